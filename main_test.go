@@ -1,0 +1,315 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sebdah/goldie/v2"
+)
+
+// TestMain makes the test binary stand in for vbot, so that the tests run the
+// command as a user does: with its own process, streams and exit code.
+func TestMain(m *testing.M) {
+	if os.Getenv("VBOT_TEST_RUN") == "1" {
+		os.Unsetenv("VBOT_TEST_RUN")
+		main()
+		return
+	}
+	code := m.Run()
+	// Only a run of all tests knows which golden files nothing reads.
+	if code == 0 && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.fuzz").Value.String() == "" {
+		code = unreadGoldens()
+	}
+	os.Exit(code)
+}
+
+// result is what one run of vbot left.
+type result struct {
+	args           []string
+	stdout, stderr string
+	code           int
+}
+
+// with is what a run starts from; the zero value is an empty stdin.
+type with struct {
+	stdin string
+	env   []string
+}
+
+// vbot runs the real command in dir and waits for it.
+func vbot(t testing.TB, dir string, args ...string) result {
+	t.Helper()
+	return with{}.vbot(t, dir, args...)
+}
+
+func (w with) vbot(t testing.TB, dir string, args ...string) result {
+	t.Helper()
+	cmd := vbotCommand(t, dir, args...)
+	cmd.Stdin = strings.NewReader(w.stdin)
+	cmd.Env = append(cmd.Env, w.env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok && err != nil {
+		t.Fatal(err)
+	} else if ok && exit.ExitCode() < 0 {
+		t.Fatalf("vbot %q ended by a signal: %v", args, err)
+	}
+	r := result{args, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	if strings.Contains(r.stderr, "goroutine ") {
+		t.Fatalf("vbot %q panicked:\n%s", args, r.stderr)
+	}
+	return r
+}
+
+// vbotCommand is a run of vbot that has not started yet.
+func vbotCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), self, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"VBOT_TEST_RUN=1", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	return cmd
+}
+
+// wantCode fails the test unless the run ended with code.
+func (r result) wantCode(t testing.TB, code int) {
+	t.Helper()
+	if r.code != code {
+		t.Fatalf("vbot %s: exit code %d, want %d\nstdout: %s\nstderr: %s", strings.Join(r.args, " "), r.code, code, r.stdout, r.stderr)
+	}
+}
+
+// transcript is the run as it looked on a terminal, with dir called DIR.
+func (r result) transcript(dir string) []byte {
+	var b bytes.Buffer
+	b.WriteString("$ vbot")
+	for _, a := range r.args {
+		b.WriteString(" " + a)
+	}
+	fmt.Fprintf(&b, "\n--- stdout\n%s--- stderr\n%s--- exit %d\n", r.stdout, r.stderr, r.code)
+	return []byte(strings.ReplaceAll(b.String(), dir, "DIR"))
+}
+
+// Golden files.
+
+var goldensRead sync.Map
+
+// golden compares got with golden/name, and rewrites that with -update.
+func golden(t testing.TB, name string, got []byte) {
+	t.Helper()
+	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(name)), true)
+	// The tests of goldie take a *testing.T; its -clean flag is never used,
+	// because it deletes more than it should.
+	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""), goldie.WithDiffEngine(goldie.ColoredDiff)).
+		Assert(t.(*testing.T), name, got)
+}
+
+// unreadGoldens names the golden files that no test read, which the next
+// reader would take for the truth.
+func unreadGoldens() (code int) {
+	filepath.WalkDir("golden", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			if _, ok := goldensRead.Load(path); !ok {
+				fmt.Fprintf(os.Stderr, "%s: no test reads this golden file\n", path)
+				code = 1
+			}
+		}
+		return err
+	})
+	return code
+}
+
+// Help, flags and errors.
+
+func TestHelpIsPrintedAtEveryLevel(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, args string }{
+		{"vbot", "--help"}, {"vbot", "-h"}, {"vbot", "help"},
+		{"version", "version --help"},
+	} {
+		r := vbot(t, dir, strings.Fields(c.args)...)
+		r.wantCode(t, 0)
+		golden(t, "help/"+c.name+".txt", []byte(r.stdout))
+		if r.stderr != "" {
+			t.Errorf("vbot %s wrote to stderr: %s", c.args, r.stderr)
+		}
+	}
+}
+
+// everyCommand calls f for the command and all below it.
+func everyCommand(c *command, path string, f func(c *command, path string)) {
+	f(c, path)
+	for i := range c.sub {
+		everyCommand(&c.sub[i], path+" "+c.sub[i].name, f)
+	}
+}
+
+// A help page names exactly the flags that its command takes, and the commands
+// below it.
+func TestHelpAndFlagsAgree(t *testing.T) {
+	everyCommand(commands(), "vbot", func(c *command, path string) {
+		inv := &invocation{cmd: c, path: path, set: flag.NewFlagSet(path, flag.ContinueOnError)}
+		boolFlag(inv.set, &inv.json, "json")
+		c.setup(inv)
+		inv.insteadFlag(printHelp, "help", "h")
+		var documented []string
+		for line := range strings.Lines(c.help) {
+			if m := regexp.MustCompile(`^ +(-[^ ]( |,)|--).*`).FindString(line); m != "" {
+				// What follows two spaces explains; options come before it.
+				head := regexp.MustCompile(`[a-z|A-Z]  +`).Split(strings.TrimSpace(m), 2)[0]
+				for _, name := range regexp.MustCompile(`(^| )--?([a-z-]+)`).FindAllStringSubmatch(" "+m[:min(len(m), 6+len(head)+20)], -1) {
+					if inv.set.Lookup(name[2]) != nil {
+						documented = append(documented, name[2])
+					} else if strings.HasPrefix(strings.TrimSpace(m), "--"+name[2]) {
+						t.Errorf("%s --help names --%s, which it does not take", path, name[2])
+					}
+				}
+			}
+		}
+		inv.set.VisitAll(func(f *flag.Flag) {
+			if !slices.Contains(documented, f.Name) {
+				t.Errorf("%s --help does not name %s", path, dashed(f.Name))
+			}
+		})
+		for _, sub := range c.sub {
+			if !regexp.MustCompile(`(?m)^  ` + sub.name + ` `).MatchString(c.help) {
+				t.Errorf("%s --help does not name the command %s", path, sub.name)
+			}
+		}
+	})
+}
+
+func TestVersion(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		r := vbot(t, t.TempDir(), args...)
+		r.wantCode(t, 0)
+		if r.stdout != "vbot "+version+"\n" || r.stderr != "" {
+			t.Errorf("vbot %q printed %q and %q", args, r.stdout, r.stderr)
+		}
+	}
+	r := vbot(t, t.TempDir(), "version", "--json")
+	r.wantCode(t, 0)
+	var answer struct {
+		Version, Go string
+		Modules     []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
+		t.Fatal(err)
+	}
+	if answer.Version != version || !strings.HasPrefix(answer.Go, "go1.") || answer.Modules == nil {
+		t.Errorf("vbot version --json printed %s", r.stdout)
+	}
+}
+
+// Every way of typing it wrong is one line a problem, exit code 2, and with
+// --json an object on stdout.
+func TestUsageErrors(t *testing.T) {
+	for _, c := range []struct{ name, args string }{
+		{"no-command", ""},
+		{"unknown-command", "verison"},
+		{"unknown-command-far", "frobnicate"},
+		{"unknown-command-json", "verison --json"},
+		{"unknown-option-of-vbot", "-x"},
+		{"version-with-an-argument", "version 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := vbot(t, dir, strings.Fields(c.args)...)
+			r.wantCode(t, 2)
+			golden(t, "errors/"+c.name+".txt", r.transcript(dir))
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	type parsed struct {
+		name, list string
+		on         bool
+		rest       string
+		problems   int
+	}
+	for _, c := range []struct {
+		args string
+		want parsed
+	}{
+		{"a --name x b", parsed{name: "x", rest: "a b"}},
+		{"--name=x", parsed{name: "x"}},
+		{"-n x", parsed{name: "x"}},
+		{"-n=x", parsed{name: "x"}},
+		{"--name x --name y", parsed{name: "y"}},
+		{"-t a -t b", parsed{list: "a,b"}},
+		{"--on", parsed{on: true}},
+		{"--on --no-on", parsed{}},
+		{"--no-on --on", parsed{on: true}},
+		{"--on=false", parsed{}},
+		{"--no-on=false", parsed{on: true}},
+		{"-- --name x", parsed{rest: "--name x"}},
+		{"a -- -b", parsed{rest: "a -b"}},
+		{"--name=-- -", parsed{name: "--", rest: "-"}},
+		{"--name -", parsed{name: "-"}},
+		{"--name -5", parsed{name: "-5"}},
+		{"--name --", parsed{problems: 1}},
+		{"--on true x", parsed{rest: "x", problems: 1}},
+		{"--x --y", parsed{problems: 2}},
+	} {
+		var got parsed
+		set := flag.NewFlagSet("test", flag.ContinueOnError)
+		set.SetOutput(&bytes.Buffer{})
+		set.Usage = func() {}
+		textFlag(set, func(s string) { got.name = s }, "name", "n")
+		textFlag(set, func(s string) { got.list = strings.TrimPrefix(got.list+","+s, ",") }, "transport", "t")
+		set.Var(toggle{func(on bool) { got.on = on }, true}, "on", "")
+		set.Var(toggle{func(on bool) { got.on = on }, false}, "no-on", "")
+		rest, problems := parse(set, strings.Fields(c.args))
+		got.rest, got.problems = strings.Join(rest, " "), len(problems)
+		if got != c.want {
+			t.Errorf("parse(%s) = %+v, want %+v", c.args, got, c.want)
+		}
+	}
+}
+
+// An answer that cannot be written is a failure, not a success without output.
+func TestFullStdout(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	defer full.Close()
+	for _, args := range [][]string{{"version"}, {"--help"}} {
+		cmd := vbotCommand(t, t.TempDir(), args...)
+		cmd.Stdout = full
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("vbot %q to a full disk: %v, want exit code 1", args, err)
+		}
+	}
+}
+
+func TestPrintableDropsWhatMovesTheCursor(t *testing.T) {
+	if got, want := printable("a\x1b[2J\rb\x00\u202ec\u009b1m\td\n"), "a[2Jbc1m\td\n"; got != want {
+		t.Errorf("printable: %q, want %q", got, want)
+	}
+}
+
+func BenchmarkVersion(b *testing.B) {
+	a := &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, getenv: func(string) string { return "" }}
+	for b.Loop() {
+		run(context.Background(), []string{"version"}, a)
+	}
+}
