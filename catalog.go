@@ -1,0 +1,284 @@
+package main
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// templates holds everything that vbot generates from. `all:` keeps files whose
+// names begin with a dot or an underscore, which a plain pattern drops.
+//
+//go:embed all:templates
+var templates embed.FS
+
+// The kinds of provider, each a folder of templates/services.
+const (
+	kindSTT       = "stt"
+	kindLLM       = "llm"
+	kindTTS       = "tts"
+	kindRealtime  = "realtime"
+	kindVideo     = "video"
+	kindTransport = "transports"
+)
+
+// A provider is one file of templates/services: a service of some kind, or a
+// transport. Its head says how to name and describe it, its code how to build
+// it. To add a provider is to add a file.
+type provider struct {
+	kind  string
+	file  string   // its path in templates
+	id    string   // canonical: "stt_a", "rtc_small"
+	label string   // "Deepgram"
+	names []string // real names that stand for the id, the usual one first
+
+	// What follows is there after load.
+	extras  []string // of pipecat-ai, without brackets
+	python  string   // a bound that is stricter than the framework's, ">=3.12"
+	flags   []string // "local" (runs on the bot's machine), "deprecated"
+	keysURL string   // where a person gets the keys
+	env     []variable
+	source  string // the file without its head; "" before load
+
+	// Transports only.
+	order     int
+	telephony bool
+	key       string // the entry in create_transport's dictionary
+	videoIn   bool
+	videoOut  bool
+}
+
+// A variable is an environment variable that a provider reads.
+type variable struct {
+	name     string
+	required bool
+	kind     string // secret, id, model, voice, region, url or path
+	library  bool   // read by the framework, not by the generated code
+	standard string // what holds when it is unset or blank; "" where there is no fixed value
+	note     string // what it is, in a few words
+}
+
+// A catalog finds providers. It reads no more of templates/services than it is
+// asked for. A file that is not as CONTRIBUTING.md describes it is a fault of
+// this program, which a test excludes: it panics.
+type catalog struct {
+	known  map[string]*provider   // by file
+	listed map[string][]*provider // by kind, all of it, in the order of ids
+}
+
+func newCatalog() *catalog {
+	return &catalog{map[string]*provider{}, map[string][]*provider{}}
+}
+
+// serviceKinds are the kinds of AI service, in the order of listings.
+var serviceKinds = []string{kindSTT, kindLLM, kindTTS, kindRealtime, kindVideo}
+
+// list names the providers of the kind, in order.
+func (c *catalog) list(kind string) []*provider {
+	if c.listed[kind] != nil {
+		return c.listed[kind]
+	}
+	entries, err := templates.ReadDir("templates/services/" + kind)
+	if err != nil {
+		panic(err)
+	}
+	var all []*provider
+	for _, e := range entries {
+		all = append(all, c.provider(kind, strings.TrimSuffix(e.Name(), ".py")))
+	}
+	if kind == kindTransport {
+		for _, p := range all {
+			p.load() // their order is in the head
+		}
+	}
+	slices.SortFunc(all, func(a, b *provider) int {
+		// stt_z comes before stt_aa.
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(len(a.id), len(b.id)), strings.Compare(a.id, b.id))
+	})
+	c.listed[kind] = all
+	return all
+}
+
+// all are the providers of the kind, loaded, in order.
+func (c *catalog) all(kind string) []*provider {
+	for _, p := range c.list(kind) {
+		p.load()
+	}
+	return c.list(kind)
+}
+
+// provider is the one whose first name is name, or nil.
+func (c *catalog) provider(kind, name string) *provider {
+	file := "templates/services/" + kind + "/" + name + ".py"
+	if c.known[file] == nil {
+		c.known[file] = readNames(kind, file)
+	}
+	return c.known[file]
+}
+
+// find is the provider of the kind that word names, by id or by real name,
+// loaded; or nil.
+func (c *catalog) find(kind, word string) *provider {
+	for _, p := range c.known {
+		if p != nil && p.kind == kind && p.is(word) {
+			return p.load()
+		}
+	}
+	if p := c.provider(kind, word); p != nil {
+		return p.load()
+	}
+	for _, p := range c.list(kind) {
+		if p.is(word) {
+			return p.load()
+		}
+	}
+	return nil
+}
+
+// is says whether word names the provider.
+func (p *provider) is(word string) bool { return p.id == word || slices.Contains(p.names, word) }
+
+// readNames reads the three lines that a provider's file begins with: `# id: `,
+// `# label: ` and `# names: `. It is nil if there is no such file.
+func readNames(kind, file string) *provider {
+	f, err := templates.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var first [256]byte
+	n, err := f.Read(first[:])
+	if err != nil {
+		panic(err)
+	}
+	id, rest, _ := strings.Cut(string(first[:n]), "\n# label: ")
+	label, rest, _ := strings.Cut(rest, "\n# names: ")
+	names, _, complete := strings.Cut(rest, "\n")
+	id, ok := strings.CutPrefix(id, "# id: ")
+	if !ok || !complete {
+		panic(file + ": it must begin with the lines id, label and names")
+	}
+	return &provider{kind: kind, file: file, id: id, label: label, names: strings.Split(names, ", ")}
+}
+
+// load reads the provider's whole file, once: the head, which is comment lines of
+// the form `# key: value` up to the first line that is none, and the code.
+func (p *provider) load() *provider {
+	if p.source != "" {
+		return p
+	}
+	data, err := templates.ReadFile(p.file)
+	if err != nil {
+		panic(err)
+	}
+	text := string(data)
+	for strings.HasPrefix(text, "# ") {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		key, value, _ := strings.Cut(line[2:], ": ")
+		switch key {
+		case "id", "label", "names": // readNames has them
+		case "extras":
+			p.extras = strings.Split(value, ", ")
+		case "python":
+			p.python = value
+		case "flags":
+			p.flags = strings.Split(value, ", ")
+		case "keys":
+			p.keysURL = value
+		case "env":
+			p.env = append(p.env, p.variable(value))
+		case "order":
+			if p.order, err = strconv.Atoi(value); err != nil {
+				panic(p.file + ": order: " + err.Error())
+			}
+		case "type":
+			p.telephony = value == "telephony"
+		case "key":
+			p.key = value
+		case "video":
+			p.videoIn = strings.Contains(value, "in")
+			p.videoOut = strings.Contains(value, "out")
+		default:
+			panic(fmt.Sprintf("%s: unknown key %q", p.file, key))
+		}
+	}
+	p.source = text
+	return p
+}
+
+// variable reads `NAME required|optional KIND [library] [=VALUE]: NOTE`.
+func (p *provider) variable(s string) variable {
+	left, note, ok := strings.Cut(s, ": ")
+	words := strings.Fields(left)
+	if !ok || len(words) < 3 || words[1] != "required" && words[1] != "optional" {
+		panic(fmt.Sprintf("%s: env %q is not `NAME required|optional KIND [library] [=VALUE]: NOTE`", p.file, s))
+	}
+	v := variable{name: words[0], required: words[1] == "required", kind: words[2], note: note}
+	for _, w := range words[3:] {
+		if value, ok := strings.CutPrefix(w, "="); ok {
+			v.standard = value
+		} else if w == "library" {
+			v.library = true
+		} else {
+			panic(fmt.Sprintf("%s: env %q: unknown word %q", p.file, s, w))
+		}
+	}
+	return v
+}
+
+// ids are the ids of all providers of the kind, in order.
+func (c *catalog) ids(kind string) []string {
+	out := []string{}
+	for _, p := range c.list(kind) {
+		out = append(out, p.id)
+	}
+	return out
+}
+
+// transports are the web or the telephony transports, in order.
+func (c *catalog) transports(telephony bool) (out []*provider) {
+	for _, p := range c.list(kindTransport) {
+		if p.telephony == telephony {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// transportIDs are the ids of the web or the telephony transports, in order.
+func (c *catalog) transportIDs(telephony bool) []string {
+	out := []string{}
+	for _, p := range c.transports(telephony) {
+		out = append(out, p.id)
+	}
+	return out
+}
+
+// needs names what the provider needs beyond its variables.
+func (p *provider) needs() (out []string) {
+	if p.python != "" {
+		out = append(out, "python"+p.python)
+	}
+	return append(out, p.flags...)
+}
+
+// didYouMean is " (did you mean deepgram, stt_a?)" for the real name or id of the
+// kind that is nearest to word, or "" if none is near.
+func (c *catalog) didYouMean(kind, word string) string {
+	var words []string
+	for _, p := range c.list(kind) {
+		words = append(append(words, p.names...), p.id)
+	}
+	best := nearest(word, words)
+	if p := c.find(kind, best); p != nil && p.id != best {
+		best += ", " + p.id
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}

@@ -1,0 +1,22 @@
+# id: llm_f
+# label: Cerebras
+# names: cerebras, cerebras_llm
+# extras: cerebras
+# keys: https://cloud.cerebras.ai/
+# env: CEREBRAS_API_KEY required secret: API key
+# env: CEREBRAS_MODEL optional model =gpt-oss-120b: model id
+import os
+
+from pipecat.services.cerebras.llm import CerebrasLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> CerebrasLLMService:
+    llm = CerebrasLLMService(
+        api_key=os.environ["CEREBRAS_API_KEY"],
+        settings=CerebrasLLMService.Settings(
+            model=os.getenv("CEREBRAS_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

@@ -1,0 +1,22 @@
+# id: llm_h
+# label: DeepSeek
+# names: deepseek, deepseek_llm
+# extras: deepseek
+# keys: https://platform.deepseek.com/api_keys
+# env: DEEPSEEK_API_KEY required secret: API key
+# env: DEEPSEEK_MODEL optional model =deepseek-flash: model id
+import os
+
+from pipecat.services.deepseek.llm import DeepSeekLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> DeepSeekLLMService:
+    llm = DeepSeekLLMService(
+        api_key=os.environ["DEEPSEEK_API_KEY"],
+        settings=DeepSeekLLMService.Settings(
+            model=os.getenv("DEEPSEEK_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

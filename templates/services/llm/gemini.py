@@ -1,0 +1,22 @@
+# id: llm_j
+# label: Google Gemini
+# names: gemini, google_gemini_llm, google_gemini
+# extras: google
+# keys: https://aistudio.google.com/apikey
+# env: GOOGLE_API_KEY required secret: API key
+# env: GOOGLE_MODEL optional model =gemini-3.6-flash: model id, also read by other Google services
+import os
+
+from pipecat.services.google.llm import GoogleLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> GoogleLLMService:
+    llm = GoogleLLMService(
+        api_key=os.environ["GOOGLE_API_KEY"],
+        settings=GoogleLLMService.Settings(
+            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

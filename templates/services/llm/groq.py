@@ -1,0 +1,22 @@
+# id: llm_m
+# label: Groq
+# names: groq, groq_llm
+# extras: groq
+# keys: https://console.groq.com/keys
+# env: GROQ_API_KEY required secret: API key
+# env: GROQ_MODEL optional model =openai/gpt-oss-120b: model id
+import os
+
+from pipecat.services.groq.llm import GroqLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> GroqLLMService:
+    llm = GroqLLMService(
+        api_key=os.environ["GROQ_API_KEY"],
+        settings=GroqLLMService.Settings(
+            model=os.getenv("GROQ_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

@@ -1,0 +1,22 @@
+# id: llm_n
+# label: Inception
+# names: inception, inception_llm
+# extras: inception
+# keys: https://platform.inceptionlabs.ai/
+# env: INCEPTION_API_KEY required secret: API key
+# env: INCEPTION_MODEL optional model =mercury-2: model id
+import os
+
+from pipecat.services.inception.llm import InceptionLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> InceptionLLMService:
+    llm = InceptionLLMService(
+        api_key=os.environ["INCEPTION_API_KEY"],
+        settings=InceptionLLMService.Settings(
+            model=os.getenv("INCEPTION_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

@@ -1,0 +1,19 @@
+# id: llm_r
+# label: Ollama
+# names: ollama, ollama_llm
+# flags: local
+# env: OLLAMA_MODEL optional model =llama2: model name, as ollama pull takes it
+import os
+
+from pipecat.services.ollama.llm import OLLamaLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> OLLamaLLMService:
+    llm = OLLamaLLMService(
+        settings=OLLamaLLMService.Settings(
+            model=os.getenv("OLLAMA_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        )
+    )
+    return llm

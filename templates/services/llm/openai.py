@@ -1,0 +1,22 @@
+# id: llm_a
+# label: OpenAI
+# names: openai, openai_llm
+# extras: openai
+# keys: https://platform.openai.com/api-keys
+# env: OPENAI_API_KEY required secret: API key
+# env: OPENAI_MODEL optional model =gpt-4.1: model id
+import os
+
+from pipecat.services.openai.llm import OpenAILLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> OpenAILLMService:
+    llm = OpenAILLMService(
+        api_key=os.environ["OPENAI_API_KEY"],
+        settings=OpenAILLMService.Settings(
+            model=os.getenv("OPENAI_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

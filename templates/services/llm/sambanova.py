@@ -1,0 +1,22 @@
+# id: llm_w
+# label: SambaNova
+# names: sambanova, sambanova_llm
+# extras: sambanova
+# keys: https://cloud.sambanova.ai/apis
+# env: SAMBANOVA_API_KEY required secret: API key
+# env: SAMBANOVA_MODEL optional model =Meta-Llama-3.3-70B-Instruct: model id
+import os
+
+from pipecat.services.sambanova.llm import SambaNovaLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> SambaNovaLLMService:
+    llm = SambaNovaLLMService(
+        api_key=os.environ["SAMBANOVA_API_KEY"],
+        settings=SambaNovaLLMService.Settings(
+            model=os.getenv("SAMBANOVA_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

@@ -1,0 +1,22 @@
+# id: llm_x
+# label: Sarvam
+# names: sarvam, sarvam_llm
+# extras: sarvam
+# keys: https://dashboard.sarvam.ai/
+# env: SARVAM_API_KEY required secret: API key
+# env: SARVAM_MODEL optional model =sarvam-105b: model id
+import os
+
+from pipecat.services.sarvam.llm import SarvamLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> SarvamLLMService:
+    llm = SarvamLLMService(
+        api_key=os.environ["SARVAM_API_KEY"],
+        settings=SarvamLLMService.Settings(
+            model=os.getenv("SARVAM_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

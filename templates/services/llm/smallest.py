@@ -1,0 +1,22 @@
+# id: llm_y
+# label: Smallest
+# names: smallest, smallest_llm
+# extras: smallest
+# keys: https://app.smallest.ai/dashboard/api-keys
+# env: SMALLEST_API_KEY required secret: API key
+# env: SMALLEST_MODEL optional model =electron: model id
+import os
+
+from pipecat.services.smallest.llm import SmallestLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> SmallestLLMService:
+    llm = SmallestLLMService(
+        api_key=os.environ["SMALLEST_API_KEY"],
+        settings=SmallestLLMService.Settings(
+            model=os.getenv("SMALLEST_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

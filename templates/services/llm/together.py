@@ -1,0 +1,22 @@
+# id: llm_z
+# label: Together AI
+# names: together, together_llm
+# extras: together
+# keys: https://api.together.ai/settings/api-keys
+# env: TOGETHER_API_KEY required secret: API key
+# env: TOGETHER_MODEL optional model =zai-org/GLM-5.2: model id
+import os
+
+from pipecat.services.together.llm import TogetherLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> TogetherLLMService:
+    llm = TogetherLLMService(
+        api_key=os.environ["TOGETHER_API_KEY"],
+        settings=TogetherLLMService.Settings(
+            model=os.getenv("TOGETHER_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

@@ -1,0 +1,26 @@
+# id: llm_k
+# label: Google Vertex AI
+# names: vertex, google_vertex_llm, google_vertex
+# extras: google
+# keys: https://console.cloud.google.com/iam-admin/serviceaccounts
+# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
+# env: GOOGLE_LOCATION optional region =global: location, also read by Gemini Vertex Live
+# env: GOOGLE_PROJECT_ID required id: project id, from the cloud console
+# env: GOOGLE_MODEL optional model =gemini-3.8-flash: model id, also read by other Google services
+import os
+
+from pipecat.services.google.vertex.llm import GoogleVertexLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> GoogleVertexLLMService:
+    llm = GoogleVertexLLMService(
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        location=os.getenv("GOOGLE_LOCATION") or "global",
+        project_id=os.environ["GOOGLE_PROJECT_ID"],
+        settings=GoogleVertexLLMService.Settings(
+            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

@@ -1,0 +1,36 @@
+# id: realtime_e
+# label: Azure Voice Live
+# names: azure_voice_live
+# extras: azure
+# keys: https://portal.azure.com/
+# env: AZURE_VOICE_LIVE_API_KEY required secret: key of the Foundry resource
+# env: AZURE_VOICE_LIVE_ENDPOINT required url: address, https://NAME.services.ai.azure.com
+import os
+
+from pipecat.services.azure.voice_live.events import (
+    AzureStandardVoice,
+    InputAudioNoiseReduction,
+    InputAudioTranscription,
+    SessionProperties,
+    TurnDetection,
+)
+from pipecat.services.azure.voice_live.llm import AzureVoiceLiveLLMService
+
+
+def build(system_instruction: str) -> AzureVoiceLiveLLMService:
+    llm = AzureVoiceLiveLLMService(
+        api_key=os.environ["AZURE_VOICE_LIVE_API_KEY"],
+        endpoint=os.environ["AZURE_VOICE_LIVE_ENDPOINT"],
+        settings=AzureVoiceLiveLLMService.Settings(
+            model="gpt-4o-mini",
+            session_properties=SessionProperties(
+                modalities=["text", "audio"],
+                voice=AzureStandardVoice(name="en-US-Ava:DragonHDLatestNeural"),
+                turn_detection=TurnDetection(type="azure_semantic_vad"),
+                input_audio_transcription=InputAudioTranscription(model="azure-speech"),
+                input_audio_noise_reduction=InputAudioNoiseReduction(),
+            ),
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

@@ -1,0 +1,24 @@
+# id: realtime_b
+# label: Gemini Live
+# names: gemini_live, gemini_live_realtime
+# extras: google
+# keys: https://aistudio.google.com/apikey
+# env: GOOGLE_API_KEY required secret: API key
+# env: GOOGLE_MODEL optional model =models/gemini-3.8-live: model id, also read by other Google LLMs
+# env: GOOGLE_VOICE_ID optional voice =Charon: voice name, also read by other Google services
+import os
+
+from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> GeminiLiveLLMService:
+    llm = GeminiLiveLLMService(
+        api_key=os.environ["GOOGLE_API_KEY"],
+        settings=GeminiLiveLLMService.Settings(
+            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

@@ -1,0 +1,29 @@
+# id: realtime_c
+# label: AWS Nova Sonic
+# names: nova_sonic, aws_nova_realtime, aws_nova, aws_nova_sonic
+# extras: aws-nova-sonic
+# python: >=3.12
+# keys: https://console.aws.amazon.com/iam/
+# env: AWS_SECRET_ACCESS_KEY required secret: secret access key
+# env: AWS_ACCESS_KEY_ID required secret: access key id
+# env: AWS_REGION required region: region, such as us-east-1
+# env: AWS_SESSION_TOKEN optional secret: session token, for temporary keys only
+# env: AWS_VOICE_ID optional voice =matthew: Nova Sonic voice name, also read by Polly
+import os
+
+from pipecat.services.aws.nova_sonic.llm import AWSNovaSonicLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> AWSNovaSonicLLMService:
+    llm = AWSNovaSonicLLMService(
+        secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"],
+        access_key_id=os.environ["AWS_ACCESS_KEY_ID"],
+        region=os.environ["AWS_REGION"],
+        session_token=os.getenv("AWS_SESSION_TOKEN") or None,
+        settings=AWSNovaSonicLLMService.Settings(
+            voice=os.getenv("AWS_VOICE_ID") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

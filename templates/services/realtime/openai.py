@@ -1,0 +1,36 @@
+# id: realtime_a
+# label: OpenAI Realtime
+# names: openai, openai_realtime
+# extras: openai
+# keys: https://platform.openai.com/api-keys
+# env: OPENAI_API_KEY required secret: API key
+import os
+
+from pipecat.services.openai.realtime.events import (
+    AudioConfiguration,
+    AudioInput,
+    InputAudioNoiseReduction,
+    InputAudioTranscription,
+    SemanticTurnDetection,
+    SessionProperties,
+)
+from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
+
+
+def build(system_instruction: str) -> OpenAIRealtimeLLMService:
+    llm = OpenAIRealtimeLLMService(
+        api_key=os.environ["OPENAI_API_KEY"],
+        settings=OpenAIRealtimeLLMService.Settings(
+            session_properties=SessionProperties(
+                audio=AudioConfiguration(
+                    input=AudioInput(
+                        transcription=InputAudioTranscription(),
+                        turn_detection=SemanticTurnDetection(),
+                        noise_reduction=InputAudioNoiseReduction(type="near_field"),
+                    )
+                )
+            ),
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

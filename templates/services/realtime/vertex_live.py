@@ -1,0 +1,28 @@
+# id: realtime_f
+# label: Gemini Vertex Live
+# names: vertex_live, gemini_vertex_live_realtime, gemini_vertex_live
+# extras: google
+# keys: https://console.cloud.google.com/iam-admin/serviceaccounts
+# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
+# env: GOOGLE_PROJECT_ID required id: project id, from the cloud console
+# env: GOOGLE_LOCATION required region: location, such as us-east4
+# env: GOOGLE_MODEL optional model =google/gemini-3.8-live: model id, also read by other Google LLMs
+# env: GOOGLE_VOICE_ID optional voice =Charon: voice name, also read by other Google services
+import os
+
+from pipecat.services.google.gemini_live.vertex.llm import GeminiLiveVertexLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> GeminiLiveVertexLLMService:
+    llm = GeminiLiveVertexLLMService(
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        project_id=os.environ["GOOGLE_PROJECT_ID"],
+        location=os.environ["GOOGLE_LOCATION"],
+        settings=GeminiLiveVertexLLMService.Settings(
+            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

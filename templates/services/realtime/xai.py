@@ -1,0 +1,22 @@
+# id: realtime_g
+# label: Grok Realtime
+# names: xai, xai_realtime, grok_realtime, grok
+# extras: xai
+# keys: https://console.x.ai/
+# env: XAI_API_KEY required secret: API key
+# env: XAI_VOICE_ID optional voice =eve: voice id
+import os
+
+from pipecat.services.xai.realtime.events import SessionProperties
+from pipecat.services.xai.realtime.llm import GrokRealtimeLLMService
+
+
+def build(system_instruction: str) -> GrokRealtimeLLMService:
+    llm = GrokRealtimeLLMService(
+        api_key=os.environ["XAI_API_KEY"],
+        settings=GrokRealtimeLLMService.Settings(
+            session_properties=SessionProperties(voice=os.getenv("XAI_VOICE_ID") or "eve"),
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

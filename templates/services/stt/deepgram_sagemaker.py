@@ -1,0 +1,22 @@
+# id: stt_j
+# label: Deepgram SageMaker
+# names: deepgram_sagemaker, deepgram_sagemaker_stt
+# extras: deepgram, sagemaker
+# python: >=3.12
+# keys: https://console.aws.amazon.com/iam/
+# env: DEEPGRAM_SAGEMAKER_STT_ENDPOINT_NAME required id: SageMaker endpoint name
+# env: DEEPGRAM_SAGEMAKER_STT_REGION required region: region of the endpoint, such as us-east-2
+# env: AWS_ACCESS_KEY_ID required secret library: access key id
+# env: AWS_SECRET_ACCESS_KEY required secret library: secret access key
+# env: AWS_SESSION_TOKEN optional secret library: session token, for temporary keys only
+import os
+
+from pipecat.services.deepgram.sagemaker.stt import DeepgramSageMakerSTTService
+
+
+def build() -> DeepgramSageMakerSTTService:
+    stt = DeepgramSageMakerSTTService(
+        endpoint_name=os.environ["DEEPGRAM_SAGEMAKER_STT_ENDPOINT_NAME"],
+        region=os.environ["DEEPGRAM_SAGEMAKER_STT_REGION"],
+    )
+    return stt

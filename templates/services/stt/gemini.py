@@ -1,0 +1,14 @@
+# id: stt_n
+# label: Gemini Transcribe Live
+# names: gemini, gemini_stt
+# extras: google
+# keys: https://aistudio.google.com/apikey
+# env: GOOGLE_API_KEY required secret: API key
+import os
+
+from pipecat.services.google.gemini_live.stt import GeminiSTTService
+
+
+def build() -> GeminiSTTService:
+    stt = GeminiSTTService(api_key=os.environ["GOOGLE_API_KEY"])
+    return stt

@@ -1,0 +1,17 @@
+# id: stt_ac
+# label: Whisper (Local)
+# names: whisper, whisper_stt, whisper_local
+# extras: whisper
+# flags: local
+# env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: Faster Whisper model
+import os
+
+from pipecat.services.whisper.stt import WhisperSTTService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> WhisperSTTService:
+    stt = WhisperSTTService(
+        settings=WhisperSTTService.Settings(model=os.getenv("WHISPER_MODEL") or NOT_GIVEN)
+    )
+    return stt

@@ -1,0 +1,30 @@
+# id: rtc_hosted
+# label: Daily
+# names: daily
+# order: 1
+# type: web
+# key: daily
+# video: in, out
+# extras: daily
+# keys: https://dashboard.daily.co/developers
+# env: DAILY_API_KEY required secret library: API key
+# env: DAILY_ROOM_URL optional url library: join this room; unset: one for each session
+# env: DAILY_API_URL optional url library =https://api.daily.co/v1: address of the Daily API
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.base_transport import VideoInSourceParams
+from pipecat.transports.daily.transport import DailyParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> DailyParams:
+    params = DailyParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+        video_in_enabled=True,  # when: video_in
+        video_in_sources={"camera": VideoInSourceParams(framerate=1)},  # when: video_in
+        video_out_enabled=True,  # when: video_out
+        video_out_is_live=True,  # when: video_out
+        video_out_width=1024,  # when: video_out
+        video_out_height=768,  # when: video_out
+    )
+    return params

@@ -1,0 +1,18 @@
+# id: tel_d
+# label: Exotel
+# names: exotel
+# order: 8
+# type: telephony
+# key: exotel
+# extras: websocket
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> FastAPIWebsocketParams:
+    params = FastAPIWebsocketParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+    )
+    return params

@@ -1,0 +1,29 @@
+# id: rtc_room
+# label: LiveKit
+# names: livekit
+# order: 3
+# type: web
+# key: livekit
+# video: in, out
+# extras: livekit
+# keys: https://cloud.livekit.io
+# env: LIVEKIT_URL required url library: address of the LiveKit server, wss://...
+# env: LIVEKIT_API_KEY required id library: API key
+# env: LIVEKIT_API_SECRET required secret library: API secret
+# env: LIVEKIT_ROOM_NAME optional id library: join this room; unset: one for each session
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.livekit.transport import LiveKitParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> LiveKitParams:
+    params = LiveKitParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+        video_in_enabled=True,  # when: video_in
+        video_out_enabled=True,  # when: video_out
+        video_out_is_live=True,  # when: video_out
+        video_out_width=1024,  # when: video_out
+        video_out_height=768,  # when: video_out
+    )
+    return params

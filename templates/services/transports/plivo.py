@@ -1,0 +1,21 @@
+# id: tel_c
+# label: Plivo
+# names: plivo
+# order: 7
+# type: telephony
+# key: plivo
+# extras: websocket
+# keys: https://console.plivo.com
+# env: PLIVO_AUTH_ID required id library: auth ID
+# env: PLIVO_AUTH_TOKEN required secret library: auth token
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> FastAPIWebsocketParams:
+    params = FastAPIWebsocketParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+    )
+    return params

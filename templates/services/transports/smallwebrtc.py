@@ -1,0 +1,25 @@
+# id: rtc_small
+# label: SmallWebRTC
+# names: smallwebrtc, webrtc
+# order: 2
+# type: web
+# key: webrtc
+# video: in, out
+# extras: webrtc
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.base_transport import TransportParams, VideoInSourceParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> TransportParams:
+    params = TransportParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+        video_in_enabled=True,  # when: video_in
+        video_in_sources={"camera": VideoInSourceParams(framerate=1)},  # when: video_in
+        video_out_enabled=True,  # when: video_out
+        video_out_is_live=True,  # when: video_out
+        video_out_width=1024,  # when: video_out
+        video_out_height=768,  # when: video_out
+    )
+    return params

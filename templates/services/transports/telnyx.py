@@ -1,0 +1,20 @@
+# id: tel_b
+# label: Telnyx
+# names: telnyx
+# order: 6
+# type: telephony
+# key: telnyx
+# extras: websocket
+# keys: https://portal.telnyx.com
+# env: TELNYX_API_KEY required secret library: API key
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> FastAPIWebsocketParams:
+    params = FastAPIWebsocketParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+    )
+    return params

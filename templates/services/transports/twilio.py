@@ -1,0 +1,23 @@
+# id: tel_a
+# label: Twilio
+# names: twilio
+# order: 5
+# type: telephony
+# key: twilio
+# extras: websocket
+# keys: https://console.twilio.com
+# env: TWILIO_ACCOUNT_SID required id library: account SID
+# env: TWILIO_AUTH_TOKEN required secret library: auth token
+# env: TWILIO_REGION optional region library: processing region
+# env: TWILIO_EDGE optional region library: edge location
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> FastAPIWebsocketParams:
+    params = FastAPIWebsocketParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+    )
+    return params

@@ -1,0 +1,21 @@
+# id: websocket
+# label: WebSocket
+# names: websocket
+# order: 4
+# type: web
+# key: websocket
+# extras: websocket
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.serializers.protobuf import ProtobufFrameSerializer
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> FastAPIWebsocketParams:
+    params = FastAPIWebsocketParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+        add_wav_header=False,
+        serializer=ProtobufFrameSerializer(),
+    )
+    return params

@@ -1,0 +1,18 @@
+# id: tts_c
+# label: Async
+# names: asyncai, asyncai_tts, async
+# extras: asyncai
+# keys: https://async.com/developer
+# env: ASYNCAI_API_KEY required secret: API key
+# env: ASYNCAI_VOICE_ID required voice: voice id, from the voice library
+import os
+
+from pipecat.services.asyncai.tts import AsyncAITTSService
+
+
+def build() -> AsyncAITTSService:
+    tts = AsyncAITTSService(
+        api_key=os.environ["ASYNCAI_API_KEY"],
+        settings=AsyncAITTSService.Settings(voice=os.environ["ASYNCAI_VOICE_ID"]),
+    )
+    return tts

@@ -1,0 +1,21 @@
+# id: tts_e
+# label: Azure TTS
+# names: azure, azure_tts
+# extras: azure
+# keys: https://portal.azure.com/
+# env: AZURE_SPEECH_API_KEY required secret: key of the Speech resource
+# env: AZURE_SPEECH_REGION required region: region of the Speech resource, such as eastus
+# env: AZURE_SPEECH_VOICE_ID optional voice =en-US-SaraNeural: voice name, from the voice gallery
+import os
+
+from pipecat.services.azure.tts import AzureTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> AzureTTSService:
+    tts = AzureTTSService(
+        api_key=os.environ["AZURE_SPEECH_API_KEY"],
+        region=os.environ["AZURE_SPEECH_REGION"],
+        settings=AzureTTSService.Settings(voice=os.getenv("AZURE_SPEECH_VOICE_ID") or NOT_GIVEN),
+    )
+    return tts

@@ -1,0 +1,18 @@
+# id: tts_b
+# label: ElevenLabs
+# names: elevenlabs, elevenlabs_tts
+# extras: elevenlabs
+# keys: https://elevenlabs.io/app/settings/api-keys
+# env: ELEVENLABS_API_KEY required secret: API key
+# env: ELEVENLABS_VOICE_ID required voice: voice id, from the voice library
+import os
+
+from pipecat.services.elevenlabs.tts import ElevenLabsTTSService
+
+
+def build() -> ElevenLabsTTSService:
+    tts = ElevenLabsTTSService(
+        api_key=os.environ["ELEVENLABS_API_KEY"],
+        settings=ElevenLabsTTSService.Settings(voice=os.environ["ELEVENLABS_VOICE_ID"]),
+    )
+    return tts

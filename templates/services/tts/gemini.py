@@ -1,0 +1,19 @@
+# id: tts_n
+# label: Gemini TTS
+# names: gemini, gemini_tts
+# extras: google
+# keys: https://console.cloud.google.com/iam-admin/serviceaccounts
+# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
+# env: GOOGLE_VOICE_ID optional voice =Kore: voice name, also read by other Google services
+import os
+
+from pipecat.services.google.tts import GeminiTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> GeminiTTSService:
+    tts = GeminiTTSService(
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        settings=GeminiTTSService.Settings(voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN),
+    )
+    return tts

@@ -1,0 +1,19 @@
+# id: tts_p
+# label: Gradium TTS
+# names: gradium, gradium_tts
+# extras: gradium
+# keys: https://studio.gradium.ai/
+# env: GRADIUM_API_KEY required secret: API key
+# env: GRADIUM_VOICE_ID optional voice =_6Aslh2DxfmnRLmP: voice id, from the voice library
+import os
+
+from pipecat.services.gradium.tts import GradiumTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> GradiumTTSService:
+    tts = GradiumTTSService(
+        api_key=os.environ["GRADIUM_API_KEY"],
+        settings=GradiumTTSService.Settings(voice=os.getenv("GRADIUM_VOICE_ID") or NOT_GIVEN),
+    )
+    return tts

@@ -1,0 +1,19 @@
+# id: tts_q
+# label: Groq TTS
+# names: groq, groq_tts
+# extras: groq
+# keys: https://console.groq.com/keys
+# env: GROQ_API_KEY required secret: API key
+# env: GROQ_VOICE_ID optional voice =autumn: voice name
+import os
+
+from pipecat.services.groq.tts import GroqTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> GroqTTSService:
+    tts = GroqTTSService(
+        api_key=os.environ["GROQ_API_KEY"],
+        settings=GroqTTSService.Settings(voice=os.getenv("GROQ_VOICE_ID") or NOT_GIVEN),
+    )
+    return tts

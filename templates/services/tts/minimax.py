@@ -1,0 +1,22 @@
+# id: tts_u
+# label: MiniMax
+# names: minimax, minimax_tts
+# keys: https://platform.minimax.io/user-center/basic-information/interface-key
+# env: MINIMAX_API_KEY required secret: API key
+# env: MINIMAX_GROUP_ID required id: group id, from the account page
+# env: MINIMAX_VOICE_ID optional voice =Calm_Woman: voice id
+import os
+
+import aiohttp
+from pipecat.services.minimax.tts import MiniMaxHttpTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(session: aiohttp.ClientSession) -> MiniMaxHttpTTSService:
+    tts = MiniMaxHttpTTSService(
+        api_key=os.environ["MINIMAX_API_KEY"],
+        group_id=os.environ["MINIMAX_GROUP_ID"],
+        aiohttp_session=session,
+        settings=MiniMaxHttpTTSService.Settings(voice=os.getenv("MINIMAX_VOICE_ID") or NOT_GIVEN),
+    )
+    return tts

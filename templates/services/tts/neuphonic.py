@@ -1,0 +1,18 @@
+# id: tts_w
+# label: Neuphonic
+# names: neuphonic, neuphonic_tts
+# extras: neuphonic
+# keys: https://app.neuphonic.com/apikey
+# env: NEUPHONIC_API_KEY required secret: API key
+# env: NEUPHONIC_VOICE_ID required voice: voice id, from the voice library
+import os
+
+from pipecat.services.neuphonic.tts import NeuphonicTTSService
+
+
+def build() -> NeuphonicTTSService:
+    tts = NeuphonicTTSService(
+        api_key=os.environ["NEUPHONIC_API_KEY"],
+        settings=NeuphonicTTSService.Settings(voice=os.environ["NEUPHONIC_VOICE_ID"]),
+    )
+    return tts

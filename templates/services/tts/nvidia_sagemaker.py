@@ -1,0 +1,26 @@
+# id: tts_y
+# label: NVIDIA SageMaker
+# names: nvidia_sagemaker, nvidia_sagemaker_tts
+# extras: aws, sagemaker
+# python: >=3.12
+# keys: https://console.aws.amazon.com/iam/
+# env: NVIDIA_SAGEMAKER_TTS_ENDPOINT_NAME required id: SageMaker endpoint name
+# env: AWS_REGION optional region =us-west-2: endpoint region, also read by other AWS services
+# env: NVIDIA_SAGEMAKER_TTS_VOICE_ID optional voice =Magpie-Multilingual.EN-US.Aria: voice name
+# env: AWS_ACCESS_KEY_ID required secret library: access key id, not of a temporary key
+# env: AWS_SECRET_ACCESS_KEY required secret library: secret access key
+import os
+
+from pipecat.services.nvidia.sagemaker.tts import NvidiaSageMakerTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> NvidiaSageMakerTTSService:
+    tts = NvidiaSageMakerTTSService(
+        endpoint_name=os.environ["NVIDIA_SAGEMAKER_TTS_ENDPOINT_NAME"],
+        region=os.getenv("AWS_REGION") or "us-west-2",
+        settings=NvidiaSageMakerTTSService.Settings(
+            voice=os.getenv("NVIDIA_SAGEMAKER_TTS_VOICE_ID") or NOT_GIVEN
+        ),
+    )
+    return tts

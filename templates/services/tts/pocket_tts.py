@@ -1,0 +1,17 @@
+# id: tts_ab
+# label: Pocket TTS
+# names: pocket_tts, pockettts_tts, pockettts
+# extras: pocket-tts
+# flags: local
+# env: POCKET_TTS_VOICE_ID optional voice =alba: voice name or a .wav file to clone
+import os
+
+from pipecat.services.pocket_tts.tts import PocketTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> PocketTTSService:
+    tts = PocketTTSService(
+        settings=PocketTTSService.Settings(voice=os.getenv("POCKET_TTS_VOICE_ID") or NOT_GIVEN)
+    )
+    return tts

@@ -1,0 +1,22 @@
+# id: tts_d
+# label: AWS Polly
+# names: polly, aws_polly_tts, aws_polly
+# extras: aws
+# keys: https://console.aws.amazon.com/iam/
+# env: AWS_REGION optional region =us-east-1: region, also read by the SageMaker services
+# env: AWS_VOICE_ID optional voice =Joanna: Polly voice name, also read by Nova Sonic
+# env: AWS_ACCESS_KEY_ID optional secret library: access key id
+# env: AWS_SECRET_ACCESS_KEY optional secret library: secret access key
+# env: AWS_SESSION_TOKEN optional secret library: session token, for temporary keys only
+import os
+
+from pipecat.services.aws.tts import AWSPollyTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> AWSPollyTTSService:
+    tts = AWSPollyTTSService(
+        region=os.getenv("AWS_REGION") or "us-east-1",
+        settings=AWSPollyTTSService.Settings(voice=os.getenv("AWS_VOICE_ID") or NOT_GIVEN),
+    )
+    return tts

@@ -1,0 +1,18 @@
+# id: tts_ac
+# label: Resemble
+# names: resemble, resemble_tts, resembleai
+# extras: resembleai
+# keys: https://app.resemble.ai/account/api
+# env: RESEMBLE_API_KEY required secret: API key
+# env: RESEMBLE_VOICE_ID required voice: voice UUID, from the voice library
+import os
+
+from pipecat.services.resembleai.tts import ResembleAITTSService
+
+
+def build() -> ResembleAITTSService:
+    tts = ResembleAITTSService(
+        api_key=os.environ["RESEMBLE_API_KEY"],
+        settings=ResembleAITTSService.Settings(voice=os.environ["RESEMBLE_VOICE_ID"]),
+    )
+    return tts

@@ -1,0 +1,18 @@
+# id: tts_ad
+# label: Rime
+# names: rime, rime_tts
+# extras: rime
+# keys: https://app.rime.ai/tokens/
+# env: RIME_API_KEY required secret: API key
+# env: RIME_VOICE_ID required voice: speaker name, from the voice library
+import os
+
+from pipecat.services.rime.tts import RimeTTSService
+
+
+def build() -> RimeTTSService:
+    tts = RimeTTSService(
+        api_key=os.environ["RIME_API_KEY"],
+        settings=RimeTTSService.Settings(voice=os.environ["RIME_VOICE_ID"]),
+    )
+    return tts

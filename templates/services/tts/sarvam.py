@@ -1,0 +1,18 @@
+# id: tts_ae
+# label: Sarvam
+# names: sarvam, sarvam_tts
+# keys: https://dashboard.sarvam.ai/
+# env: SARVAM_API_KEY required secret: API key
+# env: SARVAM_VOICE_ID optional voice =shubh: speaker name
+import os
+
+from pipecat.services.sarvam.tts import SarvamTTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> SarvamTTSService:
+    tts = SarvamTTSService(
+        api_key=os.environ["SARVAM_API_KEY"],
+        settings=SarvamTTSService.Settings(voice=os.getenv("SARVAM_VOICE_ID") or NOT_GIVEN),
+    )
+    return tts

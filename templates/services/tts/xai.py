@@ -1,0 +1,19 @@
+# id: tts_ai
+# label: XAI
+# names: xai, xai_tts
+# extras: xai
+# keys: https://console.x.ai/
+# env: XAI_API_KEY required secret: API key
+# env: XAI_VOICE_ID optional voice =eve: voice id
+import os
+
+from pipecat.services.xai.tts import XAITTSService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> XAITTSService:
+    tts = XAITTSService(
+        api_key=os.environ["XAI_API_KEY"],
+        settings=XAITTSService.Settings(voice=os.getenv("XAI_VOICE_ID") or NOT_GIVEN),
+    )
+    return tts

@@ -1,0 +1,20 @@
+# id: tts_aj
+# label: XTTS (Coqui)
+# names: xtts, xtts_tts, coqui
+# extras: xtts
+# flags: local, deprecated
+# env: XTTS_BASE_URL required url: URL of the XTTS streaming server, such as http://localhost:8000
+# env: XTTS_VOICE_ID required voice: studio speaker name, from the server
+import os
+
+import aiohttp
+from pipecat.services.xtts.tts import XTTSService
+
+
+def build(session: aiohttp.ClientSession) -> XTTSService:
+    tts = XTTSService(
+        base_url=os.environ["XTTS_BASE_URL"],
+        aiohttp_session=session,
+        settings=XTTSService.Settings(voice=os.environ["XTTS_VOICE_ID"]),
+    )
+    return tts

@@ -1,0 +1,23 @@
+# id: video_a
+# label: HeyGen
+# names: heygen, heygen_video
+# extras: heygen
+# keys: https://app.liveavatar.com/developers
+# env: HEYGEN_API_KEY required secret: LiveAvatar API key, not that of HeyGen itself
+# env: HEYGEN_AVATAR_ID required id: LiveAvatar avatar id
+import os
+
+import aiohttp
+from pipecat.services.heygen.api_liveavatar import LiveAvatarNewSessionRequest
+from pipecat.services.heygen.client import ServiceType
+from pipecat.services.heygen.video import HeyGenVideoService
+
+
+def build(session: aiohttp.ClientSession) -> HeyGenVideoService:
+    video = HeyGenVideoService(
+        api_key=os.environ["HEYGEN_API_KEY"],
+        service_type=ServiceType.LIVE_AVATAR,
+        session=session,
+        session_request=LiveAvatarNewSessionRequest(avatar_id=os.environ["HEYGEN_AVATAR_ID"]),
+    )
+    return video

@@ -1,0 +1,20 @@
+# id: video_b
+# label: Tavus
+# names: tavus, tavus_video
+# extras: tavus
+# keys: https://platform.tavus.io/api-keys
+# env: TAVUS_API_KEY required secret: API key
+# env: TAVUS_REPLICA_ID required id: replica id, from the replica library
+import os
+
+import aiohttp
+from pipecat.services.tavus.video import TavusVideoService
+
+
+def build(session: aiohttp.ClientSession) -> TavusVideoService:
+    video = TavusVideoService(
+        api_key=os.environ["TAVUS_API_KEY"],
+        replica_id=os.environ["TAVUS_REPLICA_ID"],
+        session=session,
+    )
+    return video
