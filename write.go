@@ -1,0 +1,445 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// A file is one that vbot generates.
+type file struct {
+	path  string // relative to the target, with slashes
+	data  []byte
+	guide bool // kept where it exists, unless it is to be overwritten
+}
+
+// What becomes of a file: the words of the JSON report.
+const (
+	actionCreated   = "created"
+	actionKept      = "kept"      // something else is there and stays
+	actionUnchanged = "unchanged" // the same bytes are there
+	actionReplaced  = "replaced"
+)
+
+// A step is what a run does, or would do, about one file.
+type step struct {
+	file
+	action string
+	found  []byte // the first bytes of a guide that is there and differs
+	before string // SHA-256 in hex of what is there, "" if nothing is or it was not read
+	sum    string // the same of what stands there afterwards
+}
+
+// A plan is all that a run would do in a directory, decided before the first
+// byte is written.
+type plan struct {
+	dir       string // absolute
+	steps     []step // sorted by path
+	conflicts []problem
+	// stuck says that a conflict is not a file that could be kept, but a link or
+	// a file where a directory is needed.
+	stuck bool
+}
+
+// makePlan compares files with what stands in dir, an absolute path that need
+// not exist. It follows no link below dir and changes nothing.
+func makePlan(dir string, files []file, keepExisting, overwriteGuide bool) (*plan, error) {
+	p := &plan{dir: dir}
+	root, err := openTarget(dir)
+	if err != nil {
+		return nil, err
+	}
+	if root != nil {
+		defer root.Close()
+	}
+	inWay := map[string]bool{} // directories already reported
+	for _, f := range slices.SortedFunc(slices.Values(files), func(a, b file) int { return strings.Compare(a.path, b.path) }) {
+		s := step{file: f, action: actionCreated, sum: sum(f.data)}
+		if root != nil {
+			if err := p.compare(root, &s, inWay, keepExisting, overwriteGuide); err != nil {
+				return nil, ioFailure("reading "+filepath.Join(dir, filepath.FromSlash(f.path)), err)
+			}
+		}
+		p.steps = append(p.steps, s)
+	}
+	return p, nil
+}
+
+// compare decides about one file by what stands at its place in root.
+func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisting, overwriteGuide bool) error {
+	conflict := func(at, message string) {
+		if !inWay[at] {
+			inWay[at] = true
+			p.conflicts = append(p.conflicts, problem{Field: at, Message: message, where: at})
+		}
+	}
+	for _, parent := range parents(s.path) {
+		info, err := root.Lstat(parent)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			conflict(parent, "a "+typeName(info.Mode())+" is in the way of a directory")
+			p.stuck = true
+			return nil
+		}
+	}
+	info, err := root.Lstat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		// It is never opened: a link may lead anywhere and a pipe may never end.
+		s.sum = ""
+		if info.IsDir() || s.guide && overwriteGuide || !s.guide && !keepExisting {
+			conflict(s.path, "a "+typeName(info.Mode())+" is in the way")
+			p.stuck = p.stuck || info.IsDir() || s.guide
+			return nil
+		}
+		s.action = actionKept
+		return nil
+	}
+	if s.before, s.found, err = inspect(root, s.path); err != nil {
+		return err
+	}
+	switch {
+	case s.before == s.sum:
+		s.action = actionUnchanged
+	case s.guide && overwriteGuide:
+		s.action = actionReplaced
+	case s.guide || keepExisting:
+		s.action, s.sum = actionKept, s.before
+	default:
+		conflict(s.path, "exists with other content")
+	}
+	return nil
+}
+
+// apply carries the plan out: all of it, or on any error nothing. Each file is
+// written beside its place and then put there whole, so that a run that is
+// killed leaves no half-written file; what exists is never written over, even
+// if it appeared since the plan was made.
+func (p *plan) apply(ctx context.Context) (err error) {
+	w := &writer{dirs: map[string]bool{}}
+	defer func() {
+		if err != nil {
+			err = w.undo(err)
+		}
+		if w.root != nil {
+			w.root.Close()
+		}
+	}()
+	if err := w.open(p.dir); err != nil {
+		return ioFailure("creating "+p.dir, err)
+	}
+	// Creations come first, because they can be undone without any space on
+	// the disk. The replacements are written in full before the first takes its
+	// place.
+	var staged []string
+	for _, action := range []string{actionCreated, actionReplaced} {
+		for _, s := range p.steps {
+			if s.action != action {
+				continue
+			}
+			if ctx.Err() != nil {
+				return interrupted()
+			}
+			var err error
+			if action == actionCreated {
+				err = w.create(s.path, s.data)
+			} else {
+				var tmp string
+				if tmp, err = w.stage(s.path, s.data); err == nil {
+					staged = append(staged, tmp)
+				}
+			}
+			if err != nil {
+				return ioFailure("writing "+filepath.Join(p.dir, filepath.FromSlash(s.path)), err)
+			}
+		}
+	}
+	for _, s := range p.steps {
+		if s.action != actionReplaced {
+			continue
+		}
+		if ctx.Err() != nil {
+			return interrupted()
+		}
+		if err := w.replace(staged[0], s); err != nil {
+			return ioFailure("replacing "+filepath.Join(p.dir, filepath.FromSlash(s.path)), err)
+		}
+		staged = staged[1:]
+	}
+	w.discardBackups()
+	return nil
+}
+
+// A writer writes below one directory and remembers how to take it back.
+type writer struct {
+	root    *os.Root
+	dirs    map[string]bool // those that are known to exist
+	undone  []func() error  // newest last
+	backups []string        // what replaced files were, until all is done
+	temps   int
+}
+
+// open makes dir and its missing parents, and opens it.
+func (w *writer) open(dir string) error {
+	var missing []string
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); err == nil {
+			break
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		missing = append(missing, d)
+	}
+	for _, d := range slices.Backward(missing) {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			return err
+		}
+		w.undone = append(w.undone, func() error {
+			if w.root != nil {
+				w.root.Close() // Windows keeps a directory while it is open
+			}
+			return os.Remove(d)
+		})
+	}
+	root, err := os.OpenRoot(dir)
+	w.root = root
+	return err
+}
+
+// stage writes data to a new file beside name and returns its path. At most one
+// such file of a creation exists at a time.
+func (w *writer) stage(name string, data []byte) (tmp string, err error) {
+	for _, d := range parents(name) {
+		if w.dirs[d] {
+			continue
+		}
+		w.dirs[d] = true
+		err := w.root.Mkdir(d, 0o755)
+		if err == nil {
+			w.undone = append(w.undone, func() error { return w.root.Remove(d) })
+		} else if !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	var f *os.File
+	for f == nil {
+		tmp = w.tempName(name)
+		f, err = w.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		// An older process of the same number may have left a file of that name.
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	w.undone = append(w.undone, func() error { return ignoreMissing(w.root.Remove(tmp)) })
+	_, err = f.Write(data)
+	return tmp, errors.Join(err, f.Close())
+}
+
+// tempName is a name beside name that was not given out before.
+func (w *writer) tempName(name string) string {
+	w.temps++
+	return path.Join(path.Dir(name), fmt.Sprintf(".vbot-%d-%d.tmp", os.Getpid(), w.temps))
+}
+
+// create puts data at name, where nothing may be.
+func (w *writer) create(name string, data []byte) error {
+	tmp, err := w.stage(name, data)
+	if err != nil {
+		return err
+	}
+	// A link fails where the name is taken, a rename would write over it.
+	switch err := w.root.Link(tmp, name); {
+	case err == nil:
+		err = w.root.Remove(tmp)
+		if err != nil {
+			return err
+		}
+	case errors.Is(err, fs.ErrExist):
+		return err
+	default: // a file system without links
+		if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(fs.ErrExist, err)
+		}
+		if err := w.root.Rename(tmp, name); err != nil {
+			return err
+		}
+	}
+	w.undone[len(w.undone)-1] = func() error {
+		if now, _, err := inspect(w.root, name); err != nil || now != sum(data) {
+			return err // somebody changed it since: no longer ours to remove
+		}
+		return w.root.Remove(name)
+	}
+	return nil
+}
+
+// replace puts the staged file in the place of the one that the plan found,
+// which stays beside it under another name until all is done: taking it back
+// needs no space on the disk.
+func (w *writer) replace(tmp string, s step) error {
+	now, _, err := inspect(w.root, s.path)
+	if err != nil {
+		return err
+	}
+	if now != s.before {
+		return errors.New("it changed in the meantime")
+	}
+	backup := w.tempName(s.path)
+	if err := w.root.Link(s.path, backup); err != nil {
+		// A file system without links: for a moment nothing is at the place.
+		if err := w.root.Rename(s.path, backup); err != nil {
+			return err
+		}
+	}
+	w.backups = append(w.backups, backup)
+	w.undone = append(w.undone, func() error {
+		// Where both names are still one file, the rename does nothing.
+		return errors.Join(w.root.Rename(backup, s.path), ignoreMissing(w.root.Remove(backup)))
+	})
+	return w.root.Rename(tmp, s.path)
+}
+
+// discardBackups removes what replaced files were. A backup that cannot be
+// removed does no harm beside the new file.
+func (w *writer) discardBackups() {
+	for _, name := range w.backups {
+		w.root.Remove(name)
+	}
+}
+
+// undo takes back what was written and returns cause, with what it could not
+// take back.
+func (w *writer) undo(cause error) error {
+	var left []error
+	for len(w.undone) > 0 {
+		last := w.undone[len(w.undone)-1]
+		w.undone = w.undone[:len(w.undone)-1]
+		if err := last(); err != nil {
+			left = append(left, err)
+		}
+	}
+	if len(left) == 0 {
+		return cause
+	}
+	f := *asFailure(cause)
+	f.Message += "; what was written could not all be removed: " + errors.Join(left...).Error()
+	return &f
+}
+
+// openTarget opens dir, or returns nil if it does not exist yet.
+func openTarget(dir string) (*os.Root, error) {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(dir); err == nil {
+			return nil, inTheWay(dir, "a link that leads nowhere")
+		}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, ioFailure("reading "+dir, err)
+	}
+	if !info.IsDir() {
+		return nil, inTheWay(dir, "a "+typeName(info.Mode())+", not a directory")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, ioFailure("opening "+dir, err)
+	}
+	return root, nil
+}
+
+func inTheWay(dir, what string) error {
+	return &failure{Code: codeConflict, Message: fmt.Sprintf("%s is %s; nothing was written", dir, what)}
+}
+
+// ioFailure says what was attempted and what is so afterwards.
+func ioFailure(attempt string, err error) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	cause := err
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		cause = pe.Err // the attempt names the path in full
+	} else if le, ok := errors.AsType[*os.LinkError](err); ok {
+		cause = le.Err
+	}
+	f := &failure{Code: codeIO, Message: fmt.Sprintf("%s: %v; nothing was written", attempt, cause), err: err}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		f.hint = "free some space and run the same command again"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		f.hint = "choose a directory that you may write to"
+	case errors.Is(err, fs.ErrExist):
+		f.hint = "something wrote there at the same time; run the same command again"
+	}
+	return f
+}
+
+// parents are the directories above a slash-separated path, outermost first.
+func parents(name string) (dirs []string) {
+	for i, r := range name {
+		if r == '/' {
+			dirs = append(dirs, name[:i])
+		}
+	}
+	return dirs
+}
+
+// inspect returns the SHA-256 of a regular file in hex, and its first 64 KiB.
+func inspect(root *os.Root, name string) (hash string, head []byte, err error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	head, err = io.ReadAll(io.TeeReader(io.LimitReader(f, 64<<10), h))
+	if err == nil {
+		_, err = io.Copy(h, f)
+	}
+	return hex.EncodeToString(h.Sum(nil)), head, err
+}
+
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
+}
+
+func typeName(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "directory"
+	case m&fs.ModeSymlink != 0:
+		return "link"
+	case m.IsRegular():
+		return "file"
+	}
+	return "device or pipe"
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
