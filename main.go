@@ -109,6 +109,7 @@ func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names 
 
 func commands() *command {
 	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
+		{name: "init", help: helpInit, setup: setupInit},
 		{name: "version", help: helpVersion, setup: setupVersion, quick: true},
 	}}
 }
@@ -118,6 +119,7 @@ const helpTop = `vbot starts voice-bot projects.
 Usage: vbot COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
+  init       scaffold a voice bot, or write the guides for a coding agent
   version    print the version
   help       print the help of a command
 
@@ -127,7 +129,9 @@ Options:
   --json        answer with one JSON object on stdout
 
 Examples:
-  vbot version
+  vbot init quickstart         a bot that talks, in ./vbot-quickstart
+  vbot init --help             every option of init
+  vbot init --list-options     the services and transports there are, as JSON
 `
 
 const helpVersion = `Print the version of vbot.

@@ -101,7 +101,7 @@ func (r result) transcript(dir string) []byte {
 	var b bytes.Buffer
 	b.WriteString("$ vbot")
 	for _, a := range r.args {
-		b.WriteString(" " + a)
+		b.WriteString(" " + shellQuote(a))
 	}
 	fmt.Fprintf(&b, "\n--- stdout\n%s--- stderr\n%s--- exit %d\n", r.stdout, r.stderr, r.code)
 	return []byte(strings.ReplaceAll(b.String(), dir, "DIR"))
@@ -119,6 +119,52 @@ func golden(t testing.TB, name string, got []byte) {
 	// because it deletes more than it should.
 	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""), goldie.WithDiffEngine(goldie.ColoredDiff)).
 		Assert(t.(*testing.T), name, got)
+}
+
+// goldenTree compares every file below dir with golden/name, a folder that reads
+// as the project.
+func goldenTree(t *testing.T, name, dir string) {
+	t.Helper()
+	var got []string
+	for path, data := range readTree(t, dir) {
+		got = append(got, path)
+		golden(t, name+"/"+path, []byte(data))
+	}
+	var want []string
+	for path := range readTree(t, filepath.Join("golden", name)) {
+		want = append(want, path)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("golden/%s holds %q, and the run made %q", name, want, got)
+	}
+}
+
+// readTree reads all files below dir, by path with slashes. A link counts as a
+// file that holds where it leads.
+func readTree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	tree := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		rel = filepath.ToSlash(rel)
+		if d.Type()&fs.ModeSymlink != 0 {
+			to, err := os.Readlink(path)
+			tree[rel] = "link to " + to
+			return err
+		}
+		data, err := os.ReadFile(path)
+		tree[rel] = string(data)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return tree
 }
 
 // unreadGoldens names the golden files that no test read, which the next
@@ -142,6 +188,7 @@ func TestHelpIsPrintedAtEveryLevel(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, args string }{
 		{"vbot", "--help"}, {"vbot", "-h"}, {"vbot", "help"},
+		{"init", "init --help"}, {"init", "help init"}, {"init", "init -h"}, {"init", "--help init"},
 		{"version", "version --help"},
 	} {
 		r := vbot(t, dir, strings.Fields(c.args)...)
@@ -151,6 +198,25 @@ func TestHelpIsPrintedAtEveryLevel(t *testing.T) {
 			t.Errorf("vbot %s wrote to stderr: %s", c.args, r.stderr)
 		}
 	}
+}
+
+// Listing and help flags win over everything else on the line.
+func TestHelpWinsOverEverythingElse(t *testing.T) {
+	for _, args := range [][]string{
+		{"init", "--bogus", "--help"},
+		{"init", "--stt", "nonsense", "-h", "a", "b", "c"},
+		{"init", "--name", "--help"},
+		{"init", "quickstart", "--mode", "cascade", "--help"},
+	} {
+		r := vbot(t, t.TempDir(), args...)
+		r.wantCode(t, 0)
+		if r.stdout != helpInit {
+			t.Errorf("vbot %q did not print the help of init", args)
+		}
+	}
+	r := vbot(t, t.TempDir(), "init", "--bogus", "--list-options", "quickstart")
+	r.wantCode(t, 0)
+	golden(t, "list-options.json", []byte(r.stdout))
 }
 
 // everyCommand calls f for the command and all below it.
@@ -223,17 +289,33 @@ func TestVersion(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	for _, c := range []struct{ name, args string }{
 		{"no-command", ""},
-		{"unknown-command", "verison"},
+		{"unknown-command", "inti"},
 		{"unknown-command-far", "frobnicate"},
-		{"unknown-command-json", "verison --json"},
+		{"unknown-command-json", "inti --json"},
+		{"unknown-option", "init --obervability"},
 		{"unknown-option-of-vbot", "-x"},
+		{"unknown-option-hides-its-value", "init --tokn=hunter2"},
+		{"missing-value", "init dir --stt"},
+		{"missing-value-before-a-flag", "init dir --stt --llm openai"},
+		{"boolean-with-a-space", "init --recording false"},
+		{"boolean-with-nonsense", "init --recording=perhaps"},
+		{"several-at-once", "init --bogus --recording=x --name --json"},
+		{"two-directories", "init one two"},
+		{"nothing-to-do", "init"},
+		{"nothing-to-do-json", "init --json"},
 		{"version-with-an-argument", "version 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			r := vbot(t, dir, strings.Fields(c.args)...)
 			r.wantCode(t, 2)
+			if strings.Contains(r.stdout+r.stderr, "hunter2") {
+				t.Error("the value of an unknown option was printed")
+			}
 			golden(t, "errors/"+c.name+".txt", r.transcript(dir))
+			if got := readTree(t, dir); len(got) > 0 {
+				t.Errorf("it wrote %v", got)
+			}
 		})
 	}
 }
@@ -292,7 +374,8 @@ func TestFullStdout(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	defer full.Close()
-	for _, args := range [][]string{{"version"}, {"--help"}} {
+	for _, args := range [][]string{{"version"}, {"--help"}, {"init", "--list-options"}, {"init", "--describe-options"},
+		{"init", "x", "-t", "webrtc", "-m", "realtime", "--realtime", "openai", "--dry-run"}} {
 		cmd := vbotCommand(t, t.TempDir(), args...)
 		cmd.Stdout = full
 		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {

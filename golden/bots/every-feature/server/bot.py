@@ -1,0 +1,229 @@
+"""every-feature: a voice bot.
+
+Deepgram listens, OpenAI thinks, Cartesia speaks, HeyGen shows a face.
+
+Run it with `uv run bot.py`; README.md says how to talk to it.
+"""
+
+import os
+
+# The runtime of the voice-activity model reports home unless it is told not to
+# before it is first imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+import asyncio
+import importlib.util
+import sys
+import wave
+from datetime import datetime
+from pathlib import Path
+
+import aiohttp
+from dotenv import load_dotenv
+from loguru import logger
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.evals.transport import EvalTransportParams
+from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import (
+    AssistantTurnStoppedMessage,
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+    UserTurnMessageAddedMessage,
+)
+from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
+from pipecat.runner.types import RunnerArguments
+from pipecat.runner.utils import create_transport
+from pipecat.services.cartesia.tts import CartesiaTTSService
+from pipecat.services.deepgram.stt import DeepgramSTTService
+from pipecat.services.heygen.api_liveavatar import LiveAvatarNewSessionRequest
+from pipecat.services.heygen.client import ServiceType
+from pipecat.services.heygen.video import HeyGenVideoService
+from pipecat.services.openai.llm import OpenAILLMService
+from pipecat.transports.base_transport import BaseTransport, TransportParams, VideoInSourceParams
+from pipecat.transports.daily.transport import DailyParams
+from pipecat.utils.types import NOT_GIVEN
+from pipecat.workers.runner import WorkerRunner
+from pipecat_whisker import WhiskerServer
+
+load_dotenv(override=True)
+
+# What the bot is told about itself. Make it yours.
+SYSTEM_INSTRUCTION = (
+    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
+    "answer in one to three plain sentences, without lists, emojis or other formatting."
+)
+
+
+def save_recording(audio: bytes, sample_rate: int, num_channels: int) -> Path:
+    """Write 16-bit audio to a new WAV file in recordings/ and return its path."""
+    path = Path("recordings") / f"{datetime.now():%Y%m%d-%H%M%S-%f}.wav"
+    path.parent.mkdir(exist_ok=True)
+    with wave.open(str(path), "wb") as wav:
+        wav.setnchannels(num_channels)
+        wav.setsampwidth(2)
+        wav.setframerate(sample_rate)
+        wav.writeframes(audio)
+    return path
+
+
+def noise_filter() -> BaseAudioFilter | None:
+    """Return the noise-cancelling filter, or None where its SDK is not installed.
+
+    The SDK is part of Pipecat Cloud's base image and not on PyPI.
+    """
+    if importlib.util.find_spec("krisp_audio") is None:
+        logger.warning("Noise cancelling is off: the krisp_audio SDK is not installed here.")
+        return None
+    from pipecat.audio.filters.krisp_viva_filter import KrispVivaFilter
+
+    return KrispVivaFilter()
+
+
+async def run_bot(
+    transport: BaseTransport,
+    runner_args: RunnerArguments,
+    session: aiohttp.ClientSession,
+) -> None:
+    """Hold one conversation, from the first word to the hang-up."""
+    stt = DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
+    llm = OpenAILLMService(
+        api_key=os.environ["OPENAI_API_KEY"],
+        settings=OpenAILLMService.Settings(
+            model=os.getenv("OPENAI_MODEL") or NOT_GIVEN,
+            system_instruction=SYSTEM_INSTRUCTION,
+        ),
+    )
+    tts = CartesiaTTSService(
+        api_key=os.environ["CARTESIA_API_KEY"],
+        settings=CartesiaTTSService.Settings(
+            voice=os.getenv("CARTESIA_VOICE_ID") or "86e30c1d-714b-4074-a1f2-1cb6b552fb49"
+        ),
+    )
+    video = HeyGenVideoService(
+        api_key=os.environ["HEYGEN_API_KEY"],
+        service_type=ServiceType.LIVE_AVATAR,
+        session=session,
+        session_request=LiveAvatarNewSessionRequest(avatar_id=os.environ["HEYGEN_AVATAR_ID"]),
+    )
+
+    context = LLMContext()
+    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
+        context,
+        user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
+    )
+    audio_buffer = AudioBufferProcessor(auto_start_recording=True)
+
+    # Audio comes in at the top and goes out at the bottom.
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            stt,
+            user_aggregator,
+            llm,
+            tts,
+            video,
+            transport.output(),
+            audio_buffer,
+            assistant_aggregator,
+        ]
+    )
+    worker = PipelineWorker(
+        pipeline,
+        params=PipelineParams(
+            enable_metrics=True,
+            enable_usage_metrics=True,
+        ),
+    )
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    await runner.add_workers(worker)
+
+    # Whisker shows the pipeline live: README.md says how to look.
+    whisker = WhiskerServer()
+    worker.add_observer(whisker.create_observer(worker))
+    await runner.add_workers(whisker)
+
+    @worker.rtvi.event_handler("on_client_ready")
+    async def on_client_ready(rtvi):
+        logger.info("Connected")
+        context.add_message(
+            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
+        )
+        await worker.queue_frames([LLMRunFrame()])
+
+    @transport.event_handler("on_client_disconnected")
+    async def on_client_disconnected(transport, client):
+        logger.info("Disconnected")
+        await runner.cancel()
+
+    @user_aggregator.event_handler("on_user_turn_message_added")
+    async def on_user_turn_message_added(aggregator, message: UserTurnMessageAddedMessage):
+        logger.info(f"Transcript: user: {message.content}")
+
+    @assistant_aggregator.event_handler("on_assistant_turn_stopped")
+    async def on_assistant_turn_stopped(aggregator, message: AssistantTurnStoppedMessage):
+        logger.info(f"Transcript: bot: {message.content}")
+
+    @audio_buffer.event_handler("on_audio_data")
+    async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
+        if audio:
+            path = await asyncio.to_thread(save_recording, audio, sample_rate, num_channels)
+            logger.info(f"Recording: {path}")
+
+    await runner.run()
+
+
+async def bot(runner_args: RunnerArguments) -> None:
+    """Serve one session: the runner calls this for each person who connects."""
+    krisp_filter = noise_filter()
+    transport_params = {
+        "webrtc": lambda: TransportParams(
+            audio_in_enabled=True,
+            audio_in_filter=krisp_filter,
+            audio_out_enabled=True,
+            video_in_enabled=True,
+            video_in_sources={"camera": VideoInSourceParams(framerate=1)},
+            video_out_enabled=True,
+            video_out_is_live=True,
+            video_out_width=1024,
+            video_out_height=768,
+        ),
+        "daily": lambda: DailyParams(
+            audio_in_enabled=True,
+            audio_in_filter=krisp_filter,
+            audio_out_enabled=True,
+            video_in_enabled=True,
+            video_in_sources={"camera": VideoInSourceParams(framerate=1)},
+            video_out_enabled=True,
+            video_out_is_live=True,
+            video_out_width=1024,
+            video_out_height=768,
+        ),
+        # `pipecat eval` talks to the bot through this one.
+        "eval": lambda: EvalTransportParams(
+            audio_in_enabled=True,
+            audio_out_enabled=True,
+        ),
+    }
+    transport = await create_transport(runner_args, transport_params)
+    async with aiohttp.ClientSession() as session:
+        await run_bot(transport, runner_args, session)
+
+
+if __name__ == "__main__":
+    required = [
+        "DEEPGRAM_API_KEY",
+        "OPENAI_API_KEY",
+        "CARTESIA_API_KEY",
+        "HEYGEN_API_KEY",
+        "HEYGEN_AVATAR_ID",
+    ]
+    if missing := [name for name in required if not os.getenv(name)]:
+        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+
+    from pipecat.runner.run import main
+
+    main()

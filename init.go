@@ -1,0 +1,596 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+const helpInit = `Scaffold a voice bot, or write the guides for a coding agent.
+
+Usage:
+  vbot init quickstart [OPTIONS]           a bot that talks, in ./vbot-quickstart
+  vbot init [TARGET_DIR] BOT_OPTIONS...    the bot that the options describe
+  vbot init TARGET_DIR [OPTIONS]           AGENTS.md, AGENT_IMPORT.md, GETTING_STARTED.md
+
+TARGET_DIR is made if it is missing; with bot options it defaults to the current
+directory. The name quickstart is taken: write ./quickstart for a directory of
+that name. Existing files are never written over.
+
+Bot options (any of them scaffolds, without questions):
+  -n, --name NAME                        name of the project (default: of the directory)
+  -b, --bot-type web|telephony           default: telephony if a transport is, else web
+  -t, --transport ID                     transport; repeat it for several
+  -m, --mode cascade|realtime            cascade: --stt, --llm, --tts; realtime: --realtime
+      --stt ID                           speech-to-text service
+      --llm ID                           language model
+      --tts ID                           text-to-speech service
+      --realtime ID                      speech-to-speech service
+      --video ID                         video avatar; web bots
+      --client-framework FRAMEWORK       web client: none (default: none)
+      --client-server SERVER             what serves the web client
+      --daily-pstn-mode MODE             dial-in or dial-out, with rtc_hosted_pstn
+      --twilio-daily-sip-mode MODE       dial-in or dial-out, with tel_a_rtc_hosted_sip
+      --recording, --no-recording        record the conversation (default: no)
+      --transcription, --no-transcription
+                                         log what was said (default: no)
+      --video-input, --no-video-input    see the person's camera; web bots (default: no)
+      --video-output, --no-video-output  send video; web bots (default: no)
+      --deploy-to-cloud, --no-deploy-to-cloud
+                                         Dockerfile and cloud-deploy.toml (default: yes)
+      --enable-noise-cancel, --no-enable-noise-cancel
+                                         filter noise; needs cloud deployment (default: no)
+      --observability, --no-observability
+                                         follow the pipeline live (default: no)
+      --eval, --no-eval                  evals in server/evals (default: no)
+  -c, --config FILE                      take the options from a JSON file; - is stdin;
+                                         options on the command line come first
+      --dry-run                          print the configuration as JSON, write nothing
+
+An ID is one that --list-options prints, or a real name such as deepgram.
+
+Other options:
+      --list-options                     print the allowed values as JSON
+      --describe-options                 the same with names, variables and needs
+      --keep-existing                    keep existing files, write only what is missing
+      --overwrite-guide                  replace existing guides with current ones
+      --json                             report as JSON on stdout
+      --no-input                         never ask
+  -h, --help                             print this help
+
+Examples:
+  vbot init quickstart
+  vbot init my-bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia
+  vbot init my-bot -t twilio -m realtime --realtime openai --no-deploy-to-cloud
+  vbot init my-bot --config bot.json --dry-run
+  vbot init .                              the guides, for a coding agent to go on
+`
+
+// initOptions is what stands on the command line of init.
+type initOptions struct {
+	said           answers
+	config         *string
+	dryRun         bool
+	keepExisting   bool
+	overwriteGuide bool
+	noInput        bool
+}
+
+func setupInit(inv *invocation) runFunc {
+	o := &initOptions{said: answers{}}
+	for _, opt := range options {
+		switch opt.typ {
+		case text:
+			textFlag(inv.set, func(s string) { o.said[opt.key] = answer{text: s, flag: true} }, opt.flag, opt.short)
+		case list:
+			textFlag(inv.set, func(s string) {
+				o.said[opt.key] = answer{list: append(o.said[opt.key].list, s), flag: true}
+			}, opt.flag, opt.short)
+		case toggled:
+			put := func(on bool) { o.said[opt.key] = answer{on: on, flag: true} }
+			inv.set.Var(toggle{put, true}, opt.flag, "")
+			inv.set.Var(toggle{put, false}, "no-"+opt.flag, "")
+		}
+	}
+	textFlag(inv.set, func(s string) { o.config = &s }, "config", "c")
+	boolFlag(inv.set, &o.dryRun, "dry-run")
+	boolFlag(inv.set, &o.keepExisting, "keep-existing")
+	boolFlag(inv.set, &o.overwriteGuide, "overwrite-guide")
+	boolFlag(inv.set, &o.noInput, "no-input")
+	inv.insteadFlag(listOptions, "list-options")
+	inv.insteadFlag(describeOptions, "describe-options")
+	return o.run
+}
+
+// run decides which of its three jobs init was given, and does it.
+func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
+	if len(args) > 1 {
+		return usageError("one directory at a time, and got %s", strings.Join(quoteAll(args), " "))
+	}
+	target := ""
+	if len(args) == 1 {
+		if target = args[0]; target == "" {
+			return usageError("the name of the target directory is empty")
+		}
+	}
+	switch {
+	case target == "quickstart":
+		return o.quickstart(ctx, a, inv)
+	case o.shapesBot():
+		if target == "" {
+			target = "."
+		}
+		return o.scaffold(ctx, a, inv, target)
+	case target == "":
+		return usageError("name a directory for the guides, or say which bot to scaffold; see `vbot init --help`")
+	}
+	return o.writeGuides(ctx, a, inv, target)
+}
+
+// shapesBot says whether any option was given that asks for a bot.
+func (o *initOptions) shapesBot() bool {
+	return len(o.said) > 0 || o.config != nil || o.dryRun
+}
+
+// quickstart scaffolds the preset into ./vbot-quickstart.
+func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) error {
+	var problems []problem
+	refuse := func(field, where string) {
+		problems = append(problems, problem{Field: field, where: where,
+			Message: "quickstart is a fixed bot and takes no such option; name another directory, or ./quickstart"})
+	}
+	for _, opt := range options {
+		if _, ok := o.said[opt.key]; ok {
+			refuse(opt.key, opt.where())
+		}
+	}
+	if o.config != nil {
+		refuse("config", "--config")
+	}
+	if len(problems) > 0 {
+		return &failure{Code: codeInvalidConfig, Problems: problems}
+	}
+	o.said = quickstart()
+	return o.scaffold(ctx, a, inv, o.said["project_name"].text)
+}
+
+// quickstart is the preset of `vbot init quickstart`.
+func quickstart() answers {
+	return answers{
+		"project_name": {text: "vbot-quickstart"},
+		"transports":   {list: []string{"smallwebrtc", "daily"}},
+		"mode":         {text: modeCascade},
+		"stt_service":  {text: "deepgram"},
+		"llm_service":  {text: "openai"},
+		"tts_service":  {text: "cartesia"},
+	}
+}
+
+// scaffold writes the bot that the options and the configuration file describe.
+func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, target string) error {
+	cat := newCatalog()
+	var problems []problem
+	if o.config != nil {
+		fromFile, wrong, err := readConfig(ctx, a, *o.config)
+		if err != nil {
+			return err
+		}
+		problems = append(problems, wrong...)
+		for key, value := range fromFile {
+			if _, ok := o.said[key]; !ok {
+				o.said[key] = value
+			}
+		}
+	}
+	dir := absolute(a.dir, target)
+	cfg, notes, wrong := resolve(cat, o.said, nameFromDir(dir))
+	if problems = append(problems, wrong...); len(problems) > 0 {
+		return &failure{Code: codeInvalidConfig, Problems: problems, hint: "nothing was written; `vbot init --describe-options` explains the allowed values"}
+	}
+	for _, n := range notes {
+		a.note("%s", n)
+	}
+	files, err := render(cfg, cat)
+	if err != nil {
+		return err
+	}
+	p, err := makePlan(dir, files, o.keepExisting, o.overwriteGuide)
+	if o.dryRun {
+		if err != nil {
+			a.note("a run would fail: %v", err)
+		} else {
+			p.preview(a)
+		}
+		return writeJSON(a.stdout, cfg)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.refuse(); err != nil {
+		return err
+	}
+	if err := p.apply(ctx); err != nil {
+		return err
+	}
+	if err := p.report(a, inv.json, &cfg); err != nil {
+		return err
+	}
+	p.nextSteps(a, target, cfg)
+	return nil
+}
+
+// writeGuides writes the guides for a coding agent.
+func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, target string) error {
+	dir := absolute(a.dir, target)
+	files, err := renderGuides()
+	if err != nil {
+		return err
+	}
+	// Who has a bot has got started: that guide is for an empty directory.
+	if _, err := os.Lstat(filepath.Join(dir, "server", "bot.py")); err == nil {
+		files = slices.DeleteFunc(files, func(f file) bool { return f.path == gettingStarted })
+	}
+	p, err := makePlan(dir, files, o.keepExisting, o.overwriteGuide)
+	if err != nil {
+		return err
+	}
+	if err := p.refuse(); err != nil {
+		return err
+	}
+	if !o.noInput && canAsk(a) {
+		if err := p.offerRefresh(ctx, a); err != nil {
+			return err
+		}
+	}
+	if err := p.apply(ctx); err != nil {
+		return err
+	}
+	if err := p.report(a, inv.json, nil); err != nil {
+		return err
+	}
+	if p.count(actionCreated) > 0 {
+		a.note("\nNext: start your coding agent in %s and ask it for the bot you want.", shellPath(target))
+	}
+	return nil
+}
+
+// Reports.
+
+// preview says what a run would keep or refuse.
+func (p *plan) preview(a *app) {
+	for _, c := range p.conflicts {
+		a.note("a run would refuse: %s", c.line())
+	}
+	for _, s := range p.steps {
+		if s.action == actionKept && !s.guide {
+			a.note("a run would keep: %s", s.path)
+		}
+	}
+	p.explainGuides(a)
+}
+
+// refuse is the error that lists what is in the way, if anything is.
+func (p *plan) refuse() error {
+	if len(p.conflicts) == 0 {
+		return nil
+	}
+	f := &failure{Code: codeConflict, Problems: p.conflicts,
+		Message: fmt.Sprintf("nothing was written to %s, because of what is there", p.dir),
+		hint:    "choose another directory, move these away, or use --keep-existing to write only what is missing"}
+	if p.stuck {
+		f.hint = "choose another directory, or move these away; --keep-existing cannot write past a directory or a link"
+	}
+	return f
+}
+
+// report says what was done: to a script on stdout, to a person on stderr.
+func (p *plan) report(a *app, asJSON bool, cfg *config) error {
+	if asJSON {
+		type done struct {
+			Path   string `json:"path"`
+			Action string `json:"action"`
+			SHA256 string `json:"sha256"`
+		}
+		answer := struct {
+			Directory string  `json:"directory"`
+			Config    *config `json:"config"`
+			Files     []done  `json:"files"`
+		}{p.dir, cfg, []done{}}
+		for _, s := range p.steps {
+			answer.Files = append(answer.Files, done{s.path, s.action, s.sum})
+		}
+		if err := writeJSON(a.stdout, answer); err != nil {
+			return err
+		}
+	}
+	for _, action := range []string{actionCreated, actionReplaced, actionKept} {
+		lines := []string{fmt.Sprintf("%s %s in %s:", action, plural(p.count(action), "file"), p.dir)}
+		for _, s := range p.steps {
+			if s.action == action {
+				lines = append(lines, "  "+s.path)
+			}
+		}
+		if len(lines) > 1 {
+			a.note("%s", strings.Join(lines, "\n"))
+		}
+	}
+	if p.count(actionUnchanged) == len(p.steps) {
+		a.note("nothing to do: all %s are in %s already", plural(len(p.steps), "file"), p.dir)
+	}
+	p.explainGuides(a)
+	return nil
+}
+
+func (p *plan) count(action string) (n int) {
+	for _, s := range p.steps {
+		if s.action == action {
+			n++
+		}
+	}
+	return n
+}
+
+// nextSteps says how to go on, as commands to copy.
+func (p *plan) nextSteps(a *app, target string, cfg config) {
+	then := "README.md says how to reach it."
+	if cfg.hasTransport("rtc_small") {
+		then = "Then open http://localhost:7860 and talk. README.md says more."
+	}
+	a.note(`
+Next, with uv (https://docs.astral.sh/uv):
+  cd %s
+  cp .env.example .env      # and fill in the keys
+  uv run bot.py
+%s`, shellPath(filepath.Join(target, "server")), then)
+}
+
+// The guides.
+
+// guideAge compares the guide with this version: -1 if an older vbot wrote it, 0
+// if it carries this version, 1 for a newer one or none that can be read.
+func guideAge(guide []byte) int {
+	text := strings.TrimSpace(string(guide))
+	stamp, ok := strings.CutPrefix(text[strings.LastIndex(text, "\n")+1:], "<!-- vbot ")
+	if !ok || !strings.HasSuffix(stamp, "-->") {
+		return 1
+	}
+	was, wrote := parseVersion(stamp)
+	is, _ := parseVersion(version)
+	if !wrote {
+		return 1
+	}
+	return slices.Compare(was, is)
+}
+
+// parseVersion reads the three numbers that s begins with.
+func parseVersion(s string) ([]int, bool) {
+	v := make([]int, 3)
+	n, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])
+	return v, n == 3 && err == nil
+}
+
+// explainGuides names each guide that was kept though it differs.
+func (p *plan) explainGuides(a *app) {
+	for _, s := range p.steps {
+		if !s.guide || s.action != actionKept {
+			continue
+		}
+		why := "is not the guide of this version"
+		if guideAge(s.found) < 0 {
+			why = "was written by an older vbot"
+		}
+		a.note("%s %s and was kept; to replace it: vbot init --overwrite-guide %s", s.path, why, shellQuote(p.dir))
+	}
+}
+
+// offerRefresh asks whether guides that an older vbot wrote shall be replaced.
+func (p *plan) offerRefresh(ctx context.Context, a *app) error {
+	for i, s := range p.steps {
+		if !s.guide || s.action != actionKept || guideAge(s.found) >= 0 {
+			continue
+		}
+		yes, err := confirm(ctx, a, s.path+" was written by an older vbot. Replace it, with any changes you made?")
+		if err != nil {
+			return err
+		}
+		if yes {
+			p.steps[i].action, p.steps[i].sum = actionReplaced, sum(s.data)
+		}
+	}
+	return nil
+}
+
+// Listings.
+
+// listOptions prints the ids that options take, as JSON.
+func listOptions(a *app, _ *invocation) error {
+	cat := newCatalog()
+	type transports struct {
+		Web       []string `json:"web"`
+		Telephony []string `json:"telephony"`
+	}
+	return writeJSON(a.stdout, struct {
+		BotType    []string   `json:"bot_type"`
+		Transports transports `json:"transports"`
+		STT        []string   `json:"stt"`
+		LLM        []string   `json:"llm"`
+		TTS        []string   `json:"tts"`
+		Realtime   []string   `json:"realtime"`
+		Video      []string   `json:"video"`
+	}{
+		[]string{botWeb, botTelephony},
+		transports{cat.transportIDs(false), cat.transportIDs(true)},
+		cat.ids(kindSTT), cat.ids(kindLLM), cat.ids(kindTTS), cat.ids(kindRealtime), cat.ids(kindVideo),
+	})
+}
+
+// describeOptions prints every id with what it stands for and what it needs: a
+// table for people, or with --json the same seven keys as listOptions.
+func describeOptions(a *app, inv *invocation) error {
+	cat := newCatalog()
+	if !inv.json {
+		return describeForPeople(a, cat)
+	}
+	type variableJSON struct {
+		Name     string `json:"name"`
+		Required bool   `json:"required"`
+		Kind     string `json:"kind"`
+		Default  orNull `json:"default"`
+		Note     string `json:"note"`
+	}
+	type entry struct {
+		ID     string         `json:"id"`
+		Label  string         `json:"label"`
+		Names  []string       `json:"names"`
+		Env    []variableJSON `json:"env"`
+		Extras []string       `json:"extras"`
+		Needs  []string       `json:"needs"`
+	}
+	describe := func(providers []*provider) []entry {
+		out := []entry{}
+		for _, p := range providers {
+			e := entry{p.id, p.label, p.names, []variableJSON{}, append([]string{}, p.extras...), append([]string{}, p.needs()...)}
+			for _, v := range p.env {
+				e.Env = append(e.Env, variableJSON{v.name, v.required, v.kind, orNull(v.standard), v.note})
+			}
+			out = append(out, e)
+		}
+		return out
+	}
+	fixed := func(id, label string) entry {
+		return entry{id, label, []string{}, []variableJSON{}, []string{}, []string{}}
+	}
+	type transports struct {
+		Web       []entry `json:"web"`
+		Telephony []entry `json:"telephony"`
+	}
+	return writeJSON(a.stdout, struct {
+		BotType    []entry    `json:"bot_type"`
+		Transports transports `json:"transports"`
+		STT        []entry    `json:"stt"`
+		LLM        []entry    `json:"llm"`
+		TTS        []entry    `json:"tts"`
+		Realtime   []entry    `json:"realtime"`
+		Video      []entry    `json:"video"`
+	}{
+		[]entry{fixed(botWeb, "Web"), fixed(botTelephony, "Telephony")},
+		transports{describe(cat.transports(false)), describe(cat.transports(true))},
+		describe(cat.all(kindSTT)), describe(cat.all(kindLLM)), describe(cat.all(kindTTS)),
+		describe(cat.all(kindRealtime)), describe(cat.all(kindVideo)),
+	})
+}
+
+func describeForPeople(a *app, cat *catalog) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	section := func(heading string, providers []*provider) {
+		fmt.Fprintf(w, "%s\nID\tNAME\tLABEL\tNEEDS\tVARIABLES\n", heading)
+		for _, p := range providers {
+			var required []string
+			for _, v := range p.env {
+				if v.required {
+					required = append(required, v.name)
+				}
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.id, p.names[0], p.label,
+				cmp.Or(strings.Join(p.needs(), ", "), "-"), cmp.Or(strings.Join(required, " "), "-"))
+		}
+		w.Flush() // a section has columns of its own
+	}
+	section("Web transports (--transport)", cat.transports(false))
+	section("\nTelephony transports (--transport)", cat.transports(true))
+	section("\nSpeech to text (--stt)", cat.all(kindSTT))
+	section("\nLanguage models (--llm)", cat.all(kindLLM))
+	section("\nText to speech (--tts)", cat.all(kindTTS))
+	section("\nSpeech to speech (--realtime)", cat.all(kindRealtime))
+	section("\nVideo avatars (--video)", cat.all(kindVideo))
+	fmt.Fprintln(w, "\nVariables are those that must be set; .env.example of a bot names the others.")
+	return w.Flush()
+}
+
+// maxConfig bounds a configuration file, in bytes: a person writes less than one
+// percent of it.
+const maxConfig = 1 << 20
+
+// readConfig reads the JSON object in the file name, or on stdin for "-". Its
+// error is an interruption; all else is a problem of the file.
+func readConfig(ctx context.Context, a *app, name string) (answers, []problem, error) {
+	wrong := func(err error) (answers, []problem, error) {
+		return nil, []problem{{Field: "config", where: "--config", Message: name + ": " + rootCause(err).Error()}}, nil
+	}
+	data, err := interruptible(ctx, func() ([]byte, error) {
+		in := a.stdin
+		if name != "-" {
+			f, err := os.Open(absolute(a.dir, name))
+			if err != nil {
+				return nil, err
+			}
+			defer f.Close()
+			in = f
+		}
+		return io.ReadAll(io.LimitReader(in, maxConfig+1))
+	})
+	if ctx.Err() != nil {
+		return nil, nil, interrupted()
+	}
+	if err != nil {
+		return wrong(err)
+	}
+	if len(data) > maxConfig {
+		return wrong(fmt.Errorf("longer than %d bytes", maxConfig))
+	}
+	said, problems, err := parseConfig(bytes.TrimPrefix(data, []byte("\ufeff")))
+	if err != nil {
+		return wrong(err)
+	}
+	return said, problems, nil
+}
+
+// absolute is the path name as seen from dir.
+func absolute(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// rootCause drops the operation and path that os adds to an error.
+func rootCause(err error) error {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// shellQuote quotes s for a POSIX shell where that is needed.
+func shellQuote(s string) string {
+	special := func(r rune) bool {
+		return !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z') && !strings.ContainsRune("_@%+=:,./-", r)
+	}
+	if s != "" && strings.IndexFunc(s, special) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// shellPath is shellQuote for a path, which must not look like an option.
+func shellPath(s string) string {
+	if strings.HasPrefix(s, "-") {
+		s = "./" + s
+	}
+	return shellQuote(s)
+}
+
+func quoteAll(words []string) (out []string) {
+	for _, w := range words {
+		out = append(out, fmt.Sprintf("%q", w))
+	}
+	return out
+}

@@ -1,0 +1,446 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// bot is a complete set of options, to be added to.
+const bot = "-t webrtc -m cascade --stt deepgram --llm openai --tts cartesia"
+
+func TestQuickstart(t *testing.T) {
+	dir := t.TempDir()
+	r := vbot(t, dir, "init", "quickstart")
+	r.wantCode(t, 0)
+	golden(t, "quickstart.txt", r.transcript(dir))
+	goldenTree(t, "quickstart", filepath.Join(dir, "vbot-quickstart"))
+
+	before := readTree(t, dir)
+	again := vbot(t, dir, "init", "quickstart")
+	again.wantCode(t, 0)
+	golden(t, "quickstart-again.txt", again.transcript(dir))
+	if after := readTree(t, dir); !equalTrees(before, after) {
+		t.Error("the second run changed something")
+	}
+}
+
+func TestQuickstartReports(t *testing.T) {
+	dir := t.TempDir()
+	dry := vbot(t, dir, "init", "quickstart", "--dry-run")
+	dry.wantCode(t, 0)
+	golden(t, "quickstart-dry-run.json", []byte(dry.stdout))
+	if dry.stderr != "" || len(readTree(t, dir)) > 0 {
+		t.Errorf("the dry run said %q and wrote %v", dry.stderr, readTree(t, dir))
+	}
+	r := vbot(t, dir, "init", "quickstart", "--json")
+	r.wantCode(t, 0)
+	golden(t, "quickstart.json", []byte(strings.ReplaceAll(r.stdout, dir, "DIR")))
+}
+
+func TestListings(t *testing.T) {
+	dir := t.TempDir()
+	for name, args := range map[string][]string{
+		"list-options.json":     {"init", "--list-options"},
+		"describe-options.txt":  {"init", "--describe-options"},
+		"describe-options.json": {"init", "--describe-options", "--json"},
+	} {
+		r := vbot(t, dir, args...)
+		r.wantCode(t, 0)
+		golden(t, name, []byte(r.stdout))
+		if r.stderr != "" {
+			t.Errorf("vbot %q wrote to stderr: %s", args, r.stderr)
+		}
+	}
+}
+
+// Each case is a bot of its own: its files and its dry run are golden.
+func TestBots(t *testing.T) {
+	for _, c := range []struct{ name, args string }{
+		{"cascade", bot},
+		{"realtime", "-t webrtc -m realtime --realtime openai"},
+		{"every-feature", bot + " -t daily --recording --transcription --video-input --observability --eval --enable-noise-cancel --video heygen"},
+		{"telephony", "-t twilio -t webrtc -m cascade --stt openai --llm anthropic --tts elevenlabs --eval --no-deploy-to-cloud"},
+		{"websocket-and-livekit", "-t websocket -t livekit -m realtime --realtime gemini_live --no-deploy-to-cloud"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			args := append([]string{"init", c.name}, strings.Fields(c.args)...)
+			dry := vbot(t, dir, append(args, "--dry-run")...)
+			dry.wantCode(t, 0)
+			golden(t, "bots/"+c.name+".json", []byte(dry.stdout))
+
+			// What the dry run prints is a configuration file for the same bot.
+			again := with{stdin: dry.stdout}.vbot(t, dir, "init", "elsewhere", "--config", "-", "--dry-run")
+			again.wantCode(t, 0)
+			if again.stdout != dry.stdout || again.stderr != "" {
+				t.Errorf("read back: %s%s", again.stdout, again.stderr)
+			}
+			vbot(t, dir, args...).wantCode(t, 0)
+			goldenTree(t, "bots/"+c.name, filepath.Join(dir, c.name))
+		})
+	}
+}
+
+// Every bad combination is refused before anything is touched, and all that is
+// wrong is listed at once.
+func TestRefusedConfigurations(t *testing.T) {
+	for _, c := range []struct{ name, args string }{
+		{"everything-missing", "--dry-run"},
+		{"everything-missing-json", "--dry-run --json"},
+		{"mode-missing", "-t webrtc"},
+		{"mode-missing-with-a-service", "-t webrtc --stt deepgram"},
+		{"cascade-services-missing", "-t webrtc -m cascade --llm openai"},
+		{"realtime-service-missing", "-t webrtc -m realtime"},
+		{"realtime-in-cascade", bot + " --realtime openai"},
+		{"cascade-in-realtime", "-t webrtc -m realtime --realtime openai --stt deepgram --tts cartesia"},
+		{"unknown-everywhere", "-t pigeon -m talk --stt deepgrm --llm gtp --tts x --bot-type phone"},
+		{"unknown-transport", bot + " -t daly"},
+		{"web-with-telephony", bot + " -b web -t twilio"},
+		{"video-on-the-phone", bot + " -t twilio --video tavus --video-input --video-output"},
+		{"video-without-a-carrier", "-t websocket -m realtime --realtime openai --video simli --video-input"},
+		{"avatar-without-output", bot + " --video tavus --no-video-output"},
+		{"noise-cancel-without-cloud", bot + " --enable-noise-cancel --no-deploy-to-cloud"},
+		{"client-server-alone", bot + " --client-server vite"},
+		{"client-unknown", bot + " --client-framework angular"},
+		{"dial-mode-without-transport", bot + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out"},
+		{"name-bad", bot + " -n /etc/passwd"},
+		{"name-reserved", bot + " -n aux.bot"},
+		{"name-long", bot + " -n " + strings.Repeat("n", 65)},
+		{"values-empty", "--name= -t= --mode= --stt= --llm= --tts="},
+		{"config-missing", "--config nowhere.json"},
+		{"config-missing-json", "--config nowhere.json --json"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := vbot(t, dir, append([]string{"init", "there"}, strings.Fields(c.args)...)...)
+			r.wantCode(t, 2)
+			golden(t, "errors/init/"+c.name+".txt", r.transcript(dir))
+			if got := readTree(t, dir); len(got) > 0 {
+				t.Errorf("it wrote %v", got)
+			}
+		})
+	}
+}
+
+func TestQuickstartTakesNoBotOptions(t *testing.T) {
+	dir := t.TempDir()
+	r := vbot(t, dir, "init", "quickstart", "--recording", "-m", "realtime", "--config", "x.json")
+	r.wantCode(t, 2)
+	golden(t, "errors/init/quickstart-with-options.txt", r.transcript(dir))
+
+	// ./quickstart is a directory like any other.
+	vbot(t, dir, append([]string{"init", "./quickstart"}, strings.Fields(bot)...)...).wantCode(t, 0)
+	if _, err := os.Stat(filepath.Join(dir, "quickstart", "server", "bot.py")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConfigFileProblems(t *testing.T) {
+	for _, c := range []struct{ name, config string }{
+		{"empty", ""},
+		{"not-json", "{\n  \"mode\": cascade\n}"},
+		{"cut-off", `{"mode": "cascade", `},
+		{"not-an-object", `["cascade"]`},
+		{"trailing-data", `{} {}`},
+		{"unknown-keys", `{"recordng": true, "stt": "deepgram", "xyz": 1}`},
+		{"keys-in-another-case", `{"Mode": "cascade"}`},
+		{"duplicate-keys", `{"mode": "cascade", "mode": "realtime"}`},
+		{"wrong-types", `{"transports": "daily", "recording": "no", "mode": 7, "stt_service": ["deepgram"], "llm_service": {}, "tts_service": true}`},
+		{"a-list-of-other-things", `{"transports": ["daily", 7]}`},
+		{"empty-strings", `{"mode": "", "transports": [""], "project_name": ""}`},
+		{"nulls", `{"mode": null, "transports": null, "recording": null}`},
+		{"file-against-file", `{"mode": "realtime", "realtime_service": "openai", "stt_service": "deepgram", "transports": ["twilio"], "bot_type": "web"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := with{stdin: c.config}.vbot(t, dir, "init", "there", "--config", "-")
+			r.wantCode(t, 2)
+			golden(t, "errors/config/"+c.name+".txt", slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
+		})
+	}
+}
+
+// A flag beats the file; what of the file it makes inapplicable is left out with
+// a note.
+func TestFlagsBeatTheFile(t *testing.T) {
+	for _, c := range []struct{ name, config, args string }{
+		{"services-of-the-other-mode", `{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": "openai", "tts_service": "cartesia"}`,
+			"--mode realtime --realtime openai"},
+		{"bot-type", `{"bot_type": "web", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
+		{"a-feature", `{"recording": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-recording --eval"},
+		{"noise-cancel", `{"enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-deploy-to-cloud"},
+		{"noise-cancel-wanted", `{"deploy_to_cloud": false, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--enable-noise-cancel"},
+		{"video", `{"video_service": "tavus", "video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
+		{"avatar", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-video-output"},
+		{"avatar-wanted", `{"video_output": false, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--video tavus"},
+		{"telephony-wanted", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-b telephony"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := with{stdin: c.config}.vbot(t, dir, append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
+			r.wantCode(t, 0)
+			golden(t, "config/"+c.name+".txt", slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
+		})
+	}
+}
+
+func TestConfigFileForms(t *testing.T) {
+	dir := t.TempDir()
+	const config = "\ufeff" + `{"mode": "realtime", "realtime_service": "openai", "transports": ["daily", "rtc_hosted"], "recording": null}`
+	if err := os.WriteFile(filepath.Join(dir, "bot.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := vbot(t, dir, "init", "there", "-c", "bot.json", "--dry-run")
+	r.wantCode(t, 0)
+	var got config_
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Transports, []string{"rtc_hosted"}) || got.ProjectName != "there" {
+		t.Errorf("got %+v", got)
+	}
+	long := with{stdin: `{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`}.vbot(t, dir, "init", "-c", "-")
+	long.wantCode(t, 2)
+	if !strings.Contains(long.stderr, "longer than") {
+		t.Errorf("a huge file: %s", long.stderr)
+	}
+	vbot(t, dir, "init", "there", "--config", ".").wantCode(t, 2)
+}
+
+// config_ reads what a config writes.
+type config_ struct {
+	ProjectName string   `json:"project_name"`
+	Transports  []string `json:"transports"`
+}
+
+func TestNameOfTheDirectory(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/x/my-bot":                             "my-bot",
+		"/x/_my bot!":                           "my bot",
+		"/x/Grüezi":                             "Grüezi",
+		"/x/क्षेत्र":                            "क्षेत्र",
+		"/x/.hidden":                            "hidden",
+		"/x/my@bot":                             "",
+		"/x/@@@":                                "",
+		"/":                                     "",
+		"/x/con":                                "",
+		"/x/" + strings.Repeat("a", 80):         strings.Repeat("a", 64),
+		"/x/" + strings.Repeat("ab!", 1):        "ab",
+		"/x/" + strings.Repeat("é", 64):         strings.Repeat("é", 64),
+		"/x/" + strings.Repeat("b", 63) + "!!!": strings.Repeat("b", 63),
+	} {
+		if got := nameFromDir(dir); got != want {
+			t.Errorf("nameFromDir(%q) = %q, want %q", dir, got, want)
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for name, want := range map[string]string{
+		"vbot-quickstart":         "vbot-quickstart",
+		"My Bot_2.0":              "my-bot-2-0",
+		"Café":                    "caf",
+		"日本":                      "bot",
+		"a--b":                    "a-b",
+		"1":                       "1",
+		strings.Repeat("ab-", 30): strings.TrimSuffix(strings.Repeat("ab-", 19)[:55], "-"),
+	} {
+		if got := slug(name); got != want {
+			t.Errorf("slug(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The directory decides the name in a dry run too.
+func TestTargetForms(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "parlour")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]string{".": "parlour", "": "parlour", "sub/deep er": "deep er", "..": filepath.Base(filepath.Dir(dir))} {
+		args := append([]string{"init"}, strings.Fields(bot+" --dry-run")...)
+		if target != "" {
+			args = append(args, target)
+		}
+		r := vbot(t, dir, args...)
+		r.wantCode(t, 0)
+		var got config_
+		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || got.ProjectName != want {
+			t.Errorf("target %q: name %q, want %q", target, got.ProjectName, want)
+		}
+	}
+	vbot(t, dir, "init", "").wantCode(t, 2)
+}
+
+func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte(`{"mode": "cascade", "transports": ["daily"], "recording": true}`))
+	f.Add([]byte(`{"a": {"b": [1, null]}}`))
+	f.Add([]byte("\xff{"))
+	cat := newCatalog()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		said, problems, err := parseConfig(data)
+		if err != nil {
+			return
+		}
+		cfg, _, wrong := resolve(cat, said, "name")
+		if len(problems)+len(wrong) == 0 {
+			// What is accepted can be rendered, and reads back as itself.
+			if _, err := render(cfg, cat); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := writeJSON(&b, cfg); err != nil {
+				t.Fatal(err)
+			}
+			again, problems, err := parseConfig(b.Bytes())
+			if err != nil || len(problems) > 0 {
+				t.Fatalf("%s: %v %v", b.Bytes(), problems, err)
+			}
+			back, notes, wrong := resolve(cat, again, "other")
+			if len(notes)+len(wrong) > 0 || fmt.Sprint(back) != fmt.Sprint(cfg) {
+				t.Fatalf("%+v reads back as %+v: %v %v", cfg, back, notes, wrong)
+			}
+		}
+	})
+}
+
+// randomBot is a valid configuration, chosen by rng.
+func randomBot(t testing.TB, cat *catalog, rng *rand.Rand) config {
+	pick := func(kind string) string {
+		p := cat.list(kind)[rng.IntN(len(cat.list(kind)))]
+		return p.names[rng.IntN(len(p.names))]
+	}
+	for {
+		said := answers{"transports": {}}
+		for range 1 + rng.IntN(3) {
+			said["transports"] = answer{list: append(said["transports"].list, pick(kindTransport))}
+		}
+		if rng.IntN(4) == 0 {
+			said["mode"] = answer{text: modeRealtime}
+			said["realtime_service"] = answer{text: pick(kindRealtime)}
+		} else {
+			said["mode"] = answer{text: modeCascade}
+			said["stt_service"] = answer{text: pick(kindSTT)}
+			said["llm_service"] = answer{text: pick(kindLLM)}
+			said["tts_service"] = answer{text: pick(kindTTS)}
+		}
+		if rng.IntN(4) == 0 {
+			said["video_service"] = answer{text: pick(kindVideo)}
+		}
+		for _, o := range options {
+			if o.typ == toggled && rng.IntN(2) == 0 {
+				said[o.key] = answer{on: rng.IntN(2) == 0}
+			}
+		}
+		if cfg, _, problems := resolve(cat, said, "random bot"); len(problems) == 0 {
+			return cfg
+		}
+	}
+}
+
+// Whatever can be asked for gives a whole project.
+func TestRandomBots(t *testing.T) {
+	cat := newCatalog()
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 300 {
+		cfg := randomBot(t, cat, rng)
+		files, err := render(cfg, cat)
+		if err != nil {
+			t.Fatalf("seed %d: %+v: %v", seed, cfg, err)
+		}
+		again, _ := render(cfg, cat)
+		text := map[string]string{}
+		for i, f := range files {
+			text[f.path] = string(f.data)
+			if !bytes.Equal(f.data, again[i].data) {
+				t.Errorf("seed %d: %s is not the same twice", seed, f.path)
+			}
+			for _, leftover := range []string{"<%", "%>", "<no value>", "# when:", "\r", "\t ", " \n", "\n\n\n\n"} {
+				if strings.Contains(text[f.path], leftover) {
+					t.Errorf("seed %d: %s holds %q", seed, f.path, leftover)
+				}
+			}
+			if !strings.HasSuffix(text[f.path], "\n") || strings.HasSuffix(text[f.path], "\n\n") {
+				t.Errorf("seed %d: %s does not end in one line end", seed, f.path)
+			}
+		}
+		checkVariables(t, seed, cat, text)
+		for _, m := range regexp.MustCompile(`(?m)^COPY (.*) \S+$`).FindAllStringSubmatch(text["server/Dockerfile"], -1) {
+			for _, source := range strings.Fields(m[1]) {
+				if _, ok := text["server/"+source]; !ok {
+					t.Errorf("seed %d: the Dockerfile copies %s, which is not there", seed, source)
+				}
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("%+v\n%s", cfg, text["server/bot.py"])
+		}
+	}
+}
+
+// checkVariables compares the variables that the code reads with .env.example.
+func checkVariables(t *testing.T, seed uint64, cat *catalog, text map[string]string) {
+	library := map[string]bool{"KRISP_VIVA_FILTER_MODEL_PATH": true, "KRISP_VIVA_API_KEY": true}
+	for _, kind := range append(serviceKinds, kindTransport) {
+		for _, p := range cat.all(kind) {
+			for _, v := range p.env {
+				if v.library {
+					library[v.name] = true
+				}
+			}
+		}
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:# )?([A-Z][A-Z0-9_]*)=(.*)$`).FindAllStringSubmatch(text["server/.env.example"], -1) {
+		if named[m[1]] {
+			t.Errorf("seed %d: .env.example names %s twice", seed, m[1])
+		}
+		if m[2] != "" {
+			t.Errorf("seed %d: .env.example holds a value for %s", seed, m[1])
+		}
+		named[m[1]] = true
+	}
+	read := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\()"([A-Z0-9_]+)"`).FindAllStringSubmatch(text["server/bot.py"], -1) {
+		read[m[1]] = true
+		if !named[m[1]] {
+			t.Errorf("seed %d: bot.py reads %s, which .env.example does not name", seed, m[1])
+		}
+	}
+	for name := range named {
+		if !read[name] && !library[name] {
+			t.Errorf("seed %d: .env.example names %s, which nothing reads", seed, name)
+		}
+	}
+}
+
+func equalTrees(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for path, data := range a {
+		if other, ok := b[path]; !ok || other != data {
+			return false
+		}
+	}
+	return true
+}
+
+func BenchmarkRenderQuickstart(b *testing.B) {
+	cat := newCatalog()
+	cfg, _, _ := resolve(cat, quickstart(), "")
+	for b.Loop() {
+		if _, err := render(cfg, cat); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

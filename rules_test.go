@@ -1,0 +1,144 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Each file may touch one outside thing, and its imports say so: an auditor who
+// wants to know what writes files reads write.go.
+func TestImportsOfEachFile(t *testing.T) {
+	// Packages that touch something outside the program, and who may.
+	outside := map[string][]string{
+		"os":                    {"main.go", "init.go", "write.go", "prompt.go"},
+		"os/signal":             {"main.go"},
+		"syscall":               {"main.go", "write.go"}, // signals; the names of errors
+		"runtime":               {"main.go"},             // the Go version
+		"runtime/debug":         {"main.go"},             // the linked modules
+		"embed":                 {"catalog.go"},
+		"golang.org/x/term":     {"prompt.go"},
+		"flag":                  {"main.go"},
+		"crypto/sha256":         {"write.go"},
+		"crypto/rand":           {},
+		"math/rand":             {},
+		"math/rand/v2":          {},
+		"net":                   {},
+		"net/http":              {},
+		"os/exec":               {},
+		"os/user":               {},
+		"plugin":                {},
+		"time":                  {},
+		"unsafe":                {},
+		"log":                   {},
+		"html/template":         {},
+		"golang.org/x/sys/unix": {},
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			path, _ := strconv.Unquote(i.Path.Value)
+			if may, ok := outside[path]; ok && !slices.Contains(may, name) {
+				t.Errorf("%s imports %s, which only %q may", name, path, may)
+			} else if !ok && strings.Contains(path, ".") {
+				t.Errorf("%s imports %s, which is not of the standard library", name, path)
+			}
+		}
+	}
+}
+
+// The program is its own code, the standard library and two modules.
+func TestLinkedModules(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Compact(slices.Sorted(slices.Values(strings.Fields(string(out)))))
+	if want := []string{"golang.org/x/sys", "golang.org/x/term", "vbot"}; !slices.Equal(got, want) {
+		t.Errorf("linked modules: %q, want %q", got, want)
+	}
+}
+
+// The embedded files are those that belong there: no cache of a linter, no
+// file of an editor, and all whose names begin with a dot.
+func TestEmbeddedFiles(t *testing.T) {
+	var got []string
+	err := fs.WalkDir(templates, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		service, _ := filepath.Match("templates/services/*/*.py", path)
+		if !service && !strings.HasSuffix(path, ".tmpl") {
+			t.Errorf("%s is embedded, and is neither a template nor a provider", path)
+		}
+		if !service {
+			got = append(got, strings.TrimPrefix(path, "templates/"))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "templates.txt", []byte(strings.Join(got, "\n")+"\n"))
+}
+
+// Ids and names are unique within a kind, every id has the form of its kind, and
+// every file can be cut up.
+func TestCatalog(t *testing.T) {
+	cat := newCatalog()
+	for _, kind := range serviceKinds {
+		for i, p := range cat.list(kind) {
+			if want := kind + "_" + letters(i); p.id != want {
+				t.Errorf("%s: id %s, want %s: a letter that was given is never given again", p.file, p.id, want)
+			}
+		}
+	}
+	for _, kind := range append(serviceKinds, kindTransport) {
+		providers := cat.all(kind)
+		seen := map[string]string{}
+		for _, p := range providers {
+			for _, name := range append(p.names, p.id) {
+				if other, ok := seen[name]; ok && other != p.id {
+					t.Errorf("%s: %s and %s are both called %s", kind, other, p.id, name)
+				}
+				seen[name] = p.id
+				if name != strings.ToLower(name) || strings.ContainsAny(name, " -") {
+					t.Errorf("%s: %q is not a name to type", p.file, name)
+				}
+			}
+			if !strings.HasSuffix(p.file, "/"+p.names[0]+".py") {
+				t.Errorf("%s: the first name is %s", p.file, p.names[0])
+			}
+			p.python3(map[string]bool{"noise_cancel": true, "video_in": true, "video_out": true})
+			for _, v := range p.env {
+				if !slices.Contains([]string{"secret", "id", "model", "voice", "region", "url", "path"}, v.kind) {
+					t.Errorf("%s: %s has the kind %q", p.file, v.name, v.kind)
+				}
+			}
+		}
+	}
+}
+
+// letters are a, b, ... z, aa, ab, ...
+func letters(i int) string {
+	if i < 26 {
+		return string(rune('a' + i))
+	}
+	return letters(i/26-1) + letters(i%26)
+}

@@ -1,0 +1,197 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A pipe in the place of a file is never opened: it might never end.
+func TestPipeInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "target/notes.txt", "mine")
+	if err := syscall.Mkfifo(filepath.Join(dir, "target/README.md"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := vbot(t, dir, initArgs()...)
+	r.wantCode(t, 1)
+	golden(t, "errors/conflict/pipe.txt", r.transcript(dir))
+}
+
+func TestModes(t *testing.T) {
+	dir := t.TempDir()
+	defer syscall.Umask(syscall.Umask(0o022))
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	filepath.WalkDir(filepath.Join(dir, "target"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := d.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fs.FileMode(0o644)
+		if d.IsDir() {
+			want = 0o755 | fs.ModeDir
+		}
+		if info.Mode() != want {
+			t.Errorf("%s: mode %v, want %v", path, info.Mode(), want)
+		}
+		return nil
+	})
+}
+
+// Killed at any moment, a run leaves no half-written file, and the next one
+// finishes the work.
+func TestKilledAnywhere(t *testing.T) {
+	whole := t.TempDir()
+	vbot(t, whole, initArgs()...).wantCode(t, 0)
+	want := readTree(t, whole)
+
+	killed := 0
+	for i := range 60 {
+		dir := t.TempDir()
+		cmd := vbotCommand(t, dir, initArgs()...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 300 * time.Microsecond)
+		cmd.Process.Signal(syscall.SIGKILL)
+		if err := cmd.Wait(); err != nil {
+			killed++
+		}
+		for path, data := range readTree(t, dir) {
+			if data != want[path] && !strings.HasPrefix(filepath.Base(path), ".vbot-") {
+				t.Fatalf("killed after %d steps: %s is half-written", i, path)
+			}
+		}
+		vbot(t, dir, initArgs()...).wantCode(t, 0)
+		for path, data := range want {
+			if got := readTree(t, dir)[path]; got != data {
+				t.Fatalf("the next run did not finish %s", path)
+			}
+		}
+	}
+	if killed == 0 {
+		t.Error("no run was killed in time")
+	}
+}
+
+// A signal interrupts a run that waits for its configuration.
+func TestSignals(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		dir := t.TempDir()
+		if err := syscall.Mkfifo(filepath.Join(dir, "config"), 0o600); err != nil {
+			t.Skip("no named pipes here: ", err)
+		}
+		cmd := vbotCommand(t, dir, "init", "target", "--config", "config")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// The pipe opens when vbot reads it, so that the signal meets it at work.
+		w, err := os.OpenFile(filepath.Join(dir, "config"), os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "vbot init: interrupted; nothing was written\n" {
+			t.Errorf("%v: exit code %d, %s", sig, code, &stderr)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "target")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v: target was made", sig)
+		}
+	}
+}
+
+// fullDisk is a directory on a file system of 16 KiB.
+func fullDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", dir).CombinedOutput(); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("CI mounts a small file system for this test: %v: %s", err, out)
+		}
+		t.Skipf("only root can mount a small file system: %s", out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	return dir
+}
+
+// On a disk that runs full half way, a run leaves it as it was.
+func TestFullDisk(t *testing.T) {
+	dir := fullDisk(t)
+	put(t, dir, "target/AGENTS.md", "mine")
+	before := listing(t, dir)
+	r := vbot(t, dir, initArgs("--overwrite-guide")...)
+	r.wantCode(t, 1)
+	golden(t, "errors/full-disk.txt", r.transcript(dir))
+	if after := listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	r = vbot(t, dir, initArgs("--json")...)
+	r.wantCode(t, 1)
+	golden(t, "errors/full-disk-json.txt", r.transcript(dir))
+}
+
+// Replaced guides come back, too, when a later one cannot be written.
+func TestFullDiskWhileReplacingGuides(t *testing.T) {
+	dir := fullDisk(t)
+	put(t, dir, "target/AGENTS.md", "mine")
+	put(t, dir, "target/GETTING_STARTED.md", "mine")
+	put(t, dir, "target/AGENT_IMPORT.md", "mine")
+	put(t, dir, "filler", strings.Repeat("x", 4096))
+	before := listing(t, dir)
+	vbot(t, dir, "init", "target", "--overwrite-guide").wantCode(t, 1)
+	if after := listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// Where nothing may be written, a run says so and leaves everything as it was.
+func TestReadOnly(t *testing.T) {
+	for _, place := range []string{"target", "target/server"} {
+		dir := t.TempDir()
+		put(t, dir, "target/server/mine.txt", "mine")
+		at := filepath.Join(dir, place)
+		if os.Geteuid() == 0 {
+			// Root may write anywhere but on a read-only mount.
+			for _, args := range [][]string{{"--bind", at, at}, {"-o", "remount,bind,ro", at}} {
+				if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
+					t.Fatalf("mount: %v: %s", err, out)
+				}
+			}
+			t.Cleanup(func() { exec.Command("umount", at).Run() })
+		} else {
+			os.Chmod(at, 0o555)
+			t.Cleanup(func() { os.Chmod(at, 0o755) })
+		}
+		before := listing(t, dir)
+		r := vbot(t, dir, initArgs()...)
+		r.wantCode(t, 1)
+		if !strings.Contains(r.stderr, "nothing was written") || strings.Count(r.stderr, "\n") != 2 {
+			t.Errorf("%s is read-only: %s", place, r.stderr)
+		}
+		if after := listing(t, dir); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	}
+}

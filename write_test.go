@@ -1,0 +1,360 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// initArgs scaffolds a small bot into the directory `target`.
+func initArgs(more ...string) []string {
+	return append(append([]string{"init", "target"}, strings.Fields(bot)...), more...)
+}
+
+// put writes a file below dir, and the directories above it.
+func put(t testing.TB, dir, name, data string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever stands in the way, a run refuses with all of it listed, changes
+// nothing, and says what to do.
+func TestConflicts(t *testing.T) {
+	for _, c := range []struct {
+		name, args string
+		prepare    func(t *testing.T, dir string)
+	}{
+		{"files", "", func(t *testing.T, dir string) {
+			put(t, dir, "target/README.md", "mine")
+			put(t, dir, "target/server/bot.py", "mine")
+			put(t, dir, "target/notes.txt", "mine")
+		}},
+		{"files-json", "--json", func(t *testing.T, dir string) { put(t, dir, "target/README.md", "mine") }},
+		{"empty-file", "", func(t *testing.T, dir string) { put(t, dir, "target/.gitignore", "") }},
+		{"file-for-a-directory", "", func(t *testing.T, dir string) { put(t, dir, "target/server", "mine") }},
+		{"file-for-a-directory-kept", "--keep-existing", func(t *testing.T, dir string) { put(t, dir, "target/server", "mine") }},
+		{"directory-for-a-file", "", func(t *testing.T, dir string) { put(t, dir, "target/README.md/mine", "mine") }},
+		{"directory-for-a-file-kept", "--keep-existing", func(t *testing.T, dir string) { put(t, dir, "target/README.md/mine", "mine") }},
+		{"link-for-a-file", "", func(t *testing.T, dir string) {
+			put(t, dir, "outside.md", "mine")
+			put(t, dir, "target/notes.txt", "mine")
+			symlink(t, "../outside.md", filepath.Join(dir, "target/README.md"))
+		}},
+		{"link-for-a-directory", "", func(t *testing.T, dir string) {
+			put(t, dir, "outside/mine", "mine")
+			put(t, dir, "target/notes.txt", "mine")
+			symlink(t, "../outside", filepath.Join(dir, "target/server"))
+		}},
+		{"link-for-a-directory-kept", "--keep-existing", func(t *testing.T, dir string) {
+			put(t, dir, "outside/mine", "mine")
+			put(t, dir, "target/notes.txt", "mine")
+			symlink(t, filepath.Join(dir, "outside"), filepath.Join(dir, "target/server"))
+		}},
+		{"link-that-leads-nowhere", "", func(t *testing.T, dir string) {
+			put(t, dir, "target/notes.txt", "mine")
+			symlink(t, "nowhere", filepath.Join(dir, "target/README.md"))
+		}},
+		{"link-for-a-guide-to-replace", "--overwrite-guide", func(t *testing.T, dir string) {
+			put(t, dir, "outside.md", "mine")
+			put(t, dir, "target/notes.txt", "mine")
+			symlink(t, "../outside.md", filepath.Join(dir, "target/AGENTS.md"))
+		}},
+		{"target-is-a-file", "", func(t *testing.T, dir string) { put(t, dir, "target", "mine") }},
+		{"target-is-a-link-to-nowhere", "", func(t *testing.T, dir string) { symlink(t, "nowhere", filepath.Join(dir, "target")) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			c.prepare(t, dir)
+			before := listing(t, dir)
+			r := vbot(t, dir, initArgs(strings.Fields(c.args)...)...)
+			r.wantCode(t, 1)
+			golden(t, "errors/conflict/"+c.name+".txt", r.transcript(dir))
+			if after := listing(t, dir); after != before {
+				t.Errorf("before:\n%s\nafter:\n%s", before, after)
+			}
+		})
+	}
+}
+
+func symlink(t testing.TB, to, at string) {
+	t.Helper()
+	if err := os.Symlink(to, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listing is every name below dir with its type and content.
+func listing(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(d.Type().String() + " " + path)
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(" " + sum(data))
+		} else if to, err := os.Readlink(path); err == nil {
+			b.WriteString(" -> " + to)
+		}
+		b.WriteString("\n")
+		return nil
+	})
+	return b.String()
+}
+
+// --keep-existing keeps every file and link that exists, and writes the rest.
+func TestKeepExisting(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "target/server/bot.py", "mine")
+	put(t, dir, "target/notes.txt", "mine")
+	put(t, dir, "outside.md", "mine")
+	symlink(t, "../outside.md", filepath.Join(dir, "target/README.md"))
+	r := vbot(t, dir, initArgs("--keep-existing", "--json")...)
+	r.wantCode(t, 0)
+	golden(t, "keep-existing.txt", r.transcript(dir))
+	tree := readTree(t, dir)
+	for _, name := range []string{"target/server/bot.py", "target/notes.txt", "outside.md"} {
+		if tree[name] != "mine" {
+			t.Errorf("%s holds %q", name, tree[name])
+		}
+	}
+	if tree["target/README.md"] != "link to ../outside.md" || tree["target/server/pyproject.toml"] == "" {
+		t.Errorf("README.md: %s", tree["target/README.md"])
+	}
+	again := vbot(t, dir, initArgs("--keep-existing")...)
+	again.wantCode(t, 0)
+	if !equalTrees(tree, readTree(t, dir)) {
+		t.Error("the second run changed something")
+	}
+}
+
+// A dry run says what a run would do, and writes nothing, ever.
+func TestDryRunBesideFiles(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "target/README.md", "mine")
+	put(t, dir, "target/AGENTS.md", "mine")
+	before := listing(t, dir)
+	for name, args := range map[string][]string{
+		"dry-run-refuses": initArgs("--dry-run"),
+		"dry-run-keeps":   initArgs("--dry-run", "--keep-existing"),
+		"dry-run-fails":   append([]string{"init", "target/README.md"}, strings.Fields(bot+" --dry-run -n x")...),
+	} {
+		r := vbot(t, dir, args...)
+		r.wantCode(t, 0)
+		golden(t, name+".txt", r.transcript(dir))
+	}
+	if after := listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// countdown is a context that ends at the n-th look at it: a run that is
+// interrupted at every point in turn.
+type countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Interrupted at any point, a run takes back exactly what it made.
+func TestInterruptedAnywhere(t *testing.T) {
+	cat := newCatalog()
+	for seed := uint64(0); ; seed++ {
+		dir := t.TempDir()
+		put(t, dir, "parent/target/server/mine.txt", "mine")
+		put(t, dir, "parent/target/AGENTS.md", "mine\n")
+		put(t, dir, "parent/target/AGENT_IMPORT.md", "mine\n")
+		before := listing(t, dir)
+		files, err := render(randomBot(t, cat, rand.New(rand.NewPCG(1, 0))), cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := makePlan(filepath.Join(dir, "parent", "target"), files, false, true)
+		if err != nil || len(p.conflicts) > 0 {
+			t.Fatal(err, p.conflicts)
+		}
+		ctx := &countdown{Context: context.Background()}
+		ctx.left.Store(int64(seed))
+		err = p.apply(ctx)
+		if err == nil {
+			if seed < 8 {
+				t.Fatalf("the run looked only %d times whether it was interrupted", seed)
+			}
+			return
+		}
+		if f, ok := errors.AsType[*failure](err); !ok || f.exitCode() != 130 {
+			t.Fatalf("interrupted: %v", err)
+		}
+		if after := listing(t, dir); after != before {
+			t.Fatalf("interrupted at look %d\nbefore:\n%s\nafter:\n%s", seed, before, after)
+		}
+	}
+}
+
+// A file that appears after the plan was made is not written over.
+func TestFileThatAppearsInBetween(t *testing.T) {
+	dir := t.TempDir()
+	p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}}, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "target/b/c", "mine")
+	before := listing(t, dir)
+	err = p.apply(context.Background())
+	if !errors.Is(err, fs.ErrExist) {
+		t.Fatalf("apply: %v", err)
+	}
+	if after := listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// A guide that changes after the plan was made is not replaced.
+func TestGuideThatChangesInBetween(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "AGENTS.md", "old")
+	p, err := makePlan(dir, []file{{"AGENTS.md", []byte("new"), true}, {"other", []byte("ours"), false}}, false, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "AGENTS.md", "edited just now")
+	before := listing(t, dir)
+	if err := p.apply(context.Background()); err == nil {
+		t.Fatal("apply succeeded")
+	}
+	if after := listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// Guides.
+
+func TestGuides(t *testing.T) {
+	dir := t.TempDir()
+	r := vbot(t, dir, "init", "target")
+	r.wantCode(t, 0)
+	golden(t, "guides.txt", r.transcript(dir))
+	goldenTree(t, "guides", filepath.Join(dir, "target"))
+	again := vbot(t, dir, "init", "target", "--json")
+	again.wantCode(t, 0)
+	golden(t, "guides-again.txt", again.transcript(dir))
+}
+
+const stamp = "<!-- vbot %s wrote this; `vbot init --overwrite-guide` brings it up to date. -->\n"
+
+// Existing guides are kept, whoever wrote them, and the person is told how to
+// replace them.
+func TestExistingGuides(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "target/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
+	put(t, dir, "target/AGENT_IMPORT.md", "my own")
+	put(t, dir, "target/GETTING_STARTED.md", "from the future\n"+strings.Replace(stamp, "%s", "99.0.0", 1))
+	before := listing(t, dir)
+	r := vbot(t, dir, "init", "target")
+	r.wantCode(t, 0)
+	golden(t, "guides-kept.txt", r.transcript(dir))
+	if after := listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	r = vbot(t, dir, "init", "target", "--overwrite-guide")
+	r.wantCode(t, 0)
+	golden(t, "guides-replaced.txt", r.transcript(dir))
+	if got := readTree(t, filepath.Join(dir, "target")); !equalTrees(got, readTree(t, "golden/guides")) {
+		t.Errorf("the guides were not replaced: %v", got)
+	}
+	if got := listing(t, dir); strings.Contains(got, ".vbot-") {
+		t.Errorf("something was left behind:\n%s", got)
+	}
+}
+
+// Who has a bot needs no guide to get started.
+func TestGuidesBesideABot(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "target/server/bot.py", "mine")
+	put(t, dir, "target/GETTING_STARTED.md", "mine")
+	r := vbot(t, dir, "init", "target", "--overwrite-guide")
+	r.wantCode(t, 0)
+	golden(t, "guides-beside-a-bot.txt", r.transcript(dir))
+	if got := readTree(t, filepath.Join(dir, "target"))["GETTING_STARTED.md"]; got != "mine" {
+		t.Errorf("GETTING_STARTED.md holds %q", got)
+	}
+}
+
+// A scaffold keeps existing guides, too, and they are never a conflict.
+func TestScaffoldBesideGuides(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "target/AGENTS.md", "my own")
+	put(t, dir, "target/GETTING_STARTED.md", "my own")
+	r := vbot(t, dir, initArgs()...)
+	r.wantCode(t, 0)
+	golden(t, "scaffold-beside-guides.txt", r.transcript(dir))
+	vbot(t, dir, initArgs("--overwrite-guide")...).wantCode(t, 0)
+	tree := readTree(t, filepath.Join(dir, "target"))
+	if tree["AGENTS.md"] == "my own" || tree["GETTING_STARTED.md"] != "my own" {
+		t.Errorf("AGENTS.md: %.20q, GETTING_STARTED.md: %q", tree["AGENTS.md"], tree["GETTING_STARTED.md"])
+	}
+}
+
+func TestGuideAge(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{strings.Replace(stamp, "%s", "0.0.9", 1), -1},
+		{strings.Replace(stamp, "%s", version, 1), 0},
+		{strings.Replace(stamp, "%s", "0.10.0", 1), 1},
+		{"x\n" + strings.Replace(stamp, "%s", "0.0.1", 1) + "\n\n", -1},
+		{strings.Replace(stamp, "%s", "0.0.1", 1) + "and more", 1},
+		{"", 1},
+		{"<!-- vbot 999999999999999999999.0.0 -->", 1},
+	} {
+		if got := guideAge([]byte(c.text)); got != c.want {
+			t.Errorf("guideAge(%q) = %d, want %d", c.text, got, c.want)
+		}
+	}
+}
+
+func BenchmarkQuickstartTree(b *testing.B) {
+	cat := newCatalog()
+	cfg, _, _ := resolve(cat, quickstart(), "")
+	dir := b.TempDir()
+	for i := 0; b.Loop(); i++ {
+		files, err := render(cfg, cat)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := makePlan(filepath.Join(dir, "bot"), files, false, false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := p.apply(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		os.RemoveAll(filepath.Join(dir, "bot"))
+		b.StartTimer()
+	}
+}
