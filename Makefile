@@ -1,0 +1,26 @@
+# The words that a person expects. CI runs them all: .ci/run.
+
+build: ## the program, as a release has it
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags='-s -w' -o vbot .
+
+test:
+	go test ./...
+
+golden: ## write the golden files again; read their diff as you would code
+	go test . -update
+
+lint:
+	@test -z "$$(gofmt -l *.go)" || { gofmt -l *.go; echo 'gofmt has something to say about these files'; exit 1; }
+	go vet ./...
+	GOOS=windows go vet ./...
+	GOOS=darwin go vet ./...
+	go tool -modfile=tools.mod staticcheck ./...
+
+e2e: ## real bots, conversations and evals; installs what it needs from PyPI
+	e2e/run
+
+bench: ## the benchmarks, and how long vbot takes beside an empty program and cp -r
+	go test -run '^$$' -bench . -benchmem .
+	e2e/compare
+
+.PHONY: build test golden lint e2e bench
