@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A terminal is the person's side of a pseudo-terminal on which a command runs.
+type terminal struct {
+	t      testing.TB
+	master *os.File
+	tty    *os.File // the command's side
+	cmd    *exec.Cmd
+	mu     sync.Mutex
+	screen bytes.Buffer
+	closed chan struct{}
+}
+
+// openTerminal starts cmd on a new terminal of 80 columns and 24 lines, which
+// is its controlling terminal: Ctrl-C reaches it as a signal. Streams of cmd
+// that are set already stay as they are.
+func openTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	if cmd.Stdin == nil {
+		cmd.Stdin = tty
+	}
+	if cmd.Stdout == nil {
+		cmd.Stdout = tty
+	}
+	if cmd.Stderr == nil {
+		cmd.Stderr = tty
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	if cmd.Stdin != tty {
+		cmd.SysProcAttr.Ctty = 2
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	term := &terminal{t: t, master: master, tty: tty, cmd: cmd, closed: make(chan struct{})}
+	go func() {
+		defer close(term.closed)
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			term.mu.Lock()
+			term.screen.Write(buf[:n])
+			term.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		tty.Close()
+		master.Close()
+		<-term.closed
+	})
+	return term
+}
+
+// text is all that was printed so far, with plain line ends.
+func (term *terminal) text() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return strings.ReplaceAll(term.screen.String(), "\r\n", "\n")
+}
+
+// sees waits until the command has printed want.
+func (term *terminal) sees(want string) {
+	term.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(term.text(), want); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			term.t.Fatalf("the terminal never showed %q, but\n%s", want, term.text())
+		}
+	}
+}
+
+// types sends keys as a person would.
+func (term *terminal) types(keys string) {
+	term.t.Helper()
+	if _, err := io.WriteString(term.master, keys); err != nil {
+		term.t.Fatal(err)
+	}
+}
+
+// ends waits for the command and returns its exit code.
+func (term *terminal) ends() int {
+	term.t.Helper()
+	done := make(chan struct{})
+	go func() { term.cmd.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		term.t.Fatalf("the command did not end; the terminal shows\n%s", term.text())
+	}
+	return term.cmd.ProcessState.ExitCode()
+}
+
+// state is how the terminal is set: what `stty -a` prints.
+func (term *terminal) state() unix.Termios {
+	term.t.Helper()
+	s, err := unix.IoctlGetTermios(int(term.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		term.t.Fatal(err)
+	}
+	return *s
+}
+
+// At a terminal vbot offers to refresh a guide that an older version wrote; only
+// a yes replaces it.
+func TestRefreshIsOffered(t *testing.T) {
+	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
+	for _, c := range []struct {
+		name, keys string
+		code       int
+		replaced   bool
+	}{
+		{"yes", "y\n", 0, true},
+		{"YES", "YES\n", 0, true},
+		{"enter", "\n", 0, false},
+		{"no", "n\n", 0, false},
+		{"nonsense", "perhaps\n", 0, false},
+		{"ctrl-c", "\x03", 130, false},
+		{"ctrl-d", "\x04", 130, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, "target/AGENTS.md", old)
+			term := openTerminal(t, vbotCommand(t, dir, "init", "target"))
+			before := term.state()
+			term.sees("AGENTS.md was written by an older vbot. Replace it, with any changes you made? [y/N] ")
+			term.types(c.keys)
+			if code := term.ends(); code != c.code {
+				t.Errorf("exit code %d, want %d\n%s", code, c.code, term.text())
+			}
+			if term.state() != before {
+				t.Error("the terminal is not as it was")
+			}
+			tree := readTree(t, dir)
+			if replaced := tree["target/AGENTS.md"] != old; replaced != c.replaced {
+				t.Errorf("replaced: %v, want %v", replaced, c.replaced)
+			}
+			if c.code == 130 && len(tree) != 1 {
+				t.Errorf("interrupted, and it wrote %d files", len(tree)-1)
+			}
+		})
+	}
+}
+
+// --no-input, a pipe for stdin, or any bot option: nothing is asked.
+func TestNothingIsAsked(t *testing.T) {
+	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
+	for _, args := range [][]string{{"init", "target", "--no-input"}, initArgs()} {
+		dir := t.TempDir()
+		put(t, dir, "target/AGENTS.md", old)
+		term := openTerminal(t, vbotCommand(t, dir, args...))
+		if code := term.ends(); code != 0 {
+			t.Errorf("vbot %q: exit code %d", args, code)
+		}
+		term.sees("AGENTS.md was written by an older vbot and was kept; to replace it: vbot init --overwrite-guide")
+	}
+	dir := t.TempDir()
+	put(t, dir, "target/AGENTS.md", old)
+	cmd := vbotCommand(t, dir, "init", "target")
+	cmd.Stdin = strings.NewReader("y\n")
+	term := openTerminal(t, cmd)
+	if term.ends(); readTree(t, dir)["target/AGENTS.md"] != old {
+		t.Error("a pipe answered a question")
+	}
+}
