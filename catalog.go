@@ -45,6 +45,9 @@ type provider struct {
 
 	// Transports only.
 	order     int
+	generic   string   // of one way of dialing: the id of the transport that it is a mode of
+	mode      string   // and that mode, "dial-in" or "dial-out"
+	pip       []string // requirements beside pipecat-ai
 	telephony bool
 	key       string // the entry in create_transport's dictionary
 	videoIn   bool
@@ -57,6 +60,7 @@ type variable struct {
 	required bool
 	kind     string // secret, id, model, voice, region, url or path
 	library  bool   // read by the framework, not by the generated code
+	server   bool   // read by server.py, not by bot.py
 	standard string // what holds when it is unset or blank; "" where there is no fixed value
 	note     string // what it is, in a few words
 }
@@ -90,9 +94,7 @@ func (c *catalog) list(kind string) []*provider {
 		all = append(all, c.provider(kind, strings.TrimSuffix(e.Name(), ".py")))
 	}
 	if kind == kindTransport {
-		for _, p := range all {
-			p.load() // their order is in the head
-		}
+		all = append(all, generics(all)...)
 	}
 	slices.SortFunc(all, func(a, b *provider) int {
 		// stt_z comes before stt_aa.
@@ -100,6 +102,31 @@ func (c *catalog) list(kind string) []*provider {
 	})
 	c.listed[kind] = all
 	return all
+}
+
+// generics are the transports that stand for several ways of dialing: no file
+// of their own, the variables of all, and a mode to be chosen.
+func generics(transports []*provider) (out []*provider) {
+	for _, p := range transports {
+		p.load()
+		if p.generic == "" {
+			continue
+		}
+		i := slices.IndexFunc(out, func(g *provider) bool { return g.id == p.generic })
+		if i < 0 {
+			label, _, _ := strings.Cut(p.label, " (")
+			name, _, _ := strings.Cut(p.names[0], "_dial")
+			out = append(out, &provider{kind: p.kind, id: p.generic, label: label, names: []string{name}, source: " ",
+				order: p.order, telephony: p.telephony, extras: p.extras, keysURL: p.keysURL, flags: []string{dialed[p.generic]}})
+			i = len(out) - 1
+		}
+		for _, v := range p.env {
+			if !slices.ContainsFunc(out[i].env, func(w variable) bool { return w.name == v.name }) {
+				out[i].env = append(out[i].env, v)
+			}
+		}
+	}
+	return out
 }
 
 // all are the providers of the kind, loaded, in order.
@@ -195,6 +222,12 @@ func (p *provider) load() *provider {
 			if p.order, err = strconv.Atoi(value); err != nil {
 				panic(p.file + ": order: " + err.Error())
 			}
+		case "generic":
+			p.generic = value
+		case "mode":
+			p.mode = value
+		case "pip":
+			p.pip = strings.Split(value, ", ")
 		case "type":
 			p.telephony = value == "telephony"
 		case "key":
@@ -210,12 +243,12 @@ func (p *provider) load() *provider {
 	return p
 }
 
-// variable reads `NAME required|optional KIND [library] [=VALUE]: NOTE`.
+// variable reads `NAME required|optional KIND [library|server] [=VALUE]: NOTE`.
 func (p *provider) variable(s string) variable {
 	left, note, ok := strings.Cut(s, ": ")
 	words := strings.Fields(left)
 	if !ok || len(words) < 3 || words[1] != "required" && words[1] != "optional" {
-		panic(fmt.Sprintf("%s: env %q is not `NAME required|optional KIND [library] [=VALUE]: NOTE`", p.file, s))
+		panic(fmt.Sprintf("%s: env %q is not `NAME required|optional KIND [library|server] [=VALUE]: NOTE`", p.file, s))
 	}
 	v := variable{name: words[0], required: words[1] == "required", kind: words[2], note: note}
 	for _, w := range words[3:] {
@@ -223,6 +256,8 @@ func (p *provider) variable(s string) variable {
 			v.standard = value
 		} else if w == "library" {
 			v.library = true
+		} else if w == "server" {
+			v.server = true
 		} else {
 			panic(fmt.Sprintf("%s: env %q: unknown word %q", p.file, s, w))
 		}

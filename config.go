@@ -227,7 +227,7 @@ func (r *resolver) mode() string {
 	return r.word("mode", modeCascade, modeRealtime)
 }
 
-// A dialed transport is one that needs a mode of its own.
+// dialed are the transports that need a mode, with the option that says which.
 var dialed = map[string]string{"rtc_hosted_pstn": "daily_pstn_mode", "tel_a_rtc_hosted_sip": "twilio_daily_sip_mode"}
 
 // transports returns the transports given, and puts their canonical ids and
@@ -240,23 +240,53 @@ func (r *resolver) transports(cfg *config) (found []*provider) {
 		r.oneOf(key, allowed(), "missing: how people reach the bot")
 		return nil
 	}
+	modes := map[string]string{} // that the ids of ways of dialing named, by option
 	for _, word := range r.said[key].list {
 		p := r.cat.find(kindTransport, word)
 		if p == nil {
 			r.oneOf(key, allowed(), "%q is unknown%s", word, r.cat.didYouMean(kindTransport, word))
 			continue
 		}
-		if !slices.Contains(cfg.Transports, p.id) {
-			cfg.Transports = append(cfg.Transports, p.id)
+		id := p.id
+		if p.generic != "" {
+			id = p.generic
+			option := dialed[id]
+			if other := modes[option]; other != "" && other != p.mode {
+				r.wrong(key, "%s is either %s or %s, not both", id, other, p.mode)
+			}
+			modes[option] = p.mode
+		}
+		if !slices.Contains(cfg.Transports, id) {
+			cfg.Transports = append(cfg.Transports, id)
 			found = append(found, p)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(dialed)) {
-		if mode := dialed[id]; r.has(mode) && !cfg.hasTransport(id) {
-			r.yields(mode, key, "there is no "+id+" transport")
-		}
+	if cfg.hasTransport("rtc_hosted_pstn") && cfg.hasTransport("tel_a_rtc_hosted_sip") {
+		r.wrong(key, "rtc_hosted_pstn and tel_a_rtc_hosted_sip exclude each other: both would be served by one server.py")
 	}
+	cfg.DailyPSTNMode = r.dialMode("rtc_hosted_pstn", modes, cfg)
+	cfg.TwilioDailySIPMode = r.dialMode("tel_a_rtc_hosted_sip", modes, cfg)
 	return found
+}
+
+// dialMode is the mode of the dialed transport with the id: said by its option,
+// or by the id of a way of dialing, or by both alike.
+func (r *resolver) dialMode(id string, modes map[string]string, cfg *config) orNull {
+	option := dialed[id]
+	named := modes[option]
+	if r.has(option) && !cfg.hasTransport(id) {
+		r.yields(option, "transports", "there is no "+id+" transport")
+		return ""
+	}
+	if said := r.word(option, modeDialIn, modeDialOut); said != "" && named != "" && said != named {
+		r.yields(option, "transports", "the transport "+id+"_"+strings.ReplaceAll(named, "-", "")+" says "+named)
+	} else if said != "" {
+		return orNull(said)
+	}
+	if named == "" && cfg.hasTransport(id) && !r.given(option) {
+		r.oneOf(option, []string{modeDialIn, modeDialOut}, "missing: %s needs it", id)
+	}
+	return orNull(named)
 }
 
 func (r *resolver) botType(transports []*provider) string {

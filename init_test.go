@@ -68,6 +68,10 @@ func TestBots(t *testing.T) {
 		{"realtime", "-t webrtc -m realtime --realtime openai"},
 		{"every-feature", bot + " -t daily --recording --transcription --video-input --observability --eval --enable-noise-cancel --video heygen"},
 		{"telephony", "-t twilio -t webrtc -m cascade --stt openai --llm anthropic --tts elevenlabs --eval --no-deploy-to-cloud"},
+		{"pstn-dial-in", "-t daily_pstn --daily-pstn-mode dial-in -m cascade --stt deepgram --llm openai --tts cartesia"},
+		{"pstn-dial-out", "-t daily_pstn_dialout -t webrtc -m cascade --stt deepgram --llm openai --tts cartesia --eval"},
+		{"sip-dial-in", "-t twilio_daily_sip_dialin -m realtime --realtime openai --recording --transcription"},
+		{"sip-dial-out", "-t twilio_daily_sip --twilio-daily-sip-mode dial-out -m cascade --stt deepgram --llm openai --tts cartesia --no-deploy-to-cloud"},
 		{"websocket-and-livekit", "-t websocket -t livekit -m realtime --realtime gemini_live --no-deploy-to-cloud"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,6 +88,16 @@ func TestBots(t *testing.T) {
 				t.Errorf("read back: %s%s", again.stdout, again.stderr)
 			}
 			vbot(t, dir, args...).wantCode(t, 0)
+			// The guides are the same for all.
+			for _, guide := range []string{"AGENTS.md", "AGENT_IMPORT.md"} {
+				path := filepath.Join(dir, c.name, guide)
+				data, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				golden(t, "guides/"+guide, data)
+				os.Remove(path)
+			}
 			goldenTree(t, "bots/"+c.name, filepath.Join(dir, c.name))
 		})
 	}
@@ -410,10 +424,11 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog, text map[string]str
 		named[m[1]] = true
 	}
 	read := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\()"([A-Z0-9_]+)"`).FindAllStringSubmatch(text["server/bot.py"], -1) {
+	code := text["server/bot.py"] + text["server/server.py"]
+	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\()["']([A-Z0-9_]+)["']`).FindAllStringSubmatch(code, -1) {
 		read[m[1]] = true
 		if !named[m[1]] {
-			t.Errorf("seed %d: bot.py reads %s, which .env.example does not name", seed, m[1])
+			t.Errorf("seed %d: the code reads %s, which .env.example does not name", seed, m[1])
 		}
 	}
 	for name := range named {

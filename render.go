@@ -39,8 +39,13 @@ type project struct {
 	Transports   []service
 	NeedsSession bool     // some service takes an aiohttp session
 	Required     []string // variables without which no session works
-	Env          []envGroup
-	Tree         string // the files of the project, as the README draws them
+	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
+	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
+	Dial           string
+	DialParams     string   // the parameters of its transport, where bot.py builds that
+	ServerRequired []string // variables without which server.py does not start
+	Env            []envGroup
+	Tree           string // the files of the project, as the README draws them
 }
 
 // A service is a provider as the templates see it.
@@ -70,9 +75,31 @@ func (p project) TransportLabels() string {
 	return strings.Join(labels, ", ")
 }
 
+// Entries are the transports that create_transport makes. Two may share an entry:
+// Daily's rooms, and calls that come into them.
+func (p project) Entries() (entries []service) {
+	for _, t := range p.Transports {
+		if t.key != "" && !slices.ContainsFunc(entries, func(e service) bool { return e.key == t.key }) {
+			entries = append(entries, t)
+		}
+	}
+	return entries
+}
+
+// CallsOut says whether the bot calls people.
+func (p project) CallsOut() bool { return strings.HasSuffix(p.Dial, "dial-out") }
+
+// OnlyCalls says whether every session is a call that server.py starts.
+func (p project) OnlyCalls() bool {
+	return p.HasServer() && len(p.Entries()) == 0 && !p.EnableEval
+}
+
+// HasServer says whether server.py starts the calls.
+func (p project) HasServer() bool { return p.DialParams != "" }
+
 func (p project) PhoneTransports() (phones []service) {
 	for _, t := range p.Transports {
-		if t.telephony {
+		if t.telephony && t.generic == "" {
 			phones = append(phones, t)
 		}
 	}
@@ -92,6 +119,9 @@ func render(cfg config, cat *catalog) ([]file, error) {
 	paths := []string{".gitignore", "README.md", "server/.env.example", "server/bot.py", "server/pyproject.toml"}
 	if cfg.DeployToCloud {
 		paths = append(paths, "server/Dockerfile", "server/cloud-deploy.toml")
+	}
+	if p.HasServer() {
+		paths = append(paths, "server/call.py", "server/server.py")
 	}
 	if cfg.EnableEval {
 		paths = append(paths, "server/evals/starter_audio.yaml")
@@ -181,8 +211,22 @@ func newProject(cfg config, cat *catalog) *project {
 		}
 	}
 	for _, id := range cfg.Transports {
+		switch id { // a dialed transport is generated from the file of its mode
+		case "rtc_hosted_pstn":
+			p.Dial = "pstn " + string(cfg.DailyPSTNMode)
+			id += "_" + strings.ReplaceAll(string(cfg.DailyPSTNMode), "-", "")
+		case "tel_a_rtc_hosted_sip":
+			p.Dial = "sip " + string(cfg.TwilioDailySIPMode)
+			id += "_" + strings.ReplaceAll(string(cfg.TwilioDailySIPMode), "-", "")
+		}
 		s := add(kindTransport, id)
 		s.code.body = asExpression(s.code.body)
+		if s.key == "" {
+			p.DialParams = s.code.body
+			if len(cfg.Transports) > 1 || cfg.EnableEval { // one level deeper
+				p.DialParams = strings.ReplaceAll(p.DialParams, "\n", "\n    ")
+			}
+		}
 		p.Transports = append(p.Transports, *s)
 	}
 	p.Summary = p.summary()
@@ -228,8 +272,14 @@ func (p *project) describeNeeds() {
 			}
 			seen[v.name] = true
 			group.Variables = append(group.Variables, v.lines()...)
-			if v.required && s.kind != kindTransport {
+			switch {
+			case v.required && v.server:
+				p.ServerRequired = append(p.ServerRequired, v.name)
+			case v.required && (s.kind != kindTransport || len(p.Transports) == 1):
 				p.Required = append(p.Required, v.name)
+			}
+			if v.required && !v.server && s.generic != "" {
+				p.ServerRequired = append(p.ServerRequired, v.name)
 			}
 		}
 		if len(group.Variables) > 0 {
@@ -244,6 +294,9 @@ func (p *project) describeNeeds() {
 	}
 	p.Python, p.PythonFloor = ">="+floor, floor
 	p.Dependencies = []string{fmt.Sprintf("pipecat-ai[%s]%s", strings.Join(slices.Sorted(maps.Keys(extras)), ","), frameworkRange)}
+	for _, t := range p.Transports {
+		p.Dependencies = append(p.Dependencies, t.pip...)
+	}
 	if p.EnableObservability {
 		p.Dependencies = append(p.Dependencies, "pipecat-ai-whisker>=2.0.1,<3")
 	}
@@ -307,6 +360,8 @@ var whatItIs = map[string]string{
 	"server/.env.example":             "copy it to .env and fill it in",
 	"server/Dockerfile":               "the image for Pipecat Cloud",
 	"server/bot.py":                   "the bot",
+	"server/call.py":                  "what server.py tells bot.py about a call",
+	"server/server.py":                "starts the bot for a call",
 	"server/cloud-deploy.toml":        "how Pipecat Cloud runs it",
 	"server/evals/starter_audio.yaml": "a spoken eval",
 	"server/evals/starter_text.yaml":  "a text eval",
@@ -439,7 +494,7 @@ func tidyImports(src string, extra []pythonImport) string {
 
 // pythonStandard are the modules of Python's standard library that templates
 // and providers import.
-var pythonStandard = []string{"asyncio", "base64", "datetime", "functools", "hashlib", "hmac", "importlib", "json", "os", "pathlib", "sys", "typing", "uuid", "wave"}
+var pythonStandard = []string{"asyncio", "collections", "contextlib", "datetime", "hmac", "importlib", "os", "pathlib", "sys", "typing", "urllib", "wave", "xml"}
 
 // uses says whether a name stands in Python code as a word of its own.
 func uses(code, name string) bool {

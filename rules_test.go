@@ -122,6 +122,9 @@ func TestCatalog(t *testing.T) {
 					t.Errorf("%s: %q is not a name to type", p.file, name)
 				}
 			}
+			if p.file == "" {
+				continue // a transport that stands for several ways of dialing
+			}
 			if !strings.HasSuffix(p.file, "/"+p.names[0]+".py") {
 				t.Errorf("%s: the first name is %s", p.file, p.names[0])
 			}

@@ -1,0 +1,117 @@
+"""Starts calls from pstn-dial-out.
+
+Run it with `uv run server.py`, beside bot.py, and ask it for a call:
+
+    curl -X POST http://localhost:8080/dialout -H "Authorization: Bearer $SERVER_API_KEY" \
+        -H "Content-Type: application/json" -d '{"phone_number": "+15551234567"}'
+"""
+
+import hmac
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+import aiohttp
+import uvicorn
+from dotenv import load_dotenv
+from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from loguru import logger
+from pipecat.runner.daily import DailyRoomConfig, configure
+from pydantic import BaseModel, Field
+
+from call import Call
+
+load_dotenv(override=True)
+
+CLOUD_URL = "https://api.pipecat.daily.co/v1/public"
+TIMEOUT = aiohttp.ClientTimeout(total=30)
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Keep one HTTP session for all requests."""
+    async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
+        app.state.session = session
+        yield
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomConfig:
+    """Make a Daily room that takes one telephone call."""
+    try:
+        return await configure(session, sip_caller_phone=caller, enable_dialout=True)
+    except Exception as e:
+        logger.error(f"No Daily room: {e}")
+        raise HTTPException(502, "Daily made no room for the call; see the server's log") from e
+
+
+async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
+    """Start a session of the bot: on Pipecat Cloud, or at the bot.py that runs here."""
+    headers = {}
+    body = {"createDailyRoom": False, "body": call.model_dump()}
+    if agent := os.getenv("PIPECAT_AGENT_NAME"):
+        url = f"{CLOUD_URL}/{agent}/start"
+        headers["Authorization"] = f"Bearer {os.environ['PIPECAT_API_KEY']}"
+    else:
+        url = f"{os.getenv('BOT_URL') or 'http://localhost:7860'}/start"
+        body["transport"] = "daily"
+    try:
+        async with session.post(url, headers=headers, json=body) as answer:
+            if answer.status >= 400:
+                raise RuntimeError(f"{answer.status} {await answer.text()}")
+    except (aiohttp.ClientError, TimeoutError, RuntimeError) as e:
+        logger.error(f"{url} did not start the bot: {e}")
+        raise HTTPException(502, "the bot did not start; see the server's log") from e
+
+
+class DialoutRequest(BaseModel):
+    """Whom to call."""
+
+    phone_number: str = Field(pattern=r"^\+[1-9][0-9]{6,14}$", examples=["+15551234567"])
+
+
+bearer = HTTPBearer(auto_error=False)
+
+
+def authorize(
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+) -> None:
+    """Refuse whoever does not know SERVER_API_KEY: a call costs money."""
+    key = os.environ["SERVER_API_KEY"].encode()
+    if not credentials or not hmac.compare_digest(credentials.credentials.encode(), key):
+        raise HTTPException(401, "send SERVER_API_KEY as a bearer token")
+
+
+@app.post("/dialout", dependencies=[Depends(authorize)])
+async def dial_out(wanted: DialoutRequest, request: Request) -> dict[str, str]:
+    """Make a room, and start the bot that calls from there."""
+    session = request.app.state.session
+    room = await make_room(session, wanted.phone_number)
+    await start_bot(
+        session,
+        Call(room_url=room.room_url, token=room.token, phone_number=wanted.phone_number),
+    )
+    return {"status": "started", "room_url": room.room_url}
+
+
+@app.get("/health")
+async def health() -> dict[str, str]:
+    """Say that the server is up."""
+    return {"status": "ok"}
+
+
+if __name__ == "__main__":
+    required = [
+        "DAILY_API_KEY",
+        "SERVER_API_KEY",
+    ]
+    if os.getenv("PIPECAT_AGENT_NAME"):
+        required.append("PIPECAT_API_KEY")
+    if missing := [name for name in required if not os.getenv(name)]:
+        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+    uvicorn.run(app, host="127.0.0.1", port=int(os.getenv("PORT") or 8080))

@@ -1,0 +1,206 @@
+"""sip-dial-in: a voice bot.
+
+OpenAI Realtime listens and speaks.
+
+Run it with `uv run bot.py`; README.md says how to talk to it.
+"""
+
+import os
+
+# The runtime of the voice-activity model reports home unless it is told not to
+# before it is first imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+import asyncio
+import sys
+import wave
+from datetime import datetime
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from dotenv import load_dotenv
+from loguru import logger
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import (
+    AssistantTurnStoppedMessage,
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+    UserTurnMessageAddedMessage,
+)
+from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
+from pipecat.runner.types import RunnerArguments
+from pipecat.services.openai.realtime.events import (
+    AudioConfiguration,
+    AudioInput,
+    InputAudioNoiseReduction,
+    InputAudioTranscription,
+    SemanticTurnDetection,
+    SessionProperties,
+)
+from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
+from pipecat.transports.base_transport import BaseTransport
+from pipecat.transports.daily.transport import DailyParams, DailyTransport
+from pipecat.workers.runner import WorkerRunner
+from twilio.rest import Client
+
+from call import Call
+
+load_dotenv(override=True)
+
+# What the bot is told about itself. Make it yours.
+SYSTEM_INSTRUCTION = (
+    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
+    "answer in one to three plain sentences, without lists, emojis or other formatting."
+)
+
+
+def fetch_call(call: Call) -> None:
+    """Let Twilio connect the waiting call to the room. It waits for Twilio's answer."""
+    client = Client(os.environ["TWILIO_ACCOUNT_SID"], os.environ["TWILIO_AUTH_TOKEN"])
+    client.calls(call.call_sid).update(
+        twiml=f"<Response><Dial><Sip>{escape(call.sip_uri)}</Sip></Dial></Response>"
+    )
+
+
+def save_recording(audio: bytes, sample_rate: int, num_channels: int) -> Path:
+    """Write 16-bit audio to a new WAV file in recordings/ and return its path."""
+    path = Path("recordings") / f"{datetime.now():%Y%m%d-%H%M%S-%f}.wav"
+    path.parent.mkdir(exist_ok=True)
+    with wave.open(str(path), "wb") as wav:
+        wav.setnchannels(num_channels)
+        wav.setsampwidth(2)
+        wav.setframerate(sample_rate)
+        wav.writeframes(audio)
+    return path
+
+
+async def run_bot(
+    transport: BaseTransport,
+    runner_args: RunnerArguments,
+    call: Call,
+) -> None:
+    """Hold one conversation, from the first word to the hang-up."""
+    llm = OpenAIRealtimeLLMService(
+        api_key=os.environ["OPENAI_API_KEY"],
+        settings=OpenAIRealtimeLLMService.Settings(
+            session_properties=SessionProperties(
+                audio=AudioConfiguration(
+                    input=AudioInput(
+                        transcription=InputAudioTranscription(),
+                        turn_detection=SemanticTurnDetection(),
+                        noise_reduction=InputAudioNoiseReduction(type="near_field"),
+                    )
+                )
+            ),
+            system_instruction=SYSTEM_INSTRUCTION,
+        ),
+    )
+
+    context = LLMContext()
+    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
+        context,
+        user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
+    )
+    audio_buffer = AudioBufferProcessor(auto_start_recording=True)
+
+    # Audio comes in at the top and goes out at the bottom.
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            user_aggregator,
+            llm,
+            transport.output(),
+            audio_buffer,
+            assistant_aggregator,
+        ]
+    )
+    worker = PipelineWorker(
+        pipeline,
+        params=PipelineParams(
+            audio_in_sample_rate=8000,  # what telephone networks carry
+            audio_out_sample_rate=8000,
+            enable_metrics=True,
+            enable_usage_metrics=True,
+        ),
+    )
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    await runner.add_workers(worker)
+
+    @transport.event_handler("on_client_connected")
+    async def on_client_connected(transport, client):
+        logger.info("Connected")
+        context.add_message(
+            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
+        )
+        await worker.queue_frames([LLMRunFrame()])
+
+    @transport.event_handler("on_client_disconnected")
+    async def on_client_disconnected(transport, client):
+        logger.info("Disconnected")
+        await runner.cancel()
+
+    if isinstance(transport, DailyTransport):
+
+        @transport.event_handler("on_dialin_ready")
+        async def on_dialin_ready(transport, sip_endpoint):
+            logger.info(f"Fetching call {call.call_sid} from Twilio")
+            try:
+                await asyncio.to_thread(fetch_call, call)
+            except Exception as e:
+                logger.error(f"Twilio did not hand the call over: {e}")
+                await runner.cancel()
+
+        @transport.event_handler("on_dialin_error")
+        async def on_dialin_error(transport, data):
+            logger.error(f"The call failed: {data}")
+            await runner.cancel()
+
+    @user_aggregator.event_handler("on_user_turn_message_added")
+    async def on_user_turn_message_added(aggregator, message: UserTurnMessageAddedMessage):
+        logger.info(f"Transcript: user: {message.content}")
+
+    @assistant_aggregator.event_handler("on_assistant_turn_stopped")
+    async def on_assistant_turn_stopped(aggregator, message: AssistantTurnStoppedMessage):
+        logger.info(f"Transcript: bot: {message.content}")
+
+    @audio_buffer.event_handler("on_audio_data")
+    async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
+        if audio:
+            path = await asyncio.to_thread(save_recording, audio, sample_rate, num_channels)
+            logger.info(f"Recording: {path}")
+
+    await runner.run()
+
+
+async def bot(runner_args: RunnerArguments) -> None:
+    """Serve one session: the runner calls this for each person who connects."""
+    call = Call.model_validate(runner_args.body)
+    transport = DailyTransport(
+        call.room_url,
+        call.token,
+        "sip-dial-in",
+        params=DailyParams(
+            audio_in_enabled=True,
+            audio_out_enabled=True,
+        ),
+    )
+    await run_bot(transport, runner_args, call)
+
+
+if __name__ == "__main__":
+    required = [
+        "OPENAI_API_KEY",
+        "DAILY_API_KEY",
+        "TWILIO_ACCOUNT_SID",
+        "TWILIO_AUTH_TOKEN",
+    ]
+    if missing := [name for name in required if not os.getenv(name)]:
+        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+
+    from pipecat.runner.run import main
+
+    main()

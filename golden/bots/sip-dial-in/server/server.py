@@ -1,0 +1,119 @@
+"""Takes calls from Twilio for sip-dial-in and starts the bot for each.
+
+Run it with `uv run server.py`, beside bot.py. Twilio tells it about a call at POST /call; it makes
+a Daily room, starts the bot there, and lets the caller wait until the bot fetches the call.
+"""
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import parse_qsl
+
+import aiohttp
+import uvicorn
+from dotenv import load_dotenv
+from fastapi import FastAPI, HTTPException, Request, Response
+from loguru import logger
+from pipecat.runner.daily import DailyRoomConfig, configure
+from twilio.request_validator import RequestValidator
+from twilio.twiml.voice_response import VoiceResponse
+
+from call import Call
+
+load_dotenv(override=True)
+
+CLOUD_URL = "https://api.pipecat.daily.co/v1/public"
+TIMEOUT = aiohttp.ClientTimeout(total=30)
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Keep one HTTP session for all requests."""
+    async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
+        app.state.session = session
+        yield
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomConfig:
+    """Make a Daily room that takes one telephone call."""
+    try:
+        return await configure(session, sip_caller_phone=caller)
+    except Exception as e:
+        logger.error(f"No Daily room: {e}")
+        raise HTTPException(502, "Daily made no room for the call; see the server's log") from e
+
+
+async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
+    """Start a session of the bot: on Pipecat Cloud, or at the bot.py that runs here."""
+    headers = {}
+    body = {"createDailyRoom": False, "body": call.model_dump()}
+    if agent := os.getenv("PIPECAT_AGENT_NAME"):
+        url = f"{CLOUD_URL}/{agent}/start"
+        headers["Authorization"] = f"Bearer {os.environ['PIPECAT_API_KEY']}"
+    else:
+        url = f"{os.getenv('BOT_URL') or 'http://localhost:7860'}/start"
+        body["transport"] = "daily"
+    try:
+        async with session.post(url, headers=headers, json=body) as answer:
+            if answer.status >= 400:
+                raise RuntimeError(f"{answer.status} {await answer.text()}")
+    except (aiohttp.ClientError, TimeoutError, RuntimeError) as e:
+        logger.error(f"{url} did not start the bot: {e}")
+        raise HTTPException(502, "the bot did not start; see the server's log") from e
+
+
+@app.post("/call")
+async def take_call(request: Request) -> Response:
+    """Answer Twilio's webhook for an incoming call."""
+    form = dict(parse_qsl((await request.body()).decode(), keep_blank_values=True))
+    url = str(request.url)
+    if public := os.getenv("PUBLIC_URL"):
+        url = public.rstrip("/") + request.url.path
+    validator = RequestValidator(os.environ["TWILIO_AUTH_TOKEN"])
+    if not validator.validate(url, form, request.headers.get("X-Twilio-Signature", "")):
+        logger.warning(f"Refused a request that Twilio did not sign for {url}")
+        raise HTTPException(403, "this request is not signed by Twilio")
+    if not form.get("CallSid"):
+        raise HTTPException(400, "CallSid is missing")
+
+    session = request.app.state.session
+    room = await make_room(session, form.get("From", "unknown"))
+    if not room.sip_endpoint:
+        raise HTTPException(502, "Daily gave the room no SIP address")
+    await start_bot(
+        session,
+        Call(
+            room_url=room.room_url,
+            token=room.token,
+            sip_uri=room.sip_endpoint,
+            call_sid=form["CallSid"],
+        ),
+    )
+    # The caller hears this until the bot fetches the call from Twilio.
+    waiting = VoiceResponse()
+    waiting.say("One moment, please.")
+    waiting.pause(length=30)
+    return Response(str(waiting), media_type="application/xml")
+
+
+@app.get("/health")
+async def health() -> dict[str, str]:
+    """Say that the server is up."""
+    return {"status": "ok"}
+
+
+if __name__ == "__main__":
+    required = [
+        "DAILY_API_KEY",
+        "TWILIO_ACCOUNT_SID",
+        "TWILIO_AUTH_TOKEN",
+    ]
+    if os.getenv("PIPECAT_AGENT_NAME"):
+        required.append("PIPECAT_API_KEY")
+    if missing := [name for name in required if not os.getenv(name)]:
+        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+    uvicorn.run(app, host="127.0.0.1", port=int(os.getenv("PORT") or 8080))

@@ -1,0 +1,23 @@
+# id: rtc_hosted_pstn_dialin
+# label: Daily PSTN (dial-in)
+# names: daily_pstn_dialin
+# order: 9
+# type: telephony
+# generic: rtc_hosted_pstn
+# mode: dial-in
+# key: daily
+# extras: daily
+# keys: https://dashboard.daily.co/developers
+# env: DAILY_API_KEY required secret library: API key
+# env: DAILY_API_URL optional url library =https://api.daily.co/v1: address of the Daily API
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.daily.transport import DailyParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> DailyParams:
+    params = DailyParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+    )
+    return params

@@ -1,0 +1,27 @@
+# id: tel_a_rtc_hosted_sip_dialout
+# label: Twilio + Daily SIP (dial-out)
+# names: twilio_daily_sip_dialout
+# order: 12
+# type: telephony
+# generic: tel_a_rtc_hosted_sip
+# mode: dial-out
+# extras: daily
+# keys: https://dashboard.daily.co/developers
+# env: DAILY_API_KEY required secret library: API key
+# env: DAILY_API_URL optional url library =https://api.daily.co/v1: address of the Daily API
+# env: SERVER_API_KEY required secret server: a long random text, the password of server.py
+# env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
+# env: PIPECAT_API_KEY optional secret server: public API key of Pipecat Cloud, with the agent name
+# env: BOT_URL optional url server =http://localhost:7860: where bot.py runs, without an agent name
+# env: PORT optional id server =8080: port of server.py
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.daily.transport import DailyParams
+
+
+def build(krisp_filter: BaseAudioFilter | None) -> DailyParams:
+    params = DailyParams(
+        audio_in_enabled=True,
+        audio_in_filter=krisp_filter,  # when: noise_cancel
+        audio_out_enabled=True,
+    )
+    return params
