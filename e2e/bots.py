@@ -1,0 +1,216 @@
+"""Generated projects: make one with vbot, install it, start and stop its bot.
+
+`generate` makes one, `Project.sync` installs what it needs, `Project.write_env` fills in its keys,
+`Project.bot` runs it as its owner would.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+import network
+
+CACHE = Path(__file__).parent / ".cache"
+PROJECTS = CACHE / "projects"
+
+# What a bot may find in its environment: no key of the person who runs these checks, no proxy, no
+# certificate, nothing that turns telemetry off.
+KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "UV_CACHE_DIR", "UV_PYTHON_DOWNLOADS")
+
+
+def plain_env() -> dict[str, str]:
+    """The environment of a person who set nothing up but uv."""
+    home = CACHE / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return kept | {"HOME": str(home)}
+
+
+def networked_env() -> dict[str, str]:
+    """The environment for installing: how this machine reaches its registries stays in force."""
+    ours = ("VIRTUAL_ENV", "PYTHONPATH")
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
+def run(
+    *command: str | Path, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 600
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; its output comes back as text, both streams apart."""
+    line = [str(part) for part in command]
+    with subprocess.Popen(
+        line,
+        cwd=cwd,
+        env=networked_env() if env is None else env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except BaseException as error:
+            # What it started, too: `uv run` is not the program that it runs.
+            os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                said = "".join(process.communicate())
+                raise AssertionError(f"{line} did not end in {timeout:g} s:\n{said}") from None
+            raise
+    return subprocess.CompletedProcess(line, process.returncode, out, err)
+
+
+def must(
+    *command: str | Path, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 600
+) -> str:
+    """Run a command that has to succeed; what it wrote to stdout."""
+    done = run(*command, cwd=cwd, env=env, timeout=timeout)
+    if done.returncode != 0:
+        line = " ".join(str(part) for part in command)
+        raise AssertionError(f"{line}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def tree(folder: Path) -> set[str]:
+    """Every file below `folder`, as paths relative to it; a virtual environment counts as one."""
+    found: set[str] = set()
+    for base, folders, files in os.walk(folder):
+        here = Path(base).relative_to(folder)
+        if ".venv" in folders:
+            folders.remove(".venv")
+            found.add((here / ".venv").as_posix())
+        found |= {(here / name).as_posix() for name in files}
+    return found
+
+
+@dataclass
+class Bot:
+    """A bot that is running."""
+
+    url: str
+    log_file: Path
+    up_since: float = 0.0
+
+    async def up_for(self, seconds: float) -> None:
+        """Wait until the bot has been answering for that long."""
+        now = asyncio.get_running_loop().time()
+        await asyncio.sleep(max(0.0, self.up_since + seconds - now))
+
+    @property
+    def log(self) -> str:
+        return self.log_file.read_text(errors="replace")
+
+    def errors(self) -> list[str]:
+        """The lines that no healthy bot writes."""
+        wrong = re.compile(r"\| (ERROR|CRITICAL) +\||^Traceback|^ERROR:")
+        return [line for line in self.log.splitlines() if wrong.search(line)]
+
+
+@dataclass
+class Project:
+    """A generated project: its folder, and what `vbot init --json` said of it."""
+
+    folder: Path
+    report: dict[str, Any]
+
+    @property
+    def server(self) -> Path:
+        return self.folder / "server"
+
+    @property
+    def files(self) -> set[str]:
+        """The files that vbot says it wrote."""
+        return {file["path"] for file in self.report["files"]}
+
+    def sync(self) -> None:
+        """Install what the bot needs, as its README says."""
+        must("uv", "sync", cwd=self.server)
+
+    def write_env(self, **values: str) -> None:
+        """Fill in .env.example as a person would: a value for a name, commented out or not."""
+        text = (self.server / ".env.example").read_text()
+        for name, value in values.items():
+            text, found = re.subn(rf"(?m)^#? ?{name}=.*$", f"{name}={value}", text)
+            assert found == 1, f"{name} is in .env.example {found} times"
+        (self.server / ".env").write_text(text)
+
+    @contextlib.asynccontextmanager
+    async def bot(self, env: Mapping[str, str], *options: str) -> AsyncIterator[Bot]:
+        """`uv run bot.py`, up and answering; stopped at the end, whatever happens."""
+        port = _free_port()
+        log_file = CACHE / "logs" / f"{self.folder.name}-{port}.log"
+        log_file.parent.mkdir(parents=True, exist_ok=True)
+        full = {**plain_env(), **env}
+        if network.fenced():
+            full["UV_OFFLINE"] = "1"  # fail at once where uv would wait for a registry
+        with log_file.open("w") as log:
+            process = await asyncio.create_subprocess_exec(
+                *("uv", "run", "bot.py", "--port", str(port), *options),
+                cwd=self.server,
+                env=full,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        bot = Bot(f"http://localhost:{port}", log_file)
+        try:
+            await _until_it_answers(bot, process)
+            bot.up_since = asyncio.get_running_loop().time()
+            yield bot
+        finally:
+            await _stop(process)
+
+
+def generate(vbot: Path, folder: Path, *args: str) -> Project:
+    """`vbot init ARGS` in `folder`, which it is to leave with one new project."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    report = json.loads(must(vbot, "init", *args, "--json", cwd=folder, env=plain_env()))
+    made = list(folder.iterdir())
+    assert len(made) == 1, f"vbot init {' '.join(args)} made {made}"
+    return Project(made[0], report)
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+async def _until_it_answers(bot: Bot, process: asyncio.subprocess.Process) -> None:
+    """Wait for /status, patiently: the first start of a fresh environment compiles a lot."""
+    now = asyncio.get_running_loop().time
+    deadline = now() + 90
+    async with aiohttp.ClientSession() as session:
+        while now() < deadline:
+            if process.returncode is not None:
+                raise AssertionError(f"the bot ended with {process.returncode}:\n{bot.log}")
+            with contextlib.suppress(aiohttp.ClientError):
+                async with session.get(f"{bot.url}/status") as response:
+                    if response.ok:
+                        return
+            await asyncio.sleep(0.1)
+    raise AssertionError(f"the bot does not answer:\n{bot.log}")
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """SIGTERM, and SIGKILL to what is left of its session: a bot waits for open peers for long."""
+    if process.returncode is None:
+        process.terminate()
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), 3)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()

@@ -1,0 +1,180 @@
+"""Where a conversation runs: cut off from the internet, with a name server of our own.
+
+``run(main)`` runs an async function in a thread of its own. Where the kernel allows it, that
+thread first moves into a fresh network namespace with nothing in it but loopback. Programs started
+from the thread and servers opened in it share that namespace, so a generated bot runs exactly as
+its owner would start it, and every name it looks up, from Python or from native code, is asked of
+`Names` below.
+
+Where the kernel forbids namespaces (most containers), the bot gets `shim/sitecustomize.py`
+instead: the same tests pass, but what native code asks for goes unseen. Every run says at its head
+which way it is, and again at its end if something went unseen.
+"""
+
+import asyncio
+import ctypes
+import fcntl
+import os
+import pathlib
+import socket
+import struct
+import tempfile
+import threading
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
+
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
+
+T = TypeVar("T")
+
+# WebRTC finds no candidate where 127.0.0.1 is the only address, so loopback gets a second one.
+# 192.0.2.0/24 is set aside for examples (RFC 5737): nobody's.
+PEER_ADDRESS = "192.0.2.1"
+
+# From <sched.h>, <sys/mount.h>, <linux/sockios.h>, <net/if.h>.
+CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
+IFF_UP = 0x1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_here = threading.local()
+
+
+def fenced() -> bool:
+    """Whether the calling thread is inside a namespace of ours."""
+    return getattr(_here, "fenced", False)
+
+
+@cache
+def can_fence() -> bool:
+    """Whether this machine lets us make a network namespace (root does, most containers don't)."""
+    if os.environ.get("E2E_NO_NAMESPACE"):  # to try the other way
+        return False
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            pool.submit(_leave_the_network).result()
+        except OSError:
+            return False
+    return True
+
+
+def how() -> str:
+    """A line for people: how much this run can see."""
+    if can_fence():
+        return "in network namespaces without any outside network; every name lookup is seen"
+    return (
+        "WITHOUT a network namespace (it takes root, or unprivileged user namespaces): what native "
+        "code looks up or connects to is NOT seen"
+    )
+
+
+def run(main: Callable[[], Coroutine[Any, Any, T]], timeout: float = 150) -> T:
+    """Run `main` to its end in a thread of its own, behind the fence where there can be one."""
+    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
+
+    async def limited() -> T:
+        task = asyncio.ensure_future(main())
+        started.append((asyncio.get_running_loop(), task))
+        return await asyncio.wait_for(task, timeout)
+
+    def work() -> T:
+        if can_fence():
+            _leave_the_network()
+        return asyncio.run(limited())
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            for loop, task in started:  # so that the bot is stopped before we leave
+                loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+def _check(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _leave_the_network() -> None:
+    """Move the calling thread into a network of its own, where 127.0.0.1 is the name server.
+
+    The mount namespace is for that name server: the files that say whom to ask are covered, for
+    this thread and its children only. nsswitch.conf is one of them because some machines resolve
+    names over a Unix socket, which a network namespace does not cut.
+    """
+    _check(_libc.unshare(CLONE_NEWNET | CLONE_NEWNS))
+    _check(_libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
+    covers = {
+        "/etc/resolv.conf": "nameserver 127.0.0.1\n",
+        "/etc/nsswitch.conf": "hosts: files dns\n",
+    }
+    for path, text in covers.items():
+        if not os.path.exists(path):
+            continue  # the C library's defaults are what we want
+        with tempfile.NamedTemporaryFile("w", prefix="e2e-") as cover:
+            cover.write(text)
+            cover.flush()
+            os.chmod(cover.name, 0o644)
+            target = os.path.realpath(path).encode()
+            _check(_libc.mount(cover.name.encode(), target, None, MS_BIND, None))
+    # What `ip link set lo up` and `ip address add` do; a fresh Debian has no `ip`.
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
+        for request, value in ((SIOCSIFADDR, PEER_ADDRESS), (SIOCSIFNETMASK, "255.255.255.255")):
+            address = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(value))
+            fcntl.ioctl(s, request, struct.pack("16s16s", b"lo:peer", address))
+    _here.fenced = True
+
+
+def packets_without_route() -> int:
+    """How often anything behind this fence tried to reach an address that is not there."""
+    names, values = (
+        line.split()
+        for line in pathlib.Path("/proc/thread-self/net/snmp").read_text().splitlines()
+        if line.startswith("Ip: ")
+    )
+    return int(values[names.index("OutNoRoutes")])
+
+
+class Names(asyncio.DatagramProtocol):
+    """A name server: knows the hosts it is given, at 127.0.0.1, and writes down every question."""
+
+    def __init__(self, known: Iterable[str]):
+        self.known = set(known)
+        self.asked: set[str] = set()
+
+    async def __aenter__(self) -> "Names":
+        loop = asyncio.get_running_loop()
+        self._transport, _ = await loop.create_datagram_endpoint(
+            lambda: self, local_addr=("127.0.0.1", 53)
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        pass
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        query = dns.message.from_wire(data)
+        question = query.question[0]
+        name = question.name.to_text(omit_final_dot=True).lower()
+        self.asked.add(name)
+        reply = dns.message.make_response(query)
+        reply.flags |= dns.flags.RA
+        if name not in self.known:
+            reply.set_rcode(dns.rcode.NXDOMAIN)
+        elif question.rdtype == dns.rdatatype.A:
+            reply.answer.append(dns.rrset.from_text(question.name, 60, "IN", "A", "127.0.0.1"))
+        self._transport.sendto(reply.to_wire(), addr)

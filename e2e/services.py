@@ -1,0 +1,193 @@
+"""The services that stand in for Deepgram, OpenAI and Cartesia.
+
+Each one does what the real one's documentation says as far as the framework uses it, and refuses
+the rest. Nothing here makes anything up: Deepgram's transcript is what its ear heard, OpenAI
+answers only what it has an answer for, Cartesia speaks what it is given.
+"""
+
+import base64
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+import speech
+from standins import Service, WebSocketService
+
+
+@dataclass
+class _Listening:
+    rate: int
+    audio: bytearray = field(default_factory=bytearray)
+
+
+class Deepgram(WebSocketService):
+    """Streaming transcription: hears the sentences given to it, and tells when asked to finish."""
+
+    name, host = "deepgram", "api.deepgram.com"
+
+    def __init__(self, key: str, sentences: list[str]):
+        super().__init__()
+        self.key, self.sentences = key, sentences
+
+    def opened(self, request: web.Request) -> _Listening:
+        self.expect(request.path == "/v1/listen", f"no such path: {request.path}")
+        self.expect(request.headers.get("Authorization") == f"Token {self.key}", "wrong key")
+        query = dict(request.query)
+        self.expect(query.get("encoding") == "linear16", f"encoding: {query}")
+        self.expect(query.get("model"), f"no model: {query}")
+        self.note("listen", **query)
+        return _Listening(int(query["sample_rate"]))
+
+    async def received(self, ws: web.WebSocketResponse, session: _Listening, message: Any) -> None:
+        if isinstance(message, bytes):
+            session.audio += message
+            return
+        kind = message.get("type")
+        if kind == "Finalize":
+            pcm = bytes(session.audio)
+            heard = " ".join(speech.hear(pcm, session.rate, self.sentences))
+            if heard:
+                session.audio.clear()
+            self.note("finalize", heard=heard, bytes=len(pcm), loudness=speech.loudness(pcm))
+            await ws.send_json(self._results(heard))
+        elif kind == "CloseStream":
+            await ws.close()
+        else:
+            self.expect(kind == "KeepAlive", f"message of type {kind!r}")
+
+    def _results(self, transcript: str) -> dict[str, Any]:
+        best = {"transcript": transcript, "confidence": 0.99, "words": []}
+        return {
+            "type": "Results",
+            "channel_index": [0, 1],
+            "start": 0.0,
+            "duration": 1.0,
+            "is_final": True,
+            "speech_final": True,
+            "from_finalize": True,
+            "channel": {"alternatives": [best]},
+            "metadata": {
+                "request_id": str(uuid.uuid4()),
+                "model_uuid": str(uuid.uuid4()),
+                "model_info": {"name": "stand-in", "version": "1", "arch": "stand-in"},
+            },
+        }
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """The text of a chat message, whether it is a string or a list of parts."""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return " ".join(part.get("text", "") for part in content)
+
+
+class OpenAI(Service):
+    """Chat completions, streamed: a greeting first, then the answers to what is said to it."""
+
+    name, host = "openai", "api.openai.com"
+
+    def __init__(self, key: str, greeting: str, answers: Mapping[str, str]):
+        super().__init__()
+        self.key, self.greeting, self.answers = key, greeting, answers
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        asked = (request.method, request.path)
+        self.expect(asked == ("POST", "/v1/chat/completions"), f"no such path: {asked}")
+        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
+        body = await request.json()
+        self.note("chat", **body)
+        self.expect(body.get("model"), "no model")
+        self.expect(body.get("stream") is True, "not streamed")
+        return await self._stream(request, body, self._reply(body["messages"]))
+
+    def _reply(self, messages: list[dict[str, Any]]) -> str:
+        self.expect(messages and messages[0]["role"] == "system", "no system message at the head")
+        last = messages[-1]
+        if last["role"] in ("system", "developer"):
+            return self.greeting
+        said = text_of(last)
+        self.expect(last["role"] == "user" and said in self.answers, f"no answer to {last}")
+        return self.answers[said]
+
+    async def _stream(
+        self, request: web.Request, body: dict[str, Any], text: str
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        chunk = {
+            "id": f"chatcmpl-{uuid.uuid4().hex}",
+            "object": "chat.completion.chunk",
+            "created": 1700000000,
+            "model": body["model"],
+        }
+
+        async def send(**rest: Any) -> None:
+            await response.write(b"data: " + json.dumps(chunk | rest).encode() + b"\n\n")
+
+        def choice(delta: dict[str, str], finish: str | None = None) -> list[dict[str, Any]]:
+            return [{"index": 0, "delta": delta, "finish_reason": finish}]
+
+        await send(choices=choice({"role": "assistant", "content": ""}))
+        for number, word in enumerate(text.split(" ")):
+            await send(choices=choice({"content": f" {word}" if number else word}))
+        await send(choices=choice({}, "stop"))
+        if (body.get("stream_options") or {}).get("include_usage"):
+            usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+            await send(choices=[], usage=usage)
+        await response.write(b"data: [DONE]\n\n")
+        await response.write_eof()
+        return response
+
+
+class Cartesia(WebSocketService):
+    """Streaming speech: eSpeak says each transcript."""
+
+    name, host = "cartesia", "api.cartesia.ai"
+
+    def __init__(self, key: str):
+        super().__init__()
+        self.key = key
+
+    def opened(self, request: web.Request) -> None:
+        self.expect(request.path == "/tts/websocket", f"no such path: {request.path}")
+        self.expect(request.headers.get("X-API-Key") == self.key, "wrong key")
+        self.expect(request.headers.get("Cartesia-Version"), "no version header")
+
+    async def received(self, ws: web.WebSocketResponse, session: None, message: Any) -> None:
+        self.expect(isinstance(message, dict), "audio sent to a voice")
+        context = message["context_id"]
+        if message.get("cancel"):
+            self.note("cancel", context_id=context)
+            return
+        form = message["output_format"]
+        wanted = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": form["sample_rate"]}
+        self.expect(form == wanted, f"audio format: {form}")
+        self.expect(message["model_id"], "no model")
+        self.expect(message["voice"].get("mode") == "id" and message["voice"]["id"], "no voice")
+        if text := message["transcript"]:
+            self.note("speak", **message)
+            await self._speak(ws, context, text.strip(), form["sample_rate"])
+        if not message["continue"]:
+            done = {"type": "done", "context_id": context, "done": True, "status_code": 200}
+            await ws.send_json(done)
+
+    async def _speak(self, ws: web.WebSocketResponse, context: str, text: str, rate: int) -> None:
+        pcm = speech.speak(text, rate)
+        words = text.split()
+        step = len(pcm) / 2 / rate / len(words)
+        times = {
+            "words": words,
+            "start": [round(step * i, 3) for i in range(len(words))],
+            "end": [round(step * (i + 1), 3) for i in range(len(words))],
+        }
+        head = {"context_id": context, "done": False, "status_code": 206}
+        await ws.send_json(head | {"type": "timestamps", "word_timestamps": times})
+        size = rate // 5 * 2  # 200 ms
+        for start in range(0, len(pcm), size):
+            data = base64.b64encode(pcm[start : start + size]).decode()
+            await ws.send_json(head | {"type": "chunk", "data": data, "step_time": 1.0})

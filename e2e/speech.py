@@ -1,0 +1,121 @@
+"""Speech without a service: a voice that speaks, and an ear that knows what that voice said.
+
+The voice is eSpeak NG (robotic, but speech: a tone would not wake voice activity detection). The
+ear is no speech recognizer. It compares what it hears with sentences that it is given, spoken by
+the same voice, so a test can tell which sentence came through a codec, a resampler and a network,
+and that nothing else did.
+"""
+
+import ctypes
+import threading
+from functools import cache
+
+import espeakng_loader
+import numpy as np
+from numpy.typing import NDArray
+
+EAR_RATE = 16000
+FRAME = 320  # 20 ms at EAR_RATE
+# Likeness, at most 1. A sentence that was said comes to 0.9 and more, through Opus too; one that
+# was not comes to some 0.4.
+SURE = 0.7
+
+_lock = threading.Lock()
+_Callback = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p
+)
+
+
+@cache
+def _espeak() -> tuple[ctypes.CDLL, int]:
+    """The library, and the sample rate that it speaks at."""
+    library = ctypes.CDLL(espeakng_loader.get_library_path())
+    data = espeakng_loader.get_data_path().encode()
+    rate = library.espeak_Initialize(2, 0, data, 0)  # 2: synchronous, into the callback
+    if rate <= 0:
+        raise RuntimeError("espeak does not start")
+    library.espeak_SetVoiceByName(b"en-us")
+    return library, rate
+
+
+@cache
+def speak(text: str, rate: int) -> bytes:
+    """`text` spoken: mono PCM, 16 bits, at `rate`."""
+    with _lock:
+        library, own_rate = _espeak()
+        spoken = bytearray()
+
+        def take(wave: ctypes._Pointer, count: int, _: object) -> int:
+            if wave and count > 0:
+                spoken.extend(ctypes.string_at(wave, count * 2))
+            return 0
+
+        callback = _Callback(take)
+        library.espeak_SetSynthCallback(callback)
+        line = text.encode() + b"\0"
+        library.espeak_Synth(line, len(line), 0, 1, 0, 1, None, None)  # 1: the text is UTF-8
+        library.espeak_Synchronize()
+    return resample(bytes(spoken), own_rate, rate)
+
+
+def samples(pcm: bytes | bytearray) -> NDArray[np.float32]:
+    return np.frombuffer(pcm[: len(pcm) // 2 * 2], dtype=np.int16).astype(np.float32)
+
+
+def resample(pcm: bytes, rate: int, wanted: int) -> bytes:
+    """Linear interpolation: plain, and enough for speech."""
+    if rate == wanted:
+        return pcm
+    wave = samples(pcm)
+    at = np.arange(0, len(wave), rate / wanted)
+    return np.interp(at, np.arange(len(wave)), wave).astype(np.int16).tobytes()
+
+
+def loudness(pcm: bytes | bytearray) -> float:
+    """Root mean square of the samples: 0 is silence, speech is some thousands."""
+    wave = samples(pcm)
+    return float(np.sqrt((wave**2).mean())) if len(wave) else 0.0
+
+
+def _bands(pcm: bytes, rate: int) -> NDArray[np.float32]:
+    """How loud each of twelve bands from 200 to 3600 Hz is, frame by frame: frames x 12."""
+    wave = samples(resample(pcm, rate, EAR_RATE))
+    count = len(wave) // FRAME
+    frames = wave[: count * FRAME].reshape(count, FRAME) * np.hanning(FRAME)
+    power = np.abs(np.fft.rfft(frames, axis=1)) ** 2
+    edges = np.geomspace(4, 72, 13).astype(int)  # in steps of 50 Hz
+    bands = np.add.reduceat(power[:, :72], edges[:-1], axis=1)
+    # The logarithm is the ear's own measure; the floor keeps a codec's noise out of silence.
+    return (np.log10(bands + 1e8) - 8).astype(np.float32)
+
+
+def _places(heard: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How like `wanted` the sound is from each frame on, at most 1."""
+    length = len(wanted)
+    if len(heard) < length:
+        return np.zeros(0, dtype=np.float32)
+    template = wanted - wanted.mean()
+    windows = np.lib.stride_tricks.sliding_window_view(heard, length, axis=0)
+    means = windows.mean(axis=(1, 2), keepdims=True)
+    centred = windows - means
+    norm = np.sqrt((centred**2).sum(axis=(1, 2))) * np.sqrt((template**2).sum())
+    return np.einsum("ijk,kj->i", centred, template) / np.maximum(norm, 1e-6)
+
+
+def hear(pcm: bytes, rate: int, sentences: list[str]) -> list[str]:
+    """Which of `sentences` were spoken, in the order in which they were."""
+    heard = _bands(pcm, rate)
+    found: list[tuple[int, str]] = []
+    for sentence in sentences:
+        likeness = _places(heard, _trimmed(sentence))
+        if len(likeness) and likeness.max() >= SURE:
+            found.append((int(likeness.argmax()), sentence))
+    return [sentence for _, sentence in sorted(found)]
+
+
+@cache
+def _trimmed(sentence: str) -> NDArray[np.float32]:
+    """The sentence as it looks to the ear, without the silence around it."""
+    bands = _bands(speak(sentence, EAR_RATE), EAR_RATE)
+    loud = np.flatnonzero(bands.max(axis=1) > 1)
+    return bands[loud[0] : loud[-1] + 1]

@@ -1,0 +1,183 @@
+"""Stand-ins of the services that bots talk to, on loopback, strict both ways.
+
+A `Service` plays one host. `StandIns` serves several of them over TLS on one port, as their owners
+do, and keeps what came in as data for a test to assert. What a service does not expect fails the
+test when `StandIns` closes; that what is expected came is for the test to say.
+
+    async with StandIns(Deepgram(...), OpenAI(...), Cartesia(...)) as services:
+        ... start the bot with services.env ...
+        assert services.requests("openai", "chat")[0]["model"] == "gpt-4.1"
+        assert services.names_asked() == services.hosts
+
+The services themselves are in services.py.
+"""
+
+import asyncio
+import json
+import ssl
+import tempfile
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import trustme
+from aiohttp import WSMsgType, web
+
+import network
+
+SHIM = Path(__file__).parent / "shim"
+
+
+class Unexpected(Exception):
+    """A request that the real service would refuse, or that no test foresaw."""
+
+
+class Service:
+    """One host. Subclasses answer in `handle`."""
+
+    name: str
+    host: str
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.unexpected: list[str] = []
+
+    def note(self, kind: str, **data: Any) -> None:
+        """Keep a request for the test."""
+        self.requests.append((kind, data))
+
+    def expect(self, holds: object, what: str) -> None:
+        """Refuse a request whose sender got it wrong."""
+        if not holds:
+            raise Unexpected(what)
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        try:
+            return await self.handle(request)
+        except Unexpected as error:
+            self.unexpected.append(f"{request.method} {request.url}: {error}")
+            return web.Response(status=400, text=str(error))
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer `request`, or raise `Unexpected`."""
+        raise NotImplementedError
+
+
+class WebSocketService(Service):
+    """A host that is spoken to over a WebSocket. Subclasses fill in `opened` and `received`."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        session = self.opened(request)
+        ws = web.WebSocketResponse()
+        await ws.prepare(request)
+        try:
+            async for message in ws:
+                if message.type == WSMsgType.BINARY:
+                    await self.received(ws, session, message.data)
+                elif message.type == WSMsgType.TEXT:
+                    await self.received(ws, session, json.loads(message.data))
+        except Unexpected as error:
+            self.unexpected.append(f"{request.url}: {error}")
+            await ws.close(code=1008, message=str(error).encode()[:120])
+        except ConnectionError:
+            pass  # the bot hung up while we were answering
+        return ws
+
+    def opened(self, request: web.Request) -> Any:
+        """Check the request that opens a connection; what is returned is handed to `received`."""
+        raise NotImplementedError
+
+    async def received(self, ws: web.WebSocketResponse, session: Any, message: Any) -> None:
+        """Answer one message: bytes, or what was read from JSON."""
+        raise NotImplementedError
+
+
+class StandIns:
+    """Serves the services for as long as the `async with` lasts.
+
+    `env` is what a bot needs in its environment to find them: only whom to trust where there is a
+    network namespace, the shim too where there is none.
+    """
+
+    def __init__(self, *services: Service):
+        self.services = services
+        self.hosts = {service.host for service in services}
+        self.env: dict[str, str] = {}
+        self._strangers: list[str] = []
+        self._names: network.Names | None = None
+
+    async def __aenter__(self) -> "StandIns":
+        async with AsyncExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="e2e-")))
+            authority = trustme.CA()
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            authority.issue_cert("localhost", *sorted(self.hosts)).configure_cert(context)
+            authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+            self.env = {"SSL_CERT_FILE": str(folder / "ca.pem")}
+
+            app = web.Application(client_max_size=64 << 20)
+            app.router.add_route("*", "/{path:.*}", self._dispatch)
+            runner = web.AppRunner(app, shutdown_timeout=1)
+            await runner.setup()
+            stack.push_async_callback(runner.cleanup)
+            port = 443 if network.fenced() else 0
+            await web.TCPSite(runner, "127.0.0.1", port, ssl_context=context).start()
+            self._names_log = folder / "names"
+            if network.fenced():
+                self._names = await stack.enter_async_context(network.Names(self.hosts))
+            else:
+                self.env |= {
+                    "E2E_TLS_PORT": str(runner.addresses[0][1]),
+                    "E2E_NAMES_LOG": str(self._names_log),
+                    "PYTHONPATH": str(SHIM),
+                }
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        names = self.names_asked()
+        await self._stack.aclose()
+        # Shown even when the test has failed already: it is often the reason.
+        if wrong := [*self._strangers, *(u for s in self.services for u in s.unexpected)]:
+            raise AssertionError("asked for what nobody should ask for:\n" + "\n".join(wrong))
+        if kind is None and names - self.hosts:
+            raise AssertionError(f"hosts were looked up that nobody named: {names - self.hosts}")
+
+    async def _dispatch(self, request: web.Request) -> web.StreamResponse:
+        for service in self.services:
+            if request.url.host == service.host:
+                return await service.answer(request)
+        self._strangers.append(f"{request.method} {request.url}")
+        return web.Response(status=404)
+
+    def requests(self, service: str, kind: str | None = None) -> list[dict[str, Any]]:
+        """What a service was asked, in order."""
+        return [
+            data
+            for s in self.services
+            for noted, data in s.requests
+            if s.name == service and kind in (None, noted)
+        ]
+
+    async def wait_for(
+        self, service: str, kind: str, holds: Callable[[dict[str, Any]], bool], timeout: float = 20
+    ) -> dict[str, Any]:
+        """The first request that `holds` is true of, as soon as it is there."""
+        now = asyncio.get_running_loop().time
+        deadline = now() + timeout
+        while now() < deadline:
+            for data in self.requests(service, kind):
+                if holds(data):
+                    return data
+            await asyncio.sleep(0.05)
+        raise AssertionError(
+            f"{service} was not asked this ({kind}) within {timeout:g} s; it was asked "
+            f"{self.requests(service)}"
+        )
+
+    def names_asked(self) -> set[str]:
+        """The hosts that were looked up, those of this machine aside."""
+        if self._names:
+            return set(self._names.asked)
+        return set(self._names_log.read_text().split()) if self._names_log.exists() else set()

@@ -1,0 +1,71 @@
+"""A generated bot holds a spoken conversation, and talks to nobody but its services."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+import bots
+import network
+import webrtc_client
+from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from standins import StandIns
+
+# The runtime of the voice models, left alone, reports home nine seconds after it is imported.
+SECONDS_UNTIL_TELEMETRY = 12
+
+
+@contextlib.asynccontextmanager
+async def called(
+    project: bots.Project, services: StandIns
+) -> AsyncIterator[tuple[bots.Bot, webrtc_client.Caller]]:
+    """The project's bot is up, and somebody has called it and heard its greeting."""
+    async with project.bot(services.env) as bot, webrtc_client.call(bot.url) as caller:
+        await caller.ready()
+        await caller.hear(GREETING)
+        yield bot, caller
+
+
+def test_a_person_talks_with_the_bot(quickstart: bots.Project) -> None:
+    quickstart.write_env(**KEYS)
+
+    async def conversation() -> None:
+        async with stand_ins() as services:
+            async with called(quickstart, services) as (bot, caller):
+                await caller.say(QUESTION)
+                await caller.receive(
+                    "user-transcription", lambda data: data["text"] == QUESTION and data["final"]
+                )
+                await caller.hear(ANSWER)
+                await bot.up_for(SECONDS_UNTIL_TELEMETRY)
+
+            heard = [asked["heard"] for asked in services.requests("deepgram", "finalize")]
+            assert [words for words in heard if words] == [QUESTION]
+            greeted, asked = services.requests("openai", "chat")
+            assert [m["role"] for m in greeted["messages"]] == ["system", "developer"]
+            assert asked["messages"][-2:] == [
+                {"role": "assistant", "content": GREETING},
+                {"role": "user", "content": QUESTION},
+            ]
+            spoken = [said["transcript"].strip() for said in services.requests("cartesia", "speak")]
+            assert spoken == [GREETING, ANSWER]
+
+            assert services.names_asked() == services.hosts
+            if network.fenced():
+                assert network.packets_without_route() == 0
+            assert bot.errors() == []
+
+    network.run(conversation)
+
+
+def test_what_is_left_blank_in_the_env_file_keeps_its_default(quickstart: bots.Project) -> None:
+    quickstart.write_env(**KEYS, OPENAI_MODEL="", CARTESIA_VOICE_ID="")
+
+    async def conversation() -> None:
+        async with stand_ins() as services:
+            async with called(quickstart, services) as (bot, _):
+                pass
+            assert services.requests("openai", "chat")[0]["model"] == "gpt-4.1"
+            voice = services.requests("cartesia", "speak")[0]["voice"]
+            assert voice == {"mode": "id", "id": "86e30c1d-714b-4074-a1f2-1cb6b552fb49"}
+            assert bot.errors() == []
+
+    network.run(conversation)

@@ -1,0 +1,72 @@
+"""What `vbot init quickstart` writes is sound before anybody touches it."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import bots
+
+PROMISED = {
+    "AGENTS.md",
+    "AGENT_IMPORT.md",
+    "README.md",
+    ".gitignore",
+    "server/bot.py",
+    "server/pyproject.toml",
+    "server/.env.example",
+    "server/Dockerfile",
+    "server/cloud-deploy.toml",
+}
+MADE_BY_UV = {"server/.venv", "server/uv.lock"}
+
+
+def test_the_project_holds_what_vbot_says_and_what_uv_makes(vbot: Path) -> None:
+    project = bots.generate(vbot, bots.PROJECTS / "fresh", "quickstart")
+    assert project.folder.name == "vbot-quickstart"
+    assert project.files >= PROMISED
+    assert bots.tree(project.folder) == project.files
+    project.sync()
+    assert bots.tree(project.folder) == project.files | MADE_BY_UV
+
+
+def test_the_bot_passes_the_linter_and_the_formatter(quickstart: bots.Project) -> None:
+    seen = bots.must("uv", "run", "ruff", "check", "--show-files", cwd=quickstart.server).split()
+    assert str(quickstart.server / "bot.py") in seen
+    bots.must("uv", "run", "ruff", "check", "--no-cache", cwd=quickstart.server)
+    bots.must("uv", "run", "ruff", "format", "--check", "--no-cache", cwd=quickstart.server)
+
+
+def test_the_bot_passes_a_type_check_against_the_framework(quickstart: bots.Project) -> None:
+    said = bots.must("uv", "run", "pyright", *quickstart.server.glob("*.py"), cwd=quickstart.server)
+    assert "0 errors, 0 warnings, 0 informations" in said
+
+
+def test_the_package_has_a_valid_name(quickstart: bots.Project) -> None:
+    project = tomllib.loads((quickstart.server / "pyproject.toml").read_text())["project"]
+    # https://packaging.python.org/en/latest/specifications/name-normalization/
+    assert re.fullmatch(r"[A-Z0-9]|[A-Z0-9][A-Z0-9._-]*[A-Z0-9]", project["name"], re.IGNORECASE)
+    assert project["name"] == "vbot-quickstart"
+
+
+def test_a_clone_of_the_committed_project_builds(quickstart: bots.Project) -> None:
+    committed = bots.PROJECTS / "committed"
+    clone = bots.PROJECTS / "clone"
+    # The files alone, as generated; .env is what must not get in.
+    for name in quickstart.files | {"server/.env"}:
+        target = committed / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source = quickstart.folder / name
+        target.write_bytes(source.read_bytes() if name in quickstart.files else b"SECRET=1\n")
+    (committed / "server/.venv").mkdir()
+    (committed / "server/.venv/pyvenv.cfg").touch()
+
+    git = ("git", "-c", "user.name=e2e", "-c", "user.email=e2e@localhost")
+    bots.must(*git, "init", "--quiet", cwd=committed)
+    bots.must(*git, "add", "--all", cwd=committed)
+    bots.must(*git, "commit", "--quiet", "-m", "As generated", cwd=committed)
+    bots.must(*git, "clone", "--quiet", committed, clone, cwd=committed.parent)
+    assert set(bots.must("git", "ls-files", cwd=clone).split()) == quickstart.files
+
+    bots.must("uv", "sync", cwd=clone / "server")
+    sources = sorted((clone / "server").glob("*.py"))
+    bots.must("uv", "run", "python", "-m", "py_compile", *sources, cwd=clone / "server")
