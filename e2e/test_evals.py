@@ -41,14 +41,17 @@ def user_lines(scenario: dict[str, Any]) -> list[str]:
 
 
 def stricter(project: bots.Project, name: str, within_ms: int = 30000) -> Path:
-    """The starter scenario, expecting the very words that our bot says.
+    """The starter scenario, expecting the very words that are said.
 
     A spoken one gets our voice and our ear: the models of its own come from a hub.
     """
     scenario = starter(project, name)
     for turn in turns(scenario):
         for expected in turn["expect"]:
-            expected["text_contains"] = ANSWER if "user" in turn else GREETING
+            said = ANSWER if "user" in turn else GREETING
+            if expected["event"] == "user_transcription":
+                said = turn["user"]
+            expected["text_contains"] = said
             expected["within_ms"] = within_ms
     if scenario.get("user", {}).get("modality") == "audio":
         scenario["user"]["speech"] = {"factory": "eval_speech.voice"}
