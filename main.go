@@ -207,11 +207,23 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 		return &failure{Code: codeUsage, Problems: problems}
 	}
 	if !inv.cmd.quick {
-		var stop context.CancelFunc
-		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-		defer stop()
+		ctx = untilInterrupted(ctx)
 	}
 	return do(ctx, a, inv, rest)
+}
+
+// untilInterrupted is ctx until the first signal that asks the process to end.
+// It is meant for the rest of the process: signal.NotifyContext would be the
+// same, but to stop it takes as long as to write a project.
+func untilInterrupted(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		<-asked
+		cancel()
+	}()
+	return ctx
 }
 
 func printHelp(a *app, inv *invocation) error {

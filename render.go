@@ -24,7 +24,6 @@ const gettingStarted = "GETTING_STARTED.md"
 // from it.
 type project struct {
 	config
-	Version      string // of vbot
 	Slug         string
 	Summary      string // who listens, thinks and speaks, in a sentence
 	Range        string // of pipecat-ai
@@ -164,9 +163,12 @@ func renderGuides() (files []file, err error) {
 	return files, nil
 }
 
+// renderGuide fills in a guide, which names two values and is the same for all
+// projects: it needs no template engine.
 func renderGuide(name string) (file, error) {
-	data, err := execute("guide/"+name, project{Version: version, Range: frameworkRange})
-	return file{path: name, data: []byte(data), guide: true}, err
+	text, err := templates.ReadFile("templates/guide/" + name + ".tmpl")
+	filled := strings.NewReplacer("<% .Version %>", version, "<% .Range %>", frameworkRange).Replace(string(text))
+	return file{path: name, data: []byte(filled), guide: true}, err
 }
 
 // execute fills in one template of templates/.
@@ -186,7 +188,7 @@ func execute(name string, data any) (string, error) {
 }
 
 func newProject(cfg config, cat *catalog) *project {
-	p := &project{config: cfg, Version: version, Slug: slug(cfg.ProjectName), Range: frameworkRange, PythonFloor: pythonFloor}
+	p := &project{config: cfg, Slug: slug(cfg.ProjectName), Range: frameworkRange, PythonFloor: pythonFloor}
 	when := map[string]bool{
 		"noise_cancel": cfg.EnableNoiseCancel,
 		"video_in":     cfg.VideoInput,
