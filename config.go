@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,9 +105,11 @@ var options = []option{
 }
 
 // optionOf is the option with the key.
-func optionOf(key string) option {
-	i := slices.IndexFunc(options, func(o option) bool { return o.key == key })
-	return options[i]
+func optionOf(key string) option { return options[position(key)] }
+
+// position is where the option with the key stands among all.
+func position(key string) int {
+	return slices.IndexFunc(options, func(o option) bool { return o.key == key })
 }
 
 // where is how messages name the option: "--stt (stt_service)".
@@ -150,6 +153,7 @@ func resolve(cat *catalog, said answers, dirName string) (config, []string, []pr
 	r.services(&cfg)
 	r.features(&cfg)
 	r.webOnly(&cfg, transports)
+	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(position(a.Field), position(b.Field)) })
 	return cfg, r.notes, r.problems
 }
 
@@ -484,7 +488,7 @@ func parseConfig(data []byte) (answers, []problem, error) {
 		return nil, nil, located(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("something follows the JSON object")
+		problems = append(problems, problem{Field: "config", where: "--config", Message: "something follows the JSON object"})
 	}
 	return said, problems, nil
 }

@@ -497,7 +497,7 @@ func (p problem) line() string {
 	if len(p.Allowed) > 0 {
 		s += "; allowed: " + strings.Join(p.Allowed, ", ")
 	}
-	return s
+	return strings.ReplaceAll(s, "\n", " ") // a key of a file may hold one
 }
 
 // text is what a person reads of the failure of the command at path.

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Python. The files of templates/services hold plain Python; what bot.py needs
+// of them is cut out and joined here.
+
+// pythonCode is the code of one provider.
+type pythonCode struct {
+	imports      []pythonImport
+	body         string // the statements that build it, indented by four
+	needsSession bool
+}
+
+// A pythonImport is `import MODULE`, or with names `from MODULE import NAMES`.
+type pythonImport struct {
+	module string
+	names  []string
+}
+
+// python3 cuts the provider's file into imports and body. Lines that end in
+// `# when: CONDITION` are kept only where the condition holds.
+func (p *provider) python3(when map[string]bool) pythonCode {
+	imports, rest, isFunction := strings.Cut(p.source, "\ndef build(")
+	signature, rest, hasBody := strings.Cut(rest, ":\n")
+	statements, last, returns := strings.Cut(rest, "\n    return ")
+	if !isFunction || !hasBody || !returns || strings.Count(last, "\n") != 1 {
+		panic(p.file + ": imports and one function build(...) that ends in a return are needed")
+	}
+	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(signature, "session:")}
+	var body []string
+	for line := range strings.Lines(statements) {
+		line = strings.TrimSuffix(line, "\n")
+		if kept, condition, ok := strings.Cut(line, "  # when: "); ok {
+			on, known := when[condition]
+			if !known {
+				panic(fmt.Sprintf("%s: unknown condition %q", p.file, condition))
+			}
+			if !on {
+				continue
+			}
+			line = kept
+		}
+		body = append(body, line)
+	}
+	// The parameter of build is a constant of bot.py, and as long.
+	code.body = strings.ReplaceAll(strings.Join(body, "\n"), "=system_instruction", "=SYSTEM_INSTRUCTION")
+	return code
+}
+
+// asExpression turns `    params = X(...)` into X(...) as it stands in the
+// dictionary of transports, two levels deep.
+func asExpression(body string) string {
+	_, expression, _ := strings.Cut(body, " = ")
+	return strings.ReplaceAll(expression, "\n", "\n    ")
+}
+
+// parseImports reads the import statements of src, which holds nothing else.
+func parseImports(src string) (imports []pythonImport) {
+	src = strings.NewReplacer("(\n", "", ",\n)", "", "\n    ", " ").Replace(src)
+	for line := range strings.Lines(src) {
+		words := strings.Fields(strings.ReplaceAll(line, ",", " "))
+		switch {
+		case len(words) == 2 && words[0] == "import":
+			imports = append(imports, pythonImport{module: words[1]})
+		case len(words) > 3 && words[0] == "from":
+			imports = append(imports, pythonImport{words[1], words[3:]})
+		}
+	}
+	return imports
+}
+
+// imports are those of all providers of the project.
+func (p *project) imports() (imports []pythonImport) {
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		imports = append(imports, s.code.imports...)
+	}
+	return imports
+}
+
+// tidyImports puts the imports between the markers of a template and the extra
+// ones into the form that ruff wants, leaving out what the code does not use.
+func tidyImports(src string, extra []pythonImport) string {
+	before, rest, ok := strings.Cut(src, "# imports\n")
+	if !ok {
+		return src
+	}
+	block, code, _ := strings.Cut(rest, "# end of imports\n")
+	names := map[string]map[string]bool{} // by module; an empty name is a plain import
+	for _, i := range append(parseImports(block), extra...) {
+		if names[i.module] == nil {
+			names[i.module] = map[string]bool{}
+		}
+		top, _, _ := strings.Cut(i.module, ".")
+		if len(i.names) == 0 && uses(code, top) && !strings.Contains(before, "import "+i.module+"\n") {
+			names[i.module][""] = true
+		}
+		for _, n := range i.names {
+			if uses(code, n) {
+				names[i.module][n] = true
+			}
+		}
+	}
+	var standard, thirdParty []string
+	for _, module := range slices.Sorted(maps.Keys(names)) {
+		to := &thirdParty
+		if slices.Contains(pythonStandard, strings.Split(module, ".")[0]) {
+			to = &standard
+		}
+		if names[module][""] {
+			*to = append(*to, "import "+module)
+		}
+		delete(names[module], "")
+		if len(names[module]) > 0 {
+			*to = append(*to, fromImport(module, slices.Collect(maps.Keys(names[module]))))
+		}
+	}
+	var sections []string
+	for _, s := range [][]string{standard, thirdParty} {
+		// Plain imports come before the others.
+		slices.SortStableFunc(s, func(a, b string) int { return -cmp.Compare(a[:1], b[:1]) })
+		if len(s) > 0 {
+			sections = append(sections, strings.Join(s, "\n"))
+		}
+	}
+	return before + strings.Join(sections, "\n\n") + "\n" + code
+}
+
+// pythonStandard are the modules of Python's standard library that templates
+// and providers import.
+var pythonStandard = []string{"asyncio", "collections", "contextlib", "datetime", "hmac", "importlib", "os", "pathlib", "sys", "typing", "urllib", "wave", "xml"}
+
+// uses says whether a name stands in Python code as a word of its own.
+func uses(code, name string) bool {
+	letter := func(s string, at int) bool {
+		return at >= 0 && at < len(s) && (s[at] == '_' || s[at] >= '0' && s[at] <= '9' || s[at]|0x20 >= 'a' && s[at]|0x20 <= 'z')
+	}
+	for from := 0; ; {
+		i := strings.Index(code[from:], name)
+		if i < 0 {
+			return false
+		}
+		from += i + len(name)
+		if !letter(code, from-len(name)-1) && !letter(code, from) {
+			return true
+		}
+	}
+}
+
+// fromImport is one import statement as ruff formats it at 100 columns:
+// constants, then classes, then the rest, each in order.
+func fromImport(module string, names []string) string {
+	class := func(n string) int {
+		switch {
+		case len(n) > 1 && n == strings.ToUpper(n):
+			return 0
+		case n[0] >= 'A' && n[0] <= 'Z':
+			return 1
+		}
+		return 2
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(class(a), class(b)), strings.Compare(a, b))
+	})
+	line := "from " + module + " import " + strings.Join(names, ", ")
+	if len(line) <= 100 {
+		return line
+	}
+	return "from " + module + " import (\n    " + strings.Join(names, ",\n    ") + ",\n)"
+}
