@@ -67,6 +67,7 @@ func TestBots(t *testing.T) {
 		{"cascade", bot},
 		{"realtime", "-t webrtc -m realtime --realtime openai"},
 		{"every-feature", bot + " -t daily --recording --transcription --video-input --observability --eval --enable-noise-cancel --video heygen"},
+		{"realtime-video", "-t webrtc -t daily -m realtime --realtime gemini_live --video-input --no-deploy-to-cloud"},
 		{"telephony", "-t twilio -t webrtc -m cascade --stt openai --llm anthropic --tts elevenlabs --eval --no-deploy-to-cloud"},
 		{"pstn-dial-in", "-t daily_pstn --daily-pstn-mode dial-in -m cascade --stt deepgram --llm openai --tts cartesia"},
 		{"pstn-dial-out", "-t daily_pstn_dialout -t webrtc -m cascade --stt deepgram --llm openai --tts cartesia --eval"},
@@ -126,6 +127,8 @@ func TestRefusedConfigurations(t *testing.T) {
 		{"client-unknown", bot + " --client-framework angular"},
 		{"dial-mode-without-transport", bot + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out"},
 		{"name-bad", bot + " -n /etc/passwd"},
+		{"eval-alone", "--eval"},
+		{"client-alone", "--client-framework none"},
 		{"name-reserved", bot + " -n aux.bot"},
 		{"name-long", bot + " -n " + strings.Repeat("n", 65)},
 		{"values-empty", "--name= -t= --mode= --stt= --llm= --tts="},
@@ -457,6 +460,39 @@ func BenchmarkRenderQuickstart(b *testing.B) {
 	for b.Loop() {
 		if _, err := render(cfg, cat); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Every service once, in the smallest bot that takes it.
+func BenchmarkEveryService(b *testing.B) {
+	cat := newCatalog()
+	var bots []config
+	for _, kind := range serviceKinds {
+		for _, p := range cat.list(kind) {
+			said := quickstart()
+			if kind == kindRealtime {
+				said["mode"] = answer{text: modeRealtime}
+				for _, key := range []string{"stt_service", "llm_service", "tts_service"} {
+					delete(said, key)
+				}
+			}
+			said[kind+"_service"] = answer{text: p.id}
+			cfg, _, problems := resolve(cat, said, "")
+			if len(problems) > 0 {
+				b.Fatal(problems)
+			}
+			bots = append(bots, cfg)
+		}
+	}
+	if len(bots) != 104 {
+		b.Fatalf("%d services, want 104", len(bots))
+	}
+	for b.Loop() {
+		for _, cfg := range bots {
+			if _, err := render(cfg, cat); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 }

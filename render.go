@@ -84,6 +84,10 @@ func (p project) Entries() (entries []service) {
 	return entries
 }
 
+// CanLook says whether the language model has a tool to see the camera: realtime
+// services are shown it anyway.
+func (p project) CanLook() bool { return p.VideoInput && p.Mode == modeCascade }
+
 // CallsOut says whether the bot calls people.
 func (p project) CallsOut() bool { return strings.HasSuffix(p.Dial, "dial-out") }
 

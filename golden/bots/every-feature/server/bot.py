@@ -24,7 +24,7 @@ from loguru import logger
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import LLMRunFrame
+from pipecat.frames.frames import LLMRunFrame, UserImageRequestFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -35,6 +35,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
     UserTurnMessageAddedMessage,
 )
 from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
+from pipecat.processors.frame_processor import FrameDirection
 from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.cartesia.tts import CartesiaTTSService
@@ -42,6 +43,7 @@ from pipecat.services.deepgram.stt import DeepgramSTTService
 from pipecat.services.heygen.api_liveavatar import LiveAvatarNewSessionRequest
 from pipecat.services.heygen.client import ServiceType
 from pipecat.services.heygen.video import HeyGenVideoService
+from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams, VideoInSourceParams
 from pipecat.transports.daily.transport import DailyParams
@@ -110,7 +112,27 @@ async def run_bot(
         session_request=LiveAvatarNewSessionRequest(avatar_id=os.environ["HEYGEN_AVATAR_ID"]),
     )
 
-    context = LLMContext()
+    viewer = ""  # whose camera the bot looks through
+
+    async def look(params: FunctionCallParams, question: str):
+        """Look through the person's camera, to answer a question about what it shows.
+
+        Args:
+            question: What to find out, such as "What am I holding?".
+        """
+        await params.llm.push_frame(
+            UserImageRequestFrame(
+                user_id=viewer,
+                text=question,
+                append_to_context=True,
+                function_name=params.function_name,
+                tool_call_id=params.tool_call_id,
+                result_callback=params.result_callback,
+            ),
+            FrameDirection.UPSTREAM,
+        )
+
+    context = LLMContext(tools=[look])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context,
         user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
@@ -153,6 +175,11 @@ async def run_bot(
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
         await worker.queue_frames([LLMRunFrame()])
+
+    @transport.event_handler("on_client_connected")
+    async def on_client_connected(transport, client):
+        nonlocal viewer
+        viewer = transport.get_client_id(client)
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
