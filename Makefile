@@ -19,8 +19,11 @@ lint:
 e2e: ## real bots, conversations and evals; installs what it needs from PyPI
 	e2e/run
 
+catalog-check: ## what the newest framework of the range has that the catalog lacks, and what moved
+	e2e/newest
+
 bench: ## the benchmarks, and how long vbot takes beside an empty program and cp -r
 	go test -run '^$$' -bench . -benchmem .
 	e2e/compare
 
-.PHONY: build test golden lint e2e bench
+.PHONY: build test golden lint e2e catalog-check bench
