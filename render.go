@@ -268,7 +268,7 @@ func (p *project) describeNeeds() {
 		if s.keysURL != "" {
 			group.Title += ": " + s.keysURL
 		}
-		if s.kind == kindTransport && len(p.Transports) > 1 {
+		if s.kind == kindTransport && s.generic == "" && len(p.Transports) > 1 {
 			group.Title += " (only to connect over " + s.label + ")"
 		}
 		for _, v := range s.env {
