@@ -1,0 +1,297 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A pair is one key of a secret set with its value.
+type pair struct {
+	key   string
+	value secret
+	line  int // where it begins in its file; 0 if it came from elsewhere
+}
+
+// A secret is text that is never shown. It is behind a pointer, because fmt and a
+// panic would print a field however it is declared. reveal is the only way to it.
+type secret struct{ text *string }
+
+func newSecret(s string) secret { return secret{&s} }
+
+func (s secret) reveal() string {
+	if s.text == nil {
+		return ""
+	}
+	return *s.text
+}
+
+func (s secret) empty() bool { return s.reveal() == "" }
+
+// A fault is something wrong in a line of a file. Its message holds no text of
+// the file but keys: the rest may be a secret.
+type fault struct {
+	line    int
+	message string
+}
+
+// isKey says whether the API takes s as a key.
+func isKey(s string) bool {
+	return len(s) > 0 && len(s) <= 64 && consistsOf(s, "_-")
+}
+
+// consistsOf says whether s is letters and digits of ASCII, and what others holds.
+// (A regular expression for it would be compiled at each start of the program.)
+func consistsOf(s, others string) bool {
+	for i := range len(s) {
+		if c := s[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(others, c) >= 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// isName says whether s is a name of at most the given length, with inner only
+// between letters and digits.
+func isName(s string, most int, inner string) bool {
+	return len(s) > 0 && len(s) <= most && consistsOf(s, inner) && consistsOf(s[:1]+s[len(s)-1:], "")
+}
+
+const keyRule = "a key is 1 to 64 letters, digits, _ or -"
+
+// parseDotenv reads the pairs of a file in the form that people call dotenv:
+//
+//	# a comment; it may follow a value after white space
+//	KEY=value                   up to the end of the line, trimmed
+//	export KEY = value          the same
+//	KEY='as it is, $ and \ too'
+//	KEY="a \"quoted\" value\n"  with \n, \t, \" and \\; other \ stay
+//
+// A quoted value may hold line ends. Lines end in LF, CRLF or CR; a CRLF inside
+// quotes counts as LF. A byte-order mark is skipped. Nothing is ever expanded. An
+// empty value, a key given twice and anything else is a fault; the pairs are good
+// for something only if there is none.
+func parseDotenv(data string) (pairs []pair, faults []fault) {
+	p := &dotenv{text: strings.TrimPrefix(data, "\ufeff"), line: 1}
+	if !utf8.ValidString(data) {
+		line := 1 + strings.Count(data[:invalidAt(data)], "\n")
+		return nil, []fault{{line, "the file is not UTF-8 text"}}
+	}
+	first := map[string]int{}
+	for p.text != "" {
+		line := p.line
+		pr, message := p.pair()
+		if message == "" && pr.key != "" {
+			if was, ok := first[pr.key]; ok {
+				message = fmt.Sprintf("%s is given a second time; the first is in line %d", pr.key, was)
+			} else {
+				first[pr.key] = line
+			}
+		}
+		switch {
+		case message != "":
+			faults = append(faults, fault{line, message})
+		case pr.key != "":
+			pr.line = line
+			pairs = append(pairs, pr)
+		}
+	}
+	return pairs, faults
+}
+
+// invalidAt is the index of the first byte that is not UTF-8.
+func invalidAt(s string) int {
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+// dotenv is a file that is being read: what is left of it, and the line that
+// begins there.
+type dotenv struct {
+	text string
+	line int
+}
+
+// pair reads one line, or several if a quoted value spans them. It returns the
+// zero pair for a line that holds none.
+func (p *dotenv) pair() (pr pair, message string) {
+	p.skipBlanks()
+	if p.text == "" || strings.ContainsRune("#\r\n", rune(p.text[0])) {
+		p.rest()
+		return pair{}, ""
+	}
+	if after, ok := strings.CutPrefix(p.text, "export"); ok {
+		if bare := strings.TrimLeft(after, " \t"); bare != after && !strings.HasPrefix(bare, "=") {
+			p.text = bare
+		}
+	}
+	end := strings.IndexAny(p.text, "=\r\n")
+	if end < 0 || p.text[end] != '=' {
+		p.rest()
+		return pair{}, "there is no = in this line"
+	}
+	pr.key = strings.TrimRight(p.text[:end], " \t")
+	p.text = p.text[end+1:]
+	value, message := p.value()
+	switch {
+	// The key is not repeated: a line that was cut may have a secret there.
+	case !isKey(pr.key):
+		message = "what stands before the = is no key; " + keyRule
+	case message != "":
+		message = pr.key + ": " + message
+	case value == "":
+		message = pr.key + ": the value is empty"
+	case strings.ContainsRune(value, 0):
+		message = pr.key + ": the value holds a NUL character"
+	}
+	pr.value = newSecret(value)
+	return pr, message
+}
+
+// value reads what follows the = up to the end of the line.
+func (p *dotenv) value() (value, message string) {
+	blank := p.skipBlanks()
+	if p.text == "" || p.text[0] != '\'' && p.text[0] != '"' {
+		return unquoted(p.rest(), blank), ""
+	}
+	quote := p.text[0]
+	value, ok := p.quoted(quote)
+	if !ok {
+		p.text = "" // the rest of the file is inside the quotes
+		return "", fmt.Sprintf("the closing %c is missing", quote)
+	}
+	blank = p.skipBlanks()
+	if rest := p.rest(); rest != "" && (!blank || rest[0] != '#') {
+		return "", fmt.Sprintf("there is text after the closing %c", quote)
+	}
+	return value, ""
+}
+
+// unquoted is a bare value: it ends before a # that follows white space. after
+// says that white space stands before it.
+func unquoted(s string, after bool) string {
+	for i := range len(s) {
+		if s[i] == '#' && after {
+			s = s[:i]
+			break
+		}
+		after = s[i] == ' ' || s[i] == '\t'
+	}
+	return strings.TrimRight(s, " \t")
+}
+
+// quoted reads a value between quotes, which may span lines.
+func (p *dotenv) quoted(quote byte) (value string, ok bool) {
+	var b strings.Builder
+	s := p.text
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == quote:
+			p.text = s[i+1:]
+			return b.String(), true
+		case c == '\\' && quote == '"' && i+1 < len(s) && strings.IndexByte(`nt"\`, s[i+1]) >= 0:
+			i++
+			b.WriteByte(map[byte]byte{'n': '\n', 't': '\t', '"': '"', '\\': '\\'}[s[i]])
+		case c == '\r' && i+1 < len(s) && s[i+1] == '\n':
+			// the LF follows
+		default:
+			if c == '\n' || c == '\r' {
+				p.line++
+			}
+			b.WriteByte(c)
+		}
+	}
+	return "", false
+}
+
+// skipBlanks skips spaces and tabs and says whether there were any.
+func (p *dotenv) skipBlanks() bool {
+	was := len(p.text)
+	p.text = strings.TrimLeft(p.text, " \t")
+	return len(p.text) < was
+}
+
+// rest reads up to the end of the line, and past it.
+func (p *dotenv) rest() string {
+	end := strings.IndexAny(p.text, "\r\n")
+	if end < 0 {
+		line := p.text
+		p.text = ""
+		return line
+	}
+	line, next := p.text[:end], p.text[end+1:]
+	if p.text[end] == '\r' {
+		next = strings.TrimPrefix(next, "\n")
+	}
+	p.text, p.line = next, p.line+1
+	return line
+}
+
+// splitPairs reads an argument that may hold several pairs, with values that hold
+// white space in double quotes: A=1 B="two words". It returns nil where the
+// argument is one pair or none, because its pieces do not all read KEY=..., and
+// an error where it could be read both ways.
+func splitPairs(arg string) (pairs []pair, err error) {
+	const blanks = " \t\r\n"
+	inner := false // the last value has an = inside, without quotes
+	for rest := strings.Trim(arg, blanks); rest != ""; {
+		key, after, ok := strings.Cut(rest, "=")
+		if !ok || !isKey(key) {
+			return nil, nil
+		}
+		quoted := strings.HasPrefix(after, `"`) && closingQuote(after) > 0
+		// A value of several lines, or one that ends in words and ==, may be meant.
+		if inner || len(pairs) > 0 && strings.HasPrefix(after, "=") {
+			err = errAmbiguous
+		}
+		end := strings.IndexAny(after+" ", blanks)
+		value := after[:end]
+		if quoted {
+			end = closingQuote(after) + 1
+			value = after[1 : end-1]
+		}
+		inner = !quoted && strings.Contains(strings.TrimRight(value, "="), "=")
+		pairs = append(pairs, pair{key: key, value: newSecret(value)})
+		rest = strings.TrimLeft(after[end:], blanks)
+		if rest != "" && strings.ContainsAny(after[end:len(after)-len(rest)], "\r\n") {
+			err = errAmbiguous
+		}
+	}
+	if len(pairs) < 2 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pairs, nil
+}
+
+var errAmbiguous = errors.New("this can be read as one pair or as several; give each pair as an argument of its own, put the value in double quotes, or use --file")
+
+// closingQuote is the index of the quote that ends s and stands before white
+// space or the end, or -1.
+func closingQuote(s string) int {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '"' && (i+1 == len(s) || strings.IndexByte(" \t\r\n", s[i+1]) >= 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// onePair reads KEY=VALUE as the shell gave it, but for double quotes round a
+// whole value that holds white space. ok is false if there is no =.
+func onePair(arg string) (p pair, ok bool) {
+	key, value, ok := strings.Cut(arg, "=")
+	if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' && strings.ContainsAny(value, " \t\r\n") {
+		value = value[1 : n-1]
+	}
+	return pair{key: key, value: newSecret(value)}, ok
+}

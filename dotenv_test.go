@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// read is what parseDotenv makes of a file, as text: the pairs, or the faults.
+func read(data string) string {
+	pairs, faults := parseDotenv(data)
+	var out []string
+	for _, f := range faults {
+		out = append(out, fmt.Sprintf("%d: %s", f.line, f.message))
+	}
+	if faults == nil {
+		for _, p := range pairs {
+			out = append(out, fmt.Sprintf("%s=%q", p.key, p.value.reveal()))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestDotenv(t *testing.T) {
+	const after = `: there is text after the closing "`
+	long := strings.Repeat("K", 64)
+	for _, c := range []struct{ in, want string }{
+		// What other tools store wrong, refuse, or read as it is meant.
+		{`K='a b'`, `K="a b"`},
+		{`K=v # note`, `K="v"`},
+		{`K="v" # note`, `K="v"`},
+		{`K="a" and "b"`, "1: K" + after},
+		{`K="a\nb"`, `K="a\nb"`},
+		{`K="a \"q\" b"`, `K="a \"q\" b"`},
+		{"K=one\nK=two", "2: K is given a second time; the first is in line 1"},
+		{"K=a\x00b", "1: K: the value holds a NUL character"},
+		{"export K=v", `K="v"`},
+		{"\ufeffK=v", `K="v"`},
+		{"K=\"-----BEGIN-----\nYQ==\n-----END-----\"\nL=1", "K=\"-----BEGIN-----\\nYQ==\\n-----END-----\"\nL=\"1\""},
+		{"K=", "1: K: the value is empty"},
+		{`K=""`, "1: K: the value is empty"},
+		{`K="`, `1: K: the closing " is missing`},
+		{"K=\xe9", "1: the file is not UTF-8 text"},
+		{"\xff\xfeK\x00", "1: the file is not UTF-8 text"},
+		{"A=1\nB=\xe9", "2: the file is not UTF-8 text"},
+		{"a bad line\nK=\nL=1\n=x", "1: there is no = in this line\n2: K: the value is empty\n4: what stands before the = is no key; " + keyRule},
+		{"K=a#b", `K="a#b"`},
+		{"K=a=b==", `K="a=b=="`},
+		{"K = v", `K="v"`},
+		{"K=v\r\nL=w\r\n", "K=\"v\"\nL=\"w\""},
+		{"K=v\rL=w", "K=\"v\"\nL=\"w\""},
+		{"K=v", `K="v"`},
+		{"K=${A}", `K="${A}"`},
+		{"K=é漢🙂", `K="é漢🙂"`},
+		{"K=" + strings.Repeat("x", 2<<20), `K="` + strings.Repeat("x", 2<<20) + `"`},
+
+		// The rest of the grammar.
+		{"", ""},
+		{"\n\n# c\n  # d\n\t\r\n", ""},
+		{"K=v\n\n# c = d\nL=w # e", "K=\"v\"\nL=\"w\""},
+		{"  export\tK\t=\tv\t", `K="v"`},
+		{"export=1", `export="1"`},
+		{"export =1", `export="1"`},
+		{"exported=1", `exported="1"`},
+		{"export K", "1: there is no = in this line"},
+		{"K=#v", `K="#v"`},
+		{"K= #v", "1: K: the value is empty"},
+		{"K=v #", `K="v"`},
+		{"K=v\t# c", `K="v"`},
+		{"K=two words", `K="two words"`},
+		{`K=a"b'c`, `K="a\"b'c"`},
+		{`K='a"\n$x#'`, `K="a\"\\n$x#"`},
+		{"K='a\nb'", `K="a\nb"`},
+		{"K='a\r\nb'", `K="a\nb"`},
+		{"K='a\rb'\nL=", "3: L: the value is empty"},
+		{`K="\t\\ \d \$x"`, `K="\t\\ \\d \\$x"`},
+		{`K="a\`, `1: K: the closing " is missing`},
+		{`K='it''s'`, "1: K: there is text after the closing '"},
+		{`K="v"#c`, "1: K" + after},
+		{"K=\"a\nb\" x\nL=\"\"", "1: K" + after + "\n3: L: the value is empty"},
+		{"K='open\nL=1\nM=2", "1: K: the closing ' is missing"},
+		{"bad key='x\ny'\nL=1\nK", "1: what stands before the = is no key; " + keyRule + "\n4: there is no = in this line"},
+		{long + "=v", long + `="v"`},
+		{long + "K=v", "1: what stands before the = is no key; " + keyRule},
+		{"1-a_B=v", `1-a_B="v"`},
+		{"K:v", "1: there is no = in this line"},
+		{"é=v", "1: what stands before the = is no key; " + keyRule},
+		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is given a second time; the first is in line 1"},
+	} {
+		if got := read(c.in); got != c.want {
+			t.Errorf("%.80q is read as\n%.200s\nwant\n%.200s", c.in, got, c.want)
+		}
+	}
+}
+
+// quoteDotenv writes a pair in the form that holds the most.
+func quoteDotenv(key, value string) string {
+	return key + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + "\"\n"
+}
+
+// Whatever is read, it does not panic, no fault repeats a value, and what is read is
+// read again from what is written.
+func FuzzDotenv(f *testing.F) {
+	for _, s := range []string{"", "K=v", "export K = 'a\nb' # c\r\nL=\"\\n\\\\\"", "\ufeffK=#", "K=\"", "K", "=", "K='\r'\rL=\xff", "K=\\", "a b='c\nd'"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		pairs, faults := parseDotenv(data)
+		lines := 1 + strings.Count(data, "\n") + strings.Count(data, "\r")
+		for _, fault := range faults {
+			if fault.line < 1 || fault.line > lines || fault.message == "" {
+				t.Errorf("%q: fault %+v in a file of %d lines", data, fault, lines)
+			}
+		}
+		var again strings.Builder
+		var keys []string
+		for _, p := range pairs {
+			if v := p.value.reveal(); v == "" || !utf8.ValidString(v) || strings.Contains(v, "\x00") || strings.Contains(v, "\r\n") || !isKey(p.key) || slices.Contains(keys, p.key) {
+				t.Fatalf("%q: bad pair %s", data, p.key)
+			}
+			keys = append(keys, p.key)
+			again.WriteString(quoteDotenv(p.key, p.value.reveal()))
+		}
+		second, faults := parseDotenv(again.String())
+		if len(second) != len(pairs) || faults != nil {
+			t.Fatalf("%q: %d pairs, read again %d, with %v", data, len(pairs), len(second), faults)
+		}
+		for i, p := range second {
+			if p.key != pairs[i].key || p.value.reveal() != pairs[i].value.reveal() {
+				t.Errorf("%q: %s is %q, and read again %q", data, p.key, pairs[i].value.reveal(), p.value.reveal())
+			}
+		}
+	})
+}
+
+// A pair as an argument never panics, and never changes a value that has no quotes.
+func FuzzSplitPairs(f *testing.F) {
+	for _, s := range []string{"", "A", "A=1 B=2", `A="x y" B=`, "A=b=c D=e", "A=\"", "A=\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, arg string) {
+		pairs, err := splitPairs(arg)
+		if err != nil && pairs != nil || len(pairs) == 1 {
+			t.Errorf("%q: %d pairs and %v", arg, len(pairs), err)
+		}
+		for _, p := range pairs {
+			if !strings.Contains(arg, p.key+"=") || !strings.Contains(arg, p.value.reveal()) {
+				t.Errorf("%q holds no %s=%q", arg, p.key, p.value.reveal())
+			}
+		}
+	})
+}
+
+func BenchmarkDotenv(b *testing.B) {
+	var file strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&file, "export KEY_%d = \"value \\\"%d\\\"\" # note\n", i, i)
+	}
+	for b.Loop() {
+		if pairs, _ := parseDotenv(file.String()); len(pairs) != 1000 {
+			b.Fatal(len(pairs))
+		}
+	}
+}
