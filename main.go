@@ -1,4 +1,4 @@
-// Command vbot starts voice-bot projects.
+// Command vbot starts voice-bot projects and keeps their secrets in the cloud.
 //
 // Output. The answer goes to stdout and nothing else does: JSON, a listing,
 // help that was asked for, a version. What a person reads along the way
@@ -6,9 +6,10 @@
 // stdout holds exactly one object, also when the command fails; without it a
 // failing command leaves stdout empty.
 //
-// Exit codes. 0: done. 1: it failed (a disk, a refusal to overwrite). 2: what
-// was typed, or what a configuration file holds, is wrong or incomplete, or an
-// answer was needed and nobody can be asked. 130: interrupted.
+// Exit codes. 0: done. 1: it failed (a disk, the network, the cloud, a refusal
+// to overwrite, not found, declined, not signed in). 2: what was typed, or what
+// a configuration or secrets file holds, is wrong or incomplete, or an answer
+// was needed and nobody can be asked. 130: interrupted.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"runtime"
@@ -27,6 +29,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 )
 
@@ -42,6 +45,7 @@ func main() {
 	}
 	os.Exit(run(context.Background(), os.Args[1:], &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: dir,
+		now: time.Now, pause: pause, random: rand.Float64,
 	}))
 }
 
@@ -52,6 +56,21 @@ type app struct {
 	stderr io.Writer
 	getenv func(string) string
 	dir    string // the working directory, absolute
+	now    func() time.Time
+	pause  func(context.Context, time.Duration) error
+	random func() float64 // from [0, 1)
+}
+
+// pause waits for d, or until ctx ends, and then returns its error.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
 }
 
 // note tells the person something along the way.
@@ -110,16 +129,18 @@ func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names 
 func commands() *command {
 	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
 		{name: "init", help: helpInit, setup: setupInit},
+		cloudCommands(),
 		{name: "version", help: helpVersion, setup: setupVersion, quick: true},
 	}}
 }
 
-const helpTop = `vbot starts voice-bot projects.
+const helpTop = `vbot starts voice-bot projects and keeps their secrets in the cloud.
 
 Usage: vbot COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
   init       scaffold a voice bot, or write the guides for a coding agent
+  cloud      sign in to Pipecat Cloud and manage secrets
   version    print the version
   help       print the help of a command
 
@@ -132,6 +153,7 @@ Examples:
   vbot init quickstart         a bot that talks, in ./vbot-quickstart
   vbot init --help             every option of init
   vbot init --list-options     the services and transports there are, as JSON
+  vbot cloud secrets --help    the commands for secrets
 `
 
 const helpVersion = `Print the version of vbot.
@@ -157,7 +179,11 @@ func run(ctx context.Context, args []string, a *app) int {
 	}
 	f := asFailure(err)
 	if inv.json {
-		if err := writeJSON(a.stdout, map[string]*failure{"error": f}); err != nil {
+		answer := struct {
+			Error  *failure `json:"error"`
+			Result any      `json:"result,omitempty"`
+		}{f, f.result}
+		if err := writeJSON(a.stdout, answer); err != nil {
 			fmt.Fprintln(a.stderr, "vbot: writing the answer:", err)
 		}
 	}
@@ -173,14 +199,17 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 	}
 	// A flag before the command belongs to the command: the order is free.
 	var before []string
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		before, args = append(before, args[0]), args[1:]
-	}
-	if len(args) > 0 && args[0] == "help" {
-		before, args = append(before, "--help"), args[1:]
-	}
 	for len(args) > 0 && inv.cmd.sub != nil {
-		name := args[0]
+		if strings.HasPrefix(args[0], "-") {
+			before, args = append(before, args[0]), args[1:]
+			continue
+		}
+		if args[0] == "help" {
+			before, args = append(before, "--help"), args[1:]
+			continue
+		}
+		// What follows a = may be a secret that went to the wrong place.
+		name, _, _ := strings.Cut(args[0], "=")
 		i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name })
 		if i < 0 {
 			inv.json = slices.Contains(before, "--json") || slices.Contains(args, "--json")
@@ -233,6 +262,11 @@ func printHelp(a *app, inv *invocation) error {
 
 func setupTop(inv *invocation) runFunc {
 	inv.insteadFlag(printVersion, "version")
+	return setupGroup(inv)
+}
+
+// setupGroup is for a command that only has others below it.
+func setupGroup(*invocation) runFunc {
 	return func(_ context.Context, _ *app, inv *invocation, _ []string) error {
 		return usageError("a command is missing; see `%s --help`", inv.path)
 	}
@@ -285,6 +319,14 @@ func writeJSON(w io.Writer, v any) error {
 
 // Flags. The flag package parses one flag at a time; parse adds what it lacks.
 
+// A switchFlag needs no value: it is --x, or --x=v.
+type switchFlag interface {
+	flag.Value
+	IsBoolFlag() bool
+	accepts(value string) bool
+	takes() string // what it accepts, in words
+}
+
 // toggle is a boolean flag, or the --no- form of one.
 type toggle struct {
 	set   func(bool)
@@ -293,6 +335,10 @@ type toggle struct {
 
 func (t toggle) String() string   { return "" }
 func (t toggle) IsBoolFlag() bool { return true }
+func (t toggle) takes() string    { return "true or false" }
+func (t toggle) accepts(s string) bool {
+	return s == "true" || s == "false"
+}
 func (t toggle) Set(s string) error {
 	on, err := strconv.ParseBool(s)
 	if err != nil {
@@ -300,6 +346,12 @@ func (t toggle) Set(s string) error {
 	}
 	t.set(on == t.value)
 	return nil
+}
+
+// switchable registers a boolean as --name and --no-name.
+func switchable(set *flag.FlagSet, p *bool, name string) {
+	boolFlag(set, p, name)
+	set.Var(toggle{func(on bool) { *p = on }, false}, "no-"+name, "")
 }
 
 // boolFlag registers a boolean that has no --no- form.
@@ -316,6 +368,12 @@ func textFlag(set *flag.FlagSet, put func(string), names ...string) {
 			set.Func(name, "", func(s string) error { put(s); return nil })
 		}
 	}
+}
+
+// isOption says whether name is spelled as options are. Other arguments that begin
+// with a hyphen are not repeated in messages, for they may be secrets.
+func isOption(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == "" && strings.Trim(name, "-") == name && name != ""
 }
 
 // parse reads args into set and returns the arguments that are no flags.
@@ -339,6 +397,11 @@ func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem)
 		}
 		name, _, inline := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		f := set.Lookup(name)
+		if f == nil && !isOption(name) {
+			problems = append(problems, problem{Message: "an argument that begins with - is no option; `--` before it makes it an argument"})
+			args = args[1:]
+			continue
+		}
 		if f == nil {
 			near := nearest(name, flagNames(set))
 			if near != "" {
@@ -349,8 +412,9 @@ func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem)
 			continue
 		}
 		n := 1
-		if isToggle(f) {
-			if !inline && len(args) > 1 && (args[1] == "true" || args[1] == "false") {
+		sw, isSwitch := f.Value.(switchFlag)
+		if isSwitch {
+			if !inline && len(args) > 1 && sw.accepts(args[1]) {
 				wrong(name, "write %s=%s", dashed(name), args[1])
 				args = args[2:]
 				continue
@@ -364,8 +428,8 @@ func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem)
 			}
 			n = 2
 		}
-		if err := set.Parse(args[:n]); err != nil {
-			wrong(name, "takes true or false")
+		if err := set.Parse(args[:n]); err != nil && isSwitch {
+			wrong(name, "takes %s", sw.takes())
 		}
 		args = args[n:]
 	}
@@ -379,11 +443,6 @@ func isFlag(set *flag.FlagSet, arg string) bool {
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 	return name == "" || set.Lookup(name) != nil
-}
-
-func isToggle(f *flag.Flag) bool {
-	b, ok := f.Value.(interface{ IsBoolFlag() bool })
-	return ok && b.IsBoolFlag()
 }
 
 func flagNames(set *flag.FlagSet) (names []string) {
@@ -458,9 +517,17 @@ const (
 	codeUsage         = "usage"          // the command line could not be parsed, or nobody can be asked
 	codeInvalidConfig = "invalid_config" // it was parsed, and asks for something that cannot be
 	codeConflict      = "conflict"       // existing files are in the way
+	codeDeclined      = "declined"       // a person said no
 	codeInterrupted   = "interrupted"
 	codeIO            = "io"
-	codeFailed        = "failed" // anything else
+	codeUnauthorized  = "unauthorized" // not signed in, or the API does not know the token
+	codeForbidden     = "forbidden"
+	codeNotFound      = "not_found"
+	codeRejected      = "rejected"    // the API understood, and refuses
+	codeUnavailable   = "unavailable" // no answer, or "not now"; later may be better
+	codeTimeout       = "timeout"
+	codePartial       = "partial" // some of it was done
+	codeFailed        = "failed"  // anything else
 )
 
 // A failure is an error that a person and a script can act on.
@@ -469,6 +536,7 @@ type failure struct {
 	Message  string    `json:"message"`
 	Problems []problem `json:"problems"`
 	hint     string    // what to do, printed last
+	result   any       // what was done all the same, for --json
 	err      error     // the cause, if there is one
 }
 
@@ -550,6 +618,9 @@ func (f *failure) exitCode() int {
 func asFailure(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
+	}
+	if e := asAPI(err); e != nil {
+		return e.failure()
 	}
 	if errors.Is(err, context.Canceled) {
 		return interrupted()

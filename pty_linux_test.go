@@ -19,7 +19,8 @@ import (
 type terminal struct {
 	t      testing.TB
 	master *os.File
-	tty    *os.File // the command's side
+	tty    *os.File     // the command's side
+	before unix.Termios // how the terminal was set before the command ran
 	cmd    *exec.Cmd
 	mu     sync.Mutex
 	screen bytes.Buffer
@@ -60,10 +61,11 @@ func openTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
 	if cmd.Stdin != tty {
 		cmd.SysProcAttr.Ctty = 2
 	}
+	term := &terminal{t: t, master: master, tty: tty, cmd: cmd, closed: make(chan struct{})}
+	term.before = term.state()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	term := &terminal{t: t, master: master, tty: tty, cmd: cmd, closed: make(chan struct{})}
 	go func() {
 		defer close(term.closed)
 		buf := make([]byte, 4096)
@@ -90,7 +92,7 @@ func openTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
 func (term *terminal) text() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
-	return strings.ReplaceAll(term.screen.String(), "\r\n", "\n")
+	return strings.ReplaceAll(strings.ReplaceAll(term.screen.String(), allPrinted, ""), "\r\n", "\n")
 }
 
 // sees waits until the command has printed want.
@@ -111,7 +113,10 @@ func (term *terminal) types(keys string) {
 	}
 }
 
-// ends waits for the command and returns its exit code.
+// allPrinted is what the test prints when the command has ended.
+const allPrinted = "\x00all printed\x00"
+
+// ends waits for the command and all that it printed, and returns its exit code.
 func (term *terminal) ends() int {
 	term.t.Helper()
 	done := make(chan struct{})
@@ -121,7 +126,20 @@ func (term *terminal) ends() int {
 	case <-time.After(20 * time.Second):
 		term.t.Fatalf("the command did not end; the terminal shows\n%s", term.text())
 	}
-	return term.cmd.ProcessState.ExitCode()
+	if _, err := io.WriteString(term.tty, allPrinted); err != nil {
+		term.t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		term.mu.Lock()
+		all := strings.Contains(term.screen.String(), allPrinted)
+		term.mu.Unlock()
+		if all {
+			return term.cmd.ProcessState.ExitCode()
+		}
+		if time.Now().After(deadline) {
+			term.t.Fatal("the terminal does not pass on what is printed")
+		}
+	}
 }
 
 // state is how the terminal is set: what `stty -a` prints.
@@ -155,13 +173,12 @@ func TestRefreshIsOffered(t *testing.T) {
 			dir := t.TempDir()
 			put(t, dir, "target/AGENTS.md", old)
 			term := openTerminal(t, vbotCommand(t, dir, "init", "target"))
-			before := term.state()
 			term.sees("AGENTS.md was written by an older vbot. Replace it, with any changes you made? [y/N] ")
 			term.types(c.keys)
 			if code := term.ends(); code != c.code {
 				t.Errorf("exit code %d, want %d\n%s", code, c.code, term.text())
 			}
-			if term.state() != before {
+			if term.state() != term.before {
 				t.Error("the terminal is not as it was")
 			}
 			tree := readTree(t, dir)

@@ -1,0 +1,697 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestCloudHelp(t *testing.T) {
+	everyCommand(commands(), "vbot", func(c *command, path string) {
+		if !strings.HasPrefix(path, "vbot cloud") {
+			return
+		}
+		r := here{}.vbot(t, append(strings.Fields(path)[1:], "--help")...)
+		r.wantCode(t, 0)
+		golden(t, "help/"+strings.ReplaceAll(strings.TrimPrefix(path, "vbot "), " ", "-")+".txt", []byte(r.stdout))
+		for line := range strings.Lines(r.stdout) {
+			if len([]rune(line)) > 90 {
+				t.Errorf("%s --help has a long line: %s", path, line)
+			}
+		}
+		if r := (here{}).vbot(t, append([]string{"help"}, strings.Fields(path)[1:]...)...); r.stdout != c.help {
+			t.Errorf("vbot help %s prints something else", path)
+		}
+	})
+}
+
+// Flags may stand before the command they belong to, on every level.
+func TestFlagsBeforeTheCommand(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets", "GET ~/secrets")
+	for _, args := range []string{"cloud --json secrets list", "--json cloud secrets list"} {
+		if r := s.here(t, strings.Fields(args)...); !json.Valid([]byte(r.stdout)) {
+			t.Errorf("vbot %s printed %s", args, r.stdout)
+		}
+	}
+	for _, args := range []string{"cloud", "cloud secrets", "cloud --json", "cloud secret list", "cloud secrets lits", "cloud secrets API=hunter2", "cloud --help secrets", "cloud secrets help set"} {
+		r := here{}.vbot(t, strings.Fields(args)...)
+		golden(t, "cloud/"+strings.ReplaceAll(strings.ReplaceAll(args, " ", "-"), "=", "-")+".txt", r.transcript("/no/such"))
+	}
+}
+
+// Signing in.
+
+func storedConfig(t testing.TB, text string) (path string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "vbot")
+	put(t, dir, "config.json", text)
+	for path, mode := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "config.json"): 0o600} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "config.json")
+}
+
+func TestLoginTranscripts(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		args  []string
+		stdin string
+		env   []string
+		setup func(s *standin)
+		want  []string
+		code  int
+		holds string // the configuration file, if it was written
+	}{
+		{"login", []string{"login"}, testToken + "\n", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"acme"}`},
+		{"login-json", []string{"login", "--json"}, testToken + "\r\nmore", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"acme"}`},
+		{"login-organization", []string{"login", "-o", "beta"}, testToken, nil, func(s *standin) { s.orgs = []string{"acme", "beta"} },
+			[]string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"beta"}`},
+		{"login-other-organization", []string{"login", "-o", "else", "--json"}, testToken, nil, nil, []string{"GET /v1/organizations"}, 1, ""},
+		{"login-several", []string{"login"}, testToken, nil, func(s *standin) { s.orgs = []string{"beta", "acme"} }, []string{"GET /v1/organizations"}, 2, ""},
+		{"login-several-environment", []string{"login"}, testToken, []string{"VBOT_ORGANIZATION=beta"}, func(s *standin) { s.orgs = []string{"beta", "acme"} },
+			[]string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"beta"}`},
+		{"login-none", []string{"login"}, testToken, nil, func(s *standin) { s.orgs = nil }, []string{"GET /v1/organizations"}, 1, ""},
+		{"login-private-key", []string{"login", "--json"}, testKey, nil, func(s *standin) { s.personal = false }, []string{"GET /v1/secrets"}, 0, `{"token":"` + testKey + `"}`},
+		{"login-private-key-and-organization", []string{"login", "--organization=acme"}, testKey, nil, func(s *standin) { s.personal = false },
+			[]string{"GET ~/secrets"}, 0, `{"token":"` + testKey + `","organization":"acme"}`},
+		{"login-refused", []string{"login"}, "pcc_pat_wrong", nil, nil, []string{"GET /v1/organizations"}, 1, ""},
+		{"login-refused-json", []string{"login", "--json"}, "wrong", nil, nil, []string{"GET /v1/secrets"}, 1, ""},
+		{"login-empty", []string{"login"}, "", nil, nil, nil, 2, ""},
+		{"login-control-character", []string{"login"}, "pcc_pat_a\x1bb\n", nil, nil, nil, 2, ""},
+		{"login-arguments", []string{"login", "pcc_pat_hunter2", "-o", "../x", "--json"}, "", nil, nil, nil, 2, ""},
+		{"login-with-variable", []string{"login"}, testToken, []string{"VBOT_TOKEN=other"}, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"acme"}`},
+		{"login-down", []string{"login"}, testToken, nil, func(s *standin) { s.misbehave("GET", times(4, drop)...) }, slices.Repeat([]string{"GET /v1/organizations"}, 4), 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStandin(t).want(c.want...)
+			if c.setup != nil {
+				c.setup(s)
+			}
+			dir := t.TempDir()
+			path := filepath.Join(dir, "sub", "config.json")
+			r := here{env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud"}, c.args...)...)
+			r.wantCode(t, c.code)
+			golden(t, "cloud/"+c.name+".txt", bytes.ReplaceAll(s.transcript(r), []byte(dir), []byte("DIR")))
+			if strings.Contains(r.stdout+r.stderr, "hunter2") || strings.Contains(r.stdout+r.stderr, testToken) || strings.Contains(r.stdout+r.stderr, testKey) {
+				t.Error("a token was printed")
+			}
+			tree := readTree(t, dir)
+			if c.holds == "" {
+				if len(tree) > 0 {
+					t.Errorf("it wrote %v", tree)
+				}
+				return
+			}
+			var compact bytes.Buffer
+			if err := json.Compact(&compact, []byte(tree["sub/config.json"])); err != nil || compact.String() != c.holds || len(tree) != 1 {
+				t.Errorf("it wrote %v", tree)
+			}
+			for name, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
+				if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+					t.Errorf("%s: %v, %v", name, info.Mode(), err)
+				}
+			}
+		})
+	}
+}
+
+func TestWhoamiAndLogoutTranscripts(t *testing.T) {
+	const both = `{"token":"` + testToken + `","organization":"acme"}`
+	for _, c := range []struct {
+		name string
+		args []string
+		file string
+		env  []string
+		set  func(s *standin)
+		want []string
+		code int
+	}{
+		{"whoami", []string{"whoami"}, both, nil, nil, []string{"GET /v1/organizations"}, 0},
+		{"whoami-json", []string{"whoami", "--json"}, both, nil, nil, []string{"GET /v1/organizations"}, 0},
+		{"whoami-environment", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + testToken + "\n"}, nil, []string{"GET /v1/organizations"}, 0},
+		{"whoami-private-key", []string{"whoami"}, "", []string{"VBOT_TOKEN=" + testKey}, func(s *standin) { s.personal = false }, []string{"GET /v1/secrets"}, 0},
+		{"whoami-private-key-json", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + testKey}, func(s *standin) { s.personal = false }, []string{"GET /v1/secrets"}, 0},
+		{"whoami-expired", []string{"whoami"}, `{"token":"pcc_pat_old","organization":"acme"}`, nil, nil, []string{"GET /v1/organizations"}, 1},
+		{"whoami-not-signed-in", []string{"whoami"}, "", nil, nil, nil, 1},
+		{"whoami-not-signed-in-json", []string{"whoami", "--json"}, `{}`, []string{"VBOT_TOKEN="}, nil, nil, 1},
+		{"whoami-several", []string{"whoami"}, `{"token":"` + testToken + `"}`, nil, func(s *standin) { s.orgs = []string{"acme", "beta"} }, []string{"GET /v1/organizations"}, 2},
+		{"whoami-malformed", []string{"whoami", "--json"}, `{"token":`, nil, nil, nil, 2},
+		{"whoami-malformed-and-more", []string{"whoami"}, `{"token":5}`, []string{"VBOT_API_URL=http://example.com", "VBOT_CA_FILE=none.pem", "VBOT_ORGANIZATION=a/b"}, nil, nil, 2},
+		{"whoami-bad-token", []string{"whoami"}, "", []string{"VBOT_TOKEN=a b"}, nil, nil, 2},
+		{"whoami-malformed-not-needed", []string{"whoami"}, `nonsense`, []string{"VBOT_TOKEN=" + testToken, "VBOT_ORGANIZATION=acme"}, nil, []string{"GET /v1/organizations"}, 0},
+		{"logout", []string{"logout"}, both, nil, nil, nil, 0},
+		{"logout-json", []string{"logout", "--json"}, both, nil, nil, nil, 0},
+		{"logout-again", []string{"logout", "--json"}, "", nil, nil, nil, 0},
+		{"logout-malformed", []string{"logout"}, "nonsense", []string{"VBOT_TOKEN=x"}, nil, nil, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStandin(t).want(c.want...)
+			if c.set != nil {
+				c.set(s)
+			}
+			path := filepath.Join(t.TempDir(), "none.json")
+			if c.file != "" {
+				path = storedConfig(t, c.file)
+			}
+			r := here{dir: "/nowhere", env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...)}.vbot(t, append([]string{"cloud"}, c.args...)...)
+			r.wantCode(t, c.code)
+			golden(t, "cloud/"+c.name+".txt", bytes.ReplaceAll(s.transcript(r), []byte(filepath.Dir(path)), []byte("DIR")))
+			if _, err := os.Stat(path); c.args[0] == "logout" && err == nil {
+				t.Error("the file is still there")
+			}
+		})
+	}
+}
+
+// The default place is the user's config directory; modes that let others in are
+// repaired, of the file and of the directory that is vbot's own.
+func TestSettingsAreClosedToOthers(t *testing.T) {
+	s := newStandin(t).want("GET /v1/organizations", "GET ~/secrets", "GET ~/secrets")
+	home := t.TempDir()
+	env := []string{"VBOT_API_URL=" + s.URL, "XDG_CONFIG_HOME=" + filepath.Join(home, "cfg"), "HOME=" + home}
+	with{env: env, stdin: testToken}.vbot(t, home, "cloud", "login").wantCode(t, 0)
+	var dir string
+	filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if d.Name() == "config.json" {
+			dir = filepath.Dir(path)
+		}
+		return err
+	})
+	if filepath.Base(dir) != "vbot" {
+		t.Fatalf("config.json is in %q", dir)
+	}
+	file := filepath.Join(dir, "config.json")
+	os.Chmod(file, 0o644)
+	os.Chmod(dir, 0o755)
+	r := with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
+	r.wantCode(t, 0)
+	if strings.Count(r.stderr, "was open to others") != 2 {
+		t.Errorf("it said %q", r.stderr)
+	}
+	for path, want := range map[string]fs.FileMode{file: 0o600, dir: 0o700} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	r = with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
+	if r.stderr != "" {
+		t.Errorf("the second time it said %q", r.stderr)
+	}
+}
+
+// A login that cannot store the token leaves the old one, and nothing beside it.
+func TestLoginThatCannotBeStored(t *testing.T) {
+	s := newStandin(t).want("GET /v1/organizations")
+	dir := t.TempDir()
+	put(t, dir, "file", "in the way")
+	r := here{env: []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, "file", "config.json")}, stdin: strings.NewReader(testToken)}.vbot(t, "cloud", "login")
+	r.wantCode(t, 1)
+	if !strings.Contains(r.stderr, "storing the token in") || len(readTree(t, dir)) != 1 {
+		t.Errorf("it said %q", r.stderr)
+	}
+}
+
+// Which organization and which paths.
+func TestOrganization(t *testing.T) {
+	for _, c := range []struct {
+		name, flag, env, file string
+		token                 string
+		orgs                  []string
+		want                  []string
+		code                  int
+	}{
+		{"flag first", "acme", "beta", "gamma", testToken, nil, []string{"GET ~/secrets"}, 0},
+		{"then the variable", "", "acme", "gamma", testToken, nil, []string{"GET ~/secrets"}, 0},
+		{"then the file", "", "", "acme", testToken, nil, []string{"GET ~/secrets"}, 0},
+		{"else the only one", "", "", "", testToken, nil, []string{"GET /v1/organizations", "GET ~/secrets"}, 0},
+		{"never one of several", "", "", "", testToken, []string{"acme", "beta"}, []string{"GET /v1/organizations"}, 2},
+		{"a key needs none", "", "", "", testKey, nil, []string{"GET /v1/secrets"}, 0},
+		{"a key with one", "acme", "", "", testKey, nil, []string{"GET ~/secrets"}, 0},
+		{"one that is not yours", "beta", "", "", testToken, nil, []string{"GET /v1/organizations/beta/secrets"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStandin(t).want(c.want...)
+			if c.orgs != nil {
+				s.orgs = c.orgs
+			}
+			s.personal = c.token == testToken
+			file, _ := json.Marshal(settings{c.token, c.file})
+			args := []string{"cloud", "secrets", "list"}
+			if c.flag != "" {
+				args = append(args, "-o", c.flag)
+			}
+			r := here{env: []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t, string(file)), "VBOT_ORGANIZATION=" + c.env}}.vbot(t, args...)
+			r.wantCode(t, c.code)
+		})
+	}
+}
+
+// The address.
+
+func TestParseAddress(t *testing.T) {
+	for in, ok := range map[string]bool{
+		"https://api.example.com": true, "https://api.example.com/prefix/": true, "https://[::1]:8443": true, "http://127.0.0.1:80": true, "http://localhost": true,
+		"http://[::1]:80": true, "HTTP://LOCALHOST:1": true,
+		"http://example.com": false, "http://127.0.0.1.example.com": false, "http://10.0.0.1": false, "http://localhost.example.com": false, "http://0.0.0.0": false,
+		"api.example.com": false, "https://": false, "https://:80": false, "ftp://localhost": false, "//localhost": false, "https://u:p@example.com": false,
+		"https://example.com?x": false, "https://example.com/#x": false, "https:example.com": false, "\x00": false, "http://localhost@example.com": false,
+	} {
+		if _, message := parseAddress(in); (message == "") != ok {
+			t.Errorf("parseAddress(%q): %q", in, message)
+		}
+	}
+}
+
+func TestAddressWithAPath(t *testing.T) {
+	var got string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.URL.EscapedPath()
+		say(w, 200, map[string]any{"sets": []string{}})
+	}))
+	defer server.Close()
+	here{env: []string{"VBOT_API_URL=" + server.URL + "/pre%2Ffix/", "VBOT_TOKEN=" + testKey, "VBOT_CONFIG=none"}}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+	if got != "/pre%2Ffix/v1/secrets" {
+		t.Errorf("it asked for %s", got)
+	}
+}
+
+// Faults.
+
+// Each fault in each request of each command: the exit code and the word of the
+// contract, nothing on stdout, and nothing said to be done that is not.
+func TestFaults(t *testing.T) {
+	faults := []struct {
+		name  string
+		how   misbehaviour
+		code  string // of a read and of a write
+		tries int
+	}{
+		{"dropped", drop, codeUnavailable, 4},
+		{"half an answer", half, codeUnavailable, 4},
+		{"html", with200("<html>welcome</html>"), codeFailed, 1},
+		{"empty", with200(""), codeFailed, 1},
+		{"broken JSON", with200(`{"sets":[`), codeFailed, 1},
+		{"other JSON", with200(`{"hello":"world"}`), codeFailed, 1},
+		{"wrong types", with200(`{"sets":"x","secrets":5,"status":[],"organizations":{}}`), codeFailed, 1},
+		{"null", with200(`null`), codeFailed, 1},
+		{"array", with200(`[]`), codeFailed, 1},
+		{"trailing data", with200(`{"sets":[],"secrets":[],"status":"OK"} x`), codeFailed, 1},
+		{"no content", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }, codeFailed, 1},
+		{"301", status(301, "X", "x", "Location", "/"), codeFailed, 1},
+		{"302", status(302, "X", "x", "Location", "/"), codeFailed, 1},
+		{"307", status(307, "X", "x", "Location", "/"), codeFailed, 1},
+		{"308", status(308, "X", "x", "Location", "/"), codeFailed, 1},
+		{"400", status(400, "GENERIC_BAD_REQUEST", "no"), codeRejected, 1},
+		{"400 {}", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { say(w, 400, struct{}{}) }, codeRejected, 1},
+		{"401", status(401, "UNAUTHORIZED", "Unauthorized"), codeUnauthorized, 1},
+		{"403", status(403, "FORBIDDEN", "no"), codeForbidden, 1},
+		{"404 html", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { http.Error(w, "<html>", 404) }, codeFailed, 1},
+		{"409", status(409, "CONFLICT", "modified concurrently, please retry"), codeRejected, 4},
+		{"409 referenced", status(409, "CONFLICT", "The name is used by a referenced secret"), codeRejected, 1},
+		{"413", status(413, "X", "too large"), codeRejected, 1},
+		{"429", status(429, "X", "slow down"), codeUnavailable, 4},
+		{"500", status(500, "INTERNAL_SERVER_ERROR", "oops"), codeUnavailable, 1},
+		{"502", status(502, "X", "oops"), codeUnavailable, 4},
+		{"503", status(503, "X", "oops"), codeUnavailable, 4},
+		{"504", status(504, "X", "oops"), codeUnavailable, 4},
+	}
+	commands := []struct {
+		name   string
+		method string
+		args   []string
+		before []string
+		on     string // the request that goes wrong
+	}{
+		{"list", "GET", []string{"list"}, nil, "GET ~/secrets"},
+		{"list NAME", "GET", []string{"list", "app"}, nil, "GET ~/secrets/app"},
+		{"set, reading", "GET", []string{"set", "app", "A=v4lue", "--skip"}, nil, "GET ~/secrets/app"},
+		{"set, writing", "PUT", []string{"set", "app", "A=v4lue", "--skip"}, []string{"GET ~/secrets/app"}, "PUT ~/secrets/app"},
+		{"unset, reading", "GET", []string{"unset", "app", "K", "--skip"}, nil, "GET ~/secrets/app"},
+		{"unset", "DELETE", []string{"unset", "app", "K", "--skip"}, []string{"GET ~/secrets/app"}, "DELETE ~/secrets/app/K"},
+		{"delete", "DELETE", []string{"delete", "app", "--skip"}, []string{"GET ~/secrets/app"}, "DELETE ~/secrets/app"},
+		{"image-pull-secret, reading", "GET", []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"}, nil, "GET ~/secrets"},
+		{"image-pull-secret", "PUT", []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"}, []string{"GET ~/secrets"}, "PUT ~/secrets/reg"},
+	}
+	for _, c := range commands {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, f := range faults {
+				for _, end := range []string{"", "--json"} {
+					s := bareStandin(t)
+					s.keep("app", "us-west", "ready", "K")
+					s.misbehave(c.method, times(20, f.how)...)
+					clock := &fakeClock{t: time.Unix(1e9, 0)}
+					r := here{env: s.env(), clock: clock}.vbot(t, append(append([]string{"cloud", "secrets"}, c.args...), strings.Fields(end)...)...)
+					s.Close()
+					what := c.name + ", " + f.name
+					if f.name == "no content" && c.method == "DELETE" {
+						r.wantCode(t, 0) // that is how a deletion may be answered
+						continue
+					}
+					r.wantCode(t, 1)
+					requests := append(slices.Clone(c.before), slices.Repeat([]string{c.on}, f.tries)...)
+					switch {
+					case strings.HasPrefix(f.name, "400") && strings.HasPrefix(c.name, "set, writing"):
+						requests = append(requests, c.on) // one pair a request
+					case strings.HasPrefix(f.name, "400") && strings.HasSuffix(c.on, "GET ~/secrets/app"):
+						requests = append(requests, "GET ~/secrets") // is it an image pull secret?
+					}
+					if !slices.Equal(s.log, requests) {
+						t.Errorf("%s: it sent %q, want %q", what, s.log, requests)
+					}
+					if len(clock.pauses) != f.tries-1 {
+						t.Errorf("%s: it waited %v", what, clock.pauses)
+					}
+					if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
+						t.Errorf("%s: it does not say how often it tried: %s", what, r.stderr)
+					}
+					if strings.Contains(r.stderr, "v4lue") {
+						t.Errorf("%s: the value came out: %s", what, r.stderr)
+					}
+					if f.code == codeUnauthorized && (!strings.Contains(r.stderr, "vbot cloud login") || !strings.Contains(r.stderr, "VBOT_TOKEN")) {
+						t.Errorf("%s: it does not say how to sign in: %s", what, r.stderr)
+					}
+					if v := s.values("app"); len(v) != 1 || s.values("reg") != nil {
+						t.Errorf("%s: the API holds %v", what, v)
+					}
+					if end == "" {
+						if r.stdout != "" {
+							t.Errorf("%s: stdout is %q", what, r.stdout)
+						}
+						continue
+					}
+					var answer struct {
+						Error struct{ Code, Message string }
+					}
+					if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil || answer.Error.Code != f.code {
+						t.Errorf("%s: code %q, want %q; %s", what, answer.Error.Code, f.code, answer.Error.Message)
+					}
+				}
+			}
+		})
+	}
+}
+
+// What comes right after a while is right, and asked for no more often than needed.
+func TestRetries(t *testing.T) {
+	later := time.Unix(1e9+20, 0).UTC().Format(http.TimeFormat)
+	for _, c := range []struct {
+		name   string
+		faults []misbehaviour
+		pauses []time.Duration
+		code   int
+	}{
+		{"none", nil, nil, 0},
+		{"once dropped", []misbehaviour{drop}, []time.Duration{375 * time.Millisecond}, 0},
+		{"three times", []misbehaviour{drop, half, status(503, "X", "x")}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond}, 0},
+		{"Retry-After", []misbehaviour{status(429, "X", "x", "Retry-After", "7")}, []time.Duration{7375 * time.Millisecond}, 0},
+		{"Retry-After, a date", []misbehaviour{status(503, "X", "x", "Retry-After", later)}, []time.Duration{20375 * time.Millisecond}, 0},
+		{"Retry-After, the past", []misbehaviour{status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, nonsense", []misbehaviour{status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, negative", []misbehaviour{status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, too long", []misbehaviour{status(429, "X", "x", "Retry-After", "3600")}, nil, 1},
+		{"Retry-After, twice too long", []misbehaviour{status(429, "X", "x", "Retry-After", "100"), status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 1},
+		{"conflict", []misbehaviour{status(409, "CONFLICT", "modified concurrently")}, []time.Duration{375 * time.Millisecond}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStandin(t).want(slices.Repeat([]string{"GET ~/secrets"}, len(c.pauses)+1)...).misbehave("GET", c.faults...)
+			clock := &fakeClock{t: time.Unix(1e9, 0)}
+			r := here{env: s.env(), clock: clock}.vbot(t, "cloud", "secrets", "list")
+			r.wantCode(t, c.code)
+			if !slices.Equal(clock.pauses, c.pauses) {
+				t.Errorf("it waited %v, want %v", clock.pauses, c.pauses)
+			}
+			golden(t, "cloud/retry-"+strings.NewReplacer(" ", "-", ",", "").Replace(c.name)+".txt", s.transcript(r))
+		})
+	}
+}
+
+// The pauses differ from run to run, within bounds.
+func TestPausesAreJittered(t *testing.T) {
+	for _, c := range []struct {
+		random float64
+		want   time.Duration
+	}{{0, 250 * time.Millisecond}, {0.999, 499 * time.Millisecond}} {
+		clock := &fakeClock{}
+		a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return c.random }, stderr: io.Discard, getenv: func(string) string { return "" }}
+		s := newStandin(t).want("GET /v1/secrets", "GET /v1/secrets").misbehave("GET", drop)
+		s.personal = false
+		cl, problems := newClient(a)
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		cl.base, _ = parseAddress(s.URL)
+		cl.use(newSecret(testKey), "", "")
+		if _, err := cl.list(context.Background(), ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := clock.pauses[0].Truncate(time.Millisecond); got != c.want {
+			t.Errorf("with %v it waited %v, want %v", c.random, got, c.want)
+		}
+	}
+}
+
+// A server that does not answer, a try that takes too long and a call that takes
+// too long in all: a timeout, and never a success.
+func TestTimeouts(t *testing.T) {
+	s := newStandin(t)
+	s.personal = false
+	s.anything = true
+	s.misbehave("PUT", times(4, hang)...)
+	clock := &fakeClock{}
+	a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return 0 }, stderr: io.Discard, getenv: func(string) string { return "" }}
+	cl, _ := newClient(a)
+	cl.base, _ = parseAddress(s.URL)
+	cl.use(newSecret(testKey), "", "")
+	cl.tryTimeout = 20 * time.Millisecond
+	_, err := cl.putPairs(context.Background(), "app", "", []pair{{key: "A", value: newSecret("1")}})
+	if e := asAPI(err); e == nil || e.code != codeTimeout || e.tries != 4 || !e.unsure {
+		t.Errorf("four tries: %v", err)
+	}
+	s.misbehave("PUT", hang)
+	cl.tryTimeout, cl.callTimeout = time.Minute, 20*time.Millisecond
+	_, err = cl.putPairs(context.Background(), "app", "", []pair{{key: "A", value: newSecret("1")}})
+	if e := asAPI(err); e == nil || e.code != codeTimeout || e.tries != 1 {
+		t.Errorf("one call: %v", err)
+	}
+	if !strings.HasSuffix(err.Error(), "it is not known whether it was done, and it can be repeated safely") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// A deletion whose answer is lost is done when the API says that it is not there
+// any more, and only if it was there before.
+func TestDeletionWithALostAnswer(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets/app", "DELETE ~/secrets/app", "DELETE ~/secrets/app").misbehave("DELETE", loseAnswer)
+	s.keep("app", "us-west", "ready", "K")
+	s.here(t, "cloud", "secrets", "delete", "app", "--skip", "--json").wantCode(t, 0)
+	s = newStandin(t).want("GET ~/secrets/app", "DELETE ~/secrets/app").misbehave("DELETE", status(404, "NOT_FOUND", "Secret not found"))
+	s.keep("app", "us-west", "ready", "K")
+	s.here(t, "cloud", "secrets", "delete", "app", "--skip").wantCode(t, 1)
+}
+
+// A redirect is not followed, to wherever it leads.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var reached atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	for _, code := range []int{300, 301, 302, 303, 307, 308} {
+		s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app").misbehave("PUT", status(code, "X", "moved", "Location", other.URL+"/v1/x"))
+		s.here(t, "cloud", "secrets", "set", "app", "A=1", "--skip").wantCode(t, 1)
+	}
+	if n := reached.Load(); n > 0 {
+		t.Errorf("%d requests went to another server", n)
+	}
+}
+
+// An answer without end is not read to its end.
+func TestHugeAnswers(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets").misbehave("GET", huge)
+	r := s.here(t, "cloud", "secrets", "list")
+	r.wantCode(t, 1)
+	if !strings.Contains(r.stderr, "longer than 8 megabytes") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// TLS and proxies, in the real binary.
+
+// tlsStandin is the stand-in behind TLS, with the certificate's file.
+func tlsStandin(t *testing.T, want ...string) (s *standin, ca string) {
+	s = newStandin(t).want(want...)
+	s.Close()
+	s.Server = httptest.NewUnstartedServer(s)
+	s.Server.EnableHTTP2 = true
+	s.Server.StartTLS()
+	ca = filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(ca, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s, ca
+}
+
+func TestTLS(t *testing.T) {
+	s, ca := tlsStandin(t, "GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	set := []string{"cloud", "secrets", "set", "fresh", "A=hunter2", "--skip", "--json"}
+	r := with{env: s.env()}.vbot(t, t.TempDir(), set...)
+	r.wantCode(t, 1)
+	golden(t, "cloud/tls-untrusted.txt", s.transcript(r))
+
+	// What the runtime can be made to log holds what is sent.
+	r = with{env: append(s.env(), "VBOT_CA_FILE="+ca, "GODEBUG=http2debug=2")}.vbot(t, t.TempDir(), set...)
+	r.wantCode(t, 0)
+	if strings.Contains(r.stderr, "hunter2") || strings.Contains(r.stderr, testToken) {
+		t.Errorf("the runtime printed it:\n%s", r.stderr)
+	}
+
+	plain := newStandin(t)
+	r = with{env: append(s.env(), "VBOT_API_URL=https://"+plain.Listener.Addr().String())}.vbot(t, t.TempDir(), set...)
+	r.wantCode(t, 1)
+	golden(t, "cloud/tls-not-spoken.txt", plain.transcript(r))
+
+	put(t, filepath.Dir(ca), "empty.pem", "nothing")
+	r = with{env: append(s.env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "empty.pem"))}.vbot(t, t.TempDir(), set...)
+	r.wantCode(t, 2)
+	golden(t, "cloud/tls-no-certificate.txt", bytes.ReplaceAll(s.transcript(r), []byte(filepath.Dir(ca)), []byte("DIR")))
+}
+
+// A proxy gets the host and nothing else, and its password is not printed.
+func TestProxy(t *testing.T) {
+	s, ca := tlsStandin(t, "GET ~/secrets")
+	asked := make(chan string, 10)
+	var answer atomic.Int32
+	answer.Store(http.StatusOK)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.Host
+		if status := int(answer.Load()); status != http.StatusOK {
+			w.WriteHeader(status)
+			return
+		}
+		up, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		w.WriteHeader(http.StatusOK)
+		down, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		go func() { io.Copy(up, down); up.Close() }()
+		io.Copy(down, up)
+		down.Close()
+	}))
+	defer proxy.Close()
+	at := strings.Replace(proxy.URL, "http://", "http://bob:hunter2@", 1)
+	// The certificate of httptest is for example.com, which is not asked for here.
+	env := append(s.env(), "VBOT_API_URL=https://example.com", "VBOT_CA_FILE="+ca)
+	r := with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	r.wantCode(t, 0)
+	if got := <-asked; got != "CONNECT example.com:443" || len(asked) > 0 {
+		t.Errorf("the proxy was asked for %q, and %d more", got, len(asked))
+	}
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	down := strings.Replace(closed.URL, "http://", "http://bob:hunter2@", 1)
+	r = with{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	r.wantCode(t, 1)
+	golden(t, "cloud/proxy-down.txt", s.transcript(r))
+	answer.Store(http.StatusForbidden)
+	r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	r.wantCode(t, 1)
+	if !strings.Contains(r.stderr, "Forbidden") || strings.Contains(r.stderr, "hunter2") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// Nobody at the address, and no such host.
+func TestNobodyAnswers(t *testing.T) {
+	s := newStandin(t)
+	s.Close()
+	r := s.here(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
+	r.wantCode(t, 1)
+	golden(t, "cloud/refused.txt", s.transcript(r))
+	r = here{env: append(s.env(), "VBOT_API_URL=https://api.invalid")}.vbot(t, "cloud", "secrets", "list")
+	r.wantCode(t, 1)
+	if !strings.Contains(r.stderr, "api.invalid") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// No request is sent, and nothing asked, before the command line is right and the
+// token is there.
+func TestSignInComesAfterTheCommandLine(t *testing.T) {
+	s := newStandin(t)
+	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=none"}
+	for _, args := range [][]string{{"list"}, {"list", "app"}, {"set", "app", "A=1", "--skip"}, {"set", "app", "A=1", "--dry-run"}, {"unset", "app", "K", "-s"}, {"delete", "app", "-s"}, {"image-pull-secret", "reg", "ghcr.io", "a:b"}} {
+		r := here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, args...)...)
+		r.wantCode(t, 1)
+		if !strings.Contains(r.stderr, "vbot cloud login") || !strings.Contains(r.stderr, "VBOT_TOKEN") {
+			t.Errorf("vbot cloud secrets %q: %s", args, r.stderr)
+		}
+		r = here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, append(args, "--bogus")...)...)
+		r.wantCode(t, 2)
+	}
+}
+
+func TestClean(t *testing.T) {
+	c := &client{hide: []secret{newSecret("hunter2"), newSecret("1"), newSecret("multi\nline-secret\n"), newSecret("sk-abcdefghij-long-and-cut")}}
+	for in, want := range map[string]string{
+		"no hunter2 here":               "no [hidden] here",
+		"value \"1\" in us-west-1, 100": "value \"[hidden]\" in us-west-[hidden], 100",
+		"v1 of 11":                      "v1 of 11",
+		"got line-secret":               "got line-[hidden]",
+		`got multi\nline-secret`:        "got [hidden]",
+		"aHVudGVyMg==":                  "[hidden]",
+		"starts with sk-abcdefghij...":  "starts with sk-[hidden]...",
+		"a\nb\x1b[2J\tc":                "a b[2J c",
+	} {
+		if got := c.clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got := c.clean(strings.Repeat("é ", 2000)); len([]rune(got)) != maxMessage+3 {
+		t.Errorf("%d runes", len([]rune(got)))
+	}
+}
+
+// Paths are escaped, and never shortened.
+func TestPathsAreEscaped(t *testing.T) {
+	c := &client{org: "acme", base: &url.URL{Scheme: "https", Host: "example.com"}, app: &app{}, http: http.DefaultClient, tryTimeout: time.Second}
+	for _, segment := range []string{"", ".", ".."} {
+		if e := c.try(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil, nil); e == nil || e.code != codeFailed {
+			t.Errorf("a request for %q: %v", segment, e)
+		}
+	}
+}
+
+func BenchmarkClean(b *testing.B) {
+	c := &client{}
+	for i := range 1000 {
+		c.hide = append(c.hide, newSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", 4<<10))))
+	}
+	for b.Loop() {
+		c.clean("the API does not take the value of KEY_17, and says so at some length: value-17-xxxxxxxx")
+	}
+}

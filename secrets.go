@@ -1,0 +1,1173 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxFile bounds a file of pairs, in bytes.
+const maxFile = 16 << 20
+
+func secretsCommands() command {
+	return command{name: "secrets", help: helpSecrets, setup: setupGroup, sub: []command{
+		{name: "list", help: helpList, setup: setupList},
+		{name: "set", help: helpSet, setup: setupSet},
+		{name: "unset", help: helpUnset, setup: setupUnset},
+		{name: "delete", help: helpDelete, setup: setupDelete},
+		{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull},
+	}}
+}
+
+const helpSecrets = `List, set, unset and delete secrets. Values are sent, and never shown.
+
+Usage: vbot cloud secrets COMMAND [ARGUMENTS] [OPTIONS]
+
+Commands:
+  list                 secret sets and image pull secrets, or the keys of one set
+  set                  create a set, or store keys in one
+  unset                remove a key from a set
+  delete               delete a set, or an image pull secret
+  image-pull-secret    store what pulling from a private registry takes
+
+Options:
+      --json    answer with one JSON object on stdout
+  -h, --help    print this help
+
+Examples:
+  vbot cloud secrets list
+  vbot cloud secrets set my-bot --file server/.env
+`
+
+const helpList = `List secret sets and image pull secrets, or the keys of one set.
+
+Usage:
+  vbot cloud secrets list [OPTIONS]         name, kind, status and region of each
+  vbot cloud secrets list NAME [OPTIONS]    the keys of one set; never their values
+
+Options:
+  -s, --sets, --no-sets     leave image pull secrets out (default: no)
+  -r, --region REGION       only what is in that region (default: all)
+  -o, --organization ORG    organization (default: the current one)
+      --json                answer with one JSON object
+  -h, --help                print this help
+
+The kind is secret_set or image_pull_secret, the status ready, pending or failed;
+what the API says besides is shown as it is, and what it leaves out is a hyphen.
+
+Examples:
+  vbot cloud secrets list
+  vbot cloud secrets list --sets --region us-west
+  vbot cloud secrets list my-bot --json
+`
+
+const helpSet = `Create a secret set, or store keys in one. Other keys of the set stay.
+
+Usage: vbot cloud secrets set NAME [KEY | KEY=VALUE]... [OPTIONS]
+
+NAME is letters, digits and inner hyphens, at most 63. There are four ways to give
+a value; the first three keep it out of the shell's history and of the list of
+processes, which every user of this machine can read:
+
+  KEY            asks for the value, and does not show it
+  --file FILE    the pairs of a file such as .env
+  --file -       the pairs that come on stdin
+  KEY=VALUE      the value as the shell gives it
+
+A single argument may hold several pairs, with values that hold white space in
+double quotes: 'A=1 B="two words"'. In a file a line is KEY=VALUE, with comments,
+'single' and "double" quotes as in a dotenv file; nothing is expanded.
+
+Options:
+  -f, --file FILE           read pairs from a file; - is stdin
+  -s, --skip                store without asking first
+      --dry-run             show what would be stored, and stop
+      --wait[=DURATION]     wait until the set is ready (default: no; alone: 2m)
+  -r, --region REGION       region of a new set; it must be the region of the agents
+                            that use it (default: the organization's)
+  -o, --organization ORG    organization (default: the current one)
+      --no-input            never ask
+      --json                report as JSON on stdout
+  -h, --help                print this help
+
+Examples:
+  vbot cloud secrets set my-bot OPENAI_API_KEY
+  vbot cloud secrets set my-bot --file server/.env
+  pass show my-bot | vbot cloud secrets set my-bot --file - --skip --wait
+  vbot cloud secrets set my-bot LOG_LEVEL=debug GREETING='hello there'
+`
+
+const helpUnset = `Remove a key from a secret set.
+
+Usage: vbot cloud secrets unset NAME KEY [OPTIONS]
+
+Options:
+  -s, --skip                remove without asking first
+  -o, --organization ORG    organization (default: the current one)
+      --no-input            never ask
+      --json                report as JSON on stdout
+  -h, --help                print this help
+
+Examples:
+  vbot cloud secrets unset my-bot OLD_KEY
+`
+
+const helpDelete = `Delete a secret set with all its keys, or an image pull secret. It cannot be undone.
+
+Usage: vbot cloud secrets delete NAME [OPTIONS]
+
+Options:
+  -s, --skip                delete without asking first
+  -o, --organization ORG    organization (default: the current one)
+      --no-input            never ask
+      --json                report as JSON on stdout
+  -h, --help                print this help
+
+Examples:
+  vbot cloud secrets delete old-bot
+`
+
+const helpImagePull = `Store what pulling images from a private registry takes.
+
+Usage: vbot cloud secrets image-pull-secret NAME HOST [USER:PASSWORD] [OPTIONS]
+
+NAME is letters, digits and inner hyphens, at most 63. HOST is the registry, an
+https URL or a bare host. One that exists is updated, without a question.
+
+Without USER:PASSWORD it is asked for, and not shown; when stdin is no terminal, its
+first line is taken. Both keep the password out of the shell's history and of the
+list of processes, which every user of this machine can read.
+
+Options:
+      --encode, --no-encode    encode USER:PASSWORD in base64; --no-encode sends the
+                               text as it is (default: yes)
+      --wait[=DURATION]        wait until it is ready (default: no; alone: 2m)
+  -r, --region REGION          region of a new one; it must be the region of the
+                               agents that use it (default: the organization's)
+  -o, --organization ORG       organization (default: the current one)
+      --no-input               never ask
+      --json                   report as JSON on stdout
+  -h, --help                   print this help
+
+Examples:
+  vbot cloud secrets image-pull-secret hub ghcr.io
+  printf '%s\n' "$USER_AND_TOKEN" | vbot cloud secrets image-pull-secret hub ghcr.io
+`
+
+// Arguments.
+
+// A checker collects what is wrong with a command line. No message repeats an
+// argument: a secret may stand in the wrong place.
+type checker struct {
+	usage []problem // it is incomplete, or nobody can be asked
+	wrong []problem // it asks for something that cannot be
+}
+
+func (ch *checker) missing(field, format string, args ...any) {
+	ch.usage = append(ch.usage, problem{Field: field, where: strings.ToUpper(field), Message: fmt.Sprintf(format, args...)})
+}
+
+func (ch *checker) invalid(field, where, format string, args ...any) {
+	ch.wrong = append(ch.wrong, problem{Field: field, where: where, Message: fmt.Sprintf(format, args...)})
+}
+
+// err lists all that is wrong.
+func (ch *checker) err() error {
+	switch {
+	case len(ch.wrong) > 0:
+		return &failure{Code: codeInvalidConfig, Problems: append(ch.usage, ch.wrong...)}
+	case len(ch.usage) > 0:
+		return &failure{Code: codeUsage, Problems: ch.usage}
+	}
+	return nil
+}
+
+// names takes the arguments that every call of the command has, and fills in "" for
+// those that are missing. The others are returned.
+func (ch *checker) names(args []string, most int, fields ...string) (named, rest []string) {
+	for i, field := range fields {
+		if i < len(args) {
+			named = append(named, args[i])
+			continue
+		}
+		named = append(named, "")
+		ch.missing(field, "is missing")
+	}
+	if most >= 0 && len(args) > most {
+		ch.missing("arguments", "%d too many", len(args)-most)
+	}
+	return named, args[min(len(fields), len(args)):]
+}
+
+// newName checks what a new secret is to be called.
+func (ch *checker) newName(name string) {
+	if name != "" && !isName(name, 63, "-") {
+		ch.invalid("name", "NAME", "is not the name of a secret: letters, digits and inner hyphens, at most 63")
+	} else if strings.EqualFold(name, "references") {
+		ch.invalid("name", "NAME", "the API uses the name references for something else")
+	}
+}
+
+// oldName checks the name of a secret that may have been made elsewhere.
+func (ch *checker) oldName(name string) {
+	if name != "" && !isName(name, 63, "-._") {
+		ch.invalid("name", "NAME", "is not the name of a secret: letters, digits and inner hyphens, dots and underscores, at most 63")
+	}
+}
+
+// empty says so of arguments that were given and hold nothing.
+func (ch *checker) empty(args []string, fields ...string) {
+	for i, field := range fields {
+		if i < len(args) && args[i] == "" {
+			ch.invalid(field, strings.ToUpper(field), "is empty")
+		}
+	}
+}
+
+// asks checks that somebody can be asked, or that nobody has to be.
+func (ch *checker) asks(a *app, skip, noInput bool, what string) {
+	if !skip && (noInput || !canAsk(a)) {
+		ch.usage = append(ch.usage, problem{Field: "skip", where: "--skip", Message: what + " asks first, and nobody can be asked; --skip goes ahead"})
+	}
+}
+
+// A waitFlag is --wait, --wait=DURATION or --wait=false.
+type waitFlag struct{ limit *time.Duration }
+
+const standardWait = 2 * time.Minute
+
+func (w waitFlag) String() string   { return "" }
+func (w waitFlag) IsBoolFlag() bool { return true }
+func (w waitFlag) takes() string    { return "a duration such as 90s" }
+func (w waitFlag) accepts(s string) bool {
+	_, err := time.ParseDuration(s)
+	_, bare := time.ParseDuration(s + "s") // --wait 30 is meant, too
+	return s == "true" || s == "false" || err == nil || bare == nil
+}
+func (w waitFlag) Set(s string) error {
+	switch s {
+	case "true":
+		*w.limit = standardWait
+		return nil
+	case "false":
+		*w.limit = 0
+		return nil
+	}
+	d, err := time.ParseDuration(s)
+	if err == nil && d <= 0 {
+		err = errors.New("not a time to wait")
+	}
+	*w.limit = d
+	return err
+}
+
+// list.
+
+func setupList(inv *invocation) runFunc {
+	var t target
+	var sets bool
+	t.orgFlag(inv)
+	t.regionFlag(inv)
+	switchable(inv.set, &sets, "sets")
+	boolFlag(inv.set, &sets, "s")
+	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
+		var ch checker
+		ch.names(args, 1)
+		ch.empty(args, "name")
+		ch.wrong = append(ch.wrong, t.problems()...)
+		if len(args) > 0 {
+			ch.oldName(args[0])
+		}
+		if err := ch.err(); err != nil {
+			return err
+		}
+		c, err := signIn(a, t)
+		if err != nil {
+			return err
+		}
+		if err := c.findOrganization(ctx); err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			return c.showSet(ctx, args[0], t.regionGiven(), inv.json)
+		}
+		return c.showAll(ctx, sets, t.regionGiven(), inv.json)
+	}
+}
+
+// showAll lists what there is.
+func (c *client) showAll(ctx context.Context, setsOnly bool, region string, asJSON bool) error {
+	rows, err := c.list(ctx, region)
+	if err != nil {
+		return err
+	}
+	if setsOnly {
+		rows = slices.DeleteFunc(rows, func(r row) bool { return r.Type == typeImagePull })
+	}
+	if asJSON {
+		type entry struct {
+			Name    string `json:"name"`
+			Kind    orNull `json:"kind"`
+			Status  orNull `json:"status"`
+			Region  orNull `json:"region"`
+			Message orNull `json:"message"`
+		}
+		answer := struct {
+			Secrets []entry `json:"secrets"`
+		}{[]entry{}}
+		for _, r := range rows {
+			answer.Secrets = append(answer.Secrets, entry{r.Name, orNull(r.kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message)})
+		}
+		return writeJSON(c.app.stdout, answer)
+	}
+	if len(rows) == 0 {
+		where := ""
+		if region != "" {
+			where = " in region " + region
+		}
+		c.app.note("there are no secrets%s in %s", where, c.orgLabel())
+	}
+	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, orDash(r.kind()), orDash(r.Status), orDash(r.Region))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Message != "" {
+			c.app.note("%s: %s", r.Name, r.Message)
+		}
+	}
+	return nil
+}
+
+// orDash is s, or a hyphen for what the API left out.
+func orDash(s string) string { return cmp.Or(s, "-") }
+
+// showSet shows one set.
+func (c *client) showSet(ctx context.Context, name, region string, asJSON bool) error {
+	s, err := c.get(ctx, name)
+	if err != nil {
+		return c.noSet(ctx, name, err, codeNotFound)
+	}
+	if region != "" && s.Region != region {
+		return &failure{Code: codeNotFound, Message: fmt.Sprintf("%s is in region %s, and not in %s", name, orDash(s.Region), region)}
+	}
+	if asJSON {
+		return writeJSON(c.app.stdout, struct {
+			Name    string   `json:"name"`
+			Kind    string   `json:"kind"`
+			Status  orNull   `json:"status"`
+			Region  orNull   `json:"region"`
+			Message orNull   `json:"message"`
+			Keys    []string `json:"keys"`
+		}{name, kindSet, orNull(s.Status), orNull(s.Region), orNull(s.Message), append([]string{}, s.keys...)})
+	}
+	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\n", name, kindSet, orDash(s.Status), orDash(s.Region))
+	if s.Message != "" {
+		fmt.Fprintf(w, "Message:\t%s\n", s.Message)
+	}
+	fmt.Fprintf(w, "Keys:\t%d\n", len(s.keys))
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, k := range s.keys {
+		if _, err := fmt.Fprintln(c.app.stdout, "  "+k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noSet turns the error of reading a set into what it means. The API answers 400
+// for an image pull secret, but not only for one; the listing knows.
+func (c *client) noSet(ctx context.Context, name string, err error, code string) error {
+	if notFound(err) {
+		return &failure{Code: codeNotFound, Message: fmt.Sprintf("there is no secret set %s in %s", name, c.orgLabel()), err: err}
+	}
+	if !badRequest(err) {
+		return err
+	}
+	r, listErr := c.find(ctx, name)
+	if listErr != nil || r == nil || r.Type != typeImagePull {
+		return err
+	}
+	return &failure{Code: code, Message: name + " is an image pull secret, not a secret set", err: err}
+}
+
+// set.
+
+type setOptions struct {
+	target
+	file    *string
+	skip    bool
+	dryRun  bool
+	noInput bool
+	wait    time.Duration
+}
+
+func setupSet(inv *invocation) runFunc {
+	o := &setOptions{}
+	o.orgFlag(inv)
+	o.regionFlag(inv)
+	textFlag(inv.set, func(s string) { o.file = &s }, "file", "f")
+	boolFlag(inv.set, &o.skip, "skip", "s")
+	boolFlag(inv.set, &o.dryRun, "dry-run")
+	boolFlag(inv.set, &o.noInput, "no-input")
+	inv.set.Var(waitFlag{&o.wait}, "wait", "")
+	return o.run
+}
+
+func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
+	name, pairs, err := o.read(ctx, a, args)
+	if err != nil {
+		return err
+	}
+	c, err := signIn(a, o.target)
+	if err != nil {
+		return err
+	}
+	if err := o.ask(ctx, a, name, pairs); err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		c.hide = append(c.hide, p.value)
+	}
+	if err := c.findOrganization(ctx); err != nil {
+		return err
+	}
+	s := &storing{client: c, name: name, region: o.regionGiven(), pairs: pairs}
+	if err := s.look(ctx); err != nil {
+		return err
+	}
+	if o.dryRun {
+		if inv.json {
+			return writeJSON(a.stdout, s.result(planned))
+		}
+		_, err := io.WriteString(a.stdout, printable(s.plan()))
+		return err
+	}
+	if !o.skip {
+		a.note("%s", strings.TrimSuffix(s.plan(), "\n"))
+		yes, err := confirm(ctx, a, "Store "+plural(len(pairs), "key")+"?")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return &failure{Code: codeDeclined, Message: "nothing was stored"}
+		}
+	}
+	if err := s.store(ctx); err != nil {
+		return err
+	}
+	a.note("stored in secret set %s of %s%s:", name, c.orgLabel(), inRegion(s.region))
+	for _, k := range s.result(stored).Keys {
+		a.note("  %s  %s", k.Key, newOrReplaced(k.Replaced, "replaced"))
+	}
+	if o.wait > 0 {
+		s.status, err = c.waitReady(ctx, name, o.wait, s.readiness)
+		if err != nil {
+			f := *asFailure(err)
+			f.result = s.result(stored)
+			return &f
+		}
+		a.note("%s is ready", name)
+	}
+	if inv.json {
+		return writeJSON(a.stdout, s.result(stored))
+	}
+	return nil
+}
+
+func newOrReplaced(replaced bool, word string) string {
+	if replaced {
+		return word
+	}
+	return "new"
+}
+
+func inRegion(region string) string {
+	if region == "" {
+		return ""
+	}
+	return ", region " + region
+}
+
+// read checks the command line and reads the file. Pairs whose value has to be
+// asked for come with an empty one.
+func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, []pair, error) {
+	var ch checker
+	named, rest := ch.names(args, -1, "name")
+	name := named[0]
+	ch.empty(args, "name")
+	ch.newName(name)
+	ch.wrong = append(ch.wrong, o.problems()...)
+	if !o.dryRun {
+		ch.asks(a, o.skip, o.noInput, "set")
+	}
+	var pairs []pair
+	if o.file != nil {
+		pairs = ch.filePairs(ctx, a, *o.file)
+	}
+	if ctx.Err() != nil {
+		return "", nil, interrupted()
+	}
+	if o.file == nil && len(rest) == 0 && len(args) > 0 {
+		ch.missing("secrets", "nothing to store; give KEY, KEY=VALUE or --file")
+	}
+	given := ch.argumentPairs(rest)
+	if len(pairs) > 0 {
+		// Names of the file and of the command line together, each once.
+		for _, p := range given {
+			if i := slices.IndexFunc(pairs, func(q pair) bool { return q.key == p.key }); i >= 0 {
+				ch.invalid(p.key, p.key, "is given twice: as an argument, and in line %d of the file", pairs[i].line)
+			}
+		}
+	}
+	for _, p := range given {
+		if p.value.empty() && !o.dryRun && (o.noInput || !canAsk(a)) {
+			ch.usage = append(ch.usage, problem{Field: p.key, where: p.key, Message: "its value has to be asked for, and nobody can be asked; give --file - or KEY=VALUE"})
+		}
+	}
+	return name, append(pairs, given...), ch.err()
+}
+
+// filePairs reads the pairs of a file, or of stdin for "-".
+func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
+	if name == "-" && isTerminal(a.stdin) {
+		// What is typed there is shown.
+		ch.invalid("file", "--file", "stdin is a terminal, which would show what is typed; KEY asks without showing it")
+		return nil
+	}
+	data, err := readAll(ctx, a, name, maxFile)
+	if err != nil {
+		ch.invalid("file", "--file", "%s: %v", name, err)
+		return nil
+	}
+	pairs, faults := parseDotenv(string(data))
+	if name == "-" {
+		name = "stdin"
+	}
+	for _, f := range faults {
+		at := fmt.Sprintf("%s:%d", name, f.line)
+		ch.invalid(at, at, "%s", f.message)
+	}
+	if len(pairs) == 0 && len(faults) == 0 {
+		ch.invalid("file", "--file", "%s holds no KEY=VALUE", name)
+	}
+	return pairs
+}
+
+// readAll reads the file, or stdin for "-". A pipe may keep it waiting.
+func readAll(ctx context.Context, a *app, name string, limit int64) ([]byte, error) {
+	return interruptible(ctx, func() ([]byte, error) {
+		in := a.stdin
+		if name != "-" {
+			f, err := os.Open(absolute(a.dir, name))
+			if err != nil {
+				return nil, rootCause(err)
+			}
+			defer f.Close()
+			in = f
+		}
+		data, err := io.ReadAll(io.LimitReader(in, limit+1))
+		if err == nil && int64(len(data)) > limit {
+			err = fmt.Errorf("longer than %d bytes", limit)
+		}
+		return data, rootCause(err)
+	})
+}
+
+// argumentPairs reads the arguments after the name.
+func (ch *checker) argumentPairs(args []string) (pairs []pair) {
+	if len(args) == 1 {
+		several, err := splitPairs(args[0])
+		if err != nil {
+			ch.invalid("secrets", "SECRETS", "%v", err)
+			return nil
+		}
+		for i, p := range several {
+			pairs = ch.add(pairs, p, i+1, p.value.empty())
+		}
+		if several != nil {
+			return pairs
+		}
+	}
+	for i, arg := range args {
+		p, ok := onePair(arg)
+		pairs = ch.add(pairs, p, i+1, ok && p.value.empty())
+	}
+	return pairs
+}
+
+// add appends the pair if it is a good one. n counts the pairs.
+func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
+	switch {
+	case !isKey(p.key):
+		// It may be a value that lost its key.
+		ch.invalid("secrets", fmt.Sprintf("pair %d", n), "is neither KEY nor KEY=VALUE; %s", keyRule)
+	case slices.ContainsFunc(pairs, func(q pair) bool { return q.key == p.key }):
+		ch.invalid(p.key, p.key, "is given twice")
+	case empty:
+		ch.invalid(p.key, p.key, "the value is empty")
+	case valueFault(p.value) != "":
+		ch.invalid(p.key, p.key, "%s", valueFault(p.value))
+	default:
+		return append(pairs, p)
+	}
+	return pairs
+}
+
+// valueFault says why a value cannot be stored as it is.
+func valueFault(value secret) string {
+	if !utf8.ValidString(value.reveal()) {
+		return "the value is not UTF-8 text" // JSON would change it
+	}
+	if strings.ContainsRune(value.reveal(), 0) {
+		return "the value holds a NUL character"
+	}
+	return ""
+}
+
+// ask asks for the values that are not there yet.
+func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []pair) error {
+	if o.dryRun {
+		return nil // it shows names
+	}
+	var ch checker
+	for i, p := range pairs {
+		if !p.value.empty() {
+			continue
+		}
+		value, err := hidden(ctx, a, p.key+" for "+name+" (not shown):")
+		if err != nil {
+			return err
+		}
+		pairs[i].value = value
+		if value.empty() {
+			ch.invalid(p.key, p.key, "the value is empty")
+		} else if fault := valueFault(value); fault != "" {
+			ch.invalid(p.key, p.key, "%s", fault)
+		} else if strings.HasPrefix(value.reveal(), "-----BEGIN ") {
+			// The lines after the first are on their way to whoever reads next.
+			return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: p.key, where: p.key,
+				Message: "a key of several lines cannot be typed; give it with --file, in double quotes"}}}
+		}
+	}
+	return ch.err()
+}
+
+// storing is a set that pairs are on their way to.
+type storing struct {
+	*client
+	name   string
+	region string // what was asked for; then what it is
+	pairs  []pair
+	was    *secretSet // nil: there was none
+	status string
+}
+
+// The results of a key.
+const (
+	planned  = "planned"
+	stored   = "stored"
+	failed   = "failed"
+	notTried = "not_tried"
+)
+
+// A setResult is what set answers with --json.
+type setResult struct {
+	Name    string      `json:"name"`
+	Region  orNull      `json:"region"`
+	Created bool        `json:"created"`
+	Status  orNull      `json:"status"`
+	Keys    []keyResult `json:"keys"`
+}
+
+type keyResult struct {
+	Key      string `json:"key"`
+	Result   string `json:"result"`
+	Replaced bool   `json:"replaced"`
+}
+
+// result is the answer where all keys have the same result.
+func (s *storing) result(each string) setResult {
+	r := setResult{s.name, orNull(s.region), s.was == nil, orNull(s.status), []keyResult{}}
+	for _, p := range s.pairs {
+		r.Keys = append(r.Keys, keyResult{p.key, each, s.was != nil && slices.Contains(s.was.keys, p.key)})
+	}
+	return r
+}
+
+// look finds out whether the set exists, and refuses what the API would refuse.
+func (s *storing) look(ctx context.Context) error {
+	was, err := s.get(ctx, s.name)
+	if notFound(err) {
+		return nil
+	}
+	if err != nil {
+		return s.noSet(ctx, s.name, err, codeRejected)
+	}
+	if was.Source == "referenced" {
+		return &failure{Code: codeRejected, Message: s.name + " refers to a secret of your own cluster; its keys are set there"}
+	}
+	if s.region != "" && was.Region != "" && s.region != was.Region {
+		return wrongRegion(s.name, was.Region, s.region)
+	}
+	s.was, s.region = was, cmp.Or(s.region, was.Region)
+	return nil
+}
+
+// wrongRegion is the error of a region that a secret is not in: it cannot move.
+func wrongRegion(name, is, asked string) error {
+	return &failure{Code: codeRejected, Problems: []problem{{Field: "region", where: "--region",
+		Message: fmt.Sprintf("%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)}}}
+}
+
+// plan says what would be stored, names only.
+func (s *storing) plan() string {
+	var b strings.Builder
+	kind := "new secret set "
+	if s.was != nil {
+		kind = "secret set "
+	}
+	fmt.Fprintf(&b, "%s%s of %s%s:\n", kind, s.name, s.orgLabel(), inRegion(s.region))
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, k := range s.result(planned).Keys {
+		fmt.Fprintf(w, "  %s\t%s\n", k.Key, newOrReplaced(k.Replaced, "replaces the value there"))
+	}
+	w.Flush()
+	return b.String()
+}
+
+// store sends all pairs in one request; if the API does not take that form, one
+// request a pair.
+func (s *storing) store(ctx context.Context) error {
+	region, err := s.putPairs(ctx, s.name, s.region, s.pairs)
+	if badRequest(err) {
+		return s.storeOneByOne(ctx, err)
+	}
+	s.region = cmp.Or(region, s.region)
+	return err
+}
+
+// storeOneByOne stores the pairs in order, and stops at the first that fails.
+// whole is what the API said of all in one request.
+func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
+	for i, p := range s.pairs {
+		region, err := s.putPair(ctx, s.name, s.region, p)
+		if err == nil {
+			s.region = cmp.Or(region, s.region)
+			continue
+		}
+		if i == 0 {
+			if e := asAPI(err); e != nil && e.message != asAPI(whole).message {
+				return &failure{Code: e.code, Message: whole.Error() + "; " + e.Error(), err: err}
+			}
+			return err
+		}
+		f := *asFailure(err)
+		if f.Code == codeInterrupted {
+			f.Message = fmt.Sprintf("interrupted; %d of %d keys are stored in %s", i, len(s.pairs), s.name)
+		} else {
+			f.Code = codePartial
+			f.Message = fmt.Sprintf("stored %d of %d keys in %s: %v", i, len(s.pairs), s.name, err)
+		}
+		f.hint = "the same command, given again, finishes it"
+		result := s.result(stored)
+		for j := i; j < len(s.pairs); j++ {
+			result.Keys[j].Result = notTried
+		}
+		result.Keys[i].Result = failed // or not confirmed, which is no better
+		f.Problems = nil
+		for j, k := range result.Keys {
+			if j >= i {
+				f.Problems = append(f.Problems, problem{Field: k.Key, where: k.Key, Message: strings.ReplaceAll(k.Result, "_", " ")})
+				continue
+			}
+			s.app.note("  %s  stored", k.Key)
+		}
+		f.result = result
+		return &f
+	}
+	return nil
+}
+
+// readiness is the status of the set, and what the API says about it.
+func (s *storing) readiness(ctx context.Context) (status, message string, err error) {
+	now, err := s.get(ctx, s.name)
+	if err != nil {
+		return "", "", err
+	}
+	return now.Status, now.Message, nil
+}
+
+// waitReady asks for the readiness until it is ready.
+func (c *client) waitReady(ctx context.Context, name string, limit time.Duration, look func(context.Context) (status, message string, err error)) (string, error) {
+	began := c.app.now()
+	stored := name + " is stored, but "
+	last := ""
+	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
+		// Before the first look too: the API takes a moment to leave the old state.
+		left := limit - c.app.now().Sub(began)
+		if left <= 0 {
+			return last, &failure{Code: codeTimeout, Message: fmt.Sprintf("%snot ready after %v; its status is %s", stored, limit, orDash(last))}
+		}
+		if c.app.pause(ctx, min(pause, left)) != nil {
+			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it is not known to be ready"}
+		}
+		status, message, err := look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it is not known to be ready"}
+		case notFound(err):
+			continue // a new one may take a moment to be seen
+		case err != nil:
+			f := *asFailure(err)
+			f.Message = stored + "it is not known to be ready: " + f.Message
+			return last, &f
+		}
+		last = status
+		switch status {
+		case "ready":
+			return status, nil
+		case "failed":
+			if message != "" {
+				message = ": " + message
+			}
+			return status, &failure{Code: codeFailed, Message: stored + "its status is failed" + message}
+		}
+	}
+}
+
+// unset and delete.
+
+type removeOptions struct {
+	target
+	skip    bool
+	noInput bool
+}
+
+func (o *removeOptions) flags(inv *invocation) {
+	o.orgFlag(inv)
+	boolFlag(inv.set, &o.skip, "skip", "s")
+	boolFlag(inv.set, &o.noInput, "no-input")
+}
+
+// A removeResult is what unset and delete answer with --json.
+type removeResult struct {
+	Name    string `json:"name"`
+	Key     orNull `json:"key"`
+	Deleted bool   `json:"deleted"`
+}
+
+func setupUnset(inv *invocation) runFunc {
+	o := &removeOptions{}
+	o.flags(inv)
+	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
+		var ch checker
+		named, _ := ch.names(args, 2, "name", "key")
+		name, key := named[0], named[1]
+		ch.empty(args, "name", "key")
+		ch.oldName(name)
+		if key != "" && !isKey(key) {
+			ch.invalid("key", "KEY", "is no key; %s", keyRule)
+		}
+		ch.wrong = append(ch.wrong, o.problems()...)
+		ch.asks(a, o.skip, o.noInput, "unset")
+		if err := ch.err(); err != nil {
+			return err
+		}
+		c, err := signIn(a, o.target)
+		if err != nil {
+			return err
+		}
+		if err := c.findOrganization(ctx); err != nil {
+			return err
+		}
+		s, err := c.get(ctx, name)
+		if err != nil {
+			return c.noSet(ctx, name, err, codeRejected)
+		}
+		if !slices.Contains(s.keys, key) {
+			return &failure{Code: codeNotFound, Message: fmt.Sprintf("there is no key %s in secret set %s of %s", key, name, c.orgLabel())}
+		}
+		what := fmt.Sprintf("key %s of secret set %s of %s%s", key, name, c.orgLabel(), inRegion(s.Region))
+		if err := o.agreed(ctx, a, "Remove "+what+"?", "nothing was removed"); err != nil {
+			return err
+		}
+		if err := c.remove(ctx, "removing key "+key+" of "+name, name, key); err != nil {
+			return err
+		}
+		a.note("removed %s", what)
+		if inv.json {
+			return writeJSON(a.stdout, removeResult{name, orNull(key), true})
+		}
+		return nil
+	}
+}
+
+func setupDelete(inv *invocation) runFunc {
+	o := &removeOptions{}
+	o.flags(inv)
+	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
+		var ch checker
+		named, _ := ch.names(args, 1, "name")
+		name := named[0]
+		ch.empty(args, "name")
+		ch.oldName(name)
+		ch.wrong = append(ch.wrong, o.problems()...)
+		ch.asks(a, o.skip, o.noInput, "delete")
+		if err := ch.err(); err != nil {
+			return err
+		}
+		c, err := signIn(a, o.target)
+		if err != nil {
+			return err
+		}
+		if err := c.findOrganization(ctx); err != nil {
+			return err
+		}
+		what, err := c.describe(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := o.agreed(ctx, a, "Delete "+what+"? It cannot be undone.", "nothing was deleted"); err != nil {
+			return err
+		}
+		if err := c.remove(ctx, "deleting "+name, name); err != nil {
+			return err
+		}
+		a.note("deleted %s", what)
+		if inv.json {
+			return writeJSON(a.stdout, removeResult{name, "", true})
+		}
+		return nil
+	}
+}
+
+// describe says what goes when name is deleted, a set or an image pull secret.
+func (c *client) describe(ctx context.Context, name string) (string, error) {
+	s, err := c.get(ctx, name)
+	if err == nil {
+		return fmt.Sprintf("secret set %s of %s%s, with %s", name, c.orgLabel(), inRegion(s.Region), plural(len(s.keys), "key")), nil
+	}
+	if badRequest(err) {
+		r, listErr := c.find(ctx, name)
+		if listErr == nil && r != nil {
+			return fmt.Sprintf("%s %s of %s%s", kindWords(r.kind()), name, c.orgLabel(), inRegion(r.Region)), nil
+		}
+	}
+	return "", c.noSet(ctx, name, err, codeRejected)
+}
+
+func kindWords(kind string) string {
+	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
+}
+
+// agreed asks unless --skip was given, and fails if the answer is no.
+func (o *removeOptions) agreed(ctx context.Context, a *app, question, declined string) error {
+	if o.skip {
+		return nil
+	}
+	yes, err := confirm(ctx, a, question)
+	if err == nil && !yes {
+		err = &failure{Code: codeDeclined, Message: declined}
+	}
+	return err
+}
+
+// image-pull-secret.
+
+type imagePullOptions struct {
+	target
+	encode  bool
+	noInput bool
+	wait    time.Duration
+}
+
+func setupImagePull(inv *invocation) runFunc {
+	o := &imagePullOptions{encode: true}
+	o.orgFlag(inv)
+	o.regionFlag(inv)
+	switchable(inv.set, &o.encode, "encode")
+	boolFlag(inv.set, &o.noInput, "no-input")
+	inv.set.Var(waitFlag{&o.wait}, "wait", "")
+	return o.run
+}
+
+func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
+	name, host, login, err := o.read(ctx, a, args)
+	if err != nil {
+		return err
+	}
+	c, err := signIn(a, o.target)
+	if err != nil {
+		return err
+	}
+	if login.empty() {
+		if login, err = o.ask(ctx, a, host); err != nil {
+			return err
+		}
+	}
+	value := login
+	if o.encode {
+		value = newSecret(base64.StdEncoding.EncodeToString([]byte(login.reveal())))
+		_, password, _ := strings.Cut(login.reveal(), ":")
+		c.hide = append(c.hide, newSecret(password))
+	}
+	c.hide = append(c.hide, login, value)
+	if err := c.findOrganization(ctx); err != nil {
+		return err
+	}
+	was, err := c.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	region := o.regionGiven()
+	if was != nil {
+		if was.Type != typeImagePull {
+			return &failure{Code: codeRejected, Message: fmt.Sprintf("there is a %s of the name %s; nothing was written", kindWords(was.kind()), name)}
+		}
+		if region != "" && was.Region != "" && region != was.Region {
+			return wrongRegion(name, was.Region, region)
+		}
+		region = cmp.Or(region, was.Region)
+	}
+	now, err := c.putImagePull(ctx, name, region, host, value)
+	if err != nil {
+		return err
+	}
+	result := struct {
+		Name    string `json:"name"`
+		Region  orNull `json:"region"`
+		Host    string `json:"host"`
+		Created bool   `json:"created"`
+		Status  orNull `json:"status"`
+	}{name, orNull(cmp.Or(now, region)), host, was == nil, ""}
+	a.note("stored image pull secret %s for %s in %s%s (%s)", name, host, c.orgLabel(), inRegion(string(result.Region)), newOrReplaced(was != nil, "updated"))
+	if o.wait > 0 {
+		status, err := c.waitReady(ctx, name, o.wait, func(ctx context.Context) (string, string, error) {
+			r, err := c.find(ctx, name)
+			if err != nil || r == nil {
+				return "", "", err
+			}
+			return r.Status, r.Message, nil
+		})
+		result.Status = orNull(status)
+		if err != nil {
+			f := *asFailure(err)
+			f.result = result
+			return &f
+		}
+		a.note("%s is ready", name)
+	}
+	if inv.json {
+		return writeJSON(a.stdout, result)
+	}
+	return nil
+}
+
+// read checks the command line. The credentials are empty if they have to be asked
+// for.
+func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (name, host string, login secret, err error) {
+	var ch checker
+	named, rest := ch.names(args, 3, "name", "host")
+	name = named[0]
+	ch.empty(args, "name", "host", "credentials")
+	ch.newName(name)
+	ch.wrong = append(ch.wrong, o.problems()...)
+	if named[1] != "" {
+		var ok bool
+		if host, ok = registry(named[1]); !ok {
+			ch.invalid("host", "HOST", "is no registry: an http or https URL without user, query and fragment, or a bare host")
+		}
+	}
+	switch {
+	case len(rest) > 0:
+		login = newSecret(rest[0])
+	case len(args) < 2:
+		// It is not known yet what the credentials would be for.
+	case !o.noInput && canAsk(a):
+		return name, host, secret{}, ch.err()
+	default:
+		login, err = secretLine(ctx, a, true, "credentials", "", maxToken)
+		if f, ok := errors.AsType[*failure](err); ok && f.Code == codeUsage {
+			ch.usage = append(ch.usage, f.Problems...)
+		} else if err != nil {
+			return "", "", secret{}, err
+		}
+	}
+	if !login.empty() {
+		ch.credentials(login, o.encode)
+	}
+	return name, host, login, ch.err()
+}
+
+// credentials checks what stands for USER:PASSWORD.
+func (ch *checker) credentials(login secret, encode bool) {
+	user, password, ok := strings.Cut(login.reveal(), ":")
+	switch {
+	case !utf8.ValidString(login.reveal()) || strings.ContainsFunc(login.reveal(), unicode.IsControl):
+		ch.invalid("credentials", "CREDENTIALS", "hold a control character, or are not UTF-8 text")
+	case encode && (!ok || user == "" || password == ""):
+		ch.invalid("credentials", "CREDENTIALS", "are not USER:PASSWORD; --no-encode sends a text as it is")
+	}
+}
+
+// ask asks for the credentials, and for the password by itself if only a user came.
+func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (secret, error) {
+	question := "USER:PASSWORD for " + host + " (not shown):"
+	if !o.encode {
+		question = "Encoded credentials for " + host + " (not shown):"
+	}
+	login, err := hidden(ctx, a, question)
+	if err != nil {
+		return secret{}, err
+	}
+	if o.encode && !login.empty() && !strings.Contains(login.reveal(), ":") {
+		password, err := hidden(ctx, a, "Password of that user (not shown):")
+		if err != nil {
+			return secret{}, err
+		}
+		login = newSecret(login.reveal() + ":" + password.reveal())
+	}
+	var ch checker
+	if login.empty() {
+		ch.missing("credentials", "is missing")
+	} else {
+		ch.credentials(login, o.encode)
+	}
+	return login, ch.err()
+}
+
+// registry is the address of a registry, with a scheme.
+func registry(s string) (string, bool) {
+	if !strings.Contains(s, "://") {
+		s = "https://" + s
+	}
+	u, err := url.Parse(s)
+	ok := err == nil && (u.Scheme == "https" || u.Scheme == "http") && isHost(u.Hostname()) &&
+		u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(s, "#") &&
+		!strings.ContainsFunc(s, unicode.IsSpace) && !strings.ContainsFunc(s, unicode.IsControl)
+	return s, ok
+}
+
+// isHost says whether s is a name or an address of the internet.
+func isHost(s string) bool {
+	return isName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
+}

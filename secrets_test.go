@@ -1,0 +1,587 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Commands against the stand-in, what they print, silence included, and which
+// requests they send.
+func TestSecretsTranscripts(t *testing.T) {
+	many := func(s *standin) {
+		s.keep("app-secrets", "us-west", "ready", "API_KEY", "DB_URL")
+		s.keep("broken", "eu-central", "failed", "A").message = "Provisioning failed.\n\x1b[2JRe-create the secret."
+		s.keep("hub", "us-west", "ready").kind = typeImagePull
+		s.keep("cluster", "pce-acme", "unknown").source = "referenced"
+		s.keep("bare", "", "")
+		s.keep("evil\x1b[2J\nforged  secret_set", "us-west", "ready")
+		s.keep("new-kind", "us-west", "paused").kind = "certificate"
+	}
+	noMore := func(s *standin) {
+		s.keep("app-secrets", "us-west", "ready", "API_KEY")
+		s.noBulk = true
+		s.misbehave("PUT", right, right, status(403, "FORBIDDEN", "No more today"))
+	}
+	const (
+		getList = "GET ~/secrets"
+		getSet  = "GET ~/secrets/app-secrets"
+		putSet  = "PUT ~/secrets/app-secrets"
+		getNew  = "GET ~/secrets/fresh"
+		putNew  = "PUT ~/secrets/fresh"
+		getHub  = "GET ~/secrets/hub"
+	)
+	for _, c := range []struct {
+		name  string
+		args  []string
+		setup func(s *standin)
+		want  []string // requests
+		code  int
+	}{
+		{"list", []string{"list"}, many, []string{getList}, 0},
+		{"list-json", []string{"list", "--json"}, many, []string{getList}, 0},
+		{"list-sets", []string{"list", "--sets", "--json"}, many, []string{getList}, 0},
+		{"list-no-sets", []string{"list", "-s", "--no-sets"}, many, []string{getList}, 0},
+		{"list-region", []string{"list", "-r", "eu-central"}, many, []string{getList + "?region=eu-central"}, 0},
+		{"list-region-none", []string{"list", "--region=ap-south"}, many, []string{getList + "?region=ap-south"}, 0},
+		{"list-empty", []string{"list"}, nil, []string{getList}, 0},
+		{"list-empty-json", []string{"list", "--json"}, nil, []string{getList}, 0},
+		{"list-set", []string{"list", "app-secrets"}, many, []string{getSet}, 0},
+		{"list-set-json", []string{"list", "app-secrets", "--json"}, many, []string{getSet}, 0},
+		{"list-set-failed", []string{"list", "broken"}, many, []string{"GET ~/secrets/broken"}, 0},
+		{"list-set-failed-json", []string{"list", "broken", "--json"}, many, []string{"GET ~/secrets/broken"}, 0},
+		{"list-set-bare-json", []string{"list", "bare", "--json"}, many, []string{"GET ~/secrets/bare"}, 0},
+		{"list-set-region", []string{"list", "app-secrets", "--region", "us-west"}, many, []string{getSet}, 0},
+		{"list-set-elsewhere", []string{"list", "app-secrets", "--region", "us-east"}, many, []string{getSet}, 1},
+		{"list-set-unknown", []string{"list", "nothing"}, many, []string{"GET ~/secrets/nothing"}, 1},
+		{"list-set-unknown-json", []string{"list", "nothing", "--json"}, many, []string{"GET ~/secrets/nothing"}, 1},
+		{"list-image-pull", []string{"list", "hub"}, many, []string{getHub, getList}, 1},
+		{"list-bad-arguments", []string{"list", "../x", "y", "--region", "a/b", "-o", ".."}, nil, nil, 2},
+
+		{"set-new", []string{"set", "fresh", "A=1", "B=2", "--skip"}, nil, []string{getNew, putNew}, 0},
+		{"set-new-json", []string{"set", "fresh", "A=1", "--skip", "--json", "--region", "eu-central"}, nil, []string{getNew, putNew}, 0},
+		{"set-replace", []string{"set", "app-secrets", "-s", "API_KEY=n3w", "Z=1"}, many, []string{getSet, putSet}, 0},
+		{"set-replace-json", []string{"set", "app-secrets", "-s", "API_KEY=n3w", "Z=1", "--json"}, many, []string{getSet, putSet}, 0},
+		{"set-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run"}, many, []string{getSet}, 0},
+		{"set-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run", "--json"}, many, []string{getSet}, 0},
+		{"set-dry-run-new", []string{"set", "fresh", "A=1", "--dry-run", "--region", "us-east"}, nil, []string{getNew}, 0},
+		{"set-cannot-ask", []string{"set", "fresh", "A=1", "KEY"}, nil, nil, 2},
+		{"set-cannot-ask-json", []string{"set", "fresh", "A=1", "--json"}, nil, nil, 2},
+		{"set-nothing", []string{"set"}, nil, nil, 2},
+		{"set-no-pairs", []string{"set", "fresh", "--skip"}, nil, nil, 2},
+		{"set-all-wrong", []string{"set", "my.set", "--region", "", "A=1", "A=2", "B=", "sk hunter2", "C=x\xff", "-o", "a/../b", "--file", "none.env"}, nil, nil, 2},
+		{"set-all-wrong-json", []string{"set", "references", "A=1", "A=2", "B=", "--json"}, nil, nil, 2},
+		{"set-ambiguous", []string{"set", "fresh", "DSN=host=h port=1", "--skip"}, nil, nil, 2},
+		{"set-other-region", []string{"set", "app-secrets", "A=1", "--skip", "--region", "us-east"}, many, []string{getSet}, 1},
+		{"set-other-region-json", []string{"set", "app-secrets", "A=1", "--skip", "--region", "us-east", "--json"}, many, []string{getSet}, 1},
+		{"set-unknown-region", []string{"set", "fresh", "A=1", "--skip", "--region", "mars"}, nil, []string{getNew, putNew, putNew}, 1},
+		{"set-image-pull", []string{"set", "hub", "A=1", "--skip"}, many, []string{getHub, getList}, 1},
+		{"set-referenced", []string{"set", "cluster", "A=1", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
+		{"set-one-by-one", []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *standin) { s.noBulk = true },
+			[]string{getNew, putNew, putNew, putNew, putNew}, 0},
+		{"set-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip"}, noMore, []string{getSet, putSet, putSet, putSet}, 1},
+		{"set-partial-json", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip", "--json"}, noMore, []string{getSet, putSet, putSet, putSet}, 1},
+		{"set-wait", []string{"set", "fresh", "A=1", "--skip", "--wait", "--json"}, func(s *standin) { s.statuses = []string{"pending", "ready"} },
+			[]string{getNew, putNew, getNew, getNew}, 0},
+		{"set-wait-failed", []string{"set", "fresh", "A=1", "--skip", "--wait=1m"}, func(s *standin) { s.statuses = []string{"pending", "failed"} },
+			[]string{getNew, putNew, getNew, getNew}, 1},
+		{"set-wait-timeout-json", []string{"set", "fresh", "A=1", "--skip", "--wait=6s", "--json"}, func(s *standin) { s.statuses = []string{"pending"} },
+			[]string{getNew, putNew, getNew, getNew, getNew}, 1},
+		{"set-wait-nonsense", []string{"set", "fresh", "A=1", "--skip", "--wait=soon"}, nil, nil, 2},
+		{"set-wait-with-a-space", []string{"set", "fresh", "A=1", "--skip", "--wait", "30s"}, nil, nil, 2},
+
+		{"unset", []string{"unset", "app-secrets", "API_KEY", "--skip"}, many, []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 0},
+		{"unset-json", []string{"unset", "app-secrets", "API_KEY", "-s", "--json"}, many, []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 0},
+		{"unset-no-key", []string{"unset", "app-secrets", "NOPE", "--skip", "--json"}, many, []string{getSet}, 1},
+		{"unset-no-set", []string{"unset", "nothing", "A", "--skip"}, many, []string{"GET ~/secrets/nothing"}, 1},
+		{"unset-image-pull", []string{"unset", "hub", "A", "--skip"}, many, []string{getHub, getList}, 1},
+		{"unset-cannot-ask", []string{"unset", "app-secrets", "API_KEY"}, many, nil, 2},
+		{"unset-missing", []string{"unset"}, nil, nil, 2},
+		{"unset-bad", []string{"unset", "..", "API_KEY?force=1", "extra", "--skip"}, nil, nil, 2},
+
+		{"delete", []string{"delete", "app-secrets", "--skip"}, many, []string{getSet, "DELETE ~/secrets/app-secrets"}, 0},
+		{"delete-json", []string{"delete", "app-secrets", "--skip", "--json"}, many, []string{getSet, "DELETE ~/secrets/app-secrets"}, 0},
+		{"delete-image-pull", []string{"delete", "hub", "--skip"}, many, []string{getHub, getList, "DELETE ~/secrets/hub"}, 0},
+		{"delete-unknown", []string{"delete", "nothing", "--skip"}, many, []string{"GET ~/secrets/nothing"}, 1},
+		{"delete-cannot-ask", []string{"delete", "app-secrets", "--no-input"}, many, nil, 2},
+		{"delete-bad", []string{"delete", "../services/my-agent", "--skip"}, nil, nil, 2},
+
+		{"image-pull-new", []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss"}, nil, []string{getList, "PUT ~/secrets/reg"}, 0},
+		{"image-pull-new-json", []string{"image-pull-secret", "reg", "https://ghcr.io/", "bob:pa:ss", "--json", "--region=us-east"}, nil, []string{getList, "PUT ~/secrets/reg"}, 0},
+		{"image-pull-update-json", []string{"image-pull-secret", "hub", "ghcr.io", "bob:pa:ss", "--json", "--wait"}, many, []string{getList, "PUT ~/secrets/hub", getList}, 0},
+		{"image-pull-of-a-set", []string{"image-pull-secret", "app-secrets", "ghcr.io", "bob:pa:ss"}, many, []string{getList}, 1},
+		{"image-pull-other-region", []string{"image-pull-secret", "hub", "ghcr.io", "bob:pa:ss", "-r", "us-east"}, many, []string{getList}, 1},
+		{"image-pull-nothing", []string{"image-pull-secret"}, nil, nil, 2},
+		{"image-pull-no-credentials", []string{"image-pull-secret", "hub", "ghcr.io", "--json"}, nil, nil, 2},
+		{"image-pull-too-many", []string{"image-pull-secret", "my_hub", "ftp://weird host", "nocolon", "more", "--encode=maybe"}, nil, nil, 2},
+		{"image-pull-bad-values", []string{"image-pull-secret", "my_hub", "https://bob:pass@ghcr.io", "nocolon"}, nil, nil, 2},
+		{"image-pull-encode-with-a-space", []string{"image-pull-secret", "hub", "ghcr.io", "a:b", "--encode", "false"}, nil, nil, 2},
+		{"secret-like-an-option", []string{"image-pull-secret", "hub", "ghcr.io", "-bob:hunter2"}, nil, nil, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStandin(t).want(c.want...)
+			if c.setup != nil {
+				c.setup(s)
+			}
+			r := s.here(t, append([]string{"cloud", "secrets"}, c.args...)...)
+			r.wantCode(t, c.code)
+			for _, hidden := range []string{"hunter2", "pa:ss", testToken, "n3w"} {
+				if strings.Contains(r.stdout+r.stderr, hidden) {
+					t.Errorf("%s was printed", hidden)
+				}
+			}
+			golden(t, "cloud/"+c.name+".txt", s.transcript(r))
+		})
+	}
+}
+
+// A life of a set, in the real binary.
+func TestSecretsInTheRealBinary(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh/A", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh")
+	dir := t.TempDir()
+	put(t, dir, "my.env", "export A=1\nB='two words' # note\n")
+	for _, c := range []struct{ args, want string }{
+		{"set fresh --file my.env --skip --json", `"result": "stored"`},
+		{"list --json", `"name": "fresh"`},
+		{"unset fresh A --skip --json", `"key": "A"`},
+		{"delete fresh --skip --json", `"deleted": true`},
+	} {
+		r := with{env: s.env()}.vbot(t, dir, append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
+		r.wantCode(t, 0)
+		if !strings.Contains(r.stdout, c.want) || !json.Valid([]byte(r.stdout)) {
+			t.Errorf("vbot cloud secrets %s printed %s", c.args, r.stdout)
+		}
+	}
+	if left := s.values("fresh"); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What is stored is exactly what was given.
+func TestSetStoresWhatWasGiven(t *testing.T) {
+	pem := "-----BEGIN KEY-----\nYQ==\n-----END KEY-----\n"
+	for _, c := range []struct {
+		name string
+		args []string
+		file string
+		want map[string]string
+	}{
+		{"plain", []string{"A=1", "B=2"}, "", map[string]string{"A": "1", "B": "2"}},
+		{"blanks stay", []string{"K=  padded  ", "X=1"}, "", map[string]string{"K": "  padded  ", "X": "1"}},
+		{"blanks stay, alone", []string{"K=  padded  "}, "", map[string]string{"K": "  padded  "}},
+		{"quotes stay", []string{`K="keep"`, `L='keep'`}, "", map[string]string{"K": `"keep"`, "L": "'keep'"}},
+		{"the notation", []string{`A="two words"`, "B=1"}, "", map[string]string{"A": "two words", "B": "1"}},
+		{"the notation, alone", []string{`A="two words"`}, "", map[string]string{"A": "two words"}},
+		{"equals signs", []string{"A=x=y==", "B==z"}, "", map[string]string{"A": "x=y==", "B": "=z"}},
+		{"nothing is special", []string{"A=-", "B=@x", "C=$HOME", `D=\n`}, "", map[string]string{"A": "-", "B": "@x", "C": "$HOME", "D": `\n`}},
+		{"several in one", []string{`API_KEY=123 API_KEY_2="value with spaces"`}, "", map[string]string{"API_KEY": "123", "API_KEY_2": "value with spaces"}},
+		{"several with quotes round one word", []string{`A="x" B=2`}, "", map[string]string{"A": "x", "B": "2"}},
+		{"several, the last with an inner =", []string{"A=1 B=x=y"}, "", map[string]string{"A": "1", "B": "x=y"}},
+		{"several, padded base64", []string{"A=YQ== B=1"}, "", map[string]string{"A": "YQ==", "B": "1"}},
+		{"several, quoted =", []string{`DSN="host=h port=1" B=1`}, "", map[string]string{"DSN": "host=h port=1", "B": "1"}},
+		{"one with words", []string{"A=two words"}, "", map[string]string{"A": "two words"}},
+		{"one with words and =", []string{"A=x=y B=1 and more"}, "", map[string]string{"A": "x=y B=1 and more"}},
+		{"one that is a key file", []string{"PEM=" + pem}, "", map[string]string{"PEM": pem}},
+		{"no end of the quote", []string{`A="two words`}, "", map[string]string{"A": `"two words`}},
+		{"file", nil, "\ufeffexport A = 1 # one\r\nB='$x'\n", map[string]string{"A": "1", "B": "$x"}},
+		{"file and arguments", []string{"C=3"}, "A=1\n", map[string]string{"A": "1", "C": "3"}},
+		{"other scripts", []string{"A=é漢字🙂", "B=<&>\u2028"}, "", map[string]string{"A": "é漢字🙂", "B": "<&>\u2028"}},
+		{"control characters", []string{"A=\x1b[2J\x01", "B=\t"}, "", map[string]string{"A": "\x1b[2J\x01", "B": "\t"}},
+		{"after --", []string{"--", "-A=1", "B=-x"}, "", map[string]string{"-A": "1", "B": "-x"}},
+		{"64 KiB", []string{"A=" + strings.Repeat("x", 64<<10)}, "", map[string]string{"A": strings.Repeat("x", 64<<10)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+			dir := t.TempDir()
+			args := []string{"cloud", "secrets", "set", "fresh", "--skip"}
+			if c.file != "" {
+				put(t, dir, "f.env", c.file)
+				args = append(args, "--file", "f.env")
+			}
+			r := here{env: s.env(), dir: dir}.vbot(t, append(args, c.args...)...)
+			r.wantCode(t, 0)
+			if got, want := fmt.Sprintf("%q", s.values("fresh")), fmt.Sprintf("%q", c.want); got != want {
+				t.Errorf("stored %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestSplitPairs(t *testing.T) {
+	for _, arg := range []string{"DSN=host=h port=1", "A=x=y B=1 C=2", "URL=http://x?a=b KEY=1", "A=1\nB=2\n", "A=1\n B=2", "A=aGVsbG8\nd29ybGQ==", "A=two words=="} {
+		if pairs, err := splitPairs(arg); err == nil {
+			t.Errorf("splitPairs(%q) finds %d, want an error", arg, len(pairs))
+		}
+	}
+	for _, arg := range []string{"", "KEY", "A=1", "A=two words", "A=x=y words", `A="two words"`, "two words", "A B=1"} {
+		if pairs, err := splitPairs(arg); pairs != nil || err != nil {
+			t.Errorf("splitPairs(%q) finds %d, %v, want none", arg, len(pairs), err)
+		}
+	}
+}
+
+// Stdin, and files that are none.
+func TestSetReadsStdinAndFiles(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	r := here{env: s.env(), stdin: strings.NewReader("A=1\nB=2\n")}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
+	r.wantCode(t, 0)
+	if s.values("fresh")["B"] != "2" {
+		t.Errorf("stored %v", s.values("fresh"))
+	}
+	s = newStandin(t)
+	dir := t.TempDir()
+	put(t, dir, "bad.env", "A=1\nnonsense hunter2\nB=\"x\ny\" hunter2\nC=\n# ok\nA=2\nbad key=hunter2\nD='hunter2\n")
+	put(t, dir, "utf16.env", "\xff\xfeA\x00=\x001\x00")
+	put(t, dir, "empty.env", "# nothing\n")
+	put(t, dir, "nul.env", "A=x\x00y\n")
+	for _, c := range []struct{ name, file, stdin string }{
+		{"file-bad", "bad.env", ""}, {"file-utf16", "utf16.env", ""}, {"file-empty", "empty.env", ""}, {"file-nul", "nul.env", ""},
+		{"file-missing", "none.env", ""}, {"file-directory", ".", ""}, {"file-stdin-bad", "-", "ok=1\noops\n"},
+	} {
+		for _, end := range []string{"", "-json"} {
+			args := []string{"cloud", "secrets", "set", "fresh", "--file", c.file, "--skip"}
+			if end != "" {
+				args = append(args, "--json")
+			}
+			r := here{env: s.env(), dir: dir, stdin: strings.NewReader(c.stdin)}.vbot(t, args...)
+			r.wantCode(t, 2)
+			if strings.Contains(r.stdout+r.stderr, "hunter2") {
+				t.Errorf("a value was printed: %s", r.stderr)
+			}
+			golden(t, "cloud/"+c.name+end+".txt", s.transcript(r))
+		}
+	}
+	r = here{env: s.env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "--file", "bad.env", "A=3", "--skip")
+	r.wantCode(t, 2)
+}
+
+// A pipe that never ends does not keep vbot from being interrupted.
+func TestSetIsInterruptedWhileReading(t *testing.T) {
+	s := newStandin(t)
+	in, out := io.Pipe()
+	defer out.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	r := here{ctx: ctx, env: s.env(), stdin: in}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
+	r.wantCode(t, 130)
+}
+
+// Interrupted while the API stores: what is not known is not called done.
+func TestSetIsInterruptedWhileStoring(t *testing.T) {
+	for _, name := range []string{"set-interrupted", "set-interrupted-one-by-one"} {
+		t.Run(name, func(t *testing.T) {
+			s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+			ctx, cancel := context.WithCancel(context.Background())
+			if s.noBulk = strings.HasSuffix(name, "one"); s.noBulk {
+				s.want("PUT ~/secrets/fresh", "PUT ~/secrets/fresh").misbehave("PUT", right, right)
+			}
+			s.misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+				cancel()
+				<-r.Context().Done()
+			})
+			r := here{ctx: ctx, env: s.env()}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json")
+			r.wantCode(t, 130)
+			golden(t, "cloud/"+name+".txt", s.transcript(r))
+		})
+	}
+}
+
+// Names that are paths, of other organizations or routes never become a request.
+func TestNamesNeverLeadElsewhere(t *testing.T) {
+	s := newStandin(t)
+	for _, name := range []string{"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n", strings.Repeat("a", 64), `a\b`, "*"} {
+		for _, args := range [][]string{{"list", "--", name}, {"set", "--skip", "--", name, "A=1"}, {"unset", "--skip", "--", name, "A"}, {"unset", "a", name + "/", "--skip"},
+			{"delete", "--skip", "--", name}, {"image-pull-secret", "--", name, "ghcr.io", "a:b"}, {"list", "-o=" + name + "/"}, {"list", "-r=" + name + "?"}} {
+			r := s.here(t, append([]string{"cloud", "secrets"}, args...)...)
+			if r.code != 2 {
+				t.Errorf("vbot cloud secrets %q: exit code %d", args, r.code)
+			}
+		}
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	for in, want := range map[string]string{
+		"ghcr.io": "https://ghcr.io", "localhost:5000": "https://localhost:5000", "https://index.docker.io/v1/": "https://index.docker.io/v1/",
+		"http://10.0.0.1:5000": "http://10.0.0.1:5000", "registry.example.com/team": "https://registry.example.com/team",
+		"ftp://x": "", "https://": "", "": "", "a b": "", "bob:pass@ghcr.io": "", "https://ghcr.io?x": "", "https://ghcr.io#x": "", "-x": "", "https://ghcr.io:port": "",
+	} {
+		got, ok := registry(in)
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("registry(%q) = %q, %v", in, got, ok)
+		}
+	}
+}
+
+func TestImagePullStoresWhatWasGiven(t *testing.T) {
+	for _, c := range []struct{ args, stdin, want string }{
+		{"bob:t0k:en", "", "Ym9iOnQwazplbg=="},
+		{"--encode bob:t0k", "", "Ym9iOnQwaw=="},
+		{"--no-encode Ym9iOnQwaw==", "", "Ym9iOnQwaw=="},
+		{"--encode=false as-it-is", "", "as-it-is"},
+		{"", "bob:t0k\r\nmore\n", "Ym9iOnQwaw=="},
+		{"--no-input", "bob:t0k", "Ym9iOnQwaw=="},
+	} {
+		s := newStandin(t).want("GET ~/secrets", "PUT ~/secrets/reg")
+		r := here{env: s.env(), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io"}, strings.Fields(c.args)...)...)
+		r.wantCode(t, 0)
+		if got := s.values("reg")["value"]; got != c.want {
+			t.Errorf("%s stored %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+// A value never comes out again, whichever way it went in and whatever happens.
+func TestValuesNeverComeOut(t *testing.T) {
+	const planted = "pl4nted\"value+with/line\nand-a-second-one=="
+	inFile := "KEY=\"" + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(planted) + "\"\n"
+	dir := t.TempDir()
+	put(t, dir, "s.env", inFile)
+	put(t, dir, "broken.env", inFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
+	parts := []string{"pl4nted", "and-a-second-one"}
+	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
+	set := func(args ...string) []string { return append([]string{"cloud", "secrets", "set", "app"}, args...) }
+	pull := func(args ...string) []string {
+		return append([]string{"cloud", "secrets", "image-pull-secret", "reg"}, args...)
+	}
+	ways := []struct {
+		name   string
+		args   []string
+		stdin  string
+		hidden []string
+		env    []string
+	}{
+		{"pair", set("KEY="+planted, "B=1", "--skip"), "", parts, nil},
+		{"pair that reads both ways", set("KEY="+planted, "--skip"), "", parts, nil},
+		{"pair that has to be confirmed", set("KEY="+planted, "B=1"), "", parts, nil},
+		{"pair, dry run", set("KEY="+planted, "B=1", "--dry-run"), "", parts, nil},
+		{"pair, wait", set("KEY="+planted, "B=1", "--skip", "--wait=3s"), "", parts, nil},
+		{"pair without its key", set("--skip", planted, "pl4nted?x=1"), "", parts, nil},
+		{"pair in place of a name", []string{"cloud", "secrets", "set", "TOKEN=pl4nted", "app"}, "", parts, nil},
+		{"pair in place of a command", []string{"cloud", "secrets", "TOKEN=pl4nted", "set", "app"}, "", parts, nil},
+		{"pair, twice", set("KEY="+planted, "KEY="+planted, "--skip"), "", parts, nil},
+		{"option", set("A=1", "-Pl4nted-pl4nted", "--tokn=pl4nted", "--skip=pl4nted", "--wait=pl4nted"), "", parts, nil},
+		{"file", set("--file", "s.env", "--skip"), "", parts, nil},
+		{"broken file", set("--file", "broken.env", "--skip"), "", parts, nil},
+		{"stdin", set("--file", "-", "--skip"), inFile, parts, nil},
+		{"credentials", pull("ghcr.io", "bob:pl4nted-pw"), "", login, nil},
+		{"credentials as they are", pull("ghcr.io", "pl4nted-pw", "--no-encode"), "", login, nil},
+		{"credentials on stdin", pull("ghcr.io"), "bob:pl4nted-pw\n", login, nil},
+		{"credentials in the host", pull("https://bob:pl4nted-pw@ghcr.io"), "", login, nil},
+		{"credentials without a colon", pull("ghcr.io", "pl4nted-pw"), "", login, nil},
+		{"token", []string{"cloud", "secrets", "list"}, "", parts, []string{"VBOT_TOKEN=pcc_pat_pl4nted"}},
+		{"token with a blank", []string{"cloud", "secrets", "list"}, "", parts, []string{"VBOT_TOKEN=pcc_pat_pl4nted x"}},
+		{"token for login", []string{"cloud", "login"}, "pcc_pat_pl4nted\n", parts, nil},
+		{"token as an argument", []string{"cloud", "login", "pcc_pat_pl4nted"}, "", parts, nil},
+		{"address with a password", []string{"cloud", "whoami"}, "", parts, []string{"VBOT_API_URL=https://u:pl4nted@x"}},
+	}
+	outcomes := map[string]misbehaviour{
+		"success": nil, "drop": drop, "lost answer": loseAnswer, "half": half, "html": with200("<html>"), "huge": huge, "null": with200("null"),
+		"array": with200("[1]"), "redirect": status(307, "X", "moved", "Location", "https://example.com/pl4nted"),
+	}
+	for _, code := range []int{400, 401, 403, 404, 409, 413, 418, 422, 429, 500, 501, 502, 503, 504} {
+		outcomes["echo "+strconv.Itoa(code)] = echo(code)
+	}
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			for name, fault := range outcomes {
+				for _, method := range []string{"GET", "PUT"} {
+					for _, asJSON := range []bool{false, true} {
+						if fault == nil && method == "PUT" || name == "huge" && (asJSON || w.name != "pair") {
+							continue
+						}
+						s := bareStandin(t)
+						if fault != nil {
+							s.misbehave(method, times(8, fault)...)
+						}
+						args := slices.Clone(w.args)
+						if asJSON {
+							args = append(args, "--json")
+						}
+						r := here{env: append(s.env(), w.env...), dir: dir, stdin: strings.NewReader(w.stdin)}.vbot(t, args...)
+						s.Close()
+						for _, part := range w.hidden {
+							if strings.Contains(r.stdout+r.stderr, part) {
+								t.Errorf("%s on %s: exit code %d, and %q came out:\n%s%s", name, method, r.code, part, r.stdout, r.stderr)
+							}
+						}
+						if asJSON && !json.Valid([]byte(r.stdout)) || !asJSON && r.code != 0 && r.stdout != "" {
+							t.Errorf("%s on %s: exit code %d, and stdout is %q", name, method, r.code, r.stdout)
+						}
+						if v := s.values("app"); r.code == 0 && slices.Contains([]string{"pair", "pair, wait", "file", "stdin"}, w.name) && v["KEY"] != planted {
+							t.Errorf("%s on %s: reported as stored, and holds %v", name, method, v)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// A type that prints nothing of itself guards against what no test thinks of.
+func TestSecretPrintsNothing(t *testing.T) {
+	p := pair{key: "K", value: newSecret("hunter2")}
+	data, err := json.Marshal(map[string]any{"v": p.value})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []string{fmt.Sprint(p, &p), fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, p.value, p.value), string(data)} {
+		if strings.Contains(got, "hunter2") || strings.Contains(got, "68756e") {
+			t.Errorf("a secret printed itself: %s", got)
+		}
+	}
+}
+
+// Load.
+
+func TestThousandKeysInOneRequest(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets/big", "PUT ~/secrets/big")
+	var file bytes.Buffer
+	for i := range 1000 {
+		fmt.Fprintf(&file, "KEY_%04d='value %d'\n", i, i)
+	}
+	r := here{env: s.env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip", "--json")
+	r.wantCode(t, 0)
+	if n := strings.Count(r.stdout, `"stored"`); n != 1000 || len(s.values("big")) != 1000 || s.values("big")["KEY_0999"] != "value 999" {
+		t.Errorf("%d reported as stored, %d stored", n, len(s.values("big")))
+	}
+}
+
+func TestLongValues(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets/big", "PUT ~/secrets/big")
+	value := strings.Repeat("0123456789abcde\n", 4<<10)
+	var file bytes.Buffer
+	for i := range 100 {
+		fmt.Fprintf(&file, "KEY_%d=\"%s\"\n", i, value)
+	}
+	r := here{env: s.env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip")
+	r.wantCode(t, 0)
+	if len(s.values("big")) != 100 || s.values("big")["KEY_99"] != value {
+		t.Errorf("stored %d keys, the last with %d bytes", len(s.values("big")), len(s.values("big")["KEY_99"]))
+	}
+}
+
+func TestListOfTwoHundred(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets", "GET ~/secrets")
+	for i := range 200 {
+		s.keep(fmt.Sprintf("set-%03d", i), "us-west", "ready")
+	}
+	r := s.here(t, "cloud", "secrets", "list")
+	r.wantCode(t, 0)
+	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+	if len(lines) != 201 || !strings.HasPrefix(lines[1], "set-000 ") || !strings.HasPrefix(lines[200], "set-199 ") {
+		t.Errorf("%d lines, from %q to %q", len(lines), lines[1], lines[len(lines)-1])
+	}
+	r = s.here(t, "cloud", "secrets", "list", "--json")
+	if n := strings.Count(r.stdout, `"name"`); n != 200 {
+		t.Errorf("%d in the JSON", n)
+	}
+}
+
+// With one connection in three dropped nothing is lost, and nothing is reported
+// that is not so.
+func TestOneConnectionInThreeIsDropped(t *testing.T) {
+	for name, how := range map[string]misbehaviour{"before": drop, "after": loseAnswer, "half": half} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := bareStandin(t)
+			defer s.Close()
+			n := 0
+			inThree := func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+				s.mu.Lock()
+				n++
+				dropped := n%3 == 0
+				s.mu.Unlock()
+				if dropped {
+					how(w, r, body, serve)
+					return
+				}
+				serve()
+			}
+			for _, method := range []string{"GET", "PUT", "DELETE"} {
+				s.misbehave(method, times(1000, inThree)...)
+			}
+			for i := range 30 {
+				name, key := fmt.Sprintf("set-%d", i), fmt.Sprintf("K%d", i)
+				s.here(t, "cloud", "secrets", "set", name, key+"=v1", "OTHER=v2", "--skip").wantCode(t, 0)
+				if v := s.values(name); v[key] != "v1" || v["OTHER"] != "v2" {
+					t.Fatalf("%s holds %v", name, v)
+				}
+				s.here(t, "cloud", "secrets", "unset", name, key, "--skip").wantCode(t, 0)
+				if v := s.values(name); v[key] != "" || v["OTHER"] != "v2" {
+					t.Fatalf("%s holds %v", name, v)
+				}
+				s.here(t, "cloud", "secrets", "list", name).wantCode(t, 0)
+				s.here(t, "cloud", "secrets", "delete", name, "--skip").wantCode(t, 0)
+				if s.values(name) != nil {
+					t.Fatalf("%s is still there", name)
+				}
+			}
+			if n < 180 {
+				t.Errorf("only %d requests", n)
+			}
+		})
+	}
+}
+
+// Several who write one set at once: the API refuses overlaps, and in the end the
+// keys of all are there.
+func TestOverlappingWrites(t *testing.T) {
+	s := bareStandin(t)
+	defer s.Close()
+	s.slow = 30 * time.Millisecond
+	env := s.env()
+	var all sync.WaitGroup
+	for i := range 3 {
+		all.Go(func() {
+			r := here{env: env, dir: "/nowhere", clock: &fakeClock{real: time.Duration(60+90*i) * time.Millisecond}}.
+				vbot(t, "cloud", "secrets", "set", "app", fmt.Sprintf("K%d=v", i), "--skip")
+			if r.code != 0 {
+				t.Errorf("exit code %d: %s", r.code, r.stderr)
+			}
+		})
+	}
+	all.Wait()
+	if v := s.values("app"); len(v) != 3 || s.overlaps == 0 {
+		t.Errorf("%d overlaps, and the API holds %v", s.overlaps, v)
+	}
+}
+
+func BenchmarkSet(b *testing.B) {
+	for _, n := range []int{1, 50, 1000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s := bareStandin(b)
+			defer s.Close()
+			args := []string{"cloud", "secrets", "set", "app", "--skip"}
+			for i := range n {
+				args = append(args, fmt.Sprintf("KEY_%d=value", i))
+			}
+			for b.Loop() {
+				s.here(b, args...).wantCode(b, 0)
+			}
+		})
+	}
+}
+
+func BenchmarkListOfTwoHundred(b *testing.B) {
+	s := bareStandin(b)
+	defer s.Close()
+	for i := range 200 {
+		s.keep(fmt.Sprintf("set-%03d", i), "us-west", "ready")
+	}
+	for b.Loop() {
+		s.here(b, "cloud", "secrets", "list").wantCode(b, 0)
+	}
+}
