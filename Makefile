@@ -25,5 +25,6 @@ catalog-check: ## what the newest framework of the range has that the catalog la
 bench: ## the benchmarks, and how long vbot takes beside an empty program and cp -r
 	go test -run '^$$' -bench . -benchmem .
 	e2e/compare
+	e2e/bench
 
 .PHONY: build test golden lint e2e catalog-check bench
