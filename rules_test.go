@@ -145,3 +145,42 @@ func letters(i int) string {
 	}
 	return letters(i/26-1) + letters(i%26)
 }
+
+// No two files whose code meets in one bot import a name from different places:
+// one would hide the other. Of each kind of service a bot has one.
+func TestImportsAgree(t *testing.T) {
+	bot, err := templates.ReadFile("templates/server/bot.py.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(bot), "# imports\n")
+	block, _, _ := strings.Cut(rest, "# end of imports\n")
+	type origin struct{ kind, module string }
+	origins := map[string][]origin{}
+	check := func(kind, file string, imports []pythonImport) {
+		for _, i := range imports {
+			module, names := i.module, i.names
+			if len(names) == 0 {
+				name, _, _ := strings.Cut(i.module, ".")
+				module, names = "", []string{name} // the module itself
+			}
+			for _, n := range names {
+				for _, o := range origins[n] {
+					if o.module != module && (o.kind != kind || kind == kindTransport) {
+						t.Errorf("%s imports %s from %q, and another file from %q", file, n, module, o.module)
+					}
+				}
+				origins[n] = append(origins[n], origin{kind, module})
+			}
+		}
+	}
+	check("", "bot.py.tmpl", parseImports(block))
+	cat := newCatalog()
+	for _, kind := range append(serviceKinds, kindTransport) {
+		for _, p := range cat.all(kind) {
+			if p.file != "" {
+				check(kind, p.file, p.python3(map[string]bool{"noise_cancel": true, "video_in": true, "video_out": true}).imports)
+			}
+		}
+	}
+}

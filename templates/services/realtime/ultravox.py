@@ -4,8 +4,8 @@
 # extras: ultravox
 # keys: https://app.ultravox.ai/
 # env: ULTRAVOX_API_KEY required secret: API key
-import datetime
 import os
+from datetime import timedelta
 
 from pipecat.services.ultravox.llm import OneShotInputParams, UltravoxRealtimeLLMService
 
@@ -16,7 +16,7 @@ def build(system_instruction: str) -> UltravoxRealtimeLLMService:
             api_key=os.environ["ULTRAVOX_API_KEY"],
             system_prompt=system_instruction,
             temperature=0.3,
-            max_duration=datetime.timedelta(minutes=3),
+            max_duration=timedelta(minutes=3),
         )
     )
     return llm

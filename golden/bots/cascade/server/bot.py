@@ -1,4 +1,4 @@
-"""cascade: a voice bot.
+"""A voice bot on Pipecat.
 
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 

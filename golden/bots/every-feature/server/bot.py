@@ -1,4 +1,4 @@
-"""every-feature: a voice bot.
+"""A voice bot on Pipecat.
 
 Deepgram listens, OpenAI thinks, Cartesia speaks, HeyGen shows a face.
 

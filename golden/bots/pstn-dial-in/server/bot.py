@@ -1,4 +1,4 @@
-"""pstn-dial-in: a voice bot.
+"""A voice bot on Pipecat.
 
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 
@@ -109,6 +109,10 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         async def on_dialin_error(transport, data):
             logger.error(f"The call failed: {data}")
             await runner.cancel()
+
+        @transport.event_handler("on_error")
+        async def on_error(transport, error):
+            await runner.cancel()  # the room cannot be joined; the reason is logged already
 
     await runner.run()
 

@@ -1,4 +1,4 @@
-"""realtime-video: a voice bot.
+"""A voice bot on Pipecat.
 
 Gemini Live listens and speaks.
 

@@ -1,4 +1,4 @@
-"""realtime: a voice bot.
+"""A voice bot on Pipecat.
 
 OpenAI Realtime listens and speaks.
 

@@ -1,4 +1,4 @@
-"""sip-dial-in: a voice bot.
+"""A voice bot on Pipecat.
 
 OpenAI Realtime listens and speaks.
 
@@ -158,6 +158,10 @@ async def run_bot(
         async def on_dialin_error(transport, data):
             logger.error(f"The call failed: {data}")
             await runner.cancel()
+
+        @transport.event_handler("on_error")
+        async def on_error(transport, error):
+            await runner.cancel()  # the room cannot be joined; the reason is logged already
 
     @user_aggregator.event_handler("on_user_turn_message_added")
     async def on_user_turn_message_added(aggregator, message: UserTurnMessageAddedMessage):

@@ -1,4 +1,4 @@
-"""Takes calls from Twilio for sip-dial-in and starts the bot for each.
+"""Takes calls from Twilio and starts the bot for each.
 
 Run it with `uv run server.py`, beside bot.py. Twilio tells it about a call at POST /call; it makes
 a Daily room, starts the bot there, and lets the caller wait until the bot fetches the call.
@@ -69,7 +69,8 @@ async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
 @app.post("/call")
 async def take_call(request: Request) -> Response:
     """Answer Twilio's webhook for an incoming call."""
-    form = dict(parse_qsl((await request.body()).decode(), keep_blank_values=True))
+    body = (await request.body()).decode(errors="replace")
+    form = dict(parse_qsl(body, keep_blank_values=True))
     url = str(request.url)
     if public := os.getenv("PUBLIC_URL"):
         url = public.rstrip("/") + request.url.path

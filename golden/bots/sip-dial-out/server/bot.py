@@ -1,4 +1,4 @@
-"""sip-dial-out: a voice bot.
+"""A voice bot on Pipecat.
 
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 
@@ -133,6 +133,10 @@ async def run_bot(
                 await dial()
             else:
                 await runner.cancel()
+
+        @transport.event_handler("on_error")
+        async def on_error(transport, error):
+            await runner.cancel()  # the room cannot be joined; the reason is logged already
 
     await runner.run()
 

@@ -1,4 +1,4 @@
-"""Starts calls from sip-dial-out.
+"""Starts calls of the bot.
 
 Run it with `uv run server.py`, beside bot.py, and ask it for a call:
 
@@ -84,7 +84,11 @@ def authorize(
     """Refuse whoever does not know SERVER_API_KEY: a call costs money."""
     key = os.environ["SERVER_API_KEY"].encode()
     if not credentials or not hmac.compare_digest(credentials.credentials.encode(), key):
-        raise HTTPException(401, "send SERVER_API_KEY as a bearer token")
+        raise HTTPException(
+            401,
+            "send SERVER_API_KEY as a bearer token",
+            {"WWW-Authenticate": "Bearer"},
+        )
 
 
 @app.post("/dialout", dependencies=[Depends(authorize)])

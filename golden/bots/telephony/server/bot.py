@@ -1,4 +1,4 @@
-"""telephony: a voice bot.
+"""A voice bot on Pipecat.
 
 OpenAI (Whisper) listens, Anthropic Claude thinks, ElevenLabs speaks.
 

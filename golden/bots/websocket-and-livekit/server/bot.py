@@ -1,4 +1,4 @@
-"""websocket-and-livekit: a voice bot.
+"""A voice bot on Pipecat.
 
 Gemini Live listens and speaks.
 
