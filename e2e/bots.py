@@ -96,7 +96,7 @@ def tree(folder: Path) -> set[str]:
 
 @dataclass
 class Bot:
-    """A bot that is running."""
+    """A bot, or the server that starts it for calls, that is running."""
 
     url: str
     log_file: Path
@@ -145,18 +145,30 @@ class Project:
             assert found == 1, f"{name} is in .env.example {found} times"
         (self.server / ".env").write_text(text)
 
-    @contextlib.asynccontextmanager
-    async def bot(self, env: Mapping[str, str], *options: str) -> AsyncIterator[Bot]:
+    def bot(
+        self, env: Mapping[str, str], *options: str
+    ) -> contextlib.AbstractAsyncContextManager[Bot]:
         """`uv run bot.py`, up and answering; stopped at the end, whatever happens."""
         port = _free_port()
-        log_file = CACHE / "logs" / f"{self.folder.name}-{port}.log"
+        return self._running(env, port, "/status", "bot.py", "--port", str(port), *options)
+
+    def webhook(self, env: Mapping[str, str]) -> contextlib.AbstractAsyncContextManager[Bot]:
+        """`uv run server.py`, likewise."""
+        port = _free_port()
+        return self._running({**env, "PORT": str(port)}, port, "/health", "server.py")
+
+    @contextlib.asynccontextmanager
+    async def _running(
+        self, env: Mapping[str, str], port: int, path: str, *command: str
+    ) -> AsyncIterator[Bot]:
+        log_file = CACHE / "logs" / f"{self.folder.name}-{command[0]}-{port}.log"
         log_file.parent.mkdir(parents=True, exist_ok=True)
         full = {**plain_env(), **env}
         if network.fenced():
             full["UV_OFFLINE"] = "1"  # fail at once where uv would wait for a registry
         with log_file.open("w") as log:
             process = await asyncio.create_subprocess_exec(
-                *("uv", "run", "bot.py", "--port", str(port), *options),
+                *("uv", "run", *command),
                 cwd=self.server,
                 env=full,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -166,7 +178,7 @@ class Project:
             )
         bot = Bot(f"http://localhost:{port}", log_file)
         try:
-            await _until_it_answers(bot, process)
+            await _until_it_answers(bot, path, process)
             bot.up_since = asyncio.get_running_loop().time()
             yield bot
         finally:
@@ -183,14 +195,21 @@ def generate(vbot: Path, folder: Path, *args: str) -> Project:
     return Project(made[0], report)
 
 
+def installed(vbot: Path, name: str, *options: str) -> Project:
+    """A project of that name, with what it needs."""
+    project = generate(vbot, PROJECTS / name, name, *options)
+    project.sync()
+    return project
+
+
 def _free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
 
 
-async def _until_it_answers(bot: Bot, process: asyncio.subprocess.Process) -> None:
-    """Wait for /status, patiently: the first start of a fresh environment compiles a lot."""
+async def _until_it_answers(bot: Bot, path: str, process: asyncio.subprocess.Process) -> None:
+    """Wait for an answer, patiently: the first start of a fresh environment compiles a lot."""
     now = asyncio.get_running_loop().time
     deadline = now() + 90
     async with aiohttp.ClientSession() as session:
@@ -198,7 +217,7 @@ async def _until_it_answers(bot: Bot, process: asyncio.subprocess.Process) -> No
             if process.returncode is not None:
                 raise AssertionError(f"the bot ended with {process.returncode}:\n{bot.log}")
             with contextlib.suppress(aiohttp.ClientError):
-                async with session.get(f"{bot.url}/status") as response:
+                async with session.get(f"{bot.url}{path}") as response:
                     if response.ok:
                         return
             await asyncio.sleep(0.1)

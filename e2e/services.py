@@ -191,3 +191,16 @@ class Cartesia(WebSocketService):
         for start in range(0, len(pcm), size):
             data = base64.b64encode(pcm[start : start + size]).decode()
             await ws.send_json(head | {"type": "chunk", "data": data, "step_time": 1.0})
+
+
+class Refusing(Service):
+    """A host that has nothing for anybody, such as one whose key has run out."""
+
+    def __init__(self, service: Service):
+        super().__init__()
+        self.name, self.host = service.name, service.host
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.note("refused", path=request.path)
+        error = {"message": "Incorrect API key provided", "code": "invalid_api_key"}
+        return web.json_response({"error": error}, status=401)

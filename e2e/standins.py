@@ -72,6 +72,7 @@ class WebSocketService(Service):
         ws = web.WebSocketResponse()
         await ws.prepare(request)
         try:
+            await self.begin(ws, session)
             async for message in ws:
                 if message.type == WSMsgType.BINARY:
                     await self.received(ws, session, message.data)
@@ -87,6 +88,9 @@ class WebSocketService(Service):
     def opened(self, request: web.Request) -> Any:
         """Check the request that opens a connection; what is returned is handed to `received`."""
         raise NotImplementedError
+
+    async def begin(self, ws: web.WebSocketResponse, session: Any) -> None:
+        """Say something before anything comes."""
 
     async def received(self, ws: web.WebSocketResponse, session: Any, message: Any) -> None:
         """Answer one message: bytes, or what was read from JSON."""

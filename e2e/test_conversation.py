@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import bots
 import network
 import webrtc_client
+from caller import Caller
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from standins import StandIns
 
@@ -16,7 +17,7 @@ SECONDS_UNTIL_TELEMETRY = 12
 @contextlib.asynccontextmanager
 async def called(
     project: bots.Project, services: StandIns
-) -> AsyncIterator[tuple[bots.Bot, webrtc_client.Caller]]:
+) -> AsyncIterator[tuple[bots.Bot, Caller]]:
     """The project's bot is up, and somebody has called it and heard its greeting."""
     async with project.bot(services.env) as bot, webrtc_client.call(bot.url) as caller:
         await caller.ready()

@@ -13,28 +13,25 @@ import asyncio
 import contextlib
 import fractions
 import json
-import uuid
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import aiohttp
 import av
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, MediaStreamError, MediaStreamTrack
 
-import speech
+from caller import EAR, Caller
 
 RATE = 48000
 TICK = RATE // 50  # samples in 20 ms
-EAR = speech.EAR_RATE
 
 
 class _Microphone(AudioStreamTrack):
-    """Silence, and what was put into `pcm`, in real time."""
+    """What the caller breathes out, in real time."""
 
-    def __init__(self) -> None:
+    def __init__(self, breath: Callable[[], bytes]) -> None:
         super().__init__()
-        self.pcm = bytearray()
+        self._breath = breath
         self._sent = 0
         self._started = 0.0
 
@@ -42,29 +39,25 @@ class _Microphone(AudioStreamTrack):
         now = asyncio.get_running_loop().time
         self._started = self._started or now()
         await asyncio.sleep(max(0.0, self._started + self._sent / RATE - now()))
-        chunk = bytes(self.pcm[: TICK * 2]).ljust(TICK * 2, b"\0")
-        del self.pcm[: TICK * 2]
         frame = av.AudioFrame(format="s16", layout="mono", samples=TICK)
-        frame.planes[0].update(chunk)
+        frame.planes[0].update(self._breath())
         frame.sample_rate, frame.pts = RATE, self._sent
         frame.time_base = fractions.Fraction(1, RATE)
         self._sent += TICK
         return frame
 
 
-class Caller:
-    """The person. `messages` and `heard` (PCM at `EAR` Hz) hold all that came so far."""
+class WebRTCCaller(Caller):
+    rate = RATE
 
     def __init__(self, peer: RTCPeerConnection) -> None:
+        super().__init__()
         self._peer = peer
-        self._microphone = _Microphone()
         self._channel = peer.createDataChannel("chat", ordered=True)
         self._open = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self.messages: list[dict[str, Any]] = []
-        self.heard = bytearray()
 
-        peer.addTrack(self._microphone)
+        peer.addTrack(_Microphone(self.breath))
         peer.on("track", self._tracked)
         self._channel.on("open", self._open.set)
         self._channel.on("message", lambda text: self.messages.append(json.loads(text)))
@@ -102,56 +95,8 @@ class Caller:
             self._channel.send(f"ping: {asyncio.get_running_loop().time()}")
             await asyncio.sleep(1)
 
-    def send(self, kind: str, data: Any = None) -> None:
-        """Send an RTVI message."""
-        message = {"label": "rtvi-ai", "type": kind, "id": uuid.uuid4().hex[:8], "data": data}
-        self._channel.send(json.dumps(message))
-
-    async def ready(self) -> None:
-        """Say that the client is ready, and wait until the bot says that it is, too."""
-        about = {"library": "vbot-e2e", "library_version": "0"}
-        self.send("client-ready", {"version": "1.2.0", "about": about})
-        await self.receive("bot-ready")
-
-    async def receive(
-        self,
-        kind: str,
-        holds: Callable[[dict[str, Any]], bool] = lambda data: True,
-        timeout: float = 20,
-    ) -> dict[str, Any]:
-        """The data of the first message of that kind that `holds` is true of."""
-
-        def found() -> dict[str, Any] | None:
-            for message in self.messages:
-                data = message.get("data") or {}
-                if message.get("type") == kind and holds(data):
-                    return data
-            return None
-
-        await _until(lambda: found() is not None, timeout)
-        if (data := found()) is not None:
-            return data
-        raise AssertionError(f"no such {kind!r} within {timeout:g} s: {self.messages}")
-
-    async def say(self, sentence: str) -> None:
-        """Speak, to the end of the sentence."""
-        self._microphone.pcm += speech.speak(sentence, RATE)
-        while self._microphone.pcm:
-            await asyncio.sleep(0.02)
-
-    async def hear(self, sentence: str, timeout: float = 20) -> None:
-        """Wait until the bot has said this sentence, aloud."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout
-        while loop.time() < deadline:
-            # In a thread: the ear takes tens of milliseconds, and the microphone must not stutter.
-            if await asyncio.to_thread(speech.hear, bytes(self.heard), EAR, [sentence]):
-                return
-            await asyncio.sleep(0.3)
-        raise AssertionError(
-            f"the bot was not heard to say {sentence!r} within {timeout:g} s; "
-            f"{len(self.heard) / 2 / EAR:.1f} s came, of loudness {speech.loudness(self.heard):.0f}"
-        )
+    def send_text(self, text: str) -> None:
+        self._channel.send(text)
 
     async def hang_up(self) -> None:
         for task in self._tasks:
@@ -160,19 +105,11 @@ class Caller:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def _until(holds: Callable[[], bool], timeout: float) -> None:
-    """Wait until something holds, or until time is up."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + timeout
-    while not holds() and loop.time() < deadline:
-        await asyncio.sleep(0.05)
-
-
 @contextlib.asynccontextmanager
-async def call(url: str) -> AsyncIterator[Caller]:
+async def call(url: str) -> AsyncIterator[WebRTCCaller]:
     """Call the bot whose runner answers at `url`; hang up at the end."""
     # No servers: by default, aiortc asks one of Google's.
-    caller = Caller(RTCPeerConnection(RTCConfiguration(iceServers=[])))
+    caller = WebRTCCaller(RTCPeerConnection(RTCConfiguration(iceServers=[])))
     try:
         await caller.connect(url)
         yield caller

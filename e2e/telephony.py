@@ -1,0 +1,123 @@
+"""What a call over Daily needs of others: the stand-ins of Daily's REST API and of who runs bots.
+
+`signature` is what Twilio adds to the requests that it sends.
+"""
+
+import base64
+import hashlib
+import hmac
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from standins import Service
+
+
+def signature(token: str, url: str, form: Mapping[str, str]) -> str:
+    """https://www.twilio.com/docs/usage/security#validating-requests"""
+    signed = url + "".join(name + form[name] for name in sorted(form))
+    code = hmac.new(token.encode(), signed.encode(), hashlib.sha1)
+    return base64.b64encode(code.digest()).decode()
+
+
+class Daily(Service):
+    """Makes rooms and the tokens that let people in. It can be out of order.
+
+    https://docs.daily.co/reference/rest-api
+    """
+
+    name, host = "daily", "api.daily.co"
+
+    def __init__(self, key: str):
+        super().__init__()
+        self.key = key
+        self.in_order = True
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.expect(request.method == "POST", f"method {request.method}")
+        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
+        body = await request.json()
+        self.note(request.path.removeprefix("/v1/"), **body)
+        if not self.in_order:
+            return web.json_response({"error": "server-error", "info": "try later"}, status=500)
+        if request.path == "/v1/rooms":
+            return self._room(body)
+        self.expect(request.path == "/v1/meeting-tokens", f"no such path: {request.path}")
+        self.expect(body["properties"].get("room_name"), "a token for any room")
+        return web.json_response({"token": f"token-for-{body['properties']['room_name']}"})
+
+    def _room(self, body: dict[str, Any]) -> web.StreamResponse:
+        config = dict(body["properties"])
+        self.expect(config.get("exp"), "a room that stays for ever")
+        if sip := config.get("sip"):
+            self.expect(sip["display_name"] and sip["sip_mode"] == "dial-in", f"SIP: {sip}")
+            config["sip_uri"] = {"endpoint": f"{body['name']}@sip.daily.example"}
+        room = {
+            "id": str(uuid.uuid4()),
+            "name": body["name"],
+            "api_created": True,
+            "privacy": body.get("privacy", "public"),
+            "url": f"https://company.daily.co/{body['name']}",
+            "created_at": "2026-01-26T09:01:22.000Z",
+            "config": config,
+        }
+        return web.json_response(room)
+
+
+class Rooms(Service):
+    """Where Daily's own client, in native code, looks up a room that it is to join: in vain."""
+
+    name, host = "rooms", "gs.daily.co"
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        before = "/rooms/check/company/"
+        self.expect(request.path.startswith(before), f"no such path: {request.path}")
+        self.note("look up", room=request.path.removeprefix(before))
+        return web.json_response({"error": "not-found"}, status=404)
+
+
+class Runner(Service):
+    """bot.py on some machine, as far as starting a session goes. It can be out of order."""
+
+    name, host = "runner", "bots.example"
+    url = "https://bots.example"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_order = True
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        place = (request.method, request.path)
+        self.expect(place == ("POST", "/start"), f"no such path: {place}")
+        body = await request.json()
+        self.expect(body.get("transport") == "daily", "not over Daily")
+        return self.start(body)
+
+    def start(self, body: dict[str, Any]) -> web.StreamResponse:
+        # The room is there already: one more would be paid for and stay empty.
+        self.expect(body.get("createDailyRoom") is False, "a second room")
+        self.note("start", **body["body"])
+        if not self.in_order:
+            return web.json_response({"detail": "no capacity"}, status=503)
+        return web.json_response({"sessionId": str(uuid.uuid4())})
+
+
+class Cloud(Runner):
+    """Pipecat Cloud, where the bot is deployed as `agent`."""
+
+    name, host = "cloud", "api.pipecat.daily.co"
+
+    def __init__(self, agent: str, key: str):
+        super().__init__()
+        self.agent, self.key = agent, key
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        place = (request.method, request.path)
+        self.expect(place == ("POST", f"/v1/public/{self.agent}/start"), f"no such path: {place}")
+        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
+        body = await request.json()
+        unknown = body.keys() - {"createDailyRoom", "dailyRoomProperties", "body"}
+        self.expect(not unknown, f"fields that the API does not have: {unknown}")
+        return self.start(body)

@@ -1,0 +1,417 @@
+"""Calls over Daily: the servers that start the bot for each, and the bots that take part.
+
+How far a bot gets here: its client, in native code, looks up the room that it was given. There it
+ends, because behind that is Daily itself.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+import bots
+import network
+from caller import until
+from conversation import KEYS
+from services import Cartesia, Deepgram
+from standins import StandIns
+from telephony import Cloud, Daily, Rooms, Runner, signature
+
+SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
+DAILY_KEY, PASSWORD, TOKEN = "a-daily-key", "a-long-random-text", "a-twilio-token"
+OURS = {"DAILY_API_KEY": DAILY_KEY}
+OUT = OURS | {"SERVER_API_KEY": PASSWORD}
+IN = OURS | {"TWILIO_ACCOUNT_SID": "AC" + "3" * 32, "TWILIO_AUTH_TOKEN": TOKEN}
+DEPLOYED = {"PIPECAT_AGENT_NAME": "an-agent", "PIPECAT_API_KEY": "a-public-key"}
+SECRETS = [DAILY_KEY, PASSWORD, TOKEN, DEPLOYED["PIPECAT_API_KEY"]]
+
+NUMBER, SIP = "+15551234567", "sip:alice@example.com"
+CALL = {"CallSid": "CA" + "2" * 32, "From": NUMBER, "To": "+15557654321"}
+
+
+@pytest.fixture(scope="module")
+def pstn_out(vbot: Path) -> bots.Project:
+    return bots.installed(vbot, "pstn_out", "-t", "daily_pstn_dialout", *SERVICES)
+
+
+@pytest.fixture(scope="module")
+def sip_out(vbot: Path) -> bots.Project:
+    return bots.installed(vbot, "sip_out", "-t", "twilio_daily_sip_dialout", *SERVICES)
+
+
+@pytest.fixture(scope="module")
+def sip_in(vbot: Path) -> bots.Project:
+    return bots.installed(vbot, "sip_in", "-t", "twilio_daily_sip_dialin", *SERVICES)
+
+
+@pytest.fixture(scope="module")
+def pstn_in(vbot: Path) -> bots.Project:
+    return bots.installed(vbot, "pstn_in", "-t", "daily_pstn_dialin", *SERVICES)
+
+
+Answer = tuple[int, Any]
+
+
+async def post(url: str, headers: Mapping[str, str] | None = None, **body: Any) -> Answer:
+    """POST, and what comes back: the status, and the text or what JSON says."""
+    async with aiohttp.ClientSession() as http:
+        async with http.post(url, headers=headers, **body) as response:
+            text = await response.text()
+            assert "Traceback" not in text
+            assert not any(secret in text for secret in SECRETS), text
+            return response.status, json.loads(text) if text.startswith("{") else text
+
+
+async def ask(server: bots.Bot, wanted: Any, password: str | None = PASSWORD) -> Answer:
+    """Ask for a call, as the README says."""
+    headers = {} if password is None else {"Authorization": f"Bearer {password}"}
+    return await post(f"{server.url}/dialout", headers, json=wanted)
+
+
+async def ring(server: bots.Bot, form: Mapping[str, str] = CALL, token: str = TOKEN) -> Answer:
+    """Tell the server about a call, as Twilio does."""
+    url = f"{server.url}/call"
+    return await post(url, {"X-Twilio-Signature": signature(token, url, form)}, data=form)
+
+
+def asked(services: StandIns) -> list[list[dict[str, Any]]]:
+    """What Daily and whoever runs the bot were asked so far."""
+    return [services.requests(name) for name in ("daily", "runner", "cloud")]
+
+
+def is_a_call(project: bots.Project, body: dict[str, Any]) -> None:
+    """bot.py reads exactly this: no field is missing or left over."""
+    code = "import sys; from call import Call; print(Call.model_validate_json(sys.argv[1]))"
+    code += "; assert set(Call.model_fields) == set(__import__('json').loads(sys.argv[1]))"
+    bots.must("uv", "run", "python", "-c", code, json.dumps(body), cwd=project.server)
+
+
+def secrets_stay(server: bots.Bot) -> None:
+    assert not any(secret in server.log for secret in SECRETS)
+
+
+def outgoing(project: bots.Project) -> dict[str, str]:
+    """Whom a project calls."""
+    return {"phone_number": NUMBER} if project.folder.name == "pstn_out" else {"sip_uri": SIP}
+
+
+@pytest.mark.parametrize("kind", ["pstn_out", "sip_out"])
+def test_who_knows_the_password_can_start_a_call(kind: str, request: pytest.FixtureRequest) -> None:
+    project: bots.Project = request.getfixturevalue(kind)
+    project.write_env(**OUT, BOT_URL=Runner.url)
+    wanted = outgoing(project)
+
+    async def calls() -> None:
+        async with StandIns(Daily(DAILY_KEY), Runner()) as services:
+            async with project.webhook(services.env) as server:
+                status, answer = await ask(server, wanted)
+                [room] = services.requests("daily", "rooms")
+                url = f"https://company.daily.co/{room['name']}"
+                assert (status, answer) == (200, {"status": "started", "room_url": url})
+                assert room["properties"]["enable_dialout"] is True
+                [token] = services.requests("daily", "meeting-tokens")
+                assert token["properties"]["is_owner"] is True  # only an owner may dial out
+                [call] = services.requests("runner", "start")
+                assert call == {"room_url": url, "token": f"token-for-{room['name']}"} | wanted
+
+                before = asked(services)
+                for password in (None, "", "wrong", PASSWORD[:-1], PASSWORD + " x", "pässword"):
+                    assert (await ask(server, wanted, password))[0] == 401
+                    # Whoever does not know it does not learn what would be right, either.
+                    assert (await ask(server, {"phone_number": 1}, password))[0] == 401
+                basic = "Basic " + base64.b64encode(f"user:{PASSWORD}".encode()).decode()
+                answer = await post(f"{server.url}/dialout", {"Authorization": basic}, json=wanted)
+                assert answer[0] == 401
+                assert asked(services) == before
+
+                assert server.errors() == []
+                secrets_stay(server)
+            assert services.names_asked() == services.hosts
+        is_a_call(project, call)
+
+    network.run(calls)
+
+
+NO_NUMBERS = [
+    *("15551234567", "+0551234567", "+1555", "+155512345678901234", "+1 555 123 4567", "+1555abc"),
+    *(NUMBER + "\n", "", None, 15551234567, [NUMBER], "sip:alice@example.com"),
+]
+NO_ADDRESSES = [
+    *("alice@example.com", "sip:alice", "sip:@example.com", "sip:a@b@c", "sip:a b@example.com"),
+    *(SIP + "\n", "", None, 1, NUMBER, "http://alice@example.com"),
+]
+
+
+@pytest.mark.parametrize(("kind", "no"), [("pstn_out", NO_NUMBERS), ("sip_out", NO_ADDRESSES)])
+def test_what_cannot_be_called_is_refused(
+    kind: str, no: list[Any], request: pytest.FixtureRequest
+) -> None:
+    project: bots.Project = request.getfixturevalue(kind)
+    project.write_env(**OUT, BOT_URL=Runner.url)
+    [name] = outgoing(project)
+
+    async def calls() -> None:
+        async with StandIns(Daily(DAILY_KEY), Runner()) as services:
+            async with project.webhook(services.env) as server:
+                for value in no:
+                    status, answer = await ask(server, {name: value})
+                    assert status == 422, value
+                    assert answer["detail"][0]["loc"] == ["body", name]
+                for whole in ({}, [], "+1"):
+                    assert (await ask(server, whole))[0] == 422
+                assert server.errors() == []
+            assert asked(services) == [[], [], []]
+
+    network.run(calls)
+
+
+def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
+    sip_in.write_env(**IN, BOT_URL=Runner.url)
+
+    async def calls() -> None:
+        async with StandIns(Daily(DAILY_KEY), Runner()) as services:
+            async with sip_in.webhook(services.env) as server:
+                status, twiml = await ring(server)
+                assert status == 200
+                assert twiml.startswith("<?xml") and "<Say>" in twiml and "<Pause " in twiml
+                [room] = services.requests("daily", "rooms")
+                assert room["properties"]["sip"]["display_name"] == NUMBER
+                [call] = services.requests("runner", "start")
+                assert call == {
+                    "room_url": f"https://company.daily.co/{room['name']}",
+                    "token": f"token-for-{room['name']}",
+                    "sip_uri": f"sip:{room['name']}@sip.daily.example",
+                    "call_sid": CALL["CallSid"],
+                }
+
+                # Through a tunnel, Twilio signs the address that it knows.
+                through = {"Host": "tunnel.example", "X-Forwarded-Proto": "https"}
+                signed = signature(TOKEN, "https://tunnel.example/call", CALL)
+                headers = through | {"X-Twilio-Signature": signed}
+                assert (await post(f"{server.url}/call", headers, data=CALL))[0] == 200
+                assert len(services.requests("runner", "start")) == 2
+
+                before = asked(services)
+                assert (await ring(server, token="another-token"))[0] == 403
+                assert (await post(f"{server.url}/call", data=CALL))[0] == 403
+                assert (await post(f"{server.url}/call", data=b"\xff\xfe"))[0] == 403
+                # A signature is good for one address and one form.
+                headers = {"X-Twilio-Signature": signed}
+                assert (await post(f"{server.url}/call", headers, data=CALL))[0] == 403
+                other = CALL | {"From": "+15550000000"}
+                headers |= through
+                assert (await post(f"{server.url}/call", headers, data=other))[0] == 403
+                status, answer = await ring(server, {"From": NUMBER})
+                assert (status, answer) == (400, {"detail": "CallSid is missing"})
+                assert asked(services) == before
+                assert server.errors() == []
+                secrets_stay(server)
+            assert services.names_asked() == services.hosts
+        is_a_call(sip_in, call)
+
+    network.run(calls)
+
+
+def test_twilio_may_know_the_server_by_a_public_url(sip_in: bots.Project) -> None:
+    sip_in.write_env(**IN, BOT_URL=Runner.url, PUBLIC_URL="https://calls.example/")
+
+    async def calls() -> None:
+        async with StandIns(Daily(DAILY_KEY), Runner()) as services:
+            async with sip_in.webhook(services.env) as server:
+                signed = signature(TOKEN, "https://calls.example/call", CALL)
+                headers = {"X-Twilio-Signature": signed}
+                assert (await post(f"{server.url}/call", headers, data=CALL))[0] == 200
+                assert (await ring(server))[0] == 403
+                assert server.errors() == []
+
+    network.run(calls)
+
+
+@pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
+def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) -> None:
+    project: bots.Project = request.getfixturevalue(kind)
+    project.write_env(**(IN if kind == "sip_in" else OUT), BOT_URL=Runner.url)
+
+    async def calls() -> None:
+        daily, runner = Daily(DAILY_KEY), Runner()
+
+        async def call() -> Answer:
+            if kind == "sip_in":
+                return await ring(server)
+            return await ask(server, outgoing(project))
+
+        async with StandIns(daily, runner) as services:
+            async with project.webhook(services.env) as server:
+                daily.in_order = False
+                detail = "Daily made no room for the call; see the server's log"
+                assert await call() == (502, {"detail": detail})
+                assert services.requests("runner") == []
+                assert any("server-error" in line for line in server.errors())
+
+                daily.in_order, runner.in_order = True, False
+                seen = len(server.errors())
+                detail = "the bot did not start; see the server's log"
+                assert await call() == (502, {"detail": detail})
+                [error] = server.errors()[seen:]
+                assert "503" in error and "no capacity" in error
+                assert "Traceback" not in server.log
+
+                runner.in_order = True
+                assert (await call())[0] == 200
+                secrets_stay(server)
+
+    network.run(calls)
+
+
+def test_a_bot_or_a_daily_that_is_not_there_is_said_in_words(pstn_out: bots.Project) -> None:
+    nobody = "http://127.0.0.1:9"
+
+    async def call(services: StandIns, what: str) -> None:
+        async with pstn_out.webhook(services.env) as server:
+            status, answer = await ask(server, {"phone_number": NUMBER})
+            assert status == 502 and what in answer["detail"]
+            assert any("127.0.0.1" in line for line in server.errors())
+            assert "Traceback" not in server.log
+
+    async def calls() -> None:
+        async with StandIns(Daily(DAILY_KEY), Runner()) as services:
+            pstn_out.write_env(**OUT, BOT_URL=nobody)
+            await call(services, "the bot did not start")
+            pstn_out.write_env(**OUT, BOT_URL=Runner.url, DAILY_API_URL=f"{nobody}/v1")
+            await call(services, "Daily made no room")
+            assert services.requests("runner") == []
+
+    network.run(calls)
+
+
+@pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
+def test_a_deployed_bot_is_started_on_pipecat_cloud(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    project: bots.Project = request.getfixturevalue(kind)
+    project.write_env(**(IN if kind == "sip_in" else OUT), **DEPLOYED)
+
+    async def calls() -> None:
+        cloud = Cloud(DEPLOYED["PIPECAT_AGENT_NAME"], DEPLOYED["PIPECAT_API_KEY"])
+        async with StandIns(Daily(DAILY_KEY), cloud) as services:
+            async with project.webhook(services.env) as server:
+                wanted = ring(server) if kind == "sip_in" else ask(server, outgoing(project))
+                assert (await wanted)[0] == 200
+                assert server.errors() == []
+                secrets_stay(server)
+            [call] = services.requests("cloud", "start")
+        is_a_call(project, call)
+
+    network.run(calls)
+
+
+@pytest.mark.parametrize(
+    ("kind", "script", "given", "missing"),
+    [
+        ("pstn_out", "server.py", {}, set(OUT)),
+        ("sip_out", "server.py", OURS, {"SERVER_API_KEY"}),
+        ("sip_in", "server.py", {}, set(IN)),
+        ("sip_in", "server.py", IN | {"PIPECAT_AGENT_NAME": "an-agent"}, {"PIPECAT_API_KEY"}),
+        ("pstn_in", "bot.py", KEYS, set(OURS)),
+        ("pstn_out", "bot.py", KEYS, set(OURS)),
+        ("sip_out", "bot.py", KEYS, set(OURS)),
+        ("sip_in", "bot.py", KEYS, set(IN)),
+    ],
+)
+def test_what_is_missing_is_named_at_the_start(
+    kind: str, script: str, given: dict[str, str], missing: set[str], request: pytest.FixtureRequest
+) -> None:
+    project: bots.Project = request.getfixturevalue(kind)
+    project.write_env(**given)
+    done = bots.run("uv", "run", script, cwd=project.server, env=bots.plain_env(), timeout=60)
+    assert done.returncode == 1
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("Set ")]
+    assert set(line.removeprefix("Set ").partition(" in .env")[0].split(", ")) == missing
+    assert "Traceback" not in done.stderr
+
+
+async def goes_to(bot: bots.Bot, url: str) -> None:
+    """The bot looks for that room, finds none, and does not stay where nobody can come."""
+    await until(lambda: f"Error joining {url}" in bot.log, 20)
+    assert f"Joining {url}" in bot.log
+    await until(lambda: "finished running" in bot.log, 10)
+    assert "finished running" in bot.log
+
+
+@pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
+def test_the_server_and_the_bot_work_together(kind: str, request: pytest.FixtureRequest) -> None:
+    """Both run, as the README says, and the bot goes to the room of the call."""
+    project: bots.Project = request.getfixturevalue(kind)
+    values = KEYS | (IN if kind == "sip_in" else OUT)
+    listening, speaking = Deepgram(KEYS["DEEPGRAM_API_KEY"], []), Cartesia(KEYS["CARTESIA_API_KEY"])
+
+    async def calls() -> None:
+        async with StandIns(Daily(DAILY_KEY), Rooms(), listening, speaking) as services:
+            # Unseen, native code would go to the real Daily.
+            nowhere = {} if network.fenced() else {"HTTPS_PROXY": "http://127.0.0.1:9"}
+            project.write_env(**values)
+            async with project.bot(services.env | nowhere) as bot:
+                project.write_env(**values, BOT_URL=bot.url)
+                async with project.webhook(services.env) as server:
+                    wanted = ring(server) if kind == "sip_in" else ask(server, outgoing(project))
+                    assert (await wanted)[0] == 200
+                    [room] = services.requests("daily", "rooms")
+                    url = f"https://company.daily.co/{room['name']}"
+                    await goes_to(bot, url)
+                    assert server.errors() == []
+                if network.fenced():
+                    looked_up = {found["room"] for found in services.requests("rooms")}
+                    assert looked_up == {room["name"]}
+                    assert [line for line in bot.errors() if "Error joining" not in line] == []
+
+    network.run(calls)
+
+
+def test_a_call_in_over_daily_reaches_the_bot(pstn_in: bots.Project) -> None:
+    """With the command that the README gives, and what Daily's webhook sends."""
+    pstn_in.write_env(**KEYS, **OURS)
+    readme = (pstn_in.folder / "README.md").read_text()
+    [command] = re.findall(r"`uv run bot\.py (-t daily[^`]*)`", readme)
+    listening, speaking = Deepgram(KEYS["DEEPGRAM_API_KEY"], []), Cartesia(KEYS["CARTESIA_API_KEY"])
+    ringing = {"From": NUMBER, "To": "+15557654321", "callId": "a-call", "callDomain": "a-domain"}
+
+    async def calls() -> None:
+        async with StandIns(Daily(DAILY_KEY), Rooms(), listening, speaking) as services:
+            # Unseen, native code would go to the real Daily.
+            nowhere = {} if network.fenced() else {"HTTPS_PROXY": "http://127.0.0.1:9"}
+            async with pstn_in.bot(services.env | nowhere, *command.split()) as bot:
+                hook = f"{bot.url}/daily-dialin-webhook"
+                assert await post(hook, json={"test": True}) == (200, {"status": "OK"})
+                status, answer = await post(hook, json=ringing)
+                [room] = services.requests("daily", "rooms")
+                assert room["properties"]["sip"]["display_name"] == NUMBER
+                url = f"https://company.daily.co/{room['name']}"
+                assert (status, answer["dailyRoom"]) == (200, url)
+                await goes_to(bot, url)
+                if network.fenced():
+                    looked_up = {found["room"] for found in services.requests("rooms")}
+                    assert looked_up == {room["name"]}
+                    assert [line for line in bot.errors() if "Error joining" not in line] == []
+
+    network.run(calls)
+
+
+@pytest.mark.parametrize("kind", ["pstn_in", "pstn_out", "sip_in", "sip_out"])
+def test_the_bot_of_a_call_starts(kind: str, request: pytest.FixtureRequest) -> None:
+    project: bots.Project = request.getfixturevalue(kind)
+    values = {"pstn_in": OURS, "sip_in": IN, "pstn_out": OUT, "sip_out": OUT}[kind]
+    project.write_env(**KEYS, **values)
+
+    async def start() -> None:
+        async with StandIns(Daily(DAILY_KEY)) as services, project.bot(services.env) as bot:
+            async with aiohttp.ClientSession() as http, http.get(f"{bot.url}/status") as response:
+                assert "daily" in (await response.json())["transports"]
+            assert bot.errors() == []
+            assert services.names_asked() == set()
+
+    network.run(start)
