@@ -69,6 +69,7 @@ func TestBots(t *testing.T) {
 		{"every-feature", bot + " -t daily --recording --transcription --video-input --observability --eval --enable-noise-cancel --video heygen"},
 		{"realtime-video", "-t webrtc -t daily -m realtime --realtime gemini_live --video-input --no-deploy-to-cloud"},
 		{"telephony", "-t twilio -t webrtc -m cascade --stt openai --llm anthropic --tts elevenlabs --eval --no-deploy-to-cloud"},
+		{"telephony-providers", "-t telnyx -t plivo -t exotel -m realtime --realtime openai"},
 		{"pstn-dial-in", "-t daily_pstn --daily-pstn-mode dial-in -m cascade --stt deepgram --llm openai --tts cartesia"},
 		{"pstn-dial-out", "-t daily_pstn_dialout -t webrtc -m cascade --stt deepgram --llm openai --tts cartesia --eval"},
 		{"sip-dial-in", "-t twilio_daily_sip_dialin -m realtime --realtime openai --recording --transcription"},
@@ -101,6 +102,40 @@ func TestBots(t *testing.T) {
 			}
 			goldenTree(t, "bots/"+c.name, filepath.Join(dir, c.name))
 		})
+	}
+}
+
+// An option is visible where it is on, and leaves no trace where it is off.
+func TestOptionsLeaveNoTrace(t *testing.T) {
+	cat := newCatalog()
+	for key, trace := range map[string]string{
+		"recording":            `(?i)recording|AudioBufferProcessor`,
+		"transcription":        `Transcript:`,
+		"enable_observability": `(?i)whisker`,
+		"enable_noise_cancel":  `(?i)krisp`,
+		"enable_eval":          `(?i)\bevals?\b`,
+		"deploy_to_cloud":      `(?i)docker|cloud-deploy|pipecatcloud`,
+		"video_input":          `video_in`,
+		"video_output":         `video_out`,
+	} {
+		for _, on := range []bool{false, true} {
+			said := quickstart()
+			said[key] = answer{on: on}
+			cfg, _, problems := resolve(cat, said, "")
+			files, err := render(cfg, cat)
+			if err != nil || len(problems) > 0 {
+				t.Fatal(err, problems)
+			}
+			found := ""
+			for _, f := range files {
+				if !f.guide {
+					found += regexp.MustCompile(trace).FindString(f.path + "\n" + string(f.data))
+				}
+			}
+			if (found != "") != on {
+				t.Errorf("%s is %v, and of it there is %q", key, on, found)
+			}
+		}
 	}
 }
 
