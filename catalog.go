@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// templates holds everything that vbot generates from. `all:` keeps files whose
-// names begin with a dot or an underscore, which a plain pattern drops.
+// templates holds everything that vbot generates from. The patterns name files:
+// one that names a folder would drop .env.example, and with `all:` take the caches
+// of linters along.
 //
-//go:embed all:templates
+//go:embed templates/*.tmpl templates/*/*.tmpl templates/*/*/*.tmpl templates/services/*/*.py
 var templates embed.FS
 
 // The kinds of provider, each a folder of templates/services.
