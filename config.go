@@ -282,7 +282,12 @@ func (r *resolver) dialMode(id string, modes map[string]string, cfg *config) orN
 		r.yields(option, "transports", "there is no "+id+" transport")
 		return ""
 	}
-	if said := r.word(option, modeDialIn, modeDialOut); said != "" && named != "" && said != named {
+	said := r.word(option, modeDialIn, modeDialOut)
+	if said != "" && named != "" && said != named && r.said[option].flag && !r.said["transports"].flag {
+		r.notes = append(r.notes, fmt.Sprintf("the mode %s of the configuration file is left out: %s says %s", named, optionOf(option).where(), said))
+		return orNull(said)
+	}
+	if said != "" && named != "" && said != named {
 		r.yields(option, "transports", "the transport "+id+"_"+strings.ReplaceAll(named, "-", "")+" says "+named)
 	} else if said != "" {
 		return orNull(said)

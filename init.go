@@ -86,7 +86,11 @@ type initOptions struct {
 
 func setupInit(inv *invocation) runFunc {
 	o := &initOptions{said: answers{}}
+	inv.fields = map[string]string{}
 	for _, opt := range options {
+		for _, name := range []string{opt.flag, opt.short, "no-" + opt.flag} {
+			inv.fields[name] = opt.key
+		}
 		switch opt.typ {
 		case text:
 			textFlag(inv.set, func(s string) { o.said[opt.key] = answer{text: s, flag: true} }, opt.flag, opt.short)
@@ -182,6 +186,9 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 		fromFile, wrong, err := readConfig(ctx, a, *o.config)
 		if err != nil {
 			return err
+		}
+		if fromFile == nil { // what is missing may stand in the file that cannot be read
+			return &failure{Code: codeInvalidConfig, Problems: wrong, hint: "nothing was written"}
 		}
 		problems = append(problems, wrong...)
 		for key, value := range fromFile {
@@ -293,6 +300,21 @@ func (p *plan) refuse() error {
 
 // report says what was done: to a script on stdout, to a person on stderr.
 func (p *plan) report(a *app, asJSON bool, cfg *config) error {
+	for _, action := range []string{actionCreated, actionReplaced, actionKept} {
+		lines := []string{fmt.Sprintf("%s %s in %s:", action, plural(p.count(action), "file"), p.dir)}
+		for _, s := range p.steps {
+			if s.action == action {
+				lines = append(lines, "  "+s.path)
+			}
+		}
+		if len(lines) > 1 {
+			a.note("%s", strings.Join(lines, "\n"))
+		}
+	}
+	if p.count(actionUnchanged) == len(p.steps) {
+		a.note("nothing to do: all %s are in %s already", plural(len(p.steps), "file"), p.dir)
+	}
+	p.explainGuides(a)
 	if asJSON {
 		type done struct {
 			Path   string `json:"path"`
@@ -311,21 +333,6 @@ func (p *plan) report(a *app, asJSON bool, cfg *config) error {
 			return err
 		}
 	}
-	for _, action := range []string{actionCreated, actionReplaced, actionKept} {
-		lines := []string{fmt.Sprintf("%s %s in %s:", action, plural(p.count(action), "file"), p.dir)}
-		for _, s := range p.steps {
-			if s.action == action {
-				lines = append(lines, "  "+s.path)
-			}
-		}
-		if len(lines) > 1 {
-			a.note("%s", strings.Join(lines, "\n"))
-		}
-	}
-	if p.count(actionUnchanged) == len(p.steps) {
-		a.note("nothing to do: all %s are in %s already", plural(len(p.steps), "file"), p.dir)
-	}
-	p.explainGuides(a)
 	return nil
 }
 
@@ -491,16 +498,18 @@ func describeOptions(a *app, inv *invocation) error {
 func describeForPeople(a *app, cat *catalog) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	section := func(heading string, providers []*provider) {
-		fmt.Fprintf(w, "%s\nID\tNAME\tLABEL\tNEEDS\tVARIABLES\n", heading)
+		fmt.Fprintf(w, "%s\nID\tNAMES\tLABEL\tNEEDS\tEXTRAS\tVARIABLES\n", heading)
 		for _, p := range providers {
-			var required []string
+			var variables []string
 			for _, v := range p.env {
-				if v.required {
-					required = append(required, v.name)
+				name := v.name
+				if !v.required {
+					name = "[" + name + "]"
 				}
+				variables = append(variables, name)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.id, p.names[0], p.label,
-				cmp.Or(strings.Join(p.needs(), ", "), "-"), cmp.Or(strings.Join(required, " "), "-"))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.id, strings.Join(p.names, " "), p.label, cmp.Or(strings.Join(p.needs(), " "), "-"),
+				cmp.Or(strings.Join(p.extras, " "), "-"), cmp.Or(strings.Join(variables, " "), "-"))
 		}
 		w.Flush() // a section has columns of its own
 	}
@@ -511,7 +520,7 @@ func describeForPeople(a *app, cat *catalog) error {
 	section("\nText to speech (--tts)", cat.all(kindTTS))
 	section("\nSpeech to speech (--realtime)", cat.all(kindRealtime))
 	section("\nVideo avatars (--video)", cat.all(kindVideo))
-	fmt.Fprintln(w, "\nVariables are those that must be set; .env.example of a bot names the others.")
+	fmt.Fprintln(w, "\nVariables in brackets are optional. A bot is of the type web or telephony (--bot-type).")
 	return w.Flush()
 }
 

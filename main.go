@@ -14,6 +14,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -109,6 +110,8 @@ type invocation struct {
 	path string // "vbot init"
 	set  *flag.FlagSet
 	json bool
+	// fields are the configuration keys of flags that have another name.
+	fields map[string]string
 	// instead is what a listing or help flag asked for; it wins over everything
 	// else on the line.
 	instead func(a *app, inv *invocation) error
@@ -233,6 +236,9 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 		return inv.instead(a, inv)
 	}
 	if len(problems) > 0 {
+		for i, p := range problems {
+			problems[i].Field = cmp.Or(inv.fields[p.Field], p.Field)
+		}
 		return &failure{Code: codeUsage, Problems: problems}
 	}
 	if !inv.cmd.quick {
@@ -247,7 +253,11 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 func untilInterrupted(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // by nohup, say
+			signal.Notify(asked, s)
+		}
+	}
 	go func() {
 		<-asked
 		cancel()
@@ -348,16 +358,13 @@ func (t toggle) Set(s string) error {
 	return nil
 }
 
-// switchable registers a boolean as --name and --no-name.
-func switchable(set *flag.FlagSet, p *bool, name string) {
-	boolFlag(set, p, name)
-	set.Var(toggle{func(on bool) { *p = on }, false}, "no-"+name, "")
-}
-
-// boolFlag registers a boolean that has no --no- form.
+// boolFlag registers a boolean as --name and --no-name.
 func boolFlag(set *flag.FlagSet, p *bool, names ...string) {
 	for _, name := range names {
 		set.Var(toggle{func(on bool) { *p = on }, true}, name, "")
+		if len(name) > 1 {
+			set.Var(toggle{func(on bool) { *p = on }, false}, "no-"+name, "")
+		}
 	}
 }
 

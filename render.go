@@ -306,13 +306,8 @@ func (p *project) describeNeeds() {
 		p.Dependencies = append(p.Dependencies, "pipecat-ai-whisker>=2.0.1,<3")
 	}
 	if p.DeployToCloud {
+		// The server of the base image imports it, and syncing would remove it.
 		p.Dependencies = append(p.Dependencies, "pipecatcloud>=1.4,<2")
-	}
-	for _, d := range p.Dependencies {
-		// uv refuses a project that depends on its own name.
-		if name, _, _ := strings.Cut(d, "["); p.Slug == name || strings.HasPrefix(d, p.Slug+">") {
-			p.Slug += "-bot"
-		}
 	}
 }
 

@@ -279,7 +279,7 @@ func setupList(inv *invocation) runFunc {
 	var sets bool
 	t.orgFlag(inv)
 	t.regionFlag(inv)
-	switchable(inv.set, &sets, "sets")
+	boolFlag(inv.set, &sets, "sets")
 	boolFlag(inv.set, &sets, "s")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
@@ -1004,7 +1004,7 @@ func setupImagePull(inv *invocation) runFunc {
 	o := &imagePullOptions{encode: true}
 	o.orgFlag(inv)
 	o.regionFlag(inv)
-	switchable(inv.set, &o.encode, "encode")
+	boolFlag(inv.set, &o.encode, "encode")
 	boolFlag(inv.set, &o.noInput, "no-input")
 	inv.set.Var(waitFlag{&o.wait}, "wait", "")
 	return o.run

@@ -115,7 +115,14 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 		s.action = actionKept
 		return nil
 	}
-	if s.before, s.found, err = inspect(root, s.path); err != nil {
+	if s.before, s.found, err = inspect(root, s.path); errors.Is(err, fs.ErrPermission) {
+		if s.sum = ""; s.guide && !overwriteGuide || !s.guide && keepExisting {
+			s.action = actionKept
+		} else {
+			conflict(s.path, "exists and cannot be read")
+		}
+		return nil
+	} else if err != nil {
 		return err
 	}
 	switch {
@@ -342,18 +349,15 @@ func (w *writer) undo(cause error) error {
 		return cause
 	}
 	f := *asFailure(cause)
-	f.Message += "; what was written could not all be removed: " + errors.Join(left...).Error()
+	f.Message = strings.TrimSuffix(f.Message, "; nothing was written") + "; what was written could not all be removed: " + errors.Join(left...).Error()
 	return &f
 }
 
 // openTarget opens dir, or returns nil if it does not exist yet.
 func openTarget(dir string) (*os.Root, error) {
 	info, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(dir); err == nil {
-			return nil, inTheWay(dir, "a link that leads nowhere")
-		}
-		return nil, nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, obstacle(dir)
 	}
 	if err != nil {
 		return nil, ioFailure("reading "+dir, err)
@@ -366,6 +370,24 @@ func openTarget(dir string) (*os.Root, error) {
 		return nil, ioFailure("opening "+dir, err)
 	}
 	return root, nil
+}
+
+// obstacle is what stands in the way of making dir, which does not exist: itself
+// or something above it; or nil.
+func obstacle(dir string) error {
+	for d := dir; d != filepath.Dir(d); d = filepath.Dir(d) {
+		info, err := os.Stat(d)
+		if err == nil && info.IsDir() {
+			return nil
+		}
+		if err == nil {
+			return inTheWay(d, "a "+typeName(info.Mode())+", not a directory")
+		}
+		if _, err := os.Lstat(d); err == nil {
+			return inTheWay(d, "a link that leads nowhere")
+		}
+	}
+	return nil
 }
 
 func inTheWay(dir, what string) error {

@@ -9,7 +9,6 @@
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
 # env: DAILY_ROOM_URL optional url library: join this room; unset: one for each session
-# env: DAILY_API_URL optional url library =https://api.daily.co/v1: address of the Daily API
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import VideoInSourceParams
 from pipecat.transports.daily.transport import DailyParams

@@ -8,7 +8,6 @@
 # extras: daily
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
-# env: DAILY_API_URL optional url library =https://api.daily.co/v1: address of the Daily API
 # env: SERVER_API_KEY required secret server: a long random text, the password of server.py
 # env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
 # env: PIPECAT_API_KEY optional secret server: public API key of Pipecat Cloud, with the agent name

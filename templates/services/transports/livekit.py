@@ -12,6 +12,7 @@
 # env: LIVEKIT_API_SECRET required secret library: API secret
 # env: LIVEKIT_ROOM_NAME optional id library: join this room; unset: one for each session
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.transports.base_transport import VideoInSourceParams
 from pipecat.transports.livekit.transport import LiveKitParams
 
 
@@ -21,6 +22,7 @@ def build(krisp_filter: BaseAudioFilter | None) -> LiveKitParams:
         audio_in_filter=krisp_filter,  # when: noise_cancel
         audio_out_enabled=True,
         video_in_enabled=True,  # when: video_in
+        video_in_sources={"camera": VideoInSourceParams(framerate=1)},  # when: video_in
         video_out_enabled=True,  # when: video_out
         video_out_is_live=True,  # when: video_out
         video_out_width=1024,  # when: video_out

@@ -9,7 +9,6 @@
 # pip: twilio>=9,<10
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
-# env: DAILY_API_URL optional url library =https://api.daily.co/v1: address of the Daily API
 # env: TWILIO_ACCOUNT_SID required id: account SID of Twilio
 # env: TWILIO_AUTH_TOKEN required secret: auth token of Twilio
 # env: PUBLIC_URL optional url server: how Twilio reaches server.py, where no tunnel or proxy tells

@@ -74,6 +74,8 @@ async def take_call(request: Request) -> Response:
     url = str(request.url)
     if public := os.getenv("PUBLIC_URL"):
         url = public.rstrip("/") + request.url.path
+        if request.url.query:
+            url += f"?{request.url.query}"
     validator = RequestValidator(os.environ["TWILIO_AUTH_TOKEN"])
     if not validator.validate(url, form, request.headers.get("X-Twilio-Signature", "")):
         logger.warning(f"Refused a request that Twilio did not sign for {url}")
