@@ -271,8 +271,8 @@ def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) 
 def test_a_bot_or_a_daily_that_is_not_there_is_said_in_words(pstn_out: bots.Project) -> None:
     nobody = "http://127.0.0.1:9"
 
-    async def call(services: StandIns, what: str) -> None:
-        async with pstn_out.webhook(services.env) as server:
+    async def call(services: StandIns, what: str, **env: str) -> None:
+        async with pstn_out.webhook(services.env | env) as server:
             status, answer = await ask(server, {"phone_number": NUMBER})
             assert status == 502 and what in answer["detail"]
             assert any("127.0.0.1" in line for line in server.errors())
@@ -282,8 +282,8 @@ def test_a_bot_or_a_daily_that_is_not_there_is_said_in_words(pstn_out: bots.Proj
         async with StandIns(Daily(DAILY_KEY), Runner()) as services:
             pstn_out.write_env(**OUT, BOT_URL=nobody)
             await call(services, "the bot did not start")
-            pstn_out.write_env(**OUT, BOT_URL=Runner.url, DAILY_API_URL=f"{nobody}/v1")
-            await call(services, "Daily made no room")
+            pstn_out.write_env(**OUT, BOT_URL=Runner.url)
+            await call(services, "Daily made no room", DAILY_API_URL=f"{nobody}/v1")
             assert services.requests("runner") == []
 
     network.run(calls)

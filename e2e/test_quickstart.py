@@ -45,7 +45,7 @@ def test_the_package_has_a_valid_name(quickstart: bots.Project) -> None:
     project = tomllib.loads((quickstart.server / "pyproject.toml").read_text())["project"]
     # https://packaging.python.org/en/latest/specifications/name-normalization/
     assert re.fullmatch(r"[A-Z0-9]|[A-Z0-9][A-Z0-9._-]*[A-Z0-9]", project["name"], re.IGNORECASE)
-    assert project["name"] == "vbot-quickstart"
+    assert project["name"] == "vbot-quickstart-server"
 
 
 def test_a_clone_of_the_committed_project_builds(quickstart: bots.Project) -> None:
