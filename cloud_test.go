@@ -592,13 +592,14 @@ func TestProxy(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		w.WriteHeader(http.StatusOK)
-		down, _, err := w.(http.Hijacker).Hijack()
+		down, buffered, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		go func() { io.Copy(up, down); up.Close() }()
+		// By hand: what the server wrote and read ahead would be lost with it.
+		io.WriteString(down, "HTTP/1.1 200 OK\r\n\r\n")
+		go func() { io.Copy(up, buffered); up.Close() }()
 		io.Copy(down, up)
 		down.Close()
 	}))

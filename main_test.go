@@ -10,11 +10,13 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/sebdah/goldie/v2"
@@ -27,6 +29,13 @@ func TestMain(m *testing.M) {
 		os.Unsetenv("VBOT_TEST_RUN")
 		main()
 		return
+	}
+	// A signal that is ignored here, as nohup and background jobs of a shell have
+	// it, would be ignored by every run of vbot; watched for, it is not passed on.
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	code := m.Run()
 	// Only a run of all tests knows which golden files nothing reads.
