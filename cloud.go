@@ -245,6 +245,16 @@ func (c *client) findOrganization(ctx context.Context) error {
 	return nil
 }
 
+// connect signs in for a command that works in one organization, and finds out
+// which that is.
+func connect(ctx context.Context, a *app, t target) (*client, error) {
+	c, err := signIn(a, t)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.findOrganization(ctx)
+}
+
 func severalOrganizations(names []string) error {
 	if len(names) == 0 {
 		return &failure{Code: codeNotFound, Message: "the token belongs to no organization"}

@@ -292,11 +292,8 @@ func setupList(inv *invocation) runFunc {
 		if err := ch.err(); err != nil {
 			return err
 		}
-		c, err := signIn(a, t)
+		c, err := connect(ctx, a, t)
 		if err != nil {
-			return err
-		}
-		if err := c.findOrganization(ctx); err != nil {
 			return err
 		}
 		if len(args) > 0 {
@@ -892,11 +889,8 @@ func setupUnset(inv *invocation) runFunc {
 		if err := ch.err(); err != nil {
 			return err
 		}
-		c, err := signIn(a, o.target)
+		c, err := connect(ctx, a, o.target)
 		if err != nil {
-			return err
-		}
-		if err := c.findOrganization(ctx); err != nil {
 			return err
 		}
 		s, err := c.get(ctx, name)
@@ -935,11 +929,8 @@ func setupDelete(inv *invocation) runFunc {
 		if err := ch.err(); err != nil {
 			return err
 		}
-		c, err := signIn(a, o.target)
+		c, err := connect(ctx, a, o.target)
 		if err != nil {
-			return err
-		}
-		if err := c.findOrganization(ctx); err != nil {
 			return err
 		}
 		what, err := c.describe(ctx, name)
