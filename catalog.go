@@ -53,6 +53,7 @@ type provider struct {
 	key       string // the entry in create_transport's dictionary
 	videoIn   bool
 	videoOut  bool
+	client    string // its package for browsers and the tested range, "@pipecat-ai/daily-transport ^1.6.9"; "" if there is none
 }
 
 // A variable is an environment variable that a provider reads.
@@ -236,6 +237,8 @@ func (p *provider) load() *provider {
 		case "video":
 			p.videoIn = strings.Contains(value, "in")
 			p.videoOut = strings.Contains(value, "out")
+		case "client":
+			p.client = value
 		default:
 			panic(fmt.Sprintf("%s: unknown key %q", p.file, key))
 		}

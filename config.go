@@ -16,12 +16,17 @@ import (
 
 // The fixed words of the configuration.
 const (
-	botWeb       = "web"
-	botTelephony = "telephony"
-	modeCascade  = "cascade"
-	modeRealtime = "realtime"
-	modeDialIn   = "dial-in"
-	modeDialOut  = "dial-out"
+	botWeb        = "web"
+	botTelephony  = "telephony"
+	modeCascade   = "cascade"
+	modeRealtime  = "realtime"
+	modeDialIn    = "dial-in"
+	modeDialOut   = "dial-out"
+	clientReact   = "react"
+	clientVanilla = "vanilla"
+	clientNone    = "none"
+	serverVite    = "vite"
+	serverNext    = "nextjs"
 )
 
 // A config says all there is to know about a bot. Its JSON form is what
@@ -78,30 +83,32 @@ type option struct {
 	flag  string
 	short string
 	typ   optionType
+	kind  string   // of the providers it names, if it names some
+	words []string // it takes, if it takes one of a few
 }
 
 var options = []option{
-	{"project_name", "name", "n", text},
-	{"bot_type", "bot-type", "b", text},
-	{"transports", "transport", "t", list},
-	{"mode", "mode", "m", text},
-	{"stt_service", "stt", "", text},
-	{"llm_service", "llm", "", text},
-	{"tts_service", "tts", "", text},
-	{"recording", "recording", "", toggled},
-	{"transcription", "transcription", "", toggled},
-	{"deploy_to_cloud", "deploy-to-cloud", "", toggled},
-	{"enable_noise_cancel", "enable-noise-cancel", "", toggled},
-	{"enable_observability", "observability", "", toggled},
-	{"realtime_service", "realtime", "", text},
-	{"video_service", "video", "", text},
-	{"client_framework", "client-framework", "", text},
-	{"client_server", "client-server", "", text},
-	{"daily_pstn_mode", "daily-pstn-mode", "", text},
-	{"twilio_daily_sip_mode", "twilio-daily-sip-mode", "", text},
-	{"video_input", "video-input", "", toggled},
-	{"video_output", "video-output", "", toggled},
-	{"enable_eval", "eval", "", toggled},
+	{"project_name", "name", "n", text, "", nil},
+	{"bot_type", "bot-type", "b", text, "", []string{botWeb, botTelephony}},
+	{"transports", "transport", "t", list, kindTransport, nil},
+	{"mode", "mode", "m", text, "", []string{modeCascade, modeRealtime}},
+	{"stt_service", "stt", "", text, kindSTT, nil},
+	{"llm_service", "llm", "", text, kindLLM, nil},
+	{"tts_service", "tts", "", text, kindTTS, nil},
+	{"recording", "recording", "", toggled, "", nil},
+	{"transcription", "transcription", "", toggled, "", nil},
+	{"deploy_to_cloud", "deploy-to-cloud", "", toggled, "", nil},
+	{"enable_noise_cancel", "enable-noise-cancel", "", toggled, "", nil},
+	{"enable_observability", "observability", "", toggled, "", nil},
+	{"realtime_service", "realtime", "", text, kindRealtime, nil},
+	{"video_service", "video", "", text, kindVideo, nil},
+	{"client_framework", "client-framework", "", text, "", []string{clientNone}},
+	{"client_server", "client-server", "", text, "", []string{serverVite, serverNext}},
+	{"daily_pstn_mode", "daily-pstn-mode", "", text, "", []string{modeDialIn, modeDialOut}},
+	{"twilio_daily_sip_mode", "twilio-daily-sip-mode", "", text, "", []string{modeDialIn, modeDialOut}},
+	{"video_input", "video-input", "", toggled, "", nil},
+	{"video_output", "video-output", "", toggled, "", nil},
+	{"enable_eval", "eval", "", toggled, "", nil},
 }
 
 // optionOf is the option with the key.
@@ -195,11 +202,11 @@ func (r *resolver) yields(key, winner, why string) {
 }
 
 // word is the value of an option that takes one of a few words, or "".
-func (r *resolver) word(key string, allowed ...string) string {
+func (r *resolver) word(key string) string {
 	if !r.has(key) {
 		return ""
 	}
-	value := r.said[key].text
+	value, allowed := r.said[key].text, optionOf(key).words
 	if slices.Contains(allowed, value) {
 		return value
 	}
@@ -226,9 +233,9 @@ func (r *resolver) name(dirName string) string {
 // mode needs.
 func (r *resolver) mode() string {
 	if !r.given("mode") {
-		r.oneOf("mode", []string{modeCascade, modeRealtime}, "missing: cascade joins three services, realtime uses one")
+		r.oneOf("mode", optionOf("mode").words, "missing: cascade joins three services, realtime uses one")
 	}
-	return r.word("mode", modeCascade, modeRealtime)
+	return r.word("mode")
 }
 
 // dialed are the transports that need a mode, with the option that says which.
@@ -282,7 +289,7 @@ func (r *resolver) dialMode(id string, modes map[string]string, cfg *config) orN
 		r.yields(option, "transports", "there is no "+id+" transport")
 		return ""
 	}
-	said := r.word(option, modeDialIn, modeDialOut)
+	said := r.word(option)
 	if said != "" && named != "" && said != named && r.said[option].flag && !r.said["transports"].flag {
 		r.notes = append(r.notes, fmt.Sprintf("the mode %s of the configuration file is left out: %s says %s", named, optionOf(option).where(), said))
 		return orNull(said)
@@ -293,14 +300,14 @@ func (r *resolver) dialMode(id string, modes map[string]string, cfg *config) orN
 		return orNull(said)
 	}
 	if named == "" && cfg.hasTransport(id) && !r.given(option) {
-		r.oneOf(option, []string{modeDialIn, modeDialOut}, "missing: %s needs it", id)
+		r.oneOf(option, optionOf(option).words, "missing: %s needs it", id)
 	}
 	return orNull(named)
 }
 
 func (r *resolver) botType(transports []*provider) string {
 	i := slices.IndexFunc(transports, func(p *provider) bool { return p.telephony })
-	said := r.word("bot_type", botWeb, botTelephony)
+	said := r.word("bot_type")
 	if said == botWeb && i >= 0 {
 		r.yields("bot_type", "transports", "a web bot takes no telephony transport, and "+transports[i].id+" is one")
 		said = ""
@@ -366,9 +373,6 @@ func (r *resolver) features(cfg *config) {
 	cfg.EnableEval = r.said["enable_eval"].on
 }
 
-// frameworks are the web clients that can be generated.
-var frameworks = []string{"none"}
-
 // webOnly takes video and the client, which only web bots have. Turning one of
 // them off never is a problem.
 func (r *resolver) webOnly(cfg *config, transports []*provider) {
@@ -394,16 +398,41 @@ func (r *resolver) webOnly(cfg *config, transports []*provider) {
 	cfg.VideoInput = r.said["video_input"].on
 	cfg.VideoOutput = r.said["video_output"].on || cfg.VideoService != ""
 
-	framework := r.word("client_framework", frameworks...)
-	server := r.word("client_server", "vite", "nextjs")
-	if framework == "none" {
+	r.client(cfg, transports)
+}
+
+// client takes the web client and what serves it.
+func (r *resolver) client(cfg *config, transports []*provider) {
+	const key = "client_framework"
+	framework := r.word(key)
+	if framework != "" && framework != clientNone {
+		switch {
+		case cfg.BotType == botTelephony:
+			r.yields(key, r.reason(cfg), "only a web bot has a web client, and this is a telephony bot")
+		case len(transports) > 0 && !slices.ContainsFunc(transports, func(p *provider) bool { return p.client != "" }):
+			r.yields(key, "transports", "no transport of this bot has a client package for browsers ("+transports[0].label+" has none)")
+		}
+	}
+	if framework != "" && !r.given(key) && !r.said["client_server"].flag {
+		delete(r.said, "client_server") // it goes with the client of the file
+	}
+	if !r.has(key) || framework == clientNone {
 		framework = ""
 	}
-	if server != "" && framework == "" && !r.said["client_framework"].broken {
-		r.yields("client_server", "client_framework", "there is no web client to serve")
-		server = ""
+	server := r.word("client_server")
+	switch {
+	case framework == "" && server != "" && !r.said[key].broken:
+		r.yields("client_server", key, "there is no web client to serve")
+	case framework == clientVanilla && server == serverNext:
+		r.yields("client_server", key, "nextjs serves React, and this client is plain JavaScript")
 	}
-	cfg.ClientFramework, cfg.ClientServer = orNull(framework), orNull(server)
+	if framework == "" {
+		return
+	}
+	cfg.ClientFramework, cfg.ClientServer = orNull(framework), serverVite
+	if r.has("client_server") {
+		cfg.ClientServer = orNull(r.said["client_server"].text)
+	}
 }
 
 // videoAgrees settles a video avatar beside video output that is turned off.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -35,8 +36,11 @@ type project struct {
 	Realtime     *service
 	Video        *service
 	Transports   []service
-	NeedsSession bool     // some service takes an aiohttp session
-	Required     []string // variables without which no session works
+	// ClientTransports are those that the web client can use: for them there is a
+	// package for browsers.
+	ClientTransports []service
+	NeedsSession     bool     // some service takes an aiohttp session
+	Required         []string // variables without which no session works
 	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
 	Dial           string
@@ -54,6 +58,11 @@ type service struct {
 
 func (s service) Label() string { return s.label }
 func (s service) Key() string   { return s.key }
+
+// ClientPackage is the name of its package for browsers, and ClientRange the range
+// of versions that was tested: "^1.6.9".
+func (s service) ClientPackage() string { name, _, _ := strings.Cut(s.client, " "); return name }
+func (s service) ClientRange() string   { _, versions, _ := strings.Cut(s.client, " "); return versions }
 
 // Body is the code that builds it, without the last line's end.
 func (s service) Body() string { return s.code.body }
@@ -118,7 +127,7 @@ type envGroup struct {
 // order. It is pure: the same configuration gives the same bytes.
 func render(cfg config, cat *catalog) ([]file, error) {
 	p := newProject(cfg, cat)
-	paths := []string{".gitignore", "README.md", "server/.env.example", "server/bot.py", "server/pyproject.toml"}
+	paths := []string{".gitignore", "server/.env.example", "server/bot.py", "server/pyproject.toml"}
 	if cfg.DeployToCloud {
 		paths = append(paths, "server/Dockerfile", "server/cloud-deploy.toml")
 	}
@@ -131,8 +140,6 @@ func render(cfg config, cat *catalog) ([]file, error) {
 			paths = append(paths, "server/evals/starter_text.yaml")
 		}
 	}
-	p.Tree = tree(append([]string{"AGENTS.md", "AGENT_IMPORT.md"}, paths...))
-
 	var files []file
 	for _, name := range paths {
 		data, err := execute(name, p)
@@ -144,12 +151,60 @@ func render(cfg config, cat *catalog) ([]file, error) {
 		}
 		files = append(files, file{path: name, data: []byte(data)})
 	}
+	client, err := p.renderClient()
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, client...)
 	for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md"} {
 		f, err := renderGuide(name)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, f)
+	}
+	all := []string{"README.md"}
+	for _, f := range files {
+		all = append(all, f.path)
+	}
+	p.Tree = tree(all)
+	readme, err := execute("README.md", p)
+	return append(files, file{path: "README.md", data: []byte(readme)}), err
+}
+
+// clientFolders are the folders of templates/client that make up the web client:
+// what is the same in several stands in a folder of its own.
+func (p project) clientFolders() []string {
+	switch {
+	case p.ClientFramework == clientVanilla:
+		return []string{"shared", "vanilla"}
+	case p.ClientServer == serverNext:
+		return []string{"shared", "react", "react-nextjs"}
+	case p.ClientFramework == clientReact:
+		return []string{"shared", "react", "react-vite"}
+	}
+	return nil
+}
+
+// renderClient returns the files of the web client. A template that comes out
+// blank is of a file that this client does without.
+func (p project) renderClient() (files []file, err error) {
+	for _, folder := range p.clientFolders() {
+		top := "templates/client/" + folder + "/"
+		err := fs.WalkDir(templates, "templates/client/"+folder, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			name = strings.TrimSuffix(name, ".tmpl")
+			data, err := execute(strings.TrimPrefix(name, "templates/"), p)
+			if strings.TrimSpace(data) != "" {
+				files = append(files, file{path: "client/" + strings.TrimPrefix(name, top), data: []byte(data)})
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return files, nil
 }
@@ -233,6 +288,11 @@ func newProject(cfg config, cat *catalog) *project {
 			}
 		}
 		p.Transports = append(p.Transports, *s)
+	}
+	for _, t := range p.Transports {
+		if t.client != "" {
+			p.ClientTransports = append(p.ClientTransports, t)
+		}
 	}
 	p.Summary = p.summary()
 	p.describeNeeds()

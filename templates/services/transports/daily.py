@@ -5,6 +5,7 @@
 # type: web
 # key: daily
 # video: in, out
+# client: @pipecat-ai/daily-transport ^1.6.9
 # extras: daily
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key

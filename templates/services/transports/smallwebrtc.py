@@ -5,6 +5,7 @@
 # type: web
 # key: webrtc
 # video: in, out
+# client: @pipecat-ai/small-webrtc-transport ^1.10.8
 # extras: webrtc
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import TransportParams, VideoInSourceParams

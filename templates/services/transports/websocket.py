@@ -4,6 +4,7 @@
 # order: 4
 # type: web
 # key: websocket
+# client: @pipecat-ai/websocket-transport ^1.7.1
 # extras: websocket
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
