@@ -98,6 +98,7 @@ type command struct {
 	setup func(inv *invocation) runFunc
 	quick bool // it neither waits nor writes, so that signals may just end it
 	sub   []command
+	first []string // what its first argument may be, as far as that is known: for completion
 }
 
 // A runFunc does what a command is for. Its args are what is left when the
@@ -129,10 +130,31 @@ func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names 
 	}
 }
 
+// enter goes on to the command called name below the one it is at, if there is one.
+func (inv *invocation) enter(name string) bool {
+	i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name })
+	if i >= 0 {
+		inv.cmd, inv.path = &inv.cmd.sub[i], inv.path+" "+name
+	}
+	return i >= 0
+}
+
+// flags registers all flags of the command, and returns what it does.
+func (inv *invocation) flags() runFunc {
+	inv.set = flag.NewFlagSet(inv.path, flag.ContinueOnError)
+	inv.set.SetOutput(io.Discard)
+	inv.set.Usage = func() {}
+	boolFlag(inv.set, &inv.json, "json")
+	do := inv.cmd.setup(inv)
+	inv.insteadFlag(printHelp, "help", "h")
+	return do
+}
+
 func commands() *command {
 	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
-		{name: "init", help: helpInit, setup: setupInit},
+		{name: "init", help: helpInit, setup: setupInit, first: []string{"quickstart", anyDir}},
 		cloudCommands(),
+		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish"}},
 		{name: "version", help: helpVersion, setup: setupVersion, quick: true},
 	}}
 }
@@ -142,10 +164,11 @@ const helpTop = `vbot starts voice-bot projects and keeps their secrets in the c
 Usage: vbot COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
-  init       scaffold a voice bot, or write the guides for a coding agent
-  cloud      sign in to Pipecat Cloud and manage secrets
-  version    print the version
-  help       print the help of a command
+  init          scaffold a voice bot, or write the guides for a coding agent
+  cloud         sign in to Pipecat Cloud and manage secrets
+  completion    print a script that completes commands in a shell
+  version       print the version
+  help          print the help of a command
 
 Options:
   -h, --help    print this help; it works after every command too
@@ -213,8 +236,10 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 		}
 		// What follows a = may be a secret that went to the wrong place.
 		name, _, _ := strings.Cut(args[0], "=")
-		i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name })
-		if i < 0 {
+		if !inv.enter(name) {
+			if rest := append(before, args...); slices.Contains(rest, "--help") || slices.Contains(rest, "-h") {
+				return printHelp(a, inv)
+			}
 			inv.json = slices.Contains(before, "--json") || slices.Contains(args, "--json")
 			var names []string
 			for _, c := range inv.cmd.sub {
@@ -222,15 +247,10 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 			}
 			return usageError("unknown command %q%s; see `%s --help`", name, didYouMean(name, names), inv.path)
 		}
-		inv.cmd, inv.path, args = &inv.cmd.sub[i], inv.path+" "+name, args[1:]
+		args = args[1:]
 	}
 
-	inv.set = flag.NewFlagSet(inv.path, flag.ContinueOnError)
-	inv.set.SetOutput(io.Discard)
-	inv.set.Usage = func() {}
-	boolFlag(inv.set, &inv.json, "json")
-	do := inv.cmd.setup(inv)
-	inv.insteadFlag(printHelp, "help", "h")
+	do := inv.flags()
 	rest, problems := parse(inv.set, append(before, args...))
 	if inv.instead != nil {
 		return inv.instead(a, inv)

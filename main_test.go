@@ -197,9 +197,9 @@ func unreadGoldens() (code int) {
 func TestHelpIsPrintedAtEveryLevel(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, args string }{
-		{"vbot", "--help"}, {"vbot", "-h"}, {"vbot", "help"},
+		{"vbot", "--help"}, {"vbot", "-h"}, {"vbot", "help"}, {"vbot", "inti --help"},
 		{"init", "init --help"}, {"init", "help init"}, {"init", "init -h"}, {"init", "--help init"},
-		{"version", "version --help"},
+		{"version", "version --help"}, {"completion", "completion -h"},
 	} {
 		r := vbot(t, dir, strings.Fields(c.args)...)
 		r.wantCode(t, 0)
@@ -241,22 +241,18 @@ func everyCommand(c *command, path string, f func(c *command, path string)) {
 // below it.
 func TestHelpAndFlagsAgree(t *testing.T) {
 	everyCommand(commands(), "vbot", func(c *command, path string) {
-		inv := &invocation{cmd: c, path: path, set: flag.NewFlagSet(path, flag.ContinueOnError)}
-		boolFlag(inv.set, &inv.json, "json")
-		c.setup(inv)
-		inv.insteadFlag(printHelp, "help", "h")
+		inv := &invocation{cmd: c, path: path}
+		inv.flags()
 		var documented []string
-		for line := range strings.Lines(c.help) {
-			if m := regexp.MustCompile(`^ +(-[^ ]( |,)|--).*`).FindString(line); m != "" {
-				// What follows two spaces explains; options come before it.
-				head := regexp.MustCompile(`[a-z|A-Z]  +`).Split(strings.TrimSpace(m), 2)[0]
-				for _, name := range regexp.MustCompile(`(^| )--?([a-z-]+)`).FindAllStringSubmatch(" "+m[:min(len(m), 6+len(head)+20)], -1) {
-					if inv.set.Lookup(name[2]) != nil {
-						documented = append(documented, name[2])
-					} else if strings.HasPrefix(strings.TrimSpace(m), "--"+name[2]) {
-						t.Errorf("%s --help names --%s, which it does not take", path, name[2])
-					}
+		for _, l := range optionLines(c.help) {
+			for _, name := range l.names {
+				name = strings.TrimLeft(name, "-")
+				if documented = append(documented, name); inv.set.Lookup(name) == nil {
+					t.Errorf("%s --help names %s, which it does not take", path, dashed(name))
 				}
+			}
+			if name := strings.TrimLeft(l.names[0], "-"); inv.set.Lookup(name) != nil && inv.takesValue(name) != (l.value != "") {
+				t.Errorf("%s --help: whether %s takes a value is said wrongly", path, dashed(name))
 			}
 		}
 		inv.set.VisitAll(func(f *flag.Flag) {
@@ -318,6 +314,8 @@ func TestUsageErrors(t *testing.T) {
 		{"nothing-to-do", "init"},
 		{"nothing-to-do-json", "init --json"},
 		{"version-with-an-argument", "version 2"},
+		{"completion-of-no-shell", "completion"},
+		{"completion-of-an-unknown-shell", "completion tcsh"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

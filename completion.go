@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const helpCompletion = `Print a script that completes vbot's commands, options and values in a shell.
+
+Usage:
+  vbot completion bash|zsh|fish       the script for that shell
+  vbot completion words -- WORD...    what may stand for the last WORD, as scripts ask
+
+Options:
+      --json    answer with one JSON object on stdout
+  -h, --help    print this help
+
+What can be completed is decided by vbot itself, from its help and its catalog: the
+script only asks, and opens no connection. A line of the answer is a word, a tab and
+what it means; :files or :dirs stands for names of files or directories.
+
+Examples:
+  eval "$(vbot completion bash)"                                    in ~/.bashrc
+  eval "$(vbot completion zsh)"                                     in ~/.zshrc, after compinit
+  vbot completion fish > ~/.config/fish/completions/vbot.fish
+`
+
+// completionScripts are the scripts by shell. Each asks vbot for the words that
+// may stand at the cursor.
+var completionScripts = map[string]string{
+	// Bash takes --mode=cascade apart into three words, and wants only the last
+	// one back. Its version 3.2, which macOS has, lacks compopt.
+	"bash": `# bash completion for vbot
+_vbot() {
+    local -a words=()
+    local word line glue= current=${COMP_WORDS[COMP_CWORD]} n=0
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+        if [[ $n -gt 0 && ( $word == = || $glue ) ]]; then
+            words[n-1]+=$word
+            [[ $word == = ]] && glue=1 || glue=
+        else
+            words[n++]=$word
+        fi
+    done
+    [[ $current == = ]] && current=
+    COMPREPLY=()
+    while IFS= read -r line; do
+        case $line in
+        :files | :dirs)
+            local action=file
+            [[ $line == :dirs ]] && action=directory
+            compopt -o filenames 2>/dev/null
+            while IFS= read -r word; do
+                COMPREPLY+=("$word")
+            done < <(compgen -A "$action" -- "$current")
+            ;;
+        *)
+            word=${line%%$'\t'*}
+            [[ $word == --*=* ]] && word=${word#*=}
+            COMPREPLY+=("$word")
+            ;;
+        esac
+    done < <("${COMP_WORDS[0]}" completion words -- "${words[@]}" 2>/dev/null)
+}
+complete -F _vbot vbot
+`,
+	"zsh": `#compdef vbot
+# zsh completion for vbot
+_vbot() {
+    local line
+    local -a answers found
+    answers=("${(@f)$(_call_program words "${(q)words[1]}" completion words -- "${(@qQ)words[2,CURRENT]}" 2>/dev/null)}")
+    for line in $answers; do
+        case $line in
+        :files) compset -P '--*='; _files ;;
+        :dirs) _directories ;;
+        *) found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;
+        esac
+    done
+    (( $#found )) && _describe vbot found
+}
+if [[ $funcstack[1] == _vbot ]]; then
+    _vbot "$@"
+else
+    compdef _vbot vbot
+fi
+`,
+	"fish": `# fish completion for vbot
+function __vbot_words
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    for line in ($words[1] completion words -- $words[2..] $current 2>/dev/null)
+        switch $line
+            case ':files'
+                set -l option (string match -r -- '^--[^=]*=' $current)
+                for path in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' $current))
+                    echo "$option$path"
+                end
+            case ':dirs'
+                __fish_complete_directories $current ''
+            case '*'
+                echo $line
+        end
+    end
+end
+complete -c vbot -f -a '(__vbot_words)'
+`,
+}
+
+func setupCompletion(*invocation) runFunc {
+	return func(_ context.Context, a *app, inv *invocation, args []string) error {
+		if len(args) > 0 && args[0] == "words" {
+			return writeWords(a, inv, args[1:])
+		}
+		if len(args) != 1 || completionScripts[args[0]] == "" {
+			return usageError("one shell is needed: bash, zsh or fish; see `%s --help`", inv.path)
+		}
+		if inv.json {
+			return writeJSON(a.stdout, struct {
+				Shell  string `json:"shell"`
+				Script string `json:"script"`
+			}{args[0], completionScripts[args[0]]})
+		}
+		_, err := fmt.Fprint(a.stdout, completionScripts[args[0]])
+		return err
+	}
+}
+
+func writeWords(a *app, inv *invocation, typed []string) error {
+	words := suggest(typed)
+	if inv.json {
+		return writeJSON(a.stdout, struct {
+			Words []suggestion `json:"words"`
+		}{words})
+	}
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(w.Word)
+		if w.About != "" {
+			b.WriteString("\t" + w.About)
+		}
+		b.WriteString("\n")
+	}
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}
+
+// A suggestion is a word that may stand at the cursor, and what it means: or
+// anyFile or anyDir.
+type suggestion struct {
+	Word  string `json:"word"`
+	About string `json:"about"`
+}
+
+const (
+	anyFile = ":files"
+	anyDir  = ":dirs"
+)
+
+// suggest returns what may stand for the last of the words typed after "vbot",
+// which may be empty.
+func suggest(typed []string) []suggestion {
+	out := []suggestion{}
+	if len(typed) == 0 {
+		typed = []string{""}
+	}
+	before, last := typed[:len(typed)-1], typed[len(typed)-1]
+	inv := &invocation{cmd: commands(), path: "vbot"}
+	for ; len(before) > 0 && inv.cmd.sub != nil; before = before[1:] {
+		if before[0] != "help" && !strings.HasPrefix(before[0], "-") && !inv.enter(before[0]) {
+			return out
+		}
+	}
+	inv.flags()
+
+	arguments := 0
+	wanted := "" // the option whose value the next word is
+	for _, word := range before {
+		switch name := strings.TrimLeft(word, "-"); {
+		case wanted != "":
+			wanted = ""
+		case word == "--":
+			return out // what follows is no option, and what else it may be only the person knows
+		case name == word || name == "":
+			arguments++
+		case inv.takesValue(name):
+			wanted = name
+		}
+	}
+	add := func(prefix string, words []suggestion) {
+		for _, w := range words {
+			if w.Word == anyFile || w.Word == anyDir {
+				out = append(out, w)
+			} else if w.Word = prefix + w.Word; strings.HasPrefix(w.Word, last) {
+				out = append(out, w)
+			}
+		}
+	}
+	option, _, inline := strings.Cut(last, "=")
+	switch {
+	case wanted != "":
+		add("", inv.values(wanted))
+	case inline && strings.HasPrefix(last, "--"):
+		add(option+"=", inv.values(option[2:]))
+	case strings.HasPrefix(last, "-"):
+		for _, l := range optionLines(inv.cmd.help) {
+			for i, name := range l.names {
+				about := l.about
+				if i > 0 && strings.HasPrefix(name, "--no-") {
+					about = "" // it tells of the form that says yes
+				}
+				add("", []suggestion{{name, about}})
+			}
+		}
+	case inv.cmd.sub != nil:
+		for _, c := range inv.cmd.sub {
+			about, _, _ := strings.Cut(c.help, "\n")
+			add("", []suggestion{{c.name, strings.TrimSuffix(about, ".")}})
+		}
+	case arguments == 0:
+		for _, w := range inv.cmd.first {
+			add("", []suggestion{{w, ""}})
+		}
+	}
+	return out
+}
+
+// takesValue says whether the option is one that the next word belongs to.
+func (inv *invocation) takesValue(name string) bool {
+	f := inv.set.Lookup(name)
+	if f == nil {
+		return false
+	}
+	_, isSwitch := f.Value.(switchFlag)
+	return !isSwitch
+}
+
+// values are those that the option takes, as far as they are known.
+func (inv *invocation) values(name string) (out []suggestion) {
+	if key, ok := inv.fields[name]; ok {
+		o := optionOf(key)
+		for _, w := range o.words {
+			out = append(out, suggestion{w, ""})
+		}
+		if o.kind != "" {
+			for _, p := range newCatalog().list(o.kind) {
+				for _, word := range append([]string{p.id}, p.names...) {
+					out = append(out, suggestion{word, p.label})
+				}
+			}
+		}
+		return out
+	}
+	for _, l := range optionLines(inv.cmd.help) {
+		if slices.Contains(l.names, dashed(name)) && l.value == "FILE" {
+			return []suggestion{{Word: anyFile}}
+		}
+	}
+	return nil
+}
+
+// An optionLine is what a help page says about one option.
+type optionLine struct {
+	names []string // as they are typed: "-n", "--name"
+	value string   // what stands for its value: "NAME"; "" for a switch
+	about string
+}
+
+// optionLines reads the sections of a help page whose headings speak of options.
+func optionLines(help string) (out []optionLine) {
+	inOptions := false
+	for line := range strings.Lines(help) {
+		text := strings.TrimSpace(line)
+		switch {
+		case !strings.HasPrefix(line, " "):
+			if text != "" {
+				inOptions = strings.Contains(strings.ToLower(text), "options") && strings.HasSuffix(text, ":")
+			}
+		case !inOptions:
+		case strings.HasPrefix(text, "-"):
+			spelled, about, _ := strings.Cut(text, "  ")
+			l := optionLine{about: strings.TrimSpace(about)}
+			for name := range strings.SplitSeq(spelled, ", ") {
+				name, l.value, _ = strings.Cut(name, " ")
+				name, _, _ = strings.Cut(name, "[=")
+				l.names = append(l.names, name)
+			}
+			out = append(out, l)
+		case len(out) > 0: // the line before goes on
+			l := &out[len(out)-1]
+			l.about = strings.TrimSpace(l.about + " " + text)
+		}
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// What may stand at the cursor, for each place where one can be.
+func TestCompletion(t *testing.T) {
+	var got bytes.Buffer
+	for _, typed := range []string{
+		"", "in", "cloud ", "cloud secrets ", "cloud secrets un", "help clo", "--json cloud l",
+		"init ", "init dir ", "init -", "init --no-", "init --no-input --mode ", "init --mode=re", "init -b ",
+		"init --stt deepgram", "init --stt stt_a", "init -t rtc", "init --client-framework ", "init --name ", "init --config ",
+		"init -- ", "inti ", "cloud secrets set set --file ", "cloud secrets set set --file=", "cloud secrets set set --wait",
+		"cloud secrets list --region ", "cloud secrets list ", "completion ", "version ",
+	} {
+		words := strings.Split(typed, " ")
+		r := vbot(t, t.TempDir(), append([]string{"completion", "words", "--"}, words...)...)
+		r.wantCode(t, 0)
+		got.WriteString("$ vbot " + typed + "<Tab>\n" + r.stdout)
+	}
+	golden(t, "completion/words.txt", got.Bytes())
+	r := vbot(t, t.TempDir(), "completion", "words", "--json", "--", "init", "--mode", "")
+	r.wantCode(t, 0)
+	golden(t, "completion/words.json", []byte(r.stdout))
+}
+
+// Every value that is suggested for an option is one that the option takes.
+func TestCompletionKnowsEveryService(t *testing.T) {
+	cat := newCatalog()
+	for _, o := range options {
+		if o.kind == "" {
+			continue
+		}
+		words := suggest([]string{"init", "--" + o.flag, ""})
+		if len(words) <= len(cat.ids(o.kind)) {
+			t.Errorf("--%s: %d words, for %d providers with names", o.flag, len(words), len(cat.ids(o.kind)))
+		}
+		for _, w := range words {
+			if cat.find(o.kind, w.Word) == nil {
+				t.Errorf("--%s: %q is suggested, and not taken", o.flag, w.Word)
+			}
+		}
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		r := vbot(t, t.TempDir(), "completion", shell)
+		r.wantCode(t, 0)
+		if r.stdout != completionScripts[shell] || r.stderr != "" {
+			t.Errorf("vbot completion %s printed %q and %q", shell, r.stdout, r.stderr)
+		}
+	}
+}

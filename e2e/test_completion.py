@@ -1,0 +1,115 @@
+"""`vbot completion` in the real shells: a person presses Tab in a terminal."""
+
+import os
+import shutil
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import bots
+
+# How each shell starts without the settings of a person, and how it takes the script.
+SHELLS = {
+    "bash": (
+        "bash --norc --noprofile -i",
+        'PS1="> "; bind "set bell-style none"; eval "$(vbot completion bash)"',
+    ),
+    "zsh": (
+        "zsh -f -i",
+        'PS1="> "; unsetopt beep; autoload compinit; compinit -u -D; eval "$(vbot completion zsh)"',
+    ),
+    "fish": (
+        "fish --no-config -i",
+        'function fish_prompt; echo -n "> "; end; vbot completion fish | source',
+    ),
+}
+
+# What is typed before Tab, and what stands there after it.
+CASES = [
+    ("vbot cl", "vbot cloud"),
+    ("vbot cloud secrets im", "vbot cloud secrets image-pull-secret"),
+    ("vbot init --observ", "vbot init --observability"),
+    ("vbot cloud secrets set x --wai", "vbot cloud secrets set x --wait"),
+    ("vbot init --mode cas", "vbot init --mode cascade"),
+    ("vbot init --mode=re", "vbot init --mode=realtime"),
+    ("vbot init --llm anthropi", "vbot init --llm anthropic"),
+    ("vbot init -t smallw", "vbot init -t smallwebrtc"),
+    ("vbot init --no-eval --video video_", "vbot init --no-eval --video video_"),
+    ("vbot init quicks", "vbot init quickstart"),
+    ("vbot init my", r"vbot init my\ bots"),
+    ("vbot init --config conf", "vbot init --config config.json"),
+    ("vbot cloud secrets set x --file=a", r"vbot cloud secrets set x --file=a\ b.env"),
+    ("vbot completion fi", "vbot completion fish"),
+]
+
+
+class Terminal:
+    """A shell on a terminal of tmux."""
+
+    def __init__(self, command: str, cwd: Path, env: dict[str, str]) -> None:
+        self.tmux = ["tmux", "-f", os.devnull, "-L", f"vbot-{uuid.uuid4().hex}"]
+        self.run("new-session", "-d", "-x", "120", "-y", "30", "-c", str(cwd), command, env=env)
+
+    def run(self, *args: str, env: dict[str, str] | None = None) -> str:
+        command = [*self.tmux, *args]
+        return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+
+    def types(self, text: str) -> None:
+        self.run("send-keys", "-l", "--", text)
+
+    def presses(self, *keys: str) -> None:
+        self.run("send-keys", *keys)
+
+    def line(self) -> str:
+        """The line that is being typed: the last one with a prompt. A list may stand below."""
+        lines = self.run("capture-pane", "-p").splitlines()
+        return next((line.rstrip() for line in reversed(lines) if line.startswith(">")), "")
+
+    def waits_for(self, *wanted: str) -> None:
+        """Wait until that line is one of those wanted."""
+        deadline = time.monotonic() + 20
+        while self.line() not in wanted:
+            if time.monotonic() > deadline:
+                pytest.fail(f"the terminal shows {self.line()!r}, and should {wanted!r}")
+            time.sleep(0.02)
+
+
+@pytest.fixture(params=SHELLS)
+def shell(request: pytest.FixtureRequest, vbot: Path, tmp_path: Path) -> Iterator[Terminal]:
+    start, setup = SHELLS[request.param]
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shutil.copy(vbot, folder / "vbot")
+    (tmp_path / "my bots").mkdir()
+    (tmp_path / "config.json").touch()
+    (tmp_path / "a b.env").touch()
+    path = f"{folder}:{os.environ['PATH']}"
+    env = bots.plain_env() | {"PATH": path, "TERM": "xterm", "HOME": str(tmp_path)}
+    terminal = Terminal(start, tmp_path, env)
+    try:
+        terminal.types(setup)
+        terminal.presses("Enter")
+        terminal.types("clear")
+        terminal.presses("Enter")
+        terminal.waits_for(">")
+        yield terminal
+    finally:
+        terminal.run("kill-server")
+
+
+def test_tab(shell: Terminal) -> None:
+    for typed, completed in CASES:
+        shell.types(typed)
+        shell.waits_for(f"> {typed}")
+        shell.presses("Tab")
+        # What is typed next stands right behind what the shell made of it.
+        shell.types("#")
+        shell.waits_for(f"> {completed}#", f"> {completed} #", f"> {completed}/#")
+        shell.presses("C-c")
+        shell.types("clear")
+        shell.presses("Enter")
+        shell.waits_for(">")
