@@ -39,11 +39,8 @@ import (
 const version = "0.1.0"
 
 func main() {
-	dir, err := os.Getwd()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "vbot: the current directory cannot be found:", err)
-		os.Exit(1)
-	}
+	// Where it was deleted, relative names are not found; all else works.
+	dir, _ := os.Getwd()
 	os.Exit(run(context.Background(), os.Args[1:], &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: dir,
 		now: time.Now, pause: pause, random: rand.Float64,
@@ -56,7 +53,7 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) string
-	dir    string // the working directory, absolute
+	dir    string // the working directory, absolute; "" if it was deleted
 	now    func() time.Time
 	pause  func(context.Context, time.Duration) error
 	random func() float64 // from [0, 1)
@@ -382,7 +379,7 @@ func (t toggle) Set(s string) error {
 func boolFlag(set *flag.FlagSet, p *bool, names ...string) {
 	for _, name := range names {
 		set.Var(toggle{func(on bool) { *p = on }, true}, name, "")
-		if len(name) > 1 {
+		if len(name) > 1 && !strings.HasPrefix(name, "no-") {
 			set.Var(toggle{func(on bool) { *p = on }, false}, "no-"+name, "")
 		}
 	}

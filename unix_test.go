@@ -27,6 +27,26 @@ func TestPipeInTheWay(t *testing.T) {
 	golden(t, "errors/conflict/pipe.txt", r.transcript(dir))
 }
 
+// In a directory that was deleted only relative names are lost.
+func TestDeletedWorkingDirectory(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		code    int
+	}{
+		{"version", 0}, {"init --help", 0}, {"init x", 1}, {"init . -c bot.json", 2}, {"init TARGET", 0},
+	} {
+		dir := t.TempDir()
+		target := filepath.Join(dir, "target")
+		cmd := vbotCommand(t, dir)
+		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `mkdir gone && cd gone && rmdir ../gone && exec "$0" ` +
+			strings.ReplaceAll(c.command, "TARGET", shellQuote(target)), cmd.Path}
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code {
+			t.Errorf("vbot %s: exit code %d, want %d\n%s", c.command, code, c.code, out)
+		}
+	}
+}
+
 func TestModes(t *testing.T) {
 	dir := t.TempDir()
 	defer syscall.Umask(syscall.Umask(0o022))
