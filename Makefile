@@ -22,9 +22,24 @@ e2e: ## real bots, conversations and evals; installs what it needs from PyPI
 catalog-check: ## what the newest framework of the range has that the catalog lacks, and what moved
 	e2e/newest
 
+dist: ## what a release publishes, into dist/
+	release/dist
+
+dist-source: ## the source with all modules alone
+	release/source
+
+reproduce: ## two builds of HEAD, compared byte by byte
+	release/reproduce
+
+offline: ## build and test the source tarball of HEAD without a network
+	release/offline
+
+audit: ## try what AUDIT.md claims
+	release/audit
+
 bench: ## the benchmarks, and how long vbot takes beside an empty program and cp -r
 	go test -run '^$$' -bench . -benchmem .
 	e2e/compare
 	e2e/bench
 
-.PHONY: build test golden lint e2e catalog-check bench
+.PHONY: build test golden lint e2e catalog-check dist dist-source reproduce offline audit bench
