@@ -37,9 +37,11 @@ offline: ## build and test the source tarball of HEAD without a network
 audit: ## try what AUDIT.md claims
 	release/audit
 
-bench: ## the benchmarks, and how long vbot takes beside an empty program and cp -r
+bench: ## the benchmarks, and vbot beside the Python tool; RUNS=1 for a quick look
 	go test -run '^$$' -bench . -benchmem .
-	e2e/compare
-	e2e/bench
+	e2e/bench $(RUNS)
 
-.PHONY: build test golden lint e2e catalog-check dist dist-source reproduce offline audit bench
+bench-table: ## the same, and the tables go into README.md
+	e2e/bench --write $(RUNS)
+
+.PHONY: build test golden lint e2e catalog-check dist dist-source reproduce offline audit bench bench-table

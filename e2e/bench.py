@@ -1,0 +1,222 @@
+"""How long vbot takes, and how much memory, beside the Python tool, an empty program and `cp -r`.
+
+e2e/bench starts it. Machines differ and are noisy, so what counts is the ratio of two figures from
+one run. The two sides take turns, three rounds of each; a figure is the median of its rounds, and a
+round's is the median of its runs. Start-up is measured by hyperfine without a shell between, memory
+by GNU time (the most that was resident at once). The secrets go to a stand-in of the API on
+loopback that takes 50 ms for each request.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import statistics
+import subprocess
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cloud_api import CloudAPI, pipecat
+
+VBOT = os.environ["VBOT"]
+README = Path(__file__).parent.parent / "README.md"
+ROUNDS = 3
+DELAY = 0.05  # seconds that the stand-in takes for a request
+
+REACT = ["-t", "smallwebrtc", "-m", "cascade", "--client-framework", "react"]
+REACT += ["--client-server", "vite"]
+
+
+class Bench:
+    def __init__(self, runs: int, cwd: Path) -> None:
+        self.runs = runs
+        self.cwd = cwd
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(cwd / "home"), "NO_COLOR": "1"}
+        (cwd / "home").mkdir()
+
+    def seconds(self, command: list[str], target: str | None, runs: int) -> float:
+        """The median time of a command that makes the directory `target`."""
+        prepare = ["--prepare", f"rm -rf {target}"] if target else []
+        hyperfine = ["hyperfine", "-N", "--style", "none", "--warmup", str(max(1, runs // 10))]
+        hyperfine += ["--runs", str(runs), *prepare, "--export-json", "times.json"]
+        done = subprocess.run(
+            [*hyperfine, shlex.join(command)],
+            cwd=self.cwd,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads((self.cwd / "times.json").read_text())["results"][0]["median"]
+
+    def memory(self, command: list[str], target: str | None) -> float:
+        """The most memory that a command had at once, in bytes."""
+        if target:
+            shutil.rmtree(self.cwd / target, ignore_errors=True)
+        command = ["time", "-f", "%M", "-o", "memory", *command]
+        subprocess.run(command, cwd=self.cwd, env=self.env, check=True, capture_output=True)
+        return int((self.cwd / "memory").read_text()) * 1024
+
+    def pair(
+        self, ours: list[str], theirs: list[str], targets: tuple[str | None, str | None], runs: int
+    ) -> tuple[float, float]:
+        """The times of both commands, in turns."""
+        rounds = [
+            (self.seconds(ours, targets[0], 20 * self.runs), self.seconds(theirs, targets[1], runs))
+            for _ in range(ROUNDS)
+        ]
+        a, b = zip(*rounds, strict=True)
+        return statistics.median(a), statistics.median(b)
+
+    def floor(self) -> list[str]:
+        """vbot beside the least that any program takes."""
+        lines = ["| what | vbot | beside | vbot / beside |", "| --- | ---: | ---: | ---: |"]
+        quick = 20 * self.runs
+        ours, theirs = self.pair([VBOT, "version"], [os.environ["NOTHING"]], (None, None), quick)
+        lines.append(
+            f"| `vbot version`, an empty Go program | {ms(ours)} | {ms(theirs)} "
+            f"| {ours / theirs:.1f} |"
+        )
+        subprocess.run([VBOT, "init", "quickstart"], cwd=self.cwd, check=True, capture_output=True)
+        (self.cwd / "vbot-quickstart").rename(self.cwd / "tree")
+        copy = ["cp", "-r", "tree", "vbot-quickstart"]
+        target = "vbot-quickstart"
+        ours, theirs = self.pair([VBOT, "init", "quickstart"], copy, (target, target), quick)
+        lines.append(
+            f"| `vbot init quickstart`, `cp -r` of what it writes | {ms(ours)} | {ms(theirs)} "
+            f"| {ours / theirs:.1f} |"
+        )
+        return lines
+
+    def peer(self) -> list[str]:
+        """vbot beside the Python tool."""
+        tool = str(pipecat())
+        lines = [
+            "| what | vbot | `pipecat` | `pipecat` / vbot |",
+            "| --- | ---: | ---: | ---: |",
+        ]
+        services = "--stt deepgram{0} --llm openai{1} --tts cartesia{2}"
+        ours_react = ["init", "ours", *REACT, *services.format("", "", "").split()]
+        theirs_react = ["init", "theirs", *REACT, "--no-context-hub"]
+        theirs_react += services.format("_stt", "_llm", "_tts").split()
+        rows: list[tuple[str, list[str], list[str], tuple[str | None, str | None]]] = [
+            ("start (`--version`)", ["--version"], ["--version"], (None, None)),
+            (
+                "`init --list-options`",
+                ["init", "--list-options"],
+                ["init", "--list-options"],
+                (None, None),
+            ),
+            (
+                "`init quickstart`",
+                ["init", "quickstart"],
+                ["init", "quickstart", "--no-context-hub"],
+                ("vbot-quickstart", "pipecat-quickstart"),
+            ),
+            ("`init` of a bot with a React client", ours_react, theirs_react, ("ours", "theirs")),
+        ]
+        for what, ours, theirs, targets in rows:
+            a, b = self.pair([VBOT, *ours], [tool, *theirs], targets, self.runs)
+            ma = statistics.median(self.memory([VBOT, *ours], targets[0]) for _ in range(ROUNDS))
+            mb = statistics.median(self.memory([tool, *theirs], targets[1]) for _ in range(ROUNDS))
+            lines.append(f"| {what} | {ms(a)} | {ms(b)} | {times(b / a)} |")
+            lines.append(f"| {what}, memory | {mb_(ma)} | {mb_(mb)} | {times(mb / ma)} |")
+        for name in ("ours", "theirs"):  # no row without what it names
+            assert (self.cwd / name / "client/package.json").exists(), f"{name}: no client"
+        lines += self.secrets()
+        size = Path(VBOT).stat().st_size
+        home = Path(tool).parent.parent
+        theirs_size = sum(p.lstat().st_size for p in home.rglob("*") if not p.is_dir())
+        packages = len(list(home.glob("lib/python*/site-packages/*.dist-info")))
+        lines.append(
+            f"| installed | {mb_(size)}, 1 file | {mb_(theirs_size)}, {packages} packages "
+            f"| {times(theirs_size / size)} |"
+        )
+        return lines
+
+    def secrets(self) -> list[str]:
+        """`secrets set` of some keys."""
+        lines = []
+        with CloudAPI(DELAY) as api:
+            for n in (1, 10, 50):
+                pairs = [f"KEY_{i}=value" for i in range(n)]
+                took: dict[str, list[float]] = {"ours": [], "theirs": []}
+                requests: dict[str, int] = {}
+                sides: list[tuple[str, Callable[..., object]]]
+                sides = [("ours", api.vbot), ("theirs", api.pipecat)]
+                for _ in range(max(1, self.runs // 2)):
+                    for name, run in sides:
+                        api.sets.clear()
+                        api.take()
+                        began = time.perf_counter()
+                        run("set", "app", *pairs, "--skip")
+                        took[name].append(time.perf_counter() - began)
+                        requests[name] = len(api.take())
+                        assert len(api.sets["app"].values) == n
+                ours, theirs = (statistics.median(took[name]) for name in ("ours", "theirs"))
+                keys = "1 key" if n == 1 else f"{n} keys"
+                lines.append(
+                    f"| `cloud secrets set` of {keys}, 50 ms a request "
+                    f"| {ms(ours)}, {requests['ours']} requests "
+                    f"| {ms(theirs)}, {requests['theirs']} requests | {times(theirs / ours)} |"
+                )
+        return lines
+
+
+def ms(seconds: float) -> str:
+    if seconds >= 0.9995:
+        return f"{seconds:.1f} s"
+    return f"{seconds * 1000:.0f} ms" if seconds >= 0.00995 else f"{seconds * 1000:.1f} ms"
+
+
+def mb_(size: float) -> str:
+    return f"{size / 1e6:.0f} MB" if size >= 9.95e6 else f"{size / 1e6:.1f} MB"
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
+
+
+def machine() -> str:
+    """What the figures come from."""
+    cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    version = json.loads(subprocess.check_output([VBOT, "version", "--json"], text=True))
+    python = pipecat().with_name("python")
+    script = "import importlib.metadata as m, platform as p; print(p.python_version(), "
+    script += "m.version('pipecat-ai'), m.version('pipecatcloud'))"
+    theirs = subprocess.check_output([python, "-c", script], text=True).split()
+    text = (
+        f"{cpu[1] if cpu else os.uname().machine}, {os.cpu_count()} cores, {os.uname().sysname}. "
+        f"vbot {version['version']} ({version['go'].replace('go', 'Go ', 1)}); "
+        f"`pipecat-ai[cli]` {theirs[1]} with `pipecatcloud` {theirs[2]} (Python {theirs[0]})."
+    )
+    return textwrap.fill(text, 120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("runs", nargs="?", type=int, default=10)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cwd:
+        bench = Bench(args.runs, Path(cwd))
+        tables = [machine(), "", *bench.peer(), "", *bench.floor()]
+    text = "\n".join(tables) + "\n"
+    print(text)
+    if args.write:
+        readme = README.read_text(encoding="utf-8")
+        begin, end = "<!-- bench -->\n", "<!-- /bench -->"
+        assert readme.count(begin) == readme.count(end) == 1
+        before, rest = readme.split(begin)
+        after = rest.split(end)[1]
+        README.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
