@@ -102,7 +102,7 @@ var options = []option{
 	{"enable_observability", "observability", "", toggled, "", nil},
 	{"realtime_service", "realtime", "", text, kindRealtime, nil},
 	{"video_service", "video", "", text, kindVideo, nil},
-	{"client_framework", "client-framework", "", text, "", []string{clientNone}},
+	{"client_framework", "client-framework", "", text, "", []string{clientReact, clientVanilla, clientNone}},
 	{"client_server", "client-server", "", text, "", []string{serverVite, serverNext}},
 	{"daily_pstn_mode", "daily-pstn-mode", "", text, "", []string{modeDialIn, modeDialOut}},
 	{"twilio_daily_sip_mode", "twilio-daily-sip-mode", "", text, "", []string{modeDialIn, modeDialOut}},

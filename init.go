@@ -35,8 +35,8 @@ Bot options (any of them scaffolds, without questions):
       --tts ID                           text-to-speech service
       --realtime ID                      speech-to-speech service
       --video ID                         video avatar; web bots
-      --client-framework FRAMEWORK       web client: none (default: none)
-      --client-server SERVER             what serves the web client
+      --client-framework FRAMEWORK       web client: react, vanilla or none (default: none)
+      --client-server SERVER             vite or nextjs, with react (default: vite)
       --daily-pstn-mode MODE             dial-in or dial-out, with rtc_hosted_pstn
       --twilio-daily-sip-mode MODE       dial-in or dial-out, with tel_a_rtc_hosted_sip
       --recording, --no-recording        record the conversation (default: no)
