@@ -96,11 +96,17 @@ def tree(folder: Path) -> set[str]:
 
 @dataclass
 class Bot:
-    """A bot, or the server that starts it for calls, that is running."""
+    """A bot that is running, or a server: the one that starts it for calls, or that of its page."""
 
     url: str
     log_file: Path
+    process: asyncio.subprocess.Process
     up_since: float = 0.0
+
+    async def die(self) -> None:
+        """End without a farewell, as a program does whose machine is switched off."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        await self.process.wait()
 
     async def up_for(self, seconds: float) -> None:
         """Wait until the bot has been answering for that long."""
@@ -146,43 +152,53 @@ class Project:
         (self.server / ".env").write_text(text)
 
     def bot(
-        self, env: Mapping[str, str], *options: str
+        self, env: Mapping[str, str], *options: str, port: int | None = None
     ) -> contextlib.AbstractAsyncContextManager[Bot]:
         """`uv run bot.py`, up and answering; stopped at the end, whatever happens."""
-        port = _free_port()
+        port = port or free_port()
         return self._running(env, port, "/status", "bot.py", "--port", str(port), *options)
 
     def webhook(self, env: Mapping[str, str]) -> contextlib.AbstractAsyncContextManager[Bot]:
         """`uv run server.py`, likewise."""
-        port = _free_port()
+        port = free_port()
         return self._running({**env, "PORT": str(port)}, port, "/health", "server.py")
 
-    @contextlib.asynccontextmanager
-    async def _running(
+    def _running(
         self, env: Mapping[str, str], port: int, path: str, *command: str
-    ) -> AsyncIterator[Bot]:
-        log_file = CACHE / "logs" / f"{self.folder.name}-{command[0]}-{port}.log"
-        log_file.parent.mkdir(parents=True, exist_ok=True)
+    ) -> contextlib.AbstractAsyncContextManager[Bot]:
         full = {**plain_env(), **env}
         if network.fenced():
             full["UV_OFFLINE"] = "1"  # fail at once where uv would wait for a registry
-        with log_file.open("w") as log:
-            process = await asyncio.create_subprocess_exec(
-                *("uv", "run", *command),
-                cwd=self.server,
-                env=full,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        bot = Bot(f"http://localhost:{port}", log_file)
-        try:
-            await _until_it_answers(bot, path, process)
-            bot.up_since = asyncio.get_running_loop().time()
-            yield bot
-        finally:
-            await _stop(process)
+        name = f"{self.folder.name}-{command[0]}"
+        return running(
+            "uv", "run", *command, cwd=self.server, env=full, port=port, path=path, name=name
+        )
+
+
+@contextlib.asynccontextmanager
+async def running(
+    *command: str | Path, cwd: Path, env: Mapping[str, str], port: int, path: str, name: str
+) -> AsyncIterator[Bot]:
+    """A program that serves `path` at `port`, up and answering; stopped at the end."""
+    log_file = CACHE / "logs" / f"{name}-{port}.log"
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    with log_file.open("w") as log:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            env=env,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    bot = Bot(f"http://localhost:{port}", log_file, process)
+    try:
+        await _until_it_answers(bot, path)
+        bot.up_since = asyncio.get_running_loop().time()
+        yield bot
+    finally:
+        await _stop(process)
 
 
 def generate(vbot: Path, folder: Path, *args: str) -> Project:
@@ -202,26 +218,26 @@ def installed(vbot: Path, name: str, *options: str) -> Project:
     return project
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
 
 
-async def _until_it_answers(bot: Bot, path: str, process: asyncio.subprocess.Process) -> None:
+async def _until_it_answers(bot: Bot, path: str) -> None:
     """Wait for an answer, patiently: the first start of a fresh environment compiles a lot."""
     now = asyncio.get_running_loop().time
     deadline = now() + 90
     async with aiohttp.ClientSession() as session:
         while now() < deadline:
-            if process.returncode is not None:
-                raise AssertionError(f"the bot ended with {process.returncode}:\n{bot.log}")
+            if bot.process.returncode is not None:
+                raise AssertionError(f"it ended with {bot.process.returncode}:\n{bot.log}")
             with contextlib.suppress(aiohttp.ClientError):
                 async with session.get(f"{bot.url}{path}") as response:
                     if response.ok:
                         return
             await asyncio.sleep(0.1)
-    raise AssertionError(f"the bot does not answer:\n{bot.log}")
+    raise AssertionError(f"it does not answer:\n{bot.log}")
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

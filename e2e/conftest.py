@@ -9,10 +9,13 @@ import pytest
 import bots
 import network
 
+FIGURES = pytest.StashKey[list[str]]()
 
-def pytest_configure() -> None:
+
+def pytest_configure(config: pytest.Config) -> None:
     if "VBOT" not in os.environ:
         pytest.exit("these checks are started with e2e/run", returncode=2)
+    config.stash[FIGURES] = []
 
 
 def pytest_report_header() -> list[str]:
@@ -23,6 +26,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not network.can_fence():
         terminalreporter.section("ATTENTION")
         terminalreporter.write_line(f"conversations ran {network.how()}")
+    if figures := terminalreporter.config.stash[FIGURES]:
+        terminalreporter.section("figures")
+        for figure in figures:
+            terminalreporter.write_line(figure)
+
+
+@pytest.fixture(scope="session")
+def figures(request: pytest.FixtureRequest) -> list[str]:
+    """Lines for the end of the run: measurements that a person wants to see."""
+    return request.config.stash[FIGURES]
 
 
 @pytest.fixture(scope="session")

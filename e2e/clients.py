@@ -1,0 +1,387 @@
+"""Web clients of generated projects: built as their owner would, and visited with a real browser.
+
+`built` makes a project with a client, commits it, clones it, and installs and builds the clone.
+`Client.served` serves what was built, `Chromium` opens browsers, and a `Visit` is one page in one
+of them: what a person sees there, and what the browser itself says of sound and connections.
+"""
+
+import asyncio
+import contextlib
+import gzip
+import os
+import re
+import shutil
+import sys
+import wave
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import numpy as np
+from playwright.async_api import Browser, Locator, Page, Response, async_playwright, expect
+
+import bots
+import network
+import speech
+from conversation import QUESTION
+
+T = TypeVar("T")
+
+SCREENSHOTS = bots.CACHE / "screenshots"
+AXE = bots.CACHE / "browser/node_modules/axe-core/axe.min.js"
+
+# Seconds before the recorded person speaks: the bot is to have greeted by then.
+SILENCE = 12
+RATE = 48000
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way of making a web client."""
+
+    name: str
+    options: tuple[str, ...]  # of vbot init
+    start: tuple[str, ...]  # the npm command that serves what was built; the port follows
+    budget: int  # kB of gzipped JavaScript, at most, until the page is ready to connect
+
+
+_PREVIEW = ("npm", "run", "preview", "--", "--strictPort", "--port")
+KINDS = (
+    Kind("vanilla", ("--client-framework", "vanilla"), _PREVIEW, 60),
+    Kind("react-vite", ("--client-framework", "react", "--client-server", "vite"), _PREVIEW, 200),
+    Kind(
+        "react-nextjs",
+        ("--client-framework", "react", "--client-server", "nextjs"),
+        ("npm", "start", "--", "--hostname", "localhost", "--port"),
+        300,
+    ),
+)
+
+
+def node_env() -> dict[str, str]:
+    """The environment for npm: the Node.js that the checks are pinned to comes first."""
+    env = bots.networked_env()
+    return env | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"}
+
+
+@dataclass
+class Client:
+    """The web client of a cloned project."""
+
+    kind: Kind
+    project: bots.Project
+    said: dict[str, str] = field(default_factory=dict)  # by npm command: all that it wrote
+
+    @property
+    def folder(self) -> Path:
+        return self.project.folder / "client"
+
+    @property
+    def name(self) -> str:
+        return self.project.folder.name
+
+    def npm(self, *args: str) -> None:
+        """Run npm, which has to succeed."""
+        done = bots.run("npm", *args, cwd=self.folder, env=node_env())
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, f"npm {' '.join(args)}: exit code {done.returncode}\n{said}"
+        self.said[" ".join(args)] = said
+
+    def warnings(self) -> list[str]:
+        """The lines of npm and what it ran that a person would have to think about."""
+        # npm repeats the command, and complains of settings of the machine that it does not know.
+        ours = re.compile(r"> |npm warn (Unknown|config) ")
+        wrong = re.compile(r"warn|deprecat|error|vulnerab", re.IGNORECASE)
+        fine = re.compile(r"\b(0|no) (warnings?|errors?|vulnerabilities)\b", re.IGNORECASE)
+        return [
+            f"npm {command}: {line}"
+            for command, said in self.said.items()
+            for line in said.splitlines()
+            if wrong.search(fine.sub("", line)) and not ours.match(line)
+        ]
+
+    def served(self, bot_port: int) -> contextlib.AbstractAsyncContextManager[bots.Bot]:
+        """What was built, as its owner serves it; its bot is at that port."""
+        port = bots.free_port()
+        env = bots.plain_env() | {
+            "PATH": node_env()["PATH"],
+            "BOT_URL": f"http://localhost:{bot_port}",
+            "npm_config_update_notifier": "false",  # npm's own look at its registry
+        }
+        command = (*self.kind.start, str(port))
+        name = f"{self.name}-page"
+        return bots.running(*command, cwd=self.folder, env=env, port=port, path="/", name=name)
+
+
+def built(vbot: Path, kind: Kind, name: str, *options: str) -> Client:
+    """A project with a web client: committed, cloned, and the clone installed and built."""
+    services = ("--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
+    args = (name, "--bot-type", "web", "--mode", "cascade", *services, *kind.options, *options)
+    made = bots.generate(vbot, bots.PROJECTS / f"{name}-made", *args)
+    clone = bots.PROJECTS / name
+    git = ("git", "-c", "user.name=e2e", "-c", "user.email=e2e@localhost")
+    bots.must(*git, "init", "--quiet", cwd=made.folder)
+    bots.must(*git, "add", "--all", cwd=made.folder)
+    bots.must(*git, "commit", "--quiet", "-m", "As generated", cwd=made.folder)
+    bots.must(*git, "clone", "--quiet", made.folder, clone, cwd=made.folder.parent)
+    client = Client(kind, bots.Project(clone, made.report))
+    client.project.sync()
+    client.npm("install")
+    client.npm("run", "lint")
+    client.npm("run", "build")
+    return client
+
+
+def recording(path: Path) -> Path:
+    """What the browser takes for a microphone: silence, the question, then beeps for a minute.
+
+    The beeps are for measuring: nobody takes them for speech.
+    """
+    silence = bytes(2 * RATE * SILENCE)
+    at = np.arange(60 * RATE) / RATE
+    beeps = np.where(at % 0.4 < 0.2, 1500 * np.sin(2 * np.pi * 440 * at), 0).astype(np.int16)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(silence + speech.speak(QUESTION, RATE) + bytes(4 * RATE) + beeps.tobytes())
+    return path
+
+
+# Runs in the page before anything of its own: remembers what the page opens, when its Connect
+# button can be pressed, and how far its meter went.
+_WATCH = """
+const watched = (window.watched = { peers: [], tracks: [], loudest: 0 });
+window.RTCPeerConnection = class extends RTCPeerConnection {
+  constructor(...args) {
+    super(...args);
+    watched.peers.push(this);
+  }
+};
+const { getUserMedia } = MediaDevices.prototype;
+MediaDevices.prototype.getUserMedia = async function (...args) {
+  const stream = await getUserMedia.apply(this, args);
+  watched.tracks.push(...stream.getTracks());
+  return stream;
+};
+// Not the page's own timers: a test may stop its clock.
+const { setInterval, clearInterval } = window;
+const looking = setInterval(() => {
+  const ready = [...document.querySelectorAll("button")].some(
+    (button) => button.textContent.trim() === "Connect" && !button.disabled,
+  );
+  if (!ready) return;
+  watched.ready = performance.now();
+  clearInterval(looking);
+}, 5);
+setInterval(() => {
+  const meter = document.querySelector("[role=meter]");
+  watched.loudest = Math.max(watched.loudest, Number(meter?.getAttribute("aria-valuenow")));
+}, 20);
+"""
+
+_MEASURE = """
+async () => {
+  const sum = { packetsIn: 0, energyIn: 0, packetsOut: 0, energyOut: 0, videoOut: 0, videoIn: 0 };
+  for (const report of await watched.peers.at(-1).getStats()) {
+    const { type, kind, ...of } = report[1];
+    if (type === "inbound-rtp" && kind === "audio") {
+      sum.packetsIn += of.packetsReceived;
+      sum.energyIn += of.totalAudioEnergy ?? 0;
+    }
+    if (type === "outbound-rtp" && kind === "audio") sum.packetsOut += of.packetsSent;
+    if (type === "media-source" && kind === "audio") sum.energyOut += of.totalAudioEnergy ?? 0;
+    if (type === "outbound-rtp" && kind === "video") sum.videoOut += of.framesEncoded ?? 0;
+    if (type === "inbound-rtp" && kind === "video") sum.videoIn += of.framesDecoded ?? 0;
+  }
+  return sum;
+}
+"""
+
+
+@dataclass
+class Visit:
+    """A page of a client in a browser."""
+
+    page: Page
+    hosts: set[str] = field(default_factory=set)  # that the page asked for anything
+    faults: list[str] = field(default_factory=list)  # exceptions that nobody caught
+    _scripts: list[Response] = field(default_factory=list)
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    @property
+    def status(self) -> Locator:
+        return self.page.get_by_role("status")
+
+    @property
+    def log(self) -> Locator:
+        return self.page.get_by_role("log", name="Conversation")
+
+    def entries(self, speaker: str, text: str) -> Locator:
+        """Entries of the conversation in which `speaker` says `text`."""
+        return self.log.get_by_role("listitem").filter(
+            has_text=re.compile(f"^\\s*{speaker}\\b.*{re.escape(text)}")
+        )
+
+    async def alert(self, words: str, timeout: float = 15) -> None:
+        """Wait until the page says so to everybody, screen readers included."""
+        alert = self.page.get_by_role("alert").filter(has_text=words)
+        await expect(alert).to_be_visible(timeout=timeout * 1000)
+
+    async def ready(self) -> float:
+        """Wait until Connect can be pressed; when that was, in ms after the page was asked for."""
+        await expect(self.button("Connect")).to_be_enabled(timeout=30_000)
+        return await until(lambda: self.page.evaluate("watched.ready"), bool, "Connect is enabled")
+
+    async def script_bytes(self) -> int:
+        """The size of all scripts that the page has asked for by now, gzipped."""
+        return sum([len(gzip.compress(await r.body(), mtime=0)) for r in self._scripts])
+
+    async def connect(self) -> None:
+        await self.button("Connect").click()
+        await expect(self.status).to_have_text("Connected", timeout=45_000)
+        await expect(self.button("Disconnect")).to_be_visible()
+
+    async def nothing_left_running(self) -> None:
+        """Wait until the page is not connected and holds no microphone, camera or connection."""
+        await expect(self.status).to_have_text("Not connected", timeout=20_000)
+        await until(
+            lambda: self.page.evaluate(
+                "[...watched.tracks.map((track) => track.readyState),"
+                " ...watched.peers.map((peer) => peer.connectionState)]"
+            ),
+            lambda states: set(states) <= {"ended", "closed"},
+            "everything is closed",
+        )
+
+    async def measured(
+        self, holds: Callable[[dict[str, float]], bool], what: str
+    ) -> dict[str, float]:
+        """What the browser counts on the newest connection, as soon as `holds` is true of it."""
+        return await until(lambda: self.page.evaluate(_MEASURE), holds, what)
+
+    async def energy_of(self, packets: int) -> float:
+        """The energy of the sound that goes out with the next packets; a packet holds 20 ms."""
+        before = await self.measured(lambda now: now["packetsOut"], "sound goes out")
+        after = await self.measured(
+            lambda now: now["packetsOut"] >= before["packetsOut"] + packets, "sound goes on"
+        )
+        return after["energyOut"] - before["energyOut"]
+
+    async def barriers(self) -> list[str]:
+        """What axe finds, of what keeps people from using the page."""
+        if not await self.page.evaluate("'axe' in window"):
+            await self.page.add_script_tag(path=AXE)
+        run = "axe.run({ runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa'] } })"
+        found = (await self.page.evaluate(run))["violations"]
+        return [
+            f"{v['id']}: {v['help']}: {[n['html'] for n in v['nodes']]}"
+            for v in found
+            if v["impact"] in ("serious", "critical")
+        ]
+
+    async def looks(self, folder: Path, moment: str) -> None:
+        """Check the page for barriers, light, dark and narrow, and keep a picture of each."""
+        folder.mkdir(parents=True, exist_ok=True)
+        wide, narrow = (1280, 800), (320, 640)
+        for look, scheme, (width, height) in (
+            ("light", "light", wide),
+            ("dark", "dark", wide),
+            ("narrow", "light", narrow),
+            ("narrow-dark", "dark", narrow),
+        ):
+            await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            await self.page.set_viewport_size({"width": width, "height": height})
+            assert await self.barriers() == [], f"{moment}, {look}"
+            room = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+            assert await self.page.evaluate(room), f"{moment}, {look}: the page scrolls sideways"
+            await self.page.screenshot(path=folder / f"{moment}-{look}.png")
+        await self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+        await self.page.set_viewport_size({"width": wide[0], "height": wide[1]})
+
+
+async def until(
+    measure: Callable[[], Awaitable[T]],
+    holds: Callable[[T], object],
+    what: str,
+    timeout: float = 20,
+) -> T:
+    """What `measure` gives, as soon as `holds` is true of it."""
+    now = asyncio.get_running_loop().time
+    deadline = now() + timeout
+    while not holds(found := await measure()):
+        assert now() < deadline, f"not within {timeout:g} s: {what}; last: {found}"
+        await asyncio.sleep(0.1)
+    return found
+
+
+@dataclass
+class Chromium:
+    """A browser whose microphone is a recording."""
+
+    browser: Browser
+
+    @contextlib.asynccontextmanager
+    async def visit(
+        self, url: str, *permissions: str, stop_clock: bool = False
+    ) -> AsyncIterator[Visit]:
+        """The page at `url` in a fresh profile."""
+        context = await self.browser.new_context(
+            permissions=permissions, viewport={"width": 1280, "height": 800}, color_scheme="light"
+        )
+        try:
+            await context.add_init_script(_WATCH)
+            page = await context.new_page()
+            if stop_clock:
+                await page.clock.install()
+            visit = Visit(page)
+            page.on(
+                "request", lambda request: visit.hosts.add(urlsplit(request.url).hostname or "")
+            )
+            page.on(
+                "websocket", lambda socket: visit.hosts.add(urlsplit(socket.url).hostname or "")
+            )
+            page.on("pageerror", lambda error: visit.faults.append(str(error)))
+            page.on(
+                "response",
+                lambda r: visit._scripts.append(r) if r.request.resource_type == "script" else None,
+            )
+            await page.goto(url)
+            yield visit
+            assert visit.faults == []
+            assert visit.hosts <= {"localhost", ""}, "the page asked hosts that nobody named"
+        finally:
+            await context.close()
+
+
+@contextlib.asynccontextmanager
+async def chromium(microphone: Path) -> AsyncIterator[Chromium]:
+    """Debian's Chromium, headless, whose microphone plays the recording once for each opening."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            env=bots.plain_env(),
+            args=[
+                "--no-sandbox",  # which root cannot have
+                "--disable-quic",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                # What the browser itself asks its maker for is kept from the name server, so that
+                # what the page asks for is all that is left there. STUN servers are the page's.
+                "--host-resolver-rules=MAP *.google.com ~NOTFOUND, MAP *.googleapis.com ~NOTFOUND, "
+                "MAP *.gstatic.com ~NOTFOUND, EXCLUDE *.l.google.com",
+                "--use-fake-device-for-media-stream",
+                # An absolute path without any "..": else the microphone is silent.
+                f"--use-file-for-fake-audio-capture={microphone.resolve()}%noloop",
+                *(["--allow-loopback-in-peer-connection"] if network.fenced() else []),
+            ],
+        )
+        try:
+            yield Chromium(browser)
+        finally:
+            await browser.close()

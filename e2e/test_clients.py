@@ -1,0 +1,164 @@
+"""The web clients: they build without a warning, and a person can use them."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+import bots
+import network
+from clients import KINDS, SCREENSHOTS, Chromium, Client, Kind, built, chromium, recording, until
+from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+
+TYPED = "And what do you call the city on the river Seine?"
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.name)
+def client(vbot: Path, request: pytest.FixtureRequest) -> Client:
+    """Each client in turn, for a bot like the quickstart's."""
+    kind: Kind = request.param
+    made = built(vbot, kind, f"client-{kind.name}", "--transport", "smallwebrtc")
+    made.project.write_env(**KEYS)
+    return made
+
+
+@pytest.fixture(scope="module")
+def microphone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recording(tmp_path_factory.mktemp("microphone") / "person.wav")
+
+
+def test_it_builds_without_a_warning(client: Client) -> None:
+    assert client.warnings() == []
+
+
+@contextlib.asynccontextmanager
+async def silent_server(port: int) -> AsyncIterator[asyncio.Event]:
+    """Takes connections at the port and never answers; the event says that somebody asked."""
+    asked = asyncio.Event()
+
+    async def ignore(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if await reader.read(1):
+            asked.set()
+        with contextlib.suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(ignore, "localhost", port)
+    try:
+        yield asked
+    finally:
+        server.close()
+
+
+def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: list[str]) -> None:
+    pictures = SCREENSHOTS / client.kind.name
+
+    async def visits(browser: Chromium, url: str, bot_port: int) -> None:
+        async with browser.visit(url, "microphone") as visit:
+            milliseconds = await visit.ready()
+            kilobytes = await visit.script_bytes() / 1000
+            figures.append(
+                f"{client.kind.name}: {kilobytes:.1f} kB of JavaScript (gzipped) and "
+                f"{milliseconds:.0f} ms until ready to connect"
+            )
+            assert kilobytes <= client.kind.budget
+            assert await visit.page.title() == client.name
+            assert await visit.page.get_by_role("heading", level=1).inner_text() == client.name
+            await expect(visit.status).to_have_text("Not connected")
+            await expect(visit.page.get_by_label("Message")).to_be_disabled()
+            await visit.looks(pictures, "not-connected")
+
+            await visit.button("Connect").click()
+            await visit.alert(f"No bot answers at http://localhost:{bot_port}")
+            await visit.nothing_left_running()
+            await visit.looks(pictures, "no-bot")
+
+        async with browser.visit(url) as visit:  # the microphone is not allowed
+            await visit.ready()
+            await visit.button("Connect").click()
+            await visit.alert("The microphone is blocked. Allow it")
+            await visit.nothing_left_running()
+
+        async with silent_server(bot_port) as asked:
+            async with browser.visit(url, "microphone", stop_clock=True) as visit:
+                await visit.ready()
+                await visit.button("Connect").click()
+                await asyncio.wait_for(asked.wait(), 20)
+                await expect(visit.status).to_have_text("Connecting")
+                await visit.page.clock.run_for(60_000)
+                await visit.alert("The bot did not answer within")
+                await visit.nothing_left_running()
+
+    async def main() -> None:
+        bot_port = bots.free_port()
+        async with stand_ins() as services, client.served(bot_port) as page:
+            async with chromium(microphone) as browser:
+                await visits(browser, page.url, bot_port)
+            # The name server heard of no host at all, neither from the page nor from its server.
+            assert services.names_asked() == set()
+
+    network.run(main)
+
+
+def test_a_person_talks_with_the_bot(client: Client, microphone: Path) -> None:
+    pictures = SCREENSHOTS / client.kind.name
+
+    async def main() -> None:
+        bot_port = bots.free_port()
+        async with (
+            stand_ins((QUESTION, TYPED)) as services,
+            client.served(bot_port) as page,
+            client.project.bot(services.env, port=bot_port) as bot,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+        ):
+            await visit.ready()
+            await visit.connect()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
+            assert await visit.page.evaluate("watched.loudest") > 0.1
+            await visit.looks(pictures, "connected")
+
+            await expect(visit.entries("You", QUESTION)).to_have_count(1, timeout=30_000)
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
+
+            message = visit.page.get_by_label("Message")
+            await message.fill(TYPED)
+            await message.press("Enter")
+            await expect(visit.entries("You", TYPED)).to_have_count(1)
+            await expect(message).to_be_focused()
+            await expect(message).to_have_value("")
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(2, timeout=20_000)
+
+            heard = await visit.energy_of(packets=50)
+            assert heard > 0
+            mute = visit.button("Mute")
+            await mute.click()
+            await expect(mute).to_have_attribute("aria-pressed", "true")
+            quiet = heard / 1000
+            await until(lambda: visit.energy_of(packets=10), lambda e: e < quiet, "it falls silent")
+            assert await visit.energy_of(packets=50) < quiet
+            await mute.click()
+            await expect(mute).to_have_attribute("aria-pressed", "false")
+            await until(
+                lambda: visit.energy_of(packets=25), lambda e: e > quiet, "it is heard again"
+            )
+            await visit.looks(pictures, "conversation")
+
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            await expect(visit.page.get_by_role("alert").filter(has_text="The")).to_have_count(0)
+
+            await visit.connect()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(2, timeout=20_000)
+            assert bot.errors() == []
+
+            await bot.die()
+            await visit.alert("The connection to the bot was lost", timeout=60)
+            await visit.nothing_left_running()
+            assert services.names_asked() == services.hosts
+
+    network.run(main)
