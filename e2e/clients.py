@@ -33,7 +33,7 @@ SCREENSHOTS = bots.CACHE / "screenshots"
 AXE = bots.CACHE / "browser/node_modules/axe-core/axe.min.js"
 
 # Seconds before the recorded person speaks: the bot is to have greeted by then.
-SILENCE = 12
+QUIET = 12
 RATE = 48000
 
 
@@ -135,18 +135,18 @@ def built(vbot: Path, kind: Kind, name: str, *options: str) -> Client:
 
 
 def recording(path: Path) -> Path:
-    """What the browser takes for a microphone: silence, the question, then beeps for a minute.
+    """What the browser takes for a microphone: the question, and low beeps before and after.
 
     The beeps are for measuring: nobody takes them for speech.
     """
-    silence = bytes(2 * RATE * SILENCE)
-    at = np.arange(60 * RATE) / RATE
-    beeps = np.where(at % 0.4 < 0.2, 1500 * np.sin(2 * np.pi * 440 * at), 0).astype(np.int16)
+    at = np.arange(90 * RATE) / RATE
+    beeps = np.where(at % 0.4 < 0.2, 600 * np.sin(2 * np.pi * 440 * at), 0).astype(np.int16)
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(RATE)
-        file.writeframes(silence + speech.speak(QUESTION, RATE) + bytes(4 * RATE) + beeps.tobytes())
+        file.writeframes(beeps[: QUIET * RATE].tobytes())
+        file.writeframes(speech.speak(QUESTION, RATE) + bytes(4 * RATE) + beeps.tobytes())
     return path
 
 
@@ -232,6 +232,10 @@ class Visit:
         alert = self.page.get_by_role("alert").filter(has_text=words)
         await expect(alert).to_be_visible(timeout=timeout * 1000)
 
+    async def no_alert(self) -> None:
+        # Next.js has an alert of its own, for the names of pages.
+        await expect(self.page.get_by_role("alert").filter(has_text=".")).to_have_count(0)
+
     async def ready(self) -> float:
         """Wait until Connect can be pressed; when that was, in ms after the page was asked for."""
         await expect(self.button("Connect")).to_be_enabled(timeout=30_000)
@@ -246,16 +250,25 @@ class Visit:
         await expect(self.status).to_have_text("Connected", timeout=45_000)
         await expect(self.button("Disconnect")).to_be_visible()
 
+    async def opened(self) -> list[str]:
+        """The kinds of the devices that the page has opened so far, in order."""
+        return await self.page.evaluate("watched.tracks.map((track) => track.kind)")
+
+    async def nothing_open(self, kind: str) -> None:
+        """Wait until no device of the kind is in use: its light is off."""
+        states = f"watched.tracks.filter((t) => t.kind === '{kind}').map((t) => t.readyState)"
+        await until(
+            lambda: self.page.evaluate(states), lambda s: set(s) <= {"ended"}, f"{kind} is off"
+        )
+
     async def nothing_left_running(self) -> None:
         """Wait until the page is not connected and holds no microphone, camera or connection."""
         await expect(self.status).to_have_text("Not connected", timeout=20_000)
+        await self.nothing_open("audio")
+        await self.nothing_open("video")
+        states = "watched.peers.map((peer) => peer.connectionState)"
         await until(
-            lambda: self.page.evaluate(
-                "[...watched.tracks.map((track) => track.readyState),"
-                " ...watched.peers.map((peer) => peer.connectionState)]"
-            ),
-            lambda states: set(states) <= {"ended", "closed"},
-            "everything is closed",
+            lambda: self.page.evaluate(states), lambda s: set(s) <= {"closed"}, "no connection"
         )
 
     async def measured(
@@ -271,6 +284,23 @@ class Visit:
             lambda now: now["packetsOut"] >= before["packetsOut"] + packets, "sound goes on"
         )
         return after["energyOut"] - before["energyOut"]
+
+    async def heard(self, more_than: float = 0.0) -> float:
+        """Wait until a second of the microphone goes out with more energy than that."""
+        return await until(
+            lambda: self.energy_of(packets=50), lambda e: e > more_than, "the person is heard"
+        )
+
+    async def newest_track_goes_out(self) -> None:
+        """Wait until what goes out is what was opened last."""
+        await until(
+            lambda: self.page.evaluate(
+                "watched.peers.at(-1).getSenders().some("
+                "(sender) => sender.track && sender.track === watched.tracks.at(-1))"
+            ),
+            bool,
+            "the device that was opened last is on the connection",
+        )
 
     async def barriers(self) -> list[str]:
         """What axe finds, of what keeps people from using the page."""
