@@ -178,7 +178,7 @@ const looking = setInterval(() => {
 }, 5);
 setInterval(() => {
   const meter = document.querySelector("[role=meter]");
-  watched.loudest = Math.max(watched.loudest, Number(meter?.getAttribute("aria-valuenow")));
+  watched.loudest = Math.max(watched.loudest, Number(meter?.getAttribute("aria-valuenow") ?? 0));
 }, 20);
 """
 
@@ -329,7 +329,7 @@ class Visit:
             assert await self.barriers() == [], f"{moment}, {look}"
             room = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             assert await self.page.evaluate(room), f"{moment}, {look}: the page scrolls sideways"
-            await self.page.screenshot(path=folder / f"{moment}-{look}.png")
+            await self.page.screenshot(path=folder / f"{moment}-{look}.png", full_page=True)
         await self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
         await self.page.set_viewport_size({"width": wide[0], "height": wide[1]})
 
