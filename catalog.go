@@ -13,7 +13,8 @@ import (
 // one that names a folder would drop .env.example, and with `all:` take the caches
 // of linters along.
 //
-//go:embed templates/*.tmpl templates/*/*.tmpl templates/*/*/*.tmpl templates/*/*/*/*.tmpl templates/services/*/*.py
+//go:embed templates/*.tmpl templates/*/*.tmpl templates/*/*/*.tmpl templates/*/*/*/*.tmpl
+//go:embed templates/*/*/*/*/*.tmpl templates/*/*/*/*/*/*/*.tmpl templates/services/*/*.py
 var templates embed.FS
 
 // The kinds of provider, each a folder of templates/services.

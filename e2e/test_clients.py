@@ -35,18 +35,19 @@ def test_it_builds_without_a_warning(client: Client) -> None:
 
 
 @contextlib.asynccontextmanager
-async def silent_server(port: int) -> AsyncIterator[asyncio.Event]:
-    """Takes connections at the port and never answers; the event says that somebody asked."""
+async def something_else(port: int, answer: bytes = b"") -> AsyncIterator[asyncio.Event]:
+    """Something that is no bot answers every connection so, or never; the event: somebody asked."""
     asked = asyncio.Event()
 
-    async def ignore(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if await reader.read(1):
-            asked.set()
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError):
-            await reader.read()
+            if await reader.read(1):
+                asked.set()
+                writer.write(answer)
+                await (writer.drain() if answer else reader.read())
         writer.close()
 
-    server = await asyncio.start_server(ignore, "localhost", port)
+    server = await asyncio.start_server(respond, "localhost", port)
     try:
         yield asked
     finally:
@@ -82,7 +83,21 @@ def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: 
             await visit.alert("The microphone is blocked. Allow it")
             await visit.nothing_left_running()
 
-        async with silent_server(bot_port) as asked:
+        for status, words in (
+            (401, "The bot's host refused to start a session (401)"),
+            (429, "All bots are busy"),
+        ):
+            answer = f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            async with (
+                something_else(bot_port, answer.encode()),
+                browser.visit(url, "microphone") as visit,
+            ):
+                await visit.ready()
+                await visit.button("Connect").click()
+                await visit.alert(words)
+                await visit.nothing_left_running()
+
+        async with something_else(bot_port) as asked:
             async with browser.visit(url, "microphone", stop_clock=True) as visit:
                 await visit.ready()
                 await visit.button("Connect").click()
