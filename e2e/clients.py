@@ -55,7 +55,7 @@ KINDS = (
         "react-nextjs",
         ("--client-framework", "react", "--client-server", "nextjs"),
         ("npm", "start", "--", "--hostname", "localhost", "--port"),
-        300,
+        200,
     ),
 )
 
@@ -129,9 +129,23 @@ def built(vbot: Path, kind: Kind, name: str, *options: str) -> Client:
     client = Client(kind, bots.Project(clone, made.report))
     client.project.sync()
     client.npm("install")
+    if network.can_fence():
+        network.run(lambda: _build_offline(client), timeout=400)
+    else:
+        _build(client)
+    return client
+
+
+def _build(client: Client) -> None:
     client.npm("run", "lint")
     client.npm("run", "build")
-    return client
+
+
+async def _build_offline(client: Client) -> None:
+    """Linters, compilers and bundlers have no business with other hosts."""
+    async with network.Names(()) as names:
+        await asyncio.to_thread(_build, client)
+    assert names.asked == set()
 
 
 def recording(path: Path) -> Path:
