@@ -466,21 +466,19 @@ func (c *client) chooseOrganization(ctx context.Context, a *app, noInput bool) e
 	if len(names) == 0 || noInput || !canAsk(a) {
 		return severalOrganizations(names)
 	}
-	for i, name := range names {
-		a.note("%3d  %s", i+1, name)
+	p, err := a.prompter()
+	if err != nil {
+		return err
 	}
-	for c.org == "" {
-		said, err := line(ctx, a, fmt.Sprintf("Organization to work in (1-%d):", len(names)))
-		if err != nil {
-			return err
-		}
-		said = strings.TrimSpace(said)
-		if n, err := strconv.Atoi(said); err == nil && n >= 1 && n <= len(names) {
-			c.org = names[n-1]
-		} else if slices.Contains(names, said) {
-			c.org = said
-		}
+	var choices []choice
+	for _, name := range names {
+		choices = append(choices, choice{label: printable(name)})
 	}
+	i, err := p.choose(ctx, "Organization to work in", choices, 0)
+	if err != nil {
+		return err
+	}
+	c.org = names[i]
 	return nil
 }
 

@@ -157,7 +157,7 @@ func TestHiddenPromptIsSuspended(t *testing.T) {
 	term.sees("KEY for app (not shown): ")
 	term.waits(false)
 	term.types("hun\x1a")
-	term.sees("stopped 148")
+	term.sees("stopped 149")
 	if !term.echoes() {
 		t.Error("what is typed is hidden while the program is stopped")
 	}
@@ -236,10 +236,10 @@ func TestLoginAtATerminal(t *testing.T) {
 	term := openTerminal(t, cmd)
 	term.sees("Token (not shown): ")
 	term.types(testToken + "\r")
-	term.sees("Organization to work in (1-3): ")
+	term.sees("Number (1): ")
 	term.types("7\n")
-	term.sees("7\nOrganization to work in (1-3): ")
-	term.types("2\n")
+	term.sees("is none of them: a number from 1 to 3, an id or a name\nNumber (1): ")
+	term.types("beta\n")
 	if code := term.ends(); code != 0 || strings.Contains(term.text(), testToken) {
 		t.Errorf("exit code %d\n%s", code, term.text())
 	}

@@ -57,6 +57,7 @@ type app struct {
 	now    func() time.Time
 	pause  func(context.Context, time.Duration) error
 	random func() float64 // from [0, 1)
+	asks   *prompter      // nil before the first question
 }
 
 // pause waits for d, or until ctx ends, and then returns its error.
