@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -139,14 +140,19 @@ type answers map[string]answer
 type resolver struct {
 	cat      *catalog
 	said     answers
-	notes    []string
+	leftOut  []leftOut
 	problems []problem
 }
 
+// leftOut is a value of the file that the command line made inapplicable.
+type leftOut struct {
+	what string // the option's key, or else what it was in words
+	why  string
+}
+
 // resolve checks what was said against every rule and fills in the defaults.
-// dirName is the project's name where none was given, or "". The notes name
-// values of the file that the command line made inapplicable.
-func resolve(cat *catalog, said answers, dirName string) (config, []string, []problem) {
+// dirName is the project's name where none was given, or "".
+func resolve(cat *catalog, said answers, dirName string) (config, []leftOut, []problem) {
 	r := &resolver{cat: cat, said: maps.Clone(said)}
 	for _, o := range options {
 		if a, ok := r.said[o.key]; ok && o.typ == text && a.text == "" && !a.broken {
@@ -161,7 +167,7 @@ func resolve(cat *catalog, said answers, dirName string) (config, []string, []pr
 	r.features(&cfg)
 	r.webOnly(&cfg, transports)
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(position(a.Field), position(b.Field)) })
-	return cfg, r.notes, r.problems
+	return cfg, r.leftOut, r.problems
 }
 
 // wrong reports a problem of the option with the key.
@@ -173,6 +179,12 @@ func (r *resolver) wrong(key, format string, args ...any) {
 func (r *resolver) oneOf(key string, allowed []string, format string, args ...any) {
 	r.wrong(key, format, args...)
 	r.problems[len(r.problems)-1].Allowed = allowed
+}
+
+// missing reports that the option has to be given.
+func (r *resolver) missing(key string, allowed []string, format string, args ...any) {
+	r.oneOf(key, allowed, "missing: "+format, args...)
+	r.problems[len(r.problems)-1].missing = true
 }
 
 // has says whether the option was given a usable value.
@@ -193,7 +205,7 @@ func (r *resolver) given(key string) bool {
 func (r *resolver) yields(key, winner, why string) {
 	a := r.said[key]
 	if !a.flag && r.said[winner].flag {
-		r.notes = append(r.notes, fmt.Sprintf("%s of the configuration file is left out: %s", key, why))
+		r.leftOut = append(r.leftOut, leftOut{key, why})
 		delete(r.said, key)
 		return
 	}
@@ -224,7 +236,7 @@ func (r *resolver) name(dirName string) string {
 		return name
 	}
 	if dirName == "" && !r.given("project_name") {
-		r.wrong("project_name", "missing: the directory's name does not make a project's name")
+		r.missing("project_name", nil, "the directory's name does not make a project's name")
 	}
 	return dirName
 }
@@ -233,7 +245,7 @@ func (r *resolver) name(dirName string) string {
 // mode needs.
 func (r *resolver) mode() string {
 	if !r.given("mode") {
-		r.oneOf("mode", optionOf("mode").words, "missing: cascade joins three services, realtime uses one")
+		r.missing("mode", optionOf("mode").words, "cascade joins three services, realtime uses one")
 	}
 	return r.word("mode")
 }
@@ -248,7 +260,7 @@ func (r *resolver) transports(cfg *config) (found []*provider) {
 	allowed := func() []string { return append(r.cat.transportIDs(false), r.cat.transportIDs(true)...) }
 	cfg.Transports = []string{}
 	if !r.given(key) || r.has(key) && len(r.said[key].list) == 0 {
-		r.oneOf(key, allowed(), "missing: how people reach the bot")
+		r.missing(key, allowed(), "how people reach the bot")
 		return nil
 	}
 	modes := map[string]string{} // that the ids of ways of dialing named, by option
@@ -291,7 +303,7 @@ func (r *resolver) dialMode(id string, modes map[string]string, cfg *config) orN
 	}
 	said := r.word(option)
 	if said != "" && named != "" && said != named && r.said[option].flag && !r.said["transports"].flag {
-		r.notes = append(r.notes, fmt.Sprintf("the mode %s of the configuration file is left out: %s says %s", named, optionOf(option).where(), said))
+		r.leftOut = append(r.leftOut, leftOut{"the mode " + named, optionOf(option).where() + " says " + said})
 		return orNull(said)
 	}
 	if said != "" && named != "" && said != named {
@@ -300,7 +312,7 @@ func (r *resolver) dialMode(id string, modes map[string]string, cfg *config) orN
 		return orNull(said)
 	}
 	if named == "" && cfg.hasTransport(id) && !r.given(option) {
-		r.oneOf(option, optionOf(option).words, "missing: %s needs it", id)
+		r.missing(option, optionOf(option).words, "%s needs it", id)
 	}
 	return orNull(named)
 }
@@ -348,7 +360,7 @@ func (r *resolver) services(cfg *config) {
 			continue
 		}
 		if !r.given(s.key) && s.mode != "" && (s.mode == cfg.Mode || cfg.Mode == "") {
-			r.oneOf(s.key, r.cat.ids(s.kind), "missing: the %s of %s mode", s.noun, s.mode)
+			r.missing(s.key, r.cat.ids(s.kind), "the %s of %s mode", s.noun, s.mode)
 		}
 	}
 }
@@ -454,6 +466,55 @@ func (r *resolver) reason(cfg *config) string {
 		return "bot_type"
 	}
 	return "transports"
+}
+
+// answers is what would have to be said to get c.
+func (c config) answers() answers {
+	data, err := json.Marshal(c)
+	if err != nil {
+		panic(err)
+	}
+	said, _, err := parseConfig(data)
+	if err != nil {
+		panic(err)
+	}
+	return said
+}
+
+// arguments are the options that give c, without those that go without saying.
+// dirName is as for resolve. Providers have their real names.
+func (c config) arguments(cat *catalog, dirName string) (args []string) {
+	said := c.answers()
+	for _, o := range options {
+		a, ok := said[o.key]
+		if !ok {
+			continue
+		}
+		delete(said, o.key)
+		if without, _, problems := resolve(cat, said, dirName); len(problems) == 0 && reflect.DeepEqual(without, c) {
+			continue
+		}
+		said[o.key] = a
+		flag := "--" + o.flag
+		if o.short != "" && o.key != "project_name" {
+			flag = "-" + o.short
+		}
+		switch {
+		case o.typ == toggled && !a.on:
+			args = append(args, "--no-"+o.flag)
+		case o.typ == toggled:
+			args = append(args, flag)
+		case o.typ == list:
+			for _, word := range a.list {
+				args = append(args, flag, cat.find(o.kind, word).names[0])
+			}
+		case o.kind != "":
+			args = append(args, flag, cat.find(o.kind, a.text).names[0])
+		default:
+			args = append(args, flag, a.text)
+		}
+	}
+	return args
 }
 
 // parseConfig reads one JSON object key by key. encoding/json alone would take

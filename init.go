@@ -198,12 +198,12 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 		}
 	}
 	dir := absolute(a.dir, target)
-	cfg, notes, wrong := resolve(cat, o.said, nameFromDir(dir))
+	cfg, left, wrong := resolve(cat, o.said, nameFromDir(dir))
 	if problems = append(problems, wrong...); len(problems) > 0 {
 		return &failure{Code: codeInvalidConfig, Problems: problems, hint: "nothing was written; `vbot init --describe-options` explains the allowed values"}
 	}
-	for _, n := range notes {
-		a.note("%s", n)
+	for _, l := range left {
+		a.note("%s of the configuration file is left out: %s", l.what, l.why)
 	}
 	files, err := render(cfg, cat)
 	if err != nil {

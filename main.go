@@ -571,6 +571,7 @@ type problem struct {
 	Message string   `json:"message"`
 	Allowed []string `json:"allowed"`
 	where   string   // the field as the person knows it, "--stt (stt_service)"
+	missing bool     // nothing was said that is wrong: something was not said
 }
 
 func (f *failure) Error() string {
