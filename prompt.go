@@ -283,11 +283,12 @@ func (p *prompter) next(ctx context.Context, looks <-chan time.Time) (key, error
 	return k, nil
 }
 
-// typed reads a line as the terminal's own editing gives it. prompt is printed
-// first, and again when the program was stopped meanwhile.
-func (p *prompter) typed(ctx context.Context, prompt string) (string, error) {
+// typed reads a line as the terminal's own editing gives it. The prompt is printed
+// first; and again, below all of the question, when the program was stopped
+// meanwhile.
+func (p *prompter) typed(ctx context.Context, question, prompt string) (string, error) {
 	p.forgetRedraw()
-	fmt.Fprint(p.out, prompt)
+	io.WriteString(p.out, prompt)
 	var line []byte
 	for {
 		p.read()
@@ -297,7 +298,7 @@ func (p *prompter) typed(ctx context.Context, prompt string) (string, error) {
 			return "", interrupted()
 		case <-p.redraw:
 			line = nil // the terminal has dropped it
-			fmt.Fprint(p.out, prompt)
+			io.WriteString(p.out, question+prompt)
 		case r := <-p.found:
 			p.reading = false
 			if r.err != nil && len(line) == 0 {
@@ -499,7 +500,7 @@ func (q *lineQuestion) view(width, height int) view {
 
 func (q *lineQuestion) plainly(ctx context.Context, p *prompter) error {
 	for {
-		said, err := p.typed(ctx, printable(q.text())+": ")
+		said, err := p.typed(ctx, "", printable(q.text())+": ")
 		if err != nil {
 			return err
 		}
@@ -581,7 +582,7 @@ func (q *yesOrNo) view(width, height int) view {
 
 func (q *yesOrNo) plainly(ctx context.Context, p *prompter) error {
 	for {
-		word, err := p.typed(ctx, printable(q.text())+" ")
+		word, err := p.typed(ctx, "", printable(q.text())+" ")
 		if err != nil {
 			return err
 		}
@@ -831,11 +832,14 @@ func (m *menu) plainly(ctx context.Context, p *prompter) error {
 	for _, c := range m.choices {
 		labels, ids = max(labels, textWidth(c.label)), max(ids, textWidth(c.id))
 	}
-	p.say("%s", m.ask)
 	digits := len(strconv.Itoa(len(m.choices)))
+	var question strings.Builder
+	fmt.Fprintln(&question, m.ask)
 	for i, c := range m.choices {
-		p.say("%s", strings.TrimRight(fmt.Sprintf("  %*d  %s%s  %s", digits, i+1, c.label, strings.Repeat(" ", labels-textWidth(c.label)), c.rest(ids)), " "))
+		line := fmt.Sprintf("  %*d  %s%s  %s", digits, i+1, c.label, strings.Repeat(" ", labels-textWidth(c.label)), c.rest(ids))
+		fmt.Fprintln(&question, strings.TrimRight(line, " "))
 	}
+	io.WriteString(p.out, question.String())
 	standard, ask := strconv.Itoa(m.at+1), "Number"
 	if m.several {
 		ask = "Numbers, as in 1,3"
@@ -848,7 +852,7 @@ func (m *menu) plainly(ctx context.Context, p *prompter) error {
 		}
 	}
 	for {
-		said, err := p.typed(ctx, ask+" ("+standard+"): ")
+		said, err := p.typed(ctx, question.String(), ask+" ("+standard+"): ")
 		if err != nil {
 			return err
 		}

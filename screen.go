@@ -95,6 +95,9 @@ func (d *decoder) patience() time.Duration {
 
 // take takes one byte, and returns the keys that it completes.
 func (d *decoder) take(b byte) []key {
+	if d.pasting && controls[b] == keyInterrupt {
+		return append(d.flush(), key{keyInterrupt, ""}) // a way out of a paste without an end
+	}
 	if d.pasting {
 		d.held = append(d.held, b)
 		if text, ok := strings.CutSuffix(string(d.held[max(0, len(d.held)-len(pasteEnd)):]), pasteEnd); ok && text == "" {
