@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,11 +20,16 @@ const helpInit = `Scaffold a voice bot, or write the guides for a coding agent.
 Usage:
   vbot init quickstart [OPTIONS]           a bot that talks, in ./vbot-quickstart
   vbot init [TARGET_DIR] BOT_OPTIONS...    the bot that the options describe
-  vbot init TARGET_DIR [OPTIONS]           AGENTS.md, AGENT_IMPORT.md, GETTING_STARTED.md
+  vbot init [TARGET_DIR]                   on a terminal: asks, and scaffolds a bot or
+                                           writes the guides
+  vbot init TARGET_DIR                     elsewhere, or with --no-input: AGENTS.md,
+                                           AGENT_IMPORT.md, GETTING_STARTED.md
 
 TARGET_DIR is made if it is missing; with bot options it defaults to the current
 directory. The name quickstart is taken: write ./quickstart for a directory of
 that name. Existing files are never written over.
+
+Questions are numbered lines where TERM is unset or dumb, or VBOT_PLAIN_PROMPTS=1.
 
 Bot options (any of them scaffolds, without questions):
   -n, --name NAME                        name of the project (default: of the directory)
@@ -67,11 +73,12 @@ Other options:
   -h, --help                             print this help
 
 Examples:
+  vbot init
   vbot init quickstart
   vbot init my-bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia
   vbot init my-bot -t twilio -m realtime --realtime openai --no-deploy-to-cloud
   vbot init my-bot --config bot.json --dry-run
-  vbot init .                              the guides, for a coding agent to go on
+  vbot init . --no-input                   the guides, for a coding agent to go on
 `
 
 // initOptions is what stands on the command line of init.
@@ -133,6 +140,8 @@ func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []s
 			target = "."
 		}
 		return o.scaffold(ctx, a, inv, target)
+	case !o.noInput && canAsk(a):
+		return o.wizard(ctx, a, inv, target)
 	case target == "":
 		return usageError("name a directory for the guides, or say which bot to scaffold; see `vbot init --help`")
 	}
@@ -224,6 +233,11 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 	if err := p.refuse(); err != nil {
 		return err
 	}
+	return o.carryOut(ctx, a, inv, p, target, cfg)
+}
+
+// carryOut does what the plan for the bot says, and reports it.
+func (o *initOptions) carryOut(ctx context.Context, a *app, inv *invocation, p *plan, target string, cfg config) error {
 	if err := p.apply(ctx); err != nil {
 		return err
 	}
@@ -242,7 +256,7 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 		return err
 	}
 	// Who has a bot has got started: that guide is for an empty directory.
-	if _, err := os.Lstat(filepath.Join(dir, "server", "bot.py")); err == nil {
+	if hasBot(dir) {
 		files = slices.DeleteFunc(files, func(f file) bool { return f.path == gettingStarted })
 	}
 	p, err := makePlan(dir, files, o.keepExisting, o.overwriteGuide)
@@ -253,7 +267,7 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 		return err
 	}
 	if !o.noInput && canAsk(a) {
-		if err := p.offerRefresh(ctx, a); err != nil {
+		if err := o.offerRefresh(ctx, a, p); err != nil {
 			return err
 		}
 	}
@@ -398,8 +412,9 @@ func (p *plan) explainGuides(a *app) {
 	}
 }
 
-// offerRefresh asks whether guides that an older vbot wrote shall be replaced.
-func (p *plan) offerRefresh(ctx context.Context, a *app) error {
+// offerRefresh asks whether guides that an older vbot wrote shall be replaced. If
+// no guide that differs is left then, --overwrite-guide is what was meant.
+func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 	for i, s := range p.steps {
 		if !s.guide || s.action != actionKept || guideAge(s.found) >= 0 {
 			continue
@@ -412,7 +427,61 @@ func (p *plan) offerRefresh(ctx context.Context, a *app) error {
 			p.steps[i].action, p.steps[i].sum = actionReplaced, sum(s.data)
 		}
 	}
+	kept := func(s step) bool { return s.guide && s.action == actionKept }
+	o.overwriteGuide = o.overwriteGuide || p.count(actionReplaced) > 0 && !slices.ContainsFunc(p.steps, kept)
 	return nil
+}
+
+// Directories.
+
+// hasBot says whether a bot was scaffolded in the directory.
+func hasBot(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "server", "bot.py"))
+	return err == nil
+}
+
+// newTarget is where to put a project, if nothing better is known: the directory
+// dir itself where it is empty, but for hidden files, or else a new one in it.
+func newTarget(dir string) string {
+	entries, _ := os.ReadDir(dir)
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
+		return "."
+	}
+	name := "my-bot"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("my-bot-%d", n)
+	}
+}
+
+// describeTarget says what is at the path dir, which a person wrote as typed, and
+// whether a project can go there.
+func describeTarget(dir, typed string) (note string, ok bool) {
+	if typed == "~" || strings.HasPrefix(typed, "~/") {
+		return "only a shell knows what ~ means; write the path out", false
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err == nil && len(entries) == 0:
+		return "an empty directory", true
+	case err == nil:
+		return "it exists; nothing there is written over", true
+	case !errors.Is(err, fs.ErrNotExist):
+		return rootCause(err).Error(), false
+	}
+	for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
+		info, err := os.Stat(up)
+		switch {
+		case err == nil && info.IsDir():
+			return "a new directory", true
+		case err == nil:
+			return up + " is a file", false
+		case !errors.Is(err, fs.ErrNotExist) || up == filepath.Dir(up):
+			return rootCause(err).Error(), false
+		}
+	}
 }
 
 // Listings.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -528,6 +529,38 @@ func BenchmarkEveryService(b *testing.B) {
 			if _, err := render(cfg, cat); err != nil {
 				b.Fatal(err)
 			}
+		}
+	}
+}
+
+// What is offered at a question: every value is put to the rules.
+func BenchmarkOffer(b *testing.B) {
+	w := &wizard{cat: newCatalog(), options: &initOptions{}, said: quickstart(), done: map[string]bool{}}
+	delete(w.said, "tts_service")
+	for b.Loop() {
+		if _, choices := w.offer(topics[8], false); len(choices) != 36 {
+			b.Fatalf("%d are offered, want 36", len(choices))
+		}
+	}
+}
+
+// The options that give a configuration give it, whatever it is.
+func TestArguments(t *testing.T) {
+	cat := newCatalog()
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 200 {
+		cfg := randomBot(t, cat, rng)
+		target := []string{"random bot", "another", "@@@"}[rng.IntN(3)]
+		dir := t.TempDir()
+		args := cfg.arguments(cat, nameFromDir(absolute(dir, target)))
+		var want, got, stderr bytes.Buffer
+		if err := writeJSON(&want, cfg); err != nil {
+			t.Fatal(err)
+		}
+		run(context.Background(), append([]string{"init", target, "--dry-run"}, args...), &app{stdin: strings.NewReader(""), stdout: &got, stderr: &stderr, dir: dir})
+		if got.String() != want.String() || stderr.Len() > 0 {
+			t.Fatalf("seed %d: %s gives %q, which gives %s%s", seed, &want, args, &got, &stderr)
 		}
 	}
 }

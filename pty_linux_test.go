@@ -24,6 +24,7 @@ type terminal struct {
 	cmd    *exec.Cmd
 	mu     sync.Mutex
 	screen bytes.Buffer
+	leave  bool // the person goes away
 	closed chan struct{}
 }
 
@@ -31,6 +32,12 @@ type terminal struct {
 // is its controlling terminal: Ctrl-C reaches it as a signal. Streams of cmd
 // that are set already stay as they are.
 func openTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
+	t.Helper()
+	return openTerminalOf(t, cmd, 80, 24)
+}
+
+// openTerminalOf is openTerminal for one of another size.
+func openTerminalOf(t testing.TB, cmd *exec.Cmd, width, height int) *terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -47,7 +54,7 @@ func openTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)})
 	if cmd.Stdin == nil {
 		cmd.Stdin = tty
 	}
@@ -73,8 +80,9 @@ func openTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
 			n, err := master.Read(buf)
 			term.mu.Lock()
 			term.screen.Write(buf[:n])
+			leave := term.leave
 			term.mu.Unlock()
-			if err != nil {
+			if err != nil || leave {
 				return
 			}
 		}
@@ -111,6 +119,17 @@ func (term *terminal) types(keys string) {
 	if _, err := io.WriteString(term.master, keys); err != nil {
 		term.t.Fatal(err)
 	}
+}
+
+// hangsUp closes the terminal under the command.
+func (term *terminal) hangsUp() {
+	term.mu.Lock()
+	term.leave = true
+	term.mu.Unlock()
+	term.tty.WriteString("x") // the one who reads wakes up, and lets go
+	<-term.closed
+	term.tty.Close()
+	term.master.Close()
 }
 
 // allPrinted is what the test prints when the command has ended.
@@ -173,6 +192,7 @@ func TestRefreshIsOffered(t *testing.T) {
 			dir := t.TempDir()
 			put(t, dir, "target/AGENTS.md", old)
 			term := openTerminal(t, vbotCommand(t, dir, "init", "target"))
+			term.types("2\n") // the guides
 			term.sees("AGENTS.md was written by an older vbot. Replace it, with any changes you made? [y/N] ")
 			term.types(c.keys)
 			if code := term.ends(); code != c.code {
