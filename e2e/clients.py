@@ -145,7 +145,7 @@ async def _build_offline(client: Client) -> None:
     """Linters, compilers and bundlers have no business with other hosts."""
     async with network.Names(()) as names:
         await asyncio.to_thread(_build, client)
-    assert names.asked == set()
+    assert names.asked == set(), f"building asked for {names.asked}"
 
 
 def recording(path: Path) -> Path:
@@ -167,33 +167,38 @@ def recording(path: Path) -> Path:
 # Runs in the page before anything of its own: remembers what the page opens, when its Connect
 # button can be pressed, and how far its meter went.
 _WATCH = """
-const watched = (window.watched = { peers: [], tracks: [], loudest: 0 });
-window.RTCPeerConnection = class extends RTCPeerConnection {
-  constructor(...args) {
-    super(...args);
-    watched.peers.push(this);
+{
+  const watched = (window.watched = { peers: [], tracks: [], loudest: 0 });
+  window.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(...args) {
+      super(...args);
+      watched.peers.push(this);
+    }
+  };
+  const media = window.MediaDevices?.prototype; // which an insecure page has not
+  const open = media?.getUserMedia;
+  if (media) {
+    media.getUserMedia = async function (...args) {
+      const stream = await open.apply(this, args);
+      watched.tracks.push(...stream.getTracks());
+      return stream;
+    };
   }
-};
-const { getUserMedia } = MediaDevices.prototype;
-MediaDevices.prototype.getUserMedia = async function (...args) {
-  const stream = await getUserMedia.apply(this, args);
-  watched.tracks.push(...stream.getTracks());
-  return stream;
-};
-// Not the page's own timers: a test may stop its clock.
-const { setInterval, clearInterval } = window;
-const looking = setInterval(() => {
-  const ready = [...document.querySelectorAll("button")].some(
-    (button) => button.textContent.trim() === "Connect" && !button.disabled,
-  );
-  if (!ready) return;
-  watched.ready = performance.now();
-  clearInterval(looking);
-}, 5);
-setInterval(() => {
-  const meter = document.querySelector("[role=meter]");
-  watched.loudest = Math.max(watched.loudest, Number(meter?.getAttribute("aria-valuenow") ?? 0));
-}, 20);
+  // Not the page's own timers: a test may stop its clock.
+  const { setInterval, clearInterval } = window;
+  const looking = setInterval(() => {
+    const ready = [...document.querySelectorAll("button")].some(
+      (button) => button.textContent.trim() === "Connect" && !button.disabled,
+    );
+    if (!ready) return;
+    watched.ready = performance.now();
+    clearInterval(looking);
+  }, 5);
+  setInterval(() => {
+    const meter = document.querySelector("[role=meter]");
+    watched.loudest = Math.max(watched.loudest, Number(meter?.getAttribute("aria-valuenow") ?? 0));
+  }, 20);
+}
 """
 
 _MEASURE = """
@@ -211,6 +216,17 @@ async () => {
     if (type === "inbound-rtp" && kind === "video") sum.videoIn += of.framesDecoded ?? 0;
   }
   return sum;
+}
+"""
+
+
+_END_IN_SIGHT = """
+() => {
+  const last = [...document.querySelectorAll("[role=log] li")].at(-1);
+  let box = last;
+  while (box && !/auto|scroll/.test(getComputedStyle(box).overflowY)) box = box.parentElement;
+  const bottom = (element) => element.getBoundingClientRect().bottom;
+  return !box || bottom(last) <= bottom(box);
 }
 """
 
@@ -341,6 +357,9 @@ class Visit:
             await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             await self.page.set_viewport_size({"width": width, "height": height})
             assert await self.barriers() == [], f"{moment}, {look}"
+            await until(
+                lambda: self.page.evaluate(_END_IN_SIGHT), bool, "the last entry is in sight"
+            )
             room = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             assert await self.page.evaluate(room), f"{moment}, {look}: the page scrolls sideways"
             await self.page.screenshot(path=folder / f"{moment}-{look}.png", full_page=True)
@@ -396,8 +415,8 @@ class Chromium:
             )
             await page.goto(url)
             yield visit
-            assert visit.faults == []
-            assert visit.hosts <= {"localhost", ""}, "the page asked hosts that nobody named"
+            assert visit.faults == [], visit.faults
+            assert visit.hosts <= {"localhost", ""}, f"the page asked other hosts: {visit.hosts}"
         finally:
             await context.close()
 

@@ -167,7 +167,8 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path) -> None:
             await visit.nothing_left_running()
             await visit.no_alert()
 
-            await visit.connect()
+            await visit.button("Connect").dblclick()
+            await expect(visit.status).to_have_text("Connected", timeout=30_000)
             await expect(visit.entries("Bot", GREETING)).to_have_count(2, timeout=20_000)
 
             # The recording begins anew, and the bot hears it.
@@ -269,6 +270,13 @@ def test_the_bot_sees_the_camera(several: Client, microphone: Path) -> None:
                 await visit.connect()
                 await visit.alert("The camera is blocked. Allow it")
                 await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+                ended = bot.log.count("Disconnected")
+                await visit.page.goto("about:blank")
+
+                async def told() -> bool:
+                    return bot.log.count("Disconnected") > ended
+
+                await until(told, bool, "the bot hears that the page was left")
             assert bot.errors() == []
 
     network.run(main)
