@@ -77,6 +77,7 @@ Examples:
   vbot init quickstart
   vbot init my-bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia
   vbot init my-bot -t twilio -m realtime --realtime openai --no-deploy-to-cloud
+  vbot init my-bot -t smallwebrtc -m realtime --realtime openai --client-framework react
   vbot init my-bot --config bot.json --dry-run
   vbot init . --no-input                   the guides, for a coding agent to go on
 `
@@ -364,6 +365,13 @@ func (p *plan) nextSteps(a *app, target string, cfg config) {
 	then := "README.md says how to reach it."
 	if cfg.hasTransport("rtc_small") {
 		then = "Then open http://localhost:7860 and talk. README.md says more."
+	}
+	if cfg.ClientFramework != "" {
+		then = fmt.Sprintf(`Then, in another terminal, with Node.js:
+  cd %s
+  npm install
+  npm run dev               # and open the address that it prints
+README.md says more.`, shellPath(filepath.Join(target, "client")))
 	}
 	a.note(`
 Next, with uv (https://docs.astral.sh/uv):

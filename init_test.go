@@ -75,6 +75,12 @@ func TestBots(t *testing.T) {
 		{"pstn-dial-out", "-t daily_pstn_dialout -t webrtc -m cascade --stt deepgram --llm openai --tts cartesia --eval"},
 		{"sip-dial-in", "-t twilio_daily_sip_dialin -m realtime --realtime openai --recording --transcription"},
 		{"sip-dial-out", "-t twilio_daily_sip --twilio-daily-sip-mode dial-out -m cascade --stt deepgram --llm openai --tts cartesia --no-deploy-to-cloud"},
+		{"client-vanilla", bot + " --client-framework vanilla --no-deploy-to-cloud"},
+		{"client-react", bot + " --client-framework react --no-deploy-to-cloud"},
+		{"client-react-nextjs", bot + " --client-framework react --client-server nextjs --no-deploy-to-cloud"},
+		{"client-vanilla-everything", "-t webrtc -t daily -t websocket -m realtime --realtime gemini_live --client-framework vanilla --video-input --video-output --no-deploy-to-cloud"},
+		{"client-react-everything", "-t webrtc -t daily -t websocket -m realtime --realtime gemini_live --client-framework react --video-input --video-output --no-deploy-to-cloud"},
+		{"client-react-nextjs-everything", "-t webrtc -t daily -t websocket -m realtime --realtime gemini_live --client-framework react --client-server nextjs --video-input --video-output --no-deploy-to-cloud"},
 		{"websocket-and-livekit", "-t websocket -t livekit -m realtime --realtime gemini_live --no-deploy-to-cloud"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,6 +110,15 @@ func TestBots(t *testing.T) {
 			goldenTree(t, "bots/"+c.name, filepath.Join(dir, c.name))
 		})
 	}
+}
+
+// A web client takes two terminals.
+func TestClientSaysHowToGoOn(t *testing.T) {
+	dir := t.TempDir()
+	r := vbot(t, dir, append([]string{"init", "my bot", "--client-framework", "vanilla"}, strings.Fields(bot)...)...)
+	r.wantCode(t, 0)
+	_, next, _ := strings.Cut(string(r.transcript(dir)), "\nNext, ")
+	golden(t, "client-next.txt", []byte("Next, "+next))
 }
 
 // An option is visible where it is on, and leaves no trace where it is off.

@@ -1,0 +1,281 @@
+/** A session with the bot: from Connect to Disconnect, whoever ends it. */
+import type { ErrorData, PipecatClient, RTVIEventCallbacks } from "@pipecat-ai/client-js";
+import {
+  botStopped,
+  botText,
+  type Conversation,
+  emptyConversation,
+  sessionEnded,
+  typed,
+  userText,
+} from "./conversation";
+import { deviceProblem, noBot, Problem, startProblem } from "./problems";
+import { startPath } from "./settings";
+import { type Chosen, type StartAnswer, type TransportName, transports } from "./transports";
+
+/** Seconds that the bot may take to start and say that it is ready. */
+const patience = 30;
+
+/** Entries of the browser's list of devices that stand for another one. */
+const aliases = ["", "default", "communications"];
+
+/** What the page shows. */
+export interface SessionState {
+  readonly status: "Not connected" | "Connecting" | "Connected" | "Disconnecting";
+  /** What went wrong, in words for the person; "" if nothing did. */
+  readonly problem: string;
+  readonly transport: TransportName;
+  readonly muted: boolean;
+  readonly cameraOn: boolean;
+  /** The devices that have a name: browsers tell them once the person has allowed the microphone. */
+  readonly devices: readonly MediaDeviceInfo[];
+  readonly chosen: Readonly<Chosen>;
+  readonly conversation: Conversation;
+  readonly botAudio?: MediaStreamTrack;
+  readonly botVideo?: MediaStreamTrack;
+  readonly ownVideo?: MediaStreamTrack;
+  /** How loud the bot is where there is no track to measure: root mean square of the samples, 0 to 1. */
+  readonly botLevel: number;
+}
+
+/** The state of the page outside of React: see useSession. */
+export class Session {
+  #state: SessionState = {
+    status: "Not connected",
+    problem: "",
+    transport: "webrtc",
+    muted: false,
+    cameraOn: true,
+    devices: [],
+    chosen: { microphone: "", speaker: "", camera: "" },
+    conversation: emptyConversation,
+    botLevel: 0,
+  };
+  #listeners = new Set<() => void>();
+  /** The client, while there is one: it has what this page makes no use of. */
+  client?: PipecatClient;
+  /** Ends the attempt to connect; its reason is a Problem, or nothing to speak of. */
+  #attempt = new AbortController();
+  /** Why the bot ended the session, if it said so. */
+  #lastWords = "";
+
+  get state() {
+    return this.#state;
+  }
+
+  subscribe = (listener: () => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #set(change: Partial<SessionState>) {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+
+  #converse(change: (conversation: Conversation) => Conversation) {
+    this.#set({ conversation: change(this.#state.conversation) });
+  }
+
+  async connect() {
+    if (this.#state.status !== "Not connected") return;
+    this.#set({ status: "Connecting", problem: "" });
+    this.#lastWords = "";
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    const { signal } = attempt;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      if (!navigator.mediaDevices) {
+        throw new Problem("The browser gives pages a microphone only over https or from localhost. Open this one so.");
+      }
+      const [{ PipecatClient }, transport] = await Promise.all([
+        import("@pipecat-ai/client-js"),
+        transports[this.#state.transport].load(),
+      ]);
+      signal.throwIfAborted();
+      const client = new PipecatClient({
+        transport: transport.createTransport(this.#state.chosen),
+        enableMic: !this.#state.muted,
+        enableCam: this.#state.cameraOn && this.#state.transport !== "websocket",
+        callbacks: this.#callbacks(attempt),
+      });
+      this.client = client;
+      await unlessAborted(openDevices(client, signal), signal);
+      void this.#findDevices();
+
+      // A person may take long to allow the microphone; from here on it is the bot that takes time.
+      timer = setTimeout(() => {
+        const words = `The bot did not answer within ${patience} seconds. Look at what it printed, then press Connect.`;
+        attempt.abort(new Problem(words));
+      }, patience * 1000);
+      const startUrl = new URL(startPath, location.href).href;
+      const answer = await startBot(startUrl, transport.request, signal);
+      await unlessAborted(client.connect(transport.parameters(answer, startUrl)), signal);
+      this.#set({ status: "Connected" });
+    } catch (error) {
+      if (error instanceof Problem) this.#set({ problem: error.message });
+      else if (!signal.aborted) this.#set({ problem: `The bot could not be reached: ${error}` });
+      await this.#end();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async disconnect() {
+    if (this.#state.status === "Connecting") this.#attempt.abort();
+    if (this.#state.status === "Connected") await this.#end();
+  }
+
+  /** Takes another transport, for the next session. */
+  take(transport: TransportName) {
+    this.#set({ transport });
+  }
+
+  mute(muted: boolean) {
+    this.#set({ muted });
+    this.client?.enableMic(!muted);
+  }
+
+  turnCamera(cameraOn: boolean) {
+    this.#set({ cameraOn });
+    this.client?.enableCam(cameraOn);
+  }
+
+  /** Keeps an eye on devices that come and go; the function that it returns ends that. */
+  watchDevices() {
+    // Browsers have no media devices on pages from an insecure address.
+    const media: MediaDevices | undefined = navigator.mediaDevices;
+    const find = () => void this.#findDevices();
+    find();
+    media?.addEventListener("devicechange", find);
+    return () => media?.removeEventListener("devicechange", find);
+  }
+
+  async #findDevices() {
+    const all = (await (navigator.mediaDevices as MediaDevices | undefined)?.enumerateDevices()) ?? [];
+    this.#set({ devices: all.filter(({ deviceId, label }) => label && !aliases.includes(deviceId)) });
+  }
+
+  /** Takes other devices, at once if there is a session. */
+  choose(change: Partial<Chosen>) {
+    this.#set({ chosen: { ...this.#state.chosen, ...change } });
+    if (change.microphone !== undefined) this.client?.updateMic(change.microphone);
+    if (change.speaker !== undefined) this.client?.updateSpeaker(change.speaker);
+    if (change.camera !== undefined) this.client?.updateCam(change.camera);
+  }
+
+  /** Tells the person what is wrong. */
+  report(problem: string) {
+    this.#set({ problem });
+  }
+
+  send(text: string) {
+    this.#converse((conversation) => typed(conversation, text));
+    void this.client?.sendText(text);
+  }
+
+  /** Leaves nothing behind: no connection, no open microphone. */
+  async #end() {
+    this.#set({ status: "Disconnecting" });
+    const client = this.client;
+    this.client = undefined;
+    let local: (MediaStreamTrack | undefined)[] = [];
+    try {
+      local = Object.values(client?.tracks().local ?? {});
+      await client?.disconnect();
+    } catch (error) {
+      console.warn("While disconnecting:", error);
+    }
+    // A transport that was not connected yet leaves its devices open.
+    for (const track of local) track?.stop();
+    this.#set({
+      status: "Not connected",
+      conversation: sessionEnded(this.#state.conversation),
+      botAudio: undefined,
+      botVideo: undefined,
+      ownVideo: undefined,
+      botLevel: 0,
+    });
+  }
+
+  /** The session ended and nobody here wanted it to. What an old one has to say does not count. */
+  async #lost(attempt: AbortController) {
+    if (attempt !== this.#attempt) return;
+    const words = this.#lastWords || "The connection to the bot was lost. Look at what it printed, then press Connect.";
+    if (this.#state.status === "Connecting") attempt.abort(new Problem(words));
+    if (this.#state.status === "Connected") {
+      this.#set({ problem: words });
+      await this.#end();
+    }
+  }
+
+  #callbacks(attempt: AbortController): RTVIEventCallbacks {
+    return {
+      onTrackStarted: (track, participant) => this.#show(attempt, track, participant?.local, track),
+      onTrackStopped: (track, participant) => this.#show(attempt, track, participant?.local, undefined),
+      onRemoteAudioLevel: (botLevel) => this.#set({ botLevel }),
+      onUserTranscript: (data) => this.#converse((conversation) => userText(conversation, data)),
+      onBotOutput: (data) => this.#converse((conversation) => botText(conversation, data)),
+      onBotStoppedSpeaking: () => {
+        this.#converse(botStopped);
+        this.#set({ botLevel: 0 }); // nothing comes any more that could be measured
+      },
+      onDeviceError: (error) => {
+        const device = error.devices.includes("mic") ? "microphone" : "camera";
+        const words = deviceProblem(error.details?.sourceError ?? error, device);
+        // Daily goes on without a microphone: nobody would be heard.
+        if (device === "microphone" && this.#state.status === "Connecting") attempt.abort(new Problem(words));
+        else this.#set({ problem: words });
+      },
+      onError: (message) => {
+        const { fatal, error, message: text } = message.data as Partial<ErrorData> & { error?: string };
+        if (!fatal) return console.warn("The bot reports:", error ?? text);
+        // The WebSocket transport reports its closing as an error, too.
+        if (!error?.startsWith("websocket ")) this.#lastWords = `The bot stopped with an error: ${error ?? text}`;
+      },
+      onBotDisconnected: () => void this.#lost(attempt),
+      onDisconnected: () => void this.#lost(attempt),
+    };
+  }
+
+  /** Shows a track, or stops to show what is shown of its kind. */
+  #show(
+    attempt: AbortController,
+    { kind }: MediaStreamTrack,
+    local: boolean | undefined,
+    shown: MediaStreamTrack | undefined,
+  ) {
+    if (attempt !== this.#attempt) return;
+    if (kind === "audio" && !local) this.#set({ botAudio: shown });
+    if (kind === "video" && !local) this.#set({ botVideo: shown });
+    if (kind === "video" && local) this.#set({ ownVideo: shown });
+  }
+}
+
+async function openDevices(client: PipecatClient, signal: AbortSignal) {
+  try {
+    await client.initDevices();
+  } catch (error) {
+    throw new Problem(deviceProblem(error, "microphone"));
+  }
+  if (signal.aborted) for (const track of Object.values(client.tracks().local)) track?.stop();
+}
+
+async function startBot(startUrl: string, request: object, signal: AbortSignal): Promise<StartAnswer> {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(startUrl, { method: "POST", headers, body: JSON.stringify(request), signal }).catch(() => {
+    signal.throwIfAborted();
+    throw new Problem(noBot(startUrl));
+  });
+  if (!response.ok) throw new Problem(await startProblem(response, startUrl));
+  return (await response.json()) as StartAnswer;
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    promise.then(resolve, reject);
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,58 @@
+import { type CSSProperties, useEffect, useState } from "react";
+import type { Session } from "./session";
+import { useSession } from "./useSession";
+
+/** Milliseconds between two measurements. */
+const period = 80;
+
+/** Shows how loud the bot is. */
+export function Volume({ session }: { session: Session }) {
+  const track = useSession(session, (state) => state.botAudio);
+  const measured = useLevel(track);
+  const reported = useSession(session, (state) => state.botLevel);
+  const loudness = loudnessOf(track ? measured : reported);
+  return (
+    <div className="volume">
+      <span id="volume-label">Bot volume</span>
+      <div
+        className="meter"
+        role="meter"
+        aria-labelledby="volume-label"
+        aria-valuemin={0}
+        aria-valuemax={1}
+        aria-valuenow={loudness}
+        style={{ "--level": loudness } as CSSProperties}
+      />
+    </div>
+  );
+}
+
+/** As the ear has it, logarithmic: 0 for -50 dB, which is hardly heard, to 1 for 0 dB. */
+function loudnessOf(level: number): number {
+  const decibels = 20 * Math.log10(level || 1e-6);
+  return Number(Math.min(1, Math.max(0, 1 + decibels / 50)).toFixed(2));
+}
+
+/** Root mean square of the track's samples at present: speech comes to some 0.1. */
+function useLevel(track: MediaStreamTrack | undefined): number {
+  const [level, setLevel] = useState(0);
+
+  useEffect(() => {
+    if (!track) return;
+    const context = new AudioContext();
+    const analyser = context.createAnalyser();
+    context.createMediaStreamSource(new MediaStream([track])).connect(analyser);
+    const samples = new Float32Array(analyser.fftSize);
+    const timer = setInterval(() => {
+      analyser.getFloatTimeDomainData(samples);
+      setLevel(Math.sqrt(samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length));
+    }, period);
+    return () => {
+      clearInterval(timer);
+      void context.close();
+      setLevel(0);
+    };
+  }, [track]);
+
+  return level;
+}

@@ -1,0 +1,39 @@
+/**
+ * Passes on to the bot what the page asks of it: it starts sessions, and sends the offers of SmallWebRTC. The bot's
+ * address and the key stay here.
+ *
+ * Whoever opens the page can start a session. Before you publish it, check here who asks.
+ */
+async function pass(request: Request, context: { params: Promise<{ path: string[] }> }): Promise<Response> {
+  const bot = (process.env.BOT_URL || "http://localhost:7860").replace(/\/$/, "");
+  const key = process.env.PIPECAT_CLOUD_API_KEY;
+  const { path } = await context.params;
+  if (path[0] !== "start" && path[0] !== "sessions") return new Response(null, { status: 404 });
+  const headers = new Headers({ "Content-Type": "application/json" });
+  if (key) headers.set("Authorization", `Bearer ${key}`);
+  const { method, signal } = request;
+  const body = await request.text();
+  try {
+    const answer = await fetch(`${bot}/${path.map(encodeURIComponent).join("/")}`, { method, headers, body, signal });
+    if (path[0] === "start" && answer.ok) return Response.json(atTheBot(await answer.json(), bot));
+    const type = answer.headers.get("Content-Type") ?? "text/plain";
+    return new Response(answer.body, { status: answer.status, headers: { "Content-Type": type } });
+  } catch {
+    // Tells the page which address it was that did not answer.
+    return Response.json({ bot }, { status: 502 });
+  }
+}
+
+/** The bot names its WebSocket as it sees itself. The page reaches it where this server reaches the bot. */
+function atTheBot(answer: { wsUrl?: string }, bot: string) {
+  if (!answer.wsUrl) return answer;
+  const url = new URL(answer.wsUrl);
+  if (url.pathname.startsWith("/ws-client")) {
+    const { protocol, host } = new URL(bot);
+    url.protocol = protocol.replace("http", "ws");
+    url.host = host;
+  }
+  return { ...answer, wsUrl: url.href };
+}
+
+export { pass as PATCH, pass as POST };

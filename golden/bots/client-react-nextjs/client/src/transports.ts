@@ -1,0 +1,29 @@
+/** How to reach the bot. What a connection needs is loaded when it is chosen, so that the page itself stays small. */
+import type { Transport } from "@pipecat-ai/client-js";
+
+/** Ids of devices; "" is the browser's own choice. */
+export interface Chosen {
+  microphone: string;
+  speaker: string;
+  camera: string;
+}
+
+export interface Connection {
+  /** What POST /start is asked for. */
+  request: object;
+  /** What client.connect() makes of the answer. */
+  parameters: (answer: StartAnswer, startUrl: string) => object;
+  createTransport: (chosen: Chosen) => Transport;
+}
+
+/** What the bot's host says of the session; which of it is there depends on the transport. */
+export interface StartAnswer {
+  sessionId?: string;
+  iceConfig?: { iceServers?: RTCIceServer[] };
+}
+
+export const transports = {
+  webrtc: { label: "SmallWebRTC", load: (): Promise<Connection> => import("./smallwebrtc") },
+};
+
+export type TransportName = keyof typeof transports;

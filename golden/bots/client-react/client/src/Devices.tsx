@@ -1,0 +1,53 @@
+import { useEffect } from "react";
+import type { Session } from "./session";
+import { useSession } from "./useSession";
+
+/** The choice of microphone and speaker. */
+export function Devices({ session }: { session: Session }) {
+  const chosen = useSession(session, (state) => state.chosen);
+  const devices = useSession(session, (state) => state.devices);
+
+  useEffect(() => session.watchDevices(), [session]);
+
+  return (
+    <section className="devices" aria-label="Devices">
+      <DeviceSelect
+        label="Microphone"
+        devices={devices.filter(({ kind }) => kind === "audioinput")}
+        chosen={chosen.microphone}
+        onChoose={(microphone) => session.choose({ microphone })}
+      />
+      {"setSinkId" in HTMLMediaElement.prototype && (
+        <DeviceSelect
+          label="Speaker"
+          devices={devices.filter(({ kind }) => kind === "audiooutput")}
+          chosen={chosen.speaker}
+          onChoose={(speaker) => session.choose({ speaker })}
+        />
+      )}
+    </section>
+  );
+}
+
+interface DeviceSelectProps {
+  label: string;
+  devices: readonly MediaDeviceInfo[];
+  chosen: string;
+  onChoose: (id: string) => void;
+}
+
+function DeviceSelect({ label, devices, chosen, onChoose }: DeviceSelectProps) {
+  return (
+    <label>
+      {label}
+      <select value={chosen} onChange={(event) => onChoose(event.target.value)}>
+        <option value="">Default</option>
+        {devices.map(({ deviceId, label: name }) => (
+          <option key={deviceId} value={deviceId}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,143 @@
+// @ts-check
+import { DeviceError } from "@pipecat-ai/client-js";
+import { SmallWebRTCTransport, WavMediaManager } from "@pipecat-ai/small-webrtc-transport";
+import { deviceOf } from "./devices.js";
+
+export const request = {
+  transport: "webrtc",
+  enableDefaultIceServers: import.meta.env.VITE_ICE_SERVERS === "default",
+};
+
+/** @type {import("./transports.js").Connection["parameters"]} */
+export const parameters = (answer, startUrl) => ({
+  iceConfig: answer.iceConfig,
+  webrtcRequestParams: {
+    endpoint: startUrl.replace(/start$/, `sessions/${answer.sessionId}/api/offer`),
+  },
+});
+
+/** @type {import("./transports.js").Connection["createTransport"]} */
+export function createTransport(chosen) {
+  if (import.meta.env.VITE_MEDIA_MANAGER === "daily") return new SmallWebRTCTransport();
+  const media = new BrowserMedia(chosen);
+  const transport = new SmallWebRTCTransport({ mediaManager: media });
+  media.onNewTrack = () => {
+    // The package puts a new track on the connection with its default manager only.
+    // @ts-ignore: the method is not in its types
+    if (transport.state === "ready") transport.addUserMedia();
+  };
+  return transport;
+}
+
+/** @typedef {"audio" | "video"} Kind */
+
+const me = { id: "local", name: "", local: true };
+
+/**
+ * The microphone and the camera, from nobody but the browser.
+ *
+ * The package's default manager loads code from another host. This one extends the other manager that it has, which
+ * knows no camera, tells nobody why there is no microphone, and never lets the connection know of another one.
+ */
+class BrowserMedia extends WavMediaManager {
+  /** @type {Partial<Record<Kind, MediaStreamTrack>>} */
+  #local = {};
+  /** @type {Record<Kind, string>} */
+  #chosen;
+  onNewTrack = () => {};
+  // What the package's manager fills in when the client begins; its types leave it out.
+  /** @type {import("@pipecat-ai/client-js").RTVIEventCallbacks} */
+  _callbacks = {};
+  _micEnabled = true;
+  _camEnabled = false;
+
+  /** @param {import("./devices.js").Chosen} chosen */
+  constructor(chosen) {
+    super();
+    this.#chosen = { audio: chosen.microphone, video: chosen.camera };
+  }
+
+  /** @throws {DOMException} of getUserMedia, when there is no microphone to use */
+  async initialize() {
+    await this.#open("audio");
+    // A conversation goes on without a camera.
+    if (this._camEnabled) await this.#reopen("video");
+  }
+
+  async connect() {
+    if (!this.#local.audio) await this.initialize();
+  }
+
+  async disconnect() {
+    this.#close("audio");
+    this.#close("video");
+  }
+
+  tracks() {
+    return { local: { ...this.#local } };
+  }
+
+  async enableMic(/** @type {boolean} */ on) {
+    this._micEnabled = on;
+    if (this.#local.audio) this.#local.audio.enabled = on;
+  }
+
+  async updateMic(/** @type {string} */ id) {
+    this.#chosen.audio = id;
+    if (this.#local.audio) await this.#reopen("audio");
+  }
+
+  get isCamEnabled() {
+    return this._camEnabled;
+  }
+
+  async enableCam(/** @type {boolean} */ on) {
+    this._camEnabled = on;
+    if (on) await this.#reopen("video");
+    else this.#close("video");
+  }
+
+  async updateCam(/** @type {string} */ id) {
+    this.#chosen.video = id;
+    if (this.#local.video) await this.#reopen("video");
+  }
+
+  /** Opens a device during a session, where nobody waits to hear that it failed. */
+  async #reopen(/** @type {Kind} */ kind) {
+    try {
+      await this.#open(kind);
+      this.onNewTrack();
+    } catch (error) {
+      if (kind === "video") this._camEnabled = false;
+      const sourceError = /** @type {Error} */ (error);
+      const device = kind === "audio" ? "mic" : "cam";
+      this._callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
+    }
+  }
+
+  /** Opens the chosen device in place of the one before. */
+  async #open(/** @type {Kind} */ kind) {
+    const id = this.#chosen[kind];
+    const stream = await navigator.mediaDevices.getUserMedia({ [kind]: id ? { deviceId: { exact: id } } : true });
+    this.#close(kind);
+    const [track] = stream.getTracks();
+    if (kind === "audio") track.enabled = this._micEnabled;
+    this.#local[kind] = track;
+    // Unplugged: another one takes its place.
+    track.addEventListener("ended", () => {
+      this.#chosen[kind] = "";
+      void this.#reopen(kind);
+    });
+    // Without this the client takes the device for unopened, and opens it again when it connects.
+    this._callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
+    this._callbacks.onTrackStarted?.(track, me);
+  }
+
+  #close(/** @type {Kind} */ kind) {
+    const track = this.#local[kind];
+    if (!track) return;
+    track.stop();
+    delete this.#local[kind];
+    this._callbacks.onTrackStopped?.(track, me);
+  }
+}

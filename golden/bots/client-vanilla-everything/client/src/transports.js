@@ -1,0 +1,19 @@
+// @ts-check
+/**
+ * How to reach the bot. What a connection needs is loaded when it is chosen, so that the page itself stays small.
+ *
+ * @typedef {object} Connection
+ * @property {object} request - what POST /start is asked for
+ * @property {(answer: any, startUrl: string) => object} parameters - what client.connect() makes of the answer
+ * @property {(chosen: import("./devices.js").Chosen) => import("@pipecat-ai/client-js").Transport} createTransport
+ */
+
+/** @type {Record<string, () => Promise<Connection>>} */
+export const transports = {
+  webrtc: () => import("./smallwebrtc.js"),
+  daily: () => import("./daily.js"),
+  websocket: () => import("./websocket.js"),
+};
+
+/** The one that is used where there is no choice. */
+export const [defaultTransport] = Object.keys(transports);

@@ -1,0 +1,65 @@
+// @ts-check
+import { WavMediaManager, WebSocketTransport } from "@pipecat-ai/websocket-transport";
+import { deviceOf } from "./devices.js";
+
+export const request = { transport: "websocket" };
+
+/** @type {import("./transports.js").Connection["parameters"]} */
+export function parameters(answer, startUrl) {
+  const url = new URL(answer.wsUrl);
+  if (url.pathname.startsWith("/ws-client")) {
+    // The bot names itself as it sees itself. The page reaches it where it reached /start.
+    const { protocol, host } = new URL(startUrl);
+    url.protocol = protocol.replace("http", "ws");
+    url.host = host;
+  }
+  return { wsUrl: url.href, ...(answer.token && { token: answer.token }) };
+}
+
+/** @type {import("./transports.js").Connection["createTransport"]} */
+export const createTransport = (chosen) => new WebSocketTransport({ mediaManager: new Sound(chosen) });
+
+/** Microphone and speaker. The package's default manager loads code from another host. */
+class Sound extends WavMediaManager {
+  #chosen;
+
+  /** @param {import("./devices.js").Chosen} chosen */
+  constructor(chosen) {
+    super(512, 16000); // samples at a time, samples a second: what the transport sends
+    this.#chosen = chosen;
+  }
+
+  /** @throws {DOMException} of getUserMedia, when there is no microphone to use */
+  async initialize() {
+    // The package keeps that to itself.
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+    try {
+      await super.initialize();
+      if (this.#chosen.microphone) await this.updateMic(this.#chosen.microphone);
+      this.updateSpeaker(this.#chosen.speaker);
+      // Without this the client takes the microphone for unopened, and opens it again when it connects.
+      this._callbacks.onMicUpdated?.(deviceOf(stream.getTracks()[0]));
+    } finally {
+      for (const track of stream.getTracks()) track.stop();
+    }
+  }
+
+  async enableMic(/** @type {boolean} */ on) {
+    // For the package it is an error to pause a recording before it begins.
+    await super.enableMic(on).catch(() => {});
+  }
+
+  updateSpeaker(/** @type {string} */ id) {
+    // @ts-ignore: the package's player can do it, and its manager does not pass it on
+    this._wavStreamPlayer.updateSpeaker?.(id || "default");
+  }
+
+  /** There is no track to measure: what arrives is what is heard. */
+  bufferBotAudio(/** @type {ArrayBuffer | Int16Array} */ data, /** @type {string | undefined} */ id) {
+    const samples = new Int16Array(data);
+    let power = 0;
+    for (const sample of samples) power += (sample / 32768) ** 2;
+    this._callbacks.onRemoteAudioLevel?.(Math.sqrt(power / samples.length), { id: "bot", name: "bot", local: false });
+    return super.bufferBotAudio(data, id);
+  }
+}

@@ -1,0 +1,142 @@
+"""A voice bot on Pipecat.
+
+Gemini Live listens and speaks.
+
+Run it with `uv run bot.py`; README.md says how to talk to it.
+"""
+
+import os
+
+# The runtime of the voice-activity model reports home unless it is told not to
+# before it is first imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+import sys
+
+from dotenv import load_dotenv
+from loguru import logger
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+)
+from pipecat.runner.types import RunnerArguments
+from pipecat.runner.utils import create_transport
+from pipecat.serializers.protobuf import ProtobufFrameSerializer
+from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService
+from pipecat.transports.base_transport import BaseTransport, TransportParams, VideoInSourceParams
+from pipecat.transports.daily.transport import DailyParams
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
+from pipecat.utils.types import NOT_GIVEN
+from pipecat.workers.runner import WorkerRunner
+
+load_dotenv(override=True)
+
+# What the bot is told about itself. Make it yours.
+SYSTEM_INSTRUCTION = (
+    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
+    "answer in one to three plain sentences, without lists, emojis or other formatting."
+)
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
+    """Hold one conversation, from the first word to the hang-up."""
+    llm = GeminiLiveLLMService(
+        api_key=os.environ["GOOGLE_API_KEY"],
+        settings=GeminiLiveLLMService.Settings(
+            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN,
+            system_instruction=SYSTEM_INSTRUCTION,
+        ),
+    )
+
+    context = LLMContext()
+    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
+        context,
+        user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
+    )
+
+    # Audio comes in at the top and goes out at the bottom.
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            user_aggregator,
+            llm,
+            transport.output(),
+            assistant_aggregator,
+        ]
+    )
+    worker = PipelineWorker(
+        pipeline,
+        params=PipelineParams(
+            enable_metrics=True,
+            enable_usage_metrics=True,
+        ),
+    )
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    await runner.add_workers(worker)
+
+    @worker.rtvi.event_handler("on_client_ready")
+    async def on_client_ready(rtvi):
+        logger.info("Connected")
+        context.add_message(
+            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
+        )
+        await worker.queue_frames([LLMRunFrame()])
+
+    @transport.event_handler("on_client_disconnected")
+    async def on_client_disconnected(transport, client):
+        logger.info("Disconnected")
+        await runner.cancel()
+
+    await runner.run()
+
+
+async def bot(runner_args: RunnerArguments) -> None:
+    """Serve one session: the runner calls this for each person who connects."""
+    transport_params = {
+        "webrtc": lambda: TransportParams(
+            audio_in_enabled=True,
+            audio_out_enabled=True,
+            video_in_enabled=True,
+            video_in_sources={"camera": VideoInSourceParams(framerate=1)},
+            video_out_enabled=True,
+            video_out_is_live=True,
+            video_out_width=1024,
+            video_out_height=768,
+        ),
+        "daily": lambda: DailyParams(
+            audio_in_enabled=True,
+            audio_out_enabled=True,
+            video_in_enabled=True,
+            video_in_sources={"camera": VideoInSourceParams(framerate=1)},
+            video_out_enabled=True,
+            video_out_is_live=True,
+            video_out_width=1024,
+            video_out_height=768,
+        ),
+        "websocket": lambda: FastAPIWebsocketParams(
+            audio_in_enabled=True,
+            audio_out_enabled=True,
+            add_wav_header=False,
+            serializer=ProtobufFrameSerializer(),
+        ),
+    }
+    transport = await create_transport(runner_args, transport_params)
+    await run_bot(transport, runner_args)
+
+
+if __name__ == "__main__":
+    required = [
+        "GOOGLE_API_KEY",
+    ]
+    if missing := [name for name in required if not os.getenv(name)]:
+        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+
+    from pipecat.runner.run import main
+
+    main()
