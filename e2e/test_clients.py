@@ -10,7 +10,18 @@ from playwright.async_api import expect
 
 import bots
 import network
-from clients import KINDS, SCREENSHOTS, Chromium, Client, Kind, built, chromium, recording, until
+from clients import (
+    FAR_AWAY,
+    KINDS,
+    SCREENSHOTS,
+    Chromium,
+    Client,
+    Kind,
+    built,
+    chromium,
+    recording,
+    until,
+)
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 
 TYPED = "And what do you call the city on the river Seine?"
@@ -81,6 +92,12 @@ def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: 
             await visit.ready()
             await visit.button("Connect").click()
             await visit.alert("The microphone is blocked. Allow it")
+            await visit.nothing_left_running()
+
+        async with browser.visit(url.replace("localhost", FAR_AWAY)) as visit:
+            await visit.ready()
+            await visit.button("Connect").click()
+            await visit.alert("only over https or from localhost")
             await visit.nothing_left_running()
 
         for status, words in (
