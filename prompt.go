@@ -70,6 +70,9 @@ type prompter struct {
 	raws     int           // how many want raw mode
 	was      *term.State   // how the terminal was set before raw mode
 	shown    view          // the block that stands on the screen
+	holding  bool          // between hold and its release
+	record   []spans       // what was printed since hold
+	broken   bool          // the terminal may have broken lines in other places
 	watching bool          // SIGTSTP is caught, once and for all
 	resumed  bool          // from a stop of our own: the SIGCONT that comes with it is no news
 	redraw   chan struct{} // the program was stopped, and goes on
@@ -115,6 +118,7 @@ func (p *prompter) look() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	changed := width != p.width || height != p.height
+	p.broken = p.broken || changed
 	p.width, p.height = width, height
 	return changed
 }
@@ -165,7 +169,15 @@ func (p *prompter) hold() (release func(), err error) {
 	if p.plain {
 		return func() {}, nil
 	}
-	return p.raw()
+	cooked, err := p.raw()
+	if err != nil {
+		return nil, err
+	}
+	p.holding, p.record = true, nil
+	return func() {
+		p.holding = false
+		cooked()
+	}, nil
 }
 
 // cooked puts the terminal back as it was.
@@ -323,10 +335,8 @@ func (p *prompter) forgetRedraw() {
 
 // The screen.
 
-// up moves the cursor to the beginning of the block that is shown.
-//
-// A terminal that became narrower may have broken the block's lines; most do, and
-// where one does not, the line above the block is lost.
+// up moves the cursor to the beginning of the block that is shown. A terminal that
+// became narrower may have broken the block's lines.
 func (p *prompter) up() string {
 	n := p.shown.column / p.width
 	for _, r := range p.shown.rows[:min(p.shown.line, len(p.shown.rows))] {
@@ -338,6 +348,24 @@ func (p *prompter) up() string {
 	return fmt.Sprintf("\r\x1b[%dA", n)
 }
 
+// again clears a screen of another size, and prints the end of the
+// record once more, as much as fits above rows lines: terminals differ in where a
+// tall block and the cursor in it are after that.
+func (p *prompter) again(b *strings.Builder, rows int) {
+	from, left := len(p.record), p.height-rows
+	for from > 0 {
+		if left -= 1 + max(0, p.record[from-1].width()-1)/p.width; left < 0 {
+			break
+		}
+		from--
+	}
+	b.WriteString("\x1b[H\x1b[J")
+	for _, r := range p.record[from:] {
+		r.write(b, 1<<20, p.colour)
+		b.WriteString("\r\n")
+	}
+}
+
 // draw shows v in the place of what is shown. It is one write, and no line is
 // erased before it is written again: so nothing flickers. The last column stays
 // free, where terminals differ in what they do next.
@@ -345,7 +373,12 @@ func (p *prompter) draw(v view) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var b strings.Builder
-	b.WriteString(p.up())
+	if p.broken && len(p.shown.rows) > 0 && p.holding {
+		p.again(&b, len(v.rows))
+	} else {
+		b.WriteString(p.up())
+	}
+	p.broken = false
 	for i, r := range v.rows {
 		if i > 0 {
 			b.WriteString("\r\n")
@@ -382,6 +415,7 @@ func (p *prompter) settle(r spans) {
 	b.WriteString("\r\n")
 	io.WriteString(p.out, b.String())
 	p.shown = view{}
+	p.record = append(p.record, r)
 }
 
 // say prints lines between questions.
@@ -393,11 +427,17 @@ func (p *prompter) say(format string, args ...any) {
 		io.WriteString(p.out, text+"\n")
 		return
 	}
+	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if textWidth(line) > p.width {
-			line = strings.Join(wrap(line, p.width), "\r\n")
+			lines = append(lines, wrap(line, p.width)...)
+		} else {
+			lines = append(lines, line)
 		}
+	}
+	for _, line := range lines {
 		io.WriteString(p.out, line+"\r\n")
+		p.record = append(p.record, spans{{normal, line}})
 	}
 }
 

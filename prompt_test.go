@@ -255,13 +255,14 @@ func FuzzKeys(f *testing.F) {
 	f.Add([]byte("deep\x1b[B\x1b[A \r"), 80, 24, uint8(0))
 	f.Add([]byte("\x1b[200~a\nb\x1b[201~\x17\x15\xff日\u0301"), 20, 3, uint8(1))
 	f.Add([]byte("y\x1b\x1b[99999999~\x03\x04\x1a"), 1, 1, uint8(2))
+	video, realtime := serviceMenu(kindVideo).choices, serviceMenu(kindRealtime).choices
 	f.Fuzz(func(t *testing.T, keys []byte, width, height int, kind uint8) {
 		width, height = 1+abs(width)%200, 1+abs(height)%100
 		q := []question{
-			serviceMenu(kindVideo),
+			&menu{ask: "Video avatar", choices: video},
 			&lineQuestion{ask: "Directory", standard: "x", check: func(s string) (string, bool) { return s, len(s)%2 == 0 }},
 			&yesOrNo{ask: "A question of some length, over several lines?", standard: kind%2 == 0},
-			&menu{ask: "Several", several: true, choices: serviceMenu(kindRealtime).choices},
+			&menu{ask: "Several", several: true, choices: realtime},
 		}[int(kind)%4]
 		var d decoder
 		done := false

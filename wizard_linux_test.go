@@ -65,6 +65,8 @@ func screen(output string, width, height int) (lines []string, row, column int, 
 				row = max(top, row-n)
 			case rest[end] == 'C':
 				column = min(width-1, column+n)
+			case sequence == "[H":
+				row, column = top, 0
 			case sequence == "[K" && row < len(cells):
 				cells[row] = cells[row][:min(column, len(cells[row]))]
 			case sequence == "[K", sequence == "[?2004h", sequence == "[?2004l", rest[end] == 'm':

@@ -1,0 +1,220 @@
+"""The questions of `vbot init` in tmux, with a person's keystrokes.
+
+The screens are those of golden/wizard, which the Go tests draw with a terminal of their own:
+here a real one is the witness.
+"""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "wizard"
+
+# What tmux calls the keys that are not text.
+KEYS = {
+    "\r": "Enter",
+    "\n": "Enter",
+    "\t": "Tab",
+    " ": "Space",
+    "\x15": "C-u",
+    "\x1b[A": "Up",
+    "\x1b[B": "Down",
+}
+
+
+class Window:
+    """A tmux window in which a shell waits, or a command runs, in a directory of its own."""
+
+    def __init__(
+        self, vbot: Path, width: int, height: int, *, run: str = "", term: str = ""
+    ) -> None:
+        self.dir = Path(tempfile.mkdtemp(prefix="vbot-")) / "work"
+        self.dir.mkdir()
+        self.socket = self.dir.parent.name
+        (self.dir / "file").touch()
+        path = f"PATH={vbot.parent}:{os.environ['PATH']}"
+        shell = ["bash", "-c", f"{run}; read"] if run else ["bash", "--norc"]
+        size = ["-x", str(width), "-y", str(height)]
+        self.tmux(
+            *("-f", "/dev/null", "new-session", "-d", *size, "-c", str(self.dir)),
+            *("env", "PS1=$ ", path, *([f"TERM={term}"] if term else []), *shell),
+        )
+        if not run:
+            self.until(lambda: self.lines() == ["$"], "the shell")
+
+    def tmux(self, *args: str) -> str:
+        done = subprocess.run(
+            ["tmux", "-L", self.socket, *args], capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    def close(self) -> None:
+        self.tmux("kill-server")
+        shutil.rmtree(self.dir.parent)
+
+    def lines(self) -> list[str]:
+        """The lines on the screen, without blank ones at the end."""
+        text = self.tmux("capture-pane", "-p").replace(str(self.dir), "DIR")
+        return [line.rstrip() for line in text.rstrip().split("\n")]
+
+    def cursor(self) -> tuple[int, int]:
+        x, y = self.tmux("display-message", "-p", "#{cursor_x} #{cursor_y}").split()
+        return int(x), int(y)
+
+    def types(self, keys: str) -> None:
+        text = ""
+        while keys or text:
+            key = next((k for k in KEYS if keys.startswith(k)), None)
+            if key is None and keys:
+                text, keys = text + keys[0], keys[1:]
+                continue
+            if text:
+                # tmux takes a semicolon at the end for its own.
+                self.tmux("send-keys", "-l", "--", re.sub(";$", r"\\;", text))
+                text = ""
+            if key:
+                self.tmux("send-keys", KEYS[key])
+                keys = keys[len(key) :]
+
+    def until(self, condition, what: str) -> None:
+        deadline = time.monotonic() + 20
+        while not condition():
+            assert time.monotonic() < deadline, f"{what} never came:\n" + "\n".join(self.lines())
+            time.sleep(0.02)
+
+    def shows(self, text: str) -> None:
+        self.until(lambda: text in "\n".join(self.lines()), text)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tmux() -> None:
+    if shutil.which("tmux"):
+        return
+    if os.getuid() != 0 or not shutil.which("apt-get"):
+        pytest.fail("tmux is not installed: apt-get install tmux")
+    subprocess.run(["apt-get", "update"], check=True)
+    subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", "tmux"], check=True)
+
+
+@pytest.fixture
+def window(vbot: Path) -> Iterator:
+    """Opens a window of a size; it closes with the test."""
+    opened = []
+
+    def open_window(*args, **kwargs) -> Window:
+        opened.append(Window(vbot, *args, **kwargs))
+        return opened[-1]
+
+    yield open_window
+    for w in opened:
+        w.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "height", "term", "command"),
+    [
+        ("cascade", 80, 24, "", "vbot init"),
+        ("change", 80, 24, "", "vbot init parlour"),
+        ("guides", 80, 24, "", "vbot init"),
+        ("small-window", 40, 10, "", "vbot init"),
+        ("narrow", 20, 12, "", "vbot init"),
+        ("plain", 80, 24, "dumb", "vbot init"),
+    ],
+)
+def test_screens(window, name: str, width: int, height: int, term: str, command: str) -> None:
+    w = window(width, height, run=command, term=term)
+    steps = (GOLDEN / f"{name}.txt").read_text().split("\n=====\n")[:-1]
+    assert len(steps) > 3
+    for step in steps:
+        keys, _, drawn = step.partition("\n")
+        keys = ast.literal_eval(keys)
+        w.types(keys)
+        want = drawn.split("\n")
+        row = next(i for i, line in enumerate(want) if "|" in line)
+        column = want[row].index("|")
+        want[row] = want[row].replace("|", "", 1)
+
+        def as_drawn(want=want, row=row, column=column) -> bool:
+            got, (x, y) = w.lines(), w.cursor()
+            # What scrolled away is not on the screen, but in the golden file.
+            whole = [line.rstrip() for line in "\n".join(want).rstrip().split("\n")]
+            away = len(whole) - len(got)
+            return away >= 0 and got == whole[away:] and (x, y) == (column, row - away)
+
+        w.until(as_drawn, f"{name}, the screen after {keys!r}")
+
+
+def test_a_bot_in_a_few_keystrokes(window) -> None:
+    w = window(80, 24)
+    w.types("vbot init\r")
+    for question in ("Directory", "How do you", "Name", "What kind", "How do people", "How does"):
+        w.shows(f"? {question}")
+        w.types("\r")
+    w.shows("? Speech to text:")
+    w.types("\r\r\r\r\r\r\r")
+    w.shows("? All right?")
+    assert os.listdir(w.dir) == ["file"]
+    w.types("\r")
+    w.shows("The same, without questions:")
+    assert (w.dir / "my-bot" / "server" / "bot.py").is_file()
+
+
+def test_the_window_changes_its_size(window) -> None:
+    """Nothing of an earlier drawing is left below the questions that were answered."""
+    w = window(80, 24, run="vbot init parlour")
+    w.shows("? How do you want to start?")
+    w.types("\r\r\r\r\r")
+    w.shows("31 of 31")
+    above = w.lines()[:5]
+    for width in (60, 45, 30, 100, 80):
+        w.tmux("resize-window", "-x", str(width), "-y", "24")
+
+        def whole(width=width) -> bool:
+            got = w.lines()
+            head = [line for line in got if line.startswith("? Speech to text")]
+            rows = [line for line in got if line.startswith(("> ", "  "))]
+            return len(head) == 1 and len(rows) == 13 and len(max(got, key=len)) < width + 1
+
+        w.until(whole, f"the list in {width} columns")
+    w.until(lambda: w.lines()[:5] == above, "what was answered before")
+
+
+def test_stopped_and_back(window) -> None:
+    w = window(80, 24)
+    w.types("stty -g > before; vbot init parlour\r")
+    w.types("\r\r\r\r\rwhisper")
+    w.shows("of 31")
+    w.tmux("send-keys", "C-z")
+    w.shows("Stopped")
+    w.types("stty -g > stopped\rfg\r")
+    w.until(lambda: w.lines()[-1].endswith("typing filters"), "the question once more")
+    w.shows("? Speech to text: whisper")
+    w.tmux("send-keys", "C-c")
+    w.shows("interrupted; nothing was written")
+    w.types("stty -g > after\r")
+    w.until(lambda: (w.dir / "after").exists() and (w.dir / "after").read_text(), "stty")
+    before, stopped, after = ((w.dir / n).read_text() for n in ("before", "stopped", "after"))
+    assert before == stopped == after
+    assert not (w.dir / "parlour").exists()
+
+
+def test_a_paste_presses_no_enter(window) -> None:
+    w = window(80, 24)
+    w.types("vbot init\r")
+    w.shows("? Directory")
+    w.tmux("set-buffer", "parlour\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n")
+    w.tmux("paste-buffer", "-p")
+    w.shows("? Directory (my-bot): parlour")
+    w.types("\r")
+    w.shows("? How do you want to start?")
+    w.tmux("send-keys", "C-c")
+    w.shows("interrupted; nothing was written")
+    assert os.listdir(w.dir) == ["file"]
