@@ -292,11 +292,15 @@ func (e *editor) after() int {
 // window is what of the text fits into width columns round the cursor, and the
 // column of the cursor in it.
 func (e *editor) window(width int) (string, int) {
-	from := 0
-	for from < e.at && textWidth(string(e.typed[from:e.at])) >= width {
-		from++
+	from, column := e.at, 0
+	for from > 0 && column+runeWidth(e.typed[from-1]) < width {
+		from--
+		column += runeWidth(e.typed[from])
 	}
-	return cut(string(e.typed[from:]), width), min(textWidth(string(e.typed[from:e.at])), max(0, width-1))
+	for from < e.at && runeWidth(e.typed[from]) == 0 {
+		from++ // a mark whose letter is not shown
+	}
+	return cut(string(e.typed[from:]), width), column
 }
 
 // head is the question and what is typed after it, in as many rows as that takes;
@@ -470,7 +474,7 @@ func wrap(s string, width int) (lines []string) {
 			if line == "" || strings.TrimSpace(line) == "" {
 				sep = ""
 			}
-			if textWidth(line+sep+word) <= width {
+			if left := width - textWidth(line+sep); cut(word, left) == word {
 				line += sep + word
 				break
 			}
@@ -480,7 +484,8 @@ func wrap(s string, width int) (lines []string) {
 			}
 			part := cut(word, width-textWidth(line))
 			if part == "" {
-				part = word[:len(string([]rune(word)[0]))] // wider than the whole line
+				_, size := utf8.DecodeRuneInString(word)
+				part = word[:size] // wider than the whole line
 			}
 			lines, line, word = append(lines, line+part), strings.Repeat(" ", indent), word[len(part):]
 			if word == "" {
