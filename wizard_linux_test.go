@@ -744,6 +744,8 @@ func TestRandomKeys(t *testing.T) {
 			for b := range slices.Chunk([]byte(typed.String()), 64) {
 				p.master.Write(b)
 			}
+			// Before the first question Ctrl-C just ends the process.
+			p.until("the first question", func() bool { return strings.Contains(p.raw(), pasteOn) || strings.Contains(p.raw(), "Directory (") })
 			// Once the keys are read, this is what ends any question.
 			ended := make(chan struct{})
 			go func() { p.cmd.Wait(); close(ended) }()
