@@ -1,18 +1,20 @@
-import { useEffect, useState } from "react";
-import { BotAudio } from "./BotAudio";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Composer } from "./Composer";
 import { Controls } from "./Controls";
 import { ConversationLog } from "./ConversationLog";
 import { Devices } from "./Devices";
 import { Session } from "./session";
+import { Stage } from "./Stage";
 import { useSession } from "./useSession";
-import { Videos } from "./Videos";
-import { Volume } from "./Volume";
+
+// What only a session needs is loaded for the first one.
+const Live = lazy(() => import("./Live"));
 
 export function App() {
   const [session] = useState(() => new Session());
   const status = useSession(session, (state) => state.status);
   const problem = useSession(session, (state) => state.problem);
+  const client = useSession(session, (state) => state.client);
 
   useEffect(() => {
     const leave = () => void session.disconnect();
@@ -34,11 +36,15 @@ export function App() {
       <p role="alert">{problem}</p>
       <Controls session={session} />
       <Devices session={session} />
-      <Videos session={session} />
-      <Volume session={session} />
+      {client ? (
+        <Suspense fallback={<Stage />}>
+          <Live client={client} session={session} />
+        </Suspense>
+      ) : (
+        <Stage />
+      )}
       <ConversationLog session={session} />
       <Composer session={session} />
-      <BotAudio session={session} />
     </main>
   );
 }

@@ -1,16 +1,11 @@
 import { type CSSProperties, useEffect, useState } from "react";
-import type { Session } from "./session";
-import { useSession } from "./useSession";
 
 /** Milliseconds between two measurements. */
 const period = 80;
 
-/** Shows how loud the bot is. */
-export function Volume({ session }: { session: Session }) {
-  const track = useSession(session, (state) => state.botAudio);
-  const measured = useLevel(track);
-  const reported = useSession(session, (state) => state.botLevel);
-  const loudness = loudnessOf(track ? measured : reported);
+/** Shows how loud the bot is; level is the root mean square of its samples, 0 to 1. */
+export function Volume({ level }: { level: number }) {
+  const loudness = loudnessOf(level);
   return (
     <div className="volume">
       <span id="volume-label">Bot volume</span>
@@ -34,7 +29,7 @@ function loudnessOf(level: number): number {
 }
 
 /** Root mean square of the track's samples at present: speech comes to some 0.1. */
-function useLevel(track: MediaStreamTrack | undefined): number {
+export function useLevel(track: MediaStreamTrack | null): number {
   const [level, setLevel] = useState(0);
 
   useEffect(() => {

@@ -31,9 +31,8 @@ export interface SessionState {
   readonly devices: readonly MediaDeviceInfo[];
   readonly chosen: Readonly<Chosen>;
   readonly conversation: Conversation;
-  readonly botAudio?: MediaStreamTrack;
-  readonly botVideo?: MediaStreamTrack;
-  readonly ownVideo?: MediaStreamTrack;
+  /** The client, while there is a session. */
+  readonly client?: PipecatClient;
   /** How loud the bot is where there is no track to measure: root mean square of the samples, 0 to 1. */
   readonly botLevel: number;
 }
@@ -52,8 +51,6 @@ export class Session {
     botLevel: 0,
   };
   #listeners = new Set<() => void>();
-  /** The client, while there is one: it has what this page makes no use of. */
-  client?: PipecatClient;
   /** Ends the attempt to connect; its reason is a Problem, or nothing to speak of. */
   #attempt = new AbortController();
   /** Why the bot ended the session, if it said so. */
@@ -100,7 +97,7 @@ export class Session {
         enableCam: this.#state.cameraOn && this.#state.transport !== "websocket",
         callbacks: this.#callbacks(attempt),
       });
-      this.client = client;
+      this.#set({ client });
       await unlessAborted(openDevices(client, signal), signal);
       void this.#findDevices();
 
@@ -134,12 +131,12 @@ export class Session {
 
   mute(muted: boolean) {
     this.#set({ muted });
-    this.client?.enableMic(!muted);
+    this.#state.client?.enableMic(!muted);
   }
 
   turnCamera(cameraOn: boolean) {
     this.#set({ cameraOn });
-    this.client?.enableCam(cameraOn);
+    this.#state.client?.enableCam(cameraOn);
   }
 
   /** Keeps an eye on devices that come and go; the function that it returns ends that. */
@@ -160,9 +157,9 @@ export class Session {
   /** Takes other devices, at once if there is a session. */
   choose(change: Partial<Chosen>) {
     this.#set({ chosen: { ...this.#state.chosen, ...change } });
-    if (change.microphone !== undefined) this.client?.updateMic(change.microphone);
-    if (change.speaker !== undefined) this.client?.updateSpeaker(change.speaker);
-    if (change.camera !== undefined) this.client?.updateCam(change.camera);
+    if (change.microphone !== undefined) this.#state.client?.updateMic(change.microphone);
+    if (change.speaker !== undefined) this.#state.client?.updateSpeaker(change.speaker);
+    if (change.camera !== undefined) this.#state.client?.updateCam(change.camera);
   }
 
   /** Tells the person what is wrong. */
@@ -172,14 +169,13 @@ export class Session {
 
   send(text: string) {
     this.#converse((conversation) => typed(conversation, text));
-    void this.client?.sendText(text);
+    void this.#state.client?.sendText(text);
   }
 
   /** Leaves nothing behind: no connection, no open microphone. */
   async #end() {
     this.#set({ status: "Disconnecting" });
-    const client = this.client;
-    this.client = undefined;
+    const { client } = this.#state;
     let local: (MediaStreamTrack | undefined)[] = [];
     try {
       local = Object.values(client?.tracks().local ?? {});
@@ -191,10 +187,8 @@ export class Session {
     for (const track of local) track?.stop();
     this.#set({
       status: "Not connected",
+      client: undefined,
       conversation: sessionEnded(this.#state.conversation),
-      botAudio: undefined,
-      botVideo: undefined,
-      ownVideo: undefined,
       botLevel: 0,
     });
   }
@@ -212,8 +206,6 @@ export class Session {
 
   #callbacks(attempt: AbortController): RTVIEventCallbacks {
     return {
-      onTrackStarted: (track, participant) => this.#show(attempt, track, participant?.local, track),
-      onTrackStopped: (track, participant) => this.#show(attempt, track, participant?.local, undefined),
       onRemoteAudioLevel: (botLevel) => this.#set({ botLevel }),
       onUserTranscript: (data) => this.#converse((conversation) => userText(conversation, data)),
       onBotOutput: (data) => this.#converse((conversation) => botText(conversation, data)),
@@ -237,19 +229,6 @@ export class Session {
       onBotDisconnected: () => void this.#lost(attempt),
       onDisconnected: () => void this.#lost(attempt),
     };
-  }
-
-  /** Shows a track, or stops to show what is shown of its kind. */
-  #show(
-    attempt: AbortController,
-    { kind }: MediaStreamTrack,
-    local: boolean | undefined,
-    shown: MediaStreamTrack | undefined,
-  ) {
-    if (attempt !== this.#attempt) return;
-    if (kind === "audio" && !local) this.#set({ botAudio: shown });
-    if (kind === "video" && !local) this.#set({ botVideo: shown });
-    if (kind === "video" && local) this.#set({ ownVideo: shown });
   }
 }
 

@@ -4,9 +4,8 @@ import type { Session } from "./session";
 import { useSession } from "./useSession";
 
 /** Plays what the bot says, on the chosen speaker. */
-export function BotAudio({ session }: { session: Session }) {
+export function BotAudio({ session, track }: { session: Session; track: MediaStreamTrack | null }) {
   const element = useRef<HTMLAudioElement>(null);
-  const track = useSession(session, (state) => state.botAudio);
   const speaker = useSession(session, (state) => state.chosen.speaker);
 
   useEffect(() => {

@@ -30,7 +30,8 @@ export interface SessionState {
   readonly devices: readonly MediaDeviceInfo[];
   readonly chosen: Readonly<Chosen>;
   readonly conversation: Conversation;
-  readonly botAudio?: MediaStreamTrack;
+  /** The client, while there is a session. */
+  readonly client?: PipecatClient;
 }
 
 /** The state of the page outside of React: see useSession. */
@@ -45,8 +46,6 @@ export class Session {
     conversation: emptyConversation,
   };
   #listeners = new Set<() => void>();
-  /** The client, while there is one: it has what this page makes no use of. */
-  client?: PipecatClient;
   /** Ends the attempt to connect; its reason is a Problem, or nothing to speak of. */
   #attempt = new AbortController();
   /** Why the bot ended the session, if it said so. */
@@ -93,7 +92,7 @@ export class Session {
         enableCam: false,
         callbacks: this.#callbacks(attempt),
       });
-      this.client = client;
+      this.#set({ client });
       await unlessAborted(openDevices(client, signal), signal);
       void this.#findDevices();
 
@@ -122,7 +121,7 @@ export class Session {
 
   mute(muted: boolean) {
     this.#set({ muted });
-    this.client?.enableMic(!muted);
+    this.#state.client?.enableMic(!muted);
   }
 
   /** Keeps an eye on devices that come and go; the function that it returns ends that. */
@@ -143,8 +142,8 @@ export class Session {
   /** Takes other devices, at once if there is a session. */
   choose(change: Partial<Chosen>) {
     this.#set({ chosen: { ...this.#state.chosen, ...change } });
-    if (change.microphone !== undefined) this.client?.updateMic(change.microphone);
-    if (change.speaker !== undefined) this.client?.updateSpeaker(change.speaker);
+    if (change.microphone !== undefined) this.#state.client?.updateMic(change.microphone);
+    if (change.speaker !== undefined) this.#state.client?.updateSpeaker(change.speaker);
   }
 
   /** Tells the person what is wrong. */
@@ -154,14 +153,13 @@ export class Session {
 
   send(text: string) {
     this.#converse((conversation) => typed(conversation, text));
-    void this.client?.sendText(text);
+    void this.#state.client?.sendText(text);
   }
 
   /** Leaves nothing behind: no connection, no open microphone. */
   async #end() {
     this.#set({ status: "Disconnecting" });
-    const client = this.client;
-    this.client = undefined;
+    const { client } = this.#state;
     let local: (MediaStreamTrack | undefined)[] = [];
     try {
       local = Object.values(client?.tracks().local ?? {});
@@ -173,8 +171,8 @@ export class Session {
     for (const track of local) track?.stop();
     this.#set({
       status: "Not connected",
+      client: undefined,
       conversation: sessionEnded(this.#state.conversation),
-      botAudio: undefined,
     });
   }
 
@@ -191,8 +189,6 @@ export class Session {
 
   #callbacks(attempt: AbortController): RTVIEventCallbacks {
     return {
-      onTrackStarted: (track, participant) => this.#show(attempt, track, participant?.local, track),
-      onTrackStopped: (track, participant) => this.#show(attempt, track, participant?.local, undefined),
       onUserTranscript: (data) => this.#converse((conversation) => userText(conversation, data)),
       onBotOutput: (data) => this.#converse((conversation) => botText(conversation, data)),
       onBotStoppedSpeaking: () => this.#converse(botStopped),
@@ -212,17 +208,6 @@ export class Session {
       onBotDisconnected: () => void this.#lost(attempt),
       onDisconnected: () => void this.#lost(attempt),
     };
-  }
-
-  /** Shows a track, or stops to show what is shown of its kind. */
-  #show(
-    attempt: AbortController,
-    { kind }: MediaStreamTrack,
-    local: boolean | undefined,
-    shown: MediaStreamTrack | undefined,
-  ) {
-    if (attempt !== this.#attempt) return;
-    if (kind === "audio" && !local) this.#set({ botAudio: shown });
   }
 }
 

@@ -1,0 +1,44 @@
+import type { PipecatClient } from "@pipecat-ai/client-js";
+import { PipecatClientProvider, PipecatClientVideo, usePipecatClientMediaTrack } from "@pipecat-ai/client-react";
+import { createStore } from "jotai";
+import { useState } from "react";
+import { BotAudio } from "./BotAudio";
+import type { Session } from "./session";
+import { Stage } from "./Stage";
+import { useSession } from "./useSession";
+import { useLevel, Volume } from "./Volume";
+
+/** The sound and the pictures of one session. All hooks and components of @pipecat-ai/client-react work in here. */
+export default function Live({ client, session }: { client: PipecatClient; session: Session }) {
+  // One for each session: the package's own store would keep the tracks of the last one.
+  const [store] = useState(createStore);
+
+  return (
+    <PipecatClientProvider client={client} jotaiStore={store}>
+      <Media session={session} />
+    </PipecatClientProvider>
+  );
+}
+
+function Media({ session }: { session: Session }) {
+  const sound = usePipecatClientMediaTrack("audio", "bot");
+  const cameraOn = useSession(session, (state) => state.cameraOn);
+
+  return (
+    <>
+      <Stage
+        bot={<PipecatClientVideo participant="bot" fit="cover" aria-label="The bot" />}
+        own={cameraOn && <PipecatClientVideo participant="local" fit="cover" mirror aria-label="Your camera" />}
+        volume={<BotVolume session={session} track={sound} />}
+      />
+      <BotAudio session={session} track={sound} />
+    </>
+  );
+}
+
+/** How loud the bot is. It is drawn often, and by itself. */
+function BotVolume({ session, track }: { session: Session; track: MediaStreamTrack | null }) {
+  const measured = useLevel(track);
+  const reported = useSession(session, (state) => state.botLevel);
+  return <Volume level={track ? measured : reported} />;
+}
