@@ -16,7 +16,7 @@ import wave
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -306,7 +306,7 @@ class Visit:
         )
 
     async def measured(
-        self, holds: Callable[[dict[str, float]], bool], what: str
+        self, holds: Callable[[dict[str, float]], object], what: str
     ) -> dict[str, float]:
         """What the browser counts on the newest connection, as soon as `holds` is true of it."""
         return await until(lambda: self.page.evaluate(_MEASURE), holds, what)
@@ -352,12 +352,13 @@ class Visit:
         """Check the page for barriers, light, dark and narrow, and keep a picture of each."""
         folder.mkdir(parents=True, exist_ok=True)
         wide, narrow = (1280, 800), (320, 640)
-        for look, scheme, (width, height) in (
+        looks: tuple[tuple[str, Literal["light", "dark"], tuple[int, int]], ...] = (
             ("light", "light", wide),
             ("dark", "dark", wide),
             ("narrow", "light", narrow),
             ("narrow-dark", "dark", narrow),
-        ):
+        )
+        for look, scheme, (width, height) in looks:
             await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             await self.page.set_viewport_size({"width": width, "height": height})
             assert await self.barriers() == [], f"{moment}, {look}"
@@ -431,7 +432,7 @@ async def chromium(microphone: Path) -> AsyncIterator[Chromium]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=shutil.which("chromium"),
-            env=bots.plain_env(),
+            env={**bots.plain_env()},
             args=[
                 "--no-sandbox",  # which root cannot have
                 "--disable-quic",
