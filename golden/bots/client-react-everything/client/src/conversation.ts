@@ -15,6 +15,8 @@ export interface Conversation {
   /** What is still being said; at most one entry of each speaker. */
   readonly unfinished: readonly Entry[];
   readonly nextId: number;
+  /** The person's entry that may still grow. */
+  readonly lastUserId?: number;
   /** The bot's entry that may still change: its last words can be reported after it fell silent. */
   readonly lastBotId?: number;
 }
@@ -27,8 +29,16 @@ export function textOf(entry: Entry): string {
 
 /** What the person said: a text that is not final is replaced by the next one. */
 export function userText(conversation: Conversation, { text, final }: Pick<TranscriptData, "text" | "final">) {
+  const last = conversation.finished.at(-1);
+  const botSpeaks = conversation.unfinished.some((entry) => entry.speaker === "Bot");
+  if (final && last && last.id === conversation.lastUserId && !botSpeaks) {
+    // A sentence comes in pieces: they make one entry as long as nobody else says anything.
+    const longer = withPart(last, last.parts.size, text);
+    return { ...conversation, finished: [...conversation.finished.slice(0, -1), longer], unfinished: [] };
+  }
   const said = say(conversation, "You", 0, text);
-  return final ? finish(said, "You") : said;
+  if (!final) return said;
+  return { ...finish(said, "You"), lastUserId: said.unfinished.find((entry) => entry.speaker === "You")?.id };
 }
 
 /** What the person typed; they may be speaking, too. */
@@ -57,7 +67,7 @@ export function botStopped(conversation: Conversation): Conversation {
 
 /** The session is over: nothing more comes, and the next one counts its segments anew. */
 export function sessionEnded(conversation: Conversation): Conversation {
-  return { ...finish(finish(conversation, "You"), "Bot"), lastBotId: undefined };
+  return { ...finish(finish(conversation, "You"), "Bot"), lastUserId: undefined, lastBotId: undefined };
 }
 
 function say(conversation: Conversation, speaker: Speaker, segment: number, text: string): Conversation {

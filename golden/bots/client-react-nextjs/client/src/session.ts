@@ -48,8 +48,8 @@ export class Session {
   #listeners = new Set<() => void>();
   /** Ends the attempt to connect; its reason is a Problem, or nothing to speak of. */
   #attempt = new AbortController();
-  /** Why the bot ended the session, if it said so. */
-  #lastWords = "";
+  /** What the bot or the transport said before the session ended, if it was an error. */
+  #lastError = "";
 
   get state() {
     return this.#state;
@@ -72,7 +72,7 @@ export class Session {
   async connect() {
     if (this.#state.status !== "Not connected") return;
     this.#set({ status: "Connecting", problem: "" });
-    this.#lastWords = "";
+    this.#lastError = "";
     const attempt = new AbortController();
     this.#attempt = attempt;
     const { signal } = attempt;
@@ -107,7 +107,10 @@ export class Session {
       this.#set({ status: "Connected" });
     } catch (error) {
       if (error instanceof Problem) this.#set({ problem: error.message });
-      else if (!signal.aborted) this.#set({ problem: `The bot could not be reached: ${error}` });
+      else if (!signal.aborted) {
+        const reason = this.#lastError || (error instanceof Error ? error.message : JSON.stringify(error));
+        this.#set({ problem: `The bot could not be reached: ${reason}` });
+      }
       await this.#end();
     } finally {
       clearTimeout(timer);
@@ -179,7 +182,9 @@ export class Session {
   /** The session ended and nobody here wanted it to. What an old one has to say does not count. */
   async #lost(attempt: AbortController) {
     if (attempt !== this.#attempt) return;
-    const words = this.#lastWords || "The connection to the bot was lost. Look at what it printed, then press Connect.";
+    const words = this.#lastError
+      ? `The bot stopped with an error: ${this.#lastError}`
+      : "The connection to the bot was lost. Look at what it printed, then press Connect.";
     if (this.#state.status === "Connecting") attempt.abort(new Problem(words));
     if (this.#state.status === "Connected") {
       this.#set({ problem: words });
@@ -200,10 +205,10 @@ export class Session {
         else this.#set({ problem: words });
       },
       onError: (message) => {
-        const { fatal, error, message: text } = message.data as Partial<ErrorData> & { error?: string };
-        if (!fatal) return console.warn("The bot reports:", error ?? text);
+        const { fatal, error } = message.data as ErrorData;
+        if (!fatal) return console.warn("The bot reports:", error);
         // The WebSocket transport reports its closing as an error, too.
-        if (!error?.startsWith("websocket ")) this.#lastWords = `The bot stopped with an error: ${error ?? text}`;
+        if (!error.startsWith("websocket ")) this.#lastError = error;
       },
       onBotDisconnected: () => void this.#lost(attempt),
       onDisconnected: () => void this.#lost(attempt),
@@ -215,7 +220,7 @@ async function openDevices(client: PipecatClient, signal: AbortSignal) {
   try {
     await client.initDevices();
   } catch (error) {
-    throw new Problem(deviceProblem(error, "microphone"));
+    throw error instanceof DOMException ? new Problem(deviceProblem(error, "microphone")) : error;
   }
   if (signal.aborted) for (const track of Object.values(client.tracks().local)) track?.stop();
 }
