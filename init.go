@@ -29,7 +29,8 @@ TARGET_DIR is made if it is missing; with bot options it defaults to the current
 directory. The name quickstart is taken: write ./quickstart for a directory of
 that name. Existing files are never written over.
 
-Questions are numbered lines where TERM is unset or dumb, or VBOT_PLAIN_PROMPTS=1.
+Questions are numbered lines where TERM is unset or dumb, and with NO_COLOR or
+VBOT_PLAIN_PROMPTS=1.
 
 Bot options (any of them scaffolds, without questions):
   -n, --name NAME                        name of the project (default: of the directory)

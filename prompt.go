@@ -54,9 +54,8 @@ type prompter struct {
 	in     *os.File
 	out    io.Writer
 	plain  bool // numbered lines, no control sequences
-	colour bool
-	width  int // of the terminal, in columns, as of the last look
-	height int // in lines
+	width  int  // of the terminal, in columns, as of the last look
+	height int  // in lines
 
 	// A read from a terminal cannot be called off. So there is one at a time, and
 	// what it finds belongs to whoever asks next.
@@ -96,8 +95,7 @@ func (a *app) prompter() (*prompter, error) {
 	kind := a.getenv("TERM")
 	a.asks = &prompter{
 		in: in, out: a.stderr,
-		plain:  kind == "" || kind == "dumb" || a.getenv("VBOT_PLAIN_PROMPTS") != "",
-		colour: a.getenv("NO_COLOR") == "",
+		plain:  kind == "" || kind == "dumb" || a.getenv("NO_COLOR") != "" || a.getenv("VBOT_PLAIN_PROMPTS") != "",
 		found:  make(chan reading, 1),
 		redraw: make(chan struct{}, 1),
 	}
@@ -361,7 +359,7 @@ func (p *prompter) again(b *strings.Builder, rows int) {
 	}
 	b.WriteString("\x1b[H\x1b[J")
 	for _, r := range p.record[from:] {
-		r.write(b, 1<<20, p.colour)
+		r.write(b, 1<<20, true)
 		b.WriteString("\r\n")
 	}
 }
@@ -383,7 +381,7 @@ func (p *prompter) draw(v view) {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		r.write(&b, p.width-1, p.colour)
+		r.write(&b, p.width-1, true)
 		b.WriteString("\x1b[K")
 	}
 	b.WriteString("\x1b[J\r")
@@ -411,7 +409,7 @@ func (p *prompter) settle(r spans) {
 	defer p.mu.Unlock()
 	var b strings.Builder
 	b.WriteString(p.up() + "\x1b[J")
-	r.write(&b, 1<<20, p.colour) // the terminal may break it: nothing is drawn over it
+	r.write(&b, 1<<20, true) // the terminal may break it: nothing is drawn over it
 	b.WriteString("\r\n")
 	io.WriteString(p.out, b.String())
 	p.shown = view{}

@@ -296,7 +296,7 @@ func BenchmarkKeyPress(b *testing.B) {
 	if len(m.choices) != 36 {
 		b.Fatalf("%d entries, want 36", len(m.choices))
 	}
-	p := &prompter{out: discard{}, width: 80, height: 24, colour: true}
+	p := &prompter{out: discard{}, width: 80, height: 24}
 	keys := []key{{keyText, "d"}, {keyText, "e"}, {name: keyDown}, {name: keyBackspace}, {name: keyBackspace}, {name: keyUp}}
 	for i := 0; b.Loop(); i++ {
 		m.press(keys[i%len(keys)])

@@ -689,13 +689,13 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 	}
 }
 
-// NO_COLOR leaves the cursor its movements, but no colour; plain questions have
-// neither.
+// Plain questions have no colour and leave the cursor alone; NO_COLOR asks for
+// them too.
 func TestWizardColours(t *testing.T) {
 	for _, c := range []struct {
 		env            string
 		colour, cursor bool
-	}{{"TERM=xterm", true, true}, {"TERM=xterm NO_COLOR=1", false, true}, {"TERM=xterm NO_COLOR=", true, true},
+	}{{"TERM=xterm", true, true}, {"TERM=xterm NO_COLOR=1", false, false}, {"TERM=xterm NO_COLOR=", true, true},
 		{"TERM=", false, false}, {"TERM=dumb", false, false}, {"TERM=xterm VBOT_PLAIN_PROMPTS=1", false, false}} {
 		cmd := vbotCommand(t, t.TempDir(), "init", "bot")
 		cmd.Env = append(cmd.Env, strings.Fields(c.env)...)
