@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -522,6 +523,7 @@ func TestWizardAndJSON(t *testing.T) {
 // Left at any question in any way, the terminal is as it was and nothing is
 // written.
 func TestWizardIsLeft(t *testing.T) {
+	var met sync.Map // the questions that were left
 	ways := []struct {
 		name   string
 		keys   string
@@ -529,43 +531,60 @@ func TestWizardIsLeft(t *testing.T) {
 	}{{"Ctrl-C", "\x03", 0}, {"Ctrl-D", "\x04", 0}, {"SIGTERM", "", syscall.SIGTERM}, {"SIGHUP", "", syscall.SIGHUP}, {"SIGINT", "", syscall.SIGINT}}
 	for _, kind := range []string{"xterm", "dumb"} {
 		for _, way := range ways {
-			t.Run(kind+" "+way.name, func(t *testing.T) {
-				t.Parallel()
-				var asked []string
-				for last := ""; last != "All right?"; {
-					dir := t.TempDir()
-					p := sitDown(t, dir, kind, 80, 24, "init")
-					question := ""
-					for range asked {
-						question = p.asksNext(question)
-						p.types(longWay[question] + "\n")
+			for _, answers := range []map[string]string{longWay, webWay, realtimeWay} {
+				t.Run(kind+" "+way.name, func(t *testing.T) {
+					t.Parallel()
+					var asked []string
+					for last := ""; last != "All right?"; {
+						dir := t.TempDir()
+						p := sitDown(t, dir, kind, 80, 24, "init")
+						question := ""
+						for range asked {
+							question = p.asksNext(question)
+							p.types(answers[question] + "\n")
+						}
+						last = p.asksNext(question)
+						asked = append(asked, last)
+						p.types(way.keys)
+						if way.signal != 0 {
+							p.cmd.Process.Signal(way.signal)
+						}
+						if code := p.ends(); code != 130 || !strings.HasSuffix(p.text(), "vbot init: interrupted; nothing was written\n") {
+							t.Errorf("%s: exit code %d\n%s", last, code, p.text())
+						}
+						if p.state() != p.before {
+							t.Errorf("%s: the terminal is not as it was", last)
+						}
+						if tree := readTree(t, dir); len(tree) > 0 {
+							t.Errorf("%s: there is %v", last, tree)
+						}
 					}
-					last = p.asksNext(question)
-					asked = append(asked, last)
-					p.types(way.keys)
-					if way.signal != 0 {
-						p.cmd.Process.Signal(way.signal)
+					if len(asked) < 11 {
+						t.Errorf("only %d questions were asked: %q", len(asked), asked)
 					}
-					if code := p.ends(); code != 130 || !strings.HasSuffix(p.text(), "vbot init: interrupted; nothing was written\n") {
-						t.Errorf("%s: exit code %d\n%s", last, code, p.text())
+					for _, q := range asked {
+						met.Store(q, true)
 					}
-					if p.state() != p.before {
-						t.Errorf("%s: the terminal is not as it was", last)
-					}
-					if tree := readTree(t, dir); len(tree) > 0 {
-						t.Errorf("%s: there is %v", last, tree)
-					}
-				}
-				if len(asked) < 13 {
-					t.Errorf("only %d questions were asked: %q", len(asked), asked)
-				}
-			})
+				})
+			}
 		}
 	}
+	t.Cleanup(func() {
+		for _, q := range questions {
+			if _, ok := met.Load(q); !ok && q != "Which one?" && q != "AGENTS.md was written by an older vbot." {
+				t.Errorf("no way leads to the question %s", q)
+			}
+		}
+	})
 }
 
-// longWay answers the questions so that as many as can be are asked.
-var longWay = map[string]string{"What kind of bot?": "telephony", "How do people reach it?": "daily_pstn"}
+// Answers that lead to all questions of the wizard, one way or another; where none
+// is given, Enter is.
+var (
+	longWay     = map[string]string{"What kind of bot?": "telephony", "How do people reach it?": "daily_pstn"}
+	webWay      = map[string]string{"Web client": "react"}
+	realtimeWay = map[string]string{"What kind of bot?": "telephony", "How do people reach it?": "twilio_daily_sip", "How does it think?": "realtime"}
+)
 
 // Stopped at any question, by Ctrl-Z or by a signal, the program leaves the
 // terminal as it was; back again it asks the same question, and goes on.
