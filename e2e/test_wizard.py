@@ -94,16 +94,6 @@ class Window:
         self.until(lambda: text in "\n".join(self.lines()), text)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _tmux() -> None:
-    if shutil.which("tmux"):
-        return
-    if os.getuid() != 0 or not shutil.which("apt-get"):
-        pytest.fail("tmux is not installed: apt-get install tmux")
-    subprocess.run(["apt-get", "update"], check=True)
-    subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", "tmux"], check=True)
-
-
 @pytest.fixture
 def window(vbot: Path) -> Iterator:
     """Opens a window of a size; it closes with the test."""
