@@ -72,8 +72,10 @@ def test_a_person_calls_the_bot_over_twilio(phoned: bots.Project) -> None:
         async with stand_ins() as services, phoned.bot(services.env) as bot:
             async with socket_clients.call(TwilioCaller, bot.url) as caller:
                 await holds_a_conversation(caller, services)
-            assert services.requests("deepgram", "listen")[0]["sample_rate"] == "8000"
-            assert services.requests("cartesia", "speak")[0]["output_format"]["sample_rate"] == 8000
+            # The services keep their own rates; the serializer converts to the 8 kHz of the line.
+            assert services.requests("deepgram", "listen")[0]["sample_rate"] == "16000"
+            spoken = services.requests("cartesia", "speak")[0]
+            assert spoken["output_format"]["sample_rate"] == 24000
             # Who hangs up needs no help from Twilio's API.
             assert services.names_asked() == services.hosts
             assert bot.errors() == []

@@ -84,12 +84,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     )
     worker = PipelineWorker(
         pipeline,
-        params=PipelineParams(
-            audio_in_sample_rate=8000,  # what telephone networks carry
-            audio_out_sample_rate=8000,
-            enable_metrics=True,
-            enable_usage_metrics=True,
-        ),
+        params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
     )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
