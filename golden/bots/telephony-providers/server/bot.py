@@ -111,14 +111,17 @@ async def bot(runner_args: RunnerArguments) -> None:
         "telnyx": lambda: FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_out_enabled=True,
+            audio_out_sample_rate=8000,  # the line's rate; the serializer alone would cut endings
         ),
         "plivo": lambda: FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_out_enabled=True,
+            audio_out_sample_rate=8000,  # the line's rate; the serializer alone would cut endings
         ),
         "exotel": lambda: FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_out_enabled=True,
+            audio_out_sample_rate=8000,  # the line's rate; the serializer alone would cut endings
         ),
     }
     transport = await create_transport(runner_args, transport_params)

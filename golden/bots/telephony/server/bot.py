@@ -106,6 +106,7 @@ async def bot(runner_args: RunnerArguments) -> None:
         "twilio": lambda: FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_out_enabled=True,
+            audio_out_sample_rate=8000,  # the line's rate; the serializer alone would cut endings
         ),
         "webrtc": lambda: TransportParams(
             audio_in_enabled=True,
