@@ -43,7 +43,11 @@ type provider struct {
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
 	keysURL string   // where a person gets the keys
 	env     []variable
+	videoIn bool   // a transport carries the person's camera, a realtime service looks at it
 	source  string // the file without its head; "" before load
+
+	// Video avatars only.
+	width, height string // of the picture, in pixels
 
 	// Transports only.
 	order     int
@@ -52,8 +56,8 @@ type provider struct {
 	pip       []string // requirements beside pipecat-ai
 	telephony bool
 	key       string // the entry in create_transport's dictionary
-	videoIn   bool
 	videoOut  bool
+	notCloud  bool   // Pipecat Cloud's runner (pipecatcloud 1.4) starts no bot with it
 	client    string // its package for browsers and the tested range, "@pipecat-ai/daily-transport ^1.6.9"; "" if there is none
 }
 
@@ -238,6 +242,10 @@ func (p *provider) load() *provider {
 		case "video":
 			p.videoIn = strings.Contains(value, "in")
 			p.videoOut = strings.Contains(value, "out")
+		case "size":
+			p.width, p.height, _ = strings.Cut(value, "x")
+		case "cloud":
+			p.notCloud = value == "no"
 		case "client":
 			p.client = value
 		default:

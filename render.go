@@ -251,6 +251,7 @@ func newProject(cfg config, cat *catalog) *project {
 		"noise_cancel": cfg.EnableNoiseCancel,
 		"video_in":     cfg.VideoInput,
 		"video_out":    cfg.VideoOutput,
+		"avatar":       cfg.VideoService != "",
 	}
 	add := func(kind, id string) *service {
 		if id == "" {
@@ -281,6 +282,9 @@ func newProject(cfg config, cat *catalog) *project {
 		}
 		s := add(kindTransport, id)
 		s.code.body = asExpression(s.code.body)
+		if p.Video != nil { // what it shows goes out as it is
+			s.code.body = strings.NewReplacer("=video_width", "="+p.Video.width, "=video_height", "="+p.Video.height).Replace(s.code.body)
+		}
 		if s.key == "" {
 			p.DialParams = s.code.body
 			if len(cfg.Transports) > 1 || cfg.EnableEval { // one level deeper

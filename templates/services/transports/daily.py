@@ -15,7 +15,7 @@ from pipecat.transports.base_transport import VideoInSourceParams
 from pipecat.transports.daily.transport import DailyParams
 
 
-def build(krisp_filter: BaseAudioFilter | None) -> DailyParams:
+def build(krisp_filter: BaseAudioFilter | None, video_width: int, video_height: int) -> DailyParams:
     params = DailyParams(
         audio_in_enabled=True,
         audio_in_filter=krisp_filter,  # when: noise_cancel
@@ -24,7 +24,7 @@ def build(krisp_filter: BaseAudioFilter | None) -> DailyParams:
         video_in_sources={"camera": VideoInSourceParams(framerate=1)},  # when: video_in
         video_out_enabled=True,  # when: video_out
         video_out_is_live=True,  # when: video_out
-        video_out_width=1024,  # when: video_out
-        video_out_height=768,  # when: video_out
+        video_out_width=video_width,  # when: avatar
+        video_out_height=video_height,  # when: avatar
     )
     return params

@@ -5,6 +5,7 @@
 # type: web
 # key: livekit
 # video: in, out
+# cloud: no
 # extras: livekit
 # keys: https://cloud.livekit.io
 # env: LIVEKIT_URL required url library: address of the LiveKit server, wss://...
@@ -16,7 +17,7 @@ from pipecat.transports.base_transport import VideoInSourceParams
 from pipecat.transports.livekit.transport import LiveKitParams
 
 
-def build(krisp_filter: BaseAudioFilter | None) -> LiveKitParams:
+def build(krisp_filter: BaseAudioFilter | None, video_width: int, video_height: int) -> LiveKitParams:
     params = LiveKitParams(
         audio_in_enabled=True,
         audio_in_filter=krisp_filter,  # when: noise_cancel
@@ -25,7 +26,7 @@ def build(krisp_filter: BaseAudioFilter | None) -> LiveKitParams:
         video_in_sources={"camera": VideoInSourceParams(framerate=1)},  # when: video_in
         video_out_enabled=True,  # when: video_out
         video_out_is_live=True,  # when: video_out
-        video_out_width=1024,  # when: video_out
-        video_out_height=768,  # when: video_out
+        video_out_width=video_width,  # when: avatar
+        video_out_height=video_height,  # when: avatar
     )
     return params

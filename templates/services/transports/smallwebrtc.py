@@ -11,7 +11,7 @@ from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import TransportParams, VideoInSourceParams
 
 
-def build(krisp_filter: BaseAudioFilter | None) -> TransportParams:
+def build(krisp_filter: BaseAudioFilter | None, video_width: int, video_height: int) -> TransportParams:
     params = TransportParams(
         audio_in_enabled=True,
         audio_in_filter=krisp_filter,  # when: noise_cancel
@@ -20,7 +20,7 @@ def build(krisp_filter: BaseAudioFilter | None) -> TransportParams:
         video_in_sources={"camera": VideoInSourceParams(framerate=1)},  # when: video_in
         video_out_enabled=True,  # when: video_out
         video_out_is_live=True,  # when: video_out
-        video_out_width=1024,  # when: video_out
-        video_out_height=768,  # when: video_out
+        video_out_width=video_width,  # when: avatar
+        video_out_height=video_height,  # when: avatar
     )
     return params

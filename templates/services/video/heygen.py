@@ -1,6 +1,7 @@
 # id: video_a
 # label: HeyGen
 # names: heygen, heygen_video
+# size: 1280x720
 # extras: heygen
 # keys: https://app.liveavatar.com/developers
 # env: HEYGEN_API_KEY required secret: LiveAvatar API key, not that of HeyGen itself

@@ -1,6 +1,7 @@
 # id: video_c
 # label: Simli
 # names: simli, simli_video
+# size: 512x512
 # extras: simli
 # keys: https://app.simli.com/
 # env: SIMLI_API_KEY required secret: API key

@@ -1,6 +1,7 @@
 # id: video_b
 # label: Tavus
 # names: tavus, tavus_video
+# size: 1280x720
 # extras: tavus
 # keys: https://platform.tavus.io/api-keys
 # env: TAVUS_API_KEY required secret: API key

@@ -103,8 +103,6 @@ async def bot(runner_args: RunnerArguments) -> None:
             video_in_sources={"camera": VideoInSourceParams(framerate=1)},
             video_out_enabled=True,
             video_out_is_live=True,
-            video_out_width=1024,
-            video_out_height=768,
         ),
         "daily": lambda: DailyParams(
             audio_in_enabled=True,
@@ -113,8 +111,6 @@ async def bot(runner_args: RunnerArguments) -> None:
             video_in_sources={"camera": VideoInSourceParams(framerate=1)},
             video_out_enabled=True,
             video_out_is_live=True,
-            video_out_width=1024,
-            video_out_height=768,
         ),
         "websocket": lambda: FastAPIWebsocketParams(
             audio_in_enabled=True,

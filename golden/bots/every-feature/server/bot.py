@@ -212,8 +212,8 @@ async def bot(runner_args: RunnerArguments) -> None:
             video_in_sources={"camera": VideoInSourceParams(framerate=1)},
             video_out_enabled=True,
             video_out_is_live=True,
-            video_out_width=1024,
-            video_out_height=768,
+            video_out_width=1280,
+            video_out_height=720,
         ),
         "daily": lambda: DailyParams(
             audio_in_enabled=True,
@@ -223,8 +223,8 @@ async def bot(runner_args: RunnerArguments) -> None:
             video_in_sources={"camera": VideoInSourceParams(framerate=1)},
             video_out_enabled=True,
             video_out_is_live=True,
-            video_out_width=1024,
-            video_out_height=768,
+            video_out_width=1280,
+            video_out_height=720,
         ),
         # `pipecat eval` talks to the bot through this one.
         "eval": lambda: EvalTransportParams(
