@@ -164,7 +164,7 @@ func resolve(cat *catalog, said answers, dirName string) (config, []leftOut, []p
 	transports := r.transports(&cfg)
 	cfg.BotType = r.botType(transports)
 	r.services(&cfg)
-	r.features(&cfg)
+	r.features(&cfg, transports)
 	r.webOnly(&cfg, transports)
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(position(a.Field), position(b.Field)) })
 	return cfg, r.leftOut, r.problems
@@ -366,7 +366,17 @@ func (r *resolver) services(cfg *config) {
 }
 
 // features takes the options that every bot may have.
-func (r *resolver) features(cfg *config) {
+func (r *resolver) features(cfg *config, transports []*provider) {
+	if len(transports) > 0 && !slices.ContainsFunc(transports, func(p *provider) bool { return !p.notCloud }) {
+		cfg.DeployToCloud = false
+		why := "Pipecat Cloud does not run " + transports[0].label + " bots"
+		if r.said["deploy_to_cloud"].on {
+			r.yields("deploy_to_cloud", "transports", why)
+		}
+		if r.said["enable_noise_cancel"].on && !r.given("deploy_to_cloud") {
+			r.yields("enable_noise_cancel", "transports", "it needs cloud deployment, and "+why)
+		}
+	}
 	if r.said["enable_noise_cancel"].on && r.given("deploy_to_cloud") && !r.said["deploy_to_cloud"].on && !r.said["deploy_to_cloud"].broken {
 		// The command line may have said either of the two.
 		if r.said["deploy_to_cloud"].flag {
@@ -402,6 +412,10 @@ func (r *resolver) webOnly(cfg *config, transports []*provider) {
 			r.yields(key, r.reason(cfg), "only a web bot has video, and this is a telephony bot")
 		case len(transports) > 0 && !slices.ContainsFunc(transports, video[key]):
 			r.yields(key, "transports", "no transport of this bot carries video")
+		case key == "video_input" && cfg.RealtimeService != "":
+			if p := r.cat.find(kindRealtime, string(cfg.RealtimeService)); !p.videoIn {
+				r.yields(key, "realtime_service", p.label+" does not take video")
+			}
 		}
 	}
 	if !r.has("video_service") {

@@ -52,7 +52,8 @@ Bot options (any of them scaffolds, without questions):
       --video-input, --no-video-input    see the person's camera; web bots (default: no)
       --video-output, --no-video-output  send video; web bots (default: no)
       --deploy-to-cloud, --no-deploy-to-cloud
-                                         Dockerfile and cloud-deploy.toml (default: yes)
+                                         Dockerfile and cloud-deploy.toml (default: yes;
+                                         no if LiveKit is the only transport)
       --enable-noise-cancel, --no-enable-noise-cancel
                                          filter noise; needs cloud deployment (default: no)
       --observability, --no-observability

@@ -172,8 +172,11 @@ func TestRefusedConfigurations(t *testing.T) {
 		{"web-with-telephony", bot + " -b web -t twilio"},
 		{"video-on-the-phone", bot + " -t twilio --video tavus --video-input --video-output"},
 		{"video-without-a-carrier", "-t websocket -m realtime --realtime openai --video simli --video-input"},
+		{"video-input-unseen", "-t webrtc -m realtime --realtime nova_sonic --video-input"},
 		{"avatar-without-output", bot + " --video tavus --no-video-output"},
 		{"noise-cancel-without-cloud", bot + " --enable-noise-cancel --no-deploy-to-cloud"},
+		{"livekit-on-the-cloud", "-t livekit -m realtime --realtime openai --deploy-to-cloud"},
+		{"livekit-with-noise-cancel", "-t livekit -m realtime --realtime openai --enable-noise-cancel"},
 		{"client-server-alone", bot + " --client-server vite"},
 		{"client-unknown", bot + " --client-framework angular"},
 		{"dial-mode-without-transport", bot + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out"},
@@ -250,6 +253,8 @@ func TestFlagsBeatTheFile(t *testing.T) {
 		{"video", `{"video_service": "tavus", "video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
 		{"avatar", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-video-output"},
 		{"avatar-wanted", `{"video_output": false, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--video tavus"},
+		{"model-without-sight", `{"video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--realtime grok"},
+		{"transport-off-the-cloud", `{"deploy_to_cloud": true, "enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t livekit"},
 		{"telephony-wanted", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-b telephony"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -443,7 +443,7 @@ func (w *wizard) putFeatures(ctx context.Context, t topic, changed bool) error {
 // putToggle asks for yes or no; the option is on by itself.
 func (w *wizard) putToggle(ctx context.Context, t topic, changed bool) error {
 	key := t.keys[0]
-	if !w.suits(key, answer{on: false, flag: changed}) {
+	if !w.suits(key, answer{on: false, flag: changed}) || !w.suits(key, answer{on: true, flag: changed}) {
 		return nil
 	}
 	standard := true

@@ -1,6 +1,7 @@
 # id: realtime_d
 # label: Azure Realtime
 # names: azure, azure_realtime
+# video: in
 # extras: azure
 # keys: https://portal.azure.com/
 # env: AZURE_REALTIME_API_KEY required secret: key of the Azure OpenAI resource

@@ -1,6 +1,7 @@
 # id: realtime_b
 # label: Gemini Live
 # names: gemini_live, gemini_live_realtime
+# video: in
 # extras: google
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key

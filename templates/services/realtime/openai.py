@@ -1,6 +1,7 @@
 # id: realtime_a
 # label: OpenAI Realtime
 # names: openai, openai_realtime
+# video: in
 # extras: openai
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key

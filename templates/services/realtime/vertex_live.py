@@ -1,6 +1,7 @@
 # id: realtime_f
 # label: Gemini Vertex Live
 # names: vertex_live, gemini_vertex_live_realtime, gemini_vertex_live
+# video: in
 # extras: google
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
