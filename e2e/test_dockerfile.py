@@ -72,15 +72,60 @@ def test_the_dockerfile_passes_hadolint(quickstart: bots.Project) -> None:
     assert bots.must("hadolint", quickstart.server / "Dockerfile", cwd=quickstart.server) == ""
 
 
-def test_the_dockerfile_copies_what_exists(quickstart: bots.Project) -> None:
+def copied(dockerfile: Path) -> set[str]:
+    """The files that the image gets, as the Dockerfile names them."""
     sources = []
-    for step in steps(quickstart.server / "Dockerfile"):
+    for step in steps(dockerfile):
         if step.name in ("COPY", "ADD"):
             sources += shlex.split(step.rest)[:-1]
         sources += [source for source, _ in mounts(step)]
-    assert sources
+    return {str(PurePosixPath(source)) for source in sources}
+
+
+def test_the_dockerfile_copies_what_exists(quickstart: bots.Project) -> None:
+    sources = copied(quickstart.server / "Dockerfile")
     server_files = {name.removeprefix("server/") for name in quickstart.files}
-    assert {str(PurePosixPath(source)) for source in sources} <= server_files
+    assert sources - server_files == {"uv.lock*"}  # a pattern: there may be none
+
+
+# What pipecatcloud 1.4 sends to a cloud build: the names in its archive.
+CONTEXT = """
+import io, sys, tarfile
+from pathlib import Path
+from pipecatcloud._utils.build_utils import create_deterministic_tarball, get_exclusions
+from pipecatcloud._utils.deploy_utils import load_deploy_config_file
+config = load_deploy_config_file().build_config
+exclusions = get_exclusions(Path("."), config.exclude_patterns)
+context = create_deterministic_tarball(".", exclusions, config.dockerfile)
+print("\\n".join(tarfile.open(fileobj=io.BytesIO(context.tarball)).getnames()))
+"""
+
+
+def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
+    """Nothing that a bot leaves behind goes along: recordings are of people."""
+    options = ["-m", "realtime", "--realtime", "openai", "--recording", "--eval"]
+    project = bots.generate(
+        vbot, bots.PROJECTS / "context", "left", "-t", "twilio_daily_sip_dialin", *options
+    )
+    for name in (
+        "recordings/20260101-120000-000000.wav",
+        "eval-runs/run/starter_audio.conversation.json",
+        "starter_audio.conversation.json",
+        "starter_audio.debug.log",
+        ".env",
+        ".venv/pyvenv.cfg",
+        "__pycache__/bot.cpython-312.pyc",
+        "uv.lock",
+    ):
+        place = project.server / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch()
+    # In an environment that keeps the command line's own files out of the project's folder.
+    command = ("uv", "run", "--no-project", "--with", "pipecatcloud>=1.4,<2", "python", "-c")
+    env = bots.networked_env() | {"PIPECAT_DEPLOY_CONFIG_PATH": "cloud-deploy.toml"}
+    sent = bots.must(*command, CONTEXT, cwd=project.server, env=env).split()
+    needed = copied(project.server / "Dockerfile") - {"uv.lock*"}
+    assert set(sent) == needed | {"Dockerfile", "uv.lock"}
 
 
 def test_the_dockerfile_leaves_an_image_that_can_run_the_bot(
@@ -101,7 +146,7 @@ def test_the_dockerfile_leaves_an_image_that_can_run_the_bot(
             env |= pairs(shlex.split(step.rest))
         elif step.name == "COPY":
             *sources, target = shlex.split(step.rest)
-            for source in sources:
+            for source in (path.name for s in sources for path in quickstart.server.glob(s)):
                 place = inside(target)
                 if target.endswith("/") or target == "." or place.is_dir():
                     place /= Path(source).name
@@ -118,7 +163,10 @@ def test_the_dockerfile_leaves_an_image_that_can_run_the_bot(
             assert step.name in ("FROM", "ARG", "USER", "EXPOSE", "CMD"), f"unknown: {step.name}"
 
     assert (folder / "bot.py").read_bytes() == (quickstart.server / "bot.py").read_bytes()
-    # bot.py does more than be there: everything that it imports is installed.
+    # As tested: what `uv sync` installed for the project is what the image holds.
+    assert (folder / "uv.lock").read_bytes() == (quickstart.server / "uv.lock").read_bytes()
+    # bot.py does more than be there: everything that it imports is installed, and what the server
+    # of the base image imports.
     python = folder / ".venv/bin/python"
     env = bots.plain_env() | {"PATH": os.environ["PATH"]}
-    bots.must(python, "-c", "import pipecat, bot", cwd=folder, env=env)
+    bots.must(python, "-c", "import pipecat, pipecatcloud, bot", cwd=folder, env=env)

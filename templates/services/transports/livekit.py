@@ -17,7 +17,9 @@ from pipecat.transports.base_transport import VideoInSourceParams
 from pipecat.transports.livekit.transport import LiveKitParams
 
 
-def build(krisp_filter: BaseAudioFilter | None, video_width: int, video_height: int) -> LiveKitParams:
+def build(
+    krisp_filter: BaseAudioFilter | None, video_width: int, video_height: int
+) -> LiveKitParams:
     params = LiveKitParams(
         audio_in_enabled=True,
         audio_in_filter=krisp_filter,  # when: noise_cancel

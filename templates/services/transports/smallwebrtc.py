@@ -11,7 +11,9 @@ from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import TransportParams, VideoInSourceParams
 
 
-def build(krisp_filter: BaseAudioFilter | None, video_width: int, video_height: int) -> TransportParams:
+def build(
+    krisp_filter: BaseAudioFilter | None, video_width: int, video_height: int
+) -> TransportParams:
     params = TransportParams(
         audio_in_enabled=True,
         audio_in_filter=krisp_filter,  # when: noise_cancel
