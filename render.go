@@ -369,10 +369,6 @@ func (p *project) describeNeeds() {
 	if p.EnableObservability {
 		p.Dependencies = append(p.Dependencies, "pipecat-ai-whisker>=2.0.1,<3")
 	}
-	if p.DeployToCloud {
-		// The server of the base image imports it, and syncing would remove it.
-		p.Dependencies = append(p.Dependencies, "pipecatcloud>=1.4,<2")
-	}
 }
 
 // lines is the variable in .env.example: required ones to be filled in, the

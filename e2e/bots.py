@@ -139,9 +139,9 @@ class Project:
         """The files that vbot says it wrote."""
         return {file["path"] for file in self.report["files"]}
 
-    def sync(self) -> None:
+    def sync(self, *options: str) -> None:
         """Install what the bot needs, as its README says."""
-        must("uv", "sync", cwd=self.server)
+        must("uv", "sync", *options, cwd=self.server)
 
     def write_env(self, **values: str) -> None:
         """Fill in .env.example as a person would: a value for a name, commented out or not."""

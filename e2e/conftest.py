@@ -64,5 +64,5 @@ def evaluated(vbot: Path) -> bots.Project:
     services = ["--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
     args = ["talker", "-t", "rtc_small", "-m", "cascade", *services, "--eval"]
     project = bots.generate(vbot, bots.PROJECTS / "evaluated", *args)
-    project.sync()
+    project.sync("--group", "evals")
     return project

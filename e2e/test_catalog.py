@@ -152,7 +152,7 @@ def python(generated: dict[str, bots.Project]) -> Path:
     wanted: set[str] = set()
     for project in generated.values():
         said = tomllib.loads((project.server / "pyproject.toml").read_text())
-        wanted |= {*said["project"]["dependencies"], *said["dependency-groups"]["dev"]}
+        wanted |= {*said["project"]["dependencies"], *sum(said["dependency-groups"].values(), [])}
     base = new_python()
     python = VENV / "bin" / "python"
     if not python.exists() or python.resolve() != base.resolve():

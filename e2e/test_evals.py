@@ -71,7 +71,18 @@ def evaluate(project: bots.Project, file: Path, greeting: str = GREETING) -> Sta
     async def evaluation() -> None:
         async with services, project.bot(services.env) as bot:
             url = bot.url.replace("http", "ws", 1) + "/ws"
-            command = ("uv", "run", "pipecat", "eval", "run", file, "--bot-url", url)
+            command = (
+                "uv",
+                "run",
+                "--group",
+                "evals",
+                "pipecat",
+                "eval",
+                "run",
+                file,
+                "--bot-url",
+                url,
+            )
             options = ("--no-cache", "--verbose", "--logs-dir", bots.CACHE / "logs")
             # The harness is the framework's own program, and its voice detection calls a third
             # host unless told not to. The bot gets no such help: it has to see to that itself.
@@ -89,7 +100,9 @@ def evaluate(project: bots.Project, file: Path, greeting: str = GREETING) -> Sta
 def test_the_starter_scenarios_are_what_the_framework_reads(evaluated: bots.Project) -> None:
     files = ["evals/starter_text.yaml", "evals/starter_audio.yaml"]
     assert evaluated.files >= {f"server/{file}" for file in files}
-    loaded = bots.must("uv", "run", "python", "-c", LOAD, *files, cwd=evaluated.server)
+    loaded = bots.must(
+        "uv", "run", "--group", "evals", "python", "-c", LOAD, *files, cwd=evaluated.server
+    )
     assert [line for line in loaded.splitlines() if line.startswith("starter_")] == [
         "starter_text/starter_text False False",
         "starter_audio/starter_audio True True",
