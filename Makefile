@@ -41,7 +41,7 @@ bench: ## the benchmarks, and vbot beside the Python tool; RUNS=1 for a quick lo
 	go test -run '^$$' -bench . -benchmem .
 	e2e/bench $(RUNS)
 
-bench-table: ## the same, and the tables go into README.md
+bench-table: ## the same, and the tables go into docs/performance.md
 	e2e/bench --write $(RUNS)
 
 .PHONY: build test golden lint e2e catalog-check dist dist-source reproduce offline audit bench bench-table

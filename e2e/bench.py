@@ -24,7 +24,7 @@ from pathlib import Path
 from cloud_api import CloudAPI, pipecat
 
 VBOT = os.environ["VBOT"]
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 ROUNDS = 3
 DELAY = 0.05  # seconds that the stand-in takes for a request
 
@@ -210,12 +210,12 @@ def main() -> None:
     text = "\n".join(tables) + "\n"
     print(text)
     if args.write:
-        readme = README.read_text(encoding="utf-8")
+        page = PAGE.read_text(encoding="utf-8")
         begin, end = "<!-- bench -->\n", "<!-- /bench -->"
-        assert readme.count(begin) == readme.count(end) == 1
-        before, rest = readme.split(begin)
+        assert page.count(begin) == page.count(end) == 1
+        before, rest = page.split(begin)
         after = rest.split(end)[1]
-        README.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+        PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
