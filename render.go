@@ -318,7 +318,10 @@ func (p *project) summary() string {
 
 // describeNeeds fills in the dependencies and the variables.
 func (p *project) describeNeeds() {
-	extras := map[string]bool{"runner": true, "silero": true}
+	extras := map[string]bool{"runner": true}
+	if p.Mode == modeCascade {
+		extras["silero"] = true // a realtime model detects turns itself
+	}
 	floor := pythonFloor
 	seen := map[string]bool{}
 	for _, s := range slices.Concat(p.Services, p.Transports) {

@@ -31,6 +31,13 @@ def socketed(vbot: Path) -> bots.Project:
 
 
 @pytest.fixture(scope="module")
+def realtime(vbot: Path) -> bots.Project:
+    project = bots.installed(vbot, "realtime", "-t", "smallwebrtc", *REALTIME, "--transcription")
+    project.write_env(OPENAI_API_KEY=KEYS["OPENAI_API_KEY"])
+    return project
+
+
+@pytest.fixture(scope="module")
 def phoned(vbot: Path) -> bots.Project:
     return bots.installed(vbot, "phoned", "-t", "twilio", "-t", "smallwebrtc", *CASCADE)
 
@@ -136,14 +143,10 @@ def test_a_conversation_is_recorded_logged_and_followed(vbot: Path) -> None:
     network.run(conversation)
 
 
-def test_a_person_talks_with_a_realtime_bot(vbot: Path) -> None:
-    project = bots.installed(vbot, "realtime", "-t", "smallwebrtc", *REALTIME, "--transcription")
-    key = KEYS["OPENAI_API_KEY"]
-    project.write_env(OPENAI_API_KEY=key)
-
+def test_a_person_talks_with_a_realtime_bot(realtime: bots.Project) -> None:
     async def conversation() -> None:
-        service = RealtimeOpenAI(key, GREETING, {QUESTION: ANSWER})
-        async with StandIns(service) as services, project.bot(services.env) as bot:
+        service = RealtimeOpenAI(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
+        async with StandIns(service) as services, realtime.bot(services.env) as bot:
             async with webrtc_client.call(bot.url) as caller:
                 await caller.ready()
                 await caller.hear(GREETING)
@@ -158,6 +161,34 @@ def test_a_person_talks_with_a_realtime_bot(vbot: Path) -> None:
             assert services.requests("realtime", "heard") == [{"text": QUESTION}]
             said = re.findall(r"Transcript: (\w+: .*)", bot.log)
             assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
+
+    network.run(conversation)
+
+
+def test_a_person_interrupts_a_realtime_bot(realtime: bots.Project) -> None:
+    """The model alone judges that: the bot has no detector of its own."""
+    story = " ".join([GREETING, *["This is a long story, and nobody asked for it."] * 5])
+    length = len(speech.speak(story, speech.EAR_RATE)) / 2 / speech.EAR_RATE
+
+    async def conversation() -> None:
+        service = RealtimeOpenAI(KEYS["OPENAI_API_KEY"], story, {QUESTION: ANSWER})
+        async with StandIns(service) as services, realtime.bot(services.env) as bot:
+            async with webrtc_client.call(bot.url) as caller:
+                await caller.ready()
+                await caller.receive("bot-started-speaking")
+                started = asyncio.get_running_loop().time()
+                await asyncio.sleep(1)
+                await caller.say(QUESTION)
+                await caller.hear(ANSWER)
+                # The answer comes while the story would still go on.
+                assert asyncio.get_running_loop().time() - started < length - 2
+                await caller.receive("user-transcription", lambda data: data["text"] == QUESTION)
+            kinds = [message.get("type") for message in caller.messages]
+            turn = ["user-started-speaking", "bot-stopped-speaking", "user-stopped-speaking"]
+            assert [kind for kind in kinds if kind in turn][:3] == turn
+            assert len(services.requests("realtime", "conversation.item.truncate")) == 1
+            assert "Silero" not in bot.log
+            assert bot.errors() == []
 
     network.run(conversation)
 

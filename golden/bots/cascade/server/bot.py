@@ -7,7 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the voice-activity model reports home unless it is told not to
+# The runtime of the turn-detection models reports home unless it is told not to
 # before it is first imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 

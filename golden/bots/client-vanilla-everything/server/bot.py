@@ -7,7 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the voice-activity model reports home unless it is told not to
+# The runtime of the turn-detection models reports home unless it is told not to
 # before it is first imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
@@ -15,15 +15,11 @@ import sys
 
 from dotenv import load_dotenv
 from loguru import logger
-from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.aggregators.llm_response_universal import (
-    LLMContextAggregatorPair,
-    LLMUserAggregatorParams,
-)
+from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
 from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
@@ -55,10 +51,8 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     )
 
     context = LLMContext()
-    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
-        context,
-        user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
-    )
+    # The model hears when a turn begins and ends: it needs no detector beside it.
+    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
     # Audio comes in at the top and goes out at the bottom.
     pipeline = Pipeline(
