@@ -122,6 +122,20 @@ class Bot:
         wrong = re.compile(r"\| (ERROR|CRITICAL) +\||^Traceback|^ERROR:")
         return [line for line in self.log.splitlines() if wrong.search(line)]
 
+    def sessions(self) -> dict[str, bool]:
+        """The sessions that began, and whether each is still running."""
+        # The framework's runner of a session says so, first and last of all.
+        line = re.compile(r"WorkerRunner '(\S+)': (started|finished) running")
+        return {name: what == "started" for name, what in line.findall(self.log)}
+
+    async def sessions_end(self, timeout: float = 15) -> None:
+        """Wait until every session that began has ended: the person left, and the bot noticed."""
+        now = asyncio.get_running_loop().time
+        deadline = now() + timeout
+        while any(self.sessions().values()):
+            assert now() < deadline, f"still running: {self.sessions()}; see {self.log_file}"
+            await asyncio.sleep(0.1)
+
 
 @dataclass
 class Project:
@@ -197,6 +211,9 @@ async def running(
         await _until_it_answers(bot, path)
         bot.up_since = asyncio.get_running_loop().time()
         yield bot
+        if bot.process.returncode is None:
+            # Whoever called has left by now: in every check, that ends the session.
+            await bot.sessions_end()
     finally:
         await _stop(process)
 

@@ -183,6 +183,7 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path) -> None:
             await visit.button("Disconnect").click()
             await visit.nothing_left_running()
             await visit.no_alert()
+            await bot.sessions_end()
 
             await visit.button("Connect").dblclick()
             await expect(visit.status).to_have_text("Connected", timeout=30_000)
@@ -243,6 +244,7 @@ def test_a_person_connects_another_way(several: Client, microphone: Path) -> Non
             await visit.nothing_left_running()
             await visit.no_alert()
             await expect(connection).to_be_enabled()
+            await bot.sessions_end()
 
             await visit.connect()
             await bot.die()
