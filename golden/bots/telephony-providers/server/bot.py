@@ -116,6 +116,7 @@ async def bot(runner_args: RunnerArguments) -> None:
             audio_in_enabled=True,
             audio_out_enabled=True,
             audio_out_sample_rate=8000,  # the line's rate; the serializer alone would cut endings
+            audio_out_10ms_chunks=20,  # Exotel takes 3,200 bytes at least
         ),
     }
     transport = await create_transport(runner_args, transport_params)
