@@ -4,8 +4,10 @@ The bot greets, the person asks, the bot answers. One sentence each, so that one
 is one sentence to hear.
 """
 
+from collections.abc import Iterable
+
 from services import Cartesia, Deepgram, OpenAI
-from standins import StandIns
+from standins import Service, StandIns
 
 KEYS = {
     "DEEPGRAM_API_KEY": "a-deepgram-key",
@@ -17,11 +19,14 @@ QUESTION = "What is the capital of France?"
 ANSWER = "The capital of France is a city called Paris."
 
 
-def stand_ins(questions: tuple[str, ...] = (QUESTION,), greeting: str = GREETING) -> StandIns:
+def stand_ins(
+    questions: tuple[str, ...] = (QUESTION,), greeting: str = GREETING, more: Iterable[Service] = ()
+) -> StandIns:
     """The three services of the quickstart: each question has the same answer, others have none."""
     return StandIns(
         # Told to listen for the bot's sentences too: it would tell if the bot heard itself.
         Deepgram(KEYS["DEEPGRAM_API_KEY"], [*questions, GREETING, ANSWER]),
         OpenAI(KEYS["OPENAI_API_KEY"], greeting, dict.fromkeys(questions, ANSWER)),
         Cartesia(KEYS["CARTESIA_API_KEY"]),
+        *more,
     )

@@ -1,4 +1,4 @@
-"""People who reach a bot over a WebSocket: with a client of the framework, or by telephone.
+"""People who reach a bot over a WebSocket: with a client of the framework, or as phones.py has it.
 
 async with call(WebSocketCaller, bot.url) as caller:
     await caller.ready()
@@ -6,17 +6,15 @@ async with call(WebSocketCaller, bot.url) as caller:
 """
 
 import asyncio
-import base64
 import contextlib
 import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, TypeVar
 
 import aiohttp
-import numpy as np
 
 import speech
-from caller import EAR, Caller
+from caller import EAR, Caller, until
 
 C = TypeVar("C", bound="SocketCaller")
 
@@ -27,12 +25,19 @@ class SocketCaller(Caller):
     def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         super().__init__()
         self.ws = ws
+        self.over = False
+
+    async def left_alone(self, timeout: float = 20) -> None:
+        """Wait until the bot hangs up."""
+        await until(lambda: self.ws.closed, timeout)
+        assert self.ws.closed, f"the bot did not hang up within {timeout:g} s"
+        self.over = True
 
     async def speak(self) -> None:
         """Send what the microphone takes in, in real time."""
         now = asyncio.get_running_loop().time
         started, sent = now(), 0
-        while True:
+        while not self.ws.closed:
             await self.send_audio(self.breath())
             sent += 1
             await asyncio.sleep(max(0.0, started + sent / 50 - now()))
@@ -63,11 +68,15 @@ async def call(kind: type[C], url: str) -> AsyncIterator[C]:
         await caller.begin()
         tasks = [asyncio.create_task(caller.speak()), asyncio.create_task(caller.listen())]
         try:
-            yield caller
-            # Neither ends by itself while the line is up.
-            for task in tasks:
-                assert not task.done(), f"the line broke down: {task.exception()}"
-            await caller.end()
+            try:
+                yield caller
+            finally:
+                # Neither ends by itself while the line is up; why one did explains what failed.
+                for task in tasks:
+                    if task.done() and not caller.over:
+                        raise AssertionError("the line broke down") from task.exception()
+            if not caller.over:
+                await caller.end()
         finally:
             for task in tasks:
                 task.cancel()
@@ -149,72 +158,3 @@ class WebSocketCaller(SocketCaller):
                 text = frame[DATA]
                 assert isinstance(text, bytes)
                 self.messages.append(json.loads(text))
-
-
-# --- telephony -------------------------------------------------------------------------------
-
-
-def mu_law(pcm: bytes) -> bytes:
-    """16-bit samples to the 8-bit code of telephone networks (ITU-T G.711)."""
-    wave = speech.samples(pcm).astype(np.int32)
-    sign = np.where(wave < 0, 0x80, 0)
-    wave = np.minimum(np.abs(wave), 32635) + 132
-    exponent = np.floor(np.log2(wave)).astype(np.int32) - 7
-    mantissa = wave >> (exponent + 3) & 0x0F
-    return (~(sign | exponent << 4 | mantissa) & 0xFF).astype(np.uint8).tobytes()
-
-
-def linear(code: bytes) -> bytes:
-    """The way back."""
-    bits = ~np.frombuffer(code, dtype=np.uint8).astype(np.int32) & 0xFF
-    wave = (((bits & 0x0F) << 3) + 132 << (bits >> 4 & 7)) - 132
-    return np.where(bits & 0x80, -wave, wave).astype(np.int16).tobytes()
-
-
-class TwilioCaller(SocketCaller):
-    """By telephone, over Twilio's media streams.
-
-    https://www.twilio.com/docs/voice/media-streams/websocket-messages
-    """
-
-    path, rate = "/ws", 8000
-    stream, call, account = "MZ" + "1" * 32, "CA" + "2" * 32, "AC" + "3" * 32
-
-    async def begin(self) -> None:
-        self._sequence = self._chunk = 0
-        await self.ws.send_json({"event": "connected", "protocol": "Call", "version": "1.0.0"})
-        start = {
-            "streamSid": self.stream,
-            "accountSid": self.account,
-            "callSid": self.call,
-            "tracks": ["inbound"],
-            "customParameters": {},
-            "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1},
-        }
-        await self._send("start", start=start)
-
-    async def _send(self, event: str, **rest: Any) -> None:
-        self._sequence += 1
-        head = {"event": event, "sequenceNumber": str(self._sequence), "streamSid": self.stream}
-        await self.ws.send_json(head | rest)
-
-    async def send_audio(self, pcm: bytes) -> None:
-        media = {
-            "track": "inbound",
-            "chunk": str(self._chunk + 1),
-            "timestamp": str(self._chunk * 20),
-            "payload": base64.b64encode(mu_law(pcm)).decode(),
-        }
-        self._chunk += 1
-        await self._send("media", media=media)
-
-    def received(self, data: str) -> None:
-        message = json.loads(data)
-        self.messages.append(message | {"type": message["event"]})
-        assert message["streamSid"] == self.stream
-        if message["event"] == "media":
-            pcm = linear(base64.b64decode(message["media"]["payload"]))
-            self.heard += speech.resample(pcm, self.rate, EAR)
-
-    async def end(self) -> None:
-        await self._send("stop", stop={"accountSid": self.account, "callSid": self.call})

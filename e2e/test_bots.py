@@ -1,4 +1,4 @@
-"""Generated bots of each kind hold a conversation: over a WebSocket, by telephone, in real time."""
+"""Generated bots of each kind hold a conversation: over a WebSocket, over WebRTC, in real time."""
 
 import asyncio
 import re
@@ -17,12 +17,11 @@ from caller import Caller, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from realtime import RealtimeOpenAI
 from services import Cartesia, Deepgram, OpenAI, Refusing
-from socket_clients import TwilioCaller, WebSocketCaller
+from socket_clients import WebSocketCaller
 from standins import StandIns
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 REALTIME = ["-m", "realtime", "--realtime", "openai"]
-TWILIO = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
 
 
 @pytest.fixture(scope="module")
@@ -67,24 +66,6 @@ def test_a_person_talks_with_the_bot_over_a_websocket(socketed: bots.Project) ->
             said = [line for line in bot.log.splitlines() if "krisp" in line.lower()]
             assert len(said) == 1
             assert "Noise cancelling is off: the krisp_audio SDK is not installed here." in said[0]
-            assert bot.errors() == []
-
-    network.run(conversation)
-
-
-def test_a_person_calls_the_bot_over_twilio(phoned: bots.Project) -> None:
-    phoned.write_env(**KEYS, **TWILIO)
-
-    async def conversation() -> None:
-        async with stand_ins() as services, phoned.bot(services.env) as bot:
-            async with socket_clients.call(TwilioCaller, bot.url) as caller:
-                await holds_a_conversation(caller, services)
-            # The services keep their own rates; the serializer converts to the 8 kHz of the line.
-            assert services.requests("deepgram", "listen")[0]["sample_rate"] == "16000"
-            spoken = services.requests("cartesia", "speak")[0]
-            assert spoken["output_format"]["sample_rate"] == 24000
-            # Who hangs up needs no help from Twilio's API.
-            assert services.names_asked() == services.hosts
             assert bot.errors() == []
 
     network.run(conversation)

@@ -1,0 +1,187 @@
+"""Calls over Twilio, Telnyx, Plivo and Exotel: a person talks, interrupts and hangs up.
+
+The carriers' ends are in phones.py.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+import aiohttp
+import pytest
+
+import bots
+import network
+import socket_clients
+import speech
+from caller import EAR
+from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from phones import (
+    CarrierAPI,
+    ExotelCaller,
+    PhoneCaller,
+    PlivoAPI,
+    PlivoCaller,
+    TelnyxAPI,
+    TelnyxCaller,
+    TwilioAPI,
+    TwilioCaller,
+)
+from services import Cartesia, Deepgram, OpenAI
+from standins import StandIns
+
+CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
+TUNNEL = "tunnel.example"
+REQUEST = "Please tell me a story."
+STORY = (
+    "Once upon a time there was a small bot that lived in a loop and counted all the calls that "
+    "came to it from near and far until one day nobody called any more"
+)
+
+
+@dataclass
+class Carrier:
+    """Its end of a call, what goes into .env, and its API (of which Exotel needs none)."""
+
+    caller: type[PhoneCaller]
+    env: dict[str, str]
+    api: Callable[[], CarrierAPI] | None = None
+
+
+ACCOUNT = {"TWILIO_ACCOUNT_SID": TwilioCaller.account}
+CARRIERS = {
+    "twilio": Carrier(
+        TwilioCaller,
+        ACCOUNT | {"TWILIO_AUTH_TOKEN": "a-twilio-token"},
+        lambda: TwilioAPI(TwilioCaller.account, "a-twilio-token"),
+    ),
+    "telnyx": Carrier(
+        TelnyxCaller, {"TELNYX_API_KEY": "a-telnyx-key"}, lambda: TelnyxAPI("a-telnyx-key")
+    ),
+    "plivo": Carrier(
+        PlivoCaller,
+        {"PLIVO_AUTH_ID": "a-plivo-id", "PLIVO_AUTH_TOKEN": "a-plivo-token"},
+        lambda: PlivoAPI("a-plivo-id", "a-plivo-token"),
+    ),
+    "exotel": Carrier(ExotelCaller, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def phoned(vbot: Path) -> bots.Project:
+    transports = [word for name in CARRIERS for word in ("-t", name)]
+    return bots.installed(vbot, "phones", *transports, *CASCADE)
+
+
+async def address(bot: bots.Bot, name: str) -> str:
+    """Where the carrier is sent for the sound of the call, by the webhook's answer."""
+    async with aiohttp.ClientSession() as http:
+        async with http.post(f"{bot.url}/", data={"From": "+15551234567"}) as response:
+            assert response.status == 200
+            if name == "exotel":  # has the address in its applet, and no webhook
+                return (await response.json())["websocket_url"]
+            assert response.content_type == "application/xml"
+            answer = ElementTree.fromstring(await response.text())
+    assert answer.tag == "Response"
+    [stream] = answer.iter("Stream")
+    if name == "plivo":
+        assert stream.attrib["bidirectional"] == stream.attrib["keepCallAlive"] == "true"
+        assert stream.attrib["contentType"] == "audio/x-mulaw;rate=8000"
+        return (stream.text or "").strip()
+    if name == "telnyx":
+        assert stream.attrib["bidirectionalMode"] == "rtp"
+    return stream.attrib["url"]
+
+
+async def interrupts(caller: PhoneCaller) -> None:
+    """The person speaks while the bot does: it is quiet, at once, and answers."""
+    await caller.say(REQUEST)
+    told = len(caller.cleared)
+    await caller.listens()
+    await caller.say(QUESTION)
+    assert len(caller.cleared) == told + 1, "the carrier was not told to drop what is queued"
+    cut = caller.cleared[-1]
+    # Both are inside the question, which lasts longer.
+    assert speech.loudness(caller.heard[cut - EAR // 2 * 2 : cut]) > 300
+    assert speech.loudness(caller.heard[cut : cut + EAR // 2 * 2]) < 30
+    await caller.hear(ANSWER)
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+def test_a_person_calls_interrupts_and_hangs_up(phoned: bots.Project, name: str) -> None:
+    """With the command of the README, and at the address that the webhook gives."""
+    carrier = CARRIERS[name]
+    phoned.write_env(**KEYS, **carrier.env)
+    readme = (phoned.folder / "README.md").read_text()
+    [command] = re.findall(rf"`uv run bot\.py (-t {name} -x YOUR_TUNNEL_HOST)`", readme)
+    options = command.replace("YOUR_TUNNEL_HOST", TUNNEL).split()
+    services = StandIns(
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], [REQUEST, QUESTION, GREETING, STORY, ANSWER]),
+        OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {REQUEST: STORY, QUESTION: ANSWER}),
+        Cartesia(KEYS["CARTESIA_API_KEY"]),
+    )
+
+    async def calls() -> None:
+        async with services, phoned.bot(services.env, *options) as bot:
+            to = urlsplit(await address(bot, name))
+            assert (to.scheme, to.netloc, to.path) == ("wss", TUNNEL, carrier.caller.path)
+
+            async with socket_clients.call(carrier.caller, bot.url) as caller:
+                await caller.hear(GREETING)
+                await interrupts(caller)
+            await bot.sessions_end()
+            async with socket_clients.call(carrier.caller, bot.url) as caller:
+                await caller.hear(GREETING)
+            await bot.sessions_end()
+            assert len(bot.sessions()) == 2
+
+            heard = [asked["heard"] for asked in services.requests("deepgram", "finalize")]
+            assert [words for words in heard if words] == [REQUEST, QUESTION]
+            # The services keep their own rates; the transport converts to the line's.
+            assert services.requests("deepgram", "listen")[0]["sample_rate"] == "16000"
+            spoken = services.requests("cartesia", "speak")
+            assert {said["output_format"]["sample_rate"] for said in spoken} == {24000}
+            # Who hangs up needs no help from the carrier's API.
+            assert services.names_asked() == services.hosts
+            assert bot.errors() == []
+
+    network.run(calls)
+
+
+@pytest.fixture(scope="module")
+def ending(vbot: Path) -> bots.Project:
+    """A bot whose owner lets it hang up after its greeting."""
+    transports = [word for name in CARRIERS for word in ("-t", name)]
+    project = bots.installed(vbot, "ending", *transports, *CASCADE)
+    source = project.server / "bot.py"
+    code, edits = re.subn(r"\[LLMRunFrame\(\)\]", "[LLMRunFrame(), EndFrame()]", source.read_text())
+    code = code.replace("import LLMRunFrame", "import EndFrame, LLMRunFrame")
+    assert edits == 1
+    source.write_text(code)
+    return project
+
+
+def test_the_bot_says_what_it_has_to_say_and_hangs_up(ending: bots.Project) -> None:
+    """One bot takes the calls of all; each carrier is asked once to end the call, with its key."""
+    keys = {name: key for carrier in CARRIERS.values() for name, key in carrier.env.items()}
+    ending.write_env(**KEYS, **keys)
+    apis = {name: carrier.api() for name, carrier in CARRIERS.items() if carrier.api}
+    services = stand_ins(more=list(apis.values()))
+
+    async def calls() -> None:
+        async with services, ending.bot(services.env) as bot:
+            for name, carrier in CARRIERS.items():
+                async with socket_clients.call(carrier.caller, bot.url) as caller:
+                    await caller.left_alone()
+                    await caller.hear(GREETING)
+                await bot.sessions_end()
+                if name in apis:
+                    assert len(apis[name].requests) == 1
+            assert len(bot.sessions()) == len(CARRIERS)
+            assert services.names_asked() == services.hosts
+            assert bot.errors() == []
+
+    network.run(calls)
