@@ -67,12 +67,10 @@ def wrong(path: Path) -> Iterator[tuple[bool, str]]:
         if not isinstance(call, ast.Call) or not call.keywords:
             continue
         cls = named(module, call.func)
-        # datetime.timedelta and its like: in C, without **kwargs, so pyright sees to them.
-        known = declared(cls) if cls.__module__ != "datetime" else None
+        known, name = declared(cls), ast.unparse(call.func)
         for keyword in call.keywords:
-            name = ast.unparse(call.func)
-            bad = known is not None and keyword.arg not in known
-            yield bad, f"{path.parent.name}/{path.name}: {name} takes no argument {keyword.arg}"
+            said = f"{path.parent.name}/{path.name}: {name} takes no argument {keyword.arg}"
+            yield keyword.arg not in known, said
 
 
 def main() -> int:

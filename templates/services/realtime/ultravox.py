@@ -5,18 +5,17 @@
 # keys: https://app.ultravox.ai/
 # env: ULTRAVOX_API_KEY required secret: API key
 import os
-from datetime import timedelta
 
 from pipecat.services.ultravox.llm import OneShotInputParams, UltravoxRealtimeLLMService
 
 
 def build(system_instruction: str) -> UltravoxRealtimeLLMService:
+    # A call ends after an hour: the framework's default, and its limit.
     llm = UltravoxRealtimeLLMService(
         params=OneShotInputParams(
             api_key=os.environ["ULTRAVOX_API_KEY"],
             system_prompt=system_instruction,
             temperature=0.3,
-            max_duration=timedelta(minutes=3),
         )
     )
     return llm
