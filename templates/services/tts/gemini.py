@@ -14,6 +14,7 @@ from pipecat.utils.types import NOT_GIVEN
 def build() -> GeminiTTSService:
     tts = GeminiTTSService(
         credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        sample_rate=24000,  # Gemini's only rate
         settings=GeminiTTSService.Settings(voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN),
     )
     return tts

@@ -11,6 +11,7 @@ from pipecat.services.kokoro.tts import KokoroTTSService
 
 def build() -> KokoroTTSService:
     tts = KokoroTTSService(
-        settings=KokoroTTSService.Settings(voice=os.getenv("KOKORO_VOICE_ID") or "af_heart")
+        sample_rate=24000,  # the model's rate
+        settings=KokoroTTSService.Settings(voice=os.getenv("KOKORO_VOICE_ID") or "af_heart"),
     )
     return tts

@@ -13,6 +13,7 @@ from pipecat.services.mistral.tts import MistralTTSService
 def build() -> MistralTTSService:
     tts = MistralTTSService(
         api_key=os.environ["MISTRAL_API_KEY"],
+        sample_rate=24000,  # Mistral's only rate
         settings=MistralTTSService.Settings(voice=os.environ["MISTRAL_VOICE_ID"]),
     )
     return tts

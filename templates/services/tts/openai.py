@@ -14,6 +14,7 @@ from pipecat.utils.types import NOT_GIVEN
 def build() -> OpenAITTSService:
     tts = OpenAITTSService(
         api_key=os.environ["OPENAI_API_KEY"],
+        sample_rate=24000,  # OpenAI's only rate
         settings=OpenAITTSService.Settings(voice=os.getenv("OPENAI_VOICE_ID") or NOT_GIVEN),
     )
     return tts

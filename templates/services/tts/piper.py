@@ -10,5 +10,8 @@ from pipecat.services.piper.tts import PiperTTSService
 
 
 def build() -> PiperTTSService:
-    tts = PiperTTSService(settings=PiperTTSService.Settings(voice=os.environ["PIPER_VOICE_ID"]))
+    tts = PiperTTSService(
+        sample_rate=22050,  # the rate of medium and high quality voices
+        settings=PiperTTSService.Settings(voice=os.environ["PIPER_VOICE_ID"]),
+    )
     return tts

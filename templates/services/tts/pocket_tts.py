@@ -12,6 +12,7 @@ from pipecat.utils.types import NOT_GIVEN
 
 def build() -> PocketTTSService:
     tts = PocketTTSService(
-        settings=PocketTTSService.Settings(voice=os.getenv("POCKET_TTS_VOICE_ID") or NOT_GIVEN)
+        sample_rate=24000,  # the model's rate
+        settings=PocketTTSService.Settings(voice=os.getenv("POCKET_TTS_VOICE_ID") or NOT_GIVEN),
     )
     return tts

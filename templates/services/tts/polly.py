@@ -17,6 +17,7 @@ from pipecat.utils.types import NOT_GIVEN
 def build() -> AWSPollyTTSService:
     tts = AWSPollyTTSService(
         region=os.getenv("AWS_REGION") or "us-east-1",
+        sample_rate=16000,  # the rate that the framework asks Polly for
         settings=AWSPollyTTSService.Settings(voice=os.getenv("AWS_VOICE_ID") or NOT_GIVEN),
     )
     return tts

@@ -15,6 +15,7 @@ def build(session: aiohttp.ClientSession) -> XTTSService:
     tts = XTTSService(
         base_url=os.environ["XTTS_BASE_URL"],
         aiohttp_session=session,
+        sample_rate=24000,  # the model's rate
         settings=XTTSService.Settings(voice=os.environ["XTTS_VOICE_ID"]),
     )
     return tts
