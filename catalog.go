@@ -68,6 +68,9 @@ type variable struct {
 	kind     string // secret, id, model, voice, region, url or path
 	library  bool   // read by the framework, not by the generated code
 	server   bool   // read by server.py, not by bot.py
+	unless   string // though required, not needed where that variable is set
+	with     string // though optional, needed where that variable is set
+	without  string // refused where that variable is set
 	standard string // what holds when it is unset or blank; "" where there is no fixed value
 	note     string // what it is, in a few words
 }
@@ -256,7 +259,8 @@ func (p *provider) load() *provider {
 	return p
 }
 
-// variable reads `NAME required|optional KIND [library|server] [=VALUE]: NOTE`.
+// variable reads `NAME required|optional KIND [library|server] [unless OTHER]
+// [with OTHER] [without OTHER] [=VALUE]: NOTE`.
 func (p *provider) variable(s string) variable {
 	left, note, ok := strings.Cut(s, ": ")
 	words := strings.Fields(left)
@@ -264,18 +268,31 @@ func (p *provider) variable(s string) variable {
 		panic(fmt.Sprintf("%s: env %q is not `NAME required|optional KIND [library|server] [=VALUE]: NOTE`", p.file, s))
 	}
 	v := variable{name: words[0], required: words[1] == "required", kind: words[2], note: note}
-	for _, w := range words[3:] {
-		if value, ok := strings.CutPrefix(w, "="); ok {
+	others := map[string]*string{"unless": &v.unless, "with": &v.with, "without": &v.without}
+	for rest := words[3:]; len(rest) > 0; rest = rest[1:] {
+		if other := others[rest[0]]; other != nil && len(rest) > 1 {
+			*other, rest = rest[1], rest[1:]
+		} else if value, ok := strings.CutPrefix(rest[0], "="); ok {
 			v.standard = value
-		} else if w == "library" {
+		} else if rest[0] == "library" {
 			v.library = true
-		} else if w == "server" {
+		} else if rest[0] == "server" {
 			v.server = true
 		} else {
-			panic(fmt.Sprintf("%s: env %q: unknown word %q", p.file, s, w))
+			panic(fmt.Sprintf("%s: env %q: unknown word %q", p.file, s, rest[0]))
 		}
 	}
 	return v
+}
+
+// unless is the variable that takes the place of v, or "". Where server.py starts
+// the calls it holds for bot.py alone: server.py needs v itself, to know who
+// signed a request.
+func (p *provider) unless(v variable) string {
+	if p.generic != "" || p.file == "" {
+		return ""
+	}
+	return v.unless
 }
 
 // ids are the ids of all providers of the kind, in order.

@@ -528,6 +528,9 @@ func describeOptions(a *app, inv *invocation) error {
 	type variableJSON struct {
 		Name     string `json:"name"`
 		Required bool   `json:"required"`
+		Unless   orNull `json:"required_unless"`
+		With     orNull `json:"required_with"`
+		Without  orNull `json:"refused_with"`
 		Kind     string `json:"kind"`
 		Default  orNull `json:"default"`
 		Note     string `json:"note"`
@@ -545,7 +548,7 @@ func describeOptions(a *app, inv *invocation) error {
 		for _, p := range providers {
 			e := entry{p.id, p.label, p.names, []variableJSON{}, append([]string{}, p.extras...), append([]string{}, p.needs()...)}
 			for _, v := range p.env {
-				e.Env = append(e.Env, variableJSON{v.name, v.required, v.kind, orNull(v.standard), v.note})
+				e.Env = append(e.Env, variableJSON{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.standard), v.note})
 			}
 			out = append(out, e)
 		}

@@ -585,3 +585,44 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// What a program checks at its start follows from the words of its variables.
+func TestNeeds(t *testing.T) {
+	const missing = `    if missing := [name for name in required if not os.getenv(name)]:
+        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`
+	for _, c := range []struct {
+		env  []string
+		want string
+	}{
+		{[]string{"MODEL optional model: model"}, ""},
+		{[]string{"KEY required secret: key"}, "    required = [\n        \"KEY\",\n    ]\n" + missing},
+		{[]string{"KEY required secret unless URL: key", "URL optional url =https://a: address"}, `    required: list[str] = []
+    if not os.getenv("URL"):
+        required.append("KEY")
+` + missing},
+		{[]string{"NAME required id: name", "SECRET optional secret server with NAME: secret"}, `    required = [
+        "NAME",
+    ]
+    if os.getenv("NAME"):
+        required.append("SECRET")
+` + missing},
+		{[]string{"TOKEN required secret unless KEY: token", "KEY optional id without TOKEN: key", "SECRET optional secret with KEY: secret"}, `    required: list[str] = []
+    if os.getenv("KEY"):
+        required.append("SECRET")
+    else:
+        required.append("TOKEN")
+` + missing + `
+    if os.getenv("KEY") and os.getenv("TOKEN"):
+        sys.exit("Set TOKEN or KEY in .env, not both.")`},
+		{[]string{"KEY optional id without TOKEN: key"}, `    if os.getenv("KEY") and os.getenv("TOKEN"):
+        sys.exit("Set TOKEN or KEY in .env, not both.")`},
+	} {
+		var n needs
+		for _, line := range c.env {
+			n.add((&provider{file: "a.py"}).variable(line))
+		}
+		if got := n.check(); got != c.want {
+			t.Errorf("%q:\n%s\nwant:\n%s", c.env, got, c.want)
+		}
+	}
+}

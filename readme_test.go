@@ -66,7 +66,9 @@ func TestProviderTables(t *testing.T) {
 			}
 			var needed []string
 			for _, v := range p.env {
-				if v.required {
+				if other := p.unless(v); other != "" {
+					needed = append(needed, v.name+"` or `"+other)
+				} else if v.required {
 					needed = append(needed, v.name)
 				}
 			}

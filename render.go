@@ -39,15 +39,17 @@ type project struct {
 	// ClientTransports are those that the web client can use: for them there is a
 	// package for browsers.
 	ClientTransports []service
-	NeedsSession     bool     // some service takes an aiohttp session
-	Required         []string // variables without which no session works
+	NeedsSession     bool // some service takes an aiohttp session
+	// MustBeSet are the variables without which no session works, as README.md lists them.
+	MustBeSet []string
+	needs     needs // of bot.py
 	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
-	Dial           string
-	DialParams     string   // the parameters of its transport, where bot.py builds that
-	ServerRequired []string // variables without which server.py does not start
-	Env            []envGroup
-	Tree           string // the files of the project, as the README draws them
+	Dial        string
+	DialParams  string // the parameters of its transport, where bot.py builds that
+	serverNeeds needs
+	Env         []envGroup
+	Tree        string // the files of the project, as the README draws them
 }
 
 // A service is a provider as the templates see it.
@@ -344,14 +346,21 @@ func (p *project) describeNeeds() {
 			}
 			seen[v.name] = true
 			group.Variables = append(group.Variables, v.lines()...)
+			chosen := s.kind == kindTransport && len(p.Transports) > 1 // one of several ways in
 			switch {
-			case v.required && v.server:
-				p.ServerRequired = append(p.ServerRequired, v.name)
-			case v.required && (s.kind != kindTransport || len(p.Transports) == 1):
-				p.Required = append(p.Required, v.name)
+			case v.server:
+				p.serverNeeds.add(v)
+			case !chosen:
+				p.needs.add(v)
+			case v.without != "":
+				p.needs.add(variable{name: v.name, without: v.without})
+			}
+			if v.required && !v.server && !chosen {
+				p.MustBeSet = append(p.MustBeSet, s.must(v))
 			}
 			if v.required && !v.server && s.generic != "" {
-				p.ServerRequired = append(p.ServerRequired, v.name)
+				// Without a substitute: see unless.
+				p.serverNeeds.add(variable{name: v.name, required: true})
 			}
 		}
 		if len(group.Variables) > 0 {
@@ -372,6 +381,104 @@ func (p *project) describeNeeds() {
 	if p.EnableObservability {
 		p.Dependencies = append(p.Dependencies, "pipecat-ai-whisker>=2.0.1,<3")
 	}
+}
+
+// must is a required variable in README.md, with what takes its place.
+func (s service) must(v variable) string {
+	text := "`" + v.name + "`"
+	if other := s.unless(v); other != "" {
+		text += ", or `" + other + "`"
+		for _, w := range s.env {
+			if w.with == other {
+				text += " and `" + w.name + "`"
+			}
+		}
+	}
+	return text
+}
+
+// needs are the variables that a program checks at its start.
+type needs struct {
+	required   []string
+	conditions []condition
+	conflicts  [][2]string // pairs of which one is refused beside the other
+}
+
+// A condition is which variables are required where name is set, and where not.
+type condition struct {
+	name       string
+	set, unset []string
+}
+
+func (n *needs) add(v variable) {
+	on := func(name string) *condition {
+		i := slices.IndexFunc(n.conditions, func(c condition) bool { return c.name == name })
+		if i < 0 {
+			i = len(n.conditions)
+			n.conditions = append(n.conditions, condition{name: name})
+		}
+		return &n.conditions[i]
+	}
+	switch {
+	case v.unless != "":
+		c := on(v.unless)
+		c.unset = append(c.unset, v.name)
+	case v.with != "":
+		c := on(v.with)
+		c.set = append(c.set, v.name)
+	case v.required:
+		n.required = append(n.required, v.name)
+	}
+	if v.without != "" {
+		n.conflicts = append(n.conflicts, [2]string{v.name, v.without})
+	}
+}
+
+// Check and ServerCheck are the code with which bot.py and server.py stop at their
+// start where a variable is missing, without the last line's end.
+func (p project) Check() string       { return p.needs.check() }
+func (p project) ServerCheck() string { return p.serverNeeds.check() }
+
+func (n needs) check() string {
+	var b strings.Builder
+	line := func(format string, names ...any) { fmt.Fprintf(&b, "    "+format+"\n", names...) }
+	require := func(names []string) {
+		for _, name := range names {
+			line(`    required.append("%s")`, name)
+		}
+	}
+	if len(n.required) > 0 {
+		line("required = [")
+		for _, name := range n.required {
+			line(`    "%s",`, name)
+		}
+		line("]")
+	} else if len(n.conditions) > 0 {
+		line("required: list[str] = []")
+	}
+	for _, c := range n.conditions {
+		switch {
+		case len(c.set) == 0:
+			line(`if not os.getenv("%s"):`, c.name)
+			require(c.unset)
+		default:
+			line(`if os.getenv("%s"):`, c.name)
+			require(c.set)
+			if len(c.unset) > 0 {
+				line("else:")
+				require(c.unset)
+			}
+		}
+	}
+	if len(n.required)+len(n.conditions) > 0 {
+		line("if missing := [name for name in required if not os.getenv(name)]:")
+		line(`    sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`)
+	}
+	for _, c := range n.conflicts {
+		line(`if os.getenv("%s") and os.getenv("%s"):`, c[0], c[1])
+		line(`    sys.exit("Set %s or %s in .env, not both.")`, c[1], c[0])
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // lines is the variable in .env.example: required ones to be filled in, the

@@ -12,6 +12,7 @@ The APIs are asked by the bot to hang up.
 
 import base64
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
@@ -273,7 +274,7 @@ class ExotelCaller(PhoneCaller):
 
 
 class CarrierAPI(Service):
-    """A carrier's API, as far as it ends the one call that there is, once."""
+    """A carrier's API, as far as it ends the one call that there is, or takes it elsewhere, once."""
 
     method: str
     path: str
@@ -294,19 +295,23 @@ class CarrierAPI(Service):
 class TwilioAPI(CarrierAPI):
     """https://www.twilio.com/docs/voice/api/call-resource#update-a-call-resource
 
-    `user` is the account with its token, or an API key with its secret.
+    `user` is the account with its token, or an API key with its secret; `wanted`, what is to
+    become of the call.
     """
 
     name, host, method = "twilio", "api.twilio.com", "POST"
     path = f"/2010-04-01/Accounts/{TwilioCaller.account}/Calls/{TwilioCaller.call}.json"
 
-    def __init__(self, user: str, password: str) -> None:
+    def __init__(
+        self, user: str, password: str, wanted: Mapping[str, str] = {"Status": "completed"}
+    ) -> None:
         super().__init__()
         self.authorization = aiohttp.encode_basic_auth(user, password)
+        self.wanted = wanted
 
     async def hang_up(self, request: web.Request) -> web.StreamResponse:
         form = dict(await request.post())
-        self.expect(form == {"Status": "completed"}, f"form: {form}")
+        self.expect(form == self.wanted, f"form: {form}")
         return web.json_response({"sid": TwilioCaller.call, "status": "completed"})
 
 

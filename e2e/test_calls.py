@@ -4,6 +4,7 @@ How far a bot gets here: its client, in native code, looks up the room that it w
 ends, because behind that is Daily itself.
 """
 
+import asyncio
 import base64
 import json
 import re
@@ -18,6 +19,7 @@ import bots
 import network
 from caller import until
 from conversation import KEYS
+from phones import TwilioAPI
 from services import Cartesia, Deepgram
 from standins import StandIns
 from telephony import Cloud, Daily, Rooms, Runner, signature
@@ -27,6 +29,8 @@ DAILY_KEY, PASSWORD, TOKEN = "a-daily-key", "a-long-random-text", "a-twilio-toke
 OURS = {"DAILY_API_KEY": DAILY_KEY}
 OUT = OURS | {"SERVER_API_KEY": PASSWORD}
 IN = OURS | {"TWILIO_ACCOUNT_SID": "AC" + "3" * 32, "TWILIO_AUTH_TOKEN": TOKEN}
+BY_KEY = {"TWILIO_ACCOUNT_SID": IN["TWILIO_ACCOUNT_SID"], "TWILIO_API_KEY": "SK" + "4" * 32}
+SECRET = {"TWILIO_API_SECRET": "a-twilio-secret"}
 DEPLOYED = {"PIPECAT_AGENT_NAME": "an-agent", "PIPECAT_API_KEY": "a-public-key"}
 SECRETS = [DAILY_KEY, PASSWORD, TOKEN, DEPLOYED["PIPECAT_API_KEY"]]
 
@@ -178,7 +182,8 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
             async with sip_in.webhook(services.env) as server:
                 status, twiml = await ring(server)
                 assert status == 200
-                assert twiml.startswith("<?xml") and "<Say>" in twiml and "<Pause " in twiml
+                assert twiml.startswith("<?xml") and "<Say>" in twiml
+                assert '<Pause length="30" />' in twiml
                 [room] = services.requests("daily", "rooms")
                 assert room["properties"]["sip"]["display_name"] == NUMBER
                 [call] = services.requests("runner", "start")
@@ -321,6 +326,9 @@ def test_a_deployed_bot_is_started_on_pipecat_cloud(
         ("pstn_out", "bot.py", KEYS, set(OURS)),
         ("sip_out", "bot.py", KEYS, set(OURS)),
         ("sip_in", "bot.py", KEYS, set(IN)),
+        # bot.py takes an API key in place of the token; Twilio signs with nothing but the token.
+        ("sip_in", "bot.py", KEYS | OURS | BY_KEY, {"TWILIO_API_SECRET"}),
+        ("sip_in", "server.py", OURS | BY_KEY | SECRET, {"TWILIO_AUTH_TOKEN"}),
     ],
 )
 def test_what_is_missing_is_named_at_the_start(
@@ -333,6 +341,36 @@ def test_what_is_missing_is_named_at_the_start(
     [line] = [line for line in done.stderr.splitlines() if line.startswith("Set ")]
     assert set(line.removeprefix("Set ").partition(" in .env")[0].split(", ")) == missing
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("env", "user", "password"),
+    [
+        (IN, IN["TWILIO_ACCOUNT_SID"], TOKEN),
+        (IN | BY_KEY | SECRET, BY_KEY["TWILIO_API_KEY"], SECRET["TWILIO_API_SECRET"]),
+    ],
+    ids=["token", "key"],
+)
+def test_the_bot_fetches_the_waiting_call(
+    sip_in: bots.Project, env: dict[str, str], user: str, password: str
+) -> None:
+    sip_in.write_env(**KEYS, **env)
+    code = "import sys; from bot import fetch_call; from call import Call"
+    code += "; fetch_call(Call.model_validate_json(sys.argv[1]))"
+    call = {"room_url": "", "token": "", "sip_uri": "sip:a&b@sip.daily.example"}
+    call |= {"call_sid": CALL["CallSid"]}
+    wanted = "<Response><Dial><Sip>sip:a&amp;b@sip.daily.example</Sip></Dial></Response>"
+
+    async def fetch() -> None:
+        api = TwilioAPI(user, password, {"Twiml": wanted})
+        async with StandIns(api) as services:
+            ours = bots.plain_env() | services.env | {"UV_OFFLINE": "1"}
+            ours["REQUESTS_CA_BUNDLE"] = services.env["SSL_CERT_FILE"]
+            command = ("uv", "run", "python", "-c", code, json.dumps(call))
+            await asyncio.to_thread(bots.must, *command, cwd=sip_in.server, env=ours, timeout=60)
+        assert len(api.requests) == 1
+
+    network.run(fetch)
 
 
 async def goes_to(bot: bots.Bot, url: str) -> None:

@@ -1,5 +1,8 @@
 """A key that is not there is named, in one sentence, before anything starts."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import bots
@@ -31,3 +34,43 @@ def test_the_bot_says_which_key_is_missing(
     assert len(about) == 1, said
     assert {key for key in [*KEYS, "DAILY_API_KEY"] if key in about[0]} == missing
     assert ".env" in about[0]
+
+
+ACCOUNT, TOKEN = {"TWILIO_ACCOUNT_SID": "an-account"}, {"TWILIO_AUTH_TOKEN": "a-token"}
+KEY, SECRET = {"TWILIO_API_KEY": "SK-a-key"}, {"TWILIO_API_SECRET": "a-secret"}
+
+
+@pytest.fixture(scope="module")
+def twilio(vbot: Path) -> bots.Project:
+    services = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
+    return bots.installed(vbot, "twilio", "-t", "twilio", *services)
+
+
+@pytest.mark.parametrize(
+    ("env", "said"),
+    [
+        pytest.param({}, "Set TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN in", id="neither"),
+        pytest.param(ACCOUNT | KEY, "Set TWILIO_API_SECRET in", id="half a key"),
+        pytest.param(ACCOUNT | SECRET, "Set TWILIO_AUTH_TOKEN in", id="the other half"),
+        pytest.param(
+            ACCOUNT | TOKEN | KEY | SECRET,
+            "Set TWILIO_AUTH_TOKEN or TWILIO_API_KEY in .env, not both.",
+            id="both",
+        ),
+        pytest.param(ACCOUNT | TOKEN, None, id="token"),
+        pytest.param(ACCOUNT | KEY | SECRET, None, id="key"),
+    ],
+)
+def test_twilio_takes_a_token_or_a_key(
+    twilio: bots.Project, env: dict[str, str], said: str | None
+) -> None:
+    """With all that it needs, the bot goes on to read its arguments."""
+    twilio.write_env(**KEYS, **env)
+    command = ("uv", "run", "bot.py", "--help")
+    done = bots.run(*command, cwd=twilio.server, env=bots.plain_env(), timeout=60)
+    if said is None:
+        assert done.returncode == 0 and "--proxy" in done.stdout, done.stderr
+    else:
+        assert done.returncode == 1
+        [line] = re.findall("(?m)^Set .*", done.stderr)
+        assert line.startswith(said)

@@ -164,23 +164,34 @@ def ending(vbot: Path) -> bots.Project:
     return project
 
 
-def test_the_bot_says_what_it_has_to_say_and_hangs_up(ending: bots.Project) -> None:
+KEY = ACCOUNT | {"TWILIO_API_KEY": "SK" + "4" * 32, "TWILIO_API_SECRET": "a-twilio-secret"}
+BY_KEY = CARRIERS | {
+    "twilio": Carrier(
+        TwilioCaller, KEY, lambda: TwilioAPI(KEY["TWILIO_API_KEY"], KEY["TWILIO_API_SECRET"])
+    )
+}
+
+
+@pytest.mark.parametrize("carriers", [CARRIERS, BY_KEY], ids=["token", "key"])
+def test_the_bot_says_what_it_has_to_say_and_hangs_up(
+    ending: bots.Project, carriers: dict[str, Carrier]
+) -> None:
     """One bot takes the calls of all; each carrier is asked once to end the call, with its key."""
-    keys = {name: key for carrier in CARRIERS.values() for name, key in carrier.env.items()}
+    keys = {name: key for carrier in carriers.values() for name, key in carrier.env.items()}
     ending.write_env(**KEYS, **keys)
-    apis = {name: carrier.api() for name, carrier in CARRIERS.items() if carrier.api}
+    apis = {name: carrier.api() for name, carrier in carriers.items() if carrier.api}
     services = stand_ins(more=list(apis.values()))
 
     async def calls() -> None:
         async with services, ending.bot(services.env) as bot:
-            for name, carrier in CARRIERS.items():
+            for name, carrier in carriers.items():
                 async with socket_clients.call(carrier.caller, bot.url) as caller:
                     await caller.left_alone()
                     await caller.hear(GREETING)
                 await bot.sessions_end()
                 if name in apis:
                     assert len(apis[name].requests) == 1
-            assert len(bot.sessions()) == len(CARRIERS)
+            assert len(bot.sessions()) == len(carriers)
             assert services.names_asked() == services.hosts
             assert bot.errors() == []
 

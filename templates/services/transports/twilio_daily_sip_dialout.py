@@ -10,7 +10,7 @@
 # env: DAILY_API_KEY required secret library: API key
 # env: SERVER_API_KEY required secret server: a long random text, the password of server.py
 # env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
-# env: PIPECAT_API_KEY optional secret server: public API key of Pipecat Cloud, with the agent name
+# env: PIPECAT_API_KEY optional secret server with PIPECAT_AGENT_NAME: Pipecat Cloud's public key
 # env: BOT_URL optional url server =http://localhost:7860: where bot.py runs, without an agent name
 # env: PORT optional id server =8080: port of server.py
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter

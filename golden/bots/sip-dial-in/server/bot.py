@@ -58,7 +58,11 @@ SYSTEM_INSTRUCTION = (
 
 def fetch_call(call: Call) -> None:
     """Let Twilio connect the waiting call to the room. It waits for Twilio's answer."""
-    client = Client(os.environ["TWILIO_ACCOUNT_SID"], os.environ["TWILIO_AUTH_TOKEN"])
+    account = os.environ["TWILIO_ACCOUNT_SID"]
+    if key := os.getenv("TWILIO_API_KEY"):
+        client = Client(key, os.environ["TWILIO_API_SECRET"], account)
+    else:
+        client = Client(account, os.environ["TWILIO_AUTH_TOKEN"])
     client.calls(call.call_sid).update(
         twiml=f"<Response><Dial><Sip>{escape(call.sip_uri)}</Sip></Dial></Response>"
     )
@@ -191,8 +195,11 @@ if __name__ == "__main__":
         "OPENAI_API_KEY",
         "DAILY_API_KEY",
         "TWILIO_ACCOUNT_SID",
-        "TWILIO_AUTH_TOKEN",
     ]
+    if os.getenv("TWILIO_API_KEY"):
+        required.append("TWILIO_API_SECRET")
+    else:
+        required.append("TWILIO_AUTH_TOKEN")
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
 

@@ -131,6 +131,8 @@ if __name__ == "__main__":
     ]
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+    if os.getenv("TWILIO_API_KEY") and os.getenv("TWILIO_AUTH_TOKEN"):
+        sys.exit("Set TWILIO_AUTH_TOKEN or TWILIO_API_KEY in .env, not both.")
 
     from pipecat.runner.run import main
 
