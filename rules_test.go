@@ -138,6 +138,18 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// countServices is how many files of the kinds there are.
+func countServices(t testing.TB, kinds ...string) (count int) {
+	for _, kind := range kinds {
+		files, err := filepath.Glob("templates/services/" + kind + "/*.py")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no services of the kind %s: %v", kind, err)
+		}
+		count += len(files)
+	}
+	return count
+}
+
 // letters are a, b, ... z, aa, ab, ...
 func letters(i int) string {
 	if i < 26 {
