@@ -39,6 +39,7 @@ type provider struct {
 
 	// What follows is there after load.
 	extras  []string // of pipecat-ai, without brackets
+	pip     []string // requirements beside pipecat-ai
 	python  string   // a bound that is stricter than the framework's, ">=3.12"
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
 	keysURL string   // where a person gets the keys
@@ -51,9 +52,8 @@ type provider struct {
 
 	// Transports only.
 	order     int
-	generic   string   // of one way of dialing: the id of the transport that it is a mode of
-	mode      string   // and that mode, "dial-in" or "dial-out"
-	pip       []string // requirements beside pipecat-ai
+	generic   string // of one way of dialing: the id of the transport that it is a mode of
+	mode      string // and that mode, "dial-in" or "dial-out"
 	telephony bool
 	key       string // the entry in create_transport's dictionary
 	videoOut  bool

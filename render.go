@@ -375,8 +375,8 @@ func (p *project) describeNeeds() {
 	}
 	p.Python, p.PythonFloor = ">="+floor, floor
 	p.Dependencies = []string{fmt.Sprintf("pipecat-ai[%s]%s", strings.Join(slices.Sorted(maps.Keys(extras)), ","), frameworkRange)}
-	for _, t := range p.Transports {
-		p.Dependencies = append(p.Dependencies, t.pip...)
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		p.Dependencies = append(p.Dependencies, s.pip...)
 	}
 	if p.EnableObservability {
 		p.Dependencies = append(p.Dependencies, "pipecat-ai-whisker>=2.0.1,<3")

@@ -1,6 +1,6 @@
 """Does the catalog still say what the installed pipecat-ai says?
 
-    python e2e/catalog_check.py [FOLDER]        # FOLDER: templates/services
+    python e2e/catalog_check.py [FOLDER [LIST]]   # templates/services, catalog_left_out.toml
 
 Run it with a Python that has pipecat-ai installed, no extras needed: it imports nothing of the
 framework. A service's module can be imported only where that service's own packages are
@@ -8,14 +8,16 @@ installed, so this script reads the framework's source with `ast` and checks eve
 catalog in any environment. What it cannot read is reported like any other difference.
 
 It compares
-  1. the services of the framework's own scaffolder (its registry) with the files here, both
-     ways: names, classes, extras, the Python that the extras need, deprecation;
+  1. the services of the framework's own scaffolder (its registry) with the files here: names,
+     classes, extras, the Python that the extras need, deprecation;
   2. each import, class, keyword argument (nested ones too) and enum member in a file with the
      definition of the class, its base classes included;
   3. the environment variables of the registry with those of a file;
-  4. the default models and voices of the classes with what a file's head promises.
+  4. the default models and voices of the classes with what a file's head promises;
+  5. all services, transports and serializers of the framework, of which the registry has a part,
+     with the files here and the list of those left out, catalog_left_out.toml.
 
-Transports take part in 2 and in the extras of 1. Calls into the standard library are left to
+Transports take part in 2, in 5 and in the extras of 1. Calls into the standard library are left to
 the type checker.
 
 Exit code 0: they agree. 1: they don't, one line for each difference. 2: pipecat-ai is missing.
@@ -27,12 +29,32 @@ import importlib.metadata
 import importlib.util
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 CATALOG = Path(__file__).resolve().parent.parent / "templates" / "services"
 TRANSPORTS = "transports"
+
+LEFT_OUT = Path(__file__).resolve().with_name("catalog_left_out.toml")
+
+# The base classes of what a bot can be made of.
+ROOTS = {"AIService", "BaseTransport", "FrameSerializer"}
+
+# What the framework's runner builds for the `# key:` of a transport, which its file does not name:
+# the transport, and for those over a WebSocket the serializer.
+WEBSOCKET = "pipecat.transports.websocket.fastapi.FastAPIWebsocketTransport"
+BUILT = {
+    "daily": {"pipecat.transports.daily.transport.DailyTransport"},
+    "webrtc": {"pipecat.transports.smallwebrtc.transport.SmallWebRTCTransport"},
+    "livekit": {"pipecat.transports.livekit.transport.LiveKitTransport"},
+    "websocket": {WEBSOCKET, "pipecat.serializers.protobuf.ProtobufFrameSerializer"},
+    "twilio": {WEBSOCKET, "pipecat.serializers.twilio.TwilioFrameSerializer"},
+    "telnyx": {WEBSOCKET, "pipecat.serializers.telnyx.TelnyxFrameSerializer"},
+    "plivo": {WEBSOCKET, "pipecat.serializers.plivo.PlivoFrameSerializer"},
+    "exotel": {WEBSOCKET, "pipecat.serializers.exotel.ExotelFrameSerializer"},
+}
 
 # The registry's list for each kind, an attribute of its class ServiceRegistry.
 REGISTRY_LISTS = {
@@ -371,6 +393,7 @@ class Entry:
     extras: list[str]
     python: str
     flags: list[str]
+    key: str  # of a transport
     variables: list[Variable]
     tree: ast.Module
     imports: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the framework
@@ -411,6 +434,7 @@ def read_entry(path: Path) -> Entry:
         extras=head["extras"].split(", ") if "extras" in head else [],
         python=head.get("python", ""),
         flags=head["flags"].split(", ") if "flags" in head else [],
+        key=head.get("key", ""),
         variables=variables,
         tree=ast.parse(text, str(path)),
     )
@@ -468,6 +492,15 @@ def called_class(framework: Framework, entry: Entry, call: ast.Call) -> Class | 
     return framework.find_class(module, f"{name}.{rest}" if rest else name)
 
 
+def settings_owner(framework: Framework, entry: Entry, call: ast.Call) -> Class:
+    """The service class whose Settings a call makes: not always the one that `build` returns."""
+    module, name = entry.imports[dotted(call.func).removesuffix(".Settings")]
+    owner = framework.find_class(module, name)
+    if owner is None:
+        raise Unreadable(f"the class of {dotted(call.func)}")
+    return owner
+
+
 def check_variables(framework: Framework, entry: Entry) -> Iterator[str]:
     """The head against the code, and both against the classes' defaults (4)."""
     service = service_class(framework, entry)
@@ -494,18 +527,33 @@ def check_variables(framework: Framework, entry: Entry) -> Iterator[str]:
             if cls is None or service is None:
                 continue  # said already
             settings = dotted(call.func).endswith(".Settings")
-            if settings:
-                default = framework.settings_default(service, argument)
-            else:
-                default = constructor_default(framework, cls, argument)
             if form == "library" and not settings:
                 yield f"{name}: NOT_GIVEN outside of Settings"
+            if settings:
+                default = framework.settings_default(
+                    settings_owner(framework, entry, call), argument
+                )
+            else:
+                default = constructor_default(framework, cls, argument)
+                if form == "none" and (instead := taken_for_none(cls, argument)) is not None:
+                    form, default = "library", instead
             yield from check_default(variable, form, fallback, default, settings)
     for v in entry.variables:
         if v.library and v.name not in framework.read_from_environment:
             yield f"{v.name} is no longer read by the framework"
         if not v.library and v.name not in used:
             yield f"{v.name} is in the head and not read"
+
+
+def taken_for_none(cls: Class, argument: str) -> object:
+    """X where a constructor says `argument or X`."""
+    init = method(cls, "__init__")
+    for node in ast.walk(init) if init else []:
+        match node:
+            case ast.BoolOp(op=ast.Or(), values=[ast.Name(id=name), ast.Constant(value=value)]):
+                if name == argument:
+                    return value
+    return None
 
 
 def check_default(
@@ -613,7 +661,7 @@ def registered(framework: Framework) -> dict[str, dict[str, Registered]]:
 def check_registry(
     framework: Framework, entries: list[Entry], registry: dict[str, dict[str, Registered]]
 ) -> Iterator[str]:
-    """Both lists against each other (1)."""
+    """Every service of the registry has a file (1)."""
     for kind, services in registry.items():
         of_kind = [e for e in entries if e.kind == kind]
         for service in services.values():
@@ -623,18 +671,48 @@ def check_registry(
                     f"{kind}: the framework's {service.id} ({service.classes[0]}, "
                     f"extras [{package}]) has no file"
                 )
-        for e in of_kind:
-            if not any(name in services for name in e.names):
-                yield f"{e.where}: the framework's registry has none of {', '.join(e.names)}"
 
 
-def check_modules(framework: Framework, entries: list[Entry]) -> Iterator[str]:
-    """The modules that hold services, where there is no registry to ask (1)."""
-    used = {module for entry in entries for module, _ in entry.imports.values()}
-    for file in sorted(framework.folder.glob("pipecat/services/*/**/*.py")):
-        module = ".".join(file.relative_to(framework.folder).with_suffix("").parts)
-        if file.stem in REGISTRY_LISTS and module not in used:
-            yield f"{file.stem}: the framework's {module} has no file"
+def parts(framework: Framework) -> Iterator[str]:
+    """The framework's services, transports and serializers, and the folders that hold none."""
+    folders = {
+        f"pipecat.{kind}.{file.parent.name}"
+        for kind in ("services", "transports")
+        for file in framework.folder.glob(f"pipecat/{kind}/*/__init__.py")
+    }
+    for file in sorted(framework.folder.glob("pipecat/**/*.py")):
+        path = file.relative_to(framework.folder).with_suffix("")
+        module = ".".join(path.parts).removesuffix(".__init__")
+        tree = framework.tree(module)
+        for statement in statements(tree.body if tree else []):
+            if isinstance(statement, ast.ClassDef) and not statement.name.startswith("_"):
+                bases = framework.bases(Class(module, statement))[0]
+                if ROOTS.intersection(cls.node.name for cls in bases):
+                    folders.discard(".".join(path.parts[:3]))
+                    yield f"{module}.{statement.name}"
+    yield from folders
+
+
+def check_parts(framework: Framework, entries: list[Entry], left_out: Path) -> Iterator[str]:
+    """All that the framework has is in the catalog or on the list, and not in both (5)."""
+    there = set(parts(framework))
+    here: set[str] = set()
+    for entry in entries:
+        here |= BUILT.get(entry.key, set())
+        if entry.kind != TRANSPORTS and (cls := service_class(framework, entry)):
+            here.add(f"{cls.module}.{cls.node.name}")
+    listed: set[str] = set()
+    for group in tomllib.loads(left_out.read_text("utf-8"))["left_out"]:
+        for name in group["names"]:
+            if name in listed:
+                yield f"{left_out.name}: {name} stands there twice"
+            listed.add(name)
+    for name in sorted(there - here - listed):
+        yield f"the framework's {name} has no file, and is not in {left_out.name}"
+    for name in sorted((listed | here) - there):
+        yield f"the framework has no {name}, which {left_out.name} or BUILT has"
+    for name in sorted(listed & here):
+        yield f"{left_out.name}: {name} has a file: take it off the list"
 
 
 def check_registered(framework: Framework, entry: Entry, service: Registered) -> Iterator[str]:
@@ -655,6 +733,19 @@ def check_registered(framework: Framework, entry: Entry, service: Registered) ->
             yield f"the registry does not read {name}, this file does"
     for name in sorted(departures - differ):
         yield f"{name} no longer departs from the registry: take it out of DEPARTURES"
+
+
+def check_unregistered(
+    framework: Framework, entry: Entry, package: importlib.metadata.Distribution
+) -> Iterator[str]:
+    """A file of which the registry knows nothing: its extra has the name of the folder (1)."""
+    cls = service_class(framework, entry)
+    if cls:
+        folder = cls.module.split(".")[2]
+        known = package.metadata.get_all("Provides-Extra") or []
+        expected = [folder] if folder in known else []
+        if entry.extras != expected:
+            yield f"extras are {expected} by the name of {cls.module}, {entry.extras} here"
 
 
 def check_package(
@@ -680,25 +771,30 @@ def check_package(
 
 
 def differences(
-    framework: Framework, entries: list[Entry], package: importlib.metadata.Distribution
+    framework: Framework,
+    entries: list[Entry],
+    left_out: Path,
+    package: importlib.metadata.Distribution,
 ) -> Iterator[str]:
     registry: dict[str, dict[str, Registered]] = {}
     try:
         registry = registered(framework)
         yield from check_registry(framework, entries, registry)
     except (Unreadable, KeyError, ValueError, SyntaxError) as e:
-        yield f"the registry cannot be read, its place is taken by the modules: {e}"
-        yield from check_modules(framework, entries)
+        yield f"the registry cannot be read: {e}"
+    try:
+        yield from check_parts(framework, entries, left_out)
+    except (Unreadable, KeyError, SyntaxError) as e:
+        yield f"the services of the framework cannot be listed: {e}"
     for entry in entries:
         checks = [check_code(framework, entry), check_package(framework, entry, package)]
         if entry.kind != TRANSPORTS:
             checks.append(check_variables(framework, entry))
-        services = registry.get(entry.kind, {})
-        checks += [
-            check_registered(framework, entry, services[name])
-            for name in entry.names
-            if name in services
-        ]
+            services = registry.get(entry.kind, {})
+            known = [services[name] for name in entry.names if name in services]
+            checks += [check_registered(framework, entry, service) for service in known]
+            if registry and not known:
+                checks.append(check_unregistered(framework, entry, package))
         for check in checks:
             try:
                 yield from (f"{entry.where}: {line}" for line in check)
@@ -707,7 +803,8 @@ def differences(
 
 
 def main() -> int:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CATALOG
+    given = [Path(arg) for arg in sys.argv[1:]]
+    folder, left_out = given + [CATALOG, LEFT_OUT][len(given) :]
     spec = importlib.util.find_spec("pipecat")
     try:
         package = importlib.metadata.distribution("pipecat-ai")
@@ -724,7 +821,7 @@ def main() -> int:
         except (Unreadable, KeyError, SyntaxError) as e:
             found.add(f"{path.parent.name}/{path.name}: cannot be read, {e}")
     services = sum(entry.kind in REGISTRY_LISTS for entry in entries)
-    found |= set(differences(framework, entries, package))
+    found |= set(differences(framework, entries, left_out, package))
     for line in sorted(found):
         print(line)
     print(

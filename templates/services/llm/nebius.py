@@ -1,0 +1,22 @@
+# id: llm_aa
+# label: Nebius
+# names: nebius, nebius_llm
+# extras: nebius
+# keys: https://tokenfactory.nebius.com/
+# env: NEBIUS_API_KEY required secret: API key
+# env: NEBIUS_MODEL optional model =Qwen/Qwen3-30B-A3B-Instruct-2507: model id
+import os
+
+from pipecat.services.nebius.llm import NebiusLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> NebiusLLMService:
+    llm = NebiusLLMService(
+        api_key=os.environ["NEBIUS_API_KEY"],
+        settings=NebiusLLMService.Settings(
+            model=os.getenv("NEBIUS_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

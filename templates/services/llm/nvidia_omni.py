@@ -1,0 +1,23 @@
+# id: llm_ab
+# label: NVIDIA Omni
+# names: nvidia_omni, nvidia_omni_llm
+# extras: nvidia
+# keys: https://build.nvidia.com/settings/api-keys
+# env: NVIDIA_API_KEY required secret: API key
+# env: NVIDIA_OMNI_MODEL optional model =nvidia/nemotron-3-nano-omni-30b-a3b-reasoning: model id
+import os
+
+from pipecat.services.nvidia.omni.llm import NvidiaOmniLLMService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build(system_instruction: str) -> NvidiaOmniLLMService:
+    llm = NvidiaOmniLLMService(
+        api_key=os.environ["NVIDIA_API_KEY"],
+        audio_input=False,  # it reads what the speech-to-text service heard
+        settings=NvidiaOmniLLMService.Settings(
+            model=os.getenv("NVIDIA_OMNI_MODEL") or NOT_GIVEN,
+            system_instruction=system_instruction,
+        ),
+    )
+    return llm

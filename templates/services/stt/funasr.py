@@ -1,0 +1,18 @@
+# id: stt_ag
+# label: FunASR
+# names: funasr, funasr_stt
+# extras: funasr
+# pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.12
+# flags: local
+# env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model id, downloaded on first use
+import os
+
+from pipecat.services.funasr.stt import FunASRSTTService
+from pipecat.utils.types import NOT_GIVEN
+
+
+def build() -> FunASRSTTService:
+    stt = FunASRSTTService(
+        settings=FunASRSTTService.Settings(model=os.getenv("FUNASR_MODEL") or NOT_GIVEN)
+    )
+    return stt

@@ -1,0 +1,22 @@
+# id: tts_ak
+# label: Rime V1
+# names: rime_v1, rime_v1_tts
+# extras: rime
+# keys: https://app.rime.ai/tokens/
+# env: RIME_API_KEY required secret: API key
+# env: RIME_MODEL optional model =coda: model id, coda or mistv3
+# env: RIME_VOICE_ID required voice: speaker name, from the voice library
+import os
+
+from pipecat.services.rime.tts_v1 import RimeV1TTSService
+
+
+def build() -> RimeV1TTSService:
+    tts = RimeV1TTSService(
+        api_key=os.environ["RIME_API_KEY"],
+        settings=RimeV1TTSService.Settings(
+            model=os.getenv("RIME_MODEL") or "coda",
+            voice=os.environ["RIME_VOICE_ID"],
+        ),
+    )
+    return tts
