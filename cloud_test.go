@@ -420,14 +420,13 @@ func TestRetries(t *testing.T) {
 		pauses []time.Duration
 		code   int
 	}{
-		{"none", nil, nil, 0},
 		{"once dropped", []misbehaviour{drop}, []time.Duration{375 * time.Millisecond}, 0},
 		{"three times", []misbehaviour{drop, half, status(503, "X", "x")}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond}, 0},
 		{"Retry-After", []misbehaviour{status(429, "X", "x", "Retry-After", "7")}, []time.Duration{7375 * time.Millisecond}, 0},
 		{"Retry-After, a date", []misbehaviour{status(503, "X", "x", "Retry-After", later)}, []time.Duration{20375 * time.Millisecond}, 0},
-		{"Retry-After, the past", []misbehaviour{status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
-		{"Retry-After, nonsense", []misbehaviour{status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
-		{"Retry-After, negative", []misbehaviour{status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, useless: the past", []misbehaviour{status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, useless: nonsense", []misbehaviour{status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, useless: negative", []misbehaviour{status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, too long", []misbehaviour{status(429, "X", "x", "Retry-After", "3600")}, nil, 1},
 		{"Retry-After, twice too long", []misbehaviour{status(429, "X", "x", "Retry-After", "100"), status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 1},
 		{"conflict", []misbehaviour{status(409, "CONFLICT", "modified concurrently")}, []time.Duration{375 * time.Millisecond}, 0},
@@ -440,7 +439,8 @@ func TestRetries(t *testing.T) {
 			if !slices.Equal(clock.pauses, c.pauses) {
 				t.Errorf("it waited %v, want %v", clock.pauses, c.pauses)
 			}
-			golden(t, "cloud/retry-"+strings.NewReplacer(" ", "-", ",", "").Replace(c.name)+".txt", s.transcript(r))
+			result, _, _ := strings.Cut(c.name, ": ")
+			golden(t, "cloud/retry-"+strings.NewReplacer(" ", "-", ",", "").Replace(result)+".txt", s.transcript(r))
 		})
 	}
 }

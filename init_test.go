@@ -62,52 +62,24 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// Each case is a bot of its own: its files and its dry run are golden.
+// Each golden/bots/NAME.json is a bot of its own: what a dry run prints of it, and
+// so a configuration file that reads back as itself. Beside it are its files.
 func TestBots(t *testing.T) {
-	for _, c := range []struct{ name, args string }{
-		{"cascade", bot},
-		{"realtime", "-t webrtc -m realtime --realtime openai"},
-		{"every-feature", bot + " -t daily --recording --transcription --video-input --observability --eval --enable-noise-cancel --video heygen"},
-		{"realtime-video", "-t webrtc -t daily -m realtime --realtime gemini_live --video-input --no-deploy-to-cloud"},
-		{"telephony", "-t twilio -t webrtc -m cascade --stt openai --llm anthropic --tts elevenlabs --eval --no-deploy-to-cloud"},
-		{"telephony-providers", "-t telnyx -t plivo -t exotel -m realtime --realtime openai"},
-		{"pstn-dial-in", "-t daily_pstn --daily-pstn-mode dial-in -m cascade --stt deepgram --llm openai --tts cartesia"},
-		{"pstn-dial-out", "-t daily_pstn_dialout -t webrtc -m cascade --stt deepgram --llm openai --tts cartesia --eval"},
-		{"sip-dial-in", "-t twilio_daily_sip_dialin -m realtime --realtime openai --recording --transcription"},
-		{"sip-dial-out", "-t twilio_daily_sip --twilio-daily-sip-mode dial-out -m cascade --stt deepgram --llm openai --tts cartesia --no-deploy-to-cloud"},
-		{"client-vanilla", bot + " --client-framework vanilla --no-deploy-to-cloud"},
-		{"client-react", bot + " --client-framework react --no-deploy-to-cloud"},
-		{"client-react-nextjs", bot + " --client-framework react --client-server nextjs --no-deploy-to-cloud"},
-		{"client-vanilla-everything", "-t webrtc -t daily -t websocket -m realtime --realtime gemini_live --client-framework vanilla --video-input --video-output --no-deploy-to-cloud"},
-		{"client-react-everything", "-t webrtc -t daily -t websocket -m realtime --realtime gemini_live --client-framework react --video-input --video-output --no-deploy-to-cloud"},
-		{"client-react-nextjs-everything", "-t webrtc -t daily -t websocket -m realtime --realtime gemini_live --client-framework react --client-server nextjs --video-input --video-output --no-deploy-to-cloud"},
-		{"websocket-and-livekit", "-t websocket -t livekit -m realtime --realtime gemini_live --no-deploy-to-cloud"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			args := append([]string{"init", c.name}, strings.Fields(c.args)...)
-			dry := vbot(t, dir, append(args, "--dry-run")...)
+	for _, project := range goldenBots(t) {
+		t.Run(project, func(t *testing.T) {
+			dir, name := t.TempDir(), filepath.Base(project)
+			config, err := filepath.Abs("golden/" + project + ".json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dry := vbot(t, dir, "init", name, "--config", config, "--dry-run")
 			dry.wantCode(t, 0)
-			golden(t, "bots/"+c.name+".json", []byte(dry.stdout))
-
-			// What the dry run prints is a configuration file for the same bot.
-			again := with{stdin: dry.stdout}.vbot(t, dir, "init", "elsewhere", "--config", "-", "--dry-run")
-			again.wantCode(t, 0)
-			if again.stdout != dry.stdout || again.stderr != "" {
-				t.Errorf("read back: %s%s", again.stdout, again.stderr)
+			golden(t, project+".json", []byte(dry.stdout))
+			if dry.stderr != "" {
+				t.Errorf("vbot init --config %s.json wrote to stderr: %s", project, dry.stderr)
 			}
-			vbot(t, dir, args...).wantCode(t, 0)
-			// The guides are the same for all.
-			for _, guide := range []string{"AGENTS.md", "AGENT_IMPORT.md"} {
-				path := filepath.Join(dir, c.name, guide)
-				data, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				golden(t, "guides/"+guide, data)
-				os.Remove(path)
-			}
-			goldenTree(t, "bots/"+c.name, filepath.Join(dir, c.name))
+			vbot(t, dir, "init", name, "--config", config).wantCode(t, 0)
+			goldenTree(t, project, filepath.Join(dir, name))
 		})
 	}
 }

@@ -7,19 +7,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-
-	"github.com/sebdah/goldie/v2"
 )
 
 // TestMain makes the test binary stand in for vbot, so that the tests run the
@@ -38,9 +33,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	code := m.Run()
-	// Only a run of all tests knows which golden files nothing reads.
-	if code == 0 && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.fuzz").Value.String() == "" {
-		code = unreadGoldens()
+	if code == 0 {
+		code = checkGoldens()
 	}
 	os.Exit(code)
 }
@@ -93,9 +87,15 @@ func vbotCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(context.Background(), self, args...)
 	cmd.Dir = dir
-	// The race detector would wait for a second at the end of each run.
-	cmd.Env = []string{"VBOT_TEST_RUN=1", "GORACE=atexit_sleep_ms=0", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	cmd.Env = testEnv(t.TempDir(), os.Getenv("PATH"))
 	return cmd
+}
+
+// testEnv is the environment that makes the test binary stand in for vbot.
+func testEnv(home, path string) []string {
+	return []string{"VBOT_TEST_RUN=1", "HOME=" + home, "PATH=" + path,
+		"GORACE=atexit_sleep_ms=0", // the race detector would wait for a second at the end of each run
+	}
 }
 
 // wantCode fails the test unless the run ended with code.
@@ -115,81 +115,6 @@ func (r result) transcript(dir string) []byte {
 	}
 	fmt.Fprintf(&b, "\n--- stdout\n%s--- stderr\n%s--- exit %d\n", r.stdout, r.stderr, r.code)
 	return []byte(strings.ReplaceAll(b.String(), dir, "DIR"))
-}
-
-// Golden files.
-
-var goldensRead sync.Map
-
-// golden compares got with golden/name, and rewrites that with -update.
-func golden(t testing.TB, name string, got []byte) {
-	t.Helper()
-	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(name)), true)
-	// The tests of goldie take a *testing.T; its -clean flag is never used,
-	// because it deletes more than it should.
-	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""), goldie.WithDiffEngine(goldie.ColoredDiff)).
-		Assert(t.(*testing.T), name, got)
-}
-
-// goldenTree compares every file below dir with golden/name, a folder that reads
-// as the project.
-func goldenTree(t *testing.T, name, dir string) {
-	t.Helper()
-	var got []string
-	for path, data := range readTree(t, dir) {
-		got = append(got, path)
-		golden(t, name+"/"+path, []byte(data))
-	}
-	var want []string
-	for path := range readTree(t, filepath.Join("golden", name)) {
-		want = append(want, path)
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("golden/%s holds %q, and the run made %q", name, want, got)
-	}
-}
-
-// readTree reads all files below dir, by path with slashes. A link counts as a
-// file that holds where it leads.
-func readTree(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	tree := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, _ := filepath.Rel(dir, path)
-		rel = filepath.ToSlash(rel)
-		if d.Type()&fs.ModeSymlink != 0 {
-			to, err := os.Readlink(path)
-			tree[rel] = "link to " + to
-			return err
-		}
-		data, err := os.ReadFile(path)
-		tree[rel] = string(data)
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// unreadGoldens names the golden files that no test read, which the next
-// reader would take for the truth.
-func unreadGoldens() (code int) {
-	filepath.WalkDir("golden", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			if _, ok := goldensRead.Load(path); !ok {
-				fmt.Fprintf(os.Stderr, "%s: no test reads this golden file\n", path)
-				code = 1
-			}
-		}
-		return err
-	})
-	return code
 }
 
 // Help, flags and errors.
@@ -383,7 +308,7 @@ func TestParse(t *testing.T) {
 func TestFullStdout(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("this system has no /dev/full")
+		skip(t, "this system has no /dev/full")
 	}
 	defer full.Close()
 	for _, args := range [][]string{{"version"}, {"--help"}, {"init", "--list-options"}, {"init", "--describe-options"},

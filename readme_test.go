@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -27,7 +26,7 @@ func madeSection(t *testing.T, file, name, want string) {
 	if got == want {
 		return
 	}
-	if flag.Lookup("update").Value.String() != "true" {
+	if !updating() {
 		t.Errorf("the section %s of %s is out of date; `make golden` makes it anew", name, file)
 		return
 	}

@@ -111,7 +111,7 @@ func TestSignals(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
 		if err := syscall.Mkfifo(filepath.Join(dir, "config"), 0o600); err != nil {
-			t.Skip("no named pipes here: ", err)
+			skip(t, "no named pipes here: ", err)
 		}
 		cmd := vbotCommand(t, dir, "init", "target", "--config", "config")
 		var stderr bytes.Buffer
@@ -146,7 +146,7 @@ func fullDisk(t *testing.T) string {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("CI mounts a small file system for this test: %v: %s", err, out)
 		}
-		t.Skipf("only root can mount a small file system: %s", out)
+		skip(t, "only root can mount a small file system: ", string(out))
 	}
 	t.Cleanup(func() {
 		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -278,10 +277,6 @@ type configFile struct {
 // whichever way they are asked; and so does the command line that the wizard
 // prints.
 func TestWizardEqualsOptions(t *testing.T) {
-	bots, err := filepath.Glob("golden/bots/*.json")
-	if err != nil || len(bots) < 10 {
-		t.Fatal(err, bots)
-	}
 	bin := t.TempDir() // where a shell finds vbot
 	self, err := os.Executable()
 	if err == nil {
@@ -290,9 +285,8 @@ func TestWizardEqualsOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bot := range bots {
-		name := strings.TrimSuffix(filepath.Base(bot), ".json")
-		data, err := os.ReadFile(bot)
+	for _, bot := range goldenBots(t) {
+		data, err := os.ReadFile("golden/" + bot + ".json")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +298,7 @@ func TestWizardEqualsOptions(t *testing.T) {
 		with{stdin: string(data)}.vbot(t, options, "init", "it's here", "--config", "-").wantCode(t, 0)
 		want := readTree(t, filepath.Join(options, "it's here"))
 		for _, kind := range []string{"xterm", "dumb"} {
-			t.Run(name+" "+kind, func(t *testing.T) {
+			t.Run(bot+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
 				p := sitDown(t, dir, kind, 80, 24, "init")
@@ -327,7 +321,7 @@ func TestWizardEqualsOptions(t *testing.T) {
 				lines := strings.Split(strings.TrimSpace(p.text()), "\n")
 				again := t.TempDir()
 				cmd := exec.Command("sh", "-e", "-c", lines[len(lines)-1])
-				cmd.Dir, cmd.Env = again, []string{"PATH=" + bin, "HOME=" + again, "VBOT_TEST_RUN=1"}
+				cmd.Dir, cmd.Env = again, testEnv(t.TempDir(), bin)
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%s: %v\n%s", lines[len(lines)-1], err, out)
 				}
@@ -346,8 +340,7 @@ func (p *person) plays(name string, keys ...string) {
 	t.Helper()
 	path := filepath.Join("golden", "wizard", name)
 	data, err := os.ReadFile(path)
-	updating := flag.Lookup("update").Value.String() == "true"
-	if err != nil && !updating {
+	if err != nil && !updating() {
 		t.Fatal(err)
 	}
 	want := strings.SplitAfter(string(data), "\n=====\n")
@@ -366,7 +359,7 @@ func (p *person) plays(name string, keys ...string) {
 			section = fmt.Sprintf("%q\n%s\n=====\n", k, strings.Join(lines, "\n"))
 			return i < len(want) && section == want[i]
 		}
-		if updating {
+		if updating() {
 			for last := "-"; last != p.raw(); time.Sleep(400 * time.Millisecond) {
 				last = p.raw()
 			}
@@ -376,7 +369,7 @@ func (p *person) plays(name string, keys ...string) {
 			}
 		}
 		got.WriteString(section)
-		if !updating && (i >= len(want) || section != want[i]) {
+		if !updating() && (i >= len(want) || section != want[i]) {
 			break
 		}
 	}
