@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -132,7 +133,7 @@ func (term *terminal) hangsUp() {
 	term.master.Close()
 }
 
-// allPrinted is what the test prints when the command has ended.
+// allPrinted is what the test prints to see that all before it has arrived.
 const allPrinted = "\x00all printed\x00"
 
 // ends waits for the command and all that it printed, and returns its exit code.
@@ -145,20 +146,80 @@ func (term *terminal) ends() int {
 	case <-time.After(20 * time.Second):
 		term.t.Fatalf("the command did not end; the terminal shows\n%s", term.text())
 	}
+	term.catchesUp()
+	return term.cmd.ProcessState.ExitCode()
+}
+
+// catchesUp waits until all that was printed has come through the terminal: it
+// prints something itself, which comes last.
+func (term *terminal) catchesUp() {
+	term.t.Helper()
+	marks := func() int {
+		term.mu.Lock()
+		defer term.mu.Unlock()
+		return strings.Count(term.screen.String(), allPrinted)
+	}
+	before := marks()
 	if _, err := io.WriteString(term.tty, allPrinted); err != nil {
 		term.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		term.mu.Lock()
-		all := strings.Contains(term.screen.String(), allPrinted)
-		term.mu.Unlock()
-		if all {
-			return term.cmd.ProcessState.ExitCode()
-		}
+	for deadline := time.Now().Add(20 * time.Second); marks() == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			term.t.Fatal("the terminal does not pass on what is printed")
 		}
 	}
+}
+
+// settles waits until the command has printed something, has read that many bytes
+// in its life, and waits for more; or until it has ended.
+func (term *terminal) settles(read int) {
+	term.t.Helper()
+	var last string
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		states, wakes := term.threads()
+		if states == "Z" {
+			break
+		}
+		// At two looks each thread was asleep, and none woke up in between.
+		if strings.Trim(states, "S") == "" && wakes == last && term.text() != "" && term.bytesRead() >= read {
+			break
+		}
+		last = wakes
+		if time.Now().After(deadline) {
+			term.t.Fatalf("the command does not come to rest; the terminal shows\n%s", term.text())
+		}
+	}
+	term.catchesUp()
+}
+
+// threads is a letter for the state of each thread of the command, S where it is
+// asleep, and how often each was given a processor.
+func (term *terminal) threads() (states, wakes string) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", term.cmd.Process.Pid))
+	if err != nil {
+		term.t.Fatal(err)
+	}
+	for _, f := range files {
+		data, _ := os.ReadFile(f) // a thread may end
+		for line := range strings.Lines(string(data)) {
+			if state, ok := strings.CutPrefix(line, "State:\t"); ok {
+				states += state[:1]
+			} else if strings.Contains(line, "ctxt_switches") {
+				wakes += f + line
+			}
+		}
+	}
+	return states, wakes
+}
+
+// bytesRead is how much the command has read in its life.
+func (term *terminal) bytesRead() (n int) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", term.cmd.Process.Pid))
+	if err != nil {
+		term.t.Fatal(err)
+	}
+	fmt.Sscanf(string(data), "rchar: %d", &n)
+	return n
 }
 
 // state is how the terminal is set: what `stty -a` prints.

@@ -346,6 +346,7 @@ func (p *person) plays(name string, keys ...string) {
 	want := strings.SplitAfter(string(data), "\n=====\n")
 	var got strings.Builder
 	for i, k := range append([]string{""}, keys...) {
+		read := p.bytesRead()
 		p.types(k)
 		section := ""
 		draw := func() bool {
@@ -360,9 +361,7 @@ func (p *person) plays(name string, keys ...string) {
 			return i < len(want) && section == want[i]
 		}
 		if updating() {
-			for last := "-"; last != p.raw(); time.Sleep(400 * time.Millisecond) {
-				last = p.raw()
-			}
+			p.settles(read + len(k))
 			draw()
 		} else {
 			for deadline := time.Now().Add(20 * time.Second); !draw() && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
