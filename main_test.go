@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,7 +96,8 @@ func vbotCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
 func testEnv(home, path string) []string {
 	return []string{"VBOT_TEST_RUN=1", "HOME=" + home, "PATH=" + path,
 		"GORACE=atexit_sleep_ms=0", // the race detector would wait for a second at the end of each run
-	}
+		// Built with -cover, each run would complain that it has no place for its counts.
+		"GOCOVERDIR=" + cmp.Or(flag.Lookup("test.gocoverdir").Value.String(), home)}
 }
 
 // wantCode fails the test unless the run ended with code.
