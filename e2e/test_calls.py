@@ -237,6 +237,26 @@ def test_twilio_may_know_the_server_by_a_public_url(sip_in: bots.Project) -> Non
     network.run(calls)
 
 
+def test_the_server_is_open_to_others_when_told(pstn_out: bots.Project) -> None:
+    async def calls() -> None:
+        async def answers() -> bool:
+            async with pstn_out.webhook({}) as server, aiohttp.ClientSession() as http:
+                port = server.url.rpartition(":")[2]
+                try:
+                    async with http.get(f"http://{network.PEER_ADDRESS}:{port}/health") as health:
+                        return health.ok
+                except aiohttp.ClientConnectorError:
+                    return False
+
+        pstn_out.write_env(**OUT)
+        assert not await answers()
+        pstn_out.write_env(**OUT, HOST="0.0.0.0")
+        # Without a network namespace, this machine need not have the address.
+        assert await answers() or not network.fenced()
+
+    network.run(calls)
+
+
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
 def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)

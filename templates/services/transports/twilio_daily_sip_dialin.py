@@ -17,6 +17,7 @@
 # env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
 # env: PIPECAT_API_KEY optional secret server with PIPECAT_AGENT_NAME: Pipecat Cloud's public key
 # env: BOT_URL optional url server =http://localhost:7860: where bot.py runs, without an agent name
+# env: HOST optional id server =127.0.0.1: address of server.py; 0.0.0.0 takes all
 # env: PORT optional id server =8080: port of server.py
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.daily.transport import DailyParams

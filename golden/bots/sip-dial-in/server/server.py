@@ -25,6 +25,7 @@ load_dotenv(override=True)
 
 CLOUD_URL = "https://api.pipecat.daily.co/v1/public"
 TIMEOUT = aiohttp.ClientTimeout(total=30)
+HOLD = 30  # seconds that a caller waits for the bot; then the call ends
 
 
 @asynccontextmanager
@@ -99,7 +100,7 @@ async def take_call(request: Request) -> Response:
     # The caller hears this until the bot fetches the call from Twilio.
     waiting = VoiceResponse()
     waiting.say("One moment, please.")
-    waiting.pause(length=30)
+    waiting.pause(length=HOLD)
     return Response(str(waiting), media_type="application/xml")
 
 
@@ -119,4 +120,5 @@ if __name__ == "__main__":
         required.append("PIPECAT_API_KEY")
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-    uvicorn.run(app, host="127.0.0.1", port=int(os.getenv("PORT") or 8080))
+    host, port = os.getenv("HOST") or "127.0.0.1", int(os.getenv("PORT") or 8080)
+    uvicorn.run(app, host=host, port=port)

@@ -119,4 +119,5 @@ if __name__ == "__main__":
         required.append("PIPECAT_API_KEY")
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-    uvicorn.run(app, host="127.0.0.1", port=int(os.getenv("PORT") or 8080))
+    host, port = os.getenv("HOST") or "127.0.0.1", int(os.getenv("PORT") or 8080)
+    uvicorn.run(app, host=host, port=port)
