@@ -274,7 +274,7 @@ class ExotelCaller(PhoneCaller):
 
 
 class CarrierAPI(Service):
-    """A carrier's API, as far as it ends the one call that there is, or takes it elsewhere, once."""
+    """A carrier's API, as far as it ends its one call, once, or sends it elsewhere."""
 
     method: str
     path: str

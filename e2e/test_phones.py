@@ -4,6 +4,7 @@ The carriers' ends are in phones.py.
 """
 
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,28 @@ def phoned(vbot: Path) -> bots.Project:
     return bots.installed(vbot, "phones", *transports, *CASCADE)
 
 
+def stream(name: str, xml: str) -> tuple[str, dict[str, str], dict[str, str]]:
+    """The address of a <Stream>, its other attributes, and its parameters."""
+    answer = ElementTree.fromstring(xml)
+    assert answer.tag == "Response"
+    [found] = answer.iter("Stream")
+    rest = dict(found.attrib)
+    url = (found.text or "").strip() if name == "plivo" else rest.pop("url")
+    return url, rest, {p.attrib["name"]: p.attrib["value"] for p in found.iter("Parameter")}
+
+
+# What the carriers' documentation has beside the address, for sound in both directions.
+BOTH_WAYS = {
+    "twilio": {},
+    "telnyx": {"bidirectionalMode": "rtp"},
+    "plivo": {
+        "bidirectional": "true",
+        "keepCallAlive": "true",
+        "contentType": "audio/x-mulaw;rate=8000",
+    },
+}
+
+
 async def address(bot: bots.Bot, name: str) -> str:
     """Where the carrier is sent for the sound of the call, by the webhook's answer."""
     async with aiohttp.ClientSession() as http:
@@ -84,16 +107,28 @@ async def address(bot: bots.Bot, name: str) -> str:
             if name == "exotel":  # has the address in its applet, and no webhook
                 return (await response.json())["websocket_url"]
             assert response.content_type == "application/xml"
-            answer = ElementTree.fromstring(await response.text())
-    assert answer.tag == "Response"
-    [stream] = answer.iter("Stream")
-    if name == "plivo":
-        assert stream.attrib["bidirectional"] == stream.attrib["keepCallAlive"] == "true"
-        assert stream.attrib["contentType"] == "audio/x-mulaw;rate=8000"
-        return (stream.text or "").strip()
-    if name == "telnyx":
-        assert stream.attrib["bidirectionalMode"] == "rtp"
-    return stream.attrib["url"]
+            url, rest, parameters = stream(name, await response.text())
+    assert (rest, parameters) == (BOTH_WAYS[name], {})
+    return url
+
+
+def test_the_readme_has_the_addresses_of_the_deployed_bot(phoned: bots.Project) -> None:
+    """https://docs.pipecat.ai/pipecat-cloud/guides/telephony/overview"""
+    deploy = (phoned.folder / "README.md").read_text().partition("## Deploy")[2]
+    found = re.findall(r"(?s)\n\*(\w+)\.\* .*?```\w+\n(.*?)\n```", deploy)
+    assert [name.lower() for name, _ in found] == list(CARRIERS)
+    agent = "phones.ORGANIZATION"
+    toml = tomllib.loads((phoned.server / "cloud-deploy.toml").read_text())
+    assert toml["agent_name"] == agent.partition(".")[0]
+    for name, text in ((name.lower(), text) for name, text in found):
+        if name == "exotel":
+            url, rest, parameters = text, None, {}
+        else:
+            url, rest, parameters = stream(name, text)
+        assert rest == BOTH_WAYS.get(name)
+        query = "" if name == "twilio" else f"?serviceHost={agent}"
+        assert url == f"wss://api.pipecat.daily.co/ws/{name}{query}"
+        assert parameters == ({"_pipecatCloudServiceHost": agent} if name == "twilio" else {})
 
 
 async def interrupts(caller: PhoneCaller) -> None:
