@@ -134,7 +134,7 @@ func tidyImports(src string, extra []pythonImport) string {
 
 // pythonStandard are the modules of Python's standard library that templates
 // and providers import.
-var pythonStandard = []string{"asyncio", "collections", "contextlib", "datetime", "hmac", "importlib", "os", "pathlib", "sys", "typing", "urllib", "wave", "xml"}
+var pythonStandard = []string{"asyncio", "collections", "contextlib", "datetime", "hmac", "importlib", "json", "os", "pathlib", "sys", "typing", "urllib", "wave", "xml"}
 
 // uses says whether a name stands in Python code as a word of its own.
 func uses(code, name string) bool {

@@ -99,6 +99,13 @@ func (p project) Entries() (entries []service) {
 // services are shown it anyway.
 func (p project) CanLook() bool { return p.VideoInput && p.Mode == modeCascade }
 
+// UsesGoogleKey says whether a service takes the key of a Google service account.
+func (p project) UsesGoogleKey() bool {
+	return slices.ContainsFunc(p.Services, func(s service) bool {
+		return slices.ContainsFunc(s.env, func(v variable) bool { return v.name == "GOOGLE_CREDENTIALS_JSON" })
+	})
+}
+
 // CallsOut says whether the bot calls people.
 func (p project) CallsOut() bool { return strings.HasSuffix(p.Dial, "dial-out") }
 
@@ -436,7 +443,14 @@ func (n *needs) add(v variable) {
 
 // Check and ServerCheck are the code with which bot.py and server.py stop at their
 // start where a variable is missing, without the last line's end.
-func (p project) Check() string       { return p.needs.check() }
+func (p project) Check() string {
+	check := p.needs.check()
+	if p.UsesGoogleKey() { // its problems come together with the others
+		check = "    problems = google_problems()\n" + strings.ReplaceAll(check, "sys.exit(", "problems.append(") +
+			"\n    if problems:\n        sys.exit(\"\\n\".join(problems))"
+	}
+	return check
+}
 func (p project) ServerCheck() string { return p.serverNeeds.check() }
 
 func (n needs) check() string {

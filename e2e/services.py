@@ -13,9 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.hashes import SHA256
 
 import speech
-from standins import Service, WebSocketService
+from standins import Service, Unexpected, WebSocketService
 
 
 @dataclass
@@ -191,6 +195,49 @@ class Cartesia(WebSocketService):
         for start in range(0, len(pcm), size):
             data = base64.b64encode(pcm[start : start + size]).decode()
             await ws.send_json(head | {"type": "chunk", "data": data, "step_time": 1.0})
+
+
+class GoogleAccounts(Service):
+    """Gives a token to whom signs with the key of the service account."""
+
+    name, host = "google accounts", "oauth2.googleapis.com"
+    token = "a-token-of-the-account"
+
+    def __init__(self, key: rsa.RSAPublicKey):
+        super().__init__()
+        self.key = key
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        asked = (request.method, request.path)
+        self.expect(asked == ("POST", "/token"), f"no such path: {asked}")
+        signed, _, signature = str((await request.post())["assertion"]).rpartition(".")
+        try:
+            self.key.verify(_unpadded(signature), signed.encode(), PKCS1v15(), SHA256())
+        except InvalidSignature:
+            raise Unexpected("signed with another key") from None
+        self.note("token", **json.loads(_unpadded(signed.partition(".")[2])))
+        answer = {"access_token": self.token, "token_type": "Bearer", "expires_in": 3600}
+        return web.json_response(answer)
+
+
+def _unpadded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+class VertexLive(Service):
+    """Has nothing to say, but only to whom comes with a token."""
+
+    name = "vertex"
+
+    def __init__(self, location: str):
+        super().__init__()
+        self.host = f"{location}-aiplatform.googleapis.com"
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        bearer = request.headers.get("Authorization")
+        self.expect(bearer == f"Bearer {GoogleAccounts.token}", f"no token: {bearer}")
+        self.note("refused", path=request.path)
+        return web.Response(status=403)
 
 
 class Refusing(Service):

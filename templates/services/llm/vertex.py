@@ -4,6 +4,7 @@
 # extras: google
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
+# env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
 # env: GOOGLE_LOCATION optional region =global: location, also read by Gemini Vertex Live
 # env: GOOGLE_PROJECT_ID required id: project id, from the cloud console
 # env: GOOGLE_MODEL optional model =gemini-3.8-flash: model id, also read by other Google services
@@ -15,6 +16,7 @@ from pipecat.utils.types import NOT_GIVEN
 
 def build(system_instruction: str) -> GoogleVertexLLMService:
     llm = GoogleVertexLLMService(
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
         credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
         location=os.getenv("GOOGLE_LOCATION") or "global",
         project_id=os.environ["GOOGLE_PROJECT_ID"],

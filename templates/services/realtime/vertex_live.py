@@ -5,6 +5,7 @@
 # extras: google
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
+# env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
 # env: GOOGLE_PROJECT_ID required id: project id, from the cloud console
 # env: GOOGLE_LOCATION required region: location, such as us-east4
 # env: GOOGLE_MODEL optional model =google/gemini-3.8-live: model id, also read by other Google LLMs
@@ -17,6 +18,7 @@ from pipecat.utils.types import NOT_GIVEN
 
 def build(system_instruction: str) -> GeminiLiveVertexLLMService:
     llm = GeminiLiveVertexLLMService(
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
         credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
         project_id=os.environ["GOOGLE_PROJECT_ID"],
         location=os.environ["GOOGLE_LOCATION"],

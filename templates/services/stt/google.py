@@ -4,11 +4,15 @@
 # extras: google
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
+# env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
 import os
 
 from pipecat.services.google.stt import GoogleSTTService
 
 
 def build() -> GoogleSTTService:
-    stt = GoogleSTTService(credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None)
+    stt = GoogleSTTService(
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+    )
     return stt

@@ -1,0 +1,109 @@
+"""The key of a Google service account: as a file on one's own machine, as text in the cloud."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+import bots
+import network
+import socket_clients
+from cloud_api import CloudAPI
+from services import GoogleAccounts, VertexLive
+from socket_clients import WebSocketCaller
+from standins import StandIns
+
+NAMES = {"GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CREDENTIALS_JSON"}
+REST = {"GOOGLE_PROJECT_ID": "a-project", "GOOGLE_LOCATION": "us-east4"}
+SIGNER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+def key_text() -> str:
+    """The file that the cloud console hands out, with a key of ours."""
+    pem = SIGNER.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    fields = {
+        "type": "service_account",
+        "project_id": REST["GOOGLE_PROJECT_ID"],
+        "private_key_id": "0",
+        "private_key": pem,
+        "client_email": "bot@a-project.iam.gserviceaccount.com",
+        "token_uri": "https://oauth2.googleapis.com/token",
+    }
+    return json.dumps(fields, indent=2) + "\n"
+
+
+@pytest.fixture(scope="module")
+def project(vbot: Path) -> bots.Project:
+    options = ["-t", "websocket", "-m", "realtime", "--realtime", "vertex_live"]
+    return bots.installed(vbot, "google", *options)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        pytest.param("GOOGLE_APPLICATION_CREDENTIALS", "nowhere.json", id="no such file"),
+        pytest.param("GOOGLE_APPLICATION_CREDENTIALS", ".", id="a folder"),
+        pytest.param("GOOGLE_APPLICATION_CREDENTIALS", "pyproject.toml", id="another file"),
+        pytest.param("GOOGLE_CREDENTIALS_JSON", "'{\"type\":'", id="broken"),
+        pytest.param("GOOGLE_CREDENTIALS_JSON", "'[]'", id="a list"),
+        pytest.param("GOOGLE_CREDENTIALS_JSON", "'{}'", id="nothing in it"),
+        pytest.param("GOOGLE_CREDENTIALS_JSON", '\'{"type": "authorized_user"}\'', id="a login"),
+        pytest.param("", "", id="neither"),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_named(
+    project: bots.Project, variable: str, value: str
+) -> None:
+    """With what else is missing, before anything starts."""
+    project.write_env(**{**REST, "GOOGLE_PROJECT_ID": ""} | ({variable: value} if variable else {}))
+    done = bots.run("uv", "run", "bot.py", cwd=project.server, env=bots.plain_env(), timeout=60)
+    assert done.returncode == 1
+    about, missing = done.stderr.strip().splitlines()[-2:]
+    assert {name for name in NAMES if name in about} == ({variable} if variable else NAMES)
+    assert missing == "Set GOOGLE_PROJECT_ID in .env; .env.example says where to get them."
+    assert "Traceback" not in done.stderr
+
+
+def meets_google(project: bots.Project, env: dict[str, str]) -> None:
+    """A session signs in with the key, and goes on to the model with what it got for it."""
+
+    async def session() -> None:
+        accounts, model = GoogleAccounts(SIGNER.public_key()), VertexLive(REST["GOOGLE_LOCATION"])
+        async with StandIns(accounts, model) as services:
+            # The library that signs in has a variable of its own for whom to trust.
+            trust = {"REQUESTS_CA_BUNDLE": services.env["SSL_CERT_FILE"]}
+            async with project.bot({**services.env, **trust, **env}) as bot:
+                async with socket_clients.call(WebSocketCaller, bot.url):
+                    await services.wait_for(model.name, "refused", lambda data: True)
+
+    network.run(session)
+
+
+def test_the_key_as_a_file(project: bots.Project) -> None:
+    (project.server / "key.json").write_text(key_text())
+    project.write_env(**REST, GOOGLE_APPLICATION_CREDENTIALS="key.json")
+    meets_google(project, {})
+
+
+def test_the_key_as_text(project: bots.Project) -> None:
+    """Put into .env as the README says it works there, and from there in the cloud."""
+    key, env_file = project.server / "key.json", project.server / ".env"
+    key.write_text(key_text())
+    project.write_env(**REST)
+    readme = (project.folder / "README.md").read_text()
+    command = re.search(r"(?m)^printf .*YOUR_KEY\.json.*$", readme)
+    assert command
+    bots.must("sh", "-c", command[0].replace("YOUR_KEY", "key"), cwd=project.server)
+    key.unlink()
+    meets_google(project, {})
+
+    with CloudAPI() as api:
+        api.vbot("set", "google-secrets", "--file", str(env_file), "--skip")
+        stored = api.sets["google-secrets"].values
+    assert stored == {**REST, "GOOGLE_CREDENTIALS_JSON": key_text().rstrip("\n")}
+    os.remove(env_file)
+    meets_google(project, stored)

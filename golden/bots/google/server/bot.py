@@ -1,0 +1,153 @@
+"""A voice bot on Pipecat.
+
+Google Speech-to-Text listens, Google Vertex AI thinks, Gemini TTS speaks.
+
+Run it with `uv run bot.py`; README.md says how to talk to it.
+"""
+
+import os
+
+# The runtime of the turn-detection models reports home unless it is told not to
+# before it is first imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+import json
+import sys
+
+import google.auth
+from dotenv import load_dotenv
+from google.oauth2.service_account import Credentials
+from loguru import logger
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+)
+from pipecat.runner.types import RunnerArguments
+from pipecat.runner.utils import create_transport
+from pipecat.services.google.stt import GoogleSTTService
+from pipecat.services.google.tts import GeminiTTSService
+from pipecat.services.google.vertex.llm import GoogleVertexLLMService
+from pipecat.transports.base_transport import BaseTransport, TransportParams
+from pipecat.utils.types import NOT_GIVEN
+from pipecat.workers.runner import WorkerRunner
+
+load_dotenv(override=True)
+
+# What the bot is told about itself. Make it yours.
+SYSTEM_INSTRUCTION = (
+    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
+    "answer in one to three plain sentences, without lists, emojis or other formatting."
+)
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
+    """Hold one conversation, from the first word to the hang-up."""
+    stt = GoogleSTTService(
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+    )
+    llm = GoogleVertexLLMService(
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        location=os.getenv("GOOGLE_LOCATION") or "global",
+        project_id=os.environ["GOOGLE_PROJECT_ID"],
+        settings=GoogleVertexLLMService.Settings(
+            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            system_instruction=SYSTEM_INSTRUCTION,
+        ),
+    )
+    tts = GeminiTTSService(
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        sample_rate=24000,  # Gemini's only rate
+        settings=GeminiTTSService.Settings(voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN),
+    )
+
+    context = LLMContext()
+    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
+        context,
+        user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
+    )
+
+    # Audio comes in at the top and goes out at the bottom.
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            stt,
+            user_aggregator,
+            llm,
+            tts,
+            transport.output(),
+            assistant_aggregator,
+        ]
+    )
+    worker = PipelineWorker(
+        pipeline,
+        params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+    )
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    await runner.add_workers(worker)
+
+    @worker.rtvi.event_handler("on_client_ready")
+    async def on_client_ready(rtvi):
+        logger.info("Connected")
+        context.add_message(
+            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
+        )
+        await worker.queue_frames([LLMRunFrame()])
+
+    @transport.event_handler("on_client_disconnected")
+    async def on_client_disconnected(transport, client):
+        logger.info("Disconnected")
+        await runner.cancel()
+
+    await runner.run()
+
+
+async def bot(runner_args: RunnerArguments) -> None:
+    """Serve one session: the runner calls this for each person who connects."""
+    transport_params = {
+        "webrtc": lambda: TransportParams(
+            audio_in_enabled=True,
+            audio_out_enabled=True,
+        ),
+    }
+    transport = await create_transport(runner_args, transport_params)
+    await run_bot(transport, runner_args)
+
+
+def google_problems() -> list[str]:
+    """Say what keeps the credentials for Google from being used."""
+    problem = "Set GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON in .env"
+    try:
+        if text := os.getenv("GOOGLE_CREDENTIALS_JSON"):
+            problem = "GOOGLE_CREDENTIALS_JSON is not the key of a service account"
+            Credentials.from_service_account_info(json.loads(text))
+        elif path := os.getenv("GOOGLE_APPLICATION_CREDENTIALS"):
+            problem = "GOOGLE_APPLICATION_CREDENTIALS is not the key file of a service account"
+            Credentials.from_service_account_file(path)
+        else:
+            google.auth.default()  # the login of this machine
+    except Exception as e:
+        return [f"{problem}: {e}"]
+    return []
+
+
+if __name__ == "__main__":
+    problems = google_problems()
+    required = [
+        "GOOGLE_PROJECT_ID",
+    ]
+    if missing := [name for name in required if not os.getenv(name)]:
+        problems.append(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+    if problems:
+        sys.exit("\n".join(problems))
+
+    from pipecat.runner.run import main
+
+    main()
