@@ -1,4 +1,5 @@
-"""The service that stands in for OpenAI's Realtime API: hears, thinks and speaks on one WebSocket.
+"""The services that stand in for OpenAI's Realtime and Live APIs: each hears, thinks and speaks on
+one WebSocket.
 
 https://platform.openai.com/docs/guides/realtime-websocket
 """
@@ -138,3 +139,74 @@ class RealtimeOpenAI(WebSocketService):
         done = {"status": "completed", "output": [item], "usage": usage}
         await self._send(ws, "response.done", response=response | done)
         session.responding = False
+
+
+@dataclass
+class _Live:
+    """One connection to the Live API: what has been heard since the last answer."""
+
+    audio: bytearray = field(default_factory=bytearray)
+    silence: float = 0.0
+    started: bool = False
+    talking: bool = False
+
+
+class LiveOpenAI(WebSocketService):
+    """Speaks first when it is given something to say, and answers what it hears.
+
+    There are no turns on this connection: sound goes both ways, with what is said beside it.
+    """
+
+    name, host = "live", "api.openai.com"
+
+    def __init__(self, key: str, greeting: str, answers: Mapping[str, str]):
+        super().__init__()
+        self.key, self.greeting, self.answers = key, greeting, answers
+
+    def opened(self, request: web.Request) -> _Live:
+        self.expect(request.path == "/v1/live/sessions", f"no such path: {request.path}")
+        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
+        return _Live()
+
+    async def received(self, ws: web.WebSocketResponse, session: _Live, message: Any) -> None:
+        kind = message["type"]
+        if kind == "session.input_audio.append":
+            self.expect(session.started, "sound before the session")
+            await self._listen(ws, session, base64.b64decode(message["audio"]))
+            return
+        self.note(kind, **message)
+        if kind == "session.start":
+            session.started = True
+            whole = {"id": new_id("sess"), "status": "active"} | message["session"]
+            await ws.send_json({"type": "session.started", "session": whole})
+        elif kind == "session.commentary.append":
+            await self._speak(ws, self.greeting)
+        else:
+            self.expect(kind == "session.close", f"message of type {kind!r}")
+
+    async def _listen(self, ws: web.WebSocketResponse, session: _Live, pcm: bytes) -> None:
+        loud = speech.loudness(pcm) > LOUD
+        session.talking = session.talking or loud
+        if not session.talking:
+            session.audio = session.audio[-RATE:] + pcm  # the half second before counts
+            return
+        session.audio += pcm
+        session.silence = 0.0 if loud else session.silence + len(pcm) / 2 / RATE
+        if session.silence < PAUSE:
+            return
+        sound = bytes(session.audio)
+        session.audio, session.silence, session.talking = bytearray(), 0.0, False
+        heard = " ".join(await asyncio.to_thread(speech.hear, sound, RATE, list(self.answers)))
+        self.note("heard", text=heard)
+        self.expect(heard, f"speech that is none of {list(self.answers)}")
+        await ws.send_json({"type": "session.input_transcript.delta", "delta": heard})
+        await self._speak(ws, self.answers[heard])
+
+    async def _speak(self, ws: web.WebSocketResponse, text: str) -> None:
+        await ws.send_json({"type": "session.output_transcript.delta", "delta": text})
+        pcm = speech.speak(text, RATE)
+        size = RATE // 5 * 2  # 200 ms, as long as they last
+        for start in range(0, len(pcm), size):
+            delta = base64.b64encode(pcm[start : start + size]).decode()
+            await ws.send_json({"type": "session.output_audio.delta", "delta": delta})
+            await asyncio.sleep(0.2)

@@ -15,7 +15,7 @@ import speech
 import webrtc_client
 from caller import Caller, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
-from realtime import RealtimeOpenAI
+from realtime import LiveOpenAI, RealtimeOpenAI
 from services import Cartesia, Deepgram, OpenAI, Refusing
 from socket_clients import WebSocketCaller
 from standins import StandIns
@@ -170,6 +170,33 @@ def test_a_person_interrupts_a_realtime_bot(realtime: bots.Project) -> None:
             assert len(services.requests("realtime", "conversation.item.truncate")) == 1
             assert "Silero" not in bot.log
             assert bot.errors() == []
+
+    network.run(conversation)
+
+
+def test_a_person_talks_with_a_live_bot(vbot: Path) -> None:
+    """Its model listens and speaks at the same time, from when it is first given a context."""
+    options = ["-m", "realtime", "--realtime", "openai_live", "--transcription"]
+    project = bots.installed(vbot, "live", "-t", "websocket", *options)
+    key = KEYS["OPENAI_API_KEY"]
+    project.write_env(OPENAI_API_KEY=key)
+
+    async def conversation() -> None:
+        service = LiveOpenAI(key, GREETING, {QUESTION: ANSWER})
+        async with StandIns(service) as services, project.bot(services.env) as bot:
+            async with socket_clients.call(WebSocketCaller, bot.url) as caller:
+                await caller.ready()
+                await caller.hear(GREETING)
+                await caller.say(QUESTION)
+                await caller.hear(ANSWER)
+            assert bot.errors() == []
+            assert services.names_asked() == services.hosts
+            [start] = services.requests("live", "session.start")
+            assert "friendly assistant" in start["session"]["instructions"]
+            assert start["session"]["delegation"]["responses"]["model"] == "gpt-4.1"
+            assert services.requests("live", "heard") == [{"text": QUESTION}]
+            said = re.findall(r"Transcript: (\w+: .*)", bot.log)
+            assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
 
     network.run(conversation)
 
