@@ -42,6 +42,7 @@ type provider struct {
 	pip     []string // requirements beside pipecat-ai
 	python  string   // a bound that is stricter than the framework's, ">=3.12"
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
+	starts  string   // "context" where a realtime session starts with the first context, "" with the connection
 	keysURL string   // where a person gets the keys
 	env     []variable
 	videoIn bool   // a transport carries the person's camera, a realtime service looks at it
@@ -224,6 +225,8 @@ func (p *provider) load() *provider {
 			p.python = value
 		case "flags":
 			p.flags = strings.Split(value, ", ")
+		case "starts":
+			p.starts = value
 		case "keys":
 			p.keysURL = value
 		case "env":

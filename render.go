@@ -99,6 +99,10 @@ func (p project) Entries() (entries []service) {
 // services are shown it anyway.
 func (p project) CanLook() bool { return p.VideoInput && p.Mode == modeCascade }
 
+// StartsWithContext says whether the model hears nothing before it is given a
+// context, be it empty.
+func (p project) StartsWithContext() bool { return p.Realtime != nil && p.Realtime.starts == "context" }
+
 // UsesGoogleKey says whether a service takes the key of a Google service account.
 func (p project) UsesGoogleKey() bool {
 	return slices.ContainsFunc(p.Services, func(s service) bool {

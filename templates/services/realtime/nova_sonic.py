@@ -3,6 +3,7 @@
 # names: nova_sonic, aws_nova_realtime, aws_nova, aws_nova_sonic
 # extras: aws-nova-sonic
 # python: >=3.12
+# starts: context
 # keys: https://console.aws.amazon.com/iam/
 # env: AWS_SECRET_ACCESS_KEY required secret: secret access key
 # env: AWS_ACCESS_KEY_ID required secret: access key id

@@ -2,6 +2,7 @@
 # label: OpenAI Live
 # names: openai_live, openai_live_realtime
 # extras: openai
+# starts: context
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key
 # env: OPENAI_MODEL optional model =gpt-4.1: model id, of the model that it asks for help

@@ -1,0 +1,155 @@
+"""A voice bot on Pipecat.
+
+AWS Nova Sonic listens and speaks.
+
+Run it with `uv run bot.py`; README.md says how to talk to it.
+"""
+
+import os
+
+# The runtime of the turn-detection models reports home unless it is told not to
+# before it is first imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+import sys
+
+from dotenv import load_dotenv
+from loguru import logger
+from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
+from pipecat.runner.types import RunnerArguments
+from pipecat.services.aws.nova_sonic.llm import AWSNovaSonicLLMService
+from pipecat.transports.base_transport import BaseTransport
+from pipecat.transports.daily.transport import DailyParams, DailyTransport
+from pipecat.utils.types import NOT_GIVEN
+from pipecat.workers.runner import WorkerRunner
+
+from call import Call
+
+load_dotenv(override=True)
+
+# What the bot is told about itself. Make it yours.
+SYSTEM_INSTRUCTION = (
+    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
+    "answer in one to three plain sentences, without lists, emojis or other formatting."
+)
+
+MAX_ATTEMPTS = 3  # to reach who is called
+
+
+async def run_bot(
+    transport: BaseTransport,
+    runner_args: RunnerArguments,
+    call: Call,
+) -> None:
+    """Hold one conversation, from the first word to the hang-up."""
+    llm = AWSNovaSonicLLMService(
+        secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"],
+        access_key_id=os.environ["AWS_ACCESS_KEY_ID"],
+        region=os.environ["AWS_REGION"],
+        session_token=os.getenv("AWS_SESSION_TOKEN") or None,
+        settings=AWSNovaSonicLLMService.Settings(
+            voice=os.getenv("AWS_VOICE_ID") or NOT_GIVEN,
+            system_instruction=SYSTEM_INSTRUCTION,
+        ),
+    )
+
+    context = LLMContext()
+    # The model hears when a turn begins and ends: it needs no detector beside it.
+    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
+
+    # Audio comes in at the top and goes out at the bottom.
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            user_aggregator,
+            llm,
+            transport.output(),
+            assistant_aggregator,
+        ]
+    )
+    worker = PipelineWorker(
+        pipeline,
+        params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+    )
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    await runner.add_workers(worker)
+
+    @transport.event_handler("on_client_connected")
+    async def on_client_connected(transport, client):
+        logger.info("Connected")
+        # Who is called speaks first. The model listens from its first context on.
+        await worker.queue_frames([LLMRunFrame()])
+
+    @transport.event_handler("on_client_disconnected")
+    async def on_client_disconnected(transport, client):
+        logger.info("Disconnected")
+        await runner.cancel()
+
+    if isinstance(transport, DailyTransport):
+        attempts = 0
+
+        async def dial() -> None:
+            nonlocal attempts
+            attempts += 1
+            logger.info(f"Calling {call.phone_number}, attempt {attempts}")
+            _, error = await transport.start_dialout({"phoneNumber": call.phone_number})
+            if error:
+                logger.error(f"The call cannot be started: {error}")
+                await runner.cancel()
+
+        @transport.event_handler("on_joined")
+        async def on_joined(transport, data):
+            await dial()
+
+        @transport.event_handler("on_dialout_answered")
+        async def on_dialout_answered(transport, data):
+            logger.info("Answered")
+
+        @transport.event_handler("on_dialout_error")
+        async def on_dialout_error(transport, data):
+            logger.warning(f"The call failed: {data}")
+            if attempts < MAX_ATTEMPTS:
+                await dial()
+            else:
+                await runner.cancel()
+
+        @transport.event_handler("on_error")
+        async def on_error(transport, error):
+            await runner.cancel()  # the room cannot be joined; the reason is logged already
+
+    await runner.run()
+
+
+async def bot(runner_args: RunnerArguments) -> None:
+    """Serve one session: the runner calls this for each person who connects."""
+    call = Call.model_validate(runner_args.body)
+    transport = DailyTransport(
+        call.room_url,
+        call.token,
+        "realtime-dial-out",
+        params=DailyParams(
+            api_key=os.environ["DAILY_API_KEY"],
+            audio_in_enabled=True,
+            audio_out_enabled=True,
+        ),
+    )
+    await run_bot(transport, runner_args, call)
+
+
+if __name__ == "__main__":
+    required = [
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_REGION",
+        "DAILY_API_KEY",
+    ]
+    if missing := [name for name in required if not os.getenv(name)]:
+        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+
+    from pipecat.runner.run import main
+
+    main()
