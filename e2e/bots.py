@@ -166,11 +166,15 @@ class Project:
         (self.server / ".env").write_text(text)
 
     def bot(
-        self, env: Mapping[str, str], *options: str, port: int | None = None
+        self,
+        env: Mapping[str, str],
+        *options: str,
+        port: int | None = None,
+        script: str = "bot.py",
     ) -> contextlib.AbstractAsyncContextManager[Bot]:
         """`uv run bot.py`, up and answering; stopped at the end, whatever happens."""
         port = port or free_port()
-        return self._running(env, port, "/status", "bot.py", "--port", str(port), *options)
+        return self._running(env, port, "/status", script, "--port", str(port), *options)
 
     def webhook(self, env: Mapping[str, str]) -> contextlib.AbstractAsyncContextManager[Bot]:
         """`uv run server.py`, likewise."""

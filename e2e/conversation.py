@@ -4,8 +4,13 @@ The bot greets, the person asks, the bot answers. One sentence each, so that one
 is one sentence to hear.
 """
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import AsyncIterator, Iterable
 
+import bots
+import speech
+import webrtc_client
+from caller import EAR, Caller
 from services import Cartesia, Deepgram, OpenAI
 from standins import Service, StandIns
 
@@ -30,3 +35,26 @@ def stand_ins(
         Cartesia(KEYS["CARTESIA_API_KEY"]),
         *more,
     )
+
+
+@contextlib.asynccontextmanager
+async def called(bot: bots.Bot) -> AsyncIterator[Caller]:
+    """Somebody has called the bot from a browser and heard its greeting; they leave at the end."""
+    async with webrtc_client.call(bot.url) as caller:
+        await caller.ready()
+        await caller.hear(GREETING)
+        yield caller
+
+
+async def converse(bot: bots.Bot) -> None:
+    """Somebody calls the bot from a browser, is greeted, asks, is answered and leaves."""
+    async with called(bot) as caller:
+        await caller.say(QUESTION)
+        await caller.receive(
+            "user-transcription", lambda data: data["text"] == QUESTION and data["final"]
+        )
+        await caller.hear(ANSWER)
+    bright = speech.brightness(speech.speak(f"{GREETING} {ANSWER}", EAR), EAR)
+    heard = speech.brightness(caller.heard, EAR)
+    assert heard > bright / 3, f"the bot is muffled: {heard:.2%} above 4 kHz, of {bright:.2%}"
+    await bot.sessions_end()

@@ -77,6 +77,14 @@ def loudness(pcm: bytes | bytearray) -> float:
     return float(np.sqrt((wave**2).mean())) if len(wave) else 0.0
 
 
+def brightness(pcm: bytes | bytearray, rate: int) -> float:
+    """The share of the sound above 4 kHz, which is what a telephone line of 8 kHz cuts off."""
+    wave = samples(pcm)
+    power = np.abs(np.fft.rfft(wave)) ** 2
+    pitch = np.fft.rfftfreq(len(wave), 1 / rate)
+    return float(power[pitch > 4000].sum() / max(power.sum(), 1.0))
+
+
 def _bands(pcm: bytes, rate: int) -> NDArray[np.float32]:
     """How loud each of twelve bands from 200 to 3600 Hz is, frame by frame: frames x 12."""
     wave = samples(resample(pcm, rate, EAR_RATE))

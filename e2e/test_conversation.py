@@ -1,42 +1,20 @@
 """A generated bot holds a spoken conversation, and talks to nobody but its services."""
 
-import contextlib
-from collections.abc import AsyncIterator
-
 import bots
 import network
-import webrtc_client
-from caller import Caller
-from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
-from standins import StandIns
+from conversation import ANSWER, GREETING, KEYS, QUESTION, called, converse, stand_ins
 
 # The runtime of the voice models, left alone, reports home nine seconds after it is imported.
 SECONDS_UNTIL_TELEMETRY = 12
-
-
-@contextlib.asynccontextmanager
-async def called(
-    project: bots.Project, services: StandIns
-) -> AsyncIterator[tuple[bots.Bot, Caller]]:
-    """The project's bot is up, and somebody has called it and heard its greeting."""
-    async with project.bot(services.env) as bot, webrtc_client.call(bot.url) as caller:
-        await caller.ready()
-        await caller.hear(GREETING)
-        yield bot, caller
 
 
 def test_a_person_talks_with_the_bot(quickstart: bots.Project) -> None:
     quickstart.write_env(**KEYS)
 
     async def conversation() -> None:
-        async with stand_ins() as services:
-            async with called(quickstart, services) as (bot, caller):
-                await caller.say(QUESTION)
-                await caller.receive(
-                    "user-transcription", lambda data: data["text"] == QUESTION and data["final"]
-                )
-                await caller.hear(ANSWER)
-                await bot.up_for(SECONDS_UNTIL_TELEMETRY)
+        async with stand_ins() as services, quickstart.bot(services.env) as bot:
+            await converse(bot)
+            await bot.up_for(SECONDS_UNTIL_TELEMETRY)
 
             heard = [asked["heard"] for asked in services.requests("deepgram", "finalize")]
             assert [words for words in heard if words] == [QUESTION]
@@ -61,8 +39,8 @@ def test_what_is_left_blank_in_the_env_file_keeps_its_default(quickstart: bots.P
     quickstart.write_env(**KEYS, OPENAI_MODEL="", CARTESIA_VOICE_ID="")
 
     async def conversation() -> None:
-        async with stand_ins() as services:
-            async with called(quickstart, services) as (bot, _):
+        async with stand_ins() as services, quickstart.bot(services.env) as bot:
+            async with called(bot):
                 pass
             assert services.requests("openai", "chat")[0]["model"] == "gpt-4.1"
             voice = services.requests("cartesia", "speak")[0]["voice"]
