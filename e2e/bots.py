@@ -235,7 +235,7 @@ def generate(vbot: Path, folder: Path, *args: str) -> Project:
 def installed(vbot: Path, name: str, *options: str) -> Project:
     """A project of that name, with what it needs."""
     project = generate(vbot, PROJECTS / name, name, *options)
-    project.sync()
+    project.sync(*(("--group", "evals") if "--eval" in options else ()))
     return project
 
 

@@ -1,16 +1,20 @@
-"""A project made with `--eval` passes the scenarios that come with it."""
+"""A project made with `--eval` passes the evals that come with it.
 
-import asyncio
+That a broken one fails them is in test_mutations.py.
+"""
+
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 import bots
+import evals
 import network
-from conversation import ANSWER, GREETING, KEYS, stand_ins
+from conversation import GREETING, KEYS
+from evals import AUDIO, TEXT
+from model import ANSWERS, Model
+from realtime import RealtimeOpenAI
 from standins import StandIns
 
 # Scenarios in a shape that the framework is about to drop count as broken.
@@ -28,76 +32,37 @@ for path in sys.argv[1:]:
 CLOSED_TWICE = re.compile(r"FastAPIWebsocketClient.* exception while closing the websocket: $")
 
 
-def starter(project: bots.Project, name: str) -> dict[str, Any]:
-    return yaml.safe_load((project.server / f"evals/{name}.yaml").read_text())
+@pytest.fixture(scope="module")
+def realtime(vbot: Path) -> bots.Project:
+    options = ["-t", "smallwebrtc", "-m", "realtime", "--realtime", "openai", "--eval"]
+    return bots.installed(vbot, "evaluated_realtime", *options)
 
 
-def turns(scenario: dict[str, Any]) -> list[dict[str, Any]]:
-    return [turn for entry in scenario["scenarios"] for turn in entry["turns"]]
+def evaluate(project: bots.Project, services: StandIns, file: Path) -> str:
+    """Hold one eval, to which the bot itself must find nothing wrong: why it failed, or ""."""
 
-
-def user_lines(scenario: dict[str, Any]) -> list[str]:
-    return [turn["user"] for turn in turns(scenario) if "user" in turn]
-
-
-def stricter(project: bots.Project, name: str, within_ms: int = 30000) -> Path:
-    """The starter scenario, expecting the very words that are said.
-
-    A spoken one gets our voice and our ear: the models of its own come from a hub.
-    """
-    scenario = starter(project, name)
-    for turn in turns(scenario):
-        for expected in turn["expect"]:
-            said = ANSWER if "user" in turn else GREETING
-            if expected["event"] == "user_transcription":
-                said = turn["user"]
-            expected["text_contains"] = said
-            expected["within_ms"] = within_ms
-    if scenario.get("user", {}).get("modality") == "audio":
-        scenario["user"]["speech"] = {"factory": "eval_speech.voice"}
-        ear = {"factory": "eval_speech.ear", "sentences": [GREETING, ANSWER]}
-        scenario["judge"]["transcription"] = ear
-    path = bots.PROJECTS / f"stricter_{name}.yaml"
-    path.write_text(yaml.safe_dump(scenario))
-    return path
-
-
-def evaluate(project: bots.Project, file: Path, greeting: str = GREETING) -> StandIns:
-    """`pipecat eval run FILE` against the project's running bot; the services that it used."""
-    project.write_env(**KEYS)
-    lines = user_lines(yaml.safe_load(file.read_text()))
-    services = stand_ins(tuple(lines), greeting)
-
-    async def evaluation() -> None:
+    async def evaluation() -> str:
         async with services, project.bot(services.env) as bot:
-            url = bot.url.replace("http", "ws", 1) + "/ws"
-            command = (
-                "uv",
-                "run",
-                "--group",
-                "evals",
-                "pipecat",
-                "eval",
-                "run",
-                file,
-                "--bot-url",
-                url,
-            )
-            options = ("--no-cache", "--verbose", "--logs-dir", bots.CACHE / "logs")
-            # The harness is the framework's own program, and its voice detection calls a third
-            # host unless told not to. The bot gets no such help: it has to see to that itself.
-            env = bots.plain_env() | {"ORT_DISABLE_TELEMETRY": "1"}
-            env |= {"PYTHONPATH": str(Path(__file__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
-            await asyncio.to_thread(
-                bots.must, *command, *options, cwd=project.server, env=env, timeout=100
-            )
+            verdicts = await evals.hold(project, bot, file)
             assert [line for line in bot.errors() if not CLOSED_TWICE.search(line)] == []
+        return verdicts[file.stem]
 
-    network.run(evaluation)
-    return services
+    return network.run(evaluation)
 
 
-def test_the_starter_scenarios_are_what_the_framework_reads(evaluated: bots.Project) -> None:
+def to_the_word(project: bots.Project) -> Path:
+    """The spoken starter eval, expecting the very words that are said."""
+    scenario = evals.starter(project, AUDIO)
+    for turn in evals.turns(scenario):
+        for expected in turn["expect"]:
+            if expected["event"] == "response":
+                expected["text_contains"] = ANSWERS[turn["user"]] if "user" in turn else GREETING
+            if expected["event"] == "user_transcription":
+                expected["text_contains"] = turn["user"]
+    return evals.written(scenario, project.folder)
+
+
+def test_the_starter_evals_are_what_the_framework_reads(evaluated: bots.Project) -> None:
     files = ["evals/starter_text.yaml", "evals/starter_audio.yaml"]
     assert evaluated.files >= {f"server/{file}" for file in files}
     loaded = bots.must(
@@ -109,26 +74,48 @@ def test_the_starter_scenarios_are_what_the_framework_reads(evaluated: bots.Proj
     ]
 
 
-def test_the_bot_passes_the_written_starter_scenario(evaluated: bots.Project) -> None:
-    services = evaluate(evaluated, evaluated.server / "evals/starter_text.yaml")
-    asked = [chat["messages"][-1] for chat in services.requests("openai", "chat")]
-    lines = user_lines(starter(evaluated, "starter_text"))
-    assert lines
-    assert asked[1:] == [{"role": "user", "content": line} for line in lines]
+def test_the_bot_passes_the_written_starter_eval(evaluated: bots.Project) -> None:
+    evaluated.write_env(**KEYS)
+    services = evals.stand_ins(Model(KEYS["OPENAI_API_KEY"]))
+    assert evaluate(evaluated, services, evaluated.server / f"evals/{TEXT}.yaml") == ""
     # In writing: nothing was spoken.
     assert services.requests("cartesia", "speak") == []
 
 
-def test_the_bot_passes_the_spoken_starter_scenario(evaluated: bots.Project) -> None:
-    services = evaluate(evaluated, stricter(evaluated, "starter_audio"))
-    heard = [asked["heard"] for asked in services.requests("deepgram", "finalize")]
-    assert [words for words in heard if words] == user_lines(starter(evaluated, "starter_audio"))
+def test_the_bot_passes_the_spoken_starter_eval(evaluated: bots.Project) -> None:
+    evaluated.write_env(**KEYS)
+    services = evals.stand_ins(Model(KEYS["OPENAI_API_KEY"]))
+    assert evaluate(evaluated, services, to_the_word(evaluated)) == ""
+    said = [turn.get("user") for turn in evals.turns(evals.starter(evaluated, AUDIO))]
+    asked = [question for question in said if question]
+    heard = [finalized["heard"] for finalized in services.requests("deepgram", "finalize")]
+    assert [words for words in heard if words] == asked
     spoken = [said["transcript"].strip() for said in services.requests("cartesia", "speak")]
-    assert spoken == [GREETING, ANSWER]
+    assert spoken == [GREETING, *(ANSWERS[question] for question in asked)]
 
 
-def test_a_bot_that_says_the_wrong_thing_fails_its_scenario(evaluated: bots.Project) -> None:
+def test_a_realtime_bot_passes_the_spoken_starter_eval(realtime: bots.Project) -> None:
+    key = KEYS["OPENAI_API_KEY"]
+    realtime.write_env(OPENAI_API_KEY=key)
+    assert not (realtime.server / f"evals/{TEXT}.yaml").exists()
+    services = StandIns(RealtimeOpenAI(key, GREETING, ANSWERS))
+    assert evaluate(realtime, services, to_the_word(realtime)) == ""
+
+
+def test_a_realtime_bot_that_says_nothing_fails_its_eval(realtime: bots.Project) -> None:
+    key = KEYS["OPENAI_API_KEY"]
+    realtime.write_env(OPENAI_API_KEY=key)
+    services = StandIns(RealtimeOpenAI(key, "", {}))
+    scenario = evals.limited(evals.starter(realtime, AUDIO), 4)
+    failed = evaluate(realtime, services, evals.written(scenario, realtime.folder))
+    assert failed.startswith("t0 response: no matching 'response' event")
+
+
+def test_a_bot_that_says_the_wrong_thing_fails_its_eval(evaluated: bots.Project) -> None:
     """That the others pass means something: the same way of running can fail."""
-    scenario = stricter(evaluated, "starter_text", within_ms=2000)
-    with pytest.raises(AssertionError, match=f"does not contain '{GREETING}"):
-        evaluate(evaluated, scenario, greeting="Go away.")
+    evaluated.write_env(**KEYS)
+    services = evals.stand_ins(Model(KEYS["OPENAI_API_KEY"]))
+    scenario = evals.limited(evals.starter(evaluated, TEXT), 4)
+    evals.turns(scenario)[1]["expect"][0]["text_contains"] = "Rome"
+    failed = evaluate(evaluated, services, evals.written(scenario, evaluated.folder))
+    assert failed.startswith("t1 llm_response: ") and "does not contain 'Rome'" in failed

@@ -1,0 +1,85 @@
+"""The evals of a generated project, held with the framework's own program against its bot."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import bots
+from conversation import GREETING, KEYS
+from model import ANSWERS
+from services import Cartesia, Deepgram, OpenAI
+from standins import StandIns
+
+TEXT, AUDIO = "starter_text", "starter_audio"
+
+
+def stand_ins(model: OpenAI) -> StandIns:
+    """The services of the quickstart. They know what the model may be asked, and may say."""
+    sentences = [*ANSWERS, GREETING, *ANSWERS.values()]
+    return StandIns(
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], sentences), model, Cartesia(KEYS["CARTESIA_API_KEY"])
+    )
+
+
+def turns(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [turn for entry in scenario["scenarios"] for turn in entry["turns"]]
+
+
+def starter(project: bots.Project, name: str) -> dict[str, Any]:
+    """A starter eval, with our voice and ear where it is spoken: its own models come from a hub."""
+    scenario = yaml.safe_load((project.server / f"evals/{name}.yaml").read_text())
+    if name == AUDIO:
+        scenario["user"]["speech"] = {"factory": "eval_speech.voice"}
+        sentences = [GREETING, *ANSWERS.values()]
+        scenario["judge"]["transcription"] = {"factory": "eval_speech.ear", "sentences": sentences}
+    return scenario
+
+
+def limited(scenario: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """The same with less time: the services are on this machine, and a broken bot never answers."""
+    for turn in turns(scenario):
+        for expected in turn["expect"]:
+            expected["within_ms"] = round(seconds * 1000)
+    return scenario
+
+
+def written(scenario: Mapping[str, Any], folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{scenario['name']}.yaml"
+    path.write_text(yaml.safe_dump(scenario))
+    return path
+
+
+async def hold(project: bots.Project, bot: bots.Bot, *files: Path) -> dict[str, str]:
+    """`pipecat eval run FILES` against the running bot: why each failed, "" where it passed."""
+    url = bot.url.replace("http", "ws", 1) + "/ws"
+    logs = bot.log_file.with_suffix("")
+    command = ("uv", "run", "--group", "evals", "pipecat", "eval", "run", *files, "--bot-url", url)
+    options = ("--no-cache", "--verbose", "--logs-dir", logs)
+    # The harness is the framework's own program, and its voice detection calls a third host
+    # unless told not to. The bot gets no such help: it has to see to that itself.
+    env = bots.plain_env() | {"ORT_DISABLE_TELEMETRY": "1"}
+    env |= {"PYTHONPATH": str(Path(__file__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = await asyncio.to_thread(
+        bots.run, *command, *options, cwd=project.server, env=env, timeout=140
+    )
+    verdicts: dict[str, str] = {}
+    for file in files:
+        log = logs / f"{file.stem}__{file.stem}.eval.log"
+        assert log.exists(), f"no such eval was held:\n{done.stdout}{done.stderr}"
+        verdicts[file.stem] = verdict(log.read_text())
+    assert (done.returncode == 0) == (set(verdicts.values()) == {""}), done.stdout
+    return verdicts
+
+
+def verdict(log: str) -> str:
+    """Why the eval failed, by its log: the turn, the event and the reason; "" where it passed."""
+    if re.search(r"done: PASS", log):
+        return ""
+    failed = re.search(r"\[ *(\S+)\]  FAIL: (.*)", log)
+    assert failed, log
+    return f"{failed[1]} {failed[2]}"

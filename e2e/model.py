@@ -1,0 +1,58 @@
+"""A sensible language model, to hold evals with: what it says depends on what it is really sent.
+
+It follows and answers all that was said since it last spoke. What it is asked about the
+conversation it looks up in the messages. It formats what it writes, as models do, unless it is
+told not to.
+"""
+
+from typing import Any
+
+from conversation import ANSWER, GREETING, QUESTION
+from services import OpenAI, text_of
+
+WHICH = "Which country did I ask about?"
+RECIPE = "What do I need to make pancakes?"
+# What it says when all is well.
+ANSWERS = {
+    QUESTION: ANSWER,
+    WHICH: "You asked about France.",
+    RECIPE: "You need flour, eggs, milk and a little butter.",
+}
+FORGOTTEN = "You have not asked about a country yet."
+FORMATTED = "You need:\n\n- **flour**\n- **eggs**\n- **milk**\n- **butter**, a little"
+
+
+class Model(OpenAI):
+    """Knows the answers above."""
+
+    def __init__(self, key: str):
+        super().__init__(key, GREETING, ANSWERS)
+
+    def _reply(self, messages: list[dict[str, Any]]) -> str:
+        spoke = [n for n, message in enumerate(messages) if message["role"] == "assistant"]
+        said: list[str] = []
+        for n in range(spoke[-1] + 1 if spoke else 0, len(messages)):
+            if messages[n]["role"] == "developer":
+                said.append(self.greeting)
+            elif messages[n]["role"] == "user":
+                said.append(self._answer(text_of(messages[n]), messages[:n]))
+        return " ".join(said)
+
+    def _answer(self, asked: str, before: list[dict[str, Any]]) -> str:
+        self.expect(asked in self.answers, f"no answer to {asked!r}")
+        if asked == WHICH and not any(text_of(message) == QUESTION for message in before):
+            return FORGOTTEN
+        instruction = " ".join(text_of(m) for m in before if m["role"] == "system")
+        if asked == RECIPE and "without lists" not in instruction:
+            return FORMATTED
+        return self.answers[asked]
+
+
+class DeadModel(OpenAI):
+    """Answers everything with nothing, as some do when they are overloaded."""
+
+    def __init__(self, key: str):
+        super().__init__(key, "", {})
+
+    def _reply(self, messages: list[dict[str, Any]]) -> str:
+        return ""
