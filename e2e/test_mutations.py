@@ -1,0 +1,161 @@
+"""What is wrong with a bot is noticed: a test of the starter evals, and of the call.
+
+Each mutation breaks the generated bot.py in one place. Three of them no eval can notice: evals come
+over a transport of their own, hear well enough at 8 kHz, and end the bot's session themselves. A
+call from a browser does.
+"""
+
+import multiprocessing
+import re
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import bots
+import evals
+import network
+from conversation import KEYS, converse, stand_ins
+from evals import AUDIO, TEXT
+from model import DeadModel, Model
+from services import OpenAI
+
+# Bots that run at a time. Each keeps a core busy for some seconds, and then mostly waits.
+AT_ONCE = 3
+
+CALL = "call"
+Outcome = dict[str, str]  # by whom something was noticed, and what
+# The bot is whole; the model it talks to may not be.
+SOUND, DEAD_MODEL = "as generated", "dead language model"
+
+
+def without(line: str) -> tuple[str, str]:
+    """bot.py lacks the one line that reads so."""
+    return rf"^ *{re.escape(line)}\n", ""
+
+
+FORGET = """
+    @assistant_aggregator.event_handler("on_assistant_turn_stopped")
+    async def forget(aggregator, message):
+        context.set_messages([])
+
+    await runner.run()
+"""
+# What is replaced in bot.py, and by what.
+MUTATIONS = {
+    "no greeting": without("await worker.queue_frames([LLMRunFrame()])"),
+    "markdown": ("plain sentences, without lists, emojis or other formatting", "bullet points"),
+    "no tts": without("tts,"),
+    "STT told 8 kHz": (r"(?<=DeepgramSTTService\()", "sample_rate=8000, "),
+    "no user aggregator": without("user_aggregator,"),
+    "no stt": without("stt,"),
+    "no VAD": (r"vad_analyzer=SileroVADAnalyzer\(\)", ""),
+    "tts before llm": (r"^( *llm,\n)( *tts,\n)", r"\2\1"),
+    "memory lost": (r"^\n    await runner\.run\(\)\n", FORGET),
+    "own words forgotten": without("assistant_aggregator,"),
+    "system instruction dropped": without("system_instruction=SYSTEM_INSTRUCTION,"),
+    "WebRTC audio off": (r'(?<="webrtc": lambda: TransportParams\()[^)]*(?=\))', ""),
+    "8 kHz output": (r"(?<=params=PipelineParams\()", "audio_out_sample_rate=8000, "),
+    "disconnect handler dropped": without('@transport.event_handler("on_client_disconnected")'),
+}
+# Which turn, and which event, gives it away to the evals; or else what a call does.
+NOTICED: dict[str, Outcome] = {
+    SOUND: {},
+    DEAD_MODEL: {TEXT: "t0 llm_response", AUDIO: "t0 response"},
+    "no greeting": {TEXT: "t0 llm_response", AUDIO: "t0 response"},
+    "markdown": {TEXT: "t3 llm_response"},
+    "no tts": {AUDIO: "t0 response"},
+    "STT told 8 kHz": {AUDIO: "t1 user_transcription"},
+    "no user aggregator": {AUDIO: "t1 vad_user_stopped_speaking"},
+    "no stt": {AUDIO: "t1 user_transcription"},
+    "no VAD": {AUDIO: "t1 vad_user_stopped_speaking"},
+    "tts before llm": {AUDIO: "t0 response"},
+    "memory lost": {TEXT: "t2 llm_response", AUDIO: "t2 response"},
+    "own words forgotten": {TEXT: "t1 llm_response"},
+    "system instruction dropped": {TEXT: "t3 llm_response"},
+    "WebRTC audio off": {CALL: "the bot was not heard to say"},
+    "8 kHz output": {CALL: "the bot is muffled"},
+    "disconnect handler dropped": {CALL: "of 1 sessions 0 ended"},
+}
+
+
+def broken(project: bots.Project, name: str) -> str:
+    """Write the bot with this mutation beside bot.py: the name of its file."""
+    source = (project.server / "bot.py").read_text()
+    pattern, replacement = MUTATIONS.get(name, (r"\Z", ""))
+    changed, found = re.subn(pattern, replacement, source, flags=re.M)
+    assert found == 1, f"{name}: {pattern!r} is in bot.py {found} times"
+    assert (changed != source) == (name in MUTATIONS)
+    script = f"{name.replace(' ', '_').lower()}.py"
+    (project.server / script).write_text(changed)
+    return script
+
+
+def tried(project: bots.Project, name: str, files: list[Path]) -> Outcome:
+    """Hold both evals with the bot, or call it where only a call can tell: what was noticed."""
+    script = broken(project, name)
+    model: type[OpenAI] = DeadModel if name == DEAD_MODEL else Model
+
+    async def held() -> Outcome:
+        async with evals.stand_ins(model(KEYS["OPENAI_API_KEY"])) as services:
+            async with project.bot(services.env, script=script) as bot:
+                return await evals.hold(project, bot, *files)
+
+    async def called() -> None:
+        async with stand_ins() as services, project.bot(services.env, script=script) as bot:
+            await converse(bot)
+
+    if CALL not in NOTICED[name]:
+        return {eval_name: why for eval_name, why in network.run(held).items() if why}
+    try:
+        network.run(called)
+    except AssertionError as error:
+        return {CALL: str(error)}
+    return {}
+
+
+def as_expected(name: str, noticed: Outcome) -> bool:
+    if name == SOUND:
+        return noticed == {}
+    return all(noticed.get(by, "").startswith(what) for by, what in NOTICED[name].items())
+
+
+@pytest.fixture(scope="module")
+def outcomes(
+    request: pytest.FixtureRequest, evaluated: bots.Project, figures: list[str]
+) -> dict[str, Outcome]:
+    """What was noticed of each mutation that this run is to test."""
+    evaluated.write_env(**KEYS)
+    scenarios = [
+        evals.limited(evals.starter(evaluated, name), seconds)
+        for name, seconds in ((TEXT, 5), (AUDIO, 10))
+    ]
+    files = [evals.written(scenario, evaluated.folder) for scenario in scenarios]
+    mine = [item for item in request.session.items if item.module is request.module]
+    names = [item.callspec.params["name"] for item in mine]
+    # In processes, because the stand-ins and the caller keep time.
+    with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("spawn")) as pool:
+        tries = {name: pool.submit(tried, evaluated, name, files) for name in names}
+        found = {name: attempt.result() for name, attempt in tries.items()}
+    for name, noticed in found.items():
+        if not as_expected(name, noticed):  # which may be for want of time: once more, alone
+            figures.append(f"{name}: tried again after {noticed}")
+            found[name] = tried(evaluated, name, files)
+    figures += table(found)
+    return found
+
+
+def table(found: dict[str, Outcome]) -> list[str]:
+    """What was noticed by whom, for a person to look at."""
+    lines = [f"{'mutation':28}{'written eval':20}{'spoken eval':30}call"]
+    for name, noticed in found.items():
+        tried_by = (CALL,) if CALL in NOTICED[name] else (TEXT, AUDIO)
+        cells = {by: noticed.get(by, "not noticed").partition(": ")[0] for by in tried_by}
+        written, spoken, call = (cells.get(by, "") for by in (TEXT, AUDIO, CALL))
+        lines.append(f"{name:28}{written:20}{spoken:30}{call}".rstrip())
+    return lines
+
+
+@pytest.mark.parametrize("name", NOTICED)
+def test_what_is_wrong_is_noticed(name: str, outcomes: dict[str, Outcome]) -> None:
+    assert as_expected(name, outcomes[name]), outcomes[name]
