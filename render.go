@@ -69,6 +69,36 @@ func (s service) ClientRange() string   { _, versions, _ := strings.Cut(s.client
 // Body is the code that builds it, without the last line's end.
 func (s service) Body() string { return s.code.body }
 
+// Name is the name that Body gives it.
+func (s service) Name() string {
+	if s.kind == kindRealtime {
+		return "llm" // it takes the language model's place
+	}
+	return s.kind
+}
+
+// Keys names what to check when the service refuses its key: at most two variables,
+// so that a sentence in bot.py holds them.
+func (s service) Keys() string {
+	var required, optional []string
+	for _, v := range s.env {
+		switch {
+		case v.kind == "secret" && v.required:
+			required = append(required, v.name)
+		case v.kind == "secret" || v.kind == "path":
+			optional = append(optional, v.name)
+		}
+	}
+	names := append(required, optional...)
+	if len(required) > 0 {
+		names = required
+	}
+	if len(names) == 0 {
+		return "its settings" // of a model on one's own machine, say
+	}
+	return strings.Join(names[:min(2, len(names))], " and ")
+}
+
 func (p project) Telephony() bool { return p.BotType == botTelephony }
 func (p project) HasVideo() bool  { return p.VideoInput || p.VideoOutput }
 

@@ -240,14 +240,39 @@ class VertexLive(Service):
         return web.Response(status=403)
 
 
-class Refusing(Service):
-    """A host that has nothing for anybody, such as one whose key has run out."""
+_OPENAI_REFUSES = {
+    # The real one repeats the beginning and the end of the key, too.
+    "message": "Incorrect API key provided: a-w*****key. You can find your API key at "
+    "https://platform.openai.com/account/api-keys.",
+    "type": "invalid_request_error",
+    "param": None,
+    "code": "invalid_api_key",
+}
 
-    def __init__(self, service: Service):
+# What a service says to who comes with a wrong key, beside 401.
+REFUSALS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "cartesia": ("api.cartesia.ai", {"title": "Unauthorized", "message": "Invalid API key"}),
+    "deepgram": (
+        "api.deepgram.com",
+        {"err_code": "INVALID_AUTH", "err_msg": "Invalid credentials."},
+    ),
+    "elevenlabs": (
+        "api.elevenlabs.io",
+        {"detail": {"status": "invalid_api_key", "message": "Invalid API key"}},
+    ),
+    "heygen": ("api.liveavatar.com", {"code": 4001, "data": None, "message": "Invalid API key"}),
+    "openai": ("api.openai.com", {"error": _OPENAI_REFUSES}),
+}
+
+
+class Refusing(Service):
+    """A service that refuses every key."""
+
+    def __init__(self, name: str):
         super().__init__()
-        self.name, self.host = service.name, service.host
+        self.name = name
+        self.host, self.body = REFUSALS[name]
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.note("refused", path=request.path)
-        error = {"message": "Incorrect API key provided", "code": "invalid_api_key"}
-        return web.json_response({"error": error}, status=401)
+        return web.json_response(self.body, status=401)

@@ -15,13 +15,15 @@ import speech
 import webrtc_client
 from caller import Caller, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from phones import TwilioAPI, TwilioCaller
 from realtime import LiveOpenAI, RealtimeOpenAI
-from services import Cartesia, Deepgram, OpenAI, Refusing
+from services import OpenAI, Refusing
 from socket_clients import WebSocketCaller
 from standins import StandIns
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 REALTIME = ["-m", "realtime", "--realtime", "openai"]
+TWILIO = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
 
 
 @pytest.fixture(scope="module")
@@ -201,31 +203,78 @@ def test_a_person_talks_with_a_live_bot(vbot: Path) -> None:
     network.run(conversation)
 
 
-# Each service that fails says so itself, and then the pipeline names it: the bot cannot go on.
+# Each service that fails says so itself, then the pipeline, and then the bot, for people to read.
 REFUSED = {
-    name: [
-        re.compile(rf"push_error_frame:\d+ - {name}#0 .*\b401\b"),
-        re.compile(rf"PipelineWorker#0: {name}#0 can no longer do its job"),
+    label: [
+        re.compile(rf"push_error_frame:\d+ - {name}#\d .*\b401\b"),
+        re.compile(rf"PipelineWorker#\d: {name}#\d can no longer do its job"),
+        re.compile(
+            rf"on_pipeline_error:\d+ - {label} refused the key\. Check {label.upper()}_API_"
+        ),
     ]
-    for name in ("DeepgramSTTService", "CartesiaTTSService")
+    for label, name in (
+        ("Deepgram", "DeepgramSTTService"),
+        ("OpenAI", "OpenAILLMService"),
+        ("Cartesia", "CartesiaTTSService"),
+    )
 }
 
 
+def assert_only_refusals(bot: bots.Bot, labels: tuple[str, ...], sessions: int) -> None:
+    """Each of these services is named once in each session, and the log has no other error."""
+    patterns = [pattern for label in labels for pattern in REFUSED[label]]
+    for pattern in patterns:
+        assert sum(bool(pattern.search(line)) for line in bot.errors()) == sessions, pattern
+    assert [e for e in bot.errors() if not any(p.search(e) for p in patterns)] == []
+    assert not any(key in bot.log for key in KEYS.values())
+
+
 def test_a_bot_whose_services_refuse_it_says_so(socketed: bots.Project) -> None:
+    """To a page that comes late, too: it is waited for."""
     socketed.write_env(**KEYS)
 
     async def conversation() -> None:
-        refusing = [Refusing(service) for service in (Deepgram("", []), Cartesia(""))]
+        refusing = [Refusing("deepgram"), Refusing("cartesia")]
         thinking = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {})
         async with StandIns(*refusing, thinking) as services:
             async with socketed.bot(services.env) as bot:
-                patterns = [pattern for two in REFUSED.values() for pattern in two]
                 async with socket_clients.call(WebSocketCaller, bot.url) as caller:
+                    await until(lambda: bot.log.count("refused the key") == 2, 20)
+                    await asyncio.sleep(1)
+                    assert not caller.ws.closed
                     await caller.ready()
-                    await until(lambda: all(p.search(bot.log) for p in patterns), 20)
-                for pattern in patterns:
-                    assert any(pattern.search(line) for line in bot.errors()), pattern
-                others = [e for e in bot.errors() if not any(p.search(e) for p in patterns)]
-                assert others == []
+                    told = await caller.receive("error", lambda data: data["fatal"])
+                    said = re.findall(r"(\w+) refused the key\. Check (\w+) in", told["error"])
+                    keys = ["CARTESIA_API_KEY", "DEEPGRAM_API_KEY"]
+                    assert sorted(said) == list(zip(("Cartesia", "Deepgram"), keys, strict=True))
+                    await caller.left_alone()
+                await bot.sessions_end()
+                assert_only_refusals(bot, ("Deepgram", "Cartesia"), sessions=1)
+            assert services.requests("openai") == []  # it greets nobody who would not hear it
+
+    network.run(conversation)
+
+
+@pytest.mark.parametrize("label", REFUSED)
+def test_a_call_is_hung_up_where_a_service_refuses(
+    phoned: bots.Project, label: str, figures: list[str]
+) -> None:
+    """And the next caller is served, if only the same way."""
+    phoned.write_env(**KEYS, **TWILIO)
+
+    async def conversation() -> None:
+        twilio = TwilioAPI(TwilioCaller.account, TWILIO["TWILIO_AUTH_TOKEN"])
+        hosts = [Refusing(s.name) if s.name == label.lower() else s for s in stand_ins().services]
+        async with StandIns(*hosts, twilio) as services, phoned.bot(services.env) as bot:
+            for session in (1, 2):
+                began = asyncio.get_running_loop().time()
+                async with socket_clients.call(TwilioCaller, bot.url) as caller:
+                    await caller.left_alone()
+                seconds = asyncio.get_running_loop().time() - began
+                figures.append(f"telephone: {seconds:.1f} s until {label} has refused the key")
+                await bot.sessions_end()
+                assert len(twilio.requests) == 1
+                twilio.requests.clear()
+                assert_only_refusals(bot, (label,), session)
 
     network.run(conversation)

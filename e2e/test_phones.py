@@ -193,7 +193,7 @@ def ending(vbot: Path) -> bots.Project:
     project = bots.installed(vbot, "ending", *transports, *CASCADE)
     source = project.server / "bot.py"
     code, edits = re.subn(r"\[LLMRunFrame\(\)\]", "[LLMRunFrame(), EndFrame()]", source.read_text())
-    code = code.replace("import LLMRunFrame", "import EndFrame, LLMRunFrame")
+    code = code.replace("import ErrorFrame,", "import EndFrame, ErrorFrame,")
     assert edits == 1
     source.write_text(code)
     return project

@@ -12,6 +12,7 @@ import os
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import asyncio
+import contextlib
 import importlib.util
 import sys
 import wave
@@ -24,9 +25,9 @@ from loguru import logger
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import LLMRunFrame, UserImageRequestFrame
+from pipecat.frames.frames import EndFrame, ErrorFrame, Frame, LLMRunFrame, UserImageRequestFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     AssistantTurnStoppedMessage,
@@ -36,6 +37,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
 )
 from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
 from pipecat.processors.frame_processor import FrameDirection
+from pipecat.processors.frameworks.rtvi.models import Error, ErrorData
 from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.cartesia.tts import CartesiaTTSService
@@ -47,6 +49,7 @@ from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams, VideoInSourceParams
 from pipecat.transports.daily.transport import DailyParams
+from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 from pipecat_whisker import WhiskerServer
@@ -156,6 +159,8 @@ async def run_bot(
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+        idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
+        processor_unusable_policy=ProcessorUnusablePolicy.END,
     )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
@@ -165,8 +170,40 @@ async def run_bot(
     worker.add_observer(whisker.create_observer(worker))
     await runner.add_workers(whisker)
 
+    # Whose key to check, by the name of the service that fails.
+    services = {
+        stt.name: ("Deepgram", "DEEPGRAM_API_KEY"),
+        llm.name: ("OpenAI", "OPENAI_API_KEY"),
+        tts.name: ("Cartesia", "CARTESIA_API_KEY"),
+        video.name: ("HeyGen", "HEYGEN_API_KEY"),
+    }
+    problems: list[str] = []
+    page_ready = asyncio.Event()
+
+    @worker.event_handler("on_pipeline_error")
+    async def on_pipeline_error(worker, error: ErrorFrame):
+        failed = error.processor
+        if not failed or failed.is_usable or failed.name not in services:
+            return  # it may recover, or it was named before
+        label, settings = services.pop(failed.name)
+        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
+        what = "refused the key" if refused else "stopped working"
+        problem = f"{label} {what}. Check {settings} in server/.env, then start the bot again."
+        logger.error(problem)
+        problems.append(problem)
+
+    @worker.rtvi.event_handler("on_before_process_frame")
+    async def on_before_process_frame(rtvi, frame: Frame):
+        if problems and isinstance(frame, EndFrame):
+            # Before the session ends, the page is told why: as soon as there is a page.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(page_ready.wait(), 20)
+            reason = ErrorData(error=" ".join(problems), fatal=True)
+            await rtvi.push_transport_message(Error(data=reason))
+
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
+        page_ready.set()
         logger.info("Connected")
         context.add_message(
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}

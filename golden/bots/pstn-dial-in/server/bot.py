@@ -16,9 +16,9 @@ import sys
 from dotenv import load_dotenv
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
-from pipecat.frames.frames import LLMRunFrame
+from pipecat.frames.frames import ErrorFrame, LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMContextAggregatorPair,
@@ -31,6 +31,7 @@ from pipecat.services.deepgram.stt import DeepgramSTTService
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.daily.transport import DailyParams, DailyTransport
+from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
@@ -81,9 +82,29 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+        idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
+        processor_unusable_policy=ProcessorUnusablePolicy.END,
     )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
+
+    # Whose key to check, by the name of the service that fails.
+    services = {
+        stt.name: ("Deepgram", "DEEPGRAM_API_KEY"),
+        llm.name: ("OpenAI", "OPENAI_API_KEY"),
+        tts.name: ("Cartesia", "CARTESIA_API_KEY"),
+    }
+
+    @worker.event_handler("on_pipeline_error")
+    async def on_pipeline_error(worker, error: ErrorFrame):
+        failed = error.processor
+        if not failed or failed.is_usable or failed.name not in services:
+            return  # it may recover, or it was named before
+        label, settings = services.pop(failed.name)
+        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
+        what = "refused the key" if refused else "stopped working"
+        problem = f"{label} {what}. Check {settings} in server/.env, then start the bot again."
+        logger.error(problem)
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):

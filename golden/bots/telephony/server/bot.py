@@ -17,9 +17,9 @@ from dotenv import load_dotenv
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import LLMRunFrame
+from pipecat.frames.frames import ErrorFrame, LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMContextAggregatorPair,
@@ -32,6 +32,7 @@ from pipecat.services.elevenlabs.tts import ElevenLabsTTSService
 from pipecat.services.openai.stt import OpenAISTTService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
+from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
@@ -80,9 +81,29 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+        idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
+        processor_unusable_policy=ProcessorUnusablePolicy.END,
     )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
+
+    # Whose key to check, by the name of the service that fails.
+    services = {
+        stt.name: ("OpenAI (Whisper)", "OPENAI_API_KEY"),
+        llm.name: ("Anthropic Claude", "ANTHROPIC_API_KEY"),
+        tts.name: ("ElevenLabs", "ELEVENLABS_API_KEY"),
+    }
+
+    @worker.event_handler("on_pipeline_error")
+    async def on_pipeline_error(worker, error: ErrorFrame):
+        failed = error.processor
+        if not failed or failed.is_usable or failed.name not in services:
+            return  # it may recover, or it was named before
+        label, settings = services.pop(failed.name)
+        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
+        what = "refused the key" if refused else "stopped working"
+        problem = f"{label} {what}. Check {settings} in server/.env, then start the bot again."
+        logger.error(problem)
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):

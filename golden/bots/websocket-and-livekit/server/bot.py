@@ -11,15 +11,18 @@ import os
 # before it is first imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
+import asyncio
+import contextlib
 import sys
 
 from dotenv import load_dotenv
 from loguru import logger
-from pipecat.frames.frames import LLMRunFrame
+from pipecat.frames.frames import EndFrame, ErrorFrame, Frame, LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
+from pipecat.processors.frameworks.rtvi.models import Error, ErrorData
 from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
@@ -27,6 +30,7 @@ from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.livekit.transport import LiveKitParams
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
+from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
@@ -67,12 +71,43 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+        idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
+        processor_unusable_policy=ProcessorUnusablePolicy.END,
     )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
+    # Whose key to check, by the name of the service that fails.
+    services = {
+        llm.name: ("Gemini Live", "GOOGLE_API_KEY"),
+    }
+    problems: list[str] = []
+    page_ready = asyncio.Event()
+
+    @worker.event_handler("on_pipeline_error")
+    async def on_pipeline_error(worker, error: ErrorFrame):
+        failed = error.processor
+        if not failed or failed.is_usable or failed.name not in services:
+            return  # it may recover, or it was named before
+        label, settings = services.pop(failed.name)
+        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
+        what = "refused the key" if refused else "stopped working"
+        problem = f"{label} {what}. Check {settings} in server/.env, then start the bot again."
+        logger.error(problem)
+        problems.append(problem)
+
+    @worker.rtvi.event_handler("on_before_process_frame")
+    async def on_before_process_frame(rtvi, frame: Frame):
+        if problems and isinstance(frame, EndFrame):
+            # Before the session ends, the page is told why: as soon as there is a page.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(page_ready.wait(), 20)
+            reason = ErrorData(error=" ".join(problems), fatal=True)
+            await rtvi.push_transport_message(Error(data=reason))
+
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
+        page_ready.set()
         logger.info("Connected")
         context.add_message(
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
