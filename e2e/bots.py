@@ -13,7 +13,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,15 @@ class Bot:
         """End without a farewell, as a program does whose machine is switched off."""
         os.killpg(self.process.pid, signal.SIGKILL)
         await self.process.wait()
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Let it hang, as a machine does that is short of breath."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.killpg(self.process.pid, signal.SIGCONT)
 
     async def up_for(self, seconds: float) -> None:
         """Wait until the bot has been answering for that long."""

@@ -279,6 +279,10 @@ class Visit:
         """The size of all scripts that the page has asked for by now, gzipped."""
         return sum([len(gzip.compress(await r.body(), mtime=0)) for r in self._scripts])
 
+    async def reconnecting(self) -> float:
+        """Wait until the page says that the connection is broken; how many seconds that took."""
+        return await timed(expect(self.status).to_have_text("Reconnecting", timeout=10_000))
+
     async def connect(self) -> None:
         await self.button("Connect").click()
         await expect(self.status).to_have_text("Connected", timeout=45_000)
@@ -370,6 +374,14 @@ class Visit:
             await self.page.screenshot(path=folder / f"{moment}-{look}.png", full_page=True)
         await self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
         await self.page.set_viewport_size({"width": wide[0], "height": wide[1]})
+
+
+async def timed(waiting: Awaitable[None]) -> float:
+    """How many seconds it takes."""
+    now = asyncio.get_running_loop().time
+    began = now()
+    await waiting
+    return now() - began
 
 
 async def until(

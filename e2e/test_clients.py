@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,12 +19,16 @@ from clients import (
     Chromium,
     Client,
     Kind,
+    Visit,
     built,
     chromium,
     recording,
+    timed,
     until,
 )
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from services import Refusing
+from standins import StandIns
 
 TYPED = "And what do you call the city on the river Seine?"
 
@@ -135,7 +141,7 @@ def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: 
     network.run(main)
 
 
-def test_a_person_talks_with_the_bot(client: Client, microphone: Path) -> None:
+def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: list[str]) -> None:
     pictures = SCREENSHOTS / client.kind.name
 
     async def main() -> None:
@@ -197,12 +203,115 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path) -> None:
             await visit.heard(more_than=quiet)
             assert bot.errors() == []
 
+            # A hiccup is not worth a word, a pause is, and after it the session goes on.
+            with bot.stopped():
+                await asyncio.sleep(0.7)
+                await expect(visit.status).to_have_text("Connected")
+            with bot.stopped():
+                await visit.reconnecting()
+            await expect(visit.status).to_have_text("Connected")
+
             await bot.die()
-            await visit.alert("The connection to the bot was lost", timeout=60)
+            noticed = await visit.reconnecting()
+            assert noticed < 4
+            told = await timed(visit.alert("The connection to the bot was lost", timeout=60))
+            figures.append(
+                f"{client.kind.name}: {noticed:.1f} s from the bot's death to Reconnecting, "
+                f"{noticed + told:.1f} s to what to do"
+            )
             await visit.nothing_left_running()
             assert services.names_asked() == services.hosts
 
     network.run(main)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A service that refuses its key, in a bot that has it."""
+
+    service: str  # of REFUSALS
+    label: str  # by which the page names it
+    variable: str
+    bot: tuple[str, ...] = ()  # options of another bot than the client's own
+    keys: Mapping[str, str] = field(default_factory=lambda: KEYS)
+
+    @property
+    def words(self) -> str:
+        return (
+            f"The bot stopped: {self.label} refused the key. Check {self.variable} in server/.env, "
+            "then start the bot again."
+        )
+
+
+VOICED = ("-m", "cascade", "--stt", "deepgram", "--llm", "openai")
+OPENAI = Refusal("openai", "OpenAI", "OPENAI_API_KEY")
+REFUSALS = (
+    OPENAI,
+    Refusal("deepgram", "Deepgram", "DEEPGRAM_API_KEY"),
+    Refusal("cartesia", "Cartesia", "CARTESIA_API_KEY"),
+    Refusal(
+        "elevenlabs",
+        "ElevenLabs",
+        "ELEVENLABS_API_KEY",
+        (*VOICED, "--tts", "elevenlabs"),
+        KEYS | {"ELEVENLABS_API_KEY": "an-elevenlabs-key", "ELEVENLABS_VOICE_ID": "a-voice"},
+    ),
+    Refusal(
+        "openai",
+        "OpenAI Realtime",
+        "OPENAI_API_KEY",
+        ("-m", "realtime", "--realtime", "openai"),
+        KEYS,
+    ),
+)
+
+
+def test_the_page_says_which_key_is_wrong(
+    vbot: Path, client: Client, microphone: Path, figures: list[str]
+) -> None:
+    """One page, and one bot after another at its address."""
+    refusals = REFUSALS if client.kind == KINDS[0] else (OPENAI,)
+    projects = []
+    for refusal in refusals:
+        project = client.project
+        if refusal.bot:
+            name = f"refused-{refusal.label.replace(' ', '-')}"
+            project = bots.installed(vbot, name, "-t", "smallwebrtc", *refusal.bot)
+        projects.append(project)
+
+    async def refused(visit: Visit, refusal: Refusal, project: bots.Project, port: int) -> None:
+        known = (project.server / ".env.example").read_text()
+        project.write_env(**{name: key for name, key in refusal.keys.items() if name in known})
+        hosts = [s for s in stand_ins().services if s.name != refusal.service]
+        async with (
+            StandIns(*hosts, Refusing(refusal.service)) as services,
+            project.bot(services.env, port=port) as bot,
+        ):
+            for again in range(1 + (refusal is OPENAI)):  # the bot is there for the next one
+                await visit.button("Connect").click()
+                seconds = await timed(visit.alert(refusal.words, timeout=30))
+                figures.append(
+                    f"{client.kind.name}: {seconds:.1f} s from Connect to {refusal.label}'s refusal"
+                )
+                await visit.nothing_left_running()
+                await bot.sessions_end()
+                assert bot.log.count(f"- {refusal.label} refused the key.") == 1 + again
+            said = bot.log + await visit.page.content()
+            assert not any(key in said for key in refusal.keys.values())
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            client.served(port) as page,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+        ):
+            await visit.ready()
+            for refusal, project in zip(refusals, projects, strict=True):
+                await refused(visit, refusal, project, port)
+            assert await visit.barriers() == []
+
+    network.run(main, timeout=300)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import { useSession } from "./useSession";
 
 /** Typed messages. */
 export function Composer({ session }: { session: Session }) {
-  const connected = useSession(session, (state) => state.status === "Connected");
+  const status = useSession(session, (state) => state.status);
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -18,8 +18,8 @@ export function Composer({ session }: { session: Session }) {
       <label className="visually-hidden" htmlFor="message">
         Message
       </label>
-      <input id="message" name="message" autoComplete="off" placeholder="Type a message" disabled={!connected} />
-      <button type="submit" disabled={!connected}>
+      <input id="message" name="message" autoComplete="off" placeholder="Type a message" disabled={status !== "Connected" && status !== "Reconnecting"} />
+      <button type="submit" disabled={status !== "Connected"}>
         Send
       </button>
     </form>

@@ -16,12 +16,15 @@ import { type Chosen, type StartAnswer, type TransportName, transports } from ".
 /** Seconds that the bot may take to start and say that it is ready. */
 const patience = 30;
 
+/** Milliseconds without a packet from the bot after which the connection counts as broken. */
+const quiet = 1500;
+
 /** Entries of the browser's list of devices that stand for another one. */
 const aliases = ["", "default", "communications"];
 
 /** What the page shows. */
 export interface SessionState {
-  readonly status: "Not connected" | "Connecting" | "Connected" | "Disconnecting";
+  readonly status: "Not connected" | "Connecting" | "Connected" | "Reconnecting" | "Disconnecting";
   /** What went wrong, in words for the person; "" if nothing did. */
   readonly problem: string;
   readonly transport: TransportName;
@@ -86,8 +89,9 @@ export class Session {
         transports[this.#state.transport].load(),
       ]);
       signal.throwIfAborted();
+      const line = transport.createTransport(this.#state.chosen);
       const client = new PipecatClient({
-        transport: transport.createTransport(this.#state.chosen),
+        transport: line,
         enableMic: !this.#state.muted,
         enableCam: false,
         callbacks: this.#callbacks(attempt),
@@ -105,6 +109,7 @@ export class Session {
       const answer = await startBot(startUrl, transport.request, signal);
       await unlessAborted(client.connect(transport.parameters(answer, startUrl)), signal);
       this.#set({ status: "Connected" });
+      if (transport.packets) void this.#watch(client, () => transport.packets?.(line));
     } catch (error) {
       if (error instanceof Problem) this.#set({ problem: error.message });
       else if (!signal.aborted) {
@@ -119,7 +124,25 @@ export class Session {
 
   async disconnect() {
     if (this.#state.status === "Connecting") this.#attempt.abort();
-    if (this.#state.status === "Connected") await this.#end();
+    if (this.#inSession) await this.#end();
+  }
+
+  get #inSession() {
+    return this.#state.status === "Connected" || this.#state.status === "Reconnecting";
+  }
+
+  /** Says when nothing comes from the bot any more, and when it is back. Browsers take seconds longer to notice. */
+  async #watch(client: PipecatClient, packets: () => Promise<number> | undefined) {
+    let last = 0;
+    let heard = Date.now();
+    for (;;) {
+      const count = await packets();
+      if (this.#state.client !== client || !this.#inSession) return;
+      if (count && count !== last) [last, heard] = [count, Date.now()];
+      const status = Date.now() - heard > quiet ? "Reconnecting" : "Connected";
+      if (status !== this.#state.status) this.#set({ status });
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
   }
 
   mute(muted: boolean) {
@@ -183,10 +206,10 @@ export class Session {
   async #lost(attempt: AbortController) {
     if (attempt !== this.#attempt) return;
     const words = this.#lastError
-      ? `The bot stopped with an error: ${this.#lastError}`
+      ? `The bot stopped: ${this.#lastError}`
       : "The connection to the bot was lost. Look at what it printed, then press Connect.";
     if (this.#state.status === "Connecting") attempt.abort(new Problem(words));
-    if (this.#state.status === "Connected") {
+    if (this.#inSession) {
       this.#set({ problem: words });
       await this.#end();
     }

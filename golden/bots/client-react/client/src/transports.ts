@@ -14,6 +14,8 @@ export interface Connection {
   /** What client.connect() makes of the answer. */
   parameters: (answer: StartAnswer, startUrl: string) => object;
   createTransport: (chosen: Chosen) => Transport;
+  /** How many packets came from the bot so far. */
+  packets?: (transport: Transport) => Promise<number>;
 }
 
 /** What the bot's host says of the session; which of it is there depends on the transport. */

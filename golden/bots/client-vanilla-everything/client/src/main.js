@@ -39,7 +39,8 @@ const session = new Session({
     element("status").textContent = status;
     connect.textContent = status === "Not connected" ? "Connect" : "Disconnect";
     connection.disabled = status !== "Not connected";
-    message.disabled = element("send").disabled = status !== "Connected";
+    message.disabled = status !== "Connected" && status !== "Reconnecting";
+    element("send").disabled = status !== "Connected";
     if (status === "Not connected") {
       conversation.end();
       meter.stop();

@@ -34,7 +34,8 @@ const session = new Session({
   onStatus(status) {
     element("status").textContent = status;
     connect.textContent = status === "Not connected" ? "Connect" : "Disconnect";
-    message.disabled = element("send").disabled = status !== "Connected";
+    message.disabled = status !== "Connected" && status !== "Reconnecting";
+    element("send").disabled = status !== "Connected";
     if (status === "Not connected") {
       conversation.end();
       meter.stop();

@@ -8,8 +8,11 @@ const startUrl = new URL(import.meta.env.VITE_START_URL || "/start", location.hr
 /** Seconds that the bot may take to start and say that it is ready. */
 const patience = 30;
 
+/** Milliseconds without a packet from the bot after which the connection counts as broken. */
+const quiet = 1500;
+
 /**
- * @typedef {"Not connected" | "Connecting" | "Connected" | "Disconnecting"} Status
+ * @typedef {"Not connected" | "Connecting" | "Connected" | "Reconnecting" | "Disconnecting"} Status
  *
  * @typedef {object} Listener - what the page does when something happens
  * @property {(status: Status) => void} onStatus
@@ -67,8 +70,9 @@ export class Session {
         transports[wanted.transport](),
       ]);
       signal.throwIfAborted();
+      const line = transport.createTransport(wanted.devices);
       const client = (this.client = new PipecatClient({
-        transport: transport.createTransport(wanted.devices),
+        transport: line,
         enableMic: wanted.microphone,
         enableCam: wanted.camera,
         callbacks: this.#callbacks(attempt),
@@ -84,6 +88,7 @@ export class Session {
       const answer = await startBot(transport.request, signal);
       await unlessAborted(client.connect(transport.parameters(answer, startUrl)), signal);
       this.#become("Connected");
+      if (transport.packets) void this.#watch(client, () => transport.packets?.(line));
     } catch (error) {
       if (error instanceof Problem) this.#listener.onProblem(error.message);
       else if (!signal.aborted) this.#listener.onProblem(`The bot could not be reached: ${error}`);
@@ -95,7 +100,30 @@ export class Session {
 
   async disconnect() {
     if (this.#status === "Connecting") this.#attempt.abort();
-    if (this.#status === "Connected") await this.#end();
+    if (this.#inSession) await this.#end();
+  }
+
+  get #inSession() {
+    return this.#status === "Connected" || this.#status === "Reconnecting";
+  }
+
+  /**
+   * Says when nothing comes from the bot any more, and when it is back. Browsers take seconds longer to notice.
+   *
+   * @param {import("@pipecat-ai/client-js").PipecatClient} client
+   * @param {() => Promise<number> | undefined} packets
+   */
+  async #watch(client, packets) {
+    let last = 0;
+    let heard = Date.now();
+    for (;;) {
+      const count = await packets();
+      if (this.client !== client) return;
+      if (count && count !== last) [last, heard] = [count, Date.now()];
+      const status = Date.now() - heard > quiet ? "Reconnecting" : "Connected";
+      if (status !== this.#status) this.#become(status);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
   }
 
   /** Leaves nothing behind: no connection, no open microphone. */
@@ -125,7 +153,7 @@ export class Session {
     if (attempt !== this.#attempt) return;
     const words = this.#lastWords || "The connection to the bot was lost. Look at what it printed, then press Connect.";
     if (this.#status === "Connecting") attempt.abort(new Problem(words));
-    if (this.#status === "Connected") {
+    if (this.#inSession) {
       this.#listener.onProblem(words);
       await this.#end();
     }
@@ -160,7 +188,7 @@ export class Session {
         const { fatal, error, message: text } = /** @type {import("@pipecat-ai/client-js").ErrorData} */ (message.data);
         if (!fatal) return console.warn("The bot reports:", error ?? text);
         // The WebSocket transport reports its closing as an error, too.
-        if (!error?.startsWith("websocket ")) this.#lastWords = `The bot stopped with an error: ${error ?? text}`;
+        if (!error?.startsWith("websocket ")) this.#lastWords = `The bot stopped: ${error ?? text}`;
       },
       onBotDisconnected: () => void this.#lost(attempt),
       onDisconnected: () => void this.#lost(attempt),

@@ -29,6 +29,19 @@ export function createTransport(chosen) {
   return transport;
 }
 
+/**
+ * The bot sends sound without a break, be it silence.
+ *
+ * @type {import("./transports.js").Connection["packets"]}
+ */
+export async function packets(transport) {
+  let sum = 0;
+  // @ts-ignore: the connection is not in its types
+  const stats = await transport.pc?.getStats();
+  stats?.forEach((/** @type {any} */ report) => (sum += report.type === "inbound-rtp" ? report.packetsReceived : 0));
+  return sum;
+}
+
 /** @typedef {"audio" | "video"} Kind */
 
 const me = { id: "local", name: "", local: true };

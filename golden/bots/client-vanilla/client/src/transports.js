@@ -6,6 +6,7 @@
  * @property {object} request - what POST /start is asked for
  * @property {(answer: any, startUrl: string) => object} parameters - what client.connect() makes of the answer
  * @property {(chosen: import("./devices.js").Chosen) => import("@pipecat-ai/client-js").Transport} createTransport
+ * @property {(transport: import("@pipecat-ai/client-js").Transport) => Promise<number>} [packets] - that came so far
  */
 
 /** @type {Record<string, () => Promise<Connection>>} */
