@@ -218,7 +218,7 @@ func TestTableOfFiles(t *testing.T) {
 	}
 }
 
-// README.md lists the codes of errors that the program has.
+// docs/scripting.md lists the codes of errors that the program has.
 func TestTableOfErrorCodes(t *testing.T) {
 	codes := func(pattern, text string) (found []string) {
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
@@ -231,16 +231,16 @@ func TestTableOfErrorCodes(t *testing.T) {
 	for _, f := range sources(t) {
 		code.WriteString(document(t, f))
 	}
-	said := codes("(?m)^\\| `([a-z_]+)` \\| \\d+ \\|", document(t, "README.md"))
+	said := codes("(?m)^\\| `([a-z_]+)` \\| \\d+ \\|", document(t, "docs/scripting.md"))
 	if has := codes(`(?m)^\t[cC]ode[A-Z]\w* += "([a-z_]+)"`, code.String()); len(has) < 10 || !slices.Equal(said, has) {
-		t.Errorf("README.md lists %q, and the program has %q", said, has)
+		t.Errorf("docs/scripting.md lists %q, and the program has %q", said, has)
 	}
 }
 
 // The documents name only tests, make targets and versions that there are.
 func TestNamesInDocuments(t *testing.T) {
 	all := ""
-	for _, name := range []string{"README.md", "AUDIT.md", "CONTRIBUTING.md"} {
+	for _, name := range []string{"README.md", "AUDIT.md", "CONTRIBUTING.md", "docs/performance.md", "docs/scripting.md", "docs/secrets.md"} {
 		all += document(t, name)
 	}
 	tests := ""

@@ -46,6 +46,8 @@ EVERYWHERE = [
     "--enable-noise-cancel",
     "--eval",
 ]
+# Noise cancelling needs Pipecat Cloud, which does not run LiveKit.
+REFUSED = {"rtc_room": ["--enable-noise-cancel"]}
 VIDEO = {"video_in": ["--video-input"], "video_out": ["--video-output"]}
 LONGEST = 64  # characters of a name
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
@@ -86,7 +88,8 @@ def arguments(catalog: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
         for id in [*web, *phones]:
             if id not in DIALED:
                 yield f"{id}_{mode}", [*transports(id), *services]
-                yield f"{id}_{mode}_all", [*transports(id), *services, *EVERYWHERE]
+                options = [option for option in EVERYWHERE if option not in REFUSED.get(id, ())]
+                yield f"{id}_{mode}_all", [*transports(id), *services, *options]
                 # To try it: a way in that needs no telephone.
                 beside = transports(id, "rtc_small", "websocket")
                 yield f"{id}_{mode}_beside", [*beside, *services, *EVERYWHERE]
