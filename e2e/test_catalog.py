@@ -27,8 +27,7 @@ VENV = bots.CACHE / "catalog"
 KINDS = ("stt", "llm", "tts", "realtime", "video")
 
 # pocket-tts and FunASR are models of one's own machine, and the only services on PyTorch: with it,
-# the environment takes 7 GB instead of 1.7 GB. The framework's modules use it only inside their
-# functions, so that nothing which a bot uses is left without a type.
+# the environment takes 7 GB instead of 1.7 GB. No type that a bot uses comes from these packages.
 HEAVY = ("torch", "torchaudio", "funasr")
 
 OPTIONS = {
