@@ -47,15 +47,6 @@ const (
 	maxToken    = 16 << 10
 )
 
-func cloudCommands() command {
-	return command{name: "cloud", help: helpCloud, setup: setupGroup, sub: []command{
-		{name: "login", help: helpLogin, setup: setupLogin},
-		{name: "logout", help: helpLogout, setup: setupLogout},
-		{name: "whoami", help: helpWhoami, setup: setupWhoami},
-		secretsCommands(),
-	}}
-}
-
 const helpCloud = `Sign in to Pipecat Cloud and manage secrets.
 
 Usage: vbot cloud COMMAND [ARGUMENTS] [OPTIONS]
@@ -787,10 +778,8 @@ func (e *apiError) Error() string {
 	return s
 }
 
-// failure is the error as the person and the script get it.
-func (e *apiError) failure() *failure {
-	return &failure{Code: e.code, Message: e.Error(), err: e}
-}
+// Code is the word of the JSON contract.
+func (e *apiError) Code() string { return e.code }
 
 // asAPI finds the API's error in err's chain, or nil.
 func asAPI(err error) *apiError {
@@ -837,7 +826,7 @@ func (c *client) do(ctx context.Context, r request, into shape) error {
 				return interrupted()
 			}
 			e.code, e.message, e.err = codeInterrupted, "interrupted", ctx.Err()
-			return e.failure()
+			return e
 		}
 		if !e.again || try == maxTries || all.Err() != nil {
 			return e
@@ -861,7 +850,7 @@ func (c *client) do(ctx context.Context, r request, into shape) error {
 			if !unsure {
 				return interrupted()
 			}
-			return e.failure()
+			return e
 		}
 	}
 }

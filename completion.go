@@ -129,7 +129,7 @@ func setupCompletion(*invocation) runFunc {
 }
 
 func writeWords(a *app, inv *invocation, typed []string) error {
-	words := suggest(typed)
+	words := suggest(inv.root, typed)
 	if inv.json {
 		return writeJSON(a.stdout, struct {
 			Words []suggestion `json:"words"`
@@ -161,13 +161,13 @@ const (
 
 // suggest returns what may stand for the last of the words typed after "vbot",
 // which may be empty.
-func suggest(typed []string) []suggestion {
+func suggest(root *command, typed []string) []suggestion {
 	out := []suggestion{}
 	if len(typed) == 0 {
 		typed = []string{""}
 	}
 	before, last := typed[:len(typed)-1], typed[len(typed)-1]
-	inv := &invocation{cmd: commands(), path: "vbot"}
+	inv := newInvocation(root)
 	for ; len(before) > 0 && inv.cmd.sub != nil; before = before[1:] {
 		if before[0] != "help" && !strings.HasPrefix(before[0], "-") && !inv.enter(before[0]) {
 			return out

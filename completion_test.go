@@ -34,7 +34,7 @@ func TestCompletionKnowsEveryService(t *testing.T) {
 		if o.kind == "" {
 			continue
 		}
-		words := suggest([]string{"init", "--" + o.flag, ""})
+		words := suggest(commands(), []string{"init", "--" + o.flag, ""})
 		if len(words) <= len(cat.ids(o.kind)) {
 			t.Errorf("--%s: %d words, for %d providers with names", o.flag, len(words), len(cat.ids(o.kind)))
 		}

@@ -56,16 +56,6 @@ type config struct {
 	EnableEval          bool     `json:"enable_eval"`
 }
 
-// orNull is a string that is null in JSON when it is empty: it does not apply.
-type orNull string
-
-func (s orNull) MarshalJSON() ([]byte, error) {
-	if s == "" {
-		return []byte("null"), nil
-	}
-	return json.Marshal(string(s))
-}
-
 func (c config) hasTransport(id string) bool { return slices.Contains(c.Transports, id) }
 
 // The options that shape a bot, in the order of the dry run.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -614,74 +613,18 @@ const maxConfig = 1 << 20
 // error is an interruption; all else is a problem of the file.
 func readConfig(ctx context.Context, a *app, name string) (answers, []problem, error) {
 	wrong := func(err error) (answers, []problem, error) {
-		return nil, []problem{{Field: "config", where: "--config", Message: name + ": " + rootCause(err).Error()}}, nil
+		return nil, []problem{{Field: "config", where: "--config", Message: name + ": " + err.Error()}}, nil
 	}
-	data, err := interruptible(ctx, func() ([]byte, error) {
-		in := a.stdin
-		if name != "-" {
-			f, err := os.Open(absolute(a.dir, name))
-			if err != nil {
-				return nil, err
-			}
-			defer f.Close()
-			in = f
-		}
-		return io.ReadAll(io.LimitReader(in, maxConfig+1))
-	})
+	data, err := readAll(ctx, a, name, maxConfig)
 	if ctx.Err() != nil {
 		return nil, nil, interrupted()
 	}
 	if err != nil {
 		return wrong(err)
 	}
-	if len(data) > maxConfig {
-		return wrong(fmt.Errorf("longer than %d bytes", maxConfig))
-	}
 	said, problems, err := parseConfig(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if err != nil {
 		return wrong(err)
 	}
 	return said, problems, nil
-}
-
-// absolute is the path name as seen from dir.
-func absolute(dir, name string) string {
-	if filepath.IsAbs(name) {
-		return filepath.Clean(name)
-	}
-	return filepath.Join(dir, name)
-}
-
-// rootCause drops the operation and path that os adds to an error.
-func rootCause(err error) error {
-	if pe, ok := errors.AsType[*os.PathError](err); ok {
-		return pe.Err
-	}
-	return err
-}
-
-// shellQuote quotes s for a POSIX shell where that is needed.
-func shellQuote(s string) string {
-	special := func(r rune) bool {
-		return !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z') && !strings.ContainsRune("_@%+=:,./-", r)
-	}
-	if s != "" && strings.IndexFunc(s, special) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// shellPath is shellQuote for a path, which must not look like an option.
-func shellPath(s string) string {
-	if strings.HasPrefix(s, "-") {
-		s = "./" + s
-	}
-	return shellQuote(s)
-}
-
-func quoteAll(words []string) (out []string) {
-	for _, w := range words {
-		out = append(out, fmt.Sprintf("%q", w))
-	}
-	return out
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -19,16 +18,6 @@ import (
 
 // maxFile bounds a file of pairs, in bytes.
 const maxFile = 16 << 20
-
-func secretsCommands() command {
-	return command{name: "secrets", help: helpSecrets, setup: setupGroup, sub: []command{
-		{name: "list", help: helpList, setup: setupList},
-		{name: "set", help: helpSet, setup: setupSet},
-		{name: "unset", help: helpUnset, setup: setupUnset},
-		{name: "delete", help: helpDelete, setup: setupDelete},
-		{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull},
-	}}
-}
 
 const helpSecrets = `List, set, unset and delete secrets. Values are sent, and never shown.
 
@@ -567,26 +556,6 @@ func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
 		ch.invalid("file", "--file", "%s holds no KEY=VALUE", name)
 	}
 	return pairs
-}
-
-// readAll reads the file, or stdin for "-". A pipe may keep it waiting.
-func readAll(ctx context.Context, a *app, name string, limit int64) ([]byte, error) {
-	return interruptible(ctx, func() ([]byte, error) {
-		in := a.stdin
-		if name != "-" {
-			f, err := os.Open(absolute(a.dir, name))
-			if err != nil {
-				return nil, rootCause(err)
-			}
-			defer f.Close()
-			in = f
-		}
-		data, err := io.ReadAll(io.LimitReader(in, limit+1))
-		if err == nil && int64(len(data)) > limit {
-			err = fmt.Errorf("longer than %d bytes", limit)
-		}
-		return data, rootCause(err)
-	})
 }
 
 // argumentPairs reads the arguments after the name.

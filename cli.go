@@ -1,0 +1,405 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The command line: the world that a command runs in, its flags, and the way to it.
+
+// app is the world as one run sees it; tests put their own in its place.
+type app struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	getenv func(string) string
+	dir    string // the working directory, absolute; "" if it was deleted
+	now    func() time.Time
+	pause  func(context.Context, time.Duration) error
+	random func() float64 // from [0, 1)
+	asks   *prompter      // nil before the first question
+}
+
+// pause waits for d, or until ctx ends, and then returns its error.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// note tells the person something along the way.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintln(a.stderr, printable(fmt.Sprintf(format, args...)))
+}
+
+// A command is one word of the command line: either it runs, or it has
+// commands below it.
+type command struct {
+	name  string
+	help  string // the whole help page, written by hand
+	setup func(inv *invocation) runFunc
+	quick bool // it neither waits nor writes, so that signals may just end it
+	sub   []command
+	first []string // what its first argument may be, as far as that is known: for completion
+}
+
+// A runFunc does what a command is for. Its args are what is left when the
+// flags are gone.
+type runFunc func(ctx context.Context, a *app, inv *invocation, args []string) error
+
+// An invocation is one command line on its way.
+type invocation struct {
+	root *command
+	cmd  *command
+	path string // "vbot init"
+	set  *flag.FlagSet
+	json bool
+	// fields are the configuration keys of flags that have another name.
+	fields map[string]string
+	// instead is what a listing or help flag asked for; it wins over everything
+	// else on the line.
+	instead func(a *app, inv *invocation) error
+}
+
+// insteadFlag registers a flag that does f instead of what the command does.
+func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names ...string) {
+	for _, name := range names {
+		inv.set.Var(toggle{func(on bool) {
+			inv.instead = nil
+			if on {
+				inv.instead = f
+			}
+		}, true}, name, "")
+	}
+}
+
+// enter goes on to the command called name below the one it is at, if there is one.
+func (inv *invocation) enter(name string) bool {
+	i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name })
+	if i >= 0 {
+		inv.cmd, inv.path = &inv.cmd.sub[i], inv.path+" "+name
+	}
+	return i >= 0
+}
+
+// newInvocation is one that has reached no further than root.
+func newInvocation(root *command) *invocation {
+	return &invocation{root: root, cmd: root, path: root.name}
+}
+
+// flags registers all flags of the command, and returns what it does.
+func (inv *invocation) flags() runFunc {
+	inv.set = flag.NewFlagSet(inv.path, flag.ContinueOnError)
+	inv.set.SetOutput(io.Discard)
+	inv.set.Usage = func() {}
+	boolFlag(inv.set, &inv.json, "json")
+	do := inv.cmd.setup(inv)
+	inv.insteadFlag(printHelp, "help", "h")
+	return do
+}
+
+// dispatch finds the command that args name, parses its flags and runs it.
+func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error {
+	if len(args) == 0 {
+		fmt.Fprint(a.stderr, inv.cmd.help)
+		return &failure{Code: codeUsage}
+	}
+	// A flag before the command belongs to the command: the order is free.
+	var before []string
+	for len(args) > 0 && inv.cmd.sub != nil {
+		if strings.HasPrefix(args[0], "-") {
+			before, args = append(before, args[0]), args[1:]
+			continue
+		}
+		if args[0] == "help" {
+			before, args = append(before, "--help"), args[1:]
+			continue
+		}
+		// What follows a = may be a secret that went to the wrong place.
+		name, _, _ := strings.Cut(args[0], "=")
+		if !inv.enter(name) {
+			if rest := append(before, args...); slices.Contains(rest, "--help") || slices.Contains(rest, "-h") {
+				return printHelp(a, inv)
+			}
+			inv.json = slices.Contains(before, "--json") || slices.Contains(args, "--json")
+			var names []string
+			for _, c := range inv.cmd.sub {
+				names = append(names, c.name)
+			}
+			return usageError("unknown command %q%s; see `%s --help`", name, didYouMean(name, names), inv.path)
+		}
+		args = args[1:]
+	}
+
+	do := inv.flags()
+	rest, problems := parse(inv.set, append(before, args...))
+	if inv.instead != nil {
+		return inv.instead(a, inv)
+	}
+	if len(problems) > 0 {
+		for i, p := range problems {
+			problems[i].Field = cmp.Or(inv.fields[p.Field], p.Field)
+		}
+		return &failure{Code: codeUsage, Problems: problems}
+	}
+	if !inv.cmd.quick {
+		ctx = untilInterrupted(ctx)
+	}
+	return do(ctx, a, inv, rest)
+}
+
+// untilInterrupted is ctx until the first signal that asks the process to end.
+// It is meant for the rest of the process: signal.NotifyContext would be the
+// same, but to stop it takes as long as to write a project.
+func untilInterrupted(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	asked := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // by nohup, say
+			signal.Notify(asked, s)
+		}
+	}
+	go func() {
+		<-asked
+		cancel()
+	}()
+	return ctx
+}
+
+func printHelp(a *app, inv *invocation) error {
+	_, err := io.WriteString(a.stdout, inv.cmd.help)
+	return err
+}
+
+// setupGroup is for a command that only has others below it.
+func setupGroup(*invocation) runFunc {
+	return func(_ context.Context, _ *app, inv *invocation, _ []string) error {
+		return usageError("a command is missing; see `%s --help`", inv.path)
+	}
+}
+
+// The flag package parses one flag at a time; parse adds what it lacks.
+
+// A switchFlag needs no value: it is --x, or --x=v.
+type switchFlag interface {
+	flag.Value
+	IsBoolFlag() bool
+	accepts(value string) bool
+	takes() string // what it accepts, in words
+}
+
+// toggle is a boolean flag, or the --no- form of one.
+type toggle struct {
+	set   func(bool)
+	value bool // what the bare flag stands for
+}
+
+func (t toggle) String() string { return "" }
+
+func (t toggle) IsBoolFlag() bool { return true }
+
+func (t toggle) takes() string { return "true or false" }
+
+func (t toggle) accepts(s string) bool {
+	return s == "true" || s == "false"
+}
+
+func (t toggle) Set(s string) error {
+	on, err := strconv.ParseBool(s)
+	if err != nil {
+		return err
+	}
+	t.set(on == t.value)
+	return nil
+}
+
+// boolFlag registers a boolean as --name and --no-name.
+func boolFlag(set *flag.FlagSet, p *bool, names ...string) {
+	for _, name := range names {
+		set.Var(toggle{func(on bool) { *p = on }, true}, name, "")
+		if len(name) > 1 && !strings.HasPrefix(name, "no-") {
+			set.Var(toggle{func(on bool) { *p = on }, false}, "no-"+name, "")
+		}
+	}
+}
+
+// textFlag calls put with the value each time the flag is given.
+func textFlag(set *flag.FlagSet, put func(string), names ...string) {
+	for _, name := range names {
+		if name != "" {
+			set.Func(name, "", func(s string) error { put(s); return nil })
+		}
+	}
+}
+
+// isOption says whether name is spelled as options are. Other arguments that begin
+// with a hyphen are not repeated in messages, for they may be secrets.
+func isOption(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == "" && strings.Trim(name, "-") == name && name != ""
+}
+
+// parse reads args into set and returns the arguments that are no flags.
+//
+// Flags and arguments come in any order, `--` ends the flags, the last flag
+// wins. Each problem is one line and names the flag but never its value, which
+// may be a secret. Parsing goes on after a problem, so that --help and --json
+// count wherever they stand.
+func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem) {
+	wrong := func(name, format string, a ...any) {
+		problems = append(problems, problem{Field: name, Message: fmt.Sprintf(format, a...), where: dashed(name)})
+	}
+	for len(args) > 0 {
+		arg := args[0]
+		if arg == "--" {
+			return append(rest, args[1:]...), problems
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			rest, args = append(rest, arg), args[1:]
+			continue
+		}
+		name, _, inline := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		f := set.Lookup(name)
+		if f == nil && !isOption(name) {
+			problems = append(problems, problem{Message: "an argument that begins with - is no option; `--` before it makes it an argument"})
+			args = args[1:]
+			continue
+		}
+		if f == nil {
+			near := nearest(name, flagNames(set))
+			if near != "" {
+				near = " (did you mean " + dashed(near) + "?)"
+			}
+			wrong(name, "unknown option%s; see `%s --help`", near, set.Name())
+			args = args[1:]
+			continue
+		}
+		n := 1
+		sw, isSwitch := f.Value.(switchFlag)
+		if isSwitch {
+			if !inline && len(args) > 1 && sw.accepts(args[1]) {
+				wrong(name, "write %s=%s", dashed(name), args[1])
+				args = args[2:]
+				continue
+			}
+		} else if !inline {
+			// `--stt --llm x` is a forgotten value, not a service called --llm.
+			if len(args) == 1 || isFlag(set, args[1]) {
+				wrong(name, "a value is missing")
+				args = args[1:]
+				continue
+			}
+			n = 2
+		}
+		if err := set.Parse(args[:n]); err != nil && isSwitch {
+			wrong(name, "takes %s", sw.takes())
+		}
+		args = args[n:]
+	}
+	return rest, problems
+}
+
+// isFlag says whether arg is a flag of set, or the end of the flags.
+func isFlag(set *flag.FlagSet, arg string) bool {
+	if len(arg) < 2 || arg[0] != '-' {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	return name == "" || set.Lookup(name) != nil
+}
+
+func flagNames(set *flag.FlagSet) (names []string) {
+	set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// dashed is the name of a flag as it is typed.
+func dashed(name string) string {
+	if len([]rune(name)) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// interruptible runs f, which may wait for a person or a pipe, and comes back
+// when ctx ends, whatever f does.
+func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := f()
+		done <- outcome{value, err}
+	}()
+	select {
+	case <-ctx.Done():
+		var none T
+		return none, interrupted()
+	case o := <-done:
+		return o.value, o.err
+	}
+}
+
+// readAll reads the file, or stdin for "-". A pipe may keep it waiting.
+func readAll(ctx context.Context, a *app, name string, limit int64) ([]byte, error) {
+	return interruptible(ctx, func() ([]byte, error) {
+		in := a.stdin
+		if name != "-" {
+			f, err := os.Open(absolute(a.dir, name))
+			if err != nil {
+				return nil, rootCause(err)
+			}
+			defer f.Close()
+			in = f
+		}
+		data, err := io.ReadAll(io.LimitReader(in, limit+1))
+		if err == nil && int64(len(data)) > limit {
+			err = fmt.Errorf("longer than %d bytes", limit)
+		}
+		return data, rootCause(err)
+	})
+}
+
+// absolute is the path name as seen from dir.
+func absolute(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// shellQuote quotes s for a POSIX shell where that is needed.
+func shellQuote(s string) string {
+	special := func(r rune) bool {
+		return !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z') && !strings.ContainsRune("_@%+=:,./-", r)
+	}
+	if s != "" && strings.IndexFunc(s, special) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// shellPath is shellQuote for a path, which must not look like an option.
+func shellPath(s string) string {
+	if strings.HasPrefix(s, "-") {
+		s = "./" + s
+	}
+	return shellQuote(s)
+}
