@@ -14,21 +14,23 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"vbot/internal/tty"
 )
 
 // The command line: the world that a command runs in, its flags, and the way to it.
 
 // app is the world as one run sees it; tests put their own in its place.
 type app struct {
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	getenv func(string) string
-	dir    string // the working directory, absolute; "" if it was deleted
-	now    func() time.Time
-	pause  func(context.Context, time.Duration) error
-	random func() float64 // from [0, 1)
-	asks   *prompter      // nil before the first question
+	stdin    io.Reader
+	stdout   io.Writer
+	stderr   io.Writer
+	getenv   func(string) string
+	dir      string // the working directory, absolute; "" if it was deleted
+	now      func() time.Time
+	pause    func(context.Context, time.Duration) error
+	random   func() float64 // from [0, 1)
+	terminal *tty.Terminal  // nil before the first question
 }
 
 // pause waits for d, or until ctx ends, and then returns its error.

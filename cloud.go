@@ -27,6 +27,8 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"vbot/internal/tty"
 )
 
 // The cloud is Pipecat Cloud; its API is described in its openapi.json.
@@ -482,7 +484,7 @@ func secretLine(ctx context.Context, a *app, noInput bool, field, question strin
 	wrong := func(message string) (secret, error) {
 		return secret{}, &failure{Code: codeUsage, Problems: []problem{{Field: field, where: field, Message: message}}}
 	}
-	if isTerminal(a.stdin) {
+	if tty.IsTerminal(a.stdin) {
 		return wrong("is missing, and nobody can be asked; give it on stdin")
 	}
 	text, err := interruptible(ctx, func() (string, error) {

@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
-	"unicode/utf8"
 
-	"golang.org/x/term"
+	"vbot/internal/tty"
 )
 
 // Questions go to stderr, so that stdout may be a pipe. On a terminal that can
@@ -22,23 +18,14 @@ import (
 // every key, and that gives way to one line with the answer. Elsewhere it is text,
 // numbered lines, and the terminal's own line editing, which serves screen readers
 // best.
-//
-// What a question is stands apart from the terminal: a key changes its state
-// (press), and its state gives lines (view).
 
 // canAsk says whether a person is there to be asked: stdin and stderr are
 // terminals.
 func canAsk(a *app) bool {
-	return isTerminal(a.stdin) && isTerminal(a.stderr)
+	return tty.IsTerminal(a.stdin) && tty.IsTerminal(a.stderr)
 }
 
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// confirm asks a question that Enter answers with no. It returns the failure
-// "interrupted" when ctx ends or the terminal is closed.
+// confirm asks a question that Enter answers with no.
 func confirm(ctx context.Context, a *app, question string) (bool, error) {
 	p, err := a.prompter()
 	if err != nil {
@@ -47,446 +34,41 @@ func confirm(ctx context.Context, a *app, question string) (bool, error) {
 	return p.confirm(ctx, question, false)
 }
 
-// A prompter asks the questions of one run, one after the other. Each question
-// reads as far as the Enter that ends it, and no further: what was typed ahead is
-// there for the next one.
-type prompter struct {
-	in     *os.File
-	out    io.Writer
-	plain  bool // numbered lines, no control sequences
-	width  int  // of the terminal, in columns, as of the last look
-	height int  // in lines
-
-	// A read from a terminal cannot be called off. So there is one at a time, and
-	// what it finds belongs to whoever asks next.
-	reading bool
-	found   chan reading
-	decoder decoder
-	keys    []key
-	due     time.Time // when the decoder has waited long enough
-
-	mu       sync.Mutex
-	raws     int           // how many want raw mode
-	was      *term.State   // how the terminal was set before raw mode
-	shown    view          // the block that stands on the screen
-	holding  bool          // between hold and its release
-	record   []spans       // what was printed since hold
-	broken   bool          // the terminal may have broken lines in other places
-	watching bool          // SIGTSTP is caught, once and for all
-	resumed  bool          // from a stop of our own: the SIGCONT that comes with it is no news
-	redraw   chan struct{} // the program was stopped, and goes on
-}
-
-// A reading is what one read from the terminal found.
-type reading struct {
-	b   byte
-	err error
-}
+// A prompter asks the questions of one run, one after the other. Its errors are
+// context.Canceled when the person leaves, or ctx ends.
+type prompter struct{ *tty.Terminal }
 
 // prompter is the one of this run. Its error is that stdin is no file.
-func (a *app) prompter() (*prompter, error) {
-	if a.asks != nil {
-		return a.asks, nil
-	}
-	in, ok := a.stdin.(*os.File)
-	if !ok {
-		return nil, errors.New("a question needs a terminal")
-	}
-	kind := a.getenv("TERM")
-	a.asks = &prompter{
-		in: in, out: a.stderr,
-		plain:  kind == "" || kind == "dumb" || a.getenv("NO_COLOR") != "" || a.getenv("VBOT_PLAIN_PROMPTS") != "",
-		found:  make(chan reading, 1),
-		redraw: make(chan struct{}, 1),
-	}
-	a.asks.look()
-	go a.asks.handleStops(watchStops(false))
-	return a.asks, nil
-}
-
-// look notes the size of the terminal, and says whether it changed.
-func (p *prompter) look() bool {
-	width, height := 0, 0
-	if f, ok := p.out.(*os.File); ok {
-		width, height, _ = term.GetSize(int(f.Fd()))
-	}
-	if width < 1 || height < 1 {
-		width, height = 80, 24 // some terminals do not know
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	changed := width != p.width || height != p.height
-	p.broken = p.broken || changed
-	p.width, p.height = width, height
-	return changed
-}
-
-// Raw mode.
-
-// Bracketed paste: the terminal marks what is pasted, so that a line end in it is
-// not taken for the Enter that a person did not press.
-const (
-	pasteOn  = "\x1b[?2004h"
-	pasteOff = "\x1b[?2004l"
-)
-
-// raw takes the keys from the terminal one by one, unseen, until release is
-// called; to call that twice does no harm. Whoever calls raw defers release: so
-// the terminal is as it was whatever happens.
-func (p *prompter) raw() (release func(), err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.raws == 0 {
-		if !p.watching {
-			p.watching = true
-			go p.handleStops(watchStops(true))
+func (a *app) prompter() (prompter, error) {
+	if a.terminal == nil {
+		in, ok := a.stdin.(*os.File)
+		if !ok {
+			return prompter{}, errors.New("a question needs a terminal")
 		}
-		if p.was, err = term.MakeRaw(int(p.in.Fd())); err != nil {
-			return nil, fmt.Errorf("taking the keys from the terminal: %w", err)
-		}
-		p.mark(pasteOn)
+		kind := a.getenv("TERM")
+		plain := kind == "" || kind == "dumb" || a.getenv("NO_COLOR") != "" || a.getenv("VBOT_PLAIN_PROMPTS") != ""
+		a.terminal = tty.Open(in, a.stderr, plain)
 	}
-	p.raws++
-	released := false
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if released {
-			return
-		}
-		released = true
-		if p.raws--; p.raws == 0 {
-			p.cooked()
-		}
-	}, nil
-}
-
-// hold is raw for several questions, between which nothing typed shall show. For
-// plain questions it does nothing.
-func (p *prompter) hold() (release func(), err error) {
-	if p.plain {
-		return func() {}, nil
-	}
-	cooked, err := p.raw()
-	if err != nil {
-		return nil, err
-	}
-	p.holding, p.record = true, nil
-	return func() {
-		p.holding = false
-		cooked()
-	}, nil
-}
-
-// cooked puts the terminal back as it was.
-func (p *prompter) cooked() {
-	p.mark(pasteOff)
-	term.Restore(int(p.in.Fd()), p.was)
-}
-
-func (p *prompter) mark(sequence string) {
-	if !p.plain {
-		io.WriteString(p.out, sequence)
-	}
-}
-
-// stop stops the program, as Ctrl-Z asks for, with the terminal as it was.
-func (p *prompter) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.raws > 0 {
-		if len(p.shown.rows) > 0 {
-			io.WriteString(p.out, p.up()+"\x1b[J")
-			p.shown = view{}
-		} else {
-			io.WriteString(p.out, "\r\n")
-		}
-		p.cooked()
-	}
-	p.resumed = suspend()
-	p.goOn()
-}
-
-// goOn takes the terminal again after a stop.
-func (p *prompter) goOn() {
-	if p.raws > 0 {
-		term.MakeRaw(int(p.in.Fd())) // it went well before; the state to go back to stays
-		p.mark(pasteOn)
-	}
-	select {
-	case p.redraw <- struct{}{}:
-	default:
-	}
-}
-
-// handleStops does what signals ask for: to stop, and to go on after a stop that
-// could not be caught, when a shell may have set the terminal its own way.
-func (p *prompter) handleStops(signals <-chan os.Signal) {
-	for s := range signals {
-		if asksToStop(s) {
-			p.stop()
-			continue
-		}
-		p.mu.Lock()
-		if !p.resumed {
-			p.goOn()
-		}
-		p.resumed = false
-		p.mu.Unlock()
-	}
-}
-
-// Reading.
-
-// read starts a read, if none is under way.
-func (p *prompter) read() {
-	if p.reading {
-		return
-	}
-	p.reading = true
-	go func() {
-		var b [1]byte
-		_, err := io.ReadFull(p.in, b[:])
-		p.found <- reading{b[0], err}
-	}()
-}
-
-// next waits for a key. It is keyNone when the screen has to be drawn again: the
-// terminal's size changed, or the program was stopped and goes on. It returns the
-// failure "interrupted" when ctx ends or the terminal is gone.
-//
-// A look at the size every tenth of a second works on every system; the signal
-// that tells of a new size does not.
-func (p *prompter) next(ctx context.Context, looks <-chan time.Time) (key, error) {
-	for len(p.keys) == 0 {
-		if ctx.Err() != nil {
-			return key{}, interrupted()
-		}
-		var late <-chan time.Time
-		if p.decoder.patience() > 0 {
-			late = time.After(time.Until(p.due))
-		}
-		p.read()
-		select {
-		case <-ctx.Done():
-			return key{}, interrupted()
-		case r := <-p.found:
-			p.reading = false
-			if r.err != nil {
-				return key{}, interrupted()
-			}
-			p.keys = p.decoder.take(r.b)
-			p.due = time.Now().Add(p.decoder.patience())
-		case <-late:
-			p.keys = p.decoder.flush()
-		case <-looks:
-			if p.look() {
-				return key{name: keyNone}, nil
-			}
-		case <-p.redraw:
-			p.look()
-			return key{name: keyNone}, nil
-		}
-	}
-	k := p.keys[0]
-	p.keys = p.keys[1:]
-	return k, nil
-}
-
-// typed reads a line as the terminal's own editing gives it. The prompt is printed
-// first; and again, below all of the question, when the program was stopped
-// meanwhile.
-func (p *prompter) typed(ctx context.Context, question, prompt string) (string, error) {
-	p.forgetRedraw()
-	io.WriteString(p.out, prompt)
-	var line []byte
-	for {
-		p.read()
-		select {
-		case <-ctx.Done():
-			fmt.Fprintln(p.out)
-			return "", interrupted()
-		case <-p.redraw:
-			line = nil // the terminal has dropped it
-			io.WriteString(p.out, question+prompt)
-		case r := <-p.found:
-			p.reading = false
-			if r.err != nil && len(line) == 0 {
-				fmt.Fprintln(p.out)
-				return "", interrupted()
-			}
-			if r.err != nil || r.b == '\n' {
-				return strings.TrimRight(string(line), "\r"), nil
-			}
-			line = append(line, r.b)
-		}
-	}
-}
-
-// forgetRedraw forgets a stop before the question: it is about to be drawn anyway.
-func (p *prompter) forgetRedraw() {
-	select {
-	case <-p.redraw:
-	default:
-	}
-}
-
-// The screen.
-
-// up moves the cursor to the beginning of the block that is shown. A terminal that
-// became narrower may have broken the block's lines.
-func (p *prompter) up() string {
-	n := p.shown.column / p.width
-	for _, r := range p.shown.rows[:min(p.shown.line, len(p.shown.rows))] {
-		n += 1 + max(0, r.width()-1)/p.width
-	}
-	if n == 0 {
-		return "\r"
-	}
-	return fmt.Sprintf("\r\x1b[%dA", n)
-}
-
-// again clears a screen of another size, and prints the end of the
-// record once more, as much as fits above rows lines: terminals differ in where a
-// tall block and the cursor in it are after that.
-func (p *prompter) again(b *strings.Builder, rows int) {
-	from, left := len(p.record), p.height-rows
-	for from > 0 {
-		if left -= 1 + max(0, p.record[from-1].width()-1)/p.width; left < 0 {
-			break
-		}
-		from--
-	}
-	b.WriteString("\x1b[H\x1b[J")
-	for _, r := range p.record[from:] {
-		r.write(b, 1<<20, true)
-		b.WriteString("\r\n")
-	}
-}
-
-// draw shows v in the place of what is shown. It is one write, and no line is
-// erased before it is written again: so nothing flickers. The last column stays
-// free, where terminals differ in what they do next.
-func (p *prompter) draw(v view) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var b strings.Builder
-	if p.broken && len(p.shown.rows) > 0 && p.holding {
-		p.again(&b, len(v.rows))
-	} else {
-		b.WriteString(p.up())
-	}
-	p.broken = false
-	for i, r := range v.rows {
-		if i > 0 {
-			b.WriteString("\r\n")
-		}
-		r.write(&b, p.width-1, true)
-		b.WriteString("\x1b[K")
-	}
-	b.WriteString("\x1b[J\r")
-	if n := len(v.rows) - 1 - v.line; n > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", n)
-	}
-	if v.column > 0 {
-		fmt.Fprintf(&b, "\x1b[%dC", v.column)
-	}
-	io.WriteString(p.out, b.String())
-	// What is shown is what fits.
-	for i, r := range v.rows {
-		if r.width() > p.width-1 {
-			var cut strings.Builder
-			r.write(&cut, p.width-1, false)
-			v.rows[i] = spans{{normal, cut.String()}}
-		}
-	}
-	p.shown = v
-}
-
-// settle puts a line in the place of the block.
-func (p *prompter) settle(r spans) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var b strings.Builder
-	b.WriteString(p.up() + "\x1b[J")
-	r.write(&b, 1<<20, true) // the terminal may break it: nothing is drawn over it
-	b.WriteString("\r\n")
-	io.WriteString(p.out, b.String())
-	p.shown = view{}
-	p.record = append(p.record, r)
+	return prompter{a.terminal}, nil
 }
 
 // say prints lines between questions.
-func (p *prompter) say(format string, args ...any) {
-	text := printable(fmt.Sprintf(format, args...))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.plain {
-		io.WriteString(p.out, text+"\n")
-		return
-	}
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if textWidth(line) > p.width {
-			lines = append(lines, wrap(line, p.width)...)
-		} else {
-			lines = append(lines, line)
-		}
-	}
-	for _, line := range lines {
-		io.WriteString(p.out, line+"\r\n")
-		p.record = append(p.record, spans{{normal, line}})
-	}
+func (p prompter) say(format string, args ...any) {
+	p.Say(printable(fmt.Sprintf(format, args...)))
 }
 
-// Questions.
-
-// A question is what is asked, and how far its answer has come.
+// A question can be asked with a cursor, and plainly without one.
 type question interface {
-	// press takes a key, and says whether the question is answered.
-	press(k key) bool
-	// view is the question as it stands, for a terminal of this size.
-	view(width, height int) view
-	// blank says whether nothing is typed, so that Ctrl-D means that all is over.
-	blank() bool
-	// title and answer are what stays of it.
-	title() string
-	answer() string
-	// plainly asks without a cursor to move.
-	plainly(ctx context.Context, p *prompter) error
+	tty.Question
+	plainly(ctx context.Context, p prompter) error
 }
 
-// ask asks q until it is answered. It returns the failure "interrupted" at Ctrl-C,
-// at Ctrl-D where nothing is typed, and when ctx ends or the terminal is closed.
-func (p *prompter) ask(ctx context.Context, q question) error {
-	if p.plain {
+// ask asks q until it is answered.
+func (p prompter) ask(ctx context.Context, q question) error {
+	if p.Plain {
 		return q.plainly(ctx, p)
 	}
-	release, err := p.raw()
-	if err != nil {
-		return err
-	}
-	defer release()
-	looks := time.NewTicker(100 * time.Millisecond)
-	defer looks.Stop()
-	p.forgetRedraw()
-	for p.look(); ; {
-		p.draw(q.view(p.width, p.height))
-		k, err := p.next(ctx, looks.C)
-		if k.name == keyInterrupt || k.name == keyEOF && q.blank() {
-			err = interrupted()
-		}
-		if err != nil {
-			p.settle(spans{{bold, "? " + q.title()}})
-			return err
-		}
-		if k.name == keySuspend {
-			p.stop()
-		} else if k.name != keyNone && q.press(k) {
-			p.settle(spans{{bold, "? " + q.title()}, {normal, "  "}, {cyan, q.answer()}})
-			return nil
-		}
-	}
+	return p.Ask(ctx, q)
 }
 
 // A lineQuestion asks for a line of text.
@@ -496,12 +78,12 @@ type lineQuestion struct {
 	// check says something about the text, and whether it will do. The text is what
 	// is typed, or else standard.
 	check func(text string) (note string, ok bool)
-	line  editor
+	line  tty.Editor
 	wrong bool // Enter was pressed, and the text will not do
 }
 
 func (q *lineQuestion) value() string {
-	return cmp.Or(strings.TrimSpace(string(q.line.typed)), q.standard)
+	return cmp.Or(strings.TrimSpace(string(q.line.Typed)), q.standard)
 }
 
 func (q *lineQuestion) text() string {
@@ -510,14 +92,14 @@ func (q *lineQuestion) text() string {
 	}
 	return q.ask
 }
-func (q *lineQuestion) title() string  { return q.ask }
-func (q *lineQuestion) answer() string { return q.value() }
-func (q *lineQuestion) blank() bool    { return len(q.line.typed) == 0 }
+func (q *lineQuestion) Title() string  { return q.ask }
+func (q *lineQuestion) Answer() string { return q.value() }
+func (q *lineQuestion) Blank() bool    { return len(q.line.Typed) == 0 }
 
-func (q *lineQuestion) press(k key) bool {
-	if k.name != keyEnter {
+func (q *lineQuestion) Press(k tty.Key) bool {
+	if k.Name != tty.KeyEnter {
 		q.wrong = false
-		q.line.press(k)
+		q.line.Press(k)
 		return false
 	}
 	_, ok := q.check(q.value())
@@ -525,25 +107,25 @@ func (q *lineQuestion) press(k key) bool {
 	return ok
 }
 
-func (q *lineQuestion) view(width, height int) view {
-	v := head(q.text(), &q.line, width)
+func (q *lineQuestion) View(width, height int) tty.View {
+	v := tty.Head(q.text(), &q.line, width)
 	says, ok := q.check(q.value())
 	if ok {
-		v.rows = append(v.rows, note(says, faint, width)...)
-	} else if q.wrong || !q.blank() {
-		v.rows = append(v.rows, note(says, red, width)...)
+		v.Rows = append(v.Rows, tty.Note(says, tty.Faint, width)...)
+	} else if q.wrong || !q.Blank() {
+		v.Rows = append(v.Rows, tty.Note(says, tty.Red, width)...)
 	}
-	return v.fit(height)
+	return v.Fit(height)
 }
 
-func (q *lineQuestion) plainly(ctx context.Context, p *prompter) error {
+func (q *lineQuestion) plainly(ctx context.Context, p prompter) error {
 	for {
-		said, err := p.typed(ctx, "", printable(q.text())+": ")
+		said, err := p.Line(ctx, printable(q.text())+": ")
 		if err != nil {
 			return err
 		}
-		q.line = editor{}
-		q.line.insert(said)
+		q.line = tty.Editor{}
+		q.line.Insert(said)
 		note, ok := q.check(q.value())
 		if ok {
 			return nil
@@ -553,7 +135,7 @@ func (q *lineQuestion) plainly(ctx context.Context, p *prompter) error {
 }
 
 // line asks for a line of text.
-func (p *prompter) line(ctx context.Context, question, standard string, check func(string) (string, bool)) (string, error) {
+func (p prompter) line(ctx context.Context, question, standard string, check func(string) (string, bool)) (string, error) {
 	q := &lineQuestion{ask: question, standard: standard, check: check}
 	err := p.ask(ctx, q)
 	return q.value(), err
@@ -563,7 +145,7 @@ func (p *prompter) line(ctx context.Context, question, standard string, check fu
 type yesOrNo struct {
 	ask      string
 	standard bool
-	line     editor
+	line     tty.Editor
 	yes      bool
 	wrong    bool
 }
@@ -574,10 +156,10 @@ func (q *yesOrNo) text() string {
 	}
 	return q.ask + " [y/N]"
 }
-func (q *yesOrNo) title() string { return q.ask }
-func (q *yesOrNo) blank() bool   { return len(q.line.typed) == 0 }
+func (q *yesOrNo) Title() string { return q.ask }
+func (q *yesOrNo) Blank() bool   { return len(q.line.Typed) == 0 }
 
-func (q *yesOrNo) answer() string {
+func (q *yesOrNo) Answer() string {
 	if q.yes {
 		return "yes"
 	}
@@ -601,26 +183,26 @@ func (q *yesOrNo) decide(word string) bool {
 	return true
 }
 
-func (q *yesOrNo) press(k key) bool {
-	if k.name == keyEnter {
-		return q.decide(string(q.line.typed))
+func (q *yesOrNo) Press(k tty.Key) bool {
+	if k.Name == tty.KeyEnter {
+		return q.decide(string(q.line.Typed))
 	}
 	q.wrong = false
-	q.line.press(k)
+	q.line.Press(k)
 	return false
 }
 
-func (q *yesOrNo) view(width, height int) view {
-	v := head(q.text(), &q.line, width)
+func (q *yesOrNo) View(width, height int) tty.View {
+	v := tty.Head(q.text(), &q.line, width)
 	if q.wrong {
-		v.rows = append(v.rows, spans{{red, "  y or n, please"}})
+		v.Rows = append(v.Rows, tty.Row{{Style: tty.Red, Text: "  y or n, please"}})
 	}
-	return v.fit(height)
+	return v.Fit(height)
 }
 
-func (q *yesOrNo) plainly(ctx context.Context, p *prompter) error {
+func (q *yesOrNo) plainly(ctx context.Context, p prompter) error {
 	for {
-		word, err := p.typed(ctx, "", printable(q.text())+" ")
+		word, err := p.Line(ctx, printable(q.text())+" ")
 		if err != nil {
 			return err
 		}
@@ -632,7 +214,7 @@ func (q *yesOrNo) plainly(ctx context.Context, p *prompter) error {
 }
 
 // confirm asks for a yes or a no.
-func (p *prompter) confirm(ctx context.Context, question string, standard bool) (bool, error) {
+func (p prompter) confirm(ctx context.Context, question string, standard bool) (bool, error) {
 	q := &yesOrNo{ask: printable(question), standard: standard}
 	err := p.ask(ctx, q)
 	return q.yes, err
@@ -673,14 +255,14 @@ type menu struct {
 	// allow says why the marked ones will not do together, or "". It may be nil.
 	allow  func(marked []int) string
 	marked []int // in the order in which they were marked; the answer, in the end
-	filter editor
+	filter tty.Editor
 	at     int // the choice at the cursor, if the filter lets it through
 	wrong  string
 }
 
 // shown are the choices that the filter lets through.
 func (m *menu) shown() (out []int) {
-	words := strings.Fields(strings.ToLower(string(m.filter.typed)))
+	words := strings.Fields(strings.ToLower(string(m.filter.Typed)))
 	for i, c := range m.choices {
 		if c.matches(words) {
 			out = append(out, i)
@@ -689,10 +271,10 @@ func (m *menu) shown() (out []int) {
 	return out
 }
 
-func (m *menu) title() string { return m.ask }
-func (m *menu) blank() bool   { return len(m.filter.typed) == 0 }
+func (m *menu) Title() string { return m.ask }
+func (m *menu) Blank() bool   { return len(m.filter.Typed) == 0 }
 
-func (m *menu) answer() string {
+func (m *menu) Answer() string {
 	var labels []string
 	for _, i := range m.marked {
 		labels = append(labels, m.choices[i].label)
@@ -700,37 +282,37 @@ func (m *menu) answer() string {
 	return cmp.Or(strings.Join(labels, ", "), "none")
 }
 
-func (m *menu) press(k key) bool {
+func (m *menu) Press(k tty.Key) bool {
 	shown := m.shown()
 	at := slices.Index(shown, m.at) // -1 if nothing is shown
 	move := func(to int) { m.at = shown[max(0, min(to, len(shown)-1))] }
 	m.wrong = ""
 	switch {
-	case k.name == keyEscape:
-		m.filter = editor{}
-	case len(shown) == 0 && k.name == keyEnter:
+	case k.Name == tty.KeyEscape:
+		m.filter = tty.Editor{}
+	case len(shown) == 0 && k.Name == tty.KeyEnter:
 		m.wrong = "nothing matches what is typed"
-	case k.name == keyEnter:
+	case k.Name == tty.KeyEnter:
 		return m.enter()
-	case m.several && (k.name == keyText && k.text == " " || k.name == keyTab):
+	case m.several && (k.Name == tty.KeyText && k.Text == " " || k.Name == tty.KeyTab):
 		if len(shown) > 0 && m.mark(m.at) {
-			m.filter = editor{} // for the next one
+			m.filter = tty.Editor{} // for the next one
 		}
-	case k.name == keyUp && len(shown) > 0:
+	case k.Name == tty.KeyUp && len(shown) > 0:
 		move((at + len(shown) - 1) % len(shown))
-	case k.name == keyDown && len(shown) > 0:
+	case k.Name == tty.KeyDown && len(shown) > 0:
 		move((at + 1) % len(shown))
-	case k.name == keyPageUp && len(shown) > 0:
+	case k.Name == tty.KeyPageUp && len(shown) > 0:
 		move(at - menuPage)
-	case k.name == keyPageDown && len(shown) > 0:
+	case k.Name == tty.KeyPageDown && len(shown) > 0:
 		move(at + menuPage)
-	case k.name == keyHome && len(shown) > 0:
+	case k.Name == tty.KeyHome && len(shown) > 0:
 		move(0)
-	case k.name == keyEnd && len(shown) > 0:
+	case k.Name == tty.KeyEnd && len(shown) > 0:
 		move(len(shown) - 1)
 	default:
-		before := string(m.filter.typed)
-		if m.filter.press(k) && string(m.filter.typed) != before {
+		before := string(m.filter.Typed)
+		if m.filter.Press(k) && string(m.filter.Typed) != before {
 			m.seek()
 		}
 	}
@@ -741,7 +323,7 @@ func (m *menu) press(k key) bool {
 // name, else one that begins so, else the first that matches.
 func (m *menu) seek() {
 	shown := m.shown()
-	word := strings.ToLower(strings.TrimSpace(string(m.filter.typed)))
+	word := strings.ToLower(strings.TrimSpace(string(m.filter.Typed)))
 	if len(shown) == 0 || word == "" && slices.Contains(shown, m.at) {
 		return
 	}
@@ -794,25 +376,25 @@ func (m *menu) enter() bool {
 // stays in sight.
 const menuPage = 12
 
-func (m *menu) view(width, height int) view {
+func (m *menu) View(width, height int) tty.View {
 	shown := m.shown()
-	v := head(m.ask, &m.filter, width)
-	foot := []spans{{{faint, "  " + m.help(len(shown))}}}
+	v := tty.Head(m.ask, &m.filter, width)
+	foot := []tty.Row{{{Style: tty.Faint, Text: "  " + m.help(len(shown))}}}
 	if m.wrong != "" {
-		foot = note(m.wrong, red, width)
+		foot = tty.Note(m.wrong, tty.Red, width)
 	}
-	rows := min(len(shown), menuPage, max(1, height-len(v.rows)-len(foot)))
+	rows := min(len(shown), menuPage, max(1, height-len(v.Rows)-len(foot)))
 	at := slices.Index(shown, m.at)
 	from := max(0, min(at-rows/2, len(shown)-rows))
 	labels, ids := 0, 0
 	for _, c := range m.choices {
-		labels, ids = max(labels, textWidth(c.label)), max(ids, textWidth(c.id))
+		labels, ids = max(labels, tty.Width(c.label)), max(ids, tty.Width(c.id))
 	}
 	for n, i := range shown[from : from+rows] {
-		v.rows = append(v.rows, m.row(i, from+n == at, labels, ids))
+		v.Rows = append(v.Rows, m.row(i, from+n == at, labels, ids))
 	}
-	v.rows = append(v.rows, foot...)
-	return v.fit(height)
+	v.Rows = append(v.Rows, foot...)
+	return v.Fit(height)
 }
 
 // help says what can be done.
@@ -831,11 +413,11 @@ func (m *menu) help(shown int) string {
 }
 
 // row is one choice; the columns are labels and ids wide.
-func (m *menu) row(i int, here bool, labels, ids int) spans {
+func (m *menu) row(i int, here bool, labels, ids int) tty.Row {
 	c := m.choices[i]
-	pointer, look := "  ", normal
+	pointer, look := "  ", tty.Normal
 	if here {
-		pointer, look = "> ", cyan
+		pointer, look = "> ", tty.Cyan
 	}
 	if m.several {
 		box := "[ ] "
@@ -844,9 +426,9 @@ func (m *menu) row(i int, here bool, labels, ids int) spans {
 		}
 		pointer += box
 	}
-	r := spans{{look, pointer + c.label}}
+	r := tty.Row{{Style: look, Text: pointer + c.label}}
 	if rest := c.rest(ids); rest != "" {
-		r = append(r, span{faint, strings.Repeat(" ", labels-textWidth(c.label)+2) + rest})
+		r = append(r, tty.Span{Style: tty.Faint, Text: strings.Repeat(" ", labels-tty.Width(c.label)+2) + rest})
 	}
 	return r
 }
@@ -855,7 +437,7 @@ func (m *menu) row(i int, here bool, labels, ids int) spans {
 func (c choice) rest(ids int) string {
 	rest := ""
 	if ids > 0 {
-		rest = c.id + strings.Repeat(" ", ids-textWidth(c.id)+2)
+		rest = c.id + strings.Repeat(" ", ids-tty.Width(c.id)+2)
 	}
 	rest += strings.Join(c.names, " ")
 	if c.note != "" && len(c.names) > 0 {
@@ -865,19 +447,17 @@ func (c choice) rest(ids int) string {
 }
 
 // plainly prints the choices with numbers, and takes numbers, ids and names.
-func (m *menu) plainly(ctx context.Context, p *prompter) error {
+func (m *menu) plainly(ctx context.Context, p prompter) error {
 	labels, ids := 0, 0
 	for _, c := range m.choices {
-		labels, ids = max(labels, textWidth(c.label)), max(ids, textWidth(c.id))
+		labels, ids = max(labels, tty.Width(c.label)), max(ids, tty.Width(c.id))
 	}
 	digits := len(strconv.Itoa(len(m.choices)))
-	var question strings.Builder
-	fmt.Fprintln(&question, m.ask)
+	p.Say(m.ask)
 	for i, c := range m.choices {
-		line := fmt.Sprintf("  %*d  %s%s  %s", digits, i+1, c.label, strings.Repeat(" ", labels-textWidth(c.label)), c.rest(ids))
-		fmt.Fprintln(&question, strings.TrimRight(line, " "))
+		line := fmt.Sprintf("  %*d  %s%s  %s", digits, i+1, c.label, strings.Repeat(" ", labels-tty.Width(c.label)), c.rest(ids))
+		p.Say(strings.TrimRight(line, " "))
 	}
-	io.WriteString(p.out, question.String())
 	standard, ask := strconv.Itoa(m.at+1), "Number"
 	if m.several {
 		ask = "Numbers, as in 1,3"
@@ -890,7 +470,7 @@ func (m *menu) plainly(ctx context.Context, p *prompter) error {
 		}
 	}
 	for {
-		said, err := p.typed(ctx, question.String(), ask+" ("+standard+"): ")
+		said, err := p.Line(ctx, ask+" ("+standard+"): ")
 		if err != nil {
 			return err
 		}
@@ -960,18 +540,13 @@ func (m *menu) find(word string) int {
 
 // choose asks to choose one, and returns its index. The cursor stands at the one
 // with the index at.
-func (p *prompter) choose(ctx context.Context, question string, choices []choice, at int) (int, error) {
+func (p prompter) choose(ctx context.Context, question string, choices []choice, at int) (int, error) {
 	m := &menu{ask: question, choices: choices, at: at}
 	if err := p.ask(ctx, m); err != nil {
 		return 0, err
 	}
 	return m.marked[0], nil
 }
-
-// maxTyped is how long a line a terminal carries, in bytes, with the byte that
-// ends it (N_TTY_BUF_SIZE of Linux). What is longer may have been cut before it
-// came here, when it was pasted ahead of the question.
-const maxTyped = 4096
 
 // hidden asks for a line that is not shown. stdin must be a terminal. Whatever
 // ends it, the terminal is as it was before.
@@ -980,62 +555,10 @@ func hidden(ctx context.Context, a *app, question string) (secret, error) {
 	if err != nil {
 		return secret{}, err
 	}
-	release, err := p.raw()
-	if err != nil {
-		return secret{}, err
+	typed, err := p.Hidden(ctx, printable(question))
+	if errors.Is(err, tty.ErrTooLong) {
+		err = &failure{Code: codeUsage, Message: fmt.Sprintf("what was typed is %d bytes or more, and a terminal may cut that; nothing was written", tty.MaxLine-1),
+			hint: "give it in a file, or on stdin"}
 	}
-	defer release()
-	defer io.WriteString(p.out, "\r\n")
-	show := func() { fmt.Fprintf(p.out, "\r%s ", printable(question)) }
-	p.forgetRedraw()
-	show()
-
-	var typed []byte
-	odd := "" // why what was typed will not do
-	for {
-		k, err := p.next(ctx, nil)
-		if err != nil {
-			return secret{}, err
-		}
-		switch k.name {
-		case keyEnter:
-			if len(typed) >= maxTyped-1 {
-				return secret{}, &failure{Code: codeUsage, Message: fmt.Sprintf("what was typed is %d bytes or more, and a terminal may cut that; nothing was written", maxTyped-1),
-					hint: "give it in a file, or on stdin"}
-			}
-			if odd == "" {
-				return newSecret(string(typed)), nil
-			}
-			fmt.Fprintf(p.out, "\r\n%s; once more, please.\r\n", odd)
-			typed, odd = nil, ""
-			show()
-		case keyInterrupt:
-			return secret{}, interrupted()
-		case keyEOF:
-			if len(typed) == 0 {
-				return secret{}, interrupted()
-			}
-		case keyBackspace:
-			_, size := utf8.DecodeLastRune(typed)
-			typed = typed[:len(typed)-size]
-		case keyKill:
-			typed, odd = nil, ""
-		case keySuspend:
-			p.stop()
-		case keyNone:
-			show()
-		case keyText, keyTab:
-			typed = append(typed, k.text...)
-		case keyPaste:
-			text := strings.TrimRight(k.text, "\r\n")
-			if strings.ContainsAny(text, "\r\n") && !strings.HasPrefix(text, "-----BEGIN ") {
-				odd = "Several lines were pasted, and one is needed"
-			}
-			text, _, _ = strings.Cut(text, "\n")
-			text, _, _ = strings.Cut(text, "\r")
-			typed = append(typed, text...)
-		default:
-			odd = "A key that types nothing was pressed"
-		}
-	}
+	return newSecret(typed), err
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"vbot/internal/tty"
 )
 
 // maxFile bounds a file of pairs, in bytes.
@@ -534,7 +536,7 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, [
 
 // filePairs reads the pairs of a file, or of stdin for "-".
 func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
-	if name == "-" && isTerminal(a.stdin) {
+	if name == "-" && tty.IsTerminal(a.stdin) {
 		// What is typed there is shown.
 		ch.invalid("file", "--file", "stdin is a terminal, which would show what is typed; KEY asks without showing it")
 		return nil

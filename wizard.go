@@ -70,7 +70,7 @@ var features = map[string]choice{
 
 // A wizard asks what the bot shall be.
 type wizard struct {
-	p       *prompter
+	p       prompter
 	cat     *catalog
 	options *initOptions
 	dir     string // the working directory
@@ -85,7 +85,7 @@ func (o *initOptions) wizard(ctx context.Context, a *app, inv *invocation, targe
 	if err != nil {
 		return err
 	}
-	release, err := p.hold()
+	release, err := p.Hold()
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"vbot/internal/tty"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -26,7 +28,7 @@ func screen(output string, width, height int) (lines []string, row, column int, 
 	cells := [][]string{{}}
 	top := 0 // the first line that is not scrolled away
 	put := func(r rune) {
-		w := runeWidth(r)
+		w := tty.Width(string(r))
 		if column+w > width {
 			column, row = 0, row+1
 		}
@@ -352,8 +354,8 @@ func (p *person) plays(name string, keys ...string) {
 		lines, row, column := p.lines()
 		if row < len(lines) {
 			line := lines[row]
-			before := cut(line, column)
-			lines[row] = before + strings.Repeat(" ", max(0, column-textWidth(before))) + "|" + line[len(before):]
+			before := tty.Cut(line, column)
+			lines[row] = before + strings.Repeat(" ", max(0, column-tty.Width(before))) + "|" + line[len(before):]
 		}
 		lines = lines[max(0, len(lines)-p.height):]
 		section := fmt.Sprintf("%q\n%s\n=====\n", k, strings.Join(lines, "\n"))
@@ -571,61 +573,6 @@ var (
 	realtimeWay = map[string]string{"What kind of bot?": "telephony", "How do people reach it?": "twilio_daily_sip", "How does it think?": "realtime"}
 )
 
-// Stopped at any question, by Ctrl-Z or by a signal, the program leaves the
-// terminal as it was; back again it asks the same question, and goes on.
-func TestWizardIsStopped(t *testing.T) {
-	for _, kind := range []string{"xterm", "dumb"} {
-		for _, way := range []string{"Ctrl-Z", "SIGTSTP"} {
-			t.Run(kind+" "+way, func(t *testing.T) {
-				t.Parallel()
-				dir := t.TempDir()
-				vbot := vbotCommand(t, dir, "init")
-				// A loop of bash ends when what runs in it is stopped; so there is none.
-				shell := exec.Command("bash", append([]string{"-m", "-c", `n=1; again() { [ $s = 148 ] || [ $s = 149 ] || exit $s
-					echo "stopped no. $n"; read -r back; n=$((n+1)); fg >/dev/null; s=$?; again; }; "$@"; s=$?; again`, "sh"}, vbot.Args...)...)
-				shell.Env, shell.Dir = append(vbot.Env, "TERM="+kind), dir
-				p := &person{openTerminal(t, shell), 80, 24, 0}
-				n := 0
-				for last := ""; last != "All right?"; {
-					last = p.asksNext(last)
-					n++
-					if way == "Ctrl-Z" {
-						p.types("\x1a")
-					} else if err := syscall.Kill(child(t, shell.Process.Pid), syscall.SIGTSTP); err != nil {
-						t.Fatal(err)
-					}
-					p.sees(fmt.Sprintf("stopped no. %d", n))
-					if p.state() != p.before {
-						t.Errorf("%s: stopped, and the terminal is not as it was", last)
-					}
-					p.read = len(p.text())
-					p.types("back\n")
-					if again := p.asksNext(""); again != last {
-						t.Fatalf("it asked %q, and then %q", last, again)
-					}
-					p.types("\n")
-				}
-				if code := p.ends(); code != 0 || p.state() != p.before {
-					t.Errorf("exit code %d\n%s", code, p.text())
-				}
-				if len(readTree(t, dir)) < 9 {
-					t.Error("nothing was written")
-				}
-			})
-		}
-	}
-}
-
-// child is the process that pid started.
-func child(t *testing.T, pid int) (n int) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Sscan(string(data), &n)
-	return n
-}
-
 // A terminal that goes away ends the program.
 func TestWizardAndAClosedTerminal(t *testing.T) {
 	for _, kind := range []string{"xterm", "dumb"} {
@@ -750,7 +697,9 @@ func TestRandomKeys(t *testing.T) {
 				p.master.Write(b)
 			}
 			// Before the first question Ctrl-C just ends the process.
-			p.until("the first question", func() bool { return strings.Contains(p.raw(), pasteOn) || strings.Contains(p.raw(), "Directory (") })
+			p.until("the first question", func() bool {
+				return strings.Contains(p.raw(), "\x1b[?2004h") || strings.Contains(p.raw(), "Directory (")
+			})
 			// Once the keys are read, this is what ends any question.
 			ended := make(chan struct{})
 			go func() { p.cmd.Wait(); close(ended) }()
@@ -801,7 +750,7 @@ func TestPanicAtAQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asks.plain = false
+	asks.Plain = false
 	p.types("x")
 	func() {
 		defer func() { recover() }()

@@ -1,0 +1,118 @@
+package tty
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestKeys(t *testing.T) {
+	for bytes, want := range map[string]string{
+		"a":                               "0:a",
+		"é日":                              "0:é 0:日",
+		"\r\n":                            fmt.Sprintf("%d:\r %d:\n", KeyEnter, KeyEnter),
+		"\x1b[A\x1bOB":                    fmt.Sprintf("%d: %d:", KeyUp, KeyDown),
+		"\x1b[1;5C\x1bOD":                 fmt.Sprintf("%d: %d:", keyRight, keyLeft),
+		"\x1b[1~\x1b[4~\x1b[H\x1bOF":      fmt.Sprintf("%d: %d: %d: %d:", KeyHome, KeyEnd, KeyHome, KeyEnd),
+		"\x1b[3~\x1b[5~\x1b[6~":           fmt.Sprintf("%d: %d: %d:", keyDelete, KeyPageUp, KeyPageDown),
+		"\x1b":                            fmt.Sprintf("%d:", KeyEscape),
+		"\x1b\x1b":                        fmt.Sprintf("%d: %d:", KeyEscape, KeyEscape),
+		"\x1b\x03":                        fmt.Sprintf("%d: %d:\x03", KeyEscape, KeyInterrupt),
+		"\x1b[\x03":                       fmt.Sprintf("%d: %d:\x03", keyOther, KeyInterrupt),
+		"\x1b[12\r":                       fmt.Sprintf("%d: %d:\r", keyOther, KeyEnter),
+		"\x1bf":                           fmt.Sprintf("%d:", keyOther),
+		"\x1b[[A1":                        fmt.Sprintf("%d: 0:1", keyOther),
+		"\x1b[99~\x1b[Z":                  fmt.Sprintf("%d: %d:", keyOther, keyOther),
+		"\x1b[200~a\rb\x1b[201~c":         fmt.Sprintf("%d:a\rb 0:c", KeyPaste),
+		"\x1b[200~a\x03":                  fmt.Sprintf("%d:a %d:", KeyPaste, KeyInterrupt),
+		"\x1b[200~never ended":            fmt.Sprintf("%d:never ended", KeyPaste),
+		"\xc3a":                           "0:\xc3 0:a",
+		"\xff":                            "0:\xff",
+		"\x1b[" + strings.Repeat("1", 40): fmt.Sprintf("%d: %s", keyOther, strings.TrimSpace(strings.Repeat("0:1 ", 9))),
+	} {
+		var d Decoder
+		var keys []Key
+		for _, b := range []byte(bytes) {
+			keys = append(keys, d.Take(b)...)
+		}
+		keys = append(keys, d.Flush()...)
+		var got []string
+		for _, k := range keys {
+			got = append(got, fmt.Sprintf("%d:%s", k.Name, k.Text))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%q: keys %q, want %q", bytes, got, want)
+		}
+		if d.patience() != 0 {
+			t.Errorf("%q: something is held after all", bytes)
+		}
+	}
+	var d Decoder
+	for _, b := range []byte("\x1b[200~" + strings.Repeat("x", 3*maxPaste)) {
+		d.Take(b)
+	}
+	if keys := d.Flush(); len(keys[0].Text) > maxPaste+len(pasteEnd) {
+		t.Errorf("a paste of %d bytes is kept", len(keys[0].Text))
+	}
+}
+
+func TestWidth(t *testing.T) {
+	for s, want := range map[string]int{"abc": 3, "é": 1, "e\u0301": 1, "日本": 4, "한글": 4, "\u1112\u1161\u11ab": 2, "👍": 2, "\u200b": 0, "ｱ": 1, "": 0, "क्षि": 3} {
+		if got := Width(s); got != want {
+			t.Errorf("%q is %d columns wide, want %d", s, got, want)
+		}
+	}
+	for _, c := range []struct {
+		s     string
+		width int
+		want  string
+	}{{"日本語", 5, "日本"}, {"日本語", 1, ""}, {"abc", 2, "ab"}, {"e\u0301x", 1, "e\u0301"}, {"abc", 0, ""}, {"abc", -1, ""}} {
+		if got := Cut(c.s, c.width); got != c.want {
+			t.Errorf("cut(%q, %d) = %q, want %q", c.s, c.width, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		s     string
+		width int
+		want  string
+	}{
+		{"one two three", 8, "one two/  three"}, {"one", 8, "one"}, {"  one two", 5, "  one/  two"}, {"abcdefghij", 4, "abcd/  ef/  gh/  ij"},
+		{"日本語", 1, "日/本/語"}, {"", 5, ""},
+	} {
+		if got := strings.Join(wrap(c.s, c.width), "/"); got != c.want {
+			t.Errorf("wrap(%q, %d) = %q, want %q", c.s, c.width, got, c.want)
+		}
+	}
+}
+
+func TestEditing(t *testing.T) {
+	for keys, want := range map[string]string{
+		"abc":                             "abc|",
+		"abc\x01x":                        "x|abc",
+		"abc\x1b[D\x7f":                   "a|c",
+		"abc\x1b[D\x1b[D\x1b[3~":          "a|c",
+		"abc\x1b[H\x1b[Fd":                "abcd|",
+		"abc\x01\x04":                     "|bc",
+		"one two  \x17":                   "one |",
+		"one two\x17\x17":                 "|",
+		"one two\x1b[D\x15":               "|o",
+		"one two\x01\x06\x0b":             "o|",
+		"e\u0301x\x02\x7f":                "|x", // the mark goes with its letter
+		"日本\x1b[D":                        "日|本",
+		"a\tb\x07":                        "ab|",
+		"\x1b[200~two\nlines\n\x1b[201~!": "two lines!|",
+		"\x7f\x7f\x1b[D\x1b[C":            "|",
+		"\xff\u200b\u202e":                "|",
+	} {
+		var d Decoder
+		var e Editor
+		for _, b := range []byte(keys) {
+			for _, k := range d.Take(b) {
+				e.Press(k)
+			}
+		}
+		if got := string(e.Typed[:e.at]) + "|" + string(e.Typed[e.at:]); got != want {
+			t.Errorf("%q: %s, want %s", keys, got, want)
+		}
+	}
+}
