@@ -405,3 +405,12 @@ func shellPath(s string) string {
 	}
 	return shellQuote(s)
 }
+
+// noArguments says so if there are any. It does not repeat them: a token may be
+// among them.
+func noArguments(args []string) []problem {
+	if len(args) == 0 {
+		return nil
+	}
+	return []problem{{Field: "arguments", Message: "takes no arguments, and got " + strconv.Itoa(len(args))}}
+}

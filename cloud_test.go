@@ -5,13 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"vbot/internal/cloud"
 )
 
 func TestCloudHelp(t *testing.T) {
@@ -254,7 +254,7 @@ func TestOrganization(t *testing.T) {
 				s.orgs = c.orgs
 			}
 			s.personal = c.token == testToken
-			file, _ := json.Marshal(settings{c.token, c.file})
+			file, _ := json.Marshal(cloud.Settings{Token: c.token, Organization: c.file})
 			args := []string{"cloud", "secrets", "list"}
 			if c.flag != "" {
 				args = append(args, "-o", c.flag)
@@ -266,20 +266,6 @@ func TestOrganization(t *testing.T) {
 }
 
 // The address.
-
-func TestParseAddress(t *testing.T) {
-	for in, ok := range map[string]bool{
-		"https://api.example.com": true, "https://api.example.com/prefix/": true, "https://[::1]:8443": true, "http://127.0.0.1:80": true, "http://localhost": true,
-		"http://[::1]:80": true, "HTTP://LOCALHOST:1": true,
-		"http://example.com": false, "http://127.0.0.1.example.com": false, "http://10.0.0.1": false, "http://localhost.example.com": false, "http://0.0.0.0": false,
-		"api.example.com": false, "https://": false, "https://:80": false, "ftp://localhost": false, "//localhost": false, "https://u:p@example.com": false,
-		"https://example.com?x": false, "https://example.com/#x": false, "https:example.com": false, "\x00": false, "http://localhost@example.com": false,
-	} {
-		if _, message := parseAddress(in); (message == "") != ok {
-			t.Errorf("parseAddress(%q): %q", in, message)
-		}
-	}
-}
 
 func TestAddressWithAPath(t *testing.T) {
 	var got string
@@ -445,6 +431,18 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// client is a client of the stand-in, in the world of a.
+func (s *standin) client(t testing.TB, a *app) *session {
+	t.Helper()
+	a.getenv = func(name string) string { return map[string]string{"VBOT_API_URL": s.URL}[name] }
+	c, problems := newSession(a, target{})
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	c.use(cloud.NewSecret(testKey), "")
+	return c
+}
+
 // The pauses differ from run to run, within bounds.
 func TestPausesAreJittered(t *testing.T) {
 	for _, c := range []struct {
@@ -452,16 +450,10 @@ func TestPausesAreJittered(t *testing.T) {
 		want   time.Duration
 	}{{0, 250 * time.Millisecond}, {0.999, 499 * time.Millisecond}} {
 		clock := &fakeClock{}
-		a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return c.random }, stderr: io.Discard, getenv: func(string) string { return "" }}
+		a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return c.random }, stderr: io.Discard}
 		s := newStandin(t).want("GET /v1/secrets", "GET /v1/secrets").misbehave("GET", drop)
 		s.personal = false
-		cl, problems := newClient(a)
-		if problems != nil {
-			t.Fatal(problems)
-		}
-		cl.base, _ = parseAddress(s.URL)
-		cl.use(newSecret(testKey), "", "")
-		if _, err := cl.list(context.Background(), ""); err != nil {
+		if _, err := s.client(t, a).List(context.Background(), ""); err != nil {
 			t.Fatal(err)
 		}
 		if got := clock.pauses[0].Truncate(time.Millisecond); got != c.want {
@@ -478,19 +470,17 @@ func TestTimeouts(t *testing.T) {
 	s.anything = true
 	s.misbehave("PUT", times(4, hang)...)
 	clock := &fakeClock{}
-	a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return 0 }, stderr: io.Discard, getenv: func(string) string { return "" }}
-	cl, _ := newClient(a)
-	cl.base, _ = parseAddress(s.URL)
-	cl.use(newSecret(testKey), "", "")
-	cl.tryTimeout = 20 * time.Millisecond
-	_, err := cl.putPairs(context.Background(), "app", "", []pair{{key: "A", value: newSecret("1")}})
-	if e := asAPI(err); e == nil || e.code != codeTimeout || e.tries != 4 || !e.unsure {
+	a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return 0 }, stderr: io.Discard}
+	cl := s.client(t, a)
+	cl.TryTimeout = 20 * time.Millisecond
+	_, err := cl.StorePairs(context.Background(), "app", "", []cloud.Pair{{Key: "A", Value: cloud.NewSecret("1")}})
+	if e := cloud.AsError(err); e == nil || e.Code() != codeTimeout || e.Tries != 4 || !e.Unsure {
 		t.Errorf("four tries: %v", err)
 	}
 	s.misbehave("PUT", hang)
-	cl.tryTimeout, cl.callTimeout = time.Minute, 20*time.Millisecond
-	_, err = cl.putPairs(context.Background(), "app", "", []pair{{key: "A", value: newSecret("1")}})
-	if e := asAPI(err); e == nil || e.code != codeTimeout || e.tries != 1 {
+	cl.TryTimeout, cl.CallTimeout = time.Minute, 20*time.Millisecond
+	_, err = cl.StorePairs(context.Background(), "app", "", []cloud.Pair{{Key: "A", Value: cloud.NewSecret("1")}})
+	if e := cloud.AsError(err); e == nil || e.Code() != codeTimeout || e.Tries != 1 {
 		t.Errorf("one call: %v", err)
 	}
 	if !strings.HasSuffix(err.Error(), "it is not known whether it was done, and it can be repeated safely") {
@@ -653,46 +643,5 @@ func TestSignInComesAfterTheCommandLine(t *testing.T) {
 		}
 		r = here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, append(args, "--bogus")...)...)
 		r.wantCode(t, 2)
-	}
-}
-
-func TestClean(t *testing.T) {
-	c := &client{hide: []secret{newSecret("hunter2"), newSecret("1"), newSecret("multi\nline-secret\n"), newSecret("sk-abcdefghij-long-and-cut")}}
-	for in, want := range map[string]string{
-		"no hunter2 here":               "no [hidden] here",
-		"value \"1\" in us-west-1, 100": "value \"[hidden]\" in us-west-[hidden], 100",
-		"v1 of 11":                      "v1 of 11",
-		"got line-secret":               "got line-[hidden]",
-		`got multi\nline-secret`:        "got [hidden]",
-		"aHVudGVyMg==":                  "[hidden]",
-		"starts with sk-abcdefghij...":  "starts with sk-[hidden]...",
-		"a\nb\x1b[2J\tc":                "a b[2J c",
-	} {
-		if got := c.clean(in); got != want {
-			t.Errorf("clean(%q) = %q, want %q", in, got, want)
-		}
-	}
-	if got := c.clean(strings.Repeat("é ", 2000)); len([]rune(got)) != maxMessage+3 {
-		t.Errorf("%d runes", len([]rune(got)))
-	}
-}
-
-// Paths are escaped, and never shortened.
-func TestPathsAreEscaped(t *testing.T) {
-	c := &client{org: "acme", base: &url.URL{Scheme: "https", Host: "example.com"}, app: &app{}, http: http.DefaultClient, tryTimeout: time.Second}
-	for _, segment := range []string{"", ".", ".."} {
-		if e := c.try(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil, nil); e == nil || e.code != codeFailed {
-			t.Errorf("a request for %q: %v", segment, e)
-		}
-	}
-}
-
-func BenchmarkClean(b *testing.B) {
-	c := &client{}
-	for i := range 1000 {
-		c.hide = append(c.hide, newSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", 4<<10))))
-	}
-	for b.Loop() {
-		c.clean("the API does not take the value of KEY_17, and says so at some length: value-17-xxxxxxxx")
 	}
 }

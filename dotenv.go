@@ -5,29 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"vbot/internal/cloud"
 )
 
 // A pair is one key of a secret set with its value.
 type pair struct {
-	key   string
-	value secret
-	line  int // where it begins in its file; 0 if it came from elsewhere
+	cloud.Pair
+	line int // where it begins in its file; 0 if it came from elsewhere
 }
-
-// A secret is text that is never shown. It is behind a pointer, because fmt and a
-// panic would print a field however it is declared. reveal is the only way to it.
-type secret struct{ text *string }
-
-func newSecret(s string) secret { return secret{&s} }
-
-func (s secret) reveal() string {
-	if s.text == nil {
-		return ""
-	}
-	return *s.text
-}
-
-func (s secret) empty() bool { return s.reveal() == "" }
 
 // A fault is something wrong in a line of a file. Its message holds no text of
 // the file but keys: the rest may be a secret.
@@ -35,30 +21,6 @@ type fault struct {
 	line    int
 	message string
 }
-
-// isKey says whether the API takes s as a key.
-func isKey(s string) bool {
-	return len(s) > 0 && len(s) <= 64 && consistsOf(s, "_-")
-}
-
-// consistsOf says whether s is letters and digits of ASCII, and what others holds.
-// (A regular expression for it would be compiled at each start of the program.)
-func consistsOf(s, others string) bool {
-	for i := range len(s) {
-		if c := s[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(others, c) >= 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// isName says whether s is a name of at most the given length, with inner only
-// between letters and digits.
-func isName(s string, most int, inner string) bool {
-	return len(s) > 0 && len(s) <= most && consistsOf(s, inner) && consistsOf(s[:1]+s[len(s)-1:], "")
-}
-
-const keyRule = "a key is 1 to 64 letters, digits, _ or -"
 
 // parseDotenv reads the pairs of a file in the form that people call dotenv:
 //
@@ -82,17 +44,17 @@ func parseDotenv(data string) (pairs []pair, faults []fault) {
 	for p.text != "" {
 		line := p.line
 		pr, message := p.pair()
-		if message == "" && pr.key != "" {
-			if was, ok := first[pr.key]; ok {
-				message = fmt.Sprintf("%s is given a second time; the first is in line %d", pr.key, was)
+		if message == "" && pr.Key != "" {
+			if was, ok := first[pr.Key]; ok {
+				message = fmt.Sprintf("%s is given a second time; the first is in line %d", pr.Key, was)
 			} else {
-				first[pr.key] = line
+				first[pr.Key] = line
 			}
 		}
 		switch {
 		case message != "":
 			faults = append(faults, fault{line, message})
-		case pr.key != "":
+		case pr.Key != "":
 			pr.line = line
 			pairs = append(pairs, pr)
 		}
@@ -137,21 +99,21 @@ func (p *dotenv) pair() (pr pair, message string) {
 		p.rest()
 		return pair{}, "there is no = in this line"
 	}
-	pr.key = strings.TrimRight(p.text[:end], " \t")
+	pr.Key = strings.TrimRight(p.text[:end], " \t")
 	p.text = p.text[end+1:]
 	value, message := p.value()
 	switch {
 	// The key is not repeated: a line that was cut may have a secret there.
-	case !isKey(pr.key):
-		message = "what stands before the = is no key; " + keyRule
+	case !cloud.IsKey(pr.Key):
+		message = "what stands before the = is no key; " + cloud.KeyRule
 	case message != "":
-		message = pr.key + ": " + message
+		message = pr.Key + ": " + message
 	case value == "":
-		message = pr.key + ": the value is empty"
+		message = pr.Key + ": the value is empty"
 	case strings.ContainsRune(value, 0):
-		message = pr.key + ": the value holds a NUL character"
+		message = pr.Key + ": the value holds a NUL character"
 	}
-	pr.value = newSecret(value)
+	pr.Value = cloud.NewSecret(value)
 	return pr, message
 }
 
@@ -243,7 +205,7 @@ func splitPairs(arg string) (pairs []pair, err error) {
 	inner := false // the last value has an = inside, without quotes
 	for rest := strings.Trim(arg, blanks); rest != ""; {
 		key, after, ok := strings.Cut(rest, "=")
-		if !ok || !isKey(key) {
+		if !ok || !cloud.IsKey(key) {
 			return nil, nil
 		}
 		quoted := strings.HasPrefix(after, `"`) && closingQuote(after) > 0
@@ -258,7 +220,7 @@ func splitPairs(arg string) (pairs []pair, err error) {
 			value = after[1 : end-1]
 		}
 		inner = !quoted && strings.Contains(strings.TrimRight(value, "="), "=")
-		pairs = append(pairs, pair{key: key, value: newSecret(value)})
+		pairs = append(pairs, pair{Pair: cloud.Pair{Key: key, Value: cloud.NewSecret(value)}})
 		rest = strings.TrimLeft(after[end:], blanks)
 		if rest != "" && strings.ContainsAny(after[end:len(after)-len(rest)], "\r\n") {
 			err = errAmbiguous
@@ -293,5 +255,5 @@ func onePair(arg string) (p pair, ok bool) {
 	if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' && strings.ContainsAny(value, " \t\r\n") {
 		value = value[1 : n-1]
 	}
-	return pair{key: key, value: newSecret(value)}, ok
+	return pair{Pair: cloud.Pair{Key: key, Value: cloud.NewSecret(value)}}, ok
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"vbot/internal/cloud"
 )
 
 // read is what parseDotenv makes of a file, as text: the pairs, or the faults.
@@ -17,7 +19,7 @@ func read(data string) string {
 	}
 	if faults == nil {
 		for _, p := range pairs {
-			out = append(out, fmt.Sprintf("%s=%q", p.key, p.value.reveal()))
+			out = append(out, fmt.Sprintf("%s=%q", p.Key, p.Value.Reveal()))
 		}
 	}
 	return strings.Join(out, "\n")
@@ -45,7 +47,7 @@ func TestDotenv(t *testing.T) {
 		{"K=\xe9", "1: the file is not UTF-8 text"},
 		{"\xff\xfeK\x00", "1: the file is not UTF-8 text"},
 		{"A=1\nB=\xe9", "2: the file is not UTF-8 text"},
-		{"a bad line\nK=\nL=1\n=x", "1: there is no = in this line\n2: K: the value is empty\n4: what stands before the = is no key; " + keyRule},
+		{"a bad line\nK=\nL=1\n=x", "1: there is no = in this line\n2: K: the value is empty\n4: what stands before the = is no key; " + cloud.KeyRule},
 		{"K=a#b", `K="a#b"`},
 		{"K=a=b==", `K="a=b=="`},
 		{"K = v", `K="v"`},
@@ -81,12 +83,12 @@ func TestDotenv(t *testing.T) {
 		{`K="v"#c`, "1: K" + after},
 		{"K=\"a\nb\" x\nL=\"\"", "1: K" + after + "\n3: L: the value is empty"},
 		{"K='open\nL=1\nM=2", "1: K: the closing ' is missing"},
-		{"bad key='x\ny'\nL=1\nK", "1: what stands before the = is no key; " + keyRule + "\n4: there is no = in this line"},
+		{"bad key='x\ny'\nL=1\nK", "1: what stands before the = is no key; " + cloud.KeyRule + "\n4: there is no = in this line"},
 		{long + "=v", long + `="v"`},
-		{long + "K=v", "1: what stands before the = is no key; " + keyRule},
+		{long + "K=v", "1: what stands before the = is no key; " + cloud.KeyRule},
 		{"1-a_B=v", `1-a_B="v"`},
 		{"K:v", "1: there is no = in this line"},
-		{"é=v", "1: what stands before the = is no key; " + keyRule},
+		{"é=v", "1: what stands before the = is no key; " + cloud.KeyRule},
 		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is given a second time; the first is in line 1"},
 	} {
 		if got := read(c.in); got != c.want {
@@ -117,19 +119,19 @@ func FuzzDotenv(f *testing.F) {
 		var again strings.Builder
 		var keys []string
 		for _, p := range pairs {
-			if v := p.value.reveal(); v == "" || !utf8.ValidString(v) || strings.Contains(v, "\x00") || strings.Contains(v, "\r\n") || !isKey(p.key) || slices.Contains(keys, p.key) {
-				t.Fatalf("%q: bad pair %s", data, p.key)
+			if v := p.Value.Reveal(); v == "" || !utf8.ValidString(v) || strings.Contains(v, "\x00") || strings.Contains(v, "\r\n") || !cloud.IsKey(p.Key) || slices.Contains(keys, p.Key) {
+				t.Fatalf("%q: bad pair %s", data, p.Key)
 			}
-			keys = append(keys, p.key)
-			again.WriteString(quoteDotenv(p.key, p.value.reveal()))
+			keys = append(keys, p.Key)
+			again.WriteString(quoteDotenv(p.Key, p.Value.Reveal()))
 		}
 		second, faults := parseDotenv(again.String())
 		if len(second) != len(pairs) || faults != nil {
 			t.Fatalf("%q: %d pairs, read again %d, with %v", data, len(pairs), len(second), faults)
 		}
 		for i, p := range second {
-			if p.key != pairs[i].key || p.value.reveal() != pairs[i].value.reveal() {
-				t.Errorf("%q: %s is %q, and read again %q", data, p.key, pairs[i].value.reveal(), p.value.reveal())
+			if p.Key != pairs[i].Key || p.Value.Reveal() != pairs[i].Value.Reveal() {
+				t.Errorf("%q: %s is %q, and read again %q", data, p.Key, pairs[i].Value.Reveal(), p.Value.Reveal())
 			}
 		}
 	})
@@ -146,8 +148,8 @@ func FuzzSplitPairs(f *testing.F) {
 			t.Errorf("%q: %d pairs and %v", arg, len(pairs), err)
 		}
 		for _, p := range pairs {
-			if !strings.Contains(arg, p.key+"=") || !strings.Contains(arg, p.value.reveal()) {
-				t.Errorf("%q holds no %s=%q", arg, p.key, p.value.reveal())
+			if !strings.Contains(arg, p.Key+"=") || !strings.Contains(arg, p.Value.Reveal()) {
+				t.Errorf("%q holds no %s=%q", arg, p.Key, p.Value.Reveal())
 			}
 		}
 	})

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"vbot/internal/cloud"
 	"vbot/internal/tty"
 )
 
@@ -24,6 +27,9 @@ import (
 func canAsk(a *app) bool {
 	return tty.IsTerminal(a.stdin) && tty.IsTerminal(a.stderr)
 }
+
+// stdinShows says whether what is typed on stdin would be seen.
+func stdinShows(a *app) bool { return tty.IsTerminal(a.stdin) }
 
 // confirm asks a question that Enter answers with no.
 func confirm(ctx context.Context, a *app, question string) (bool, error) {
@@ -550,15 +556,49 @@ func (p prompter) choose(ctx context.Context, question string, choices []choice,
 
 // hidden asks for a line that is not shown. stdin must be a terminal. Whatever
 // ends it, the terminal is as it was before.
-func hidden(ctx context.Context, a *app, question string) (secret, error) {
+func hidden(ctx context.Context, a *app, question string) (cloud.Secret, error) {
 	p, err := a.prompter()
 	if err != nil {
-		return secret{}, err
+		return cloud.Secret{}, err
 	}
 	typed, err := p.Hidden(ctx, printable(question))
 	if errors.Is(err, tty.ErrTooLong) {
 		err = &failure{Code: codeUsage, Message: fmt.Sprintf("what was typed is %d bytes or more, and a terminal may cut that; nothing was written", tty.MaxLine-1),
 			hint: "give it in a file, or on stdin"}
 	}
-	return newSecret(typed), err
+	return cloud.NewSecret(typed), err
+}
+
+// maxHiddenLine bounds a line on stdin that is never shown, in bytes.
+const maxHiddenLine = 16 << 10
+
+// secretLine reads a line that is not shown: from the terminal, or else from
+// stdin. field is what the line is for.
+func secretLine(ctx context.Context, a *app, noInput bool, field, question string) (cloud.Secret, error) {
+	if canAsk(a) && !noInput {
+		return hidden(ctx, a, question)
+	}
+	wrong := func(message string) (cloud.Secret, error) {
+		return cloud.Secret{}, &failure{Code: codeUsage, Problems: []problem{{Field: field, where: field, Message: message}}}
+	}
+	if stdinShows(a) {
+		return wrong("is missing, and nobody can be asked; give it on stdin")
+	}
+	text, err := interruptible(ctx, func() (string, error) {
+		return bufio.NewReader(io.LimitReader(a.stdin, maxHiddenLine+1)).ReadString('\n')
+	})
+	if f, ok := errors.AsType[*failure](err); ok {
+		return cloud.Secret{}, f
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return cloud.Secret{}, fmt.Errorf("reading stdin: %w", rootCause(err))
+	}
+	if len(text) > maxHiddenLine {
+		return wrong(fmt.Sprintf("the line on stdin is longer than %d bytes", maxHiddenLine))
+	}
+	text = strings.TrimRight(text, "\r\n")
+	if text == "" {
+		return wrong("is missing: stdin holds no line")
+	}
+	return cloud.NewSecret(text), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -12,46 +13,61 @@ import (
 	"testing"
 )
 
+// sources are the files of the program, by their path.
+func sources(t testing.TB, fset *token.FileSet) map[string]*ast.File {
+	t.Helper()
+	files := map[string]*ast.File{}
+	for _, pattern := range []string{"*.go", "internal/*/*.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(fset, name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[filepath.ToSlash(name)] = f
+		}
+	}
+	return files
+}
+
 // Each file may touch one outside thing, and its imports say so: an auditor who
 // wants to know what writes files reads write.go.
 func TestImportsOfEachFile(t *testing.T) {
 	// Packages that touch something outside the program, and who may.
 	outside := map[string][]string{
-		"os":                    {"main.go", "cli.go", "init.go", "write.go", "prompt.go", "cloud.go"},
+		"os":                    {"main.go", "cli.go", "init.go", "write.go", "prompt.go", "internal/tty/terminal.go", "internal/cloud/client.go", "internal/cloud/settings.go"},
 		"os/signal":             {"cli.go"},
-		"syscall":               {"cli.go", "write.go", "cloud.go"}, // signals; the names of errors
-		"runtime":               {"main.go", "cloud.go"},            // the Go version; Windows has other file modes
-		"runtime/debug":         {"main.go"},                        // the linked modules
+		"syscall":               {"cli.go", "write.go", "internal/cloud/client.go"}, // signals; the names of errors
+		"runtime":               {"main.go", "internal/cloud/settings.go"},          // the Go version; Windows has other file modes
+		"runtime/debug":         {"main.go"},                                        // the linked modules
 		"embed":                 {"catalog.go"},
-		"golang.org/x/term":     {},
 		"flag":                  {"cli.go"},
 		"crypto/sha256":         {"write.go"},
 		"crypto/rand":           {},
+		"crypto/tls":            {"internal/cloud/client.go"},
 		"math/rand":             {},
 		"math/rand/v2":          {"main.go"}, // jitter
-		"net":                   {"cloud.go"},
-		"net/http":              {"cloud.go"},
+		"net":                   {"internal/cloud/client.go"},
+		"net/http":              {"internal/cloud/client.go", "internal/cloud/calls.go"},
 		"os/exec":               {},
 		"os/user":               {},
 		"plugin":                {},
-		"time":                  {"main.go", "cli.go", "cloud.go", "secrets.go", "prompt.go"},
+		"time":                  {"main.go", "cli.go", "secrets.go", "internal/cloud/client.go", "internal/tty/terminal.go", "internal/tty/keys.go"},
 		"unsafe":                {},
-		"log":                   {"cloud.go"}, // to silence it
+		"log":                   {"internal/cloud/client.go"}, // to silence it
 		"html/template":         {},
+		"golang.org/x/term":     {"internal/tty/terminal.go"},
 		"golang.org/x/sys/unix": {},
+		"vbot/internal/tty":     {"cli.go", "prompt.go"},
+		"vbot/internal/cloud":   {"signin.go", "login.go", "secrets.go", "prompt.go", "dotenv.go"},
 	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, f := range sources(t, token.NewFileSet()) {
 		for _, i := range f.Imports {
 			path, _ := strconv.Unquote(i.Path.Value)
 			if may, ok := outside[path]; ok && !slices.Contains(may, name) {

@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vbot/internal/tty"
+	"vbot/internal/cloud"
 )
 
 // maxFile bounds a file of pairs, in bytes.
@@ -203,7 +203,7 @@ func (ch *checker) names(args []string, most int, fields ...string) (named, rest
 
 // newName checks what a new secret is to be called.
 func (ch *checker) newName(name string) {
-	if name != "" && !isName(name, 63, "-") {
+	if name != "" && !cloud.IsName(name, 63, "-") {
 		ch.invalid("name", "NAME", "is not the name of a secret: letters, digits and inner hyphens, at most 63")
 	} else if strings.EqualFold(name, "references") {
 		ch.invalid("name", "NAME", "the API uses the name references for something else")
@@ -212,7 +212,7 @@ func (ch *checker) newName(name string) {
 
 // oldName checks the name of a secret that may have been made elsewhere.
 func (ch *checker) oldName(name string) {
-	if name != "" && !isName(name, 63, "-._") {
+	if name != "" && !cloud.IsName(name, 63, "-._") {
 		ch.invalid("name", "NAME", "is not the name of a secret: letters, digits and inner hyphens, dots and underscores, at most 63")
 	}
 }
@@ -295,13 +295,13 @@ func setupList(inv *invocation) runFunc {
 }
 
 // showAll lists what there is.
-func (c *client) showAll(ctx context.Context, setsOnly bool, region string, asJSON bool) error {
-	rows, err := c.list(ctx, region)
+func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJSON bool) error {
+	rows, err := c.List(ctx, region)
 	if err != nil {
 		return err
 	}
 	if setsOnly {
-		rows = slices.DeleteFunc(rows, func(r row) bool { return r.Type == typeImagePull })
+		rows = slices.DeleteFunc(rows, func(r cloud.Entry) bool { return r.Type == cloud.TypeImagePull })
 	}
 	if asJSON {
 		type entry struct {
@@ -315,7 +315,7 @@ func (c *client) showAll(ctx context.Context, setsOnly bool, region string, asJS
 			Secrets []entry `json:"secrets"`
 		}{[]entry{}}
 		for _, r := range rows {
-			answer.Secrets = append(answer.Secrets, entry{r.Name, orNull(r.kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message)})
+			answer.Secrets = append(answer.Secrets, entry{r.Name, orNull(r.Kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message)})
 		}
 		return writeJSON(c.app.stdout, answer)
 	}
@@ -329,7 +329,7 @@ func (c *client) showAll(ctx context.Context, setsOnly bool, region string, asJS
 	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, orDash(r.kind()), orDash(r.Status), orDash(r.Region))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, orDash(r.Kind()), orDash(r.Status), orDash(r.Region))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -346,8 +346,8 @@ func (c *client) showAll(ctx context.Context, setsOnly bool, region string, asJS
 func orDash(s string) string { return cmp.Or(s, "-") }
 
 // showSet shows one set.
-func (c *client) showSet(ctx context.Context, name, region string, asJSON bool) error {
-	s, err := c.get(ctx, name)
+func (c *session) showSet(ctx context.Context, name, region string, asJSON bool) error {
+	s, err := c.Get(ctx, name)
 	if err != nil {
 		return c.noSet(ctx, name, err, codeNotFound)
 	}
@@ -362,18 +362,18 @@ func (c *client) showSet(ctx context.Context, name, region string, asJSON bool) 
 			Region  orNull   `json:"region"`
 			Message orNull   `json:"message"`
 			Keys    []string `json:"keys"`
-		}{name, kindSet, orNull(s.Status), orNull(s.Region), orNull(s.Message), append([]string{}, s.keys...)})
+		}{name, cloud.KindSet, orNull(s.Status), orNull(s.Region), orNull(s.Message), append([]string{}, s.Keys...)})
 	}
 	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\n", name, kindSet, orDash(s.Status), orDash(s.Region))
+	fmt.Fprintf(w, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\n", name, cloud.KindSet, orDash(s.Status), orDash(s.Region))
 	if s.Message != "" {
 		fmt.Fprintf(w, "Message:\t%s\n", s.Message)
 	}
-	fmt.Fprintf(w, "Keys:\t%d\n", len(s.keys))
+	fmt.Fprintf(w, "Keys:\t%d\n", len(s.Keys))
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, k := range s.keys {
+	for _, k := range s.Keys {
 		if _, err := fmt.Fprintln(c.app.stdout, "  "+k); err != nil {
 			return err
 		}
@@ -383,15 +383,15 @@ func (c *client) showSet(ctx context.Context, name, region string, asJSON bool) 
 
 // noSet turns the error of reading a set into what it means. The API answers 400
 // for an image pull secret, but not only for one; the listing knows.
-func (c *client) noSet(ctx context.Context, name string, err error, code string) error {
-	if notFound(err) {
+func (c *session) noSet(ctx context.Context, name string, err error, code string) error {
+	if cloud.IsNotFound(err) {
 		return &failure{Code: codeNotFound, Message: fmt.Sprintf("there is no secret set %s in %s", name, c.orgLabel()), err: err}
 	}
-	if !badRequest(err) {
+	if !cloud.IsBadRequest(err) {
 		return err
 	}
-	r, listErr := c.find(ctx, name)
-	if listErr != nil || r == nil || r.Type != typeImagePull {
+	r, listErr := c.Find(ctx, name)
+	if listErr != nil || r == nil || r.Type != cloud.TypeImagePull {
 		return err
 	}
 	return &failure{Code: code, Message: name + " is an image pull secret, not a secret set", err: err}
@@ -433,12 +433,12 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 		return err
 	}
 	for _, p := range pairs {
-		c.hide = append(c.hide, p.value)
+		c.Hide(p.Value)
 	}
 	if err := c.findOrganization(ctx); err != nil {
 		return err
 	}
-	s := &storing{client: c, name: name, region: o.regionGiven(), pairs: pairs}
+	s := &storing{session: c, name: name, region: o.regionGiven(), pairs: pairs}
 	if err := s.look(ctx); err != nil {
 		return err
 	}
@@ -497,7 +497,7 @@ func inRegion(region string) string {
 
 // read checks the command line and reads the file. Pairs whose value has to be
 // asked for come with an empty one.
-func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, []pair, error) {
+func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, []cloud.Pair, error) {
 	var ch checker
 	named, rest := ch.names(args, -1, "name")
 	name := named[0]
@@ -521,22 +521,26 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, [
 	if len(pairs) > 0 {
 		// Names of the file and of the command line together, each once.
 		for _, p := range given {
-			if i := slices.IndexFunc(pairs, func(q pair) bool { return q.key == p.key }); i >= 0 {
-				ch.invalid(p.key, p.key, "is given twice: as an argument, and in line %d of the file", pairs[i].line)
+			if i := slices.IndexFunc(pairs, func(q pair) bool { return q.Key == p.Key }); i >= 0 {
+				ch.invalid(p.Key, p.Key, "is given twice: as an argument, and in line %d of the file", pairs[i].line)
 			}
 		}
 	}
 	for _, p := range given {
-		if p.value.empty() && !o.dryRun && (o.noInput || !canAsk(a)) {
-			ch.usage = append(ch.usage, problem{Field: p.key, where: p.key, Message: "its value has to be asked for, and nobody can be asked; give --file - or KEY=VALUE"})
+		if p.Value.Empty() && !o.dryRun && (o.noInput || !canAsk(a)) {
+			ch.usage = append(ch.usage, problem{Field: p.Key, where: p.Key, Message: "its value has to be asked for, and nobody can be asked; give --file - or KEY=VALUE"})
 		}
 	}
-	return name, append(pairs, given...), ch.err()
+	var all []cloud.Pair
+	for _, p := range append(pairs, given...) {
+		all = append(all, p.Pair)
+	}
+	return name, all, ch.err()
 }
 
 // filePairs reads the pairs of a file, or of stdin for "-".
 func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
-	if name == "-" && tty.IsTerminal(a.stdin) {
+	if name == "-" && stdinShows(a) {
 		// What is typed there is shown.
 		ch.invalid("file", "--file", "stdin is a terminal, which would show what is typed; KEY asks without showing it")
 		return nil
@@ -569,7 +573,7 @@ func (ch *checker) argumentPairs(args []string) (pairs []pair) {
 			return nil
 		}
 		for i, p := range several {
-			pairs = ch.add(pairs, p, i+1, p.value.empty())
+			pairs = ch.add(pairs, p, i+1, p.Value.Empty())
 		}
 		if several != nil {
 			return pairs
@@ -577,7 +581,7 @@ func (ch *checker) argumentPairs(args []string) (pairs []pair) {
 	}
 	for i, arg := range args {
 		p, ok := onePair(arg)
-		pairs = ch.add(pairs, p, i+1, ok && p.value.empty())
+		pairs = ch.add(pairs, p, i+1, ok && p.Value.Empty())
 	}
 	return pairs
 }
@@ -585,15 +589,15 @@ func (ch *checker) argumentPairs(args []string) (pairs []pair) {
 // add appends the pair if it is a good one. n counts the pairs.
 func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
 	switch {
-	case !isKey(p.key):
+	case !cloud.IsKey(p.Key):
 		// It may be a value that lost its key.
-		ch.invalid("secrets", fmt.Sprintf("pair %d", n), "is neither KEY nor KEY=VALUE; %s", keyRule)
-	case slices.ContainsFunc(pairs, func(q pair) bool { return q.key == p.key }):
-		ch.invalid(p.key, p.key, "is given twice")
+		ch.invalid("secrets", fmt.Sprintf("pair %d", n), "is neither KEY nor KEY=VALUE; %s", cloud.KeyRule)
+	case slices.ContainsFunc(pairs, func(q pair) bool { return q.Key == p.Key }):
+		ch.invalid(p.Key, p.Key, "is given twice")
 	case empty:
-		ch.invalid(p.key, p.key, "the value is empty")
-	case valueFault(p.value) != "":
-		ch.invalid(p.key, p.key, "%s", valueFault(p.value))
+		ch.invalid(p.Key, p.Key, "the value is empty")
+	case valueFault(p.Value) != "":
+		ch.invalid(p.Key, p.Key, "%s", valueFault(p.Value))
 	default:
 		return append(pairs, p)
 	}
@@ -601,38 +605,38 @@ func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
 }
 
 // valueFault says why a value cannot be stored as it is.
-func valueFault(value secret) string {
-	if !utf8.ValidString(value.reveal()) {
+func valueFault(value cloud.Secret) string {
+	if !utf8.ValidString(value.Reveal()) {
 		return "the value is not UTF-8 text" // JSON would change it
 	}
-	if strings.ContainsRune(value.reveal(), 0) {
+	if strings.ContainsRune(value.Reveal(), 0) {
 		return "the value holds a NUL character"
 	}
 	return ""
 }
 
 // ask asks for the values that are not there yet.
-func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []pair) error {
+func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []cloud.Pair) error {
 	if o.dryRun {
 		return nil // it shows names
 	}
 	var ch checker
 	for i, p := range pairs {
-		if !p.value.empty() {
+		if !p.Value.Empty() {
 			continue
 		}
-		value, err := hidden(ctx, a, p.key+" for "+name+" (not shown):")
+		value, err := hidden(ctx, a, p.Key+" for "+name+" (not shown):")
 		if err != nil {
 			return err
 		}
-		pairs[i].value = value
-		if value.empty() {
-			ch.invalid(p.key, p.key, "the value is empty")
+		pairs[i].Value = value
+		if value.Empty() {
+			ch.invalid(p.Key, p.Key, "the value is empty")
 		} else if fault := valueFault(value); fault != "" {
-			ch.invalid(p.key, p.key, "%s", fault)
-		} else if strings.HasPrefix(value.reveal(), "-----BEGIN ") {
+			ch.invalid(p.Key, p.Key, "%s", fault)
+		} else if strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
 			// The lines after the first are on their way to whoever reads next.
-			return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: p.key, where: p.key,
+			return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: p.Key, where: p.Key,
 				Message: "a key of several lines cannot be typed; give it with --file, in double quotes"}}}
 		}
 	}
@@ -641,11 +645,11 @@ func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []pair)
 
 // storing is a set that pairs are on their way to.
 type storing struct {
-	*client
+	*session
 	name   string
 	region string // what was asked for; then what it is
-	pairs  []pair
-	was    *secretSet // nil: there was none
+	pairs  []cloud.Pair
+	was    *cloud.Set // nil: there was none
 	status string
 }
 
@@ -676,15 +680,15 @@ type keyResult struct {
 func (s *storing) result(each string) setResult {
 	r := setResult{s.name, orNull(s.region), s.was == nil, orNull(s.status), []keyResult{}}
 	for _, p := range s.pairs {
-		r.Keys = append(r.Keys, keyResult{p.key, each, s.was != nil && slices.Contains(s.was.keys, p.key)})
+		r.Keys = append(r.Keys, keyResult{p.Key, each, s.was != nil && slices.Contains(s.was.Keys, p.Key)})
 	}
 	return r
 }
 
 // look finds out whether the set exists, and refuses what the API would refuse.
 func (s *storing) look(ctx context.Context) error {
-	was, err := s.get(ctx, s.name)
-	if notFound(err) {
+	was, err := s.Get(ctx, s.name)
+	if cloud.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
@@ -725,8 +729,8 @@ func (s *storing) plan() string {
 // store sends all pairs in one request; if the API does not take that form, one
 // request a pair.
 func (s *storing) store(ctx context.Context) error {
-	region, err := s.putPairs(ctx, s.name, s.region, s.pairs)
-	if badRequest(err) {
+	region, err := s.StorePairs(ctx, s.name, s.region, s.pairs)
+	if cloud.IsBadRequest(err) {
 		return s.storeOneByOne(ctx, err)
 	}
 	s.region = cmp.Or(region, s.region)
@@ -737,14 +741,14 @@ func (s *storing) store(ctx context.Context) error {
 // whole is what the API said of all in one request.
 func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
 	for i, p := range s.pairs {
-		region, err := s.putPair(ctx, s.name, s.region, p)
+		region, err := s.StorePair(ctx, s.name, s.region, p)
 		if err == nil {
 			s.region = cmp.Or(region, s.region)
 			continue
 		}
 		if i == 0 {
-			if e := asAPI(err); e != nil && e.message != asAPI(whole).message {
-				return &failure{Code: e.code, Message: whole.Error() + "; " + e.Error(), err: err}
+			if e := cloud.AsError(err); e != nil && e.Message != cloud.AsError(whole).Message {
+				return &failure{Code: e.Code(), Message: whole.Error() + "; " + e.Error(), err: err}
 			}
 			return err
 		}
@@ -777,7 +781,7 @@ func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
 
 // readiness is the status of the set, and what the API says about it.
 func (s *storing) readiness(ctx context.Context) (status, message string, err error) {
-	now, err := s.get(ctx, s.name)
+	now, err := s.Get(ctx, s.name)
 	if err != nil {
 		return "", "", err
 	}
@@ -785,7 +789,7 @@ func (s *storing) readiness(ctx context.Context) (status, message string, err er
 }
 
 // waitReady asks for the readiness until it is ready.
-func (c *client) waitReady(ctx context.Context, name string, limit time.Duration, look func(context.Context) (status, message string, err error)) (string, error) {
+func (c *session) waitReady(ctx context.Context, name string, limit time.Duration, look func(context.Context) (status, message string, err error)) (string, error) {
 	began := c.app.now()
 	stored := name + " is stored, but "
 	last := ""
@@ -802,7 +806,7 @@ func (c *client) waitReady(ctx context.Context, name string, limit time.Duration
 		switch {
 		case ctx.Err() != nil:
 			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it is not known to be ready"}
-		case notFound(err):
+		case cloud.IsNotFound(err):
 			continue // a new one may take a moment to be seen
 		case err != nil:
 			f := *asFailure(err)
@@ -852,8 +856,8 @@ func setupUnset(inv *invocation) runFunc {
 		name, key := named[0], named[1]
 		ch.empty(args, "name", "key")
 		ch.oldName(name)
-		if key != "" && !isKey(key) {
-			ch.invalid("key", "KEY", "is no key; %s", keyRule)
+		if key != "" && !cloud.IsKey(key) {
+			ch.invalid("key", "KEY", "is no key; %s", cloud.KeyRule)
 		}
 		ch.wrong = append(ch.wrong, o.problems()...)
 		ch.asks(a, o.skip, o.noInput, "unset")
@@ -864,18 +868,18 @@ func setupUnset(inv *invocation) runFunc {
 		if err != nil {
 			return err
 		}
-		s, err := c.get(ctx, name)
+		s, err := c.Get(ctx, name)
 		if err != nil {
 			return c.noSet(ctx, name, err, codeRejected)
 		}
-		if !slices.Contains(s.keys, key) {
+		if !slices.Contains(s.Keys, key) {
 			return &failure{Code: codeNotFound, Message: fmt.Sprintf("there is no key %s in secret set %s of %s", key, name, c.orgLabel())}
 		}
 		what := fmt.Sprintf("key %s of secret set %s of %s%s", key, name, c.orgLabel(), inRegion(s.Region))
 		if err := o.agreed(ctx, a, "Remove "+what+"?", "nothing was removed"); err != nil {
 			return err
 		}
-		if err := c.remove(ctx, "removing key "+key+" of "+name, name, key); err != nil {
+		if err := c.Remove(ctx, "removing key "+key+" of "+name, name, key); err != nil {
 			return err
 		}
 		a.note("removed %s", what)
@@ -911,7 +915,7 @@ func setupDelete(inv *invocation) runFunc {
 		if err := o.agreed(ctx, a, "Delete "+what+"? It cannot be undone.", "nothing was deleted"); err != nil {
 			return err
 		}
-		if err := c.remove(ctx, "deleting "+name, name); err != nil {
+		if err := c.Remove(ctx, "deleting "+name, name); err != nil {
 			return err
 		}
 		a.note("deleted %s", what)
@@ -923,15 +927,15 @@ func setupDelete(inv *invocation) runFunc {
 }
 
 // describe says what goes when name is deleted, a set or an image pull secret.
-func (c *client) describe(ctx context.Context, name string) (string, error) {
-	s, err := c.get(ctx, name)
+func (c *session) describe(ctx context.Context, name string) (string, error) {
+	s, err := c.Get(ctx, name)
 	if err == nil {
-		return fmt.Sprintf("secret set %s of %s%s, with %s", name, c.orgLabel(), inRegion(s.Region), plural(len(s.keys), "key")), nil
+		return fmt.Sprintf("secret set %s of %s%s, with %s", name, c.orgLabel(), inRegion(s.Region), plural(len(s.Keys), "key")), nil
 	}
-	if badRequest(err) {
-		r, listErr := c.find(ctx, name)
+	if cloud.IsBadRequest(err) {
+		r, listErr := c.Find(ctx, name)
 		if listErr == nil && r != nil {
-			return fmt.Sprintf("%s %s of %s%s", kindWords(r.kind()), name, c.orgLabel(), inRegion(r.Region)), nil
+			return fmt.Sprintf("%s %s of %s%s", kindWords(r.Kind()), name, c.orgLabel(), inRegion(r.Region)), nil
 		}
 	}
 	return "", c.noSet(ctx, name, err, codeRejected)
@@ -981,36 +985,36 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 	if err != nil {
 		return err
 	}
-	if login.empty() {
+	if login.Empty() {
 		if login, err = o.ask(ctx, a, host); err != nil {
 			return err
 		}
 	}
 	value := login
 	if o.encode {
-		value = newSecret(base64.StdEncoding.EncodeToString([]byte(login.reveal())))
-		_, password, _ := strings.Cut(login.reveal(), ":")
-		c.hide = append(c.hide, newSecret(password))
+		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(login.Reveal())))
+		_, password, _ := strings.Cut(login.Reveal(), ":")
+		c.Hide(cloud.NewSecret(password))
 	}
-	c.hide = append(c.hide, login, value)
+	c.Hide(login, value)
 	if err := c.findOrganization(ctx); err != nil {
 		return err
 	}
-	was, err := c.find(ctx, name)
+	was, err := c.Find(ctx, name)
 	if err != nil {
 		return err
 	}
 	region := o.regionGiven()
 	if was != nil {
-		if was.Type != typeImagePull {
-			return &failure{Code: codeRejected, Message: fmt.Sprintf("there is a %s of the name %s; nothing was written", kindWords(was.kind()), name)}
+		if was.Type != cloud.TypeImagePull {
+			return &failure{Code: codeRejected, Message: fmt.Sprintf("there is a %s of the name %s; nothing was written", kindWords(was.Kind()), name)}
 		}
 		if region != "" && was.Region != "" && region != was.Region {
 			return wrongRegion(name, was.Region, region)
 		}
 		region = cmp.Or(region, was.Region)
 	}
-	now, err := c.putImagePull(ctx, name, region, host, value)
+	now, err := c.StoreImagePull(ctx, name, region, host, value)
 	if err != nil {
 		return err
 	}
@@ -1024,7 +1028,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 	a.note("stored image pull secret %s for %s in %s%s (%s)", name, host, c.orgLabel(), inRegion(string(result.Region)), newOrReplaced(was != nil, "updated"))
 	if o.wait > 0 {
 		status, err := c.waitReady(ctx, name, o.wait, func(ctx context.Context) (string, string, error) {
-			r, err := c.find(ctx, name)
+			r, err := c.Find(ctx, name)
 			if err != nil || r == nil {
 				return "", "", err
 			}
@@ -1046,7 +1050,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 
 // read checks the command line. The credentials are empty if they have to be asked
 // for.
-func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (name, host string, login secret, err error) {
+func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (name, host string, login cloud.Secret, err error) {
 	var ch checker
 	named, rest := ch.names(args, 3, "name", "host")
 	name = named[0]
@@ -1061,30 +1065,30 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 	}
 	switch {
 	case len(rest) > 0:
-		login = newSecret(rest[0])
+		login = cloud.NewSecret(rest[0])
 	case len(args) < 2:
 		// It is not known yet what the credentials would be for.
 	case !o.noInput && canAsk(a):
-		return name, host, secret{}, ch.err()
+		return name, host, cloud.Secret{}, ch.err()
 	default:
-		login, err = secretLine(ctx, a, true, "credentials", "", maxToken)
+		login, err = secretLine(ctx, a, true, "credentials", "")
 		if f, ok := errors.AsType[*failure](err); ok && f.Code == codeUsage {
 			ch.usage = append(ch.usage, f.Problems...)
 		} else if err != nil {
-			return "", "", secret{}, err
+			return "", "", cloud.Secret{}, err
 		}
 	}
-	if !login.empty() {
+	if !login.Empty() {
 		ch.credentials(login, o.encode)
 	}
 	return name, host, login, ch.err()
 }
 
 // credentials checks what stands for USER:PASSWORD.
-func (ch *checker) credentials(login secret, encode bool) {
-	user, password, ok := strings.Cut(login.reveal(), ":")
+func (ch *checker) credentials(login cloud.Secret, encode bool) {
+	user, password, ok := strings.Cut(login.Reveal(), ":")
 	switch {
-	case !utf8.ValidString(login.reveal()) || strings.ContainsFunc(login.reveal(), unicode.IsControl):
+	case !utf8.ValidString(login.Reveal()) || strings.ContainsFunc(login.Reveal(), unicode.IsControl):
 		ch.invalid("credentials", "CREDENTIALS", "hold a control character, or are not UTF-8 text")
 	case encode && (!ok || user == "" || password == ""):
 		ch.invalid("credentials", "CREDENTIALS", "are not USER:PASSWORD; --no-encode sends a text as it is")
@@ -1092,24 +1096,24 @@ func (ch *checker) credentials(login secret, encode bool) {
 }
 
 // ask asks for the credentials, and for the password by itself if only a user came.
-func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (secret, error) {
+func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (cloud.Secret, error) {
 	question := "USER:PASSWORD for " + host + " (not shown):"
 	if !o.encode {
 		question = "Encoded credentials for " + host + " (not shown):"
 	}
 	login, err := hidden(ctx, a, question)
 	if err != nil {
-		return secret{}, err
+		return cloud.Secret{}, err
 	}
-	if o.encode && !login.empty() && !strings.Contains(login.reveal(), ":") {
+	if o.encode && !login.Empty() && !strings.Contains(login.Reveal(), ":") {
 		password, err := hidden(ctx, a, "Password of that user (not shown):")
 		if err != nil {
-			return secret{}, err
+			return cloud.Secret{}, err
 		}
-		login = newSecret(login.reveal() + ":" + password.reveal())
+		login = cloud.NewSecret(login.Reveal() + ":" + password.Reveal())
 	}
 	var ch checker
-	if login.empty() {
+	if login.Empty() {
 		ch.missing("credentials", "is missing")
 	} else {
 		ch.credentials(login, o.encode)
@@ -1131,5 +1135,5 @@ func registry(s string) (string, bool) {
 
 // isHost says whether s is a name or an address of the internet.
 func isHost(s string) bool {
-	return isName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
+	return cloud.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
 }

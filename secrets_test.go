@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vbot/internal/cloud"
 )
 
 // Commands against the stand-in, what they print, silence included, and which
@@ -21,7 +23,7 @@ func TestSecretsTranscripts(t *testing.T) {
 	many := func(s *standin) {
 		s.keep("app-secrets", "us-west", "ready", "API_KEY", "DB_URL")
 		s.keep("broken", "eu-central", "failed", "A").message = "Provisioning failed.\n\x1b[2JRe-create the secret."
-		s.keep("hub", "us-west", "ready").kind = typeImagePull
+		s.keep("hub", "us-west", "ready").kind = cloud.TypeImagePull
 		s.keep("cluster", "pce-acme", "unknown").source = "referenced"
 		s.keep("bare", "", "")
 		s.keep("evil\x1b[2J\nforged  secret_set", "us-west", "ready")
@@ -432,12 +434,12 @@ func TestValuesNeverComeOut(t *testing.T) {
 
 // A type that prints nothing of itself guards against what no test thinks of.
 func TestSecretPrintsNothing(t *testing.T) {
-	p := pair{key: "K", value: newSecret("hunter2")}
-	data, err := json.Marshal(map[string]any{"v": p.value})
+	p := pair{Pair: cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}}
+	data, err := json.Marshal(map[string]any{"v": p.Value})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, got := range []string{fmt.Sprint(p, &p), fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, p.value, p.value), string(data)} {
+	for _, got := range []string{fmt.Sprint(p, &p), fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, p.Value, p.Value), string(data)} {
 		if strings.Contains(got, "hunter2") || strings.Contains(got, "68756e") {
 			t.Errorf("a secret printed itself: %s", got)
 		}

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vbot/internal/cloud"
 )
 
 // A standin is the API of Pipecat Cloud as its description has it, and strict: it
@@ -86,7 +88,7 @@ func bareStandin(t testing.TB) *standin {
 
 // keep makes the API hold a secret set.
 func (s *standin) keep(name, region, status string, keys ...string) *kept {
-	k := &kept{kind: typeSet, region: region, status: status, values: map[string]string{}}
+	k := &kept{kind: cloud.TypeSet, region: region, status: status, values: map[string]string{}}
 	for _, key := range keys {
 		k.values[key] = "old"
 	}
@@ -262,7 +264,7 @@ func (s *standin) get(w http.ResponseWriter, name string) {
 		refuse(w, 404, "NOT_FOUND", "Set not found")
 		return
 	}
-	if k.kind == typeImagePull {
+	if k.kind == cloud.TypeImagePull {
 		refuse(w, 400, "PCC-1006", "Cannot retrieve image pull secrets by name")
 		return
 	}
@@ -329,12 +331,12 @@ func (s *standin) put(w http.ResponseWriter, name string, body []byte) {
 	}
 	image := in.IsImagePull != nil && *in.IsImagePull
 	if k == nil {
-		k = &kept{kind: typeSet, region: region, status: "pending", values: map[string]string{}}
+		k = &kept{kind: cloud.TypeSet, region: region, status: "pending", values: map[string]string{}}
 		if image {
-			k.kind = typeImagePull
+			k.kind = cloud.TypeImagePull
 		}
 	}
-	if image != (k.kind == typeImagePull) {
+	if image != (k.kind == cloud.TypeImagePull) {
 		refuse(w, 400, "GENERIC_BAD_REQUEST", "Set is of another type")
 		return
 	}
@@ -426,7 +428,7 @@ func with200(body string) misbehaviour {
 }
 
 func huge(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
-	fmt.Fprintf(w, `{"status":"OK","region":"%s"}`, strings.Repeat("x", maxAnswer))
+	fmt.Fprintf(w, `{"status":"OK","region":"%s"}`, strings.Repeat("x", 8<<20))
 }
 
 // status answers with the HTTP status and the API's form of an error.

@@ -1,0 +1,236 @@
+package cloud
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// below is the path of something that belongs to the organization.
+func (c *Client) below(segments ...string) []string {
+	if c.Organization == "" {
+		return segments
+	}
+	return append([]string{"organizations", c.Organization}, segments...)
+}
+
+// Organizations are the names of those that the token belongs to, sorted.
+func (c *Client) Organizations(ctx context.Context) (names []string, err error) {
+	var got organizationList
+	err = c.do(ctx, request{doing: "listing your organizations", method: http.MethodGet, path: []string{"organizations"}}, &got)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range *got.Organizations {
+		names = append(names, o.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+type organizationList struct {
+	Organizations *[]struct {
+		Name string `json:"name"`
+	} `json:"organizations"`
+}
+
+func (l *organizationList) check() error {
+	if l.Organizations == nil {
+		return errShape
+	}
+	for _, o := range *l.Organizations {
+		if !IsSegment(o.Name) {
+			return errShape
+		}
+	}
+	return nil
+}
+
+var errShape = errors.New("JSON of another shape")
+
+// List is all sets and image pull secrets, sorted by name.
+func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
+	r := request{doing: "listing secrets", method: http.MethodGet, path: c.below("secrets")}
+	if region != "" {
+		r.query = url.Values{"region": {region}}
+	}
+	var got secretList
+	if err := c.do(ctx, r, &got); err != nil {
+		return nil, err
+	}
+	rows := *got.Sets
+	for i := range rows {
+		r := &rows[i]
+		r.Name, r.Type, r.Region, r.Status = c.oneLine(r.Name), c.oneLine(r.Type), c.oneLine(r.Region), c.oneLine(r.Status)
+		r.Message = c.clean(r.Message)
+	}
+	// The API does not know the filter in every version.
+	rows = slices.DeleteFunc(rows, func(r Entry) bool { return region != "" && r.Region != region })
+	slices.SortStableFunc(rows, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	return rows, nil
+}
+
+// Find is the entry of the listing with the name, or nil.
+func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
+	rows, err := c.List(ctx, "")
+	if i := slices.IndexFunc(rows, func(r Entry) bool { return r.Name == name }); i >= 0 {
+		return &rows[i], err
+	}
+	return nil, err
+}
+
+// An Entry is a secret of either kind, as a listing shows it.
+type Entry struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Region  string `json:"region"`
+	Status  string `json:"status"`
+	Message string `json:"errorMessage"`
+}
+
+// Kind is what vbot calls the entry's type. One that it does not know is shown as
+// it is.
+func (r Entry) Kind() string {
+	switch r.Type {
+	case TypeSet:
+		return KindSet
+	case TypeImagePull:
+		return KindImagePull
+	}
+	return r.Type
+}
+
+// The kinds of the API, and what vbot calls them.
+const (
+	TypeSet       = "secret"
+	TypeImagePull = "imagePullSecret"
+	KindSet       = "secret_set"
+	KindImagePull = "image_pull_secret"
+)
+
+type secretList struct {
+	Sets *[]Entry `json:"sets"`
+}
+
+func (l *secretList) check() error {
+	if l.Sets == nil || slices.ContainsFunc(*l.Sets, func(r Entry) bool { return r.Name == "" }) {
+		return errShape
+	}
+	return nil
+}
+
+// Get is one secret set. For an image pull secret the API answers 400.
+func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
+	var got Set
+	err := c.do(ctx, request{doing: "reading secret set " + name, method: http.MethodGet, path: c.below("secrets", name)}, &got)
+	if err != nil {
+		return nil, err
+	}
+	got.Region, got.Status, got.Message = c.oneLine(got.Region), c.oneLine(got.Status), c.clean(got.Message)
+	for _, s := range *got.Secrets {
+		got.Keys = append(got.Keys, c.oneLine(s.FieldName))
+	}
+	slices.Sort(got.Keys)
+	return &got, nil
+}
+
+type Set struct {
+	Region  string `json:"region"`
+	Status  string `json:"status"`
+	Message string `json:"errorMessage"`
+	Source  string `json:"source"`
+	Secrets *[]struct {
+		FieldName string `json:"fieldName"`
+	} `json:"secrets"`
+	Keys []string // sorted
+}
+
+func (s *Set) check() error {
+	if s.Secrets == nil {
+		return errShape
+	}
+	for _, f := range *s.Secrets {
+		if f.FieldName == "" {
+			return errShape
+		}
+	}
+	return nil
+}
+
+// StorePairs stores all pairs in one request, which adds to the keys that are
+// there. It returns the region of the set.
+func (c *Client) StorePairs(ctx context.Context, name, region string, pairs []Pair) (string, error) {
+	type entry struct {
+		Key   string `json:"secretKey"`
+		Value string `json:"secretValue"`
+	}
+	body := struct {
+		Secrets []entry `json:"secrets"`
+		Region  string  `json:"region,omitempty"`
+	}{Region: region}
+	for _, p := range pairs {
+		body.Secrets = append(body.Secrets, entry{p.Key, p.Value.Reveal()})
+	}
+	doing := fmt.Sprintf("storing %d keys in %s", len(pairs), name)
+	if len(pairs) == 1 {
+		doing = "storing 1 key in " + name
+	}
+	return c.put(ctx, doing, name, body)
+}
+
+// StorePair stores one pair, in the form of the Python client, which the openapi
+// description does not have.
+func (c *Client) StorePair(ctx context.Context, name, region string, p Pair) (string, error) {
+	return c.put(ctx, "storing "+p.Key+" in "+name, name, struct {
+		Name        string `json:"name"`
+		IsImagePull bool   `json:"isImagePullSecret"`
+		Key         string `json:"secretKey"`
+		Value       string `json:"secretValue"`
+		Region      string `json:"region,omitempty"`
+	}{name, false, p.Key, p.Value.Reveal(), region})
+}
+
+// StoreImagePull stores an image pull secret.
+func (c *Client) StoreImagePull(ctx context.Context, name, region, host string, value Secret) (string, error) {
+	return c.put(ctx, "storing image pull secret "+name, name, struct {
+		IsImagePull bool   `json:"isImagePullSecret"`
+		Value       string `json:"secretValue"`
+		Host        string `json:"host"`
+		Region      string `json:"region,omitempty"`
+	}{true, value.Reveal(), host, region})
+}
+
+func (c *Client) put(ctx context.Context, doing, name string, body any) (region string, err error) {
+	var got confirmation
+	err = c.do(ctx, request{doing: doing, method: http.MethodPut, path: c.below("secrets", name), body: body}, &got)
+	return c.oneLine(got.Region), err
+}
+
+// A confirmation is what the API answers when it has stored or deleted.
+type confirmation struct {
+	Status string `json:"status"` // the word OK, and not the readiness
+	Region string `json:"region"`
+}
+
+func (c *confirmation) check() error {
+	if !strings.EqualFold(c.Status, "ok") {
+		return errShape
+	}
+	return nil
+}
+
+// Remove deletes a secret of either kind, or with a key that key of a set. The
+// caller has seen it there: so if an answer is lost and the next says that it is
+// not there, it is gone.
+func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
+	err := c.do(ctx, request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...)}, &confirmation{})
+	if e := AsError(err); IsNotFound(err) && e.Unsure {
+		return nil
+	}
+	return err
+}

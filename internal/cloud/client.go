@@ -1,0 +1,524 @@
+package cloud
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+)
+
+// Address is that of the API, which its openapi.json describes.
+const Address = "https://api.pipecat.daily.co"
+
+const (
+	maxTries    = 4
+	firstPause  = 500 * time.Millisecond // doubled for each further try
+	tryTimeout  = 30 * time.Second       // for one request with its answer
+	callTimeout = 2 * time.Minute        // for a request with all its tries
+	maxAnswer   = 8 << 20                // bytes; a listing of 200 sets has 30,000
+	maxMessage  = 500                    // runes of the API's text that are shown
+)
+
+// A World is what the client needs of the program that it is in.
+type World struct {
+	UserAgent string
+	Now       func() time.Time
+	Pause     func(context.Context, time.Duration) error
+	Random    func() float64           // from [0, 1)
+	Note      func(text string)        // tells the person that a request is tried again
+	Printable func(text string) string // drops what may not be printed
+}
+
+// A Client speaks with the API for one token.
+type Client struct {
+	World
+	Base         *url.URL
+	Organization string // "" for a key that belongs to one
+	TryTimeout   time.Duration
+	CallTimeout  time.Duration
+	Accepted     bool // the API has taken the token
+
+	token   Secret
+	refused string // what to say when the API does not take it
+	http    *http.Client
+	hide    []Secret // what the API's words are cleaned of
+}
+
+// New makes a client for the API at base. roots are the authorities to trust; nil
+// are the system's.
+func New(base *url.URL, roots *x509.CertPool, world World) *Client {
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment,
+		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+			if resp.StatusCode != http.StatusOK {
+				return proxyError(resp.StatusCode)
+			}
+			return nil
+		},
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		ForceAttemptHTTP2:   true,
+		TLSClientConfig:     &tls.Config{RootCAs: roots},
+	}
+	// net/http logs there what GODEBUG=http2debug=2 asks for, values and all, and
+	// bytes that a server sends unasked.
+	log.SetOutput(io.Discard)
+	return &Client{World: world, Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, http: &http.Client{
+		Transport: transport,
+		// A redirect would carry the values elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Use makes the client speak for token. refused is what to say when the API does
+// not take it.
+func (c *Client) Use(token Secret, refused string) {
+	c.token, c.refused = token, refused
+	c.Hide(token)
+}
+
+// Hide keeps values out of what the API says.
+func (c *Client) Hide(values ...Secret) { c.hide = append(c.hide, values...) }
+
+// Personal says whether the token stands for a person, who may belong to several
+// organizations. A private API key belongs to one.
+func (c *Client) Personal() bool { return strings.HasPrefix(c.token.Reveal(), "pcc_pat_") }
+
+// clean makes the API's words fit to be shown: one line, of bounded length, and
+// without anything that was sent to be kept secret.
+func (c *Client) clean(s string) string {
+	var words []string
+	for _, h := range c.hide {
+		value := strings.TrimSpace(h.Reveal())
+		if value == "" {
+			continue
+		}
+		quoted, _ := json.Marshal(value)
+		words = append(words, value, strings.Trim(string(quoted), `"`), base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(value))
+		// What is longer than the text may have been cut to fit in it; and a part may
+		// be all that is recognizable, when the text was quoted twice.
+		for _, run := range longRuns(s) {
+			if strings.Contains(value, run) {
+				words = append(words, run)
+			}
+		}
+		if len(value) < 2*len(s) {
+			words = append(words, longRuns(value)...)
+		}
+	}
+	// Of two that overlap the longer one goes first.
+	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, w := range words {
+		s = hideWord(s, w)
+	}
+	s = c.oneLine(s)
+	if r := []rune(s); len(r) > maxMessage {
+		s = string(r[:maxMessage]) + "..."
+	}
+	return s
+}
+
+// longRuns are the letters and digits in s that stand together, 6 or more.
+func longRuns(s string) []string {
+	runs := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(runs, func(run string) bool { return len(run) < 6 || run == "hidden" })
+}
+
+// hideWord replaces word in s. One of up to 3 bytes is replaced only where it
+// stands alone: it would be found in half of all words.
+func hideWord(s, word string) string {
+	var b strings.Builder
+	inWord := func(i int) bool {
+		return i >= 0 && i < len(s) && (s[i] >= 0x80 || unicode.IsLetter(rune(s[i])) || unicode.IsDigit(rune(s[i])))
+	}
+	at := 0
+	for {
+		i := strings.Index(s[at:], word)
+		if i < 0 {
+			return b.String() + s[at:]
+		}
+		start, end := at+i, at+i+len(word)
+		b.WriteString(s[at:start])
+		if len(word) <= 3 && (inWord(start-1) || inWord(end)) {
+			b.WriteString(word)
+		} else {
+			b.WriteString("[hidden]")
+		}
+		at = end
+	}
+}
+
+// oneLine is s with its line ends and tabs as spaces, and printable.
+func (c *Client) oneLine(s string) string {
+	return strings.TrimSpace(c.Printable(strings.Join(strings.Fields(s), " ")))
+}
+
+// ParseAddress reads the address of the API, or says what is wrong with it. It
+// does not repeat it, for it may hold a password.
+func ParseAddress(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
+		return nil, errors.New("is not an address such as " + Address)
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("is an address with a user, a query or a fragment, and takes none")
+	}
+	ip := net.ParseIP(u.Hostname())
+	loopback := strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
+	if u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
+		return nil, errors.New("must begin with https://; http:// is for this machine only (localhost, 127.0.0.1)")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = strings.TrimRight(u.RawPath, "/")
+	return u, nil
+}
+
+// A proxyError is the HTTP status with which a proxy refused to go on.
+type proxyError int
+
+func (e proxyError) Error() string {
+	return fmt.Sprintf("the proxy refuses to connect: %d %s", int(e), http.StatusText(int(e)))
+}
+
+// Authorities are the system's, and those in the file.
+func Authorities(name string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, errors.New("holds no certificate in PEM form")
+	}
+	return pool, nil
+}
+
+// A request is one call of the API.
+type request struct {
+	doing  string // what a person would say: "listing secrets"
+	method string
+	path   []string // below /v1
+	query  url.Values
+	body   any
+}
+
+// A shape is what a JSON answer is read into. Its check finds what is missing.
+type shape interface{ check() error }
+
+// The codes of an error, words that scripts match on.
+const (
+	Failed       = "failed"      // the answer is not what the API answers
+	Unavailable  = "unavailable" // no answer, or "not now"
+	Timeout      = "timeout"
+	Interrupted  = "interrupted"
+	Rejected     = "rejected" // the API understood, and refuses
+	Unauthorized = "unauthorized"
+	Forbidden    = "forbidden"
+	NotFound     = "not_found"
+)
+
+// An Error is a request that did not succeed.
+type Error struct {
+	Doing     string // what a person would say: "listing secrets"
+	Message   string // what was wrong, fit to be shown
+	Status    int    // of HTTP; 0 if there was no answer
+	Tries     int
+	Unsure    bool // a request may have done its work all the same
+	Retryable bool // another try may succeed
+	code      string
+	after     time.Duration // how long the API asks to wait
+	err       error
+}
+
+func (e *Error) Unwrap() error { return e.err }
+
+// Code is one of the codes above.
+func (e *Error) Code() string { return e.code }
+
+func (e *Error) Error() string {
+	s := e.Doing + ": " + e.Message
+	if e.Tries > 1 {
+		s += fmt.Sprintf(" (tried %d times)", e.Tries)
+	}
+	if e.Unsure {
+		s += "; it is not known whether it was done, and it can be repeated safely"
+	}
+	return s
+}
+
+// AsError finds the API's error in err's chain, or nil.
+func AsError(err error) *Error {
+	e, _ := errors.AsType[*Error](err)
+	return e
+}
+
+// IsNotFound says whether the API answered that what was asked for is not there.
+func IsNotFound(err error) bool {
+	e := AsError(err)
+	return e != nil && e.code == NotFound
+}
+
+// IsBadRequest says whether the API did not take the request for what it is.
+func IsBadRequest(err error) bool {
+	e := AsError(err)
+	return e != nil && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
+}
+
+// do sends the request, again if need be, and reads the answer into into. Every
+// request here can be repeated safely: it sets or removes, and never adds.
+func (c *Client) do(ctx context.Context, r request, into shape) error {
+	var body []byte
+	if r.body != nil {
+		var err error
+		if body, err = json.Marshal(r.body); err != nil {
+			return err
+		}
+	}
+	began := c.Now()
+	all, cancel := context.WithTimeout(ctx, c.CallTimeout)
+	defer cancel()
+	unsure := false
+	for try := 1; ; try++ {
+		e := c.try(all, r, body, into)
+		if e == nil {
+			c.Accepted = true
+			return nil
+		}
+		unsure = (unsure || e.Unsure) && r.method != http.MethodGet
+		e.Doing, e.Tries, e.Unsure = r.doing, try, unsure
+		if ctx.Err() != nil {
+			return e.interrupted(ctx)
+		}
+		if !e.Retryable || try == maxTries || all.Err() != nil {
+			return e
+		}
+		pause := firstPause << (try - 1)
+		pause = pause/2 + time.Duration(c.Random()*float64(pause/2))
+		if e.after > 0 {
+			pause += e.after
+		}
+		if pause > c.CallTimeout-c.Now().Sub(began) {
+			e.Message += fmt.Sprintf("; the API asks to wait %v, which is too long", e.after)
+			return e
+		}
+		in := ""
+		if e.after > 0 {
+			in = fmt.Sprintf(" in %v", pause.Round(time.Second))
+		}
+		c.Note(fmt.Sprintf("%s: %s; trying again%s (%d of %d)", e.Doing, e.Message, in, try+1, maxTries))
+		if c.Pause(all, pause) != nil && ctx.Err() != nil {
+			return e.interrupted(ctx)
+		}
+	}
+}
+
+// interrupted is the error of a call whose context has ended: that of the context,
+// if it is known that nothing was done.
+func (e *Error) interrupted(ctx context.Context) error {
+	if !e.Unsure {
+		return context.Canceled
+	}
+	e.code, e.Message, e.err = Interrupted, "interrupted", ctx.Err()
+	return e
+}
+
+// try sends the request once.
+func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *Error {
+	ctx, cancel := context.WithTimeout(ctx, c.TryTimeout)
+	defer cancel()
+	u := *c.Base
+	for _, segment := range append([]string{"v1"}, r.path...) {
+		if segment == "" || segment == "." || segment == ".." {
+			return &Error{code: Failed, Message: "a part of the address is empty or leads elsewhere"}
+		}
+		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(segment)
+		u.Path += "/" + segment
+	}
+	u.RawQuery = r.query.Encode()
+	var in io.Reader
+	if body != nil {
+		in = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), in)
+	if err != nil {
+		return &Error{code: Failed, Message: "the request cannot be made"}
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
+	req.Header.Set("User-Agent", c.UserAgent)
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.noAnswer(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return c.noAnswer(err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return c.refusal(resp, data)
+	}
+	if resp.StatusCode == http.StatusNoContent && r.method == http.MethodDelete {
+		return nil
+	}
+	unreadable := func(what string) *Error {
+		return &Error{code: Failed, Status: resp.StatusCode, Unsure: true,
+			Message: fmt.Sprintf("the answer (%d) is %s, not what the API answers", resp.StatusCode, what)}
+	}
+	switch {
+	case len(data) > maxAnswer:
+		return unreadable(fmt.Sprintf("longer than %d megabytes", maxAnswer>>20))
+	case len(bytes.TrimSpace(data)) == 0:
+		return unreadable("empty")
+	case !json.Valid(data):
+		return unreadable("no JSON")
+	case json.Unmarshal(data, into) != nil || into.check() != nil:
+		return unreadable("JSON of another shape")
+	}
+	return nil
+}
+
+// noAnswer is the error of a request without a whole answer.
+func (c *Client) noAnswer(err error) *Error {
+	host := c.Base.Host
+	e := &Error{code: Unavailable, err: err}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		e.Message, e.Retryable = "the host "+dns.Name+" cannot be found", !dns.IsNotFound
+		return e
+	}
+	if refused, ok := errors.AsType[proxyError](err); ok {
+		e.Message = refused.Error()
+		return e
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	if untrusted {
+		e.Message = fmt.Sprintf("the certificate of %s is not trusted (%s); VBOT_CA_FILE can name further authorities", host, certificateFault(err))
+		return e
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
+		e.Message = host + " does not speak TLS"
+		return e
+	}
+	op, _ := errors.AsType[*net.OpError](err)
+	dialing := op != nil && (op.Op == "dial" || op.Op == "proxyconnect")
+	e.Retryable, e.Unsure = true, !dialing
+	if dialing && op.Op == "proxyconnect" {
+		host = "the proxy"
+	}
+	errno, _ := errors.AsType[syscall.Errno](err)
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) || ok && timeout.Timeout():
+		e.code, e.Message = Timeout, "no answer from "+host+" in time"
+	case dialing && errno == syscall.ECONNREFUSED:
+		e.Message, e.Retryable = "nothing answers at "+host, false
+	case dialing:
+		e.Message = host + " cannot be reached"
+		if errno != 0 {
+			e.Message += ": " + errno.Error()
+		}
+	default:
+		e.Message = "the connection to " + host + " was lost"
+		if (op == nil || op.Op == "remote error") && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			if u, ok := errors.AsType[*url.Error](err); ok {
+				err = u.Err
+			}
+			e.Message += ": " + c.clean(err.Error())
+		}
+	}
+	return e
+}
+
+// certificateFault says in a few words why a certificate is not trusted.
+func certificateFault(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "unknown authority"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "made for another host"
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return "expired"
+	}
+	return "invalid"
+}
+
+// refusal is the error of an answer that is no success.
+func (c *Client) refusal(resp *http.Response, data []byte) *Error {
+	e := &Error{Status: resp.StatusCode, code: Rejected}
+	var said struct{ Error, Message, Code string }
+	text := ""
+	if json.Unmarshal(data, &said) == nil {
+		text = c.clean(cmp.Or(said.Error, said.Message))
+	}
+	switch s := resp.StatusCode; {
+	case s >= 300 && s <= 399:
+		e.code, e.Unsure = Failed, false
+		e.Message = fmt.Sprintf("the API answered with a redirect (%d), which is not followed: it would carry the values elsewhere", s)
+		return e
+	case s == http.StatusUnauthorized:
+		e.code = Unauthorized
+	case s == http.StatusForbidden:
+		e.code = Forbidden
+	case s == http.StatusNotFound && text != "":
+		e.code = NotFound
+	case s == http.StatusNotFound:
+		// A page that is not there is not a set that is not there.
+		e.code = Failed
+	case s == http.StatusConflict:
+		// Somebody else writes the same set; but a name that is taken by a
+		// referenced Secret stays taken.
+		e.Retryable = !strings.Contains(strings.ToLower(text), "referenc")
+	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable:
+		e.code, e.Retryable = Unavailable, true
+	case s == http.StatusBadGateway, s == http.StatusGatewayTimeout:
+		e.code, e.Retryable, e.Unsure = Unavailable, true, true
+	case s >= 500:
+		e.code, e.Unsure = Unavailable, true
+	}
+	if e.Retryable {
+		e.after = retryAfter(resp.Header.Get("Retry-After"), c.Now())
+	}
+	e.Message = strings.TrimSpace(fmt.Sprintf("the API answered %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
+	if text != "" {
+		e.Message += ": " + text
+	}
+	if e.code == Unauthorized {
+		e.Message += "; " + c.refused
+	}
+	return e
+}
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(s string, now time.Time) time.Duration {
+	if n, err := strconv.Atoi(s); err == nil {
+		return time.Duration(min(max(n, 0), 1<<20)) * time.Second
+	}
+	if t, err := http.ParseTime(s); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"vbot/internal/cloud"
+)
+
+const helpCloud = `Sign in to Pipecat Cloud and manage secrets.
+
+Usage: vbot cloud COMMAND [ARGUMENTS] [OPTIONS]
+
+Commands:
+  login      store a token and the organization to work in
+  logout     remove them
+  whoami     show the organization, the API's address and where the token is from
+  secrets    list, set, unset and delete secrets
+
+Options:
+      --json    answer with one JSON object on stdout
+  -h, --help    print this help
+
+Environment:
+  VBOT_TOKEN           token; comes before the one that login stored
+  VBOT_ORGANIZATION    organization; comes before the one that login stored
+  VBOT_CONFIG          file for what login stores
+                       (default: vbot/config.json in your config directory)
+  VBOT_API_URL         address of the API (default: ` + cloud.Address + `)
+  VBOT_CA_FILE         PEM file of authorities to trust besides the system's
+  HTTPS_PROXY, NO_PROXY
+                       proxy for requests, and hosts to reach without it
+
+Examples:
+  vbot cloud login
+  vbot cloud secrets list
+`
+
+const helpLogin = `Store a token and the organization to work in.
+
+Usage: vbot cloud login [OPTIONS]
+
+The token is a personal access token (pcc_pat_...) or a private API key of Pipecat
+Cloud. It is asked for and not shown; when stdin is no terminal, its first line is
+the token. It is checked with the API before it is stored, in a file that only you
+can read.
+
+Options:
+  -o, --organization ORG    organization to work in
+                            (default: the token's only one, else it is asked for)
+      --no-input            never ask
+      --json                report as JSON on stdout
+  -h, --help                print this help
+
+Examples:
+  vbot cloud login
+  vbot cloud login --organization acme < token.txt
+`
+
+const helpLogout = `Remove the stored token and organization.
+
+Usage: vbot cloud logout [OPTIONS]
+
+Options:
+      --json    report as JSON on stdout
+  -h, --help    print this help
+
+Examples:
+  vbot cloud logout
+`
+
+const helpWhoami = `Show the organization, the API's address and where the token is from.
+
+Usage: vbot cloud whoami [OPTIONS]
+
+The token is checked with the API, and never shown.
+
+Options:
+  -o, --organization ORG    organization to ask about (default: the current one)
+      --json                answer with one JSON object
+  -h, --help                print this help
+
+Examples:
+  vbot cloud whoami
+  vbot cloud whoami --json
+`
+
+func setupLogin(inv *invocation) runFunc {
+	var t target
+	var noInput bool
+	t.orgFlag(inv)
+	boolFlag(inv.set, &noInput, "no-input")
+	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
+		if problems := append(noArguments(args), t.problems()...); len(problems) > 0 {
+			return &failure{Code: codeUsage, Problems: problems}
+		}
+		return login(ctx, a, t, noInput, inv.json)
+	}
+}
+
+func login(ctx context.Context, a *app, t target, noInput, asJSON bool) error {
+	file, err := loginFile(a)
+	if err != nil {
+		return err
+	}
+	c, problems := newSession(a, t)
+	if len(problems) > 0 {
+		return &failure{Code: codeInvalidConfig, Problems: problems}
+	}
+	token, err := secretLine(ctx, a, noInput, "token", "Token (not shown):")
+	if err != nil {
+		return err
+	}
+	if !cloud.IsToken(token.Reveal()) {
+		message := cloud.TokenRule
+		if token.Empty() {
+			message = "is missing"
+		}
+		return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: "token", where: "token", Message: message}}}
+	}
+	c.use(token, "")
+	if err := c.chooseOrganization(ctx, a, noInput); err != nil {
+		return err
+	}
+	if err := file.Write(cloud.Settings{Token: token.Reveal(), Organization: c.Organization}); err != nil {
+		return ioFailure("storing the token in "+file.Path, err)
+	}
+	a.note("signed in to %s; the token is in %s", c.orgLabel(), file.Path)
+	if a.getenv("VBOT_TOKEN") != "" {
+		a.note("VBOT_TOKEN is set, and comes before it")
+	}
+	if asJSON {
+		return writeJSON(a.stdout, struct {
+			Organization orNull `json:"organization"`
+			APIURL       string `json:"api_url"`
+			ConfigFile   string `json:"config_file"`
+		}{orNull(c.Organization), c.Base.String(), file.Path})
+	}
+	return nil
+}
+
+// chooseOrganization checks the token with the API, and finds the organization to
+// store beside it.
+func (c *session) chooseOrganization(ctx context.Context, a *app, noInput bool) error {
+	if c.Organization != "" || !c.Personal() {
+		return c.verify(ctx)
+	}
+	names, err := c.Organizations(ctx)
+	if err != nil {
+		return err
+	}
+	if len(names) == 1 {
+		c.Organization = names[0]
+		return nil
+	}
+	if len(names) == 0 || noInput || !canAsk(a) {
+		return severalOrganizations(names)
+	}
+	p, err := a.prompter()
+	if err != nil {
+		return err
+	}
+	var choices []choice
+	for _, name := range names {
+		choices = append(choices, choice{label: printable(name)})
+	}
+	i, err := p.choose(ctx, "Organization to work in", choices, 0)
+	if err != nil {
+		return err
+	}
+	c.Organization = names[i]
+	return nil
+}
+
+func setupLogout(*invocation) runFunc {
+	return func(_ context.Context, a *app, inv *invocation, args []string) error {
+		if problems := noArguments(args); problems != nil {
+			return &failure{Code: codeUsage, Problems: problems}
+		}
+		file, err := loginFile(a)
+		if err != nil {
+			return err
+		}
+		removed, err := file.Remove()
+		if err != nil {
+			return ioFailure("removing "+file.Path, err)
+		}
+		if removed {
+			a.note("signed out: %s is removed", file.Path)
+		} else {
+			a.note("nothing to do: there is no %s", file.Path)
+		}
+		if a.getenv("VBOT_TOKEN") != "" {
+			a.note("VBOT_TOKEN is set, and still signs you in")
+		}
+		if inv.json {
+			return writeJSON(a.stdout, struct {
+				Removed    bool   `json:"removed"`
+				ConfigFile string `json:"config_file"`
+			}{removed, file.Path})
+		}
+		return nil
+	}
+}
+
+func setupWhoami(inv *invocation) runFunc {
+	var t target
+	t.orgFlag(inv)
+	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
+		if problems := append(noArguments(args), t.problems()...); len(problems) > 0 {
+			return &failure{Code: codeUsage, Problems: problems}
+		}
+		c, err := signIn(a, t)
+		if err != nil {
+			return err
+		}
+		if c.Organization == "" {
+			err = c.findOrganization(ctx)
+		}
+		if err == nil && !c.Accepted {
+			err = c.verify(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if inv.json {
+			return writeJSON(a.stdout, struct {
+				Organization orNull `json:"organization"`
+				APIURL       string `json:"api_url"`
+				TokenFrom    string `json:"token_from"`
+			}{orNull(c.Organization), c.Base.String(), c.tokenFrom})
+		}
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(w, "Organization:\t%s\nAPI:\t%s\nToken from:\t%s\n",
+			cmp.Or(c.Organization, "the one that the API key belongs to"), printable(c.Base.String()), printable(c.tokenFrom))
+		return w.Flush()
+	}
+}

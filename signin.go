@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vbot/internal/cloud"
+)
+
+// Signing in, for every command below `vbot cloud`: from flags, environment and
+// the file of login to a client of the API.
+
+// A target is what --organization and --region said; nil is "not given".
+type target struct {
+	org    *string
+	region *string
+}
+
+func (t *target) orgFlag(inv *invocation) {
+	textFlag(inv.set, func(s string) { t.org = &s }, "organization", "o")
+}
+
+func (t *target) regionFlag(inv *invocation) {
+	textFlag(inv.set, func(s string) { t.region = &s }, "region", "r")
+}
+
+// problems checks both before anything else is done.
+func (t *target) problems() (problems []problem) {
+	if t.org != nil && !cloud.IsSegment(*t.org) {
+		problems = append(problems, problem{Field: "organization", where: "--organization", Message: cloud.SegmentRule})
+	}
+	if t.region != nil && !cloud.IsSegment(*t.region) {
+		problems = append(problems, problem{Field: "region", where: "--region", Message: cloud.SegmentRule})
+	}
+	return problems
+}
+
+// regionGiven is the region that was asked for, or "".
+func (t *target) regionGiven() string { return deref(t.region) }
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// A session is a client that speaks for a token.
+type session struct {
+	*cloud.Client
+	app       *app
+	tokenFrom string // VBOT_TOKEN, or the file
+}
+
+// newSession is a session without a token, for the API and the organization that
+// the command line or else the environment names.
+func newSession(a *app, t target) (*session, []problem) {
+	var problems []problem
+	wrong := func(variable, message string) {
+		problems = append(problems, problem{Field: variable, where: variable, Message: message})
+	}
+	base, err := cloud.ParseAddress(cmp.Or(a.getenv("VBOT_API_URL"), cloud.Address))
+	if err != nil {
+		wrong("VBOT_API_URL", err.Error())
+	}
+	var roots *x509.CertPool
+	if name := a.getenv("VBOT_CA_FILE"); name != "" {
+		name = absolute(a.dir, name)
+		if roots, err = cloud.Authorities(name); err != nil {
+			wrong("VBOT_CA_FILE", name+": "+rootCause(err).Error())
+		}
+	}
+	org := a.getenv("VBOT_ORGANIZATION")
+	if t.org == nil && org != "" && !cloud.IsSegment(org) {
+		wrong("VBOT_ORGANIZATION", cloud.SegmentRule)
+	}
+	c := cloud.New(base, roots, cloud.World{
+		UserAgent: "vbot/" + version, Now: a.now, Pause: a.pause, Random: a.random,
+		Note: func(s string) { a.note("%s", s) }, Printable: printable,
+	})
+	c.Organization = cmp.Or(deref(t.org), org)
+	return &session{Client: c, app: a}, problems
+}
+
+// loginFile is where login stores the token.
+func loginFile(a *app) (cloud.File, error) {
+	file := cloud.File{Note: func(s string) { a.note("%s", s) }}
+	if path := a.getenv("VBOT_CONFIG"); path != "" {
+		file.Path = absolute(a.dir, path)
+		return file, nil
+	}
+	path, err := cloud.DefaultPath()
+	if err != nil {
+		return file, &failure{Code: codeIO, Message: "your config directory cannot be found: " + err.Error() + "; VBOT_CONFIG can name a file", err: err}
+	}
+	file.Path, file.Own = path, true
+	return file, nil
+}
+
+// signIn makes the session, without a request: the API's address, the token and,
+// as far as it is known, the organization.
+func signIn(a *app, t target) (*session, error) {
+	c, problems := newSession(a, t)
+	token, from := strings.TrimRight(a.getenv("VBOT_TOKEN"), "\r\n"), "VBOT_TOKEN"
+	// Read the file only if it is needed: it may be broken.
+	if token == "" || c.Organization == "" {
+		var stored cloud.Settings
+		file, err := loginFile(a)
+		if err == nil {
+			if stored, err = file.Read(); err != nil {
+				problems = append(problems, problem{Field: "config_file", where: file.Path, Message: rootCause(err).Error()})
+			}
+		}
+		if token == "" {
+			token, from = stored.Token, file.Path
+		}
+		c.Organization = cmp.Or(c.Organization, stored.Organization)
+	}
+	if token != "" && !cloud.IsToken(token) {
+		problems = append(problems, problem{Field: "token", where: "the token from " + from, Message: cloud.TokenRule})
+	}
+	if len(problems) > 0 {
+		return nil, &failure{Code: codeInvalidConfig, Problems: problems}
+	}
+	if token == "" {
+		return nil, &failure{Code: codeUnauthorized, Message: "not signed in; " + howToSignIn}
+	}
+	c.use(cloud.NewSecret(token), from)
+	return c, nil
+}
+
+const howToSignIn = "sign in with `vbot cloud login`, or set VBOT_TOKEN"
+
+// use makes the session speak for token.
+func (c *session) use(token cloud.Secret, from string) {
+	c.tokenFrom = from
+	if from != "" {
+		from = " from " + from
+	}
+	c.Use(token, "the token"+from+" is not accepted; "+howToSignIn)
+}
+
+// connect signs in for a command that works in one organization, and finds out
+// which that is.
+func connect(ctx context.Context, a *app, t target) (*session, error) {
+	c, err := signIn(a, t)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.findOrganization(ctx)
+}
+
+// findOrganization asks the API for the organization if the token does not say
+// which one and nothing else does.
+func (c *session) findOrganization(ctx context.Context) error {
+	if c.Organization != "" || !c.Personal() {
+		return nil
+	}
+	names, err := c.Organizations(ctx)
+	if err != nil {
+		return err
+	}
+	if len(names) != 1 {
+		return severalOrganizations(names)
+	}
+	c.Organization = names[0]
+	return nil
+}
+
+func severalOrganizations(names []string) error {
+	if len(names) == 0 {
+		return &failure{Code: codeNotFound, Message: "the token belongs to no organization"}
+	}
+	return &failure{Code: codeUsage, Problems: []problem{{Field: "organization", where: "--organization",
+		Message: "the token belongs to several organizations; say which, here or in VBOT_ORGANIZATION", Allowed: names}}}
+}
+
+// verify asks the API whether the token is good for the organization.
+func (c *session) verify(ctx context.Context) error {
+	if !c.Personal() {
+		_, err := c.List(ctx, "")
+		return err
+	}
+	names, err := c.Organizations(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(names, c.Organization) {
+		return &failure{Code: codeNotFound, Problems: []problem{{Field: "organization", where: "--organization",
+			Message: fmt.Sprintf("the token does not belong to %s", c.Organization), Allowed: names}}}
+	}
+	return nil
+}
+
+// orgLabel names the organization for people.
+func (c *session) orgLabel() string {
+	if c.Organization == "" {
+		return "the API key's organization"
+	}
+	return "organization " + c.Organization
+}
