@@ -126,7 +126,7 @@ func document(t *testing.T, name string) string {
 }
 
 // sources are the Go files of the program, without tests.
-func sources(t *testing.T) (files []string) {
+func sources(t testing.TB) (files []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "internal/*/*.go"} {
 		found, err := filepath.Glob(pattern)

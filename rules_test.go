@@ -13,25 +13,16 @@ import (
 	"testing"
 )
 
-// sources are the files of the program, by their path.
-func sources(t testing.TB, fset *token.FileSet) map[string]*ast.File {
+// parsed are the files of the program, by their path.
+func parsed(t testing.TB, fset *token.FileSet) map[string]*ast.File {
 	t.Helper()
 	files := map[string]*ast.File{}
-	for _, pattern := range []string{"*.go", "internal/*/*.go"} {
-		names, err := filepath.Glob(pattern)
+	for _, name := range sources(t) {
+		f, err := parser.ParseFile(fset, name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range names {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			f, err := parser.ParseFile(fset, name, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files[filepath.ToSlash(name)] = f
-		}
+		files[filepath.ToSlash(name)] = f
 	}
 	return files
 }
@@ -67,7 +58,7 @@ func TestImportsOfEachFile(t *testing.T) {
 		"vbot/internal/tty":     {"cli.go", "prompt.go"},
 		"vbot/internal/cloud":   {"signin.go", "login.go", "secrets.go", "prompt.go", "dotenv.go"},
 	}
-	for name, f := range sources(t, token.NewFileSet()) {
+	for name, f := range parsed(t, token.NewFileSet()) {
 		for _, i := range f.Imports {
 			path, _ := strconv.Unquote(i.Path.Value)
 			if may, ok := outside[path]; ok && !slices.Contains(may, name) {
