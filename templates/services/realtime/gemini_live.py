@@ -3,6 +3,7 @@
 # names: gemini_live, gemini_live_realtime
 # video: in
 # extras: google
+# starts: context
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key
 # env: GOOGLE_MODEL optional model =models/gemini-3.8-live: model id, also read by other Google LLMs

@@ -2,6 +2,7 @@
 # label: Inworld Realtime
 # names: inworld, inworld_realtime
 # extras: inworld
+# starts: context
 # keys: https://platform.inworld.ai/api-keys
 # env: INWORLD_API_KEY required secret: API key, the Base64 form
 # env: INWORLD_MODEL optional model =openai/gpt-4.1-mini: model id, or a router of yours

@@ -3,6 +3,7 @@
 # names: vertex_live, gemini_vertex_live_realtime, gemini_vertex_live
 # video: in
 # extras: google
+# starts: context
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
