@@ -33,7 +33,7 @@ from pipecat.services.cartesia.tts import CartesiaTTSService
 from pipecat.services.deepgram.stt import DeepgramSTTService
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
-from pipecat.transports.daily.transport import DailyParams
+from pipecat.transports.daily.transport import DailyParams, DailyTransport
 from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
@@ -134,6 +134,12 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     async def on_client_disconnected(transport, client):
         logger.info("Disconnected")
         await runner.cancel()
+
+    if isinstance(transport, DailyTransport):
+
+        @transport.event_handler("on_error")
+        async def on_error(transport, error):
+            await runner.cancel()  # the room cannot be joined; the reason is logged already
 
     await runner.run()
 

@@ -48,7 +48,7 @@ from pipecat.services.heygen.video import HeyGenVideoService
 from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams, VideoInSourceParams
-from pipecat.transports.daily.transport import DailyParams
+from pipecat.transports.daily.transport import DailyParams, DailyTransport
 from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
@@ -219,6 +219,12 @@ async def run_bot(
     async def on_client_disconnected(transport, client):
         logger.info("Disconnected")
         await runner.cancel()
+
+    if isinstance(transport, DailyTransport):
+
+        @transport.event_handler("on_error")
+        async def on_error(transport, error):
+            await runner.cancel()  # the room cannot be joined; the reason is logged already
 
     @user_aggregator.event_handler("on_user_turn_message_added")
     async def on_user_turn_message_added(aggregator, message: UserTurnMessageAddedMessage):
