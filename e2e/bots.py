@@ -190,6 +190,14 @@ class Project:
         port = free_port()
         return self._running({**env, "PORT": str(port)}, port, "/health", "server.py")
 
+    def cloud(self, env: Mapping[str, str]) -> contextlib.AbstractAsyncContextManager[Bot]:
+        """bot.py as Pipecat Cloud runs it, likewise."""
+        port = free_port()
+        script = str(Path(__file__).parent / "cloud_sessions.py")
+        # Modules are looked for where bot.py is, and not where that script is.
+        env = {**env, "PYTHONPATH": f"{self.server}:{env.get('PYTHONPATH', '')}"}
+        return self._running(env, port, "/status", "python", "-P", script, str(port))
+
     def _running(
         self, env: Mapping[str, str], port: int, path: str, *command: str
     ) -> contextlib.AbstractAsyncContextManager[Bot]:
