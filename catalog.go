@@ -17,16 +17,6 @@ import (
 //go:embed templates/*/*/*/*/*.tmpl templates/*/*/*/*/*/*/*.tmpl templates/services/*/*.py
 var templates embed.FS
 
-// The kinds of provider, each a folder of templates/services.
-const (
-	kindSTT       = "stt"
-	kindLLM       = "llm"
-	kindTTS       = "tts"
-	kindRealtime  = "realtime"
-	kindVideo     = "video"
-	kindTransport = "transports"
-)
-
 // A provider is one file of templates/services: a service of some kind, or a
 // transport. Its head says how to name and describe it, its code how to build
 // it. To add a provider is to add a file.
@@ -88,9 +78,6 @@ func newCatalog() *catalog {
 	return &catalog{map[string]*provider{}, map[string][]*provider{}}
 }
 
-// serviceKinds are the kinds of AI service, in the order of listings.
-var serviceKinds = []string{kindSTT, kindLLM, kindTTS, kindRealtime, kindVideo}
-
 // list names the providers of the kind, in order.
 func (c *catalog) list(kind string) []*provider {
 	if c.listed[kind] != nil {
@@ -128,7 +115,7 @@ func generics(transports []*provider) (out []*provider) {
 			label, _, _ := strings.Cut(p.label, " (")
 			name, _, _ := strings.Cut(p.names[0], "_dial")
 			out = append(out, &provider{kind: p.kind, id: p.generic, label: label, names: []string{name}, source: " ",
-				order: p.order, telephony: p.telephony, extras: p.extras, keysURL: p.keysURL, flags: []string{dialed[p.generic]}})
+				order: p.order, telephony: p.telephony, extras: p.extras, keysURL: p.keysURL, flags: []string{dialed[p.generic].key}})
 			i = len(out) - 1
 		}
 		for _, v := range p.env {

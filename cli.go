@@ -54,11 +54,20 @@ func (a *app) note(format string, args ...any) {
 // commands below it.
 type command struct {
 	name  string
-	help  string // the whole help page, written by hand
+	help  string        // the help page, written by hand
+	fill  func() string // what stands for %s in it, if it has one
 	setup func(inv *invocation) runFunc
 	quick bool // it neither waits nor writes, so that signals may just end it
 	sub   []command
 	first []string // what its first argument may be, as far as that is known: for completion
+}
+
+// page is the whole help page.
+func (c *command) page() string {
+	if c.fill == nil {
+		return c.help
+	}
+	return fmt.Sprintf(c.help, c.fill())
 }
 
 // A runFunc does what a command is for. Its args are what is left when the
@@ -119,7 +128,7 @@ func (inv *invocation) flags() runFunc {
 // dispatch finds the command that args name, parses its flags and runs it.
 func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error {
 	if len(args) == 0 {
-		fmt.Fprint(a.stderr, inv.cmd.help)
+		fmt.Fprint(a.stderr, inv.cmd.page())
 		return &failure{Code: codeUsage}
 	}
 	// A flag before the command belongs to the command: the order is free.
@@ -185,7 +194,7 @@ func untilInterrupted(ctx context.Context) context.Context {
 }
 
 func printHelp(a *app, inv *invocation) error {
-	_, err := io.WriteString(a.stdout, inv.cmd.help)
+	_, err := io.WriteString(a.stdout, inv.cmd.page())
 	return err
 }
 

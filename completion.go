@@ -205,7 +205,7 @@ func suggest(root *command, typed []string) []suggestion {
 	case inline && strings.HasPrefix(last, "--"):
 		add(option+"=", inv.values(option[2:]))
 	case strings.HasPrefix(last, "-"):
-		for _, l := range optionLines(inv.cmd.help) {
+		for _, l := range optionLines(inv.cmd.page()) {
 			for i, name := range l.names {
 				about := l.about
 				if i > 0 && strings.HasPrefix(name, "--no-") {
@@ -241,7 +241,7 @@ func (inv *invocation) takesValue(name string) bool {
 func (inv *invocation) values(name string) (out []suggestion) {
 	if key, ok := inv.fields[name]; ok {
 		o := optionOf(key)
-		for _, w := range o.words {
+		for _, w := range o.allowed() {
 			out = append(out, suggestion{w, ""})
 		}
 		if o.kind != "" {
@@ -253,7 +253,7 @@ func (inv *invocation) values(name string) (out []suggestion) {
 		}
 		return out
 	}
-	for _, l := range optionLines(inv.cmd.help) {
+	for _, l := range optionLines(inv.cmd.page()) {
 		if slices.Contains(l.names, dashed(name)) && l.value == "FILE" {
 			return []suggestion{{Word: anyFile}}
 		}

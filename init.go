@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
+// The lines of the options that shape a bot come from their table.
 const helpInit = `Scaffold a voice bot, or write the guides for a coding agent.
 
 Usage:
@@ -32,33 +30,7 @@ Questions are numbered lines where TERM is unset or dumb, and with NO_COLOR or
 VBOT_PLAIN_PROMPTS=1.
 
 Bot options (any of them scaffolds, without questions):
-  -n, --name NAME                        name of the project (default: of the directory)
-  -b, --bot-type web|telephony           default: telephony if a transport is, else web
-  -t, --transport ID                     transport; repeat it for several
-  -m, --mode cascade|realtime            cascade: --stt, --llm, --tts; realtime: --realtime
-      --stt ID                           speech-to-text service
-      --llm ID                           language model
-      --tts ID                           text-to-speech service
-      --realtime ID                      speech-to-speech service
-      --video ID                         video avatar; web bots
-      --client-framework FRAMEWORK       web client: react, vanilla or none (default: none)
-      --client-server SERVER             vite or nextjs, with react (default: vite)
-      --daily-pstn-mode MODE             dial-in or dial-out, with rtc_hosted_pstn
-      --twilio-daily-sip-mode MODE       dial-in or dial-out, with tel_a_rtc_hosted_sip
-      --recording, --no-recording        record the conversation (default: no)
-      --transcription, --no-transcription
-                                         log what was said (default: no)
-      --video-input, --no-video-input    see the person's camera; web bots (default: no)
-      --video-output, --no-video-output  send video; web bots (default: no)
-      --deploy-to-cloud, --no-deploy-to-cloud
-                                         Dockerfile and cloud-deploy.toml (default: yes;
-                                         no if LiveKit is the only transport)
-      --enable-noise-cancel, --no-enable-noise-cancel
-                                         filter noise; needs cloud deployment (default: no)
-      --observability, --no-observability
-                                         follow the pipeline live (default: no)
-      --eval, --no-eval                  evals in server/evals (default: no)
-  -c, --config FILE                      take the options from a JSON file; - is stdin;
+%s  -c, --config FILE                      take the options from a JSON file; - is stdin;
                                          options on the command line come first
       --dry-run                          print the configuration as JSON, write nothing
 
@@ -100,17 +72,17 @@ func setupInit(inv *invocation) runFunc {
 		for _, name := range []string{opt.flag, opt.short, "no-" + opt.flag} {
 			inv.fields[name] = opt.key
 		}
-		switch opt.typ {
-		case text:
-			textFlag(inv.set, func(s string) { o.said[opt.key] = answer{text: s, flag: true} }, opt.flag, opt.short)
-		case list:
-			textFlag(inv.set, func(s string) {
-				o.said[opt.key] = answer{list: append(o.said[opt.key].list, s), flag: true}
-			}, opt.flag, opt.short)
-		case toggled:
-			put := func(on bool) { o.said[opt.key] = answer{on: on, flag: true} }
+		switch {
+		case opt.toggle != nil:
+			put := func(on bool) { o.said[opt] = answer{on: on, flag: true} }
 			inv.set.Var(toggle{put, true}, opt.flag, "")
 			inv.set.Var(toggle{put, false}, "no-"+opt.flag, "")
+		case opt.list != nil:
+			textFlag(inv.set, func(s string) {
+				o.said[opt] = answer{list: append(o.said[opt].list, s), flag: true}
+			}, opt.flag, opt.short)
+		default:
+			textFlag(inv.set, func(s string) { o.said[opt] = answer{text: s, flag: true} }, opt.flag, opt.short)
 		}
 	}
 	textFlag(inv.set, func(s string) { o.config = &s }, "config", "c")
@@ -143,7 +115,7 @@ func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []s
 		}
 		return o.scaffold(ctx, a, inv, target)
 	case !o.noInput && canAsk(a):
-		return o.wizard(ctx, a, inv, target)
+		return o.ask(ctx, a, inv, target)
 	case target == "":
 		return usageError("name a directory for the guides, or say which bot to scaffold; see `vbot init --help`")
 	}
@@ -163,7 +135,7 @@ func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) e
 			Message: "quickstart is a fixed bot and takes no such option; name another directory, or ./quickstart"})
 	}
 	for _, opt := range options {
-		if _, ok := o.said[opt.key]; ok {
+		if _, ok := o.said[opt]; ok {
 			refuse(opt.key, opt.where())
 		}
 	}
@@ -174,18 +146,18 @@ func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) e
 		return &failure{Code: codeInvalidConfig, Problems: problems}
 	}
 	o.said = quickstart()
-	return o.scaffold(ctx, a, inv, o.said["project_name"].text)
+	return o.scaffold(ctx, a, inv, o.said[optName].text)
 }
 
 // quickstart is the preset of `vbot init quickstart`.
 func quickstart() answers {
 	return answers{
-		"project_name": {text: "vbot-quickstart"},
-		"transports":   {list: []string{"smallwebrtc", "daily"}},
-		"mode":         {text: modeCascade},
-		"stt_service":  {text: "deepgram"},
-		"llm_service":  {text: "openai"},
-		"tts_service":  {text: "cartesia"},
+		optName:       {text: "vbot-quickstart"},
+		optTransports: {list: []string{"smallwebrtc", "daily"}},
+		optMode:       {text: modeCascade},
+		optSTT:        {text: "deepgram"},
+		optLLM:        {text: "openai"},
+		optTTS:        {text: "cartesia"},
 	}
 }
 
@@ -202,9 +174,9 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 			return &failure{Code: codeInvalidConfig, Problems: wrong, hint: "nothing was written"}
 		}
 		problems = append(problems, wrong...)
-		for key, value := range fromFile {
-			if _, ok := o.said[key]; !ok {
-				o.said[key] = value
+		for opt, value := range fromFile {
+			if _, ok := o.said[opt]; !ok {
+				o.said[opt] = value
 			}
 		}
 	}
@@ -247,6 +219,59 @@ func (o *initOptions) carryOut(ctx context.Context, a *app, inv *invocation, p *
 		return err
 	}
 	p.nextSteps(a, target, cfg)
+	return nil
+}
+
+// ask asks a person for all that is needed, and scaffolds a bot or writes the
+// guides.
+func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target string) error {
+	p, err := a.prompter()
+	if err != nil {
+		return err
+	}
+	release, err := p.Hold()
+	if err != nil {
+		return err
+	}
+	defer release()
+	w := &wizard{p: p, cat: newCatalog(), topics: topics(), dir: a.dir, target: target, keepExisting: o.keepExisting, overwriteGuide: o.overwriteGuide,
+		said: answers{}, done: map[string]bool{}}
+	scaffold, err := w.start(ctx)
+	if err != nil {
+		return err
+	}
+	again := []string{"--no-input"} // the options that do the same
+	if scaffold {
+		cfg, plan, err := w.settle(ctx)
+		if err != nil {
+			return err
+		}
+		o.keepExisting = w.keepExisting
+		if err := o.offerRefresh(ctx, a, plan); err != nil {
+			return err
+		}
+		release() // from here on Ctrl-C is a signal again
+		if err := o.carryOut(ctx, a, inv, plan, w.target, cfg); err != nil {
+			return err
+		}
+		again = cfg.arguments(w.cat, w.name())
+	} else {
+		release()
+		if err := o.writeGuides(ctx, a, inv, w.target); err != nil {
+			return err
+		}
+	}
+	words := []string{"vbot init", shellPath(w.target)}
+	for _, arg := range again {
+		words = append(words, shellQuote(arg))
+	}
+	if o.keepExisting {
+		words = append(words, "--keep-existing")
+	}
+	if o.overwriteGuide {
+		words = append(words, "--overwrite-guide")
+	}
+	a.note("\nThe same, without questions:\n  %s", strings.Join(words, " "))
 	return nil
 }
 
@@ -442,56 +467,6 @@ func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 }
 
 // Directories.
-
-// hasBot says whether a bot was scaffolded in the directory.
-func hasBot(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, "server", "bot.py"))
-	return err == nil
-}
-
-// newTarget is where to put a project, if nothing better is known: the directory
-// dir itself where it is empty, but for hidden files, or else a new one in it.
-func newTarget(dir string) string {
-	entries, _ := os.ReadDir(dir)
-	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
-		return "."
-	}
-	name := "my-bot"
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
-			return name
-		}
-		name = fmt.Sprintf("my-bot-%d", n)
-	}
-}
-
-// describeTarget says what is at the path dir, which a person wrote as typed, and
-// whether a project can go there.
-func describeTarget(dir, typed string) (note string, ok bool) {
-	if typed == "~" || strings.HasPrefix(typed, "~/") {
-		return "only a shell knows what ~ means; write the path out", false
-	}
-	entries, err := os.ReadDir(dir)
-	switch {
-	case err == nil && len(entries) == 0:
-		return "an empty directory", true
-	case err == nil:
-		return "it exists; nothing there is written over", true
-	case !errors.Is(err, fs.ErrNotExist):
-		return rootCause(err).Error(), false
-	}
-	for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
-		info, err := os.Stat(up)
-		switch {
-		case err == nil && info.IsDir():
-			return "a new directory", true
-		case err == nil:
-			return up + " is a file", false
-		case !errors.Is(err, fs.ErrNotExist) || up == filepath.Dir(up):
-			return rootCause(err).Error(), false
-		}
-	}
-}
 
 // Listings.
 

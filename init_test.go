@@ -108,7 +108,7 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 	} {
 		for _, on := range []bool{false, true} {
 			said := quickstart()
-			said[key] = answer{on: on}
+			said[optionOf(key)] = answer{on: on}
 			cfg, _, problems := resolve(cat, said, "")
 			files, err := render(cfg, cat)
 			if err != nil || len(problems) > 0 {
@@ -365,25 +365,25 @@ func randomBot(t testing.TB, cat *catalog, rng *rand.Rand) config {
 		return p.names[rng.IntN(len(p.names))]
 	}
 	for {
-		said := answers{"transports": {}}
+		said := answers{optTransports: {}}
 		for range 1 + rng.IntN(3) {
-			said["transports"] = answer{list: append(said["transports"].list, pick(kindTransport))}
+			said[optTransports] = answer{list: append(said[optTransports].list, pick(kindTransport))}
 		}
 		if rng.IntN(4) == 0 {
-			said["mode"] = answer{text: modeRealtime}
-			said["realtime_service"] = answer{text: pick(kindRealtime)}
+			said[optMode] = answer{text: modeRealtime}
+			said[optRealtime] = answer{text: pick(kindRealtime)}
 		} else {
-			said["mode"] = answer{text: modeCascade}
-			said["stt_service"] = answer{text: pick(kindSTT)}
-			said["llm_service"] = answer{text: pick(kindLLM)}
-			said["tts_service"] = answer{text: pick(kindTTS)}
+			said[optMode] = answer{text: modeCascade}
+			said[optSTT] = answer{text: pick(kindSTT)}
+			said[optLLM] = answer{text: pick(kindLLM)}
+			said[optTTS] = answer{text: pick(kindTTS)}
 		}
 		if rng.IntN(4) == 0 {
-			said["video_service"] = answer{text: pick(kindVideo)}
+			said[optVideo] = answer{text: pick(kindVideo)}
 		}
 		for _, o := range options {
-			if o.typ == toggled && rng.IntN(2) == 0 {
-				said[o.key] = answer{on: rng.IntN(2) == 0}
+			if o.toggle != nil && rng.IntN(2) == 0 {
+				said[o] = answer{on: rng.IntN(2) == 0}
 			}
 		}
 		if cfg, _, problems := resolve(cat, said, "random bot"); len(problems) == 0 {
@@ -399,7 +399,7 @@ func TestRandomBots(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	// The first bot has a service that needs more than an extra: few have.
 	needy := quickstart()
-	needy["stt_service"] = answer{text: "funasr"}
+	needy[optSTT] = answer{text: "funasr"}
 	first, _, _ := resolve(cat, needy, "")
 	for i := range 300 {
 		cfg := first
@@ -515,12 +515,12 @@ func BenchmarkEveryService(b *testing.B) {
 		for _, p := range cat.list(kind) {
 			said := quickstart()
 			if kind == kindRealtime {
-				said["mode"] = answer{text: modeRealtime}
-				for _, key := range []string{"stt_service", "llm_service", "tts_service"} {
-					delete(said, key)
+				said[optMode] = answer{text: modeRealtime}
+				for _, o := range []*option{optSTT, optLLM, optTTS} {
+					delete(said, o)
 				}
 			}
-			said[kind+"_service"] = answer{text: p.id}
+			said[optionOf(kind+"_service")] = answer{text: p.id}
 			cfg, _, problems := resolve(cat, said, "")
 			if len(problems) > 0 {
 				b.Fatal(problems)
@@ -539,11 +539,11 @@ func BenchmarkEveryService(b *testing.B) {
 
 // What is offered at a question: every value is put to the rules.
 func BenchmarkOffer(b *testing.B) {
-	w := &wizard{cat: newCatalog(), options: &initOptions{}, said: quickstart(), done: map[string]bool{}}
-	delete(w.said, "tts_service")
+	w := &wizard{cat: newCatalog(), said: quickstart(), done: map[string]bool{}}
+	delete(w.said, optTTS)
 	services := len(w.cat.list(kindTTS))
 	for b.Loop() {
-		if _, choices := w.offer(topics[8], false); len(choices) != services {
+		if _, choices := w.offer(optTTS, false); len(choices) != services {
 			b.Fatalf("%d are offered, want %d", len(choices), services)
 		}
 	}

@@ -34,7 +34,7 @@ func main() {
 // commands is the table of all commands.
 func commands() *command {
 	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
-		{name: "init", help: helpInit, setup: setupInit, first: []string{"quickstart", anyDir}},
+		{name: "init", help: helpInit, fill: helpOptions, setup: setupInit, first: []string{"quickstart", anyDir}},
 		{name: "cloud", help: helpCloud, setup: setupGroup, sub: []command{
 			{name: "login", help: helpLogin, setup: setupLogin},
 			{name: "logout", help: helpLogout, setup: setupLogout},

@@ -147,7 +147,7 @@ func TestHelpWinsOverEverythingElse(t *testing.T) {
 	} {
 		r := vbot(t, t.TempDir(), args...)
 		r.wantCode(t, 0)
-		if r.stdout != helpInit {
+		if r.stdout != fmt.Sprintf(helpInit, helpOptions()) {
 			t.Errorf("vbot %q did not print the help of init", args)
 		}
 	}
@@ -171,7 +171,7 @@ func TestHelpAndFlagsAgree(t *testing.T) {
 		inv := &invocation{cmd: c, path: path}
 		inv.flags()
 		var documented []string
-		for _, l := range optionLines(c.help) {
+		for _, l := range optionLines(c.page()) {
 			for _, name := range l.names {
 				name = strings.TrimLeft(name, "-")
 				if documented = append(documented, name); inv.set.Lookup(name) == nil {

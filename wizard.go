@@ -1,126 +1,66 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// A topic is one question of the wizard. What may be answered is not written down
-// here: the rules of the configuration are asked (suits).
+// A topic is one question of the wizard: about an option, or about several that are
+// each on or off. What may be answered is not written down here: the rules of the
+// configuration are asked (suits).
 type topic struct {
-	label string   // in the summary
-	ask   string   // the question
-	keys  []string // of the options that it settles; of several, each is on or off
-	first string   // where the cursor stands before there is an answer
-	none  string   // what it is called to want none, where that may be
+	ask     string
+	label   string // in the summary
+	options []*option
 }
 
 // topics are all questions, in their order. One that has a single answer, or none,
-// is not asked.
-var topics = []topic{
-	{"Name", "Name of the project", []string{"project_name"}, "", ""},
-	{"Bot type", "What kind of bot?", []string{"bot_type"}, botWeb, ""},
-	{"Transports", "How do people reach it?", []string{"transports"}, "smallwebrtc", ""},
-	{"Mode", "How does it think?", []string{"mode"}, modeCascade, ""},
-	{"Calls (Daily)", "Who calls, over Daily PSTN?", []string{"daily_pstn_mode"}, modeDialIn, ""},
-	{"Calls (SIP)", "Who calls, over Twilio and SIP?", []string{"twilio_daily_sip_mode"}, modeDialIn, ""},
-	{"Speech to text", "Speech to text", []string{"stt_service"}, "deepgram", ""},
-	{"Language model", "Language model", []string{"llm_service"}, "openai", ""},
-	{"Text to speech", "Text to speech", []string{"tts_service"}, "cartesia", ""},
-	{"Realtime model", "Realtime model", []string{"realtime_service"}, "openai", ""},
-	{"Video avatar", "Video avatar", []string{"video_service"}, "", "no avatar"},
-	{"Web client", "Web client", []string{"client_framework"}, clientNone, ""},
-	{"Client server", "What serves the client?", []string{"client_server"}, serverVite, ""},
-	{"Features", "Which features?", []string{"recording", "transcription", "enable_noise_cancel", "enable_observability", "enable_eval",
-		"video_input", "video_output"}, "", "none"},
-	{"Deployment", "Files to deploy it to Pipecat Cloud?", []string{"deploy_to_cloud"}, "", ""},
-}
-
-// meanings say what the words of options mean.
-var meanings = map[string]string{
-	botWeb:       "in a browser or an app",
-	botTelephony: "on the phone",
-
-	modeCascade:  "speech to text, language model, text to speech",
-	modeRealtime: "one model that hears and speaks",
-
-	modeDialIn:  "people call the bot",
-	modeDialOut: "the bot calls people",
-
-	clientReact:   "a React app in TypeScript",
-	clientVanilla: "a page in plain JavaScript",
-	clientNone:    "no client is written",
-	serverVite:    "a page that any web server serves",
-	serverNext:    "a Next.js app",
-}
-
-// features are the options that the wizard asks about in one question, by key.
-var features = map[string]choice{
-	"recording":            {label: "recording", note: "the sound of each conversation"},
-	"transcription":        {label: "transcription", note: "a log of what was said"},
-	"enable_noise_cancel":  {label: "noise cancelling", note: "by Krisp, in Pipecat Cloud"},
-	"enable_observability": {label: "observability", note: "follow the pipeline live"},
-	"enable_eval":          {label: "evals", note: "conversations that test the bot"},
-	"video_input":          {label: "video input", note: "the bot sees the camera"},
-	"video_output":         {label: "video output", note: "the bot sends video"},
+// is not asked. Options without a question of their own share one.
+func topics() (all []topic) {
+	inTurn := slices.Clone(options)
+	slices.SortStableFunc(inTurn, func(a, b *option) int { return cmp.Compare(a.turn, b.turn) })
+	for _, o := range inTurn {
+		if o.ask != "" {
+			all = append(all, topic{o.ask, o.label, []*option{o}})
+		} else if last := len(all) - 1; all[last].label == "Features" {
+			all[last].options = append(all[last].options, o)
+		} else {
+			all = append(all, topic{"Which features?", "Features", []*option{o}})
+		}
+	}
+	return all
 }
 
 // A wizard asks what the bot shall be.
 type wizard struct {
-	p       prompter
-	cat     *catalog
-	options *initOptions
-	dir     string // the working directory
-	target  string // as it was typed
-	said    answers
-	done    map[string]bool // the labels of topics that were asked
+	p              prompter
+	cat            *catalog
+	topics         []topic
+	dir            string // the working directory
+	target         string // as it was typed
+	keepExisting   bool
+	overwriteGuide bool
+	said           answers
+	done           map[string]bool // the labels of topics that were asked
 }
 
-// wizard asks for all that is needed, and scaffolds a bot or writes the guides.
-func (o *initOptions) wizard(ctx context.Context, a *app, inv *invocation, target string) error {
-	p, err := a.prompter()
-	if err != nil {
-		return err
-	}
-	release, err := p.Hold()
-	if err != nil {
-		return err
-	}
-	defer release()
-	w := &wizard{p: p, cat: newCatalog(), options: o, dir: a.dir, target: target, said: answers{}, done: map[string]bool{}}
-	if target == "" {
+// start asks where the project goes, if that is not known, and whether it is to be
+// a bot or the guides.
+func (w *wizard) start(ctx context.Context) (scaffold bool, err error) {
+	if w.target == "" {
 		if err := w.askTarget(ctx); err != nil {
-			return err
+			return false, err
 		}
 	}
-	scaffold, err := w.askHow(ctx)
-	if err != nil {
-		return err
-	}
-	if !scaffold {
-		release()
-		if err := o.writeGuides(ctx, a, inv, w.target); err != nil {
-			return err
-		}
-		a.note("\nThe same, without questions:\n  %s", w.command([]string{"--no-input"}))
-		return nil
-	}
-	cfg, plan, err := w.settle(ctx)
-	if err != nil {
-		return err
-	}
-	if err := o.offerRefresh(ctx, a, plan); err != nil {
-		return err
-	}
-	release() // from here on Ctrl-C is a signal again
-	if err := o.carryOut(ctx, a, inv, plan, w.target, cfg); err != nil {
-		return err
-	}
-	a.note("\nThe same, without questions:\n  %s", w.command(cfg.arguments(w.cat, w.name())))
-	return nil
+	return w.askHow(ctx)
 }
 
 // path is the target directory, absolute.
@@ -128,21 +68,6 @@ func (w *wizard) path() string { return absolute(w.dir, w.target) }
 
 // name is the project's name, if none is given.
 func (w *wizard) name() string { return nameFromDir(w.path()) }
-
-// command is the command line that does the same, for a POSIX shell.
-func (w *wizard) command(args []string) string {
-	words := []string{"vbot init", shellPath(w.target)}
-	for _, arg := range args {
-		words = append(words, shellQuote(arg))
-	}
-	if w.options.keepExisting {
-		words = append(words, "--keep-existing")
-	}
-	if w.options.overwriteGuide {
-		words = append(words, "--overwrite-guide")
-	}
-	return strings.Join(words, " ")
-}
 
 func (w *wizard) askTarget(ctx context.Context) error {
 	standard := w.target
@@ -170,7 +95,7 @@ func (w *wizard) askHow(ctx context.Context) (scaffold bool, err error) {
 	if hasBot(w.path()) {
 		w.p.say("A bot is there already: %s", filepath.Join(w.target, "server", "bot.py"))
 	}
-	if w.options.overwriteGuide || hasBot(w.path()) {
+	if w.overwriteGuide || hasBot(w.path()) {
 		at = 1
 	}
 	i, err := w.p.choose(ctx, "How do you want to start?", choices, at)
@@ -181,7 +106,7 @@ func (w *wizard) askHow(ctx context.Context) (scaffold bool, err error) {
 // be changed until the person agrees.
 func (w *wizard) settle(ctx context.Context) (config, *plan, error) {
 	for {
-		for _, t := range topics {
+		for _, t := range w.topics {
 			if !w.answered(t) {
 				if err := w.put(ctx, t, false); err != nil {
 					return config{}, nil, err
@@ -196,7 +121,7 @@ func (w *wizard) settle(ctx context.Context) (config, *plan, error) {
 		if err != nil {
 			return cfg, nil, err
 		}
-		plan, err := makePlan(w.path(), files, w.options.keepExisting, w.options.overwriteGuide)
+		plan, err := makePlan(w.path(), files, w.keepExisting, w.overwriteGuide)
 		if err != nil {
 			return cfg, nil, err
 		}
@@ -213,8 +138,8 @@ func (w *wizard) settle(ctx context.Context) (config, *plan, error) {
 			}
 			continue
 		case what == keep:
-			w.options.keepExisting = true
-			plan, err = makePlan(w.path(), files, true, w.options.overwriteGuide)
+			w.keepExisting = true
+			plan, err = makePlan(w.path(), files, true, w.overwriteGuide)
 		}
 		return cfg, plan, err
 	}
@@ -222,18 +147,18 @@ func (w *wizard) settle(ctx context.Context) (config, *plan, error) {
 
 // answered says whether the topic was asked, or need not be.
 func (w *wizard) answered(t topic) bool {
-	return w.done[t.label] || slices.ContainsFunc(t.keys, func(key string) bool { _, ok := w.said[key]; return ok })
+	return w.done[t.label] || slices.ContainsFunc(t.options, func(o *option) bool { _, ok := w.said[o]; return ok })
 }
 
 // suits says whether the option may have the value, given all other answers.
-func (w *wizard) suits(key string, a answer) bool {
-	return w.objection(key, a) == ""
+func (w *wizard) suits(o *option, a answer) bool {
+	return w.objection(o, a) == ""
 }
 
 // objection is what the rules say against the value of the option, or "".
-func (w *wizard) objection(key string, a answer) string {
+func (w *wizard) objection(o *option, a answer) string {
 	said := maps.Clone(w.said)
-	said[key] = a
+	said[o] = a
 	_, _, problems := resolve(w.cat, said, w.name())
 	for _, p := range problems {
 		if !p.missing {
@@ -249,18 +174,18 @@ func (w *wizard) objection(key string, a answer) string {
 // the file: other answers that it makes impossible are left out, with a note.
 func (w *wizard) put(ctx context.Context, t topic, changed bool) error {
 	var err error
-	key := t.keys[0]
+	o := t.options[0]
 	switch {
-	case key == "project_name":
-		err = w.putName(ctx, t)
-	case len(t.keys) > 1:
+	case o.ask == "":
 		err = w.putFeatures(ctx, t, changed)
-	case optionOf(key).typ == list:
-		err = w.putTransports(ctx, t, changed)
-	case optionOf(key).typ == toggled:
-		err = w.putToggle(ctx, t, changed)
+	case o == optName:
+		err = w.putName(ctx)
+	case o.list != nil:
+		err = w.putTransports(ctx, o, changed)
+	case o.toggle != nil:
+		err = w.putToggle(ctx, o, changed)
 	default:
-		err = w.putChoice(ctx, t, changed)
+		err = w.putChoice(ctx, o, changed)
 	}
 	if err != nil {
 		return err
@@ -273,95 +198,88 @@ func (w *wizard) put(ctx context.Context, t topic, changed bool) error {
 func (w *wizard) agree() {
 	_, left, _ := resolve(w.cat, w.said, w.name())
 	for _, l := range left {
-		delete(w.said, l.what)
-		for _, t := range topics {
-			if slices.Contains(t.keys, l.what) {
-				what := t.label
-				if len(t.keys) == 1 {
-					delete(w.done, t.label)
-				} else {
-					what = features[l.what].label
-				}
-				w.p.say("  %s is left out: %s", what, l.why)
-			}
+		if l.option == nil {
+			continue
 		}
+		delete(w.said, l.option)
+		if l.option.ask != "" {
+			delete(w.done, l.option.label)
+		}
+		w.p.say("  %s is left out: %s", l.option.label, l.why)
 	}
-	for key, a := range w.said {
+	for o, a := range w.said {
 		a.flag = false
-		w.said[key] = a
+		w.said[o] = a
 	}
 }
 
-func (w *wizard) putName(ctx context.Context, t topic) error {
+func (w *wizard) putName(ctx context.Context) error {
 	standard := w.name()
-	if a, ok := w.said[t.keys[0]]; ok {
+	if a, ok := w.said[optName]; ok {
 		standard = a.text
 	}
-	name, err := w.p.line(ctx, t.ask, standard, func(s string) (string, bool) {
+	name, err := w.p.line(ctx, optName.ask, standard, func(s string) (string, bool) {
 		why := nameProblem(s)
 		return why, why == ""
 	})
-	w.said[t.keys[0]] = answer{text: name}
+	w.said[optName] = answer{text: name}
 	return err
 }
 
 // putChoice asks for one of the values of an option.
-func (w *wizard) putChoice(ctx context.Context, t topic, changed bool) error {
-	key := t.keys[0]
-	was, transports := w.said[key], w.said["transports"]
-	if key == "bot_type" {
-		delete(w.said, "transports") // another kind of bot is reached in another way
+func (w *wizard) putChoice(ctx context.Context, o *option, changed bool) error {
+	was, transports := w.said[o], w.said[optTransports]
+	if o == optBotType {
+		delete(w.said, optTransports) // another kind of bot is reached in another way
 	}
-	values, choices := w.offer(t, changed)
+	values, choices := w.offer(o, changed)
 	if len(choices) < 2 {
 		return nil
 	}
 	at := 0
 	for i, value := range values {
-		if current, ok := w.said[key]; ok && current.text == value || !ok && choices[i].is(t.first) {
+		if current, ok := w.said[o]; ok && current.text == value || !ok && choices[i].is(o.first) {
 			at = i
 		}
 	}
-	i, err := w.p.choose(ctx, t.ask, choices, at)
+	i, err := w.p.choose(ctx, o.ask, choices, at)
 	if err != nil {
 		return err
 	}
-	w.done[t.label] = true
-	delete(w.said, key)
+	w.done[o.label] = true
+	delete(w.said, o)
 	if values[i] != "" {
-		w.said[key] = answer{text: values[i], flag: changed}
+		w.said[o] = answer{text: values[i], flag: changed}
 	}
-	if key == "bot_type" && was.text == values[i] {
-		w.said["transports"] = transports
+	if o == optBotType && was.text == values[i] {
+		w.said[optTransports] = transports
 	}
 	return nil
 }
 
-// offer is what the topic's option may be: the values, "" for none, and how they
+// offer is what the option may be: the values, "" for none, and how they
 // are presented.
-func (w *wizard) offer(t topic, changed bool) (values []string, choices []choice) {
-	key := t.keys[0]
-	o := optionOf(key)
+func (w *wizard) offer(o *option, changed bool) (values []string, choices []choice) {
 	add := func(value string, c choice) {
 		a := answer{text: value, flag: changed}
-		if o.typ == list {
+		if o.list != nil {
 			a = answer{list: []string{value}, flag: changed}
 		}
-		if value == "" || w.suits(key, a) {
+		if value == "" || w.suits(o, a) {
 			values, choices = append(values, value), append(choices, c)
 		}
 	}
-	if t.none != "" {
-		add("", choice{label: t.none})
+	if o.none != "" {
+		add("", choice{label: o.none})
 	}
 	for _, word := range o.words {
-		add(word, choice{label: word, note: meanings[word]})
+		add(word.name, choice{label: word.name, note: word.meaning})
 	}
 	if o.kind == "" {
 		return values, choices
 	}
 	providers := w.cat.all(o.kind)
-	if o.kind == kindTransport && w.said["bot_type"].text == botTelephony {
+	if o.kind == kindTransport && w.said[optBotType].text == botTelephony {
 		providers = slices.Concat(w.cat.transports(true), w.cat.transports(false))
 	}
 	for _, p := range providers {
@@ -379,18 +297,17 @@ func (w *wizard) offer(t topic, changed bool) (values []string, choices []choice
 
 // open says whether there is anything to choose.
 func (w *wizard) open(t topic) bool {
-	if len(t.keys) > 1 {
+	if t.options[0].ask == "" {
 		return true
 	}
-	values, _ := w.offer(t, true)
+	values, _ := w.offer(t.options[0], true)
 	return len(values) > 1
 }
 
 // putTransports asks for one or more.
-func (w *wizard) putTransports(ctx context.Context, t topic, changed bool) error {
-	key := t.keys[0]
-	values, choices := w.offer(t, changed)
-	m := &menu{ask: t.ask, choices: choices, several: true, needed: true}
+func (w *wizard) putTransports(ctx context.Context, o *option, changed bool) error {
+	values, choices := w.offer(o, changed)
+	m := &menu{ask: o.ask, choices: choices, several: true, needed: true}
 	pick := func(marked []int) answer {
 		a := answer{flag: changed}
 		for _, i := range marked {
@@ -398,13 +315,13 @@ func (w *wizard) putTransports(ctx context.Context, t topic, changed bool) error
 		}
 		return a
 	}
-	m.allow = func(marked []int) string { return w.objection(key, pick(marked)) }
+	m.allow = func(marked []int) string { return w.objection(o, pick(marked)) }
 	for i, c := range choices {
-		if c.is(t.first) && w.said["bot_type"].text == botWeb {
+		if c.is(o.first) && w.said[optBotType].text == botWeb {
 			m.at = i
 		}
 	}
-	for _, id := range w.said[key].list {
+	for _, id := range w.said[o].list {
 		if i := slices.Index(values, id); i >= 0 {
 			m.marked, m.at = append(m.marked, i), i
 		}
@@ -412,46 +329,45 @@ func (w *wizard) putTransports(ctx context.Context, t topic, changed bool) error
 	if err := w.p.ask(ctx, m); err != nil {
 		return err
 	}
-	w.said[key] = pick(m.marked)
+	w.said[o] = pick(m.marked)
 	return nil
 }
 
 // putFeatures asks which of several options shall be on.
 func (w *wizard) putFeatures(ctx context.Context, t topic, changed bool) error {
 	m := &menu{ask: t.ask, several: true}
-	var keys []string
-	for _, key := range t.keys {
+	var offered []*option
+	for _, o := range t.options {
 		// An avatar takes video output along: where off is impossible there is no choice.
-		if w.suits(key, answer{on: true, flag: changed}) && w.suits(key, answer{on: false}) {
-			if w.said[key].on {
-				m.marked = append(m.marked, len(keys))
+		if w.suits(o, answer{on: true, flag: changed}) && w.suits(o, answer{on: false}) {
+			if w.said[o].on {
+				m.marked = append(m.marked, len(offered))
 			}
-			keys = append(keys, key)
-			m.choices = append(m.choices, features[key])
+			offered = append(offered, o)
+			m.choices = append(m.choices, choice{label: o.label, note: o.note})
 		}
 	}
 	if err := w.p.ask(ctx, m); err != nil {
 		return err
 	}
 	w.done[t.label] = true
-	for i, key := range keys {
-		w.said[key] = answer{on: slices.Contains(m.marked, i), flag: changed}
+	for i, o := range offered {
+		w.said[o] = answer{on: slices.Contains(m.marked, i), flag: changed}
 	}
 	return nil
 }
 
-// putToggle asks for yes or no; the option is on by itself.
-func (w *wizard) putToggle(ctx context.Context, t topic, changed bool) error {
-	key := t.keys[0]
-	if !w.suits(key, answer{on: false, flag: changed}) || !w.suits(key, answer{on: true, flag: changed}) {
+// putToggle asks for yes or no.
+func (w *wizard) putToggle(ctx context.Context, o *option, changed bool) error {
+	if !w.suits(o, answer{on: false, flag: changed}) || !w.suits(o, answer{on: true, flag: changed}) {
 		return nil
 	}
-	standard := true
-	if a, ok := w.said[key]; ok {
+	standard := o.on
+	if a, ok := w.said[o]; ok {
 		standard = a.on
 	}
-	yes, err := w.p.confirm(ctx, t.ask, standard)
-	w.said[key] = answer{on: yes, flag: changed}
+	yes, err := w.p.confirm(ctx, o.ask, standard)
+	w.said[o] = answer{on: yes, flag: changed}
 	return err
 }
 
@@ -490,29 +406,27 @@ type fact struct {
 func (w *wizard) facts(cfg config) []fact {
 	facts := []fact{{"Directory", w.target, nil}}
 	said := cfg.answers()
-	for i, t := range topics {
-		key := t.keys[0]
-		o, a := optionOf(key), said[key]
-		value := a.text
+	for i, t := range w.topics {
+		o := t.options[0]
+		value := said[o].text
+		var labels []string
 		switch {
-		case len(t.keys) > 1:
-			var on []string
-			for _, key := range t.keys {
-				if said[key].on {
-					on = append(on, features[key].label)
+		case o.ask == "":
+			for _, o := range t.options {
+				if said[o].on {
+					labels = append(labels, o.label)
 				}
 			}
-			value = strings.Join(on, ", ")
-		case o.typ == list:
-			var labels []string
-			for _, id := range a.list {
+			value = strings.Join(labels, ", ")
+		case o.list != nil:
+			for _, id := range said[o].list {
 				labels = append(labels, w.cat.find(o.kind, id).label)
 			}
 			value = strings.Join(labels, ", ")
-		case o.typ == toggled && a.on:
-			value = "Dockerfile, cloud-deploy.toml"
-		case o.typ == toggled:
-			value = "no files for it"
+		case o.toggle != nil && said[o].on:
+			value = o.yes
+		case o.toggle != nil:
+			value = o.no
 		case o.kind != "" && value != "":
 			value = w.cat.find(o.kind, value).label
 		}
@@ -520,7 +434,7 @@ func (w *wizard) facts(cfg config) []fact {
 			value = "none"
 		}
 		if value != "" {
-			facts = append(facts, fact{t.label, value, &topics[i]})
+			facts = append(facts, fact{t.label, value, &w.topics[i]})
 		}
 	}
 	return facts
@@ -574,8 +488,58 @@ func (w *wizard) askChange(ctx context.Context, cfg config) error {
 	if err := w.askTarget(ctx); err != nil {
 		return err
 	}
-	if was != w.name() && w.said["project_name"].text == was {
-		delete(w.said, "project_name") // it came from the directory
+	if was != w.name() && w.said[optName].text == was {
+		delete(w.said, optName) // it came from the directory
 	}
 	return nil
+}
+
+// newTarget is where to put a project, if nothing better is known: the directory
+// dir itself where it is empty, but for hidden files, or else a new one in it.
+func newTarget(dir string) string {
+	entries, _ := os.ReadDir(dir)
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
+		return "."
+	}
+	name := "my-bot"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("my-bot-%d", n)
+	}
+}
+
+// describeTarget says what is at the path dir, which a person wrote as typed, and
+// whether a project can go there.
+func describeTarget(dir, typed string) (note string, ok bool) {
+	if typed == "~" || strings.HasPrefix(typed, "~/") {
+		return "only a shell knows what ~ means; write the path out", false
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err == nil && len(entries) == 0:
+		return "an empty directory", true
+	case err == nil:
+		return "it exists; nothing there is written over", true
+	case !errors.Is(err, fs.ErrNotExist):
+		return rootCause(err).Error(), false
+	}
+	for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
+		info, err := os.Stat(up)
+		switch {
+		case err == nil && info.IsDir():
+			return "a new directory", true
+		case err == nil:
+			return up + " is a file", false
+		case !errors.Is(err, fs.ErrNotExist) || up == filepath.Dir(up):
+			return rootCause(err).Error(), false
+		}
+	}
+}
+
+// hasBot says whether a bot was scaffolded in the directory.
+func hasBot(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "server", "bot.py"))
+	return err == nil
 }

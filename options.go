@@ -1,0 +1,564 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// The fixed words of the configuration.
+const (
+	botWeb        = "web"
+	botTelephony  = "telephony"
+	modeCascade   = "cascade"
+	modeRealtime  = "realtime"
+	modeDialIn    = "dial-in"
+	modeDialOut   = "dial-out"
+	clientReact   = "react"
+	clientVanilla = "vanilla"
+	clientNone    = "none"
+	serverVite    = "vite"
+	serverNext    = "nextjs"
+)
+
+// A config says all there is to know about a bot. Its JSON form is what
+// --dry-run prints and what --config reads; the order of the keys is fixed.
+type config struct {
+	ProjectName         string   `json:"project_name"`
+	BotType             string   `json:"bot_type"`
+	Transports          []string `json:"transports"` // canonical ids, in the order given
+	Mode                string   `json:"mode"`
+	STTService          orNull   `json:"stt_service"` // services are canonical ids
+	LLMService          orNull   `json:"llm_service"`
+	TTSService          orNull   `json:"tts_service"`
+	Recording           bool     `json:"recording"`
+	Transcription       bool     `json:"transcription"`
+	DeployToCloud       bool     `json:"deploy_to_cloud"`
+	EnableNoiseCancel   bool     `json:"enable_noise_cancel"`
+	EnableObservability bool     `json:"enable_observability"`
+	RealtimeService     orNull   `json:"realtime_service"`
+	VideoService        orNull   `json:"video_service"`
+	ClientFramework     orNull   `json:"client_framework"`
+	ClientServer        orNull   `json:"client_server"`
+	DailyPSTNMode       orNull   `json:"daily_pstn_mode"`
+	TwilioDailySIPMode  orNull   `json:"twilio_daily_sip_mode"`
+	VideoInput          bool     `json:"video_input"`
+	VideoOutput         bool     `json:"video_output"`
+	EnableEval          bool     `json:"enable_eval"`
+}
+
+func (c config) hasTransport(id string) bool { return slices.Contains(c.Transports, id) }
+
+// The options that shape a bot.
+
+// An option is a row of the table: all that vbot knows about one key of the
+// configuration. Flags, configuration file, help, completion, wizard, dry run and
+// resolver go through the table; rules that join several options are in
+// resolve.go, and name the rows.
+type option struct {
+	key   string // in the configuration
+	flag  string
+	short string // the flag's short form, or ""
+
+	// One of the three leads to its place in the configuration.
+	text   func(*config) *string
+	list   func(*config) *[]string
+	toggle func(*config) *bool
+
+	value string // what stands for the value in the help: "ID"
+	help  string // the lines beside it
+	words []word // it takes, if it takes one of a few
+	kind  string // of the providers it names, if it names some
+	noun  string // what such a provider is
+	on    bool   // by default, of a toggle
+
+	mode string // the only mode that uses it, or ""
+	web  string // what it is, if only web bots have it: "video"
+
+	// The wizard's question. Toggles without one are asked about together.
+	turn    int    // when it comes, from 1
+	ask     string // the question
+	label   string // in the summary
+	note    string // what a toggle means
+	first   string // where the cursor stands before there is an answer
+	none    string // what it is called to want none, where that may be
+	yes, no string // what the summary says of a toggle with its own question
+}
+
+// A word is a value of an option, and what it means.
+type word struct{ name, meaning string }
+
+var dialModes = []word{{modeDialIn, "people call the bot"}, {modeDialOut, "the bot calls people"}}
+
+// The rows, in the order of the help.
+var (
+	optName = &option{
+		key: "project_name", flag: "name", short: "n",
+		text:  func(c *config) *string { return &c.ProjectName },
+		value: "NAME", help: "name of the project (default: of the directory)",
+		turn: 1, ask: "Name of the project", label: "Name",
+	}
+	optBotType = &option{
+		key: "bot_type", flag: "bot-type", short: "b",
+		text:  func(c *config) *string { return &c.BotType },
+		value: "web|telephony", help: "default: telephony if a transport is, else web",
+		words: []word{{botWeb, "in a browser or an app"}, {botTelephony, "on the phone"}},
+		turn:  2, ask: "What kind of bot?", label: "Bot type", first: botWeb,
+	}
+	optTransports = &option{
+		key: "transports", flag: "transport", short: "t",
+		list:  func(c *config) *[]string { return &c.Transports },
+		value: "ID", help: "transport; repeat it for several",
+		kind: kindTransport,
+		turn: 3, ask: "How do people reach it?", label: "Transports", first: "smallwebrtc",
+	}
+	optMode = &option{
+		key: "mode", flag: "mode", short: "m",
+		text:  func(c *config) *string { return &c.Mode },
+		value: "cascade|realtime", help: "cascade: --stt, --llm, --tts; realtime: --realtime",
+		words: []word{{modeCascade, "speech to text, language model, text to speech"}, {modeRealtime, "one model that hears and speaks"}},
+		turn:  4, ask: "How does it think?", label: "Mode", first: modeCascade,
+	}
+	optSTT = &option{
+		key: "stt_service", flag: "stt",
+		text:  func(c *config) *string { return (*string)(&c.STTService) },
+		value: "ID", help: "speech-to-text service",
+		kind: kindSTT, noun: "speech-to-text service", mode: modeCascade,
+		turn: 7, ask: "Speech to text", label: "Speech to text", first: "deepgram",
+	}
+	optLLM = &option{
+		key: "llm_service", flag: "llm",
+		text:  func(c *config) *string { return (*string)(&c.LLMService) },
+		value: "ID", help: "language model",
+		kind: kindLLM, noun: "language model", mode: modeCascade,
+		turn: 8, ask: "Language model", label: "Language model", first: "openai",
+	}
+	optTTS = &option{
+		key: "tts_service", flag: "tts",
+		text:  func(c *config) *string { return (*string)(&c.TTSService) },
+		value: "ID", help: "text-to-speech service",
+		kind: kindTTS, noun: "text-to-speech service", mode: modeCascade,
+		turn: 9, ask: "Text to speech", label: "Text to speech", first: "cartesia",
+	}
+	optRealtime = &option{
+		key: "realtime_service", flag: "realtime",
+		text:  func(c *config) *string { return (*string)(&c.RealtimeService) },
+		value: "ID", help: "speech-to-speech service",
+		kind: kindRealtime, noun: "realtime service", mode: modeRealtime,
+		turn: 10, ask: "Realtime model", label: "Realtime model", first: "openai",
+	}
+	optVideo = &option{
+		key: "video_service", flag: "video",
+		text:  func(c *config) *string { return (*string)(&c.VideoService) },
+		value: "ID", help: "video avatar; web bots",
+		kind: kindVideo, noun: "video avatar service",
+		web:  "video",
+		turn: 11, ask: "Video avatar", label: "Video avatar", none: "no avatar",
+	}
+	optClient = &option{
+		key: "client_framework", flag: "client-framework",
+		text:  func(c *config) *string { return (*string)(&c.ClientFramework) },
+		value: "FRAMEWORK", help: "web client: react, vanilla or none (default: none)",
+		words: []word{{clientReact, "a React app in TypeScript"}, {clientVanilla, "a page in plain JavaScript"}, {clientNone, "no client is written"}},
+		web:   "a web client",
+		turn:  12, ask: "Web client", label: "Web client", first: clientNone,
+	}
+	optClientServer = &option{
+		key: "client_server", flag: "client-server",
+		text:  func(c *config) *string { return (*string)(&c.ClientServer) },
+		value: "SERVER", help: "vite or nextjs, with react (default: vite)",
+		words: []word{{serverVite, "a page that any web server serves"}, {serverNext, "a Next.js app"}},
+		turn:  13, ask: "What serves the client?", label: "Client server", first: serverVite,
+	}
+	optPSTNMode = &option{
+		key: "daily_pstn_mode", flag: "daily-pstn-mode",
+		text:  func(c *config) *string { return (*string)(&c.DailyPSTNMode) },
+		value: "MODE", help: "dial-in or dial-out, with rtc_hosted_pstn",
+		words: dialModes,
+		turn:  5, ask: "Who calls, over Daily PSTN?", label: "Calls (Daily)", first: modeDialIn,
+	}
+	optSIPMode = &option{
+		key: "twilio_daily_sip_mode", flag: "twilio-daily-sip-mode",
+		text:  func(c *config) *string { return (*string)(&c.TwilioDailySIPMode) },
+		value: "MODE", help: "dial-in or dial-out, with tel_a_rtc_hosted_sip",
+		words: dialModes,
+		turn:  6, ask: "Who calls, over Twilio and SIP?", label: "Calls (SIP)", first: modeDialIn,
+	}
+	optVideoInput = &option{
+		key: "video_input", flag: "video-input",
+		toggle: func(c *config) *bool { return &c.VideoInput },
+		help:   "see the person's camera; web bots (default: no)",
+		web:    "video",
+		turn:   15, label: "video input", note: "the bot sees the camera",
+	}
+	optVideoOutput = &option{
+		key: "video_output", flag: "video-output",
+		toggle: func(c *config) *bool { return &c.VideoOutput },
+		help:   "send video; web bots (default: no)",
+		web:    "video",
+		turn:   15, label: "video output", note: "the bot sends video",
+	}
+	optDeploy = &option{
+		key: "deploy_to_cloud", flag: "deploy-to-cloud",
+		toggle: func(c *config) *bool { return &c.DeployToCloud },
+		help:   "Dockerfile and cloud-deploy.toml (default: yes;\nno if LiveKit is the only transport)", on: true,
+		turn: 16, ask: "Files to deploy it to Pipecat Cloud?", label: "Deployment", yes: "Dockerfile, cloud-deploy.toml", no: "no files for it",
+	}
+	optNoiseCancel = &option{
+		key: "enable_noise_cancel", flag: "enable-noise-cancel",
+		toggle: func(c *config) *bool { return &c.EnableNoiseCancel },
+		help:   "filter noise; needs cloud deployment (default: no)",
+		turn:   14, label: "noise cancelling", note: "by Krisp, in Pipecat Cloud",
+	}
+
+	// options are all rows. One that no rule speaks of needs no name.
+	options = []*option{
+		optName, optBotType, optTransports, optMode, optSTT, optLLM, optTTS, optRealtime, optVideo,
+		optClient, optClientServer, optPSTNMode, optSIPMode,
+		{
+			key: "recording", flag: "recording",
+			toggle: func(c *config) *bool { return &c.Recording },
+			help:   "record the conversation (default: no)",
+			turn:   14, label: "recording", note: "the sound of each conversation",
+		}, {
+			key: "transcription", flag: "transcription",
+			toggle: func(c *config) *bool { return &c.Transcription },
+			help:   "log what was said (default: no)",
+			turn:   14, label: "transcription", note: "a log of what was said",
+		},
+		optVideoInput, optVideoOutput, optDeploy, optNoiseCancel,
+		{
+			key: "enable_observability", flag: "observability",
+			toggle: func(c *config) *bool { return &c.EnableObservability },
+			help:   "follow the pipeline live (default: no)",
+			turn:   14, label: "observability", note: "follow the pipeline live",
+		}, {
+			key: "enable_eval", flag: "eval",
+			toggle: func(c *config) *bool { return &c.EnableEval },
+			help:   "evals in server/evals (default: no)",
+			turn:   14, label: "evals", note: "conversations that test the bot",
+		},
+	}
+)
+
+// dialed are the transports that need a optMode, with the option that says which.
+var dialed = map[string]*option{"rtc_hosted_pstn": optPSTNMode, "tel_a_rtc_hosted_sip": optSIPMode}
+
+// optionOf is the option with the key, or nil.
+func optionOf(key string) *option {
+	for _, o := range options {
+		if o.key == key {
+			return o
+		}
+	}
+	return nil
+}
+
+// where is how messages name the option: "--stt (stt_service)".
+func (o *option) where() string { return "--" + o.flag + " (" + o.key + ")" }
+
+// allowed are the words that it takes.
+func (o *option) allowed() (names []string) {
+	for _, w := range o.words {
+		names = append(names, w.name)
+	}
+	return names
+}
+
+// helpOptions is what the help says of all options.
+func helpOptions() string {
+	var b strings.Builder
+	for _, o := range options {
+		b.WriteString(o.usage())
+	}
+	return b.String()
+}
+
+// usage is what the help says of the option.
+func (o *option) usage() string {
+	left := "      --" + o.flag
+	if o.short != "" {
+		left = "  -" + o.short + ", --" + o.flag
+	}
+	if o.toggle != nil {
+		left += ", --no-" + o.flag
+	} else {
+		left += " " + o.value
+	}
+	var b strings.Builder
+	if len(left) > 39 {
+		b.WriteString(left + "\n")
+		left = ""
+	}
+	for line := range strings.SplitSeq(o.help, "\n") {
+		fmt.Fprintf(&b, "%-41s%s\n", left, line)
+		left = ""
+	}
+	return b.String()
+}
+
+// position is where the key stands in the dry run.
+func position(key string) int {
+	fields := reflect.TypeFor[config]()
+	for i := range fields.NumField() {
+		if fields.Field(i).Tag.Get("json") == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// An answer is what was said about one option, and where.
+type answer struct {
+	text   string
+	list   []string
+	on     bool
+	flag   bool // on the command line; else in the configuration file
+	broken bool // already reported, and good for nothing else
+}
+
+// answers holds what was said; what was not said is absent.
+type answers map[*option]answer
+
+// put puts what was said into the configuration.
+func (o *option) put(c *config, a answer) {
+	switch {
+	case o.toggle != nil:
+		*o.toggle(c) = a.on
+	case o.list != nil:
+		*o.list(c) = a.list
+	default:
+		*o.text(c) = a.text
+	}
+}
+
+// answers is what would have to be said to get c.
+func (c config) answers() answers {
+	said := answers{}
+	for _, o := range options {
+		switch {
+		case o.toggle != nil:
+			said[o] = answer{on: *o.toggle(&c)}
+		case o.list != nil:
+			said[o] = answer{list: *o.list(&c)}
+		case *o.text(&c) != "":
+			said[o] = answer{text: *o.text(&c)}
+		}
+	}
+	return said
+}
+
+// parseConfig reads one JSON object key by key. encoding/json alone would take
+// keys twice, in another case, or not at all without a word.
+func parseConfig(data []byte) (answers, []problem, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	located := func(err error) error {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return errors.New("the JSON ends too early")
+		}
+		line := 1 + bytes.Count(data[:min(int(dec.InputOffset()), len(data))], []byte("\n"))
+		if se, ok := errors.AsType[*json.SyntaxError](err); ok {
+			line = 1 + bytes.Count(data[:max(0, min(int(se.Offset)-1, len(data)))], []byte("\n"))
+		}
+		return fmt.Errorf("not JSON: line %d: %w", line, err)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil, errors.New("it is empty; a JSON object is needed")
+	}
+	open, err := dec.Token()
+	if err != nil {
+		return nil, nil, located(err)
+	}
+	if open != json.Delim('{') {
+		return nil, nil, errors.New("a JSON object is needed: {...}")
+	}
+	var keys []string
+	for _, o := range options {
+		keys = append(keys, o.key)
+	}
+	said, seen := answers{}, map[*option]bool{}
+	var problems []problem
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, nil, located(err)
+		}
+		key := token.(string) // the decoder takes nothing else here
+		var value any
+		if err := dec.Decode(&value); err != nil {
+			return nil, nil, located(err)
+		}
+		wrong := func(format string, args ...any) {
+			problems = append(problems, problem{Field: key, where: key, Message: fmt.Sprintf(format, args...)})
+		}
+		o := optionOf(key)
+		if o == nil {
+			wrong("unknown key%s", didYouMean(key, keys))
+			continue
+		}
+		if seen[o] {
+			wrong("the key stands there twice")
+			continue
+		}
+		seen[o] = true
+		if value == nil {
+			continue
+		}
+		got, message := o.convert(value)
+		if message != "" {
+			wrong("%s", message)
+		}
+		said[o] = got
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, nil, located(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		problems = append(problems, problem{Field: "config", where: "--config", Message: "something follows the JSON object"})
+	}
+	return said, problems, nil
+}
+
+// convert turns a JSON value into an answer, or says what is wrong with it.
+func (o *option) convert(value any) (answer, string) {
+	broken := answer{broken: true}
+	switch {
+	case o.toggle != nil:
+		if on, ok := value.(bool); ok {
+			return answer{on: on}, ""
+		}
+		return broken, "true or false is needed, not " + jsonType(value)
+	case o.list != nil:
+		elements, ok := value.([]any)
+		if !ok {
+			return broken, "a list of strings is needed, not " + jsonType(value)
+		}
+		out := answer{list: []string{}}
+		for _, e := range elements {
+			s, ok := e.(string)
+			if !ok {
+				return broken, "a list of strings is needed, and one element is " + jsonType(e)
+			}
+			out.list = append(out.list, s)
+		}
+		return out, ""
+	}
+	if s, ok := value.(string); ok {
+		return answer{text: s}, ""
+	}
+	return broken, "a string is needed, not " + jsonType(value)
+}
+
+func jsonType(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "true or false"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+// Names.
+
+// nameFromDir makes a project's name of the base of a directory's path: what
+// does not fit at its ends is cut off. It is "" if nothing fits.
+func nameFromDir(dir string) string {
+	runes := []rune(filepath.Base(dir))
+	for len(runes) > 0 && !startsName(runes[0]) {
+		runes = runes[1:]
+	}
+	if len(runes) > maxName {
+		runes = runes[:maxName]
+	}
+	for len(runes) > 0 && !inName(runes[len(runes)-1]) {
+		runes = runes[:len(runes)-1]
+	}
+	if nameProblem(string(runes)) != "" {
+		return ""
+	}
+	return string(runes)
+}
+
+// maxName bounds a project's name, in characters.
+const maxName = 64
+
+func startsName(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// inName also takes combining marks: in some scripts, and in file names of some
+// systems, they are part of a letter.
+func inName(r rune) bool {
+	return startsName(r) || unicode.IsMark(r) || strings.ContainsRune(" ._-", r)
+}
+
+// reservedName says whether Windows keeps the name for a device.
+func reservedName(name string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(name), ".")
+	if len(base) == 4 && base[3] >= '0' && base[3] <= '9' {
+		return base[:3] == "com" || base[:3] == "lpt"
+	}
+	return slices.Contains([]string{"con", "prn", "aux", "nul"}, base)
+}
+
+// nameProblem says what is wrong with a project's name, or "".
+func nameProblem(name string) string {
+	runes := []rune(name)
+	switch {
+	case len(runes) == 0:
+		return "a name is needed"
+	case len(runes) > maxName:
+		return fmt.Sprintf("the name has %d characters, and at most %d fit", len(runes), maxName)
+	case !startsName(runes[0]) || slices.ContainsFunc(runes, func(r rune) bool { return !inName(r) }):
+		return fmt.Sprintf("%q does not fit: a letter or digit, then letters, digits, spaces and . _ -", name)
+	case reservedName(name):
+		return fmt.Sprintf("%q is a reserved name on Windows", name)
+	}
+	return ""
+}
+
+// slug is the name in the stricter form of package and agent names: lower-case
+// ASCII letters and digits joined by single hyphens, at most 55 characters, so
+// that SLUG-secrets is still a name for a secret set; "bot" if none remain.
+func slug(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		} else if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	s := b.String()
+	s = strings.Trim(s[:min(len(s), 55)], "-")
+	if s == "" {
+		return "bot"
+	}
+	return s
+}
+
+// The kinds of provider, each a folder of templates/services.
+const (
+	kindSTT       = "stt"
+	kindLLM       = "llm"
+	kindTTS       = "tts"
+	kindRealtime  = "realtime"
+	kindVideo     = "video"
+	kindTransport = "transports"
+)
+
+// serviceKinds are the kinds of AI service, in the order of listings.
+var serviceKinds = []string{kindSTT, kindLLM, kindTTS, kindRealtime, kindVideo}

@@ -1,0 +1,378 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// The rules: from what was said about the options to a configuration. They change
+// what was said until it is what the bot shall be: canonical ids, without what does
+// not apply. Then every row puts its answer into the configuration.
+
+// A resolver turns what was said into a configuration. It goes on after a
+// problem, so that all are reported at once.
+type resolver struct {
+	cat      *catalog
+	said     answers
+	cfg      config      // what holds where nothing is said
+	found    []*provider // the transports
+	leftOut  []leftOut
+	problems []problem
+}
+
+// leftOut is a value of the file that the command line made inapplicable.
+type leftOut struct {
+	option *option
+	what   string // the option's key, or else what it was in words
+	why    string
+}
+
+// resolve checks what was said against every rule and fills in the defaults.
+// dirName is the project's name where none was given, or "".
+func resolve(cat *catalog, said answers, dirName string) (config, []leftOut, []problem) {
+	r := &resolver{cat: cat, said: maps.Clone(said)}
+	for _, o := range options {
+		if a, ok := r.said[o]; ok && o.text != nil && a.text == "" && !a.broken {
+			r.wrong(o, "the value is empty")
+			r.said[o] = answer{flag: a.flag, broken: true}
+		}
+		if o.on {
+			o.put(&r.cfg, answer{on: true})
+		}
+	}
+	r.name(dirName)
+	r.mode()
+	r.transports()
+	r.botType()
+	for _, o := range []*option{optSTT, optLLM, optTTS, optRealtime, optVideo} {
+		r.service(o)
+	}
+	r.cloud()
+	r.video()
+	r.client()
+	for _, o := range options {
+		if o.words != nil {
+			r.word(o)
+		}
+		if r.has(o) {
+			o.put(&r.cfg, r.said[o])
+		}
+	}
+	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(position(a.Field), position(b.Field)) })
+	return r.cfg, r.leftOut, r.problems
+}
+
+// wrong reports a problem of the option.
+func (r *resolver) wrong(o *option, format string, args ...any) {
+	r.problems = append(r.problems, problem{Field: o.key, where: o.where(), Message: fmt.Sprintf(format, args...)})
+}
+
+// oneOf reports a problem with what would be allowed instead.
+func (r *resolver) oneOf(o *option, allowed []string, format string, args ...any) {
+	r.wrong(o, format, args...)
+	r.problems[len(r.problems)-1].Allowed = allowed
+}
+
+// missing reports that the option has to be given.
+func (r *resolver) missing(o *option, allowed []string, format string, args ...any) {
+	r.oneOf(o, allowed, "missing: "+format, args...)
+	r.problems[len(r.problems)-1].missing = true
+}
+
+// has says whether the option was given a usable value.
+func (r *resolver) has(o *option) bool {
+	a, ok := r.said[o]
+	return ok && !a.broken
+}
+
+// given says whether the option was given at all.
+func (r *resolver) given(o *option) bool {
+	_, ok := r.said[o]
+	return ok
+}
+
+// yields settles that the value of o cannot stand beside that of winner. The
+// command line beats the file: a value of the file is dropped with a note. Two
+// values from one place are a problem.
+func (r *resolver) yields(o, winner *option, why string) {
+	a := r.said[o]
+	if !a.flag && r.said[winner].flag {
+		r.leftOut = append(r.leftOut, leftOut{o, o.key, why})
+		delete(r.said, o)
+		return
+	}
+	r.wrong(o, "%s", why)
+	r.said[o] = answer{flag: a.flag, broken: true}
+}
+
+// word is the value of an option that takes one of a few words, or "".
+func (r *resolver) word(o *option) string {
+	if !r.has(o) {
+		return ""
+	}
+	value := r.said[o].text
+	if slices.ContainsFunc(o.words, func(w word) bool { return w.name == value }) {
+		return value
+	}
+	allowed := o.allowed()
+	r.oneOf(o, allowed, "%q is unknown%s", value, didYouMean(value, allowed))
+	r.said[o] = answer{broken: true}
+	return ""
+}
+
+func (r *resolver) name(dirName string) {
+	r.cfg.ProjectName = dirName
+	if r.has(optName) {
+		if why := nameProblem(r.said[optName].text); why != "" {
+			r.wrong(optName, "%s", why)
+		}
+	} else if dirName == "" && !r.given(optName) {
+		r.missing(optName, nil, "the directory's name does not make a project's name")
+	}
+}
+
+// mode is never guessed: while it is missing, service does name what either mode
+// needs.
+func (r *resolver) mode() {
+	if !r.given(optMode) {
+		r.missing(optMode, optMode.allowed(), "cascade joins three services, realtime uses one")
+	}
+	r.word(optMode)
+}
+
+// transports finds the transports given; their canonical ids, and the modes that
+// these name, take the place of what was said.
+func (r *resolver) transports() {
+	allowed := func() []string { return append(r.cat.transportIDs(false), r.cat.transportIDs(true)...) }
+	r.cfg.Transports = []string{}
+	said := r.said[optTransports]
+	if !r.given(optTransports) || r.has(optTransports) && len(said.list) == 0 {
+		r.missing(optTransports, allowed(), "how people reach the bot")
+		return
+	}
+	ids := []string{}
+	modes := map[*option]string{} // that the ids of ways of dialing named
+	for _, word := range said.list {
+		p := r.cat.find(kindTransport, word)
+		if p == nil {
+			r.oneOf(optTransports, allowed(), "%q is unknown%s", word, r.cat.didYouMean(kindTransport, word))
+			continue
+		}
+		id := p.id
+		if p.generic != "" {
+			id = p.generic
+			o := dialed[id]
+			if other := modes[o]; other != "" && other != p.mode {
+				r.wrong(optTransports, "%s is either %s or %s, not both", id, other, p.mode)
+			}
+			modes[o] = p.mode
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+			r.found = append(r.found, p)
+		}
+	}
+	said.list = ids
+	r.said[optTransports] = said
+	if slices.Contains(ids, "rtc_hosted_pstn") && slices.Contains(ids, "tel_a_rtc_hosted_sip") {
+		r.wrong(optTransports, "rtc_hosted_pstn and tel_a_rtc_hosted_sip exclude each other: both would be served by one server.py")
+	}
+	r.dialMode("rtc_hosted_pstn", modes)
+	r.dialMode("tel_a_rtc_hosted_sip", modes)
+}
+
+// dialMode settles the mode of the dialed transport with the id: said by its
+// option, or by the id of a way of dialing, or by both alike.
+func (r *resolver) dialMode(id string, modes map[*option]string) {
+	o := dialed[id]
+	named, there := modes[o], slices.Contains(r.said[optTransports].list, id)
+	if r.has(o) && !there {
+		r.yields(o, optTransports, "there is no "+id+" transport")
+		return
+	}
+	given := r.given(o)
+	said := r.word(o)
+	switch {
+	case said == "" && named != "":
+		r.said[o] = answer{text: named}
+	case said == "" && there && !given:
+		r.missing(o, o.allowed(), "%s needs it", id)
+	case said == "" || named == "" || said == named:
+	case r.said[o].flag && !r.said[optTransports].flag:
+		r.leftOut = append(r.leftOut, leftOut{nil, "the mode " + named, o.where() + " says " + said})
+	default:
+		r.yields(o, optTransports, "the transport "+id+"_"+strings.ReplaceAll(named, "-", "")+" says "+named)
+		if !r.given(o) {
+			r.said[o] = answer{text: named}
+		}
+	}
+}
+
+func (r *resolver) botType() {
+	i := slices.IndexFunc(r.found, func(p *provider) bool { return p.telephony })
+	if r.word(optBotType) == botWeb && i >= 0 {
+		r.yields(optBotType, optTransports, "a web bot takes no telephony transport, and "+r.found[i].id+" is one")
+	}
+	r.cfg.BotType = botWeb
+	if i >= 0 {
+		r.cfg.BotType = botTelephony
+	}
+}
+
+// telephony says whether it is a telephony bot, and which option made it one.
+func (r *resolver) telephony() (bool, *option) {
+	if r.has(optBotType) {
+		return r.said[optBotType].text == botTelephony, optBotType
+	}
+	return r.cfg.BotType == botTelephony, optTransports
+}
+
+// service finds the service that the option names, if the mode is its own.
+func (r *resolver) service(o *option) {
+	mode := r.said[optMode].text
+	switch {
+	case r.has(o) && mode != "" && o.mode != "" && o.mode != mode:
+		r.yields(o, optMode, o.mode+" mode uses it, and the mode is "+mode)
+	case r.has(o):
+		a := r.said[o]
+		p := r.cat.find(o.kind, a.text)
+		if p == nil {
+			r.oneOf(o, r.cat.ids(o.kind), "%q is not a %s%s", a.text, o.noun, r.cat.didYouMean(o.kind, a.text))
+			return
+		}
+		a.text = p.id
+		r.said[o] = a
+	case !r.given(o) && o.mode != "" && (o.mode == mode || mode == ""):
+		r.missing(o, r.cat.ids(o.kind), "the %s of %s mode", o.noun, o.mode)
+	}
+}
+
+// cloud settles deployment, and the filter that only Pipecat Cloud has.
+func (r *resolver) cloud() {
+	if len(r.found) > 0 && !slices.ContainsFunc(r.found, func(p *provider) bool { return !p.notCloud }) {
+		r.cfg.DeployToCloud = false
+		why := "Pipecat Cloud does not run " + r.found[0].label + " bots"
+		if r.said[optDeploy].on {
+			r.yields(optDeploy, optTransports, why)
+		}
+		if r.said[optNoiseCancel].on && !r.given(optDeploy) {
+			r.yields(optNoiseCancel, optTransports, "it needs cloud deployment, and "+why)
+		}
+	}
+	if r.said[optNoiseCancel].on && r.has(optDeploy) && !r.said[optDeploy].on {
+		// The command line may have said either of the two.
+		if r.said[optDeploy].flag {
+			r.yields(optNoiseCancel, optDeploy, "it needs cloud deployment, which is turned off")
+		} else {
+			r.yields(optDeploy, optNoiseCancel, "noise cancelling needs cloud deployment")
+		}
+	}
+}
+
+// webOnly refuses an option that is asked for where only a web bot has it, or no
+// transport carries it, and says whether it does.
+func (r *resolver) webOnly(o *option, carries func(*provider) bool, none string) bool {
+	if phone, winner := r.telephony(); phone {
+		r.yields(o, winner, "only a web bot has "+o.web+", and this is a telephony bot")
+	} else if len(r.found) > 0 && !slices.ContainsFunc(r.found, carries) {
+		r.yields(o, optTransports, "no transport of this bot "+none)
+	} else {
+		return false
+	}
+	return true
+}
+
+// video settles what is seen. An avatar takes video output along.
+func (r *resolver) video() {
+	if r.has(optVideoOutput) && !r.said[optVideoOutput].on && r.has(optVideo) {
+		if r.said[optVideoOutput].flag && !r.said[optVideo].flag {
+			r.yields(optVideo, optVideoOutput, "video output is turned off")
+		} else {
+			r.yields(optVideoOutput, optVideo, "a video avatar needs it")
+		}
+	}
+	for _, o := range []*option{optVideoInput, optVideoOutput, optVideo} {
+		carries := func(p *provider) bool { return p.videoOut }
+		if o == optVideoInput {
+			carries = func(p *provider) bool { return p.videoIn }
+		}
+		// Turning it off never is a problem.
+		if a := r.said[o]; (a.on || a.text != "") && !r.webOnly(o, carries, "carries video") && o == optVideoInput && r.has(optRealtime) {
+			if p := r.cat.find(kindRealtime, r.said[optRealtime].text); p != nil && !p.videoIn {
+				r.yields(o, optRealtime, p.label+" does not take video")
+			}
+		}
+	}
+	r.cfg.VideoOutput = r.has(optVideo)
+}
+
+// client settles the web client and what serves it.
+func (r *resolver) client() {
+	framework := r.word(optClient)
+	if framework != "" && framework != clientNone {
+		none := ""
+		if len(r.found) > 0 {
+			none = "has a client package for browsers (" + r.found[0].label + " has none)"
+		}
+		r.webOnly(optClient, func(p *provider) bool { return p.client != "" }, none)
+	}
+	if framework != "" && !r.given(optClient) && !r.said[optClientServer].flag {
+		delete(r.said, optClientServer) // it goes with the client of the file
+	}
+	if !r.has(optClient) || framework == clientNone {
+		framework = ""
+	}
+	server := r.word(optClientServer)
+	switch {
+	case framework == "" && server != "" && !r.said[optClient].broken:
+		r.yields(optClientServer, optClient, "there is no web client to serve")
+	case framework == clientVanilla && server == serverNext:
+		r.yields(optClientServer, optClient, "nextjs serves React, and this client is plain JavaScript")
+	}
+	if framework == "" {
+		delete(r.said, optClient)
+	} else {
+		r.cfg.ClientServer = serverVite
+	}
+}
+
+// arguments are the options that give c, without those that go without saying.
+// dirName is as for resolve. Providers have their real names.
+func (c config) arguments(cat *catalog, dirName string) (args []string) {
+	said := c.answers()
+	inOrder := slices.SortedFunc(maps.Keys(said), func(a, b *option) int { return cmp.Compare(position(a.key), position(b.key)) })
+	for _, o := range inOrder {
+		a := said[o]
+		delete(said, o)
+		if without, _, problems := resolve(cat, said, dirName); len(problems) == 0 && reflect.DeepEqual(without, c) {
+			continue
+		}
+		said[o] = a
+		flag := "--" + o.flag
+		if o.short != "" && o != optName {
+			flag = "-" + o.short
+		}
+		words := a.list
+		switch {
+		case o.toggle != nil && !a.on:
+			args = append(args, "--no-"+o.flag)
+			continue
+		case o.toggle != nil:
+			args = append(args, flag)
+			continue
+		case o.text != nil:
+			words = []string{a.text}
+		}
+		for _, word := range words {
+			if o.kind != "" {
+				word = cat.find(o.kind, word).names[0]
+			}
+			args = append(args, flag, word)
+		}
+	}
+	return args
+}
