@@ -534,7 +534,7 @@ func (n needs) check() string {
 func (v variable) lines() []string {
 	note := v.note
 	if v.standard != "" {
-		note += "; " + v.standard + " unless set"
+		note += " (default: " + v.standard + ")"
 	}
 	if v.required {
 		return []string{"# " + note, v.name + "="}
@@ -571,30 +571,30 @@ func tree(paths []string) string {
 }
 
 var whatItIs = map[string]string{
-	".gitignore":                            "what stays out of the repository",
+	".gitignore":                            "files to keep out of git",
 	"AGENTS.md":                             "for coding agents",
-	"AGENT_IMPORT.md":                       "imports AGENTS.md, for one that wants it so",
-	"README.md":                             "this page",
-	"client/.env.example":                   "copy it to .env to reach a bot elsewhere",
-	"client/.oxlintrc.json":                 "what the linter looks for",
+	"AGENT_IMPORT.md":                       "imports AGENTS.md",
+	"README.md":                             "this file",
+	"client/.env.example":                   "copy to .env for a bot on another host",
+	"client/.oxlintrc.json":                 "linter rules",
 	"client/index.html":                     "the page",
-	"client/next.config.ts":                 "how Next.js runs",
-	"client/package.json":                   "its dependencies and commands",
+	"client/next.config.ts":                 "settings for Next.js",
+	"client/package.json":                   "dependencies and scripts",
 	"client/src/App.tsx":                    "the page",
-	"client/src/app/api/[...path]/route.ts": "passes on to the bot",
-	"client/src/main.js":                    "what the page does",
+	"client/src/app/api/[...path]/route.ts": "forwards requests to the bot",
+	"client/src/main.js":                    "behavior of the page",
 	"client/src/session.js":                 "connects to the bot",
 	"client/src/session.ts":                 "connects to the bot",
-	"client/src/style.css":                  "how the page looks",
-	"client/vite.config.js":                 "where Vite passes on what is asked of the bot",
-	"client/vite.config.ts":                 "where Vite passes on what is asked of the bot",
-	"server/.env.example":                   "copy it to .env and fill it in",
+	"client/src/style.css":                  "styles",
+	"client/vite.config.js":                 "Vite settings; forwards requests to the bot",
+	"client/vite.config.ts":                 "Vite settings; forwards requests to the bot",
+	"server/.env.example":                   "copy to .env and fill in",
 	"server/Dockerfile":                     "the image for Pipecat Cloud",
 	"server/bot.py":                         "the bot",
-	"server/call.py":                        "what server.py tells bot.py about a call",
-	"server/server.py":                      "starts the bot for a call",
-	"server/cloud-deploy.toml":              "how Pipecat Cloud runs it",
-	"server/evals/starter_audio.yaml":       "a spoken eval",
+	"server/call.py":                        "data about a call, from server.py to bot.py",
+	"server/server.py":                      "starts the bot for each call",
+	"server/cloud-deploy.toml":              "settings for Pipecat Cloud",
+	"server/evals/starter_audio.yaml":       "an eval by voice",
 	"server/evals/starter_text.yaml":        "a text eval",
-	"server/pyproject.toml":                 "its dependencies",
+	"server/pyproject.toml":                 "dependencies",
 }
