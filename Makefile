@@ -10,11 +10,12 @@ golden: ## write the golden files again; read their diff as you would code
 	go test . -update
 
 lint:
-	@test -z "$$(gofmt -l *.go internal)" || { gofmt -l *.go internal; echo 'gofmt has something to say about these files'; exit 1; }
+	@test -z "$$(gofmt -l *.go internal)" || { gofmt -l *.go internal; echo 'gofmt would change these files'; exit 1; }
 	go vet ./...
 	GOOS=windows go vet ./...
 	GOOS=darwin go vet ./...
 	go tool -modfile=tools.mod staticcheck ./...
+	e2e/lint
 
 e2e: ## real bots, conversations and evals; installs what it needs from PyPI
 	e2e/run

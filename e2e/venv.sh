@@ -1,0 +1,21 @@
+# Sourced by the scripts beside it: the packages of requirements.txt, in .cache/venv.
+# shellcheck shell=bash
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=$here/.cache
+# shellcheck source=uv.sh
+source "$here/uv.sh"
+# No byte code beside the catalog's files, which are sources.
+export PYTHONDONTWRITEBYTECODE=1
+# On one file system with the projects, so that uv links what it installs there.
+export UV_CACHE_DIR=${UV_CACHE_DIR:-$cache/uv-cache}
+if [ ! -x "$cache/venv/bin/python" ]; then
+    uv venv --quiet --clear --python "$(command -v python3)" "$cache/venv" || {
+        echo "e2e: the environment of the checks could not be made" >&2
+        exit 1
+    }
+fi
+uv pip sync --quiet --python "$cache/venv/bin/python" "$here/requirements.txt" || {
+    echo "e2e: what the checks need could not be installed" >&2
+    exit 1
+}
