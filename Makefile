@@ -1,15 +1,18 @@
-# The words that a person expects. CI runs them all: .ci/run.
+# CI runs all of it: .ci/run.
 
 build: ## the program, as a release has it
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags='-s -w' -o vbot .
 
-test:
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: ## the tests that need Go alone
 	go test ./...
 
 golden: ## write the golden files again; read their diff as you would code
 	go test . -update
 
-lint:
+lint: ## gofmt, go vet for three systems and staticcheck; ruff, pyright and shellcheck for the checks
 	@test -z "$$(gofmt -l *.go internal)" || { gofmt -l *.go internal; echo 'gofmt would change these files'; exit 1; }
 	go vet ./...
 	GOOS=windows go vet ./...
@@ -39,10 +42,10 @@ audit: ## try what AUDIT.md claims
 	release/audit
 
 bench: ## the benchmarks, and vbot beside the Python tool; RUNS=1 for a quick look
-	go test -run '^$$' -bench . -benchmem .
+	go test -run '^$$' -bench . -benchmem ./...
 	e2e/bench $(RUNS)
 
 bench-table: ## the same, and the tables go into docs/performance.md
 	e2e/bench --write $(RUNS)
 
-.PHONY: build test golden lint e2e catalog-check dist dist-source reproduce offline audit bench bench-table
+.PHONY: build help test golden lint e2e catalog-check dist dist-source reproduce offline audit bench bench-table

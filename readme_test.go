@@ -260,6 +260,11 @@ func TestNamesInDocuments(t *testing.T) {
 			t.Errorf("a document names `make %s`, and the Makefile has no such target", m[1])
 		}
 	}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):(.*)`).FindAllStringSubmatch(makefile, -1) {
+		if !strings.Contains(m[2], " ## ") {
+			t.Errorf("make help does not say what `make %s` does", m[1])
+		}
+	}
 	for _, m := range regexp.MustCompile(`vbot-(\d+\.\d+\.\d+)`).FindAllStringSubmatch(all, -1) {
 		if m[1] != version {
 			t.Errorf("a document names %s, and this is vbot %s", m[0], version)
