@@ -20,6 +20,9 @@ lint: ## gofmt, go vet for three systems and staticcheck; ruff, pyright and shel
 	go tool -modfile=tools.mod staticcheck ./...
 	e2e/lint
 
+vulnerabilities: ## known vulnerabilities in what vbot links
+	release/vulnerabilities
+
 e2e: ## real bots, conversations and evals; installs what it needs from PyPI
 	e2e/run
 
@@ -48,4 +51,4 @@ bench: ## the benchmarks, and vbot beside the Python tool; RUNS=1 for a quick lo
 bench-table: ## the same, and the tables go into docs/performance.md
 	e2e/bench --write $(RUNS)
 
-.PHONY: build help test golden lint e2e catalog-check dist dist-source reproduce offline audit bench bench-table
+.PHONY: build help test golden lint vulnerabilities e2e catalog-check dist dist-source reproduce offline audit bench bench-table
