@@ -2,6 +2,8 @@ module vbot
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/sebdah/goldie/v2 v2.8.0
 	golang.org/x/sys v0.49.0
