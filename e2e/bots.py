@@ -23,7 +23,9 @@ import aiohttp
 import network
 
 CACHE = Path(__file__).parent / ".cache"
-PROJECTS = CACHE / "projects"
+# Each worker of pytest-xdist has folders of its own; a run without workers has those above them.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+PROJECTS = CACHE / "projects" / WORKER
 
 # What a bot may find in its environment: no key of the person who runs these checks, no proxy, no
 # certificate, nothing that turns telemetry off.
@@ -32,7 +34,7 @@ KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "UV_CACHE_DIR", "UV_PYTHON_DOWNLOADS
 
 def plain_env() -> dict[str, str]:
     """The environment of a person who set nothing up but uv."""
-    home = CACHE / "home"
+    home = CACHE / "home" / WORKER
     home.mkdir(parents=True, exist_ok=True)
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return kept | {"HOME": str(home)}
@@ -45,12 +47,19 @@ def networked_env() -> dict[str, str]:
 
 
 def run(
-    *command: str | Path, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 600
+    *command: str | Path,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 600,
+    nice: int = 15,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; its output comes back as text, both streams apart."""
+    """Run a command to its end; its output comes back as text, both streams apart.
+
+    It gives way to the conversation that another worker may be holding, which is in real time.
+    """
     line = [str(part) for part in command]
     with subprocess.Popen(
-        line,
+        ["nice", "-n", str(nice), *line],
         cwd=cwd,
         env=networked_env() if env is None else env,
         stdin=subprocess.DEVNULL,
@@ -72,10 +81,14 @@ def run(
 
 
 def must(
-    *command: str | Path, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 600
+    *command: str | Path,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 600,
+    nice: int = 15,
 ) -> str:
     """Run a command that has to succeed; what it wrote to stdout."""
-    done = run(*command, cwd=cwd, env=env, timeout=timeout)
+    done = run(*command, cwd=cwd, env=env, timeout=timeout, nice=nice)
     if done.returncode != 0:
         line = " ".join(str(part) for part in command)
         raise AssertionError(f"{line}: exit code {done.returncode}\n{done.stdout}{done.stderr}")

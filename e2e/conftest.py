@@ -1,7 +1,10 @@
 """What every check starts from: the vbot binary, and projects made with it once a session."""
 
+import contextlib
+import fcntl
 import os
 import shutil
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,13 +12,39 @@ import pytest
 import bots
 import network
 
-FIGURES = pytest.StashKey[list[str]]()
-
 
 def pytest_configure(config: pytest.Config) -> None:
     if "VBOT" not in os.environ:
         pytest.exit("these checks are started with e2e/run", returncode=2)
-    config.stash[FIGURES] = []
+    config.addinivalue_line("markers", "alone: it measures time, so no other worker runs meanwhile")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Logs and projects of the last run stay until the next one, to be looked at."""
+    if not hasattr(session.config, "workerinput"):
+        for folder in ("projects", "logs", "home"):
+            shutil.rmtree(bots.CACHE / folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(name: str, how: int) -> Iterator[None]:
+    bots.CACHE.mkdir(exist_ok=True)
+    with (bots.CACHE / name).open("w") as file:
+        fcntl.flock(file, how)
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Tests of two workers run side by side; one that measures time waits for the other to pause.
+
+    While it waits it holds the gate, where the other stops before its next test.
+    """
+    alone = item.get_closest_marker("alone")
+    with contextlib.ExitStack() as stack:
+        with _locked("gate", fcntl.LOCK_EX):
+            stack.enter_context(_locked("running", fcntl.LOCK_EX if alone else fcntl.LOCK_SH))
+        return (yield)
 
 
 def pytest_report_header() -> list[str]:
@@ -26,28 +55,31 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not network.can_fence():
         terminalreporter.section("ATTENTION")
         terminalreporter.write_line(f"conversations ran {network.how()}")
-    if figures := terminalreporter.config.stash[FIGURES]:
+    reports = [r for reports in terminalreporter.stats.values() for r in reports]
+    figures = [
+        value
+        for report in reports
+        for name, value in getattr(report, "user_properties", [])
+        if name == "figure" and report.when == "teardown"
+    ]
+    if figures:
         terminalreporter.section("figures")
         for figure in figures:
             terminalreporter.write_line(figure)
 
 
-@pytest.fixture(scope="session")
-def figures(request: pytest.FixtureRequest) -> list[str]:
+@pytest.fixture
+def figures(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """Lines for the end of the run: measurements that a person wants to see."""
-    return request.config.stash[FIGURES]
+    lines: list[str] = []
+    yield lines
+    # Reports are what a worker sends.
+    request.node.user_properties.extend(("figure", line) for line in lines)
 
 
 @pytest.fixture(scope="session")
 def vbot() -> Path:
     return Path(os.environ["VBOT"]).resolve()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _fresh_folders() -> None:
-    """Logs and projects of the last run stay until the next one, to be looked at."""
-    for folder in (bots.PROJECTS, bots.CACHE / "logs", bots.CACHE / "home"):
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,7 @@ async def hold(project: bots.Project, bot: bots.Bot, *files: Path) -> dict[str, 
     env = bots.plain_env() | {"ORT_DISABLE_TELEMETRY": "1"}
     env |= {"PYTHONPATH": str(Path(__file__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
     done = await asyncio.to_thread(
-        bots.run, *command, *options, cwd=project.server, env=env, timeout=140
+        bots.run, *command, *options, cwd=project.server, env=env, timeout=140, nice=0
     )
     verdicts: dict[str, str] = {}
     for file in files:

@@ -71,6 +71,7 @@ async def something_else(port: int, answer: bytes = b"") -> AsyncIterator[asynci
         server.close()
 
 
+@pytest.mark.alone
 def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: list[str]) -> None:
     pictures = SCREENSHOTS / client.kind.name
 

@@ -20,6 +20,9 @@ from evals import AUDIO, TEXT
 from model import DeadModel, Model
 from services import OpenAI
 
+# It keeps both processors busy by itself.
+pytestmark = pytest.mark.alone
+
 # Bots that run at a time. Each keeps a core busy for some seconds, and then mostly waits.
 AT_ONCE = 3
 
@@ -121,9 +124,7 @@ def as_expected(name: str, noticed: Outcome) -> bool:
 
 
 @pytest.fixture(scope="module")
-def outcomes(
-    request: pytest.FixtureRequest, evaluated: bots.Project, figures: list[str]
-) -> dict[str, Outcome]:
+def outcomes(request: pytest.FixtureRequest, evaluated: bots.Project) -> dict[str, Outcome]:
     """What was noticed of each mutation that this run is to test."""
     evaluated.write_env(**KEYS)
     scenarios = [
@@ -139,23 +140,20 @@ def outcomes(
         found = {name: attempt.result() for name, attempt in tries.items()}
     for name, noticed in found.items():
         if not as_expected(name, noticed):  # which may be for want of time: once more, alone
-            figures.append(f"{name}: tried again after {noticed}")
             found[name] = tried(evaluated, name, files)
-    figures += table(found)
     return found
 
 
-def table(found: dict[str, Outcome]) -> list[str]:
+def row(name: str, noticed: Outcome) -> str:
     """What was noticed by whom, for a person to look at."""
-    lines = [f"{'mutation':28}{'written eval':20}{'spoken eval':30}call"]
-    for name, noticed in found.items():
-        tried_by = (CALL,) if CALL in NOTICED[name] else (TEXT, AUDIO)
-        cells = {by: noticed.get(by, "not noticed").partition(": ")[0] for by in tried_by}
-        written, spoken, call = (cells.get(by, "") for by in (TEXT, AUDIO, CALL))
-        lines.append(f"{name:28}{written:20}{spoken:30}{call}".rstrip())
-    return lines
+    tried_by = (CALL,) if CALL in NOTICED[name] else (TEXT, AUDIO)
+    cells = [f"{by}: {noticed.get(by, 'not noticed').partition(': ')[0]}" for by in tried_by]
+    return f"{name:30}{'; '.join(cells)}"
 
 
 @pytest.mark.parametrize("name", NOTICED)
-def test_what_is_wrong_is_noticed(name: str, outcomes: dict[str, Outcome]) -> None:
+def test_what_is_wrong_is_noticed(
+    name: str, outcomes: dict[str, Outcome], figures: list[str]
+) -> None:
+    figures.append(row(name, outcomes[name]))
     assert as_expected(name, outcomes[name]), outcomes[name]

@@ -81,6 +81,7 @@ def test_a_clone_of_the_committed_project_builds(quickstart: bots.Project) -> No
     bots.must("uv", "run", "python", "-m", "py_compile", *sources, cwd=clone / "server")
 
 
+@pytest.mark.alone
 def test_from_nothing_to_the_first_word(
     vbot: Path, tmp_path: Path, figures: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
