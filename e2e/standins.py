@@ -67,9 +67,11 @@ class Service:
 class WebSocketService(Service):
     """A host that is spoken to over a WebSocket. Subclasses fill in `opened` and `received`."""
 
+    protocols: tuple[str, ...] = ()  # the subprotocols that it knows
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
         session = self.opened(request)
-        ws = web.WebSocketResponse()
+        ws = web.WebSocketResponse(protocols=self.protocols)
         await ws.prepare(request)
         try:
             await self.begin(ws, session)

@@ -87,13 +87,15 @@ class Host(WebSocketService):
     def __post_init__(self) -> None:
         super().__init__()
         self.host = self.name
+        if greeting := voices.GREETINGS.get(self.host):
+            self.protocols = (greeting[0],)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         if self._socket(request):
             return await super().handle(request)
         if answer := self.pages.get(request.path):
             with strict():
-                body, kind = answer(await request.json())
+                body, kind = answer({**request.query, **await request.json()})
             return web.Response(body=body, content_type=kind)
         self.expect(self.others, f"no such path: {request.path}")
         assert self.others
@@ -107,6 +109,10 @@ class Host(WebSocketService):
         voice = self._socket(request)
         assert voice
         return voice, voices.Session(dict(request.query))
+
+    async def begin(self, ws: web.WebSocketResponse, session: object) -> None:
+        if greeting := voices.GREETINGS.get(self.host):
+            await ws.send_bytes(greeting[1])
 
     async def received(
         self, ws: web.WebSocketResponse, session: tuple[voices.Socket, voices.Session], message: Any

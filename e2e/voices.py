@@ -257,6 +257,38 @@ def rime(said: Session, message: Any) -> Iterable[Answer]:
         yield {"type": "done", "contextId": said.context}
 
 
+def varint(number: int) -> bytes:
+    """As protobuf writes a number: 7 bits in a byte, the lowest first."""
+    low, high = number & 127, number >> 7
+    return bytes([low | 128]) + varint(high) if high else bytes([low])
+
+
+def varint_at_start(data: bytes) -> int:
+    return data[0] & 127 | (varint_at_start(data[1:]) << 7 if data[0] > 127 else 0)
+
+
+@socket("coda.api.rime.ai", "/ws")
+def rime_v1(said: Session, message: bytes) -> Iterable[Answer]:
+    """In protobuf, of which this knows as much as it needs."""
+    size = 2 + message[1]  # of the first field, a short string
+    whose, payload = message[:size], message[size:]
+    match payload[0] >> 3:  # the number of the second field
+        case 3:  # start
+            [_, found, rest] = payload.partition(b"\x0a\x09audio/pcm\x10")
+            expect(found, message)
+            said.rate = varint_at_start(rest)
+        case 4:  # text
+            said.text = "something"
+        case 5:  # end
+            for sound in said.speak():
+                yield whose + b"\x22" + varint(len(sound)) + sound
+            yield whose + b"\x2a\x00"  # done
+
+
+# Hosts that speak first: the WebSocket's subprotocol, and what they say.
+GREETINGS = {"coda.api.rime.ai": ("rime.v1.binary", b"\x12\x02\x08\x01")}  # ready, version 1
+
+
 @socket("api.sarvam.ai", "/text-to-speech/ws")
 def sarvam(said: Session, message: Any) -> Iterable[Answer]:
     match message["type"]:
@@ -294,6 +326,19 @@ def soniox(said: Session, message: Any) -> Iterable[Answer]:
             yield whose | {"audio": base(sound)}
         yield whose | {"audio_end": True}
         yield whose | {"terminated": True}
+
+
+@socket("api.together.ai", "/v1/audio/speech/websocket")
+def together(said: Session, message: Any) -> Iterable[Answer]:
+    said.rate = 24000  # of all its models
+    said.text += message.get("text", "")
+    if message["type"] == "input_text_buffer.commit":
+        kind, whose = "conversation.item.audio_output", {"item_id": "1"}
+        sounds = said.speak()
+        for sound in sounds:
+            yield whose | {"type": f"{kind}.delta", "delta": base(sound)}
+        if sounds:
+            yield whose | {"type": f"{kind}.done"}
 
 
 @socket("api.x.ai", "/v1/tts")
@@ -392,6 +437,12 @@ def speechify(asked: Any) -> tuple[bytes, str]:
     sounds = pieces(tone(int(asked["output_format"].removeprefix("pcm_"))))
     told = [("speech.chunk", {"audio": base(sound)}) for sound in sounds]
     return events(*told, ("speech.done", {"audio_duration_ms": 1000}))
+
+
+@page("preview.tts.speechmatics.com", "/generate/sarah")
+def speechmatics(asked: Any) -> tuple[bytes, str]:
+    expect(asked["output_format"] == "pcm_16000", asked)  # it has no other rate
+    return tone(16000), "audio/pcm"
 
 
 XTTS_URL, XTTS_VOICE = "https://xtts.example", "a-voice"
