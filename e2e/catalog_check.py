@@ -411,7 +411,7 @@ class Entry:
 
 VARIABLE = re.compile(
     r"(?P<name>\w+) (?P<need>required|optional) (?P<kind>\w+)(?: (?P<reader>library|server))?"
-    r"(?: =(?P<default>\S+))?: ."
+    r"(?: (?:unless|with|without) \w+)*(?: =(?P<default>\S+))?: ."
 )
 
 
