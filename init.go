@@ -377,15 +377,6 @@ func (p *plan) report(a *app, asJSON bool, cfg *config) error {
 	return nil
 }
 
-func (p *plan) count(action string) (n int) {
-	for _, s := range p.steps {
-		if s.action == action {
-			n++
-		}
-	}
-	return n
-}
-
 // nextSteps says how to go on, as commands to copy.
 func (p *plan) nextSteps(a *app, target string, cfg config) {
 	then := "README.md says how to reach it."

@@ -76,14 +76,6 @@ func parseImports(src string) (imports []pythonImport) {
 	return imports
 }
 
-// imports are those of all providers of the project.
-func (p *project) imports() (imports []pythonImport) {
-	for _, s := range slices.Concat(p.Services, p.Transports) {
-		imports = append(imports, s.code.imports...)
-	}
-	return imports
-}
-
 // tidyImports puts the imports between the markers of a template and the extra
 // ones into the form that ruff wants, leaving out what the code does not use.
 func tidyImports(src string, extra []pythonImport) string {

@@ -598,3 +598,28 @@ var whatItIs = map[string]string{
 	"server/evals/starter_text.yaml":        "a text eval",
 	"server/pyproject.toml":                 "dependencies",
 }
+
+// imports are those of all providers of the project.
+func (p *project) imports() (imports []pythonImport) {
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		imports = append(imports, s.code.imports...)
+	}
+	return imports
+}
+
+// A file is one that vbot generates.
+type file struct {
+	path  string // relative to the target, with slashes
+	data  []byte
+	guide bool // kept where it exists, unless it is to be overwritten
+}
+
+// parents are the directories above a slash-separated path, outermost first.
+func parents(name string) (dirs []string) {
+	for i, r := range name {
+		if r == '/' {
+			dirs = append(dirs, name[:i])
+		}
+	}
+	return dirs
+}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -201,3 +204,87 @@ func TestImportsAgree(t *testing.T) {
 		}
 	}
 }
+
+// floors are the files from the ground up, with the files whose names each uses.
+// What a command needs of another is on the ground: commands do not know each
+// other.
+var floors = []struct{ file, uses string }{
+	{"failure.go", ""},
+	{"version.go", ""},
+	{"dotenv.go", ""},
+	{"cli.go", "failure.go"},
+	{"options.go", "failure.go"},
+	{"catalog.go", "failure.go options.go"},
+	{"resolve.go", "catalog.go failure.go options.go"},
+	{"python.go", "catalog.go"},
+	{"render.go", "catalog.go options.go python.go version.go"},
+	{"write.go", "failure.go render.go"},
+	{"prompt.go", "cli.go failure.go"},
+	{"signin.go", "cli.go failure.go version.go"},
+
+	{"wizard.go", "catalog.go cli.go failure.go options.go prompt.go render.go resolve.go write.go"},
+	{"init.go", "catalog.go cli.go failure.go options.go prompt.go render.go resolve.go version.go wizard.go write.go"},
+	{"completion.go", "catalog.go cli.go failure.go options.go"},
+	{"login.go", "cli.go failure.go prompt.go signin.go write.go"},
+	{"secrets.go", "cli.go dotenv.go failure.go prompt.go signin.go"},
+
+	{"main.go", "cli.go completion.go failure.go init.go login.go options.go secrets.go version.go"},
+}
+
+// No file calls upstairs: each uses names of files below it alone, and of those
+// that the plan says.
+func TestNoFileCallsUpstairs(t *testing.T) {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for name, f := range sources(t, fset) {
+		if !strings.Contains(name, "/") {
+			files = append(files, f)
+		}
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	// What is imported stays unknown, and the names of this package do not.
+	pkg, _ := (&types.Config{Importer: noImports{}, Error: func(error) {}}).Check("vbot", fset, files, info)
+	used := map[string]map[string]string{} // by file: other files, and one name of each
+	for id, obj := range info.Uses {       // methods and fields too
+		if obj.Pkg() == pkg {
+			from, to := fset.Position(id.Pos()).Filename, fset.Position(obj.Pos()).Filename
+			if used[from] == nil {
+				used[from] = map[string]string{}
+			}
+			used[from][to] = id.Name
+		}
+	}
+	contributing, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var below []string
+	for _, floor := range floors {
+		if !strings.Contains(string(contributing), "\n| "+floor.file+" |") {
+			t.Errorf("the table in CONTRIBUTING.md lacks %s", floor.file)
+		}
+		may := strings.Fields(floor.uses)
+		for _, to := range may {
+			if !slices.Contains(below, to) {
+				t.Errorf("the plan has %s call upstairs, to %s", floor.file, to)
+			}
+			if used[floor.file][to] == "" {
+				t.Errorf("%s uses nothing of %s; the plan says it does", floor.file, to)
+			}
+		}
+		for to, name := range used[floor.file] {
+			if to != floor.file && !slices.Contains(may, to) {
+				t.Errorf("%s uses %s of %s, which the plan does not say", floor.file, name, to)
+			}
+		}
+		below = append(below, floor.file)
+	}
+	if len(files) != len(floors) {
+		t.Errorf("there are %d files, and %d in the plan", len(files), len(floors))
+	}
+}
+
+// noImports knows no package.
+type noImports struct{}
+
+func (noImports) Import(path string) (*types.Package, error) { return nil, errors.New(path) }

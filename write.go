@@ -16,13 +16,6 @@ import (
 	"syscall"
 )
 
-// A file is one that vbot generates.
-type file struct {
-	path  string // relative to the target, with slashes
-	data  []byte
-	guide bool // kept where it exists, unless it is to be overwritten
-}
-
 // What becomes of a file: the words of the JSON report.
 const (
 	actionCreated   = "created"
@@ -417,16 +410,6 @@ func ioFailure(attempt string, err error) error {
 	return f
 }
 
-// parents are the directories above a slash-separated path, outermost first.
-func parents(name string) (dirs []string) {
-	for i, r := range name {
-		if r == '/' {
-			dirs = append(dirs, name[:i])
-		}
-	}
-	return dirs
-}
-
 // inspect returns the SHA-256 of a regular file in hex, and its first 64 KiB.
 func inspect(root *os.Root, name string) (hash string, head []byte, err error) {
 	f, err := root.Open(name)
@@ -464,4 +447,13 @@ func ignoreMissing(err error) error {
 		return nil
 	}
 	return err
+}
+
+func (p *plan) count(action string) (n int) {
+	for _, s := range p.steps {
+		if s.action == action {
+			n++
+		}
+	}
+	return n
 }
