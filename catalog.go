@@ -285,14 +285,17 @@ func (p *provider) unless(v variable) string {
 	return v.unless
 }
 
-// ids are the ids of all providers of the kind, in order.
-func (c *catalog) ids(kind string) []string {
+// ids are the ids of providers.
+func ids(providers []*provider) []string {
 	out := []string{}
-	for _, p := range c.list(kind) {
+	for _, p := range providers {
 		out = append(out, p.id)
 	}
 	return out
 }
+
+// ids are the ids of all providers of the kind, in order.
+func (c *catalog) ids(kind string) []string { return ids(c.list(kind)) }
 
 // transports are the web or the telephony transports, in order.
 func (c *catalog) transports(telephony bool) (out []*provider) {
@@ -305,13 +308,7 @@ func (c *catalog) transports(telephony bool) (out []*provider) {
 }
 
 // transportIDs are the ids of the web or the telephony transports, in order.
-func (c *catalog) transportIDs(telephony bool) []string {
-	out := []string{}
-	for _, p := range c.transports(telephony) {
-		out = append(out, p.id)
-	}
-	return out
-}
+func (c *catalog) transportIDs(telephony bool) []string { return ids(c.transports(telephony)) }
 
 // needs names what the provider needs beyond its variables.
 func (p *provider) needs() (out []string) {

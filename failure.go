@@ -137,6 +137,11 @@ func asFailure(err error) *failure {
 	return &failure{Code: codeFailed, Message: err.Error(), err: err}
 }
 
+// oneProblem is a failure that one problem makes.
+func oneProblem(code, field, where, format string, args ...any) *failure {
+	return &failure{Code: code, Problems: []problem{{Field: field, where: where, Message: fmt.Sprintf(format, args...)}}}
+}
+
 func usageError(format string, args ...any) error {
 	return &failure{Code: codeUsage, Message: fmt.Sprintf(format, args...)}
 }

@@ -461,34 +461,37 @@ func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 
 // Listings.
 
+// bySection is the JSON of both listings: the seven keys, with what list makes of the
+// providers of each.
+func bySection[T any](cat *catalog, botTypes T, list func([]*provider) T) any {
+	type transports struct {
+		Web       T `json:"web"`
+		Telephony T `json:"telephony"`
+	}
+	return struct {
+		BotType    T          `json:"bot_type"`
+		Transports transports `json:"transports"`
+		STT        T          `json:"stt"`
+		LLM        T          `json:"llm"`
+		TTS        T          `json:"tts"`
+		Realtime   T          `json:"realtime"`
+		Video      T          `json:"video"`
+	}{
+		botTypes, transports{list(cat.transports(false)), list(cat.transports(true))},
+		list(cat.list(kindSTT)), list(cat.list(kindLLM)), list(cat.list(kindTTS)), list(cat.list(kindRealtime)), list(cat.list(kindVideo)),
+	}
+}
+
 // listOptions prints the ids that options take, as JSON.
 func listOptions(a *app, _ *invocation) error {
-	cat := newCatalog()
-	type transports struct {
-		Web       []string `json:"web"`
-		Telephony []string `json:"telephony"`
-	}
-	return writeJSON(a.stdout, struct {
-		BotType    []string   `json:"bot_type"`
-		Transports transports `json:"transports"`
-		STT        []string   `json:"stt"`
-		LLM        []string   `json:"llm"`
-		TTS        []string   `json:"tts"`
-		Realtime   []string   `json:"realtime"`
-		Video      []string   `json:"video"`
-	}{
-		[]string{botWeb, botTelephony},
-		transports{cat.transportIDs(false), cat.transportIDs(true)},
-		cat.ids(kindSTT), cat.ids(kindLLM), cat.ids(kindTTS), cat.ids(kindRealtime), cat.ids(kindVideo),
-	})
+	return writeJSON(a.stdout, bySection(newCatalog(), optBotType.allowed(), ids))
 }
 
 // describeOptions prints every id with what it stands for and what it needs: a
 // table for people, or with --json the same seven keys as listOptions.
 func describeOptions(a *app, inv *invocation) error {
-	cat := newCatalog()
 	if !inv.json {
-		return describeForPeople(a, cat)
+		return describeForPeople(a, newCatalog())
 	}
 	type variableJSON struct {
 		Name     string `json:"name"`
@@ -508,9 +511,14 @@ func describeOptions(a *app, inv *invocation) error {
 		Extras []string       `json:"extras"`
 		Needs  []string       `json:"needs"`
 	}
-	describe := func(providers []*provider) []entry {
+	botTypes := []entry{}
+	for _, id := range optBotType.allowed() {
+		botTypes = append(botTypes, entry{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableJSON{}, []string{}, []string{}})
+	}
+	return writeJSON(a.stdout, bySection(newCatalog(), botTypes, func(providers []*provider) []entry {
 		out := []entry{}
 		for _, p := range providers {
+			p.load()
 			e := entry{p.id, p.label, p.names, []variableJSON{}, append([]string{}, p.extras...), append([]string{}, p.needs()...)}
 			for _, v := range p.env {
 				e.Env = append(e.Env, variableJSON{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.standard), v.note})
@@ -518,55 +526,39 @@ func describeOptions(a *app, inv *invocation) error {
 			out = append(out, e)
 		}
 		return out
-	}
-	fixed := func(id, label string) entry {
-		return entry{id, label, []string{}, []variableJSON{}, []string{}, []string{}}
-	}
-	type transports struct {
-		Web       []entry `json:"web"`
-		Telephony []entry `json:"telephony"`
-	}
-	return writeJSON(a.stdout, struct {
-		BotType    []entry    `json:"bot_type"`
-		Transports transports `json:"transports"`
-		STT        []entry    `json:"stt"`
-		LLM        []entry    `json:"llm"`
-		TTS        []entry    `json:"tts"`
-		Realtime   []entry    `json:"realtime"`
-		Video      []entry    `json:"video"`
-	}{
-		[]entry{fixed(botWeb, "Web"), fixed(botTelephony, "Telephony")},
-		transports{describe(cat.transports(false)), describe(cat.transports(true))},
-		describe(cat.all(kindSTT)), describe(cat.all(kindLLM)), describe(cat.all(kindTTS)),
-		describe(cat.all(kindRealtime)), describe(cat.all(kindVideo)),
-	})
+	}))
 }
 
 func describeForPeople(a *app, cat *catalog) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	section := func(heading string, providers []*provider) {
-		fmt.Fprintf(w, "%s\nID\tNAMES\tLABEL\tNEEDS\tEXTRAS\tVARIABLES\n", heading)
-		for _, p := range providers {
+	orDash := func(words []string) string { return cmp.Or(strings.Join(words, " "), "-") }
+	for _, s := range []struct {
+		title     string
+		option    *option
+		providers []*provider
+	}{
+		{"Web transports", optTransports, cat.transports(false)},
+		{"\nTelephony transports", optTransports, cat.transports(true)},
+		{"\nSpeech to text", optSTT, cat.all(kindSTT)},
+		{"\nLanguage models", optLLM, cat.all(kindLLM)},
+		{"\nText to speech", optTTS, cat.all(kindTTS)},
+		{"\nSpeech to speech", optRealtime, cat.all(kindRealtime)},
+		{"\nVideo avatars", optVideo, cat.all(kindVideo)},
+	} {
+		fmt.Fprintf(w, "%s (--%s)\nID\tNAMES\tLABEL\tNEEDS\tEXTRAS\tVARIABLES\n", s.title, s.option.flag)
+		for _, p := range s.providers {
 			var variables []string
-			for _, v := range p.env {
+			for _, v := range p.load().env {
 				name := v.name
 				if !v.required {
 					name = "[" + name + "]"
 				}
 				variables = append(variables, name)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.id, strings.Join(p.names, " "), p.label, cmp.Or(strings.Join(p.needs(), " "), "-"),
-				cmp.Or(strings.Join(p.extras, " "), "-"), cmp.Or(strings.Join(variables, " "), "-"))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.id, strings.Join(p.names, " "), p.label, orDash(p.needs()), orDash(p.extras), orDash(variables))
 		}
 		w.Flush() // a section has columns of its own
 	}
-	section("Web transports (--transport)", cat.transports(false))
-	section("\nTelephony transports (--transport)", cat.transports(true))
-	section("\nSpeech to text (--stt)", cat.all(kindSTT))
-	section("\nLanguage models (--llm)", cat.all(kindLLM))
-	section("\nText to speech (--tts)", cat.all(kindTTS))
-	section("\nSpeech to speech (--realtime)", cat.all(kindRealtime))
-	section("\nVideo avatars (--video)", cat.all(kindVideo))
 	fmt.Fprintln(w, "\nVariables in brackets are optional. A bot is of the type web or telephony (--bot-type).")
 	return w.Flush()
 }

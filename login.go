@@ -118,7 +118,7 @@ func login(ctx context.Context, a *app, t target, noInput, asJSON bool) error {
 		if token.Empty() {
 			message = "is missing"
 		}
-		return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: "token", where: "token", Message: message}}}
+		return oneProblem(codeInvalidConfig, "token", "token", "%s", message)
 	}
 	c.use(token, "")
 	if err := c.chooseOrganization(ctx, a, noInput); err != nil {

@@ -579,7 +579,7 @@ func secretLine(ctx context.Context, a *app, noInput bool, field, question strin
 		return hidden(ctx, a, question)
 	}
 	wrong := func(message string) (cloud.Secret, error) {
-		return cloud.Secret{}, &failure{Code: codeUsage, Problems: []problem{{Field: field, where: field, Message: message}}}
+		return cloud.Secret{}, oneProblem(codeUsage, field, field, "%s", message)
 	}
 	if stdinShows(a) {
 		return wrong("is missing, and nobody can be asked; give it on stdin")

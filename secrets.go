@@ -451,12 +451,8 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 	}
 	if !o.skip {
 		a.note("%s", strings.TrimSuffix(s.plan(), "\n"))
-		yes, err := confirm(ctx, a, "Store "+plural(len(pairs), "key")+"?")
-		if err != nil {
+		if err := agreed(ctx, a, "Store "+plural(len(pairs), "key")+"?", "nothing was stored"); err != nil {
 			return err
-		}
-		if !yes {
-			return &failure{Code: codeDeclined, Message: "nothing was stored"}
 		}
 	}
 	if err := s.store(ctx); err != nil {
@@ -828,18 +824,6 @@ func (c *session) waitReady(ctx context.Context, name string, limit time.Duratio
 
 // unset and delete.
 
-type removeOptions struct {
-	target
-	skip    bool
-	noInput bool
-}
-
-func (o *removeOptions) flags(inv *invocation) {
-	o.orgFlag(inv)
-	boolFlag(inv.set, &o.skip, "skip", "s")
-	boolFlag(inv.set, &o.noInput, "no-input")
-}
-
 // A removeResult is what unset and delete answer with --json.
 type removeResult struct {
 	Name    string `json:"name"`
@@ -847,42 +831,54 @@ type removeResult struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func setupUnset(inv *invocation) runFunc {
-	o := &removeOptions{}
-	o.flags(inv)
+func setupUnset(inv *invocation) runFunc  { return setupRemove(inv, "name", "key") }
+func setupDelete(inv *invocation) runFunc { return setupRemove(inv, "name") }
+
+// setupRemove is unset, which takes a name and a key, or delete, which takes a name.
+func setupRemove(inv *invocation, fields ...string) runFunc {
+	var t target
+	var skip, noInput bool
+	t.orgFlag(inv)
+	boolFlag(inv.set, &skip, "skip", "s")
+	boolFlag(inv.set, &noInput, "no-input")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
-		named, _ := ch.names(args, 2, "name", "key")
-		name, key := named[0], named[1]
-		ch.empty(args, "name", "key")
+		named, _ := ch.names(args, len(fields), fields...)
+		name, key := named[0], ""
+		ch.empty(args, fields...)
 		ch.oldName(name)
+		if len(named) > 1 {
+			key = named[1]
+		}
 		if key != "" && !cloud.IsKey(key) {
 			ch.invalid("key", "KEY", "is no key; %s", cloud.KeyRule)
 		}
-		ch.wrong = append(ch.wrong, o.problems()...)
-		ch.asks(a, o.skip, o.noInput, "unset")
+		ch.wrong = append(ch.wrong, t.problems()...)
+		ch.asks(a, skip, noInput, inv.cmd.name)
 		if err := ch.err(); err != nil {
 			return err
 		}
-		c, err := connect(ctx, a, o.target)
+		c, err := connect(ctx, a, t)
 		if err != nil {
 			return err
 		}
-		s, err := c.Get(ctx, name)
+		what, err := c.describe(ctx, name, key)
 		if err != nil {
-			return c.noSet(ctx, name, err, codeRejected)
-		}
-		if !slices.Contains(s.Keys, key) {
-			return &failure{Code: codeNotFound, Message: fmt.Sprintf("there is no key %s in secret set %s of %s", key, name, c.orgLabel())}
-		}
-		what := fmt.Sprintf("key %s of secret set %s of %s%s", key, name, c.orgLabel(), inRegion(s.Region))
-		if err := o.agreed(ctx, a, "Remove "+what+"?", "nothing was removed"); err != nil {
 			return err
 		}
-		if err := c.Remove(ctx, "removing key "+key+" of "+name, name, key); err != nil {
+		path, doing, done, question := []string{name}, "deleting "+name, "deleted", "Delete "+what+"? It cannot be undone."
+		if key != "" {
+			path, doing, done, question = []string{name, key}, "removing key "+key+" of "+name, "removed", "Remove "+what+"?"
+		}
+		if !skip {
+			if err := agreed(ctx, a, question, "nothing was "+done); err != nil {
+				return err
+			}
+		}
+		if err := c.Remove(ctx, doing, path...); err != nil {
 			return err
 		}
-		a.note("removed %s", what)
+		a.note("%s %s", done, what)
 		if inv.json {
 			return writeJSON(a.stdout, removeResult{name, orNull(key), true})
 		}
@@ -890,51 +886,19 @@ func setupUnset(inv *invocation) runFunc {
 	}
 }
 
-func setupDelete(inv *invocation) runFunc {
-	o := &removeOptions{}
-	o.flags(inv)
-	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		var ch checker
-		named, _ := ch.names(args, 1, "name")
-		name := named[0]
-		ch.empty(args, "name")
-		ch.oldName(name)
-		ch.wrong = append(ch.wrong, o.problems()...)
-		ch.asks(a, o.skip, o.noInput, "delete")
-		if err := ch.err(); err != nil {
-			return err
-		}
-		c, err := connect(ctx, a, o.target)
-		if err != nil {
-			return err
-		}
-		what, err := c.describe(ctx, name)
-		if err != nil {
-			return err
-		}
-		if err := o.agreed(ctx, a, "Delete "+what+"? It cannot be undone.", "nothing was deleted"); err != nil {
-			return err
-		}
-		if err := c.Remove(ctx, "deleting "+name, name); err != nil {
-			return err
-		}
-		a.note("deleted %s", what)
-		if inv.json {
-			return writeJSON(a.stdout, removeResult{name, "", true})
-		}
-		return nil
-	}
-}
-
-// describe says what goes when name is deleted, a set or an image pull secret.
-func (c *session) describe(ctx context.Context, name string) (string, error) {
+// describe says what is about to go: a key of a set, or with "" the set or the
+// image pull secret of that name.
+func (c *session) describe(ctx context.Context, name, key string) (string, error) {
 	s, err := c.Get(ctx, name)
-	if err == nil {
+	switch {
+	case err == nil && key == "":
 		return fmt.Sprintf("secret set %s of %s%s, with %s", name, c.orgLabel(), inRegion(s.Region), plural(len(s.Keys), "key")), nil
-	}
-	if cloud.IsBadRequest(err) {
-		r, listErr := c.Find(ctx, name)
-		if listErr == nil && r != nil {
+	case err == nil && slices.Contains(s.Keys, key):
+		return fmt.Sprintf("key %s of secret set %s of %s%s", key, name, c.orgLabel(), inRegion(s.Region)), nil
+	case err == nil:
+		return "", &failure{Code: codeNotFound, Message: fmt.Sprintf("there is no key %s in secret set %s of %s", key, name, c.orgLabel())}
+	case key == "" && cloud.IsBadRequest(err):
+		if r, listErr := c.Find(ctx, name); listErr == nil && r != nil {
 			return fmt.Sprintf("%s %s of %s%s", kindWords(r.Kind()), name, c.orgLabel(), inRegion(r.Region)), nil
 		}
 	}
@@ -945,11 +909,8 @@ func kindWords(kind string) string {
 	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
 }
 
-// agreed asks unless --skip was given, and fails if the answer is no.
-func (o *removeOptions) agreed(ctx context.Context, a *app, question, declined string) error {
-	if o.skip {
-		return nil
-	}
+// agreed asks, and fails if the answer is no.
+func agreed(ctx context.Context, a *app, question, declined string) error {
 	yes, err := confirm(ctx, a, question)
 	if err == nil && !yes {
 		err = &failure{Code: codeDeclined, Message: declined}

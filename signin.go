@@ -30,12 +30,13 @@ func (t *target) regionFlag(inv *invocation) {
 
 // problems checks both before anything else is done.
 func (t *target) problems() (problems []problem) {
-	if t.org != nil && !cloud.IsSegment(*t.org) {
-		problems = append(problems, problem{Field: "organization", where: "--organization", Message: cloud.SegmentRule})
+	check := func(field string, said *string) {
+		if said != nil && !cloud.IsSegment(*said) {
+			problems = append(problems, problem{Field: field, where: "--" + field, Message: cloud.SegmentRule})
+		}
 	}
-	if t.region != nil && !cloud.IsSegment(*t.region) {
-		problems = append(problems, problem{Field: "region", where: "--region", Message: cloud.SegmentRule})
-	}
+	check("organization", t.org)
+	check("region", t.region)
 	return problems
 }
 
