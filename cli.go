@@ -88,6 +88,14 @@ type invocation struct {
 	instead func(a *app, inv *invocation) error
 }
 
+// report answers with v where JSON was asked for.
+func (inv *invocation) report(a *app, v any) error {
+	if !inv.json {
+		return nil
+	}
+	return writeJSON(a.stdout, v)
+}
+
 // insteadFlag registers a flag that does f instead of what the command does.
 func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names ...string) {
 	for _, name := range names {
@@ -413,13 +421,4 @@ func shellPath(s string) string {
 		s = "./" + s
 	}
 	return shellQuote(s)
-}
-
-// noArguments says so if there are any. It does not repeat them: a token may be
-// among them.
-func noArguments(args []string) []problem {
-	if len(args) == 0 {
-		return nil
-	}
-	return []problem{{Field: "arguments", Message: "takes no arguments, and got " + strconv.Itoa(len(args))}}
 }

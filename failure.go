@@ -142,6 +142,13 @@ func oneProblem(code, field, where, format string, args ...any) *failure {
 	return &failure{Code: code, Problems: []problem{{Field: field, where: where, Message: fmt.Sprintf(format, args...)}}}
 }
 
+// withResult is err with what was done all the same.
+func withResult(err error, result any) error {
+	f := *asFailure(err)
+	f.result = result
+	return &f
+}
+
 func usageError(format string, args ...any) error {
 	return &failure{Code: codeUsage, Message: fmt.Sprintf(format, args...)}
 }

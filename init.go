@@ -207,18 +207,23 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 	if err := p.refuse(); err != nil {
 		return err
 	}
-	return o.carryOut(ctx, a, inv, p, target, cfg)
+	return p.carryOut(ctx, a, inv, target, &cfg)
 }
 
-// carryOut does what the plan for the bot says, and reports it.
-func (o *initOptions) carryOut(ctx context.Context, a *app, inv *invocation, p *plan, target string, cfg config) error {
+// carryOut does what the plan for the bot, or without cfg for the guides, says, and
+// reports it.
+func (p *plan) carryOut(ctx context.Context, a *app, inv *invocation, target string, cfg *config) error {
 	if err := p.apply(ctx); err != nil {
 		return err
 	}
-	if err := p.report(a, inv.json, &cfg); err != nil {
+	if err := p.report(a, inv, cfg); err != nil {
 		return err
 	}
-	p.nextSteps(a, target, cfg)
+	if cfg != nil {
+		p.nextSteps(a, target, *cfg)
+	} else if p.count(actionCreated) > 0 {
+		a.note("\nNext: start your coding agent in %s and ask it for the bot you want.", shellPath(target))
+	}
 	return nil
 }
 
@@ -251,7 +256,7 @@ func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target s
 			return err
 		}
 		release() // from here on Ctrl-C is a signal again
-		if err := o.carryOut(ctx, a, inv, plan, w.target, cfg); err != nil {
+		if err := plan.carryOut(ctx, a, inv, w.target, &cfg); err != nil {
 			return err
 		}
 		again = cfg.arguments(w.cat, w.name())
@@ -298,16 +303,7 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 			return err
 		}
 	}
-	if err := p.apply(ctx); err != nil {
-		return err
-	}
-	if err := p.report(a, inv.json, nil); err != nil {
-		return err
-	}
-	if p.count(actionCreated) > 0 {
-		a.note("\nNext: start your coding agent in %s and ask it for the bot you want.", shellPath(target))
-	}
-	return nil
+	return p.carryOut(ctx, a, inv, target, nil)
 }
 
 // Reports.
@@ -340,7 +336,7 @@ func (p *plan) refuse() error {
 }
 
 // report says what was done: to a script on stdout, to a person on stderr.
-func (p *plan) report(a *app, asJSON bool, cfg *config) error {
+func (p *plan) report(a *app, inv *invocation, cfg *config) error {
 	for _, action := range []string{actionCreated, actionReplaced, actionKept} {
 		lines := []string{fmt.Sprintf("%s %s in %s:", action, plural(p.count(action), "file"), p.dir)}
 		for _, s := range p.steps {
@@ -356,25 +352,20 @@ func (p *plan) report(a *app, asJSON bool, cfg *config) error {
 		a.note("nothing to do: all %s are in %s already", plural(len(p.steps), "file"), p.dir)
 	}
 	p.explainGuides(a)
-	if asJSON {
-		type done struct {
-			Path   string `json:"path"`
-			Action string `json:"action"`
-			SHA256 string `json:"sha256"`
-		}
-		answer := struct {
-			Directory string  `json:"directory"`
-			Config    *config `json:"config"`
-			Files     []done  `json:"files"`
-		}{p.dir, cfg, []done{}}
-		for _, s := range p.steps {
-			answer.Files = append(answer.Files, done{s.path, s.action, s.sum})
-		}
-		if err := writeJSON(a.stdout, answer); err != nil {
-			return err
-		}
+	type done struct {
+		Path   string `json:"path"`
+		Action string `json:"action"`
+		SHA256 string `json:"sha256"`
 	}
-	return nil
+	files := []done{}
+	for _, s := range p.steps {
+		files = append(files, done{s.path, s.action, s.sum})
+	}
+	return inv.report(a, struct {
+		Directory string  `json:"directory"`
+		Config    *config `json:"config"`
+		Files     []done  `json:"files"`
+	}{p.dir, cfg, files})
 }
 
 // nextSteps says how to go on, as commands to copy.

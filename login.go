@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 
 	"vbot/internal/cloud"
@@ -93,14 +94,27 @@ func setupLogin(inv *invocation) runFunc {
 	t.orgFlag(inv)
 	boolFlag(inv.set, &noInput, "no-input")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		if problems := append(noArguments(args), t.problems()...); len(problems) > 0 {
-			return &failure{Code: codeUsage, Problems: problems}
+		if err := noArguments(args, t); err != nil {
+			return err
 		}
-		return login(ctx, a, t, noInput, inv.json)
+		return login(ctx, a, inv, t, noInput)
 	}
 }
 
-func login(ctx context.Context, a *app, t target, noInput, asJSON bool) error {
+// noArguments refuses arguments. It does not repeat them: a token may be among
+// them.
+func noArguments(args []string, t target) error {
+	problems := t.problems()
+	if len(args) > 0 {
+		problems = append([]problem{{Field: "arguments", Message: "takes no arguments, and got " + strconv.Itoa(len(args))}}, problems...)
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &failure{Code: codeUsage, Problems: problems}
+}
+
+func login(ctx context.Context, a *app, inv *invocation, t target, noInput bool) error {
 	file, err := loginFile(a)
 	if err != nil {
 		return err
@@ -131,14 +145,11 @@ func login(ctx context.Context, a *app, t target, noInput, asJSON bool) error {
 	if a.getenv("VBOT_TOKEN") != "" {
 		a.note("VBOT_TOKEN is set, and comes before it")
 	}
-	if asJSON {
-		return writeJSON(a.stdout, struct {
-			Organization orNull `json:"organization"`
-			APIURL       string `json:"api_url"`
-			ConfigFile   string `json:"config_file"`
-		}{orNull(c.Organization), c.Base.String(), file.Path})
-	}
-	return nil
+	return inv.report(a, struct {
+		Organization orNull `json:"organization"`
+		APIURL       string `json:"api_url"`
+		ConfigFile   string `json:"config_file"`
+	}{orNull(c.Organization), c.Base.String(), file.Path})
 }
 
 // chooseOrganization checks the token with the API, and finds the organization to
@@ -176,8 +187,8 @@ func (c *session) chooseOrganization(ctx context.Context, a *app, noInput bool) 
 
 func setupLogout(*invocation) runFunc {
 	return func(_ context.Context, a *app, inv *invocation, args []string) error {
-		if problems := noArguments(args); problems != nil {
-			return &failure{Code: codeUsage, Problems: problems}
+		if err := noArguments(args, target{}); err != nil {
+			return err
 		}
 		file, err := loginFile(a)
 		if err != nil {
@@ -195,13 +206,10 @@ func setupLogout(*invocation) runFunc {
 		if a.getenv("VBOT_TOKEN") != "" {
 			a.note("VBOT_TOKEN is set, and still signs you in")
 		}
-		if inv.json {
-			return writeJSON(a.stdout, struct {
-				Removed    bool   `json:"removed"`
-				ConfigFile string `json:"config_file"`
-			}{removed, file.Path})
-		}
-		return nil
+		return inv.report(a, struct {
+			Removed    bool   `json:"removed"`
+			ConfigFile string `json:"config_file"`
+		}{removed, file.Path})
 	}
 }
 
@@ -209,8 +217,8 @@ func setupWhoami(inv *invocation) runFunc {
 	var t target
 	t.orgFlag(inv)
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		if problems := append(noArguments(args), t.problems()...); len(problems) > 0 {
-			return &failure{Code: codeUsage, Problems: problems}
+		if err := noArguments(args, t); err != nil {
+			return err
 		}
 		c, err := signIn(a, t)
 		if err != nil {

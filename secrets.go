@@ -463,18 +463,11 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 		a.note("  %s  %s", k.Key, newOrReplaced(k.Replaced, "replaced"))
 	}
 	if o.wait > 0 {
-		s.status, err = c.waitReady(ctx, name, o.wait, s.readiness)
-		if err != nil {
-			f := *asFailure(err)
-			f.result = s.result(stored)
-			return &f
+		if s.status, err = c.waitReady(ctx, name, o.wait, s.readiness); err != nil {
+			return withResult(err, s.result(stored))
 		}
-		a.note("%s is ready", name)
 	}
-	if inv.json {
-		return writeJSON(a.stdout, s.result(stored))
-	}
-	return nil
+	return inv.report(a, s.result(stored))
 }
 
 func newOrReplaced(replaced bool, word string) string {
@@ -778,13 +771,13 @@ func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
 // readiness is the status of the set, and what the API says about it.
 func (s *storing) readiness(ctx context.Context) (status, message string, err error) {
 	now, err := s.Get(ctx, s.name)
-	if err != nil {
-		return "", "", err
+	if err == nil {
+		status, message = now.Status, now.Message
 	}
-	return now.Status, now.Message, nil
+	return status, message, err
 }
 
-// waitReady asks for the readiness until it is ready.
+// waitReady asks for the readiness until it is ready, and says so.
 func (c *session) waitReady(ctx context.Context, name string, limit time.Duration, look func(context.Context) (status, message string, err error)) (string, error) {
 	began := c.app.now()
 	stored := name + " is stored, but "
@@ -795,10 +788,11 @@ func (c *session) waitReady(ctx context.Context, name string, limit time.Duratio
 		if left <= 0 {
 			return last, &failure{Code: codeTimeout, Message: fmt.Sprintf("%snot ready after %v; its status is %s", stored, limit, orDash(last))}
 		}
-		if c.app.pause(ctx, min(pause, left)) != nil {
-			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it is not known to be ready"}
+		var status, message string
+		err := c.app.pause(ctx, min(pause, left))
+		if err == nil {
+			status, message, err = look(ctx)
 		}
-		status, message, err := look(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it is not known to be ready"}
@@ -812,6 +806,7 @@ func (c *session) waitReady(ctx context.Context, name string, limit time.Duratio
 		last = status
 		switch status {
 		case "ready":
+			c.app.note("%s is ready", name)
 			return status, nil
 		case "failed":
 			if message != "" {
@@ -879,10 +874,7 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 			return err
 		}
 		a.note("%s %s", done, what)
-		if inv.json {
-			return writeJSON(a.stdout, removeResult{name, orNull(key), true})
-		}
-		return nil
+		return inv.report(a, removeResult{name, orNull(key), true})
 	}
 }
 
@@ -995,18 +987,11 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 			}
 			return r.Status, r.Message, nil
 		})
-		result.Status = orNull(status)
-		if err != nil {
-			f := *asFailure(err)
-			f.result = result
-			return &f
+		if result.Status = orNull(status); err != nil {
+			return withResult(err, result)
 		}
-		a.note("%s is ready", name)
 	}
-	if inv.json {
-		return writeJSON(a.stdout, result)
-	}
-	return nil
+	return inv.report(a, result)
 }
 
 // read checks the command line. The credentials are empty if they have to be asked
