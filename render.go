@@ -99,6 +99,17 @@ func (s service) Keys() string {
 	return strings.Join(names[:min(2, len(names))], " and ")
 }
 
+// KeysEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
+func (s service) KeysEntry() string {
+	name, label, keys := s.Name()+".name", `"`+s.label+`"`, `"`+s.Keys()+`"`
+	line := "        " + name + ": (" + label + ", " + keys + "),"
+	if len(line) <= 100 {
+		return line
+	}
+	const indent = "\n            "
+	return "        " + name + ": (" + indent + label + "," + indent + keys + ",\n        ),"
+}
+
 func (p project) Telephony() bool { return p.BotType == botTelephony }
 func (p project) HasVideo() bool  { return p.VideoInput || p.VideoOutput }
 

@@ -101,8 +101,14 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
 
     # Whose key to check, by the name of the service that fails.
     services = {
-        stt.name: ("Google Speech-to-Text", "GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CREDENTIALS_JSON"),
-        llm.name: ("Google Vertex AI", "GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CREDENTIALS_JSON"),
+        stt.name: (
+            "Google Speech-to-Text",
+            "GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CREDENTIALS_JSON",
+        ),
+        llm.name: (
+            "Google Vertex AI",
+            "GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CREDENTIALS_JSON",
+        ),
         tts.name: ("Gemini TTS", "GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CREDENTIALS_JSON"),
     }
     problems: list[str] = []
