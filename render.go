@@ -151,6 +151,20 @@ func (p project) UsesGoogleKey() bool {
 	})
 }
 
+// Watched is the service, by its name in bot.py, that may fail silently: bot.py
+// waits for it to deliver the greeting. "" if there is none.
+func (p project) Watched() string {
+	switch {
+	case p.CallsOut() && p.OnlyCalls(): // the person who is called speaks first
+		return ""
+	case p.Video != nil:
+		return p.Video.Name()
+	case p.Realtime != nil:
+		return p.Realtime.Name()
+	}
+	return ""
+}
+
 // CallsOut says whether the bot calls people.
 func (p project) CallsOut() bool { return strings.HasSuffix(p.Dial, "dial-out") }
 

@@ -260,6 +260,11 @@ REFUSALS: Mapping[str, tuple[str, dict[str, Any]]] = {
         "api.elevenlabs.io",
         {"detail": {"status": "invalid_api_key", "message": "Invalid API key"}},
     ),
+    # On a WebSocket, it lets the caller in first: see Refusing.
+    "gemini": (
+        "generativelanguage.googleapis.com",
+        {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT"}},
+    ),
     "heygen": ("api.liveavatar.com", {"code": 4001, "data": None, "message": "Invalid API key"}),
     "openai": ("api.openai.com", {"error": _OPENAI_REFUSES}),
 }
@@ -275,4 +280,10 @@ class Refusing(Service):
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.note("refused", path=request.path)
+        if self.name == "gemini":
+            ws = web.WebSocketResponse()
+            await ws.prepare(request)
+            message = b"API key not valid. Please pass a valid API key."
+            await ws.close(code=1007, message=message)
+            return ws
         return web.json_response(self.body, status=401)

@@ -255,6 +255,38 @@ def test_a_bot_whose_services_refuse_it_says_so(socketed: bots.Project) -> None:
     network.run(conversation)
 
 
+# Services that refuse a key, and the framework has no word for it but in the log.
+QUIET = {
+    "HeyGen": ("heygen", [*CASCADE, "--video", "heygen"], "HEYGEN_API_KEY"),
+    "Gemini Live": ("gemini", ["-m", "realtime", "--realtime", "gemini_live"], "GOOGLE_API_KEY"),
+}
+
+
+@pytest.mark.parametrize("label", QUIET)
+def test_a_service_that_never_starts_is_missed(vbot: Path, label: str, figures: list[str]) -> None:
+    refusing, options, variable = QUIET[label]
+    project = bots.installed(vbot, f"quiet-{refusing}", "-t", "smallwebrtc", *options)
+    keys = KEYS | {variable: "a-wrong-key", "HEYGEN_AVATAR_ID": "an-avatar"}
+    known = (project.server / ".env.example").read_text()
+    project.write_env(**{name: key for name, key in keys.items() if name in known})
+
+    async def conversation() -> None:
+        services = stand_ins(more=[Refusing(refusing)])
+        async with services, project.bot(services.env) as bot:
+            async with webrtc_client.call(bot.url) as caller:
+                await caller.ready()
+                began = asyncio.get_running_loop().time()
+                told = await caller.receive("error", lambda data: data["fatal"], timeout=40)
+                seconds = asyncio.get_running_loop().time() - began
+                figures.append(f"{seconds:.1f} s until {label}, which never starts, is missed")
+                assert f"{label} does not work. Check {variable} in server/.env" in told["error"]
+                await bot.sessions_end()
+            assert bot.log.count(f"- {label} does not work.") == 1
+            assert "a-wrong-key" not in bot.log
+
+    network.run(conversation)
+
+
 @pytest.mark.parametrize("label", REFUSED)
 def test_a_call_is_hung_up_where_a_service_refuses(
     phoned: bots.Project, label: str, figures: list[str]

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -299,6 +298,7 @@ def test_the_page_says_which_key_is_wrong(
                 assert bot.log.count(f"- {refusal.label} refused the key.") == 1 + again
             said = bot.log + await visit.page.content()
             assert not any(key in said for key in refusal.keys.values())
+            assert "a-w*****key" not in await visit.page.content()  # which OpenAI says
 
     async def main() -> None:
         port = bots.free_port()
@@ -325,7 +325,9 @@ def several(vbot: Path) -> Client:
     return made
 
 
-def test_a_person_connects_another_way(several: Client, microphone: Path) -> None:
+def test_a_person_connects_another_way(
+    several: Client, microphone: Path, figures: list[str]
+) -> None:
     async def main() -> None:
         bot_port = bots.free_port()
         async with (
@@ -358,8 +360,25 @@ def test_a_person_connects_another_way(several: Client, microphone: Path) -> Non
 
             await visit.connect()
             await bot.die()
-            await visit.alert("The connection to the bot was lost")
+            told = await timed(visit.alert("The connection to the bot was lost"))
+            figures.append(f"WebSocket: {told:.1f} s from the bot's death to what to do")
+            assert told < 2
             await visit.nothing_left_running()
+
+        async with (
+            StandIns(*stand_ins().services[1:], Refusing("deepgram")) as services,
+            several.served(bot_port) as page,
+            several.project.bot(services.env, port=bot_port) as bot,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+        ):
+            await visit.ready()
+            await visit.page.get_by_label("Connection").select_option("WebSocket")
+            await visit.button("Connect").click()
+            told = await timed(visit.alert(REFUSALS[1].words, timeout=30))
+            figures.append(f"WebSocket: {told:.1f} s from Connect to Deepgram's refusal")
+            await visit.nothing_left_running()
+            await bot.sessions_end()
 
     network.run(main)
 

@@ -25,7 +25,15 @@ from loguru import logger
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import EndFrame, ErrorFrame, Frame, LLMRunFrame, UserImageRequestFrame
+from pipecat.frames.frames import (
+    CancelFrame,
+    EndFrame,
+    ErrorFrame,
+    Frame,
+    LLMRunFrame,
+    OutputImageRawFrame,
+    UserImageRequestFrame,
+)
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -187,7 +195,7 @@ async def run_bot(
             return  # it may recover, or it was named before
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-        what = "refused the key" if refused else "stopped working"
+        what = "refused the key" if refused else "does not work"
         problem = f"{label} {what}. Check {settings} in server/.env, then start the bot again."
         logger.error(problem)
         problems.append(problem)
@@ -201,6 +209,13 @@ async def run_bot(
             reason = ErrorData(error=" ".join(problems), fatal=True)
             await rtvi.push_transport_message(Error(data=reason))
 
+    started = asyncio.Event()
+
+    @video.event_handler("on_after_push_frame")
+    async def on_after_push_frame(service, frame: Frame):
+        if isinstance(frame, (OutputImageRawFrame, EndFrame, CancelFrame)):
+            started.set()
+
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
         page_ready.set()
@@ -209,6 +224,11 @@ async def run_bot(
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
         await worker.queue_frames([LLMRunFrame()])
+        # An avatar may fail without a word, and the call would stay silent.
+        try:
+            await asyncio.wait_for(started.wait(), 20)
+        except TimeoutError:
+            await video.push_error("no greeting came", force_treat_as_permanent=True)
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):

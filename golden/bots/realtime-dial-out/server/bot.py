@@ -93,7 +93,7 @@ async def run_bot(
             return  # it may recover, or it was named before
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-        what = "refused the key" if refused else "stopped working"
+        what = "refused the key" if refused else "does not work"
         problem = f"{label} {what}. Check {settings} in server/.env, then start the bot again."
         logger.error(problem)
 

@@ -17,7 +17,14 @@ import sys
 
 from dotenv import load_dotenv
 from loguru import logger
-from pipecat.frames.frames import EndFrame, ErrorFrame, Frame, LLMRunFrame
+from pipecat.frames.frames import (
+    CancelFrame,
+    EndFrame,
+    ErrorFrame,
+    Frame,
+    LLMRunFrame,
+    TTSAudioRawFrame,
+)
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -91,7 +98,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
             return  # it may recover, or it was named before
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-        what = "refused the key" if refused else "stopped working"
+        what = "refused the key" if refused else "does not work"
         problem = f"{label} {what}. Check {settings} in server/.env, then start the bot again."
         logger.error(problem)
         problems.append(problem)
@@ -105,6 +112,13 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
             reason = ErrorData(error=" ".join(problems), fatal=True)
             await rtvi.push_transport_message(Error(data=reason))
 
+    started = asyncio.Event()
+
+    @llm.event_handler("on_after_push_frame")
+    async def on_after_push_frame(service, frame: Frame):
+        if isinstance(frame, (TTSAudioRawFrame, EndFrame, CancelFrame)):
+            started.set()
+
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
         page_ready.set()
@@ -113,6 +127,11 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
         await worker.queue_frames([LLMRunFrame()])
+        # Such a service may fail without a word, and the call would stay silent.
+        try:
+            await asyncio.wait_for(started.wait(), 20)
+        except TimeoutError:
+            await llm.push_error("no greeting came", force_treat_as_permanent=True)
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
