@@ -7,8 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the turn-detection models reports home unless it is told not to
-# before it is first imported.
+# Turn off the telemetry of the ONNX runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import asyncio
@@ -64,7 +63,7 @@ from pipecat_whisker import WhiskerServer
 
 load_dotenv(override=True)
 
-# What the bot is told about itself. Make it yours.
+# Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
@@ -101,7 +100,7 @@ async def run_bot(
     runner_args: RunnerArguments,
     session: aiohttp.ClientSession,
 ) -> None:
-    """Hold one conversation, from the first word to the hang-up."""
+    """Run one conversation until the person leaves."""
     stt = DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
     llm = OpenAILLMService(
         api_key=os.environ["OPENAI_API_KEY"],
@@ -123,10 +122,10 @@ async def run_bot(
         session_request=LiveAvatarNewSessionRequest(avatar_id=os.environ["HEYGEN_AVATAR_ID"]),
     )
 
-    viewer = ""  # whose camera the bot looks through
+    viewer = ""  # the participant whose camera the bot can see
 
     async def look(params: FunctionCallParams, question: str):
-        """Look through the person's camera, to answer a question about what it shows.
+        """Look through the person's camera to answer a question about it.
 
         Args:
             question: What to find out, such as "What am I holding?".
@@ -150,7 +149,7 @@ async def run_bot(
     )
     audio_buffer = AudioBufferProcessor(auto_start_recording=True)
 
-    # Audio comes in at the top and goes out at the bottom.
+    # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
         [
             transport.input(),
@@ -173,12 +172,12 @@ async def run_bot(
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # Whisker shows the pipeline live: README.md says how to look.
+    # Whisker shows the pipeline live; see README.md.
     whisker = WhiskerServer()
     worker.add_observer(whisker.create_observer(worker))
     await runner.add_workers(whisker)
 
-    # Whose key to check, by the name of the service that fails.
+    # What to name in an error: each service's label and the variables to check.
     services = {
         stt.name: ("Deepgram", "DEEPGRAM_API_KEY"),
         llm.name: ("OpenAI", "OPENAI_API_KEY"),
@@ -192,7 +191,7 @@ async def run_bot(
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if not failed or failed.is_usable or failed.name not in services:
-            return  # it may recover, or it was named before
+            return  # temporary, or already reported
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
@@ -203,7 +202,7 @@ async def run_bot(
     @worker.rtvi.event_handler("on_before_process_frame")
     async def on_before_process_frame(rtvi, frame: Frame):
         if problems and isinstance(frame, EndFrame):
-            # Before the session ends, the page is told why: as soon as there is a page.
+            # Tell the page why the session ends. It may still be loading.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(page_ready.wait(), 20)
             reason = ErrorData(error=" ".join(problems), fatal=True)
@@ -224,7 +223,7 @@ async def run_bot(
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
         await worker.queue_frames([LLMRunFrame()])
-        # An avatar may fail without a word, and the call would stay silent.
+        # An avatar may fail without an error. Do not leave the person in silence.
         try:
             await asyncio.wait_for(started.wait(), 20)
         except TimeoutError:
@@ -244,7 +243,7 @@ async def run_bot(
 
         @transport.event_handler("on_error")
         async def on_error(transport, error):
-            await runner.cancel()  # the room cannot be joined; the reason is logged already
+            await runner.cancel()  # cannot join the room; the reason is already logged
 
     @user_aggregator.event_handler("on_user_turn_message_added")
     async def on_user_turn_message_added(aggregator, message: UserTurnMessageAddedMessage):
@@ -289,7 +288,7 @@ async def bot(runner_args: RunnerArguments) -> None:
             video_out_width=1280,
             video_out_height=720,
         ),
-        # `pipecat eval` talks to the bot through this one.
+        # For `pipecat eval`.
         "eval": lambda: EvalTransportParams(
             audio_in_enabled=True,
             audio_out_enabled=True,

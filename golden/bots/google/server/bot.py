@@ -7,8 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the turn-detection models reports home unless it is told not to
-# before it is first imported.
+# Turn off the telemetry of the ONNX runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import asyncio
@@ -42,7 +41,7 @@ from pipecat.workers.runner import WorkerRunner
 
 load_dotenv(override=True)
 
-# What the bot is told about itself. Make it yours.
+# Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
@@ -50,7 +49,7 @@ SYSTEM_INSTRUCTION = (
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
-    """Hold one conversation, from the first word to the hang-up."""
+    """Run one conversation until the person leaves."""
     stt = GoogleSTTService(
         credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
         credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
@@ -78,7 +77,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
     )
 
-    # Audio comes in at the top and goes out at the bottom.
+    # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
         [
             transport.input(),
@@ -99,7 +98,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # Whose key to check, by the name of the service that fails.
+    # What to name in an error: each service's label and the variables to check.
     services = {
         stt.name: (
             "Google Speech-to-Text",
@@ -118,7 +117,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if not failed or failed.is_usable or failed.name not in services:
-            return  # it may recover, or it was named before
+            return  # temporary, or already reported
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
@@ -129,7 +128,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     @worker.rtvi.event_handler("on_before_process_frame")
     async def on_before_process_frame(rtvi, frame: Frame):
         if problems and isinstance(frame, EndFrame):
-            # Before the session ends, the page is told why: as soon as there is a page.
+            # Tell the page why the session ends. It may still be loading.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(page_ready.wait(), 20)
             reason = ErrorData(error=" ".join(problems), fatal=True)
@@ -175,7 +174,7 @@ def google_problems() -> list[str]:
             problem = "GOOGLE_APPLICATION_CREDENTIALS is not the key file of a service account"
             Credentials.from_service_account_file(path)
         else:
-            google.auth.default()  # the login of this machine
+            google.auth.default()  # this machine's login
     except Exception as e:
         return [f"{problem}: {e}"]
     return []

@@ -7,8 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the turn-detection models reports home unless it is told not to
-# before it is first imported.
+# Turn off the telemetry of the ONNX runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import sys
@@ -40,13 +39,13 @@ from call import Call
 
 load_dotenv(override=True)
 
-# What the bot is told about itself. Make it yours.
+# Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-MAX_ATTEMPTS = 3  # to reach who is called
+MAX_ATTEMPTS = 3  # to reach the person
 
 
 async def run_bot(
@@ -54,7 +53,7 @@ async def run_bot(
     runner_args: RunnerArguments,
     call: Call | None,
 ) -> None:
-    """Hold one conversation, from the first word to the hang-up."""
+    """Run one conversation until the person leaves."""
     stt = DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
     llm = OpenAILLMService(
         api_key=os.environ["OPENAI_API_KEY"],
@@ -76,7 +75,7 @@ async def run_bot(
         user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
     )
 
-    # Audio comes in at the top and goes out at the bottom.
+    # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
         [
             transport.input(),
@@ -97,7 +96,7 @@ async def run_bot(
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # Whose key to check, by the name of the service that fails.
+    # What to name in an error: each service's label and the variables to check.
     services = {
         stt.name: ("Deepgram", "DEEPGRAM_API_KEY"),
         llm.name: ("OpenAI", "OPENAI_API_KEY"),
@@ -108,7 +107,7 @@ async def run_bot(
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if not failed or failed.is_usable or failed.name not in services:
-            return  # it may recover, or it was named before
+            return  # temporary, or already reported
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
@@ -119,7 +118,7 @@ async def run_bot(
     async def on_client_connected(transport, client):
         logger.info("Connected")
         if call:
-            return  # who is called speaks first
+            return  # the person who is called speaks first
         context.add_message(
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
@@ -160,7 +159,7 @@ async def run_bot(
 
         @transport.event_handler("on_error")
         async def on_error(transport, error):
-            await runner.cancel()  # the room cannot be joined; the reason is logged already
+            await runner.cancel()  # cannot join the room; the reason is already logged
 
     await runner.run()
 
@@ -172,13 +171,13 @@ async def bot(runner_args: RunnerArguments) -> None:
             audio_in_enabled=True,
             audio_out_enabled=True,
         ),
-        # `pipecat eval` talks to the bot through this one.
+        # For `pipecat eval`.
         "eval": lambda: EvalTransportParams(
             audio_in_enabled=True,
             audio_out_enabled=True,
         ),
     }
-    # server.py starts a session with a call; the others have an entry above.
+    # Sessions with a call come from server.py; the others use the entries above.
     call = None
     if isinstance(runner_args.body, dict) and "room_url" in runner_args.body:
         call = Call.model_validate(runner_args.body)

@@ -7,8 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the turn-detection models reports home unless it is told not to
-# before it is first imported.
+# Turn off the telemetry of the ONNX runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import sys
@@ -32,13 +31,13 @@ from call import Call
 
 load_dotenv(override=True)
 
-# What the bot is told about itself. Make it yours.
+# Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-MAX_ATTEMPTS = 3  # to reach who is called
+MAX_ATTEMPTS = 3  # to reach the person
 
 
 async def run_bot(
@@ -46,7 +45,7 @@ async def run_bot(
     runner_args: RunnerArguments,
     call: Call,
 ) -> None:
-    """Hold one conversation, from the first word to the hang-up."""
+    """Run one conversation until the person leaves."""
     llm = AWSNovaSonicLLMService(
         secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"],
         access_key_id=os.environ["AWS_ACCESS_KEY_ID"],
@@ -59,10 +58,10 @@ async def run_bot(
     )
 
     context = LLMContext()
-    # The model hears when a turn begins and ends: it needs no detector beside it.
+    # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
-    # Audio comes in at the top and goes out at the bottom.
+    # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
         [
             transport.input(),
@@ -81,7 +80,7 @@ async def run_bot(
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # Whose key to check, by the name of the service that fails.
+    # What to name in an error: each service's label and the variables to check.
     services = {
         llm.name: ("AWS Nova Sonic", "AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID"),
     }
@@ -90,7 +89,7 @@ async def run_bot(
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if not failed or failed.is_usable or failed.name not in services:
-            return  # it may recover, or it was named before
+            return  # temporary, or already reported
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
@@ -100,7 +99,7 @@ async def run_bot(
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
         logger.info("Connected")
-        # Who is called speaks first. The model listens from its first context on.
+        # The person who is called speaks first. The model listens once it has a context.
         await worker.queue_frames([LLMRunFrame()])
 
     @transport.event_handler("on_client_disconnected")
@@ -138,7 +137,7 @@ async def run_bot(
 
         @transport.event_handler("on_error")
         async def on_error(transport, error):
-            await runner.cancel()  # the room cannot be joined; the reason is logged already
+            await runner.cancel()  # cannot join the room; the reason is already logged
 
     await runner.run()
 

@@ -7,8 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the turn-detection models reports home unless it is told not to
-# before it is first imported.
+# Turn off the telemetry of the ONNX runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import asyncio
@@ -41,7 +40,7 @@ from pipecat.workers.runner import WorkerRunner
 
 load_dotenv(override=True)
 
-# What the bot is told about itself. Make it yours.
+# Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
@@ -49,7 +48,7 @@ SYSTEM_INSTRUCTION = (
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
-    """Hold one conversation, from the first word to the hang-up."""
+    """Run one conversation until the person leaves."""
     llm = GeminiLiveLLMService(
         api_key=os.environ["GOOGLE_API_KEY"],
         settings=GeminiLiveLLMService.Settings(
@@ -60,10 +59,10 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     )
 
     context = LLMContext()
-    # The model hears when a turn begins and ends: it needs no detector beside it.
+    # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
-    # Audio comes in at the top and goes out at the bottom.
+    # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
         [
             transport.input(),
@@ -82,7 +81,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # Whose key to check, by the name of the service that fails.
+    # What to name in an error: each service's label and the variables to check.
     services = {
         llm.name: ("Gemini Live", "GOOGLE_API_KEY"),
     }
@@ -93,7 +92,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if not failed or failed.is_usable or failed.name not in services:
-            return  # it may recover, or it was named before
+            return  # temporary, or already reported
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
@@ -104,7 +103,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     @worker.rtvi.event_handler("on_before_process_frame")
     async def on_before_process_frame(rtvi, frame: Frame):
         if problems and isinstance(frame, EndFrame):
-            # Before the session ends, the page is told why: as soon as there is a page.
+            # Tell the page why the session ends. It may still be loading.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(page_ready.wait(), 20)
             reason = ErrorData(error=" ".join(problems), fatal=True)
@@ -125,7 +124,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
         await worker.queue_frames([LLMRunFrame()])
-        # Such a service may fail without a word, and the call would stay silent.
+        # The service may fail without an error. Do not leave the person in silence.
         try:
             await asyncio.wait_for(started.wait(), 20)
         except TimeoutError:
@@ -140,7 +139,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
 
         @transport.event_handler("on_error")
         async def on_error(transport, error):
-            await runner.cancel()  # the room cannot be joined; the reason is logged already
+            await runner.cancel()  # cannot join the room; the reason is already logged
 
     await runner.run()
 

@@ -7,8 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the turn-detection models reports home unless it is told not to
-# before it is first imported.
+# Turn off the telemetry of the ONNX runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import asyncio
@@ -57,7 +56,7 @@ from call import Call
 
 load_dotenv(override=True)
 
-# What the bot is told about itself. Make it yours.
+# Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
@@ -65,7 +64,7 @@ SYSTEM_INSTRUCTION = (
 
 
 def fetch_call(call: Call) -> None:
-    """Let Twilio connect the waiting call to the room. It waits for Twilio's answer."""
+    """Have Twilio connect the waiting call to the room. Blocks until Twilio answers."""
     account = os.environ["TWILIO_ACCOUNT_SID"]
     if key := os.getenv("TWILIO_API_KEY"):
         client = Client(key, os.environ["TWILIO_API_SECRET"], account)
@@ -93,7 +92,7 @@ async def run_bot(
     runner_args: RunnerArguments,
     call: Call,
 ) -> None:
-    """Hold one conversation, from the first word to the hang-up."""
+    """Run one conversation until the person leaves."""
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
         settings=OpenAIRealtimeLLMService.Settings(
@@ -111,11 +110,11 @@ async def run_bot(
     )
 
     context = LLMContext()
-    # The model hears when a turn begins and ends: it needs no detector beside it.
+    # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
     audio_buffer = AudioBufferProcessor(auto_start_recording=True)
 
-    # Audio comes in at the top and goes out at the bottom.
+    # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
         [
             transport.input(),
@@ -135,7 +134,7 @@ async def run_bot(
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # Whose key to check, by the name of the service that fails.
+    # What to name in an error: each service's label and the variables to check.
     services = {
         llm.name: ("OpenAI Realtime", "OPENAI_API_KEY"),
     }
@@ -144,7 +143,7 @@ async def run_bot(
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if not failed or failed.is_usable or failed.name not in services:
-            return  # it may recover, or it was named before
+            return  # temporary, or already reported
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
@@ -165,7 +164,7 @@ async def run_bot(
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
         await worker.queue_frames([LLMRunFrame()])
-        # Such a service may fail without a word, and the call would stay silent.
+        # The service may fail without an error. Do not leave the person in silence.
         try:
             await asyncio.wait_for(started.wait(), 20)
         except TimeoutError:
@@ -194,7 +193,7 @@ async def run_bot(
 
         @transport.event_handler("on_error")
         async def on_error(transport, error):
-            await runner.cancel()  # the room cannot be joined; the reason is logged already
+            await runner.cancel()  # cannot join the room; the reason is already logged
 
     @user_aggregator.event_handler("on_user_turn_message_added")
     async def on_user_turn_message_added(aggregator, message: UserTurnMessageAddedMessage):

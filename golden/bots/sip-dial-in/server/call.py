@@ -1,12 +1,12 @@
-"""What server.py tells bot.py about a call."""
+"""The data about a call that server.py passes to bot.py."""
 
 from pydantic import BaseModel
 
 
 class Call(BaseModel):
-    """One telephone call, and the Daily room in which the bot takes part in it."""
+    """A telephone call and the Daily room in which the bot joins it."""
 
     room_url: str
-    token: str  # lets the bot into the room
-    sip_uri: str  # where the room takes the call
-    call_sid: str  # of the call that waits at Twilio
+    token: str  # the bot needs it to join
+    sip_uri: str  # of the room
+    call_sid: str  # of the call waiting at Twilio

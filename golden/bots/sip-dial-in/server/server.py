@@ -1,7 +1,7 @@
-"""Takes calls from Twilio and starts the bot for each.
+"""Answers calls from Twilio and starts the bot for each.
 
-Run it with `uv run server.py`, beside bot.py. Twilio tells it about a call at POST /call; it makes
-a Daily room, starts the bot there, and lets the caller wait until the bot fetches the call.
+Run it with `uv run server.py`, beside bot.py. Twilio announces a call at POST /call. The server
+creates a Daily room, starts the bot there, and holds the caller until the bot fetches the call.
 """
 
 import os
@@ -25,12 +25,12 @@ load_dotenv(override=True)
 
 CLOUD_URL = "https://api.pipecat.daily.co/v1/public"
 TIMEOUT = aiohttp.ClientTimeout(total=30)
-HOLD = 30  # seconds that a caller waits for the bot; then the call ends
+HOLD = 30  # seconds that a caller waits for the bot before the call ends
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Keep one HTTP session for all requests."""
+    """Share one HTTP session among all requests."""
     async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
         app.state.session = session
         yield
@@ -40,7 +40,7 @@ app = FastAPI(lifespan=lifespan)
 
 
 async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomConfig:
-    """Make a Daily room that takes one telephone call."""
+    """Create a Daily room for one telephone call."""
     try:
         return await configure(session, sip_caller_phone=caller)
     except Exception as e:
@@ -49,7 +49,7 @@ async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomCon
 
 
 async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
-    """Start a session of the bot: on Pipecat Cloud, or at the bot.py that runs here."""
+    """Start a session of the bot, on Pipecat Cloud or in bot.py on this machine."""
     headers = {}
     body = {"createDailyRoom": False, "body": call.model_dump()}
     if agent := os.getenv("PIPECAT_AGENT_NAME"):
@@ -106,7 +106,7 @@ async def take_call(request: Request) -> Response:
 
 @app.get("/health")
 async def health() -> dict[str, str]:
-    """Say that the server is up."""
+    """Report that the server is up."""
     return {"status": "ok"}
 
 

@@ -1,11 +1,11 @@
-"""What server.py tells bot.py about a call."""
+"""The data about a call that server.py passes to bot.py."""
 
 from pydantic import BaseModel
 
 
 class Call(BaseModel):
-    """One telephone call, and the Daily room in which the bot takes part in it."""
+    """A telephone call and the Daily room in which the bot joins it."""
 
     room_url: str
-    token: str  # lets the bot into the room
-    sip_uri: str  # to be called, such as sip:alice@example.com
+    token: str  # the bot needs it to join
+    sip_uri: str  # to call, such as sip:alice@example.com

@@ -1,6 +1,6 @@
-"""Starts calls of the bot.
+"""Starts outgoing calls.
 
-Run it with `uv run server.py`, beside bot.py, and ask it for a call:
+Run it with `uv run server.py`, beside bot.py, and request a call:
 
     curl -X POST http://localhost:8080/dialout -H "Authorization: Bearer $SERVER_API_KEY" \
         -H "Content-Type: application/json" -d '{"sip_uri": "sip:alice@example.com"}'
@@ -32,7 +32,7 @@ TIMEOUT = aiohttp.ClientTimeout(total=30)
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Keep one HTTP session for all requests."""
+    """Share one HTTP session among all requests."""
     async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
         app.state.session = session
         yield
@@ -42,7 +42,7 @@ app = FastAPI(lifespan=lifespan)
 
 
 async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomConfig:
-    """Make a Daily room that takes one telephone call."""
+    """Create a Daily room for one telephone call."""
     try:
         return await configure(session, sip_caller_phone=caller, enable_dialout=True)
     except Exception as e:
@@ -51,7 +51,7 @@ async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomCon
 
 
 async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
-    """Start a session of the bot: on Pipecat Cloud, or at the bot.py that runs here."""
+    """Start a session of the bot, on Pipecat Cloud or in bot.py on this machine."""
     headers = {}
     body = {"createDailyRoom": False, "body": call.model_dump()}
     if agent := os.getenv("PIPECAT_AGENT_NAME"):
@@ -70,7 +70,7 @@ async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
 
 
 class DialoutRequest(BaseModel):
-    """Whom to call."""
+    """The person to call."""
 
     sip_uri: str = Field(pattern=r"^sips?:[^@\s]+@[^@\s]+$", examples=["sip:alice@example.com"])
 
@@ -81,7 +81,7 @@ bearer = HTTPBearer(auto_error=False)
 def authorize(
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
 ) -> None:
-    """Refuse whoever does not know SERVER_API_KEY: a call costs money."""
+    """Require SERVER_API_KEY, because calls cost money."""
     key = os.environ["SERVER_API_KEY"].encode()
     if not credentials or not hmac.compare_digest(credentials.credentials.encode(), key):
         raise HTTPException(
@@ -93,7 +93,7 @@ def authorize(
 
 @app.post("/dialout", dependencies=[Depends(authorize)])
 async def dial_out(wanted: DialoutRequest, request: Request) -> dict[str, str]:
-    """Make a room, and start the bot that calls from there."""
+    """Create a room and start the bot, which calls from there."""
     session = request.app.state.session
     user = wanted.sip_uri.partition(":")[2].partition("@")[0]
     room = await make_room(session, user)
@@ -106,7 +106,7 @@ async def dial_out(wanted: DialoutRequest, request: Request) -> dict[str, str]:
 
 @app.get("/health")
 async def health() -> dict[str, str]:
-    """Say that the server is up."""
+    """Report that the server is up."""
     return {"status": "ok"}
 
 

@@ -7,8 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# The runtime of the turn-detection models reports home unless it is told not to
-# before it is first imported.
+# Turn off the telemetry of the ONNX runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import sys
@@ -38,7 +37,7 @@ from pipecat.workers.runner import WorkerRunner
 
 load_dotenv(override=True)
 
-# What the bot is told about itself. Make it yours.
+# Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
@@ -46,7 +45,7 @@ SYSTEM_INSTRUCTION = (
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
-    """Hold one conversation, from the first word to the hang-up."""
+    """Run one conversation until the person leaves."""
     stt = OpenAISTTService(api_key=os.environ["OPENAI_API_KEY"])
     llm = AnthropicLLMService(
         api_key=os.environ["ANTHROPIC_API_KEY"],
@@ -66,7 +65,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
     )
 
-    # Audio comes in at the top and goes out at the bottom.
+    # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
         [
             transport.input(),
@@ -87,7 +86,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # Whose key to check, by the name of the service that fails.
+    # What to name in an error: each service's label and the variables to check.
     services = {
         stt.name: ("OpenAI (Whisper)", "OPENAI_API_KEY"),
         llm.name: ("Anthropic Claude", "ANTHROPIC_API_KEY"),
@@ -98,7 +97,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if not failed or failed.is_usable or failed.name not in services:
-            return  # it may recover, or it was named before
+            return  # temporary, or already reported
         label, settings = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
@@ -133,7 +132,7 @@ async def bot(runner_args: RunnerArguments) -> None:
             audio_in_enabled=True,
             audio_out_enabled=True,
         ),
-        # `pipecat eval` talks to the bot through this one.
+        # For `pipecat eval`.
         "eval": lambda: EvalTransportParams(
             audio_in_enabled=True,
             audio_out_enabled=True,
