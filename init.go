@@ -561,19 +561,17 @@ const maxConfig = 1 << 20
 // readConfig reads the JSON object in the file name, or on stdin for "-". Its
 // error is an interruption; all else is a problem of the file.
 func readConfig(ctx context.Context, a *app, name string) (answers, []problem, error) {
-	wrong := func(err error) (answers, []problem, error) {
-		return nil, []problem{{Field: "config", where: "--config", Message: name + ": " + err.Error()}}, nil
-	}
 	data, err := readAll(ctx, a, name, maxConfig)
 	if ctx.Err() != nil {
 		return nil, nil, interrupted()
 	}
-	if err != nil {
-		return wrong(err)
+	var said answers
+	var problems []problem
+	if err == nil {
+		said, problems, err = parseConfig(bytes.TrimPrefix(data, []byte("\ufeff")))
 	}
-	said, problems, err := parseConfig(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if err != nil {
-		return wrong(err)
+		return nil, []problem{{Field: "config", where: "--config", Message: name + ": " + err.Error()}}, nil
 	}
 	return said, problems, nil
 }

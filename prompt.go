@@ -80,27 +80,29 @@ func (p prompter) ask(ctx context.Context, q question) error {
 // A lineQuestion asks for a line of text.
 type lineQuestion struct {
 	ask      string
+	hint     string // after the question
 	standard string // what Enter alone answers; "" if something has to be typed
 	// check says something about the text, and whether it will do. The text is what
 	// is typed, or else standard.
-	check func(text string) (note string, ok bool)
-	line  tty.Editor
-	wrong bool // Enter was pressed, and the text will not do
-}
-
-func (q *lineQuestion) value() string {
-	return cmp.Or(strings.TrimSpace(string(q.line.Typed)), q.standard)
+	check  func(text string) (note string, ok bool)
+	answer func(text string) string // what an answer comes to; nil if to itself
+	line   tty.Editor
+	wrong  bool // Enter was pressed, and the text will not do
 }
 
 func (q *lineQuestion) text() string {
-	if q.standard != "" {
-		return q.ask + " (" + q.standard + ")"
-	}
-	return q.ask
+	return cmp.Or(strings.TrimSpace(string(q.line.Typed)), q.standard)
 }
-func (q *lineQuestion) Title() string  { return q.ask }
-func (q *lineQuestion) Answer() string { return q.value() }
-func (q *lineQuestion) Blank() bool    { return len(q.line.Typed) == 0 }
+
+func (q *lineQuestion) Title() string { return q.ask }
+func (q *lineQuestion) Blank() bool   { return len(q.line.Typed) == 0 }
+
+func (q *lineQuestion) Answer() string {
+	if q.answer != nil {
+		return q.answer(q.text())
+	}
+	return q.text()
+}
 
 func (q *lineQuestion) Press(k tty.Key) bool {
 	if k.Name != tty.KeyEnter {
@@ -108,14 +110,14 @@ func (q *lineQuestion) Press(k tty.Key) bool {
 		q.line.Press(k)
 		return false
 	}
-	_, ok := q.check(q.value())
+	_, ok := q.check(q.text())
 	q.wrong = !ok
 	return ok
 }
 
 func (q *lineQuestion) View(width, height int) tty.View {
-	v := tty.Head(q.text(), &q.line, width)
-	says, ok := q.check(q.value())
+	v := tty.Head(q.ask+q.hint, &q.line, width)
+	says, ok := q.check(q.text())
 	if ok {
 		v.Rows = append(v.Rows, tty.Note(says, tty.Faint, width)...)
 	} else if q.wrong || !q.Blank() {
@@ -125,14 +127,18 @@ func (q *lineQuestion) View(width, height int) tty.View {
 }
 
 func (q *lineQuestion) plainly(ctx context.Context, p prompter) error {
+	prompt := printable(q.ask+q.hint) + ": "
+	if strings.HasSuffix(q.hint, "]") {
+		prompt = printable(q.ask+q.hint) + " "
+	}
 	for {
-		said, err := p.Line(ctx, printable(q.text())+": ")
+		said, err := p.Line(ctx, prompt)
 		if err != nil {
 			return err
 		}
 		q.line = tty.Editor{}
 		q.line.Insert(said)
-		note, ok := q.check(q.value())
+		note, ok := q.check(q.text())
 		if ok {
 			return nil
 		}
@@ -143,87 +149,41 @@ func (q *lineQuestion) plainly(ctx context.Context, p prompter) error {
 // line asks for a line of text.
 func (p prompter) line(ctx context.Context, question, standard string, check func(string) (string, bool)) (string, error) {
 	q := &lineQuestion{ask: question, standard: standard, check: check}
+	if standard != "" {
+		q.hint = " (" + standard + ")"
+	}
 	err := p.ask(ctx, q)
-	return q.value(), err
+	return q.Answer(), err
 }
 
-// A yesOrNo is a question that Enter alone answers with standard.
-type yesOrNo struct {
-	ask      string
-	standard bool
-	line     tty.Editor
-	yes      bool
-	wrong    bool
-}
-
-func (q *yesOrNo) text() string {
-	if q.standard {
-		return q.ask + " [Y/n]"
+// yesOrNo is a question that Enter alone answers with standard. What is neither yes
+// nor no is a no where Enter is one; where Enter is a yes, it is no answer.
+func yesOrNo(question string, standard bool) *lineQuestion {
+	yes := func(text string) bool { return strings.HasPrefix("yes", strings.ToLower(text)) }
+	q := &lineQuestion{ask: printable(question), hint: " [y/N]", standard: "no"}
+	if standard {
+		q.hint, q.standard = " [Y/n]", "yes"
 	}
-	return q.ask + " [y/N]"
-}
-func (q *yesOrNo) Title() string { return q.ask }
-func (q *yesOrNo) Blank() bool   { return len(q.line.Typed) == 0 }
-
-func (q *yesOrNo) Answer() string {
-	if q.yes {
-		return "yes"
-	}
-	return "no"
-}
-
-// decide takes word for an answer. What is neither yes nor no is a no where Enter
-// is one; where Enter is a yes, it is no answer.
-func (q *yesOrNo) decide(word string) bool {
-	switch strings.ToLower(strings.TrimSpace(word)) {
-	case "":
-		q.yes = q.standard
-	case "y", "yes":
-		q.yes = true
-	case "n", "no":
-		q.yes = false
-	default:
-		q.yes, q.wrong = false, q.standard
-		return !q.standard
-	}
-	return true
-}
-
-func (q *yesOrNo) Press(k tty.Key) bool {
-	if k.Name == tty.KeyEnter {
-		return q.decide(string(q.line.Typed))
-	}
-	q.wrong = false
-	q.line.Press(k)
-	return false
-}
-
-func (q *yesOrNo) View(width, height int) tty.View {
-	v := tty.Head(q.text(), &q.line, width)
-	if q.wrong {
-		v.Rows = append(v.Rows, tty.Row{{Style: tty.Red, Text: "  y or n, please"}})
-	}
-	return v.Fit(height)
-}
-
-func (q *yesOrNo) plainly(ctx context.Context, p prompter) error {
-	for {
-		word, err := p.Line(ctx, printable(q.text())+" ")
-		if err != nil {
-			return err
+	q.check = func(text string) (string, bool) {
+		if !standard || yes(text) || strings.HasPrefix("no", strings.ToLower(text)) {
+			return "", true
 		}
-		if q.decide(word) {
-			return nil
-		}
-		p.say("y or n, please")
+		return "y or n, please", false
 	}
+	q.answer = func(text string) string {
+		if yes(text) {
+			return "yes"
+		}
+		return "no"
+	}
+	return q
 }
 
 // confirm asks for a yes or a no.
 func (p prompter) confirm(ctx context.Context, question string, standard bool) (bool, error) {
-	q := &yesOrNo{ask: printable(question), standard: standard}
+	q := yesOrNo(question, standard)
 	err := p.ask(ctx, q)
-	return q.yes, err
+	return q.Answer() == "yes", err
 }
 
 // A choice is one of the answers to choose from.

@@ -105,7 +105,7 @@ func TestPlainAnswers(t *testing.T) {
 // Questions in windows of all sizes.
 func TestViews(t *testing.T) {
 	services := func() *menu { return serviceMenu(kindTTS) }
-	dir := &lineQuestion{ask: "Directory", standard: "my-bot", check: func(s string) (string, bool) {
+	dir := &lineQuestion{ask: "Directory", hint: " (my-bot)", standard: "my-bot", check: func(s string) (string, bool) {
 		return "it exists; nothing there is written over", !strings.Contains(s, "!")
 	}}
 	var b strings.Builder
@@ -127,7 +127,7 @@ func TestViews(t *testing.T) {
 	show("line", dir, "", 80, 24)
 	show("line", dir, "日本語のディレクトリ", 20, 10)
 	show("line", dir, "!", 20, 10)
-	yes := &yesOrNo{ask: "A question that takes more room than there is in the window?", standard: true}
+	yes := yesOrNo("A question that takes more room than there is in the window?", true)
 	show("yes or no", yes, "perhaps\r", 24, 10)
 	golden(t, "wizard/views.txt", []byte(b.String()))
 }
@@ -153,7 +153,7 @@ func FuzzKeys(f *testing.F) {
 		q := []question{
 			&menu{ask: "Video avatar", choices: video},
 			&lineQuestion{ask: "Directory", standard: "x", check: func(s string) (string, bool) { return s, len(s)%2 == 0 }},
-			&yesOrNo{ask: "A question of some length, over several lines?", standard: kind%2 == 0},
+			yesOrNo("A question of some length, over several lines?", kind%2 == 0),
 			&menu{ask: "Several", several: true, choices: realtime},
 		}[int(kind)%4]
 		var d tty.Decoder

@@ -729,9 +729,11 @@ func (s *storing) store(ctx context.Context) error {
 // storeOneByOne stores the pairs in order, and stops at the first that fails.
 // whole is what the API said of all in one request.
 func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
+	result := s.result(notTried)
 	for i, p := range s.pairs {
 		region, err := s.StorePair(ctx, s.name, s.region, p)
 		if err == nil {
+			result.Keys[i].Result = stored
 			s.region = cmp.Or(region, s.region)
 			continue
 		}
@@ -749,19 +751,16 @@ func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
 			f.Message = fmt.Sprintf("stored %d of %d keys in %s: %v", i, len(s.pairs), s.name, err)
 		}
 		f.hint = "the same command, given again, finishes it"
-		result := s.result(stored)
-		for j := i; j < len(s.pairs); j++ {
-			result.Keys[j].Result = notTried
-		}
 		result.Keys[i].Result = failed // or not confirmed, which is no better
 		f.Problems = nil
-		for j, k := range result.Keys {
-			if j >= i {
+		for _, k := range result.Keys {
+			if k.Result == stored {
+				s.app.note("  %s  stored", k.Key)
+			} else {
 				f.Problems = append(f.Problems, problem{Field: k.Key, where: k.Key, Message: strings.ReplaceAll(k.Result, "_", " ")})
-				continue
 			}
-			s.app.note("  %s  stored", k.Key)
 		}
+		result.Region = orNull(s.region)
 		f.result = result
 		return &f
 	}
