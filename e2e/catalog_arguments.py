@@ -23,7 +23,7 @@ from unittest.mock import MagicMock
 CATALOG = Path(__file__).resolve().parent.parent / "templates" / "services"
 
 # Models of one's own machine, on top of several gigabytes that are not installed for a type check.
-# See HEAVY in test_catalog.py.
+# See HEAVY in every_bot.py.
 PLACEHOLDERS = ("pocket_tts", "torch", "funasr", "funasr.utils", "funasr.utils.postprocess_utils")
 
 

@@ -2,14 +2,17 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bots
+import every_bot
 import network
 
 
@@ -98,3 +101,21 @@ def evaluated(vbot: Path) -> bots.Project:
     project = bots.generate(vbot, bots.PROJECTS / "evaluated", *args)
     project.sync("--group", "evals")
     return project
+
+
+@pytest.fixture(scope="session")
+def catalog(vbot: Path) -> dict[str, Any]:
+    """`vbot init --list-options`."""
+    return json.loads(bots.must(vbot, "init", "--list-options", cwd=vbot.parent))
+
+
+@pytest.fixture(scope="session")
+def generated(vbot: Path, catalog: dict[str, Any]) -> dict[str, bots.Project]:
+    """Every bot, by name."""
+    return every_bot.generate(vbot, catalog)
+
+
+@pytest.fixture(scope="session")
+def python(generated: dict[str, bots.Project]) -> Path:
+    """The Python of an environment with what every bot needs."""
+    return every_bot.install(generated.values())

@@ -11,7 +11,6 @@ import json
 import re
 import shutil
 import subprocess
-import tomllib
 import wave
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,9 @@ import pytest
 
 import bots
 import speech
-from test_catalog import HEAVY, VENV, new_python
+from every_bot import SERVICES
 
 HERE = Path(__file__).parent
-SERVICES = HERE.parent / "templates" / "services"
 BOTS = bots.PROJECTS / "hearing"
 RATE = 48000  # of the speech that is played in
 TOLERANCE = 0.02  # seconds of one
@@ -90,7 +88,7 @@ def mutant(bot: Path, name: str, mutate: Any) -> Path:
 
 
 @pytest.fixture(scope="module")
-def generated(vbot: Path) -> dict[tuple[str, str], bots.Project]:
+def projects(vbot: Path) -> dict[tuple[str, str], bots.Project]:
     """A bot for each service and line."""
     shutil.rmtree(BOTS, ignore_errors=True)
     made = {}
@@ -103,29 +101,12 @@ def generated(vbot: Path) -> dict[tuple[str, str], bots.Project]:
 
 
 @pytest.fixture(scope="module")
-def python(generated: dict[tuple[str, str], bots.Project]) -> Path:
-    """The Python of the catalog's environment, with what these bots need."""
-    python = VENV / "bin" / "python"
-    if not python.exists():
-        bots.must("uv", "venv", "--clear", "--python", new_python(), VENV, cwd=HERE)
-    wanted: set[str] = set()
-    for project in generated.values():
-        said = tomllib.loads((project.server / "pyproject.toml").read_text())
-        wanted |= {*said["project"]["dependencies"]}
-    left_out = bots.CACHE / "hearing-overrides.txt"
-    left_out.write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in HEAVY))
-    options = ["--python", python, "--override", left_out]
-    bots.must("uv", "pip", "install", *options, *sorted(wanted), cwd=HERE)
-    return python
-
-
-@pytest.fixture(scope="module")
 def measured(
-    generated: dict[tuple[str, str], bots.Project], python: Path, figures: list[str]
+    projects: dict[tuple[str, str], bots.Project], python: Path, figures: list[str]
 ) -> dict[tuple[str, ...], dict[str, Any]]:
     """What each service heard and said on each line; of the mutants, too."""
     paths: dict[tuple[str, ...], Path] = {
-        key: project.server / "bot.py" for key, project in generated.items()
+        key: project.server / "bot.py" for key, project in projects.items()
     }
     for number, ((service, line, what), mutate) in enumerate(MUTANTS.items()):
         paths[service, line, what] = mutant(paths[service, line], str(number), mutate)

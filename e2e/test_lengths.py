@@ -21,9 +21,9 @@ from aiohttp import web
 import bots
 import network
 import voices
+from every_bot import SERVICES
 from services import OpenAI
 from standins import Service, StandIns, Unexpected, WebSocketService
-from test_catalog import SERVICES, catalog, generated, python  # noqa: F401 (fixtures)
 
 HERE = Path(__file__).parent
 BOTS = bots.PROJECTS / "lengths"
@@ -174,9 +174,7 @@ def generate(vbot: Path, service: str, transport: str, name: str = "") -> Made:
 
 
 async def lengths(
-    python: Path,  # noqa: F811
-    made: list[Made],
-    env: Mapping[str, str],
+    python: Path, made: list[Made], env: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
     """What lengths.py says of each bot."""
     process = await asyncio.create_subprocess_exec(
@@ -202,7 +200,7 @@ async def lengths(
 class Results:
     """How long each bot spoke, with every voice within reach and nothing else."""
 
-    def __init__(self, vbot: Path, python: Path) -> None:  # noqa: F811
+    def __init__(self, vbot: Path, python: Path) -> None:
         spoken = {
             (service, line): generate(vbot, service, transport)
             for service in sorted(DRIVEN)
@@ -236,7 +234,7 @@ class Results:
 
 
 @pytest.fixture(scope="module")
-def results(vbot: Path, python: Path) -> Results:  # noqa: F811
+def results(vbot: Path, python: Path) -> Results:
     return Results(vbot, python)
 
 

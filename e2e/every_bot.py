@@ -1,0 +1,151 @@
+"""Every bot that vbot can generate, and one environment with the packages of them all.
+
+The fixtures `catalog`, `generated` and `python` of conftest.py are made of this, once a session.
+Some services need Python 3.12; that this machine has it is no option.
+"""
+
+import fcntl
+import itertools
+import os
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bots
+
+HERE = Path(__file__).parent
+SERVICES = HERE.parent / "templates" / "services"
+BOTS = bots.PROJECTS / "catalog"
+VENV = bots.CACHE / "catalog"
+
+# pocket-tts and FunASR are models of one's own machine, and the only services on PyTorch: with it,
+# the environment takes 7 GB instead of 1.7 GB. No type that a bot uses comes from these packages.
+HEAVY = ("torch", "torchaudio", "funasr")
+
+OPTIONS = {
+    "recording": ["--recording"],
+    "transcription": ["--transcription"],
+    "observability": ["--observability"],
+    "noise": ["--enable-noise-cancel"],
+    "eval": ["--eval"],
+    "no_deploy": ["--no-deploy-to-cloud"],
+}
+EVERYWHERE = [
+    "--recording",
+    "--transcription",
+    "--observability",
+    "--enable-noise-cancel",
+    "--eval",
+]
+# Noise cancelling needs Pipecat Cloud, which does not run LiveKit.
+REFUSED = {"rtc_room": ["--enable-noise-cancel"]}
+VIDEO = {"video_in": ["--video-input"], "video_out": ["--video-output"]}
+LONGEST = 64  # characters of a name
+CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
+REALTIME = ["-m", "realtime", "--realtime", "openai"]
+# The two transports that are called in one of two ways, by their generic names.
+DIALED = {
+    "rtc_hosted_pstn": "--daily-pstn-mode",
+    "tel_a_rtc_hosted_sip": "--twilio-daily-sip-mode",
+}
+
+
+def transports(*ids: str) -> list[str]:
+    return [part for id in ids for part in ("-t", id)]
+
+
+def arguments(catalog: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The bots to generate: a name for each, and the options that make it."""
+    web, phones = catalog["transports"]["web"], catalog["transports"]["telephony"]
+    stt, llm, tts = (itertools.cycle(catalog[kind]) for kind in ("stt", "llm", "tts"))
+    most = max(len(catalog[kind]) for kind in ("stt", "llm", "tts"))
+    for number, transport in zip(range(most), itertools.cycle(web), strict=False):
+        services = ["--stt", next(stt), "--llm", next(llm), "--tts", next(tts)]
+        yield f"cascade_{number}", [*transports(transport), "-m", "cascade", *services]
+        yield (
+            f"cascade_{number}_all",
+            [*transports(web[0]), "-m", "cascade", *services, *EVERYWHERE],
+        )
+    for id in catalog["realtime"]:
+        services = ["-m", "realtime", "--realtime", id]
+        yield id, [*transports("rtc_small"), *services]
+        yield f"{id}_all", [*transports("rtc_small"), *services, *EVERYWHERE]
+    for id, (mode, services) in itertools.product(
+        catalog["video"], {"cascade": CASCADE, "realtime": REALTIME}.items()
+    ):
+        yield f"{id}_{mode}", [*transports(*web), *services, "--video", id]
+
+    for mode, services in {"cascade": CASCADE, "realtime": REALTIME}.items():
+        for id in [*web, *phones]:
+            if id not in DIALED:
+                yield f"{id}_{mode}", [*transports(id), *services]
+                options = [option for option in EVERYWHERE if option not in REFUSED.get(id, ())]
+                yield f"{id}_{mode}_all", [*transports(id), *services, *options]
+                # To try it: a way in that needs no telephone.
+                beside = transports(id, "rtc_small", "websocket")
+                yield f"{id}_{mode}_beside", [*beside, *services, *EVERYWHERE]
+        for id, way in itertools.product(DIALED, ("dial-in", "dial-out")):
+            named = ["--name", "n" * LONGEST]
+            yield f"{id}_{way}_{mode}", [*transports(id), DIALED[id], way, *services, *named]
+        for name, option in OPTIONS.items():
+            yield f"{name}_{mode}", [*transports("rtc_small"), *services, *option]
+            yield f"{name}_{mode}_phone", [*transports("tel_a"), *services, *option]
+        for name, option in VIDEO.items():
+            yield f"{name}_{mode}", [*transports(*web), *services, *option]
+        all_video = [part for option in VIDEO.values() for part in option]
+        yield f"web_{mode}_all", [*transports(*web), *services, *EVERYWHERE, *all_video]
+        avatar = [*all_video, "--video", "video_a"]
+        yield f"avatar_{mode}_all", [*transports(*web), *services, *EVERYWHERE, *avatar]
+        phoned = transports(*(id for id in phones if "rtc_hosted" not in id))
+        yield f"phones_{mode}_all", [*phoned, *transports(*web), *services, *EVERYWHERE]
+
+
+def generate(vbot: Path, catalog: dict[str, Any]) -> dict[str, bots.Project]:
+    """Every bot, by name."""
+    shutil.rmtree(BOTS, ignore_errors=True)
+    made = {}
+    for name, options in arguments(catalog):
+        assert name not in made, f"two bots are called {name}"
+        made[name] = bots.generate(vbot, BOTS / name, name, *options)
+    # Below the folder with its configuration, pyright leaves out what a dot hides.
+    (BOTS / "pyrightconfig.json").write_text("{}")
+    return made
+
+
+def new_python() -> Path:
+    """A Python that every service can be installed for."""
+    names = ["python3.12", "python3.13", "python3.14", "python3"]
+    paths = [Path(path) for name in names if (path := shutil.which(name))]
+    # Where pyenv has it without its being the version in use.
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    paths += sorted(pyenv.glob("versions/3.1[2-4].*/bin/python"))
+    asked = "import sys; sys.exit(not (3, 12) <= sys.version_info < (3, 15))"
+    for path in paths:
+        if subprocess.run([path, "-c", asked], capture_output=True).returncode == 0:
+            return path
+    pytest.fail("no Python 3.12, 3.13 or 3.14 was found, on PATH or in pyenv: install one")
+
+
+def install(projects: Iterable[bots.Project]) -> Path:
+    """The Python of an environment with what the bots say they need, and nothing else."""
+    wanted: set[str] = set()
+    for project in projects:
+        said = tomllib.loads((project.server / "pyproject.toml").read_text())
+        wanted |= {*said["project"]["dependencies"], *sum(said["dependency-groups"].values(), [])}
+    base = new_python()
+    python = VENV / "bin" / "python"
+    # Of two workers that want it, the second finds all of it there.
+    with VENV.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not python.exists() or python.resolve() != base.resolve():
+            bots.must("uv", "venv", "--clear", "--python", base, VENV, cwd=HERE)
+        left_out = bots.CACHE / "catalog-overrides.txt"
+        left_out.write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in HEAVY))
+        options = ["--exact", "--python", python, "--override", left_out]
+        bots.must("uv", "pip", "install", *options, *sorted(wanted), cwd=HERE)
+    return python
