@@ -1,6 +1,6 @@
 import type { NextConfig } from "next";
 
-// Next.js reports how it is used, unless it is told not to.
+// Turns off the telemetry of Next.js.
 process.env.NEXT_TELEMETRY_DISABLED = "1";
 
 const config: NextConfig = {

@@ -11,7 +11,7 @@ export default defineConfig(({ mode }) => {
     changeOrigin: true,
     headers: key ? { Authorization: `Bearer ${key}` } : undefined,
     configure(proxy) {
-      // Tells the page which address it was that did not answer.
+      // Tells the page which address did not answer.
       proxy.on("error", (_error, _request, response) => {
         if ("writeHead" in response && !response.headersSent) {
           response.writeHead(502, { "Content-Type": "application/json" });
@@ -20,7 +20,7 @@ export default defineConfig(({ mode }) => {
       });
     },
   };
-  // The page and the bot share an address, so that no browser asks whether they may talk.
+  // The page and the bot share an origin, so CORS does not apply.
   const proxy = {
     "/start": toBot,
     "/sessions": toBot,

@@ -7,7 +7,7 @@ import { Session } from "./session";
 import { Stage } from "./Stage";
 import { useSession } from "./useSession";
 
-// What only a session needs is loaded for the first one.
+// Loaded for the first session only.
 const Live = lazy(() => import("./Live"));
 
 export function App() {

@@ -2,7 +2,7 @@ import type { Session } from "./session";
 import { type TransportName, transports } from "./transports";
 import { useSession } from "./useSession";
 
-/** Connect and disconnect, and what is on. */
+/** Connect, disconnect and toggles. */
 export function Controls({ session }: { session: Session }) {
   const connected = useSession(session, (state) => state.status !== "Not connected");
   const muted = useSession(session, (state) => state.muted);
@@ -29,7 +29,7 @@ export function Controls({ session }: { session: Session }) {
         type="button"
         className="primary"
         onClick={(event) => {
-          if (event.detail > 1) return; // a double click is one click
+          if (event.detail > 1) return; // treat a double click as one
           void (connected ? session.disconnect() : session.connect());
         }}
       >
@@ -41,7 +41,7 @@ export function Controls({ session }: { session: Session }) {
       <button
         type="button"
         aria-pressed={cameraOn}
-        disabled={transport === "websocket"} // which carries sound alone
+        disabled={transport === "websocket"} // it carries only audio
         onClick={() => session.turnCamera(!cameraOn)}
       >
         Camera

@@ -8,9 +8,9 @@ import { Stage } from "./Stage";
 import { useSession } from "./useSession";
 import { useLevel, Volume } from "./Volume";
 
-/** The sound and the pictures of one session. All hooks and components of @pipecat-ai/client-react work in here. */
+/** The sound and the pictures of one session. The hooks and components of @pipecat-ai/client-react work inside it. */
 export default function Live({ client, session }: { client: PipecatClient; session: Session }) {
-  // One for each session: the package's own store would keep the tracks of the last one.
+  // One store per session: the package's own would keep the tracks of the last session.
   const [store] = useState(createStore);
 
   return (
@@ -36,7 +36,7 @@ function Media({ session }: { session: Session }) {
   );
 }
 
-/** How loud the bot is. It is drawn often, and by itself. */
+/** The volume of the bot, in a component of its own because it renders often. */
 function BotVolume({ session, track }: { session: Session; track: MediaStreamTrack | null }) {
   const measured = useLevel(track);
   const reported = useSession(session, (state) => state.botLevel);

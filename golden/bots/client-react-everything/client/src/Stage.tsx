@@ -7,7 +7,7 @@ interface StageProps {
   volume?: ReactNode;
 }
 
-/** Where a session is seen and heard; without one it is empty. */
+/** Shows and plays a session; empty without one. */
 export function Stage({ bot, own, volume }: StageProps) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** A session with the bot: from Connect to Disconnect, whoever ends it. */
+/** A session with the bot, from connecting to disconnecting. */
 import type { ErrorData, PipecatClient, RTVIEventCallbacks } from "@pipecat-ai/client-js";
 import {
   botStopped,
@@ -13,34 +13,34 @@ import { deviceProblem, noBot, Problem, startProblem } from "./problems";
 import { startPath } from "./settings";
 import { type Chosen, type StartAnswer, type TransportName, transports } from "./transports";
 
-/** Seconds that the bot may take to start and say that it is ready. */
+/** Seconds to wait for the bot to start and report that it is ready. */
 const patience = 30;
 
-/** Milliseconds without a packet from the bot after which the connection counts as broken. */
+/** Milliseconds without a packet from the bot before the page shows Reconnecting. */
 const quiet = 1500;
 
-/** Entries of the browser's list of devices that stand for another one. */
+/** Entries of the browser's device list that are aliases of another device. */
 const aliases = ["", "default", "communications"];
 
-/** What the page shows. */
+/** The state of the page. */
 export interface SessionState {
   readonly status: "Not connected" | "Connecting" | "Connected" | "Reconnecting" | "Disconnecting";
-  /** What went wrong, in words for the person; "" if nothing did. */
+  /** The problem to show; "" if there is none. */
   readonly problem: string;
   readonly transport: TransportName;
   readonly muted: boolean;
   readonly cameraOn: boolean;
-  /** The devices that have a name: browsers tell them once the person has allowed the microphone. */
+  /** Devices with a name. Browsers reveal names once the microphone is allowed. */
   readonly devices: readonly MediaDeviceInfo[];
   readonly chosen: Readonly<Chosen>;
   readonly conversation: Conversation;
-  /** The client, while there is a session. */
+  /** undefined between sessions */
   readonly client?: PipecatClient;
-  /** How loud the bot is where there is no track to measure: root mean square of the samples, 0 to 1. */
+  /** Volume of the bot if there is no track to measure: root mean square of the samples, 0 to 1. */
   readonly botLevel: number;
 }
 
-/** The state of the page outside of React: see useSession. */
+/** The state of the page, outside React; see useSession. */
 export class Session {
   #state: SessionState = {
     status: "Not connected",
@@ -54,9 +54,9 @@ export class Session {
     botLevel: 0,
   };
   #listeners = new Set<() => void>();
-  /** Ends the attempt to connect; its reason is a Problem, or nothing to speak of. */
+  /** Aborts the attempt to connect; the reason is a Problem, or empty. */
   #attempt = new AbortController();
-  /** What the bot or the transport said before the session ended, if it was an error. */
+  /** The last error from the bot or the transport before the session ended. */
   #lastError = "";
 
   get state() {
@@ -105,7 +105,7 @@ export class Session {
       await unlessAborted(openDevices(client, signal), signal);
       void this.#findDevices();
 
-      // A person may take long to allow the microphone; from here on it is the bot that takes time.
+      // The person may take a while to allow the microphone, so the timeout starts here.
       timer = setTimeout(() => {
         const words = `The bot did not answer within ${patience} seconds. Look at what it printed, then press Connect.`;
         attempt.abort(new Problem(words));
@@ -136,7 +136,7 @@ export class Session {
     return this.#state.status === "Connected" || this.#state.status === "Reconnecting";
   }
 
-  /** Says when nothing comes from the bot any more, and when it is back. Browsers take seconds longer to notice. */
+  /** Reports when packets from the bot stop and when they resume, seconds before browsers notice. */
   async #watch(client: PipecatClient, packets: () => Promise<number> | undefined) {
     let last = 0;
     let heard = Date.now();
@@ -150,7 +150,7 @@ export class Session {
     }
   }
 
-  /** Takes another transport, for the next session. */
+  /** Selects the transport of the next session. */
   take(transport: TransportName) {
     this.#set({ transport });
   }
@@ -165,9 +165,9 @@ export class Session {
     this.#state.client?.enableCam(cameraOn);
   }
 
-  /** Keeps an eye on devices that come and go; the function that it returns ends that. */
+  /** Watches for devices that are added or removed. Returns a function that stops watching. */
   watchDevices() {
-    // Browsers have no media devices on pages from an insecure address.
+    // Browsers provide no media devices on insecure pages.
     const media: MediaDevices | undefined = navigator.mediaDevices;
     const find = () => void this.#findDevices();
     find();
@@ -180,7 +180,7 @@ export class Session {
     this.#set({ devices: all.filter(({ deviceId, label }) => label && !aliases.includes(deviceId)) });
   }
 
-  /** Takes other devices, at once if there is a session. */
+  /** Selects devices, also during a session. */
   choose(change: Partial<Chosen>) {
     this.#set({ chosen: { ...this.#state.chosen, ...change } });
     if (change.microphone !== undefined) this.#state.client?.updateMic(change.microphone);
@@ -188,7 +188,7 @@ export class Session {
     if (change.camera !== undefined) this.#state.client?.updateCam(change.camera);
   }
 
-  /** Tells the person what is wrong. */
+  /** Shows a problem. */
   report(problem: string) {
     this.#set({ problem });
   }
@@ -198,7 +198,7 @@ export class Session {
     void this.#state.client?.sendText(text);
   }
 
-  /** Leaves nothing behind: no connection, no open microphone. */
+  /** Closes the connection and the devices. */
   async #end() {
     this.#set({ status: "Disconnecting" });
     const { client } = this.#state;
@@ -209,7 +209,7 @@ export class Session {
     } catch (error) {
       console.warn("While disconnecting:", error);
     }
-    // A transport that was not connected yet leaves its devices open.
+    // A transport that never connected leaves its devices open.
     for (const track of local) track?.stop();
     this.#set({
       status: "Not connected",
@@ -219,7 +219,7 @@ export class Session {
     });
   }
 
-  /** The session ended and nobody here wanted it to. What an old one has to say does not count. */
+  /** Handles the unexpected end of a session. Ignores events of an earlier one. */
   async #lost(attempt: AbortController) {
     if (attempt !== this.#attempt) return;
     const words = this.#lastError
@@ -239,19 +239,19 @@ export class Session {
       onBotOutput: (data) => this.#converse((conversation) => botText(conversation, data)),
       onBotStoppedSpeaking: () => {
         this.#converse(botStopped);
-        this.#set({ botLevel: 0 }); // nothing comes any more that could be measured
+        this.#set({ botLevel: 0 }); // no more audio to measure
       },
       onDeviceError: (error) => {
         const device = error.devices.includes("mic") ? "microphone" : "camera";
         const words = deviceProblem(error.details?.sourceError ?? error, device);
-        // Daily goes on without a microphone: nobody would be heard.
+        // Daily continues without a microphone, so the bot would hear nothing.
         if (device === "microphone" && this.#state.status === "Connecting") attempt.abort(new Problem(words));
         else this.#set({ problem: words });
       },
       onError: (message) => {
         const { fatal, error } = message.data as ErrorData;
         if (!fatal) return console.warn("The bot reports:", error);
-        // The WebSocket transport reports its closing as an error, too.
+        // The WebSocket transport also reports its own closing as an error.
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
       onBotDisconnected: () => void this.#lost(attempt),

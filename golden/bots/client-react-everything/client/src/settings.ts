@@ -1,15 +1,15 @@
-/** What .env says; see .env.example. */
+/** Settings from .env; see .env.example. */
 
-/** Where a session is started: the path or address of the bot's /start. */
+/** Where sessions start: the path or URL of the bot's /start. */
 export const startPath: string = import.meta.env.VITE_START_URL || "/start";
 
-/** Whether microphone and camera come from the manager that the transport's package has by default. */
+/** Whether to use the default media manager of the transport's package. */
 export const packageMediaManager = import.meta.env.VITE_MEDIA_MANAGER === "daily";
 
-/** Whether the bot's host is asked for STUN and TURN servers, which lead through firewalls. */
+/** Whether to ask the bot's host for STUN and TURN servers, which help behind firewalls. */
 export const askForIceServers = import.meta.env.VITE_ICE_SERVERS === "default";
 
-/** The bot names itself as it sees itself. The page reaches it where it reached /start. */
+/** The bot answers with its own address. The page connects to the host that served /start. */
 export function webSocketUrl(answered: string, startUrl: string): string {
   const url = new URL(answered);
   if (url.pathname.startsWith("/ws-client")) {

@@ -1,7 +1,7 @@
-/** How to reach the bot. What a connection needs is loaded when it is chosen, so that the page itself stays small. */
+/** How to reach the bot. Each transport is loaded on demand, which keeps the page small. */
 import type { Transport } from "@pipecat-ai/client-js";
 
-/** Ids of devices; "" is the browser's own choice. */
+/** Device ids; "" means the browser's default. */
 export interface Chosen {
   microphone: string;
   speaker: string;
@@ -9,16 +9,16 @@ export interface Chosen {
 }
 
 export interface Connection {
-  /** What POST /start is asked for. */
+  /** Body of POST /start. */
   request: object;
-  /** What client.connect() makes of the answer. */
+  /** Parameters of client.connect(), from the answer. */
   parameters: (answer: StartAnswer, startUrl: string) => object;
   createTransport: (chosen: Chosen) => Transport;
-  /** How many packets came from the bot so far. */
+  /** Packets received from the bot so far. */
   packets?: (transport: Transport) => Promise<number>;
 }
 
-/** What the bot's host says of the session; which of it is there depends on the transport. */
+/** The answer of POST /start; its fields depend on the transport. */
 export interface StartAnswer {
   sessionId?: string;
   iceConfig?: { iceServers?: RTCIceServer[] };

@@ -16,42 +16,42 @@ export const createTransport: Connection["createTransport"] = (chosen) =>
 
 /** Microphone and speaker. The package's default manager loads code from another host. */
 class Sound extends WavMediaManager {
-  // What the package's manager has, and its types leave out.
+  // Members of the package's manager that are missing from its types.
   declare _callbacks: RTVIEventCallbacks;
   declare _wavStreamPlayer: { updateSpeaker?: (id: string) => void };
   #chosen: Chosen;
 
   constructor(chosen: Chosen) {
-    super(512, 16000); // samples at a time, samples a second: what the transport sends
+    super(512, 16000); // chunk size in samples and sample rate of what the transport sends
     this.#chosen = chosen;
   }
 
-  /** @throws {DOMException} of getUserMedia, when there is no microphone to use */
+  /** @throws {DOMException} from getUserMedia, if no microphone is available */
   async initialize() {
-    // The package keeps that to itself.
+    // The package swallows the error.
     const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     try {
       await super.initialize();
       if (this.#chosen.microphone) await this.updateMic(this.#chosen.microphone);
       this.updateSpeaker(this.#chosen.speaker);
-      // Without this the client takes the microphone for unopened, and opens it again when it connects.
+      // Otherwise the client opens the microphone again when it connects.
       for (const track of stream.getTracks()) this._callbacks.onMicUpdated?.(deviceOf(track));
     } finally {
       for (const track of stream.getTracks()) track.stop();
     }
   }
 
-  /** For the package it is an error to pause a recording before it begins. */
+  /** The package treats pausing before recording starts as an error. */
   async enableMic(on: boolean) {
     await super.enableMic(on).catch(() => {});
   }
 
-  /** The package's player can do it, and its manager does not pass it on. */
+  /** The package's player supports this, but its manager does not expose it. */
   updateSpeaker(id: string) {
     this._wavStreamPlayer.updateSpeaker?.(id || "default");
   }
 
-  /** There is no track to measure: what arrives is what is heard. */
+  /** There is no track to measure, so measure the audio as it arrives. */
   bufferBotAudio(data: ArrayBuffer | Int16Array, id?: string) {
     const samples = new Int16Array(data);
     let power = 0;

@@ -3,7 +3,7 @@ import { deviceProblem } from "./problems";
 import type { Session } from "./session";
 import { useSession } from "./useSession";
 
-/** Plays what the bot says, on the chosen speaker. */
+/** Plays the bot's audio on the chosen speaker. */
 export function BotAudio({ session, track }: { session: Session; track: MediaStreamTrack | null }) {
   const element = useRef<HTMLAudioElement>(null);
   const speaker = useSession(session, (state) => state.chosen.speaker);
@@ -13,7 +13,7 @@ export function BotAudio({ session, track }: { session: Session; track: MediaStr
   }, [track]);
 
   useEffect(() => {
-    // Not every browser can choose.
+    // Not every browser supports this.
     element.current?.setSinkId?.(speaker).catch((error: unknown) => session.report(deviceProblem(error, "speaker")));
   }, [session, speaker]);
 

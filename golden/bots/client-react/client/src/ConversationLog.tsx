@@ -3,10 +3,10 @@ import { type Entry, textOf } from "./conversation";
 import type { Session } from "./session";
 import { useSession } from "./useSession";
 
-/** How near to the end, in pixels, counts as being there. */
+/** Pixels from the end that count as scrolled to the end. */
 const nearby = 24;
 
-/** What was said, and what is being said. It scrolls along, unless the reader has scrolled up. */
+/** The conversation. Follows new text unless the reader has scrolled up. */
 export function ConversationLog({ session }: { session: Session }) {
   const conversation = useSession(session, (state) => state.conversation);
   const box = useRef<HTMLElement>(null);
@@ -18,7 +18,7 @@ export function ConversationLog({ session }: { session: Session }) {
   useLayoutEffect(follow);
   useEffect(() => {
     if (!box.current) return;
-    // A phone is turned, or its keyboard comes.
+    // A phone was rotated, or its keyboard opened.
     const observer = new ResizeObserver(follow);
     observer.observe(box.current);
     return () => observer.disconnect();
@@ -28,7 +28,7 @@ export function ConversationLog({ session }: { session: Session }) {
     <section
       className="conversation"
       aria-label="Conversation so far"
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be within reach of the keyboard
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrollable areas must be keyboard-accessible
       tabIndex={0}
       ref={box}
       onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
@@ -39,7 +39,7 @@ export function ConversationLog({ session }: { session: Session }) {
       <div role="log" aria-label="Conversation">
         <Entries entries={conversation.finished} />
       </div>
-      {/* What is still being said stands outside of the log: screen readers read each entry once. */}
+      {/* Unfinished speech stays outside the log, so that screen readers read each entry once. */}
       <Entries entries={conversation.unfinished} partial />
     </section>
   );

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import type { Session } from "./session";
 import { useSession } from "./useSession";
 
-/** The choice of microphone and speaker. */
+/** Menus for microphone and speaker. */
 export function Devices({ session }: { session: Session }) {
   const chosen = useSession(session, (state) => state.chosen);
   const devices = useSession(session, (state) => state.devices);

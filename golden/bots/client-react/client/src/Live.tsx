@@ -7,9 +7,9 @@ import type { Session } from "./session";
 import { Stage } from "./Stage";
 import { useLevel, Volume } from "./Volume";
 
-/** The sound of one session. All hooks and components of @pipecat-ai/client-react work in here. */
+/** The sound of one session. The hooks and components of @pipecat-ai/client-react work inside it. */
 export default function Live({ client, session }: { client: PipecatClient; session: Session }) {
-  // One for each session: the package's own store would keep the tracks of the last one.
+  // One store per session: the package's own would keep the tracks of the last session.
   const [store] = useState(createStore);
 
   return (
@@ -30,7 +30,7 @@ function Media({ session }: { session: Session }) {
   );
 }
 
-/** How loud the bot is. It is drawn often, and by itself. */
+/** The volume of the bot, in a component of its own because it renders often. */
 function BotVolume({ track }: { track: MediaStreamTrack | null }) {
   return <Volume level={useLevel(track)} />;
 }

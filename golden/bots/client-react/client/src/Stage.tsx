@@ -5,7 +5,7 @@ interface StageProps {
   volume?: ReactNode;
 }
 
-/** Where a session is seen and heard; without one it is empty. */
+/** Shows and plays a session; empty without one. */
 export function Stage({ volume }: StageProps) {
   return volume || <Volume level={0} />;
 }

@@ -3,7 +3,7 @@ import { type CSSProperties, useEffect, useState } from "react";
 /** Milliseconds between two measurements. */
 const period = 80;
 
-/** Shows how loud the bot is; level is the root mean square of its samples, 0 to 1. */
+/** Shows the volume of the bot; level is the root mean square of its samples, 0 to 1. */
 export function Volume({ level }: { level: number }) {
   const loudness = loudnessOf(level);
   return (
@@ -22,13 +22,13 @@ export function Volume({ level }: { level: number }) {
   );
 }
 
-/** As the ear has it, logarithmic: 0 for -50 dB, which is hardly heard, to 1 for 0 dB. */
+/** Loudness as people hear it: 0 for -50 dB, barely audible, to 1 for 0 dB. */
 function loudnessOf(level: number): number {
   const decibels = 20 * Math.log10(level || 1e-6);
   return Number(Math.min(1, Math.max(0, 1 + decibels / 50)).toFixed(2));
 }
 
-/** Root mean square of the track's samples at present: speech comes to some 0.1. */
+/** Root mean square of the track's current samples; speech is about 0.1. */
 export function useLevel(track: MediaStreamTrack | null): number {
   const [level, setLevel] = useState(0);
 

@@ -1,4 +1,4 @@
-/** The transcript, as a value: each function returns a new one. */
+/** The transcript, as an immutable value: each function returns a new one. */
 import type { BotOutputData, TranscriptData } from "@pipecat-ai/client-js";
 
 export type Speaker = "You" | "Bot";
@@ -6,18 +6,18 @@ export type Speaker = "You" | "Bot";
 export interface Entry {
   readonly id: number;
   readonly speaker: Speaker;
-  /** What was said, by segment: of a segment, what was spoken so far. */
+  /** Text by segment; for a segment in progress, what has been spoken so far. */
   readonly parts: ReadonlyMap<number, string>;
 }
 
 export interface Conversation {
   readonly finished: readonly Entry[];
-  /** What is still being said; at most one entry of each speaker. */
+  /** Unfinished entries, at most one for each speaker. */
   readonly unfinished: readonly Entry[];
   readonly nextId: number;
   /** The person's entry that may still grow. */
   readonly lastUserId?: number;
-  /** The bot's entry that may still change: its last words can be reported after it fell silent. */
+  /** The bot's entry that may still change: its final words may arrive just after it stops speaking. */
   readonly lastBotId?: number;
 }
 
@@ -27,12 +27,12 @@ export function textOf(entry: Entry): string {
   return [...entry.parts.values()].filter(Boolean).join(" ");
 }
 
-/** What the person said: a text that is not final is replaced by the next one. */
+/** Speech of the person; interim text is replaced by the next event. */
 export function userText(conversation: Conversation, { text, final }: Pick<TranscriptData, "text" | "final">) {
   const last = conversation.finished.at(-1);
   const botSpeaks = conversation.unfinished.some((entry) => entry.speaker === "Bot");
   if (final && last && last.id === conversation.lastUserId && !botSpeaks) {
-    // A sentence comes in pieces: they make one entry as long as nobody else says anything.
+    // Speech arrives in pieces, which form one entry until someone else speaks.
     const longer = withPart(last, last.parts.size, text);
     return { ...conversation, finished: [...conversation.finished.slice(0, -1), longer], unfinished: [] };
   }
@@ -41,14 +41,14 @@ export function userText(conversation: Conversation, { text, final }: Pick<Trans
   return { ...finish(said, "You"), lastUserId: said.unfinished.find((entry) => entry.speaker === "You")?.id };
 }
 
-/** What the person typed; they may be speaking, too. */
+/** A typed message; the person may be speaking at the same time. */
 export function typed(conversation: Conversation, text: string): Conversation {
   const { finished, nextId } = conversation;
   const entry: Entry = { id: nextId, speaker: "You", parts: new Map([[0, text]]) };
   return { ...conversation, finished: [...finished, entry], nextId: nextId + 1 };
 }
 
-/** What the bot says; what it speaks, as far as it has spoken it. */
+/** Output of the bot: text, and speech as far as it has been spoken. */
 export function botText(conversation: Conversation, data: BotOutputData): Conversation {
   const { text, segment_id: segment = 0, will_be_spoken: spoken, spoken_progress: progress } = data;
   const said = spoken && progress ? progress.accumulated_text : text;
@@ -65,7 +65,7 @@ export function botStopped(conversation: Conversation): Conversation {
   return bot ? { ...finish(conversation, "Bot"), lastBotId: bot.id } : conversation;
 }
 
-/** The session is over: nothing more comes, and the next one counts its segments anew. */
+/** Finishes all entries at the end of a session. The next one counts its segments from zero. */
 export function sessionEnded(conversation: Conversation): Conversation {
   return { ...finish(finish(conversation, "You"), "Bot"), lastUserId: undefined, lastBotId: undefined };
 }

@@ -1,7 +1,7 @@
-/** An error whose message is meant for the person before the page. */
+/** An error whose message is shown to the person. */
 export class Problem extends Error {}
 
-/** What the browser says of a device that it does not give: the name of the DOMException. */
+/** Messages by the name of the DOMException that the browser throws. */
 const refusals: Record<string, (device: string) => string> = {
   NotAllowedError: (device) =>
     `The ${device} is blocked. Allow it for this page in the browser's site settings, then press Connect.`,
@@ -10,13 +10,13 @@ const refusals: Record<string, (device: string) => string> = {
   NotReadableError: (device) => `The ${device} cannot be used. Close other programs that use it, then press Connect.`,
 };
 
-/** Why a device cannot be used, from the error of getUserMedia or setSinkId. */
+/** Explains an error of getUserMedia or setSinkId. */
 export function deviceProblem(error: unknown, device: "microphone" | "camera" | "speaker"): string {
   const { name, message } = error as DOMException;
   return refusals[name]?.(device) ?? `The ${device} cannot be used: ${message}`;
 }
 
-/** Why no session was started, from the answer to POST /start. */
+/** Explains a failed POST /start. */
 export async function startProblem(response: Response, startUrl: string): Promise<string> {
   const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
   const reason = answer.detail ?? answer.info ?? answer.error ?? response.statusText;

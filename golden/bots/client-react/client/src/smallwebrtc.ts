@@ -18,16 +18,16 @@ export const createTransport: Connection["createTransport"] = (chosen) => {
   const media = new BrowserMedia(chosen);
   const transport = new SmallWebRTCTransport({ mediaManager: media });
   media.onNewTrack = () => {
-    // The package puts a new track on the connection with its default manager only; the method is not in its types.
+    // The package replaces the track only with its default manager. The method is missing from its types.
     if (transport.state === "ready") void (transport as unknown as { addUserMedia(): Promise<void> }).addUserMedia();
   };
   return transport;
 };
 
-/** The bot sends sound without a break, be it silence. */
+/** The bot sends audio continuously, even silence. */
 export const packets: Connection["packets"] = async (transport) => {
   let sum = 0;
-  const { pc } = transport as unknown as { pc: RTCPeerConnection | null }; // which is not in its types
+  const { pc } = transport as unknown as { pc: RTCPeerConnection | null }; // missing from its types
   const stats = await pc?.getStats();
   stats?.forEach((report: RTCInboundRtpStreamStats) => {
     if (report.type === "inbound-rtp") sum += report.packetsReceived ?? 0;
@@ -40,13 +40,13 @@ type Kind = "audio" | "video";
 const me = { id: "local", name: "", local: true };
 
 /**
- * The microphone, from nobody but the browser.
+ * The microphone, opened without code from other hosts.
  *
- * The package's default manager loads code from another host. This one extends the other manager that it has, which
- * knows no camera, tells nobody why there is no microphone, and never lets the connection know of another one.
+ * The package's default manager loads code from another host. This class extends its other manager, which
+ * has no camera, swallows microphone errors and never passes a new microphone to the connection.
  */
 class BrowserMedia extends WavMediaManager {
-  // What the package's manager fills in when the client begins; its types leave it out.
+  // Set by the package's manager when the client starts; missing from its types.
   declare _callbacks: RTVIEventCallbacks;
   declare _micEnabled: boolean;
   declare _camEnabled: boolean;
@@ -59,7 +59,7 @@ class BrowserMedia extends WavMediaManager {
     this.#chosen = { audio: chosen.microphone, video: chosen.camera };
   }
 
-  /** @throws {DOMException} of getUserMedia, when there is no microphone to use */
+  /** @throws {DOMException} from getUserMedia, if no microphone is available */
   async initialize() {
     await this.#open("audio");
   }
@@ -86,7 +86,7 @@ class BrowserMedia extends WavMediaManager {
     if (this.#local.audio) await this.#reopen("audio");
   }
 
-  /** Opens a device during a session, where nobody waits to hear that it failed. */
+  /** Opens a device during a session and reports a failure through the callbacks. */
   async #reopen(kind: Kind) {
     try {
       await this.#open(kind);
@@ -98,7 +98,7 @@ class BrowserMedia extends WavMediaManager {
     }
   }
 
-  /** Opens the chosen device in place of the one before. */
+  /** Replaces the open device with the chosen one. */
   async #open(kind: Kind) {
     const id = this.#chosen[kind];
     const stream = await navigator.mediaDevices.getUserMedia({ [kind]: id ? { deviceId: { exact: id } } : true });
@@ -106,12 +106,12 @@ class BrowserMedia extends WavMediaManager {
     for (const track of stream.getTracks()) {
       if (kind === "audio") track.enabled = this._micEnabled;
       this.#local[kind] = track;
-      // Unplugged: another one takes its place.
+      // Unplugged: switch to another device.
       track.addEventListener("ended", () => {
         this.#chosen[kind] = "";
         void this.#reopen(kind);
       });
-      // Without this the client takes the device for unopened, and opens it again when it connects.
+      // Otherwise the client opens the device again when it connects.
       this._callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
       this._callbacks.onTrackStarted?.(track, me);
     }

@@ -22,21 +22,21 @@ export function createTransport(chosen) {
   const media = new BrowserMedia(chosen);
   const transport = new SmallWebRTCTransport({ mediaManager: media });
   media.onNewTrack = () => {
-    // The package puts a new track on the connection with its default manager only.
-    // @ts-ignore: the method is not in its types
+    // With other media managers the package does not replace the track on the connection.
+    // @ts-ignore: the method is missing from its types
     if (transport.state === "ready") transport.addUserMedia();
   };
   return transport;
 }
 
 /**
- * The bot sends sound without a break, be it silence.
+ * The bot sends audio continuously, even silence.
  *
  * @type {import("./transports.js").Connection["packets"]}
  */
 export async function packets(transport) {
   let sum = 0;
-  // @ts-ignore: the connection is not in its types
+  // @ts-ignore: the connection is missing from its types
   const stats = await transport.pc?.getStats();
   stats?.forEach((/** @type {any} */ report) => (sum += report.type === "inbound-rtp" ? report.packetsReceived : 0));
   return sum;
@@ -47,10 +47,10 @@ export async function packets(transport) {
 const me = { id: "local", name: "", local: true };
 
 /**
- * The microphone and the camera, from nobody but the browser.
+ * The microphone and the camera, opened without code from other hosts.
  *
- * The package's default manager loads code from another host. This one extends the other manager that it has, which
- * knows no camera, tells nobody why there is no microphone, and never lets the connection know of another one.
+ * The package's default manager loads code from another host. This class extends its other manager, which
+ * has no camera, swallows microphone errors and never passes a new microphone to the connection.
  */
 class BrowserMedia extends WavMediaManager {
   /** @type {Partial<Record<Kind, MediaStreamTrack>>} */
@@ -58,7 +58,7 @@ class BrowserMedia extends WavMediaManager {
   /** @type {Record<Kind, string>} */
   #chosen;
   onNewTrack = () => {};
-  // What the package's manager fills in when the client begins; its types leave it out.
+  // Set by the package's manager when the client starts; missing from its types.
   /** @type {import("@pipecat-ai/client-js").RTVIEventCallbacks} */
   _callbacks = {};
   _micEnabled = true;
@@ -70,10 +70,10 @@ class BrowserMedia extends WavMediaManager {
     this.#chosen = { audio: chosen.microphone, video: chosen.camera };
   }
 
-  /** @throws {DOMException} of getUserMedia, when there is no microphone to use */
+  /** @throws {DOMException} from getUserMedia, if no microphone is available */
   async initialize() {
     await this.#open("audio");
-    // A conversation goes on without a camera.
+    // A conversation works without a camera.
     if (this._camEnabled) await this.#reopen("video");
   }
 
@@ -115,7 +115,7 @@ class BrowserMedia extends WavMediaManager {
     if (this.#local.video) await this.#reopen("video");
   }
 
-  /** Opens a device during a session, where nobody waits to hear that it failed. */
+  /** Opens a device during a session and reports a failure through the callbacks. */
   async #reopen(/** @type {Kind} */ kind) {
     try {
       await this.#open(kind);
@@ -128,7 +128,7 @@ class BrowserMedia extends WavMediaManager {
     }
   }
 
-  /** Opens the chosen device in place of the one before. */
+  /** Replaces the open device with the chosen one. */
   async #open(/** @type {Kind} */ kind) {
     const id = this.#chosen[kind];
     const stream = await navigator.mediaDevices.getUserMedia({ [kind]: id ? { deviceId: { exact: id } } : true });
@@ -136,12 +136,12 @@ class BrowserMedia extends WavMediaManager {
     const [track] = stream.getTracks();
     if (kind === "audio") track.enabled = this._micEnabled;
     this.#local[kind] = track;
-    // Unplugged: another one takes its place.
+    // Unplugged: switch to another device.
     track.addEventListener("ended", () => {
       this.#chosen[kind] = "";
       void this.#reopen(kind);
     });
-    // Without this the client takes the device for unopened, and opens it again when it connects.
+    // Otherwise the client opens the device again when it connects.
     this._callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
     this._callbacks.onTrackStarted?.(track, me);
   }

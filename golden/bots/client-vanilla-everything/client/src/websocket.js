@@ -8,7 +8,7 @@ export const request = { transport: "websocket" };
 export function parameters(answer, startUrl) {
   const url = new URL(answer.wsUrl);
   if (url.pathname.startsWith("/ws-client")) {
-    // The bot names itself as it sees itself. The page reaches it where it reached /start.
+    // The bot answers with its own address. The page connects to the host that served /start.
     const { protocol, host } = new URL(startUrl);
     url.protocol = protocol.replace("http", "ws");
     url.host = host;
@@ -25,19 +25,19 @@ class Sound extends WavMediaManager {
 
   /** @param {import("./devices.js").Chosen} chosen */
   constructor(chosen) {
-    super(512, 16000); // samples at a time, samples a second: what the transport sends
+    super(512, 16000); // chunk size in samples and sample rate of what the transport sends
     this.#chosen = chosen;
   }
 
-  /** @throws {DOMException} of getUserMedia, when there is no microphone to use */
+  /** @throws {DOMException} from getUserMedia, if no microphone is available */
   async initialize() {
-    // The package keeps that to itself.
+    // The package swallows the error.
     const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     try {
       await super.initialize();
       if (this.#chosen.microphone) await this.updateMic(this.#chosen.microphone);
       this.updateSpeaker(this.#chosen.speaker);
-      // Without this the client takes the microphone for unopened, and opens it again when it connects.
+      // Otherwise the client opens the microphone again when it connects.
       this._callbacks.onMicUpdated?.(deviceOf(stream.getTracks()[0]));
     } finally {
       for (const track of stream.getTracks()) track.stop();
@@ -45,7 +45,7 @@ class Sound extends WavMediaManager {
   }
 
   async enableMic(/** @type {boolean} */ on) {
-    // For the package it is an error to pause a recording before it begins.
+    // The package treats pausing before recording starts as an error.
     await super.enableMic(on).catch(() => {});
   }
 
@@ -54,7 +54,7 @@ class Sound extends WavMediaManager {
     this._wavStreamPlayer.updateSpeaker?.(id || "default");
   }
 
-  /** There is no track to measure: what arrives is what is heard. */
+  /** There is no track to measure, so measure the audio as it arrives. */
   bufferBotAudio(/** @type {ArrayBuffer | Int16Array} */ data, /** @type {string | undefined} */ id) {
     const samples = new Int16Array(data);
     let power = 0;

@@ -38,15 +38,15 @@ export class Conversation {
   #scroller;
   #entries;
   #unfinished;
-  /** Whether the end is in sight: not if the reader has scrolled up. */
+  /** Whether the log is scrolled to the end. */
   #following = true;
   /** @type {Entry | undefined} */
   #user;
-  /** What the person said last. @type {Entry | undefined} */
+  /** The person's last entry. @type {Entry | undefined} */
   #lastUser;
   /** @type {Entry | undefined} */
   #bot;
-  /** The bot's last entry: its final words may come a moment after it fell silent. @type {Entry | undefined} */
+  /** The bot's last entry; its final words may arrive just after it stops speaking. @type {Entry | undefined} */
   #lastBot;
 
   /**
@@ -68,13 +68,13 @@ export class Conversation {
   userText({ text, final }) {
     const before = this.#lastUser;
     if (final && before && !this.#bot && before.element === this.#entries.lastElementChild) {
-      // A sentence comes in pieces: they make one entry as long as nobody else says anything.
+      // Speech arrives in pieces, which form one entry until someone else speaks.
       before.set(Symbol("piece"), text);
       this.#user?.element.remove();
       this.#user = undefined;
     } else {
       this.#user ??= this.#begin("You");
-      this.#user.set("words", text); // what is not final is replaced by what follows
+      this.#user.set("words", text); // interim text is replaced by the next event
       if (final) {
         this.#lastUser = this.#user;
         this.#user = this.#finish(this.#user);
@@ -105,11 +105,11 @@ export class Conversation {
     this.#follow();
   }
 
-  /** The session is over: nothing more comes. */
+  /** Finishes all entries at the end of a session. */
   end() {
     this.#user = this.#finish(this.#user);
     this.botStopped();
-    this.#lastBot = undefined; // the next bot counts its segments from the start
+    this.#lastBot = undefined; // the next session counts its segments from zero
   }
 
   #begin(/** @type {Speaker} */ speaker) {
@@ -119,7 +119,7 @@ export class Conversation {
     return entry;
   }
 
-  /** @returns {undefined} so that the caller forgets the entry */
+  /** @returns {undefined} to clear the caller's variable */
   #finish(/** @type {Entry | undefined} */ entry) {
     entry?.element.classList.remove("partial");
     if (entry?.empty) entry.element.remove();

@@ -1,21 +1,21 @@
 // @ts-check
 /**
- * The choice of devices.
+ * The device menus.
  *
- * @typedef {object} Chosen - ids of devices; "" is the browser's own choice
+ * @typedef {object} Chosen - device ids; "" means the browser's default
  * @property {string} microphone
  * @property {string} speaker
  * @property {string} camera
  */
 
-/** Entries that stand for another device of the list. */
+/** Entries that are aliases of another device. */
 const aliases = ["", "default", "communications"];
 
 /**
- * Fills the selects, now and whenever a device comes or goes.
+ * Fills the menus now and whenever a device is added or removed.
  *
  * @param {Partial<Record<MediaDeviceKind, HTMLSelectElement>>} selects
- * @returns {() => Promise<void>} fills them again: names are known once the person has allowed the microphone
+ * @returns {() => Promise<void>} fills them again: browsers reveal names once the microphone is allowed
  */
 export function watchDevices(selects) {
   const refresh = async () => {

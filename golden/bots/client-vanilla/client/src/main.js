@@ -1,5 +1,5 @@
 // @ts-check
-/** The page: what its buttons do, and what it shows of the session. */
+/** The page: its buttons and the state of the session. */
 import { Conversation } from "./conversation.js";
 import { watchDevices } from "./devices.js";
 import { Meter } from "./meter.js";
@@ -25,7 +25,7 @@ const refreshDevices = watchDevices({
   ...(canChooseSpeaker && { audiooutput: speaker }),
 });
 
-/** Tells the person of a problem; "" takes it back. */
+/** Shows a problem; "" removes it. */
 function show(/** @type {string} */ words) {
   element("problem").textContent = words;
 }
@@ -57,20 +57,20 @@ const session = new Session({
   onBotText: (data) => conversation.botText(data),
   onBotStopped() {
     conversation.botStopped();
-    meter.show(0); // where sound is measured as it comes, nothing comes any more
+    meter.show(0); // no more audio to measure
   },
 });
 
 const pressed = (/** @type {Element} */ button) => button.getAttribute("aria-pressed") === "true";
 
-/** Turns a button over, and says whether it is pressed now. */
+/** Toggles a button and returns whether it is now pressed. */
 function toggle(/** @type {Element} */ button) {
   button.setAttribute("aria-pressed", String(!pressed(button)));
   return pressed(button);
 }
 
 connect.addEventListener("click", (/** @type {MouseEvent} */ { detail }) => {
-  if (detail > 1) return; // a double click is meant as one
+  if (detail > 1) return; // treat a double click as one
   if (session.status !== "Not connected") return session.disconnect();
   show("");
   return session.connect({

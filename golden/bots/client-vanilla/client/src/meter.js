@@ -3,7 +3,7 @@
 /** Milliseconds between two measurements. */
 const period = 80;
 
-/** Shows how loud the bot is. */
+/** Shows the volume of the bot. */
 export class Meter {
   #element;
   /** @type {AudioContext | undefined} */
@@ -36,9 +36,9 @@ export class Meter {
     this.show(0);
   }
 
-  /** @param {number} level - root mean square of the samples: speech comes to some 0.1 */
+  /** @param {number} level - root mean square of the samples; speech is about 0.1 */
   show(level) {
-    // The ear's measure is logarithmic: from -50 dB, hardly heard, to 0 dB.
+    // Hearing is logarithmic: -50 dB is barely audible, 0 dB is the maximum.
     const loudness = Math.min(1, Math.max(0, 1 + (20 * Math.log10(level || 1e-6)) / 50));
     const value = loudness.toFixed(2);
     if (this.#element.getAttribute("aria-valuenow") === value) return;

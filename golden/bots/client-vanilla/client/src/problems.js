@@ -1,9 +1,9 @@
 // @ts-check
 
-/** An error whose message is meant for the person before the page. */
+/** An error whose message is shown to the person. */
 export class Problem extends Error {}
 
-/** What the browser says of a device that it does not give: the name of the DOMException. */
+/** Messages by the name of the DOMException that the browser throws. */
 const refusals = {
   /** @param {string} device */
   NotAllowedError: (device) =>
@@ -17,7 +17,7 @@ const refusals = {
 };
 
 /**
- * Why a device cannot be used.
+ * Explains why a device cannot be used.
  *
  * @param {unknown} error - of getUserMedia or setSinkId
  * @param {"microphone" | "camera" | "speaker"} device
@@ -29,7 +29,7 @@ export function deviceProblem(error, device) {
 }
 
 /**
- * Why no session was started.
+ * Explains a failed POST /start.
  *
  * @param {Response} response - of POST /start
  * @param {string} startUrl

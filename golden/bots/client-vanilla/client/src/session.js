@@ -1,20 +1,20 @@
 // @ts-check
-/** A session with the bot: from Connect to Disconnect, whoever ends it. */
+/** A session with the bot, from connecting to disconnecting. */
 import { Problem, deviceProblem, noBot, startProblem } from "./problems.js";
 import { transports } from "./transports.js";
 
 const startUrl = new URL(import.meta.env.VITE_START_URL || "/start", location.href).href;
 
-/** Seconds that the bot may take to start and say that it is ready. */
+/** Seconds to wait for the bot to start and report that it is ready. */
 const patience = 30;
 
-/** Milliseconds without a packet from the bot after which the connection counts as broken. */
+/** Milliseconds without a packet from the bot before the page shows Reconnecting. */
 const quiet = 1500;
 
 /**
  * @typedef {"Not connected" | "Connecting" | "Connected" | "Reconnecting" | "Disconnecting"} Status
  *
- * @typedef {object} Listener - what the page does when something happens
+ * @typedef {object} Listener - the page's event handlers
  * @property {(status: Status) => void} onStatus
  * @property {(words: string) => void} onProblem
  * @property {() => void} onDevicesAllowed
@@ -27,14 +27,14 @@ const quiet = 1500;
  */
 
 export class Session {
-  /** @type {import("@pipecat-ai/client-js").PipecatClient | undefined} the client, while there is one */
+  /** @type {import("@pipecat-ai/client-js").PipecatClient | undefined} undefined between sessions */
   client;
   /** @type {Status} */
   #status = "Not connected";
   #listener;
-  /** Ends the attempt to connect; its reason is a Problem, or nothing to speak of. */
+  /** Aborts the attempt to connect; the reason is a Problem, or empty. */
   #attempt = new AbortController();
-  /** Why the bot ended the session, if it said so. */
+  /** Why the bot ended the session, if it gave a reason. */
   #lastWords = "";
 
   /** @param {Listener} listener */
@@ -49,7 +49,7 @@ export class Session {
   /**
    * @param {object} wanted
    * @param {string} wanted.transport - one of transports
-   * @param {boolean} wanted.microphone - on from the start
+   * @param {boolean} wanted.microphone - on at the start
    * @param {boolean} wanted.camera - likewise
    * @param {import("./devices.js").Chosen} wanted.devices
    */
@@ -80,7 +80,7 @@ export class Session {
       await unlessAborted(openDevices(client, signal), signal);
       this.#listener.onDevicesAllowed();
 
-      // A person may take long to allow the microphone; from here on it is the bot that takes time.
+      // The person may take a while to allow the microphone, so the timeout starts here.
       timer = setTimeout(() => {
         const words = `The bot did not answer within ${patience} seconds. Look at what it printed, then press Connect.`;
         attempt.abort(new Problem(words));
@@ -108,7 +108,7 @@ export class Session {
   }
 
   /**
-   * Says when nothing comes from the bot any more, and when it is back. Browsers take seconds longer to notice.
+   * Reports when packets from the bot stop and when they resume, seconds before browsers notice.
    *
    * @param {import("@pipecat-ai/client-js").PipecatClient} client
    * @param {() => Promise<number> | undefined} packets
@@ -126,7 +126,7 @@ export class Session {
     }
   }
 
-  /** Leaves nothing behind: no connection, no open microphone. */
+  /** Closes the connection and the devices. */
   async #end() {
     this.#become("Disconnecting");
     const client = this.client;
@@ -139,15 +139,15 @@ export class Session {
     } catch (error) {
       console.warn("While disconnecting:", error);
     }
-    // A transport that was not connected yet leaves its devices open.
+    // A transport that never connected leaves its devices open.
     for (const track of open) track?.stop();
     this.#become("Not connected");
   }
 
   /**
-   * The session ended and nobody here wanted it to.
+   * Handles the unexpected end of a session.
    *
-   * @param {AbortController} attempt - that made the session: the last words of an old one do not count
+   * @param {AbortController} attempt - of the session; events of an earlier one are ignored
    */
   async #lost(attempt) {
     if (attempt !== this.#attempt) return;
@@ -180,14 +180,14 @@ export class Session {
       onDeviceError: (error) => {
         const device = error.devices.includes("mic") ? "microphone" : "camera";
         const words = deviceProblem(error.details?.sourceError ?? error, device);
-        // Daily goes on without a microphone: nobody would be heard.
+        // Daily continues without a microphone, so the bot would hear nothing.
         if (device === "microphone" && this.#status === "Connecting") attempt.abort(new Problem(words));
         else listener.onProblem(words);
       },
       onError: (message) => {
         const { fatal, error, message: text } = /** @type {import("@pipecat-ai/client-js").ErrorData} */ (message.data);
         if (!fatal) return console.warn("The bot reports:", error ?? text);
-        // The WebSocket transport reports its closing as an error, too.
+        // The WebSocket transport also reports its own closing as an error.
         if (!error?.startsWith("websocket ")) this.#lastWords = `The bot stopped: ${error ?? text}`;
       },
       onBotDisconnected: () => void this.#lost(attempt),

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * How to reach the bot. What a connection needs is loaded when it is chosen, so that the page itself stays small.
+ * How to reach the bot. Each transport is loaded on demand, which keeps the page small.
  *
  * @typedef {object} Connection
- * @property {object} request - what POST /start is asked for
- * @property {(answer: any, startUrl: string) => object} parameters - what client.connect() makes of the answer
+ * @property {object} request - body of POST /start
+ * @property {(answer: any, startUrl: string) => object} parameters - parameters of client.connect(), from the answer
  * @property {(chosen: import("./devices.js").Chosen) => import("@pipecat-ai/client-js").Transport} createTransport
- * @property {(transport: import("@pipecat-ai/client-js").Transport) => Promise<number>} [packets] - that came so far
+ * @property {(transport: import("@pipecat-ai/client-js").Transport) => Promise<number>} [packets] - received so far
  */
 
 /** @type {Record<string, () => Promise<Connection>>} */
@@ -14,5 +14,5 @@ export const transports = {
   webrtc: () => import("./smallwebrtc.js"),
 };
 
-/** The one that is used where there is no choice. */
+/** The default. */
 export const [defaultTransport] = Object.keys(transports);

@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 
-// There is nothing to render before the browser with its microphone is there.
+// Nothing to render on the server: the page needs the browser's microphone.
 const App = dynamic(() => import("../App").then((module) => module.App), { ssr: false });
 
 export default function Page() {

@@ -1,8 +1,8 @@
 /**
- * Passes on to the bot what the page asks of it: it starts sessions, and sends the offers of SmallWebRTC. The bot's
- * address and the key stay here.
+ * Forwards the page's requests to the bot: starting sessions and SmallWebRTC offers. The bot's
+ * address and the key stay on the server.
  *
- * Whoever opens the page can start a session. Before you publish it, check here who asks.
+ * Anyone who opens the page can start a session. Add a check here before you publish it.
  */
 async function pass(request: Request, context: { params: Promise<{ path: string[] }> }): Promise<Response> {
   const bot = (process.env.BOT_URL || "http://localhost:7860").replace(/\/$/, "");
@@ -18,7 +18,7 @@ async function pass(request: Request, context: { params: Promise<{ path: string[
     const type = answer.headers.get("Content-Type") ?? "text/plain";
     return new Response(answer.body, { status: answer.status, headers: { "Content-Type": type } });
   } catch {
-    // Tells the page which address it was that did not answer.
+    // Tells the page which address did not answer.
     return Response.json({ bot }, { status: 502 });
   }
 }
