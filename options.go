@@ -100,122 +100,96 @@ var dialModes = []word{{modeDialIn, "people call the bot"}, {modeDialOut, "the b
 // The rows, in the order of the help.
 var (
 	optName = &option{
-		key: "project_name", flag: "name", short: "n",
-		text:  func(c *config) *string { return &c.ProjectName },
+		key: "project_name", flag: "name", short: "n", text: func(c *config) *string { return &c.ProjectName },
 		value: "NAME", help: "name of the project (default: of the directory)",
 		turn: 1, ask: "Name of the project", label: "Name",
 	}
 	optBotType = &option{
-		key: "bot_type", flag: "bot-type", short: "b",
-		text:  func(c *config) *string { return &c.BotType },
+		key: "bot_type", flag: "bot-type", short: "b", text: func(c *config) *string { return &c.BotType },
 		value: "web|telephony", help: "default: telephony if a transport is, else web",
 		words: []word{{botWeb, "in a browser or an app"}, {botTelephony, "on the phone"}},
 		turn:  2, ask: "What kind of bot?", label: "Bot type", first: botWeb,
 	}
 	optTransports = &option{
-		key: "transports", flag: "transport", short: "t",
-		list:  func(c *config) *[]string { return &c.Transports },
-		value: "ID", help: "transport; repeat it for several",
-		kind: kindTransport,
+		key: "transports", flag: "transport", short: "t", list: func(c *config) *[]string { return &c.Transports },
+		value: "ID", help: "transport; repeat it for several", kind: kindTransport,
 		turn: 3, ask: "How do people reach it?", label: "Transports", first: "smallwebrtc",
 	}
 	optMode = &option{
-		key: "mode", flag: "mode", short: "m",
-		text:  func(c *config) *string { return &c.Mode },
+		key: "mode", flag: "mode", short: "m", text: func(c *config) *string { return &c.Mode },
 		value: "cascade|realtime", help: "cascade: --stt, --llm, --tts; realtime: --realtime",
 		words: []word{{modeCascade, "speech to text, language model, text to speech"}, {modeRealtime, "one model that hears and speaks"}},
 		turn:  4, ask: "How does it think?", label: "Mode", first: modeCascade,
 	}
 	optSTT = &option{
-		key: "stt_service", flag: "stt",
-		text:  func(c *config) *string { return (*string)(&c.STTService) },
-		value: "ID", help: "speech-to-text service",
-		kind: kindSTT, noun: "speech-to-text service", mode: modeCascade,
+		key: "stt_service", flag: "stt", text: func(c *config) *string { return (*string)(&c.STTService) },
+		value: "ID", help: "speech-to-text service", kind: kindSTT, noun: "speech-to-text service", mode: modeCascade,
 		turn: 7, ask: "Speech to text", label: "Speech to text", first: "deepgram",
 	}
 	optLLM = &option{
-		key: "llm_service", flag: "llm",
-		text:  func(c *config) *string { return (*string)(&c.LLMService) },
-		value: "ID", help: "language model",
-		kind: kindLLM, noun: "language model", mode: modeCascade,
+		key: "llm_service", flag: "llm", text: func(c *config) *string { return (*string)(&c.LLMService) },
+		value: "ID", help: "language model", kind: kindLLM, noun: "language model", mode: modeCascade,
 		turn: 8, ask: "Language model", label: "Language model", first: "openai",
 	}
 	optTTS = &option{
-		key: "tts_service", flag: "tts",
-		text:  func(c *config) *string { return (*string)(&c.TTSService) },
-		value: "ID", help: "text-to-speech service",
-		kind: kindTTS, noun: "text-to-speech service", mode: modeCascade,
+		key: "tts_service", flag: "tts", text: func(c *config) *string { return (*string)(&c.TTSService) },
+		value: "ID", help: "text-to-speech service", kind: kindTTS, noun: "text-to-speech service", mode: modeCascade,
 		turn: 9, ask: "Text to speech", label: "Text to speech", first: "cartesia",
 	}
 	optRealtime = &option{
-		key: "realtime_service", flag: "realtime",
-		text:  func(c *config) *string { return (*string)(&c.RealtimeService) },
-		value: "ID", help: "speech-to-speech service",
-		kind: kindRealtime, noun: "realtime service", mode: modeRealtime,
+		key: "realtime_service", flag: "realtime", text: func(c *config) *string { return (*string)(&c.RealtimeService) },
+		value: "ID", help: "speech-to-speech service", kind: kindRealtime, noun: "realtime service", mode: modeRealtime,
 		turn: 10, ask: "Realtime model", label: "Realtime model", first: "openai",
 	}
 	optVideo = &option{
-		key: "video_service", flag: "video",
-		text:  func(c *config) *string { return (*string)(&c.VideoService) },
-		value: "ID", help: "video avatar; web bots",
-		kind: kindVideo, noun: "video avatar service",
-		web:  "video",
+		key: "video_service", flag: "video", text: func(c *config) *string { return (*string)(&c.VideoService) },
+		value: "ID", help: "video avatar; web bots", kind: kindVideo, noun: "video avatar service", web: "video",
 		turn: 11, ask: "Video avatar", label: "Video avatar", none: "no avatar",
 	}
 	optClient = &option{
-		key: "client_framework", flag: "client-framework",
-		text:  func(c *config) *string { return (*string)(&c.ClientFramework) },
+		key: "client_framework", flag: "client-framework", text: func(c *config) *string { return (*string)(&c.ClientFramework) },
 		value: "FRAMEWORK", help: "web client: react, vanilla or none (default: none)",
 		words: []word{{clientReact, "a React app in TypeScript"}, {clientVanilla, "a page in plain JavaScript"}, {clientNone, "no client is written"}},
 		web:   "a web client",
 		turn:  12, ask: "Web client", label: "Web client", first: clientNone,
 	}
 	optClientServer = &option{
-		key: "client_server", flag: "client-server",
-		text:  func(c *config) *string { return (*string)(&c.ClientServer) },
+		key: "client_server", flag: "client-server", text: func(c *config) *string { return (*string)(&c.ClientServer) },
 		value: "SERVER", help: "vite or nextjs, with react (default: vite)",
 		words: []word{{serverVite, "a page that any web server serves"}, {serverNext, "a Next.js app"}},
 		turn:  13, ask: "What serves the client?", label: "Client server", first: serverVite,
 	}
 	optPSTNMode = &option{
-		key: "daily_pstn_mode", flag: "daily-pstn-mode",
-		text:  func(c *config) *string { return (*string)(&c.DailyPSTNMode) },
+		key: "daily_pstn_mode", flag: "daily-pstn-mode", text: func(c *config) *string { return (*string)(&c.DailyPSTNMode) },
 		value: "MODE", help: "dial-in or dial-out, with rtc_hosted_pstn",
 		words: dialModes,
 		turn:  5, ask: "Who calls, over Daily PSTN?", label: "Calls (Daily)", first: modeDialIn,
 	}
 	optSIPMode = &option{
-		key: "twilio_daily_sip_mode", flag: "twilio-daily-sip-mode",
-		text:  func(c *config) *string { return (*string)(&c.TwilioDailySIPMode) },
+		key: "twilio_daily_sip_mode", flag: "twilio-daily-sip-mode", text: func(c *config) *string { return (*string)(&c.TwilioDailySIPMode) },
 		value: "MODE", help: "dial-in or dial-out, with tel_a_rtc_hosted_sip",
 		words: dialModes,
 		turn:  6, ask: "Who calls, over Twilio and SIP?", label: "Calls (SIP)", first: modeDialIn,
 	}
 	optVideoInput = &option{
-		key: "video_input", flag: "video-input",
-		toggle: func(c *config) *bool { return &c.VideoInput },
-		help:   "see the person's camera; web bots (default: no)",
-		web:    "video",
-		turn:   15, label: "video input", note: "the bot sees the camera",
+		key: "video_input", flag: "video-input", toggle: func(c *config) *bool { return &c.VideoInput },
+		help: "see the person's camera; web bots (default: no)", web: "video",
+		turn: 15, label: "video input", note: "the bot sees the camera",
 	}
 	optVideoOutput = &option{
-		key: "video_output", flag: "video-output",
-		toggle: func(c *config) *bool { return &c.VideoOutput },
-		help:   "send video; web bots (default: no)",
-		web:    "video",
-		turn:   15, label: "video output", note: "the bot sends video",
+		key: "video_output", flag: "video-output", toggle: func(c *config) *bool { return &c.VideoOutput },
+		help: "send video; web bots (default: no)", web: "video",
+		turn: 15, label: "video output", note: "the bot sends video",
 	}
 	optDeploy = &option{
-		key: "deploy_to_cloud", flag: "deploy-to-cloud",
-		toggle: func(c *config) *bool { return &c.DeployToCloud },
-		help:   "Dockerfile and cloud-deploy.toml (default: yes;\nno if LiveKit is the only transport)", on: true,
+		key: "deploy_to_cloud", flag: "deploy-to-cloud", toggle: func(c *config) *bool { return &c.DeployToCloud },
+		help: "Dockerfile and cloud-deploy.toml (default: yes;\nno if LiveKit is the only transport)", on: true,
 		turn: 16, ask: "Files to deploy it to Pipecat Cloud?", label: "Deployment", yes: "Dockerfile, cloud-deploy.toml", no: "no files for it",
 	}
 	optNoiseCancel = &option{
-		key: "enable_noise_cancel", flag: "enable-noise-cancel",
-		toggle: func(c *config) *bool { return &c.EnableNoiseCancel },
-		help:   "filter noise; needs cloud deployment (default: no)",
-		turn:   14, label: "noise cancelling", note: "by Krisp, in Pipecat Cloud",
+		key: "enable_noise_cancel", flag: "enable-noise-cancel", toggle: func(c *config) *bool { return &c.EnableNoiseCancel },
+		help: "filter noise; needs cloud deployment (default: no)",
+		turn: 14, label: "noise cancelling", note: "by Krisp, in Pipecat Cloud",
 	}
 
 	// options are all rows. One that no rule speaks of needs no name.
@@ -223,27 +197,23 @@ var (
 		optName, optBotType, optTransports, optMode, optSTT, optLLM, optTTS, optRealtime, optVideo,
 		optClient, optClientServer, optPSTNMode, optSIPMode,
 		{
-			key: "recording", flag: "recording",
-			toggle: func(c *config) *bool { return &c.Recording },
-			help:   "record the conversation (default: no)",
-			turn:   14, label: "recording", note: "the sound of each conversation",
+			key: "recording", flag: "recording", toggle: func(c *config) *bool { return &c.Recording },
+			help: "record the conversation (default: no)",
+			turn: 14, label: "recording", note: "the sound of each conversation",
 		}, {
-			key: "transcription", flag: "transcription",
-			toggle: func(c *config) *bool { return &c.Transcription },
-			help:   "log what was said (default: no)",
-			turn:   14, label: "transcription", note: "a log of what was said",
+			key: "transcription", flag: "transcription", toggle: func(c *config) *bool { return &c.Transcription },
+			help: "log what was said (default: no)",
+			turn: 14, label: "transcription", note: "a log of what was said",
 		},
 		optVideoInput, optVideoOutput, optDeploy, optNoiseCancel,
 		{
-			key: "enable_observability", flag: "observability",
-			toggle: func(c *config) *bool { return &c.EnableObservability },
-			help:   "follow the pipeline live (default: no)",
-			turn:   14, label: "observability", note: "follow the pipeline live",
+			key: "enable_observability", flag: "observability", toggle: func(c *config) *bool { return &c.EnableObservability },
+			help: "follow the pipeline live (default: no)",
+			turn: 14, label: "observability", note: "follow the pipeline live",
 		}, {
-			key: "enable_eval", flag: "eval",
-			toggle: func(c *config) *bool { return &c.EnableEval },
-			help:   "evals in server/evals (default: no)",
-			turn:   14, label: "evals", note: "conversations that test the bot",
+			key: "enable_eval", flag: "eval", toggle: func(c *config) *bool { return &c.EnableEval },
+			help: "evals in server/evals (default: no)",
+			turn: 14, label: "evals", note: "conversations that test the bot",
 		},
 	}
 )

@@ -126,6 +126,7 @@ func (t *Terminal) takeBack() bool {
 		return false
 	}
 	t.mark(pasteOn)
+	t.shown = View{} // the cursor is elsewhere
 	return true
 }
 
