@@ -448,8 +448,6 @@ func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 	return nil
 }
 
-// Directories.
-
 // Listings.
 
 // bySection is the JSON of both listings: the seven keys, with what list makes of the

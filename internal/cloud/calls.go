@@ -139,6 +139,7 @@ func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 	return &got, nil
 }
 
+// A Set is a secret set: its keys, and never their values.
 type Set struct {
 	Region  string `json:"region"`
 	Status  string `json:"status"`
@@ -147,7 +148,7 @@ type Set struct {
 	Secrets *[]struct {
 		FieldName string `json:"fieldName"`
 	} `json:"secrets"`
-	Keys []string // sorted
+	Keys []string `json:"-"` // sorted
 }
 
 func (s *Set) check() error {

@@ -3,8 +3,11 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,5 +76,23 @@ func BenchmarkClean(b *testing.B) {
 	}
 	for b.Loop() {
 		c.clean("the API does not take the value of KEY_17, and says so at some length: value-17-xxxxxxxx")
+	}
+}
+
+// What the API calls keys is not what vbot takes for the keys of a set.
+func TestKeysComeFromTheSecretsAlone(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"keys": ["X"], "secrets": [{"fieldName": "B"}, {"fieldName": "A"}]}`)
+	}))
+	defer server.Close()
+	base, err := ParseAddress(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	world := test
+	world.Now = time.Now
+	got, err := New(base, nil, world).Get(context.Background(), "set")
+	if err != nil || !slices.Equal(got.Keys, []string{"A", "B"}) {
+		t.Errorf("keys %q, %v", got.Keys, err)
 	}
 }

@@ -10,8 +10,10 @@ import "strings"
 // panic would print a field however it is declared. Reveal is the only way to it.
 type Secret struct{ text *string }
 
+// NewSecret hides s.
 func NewSecret(s string) Secret { return Secret{&s} }
 
+// Reveal is the text.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -19,6 +21,7 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
+// Empty says whether there is no text.
 func (s Secret) Empty() bool { return s.Reveal() == "" }
 
 // IsKey says whether the API takes s as a key.
@@ -26,6 +29,7 @@ func IsKey(s string) bool {
 	return len(s) > 0 && len(s) <= 64 && consistsOf(s, "_-")
 }
 
+// KeyRule is what IsKey checks, in words.
 const KeyRule = "a key is 1 to 64 letters, digits, _ or -"
 
 // IsName says whether s is a name of at most the given length, with inner only
@@ -50,6 +54,7 @@ func consistsOf(s, others string) bool {
 // proxies in between may undo that.
 func IsSegment(s string) bool { return IsName(s, 128, "._-") }
 
+// SegmentRule is what IsSegment checks, in words.
 const SegmentRule = "is not a name: letters, digits and inner hyphens, dots and underscores"
 
 // IsToken says whether s fits in a header, and is not empty.
@@ -57,6 +62,7 @@ func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
+// TokenRule is what IsToken checks, in words.
 const TokenRule = "it holds white space, control characters or letters that no token has"
 
 // A Pair is one key of a secret set with its value.
