@@ -101,6 +101,23 @@ func setupLogin(inv *invocation) runFunc {
 	}
 }
 
+// pickOrganization asks which one to work in.
+func pickOrganization(ctx context.Context, a *app, names []string) (string, error) {
+	p, err := a.prompter()
+	if err != nil {
+		return "", err
+	}
+	var choices []choice
+	for _, name := range names {
+		choices = append(choices, choice{label: printable(name)})
+	}
+	i, err := p.choose(ctx, "Organization to work in", choices, 0)
+	if err != nil {
+		return "", err
+	}
+	return names[i], nil
+}
+
 // noArguments refuses arguments. It does not repeat them: a token may be among
 // them.
 func noArguments(args []string, t target) error {
@@ -135,7 +152,11 @@ func login(ctx context.Context, a *app, inv *invocation, t target, noInput bool)
 		return oneProblem(codeInvalidConfig, "token", "token", "%s", message)
 	}
 	c.use(token, "")
-	if err := c.chooseOrganization(ctx, a, noInput); err != nil {
+	var pick func([]string) (string, error)
+	if !noInput && canAsk(a) {
+		pick = func(names []string) (string, error) { return pickOrganization(ctx, a, names) }
+	}
+	if err := c.verify(ctx, pick); err != nil {
 		return err
 	}
 	if err := file.Write(cloud.Settings{Token: token.Reveal(), Organization: c.Organization}); err != nil {
@@ -150,39 +171,6 @@ func login(ctx context.Context, a *app, inv *invocation, t target, noInput bool)
 		APIURL       string `json:"api_url"`
 		ConfigFile   string `json:"config_file"`
 	}{orNull(c.Organization), c.Base.String(), file.Path})
-}
-
-// chooseOrganization checks the token with the API, and finds the organization to
-// store beside it.
-func (c *session) chooseOrganization(ctx context.Context, a *app, noInput bool) error {
-	if c.Organization != "" || !c.Personal() {
-		return c.verify(ctx)
-	}
-	names, err := c.Organizations(ctx)
-	if err != nil {
-		return err
-	}
-	if len(names) == 1 {
-		c.Organization = names[0]
-		return nil
-	}
-	if len(names) == 0 || noInput || !canAsk(a) {
-		return severalOrganizations(names)
-	}
-	p, err := a.prompter()
-	if err != nil {
-		return err
-	}
-	var choices []choice
-	for _, name := range names {
-		choices = append(choices, choice{label: printable(name)})
-	}
-	i, err := p.choose(ctx, "Organization to work in", choices, 0)
-	if err != nil {
-		return err
-	}
-	c.Organization = names[i]
-	return nil
 }
 
 func setupLogout(*invocation) runFunc {
@@ -224,13 +212,7 @@ func setupWhoami(inv *invocation) runFunc {
 		if err != nil {
 			return err
 		}
-		if c.Organization == "" {
-			err = c.findOrganization(ctx)
-		}
-		if err == nil && !c.Accepted {
-			err = c.verify(ctx)
-		}
-		if err != nil {
+		if err := c.verify(ctx, nil); err != nil {
 			return err
 		}
 		if inv.json {

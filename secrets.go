@@ -435,7 +435,7 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 	for _, p := range pairs {
 		c.Hide(p.Value)
 	}
-	if err := c.findOrganization(ctx); err != nil {
+	if err := c.findOrganization(ctx, nil); err != nil {
 		return err
 	}
 	s := &storing{session: c, name: name, region: o.regionGiven(), pairs: pairs}
@@ -949,7 +949,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 		c.Hide(cloud.NewSecret(password))
 	}
 	c.Hide(login, value)
-	if err := c.findOrganization(ctx); err != nil {
+	if err := c.findOrganization(ctx, nil); err != nil {
 		return err
 	}
 	was, err := c.Find(ctx, name)

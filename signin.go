@@ -152,24 +152,27 @@ func connect(ctx context.Context, a *app, t target) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.findOrganization(ctx)
+	return c, c.findOrganization(ctx, nil)
 }
 
 // findOrganization asks the API for the organization if the token does not say
-// which one and nothing else does.
-func (c *session) findOrganization(ctx context.Context) error {
+// which one and nothing else does. Of several, pick chooses; it is nil where nobody
+// can be asked.
+func (c *session) findOrganization(ctx context.Context, pick func(names []string) (string, error)) error {
 	if c.Organization != "" || !c.Personal() {
 		return nil
 	}
 	names, err := c.Organizations(ctx)
-	if err != nil {
-		return err
+	switch {
+	case err != nil:
+	case len(names) == 1:
+		c.Organization = names[0]
+	case len(names) == 0 || pick == nil:
+		err = severalOrganizations(names)
+	default:
+		c.Organization, err = pick(names)
 	}
-	if len(names) != 1 {
-		return severalOrganizations(names)
-	}
-	c.Organization = names[0]
-	return nil
+	return err
 }
 
 func severalOrganizations(names []string) error {
@@ -180,21 +183,21 @@ func severalOrganizations(names []string) error {
 		Message: "the token belongs to several organizations; say which, here or in VBOT_ORGANIZATION", Allowed: names}}}
 }
 
-// verify asks the API whether the token is good for the organization.
-func (c *session) verify(ctx context.Context) error {
+// verify finds the organization, and asks the API whether the token is good for it.
+func (c *session) verify(ctx context.Context, pick func(names []string) (string, error)) error {
+	if err := c.findOrganization(ctx, pick); err != nil || c.Accepted {
+		return err
+	}
 	if !c.Personal() {
 		_, err := c.List(ctx, "")
 		return err
 	}
 	names, err := c.Organizations(ctx)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(names, c.Organization) {
-		return &failure{Code: codeNotFound, Problems: []problem{{Field: "organization", where: "--organization",
+	if err == nil && !slices.Contains(names, c.Organization) {
+		err = &failure{Code: codeNotFound, Problems: []problem{{Field: "organization", where: "--organization",
 			Message: fmt.Sprintf("the token does not belong to %s", c.Organization), Allowed: names}}}
 	}
-	return nil
+	return err
 }
 
 // orgLabel names the organization for people.
