@@ -11,7 +11,6 @@ Exit code 0: they do. 1: one line for each argument that nothing declares.
 
 import ast
 import dataclasses
-import importlib.util
 import inspect
 import sys
 import typing
@@ -45,10 +44,9 @@ def declared(cls: type) -> set[str]:
 
 
 def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = ModuleType(f"{path.parent.name}_{path.stem}")
+    # Not imported, so that no byte code of it is left beside it; that of the packages is kept.
+    exec(compile(path.read_text("utf-8"), path, "exec"), vars(module))
     return module
 
 

@@ -125,13 +125,13 @@ def test_a_type_error_would_be_seen(wrong: Path, type_errors: dict[Path, list[st
 
 
 def test_every_argument_is_declared(python: Path, tmp_path: Path) -> None:
-    script = HERE / "catalog_arguments.py"
-    bots.must(python, script, SERVICES, cwd=HERE)
+    script, env = HERE / "catalog_arguments.py", bots.plain_env()
+    bots.must(python, script, SERVICES, cwd=HERE, env=env)
     # The way of asking tells right from wrong.
-    shutil.copytree(SERVICES / "llm", tmp_path / "llm")
-    openai = tmp_path / "llm" / "openai.py"
-    openai.write_text(openai.read_text().replace("api_key=", "apikey="))
-    said = bots.run(python, script, tmp_path, cwd=HERE)
+    code = (SERVICES / "llm" / "openai.py").read_text()
+    (tmp_path / "llm").mkdir()
+    (tmp_path / "llm" / "openai.py").write_text(code.replace("api_key=", "apikey="))
+    said = bots.run(python, script, tmp_path, cwd=HERE, env=env)
     assert said.returncode == 1
     assert said.stdout == "llm/openai.py: OpenAILLMService takes no argument apikey\n"
 

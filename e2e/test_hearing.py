@@ -123,8 +123,7 @@ def measured(
         input=json.dumps(plan),
         capture_output=True,
         text=True,
-        # Thousands of modules are imported: compiled once, and not beside the sources.
-        env=bots.plain_env() | {"PYTHONPYCACHEPREFIX": str(bots.CACHE / "byte-code")},
+        env=bots.plain_env(),
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
