@@ -102,7 +102,7 @@ def projects(vbot: Path) -> dict[tuple[str, str], bots.Project]:
 
 @pytest.fixture(scope="module")
 def measured(
-    projects: dict[tuple[str, str], bots.Project], python: Path, figures: list[str]
+    projects: dict[tuple[str, str], bots.Project], python: Path
 ) -> dict[tuple[str, ...], dict[str, Any]]:
     """What each service heard and said on each line; of the mutants, too."""
     paths: dict[tuple[str, ...], Path] = {
@@ -129,15 +129,12 @@ def measured(
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["reached"] == [], "a connection is not replaced"
-    found = dict(zip(paths, result["measured"], strict=True))
-    for service in ALL:
-        figures.append(f"{service}: {NOT_DRIVEN.get(service) or figure(found, service)}")
-    return found
+    return dict(zip(paths, result["measured"], strict=True))
 
 
-def figure(found: dict[tuple[str, ...], dict[str, Any]], service: str) -> str:
+def figure(real: Measured, service: str) -> str:
     """What was measured of the service, in a line."""
-    each = {line: found[service, line] for line in LINES}
+    each = {line: real[service, line] for line in LINES}
     heard = ", ".join(f"{one['heard']:.3f} s ({line})" for line, one in each.items())
     text = f"told {each['phone']['rate']} Hz, heard {heard}"
     if service.startswith("realtime/"):
@@ -152,8 +149,10 @@ def real(measured: dict[tuple[str, ...], dict[str, Any]]) -> Measured:
     return {(key[0], key[1]): one for key, one in measured.items() if len(key) == 2}
 
 
-def test_every_service_is_driven(real: Measured) -> None:
+def test_every_service_is_driven(real: Measured, figures: list[str]) -> None:
     """On both lines, and without an error in its log."""
+    for service in ALL:
+        figures.append(f"{service}: {NOT_DRIVEN.get(service) or figure(real, service)}")
     assert {service for service, _ in real} | NOT_DRIVEN.keys() == set(ALL)
     assert len(real) == 2 * (len(ALL) - len(NOT_DRIVEN))
     assert {key: one["errors"] for key, one in real.items() if one["errors"]} == {}
