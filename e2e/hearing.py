@@ -12,11 +12,13 @@ second at 48 kHz, loud from beginning to end.
 import asyncio
 import audioop
 import base64
+import functools
 import importlib.util
 import json
 import os
 import re
 import socket
+import ssl
 import sys
 import tempfile
 import time
@@ -308,7 +310,7 @@ def watch() -> None:
 
 
 def load_once() -> None:
-    """Load each model once, not once for each bot: they keep no state."""
+    """Load each model once, not once for each bot, and the authorities: nothing changes them."""
     load, loaded = onnxruntime.InferenceSession, {}
 
     def session(path: Any, *rest: Any, **options: Any) -> Any:
@@ -317,6 +319,7 @@ def load_once() -> None:
         return loaded[path]
 
     onnxruntime.InferenceSession = session
+    ssl.create_default_context = functools.cache(ssl.create_default_context)
 
 
 def stay_home(reached: list[str]) -> None:
