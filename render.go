@@ -89,14 +89,13 @@ func (s service) Keys() string {
 			optional = append(optional, v.name)
 		}
 	}
-	names := append(required, optional...)
-	if len(required) > 0 {
-		names = required
+	switch {
+	case len(required) > 0:
+		return strings.Join(required[:min(2, len(required))], " and ")
+	case len(optional) > 0:
+		return strings.Join(optional[:min(2, len(optional))], " or ")
 	}
-	if len(names) == 0 {
-		return "its settings" // of a model on one's own machine, say
-	}
-	return strings.Join(names[:min(2, len(names))], " and ")
+	return "its settings" // of a local model, for example
 }
 
 // KeysEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.

@@ -102,13 +102,10 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     services = {
         stt.name: (
             "Google Speech-to-Text",
-            "GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CREDENTIALS_JSON",
+            "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON",
         ),
-        llm.name: (
-            "Google Vertex AI",
-            "GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CREDENTIALS_JSON",
-        ),
-        tts.name: ("Gemini TTS", "GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CREDENTIALS_JSON"),
+        llm.name: ("Google Vertex AI", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
+        tts.name: ("Gemini TTS", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
     }
     problems: list[str] = []
     page_ready = asyncio.Event()
