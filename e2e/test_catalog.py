@@ -125,7 +125,7 @@ def test_a_type_error_would_be_seen(wrong: Path, type_errors: dict[Path, list[st
 
 
 def test_every_argument_is_declared(python: Path, tmp_path: Path) -> None:
-    script, env = HERE / "catalog_arguments.py", bots.plain_env()
+    script, env = HERE / "lib" / "catalog_arguments.py", bots.plain_env()
     bots.must(python, script, SERVICES, cwd=HERE, env=env)
     # The way of asking tells right from wrong.
     code = (SERVICES / "llm" / "openai.py").read_text()
@@ -137,7 +137,7 @@ def test_every_argument_is_declared(python: Path, tmp_path: Path) -> None:
 
 
 def test_the_catalog_agrees_with_the_framework(python: Path, catalog: dict[str, Any]) -> None:
-    said = bots.must(python, HERE / "catalog_check.py", cwd=HERE)
+    said = bots.must(python, HERE / "lib" / "catalog_check.py", cwd=HERE)
     services = sum(len(catalog[kind]) for kind in KINDS)
     transports = len(list((SERVICES / "transports").glob("*.py")))
     assert said.startswith(f"{services} services and {transports} transports compared")
@@ -148,14 +148,14 @@ def test_a_service_that_the_catalog_lacks_would_be_seen(python: Path, tmp_path: 
     folder, listed = tmp_path / "services", tmp_path / "list.toml"
     shutil.copytree(SERVICES, folder)
     (folder / "llm" / "nebius.py").unlink()
-    text = (HERE / "catalog_left_out.toml").read_text()
+    text = (HERE / "lib" / "catalog_left_out.toml").read_text()
     assert text.count('"pipecat.services.mem0"') == 1
     listed.write_text(
         text.replace(
             '"pipecat.services.mem0"', '"pipecat.services.meta.stt.MetaSTTService"'
         ).replace('"pipecat.transports.whatsapp"', '"pipecat.transports.semaphore"')
     )
-    said = bots.run(python, HERE / "catalog_check.py", folder, listed, cwd=HERE)
+    said = bots.run(python, HERE / "lib" / "catalog_check.py", folder, listed, cwd=HERE)
     assert said.returncode == 1
     assert said.stdout.splitlines() == [
         "list.toml: pipecat.services.meta.stt.MetaSTTService has a file: take it off the list",

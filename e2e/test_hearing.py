@@ -119,7 +119,7 @@ def measured(
         wav.writeframes(a_second_of_speech())
     plan = [{"service": key[0], "line": key[1], "bot": str(path)} for key, path in paths.items()]
     done = subprocess.run(
-        [python, HERE / "hearing.py", sound],
+        [python, HERE / "lib" / "hearing.py", sound],
         input=json.dumps(plan),
         capture_output=True,
         text=True,

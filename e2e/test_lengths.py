@@ -179,7 +179,7 @@ async def lengths(
     """What lengths.py says of each bot."""
     process = await asyncio.create_subprocess_exec(
         python,
-        HERE / "lengths.py",
+        HERE / "lib" / "lengths.py",
         *(f"{bot.transport}:{bot.server}" for bot in made),
         # The bots see to the last one themselves, too late for what lengths.py imports before them.
         env={**bots.plain_env(), **keys(), **env, "ORT_DISABLE_TELEMETRY": "1"},

@@ -18,7 +18,7 @@ import pytest
 
 import bots
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 SERVICES = HERE.parent / "templates" / "services"
 BOTS = bots.PROJECTS / "catalog"
 VENV = bots.CACHE / "catalog"

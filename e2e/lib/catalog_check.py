@@ -1,6 +1,6 @@
 """Does the catalog still say what the installed pipecat-ai says?
 
-    python e2e/catalog_check.py [FOLDER [LIST]]   # templates/services, catalog_left_out.toml
+    python e2e/lib/catalog_check.py [FOLDER [LIST]]   # templates/services, catalog_left_out.toml
 
 Run it with a Python that has pipecat-ai installed, no extras needed: it imports nothing of the
 framework. A service's module can be imported only where that service's own packages are
@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CATALOG = Path(__file__).resolve().parent.parent / "templates" / "services"
+CATALOG = Path(__file__).resolve().parents[2] / "templates" / "services"
 TRANSPORTS = "transports"
 
 LEFT_OUT = Path(__file__).resolve().with_name("catalog_left_out.toml")
