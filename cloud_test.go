@@ -472,13 +472,13 @@ func TestTimeouts(t *testing.T) {
 	clock := &fakeClock{}
 	a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return 0 }, stderr: io.Discard}
 	cl := s.client(t, a)
-	cl.TryTimeout = 20 * time.Millisecond
+	cl.TryTimeout = 200 * time.Millisecond
 	_, err := cl.StorePairs(context.Background(), "app", "", []cloud.Pair{{Key: "A", Value: cloud.NewSecret("1")}})
 	if e := cloud.AsError(err); e == nil || e.Code() != codeTimeout || e.Tries != 4 || !e.Unsure {
 		t.Errorf("four tries: %v", err)
 	}
 	s.misbehave("PUT", hang)
-	cl.TryTimeout, cl.CallTimeout = time.Minute, 20*time.Millisecond
+	cl.TryTimeout, cl.CallTimeout = time.Minute, 200*time.Millisecond
 	_, err = cl.StorePairs(context.Background(), "app", "", []cloud.Pair{{Key: "A", Value: cloud.NewSecret("1")}})
 	if e := cloud.AsError(err); e == nil || e.Code() != codeTimeout || e.Tries != 1 {
 		t.Errorf("one call: %v", err)
