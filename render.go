@@ -462,6 +462,17 @@ func (s service) must(v variable) string {
 	return text
 }
 
+// Needed lists the variables that the transport requires, for a sentence.
+func (s service) Needed() string {
+	var out []string
+	for _, v := range s.env {
+		if v.required && !v.server {
+			out = append(out, s.must(v))
+		}
+	}
+	return strings.Join(out, " and ")
+}
+
 // needs are the variables that a program checks at its start.
 type needs struct {
 	required   []string

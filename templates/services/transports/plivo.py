@@ -17,6 +17,6 @@ def build(krisp_filter: BaseAudioFilter | None) -> FastAPIWebsocketParams:
         audio_in_enabled=True,
         audio_in_filter=krisp_filter,  # when: noise_cancel
         audio_out_enabled=True,
-        audio_out_sample_rate=8000,  # the line's rate; the serializer alone would cut endings
+        audio_out_sample_rate=8000,  # the line's rate; the serializer would clip the last word
     )
     return params

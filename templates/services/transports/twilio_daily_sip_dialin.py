@@ -9,11 +9,11 @@
 # pip: twilio>=9,<10
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
-# env: TWILIO_ACCOUNT_SID required id: account SID of Twilio
+# env: TWILIO_ACCOUNT_SID required id: account SID, from https://console.twilio.com
 # env: TWILIO_AUTH_TOKEN required secret unless TWILIO_API_KEY: auth token, which server.py needs
 # env: TWILIO_API_KEY optional id: API key of Twilio (SK...), for bot.py in place of the token
 # env: TWILIO_API_SECRET optional secret with TWILIO_API_KEY: secret of that API key
-# env: PUBLIC_URL optional url server: how Twilio reaches server.py, where no tunnel or proxy tells
+# env: PUBLIC_URL optional url server: public https address, if the proxy does not forward it
 # env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
 # env: PIPECAT_API_KEY optional secret server with PIPECAT_AGENT_NAME: Pipecat Cloud's public key
 # env: BOT_URL optional url server =http://localhost:7860: where bot.py runs, without an agent name

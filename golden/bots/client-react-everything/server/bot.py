@@ -7,7 +7,7 @@ Run it with `uv run bot.py`; README.md says how to talk to it.
 
 import os
 
-# Turn off the telemetry of the ONNX runtime, before it is imported.
+# Turn off the telemetry of ONNX Runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import asyncio
@@ -95,10 +95,10 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         failed = error.processor
         if not failed or failed.is_usable or failed.name not in services:
             return  # temporary, or already reported
-        label, settings = services.pop(failed.name)
+        label, variables = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
-        problem = f"{label} {what}. Check {settings} in server/.env, then start the bot again."
+        problem = f"{label} {what}. Check {variables} in server/.env, then start the bot again."
         logger.error(problem)
         problems.append(problem)
 
@@ -130,7 +130,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         try:
             await asyncio.wait_for(started.wait(), 20)
         except TimeoutError:
-            await llm.push_error("no greeting came", force_treat_as_permanent=True)
+            await llm.push_error("no audio within 20 seconds", force_treat_as_permanent=True)
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):

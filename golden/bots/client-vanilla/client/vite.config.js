@@ -24,8 +24,6 @@ export default defineConfig(({ mode }) => {
   const proxy = {
     "/start": toBot,
     "/sessions": toBot,
-    "/api": toBot,
-    "/ws-client": { ...toBot, ws: true },
   };
   return { server: { proxy }, preview: { proxy } };
 });

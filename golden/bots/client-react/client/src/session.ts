@@ -82,7 +82,7 @@ export class Session {
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
       if (!navigator.mediaDevices) {
-        throw new Problem("The browser gives pages a microphone only over https or from localhost. Open this one so.");
+        throw new Problem("Browsers allow the microphone only over https or on localhost. Open this page that way.");
       }
       const [{ PipecatClient }, transport] = await Promise.all([
         import("@pipecat-ai/client-js"),
@@ -102,7 +102,7 @@ export class Session {
 
       // The person may take a while to allow the microphone, so the timeout starts here.
       timer = setTimeout(() => {
-        const words = `The bot did not answer within ${patience} seconds. Look at what it printed, then press Connect.`;
+        const words = `The bot did not answer within ${patience} seconds. Check its terminal or log, then press Connect.`;
         attempt.abort(new Problem(words));
       }, patience * 1000);
       const startUrl = new URL(startPath, location.href).href;
@@ -207,7 +207,7 @@ export class Session {
     if (attempt !== this.#attempt) return;
     const words = this.#lastError
       ? `The bot stopped: ${this.#lastError}`
-      : "The connection to the bot was lost. Look at what it printed, then press Connect.";
+      : "The connection to the bot was lost. Check its terminal or log, then press Connect.";
     if (this.#state.status === "Connecting") attempt.abort(new Problem(words));
     if (this.#inSession) {
       this.#set({ problem: words });
