@@ -352,6 +352,9 @@ func (p *plan) report(a *app, inv *invocation, cfg *config) error {
 		a.note("nothing to do: all %s are in %s already", plural(len(p.steps), "file"), p.dir)
 	}
 	p.explainGuides(a)
+	if !inv.json {
+		return nil // only the JSON has sums
+	}
 	type done struct {
 		Path   string `json:"path"`
 		Action string `json:"action"`
@@ -359,7 +362,7 @@ func (p *plan) report(a *app, inv *invocation, cfg *config) error {
 	}
 	files := []done{}
 	for _, s := range p.steps {
-		files = append(files, done{s.path, s.action, s.sum})
+		files = append(files, done{s.path, s.action, s.sum()})
 	}
 	return inv.report(a, struct {
 		Directory string  `json:"directory"`
@@ -440,7 +443,7 @@ func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 			return err
 		}
 		if yes {
-			p.steps[i].action, p.steps[i].sum = actionReplaced, sum(s.data)
+			p.steps[i].action = actionReplaced
 		}
 	}
 	kept := func(s step) bool { return s.guide && s.action == actionKept }

@@ -24,13 +24,20 @@ const (
 	actionReplaced  = "replaced"
 )
 
-// A step is what a run does, or would do, about one file.
+// A step is what a run does, or would do, with one file.
 type step struct {
 	file
 	action string
-	found  []byte // the first bytes of a guide that is there and differs
-	before string // SHA-256 in hex of what is there, "" if nothing is or it was not read
-	sum    string // the same of what stands there afterwards
+	found  []byte // the first 64 KiB of the existing file
+	before string // SHA-256 of the existing file in hex, "" if there is none or it was not read
+}
+
+// sum is the SHA-256 in hex of the file after the run, "" if it was not read.
+func (s step) sum() string {
+	if s.action == actionKept {
+		return s.before
+	}
+	return sum(s.data)
 }
 
 // A plan is all that a run would do in a directory, decided before the first
@@ -57,7 +64,7 @@ func makePlan(dir string, files []file, keepExisting, overwriteGuide bool) (*pla
 	}
 	inWay := map[string]bool{} // directories already reported
 	for _, f := range slices.SortedFunc(slices.Values(files), func(a, b file) int { return strings.Compare(a.path, b.path) }) {
-		s := step{file: f, action: actionCreated, sum: sum(f.data)}
+		s := step{file: f, action: actionCreated}
 		if root != nil {
 			if err := p.compare(root, &s, inWay, keepExisting, overwriteGuide); err != nil {
 				return nil, ioFailure("reading "+filepath.Join(dir, filepath.FromSlash(f.path)), err)
@@ -99,7 +106,6 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 	}
 	if !info.Mode().IsRegular() {
 		// It is never opened: a link may lead anywhere and a pipe may never end.
-		s.sum = ""
 		if info.IsDir() || s.guide && overwriteGuide || !s.guide && !keepExisting {
 			conflict(s.path, "a "+typeName(info.Mode())+" is in the way")
 			p.stuck = p.stuck || info.IsDir() || s.guide
@@ -109,7 +115,7 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 		return nil
 	}
 	if s.before, s.found, err = inspect(root, s.path); errors.Is(err, fs.ErrPermission) {
-		if s.sum = ""; s.guide && !overwriteGuide || !s.guide && keepExisting {
+		if s.guide && !overwriteGuide || !s.guide && keepExisting {
 			s.action = actionKept
 		} else {
 			conflict(s.path, "exists and cannot be read")
@@ -119,12 +125,12 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 		return err
 	}
 	switch {
-	case s.before == s.sum:
+	case s.before == sum(s.data):
 		s.action = actionUnchanged
 	case s.guide && overwriteGuide:
 		s.action = actionReplaced
 	case s.guide || keepExisting:
-		s.action, s.sum = actionKept, s.before
+		s.action = actionKept
 	default:
 		conflict(s.path, "exists with other content")
 	}
@@ -136,13 +142,13 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 // killed leaves no half-written file; what exists is never written over, even
 // if it appeared since the plan was made.
 func (p *plan) apply(ctx context.Context) (err error) {
-	w := &writer{dirs: map[string]bool{}}
+	w := &writer{dirs: map[string]*os.Root{}}
 	defer func() {
 		if err != nil {
-			err = w.undo(err)
+			err = w.rollBack(err)
 		}
-		if w.root != nil {
-			w.root.Close()
+		for _, d := range w.dirs {
+			d.Close()
 		}
 	}()
 	if err := w.open(p.dir); err != nil {
@@ -186,20 +192,30 @@ func (p *plan) apply(ctx context.Context) (err error) {
 		}
 		staged = staged[1:]
 	}
-	w.discardBackups()
+	for _, remove := range w.backups {
+		remove() // a backup that stays does no harm
+	}
 	return nil
 }
 
-// A writer writes below one directory and remembers how to take it back.
+// A writer writes below one directory and can undo all of it.
 type writer struct {
-	root    *os.Root
-	dirs    map[string]bool // those that are known to exist
-	undone  []func() error  // newest last
-	backups []string        // what replaced files were, until all is done
+	dirs    map[string]*os.Root // by path below the target; "." is the target
+	undo    []undoStep          // newest last
+	backups []func()            // each removes the old version of a replaced file
 	temps   int
 }
 
-// open makes dir and its missing parents, and opens it.
+type undoStep struct {
+	name string // the path to name if it fails
+	run  func() error
+}
+
+func (w *writer) onFailure(name string, run func() error) {
+	w.undo = append(w.undo, undoStep{name, run})
+}
+
+// open opens the target. It makes dir and its missing parents.
 func (w *writer) open(dir string) error {
 	var missing []string
 	for d := dir; ; d = filepath.Dir(d) {
@@ -214,128 +230,146 @@ func (w *writer) open(dir string) error {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			return err
 		}
-		w.undone = append(w.undone, func() error {
-			if w.root != nil {
-				w.root.Close() // Windows keeps a directory while it is open
-			}
+		w.onFailure(d, func() error {
+			w.closeDir(".")
 			return os.Remove(d)
 		})
 	}
 	root, err := os.OpenRoot(dir)
-	w.root = root
+	if err == nil {
+		w.dirs["."] = root
+	}
 	return err
 }
 
-// stage writes data to a new file beside name and returns its path. At most one
-// such file of a creation exists at a time.
+// closeDir comes before the removal: Windows keeps an open directory.
+func (w *writer) closeDir(name string) {
+	if d := w.dirs[name]; d != nil {
+		d.Close()
+	}
+}
+
+// dir opens the directory name below the target. It makes it and its missing
+// parents.
+func (w *writer) dir(name string) (*os.Root, error) {
+	if d := w.dirs[name]; d != nil {
+		return d, nil
+	}
+	parent, err := w.dir(path.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	base := path.Base(name)
+	switch err := parent.Mkdir(base, 0o755); {
+	case err == nil:
+		w.onFailure(name, func() error {
+			w.closeDir(name)
+			return parent.Remove(base)
+		})
+	case !errors.Is(err, fs.ErrExist):
+		return nil, err
+	}
+	d, err := parent.OpenRoot(base)
+	if err == nil {
+		w.dirs[name] = d
+	}
+	return d, err
+}
+
+// stage writes data to a new file beside name and returns that file's name in the
+// directory. At most one such file of a creation exists at a time.
 func (w *writer) stage(name string, data []byte) (tmp string, err error) {
-	for _, d := range parents(name) {
-		if w.dirs[d] {
-			continue
-		}
-		w.dirs[d] = true
-		err := w.root.Mkdir(d, 0o755)
-		if err == nil {
-			w.undone = append(w.undone, func() error { return w.root.Remove(d) })
-		} else if !errors.Is(err, fs.ErrExist) {
-			return "", err
-		}
+	dir, err := w.dir(path.Dir(name))
+	if err != nil {
+		return "", err
 	}
 	var f *os.File
 	for f == nil {
-		tmp = w.tempName(name)
-		f, err = w.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		// An older process of the same number may have left a file of that name.
+		tmp = w.tempName()
+		f, err = dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		// An older process with the same id may have left a file of that name.
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
 	}
-	w.undone = append(w.undone, func() error { return ignoreMissing(w.root.Remove(tmp)) })
+	w.onFailure(name, func() error { return ignoreMissing(dir.Remove(tmp)) })
 	_, err = f.Write(data)
 	return tmp, errors.Join(err, f.Close())
 }
 
-// tempName is a name beside name that was not given out before.
-func (w *writer) tempName(name string) string {
+// tempName returns a new name for a temporary file.
+func (w *writer) tempName() string {
 	w.temps++
-	return path.Join(path.Dir(name), fmt.Sprintf(".vbot-%d-%d.tmp", os.Getpid(), w.temps))
+	return fmt.Sprintf(".vbot-%d-%d.tmp", os.Getpid(), w.temps)
 }
 
-// create puts data at name, where nothing may be.
+// create writes data to name, where nothing may exist.
 func (w *writer) create(name string, data []byte) error {
 	tmp, err := w.stage(name, data)
 	if err != nil {
 		return err
 	}
-	// A link fails where the name is taken, a rename would write over it.
-	switch err := w.root.Link(tmp, name); {
+	dir, base := w.dirs[path.Dir(name)], path.Base(name)
+	// A link fails if the name is taken; a rename would overwrite it.
+	switch err := dir.Link(tmp, base); {
 	case err == nil:
-		err = w.root.Remove(tmp)
+		err = dir.Remove(tmp)
 		if err != nil {
 			return err
 		}
 	case errors.Is(err, fs.ErrExist):
 		return err
 	default: // a file system without links
-		if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := dir.Lstat(base); !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(fs.ErrExist, err)
 		}
-		if err := w.root.Rename(tmp, name); err != nil {
+		if err := dir.Rename(tmp, base); err != nil {
 			return err
 		}
 	}
-	w.undone[len(w.undone)-1] = func() error {
-		if now, _, err := inspect(w.root, name); err != nil || now != sum(data) {
-			return err // somebody changed it since: no longer ours to remove
+	w.undo[len(w.undo)-1].run = func() error {
+		if now, _, err := inspect(dir, base); err != nil || now != sum(data) {
+			return err // changed since: no longer ours to remove
 		}
-		return w.root.Remove(name)
+		return dir.Remove(base)
 	}
 	return nil
 }
 
-// replace puts the staged file in the place of the one that the plan found,
-// which stays beside it under another name until all is done: taking it back
-// needs no space on the disk.
+// replace puts the staged file in place of the one that the plan found. The old
+// file stays beside it under another name until all is done, so that undoing
+// needs no disk space.
 func (w *writer) replace(tmp string, s step) error {
-	now, _, err := inspect(w.root, s.path)
+	dir, base := w.dirs[path.Dir(s.path)], path.Base(s.path)
+	now, _, err := inspect(dir, base)
 	if err != nil {
 		return err
 	}
 	if now != s.before {
 		return errors.New("it changed in the meantime")
 	}
-	backup := w.tempName(s.path)
-	if err := w.root.Link(s.path, backup); err != nil {
+	old := w.tempName()
+	if err := dir.Link(base, old); err != nil {
 		// A file system without links: for a moment nothing is at the place.
-		if err := w.root.Rename(s.path, backup); err != nil {
+		if err := dir.Rename(base, old); err != nil {
 			return err
 		}
 	}
-	w.backups = append(w.backups, backup)
-	w.undone = append(w.undone, func() error {
-		// Where both names are still one file, the rename does nothing.
-		return errors.Join(w.root.Rename(backup, s.path), ignoreMissing(w.root.Remove(backup)))
+	w.backups = append(w.backups, func() { dir.Remove(old) })
+	w.onFailure(s.path, func() error {
+		// While both names are one file, the rename does nothing.
+		return errors.Join(dir.Rename(old, base), ignoreMissing(dir.Remove(old)))
 	})
-	return w.root.Rename(tmp, s.path)
+	return dir.Rename(tmp, base)
 }
 
-// discardBackups removes what replaced files were. A backup that cannot be
-// removed does no harm beside the new file.
-func (w *writer) discardBackups() {
-	for _, name := range w.backups {
-		w.root.Remove(name)
-	}
-}
-
-// undo takes back what was written and returns cause, with what it could not
-// take back.
-func (w *writer) undo(cause error) error {
+// rollBack undoes what was written and returns cause, with what it could not
+// undo.
+func (w *writer) rollBack(cause error) error {
 	var left []error
-	for len(w.undone) > 0 {
-		last := w.undone[len(w.undone)-1]
-		w.undone = w.undone[:len(w.undone)-1]
-		if err := last(); err != nil {
-			left = append(left, err)
+	for _, u := range slices.Backward(w.undo) {
+		if err := u.run(); err != nil {
+			left = append(left, fmt.Errorf("%s: %w", u.name, rootCause(err)))
 		}
 	}
 	if len(left) == 0 {

@@ -215,6 +215,37 @@ func TestInterruptedAnywhere(t *testing.T) {
 	}
 }
 
+// What cannot be undone is named, and everything else is undone.
+func TestUndoThatFails(t *testing.T) {
+	dir := t.TempDir()
+	p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a/b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	err = p.apply(&watched{context.Background(), func() error {
+		if looks++; looks == 1 {
+			return nil
+		}
+		put(t, dir, "target/a/b/mine", "mine")
+		return context.Canceled
+	}})
+	if err == nil || !strings.Contains(err.Error(), "could not all be removed: a/b: ") {
+		t.Errorf("apply: %v", err)
+	}
+	if tree := readTree(t, dir); len(tree) != 1 || tree["target/a/b/mine"] != "mine" {
+		t.Errorf("left: %q", tree)
+	}
+}
+
+// watched is a context whose Err is a function.
+type watched struct {
+	context.Context
+	err func() error
+}
+
+func (w *watched) Err() error { return w.err() }
+
 // A file that appears after the plan was made is not written over.
 func TestFileThatAppearsInBetween(t *testing.T) {
 	dir := t.TempDir()
@@ -336,9 +367,19 @@ func TestGuideAge(t *testing.T) {
 	}
 }
 
-func BenchmarkQuickstartTree(b *testing.B) {
+func BenchmarkQuickstartTree(b *testing.B) { benchmarkTree(b, quickstart()) }
+
+func BenchmarkReactTree(b *testing.B) {
+	said := quickstart()
+	said[optTransports] = answer{list: []string{"smallwebrtc"}}
+	said[optClient] = answer{text: clientReact}
+	said[optClientServer] = answer{text: serverVite}
+	benchmarkTree(b, said)
+}
+
+func benchmarkTree(b *testing.B, said answers) {
 	cat := newCatalog()
-	cfg, _, _ := resolve(cat, quickstart(), "")
+	cfg, _, _ := resolve(cat, said, "")
 	dir := b.TempDir()
 	for i := 0; b.Loop(); i++ {
 		files, err := render(cfg, cat)
