@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -292,17 +293,19 @@ func renderGuides() (files []file, err error) {
 // projects: it needs no template engine.
 func renderGuide(name string) (file, error) {
 	text, err := templates.ReadFile("templates/guide/" + name + ".tmpl")
-	filled := strings.NewReplacer("<% .Version %>", version, "<% .Range %>", frameworkRange).Replace(string(text))
-	return file{path: name, data: []byte(filled), guide: true}, err
+	text = bytes.ReplaceAll(text, []byte("<% .Version %>"), []byte(version))
+	text = bytes.ReplaceAll(text, []byte("<% .Range %>"), []byte(frameworkRange))
+	return file{path: name, data: text, guide: true}, err
 }
 
 // execute fills in one template of templates/.
 func execute(name string, data any) (string, error) {
-	text, err := templates.ReadFile("templates/" + name + ".tmpl")
-	if err != nil {
-		return "", err
+	raw, err := templates.ReadFile("templates/" + name + ".tmpl")
+	text := string(raw)
+	if err != nil || !strings.Contains(text, "<%") {
+		return text, err // most of a web client: the template is the file
 	}
-	t, err := template.New(name).Delims("<%", "%>").Parse(string(text))
+	t, err := template.New(name).Delims("<%", "%>").Parse(text)
 	if err != nil {
 		return "", err
 	}
