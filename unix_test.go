@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +26,17 @@ func TestPipeInTheWay(t *testing.T) {
 	r := vbot(t, dir, initArgs()...)
 	r.wantCode(t, 1)
 	golden(t, "errors/conflict/pipe.txt", r.transcript(dir))
+}
+
+// The system's authorities are trusted.
+func TestSystemAuthorities(t *testing.T) {
+	if runtime.GOOS == "darwin" {
+		skip(t, "macOS reads no SSL_CERT_FILE")
+	}
+	s, ca := tlsStandin(t, "GET ~/secrets")
+	list := []string{"cloud", "secrets", "list"}
+	with{env: s.env()}.vbot(t, t.TempDir(), list...).wantCode(t, 1)
+	with{env: append(s.env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
 }
 
 // In a directory that was deleted only relative names are lost.

@@ -64,6 +64,7 @@ type Client struct {
 // New makes a client for the API at base. roots are the authorities to trust; nil
 // are the system's.
 func New(base *url.URL, roots *x509.CertPool, world World) *Client {
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
@@ -72,7 +73,14 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 			}
 			return nil
 		},
-		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if roots == nil && base.Scheme == "https" {
+				// Parsing the system's authorities takes about 10 ms, so start it now.
+				// Verification uses the same pool and waits for it.
+				go x509.SystemCertPool()
+			}
+			return dialer.DialContext(ctx, network, address)
+		},
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
 		TLSClientConfig:     &tls.Config{RootCAs: roots},
