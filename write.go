@@ -16,11 +16,11 @@ import (
 	"syscall"
 )
 
-// What becomes of a file: the words of the JSON report.
+// What happens to a file, in the words of the JSON report.
 const (
 	actionCreated   = "created"
-	actionKept      = "kept"      // something else is there and stays
-	actionUnchanged = "unchanged" // the same bytes are there
+	actionKept      = "kept"      // something else exists and stays
+	actionUnchanged = "unchanged" // it exists with the same bytes
 	actionReplaced  = "replaced"
 )
 
@@ -40,19 +40,18 @@ func (s step) sum() string {
 	return sum(s.data)
 }
 
-// A plan is all that a run would do in a directory, decided before the first
-// byte is written.
+// A plan is everything that a run would do in a directory. It is complete before
+// the first byte is written.
 type plan struct {
 	dir       string // absolute
 	steps     []step // sorted by path
 	conflicts []problem
-	// stuck says that a conflict is not a file that could be kept, but a link or
-	// a file where a directory is needed.
+	// stuck says that --keep-existing would not resolve all conflicts.
 	stuck bool
 }
 
-// makePlan compares files with what stands in dir, an absolute path that need
-// not exist. It follows no link below dir and changes nothing.
+// makePlan compares files with what exists in dir, an absolute path that need not
+// exist. It follows no link below dir and changes nothing.
 func makePlan(dir string, files []file, keepExisting, overwriteGuide bool) (*plan, error) {
 	p := &plan{dir: dir}
 	root, err := openTarget(dir)
@@ -75,7 +74,7 @@ func makePlan(dir string, files []file, keepExisting, overwriteGuide bool) (*pla
 	return p, nil
 }
 
-// compare decides about one file by what stands at its place in root.
+// compare decides what to do with one file by what exists at its path in root.
 func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisting, overwriteGuide bool) error {
 	conflict := func(at, message string) {
 		if !inWay[at] {
@@ -105,7 +104,7 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		// It is never opened: a link may lead anywhere and a pipe may never end.
+		// Never open it: a link may lead anywhere and a pipe may never end.
 		if info.IsDir() || s.guide && overwriteGuide || !s.guide && !keepExisting {
 			conflict(s.path, "a "+typeName(info.Mode())+" is in the way")
 			p.stuck = p.stuck || info.IsDir() || s.guide
@@ -137,10 +136,10 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 	return nil
 }
 
-// apply carries the plan out: all of it, or on any error nothing. Each file is
-// written beside its place and then put there whole, so that a run that is
-// killed leaves no half-written file; what exists is never written over, even
-// if it appeared since the plan was made.
+// apply carries out the whole plan, or on any error nothing. Each file is written
+// under a temporary name and then linked into place, so a run that is killed
+// leaves no half-written file. A file that appeared after the plan was made is
+// not overwritten.
 func (p *plan) apply(ctx context.Context) (err error) {
 	w := &writer{dirs: map[string]*os.Root{}}
 	defer func() {
@@ -154,9 +153,8 @@ func (p *plan) apply(ctx context.Context) (err error) {
 	if err := w.open(p.dir); err != nil {
 		return ioFailure("creating "+p.dir, err)
 	}
-	// Creations come first, because they can be undone without any space on
-	// the disk. The replacements are written in full before the first takes its
-	// place.
+	// Creations come first, because undoing them needs no disk space. All
+	// replacements are written in full before the first one is put in place.
 	var staged []string
 	for _, action := range []string{actionCreated, actionReplaced} {
 		for _, s := range p.steps {
@@ -292,7 +290,7 @@ func (w *writer) stage(name string, data []byte) (tmp string, err error) {
 			return "", err
 		}
 	}
-	w.onFailure(name, func() error { return ignoreMissing(dir.Remove(tmp)) })
+	w.onFailure(path.Join(path.Dir(name), tmp), func() error { return ignoreMissing(dir.Remove(tmp)) })
 	_, err = f.Write(data)
 	return tmp, errors.Join(err, f.Close())
 }
@@ -327,12 +325,12 @@ func (w *writer) create(name string, data []byte) error {
 			return err
 		}
 	}
-	w.undo[len(w.undo)-1].run = func() error {
+	w.undo[len(w.undo)-1] = undoStep{name, func() error {
 		if now, _, err := inspect(dir, base); err != nil || now != sum(data) {
 			return err // changed since: no longer ours to remove
 		}
 		return dir.Remove(base)
-	}
+	}}
 	return nil
 }
 
@@ -350,7 +348,7 @@ func (w *writer) replace(tmp string, s step) error {
 	}
 	old := w.tempName()
 	if err := dir.Link(base, old); err != nil {
-		// A file system without links: for a moment nothing is at the place.
+		// A file system without links: for a moment there is no file of this name.
 		if err := dir.Rename(base, old); err != nil {
 			return err
 		}
@@ -399,8 +397,8 @@ func openTarget(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// obstacle is what stands in the way of making dir, which does not exist: itself
-// or something above it; or nil.
+// obstacle returns the error if dir, which does not exist, cannot be made: it or
+// something above it is a link that leads nowhere or not a directory.
 func obstacle(dir string) error {
 	for d := dir; d != filepath.Dir(d); d = filepath.Dir(d) {
 		info, err := os.Stat(d)
@@ -421,7 +419,7 @@ func inTheWay(dir, what string) error {
 	return &failure{Code: codeConflict, Message: fmt.Sprintf("%s is %s; nothing was written", dir, what)}
 }
 
-// ioFailure says what was attempted and what is so afterwards.
+// ioFailure says what was attempted, and that nothing was written.
 func ioFailure(attempt string, err error) error {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -444,7 +442,7 @@ func ioFailure(attempt string, err error) error {
 	return f
 }
 
-// inspect returns the SHA-256 of a regular file in hex, and its first 64 KiB.
+// inspect returns the SHA-256 of a file in hex, and its first 64 KiB.
 func inspect(root *os.Root, name string) (hash string, head []byte, err error) {
 	f, err := root.Open(name)
 	if err != nil {

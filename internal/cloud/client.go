@@ -24,7 +24,7 @@ import (
 	"unicode"
 )
 
-// Address is that of the API, which its openapi.json describes.
+// Address is the API's address. Its openapi.json describes the API.
 const Address = "https://api.pipecat.daily.co"
 
 const (
@@ -33,36 +33,36 @@ const (
 	tryTimeout  = 30 * time.Second       // for one request with its answer
 	callTimeout = 2 * time.Minute        // for a request with all its tries
 	maxAnswer   = 8 << 20                // bytes; a listing of 200 sets has 30,000
-	maxMessage  = 500                    // runes of the API's text that are shown
+	maxMessage  = 500                    // runes of an API message to show
 )
 
-// A World is what the client needs of the program that it is in.
+// A World is what the client needs from the program.
 type World struct {
 	UserAgent string
 	Now       func() time.Time
 	Pause     func(context.Context, time.Duration) error
 	Random    func() float64           // from [0, 1)
-	Note      func(text string)        // tells the person that a request is tried again
-	Printable func(text string) string // drops what may not be printed
+	Note      func(text string)        // tells the person about a retry
+	Printable func(text string) string // drops unprintable characters
 }
 
-// A Client speaks with the API for one token.
+// A Client calls the API with one token.
 type Client struct {
 	World
 	Base         *url.URL
 	Organization string // "" for a key that belongs to one
 	TryTimeout   time.Duration
 	CallTimeout  time.Duration
-	Accepted     bool // the API has taken the token
+	Accepted     bool // the API has accepted the token
 
 	token   Secret
-	refused string // what to say when the API does not take it
+	refused string // what to say if the API rejects it
 	http    *http.Client
-	hide    []Secret // what the API's words are cleaned of
+	hide    []Secret // values to remove from the API's messages
 }
 
 // New makes a client for the API at base. roots are the authorities to trust; nil
-// are the system's.
+// means the system's.
 func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	transport := &http.Transport{
@@ -85,32 +85,31 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 		ForceAttemptHTTP2:   true,
 		TLSClientConfig:     &tls.Config{RootCAs: roots},
 	}
-	// net/http logs there what GODEBUG=http2debug=2 asks for, values and all, and
-	// bytes that a server sends unasked.
+	// With GODEBUG=http2debug=2 net/http logs requests with their values. It also
+	// logs bytes that a server sends unasked.
 	log.SetOutput(io.Discard)
 	return &Client{World: world, Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, http: &http.Client{
 		Transport: transport,
-		// A redirect would carry the values elsewhere.
+		// A redirect would send the values elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// Use makes the client speak for token. refused is what to say when the API does
-// not take it.
+// Use sets the token. refused is what to say if the API rejects it.
 func (c *Client) Use(token Secret, refused string) {
 	c.token, c.refused = token, refused
 	c.Hide(token)
 }
 
-// Hide keeps values out of what the API says.
+// Hide removes values from the API's messages.
 func (c *Client) Hide(values ...Secret) { c.hide = append(c.hide, values...) }
 
-// Personal says whether the token stands for a person, who may belong to several
-// organizations. A private API key belongs to one.
+// Personal says whether the token belongs to a person, who may be in several
+// organizations. A private API key belongs to one organization.
 func (c *Client) Personal() bool { return strings.HasPrefix(c.token.Reveal(), "pcc_pat_") }
 
-// clean makes the API's words fit to be shown: one line, of bounded length, and
-// without anything that was sent to be kept secret.
+// clean makes an API message fit to show: one line, of bounded length, without
+// any secret that was sent.
 func (c *Client) clean(s string) string {
 	var words []string
 	for _, h := range c.hide {
@@ -120,8 +119,8 @@ func (c *Client) clean(s string) string {
 		}
 		quoted, _ := json.Marshal(value)
 		words = append(words, value, strings.Trim(string(quoted), `"`), base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(value))
-		// What is longer than the text may have been cut to fit in it; and a part may
-		// be all that is recognizable, when the text was quoted twice.
+		// The API may have cut a long value. If it quoted the value twice, only parts
+		// of it can be recognized.
 		for _, run := range longRuns(s) {
 			if strings.Contains(value, run) {
 				words = append(words, run)
@@ -131,7 +130,7 @@ func (c *Client) clean(s string) string {
 			words = append(words, longRuns(value)...)
 		}
 	}
-	// Of two that overlap the longer one goes first.
+	// Of two overlapping words, replace the longer one.
 	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, w := range words {
 		s = hideWord(s, w)
@@ -143,14 +142,14 @@ func (c *Client) clean(s string) string {
 	return s
 }
 
-// longRuns are the letters and digits in s that stand together, 6 or more.
+// longRuns returns the runs of 6 or more letters and digits in s.
 func longRuns(s string) []string {
 	runs := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.DeleteFunc(runs, func(run string) bool { return len(run) < 6 || run == "hidden" })
 }
 
-// hideWord replaces word in s. One of up to 3 bytes is replaced only where it
-// stands alone: it would be found in half of all words.
+// hideWord replaces word in s. A word of up to 3 bytes is replaced only where it
+// stands alone, because it is part of many other words.
 func hideWord(s, word string) string {
 	var b strings.Builder
 	inWord := func(i int) bool {
@@ -173,13 +172,13 @@ func hideWord(s, word string) string {
 	}
 }
 
-// oneLine is s with its line ends and tabs as spaces, and printable.
+// oneLine makes s printable, with spaces for line ends and tabs.
 func (c *Client) oneLine(s string) string {
 	return strings.TrimSpace(c.Printable(strings.Join(strings.Fields(s), " ")))
 }
 
-// ParseAddress reads the address of the API, or says what is wrong with it. It
-// does not repeat it, for it may hold a password.
+// ParseAddress parses the API's address. Its error does not repeat the address,
+// which may hold a password.
 func ParseAddress(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
@@ -198,14 +197,14 @@ func ParseAddress(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// A proxyError is the HTTP status with which a proxy refused to go on.
+// A proxyError is the HTTP status of a proxy that refuses to connect.
 type proxyError int
 
 func (e proxyError) Error() string {
 	return fmt.Sprintf("the proxy refuses to connect: %d %s", int(e), http.StatusText(int(e)))
 }
 
-// Authorities are the system's, and those in the file.
+// Authorities returns the system's authorities and those in the file.
 func Authorities(name string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(name)
 	if err != nil {
@@ -223,14 +222,14 @@ func Authorities(name string) (*x509.CertPool, error) {
 
 // A request is one call of the API.
 type request struct {
-	doing  string // what a person would say: "listing secrets"
+	doing  string // for messages: "listing secrets"
 	method string
 	path   []string // below /v1
 	query  url.Values
 	body   any
 }
 
-// A shape is what a JSON answer is read into. Its check finds what is missing.
+// A shape is what a JSON answer is decoded into. check finds what is missing.
 type shape interface{ check() error }
 
 // The codes of an error, words that scripts match on.
@@ -245,16 +244,16 @@ const (
 	NotFound     = "not_found"
 )
 
-// An Error is a request that did not succeed.
+// An Error is a failed request.
 type Error struct {
-	Doing     string // what a person would say: "listing secrets"
-	Message   string // what was wrong, fit to be shown
+	Doing     string // for messages: "listing secrets"
+	Message   string // what was wrong, fit to show
 	Status    int    // of HTTP; 0 if there was no answer
 	Tries     int
-	Unsure    bool // a request may have done its work all the same
+	Unsure    bool // the request may have taken effect
 	Retryable bool // another try may succeed
 	code      string
-	after     time.Duration // how long the API asks to wait
+	after     time.Duration // how long the API asked to wait
 	err       error
 }
 
@@ -280,20 +279,20 @@ func AsError(err error) *Error {
 	return e
 }
 
-// IsNotFound says whether the API answered that what was asked for is not there.
+// IsNotFound says whether the API answered that there is no such thing.
 func IsNotFound(err error) bool {
 	e := AsError(err)
 	return e != nil && e.code == NotFound
 }
 
-// IsBadRequest says whether the API did not take the request for what it is.
+// IsBadRequest says whether the API answered 400 or 422.
 func IsBadRequest(err error) bool {
 	e := AsError(err)
 	return e != nil && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
 }
 
-// do sends the request, again if need be, and reads the answer into into. Every
-// request here can be repeated safely: it sets or removes, and never adds.
+// do sends the request, with retries, and decodes the answer into into. Every
+// request can be repeated safely: it sets or removes, and never adds.
 func (c *Client) do(ctx context.Context, r request, into shape) error {
 	var body []byte
 	if r.body != nil {
@@ -340,8 +339,8 @@ func (c *Client) do(ctx context.Context, r request, into shape) error {
 	}
 }
 
-// interrupted is the error of a call whose context has ended: that of the context,
-// if it is known that nothing was done.
+// interrupted returns the error of a call whose context has ended. That is the
+// context's own error if the request cannot have taken effect.
 func (e *Error) interrupted(ctx context.Context) error {
 	if !e.Unsure {
 		return context.Canceled
@@ -409,7 +408,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	return nil
 }
 
-// noAnswer is the error of a request without a whole answer.
+// noAnswer returns the error of a request without a complete answer.
 func (c *Client) noAnswer(err error) *Error {
 	host := c.Base.Host
 	e := &Error{code: Unavailable, err: err}
@@ -474,7 +473,7 @@ func certificateFault(err error) string {
 	return "invalid"
 }
 
-// refusal is the error of an answer that is no success.
+// refusal returns the error of an answer that is not a success.
 func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	e := &Error{Status: resp.StatusCode, code: Rejected}
 	var said struct{ Error, Message, Code string }
@@ -494,10 +493,10 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	case s == http.StatusNotFound && text != "":
 		e.code = NotFound
 	case s == http.StatusNotFound:
-		// A page that is not there is not a set that is not there.
+		// A missing page is not a missing set.
 		e.code = Failed
 	case s == http.StatusConflict:
-		// Somebody else writes the same set; but a name that is taken by a
+		// Somebody else is writing the same set: try again. But a name taken by a
 		// referenced Secret stays taken.
 		e.Retryable = !strings.Contains(strings.ToLower(text), "referenc")
 	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable:
@@ -520,7 +519,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	return e
 }
 
-// retryAfter reads the header of that name: seconds, or a date.
+// retryAfter parses a Retry-After header: seconds or a date.
 func retryAfter(s string, now time.Time) time.Duration {
 	if n, err := strconv.Atoi(s); err == nil {
 		return time.Duration(min(max(n, 0), 1<<20)) * time.Second
