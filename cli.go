@@ -209,7 +209,7 @@ func printHelp(a *app, inv *invocation) error {
 // setupGroup is for a command that only has others below it.
 func setupGroup(*invocation) runFunc {
 	return func(_ context.Context, _ *app, inv *invocation, _ []string) error {
-		return usageError("a command is missing; see `%s --help`", inv.path)
+		return usageError("missing command; see `%s --help`", inv.path)
 	}
 }
 
@@ -295,7 +295,7 @@ func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem)
 		name, _, inline := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		f := set.Lookup(name)
 		if f == nil && !isOption(name) {
-			problems = append(problems, problem{Message: "an argument that begins with - is no option; `--` before it makes it an argument"})
+			problems = append(problems, problem{Message: "unknown option; put `--` before an argument that begins with -"})
 			args = args[1:]
 			continue
 		}
@@ -312,21 +312,21 @@ func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem)
 		sw, isSwitch := f.Value.(switchFlag)
 		if isSwitch {
 			if !inline && len(args) > 1 && sw.accepts(args[1]) {
-				wrong(name, "write %s=%s", dashed(name), args[1])
+				wrong(name, "use %s=%s", dashed(name), args[1])
 				args = args[2:]
 				continue
 			}
 		} else if !inline {
 			// `--stt --llm x` is a forgotten value, not a service called --llm.
 			if len(args) == 1 || isFlag(set, args[1]) {
-				wrong(name, "a value is missing")
+				wrong(name, "missing value")
 				args = args[1:]
 				continue
 			}
 			n = 2
 		}
 		if err := set.Parse(args[:n]); err != nil && isSwitch {
-			wrong(name, "takes %s", sw.takes())
+			wrong(name, "must be %s", sw.takes())
 		}
 		args = args[n:]
 	}
@@ -390,7 +390,7 @@ func readAll(ctx context.Context, a *app, name string, limit int64) ([]byte, err
 		}
 		data, err := io.ReadAll(io.LimitReader(in, limit+1))
 		if err == nil && int64(len(data)) > limit {
-			err = fmt.Errorf("longer than %d bytes", limit)
+			err = fmt.Errorf("larger than %d bytes", limit)
 		}
 		return data, rootCause(err)
 	})

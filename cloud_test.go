@@ -204,7 +204,7 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 	os.Chmod(dir, 0o755)
 	r := with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
 	r.wantCode(t, 0)
-	if strings.Count(r.stderr, "was open to others") != 2 {
+	if strings.Count(r.stderr, "other users had access") != 2 {
 		t.Errorf("it said %q", r.stderr)
 	}
 	for path, want := range map[string]fs.FileMode{file: 0o600, dir: 0o700} {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-const helpCompletion = `Print a script that completes vbot's commands, options and values in a shell.
+const helpCompletion = `Print a shell completion script for commands, options and values.
 
 Usage:
   vbot completion bash|zsh|fish       the script for that shell
-  vbot completion words -- WORD...    what may stand for the last WORD, as scripts ask
+  vbot completion words -- WORD...    completions of the last WORD, for the scripts
 
 Options:
-      --json    answer with one JSON object on stdout
+      --json    print the result as JSON
   -h, --help    print this help
 
-What can be completed is decided by vbot itself, from its help and its catalog: the
-script only asks, and opens no connection. A line of the answer is a word, a tab and
-what it means; :files or :dirs stands for names of files or directories.
+The scripts ask vbot, which completes from its help pages and its catalog and opens no
+connection. Each line of its answer is a word, a tab and a description; :files and
+:dirs stand for file and directory names.
 
 Examples:
   eval "$(vbot completion bash)"                                    in ~/.bashrc
@@ -115,7 +115,7 @@ func setupCompletion(*invocation) runFunc {
 			return writeWords(a, inv, args[1:])
 		}
 		if len(args) != 1 || completionScripts[args[0]] == "" {
-			return usageError("one shell is needed: bash, zsh or fish; see `%s --help`", inv.path)
+			return usageError("expected one shell: bash, zsh or fish; see `%s --help`", inv.path)
 		}
 		if inv.json {
 			return writeJSON(a.stdout, struct {

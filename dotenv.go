@@ -38,7 +38,7 @@ func parseDotenv(data string) (pairs []pair, faults []fault) {
 	p := &dotenv{text: strings.TrimPrefix(data, "\ufeff"), line: 1}
 	if !utf8.ValidString(data) {
 		line := 1 + strings.Count(data[:invalidAt(data)], "\n")
-		return nil, []fault{{line, "the file is not UTF-8 text"}}
+		return nil, []fault{{line, "the file is not valid UTF-8"}}
 	}
 	first := map[string]int{}
 	for p.text != "" {
@@ -46,7 +46,7 @@ func parseDotenv(data string) (pairs []pair, faults []fault) {
 		pr, message := p.pair()
 		if message == "" && pr.Key != "" {
 			if was, ok := first[pr.Key]; ok {
-				message = fmt.Sprintf("%s is given a second time; the first is in line %d", pr.Key, was)
+				message = fmt.Sprintf("%s is already set on line %d", pr.Key, was)
 			} else {
 				first[pr.Key] = line
 			}
@@ -97,7 +97,7 @@ func (p *dotenv) pair() (pr pair, message string) {
 	end := strings.IndexAny(p.text, "=\r\n")
 	if end < 0 || p.text[end] != '=' {
 		p.rest()
-		return pair{}, "there is no = in this line"
+		return pair{}, "missing ="
 	}
 	pr.Key = strings.TrimRight(p.text[:end], " \t")
 	p.text = p.text[end+1:]
@@ -105,13 +105,13 @@ func (p *dotenv) pair() (pr pair, message string) {
 	switch {
 	// The key is not repeated: a line that was cut may have a secret there.
 	case !cloud.IsKey(pr.Key):
-		message = "what stands before the = is no key; " + cloud.KeyRule
+		message = "the text before = is not a key; " + cloud.KeyRule
 	case message != "":
 		message = pr.Key + ": " + message
 	case value == "":
 		message = pr.Key + ": the value is empty"
 	case strings.ContainsRune(value, 0):
-		message = pr.Key + ": the value holds a NUL character"
+		message = pr.Key + ": the value contains a NUL character"
 	}
 	pr.Value = cloud.NewSecret(value)
 	return pr, message
@@ -127,11 +127,11 @@ func (p *dotenv) value() (value, message string) {
 	value, ok := p.quoted(quote)
 	if !ok {
 		p.text = "" // the rest of the file is inside the quotes
-		return "", fmt.Sprintf("the closing %c is missing", quote)
+		return "", fmt.Sprintf("missing closing %c", quote)
 	}
 	blank = p.skipBlanks()
 	if rest := p.rest(); rest != "" && (!blank || rest[0] != '#') {
-		return "", fmt.Sprintf("there is text after the closing %c", quote)
+		return "", fmt.Sprintf("unexpected text after the closing %c", quote)
 	}
 	return value, ""
 }
@@ -235,7 +235,7 @@ func splitPairs(arg string) (pairs []pair, err error) {
 	return pairs, nil
 }
 
-var errAmbiguous = errors.New("this can be read as one pair or as several; give each pair as an argument of its own, put the value in double quotes, or use --file")
+var errAmbiguous = errors.New("this may be one pair or several; pass each pair as its own argument, put the value in double quotes, or use --file")
 
 // closingQuote is the index of the quote that ends s and stands before white
 // space or the end, or -1.

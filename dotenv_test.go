@@ -26,7 +26,7 @@ func read(data string) string {
 }
 
 func TestDotenv(t *testing.T) {
-	const after = `: there is text after the closing "`
+	const after = `: unexpected text after the closing "`
 	long := strings.Repeat("K", 64)
 	for _, c := range []struct{ in, want string }{
 		// What other tools store wrong, refuse, or read as it is meant.
@@ -36,18 +36,18 @@ func TestDotenv(t *testing.T) {
 		{`K="a" and "b"`, "1: K" + after},
 		{`K="a\nb"`, `K="a\nb"`},
 		{`K="a \"q\" b"`, `K="a \"q\" b"`},
-		{"K=one\nK=two", "2: K is given a second time; the first is in line 1"},
-		{"K=a\x00b", "1: K: the value holds a NUL character"},
+		{"K=one\nK=two", "2: K is already set on line 1"},
+		{"K=a\x00b", "1: K: the value contains a NUL character"},
 		{"export K=v", `K="v"`},
 		{"\ufeffK=v", `K="v"`},
 		{"K=\"-----BEGIN-----\nYQ==\n-----END-----\"\nL=1", "K=\"-----BEGIN-----\\nYQ==\\n-----END-----\"\nL=\"1\""},
 		{"K=", "1: K: the value is empty"},
 		{`K=""`, "1: K: the value is empty"},
-		{`K="`, `1: K: the closing " is missing`},
-		{"K=\xe9", "1: the file is not UTF-8 text"},
-		{"\xff\xfeK\x00", "1: the file is not UTF-8 text"},
-		{"A=1\nB=\xe9", "2: the file is not UTF-8 text"},
-		{"a bad line\nK=\nL=1\n=x", "1: there is no = in this line\n2: K: the value is empty\n4: what stands before the = is no key; " + cloud.KeyRule},
+		{`K="`, `1: K: missing closing "`},
+		{"K=\xe9", "1: the file is not valid UTF-8"},
+		{"\xff\xfeK\x00", "1: the file is not valid UTF-8"},
+		{"A=1\nB=\xe9", "2: the file is not valid UTF-8"},
+		{"a bad line\nK=\nL=1\n=x", "1: missing =\n2: K: the value is empty\n4: the text before = is not a key; " + cloud.KeyRule},
 		{"K=a#b", `K="a#b"`},
 		{"K=a=b==", `K="a=b=="`},
 		{"K = v", `K="v"`},
@@ -66,7 +66,7 @@ func TestDotenv(t *testing.T) {
 		{"export=1", `export="1"`},
 		{"export =1", `export="1"`},
 		{"exported=1", `exported="1"`},
-		{"export K", "1: there is no = in this line"},
+		{"export K", "1: missing ="},
 		{"K=#v", `K="#v"`},
 		{"K= #v", "1: K: the value is empty"},
 		{"K=v #", `K="v"`},
@@ -78,18 +78,18 @@ func TestDotenv(t *testing.T) {
 		{"K='a\r\nb'", `K="a\nb"`},
 		{"K='a\rb'\nL=", "3: L: the value is empty"},
 		{`K="\t\\ \d \$x"`, `K="\t\\ \\d \\$x"`},
-		{`K="a\`, `1: K: the closing " is missing`},
-		{`K='it''s'`, "1: K: there is text after the closing '"},
+		{`K="a\`, `1: K: missing closing "`},
+		{`K='it''s'`, "1: K: unexpected text after the closing '"},
 		{`K="v"#c`, "1: K" + after},
 		{"K=\"a\nb\" x\nL=\"\"", "1: K" + after + "\n3: L: the value is empty"},
-		{"K='open\nL=1\nM=2", "1: K: the closing ' is missing"},
-		{"bad key='x\ny'\nL=1\nK", "1: what stands before the = is no key; " + cloud.KeyRule + "\n4: there is no = in this line"},
+		{"K='open\nL=1\nM=2", "1: K: missing closing '"},
+		{"bad key='x\ny'\nL=1\nK", "1: the text before = is not a key; " + cloud.KeyRule + "\n4: missing ="},
 		{long + "=v", long + `="v"`},
-		{long + "K=v", "1: what stands before the = is no key; " + cloud.KeyRule},
+		{long + "K=v", "1: the text before = is not a key; " + cloud.KeyRule},
 		{"1-a_B=v", `1-a_B="v"`},
-		{"K:v", "1: there is no = in this line"},
-		{"é=v", "1: what stands before the = is no key; " + cloud.KeyRule},
-		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is given a second time; the first is in line 1"},
+		{"K:v", "1: missing ="},
+		{"é=v", "1: the text before = is not a key; " + cloud.KeyRule},
+		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is already set on line 1"},
 	} {
 		if got := read(c.in); got != c.want {
 			t.Errorf("%.80q is read as\n%.200s\nwant\n%.200s", c.in, got, c.want)

@@ -37,9 +37,9 @@ func TestHiddenPrompt(t *testing.T) {
 	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app")
 	s.keep("app", "us-west", "ready", "OLD")
 	term := s.terminal(t, "secrets", "set", "app", "OLD", "NEW", "THIRD=3")
-	term.sees("OLD for app (not shown): ")
+	term.sees("OLD for app (hidden): ")
 	term.types("hunter2-first\r")
-	term.sees("NEW for app (not shown): ")
+	term.sees("NEW for app (hidden): ")
 	term.types("hunter2-wrong\x15hunter2-é\x7f2nd\r") // Ctrl-U, backspace
 	term.sees("Store 3 keys? [y/N] ")
 	term.types("y\n")
@@ -60,7 +60,7 @@ func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	for _, args := range [][]string{{"secrets", "set", "app", "KEY", "--skip"}, {"secrets", "set", "app", "KEY", "--skip", "--json"}} {
 		s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app", "PUT ~/secrets/app").misbehave("PUT", echo(400), echo(400))
 		term := s.terminal(t, args...)
-		term.sees("KEY for app (not shown): ")
+		term.sees("KEY for app (hidden): ")
 		term.types("hunter2-pl4nted\r")
 		if code := term.ends(); code != 1 || strings.Contains(term.text(), "hunter2") || strings.Contains(term.text(), "pl4nted") {
 			t.Errorf("exit code %d\n%s", code, term.text())
@@ -68,7 +68,7 @@ func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	}
 	s := newStandin(t)
 	term := s.terminal(t, "secrets", "set", "app", "KEY", "--skip")
-	term.sees("KEY for app (not shown): ")
+	term.sees("KEY for app (hidden): ")
 	term.types("-----BEGIN PRIVATE KEY-----\r")
 	if code := term.ends(); code != 2 || !strings.Contains(term.text(), "--file") {
 		t.Errorf("the first line of a key: exit code %d\n%s", code, term.text())
@@ -98,7 +98,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 			t.Parallel()
 			s := newStandin(t)
 			term := s.terminal(t, "secrets", "set", "app", "KEY")
-			term.sees("KEY for app (not shown): ")
+			term.sees("KEY for app (hidden): ")
 			term.types(c.keys)
 			if c.signal != 0 {
 				time.Sleep(20 * time.Millisecond) // the keys arrive first
@@ -113,7 +113,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 			if strings.Contains(term.text(), "hunter2") {
 				t.Errorf("what was typed was shown:\n%s", term.text())
 			}
-			if c.code == 2 && c.keys != "\r" && !strings.Contains(term.text(), "--file") && !strings.Contains(term.text(), "in a file") {
+			if c.code == 2 && c.keys != "\r" && !strings.Contains(term.text(), "--file") && !strings.Contains(term.text(), "use a file") {
 				t.Errorf("it does not name the way out:\n%s", term.text())
 			}
 		})
@@ -125,7 +125,7 @@ func TestHiddenPromptTakesALongLine(t *testing.T) {
 	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app")
 	long := strings.Repeat("0123456789", 410)[:4094]
 	term := s.terminal(t, "secrets", "set", "app", "KEY", "--skip")
-	term.sees("KEY for app (not shown): ")
+	term.sees("KEY for app (hidden): ")
 	term.types(long + "\r")
 	if code := term.ends(); code != 0 || s.values("app")["KEY"] != long {
 		t.Errorf("exit code %d, stored %d bytes", code, len(s.values("app")["KEY"]))
@@ -136,9 +136,9 @@ func TestHiddenPromptTakesALongLine(t *testing.T) {
 func TestHiddenPromptAsksAgain(t *testing.T) {
 	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := s.terminal(t, "secrets", "set", "app", "KEY", "--skip")
-	term.sees("KEY for app (not shown): ")
+	term.sees("KEY for app (hidden): ")
 	term.types("hunter\x1b[D2\r")
-	term.sees("once more")
+	term.sees("Try again")
 	term.types("hunter2\r")
 	if code := term.ends(); code != 0 || s.values("app")["KEY"] != "hunter2" {
 		t.Errorf("exit code %d, stored %q", code, s.values("app"))
@@ -150,7 +150,7 @@ func TestHiddenPromptAsksAgain(t *testing.T) {
 func TestHiddenPromptAfterAStop(t *testing.T) {
 	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := s.terminal(t, "secrets", "set", "app", "KEY", "--skip")
-	term.sees("KEY for app (not shown): ")
+	term.sees("KEY for app (hidden): ")
 	term.waits(false)
 	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
 		if err := term.cmd.Process.Signal(sig); err != nil {
@@ -165,7 +165,7 @@ func TestHiddenPromptAfterAStop(t *testing.T) {
 	if code := term.ends(); code != 0 || term.state() != term.before || s.values("app")["KEY"] != "hunter2" {
 		t.Errorf("exit code %d, stored %q", code, s.values("app"))
 	}
-	if strings.Contains(term.text(), "hunter2") || strings.Count(term.text(), "not shown") < 2 {
+	if strings.Contains(term.text(), "hunter2") || strings.Count(term.text(), "hidden") < 2 {
 		t.Errorf("the terminal shows\n%s", term.text())
 	}
 }
@@ -175,7 +175,7 @@ func TestEnterMeansNo(t *testing.T) {
 	for _, c := range []struct{ name, args, question string }{
 		{"set", "secrets set app K=1 N=2", "Store 2 keys? [y/N] "},
 		{"unset", "secrets unset app K", "Remove key K of secret set app of organization acme, region us-west? [y/N] "},
-		{"delete", "secrets delete app", "with 1 key? It cannot be undone. [y/N] "},
+		{"delete", "secrets delete app", "with 1 key? This cannot be undone. [y/N] "},
 	} {
 		for _, keys := range []string{"\n", "n\n", "nonsense\n"} {
 			s := newStandin(t).want("GET ~/secrets/app")
@@ -206,7 +206,7 @@ func TestImagePullAtATerminal(t *testing.T) {
 	for _, keys := range []string{"bob:hunter2\r", "bob\rhunter2\r"} {
 		s := newStandin(t).want("GET ~/secrets", "PUT ~/secrets/reg")
 		term := s.terminal(t, "secrets", "image-pull-secret", "reg", "ghcr.io")
-		term.sees("USER:PASSWORD for https://ghcr.io (not shown): ")
+		term.sees("USER:PASSWORD for https://ghcr.io (hidden): ")
 		term.types(keys)
 		if code := term.ends(); code != 0 || s.values("reg")["value"] != "Ym9iOmh1bnRlcjI=" {
 			t.Errorf("%q: exit code %d, stored %q\n%s", keys, code, s.values("reg"), term.text())
@@ -217,7 +217,7 @@ func TestImagePullAtATerminal(t *testing.T) {
 	}
 	s := newStandin(t)
 	term := s.terminal(t, "secrets", "image-pull-secret", "reg", "ghcr.io", "--no-input")
-	if code := term.ends(); code != 2 || !strings.Contains(term.text(), "nobody can be asked") {
+	if code := term.ends(); code != 2 || !strings.Contains(term.text(), "vbot cannot ask for it") {
 		t.Errorf("--no-input: exit code %d\n%s", code, term.text())
 	}
 }
@@ -231,11 +231,11 @@ func TestLoginAtATerminal(t *testing.T) {
 	cmd := vbotCommand(t, dir, "cloud", "login")
 	cmd.Env = append(cmd.Env, env...)
 	term := openTerminal(t, cmd)
-	term.sees("Token (not shown): ")
+	term.sees("Token (hidden): ")
 	term.types(testToken + "\r")
 	term.sees("Number (1): ")
 	term.types("7\n")
-	term.sees("is none of them: a number from 1 to 3, an id or a name\nNumber (1): ")
+	term.sees("is not a choice; enter a number from 1 to 3, an id or a name\nNumber (1): ")
 	term.types("beta\n")
 	if code := term.ends(); code != 0 || strings.Contains(term.text(), testToken) {
 		t.Errorf("exit code %d\n%s", code, term.text())

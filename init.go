@@ -12,36 +12,35 @@ import (
 )
 
 // The lines of the options that shape a bot come from their table.
-const helpInit = `Scaffold a voice bot, or write the guides for a coding agent.
+const helpInit = `Scaffold a voice bot, or write guides for a coding agent.
 
 Usage:
-  vbot init quickstart [OPTIONS]           a bot that talks, in ./vbot-quickstart
+  vbot init quickstart [OPTIONS]           a ready-made bot in ./vbot-quickstart
   vbot init [TARGET_DIR] BOT_OPTIONS...    the bot that the options describe
-  vbot init [TARGET_DIR]                   on a terminal: asks, and scaffolds a bot or
-                                           writes the guides
+  vbot init [TARGET_DIR]                   in a terminal: ask what to write
   vbot init TARGET_DIR                     elsewhere, or with --no-input: AGENTS.md,
                                            AGENT_IMPORT.md, GETTING_STARTED.md
 
-TARGET_DIR is made if it is missing; with bot options it defaults to the current
-directory. The name quickstart is taken: write ./quickstart for a directory of
-that name. Existing files are never written over.
+vbot creates TARGET_DIR if it does not exist. With bot options it defaults to the
+current directory. For a directory named quickstart, write ./quickstart. Existing
+files are never overwritten.
 
-Questions are numbered lines where TERM is unset or dumb, and with NO_COLOR or
-VBOT_PLAIN_PROMPTS=1.
+When TERM is unset or dumb, or with NO_COLOR or VBOT_PLAIN_PROMPTS=1, vbot asks with
+numbered lines.
 
-Bot options (any of them scaffolds, without questions):
-%s  -c, --config FILE                      take the options from a JSON file; - is stdin;
-                                         options on the command line come first
-      --dry-run                          print the configuration as JSON, write nothing
+Bot options (any of them disables the questions):
+%s  -c, --config FILE                      read options from a JSON file; - is stdin;
+                                         command-line options override it
+      --dry-run                          print the configuration as JSON; write nothing
 
-An ID is one that --list-options prints, or a real name such as deepgram.
+An ID is an id from --list-options or a name such as deepgram.
 
 Other options:
       --list-options                     print the allowed values as JSON
-      --describe-options                 the same with names, variables and needs
-      --keep-existing                    keep existing files, write only what is missing
+      --describe-options                 also print names, variables and requirements
+      --keep-existing                    keep existing files; write only missing ones
       --overwrite-guide                  replace existing guides with current ones
-      --json                             report as JSON on stdout
+      --json                             print the result as JSON
       --no-input                         never ask
   -h, --help                             print this help
 
@@ -52,7 +51,7 @@ Examples:
   vbot init my-bot -t twilio -m realtime --realtime openai --no-deploy-to-cloud
   vbot init my-bot -t smallwebrtc -m realtime --realtime openai --client-framework react
   vbot init my-bot --config bot.json --dry-run
-  vbot init . --no-input                   the guides, for a coding agent to go on
+  vbot init . --no-input                   guides for a coding agent
 `
 
 // initOptions is what stands on the command line of init.
@@ -98,12 +97,12 @@ func setupInit(inv *invocation) runFunc {
 // run decides which of its three jobs init was given, and does it.
 func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
 	if len(args) > 1 {
-		return usageError("one directory at a time, and got %s", strings.Join(quoteAll(args), " "))
+		return usageError("expected one directory, got %s", strings.Join(quoteAll(args), " "))
 	}
 	target := ""
 	if len(args) == 1 {
 		if target = args[0]; target == "" {
-			return usageError("the name of the target directory is empty")
+			return usageError("the directory's name is empty")
 		}
 	}
 	switch {
@@ -117,7 +116,7 @@ func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []s
 	case !o.noInput && canAsk(a):
 		return o.ask(ctx, a, inv, target)
 	case target == "":
-		return usageError("name a directory for the guides, or say which bot to scaffold; see `vbot init --help`")
+		return usageError("missing directory or bot options; see `vbot init --help`")
 	}
 	return o.writeGuides(ctx, a, inv, target)
 }
@@ -132,7 +131,7 @@ func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) e
 	var problems []problem
 	refuse := func(field, where string) {
 		problems = append(problems, problem{Field: field, where: where,
-			Message: "quickstart is a fixed bot and takes no such option; name another directory, or ./quickstart"})
+			Message: "quickstart takes no bot options; choose another directory, or ./quickstart"})
 	}
 	for _, opt := range options {
 		if _, ok := o.said[opt]; ok {
@@ -186,7 +185,7 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 		return &failure{Code: codeInvalidConfig, Problems: problems, hint: "nothing was written; `vbot init --describe-options` explains the allowed values"}
 	}
 	for _, l := range left {
-		a.note("%s of the configuration file is left out: %s", l.what, l.why)
+		a.note("ignoring %s from the configuration file: %s", l.what, l.why)
 	}
 	files, err := render(cfg, cat)
 	if err != nil {
@@ -195,7 +194,7 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 	p, err := makePlan(dir, files, o.keepExisting, o.overwriteGuide)
 	if o.dryRun {
 		if err != nil {
-			a.note("a run would fail: %v", err)
+			a.note("would fail: %v", err)
 		} else {
 			p.preview(a)
 		}
@@ -276,7 +275,7 @@ func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target s
 	if o.overwriteGuide {
 		words = append(words, "--overwrite-guide")
 	}
-	a.note("\nThe same, without questions:\n  %s", strings.Join(words, " "))
+	a.note("\nTo do the same without questions:\n  %s", strings.Join(words, " "))
 	return nil
 }
 
@@ -311,11 +310,11 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 // preview says what a run would keep or refuse.
 func (p *plan) preview(a *app) {
 	for _, c := range p.conflicts {
-		a.note("a run would refuse: %s", c.line())
+		a.note("would conflict: %s", c.line())
 	}
 	for _, s := range p.steps {
 		if s.action == actionKept && !s.guide {
-			a.note("a run would keep: %s", s.path)
+			a.note("would keep: %s", s.path)
 		}
 	}
 	p.explainGuides(a)
@@ -327,10 +326,10 @@ func (p *plan) refuse() error {
 		return nil
 	}
 	f := &failure{Code: codeConflict, Problems: p.conflicts,
-		Message: fmt.Sprintf("nothing was written to %s, because of what is there", p.dir),
-		hint:    "choose another directory, move these away, or use --keep-existing to write only what is missing"}
+		Message: fmt.Sprintf("existing files in %s are in the way; nothing was written", p.dir),
+		hint:    "choose another directory, move them away, or use --keep-existing to write only missing files"}
 	if p.stuck {
-		f.hint = "choose another directory, or move these away; --keep-existing cannot write past a directory or a link"
+		f.hint = "choose another directory, or move them away; --keep-existing does not help with directories and links"
 	}
 	return f
 }
@@ -349,7 +348,7 @@ func (p *plan) report(a *app, inv *invocation, cfg *config) error {
 		}
 	}
 	if p.count(actionUnchanged) == len(p.steps) {
-		a.note("nothing to do: all %s are in %s already", plural(len(p.steps), "file"), p.dir)
+		a.note("nothing to do: all %s in %s are up to date", plural(len(p.steps), "file"), p.dir)
 	}
 	p.explainGuides(a)
 	if !inv.json {
@@ -373,7 +372,7 @@ func (p *plan) report(a *app, inv *invocation, cfg *config) error {
 
 // nextSteps says how to go on, as commands to copy.
 func (p *plan) nextSteps(a *app, target string, cfg config) {
-	then := "README.md says how to reach it."
+	then := "README.md explains how to reach the bot."
 	if cfg.hasTransport("rtc_small") {
 		then = "Then open http://localhost:7860 and talk. README.md says more."
 	}
@@ -381,13 +380,13 @@ func (p *plan) nextSteps(a *app, target string, cfg config) {
 		then = fmt.Sprintf(`Then, in another terminal, with Node.js:
   cd %s
   npm install
-  npm run dev               # and open the address that it prints
+  npm run dev               # then open the address it prints
 README.md says more.`, shellPath(filepath.Join(target, "client")))
 	}
 	a.note(`
 Next, with uv (https://docs.astral.sh/uv):
   cd %s
-  cp .env.example .env      # and fill in the keys
+  cp .env.example .env      # fill in the keys
   uv run bot.py
 %s`, shellPath(filepath.Join(target, "server")), then)
 }
@@ -423,11 +422,11 @@ func (p *plan) explainGuides(a *app) {
 		if !s.guide || s.action != actionKept {
 			continue
 		}
-		why := "is not the guide of this version"
+		why := "differs from this version's guide"
 		if guideAge(s.found) < 0 {
-			why = "was written by an older vbot"
+			why = "an older vbot wrote"
 		}
-		a.note("%s %s and was kept; to replace it: vbot init --overwrite-guide %s", s.path, why, shellQuote(p.dir))
+		a.note("kept %s, which %s; to replace it: vbot init --overwrite-guide %s", s.path, why, shellQuote(p.dir))
 	}
 }
 
@@ -438,7 +437,7 @@ func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 		if !s.guide || s.action != actionKept || guideAge(s.found) >= 0 {
 			continue
 		}
-		yes, err := confirm(ctx, a, s.path+" was written by an older vbot. Replace it, with any changes you made?")
+		yes, err := confirm(ctx, a, s.path+" was written by an older vbot. Replace it and lose any changes you made?")
 		if err != nil {
 			return err
 		}
@@ -551,7 +550,7 @@ func describeForPeople(a *app, cat *catalog) error {
 		}
 		w.Flush() // a section has columns of its own
 	}
-	fmt.Fprintln(w, "\nVariables in brackets are optional. A bot is of the type web or telephony (--bot-type).")
+	fmt.Fprintln(w, "\nVariables in brackets are optional. --bot-type is web or telephony.")
 	return w.Flush()
 }
 

@@ -255,7 +255,7 @@ func TestConfigFileForms(t *testing.T) {
 	}
 	long := with{stdin: `{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`}.vbot(t, dir, "init", "-c", "-")
 	long.wantCode(t, 2)
-	if !strings.Contains(long.stderr, "longer than") {
+	if !strings.Contains(long.stderr, "larger than") {
 		t.Errorf("a huge file: %s", long.stderr)
 	}
 	vbot(t, dir, "init", "there", "--config", ".").wantCode(t, 2)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"text/tabwriter"
 
 	"vbot/internal/cloud"
@@ -15,44 +14,44 @@ const helpCloud = `Sign in to Pipecat Cloud and manage secrets.
 Usage: vbot cloud COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
-  login      store a token and the organization to work in
-  logout     remove them
-  whoami     show the organization, the API's address and where the token is from
+  login      store a token and select an organization
+  logout     remove the stored token and organization
+  whoami     show the organization, the API address and the source of the token
   secrets    list, set, unset and delete secrets
 
 Options:
-      --json    answer with one JSON object on stdout
+      --json    print the result as JSON
   -h, --help    print this help
 
 Environment:
-  VBOT_TOKEN           token; comes before the one that login stored
-  VBOT_ORGANIZATION    organization; comes before the one that login stored
-  VBOT_CONFIG          file for what login stores
-                       (default: vbot/config.json in your config directory)
-  VBOT_API_URL         address of the API (default: ` + cloud.Address + `)
-  VBOT_CA_FILE         PEM file of authorities to trust besides the system's
+  VBOT_TOKEN           token; overrides the stored one
+  VBOT_ORGANIZATION    organization; overrides the stored one
+  VBOT_CONFIG          file in which login stores the token
+                       (default: vbot/config.json in your configuration directory)
+  VBOT_API_URL         API address (default: ` + cloud.Address + `)
+  VBOT_CA_FILE         PEM file of additional certificate authorities
   HTTPS_PROXY, NO_PROXY
-                       proxy for requests, and hosts to reach without it
+                       proxy, and hosts to reach without it
 
 Examples:
   vbot cloud login
   vbot cloud secrets list
 `
 
-const helpLogin = `Store a token and the organization to work in.
+const helpLogin = `Store a token and select an organization.
 
 Usage: vbot cloud login [OPTIONS]
 
-The token is a personal access token (pcc_pat_...) or a private API key of Pipecat
-Cloud. It is asked for and not shown; when stdin is no terminal, its first line is
-the token. It is checked with the API before it is stored, in a file that only you
-can read.
+The token is a Pipecat Cloud personal access token (pcc_pat_...) or private API key.
+vbot asks for it in a hidden prompt or, if stdin is not a terminal, reads the first
+line of stdin. It checks the token with the API, then stores it in a file that only
+you can read.
 
 Options:
-  -o, --organization ORG    organization to work in
-                            (default: the token's only one, else it is asked for)
+  -o, --organization ORG    organization (default: the token's only one; if it has
+                            several, vbot asks)
       --no-input            never ask
-      --json                report as JSON on stdout
+      --json                print the result as JSON
   -h, --help                print this help
 
 Examples:
@@ -65,22 +64,22 @@ const helpLogout = `Remove the stored token and organization.
 Usage: vbot cloud logout [OPTIONS]
 
 Options:
-      --json    report as JSON on stdout
+      --json    print the result as JSON
   -h, --help    print this help
 
 Examples:
   vbot cloud logout
 `
 
-const helpWhoami = `Show the organization, the API's address and where the token is from.
+const helpWhoami = `Show the organization, the API address and the source of the token.
 
 Usage: vbot cloud whoami [OPTIONS]
 
-The token is checked with the API, and never shown.
+vbot checks the token with the API and never shows it.
 
 Options:
-  -o, --organization ORG    organization to ask about (default: the current one)
-      --json                answer with one JSON object
+  -o, --organization ORG    organization (default: the current one)
+      --json                print the result as JSON
   -h, --help                print this help
 
 Examples:
@@ -111,7 +110,7 @@ func pickOrganization(ctx context.Context, a *app, names []string) (string, erro
 	for _, name := range names {
 		choices = append(choices, choice{label: printable(name)})
 	}
-	i, err := p.choose(ctx, "Organization to work in", choices, 0)
+	i, err := p.choose(ctx, "Which organization?", choices, 0)
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +122,7 @@ func pickOrganization(ctx context.Context, a *app, names []string) (string, erro
 func noArguments(args []string, t target) error {
 	problems := t.problems()
 	if len(args) > 0 {
-		problems = append([]problem{{Field: "arguments", Message: "takes no arguments, and got " + strconv.Itoa(len(args))}}, problems...)
+		problems = append([]problem{{Field: "arguments", Message: fmt.Sprintf("takes no arguments (%d given)", len(args))}}, problems...)
 	}
 	if len(problems) == 0 {
 		return nil
@@ -140,7 +139,7 @@ func login(ctx context.Context, a *app, inv *invocation, t target, noInput bool)
 	if len(problems) > 0 {
 		return &failure{Code: codeInvalidConfig, Problems: problems}
 	}
-	token, err := secretLine(ctx, a, noInput, "token", "Token (not shown):")
+	token, err := secretLine(ctx, a, noInput, "token", "Token (hidden):")
 	if err != nil {
 		return err
 	}
@@ -162,9 +161,9 @@ func login(ctx context.Context, a *app, inv *invocation, t target, noInput bool)
 	if err := file.Write(cloud.Settings{Token: token.Reveal(), Organization: c.Organization}); err != nil {
 		return ioFailure("storing the token in "+file.Path, err)
 	}
-	a.note("signed in to %s; the token is in %s", c.orgLabel(), file.Path)
+	a.note("signed in to %s; token stored in %s", c.orgLabel(), file.Path)
 	if a.getenv("VBOT_TOKEN") != "" {
-		a.note("VBOT_TOKEN is set, and comes before it")
+		a.note("VBOT_TOKEN is set and overrides it")
 	}
 	return inv.report(a, struct {
 		Organization orNull `json:"organization"`
@@ -187,12 +186,12 @@ func setupLogout(*invocation) runFunc {
 			return ioFailure("removing "+file.Path, err)
 		}
 		if removed {
-			a.note("signed out: %s is removed", file.Path)
+			a.note("signed out: removed %s", file.Path)
 		} else {
-			a.note("nothing to do: there is no %s", file.Path)
+			a.note("nothing to do: %s does not exist", file.Path)
 		}
 		if a.getenv("VBOT_TOKEN") != "" {
-			a.note("VBOT_TOKEN is set, and still signs you in")
+			a.note("VBOT_TOKEN is set; you are still signed in")
 		}
 		return inv.report(a, struct {
 			Removed    bool   `json:"removed"`
@@ -223,8 +222,8 @@ func setupWhoami(inv *invocation) runFunc {
 			}{orNull(c.Organization), c.Base.String(), c.tokenFrom})
 		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(w, "Organization:\t%s\nAPI:\t%s\nToken from:\t%s\n",
-			cmp.Or(c.Organization, "the one that the API key belongs to"), printable(c.Base.String()), printable(c.tokenFrom))
+		fmt.Fprintf(w, "Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
+			cmp.Or(c.Organization, "the API key's own"), printable(c.Base.String()), printable(c.tokenFrom))
 		return w.Flush()
 	}
 }

@@ -52,26 +52,26 @@ func commands() *command {
 	}}
 }
 
-const helpTop = `vbot starts voice-bot projects and keeps their secrets in the cloud.
+const helpTop = `vbot scaffolds voice bots and manages their secrets in the cloud.
 
 Usage: vbot COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
-  init          scaffold a voice bot, or write the guides for a coding agent
+  init          scaffold a voice bot, or write guides for a coding agent
   cloud         sign in to Pipecat Cloud and manage secrets
-  completion    print a script that completes commands in a shell
+  completion    print a shell completion script
   version       print the version
-  help          print the help of a command
+  help          print help for a command
 
 Options:
-  -h, --help    print this help; it works after every command too
+  -h, --help    print this help; works after every command
   --version     print the version
-  --json        answer with one JSON object on stdout
+  --json        print the result as JSON
 
 Examples:
-  vbot init quickstart         a bot that talks, in ./vbot-quickstart
-  vbot init --help             every option of init
-  vbot init --list-options     the services and transports there are, as JSON
+  vbot init quickstart         a ready-made bot in ./vbot-quickstart
+  vbot init --help             all options of init
+  vbot init --list-options     services and transports, as JSON
   vbot cloud secrets --help    the commands for secrets
 `
 
@@ -80,7 +80,7 @@ const helpVersion = `Print the version of vbot.
 Usage: vbot version [--json]
 
 Options:
-  --json        also the Go version and the linked modules, as JSON
+  --json        print JSON, with the Go version and the linked modules
   -h, --help    print this help
 
 Examples:
@@ -118,7 +118,7 @@ func setupTop(inv *invocation) runFunc {
 func setupVersion(*invocation) runFunc {
 	return func(_ context.Context, a *app, inv *invocation, args []string) error {
 		if len(args) > 0 {
-			return usageError("takes no arguments, and got %q", args[0])
+			return usageError("unexpected argument %q", args[0])
 		}
 		return printVersion(a, inv)
 	}

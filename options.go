@@ -101,25 +101,25 @@ var dialModes = []word{{modeDialIn, "people call the bot"}, {modeDialOut, "the b
 var (
 	optName = &option{
 		key: "project_name", flag: "name", short: "n", text: func(c *config) *string { return &c.ProjectName },
-		value: "NAME", help: "name of the project (default: of the directory)",
-		turn: 1, ask: "Name of the project", label: "Name",
+		value: "NAME", help: "project name (default: the directory's name)",
+		turn: 1, ask: "Project name", label: "Name",
 	}
 	optBotType = &option{
 		key: "bot_type", flag: "bot-type", short: "b", text: func(c *config) *string { return &c.BotType },
-		value: "web|telephony", help: "default: telephony if a transport is, else web",
+		value: "web|telephony", help: "default: depends on the transports",
 		words: []word{{botWeb, "in a browser or an app"}, {botTelephony, "on the phone"}},
 		turn:  2, ask: "What kind of bot?", label: "Bot type", first: botWeb,
 	}
 	optTransports = &option{
 		key: "transports", flag: "transport", short: "t", list: func(c *config) *[]string { return &c.Transports },
-		value: "ID", help: "transport; repeat it for several", kind: kindTransport,
-		turn: 3, ask: "How do people reach it?", label: "Transports", first: "smallwebrtc",
+		value: "ID", help: "transport; repeatable", kind: kindTransport,
+		turn: 3, ask: "How do people connect?", label: "Transports", first: "smallwebrtc",
 	}
 	optMode = &option{
 		key: "mode", flag: "mode", short: "m", text: func(c *config) *string { return &c.Mode },
 		value: "cascade|realtime", help: "cascade: --stt, --llm, --tts; realtime: --realtime",
-		words: []word{{modeCascade, "speech to text, language model, text to speech"}, {modeRealtime, "one model that hears and speaks"}},
-		turn:  4, ask: "How does it think?", label: "Mode", first: modeCascade,
+		words: []word{{modeCascade, "speech to text, language model, text to speech"}, {modeRealtime, "one speech-to-speech model"}},
+		turn:  4, ask: "How does it process speech?", label: "Mode", first: modeCascade,
 	}
 	optSTT = &option{
 		key: "stt_service", flag: "stt", text: func(c *config) *string { return (*string)(&c.STTService) },
@@ -143,53 +143,53 @@ var (
 	}
 	optVideo = &option{
 		key: "video_service", flag: "video", text: func(c *config) *string { return (*string)(&c.VideoService) },
-		value: "ID", help: "video avatar; web bots", kind: kindVideo, noun: "video avatar service", web: "video",
+		value: "ID", help: "video avatar; web bots only", kind: kindVideo, noun: "video avatar service", web: "video",
 		turn: 11, ask: "Video avatar", label: "Video avatar", none: "no avatar",
 	}
 	optClient = &option{
 		key: "client_framework", flag: "client-framework", text: func(c *config) *string { return (*string)(&c.ClientFramework) },
 		value: "FRAMEWORK", help: "web client: react, vanilla or none (default: none)",
-		words: []word{{clientReact, "a React app in TypeScript"}, {clientVanilla, "a page in plain JavaScript"}, {clientNone, "no client is written"}},
+		words: []word{{clientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {clientNone, "no web client"}},
 		web:   "a web client",
 		turn:  12, ask: "Web client", label: "Web client", first: clientNone,
 	}
 	optClientServer = &option{
 		key: "client_server", flag: "client-server", text: func(c *config) *string { return (*string)(&c.ClientServer) },
-		value: "SERVER", help: "vite or nextjs, with react (default: vite)",
-		words: []word{{serverVite, "a page that any web server serves"}, {serverNext, "a Next.js app"}},
+		value: "SERVER", help: "vite, or nextjs with react (default: vite)",
+		words: []word{{serverVite, "a static page for any web server"}, {serverNext, "a Next.js app"}},
 		turn:  13, ask: "What serves the client?", label: "Client server", first: serverVite,
 	}
 	optPSTNMode = &option{
 		key: "daily_pstn_mode", flag: "daily-pstn-mode", text: func(c *config) *string { return (*string)(&c.DailyPSTNMode) },
-		value: "MODE", help: "dial-in or dial-out, with rtc_hosted_pstn",
+		value: "MODE", help: "dial-in or dial-out, for rtc_hosted_pstn",
 		words: dialModes,
-		turn:  5, ask: "Who calls, over Daily PSTN?", label: "Calls (Daily)", first: modeDialIn,
+		turn:  5, ask: "Who places the calls over Daily PSTN?", label: "Calls (Daily)", first: modeDialIn,
 	}
 	optSIPMode = &option{
 		key: "twilio_daily_sip_mode", flag: "twilio-daily-sip-mode", text: func(c *config) *string { return (*string)(&c.TwilioDailySIPMode) },
-		value: "MODE", help: "dial-in or dial-out, with tel_a_rtc_hosted_sip",
+		value: "MODE", help: "dial-in or dial-out, for tel_a_rtc_hosted_sip",
 		words: dialModes,
-		turn:  6, ask: "Who calls, over Twilio and SIP?", label: "Calls (SIP)", first: modeDialIn,
+		turn:  6, ask: "Who places the calls over Twilio and SIP?", label: "Calls (SIP)", first: modeDialIn,
 	}
 	optVideoInput = &option{
 		key: "video_input", flag: "video-input", toggle: func(c *config) *bool { return &c.VideoInput },
-		help: "see the person's camera; web bots (default: no)", web: "video",
-		turn: 15, label: "video input", note: "the bot sees the camera",
+		help: "see the user's camera; web bots only (default: no)", web: "video",
+		turn: 15, label: "video input", note: "the bot sees the user's camera",
 	}
 	optVideoOutput = &option{
 		key: "video_output", flag: "video-output", toggle: func(c *config) *bool { return &c.VideoOutput },
-		help: "send video; web bots (default: no)", web: "video",
+		help: "send video; web bots only (default: no)", web: "video",
 		turn: 15, label: "video output", note: "the bot sends video",
 	}
 	optDeploy = &option{
 		key: "deploy_to_cloud", flag: "deploy-to-cloud", toggle: func(c *config) *bool { return &c.DeployToCloud },
-		help: "Dockerfile and cloud-deploy.toml (default: yes;\nno if LiveKit is the only transport)", on: true,
-		turn: 16, ask: "Files to deploy it to Pipecat Cloud?", label: "Deployment", yes: "Dockerfile, cloud-deploy.toml", no: "no files for it",
+		help: "write Dockerfile and cloud-deploy.toml (default:\nyes, unless LiveKit is the only transport)", on: true,
+		turn: 16, ask: "Add files to deploy it to Pipecat Cloud?", label: "Deployment", yes: "Dockerfile, cloud-deploy.toml", no: "none",
 	}
 	optNoiseCancel = &option{
 		key: "enable_noise_cancel", flag: "enable-noise-cancel", toggle: func(c *config) *bool { return &c.EnableNoiseCancel },
-		help: "filter noise; needs cloud deployment (default: no)",
-		turn: 14, label: "noise cancelling", note: "by Krisp, in Pipecat Cloud",
+		help: "filter noise; needs --deploy-to-cloud (default: no)",
+		turn: 14, label: "noise cancelling", note: "by Krisp, on Pipecat Cloud",
 	}
 
 	// options are all rows. One that no rule speaks of needs no name.
@@ -199,21 +199,21 @@ var (
 		{
 			key: "recording", flag: "recording", toggle: func(c *config) *bool { return &c.Recording },
 			help: "record the conversation (default: no)",
-			turn: 14, label: "recording", note: "the sound of each conversation",
+			turn: 14, label: "recording", note: "the audio of each conversation",
 		}, {
 			key: "transcription", flag: "transcription", toggle: func(c *config) *bool { return &c.Transcription },
-			help: "log what was said (default: no)",
-			turn: 14, label: "transcription", note: "a log of what was said",
+			help: "log what is said (default: no)",
+			turn: 14, label: "transcription", note: "a log of what is said",
 		},
 		optVideoInput, optVideoOutput, optDeploy, optNoiseCancel,
 		{
 			key: "enable_observability", flag: "observability", toggle: func(c *config) *bool { return &c.EnableObservability },
-			help: "follow the pipeline live (default: no)",
-			turn: 14, label: "observability", note: "follow the pipeline live",
+			help: "watch the pipeline live (default: no)",
+			turn: 14, label: "observability", note: "watch the pipeline live",
 		}, {
 			key: "enable_eval", flag: "eval", toggle: func(c *config) *bool { return &c.EnableEval },
-			help: "evals in server/evals (default: no)",
-			turn: 14, label: "evals", note: "conversations that test the bot",
+			help: "write evals to server/evals (default: no)",
+			turn: 14, label: "evals", note: "scripted conversations that test the bot",
 		},
 	}
 )
@@ -332,23 +332,23 @@ func parseConfig(data []byte) (answers, []problem, error) {
 	dec.UseNumber()
 	located := func(err error) error {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.New("the JSON ends too early")
+			return errors.New("unexpected end of JSON")
 		}
 		line := 1 + bytes.Count(data[:min(int(dec.InputOffset()), len(data))], []byte("\n"))
 		if se, ok := errors.AsType[*json.SyntaxError](err); ok {
 			line = 1 + bytes.Count(data[:max(0, min(int(se.Offset)-1, len(data)))], []byte("\n"))
 		}
-		return fmt.Errorf("not JSON: line %d: %w", line, err)
+		return fmt.Errorf("invalid JSON on line %d: %w", line, err)
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, nil, errors.New("it is empty; a JSON object is needed")
+		return nil, nil, errors.New("empty; expected a JSON object")
 	}
 	open, err := dec.Token()
 	if err != nil {
 		return nil, nil, located(err)
 	}
 	if open != json.Delim('{') {
-		return nil, nil, errors.New("a JSON object is needed: {...}")
+		return nil, nil, errors.New("expected a JSON object: {...}")
 	}
 	var keys []string
 	for _, o := range options {
@@ -375,7 +375,7 @@ func parseConfig(data []byte) (answers, []problem, error) {
 			continue
 		}
 		if seen[o] {
-			wrong("the key stands there twice")
+			wrong("duplicate key")
 			continue
 		}
 		seen[o] = true
@@ -392,7 +392,7 @@ func parseConfig(data []byte) (answers, []problem, error) {
 		return nil, nil, located(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		problems = append(problems, problem{Field: "config", where: "--config", Message: "something follows the JSON object"})
+		problems = append(problems, problem{Field: "config", where: "--config", Message: "unexpected data after the JSON object"})
 	}
 	return said, problems, nil
 }
@@ -405,17 +405,17 @@ func (o *option) convert(value any) (answer, string) {
 		if on, ok := value.(bool); ok {
 			return answer{on: on}, ""
 		}
-		return broken, "true or false is needed, not " + jsonType(value)
+		return broken, "expected true or false, not " + jsonType(value)
 	case o.list != nil:
 		elements, ok := value.([]any)
 		if !ok {
-			return broken, "a list of strings is needed, not " + jsonType(value)
+			return broken, "expected a list of strings, not " + jsonType(value)
 		}
 		out := answer{list: []string{}}
 		for _, e := range elements {
 			s, ok := e.(string)
 			if !ok {
-				return broken, "a list of strings is needed, and one element is " + jsonType(e)
+				return broken, "expected a list of strings, but one element is " + jsonType(e)
 			}
 			out.list = append(out.list, s)
 		}
@@ -424,7 +424,7 @@ func (o *option) convert(value any) (answer, string) {
 	if s, ok := value.(string); ok {
 		return answer{text: s}, ""
 	}
-	return broken, "a string is needed, not " + jsonType(value)
+	return broken, "expected a string, not " + jsonType(value)
 }
 
 func jsonType(value any) string {
@@ -489,11 +489,11 @@ func nameProblem(name string) string {
 	runes := []rune(name)
 	switch {
 	case len(runes) == 0:
-		return "a name is needed"
+		return "the name is empty"
 	case len(runes) > maxName:
-		return fmt.Sprintf("the name has %d characters, and at most %d fit", len(runes), maxName)
+		return fmt.Sprintf("the name has %d characters; the maximum is %d", len(runes), maxName)
 	case !startsName(runes[0]) || slices.ContainsFunc(runes, func(r rune) bool { return !inName(r) }):
-		return fmt.Sprintf("%q does not fit: a letter or digit, then letters, digits, spaces and . _ -", name)
+		return fmt.Sprintf("%q is not a valid name: use letters, digits, spaces and . _ -, and begin with a letter or digit", name)
 	case reservedName(name):
 		return fmt.Sprintf("%q is a reserved name on Windows", name)
 	}

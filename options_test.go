@@ -144,7 +144,7 @@ func wizardAnswers(t *testing.T, cat *catalog, want config) string {
 	}
 	defer in.Close()
 	defer person.Close()
-	answers := map[string]string{"How do you want to start?": "1", "All right?": "1"}
+	answers := map[string]string{"How do you want to start?": "1", "Proceed?": "1"}
 	said := want.answers()
 	for _, topic := range topics() {
 		o := topic.options[0]

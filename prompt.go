@@ -49,7 +49,7 @@ func (a *app) prompter() (prompter, error) {
 	if a.terminal == nil {
 		in, ok := a.stdin.(*os.File)
 		if !ok {
-			return prompter{}, errors.New("a question needs a terminal")
+			return prompter{}, errors.New("cannot ask: stdin is not a terminal")
 		}
 		kind := a.getenv("TERM")
 		plain := kind == "" || kind == "dumb" || a.getenv("NO_COLOR") != "" || a.getenv("VBOT_PLAIN_PROMPTS") != ""
@@ -168,7 +168,7 @@ func yesOrNo(question string, standard bool) *lineQuestion {
 		if !standard || yes(text) || strings.HasPrefix("no", strings.ToLower(text)) {
 			return "", true
 		}
-		return "y or n, please", false
+		return "answer y or n", false
 	}
 	q.answer = func(text string) string {
 		if yes(text) {
@@ -216,7 +216,7 @@ type menu struct {
 	choices []choice
 	several bool
 	// needed says that of several at least one has to be chosen: if none is marked,
-	// Enter chooses the one at the cursor.
+	// Enter selects the one at the cursor.
 	needed bool
 	// allow says why the marked ones will not do together, or "". It may be nil.
 	allow  func(marked []int) string
@@ -257,7 +257,7 @@ func (m *menu) Press(k tty.Key) bool {
 	case k.Name == tty.KeyEscape:
 		m.filter = tty.Editor{}
 	case len(shown) == 0 && k.Name == tty.KeyEnter:
-		m.wrong = "nothing matches what is typed"
+		m.wrong = "no match"
 	case k.Name == tty.KeyEnter:
 		return m.enter()
 	case m.several && (k.Name == tty.KeyText && k.Text == " " || k.Name == tty.KeyTab):
@@ -365,15 +365,15 @@ func (m *menu) View(width, height int) tty.View {
 
 // help says what can be done.
 func (m *menu) help(shown int) string {
-	how := "Enter chooses"
+	how := "Enter selects"
 	if m.several {
-		how = "Space marks, Enter goes on"
+		how = "Space selects, Enter continues"
 	}
 	if shown == 0 {
-		return "nothing matches; Esc shows all"
+		return "no match; Esc shows all"
 	}
 	if len(m.choices) > menuPage {
-		return fmt.Sprintf("%d of %d; %s, typing filters", shown, len(m.choices), how)
+		return fmt.Sprintf("%d of %d; %s, type to filter", shown, len(m.choices), how)
 	}
 	return how
 }
@@ -426,7 +426,7 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 	}
 	standard, ask := strconv.Itoa(m.at+1), "Number"
 	if m.several {
-		ask = "Numbers, as in 1,3"
+		ask = "Numbers, such as 1,3"
 		var numbers []string
 		for _, i := range m.marked {
 			numbers = append(numbers, strconv.Itoa(i+1))
@@ -472,7 +472,7 @@ func (m *menu) read(said string) (chosen []int, wrong string) {
 	for _, word := range words {
 		i := m.find(strings.TrimSpace(word))
 		if i < 0 {
-			return nil, fmt.Sprintf("%q is none of them: a number from 1 to %d, an id or a name", strings.TrimSpace(word), len(m.choices))
+			return nil, fmt.Sprintf("%q is not a choice; enter a number from 1 to %d, an id or a name", strings.TrimSpace(word), len(m.choices))
 		}
 		if !slices.Contains(chosen, i) {
 			chosen = append(chosen, i)
@@ -523,8 +523,8 @@ func hidden(ctx context.Context, a *app, question string) (cloud.Secret, error) 
 	}
 	typed, err := p.Hidden(ctx, printable(question))
 	if errors.Is(err, tty.ErrTooLong) {
-		err = &failure{Code: codeUsage, Message: fmt.Sprintf("what was typed is %d bytes or more, and a terminal may cut that; nothing was written", tty.MaxLine-1),
-			hint: "give it in a file, or on stdin"}
+		err = &failure{Code: codeUsage, Message: fmt.Sprintf("the terminal may have truncated the input at %d bytes; nothing was written", tty.MaxLine-1),
+			hint: "use a file or stdin"}
 	}
 	return cloud.NewSecret(typed), err
 }
@@ -542,7 +542,7 @@ func secretLine(ctx context.Context, a *app, noInput bool, field, question strin
 		return cloud.Secret{}, oneProblem(codeUsage, field, field, "%s", message)
 	}
 	if stdinShows(a) {
-		return wrong("is missing, and nobody can be asked; give it on stdin")
+		return wrong("is missing, and vbot cannot ask for it; pass it on stdin")
 	}
 	text, err := interruptible(ctx, func() (string, error) {
 		return bufio.NewReader(io.LimitReader(a.stdin, maxHiddenLine+1)).ReadString('\n')
@@ -558,7 +558,7 @@ func secretLine(ctx context.Context, a *app, noInput bool, field, question strin
 	}
 	text = strings.TrimRight(text, "\r\n")
 	if text == "" {
-		return wrong("is missing: stdin holds no line")
+		return wrong("is missing: the first line of stdin is empty")
 	}
 	return cloud.NewSecret(text), nil
 }

@@ -106,7 +106,7 @@ func TestPlainAnswers(t *testing.T) {
 func TestViews(t *testing.T) {
 	services := func() *menu { return serviceMenu(kindTTS) }
 	dir := &lineQuestion{ask: "Directory", hint: " (my-bot)", standard: "my-bot", check: func(s string) (string, bool) {
-		return "it exists; nothing there is written over", !strings.Contains(s, "!")
+		return "exists; its files are not overwritten", !strings.Contains(s, "!")
 	}}
 	var b strings.Builder
 	show := func(name string, q question, keys string, width, height int) {

@@ -254,7 +254,7 @@ func TestRefreshIsOffered(t *testing.T) {
 			put(t, dir, "target/AGENTS.md", old)
 			term := openTerminal(t, vbotCommand(t, dir, "init", "target"))
 			term.types("2\n") // the guides
-			term.sees("AGENTS.md was written by an older vbot. Replace it, with any changes you made? [y/N] ")
+			term.sees("AGENTS.md was written by an older vbot. Replace it and lose any changes you made? [y/N] ")
 			term.types(c.keys)
 			if code := term.ends(); code != c.code {
 				t.Errorf("exit code %d, want %d\n%s", code, c.code, term.text())
@@ -283,7 +283,7 @@ func TestNothingIsAsked(t *testing.T) {
 		if code := term.ends(); code != 0 {
 			t.Errorf("vbot %q: exit code %d", args, code)
 		}
-		term.sees("AGENTS.md was written by an older vbot and was kept; to replace it: vbot init --overwrite-guide")
+		term.sees("kept AGENTS.md, which an older vbot wrote; to replace it: vbot init --overwrite-guide")
 	}
 	dir := t.TempDir()
 	put(t, dir, "target/AGENTS.md", old)

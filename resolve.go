@@ -119,7 +119,7 @@ func (r *resolver) word(o *option) string {
 		return value
 	}
 	allowed := o.allowed()
-	r.oneOf(o, allowed, "%q is unknown%s", value, didYouMean(value, allowed))
+	r.oneOf(o, allowed, "unknown value %q%s", value, didYouMean(value, allowed))
 	r.said[o] = answer{broken: true}
 	return ""
 }
@@ -131,7 +131,7 @@ func (r *resolver) name(dirName string) {
 			r.wrong(optName, "%s", why)
 		}
 	} else if dirName == "" && !r.given(optName) {
-		r.missing(optName, nil, "the directory's name does not make a project's name")
+		r.missing(optName, nil, "the directory's name cannot be a project name")
 	}
 }
 
@@ -139,7 +139,7 @@ func (r *resolver) name(dirName string) {
 // needs.
 func (r *resolver) mode() {
 	if !r.given(optMode) {
-		r.missing(optMode, optMode.allowed(), "cascade joins three services, realtime uses one")
+		r.missing(optMode, optMode.allowed(), "cascade chains three services, realtime uses one")
 	}
 	r.word(optMode)
 }
@@ -159,7 +159,7 @@ func (r *resolver) transports() {
 	for _, word := range said.list {
 		p := r.cat.find(kindTransport, word)
 		if p == nil {
-			r.oneOf(optTransports, allowed(), "%q is unknown%s", word, r.cat.didYouMean(kindTransport, word))
+			r.oneOf(optTransports, allowed(), "unknown transport %q%s", word, r.cat.didYouMean(kindTransport, word))
 			continue
 		}
 		id := p.id
@@ -179,7 +179,7 @@ func (r *resolver) transports() {
 	said.list = ids
 	r.said[optTransports] = said
 	if slices.Contains(ids, "rtc_hosted_pstn") && slices.Contains(ids, "tel_a_rtc_hosted_sip") {
-		r.wrong(optTransports, "rtc_hosted_pstn and tel_a_rtc_hosted_sip exclude each other: both would be served by one server.py")
+		r.wrong(optTransports, "rtc_hosted_pstn and tel_a_rtc_hosted_sip cannot be combined: both need server.py")
 	}
 	r.dialMode("rtc_hosted_pstn", modes)
 	r.dialMode("tel_a_rtc_hosted_sip", modes)
@@ -191,7 +191,7 @@ func (r *resolver) dialMode(id string, modes map[*option]string) {
 	o := dialed[id]
 	named, there := modes[o], slices.Contains(r.said[optTransports].list, id)
 	if r.has(o) && !there {
-		r.yields(o, optTransports, "there is no "+id+" transport")
+		r.yields(o, optTransports, "the bot has no "+id+" transport")
 		return
 	}
 	given := r.given(o)
@@ -200,12 +200,12 @@ func (r *resolver) dialMode(id string, modes map[*option]string) {
 	case said == "" && named != "":
 		r.said[o] = answer{text: named}
 	case said == "" && there && !given:
-		r.missing(o, o.allowed(), "%s needs it", id)
+		r.missing(o, o.allowed(), "%s requires it", id)
 	case said == "" || named == "" || said == named:
 	case r.said[o].flag && !r.said[optTransports].flag:
 		r.leftOut = append(r.leftOut, leftOut{nil, "the mode " + named, o.where() + " says " + said})
 	default:
-		r.yields(o, optTransports, "the transport "+id+"_"+strings.ReplaceAll(named, "-", "")+" says "+named)
+		r.yields(o, optTransports, "the transport "+id+"_"+strings.ReplaceAll(named, "-", "")+" means "+named)
 		if !r.given(o) {
 			r.said[o] = answer{text: named}
 		}
@@ -215,7 +215,7 @@ func (r *resolver) dialMode(id string, modes map[*option]string) {
 func (r *resolver) botType() {
 	i := slices.IndexFunc(r.found, func(p *provider) bool { return p.telephony })
 	if r.word(optBotType) == botWeb && i >= 0 {
-		r.yields(optBotType, optTransports, "a web bot takes no telephony transport, and "+r.found[i].id+" is one")
+		r.yields(optBotType, optTransports, "a web bot cannot use the telephony transport "+r.found[i].id)
 	}
 	r.cfg.BotType = botWeb
 	if i >= 0 {
@@ -236,18 +236,18 @@ func (r *resolver) service(o *option) {
 	mode := r.said[optMode].text
 	switch {
 	case r.has(o) && mode != "" && o.mode != "" && o.mode != mode:
-		r.yields(o, optMode, o.mode+" mode uses it, and the mode is "+mode)
+		r.yields(o, optMode, "only "+o.mode+" mode uses it; the mode is "+mode)
 	case r.has(o):
 		a := r.said[o]
 		p := r.cat.find(o.kind, a.text)
 		if p == nil {
-			r.oneOf(o, r.cat.ids(o.kind), "%q is not a %s%s", a.text, o.noun, r.cat.didYouMean(o.kind, a.text))
+			r.oneOf(o, r.cat.ids(o.kind), "unknown %s %q%s", o.noun, a.text, r.cat.didYouMean(o.kind, a.text))
 			return
 		}
 		a.text = p.id
 		r.said[o] = a
 	case !r.given(o) && o.mode != "" && (o.mode == mode || mode == ""):
-		r.missing(o, r.cat.ids(o.kind), "the %s of %s mode", o.noun, o.mode)
+		r.missing(o, r.cat.ids(o.kind), "%s mode needs a %s", o.mode, o.noun)
 	}
 }
 
@@ -260,7 +260,7 @@ func (r *resolver) cloud() {
 			r.yields(optDeploy, optTransports, why)
 		}
 		if r.said[optNoiseCancel].on && !r.given(optDeploy) {
-			r.yields(optNoiseCancel, optTransports, "it needs cloud deployment, and "+why)
+			r.yields(optNoiseCancel, optTransports, "it needs cloud deployment, but "+why)
 		}
 	}
 	if r.said[optNoiseCancel].on && r.has(optDeploy) && !r.said[optDeploy].on {
@@ -277,9 +277,9 @@ func (r *resolver) cloud() {
 // transport carries it, and says whether it does.
 func (r *resolver) webOnly(o *option, carries func(*provider) bool, none string) bool {
 	if phone, winner := r.telephony(); phone {
-		r.yields(o, winner, "only a web bot has "+o.web+", and this is a telephony bot")
+		r.yields(o, winner, "only web bots can have "+o.web+"; this is a telephony bot")
 	} else if len(r.found) > 0 && !slices.ContainsFunc(r.found, carries) {
-		r.yields(o, optTransports, "no transport of this bot "+none)
+		r.yields(o, optTransports, "none of the bot's transports "+none)
 	} else {
 		return false
 	}
@@ -301,9 +301,9 @@ func (r *resolver) video() {
 			carries = func(p *provider) bool { return p.videoIn }
 		}
 		// Turning it off never is a problem.
-		if a := r.said[o]; (a.on || a.text != "") && !r.webOnly(o, carries, "carries video") && o == optVideoInput && r.has(optRealtime) {
+		if a := r.said[o]; (a.on || a.text != "") && !r.webOnly(o, carries, "supports video") && o == optVideoInput && r.has(optRealtime) {
 			if p := r.cat.find(kindRealtime, r.said[optRealtime].text); p != nil && !p.videoIn {
-				r.yields(o, optRealtime, p.label+" does not take video")
+				r.yields(o, optRealtime, p.label+" does not accept video")
 			}
 		}
 	}
@@ -314,11 +314,7 @@ func (r *resolver) video() {
 func (r *resolver) client() {
 	framework := r.word(optClient)
 	if framework != "" && framework != clientNone {
-		none := ""
-		if len(r.found) > 0 {
-			none = "has a client package for browsers (" + r.found[0].label + " has none)"
-		}
-		r.webOnly(optClient, func(p *provider) bool { return p.client != "" }, none)
+		r.webOnly(optClient, func(p *provider) bool { return p.client != "" }, "has a browser client package")
 	}
 	if framework != "" && !r.given(optClient) && !r.said[optClientServer].flag {
 		delete(r.said, optClientServer) // it goes with the client of the file
@@ -331,7 +327,7 @@ func (r *resolver) client() {
 	case framework == "" && server != "" && !r.said[optClient].broken:
 		r.yields(optClientServer, optClient, "there is no web client to serve")
 	case framework == clientVanilla && server == serverNext:
-		r.yields(optClientServer, optClient, "nextjs serves React, and this client is plain JavaScript")
+		r.yields(optClientServer, optClient, "nextjs needs the react client")
 	}
 	if framework == "" {
 		delete(r.said, optClient)

@@ -21,19 +21,19 @@ import (
 // maxFile bounds a file of pairs, in bytes.
 const maxFile = 16 << 20
 
-const helpSecrets = `List, set, unset and delete secrets. Values are sent, and never shown.
+const helpSecrets = `List, set, unset and delete secrets. Values are never shown.
 
 Usage: vbot cloud secrets COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
-  list                 secret sets and image pull secrets, or the keys of one set
-  set                  create a set, or store keys in one
+  list                 list secret sets and image pull secrets, or the keys of a set
+  set                  create a set or add keys to one
   unset                remove a key from a set
-  delete               delete a set, or an image pull secret
-  image-pull-secret    store what pulling from a private registry takes
+  delete               delete a set or an image pull secret
+  image-pull-secret    store the credentials of a private image registry
 
 Options:
-      --json    answer with one JSON object on stdout
+      --json    print the result as JSON
   -h, --help    print this help
 
 Examples:
@@ -41,21 +41,21 @@ Examples:
   vbot cloud secrets set my-bot --file server/.env
 `
 
-const helpList = `List secret sets and image pull secrets, or the keys of one set.
+const helpList = `List secret sets and image pull secrets, or the keys of a set.
 
 Usage:
   vbot cloud secrets list [OPTIONS]         name, kind, status and region of each
-  vbot cloud secrets list NAME [OPTIONS]    the keys of one set; never their values
+  vbot cloud secrets list NAME [OPTIONS]    the keys of a set, without values
 
 Options:
-  -s, --sets, --no-sets     leave image pull secrets out (default: no)
-  -r, --region REGION       only what is in that region (default: all)
+  -s, --sets, --no-sets     list secret sets only (default: no)
+  -r, --region REGION       list this region only (default: all)
   -o, --organization ORG    organization (default: the current one)
-      --json                answer with one JSON object
+      --json                print the result as JSON
   -h, --help                print this help
 
-The kind is secret_set or image_pull_secret, the status ready, pending or failed;
-what the API says besides is shown as it is, and what it leaves out is a hyphen.
+The kind is secret_set or image_pull_secret; the status is ready, pending or failed.
+Other values from the API are shown unchanged, missing ones as a hyphen.
 
 Examples:
   vbot cloud secrets list
@@ -63,33 +63,33 @@ Examples:
   vbot cloud secrets list my-bot --json
 `
 
-const helpSet = `Create a secret set, or store keys in one. Other keys of the set stay.
+const helpSet = `Create a secret set or add keys to one. Other keys of the set stay.
 
 Usage: vbot cloud secrets set NAME [KEY | KEY=VALUE]... [OPTIONS]
 
-NAME is letters, digits and inner hyphens, at most 63. There are four ways to give
-a value; the first three keep it out of the shell's history and of the list of
-processes, which every user of this machine can read:
+NAME is 1 to 63 letters and digits, with hyphens only between them. There are four
+ways to pass a value. The first three keep it out of the shell's history and out of
+the process list, which every user of the machine can read:
 
-  KEY            asks for the value, and does not show it
-  --file FILE    the pairs of a file such as .env
-  --file -       the pairs that come on stdin
-  KEY=VALUE      the value as the shell gives it
+  KEY            ask for the value in a hidden prompt
+  --file FILE    read pairs from a file such as .env
+  --file -       read pairs from stdin
+  KEY=VALUE      take the value from the command line
 
-A single argument may hold several pairs, with values that hold white space in
-double quotes: 'A=1 B="two words"'. In a file a line is KEY=VALUE, with comments,
-'single' and "double" quotes as in a dotenv file; nothing is expanded.
+One argument may hold several pairs, with double quotes around values that contain
+white space: 'A=1 B="two words"'. In a file, each line is KEY=VALUE, with comments and
+'single' or "double" quotes as in other dotenv files. Nothing is expanded.
 
 Options:
   -f, --file FILE           read pairs from a file; - is stdin
-  -s, --skip                store without asking first
-      --dry-run             show what would be stored, and stop
-      --wait[=DURATION]     wait until the set is ready (default: no; alone: 2m)
-  -r, --region REGION       region of a new set; it must be the region of the agents
-                            that use it (default: the organization's)
+  -s, --skip                store without asking
+      --dry-run             show what would be stored; store nothing
+      --wait[=DURATION]     wait until the set is ready (default: no; bare --wait: 2m)
+  -r, --region REGION       region of a new set; must be the region of the agents that
+                            use it (default: the organization's)
   -o, --organization ORG    organization (default: the current one)
       --no-input            never ask
-      --json                report as JSON on stdout
+      --json                print the result as JSON
   -h, --help                print this help
 
 Examples:
@@ -104,51 +104,51 @@ const helpUnset = `Remove a key from a secret set.
 Usage: vbot cloud secrets unset NAME KEY [OPTIONS]
 
 Options:
-  -s, --skip                remove without asking first
+  -s, --skip                remove without asking
   -o, --organization ORG    organization (default: the current one)
       --no-input            never ask
-      --json                report as JSON on stdout
+      --json                print the result as JSON
   -h, --help                print this help
 
 Examples:
   vbot cloud secrets unset my-bot OLD_KEY
 `
 
-const helpDelete = `Delete a secret set with all its keys, or an image pull secret. It cannot be undone.
+const helpDelete = `Delete a secret set with all its keys, or an image pull secret. This cannot be undone.
 
 Usage: vbot cloud secrets delete NAME [OPTIONS]
 
 Options:
-  -s, --skip                delete without asking first
+  -s, --skip                delete without asking
   -o, --organization ORG    organization (default: the current one)
       --no-input            never ask
-      --json                report as JSON on stdout
+      --json                print the result as JSON
   -h, --help                print this help
 
 Examples:
   vbot cloud secrets delete old-bot
 `
 
-const helpImagePull = `Store what pulling images from a private registry takes.
+const helpImagePull = `Store the credentials of a private image registry.
 
 Usage: vbot cloud secrets image-pull-secret NAME HOST [USER:PASSWORD] [OPTIONS]
 
-NAME is letters, digits and inner hyphens, at most 63. HOST is the registry, an
-https URL or a bare host. One that exists is updated, without a question.
+NAME is 1 to 63 letters and digits, with hyphens only between them. HOST is a bare
+host or an https URL. An existing secret of that name is updated without asking.
 
-Without USER:PASSWORD it is asked for, and not shown; when stdin is no terminal, its
-first line is taken. Both keep the password out of the shell's history and of the
-list of processes, which every user of this machine can read.
+Without USER:PASSWORD, vbot asks for it in a hidden prompt or, if stdin is not a
+terminal, reads the first line of stdin. Both keep the password out of the shell's
+history and out of the process list, which every user of the machine can read.
 
 Options:
-      --encode, --no-encode    encode USER:PASSWORD in base64; --no-encode sends the
-                               text as it is (default: yes)
-      --wait[=DURATION]        wait until it is ready (default: no; alone: 2m)
-  -r, --region REGION          region of a new one; it must be the region of the
-                               agents that use it (default: the organization's)
+      --encode, --no-encode    encode USER:PASSWORD in base64 (default: yes);
+                               otherwise send it unchanged
+      --wait[=DURATION]        wait until it is ready (default: no; bare --wait: 2m)
+  -r, --region REGION          region of a new secret; must be the region of the agents
+                               that use it (default: the organization's)
   -o, --organization ORG       organization (default: the current one)
       --no-input               never ask
-      --json                   report as JSON on stdout
+      --json                   print the result as JSON
   -h, --help                   print this help
 
 Examples:
@@ -204,16 +204,16 @@ func (ch *checker) names(args []string, most int, fields ...string) (named, rest
 // newName checks what a new secret is to be called.
 func (ch *checker) newName(name string) {
 	if name != "" && !cloud.IsName(name, 63, "-") {
-		ch.invalid("name", "NAME", "is not the name of a secret: letters, digits and inner hyphens, at most 63")
+		ch.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens only between them")
 	} else if strings.EqualFold(name, "references") {
-		ch.invalid("name", "NAME", "the API uses the name references for something else")
+		ch.invalid("name", "NAME", "the API reserves the name references")
 	}
 }
 
 // oldName checks the name of a secret that may have been made elsewhere.
 func (ch *checker) oldName(name string) {
 	if name != "" && !cloud.IsName(name, 63, "-._") {
-		ch.invalid("name", "NAME", "is not the name of a secret: letters, digits and inner hyphens, dots and underscores, at most 63")
+		ch.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens, dots and underscores only between them")
 	}
 }
 
@@ -229,7 +229,7 @@ func (ch *checker) empty(args []string, fields ...string) {
 // asks checks that somebody can be asked, or that nobody has to be.
 func (ch *checker) asks(a *app, skip, noInput bool, what string) {
 	if !skip && (noInput || !canAsk(a)) {
-		ch.usage = append(ch.usage, problem{Field: "skip", where: "--skip", Message: what + " asks first, and nobody can be asked; --skip goes ahead"})
+		ch.usage = append(ch.usage, problem{Field: "skip", where: "--skip", Message: what + " needs confirmation, and vbot cannot ask for it; use --skip"})
 	}
 }
 
@@ -324,7 +324,7 @@ func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJ
 		if region != "" {
 			where = " in region " + region
 		}
-		c.app.note("there are no secrets%s in %s", where, c.orgLabel())
+		c.app.note("no secrets%s in %s", where, c.orgLabel())
 	}
 	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION")
@@ -352,7 +352,7 @@ func (c *session) showSet(ctx context.Context, name, region string, asJSON bool)
 		return c.noSet(ctx, name, err, codeNotFound)
 	}
 	if region != "" && s.Region != region {
-		return &failure{Code: codeNotFound, Message: fmt.Sprintf("%s is in region %s, and not in %s", name, orDash(s.Region), region)}
+		return &failure{Code: codeNotFound, Message: fmt.Sprintf("%s is in region %s, not in %s", name, orDash(s.Region), region)}
 	}
 	if asJSON {
 		return writeJSON(c.app.stdout, struct {
@@ -385,7 +385,7 @@ func (c *session) showSet(ctx context.Context, name, region string, asJSON bool)
 // for an image pull secret, but not only for one; the listing knows.
 func (c *session) noSet(ctx context.Context, name string, err error, code string) error {
 	if cloud.IsNotFound(err) {
-		return &failure{Code: codeNotFound, Message: fmt.Sprintf("there is no secret set %s in %s", name, c.orgLabel()), err: err}
+		return &failure{Code: codeNotFound, Message: fmt.Sprintf("no secret set %s in %s", name, c.orgLabel()), err: err}
 	}
 	if !cloud.IsBadRequest(err) {
 		return err
@@ -504,20 +504,20 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, [
 		return "", nil, interrupted()
 	}
 	if o.file == nil && len(rest) == 0 && len(args) > 0 {
-		ch.missing("secrets", "nothing to store; give KEY, KEY=VALUE or --file")
+		ch.missing("secrets", "nothing to store; pass KEY, KEY=VALUE or --file")
 	}
 	given := ch.argumentPairs(rest)
 	if len(pairs) > 0 {
 		// Names of the file and of the command line together, each once.
 		for _, p := range given {
 			if i := slices.IndexFunc(pairs, func(q pair) bool { return q.Key == p.Key }); i >= 0 {
-				ch.invalid(p.Key, p.Key, "is given twice: as an argument, and in line %d of the file", pairs[i].line)
+				ch.invalid(p.Key, p.Key, "is given twice: as an argument and on line %d of the file", pairs[i].line)
 			}
 		}
 	}
 	for _, p := range given {
 		if p.Value.Empty() && !o.dryRun && (o.noInput || !canAsk(a)) {
-			ch.usage = append(ch.usage, problem{Field: p.Key, where: p.Key, Message: "its value has to be asked for, and nobody can be asked; give --file - or KEY=VALUE"})
+			ch.usage = append(ch.usage, problem{Field: p.Key, where: p.Key, Message: "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE"})
 		}
 	}
 	var all []cloud.Pair
@@ -531,7 +531,7 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, [
 func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
 	if name == "-" && stdinShows(a) {
 		// What is typed there is shown.
-		ch.invalid("file", "--file", "stdin is a terminal, which would show what is typed; KEY asks without showing it")
+		ch.invalid("file", "--file", "stdin is a terminal, which would show the values; pass KEY to enter its value in a hidden prompt")
 		return nil
 	}
 	data, err := readAll(ctx, a, name, maxFile)
@@ -548,7 +548,7 @@ func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
 		ch.invalid(at, at, "%s", f.message)
 	}
 	if len(pairs) == 0 && len(faults) == 0 {
-		ch.invalid("file", "--file", "%s holds no KEY=VALUE", name)
+		ch.invalid("file", "--file", "%s contains no KEY=VALUE", name)
 	}
 	return pairs
 }
@@ -596,10 +596,10 @@ func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
 // valueFault says why a value cannot be stored as it is.
 func valueFault(value cloud.Secret) string {
 	if !utf8.ValidString(value.Reveal()) {
-		return "the value is not UTF-8 text" // JSON would change it
+		return "the value is not valid UTF-8" // JSON would change it
 	}
 	if strings.ContainsRune(value.Reveal(), 0) {
-		return "the value holds a NUL character"
+		return "the value contains a NUL character"
 	}
 	return ""
 }
@@ -614,7 +614,7 @@ func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []cloud
 		if !p.Value.Empty() {
 			continue
 		}
-		value, err := hidden(ctx, a, p.Key+" for "+name+" (not shown):")
+		value, err := hidden(ctx, a, p.Key+" for "+name+" (hidden):")
 		if err != nil {
 			return err
 		}
@@ -626,7 +626,7 @@ func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []cloud
 		} else if strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
 			// The lines after the first are on their way to whoever reads next.
 			return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: p.Key, where: p.Key,
-				Message: "a key of several lines cannot be typed; give it with --file, in double quotes"}}}
+				Message: "a key of several lines cannot be typed; put it into a file in double quotes, and use --file"}}}
 		}
 	}
 	return ch.err()
@@ -684,7 +684,7 @@ func (s *storing) look(ctx context.Context) error {
 		return s.noSet(ctx, s.name, err, codeRejected)
 	}
 	if was.Source == "referenced" {
-		return &failure{Code: codeRejected, Message: s.name + " refers to a secret of your own cluster; its keys are set there"}
+		return &failure{Code: codeRejected, Message: s.name + " refers to a secret in your own cluster; set its keys there"}
 	}
 	if s.region != "" && was.Region != "" && s.region != was.Region {
 		return wrongRegion(s.name, was.Region, s.region)
@@ -709,7 +709,7 @@ func (s *storing) plan() string {
 	fmt.Fprintf(&b, "%s%s of %s%s:\n", kind, s.name, s.orgLabel(), inRegion(s.region))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, k := range s.result(planned).Keys {
-		fmt.Fprintf(w, "  %s\t%s\n", k.Key, newOrReplaced(k.Replaced, "replaces the value there"))
+		fmt.Fprintf(w, "  %s\t%s\n", k.Key, newOrReplaced(k.Replaced, "replaces the current value"))
 	}
 	w.Flush()
 	return b.String()
@@ -750,7 +750,7 @@ func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
 			f.Code = codePartial
 			f.Message = fmt.Sprintf("stored %d of %d keys in %s: %v", i, len(s.pairs), s.name, err)
 		}
-		f.hint = "the same command, given again, finishes it"
+		f.hint = "run the same command again to finish"
 		result.Keys[i].Result = failed // or not confirmed, which is no better
 		f.Problems = nil
 		for _, k := range result.Keys {
@@ -794,12 +794,12 @@ func (c *session) waitReady(ctx context.Context, name string, limit time.Duratio
 		}
 		switch {
 		case ctx.Err() != nil:
-			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it is not known to be ready"}
+			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it may not be ready"}
 		case cloud.IsNotFound(err):
 			continue // a new one may take a moment to be seen
 		case err != nil:
 			f := *asFailure(err)
-			f.Message = stored + "it is not known to be ready: " + f.Message
+			f.Message = stored + "it may not be ready: " + f.Message
 			return last, &f
 		}
 		last = status
@@ -845,7 +845,7 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 			key = named[1]
 		}
 		if key != "" && !cloud.IsKey(key) {
-			ch.invalid("key", "KEY", "is no key; %s", cloud.KeyRule)
+			ch.invalid("key", "KEY", "is not a key; %s", cloud.KeyRule)
 		}
 		ch.wrong = append(ch.wrong, t.problems()...)
 		ch.asks(a, skip, noInput, inv.cmd.name)
@@ -860,7 +860,7 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 		if err != nil {
 			return err
 		}
-		path, doing, done, question := []string{name}, "deleting "+name, "deleted", "Delete "+what+"? It cannot be undone."
+		path, doing, done, question := []string{name}, "deleting "+name, "deleted", "Delete "+what+"? This cannot be undone."
 		if key != "" {
 			path, doing, done, question = []string{name, key}, "removing key "+key+" of "+name, "removed", "Remove "+what+"?"
 		}
@@ -887,7 +887,7 @@ func (c *session) describe(ctx context.Context, name, key string) (string, error
 	case err == nil && slices.Contains(s.Keys, key):
 		return fmt.Sprintf("key %s of secret set %s of %s%s", key, name, c.orgLabel(), inRegion(s.Region)), nil
 	case err == nil:
-		return "", &failure{Code: codeNotFound, Message: fmt.Sprintf("there is no key %s in secret set %s of %s", key, name, c.orgLabel())}
+		return "", &failure{Code: codeNotFound, Message: fmt.Sprintf("no key %s in secret set %s of %s", key, name, c.orgLabel())}
 	case key == "" && cloud.IsBadRequest(err):
 		if r, listErr := c.Find(ctx, name); listErr == nil && r != nil {
 			return fmt.Sprintf("%s %s of %s%s", kindWords(r.Kind()), name, c.orgLabel(), inRegion(r.Region)), nil
@@ -959,7 +959,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 	region := o.regionGiven()
 	if was != nil {
 		if was.Type != cloud.TypeImagePull {
-			return &failure{Code: codeRejected, Message: fmt.Sprintf("there is a %s of the name %s; nothing was written", kindWords(was.Kind()), name)}
+			return &failure{Code: codeRejected, Message: fmt.Sprintf("a %s named %s already exists; nothing was written", kindWords(was.Kind()), name)}
 		}
 		if region != "" && was.Region != "" && region != was.Region {
 			return wrongRegion(name, was.Region, region)
@@ -1005,7 +1005,7 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 	if named[1] != "" {
 		var ok bool
 		if host, ok = registry(named[1]); !ok {
-			ch.invalid("host", "HOST", "is no registry: an http or https URL without user, query and fragment, or a bare host")
+			ch.invalid("host", "HOST", "must be a bare host, or an http or https URL without user, query and fragment")
 		}
 	}
 	switch {
@@ -1034,24 +1034,24 @@ func (ch *checker) credentials(login cloud.Secret, encode bool) {
 	user, password, ok := strings.Cut(login.Reveal(), ":")
 	switch {
 	case !utf8.ValidString(login.Reveal()) || strings.ContainsFunc(login.Reveal(), unicode.IsControl):
-		ch.invalid("credentials", "CREDENTIALS", "hold a control character, or are not UTF-8 text")
+		ch.invalid("credentials", "CREDENTIALS", "contain a control character or invalid UTF-8")
 	case encode && (!ok || user == "" || password == ""):
-		ch.invalid("credentials", "CREDENTIALS", "are not USER:PASSWORD; --no-encode sends a text as it is")
+		ch.invalid("credentials", "CREDENTIALS", "are not USER:PASSWORD; use --no-encode to send other text unchanged")
 	}
 }
 
 // ask asks for the credentials, and for the password by itself if only a user came.
 func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (cloud.Secret, error) {
-	question := "USER:PASSWORD for " + host + " (not shown):"
+	question := "USER:PASSWORD for " + host + " (hidden):"
 	if !o.encode {
-		question = "Encoded credentials for " + host + " (not shown):"
+		question = "Encoded credentials for " + host + " (hidden):"
 	}
 	login, err := hidden(ctx, a, question)
 	if err != nil {
 		return cloud.Secret{}, err
 	}
 	if o.encode && !login.Empty() && !strings.Contains(login.Reveal(), ":") {
-		password, err := hidden(ctx, a, "Password of that user (not shown):")
+		password, err := hidden(ctx, a, "Password for that user (hidden):")
 		if err != nil {
 			return cloud.Secret{}, err
 		}

@@ -96,7 +96,7 @@ func loginFile(a *app) (cloud.File, error) {
 	}
 	path, err := cloud.DefaultPath()
 	if err != nil {
-		return file, &failure{Code: codeIO, Message: "your config directory cannot be found: " + err.Error() + "; VBOT_CONFIG can name a file", err: err}
+		return file, &failure{Code: codeIO, Message: "cannot find your configuration directory: " + err.Error() + "; set VBOT_CONFIG to a file", err: err}
 	}
 	file.Path, file.Own = path, true
 	return file, nil
@@ -134,7 +134,7 @@ func signIn(a *app, t target) (*session, error) {
 	return c, nil
 }
 
-const howToSignIn = "sign in with `vbot cloud login`, or set VBOT_TOKEN"
+const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 
 // use makes the session speak for token.
 func (c *session) use(token cloud.Secret, from string) {
@@ -142,7 +142,7 @@ func (c *session) use(token cloud.Secret, from string) {
 	if from != "" {
 		from = " from " + from
 	}
-	c.Use(token, "the token"+from+" is not accepted; "+howToSignIn)
+	c.Use(token, "the token"+from+" is not valid; "+howToSignIn)
 }
 
 // connect signs in for a command that works in one organization, and finds out
@@ -180,7 +180,7 @@ func severalOrganizations(names []string) error {
 		return &failure{Code: codeNotFound, Message: "the token belongs to no organization"}
 	}
 	return &failure{Code: codeUsage, Problems: []problem{{Field: "organization", where: "--organization",
-		Message: "the token belongs to several organizations; say which, here or in VBOT_ORGANIZATION", Allowed: names}}}
+		Message: "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION", Allowed: names}}}
 }
 
 // verify finds the organization, and asks the API whether the token is good for it.

@@ -88,12 +88,12 @@ func (w *wizard) askTarget(ctx context.Context) error {
 // askHow asks for the bot or the guides.
 func (w *wizard) askHow(ctx context.Context) (scaffold bool, err error) {
 	choices := []choice{
-		{label: "Scaffold a bot now", note: "some questions, then a project that runs"},
-		{label: "Build with a coding agent", note: "the guides that it needs"},
+		{label: "Scaffold a bot now", note: "answer some questions, get a project that runs"},
+		{label: "Build with a coding agent", note: "write the guides it needs"},
 	}
 	at := 0
 	if hasBot(w.path()) {
-		w.p.say("A bot is there already: %s", filepath.Join(w.target, "server", "bot.py"))
+		w.p.say("This directory already has a bot: %s", filepath.Join(w.target, "server", "bot.py"))
 	}
 	if w.overwriteGuide || hasBot(w.path()) {
 		at = 1
@@ -205,7 +205,7 @@ func (w *wizard) agree() {
 		if l.option.ask != "" {
 			delete(w.done, l.option.label)
 		}
-		w.p.say("  %s is left out: %s", l.option.label, l.why)
+		w.p.say("  Dropped %s: %s", l.option.label, l.why)
 	}
 	for o, a := range w.said {
 		a.flag = false
@@ -381,14 +381,14 @@ func (w *wizard) show(cfg config, p *plan) {
 	}
 	w.p.say("")
 	for _, c := range p.conflicts {
-		w.p.say("  In the way: %s", c.line())
+		w.p.say("  Conflict: %s", c.line())
 	}
 	if p.stuck {
-		w.p.say("  No file is written past a directory or a link: move them, or choose another directory.")
+		w.p.say("  Directories and links are not replaced: move them, or choose another directory.")
 	}
 	for _, step := range p.steps {
 		if step.action == actionKept {
-			w.p.say("  Stays as it is: %s", step.path)
+			w.p.say("  Kept: %s", step.path)
 		}
 	}
 	if len(p.conflicts) > 0 || p.count(actionKept) > 0 {
@@ -457,15 +457,15 @@ func (w *wizard) askWhatNow(ctx context.Context, p *plan) (int, error) {
 	n := p.count(actionCreated) + p.count(actionReplaced)
 	switch {
 	case len(p.conflicts) == 0 && n == 0:
-		add(write, "Finish: all files are there already", "yes")
+		add(write, "Finish: all files are up to date", "yes")
 	case len(p.conflicts) == 0:
 		add(write, "Write "+plural(n, "file")+" to "+w.target, "yes")
 	case !p.stuck:
-		add(keep, "Keep what is there, write what is missing: "+plural(n-len(p.conflicts), "file"), "keep")
+		add(keep, "Keep existing files, write "+plural(n-len(p.conflicts), "missing file"), "keep")
 	}
 	add(change, "Change an answer", "change")
-	add(cancel, "Cancel, and write nothing", "no")
-	i, err := w.p.choose(ctx, "All right?", choices, 0)
+	add(cancel, "Cancel without writing", "no")
+	i, err := w.p.choose(ctx, "Proceed?", choices, 0)
 	return actions[i], err
 }
 
@@ -477,7 +477,7 @@ func (w *wizard) askChange(ctx context.Context, cfg config) error {
 		choices = append(choices, choice{label: f.label, note: f.value})
 	}
 	choices = append(choices, choice{label: "None of them"})
-	i, err := w.p.choose(ctx, "Which one?", choices, 0)
+	i, err := w.p.choose(ctx, "Which answer?", choices, 0)
 	if err != nil || i == len(facts) {
 		return err
 	}
@@ -514,14 +514,14 @@ func newTarget(dir string) string {
 // whether a project can go there.
 func describeTarget(dir, typed string) (note string, ok bool) {
 	if typed == "~" || strings.HasPrefix(typed, "~/") {
-		return "only a shell knows what ~ means; write the path out", false
+		return "~ is not expanded here; write the full path", false
 	}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case err == nil && len(entries) == 0:
 		return "an empty directory", true
 	case err == nil:
-		return "it exists; nothing there is written over", true
+		return "exists; its files are not overwritten", true
 	case !errors.Is(err, fs.ErrNotExist):
 		return rootCause(err).Error(), false
 	}

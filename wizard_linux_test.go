@@ -147,10 +147,10 @@ func (p *person) until(what string, condition func() bool) {
 }
 
 // questions are all that the wizard asks.
-var questions = []string{"Directory", "How do you want to start?", "Name of the project", "What kind of bot?", "How do people reach it?",
-	"How does it think?", "Who calls, over Daily PSTN?", "Who calls, over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
-	"Realtime model", "Video avatar", "Web client", "What serves the client?", "Which features?", "Files to deploy it to Pipecat Cloud?", "All right?",
-	"Which one?", "AGENTS.md was written by an older vbot."}
+var questions = []string{"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
+	"How does it process speech?", "Who places the calls over Daily PSTN?", "Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
+	"Realtime model", "Video avatar", "Web client", "What serves the client?", "Which features?", "Add files to deploy it to Pipecat Cloud?", "Proceed?",
+	"Which answer?", "AGENTS.md was written by an older vbot."}
 
 // open is the question that is open, and the line that it stands in; or "".
 func (p *person) open() (question, line string) {
@@ -241,12 +241,12 @@ func (cfg configFile) answers(target string, plain bool) map[string]string {
 		deploy = "y"
 	}
 	return map[string]string{
-		"Directory": target, "How do you want to start?": "scaffold", "Name of the project": cfg.ProjectName, "What kind of bot?": cfg.BotType,
-		"How do people reach it?": mark(cfg.Transports), "How does it think?": cfg.Mode,
-		"Who calls, over Daily PSTN?": cfg.DailyPSTNMode, "Who calls, over Twilio and SIP?": cfg.TwilioDailySIPMode,
+		"Directory": target, "How do you want to start?": "scaffold", "Project name": cfg.ProjectName, "What kind of bot?": cfg.BotType,
+		"How do people connect?": mark(cfg.Transports), "How does it process speech?": cfg.Mode,
+		"Who places the calls over Daily PSTN?": cfg.DailyPSTNMode, "Who places the calls over Twilio and SIP?": cfg.TwilioDailySIPMode,
 		"Speech to text": cfg.STTService, "Language model": cfg.LLMService, "Text to speech": cfg.TTSService, "Realtime model": cfg.RealtimeService,
 		"Video avatar": video, "Web client": client, "What serves the client?": cfg.ClientServer,
-		"Which features?": marked, "Files to deploy it to Pipecat Cloud?": deploy, "All right?": "yes",
+		"Which features?": marked, "Add files to deploy it to Pipecat Cloud?": deploy, "Proceed?": "yes",
 	}
 }
 
@@ -305,7 +305,7 @@ func TestWizardEqualsOptions(t *testing.T) {
 				dir := t.TempDir()
 				p := sitDown(t, dir, kind, 80, 24, "init")
 				answers := cfg.answers("it's here", kind == "dumb")
-				for last := ""; last != "All right?"; {
+				for last := ""; last != "Proceed?"; {
 					last = p.asksNext(last)
 					answer, ok := answers[last]
 					if !ok {
@@ -522,7 +522,7 @@ func TestWizardIsLeft(t *testing.T) {
 				t.Run(kind+" "+way.name, func(t *testing.T) {
 					t.Parallel()
 					var asked []string
-					for last := ""; last != "All right?"; {
+					for last := ""; last != "Proceed?"; {
 						dir := t.TempDir()
 						p := sitDown(t, dir, kind, 80, 24, "init")
 						question := ""
@@ -558,7 +558,7 @@ func TestWizardIsLeft(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		for _, q := range questions {
-			if _, ok := met.Load(q); !ok && q != "Which one?" && q != "AGENTS.md was written by an older vbot." {
+			if _, ok := met.Load(q); !ok && q != "Which answer?" && q != "AGENTS.md was written by an older vbot." {
 				t.Errorf("no way leads to the question %s", q)
 			}
 		}
@@ -568,9 +568,9 @@ func TestWizardIsLeft(t *testing.T) {
 // Answers that lead to all questions of the wizard, one way or another; where none
 // is given, Enter is.
 var (
-	longWay     = map[string]string{"What kind of bot?": "telephony", "How do people reach it?": "daily_pstn"}
+	longWay     = map[string]string{"What kind of bot?": "telephony", "How do people connect?": "daily_pstn"}
 	webWay      = map[string]string{"Web client": "react"}
-	realtimeWay = map[string]string{"What kind of bot?": "telephony", "How do people reach it?": "twilio_daily_sip", "How does it think?": "realtime"}
+	realtimeWay = map[string]string{"What kind of bot?": "telephony", "How do people connect?": "twilio_daily_sip", "How does it process speech?": "realtime"}
 )
 
 // A terminal that goes away ends the program.

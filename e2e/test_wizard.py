@@ -148,15 +148,15 @@ def test_screens(window, name: str, width: int, height: int, term: str, command:
 def test_a_bot_in_a_few_keystrokes(window) -> None:
     w = window(80, 24)
     w.types("vbot init\r")
-    for question in ("Directory", "How do you", "Name", "What kind", "How do people", "How does"):
+    for question in ("Directory", "How do you", "Project name", "What kind", "How do people", "How does"):
         w.shows(f"? {question}")
         w.types("\r")
     w.shows("? Speech to text:")
     w.types("\r\r\r\r\r\r\r")
-    w.shows("? All right?")
+    w.shows("? Proceed?")
     assert os.listdir(w.dir) == ["file"]
     w.types("\r")
-    w.shows("The same, without questions:")
+    w.shows("To do the same without questions:")
     assert (w.dir / "my-bot" / "server" / "bot.py").is_file()
 
 
@@ -191,7 +191,7 @@ def test_stopped_and_back(window) -> None:
     os.kill(int(children[-1]), signal.SIGSTOP)
     w.shows("Stopped")
     w.types("fg\r")
-    w.until(lambda: w.lines()[-1].endswith("typing filters"), "the question once more")
+    w.until(lambda: w.lines()[-1].endswith("type to filter"), "the question once more")
     w.shows("? Speech to text: whisper")
     w.tmux("send-keys", "C-c")
     w.shows("interrupted; nothing was written")

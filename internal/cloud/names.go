@@ -55,7 +55,7 @@ func consistsOf(s, others string) bool {
 func IsSegment(s string) bool { return IsName(s, 128, "._-") }
 
 // SegmentRule is what IsSegment checks, in words.
-const SegmentRule = "is not a name: letters, digits and inner hyphens, dots and underscores"
+const SegmentRule = "must be letters and digits, with hyphens, dots and underscores only between them"
 
 // IsToken says whether s fits in a header, and is not empty.
 func IsToken(s string) bool {
@@ -63,7 +63,7 @@ func IsToken(s string) bool {
 }
 
 // TokenRule is what IsToken checks, in words.
-const TokenRule = "it holds white space, control characters or letters that no token has"
+const TokenRule = "contains white space, control characters or non-ASCII text"
 
 // A Pair is one key of a secret set with its value.
 type Pair struct {

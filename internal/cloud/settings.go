@@ -51,7 +51,7 @@ func (f File) Read() (Settings, error) {
 	// The decoder's own words may quote the file, and so the token.
 	if len(data) > maxSettings || json.Unmarshal(data, &s) != nil || s == nil ||
 		s.Organization != "" && !IsSegment(s.Organization) {
-		return Settings{}, errors.New("is not what `vbot cloud login` writes; signing in again writes it anew")
+		return Settings{}, errors.New("is not a file that `vbot cloud login` wrote; sign in again to replace it")
 	}
 	s.Token = strings.TrimRight(s.Token, "\r\n")
 	f.closeToOthers(f.Path, 0o600)
@@ -68,10 +68,10 @@ func (f File) closeToOthers(path string, mode fs.FileMode) {
 		return
 	}
 	if err := os.Chmod(path, mode); err != nil {
-		f.Note(fmt.Sprintf("warning: others can read %s, and this cannot be changed: %v", path, errors.Unwrap(err)))
+		f.Note(fmt.Sprintf("warning: other users can access %s, and its mode cannot be changed: %v", path, errors.Unwrap(err)))
 		return
 	}
-	f.Note(fmt.Sprintf("%s was open to others; its mode is %04o now", path, mode))
+	f.Note(fmt.Sprintf("other users had access to %s; its mode is now %04o", path, mode))
 }
 
 // Write stores the settings: beside the file, then by renaming.

@@ -99,7 +99,7 @@ func (t *Terminal) takeKeys() (release func(), err error) {
 	fd := int(t.in.Fd())
 	if t.holds == 0 {
 		if t.was, err = term.MakeRaw(fd); err != nil {
-			return nil, fmt.Errorf("taking the keys from the terminal: %w", err)
+			return nil, fmt.Errorf("switching the terminal to raw mode: %w", err)
 		}
 		t.raw, _ = term.GetState(fd)
 		t.mark(pasteOn)
@@ -235,7 +235,7 @@ func (t *Terminal) Line(ctx context.Context, prompt string) (string, error) {
 const MaxLine = 4096
 
 // ErrTooLong is the error of a hidden line that the terminal may have cut.
-var ErrTooLong = errors.New("the line is longer than a terminal carries")
+var ErrTooLong = errors.New("the line is longer than a terminal allows")
 
 // Hidden prints the prompt, and reads a line that is not shown.
 func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
@@ -265,7 +265,7 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 			if odd == "" {
 				return string(typed), nil
 			}
-			fmt.Fprintf(t.out, "\r\n%s; once more, please.\r\n", odd)
+			fmt.Fprintf(t.out, "\r\n%s. Try again.\r\n", odd)
 			typed, odd = nil, ""
 			show()
 		case KeyInterrupt:
@@ -286,13 +286,13 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 		case KeyPaste:
 			text := strings.TrimRight(k.Text, "\r\n")
 			if strings.ContainsAny(text, "\r\n") && !strings.HasPrefix(text, "-----BEGIN ") {
-				odd = "Several lines were pasted, and one is needed"
+				odd = "Expected one line, but several were pasted"
 			}
 			text, _, _ = strings.Cut(text, "\n")
 			text, _, _ = strings.Cut(text, "\r")
 			typed = append(typed, text...)
 		default:
-			odd = "A key that types nothing was pressed"
+			odd = "That key types no character"
 		}
 	}
 }
