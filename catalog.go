@@ -9,25 +9,23 @@ import (
 	"strings"
 )
 
-// templates holds everything that vbot generates from. The patterns name files:
-// one that names a folder would drop .env.example, and with `all:` take the caches
-// of linters along.
+// templates holds the sources of all generated files. The patterns match files: a
+// folder would omit .env.example, or with `all:` include the caches of linters.
 //
 //go:embed templates/*.tmpl templates/*/*.tmpl templates/*/*/*.tmpl templates/*/*/*/*.tmpl
 //go:embed templates/*/*/*/*/*.tmpl templates/*/*/*/*/*/*/*.tmpl templates/services/*/*.py
 var templates embed.FS
 
-// A provider is one file of templates/services: a service of some kind, or a
-// transport. Its head says how to name and describe it, its code how to build
-// it. To add a provider is to add a file.
+// A provider is a service or transport: one file of templates/services. Its head
+// describes it, its code builds it.
 type provider struct {
 	kind  string
 	file  string   // its path in templates
 	id    string   // canonical: "stt_a", "rtc_small"
 	label string   // "Deepgram"
-	names []string // real names that stand for the id, the usual one first
+	names []string // names for the id, the usual one first
 
-	// What follows is there after load.
+	// The fields below are set by load.
 	extras  []string // of pipecat-ai, without brackets
 	pip     []string // requirements beside pipecat-ai
 	python  string   // a bound that is stricter than the framework's, ">=3.12"
@@ -62,13 +60,12 @@ type variable struct {
 	unless   string // though required, not needed where that variable is set
 	with     string // though optional, needed where that variable is set
 	without  string // refused where that variable is set
-	standard string // what holds when it is unset or blank; "" where there is no fixed value
-	note     string // what it is, in a few words
+	fallback string // the default when unset or blank; "" if it is not fixed
+	note     string // a short description
 }
 
-// A catalog finds providers. It reads no more of templates/services than it is
-// asked for. A file that is not as CONTRIBUTING.md describes it is a fault of
-// this program, which a test excludes: it panics.
+// A catalog finds providers. It reads files only when they are needed. It panics on a
+// file that does not have the form in CONTRIBUTING.md; a test reads them all.
 type catalog struct {
 	known  map[string]*provider   // by file
 	listed map[string][]*provider // by kind, all of it, in the order of ids
@@ -78,7 +75,7 @@ func newCatalog() *catalog {
 	return &catalog{map[string]*provider{}, map[string][]*provider{}}
 }
 
-// list names the providers of the kind, in order.
+// list returns the providers of the kind, in order. They may not be loaded.
 func (c *catalog) list(kind string) []*provider {
 	if c.listed[kind] != nil {
 		return c.listed[kind]
@@ -163,7 +160,7 @@ func (c *catalog) find(kind, word string) *provider {
 	return nil
 }
 
-// is says whether word names the provider.
+// is reports whether word is the id or a name of the provider.
 func (p *provider) is(word string) bool { return p.id == word || slices.Contains(p.names, word) }
 
 // readNames reads the three lines that a provider's file begins with: `# id: `,
@@ -263,7 +260,7 @@ func (p *provider) variable(s string) variable {
 		if other := others[rest[0]]; other != nil && len(rest) > 1 {
 			*other, rest = rest[1], rest[1:]
 		} else if value, ok := strings.CutPrefix(rest[0], "="); ok {
-			v.standard = value
+			v.fallback = value
 		} else if rest[0] == "library" {
 			v.library = true
 		} else if rest[0] == "server" {
@@ -310,7 +307,7 @@ func (c *catalog) transports(telephony bool) (out []*provider) {
 // transportIDs are the ids of the web or the telephony transports, in order.
 func (c *catalog) transportIDs(telephony bool) []string { return ids(c.transports(telephony)) }
 
-// needs names what the provider needs beyond its variables.
+// needs returns what the provider needs besides its variables.
 func (p *provider) needs() (out []string) {
 	if p.python != "" {
 		out = append(out, "python"+p.python)
@@ -318,8 +315,8 @@ func (p *provider) needs() (out []string) {
 	return append(out, p.flags...)
 }
 
-// didYouMean is " (did you mean deepgram, stt_a?)" for the real name or id of the
-// kind that is nearest to word, or "" if none is near.
+// didYouMean returns " (did you mean deepgram, stt_a?)" for the name or id of the kind
+// that is nearest to word, or "".
 func (c *catalog) didYouMean(kind, word string) string {
 	var words []string
 	for _, p := range c.list(kind) {

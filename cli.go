@@ -18,9 +18,9 @@ import (
 	"vbot/internal/tty"
 )
 
-// The command line: the world that a command runs in, its flags, and the way to it.
+// The command line: what a command runs with, its flags, and dispatch.
 
-// app is the world as one run sees it; tests put their own in its place.
+// app holds everything that a run takes from outside. Tests replace it.
 type app struct {
 	stdin    io.Reader
 	stdout   io.Writer
@@ -29,11 +29,11 @@ type app struct {
 	dir      string // the working directory, absolute; "" if it was deleted
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
-	random   func() float64 // from [0, 1)
+	random   func() float64 // in [0, 1)
 	terminal *tty.Terminal  // nil before the first question
 }
 
-// pause waits for d, or until ctx ends, and then returns its error.
+// pause waits for d. If ctx ends first, it returns the error of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -45,24 +45,23 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// note tells the person something along the way.
+// note prints a message to stderr.
 func (a *app) note(format string, args ...any) {
 	fmt.Fprintln(a.stderr, printable(fmt.Sprintf(format, args...)))
 }
 
-// A command is one word of the command line: either it runs, or it has
-// commands below it.
+// A command is one word of the command line. It either runs or has subcommands.
 type command struct {
 	name  string
-	help  string        // the help page, written by hand
-	fill  func() string // what stands for %s in it, if it has one
+	help  string        // the help page; %s in it stands for fill()
+	fill  func() string // nil if the page has no %s
 	setup func(inv *invocation) runFunc
-	quick bool // it neither waits nor writes, so that signals may just end it
+	quick bool // it never waits or writes, so a signal may kill it
 	sub   []command
-	first []string // what its first argument may be, as far as that is known: for completion
+	first []string // completions of the first argument
 }
 
-// page is the whole help page.
+// page returns the complete help page.
 func (c *command) page() string {
 	if c.fill == nil {
 		return c.help
@@ -70,25 +69,24 @@ func (c *command) page() string {
 	return fmt.Sprintf(c.help, c.fill())
 }
 
-// A runFunc does what a command is for. Its args are what is left when the
-// flags are gone.
+// A runFunc runs a command. args are the arguments without the flags.
 type runFunc func(ctx context.Context, a *app, inv *invocation, args []string) error
 
-// An invocation is one command line on its way.
+// An invocation is one command line being executed.
 type invocation struct {
 	root *command
 	cmd  *command
-	path string // "vbot init"
+	path string // of the command, such as "vbot init"
 	set  *flag.FlagSet
 	json bool
-	// fields are the configuration keys of flags that have another name.
+	// fields maps flags to their configuration keys where the names differ.
 	fields map[string]string
-	// instead is what a listing or help flag asked for; it wins over everything
-	// else on the line.
+	// instead is set by flags such as --help. It runs in place of the command,
+	// whatever else is on the line.
 	instead func(a *app, inv *invocation) error
 }
 
-// report answers with v where JSON was asked for.
+// report prints v as JSON if --json was given.
 func (inv *invocation) report(a *app, v any) error {
 	if !inv.json {
 		return nil
@@ -96,7 +94,7 @@ func (inv *invocation) report(a *app, v any) error {
 	return writeJSON(a.stdout, v)
 }
 
-// insteadFlag registers a flag that does f instead of what the command does.
+// insteadFlag registers a flag that runs f in place of the command.
 func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names ...string) {
 	for _, name := range names {
 		inv.set.Var(toggle{func(on bool) {
@@ -108,7 +106,7 @@ func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names 
 	}
 }
 
-// enter goes on to the command called name below the one it is at, if there is one.
+// enter moves to the subcommand called name and reports whether it exists.
 func (inv *invocation) enter(name string) bool {
 	i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name })
 	if i >= 0 {
@@ -117,12 +115,12 @@ func (inv *invocation) enter(name string) bool {
 	return i >= 0
 }
 
-// newInvocation is one that has reached no further than root.
+// newInvocation returns an invocation at the root command.
 func newInvocation(root *command) *invocation {
 	return &invocation{root: root, cmd: root, path: root.name}
 }
 
-// flags registers all flags of the command, and returns what it does.
+// flags registers the flags of the command and returns its runFunc.
 func (inv *invocation) flags() runFunc {
 	inv.set = flag.NewFlagSet(inv.path, flag.ContinueOnError)
 	inv.set.SetOutput(io.Discard)
@@ -139,7 +137,7 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 		fmt.Fprint(a.stderr, inv.cmd.page())
 		return &failure{Code: codeUsage}
 	}
-	// A flag before the command belongs to the command: the order is free.
+	// Flags may come before the command.
 	var before []string
 	for len(args) > 0 && inv.cmd.sub != nil {
 		if strings.HasPrefix(args[0], "-") {
@@ -150,7 +148,7 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 			before, args = append(before, "--help"), args[1:]
 			continue
 		}
-		// What follows a = may be a secret that went to the wrong place.
+		// The text after = may be a misplaced secret: do not repeat it.
 		name, _, _ := strings.Cut(args[0], "=")
 		if !inv.enter(name) {
 			if rest := append(before, args...); slices.Contains(rest, "--help") || slices.Contains(rest, "-h") {
@@ -183,14 +181,14 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 	return do(ctx, a, inv, rest)
 }
 
-// untilInterrupted is ctx until the first signal that asks the process to end.
-// It is meant for the rest of the process: signal.NotifyContext would be the
-// same, but to stop it takes as long as to write a project.
+// untilInterrupted returns a context that ends with the first SIGINT, SIGTERM or
+// SIGHUP. It is never stopped: stopping signal.NotifyContext takes as long as
+// writing a project.
 func untilInterrupted(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // by nohup, say
+		if !signal.Ignored(s) { // by nohup, for example
 			signal.Notify(asked, s)
 		}
 	}
@@ -206,27 +204,27 @@ func printHelp(a *app, inv *invocation) error {
 	return err
 }
 
-// setupGroup is for a command that only has others below it.
+// setupGroup is for commands that only have subcommands.
 func setupGroup(*invocation) runFunc {
 	return func(_ context.Context, _ *app, inv *invocation, _ []string) error {
 		return usageError("missing command; see `%s --help`", inv.path)
 	}
 }
 
-// The flag package parses one flag at a time; parse adds what it lacks.
+// Package flag parses one flag at a time; parse adds what it lacks.
 
-// A switchFlag needs no value: it is --x, or --x=v.
+// A switchFlag takes its value only as --x=v. --x alone is enough.
 type switchFlag interface {
 	flag.Value
 	IsBoolFlag() bool
 	accepts(value string) bool
-	takes() string // what it accepts, in words
+	takes() string // the accepted values, in words
 }
 
 // toggle is a boolean flag, or the --no- form of one.
 type toggle struct {
 	set   func(bool)
-	value bool // what the bare flag stands for
+	value bool // of the bare flag
 }
 
 func (t toggle) String() string { return "" }
@@ -258,7 +256,7 @@ func boolFlag(set *flag.FlagSet, p *bool, names ...string) {
 	}
 }
 
-// textFlag calls put with the value each time the flag is given.
+// textFlag registers a flag that calls put with each value.
 func textFlag(set *flag.FlagSet, put func(string), names ...string) {
 	for _, name := range names {
 		if name != "" {
@@ -267,18 +265,18 @@ func textFlag(set *flag.FlagSet, put func(string), names ...string) {
 	}
 }
 
-// isOption says whether name is spelled as options are. Other arguments that begin
-// with a hyphen are not repeated in messages, for they may be secrets.
+// isOption reports whether name is spelled like an option. Other arguments that
+// begin with a hyphen may be secrets, so messages do not repeat them.
 func isOption(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == "" && strings.Trim(name, "-") == name && name != ""
 }
 
-// parse reads args into set and returns the arguments that are no flags.
+// parse reads the flags in args into set and returns the other arguments.
 //
 // Flags and arguments come in any order, `--` ends the flags, the last flag
-// wins. Each problem is one line and names the flag but never its value, which
-// may be a secret. Parsing goes on after a problem, so that --help and --json
-// count wherever they stand.
+// wins. Each problem is one line that names the flag but never its value, which
+// may be a secret. Parsing continues after a problem, so --help and --json work
+// in any position.
 func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem) {
 	wrong := func(name, format string, a ...any) {
 		problems = append(problems, problem{Field: name, Message: fmt.Sprintf(format, a...), where: dashed(name)})
@@ -317,7 +315,7 @@ func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem)
 				continue
 			}
 		} else if !inline {
-			// `--stt --llm x` is a forgotten value, not a service called --llm.
+			// In `--stt --llm x` the value of --stt is missing.
 			if len(args) == 1 || isFlag(set, args[1]) {
 				wrong(name, "missing value")
 				args = args[1:]
@@ -333,7 +331,7 @@ func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem)
 	return rest, problems
 }
 
-// isFlag says whether arg is a flag of set, or the end of the flags.
+// isFlag reports whether arg is a flag of set, or `--`.
 func isFlag(set *flag.FlagSet, arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' {
 		return false
@@ -347,7 +345,7 @@ func flagNames(set *flag.FlagSet) (names []string) {
 	return names
 }
 
-// dashed is the name of a flag as it is typed.
+// dashed returns the flag as typed: -n or --name.
 func dashed(name string) string {
 	if len([]rune(name)) == 1 {
 		return "-" + name
@@ -355,8 +353,8 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// interruptible runs f, which may wait for a person or a pipe, and comes back
-// when ctx ends, whatever f does.
+// interruptible runs f, which may wait for a person or a pipe. It returns as soon
+// as ctx ends, even if f has not returned.
 func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -376,7 +374,7 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// readAll reads the file, or stdin for "-". A pipe may keep it waiting.
+// readAll reads a file of at most limit bytes; "-" is stdin.
 func readAll(ctx context.Context, a *app, name string, limit int64) ([]byte, error) {
 	return interruptible(ctx, func() ([]byte, error) {
 		in := a.stdin
@@ -396,7 +394,7 @@ func readAll(ctx context.Context, a *app, name string, limit int64) ([]byte, err
 	})
 }
 
-// absolute is the path name as seen from dir.
+// absolute resolves name against dir.
 func absolute(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -404,7 +402,7 @@ func absolute(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// shellQuote quotes s for a POSIX shell where that is needed.
+// shellQuote quotes s for a POSIX shell if necessary.
 func shellQuote(s string) string {
 	special := func(r rune) bool {
 		return !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z') && !strings.ContainsRune("_@%+=:,./-", r)
@@ -415,7 +413,7 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// shellPath is shellQuote for a path, which must not look like an option.
+// shellPath quotes a path, and keeps it from looking like an option.
 func shellPath(s string) string {
 	if strings.HasPrefix(s, "-") {
 		s = "./" + s

@@ -435,7 +435,7 @@ func TestRetries(t *testing.T) {
 func (s *standin) client(t testing.TB, a *app) *session {
 	t.Helper()
 	a.getenv = func(name string) string { return map[string]string{"VBOT_API_URL": s.URL}[name] }
-	c, problems := newSession(a, target{})
+	c, problems := newSession(a, scope{})
 	if problems != nil {
 		t.Fatal(problems)
 	}

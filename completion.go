@@ -27,11 +27,11 @@ Examples:
   vbot completion fish > ~/.config/fish/completions/vbot.fish
 `
 
-// completionScripts are the scripts by shell. Each asks vbot for the words that
-// may stand at the cursor.
+// completionScripts holds a script per shell. Each asks vbot for the completions at
+// the cursor.
 var completionScripts = map[string]string{
-	// Bash takes --mode=cascade apart into three words, and wants only the last
-	// one back. Its version 3.2, which macOS has, lacks compopt.
+	// Bash splits --mode=cascade into three words and expects completions of the
+	// last one only. Bash 3.2, on macOS, has no compopt.
 	"bash": `# bash completion for vbot
 _vbot() {
     local -a words=()
@@ -147,8 +147,7 @@ func writeWords(a *app, inv *invocation, typed []string) error {
 	return err
 }
 
-// A suggestion is a word that may stand at the cursor, and what it means: or
-// anyFile or anyDir.
+// A suggestion is a completion: a word with a description, anyFile or anyDir.
 type suggestion struct {
 	Word  string `json:"word"`
 	About string `json:"about"`
@@ -159,8 +158,8 @@ const (
 	anyDir  = ":dirs"
 )
 
-// suggest returns what may stand for the last of the words typed after "vbot",
-// which may be empty.
+// suggest returns the completions of the last word in typed, the words after "vbot".
+// The last word may be empty.
 func suggest(root *command, typed []string) []suggestion {
 	out := []suggestion{}
 	if len(typed) == 0 {
@@ -176,13 +175,13 @@ func suggest(root *command, typed []string) []suggestion {
 	inv.flags()
 
 	arguments := 0
-	wanted := "" // the option whose value the next word is
+	wanted := "" // the option whose value comes next
 	for _, word := range before {
 		switch name := strings.TrimLeft(word, "-"); {
 		case wanted != "":
 			wanted = ""
 		case word == "--":
-			return out // what follows is no option, and what else it may be only the person knows
+			return out // only arguments follow, and they cannot be completed
 		case name == word || name == "":
 			arguments++
 		case inv.takesValue(name):
@@ -209,7 +208,7 @@ func suggest(root *command, typed []string) []suggestion {
 			for i, name := range l.names {
 				about := l.about
 				if i > 0 && strings.HasPrefix(name, "--no-") {
-					about = "" // it tells of the form that says yes
+					about = "" // the description is for the positive form
 				}
 				add("", []suggestion{{name, about}})
 			}
@@ -227,7 +226,7 @@ func suggest(root *command, typed []string) []suggestion {
 	return out
 }
 
-// takesValue says whether the option is one that the next word belongs to.
+// takesValue reports whether the next word is the value of the option.
 func (inv *invocation) takesValue(name string) bool {
 	f := inv.set.Lookup(name)
 	if f == nil {
@@ -237,7 +236,7 @@ func (inv *invocation) takesValue(name string) bool {
 	return !isSwitch
 }
 
-// values are those that the option takes, as far as they are known.
+// values returns the known values of the option.
 func (inv *invocation) values(name string) (out []suggestion) {
 	if key, ok := inv.fields[name]; ok {
 		o := optionOf(key)
@@ -261,14 +260,14 @@ func (inv *invocation) values(name string) (out []suggestion) {
 	return nil
 }
 
-// An optionLine is what a help page says about one option.
+// An optionLine is the description of one option in a help page.
 type optionLine struct {
-	names []string // as they are typed: "-n", "--name"
-	value string   // what stands for its value: "NAME"; "" for a switch
+	names []string // as typed: "-n", "--name"
+	value string   // placeholder of its value: "NAME"; "" for a switch
 	about string
 }
 
-// optionLines reads the sections of a help page whose headings speak of options.
+// optionLines parses the sections of a help page with "options" in the heading.
 func optionLines(help string) (out []optionLine) {
 	inOptions := false
 	for line := range strings.Lines(help) {
@@ -288,7 +287,7 @@ func optionLines(help string) (out []optionLine) {
 				l.names = append(l.names, name)
 			}
 			out = append(out, l)
-		case len(out) > 0: // the line before goes on
+		case len(out) > 0: // continues the line before
 			l := &out[len(out)-1]
 			l.about = strings.TrimSpace(l.about + " " + text)
 		}

@@ -12,28 +12,27 @@ import (
 // A pair is one key of a secret set with its value.
 type pair struct {
 	cloud.Pair
-	line int // where it begins in its file; 0 if it came from elsewhere
+	line int // first line in the file, from 1; 0 if not from a file
 }
 
-// A fault is something wrong in a line of a file. Its message holds no text of
-// the file but keys: the rest may be a secret.
+// A fault is an error in a line of a file. The message may repeat keys but no other
+// text of the file, which may be secret.
 type fault struct {
 	line    int
 	message string
 }
 
-// parseDotenv reads the pairs of a file in the form that people call dotenv:
+// parseDotenv reads the pairs of a dotenv file:
 //
-//	# a comment; it may follow a value after white space
+//	# a comment, also after a value and white space
 //	KEY=value                   up to the end of the line, trimmed
 //	export KEY = value          the same
 //	KEY='as it is, $ and \ too'
 //	KEY="a \"quoted\" value\n"  with \n, \t, \" and \\; other \ stay
 //
-// A quoted value may hold line ends. Lines end in LF, CRLF or CR; a CRLF inside
-// quotes counts as LF. A byte-order mark is skipped. Nothing is ever expanded. An
-// empty value, a key given twice and anything else is a fault; the pairs are good
-// for something only if there is none.
+// A quoted value may span lines. Lines end in LF, CRLF or CR; a CRLF inside quotes
+// becomes LF. A byte-order mark is skipped. Nothing is expanded. Empty values,
+// duplicate keys and anything else are faults; use the pairs only if there are none.
 func parseDotenv(data string) (pairs []pair, faults []fault) {
 	p := &dotenv{text: strings.TrimPrefix(data, "\ufeff"), line: 1}
 	if !utf8.ValidString(data) {
@@ -62,7 +61,7 @@ func parseDotenv(data string) (pairs []pair, faults []fault) {
 	return pairs, faults
 }
 
-// invalidAt is the index of the first byte that is not UTF-8.
+// invalidAt returns the index of the first byte that is not valid UTF-8.
 func invalidAt(s string) int {
 	for i, r := range s {
 		if r == utf8.RuneError {
@@ -74,15 +73,14 @@ func invalidAt(s string) int {
 	return len(s)
 }
 
-// dotenv is a file that is being read: what is left of it, and the line that
-// begins there.
+// dotenv is the state of the parser: the rest of the file, and its line number.
 type dotenv struct {
 	text string
 	line int
 }
 
-// pair reads one line, or several if a quoted value spans them. It returns the
-// zero pair for a line that holds none.
+// pair reads one line, or several if a quoted value spans them. It returns the zero
+// pair for a blank line or comment, and a message if there is a fault.
 func (p *dotenv) pair() (pr pair, message string) {
 	p.skipBlanks()
 	if p.text == "" || strings.ContainsRune("#\r\n", rune(p.text[0])) {
@@ -103,7 +101,7 @@ func (p *dotenv) pair() (pr pair, message string) {
 	p.text = p.text[end+1:]
 	value, message := p.value()
 	switch {
-	// The key is not repeated: a line that was cut may have a secret there.
+	// Do not repeat it: it may be part of a secret.
 	case !cloud.IsKey(pr.Key):
 		message = "the text before = is not a key; " + cloud.KeyRule
 	case message != "":
@@ -117,7 +115,7 @@ func (p *dotenv) pair() (pr pair, message string) {
 	return pr, message
 }
 
-// value reads what follows the = up to the end of the line.
+// value reads the text after the = up to the end of the line.
 func (p *dotenv) value() (value, message string) {
 	blank := p.skipBlanks()
 	if p.text == "" || p.text[0] != '\'' && p.text[0] != '"' {
@@ -136,8 +134,8 @@ func (p *dotenv) value() (value, message string) {
 	return value, ""
 }
 
-// unquoted is a bare value: it ends before a # that follows white space. after
-// says that white space stands before it.
+// unquoted returns a bare value, which ends before a # that follows white space.
+// after reports whether white space precedes s.
 func unquoted(s string, after bool) string {
 	for i := range len(s) {
 		if s[i] == '#' && after {
@@ -173,14 +171,14 @@ func (p *dotenv) quoted(quote byte) (value string, ok bool) {
 	return "", false
 }
 
-// skipBlanks skips spaces and tabs and says whether there were any.
+// skipBlanks skips spaces and tabs and reports whether there were any.
 func (p *dotenv) skipBlanks() bool {
 	was := len(p.text)
 	p.text = strings.TrimLeft(p.text, " \t")
 	return len(p.text) < was
 }
 
-// rest reads up to the end of the line, and past it.
+// rest returns the rest of the line and moves to the next one.
 func (p *dotenv) rest() string {
 	end := strings.IndexAny(p.text, "\r\n")
 	if end < 0 {
@@ -196,20 +194,19 @@ func (p *dotenv) rest() string {
 	return line
 }
 
-// splitPairs reads an argument that may hold several pairs, with values that hold
-// white space in double quotes: A=1 B="two words". It returns nil where the
-// argument is one pair or none, because its pieces do not all read KEY=..., and
-// an error where it could be read both ways.
+// splitPairs reads an argument with several pairs, in which values with white space
+// are in double quotes: A=1 B="two words". It returns nil if the argument does not
+// consist of several pairs, and errAmbiguous if it may be one pair or several.
 func splitPairs(arg string) (pairs []pair, err error) {
 	const blanks = " \t\r\n"
-	inner := false // the last value has an = inside, without quotes
+	inner := false // the last value is unquoted and contains an =
 	for rest := strings.Trim(arg, blanks); rest != ""; {
 		key, after, ok := strings.Cut(rest, "=")
 		if !ok || !cloud.IsKey(key) {
 			return nil, nil
 		}
 		quoted := strings.HasPrefix(after, `"`) && closingQuote(after) > 0
-		// A value of several lines, or one that ends in words and ==, may be meant.
+		// It may also be one value with several lines, or with words that end in ==.
 		if inner || len(pairs) > 0 && strings.HasPrefix(after, "=") {
 			err = errAmbiguous
 		}
@@ -237,8 +234,8 @@ func splitPairs(arg string) (pairs []pair, err error) {
 
 var errAmbiguous = errors.New("this may be one pair or several; pass each pair as its own argument, put the value in double quotes, or use --file")
 
-// closingQuote is the index of the quote that ends s and stands before white
-// space or the end, or -1.
+// closingQuote returns the index of the closing quote of s, which white space or the
+// end follows, or -1.
 func closingQuote(s string) int {
 	for i := 1; i < len(s); i++ {
 		if s[i] == '"' && (i+1 == len(s) || strings.IndexByte(" \t\r\n", s[i+1]) >= 0) {
@@ -248,8 +245,8 @@ func closingQuote(s string) int {
 	return -1
 }
 
-// onePair reads KEY=VALUE as the shell gave it, but for double quotes round a
-// whole value that holds white space. ok is false if there is no =.
+// onePair reads KEY=VALUE literally, except that it removes double quotes around a
+// value with white space. ok is false if there is no =.
 func onePair(arg string) (p pair, ok bool) {
 	key, value, ok := strings.Cut(arg, "=")
 	if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' && strings.ContainsAny(value, " \t\r\n") {

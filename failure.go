@@ -13,41 +13,41 @@ import (
 	"unicode"
 )
 
-// The codes of the JSON contract. Scripts match on them: they never change.
+// Error codes of the JSON contract. Scripts match on them, so they never change.
 const (
-	codeUsage         = "usage"          // the command line could not be parsed, or nobody can be asked
-	codeInvalidConfig = "invalid_config" // it was parsed, and asks for something that cannot be
+	codeUsage         = "usage"          // the command line cannot be parsed, or vbot cannot ask for an answer
+	codeInvalidConfig = "invalid_config" // options or an input file ask for something impossible
 	codeConflict      = "conflict"       // existing files are in the way
-	codeDeclined      = "declined"       // a person said no
+	codeDeclined      = "declined"       // a person answered no
 	codeInterrupted   = "interrupted"
 	codeIO            = "io"
-	codeUnauthorized  = "unauthorized" // not signed in, or the API does not know the token
+	codeUnauthorized  = "unauthorized" // not signed in, or the API rejects the token
 	codeForbidden     = "forbidden"
 	codeNotFound      = "not_found"
-	codeRejected      = "rejected"    // the API understood, and refuses
-	codeUnavailable   = "unavailable" // no answer, or "not now"; later may be better
+	codeRejected      = "rejected"    // refused by the API, or because the API would
+	codeUnavailable   = "unavailable" // no answer; a later try may succeed
 	codeTimeout       = "timeout"
-	codePartial       = "partial" // some of it was done
+	codePartial       = "partial" // some keys are stored
 	codeFailed        = "failed"  // anything else
 )
 
-// A failure is an error that a person and a script can act on.
+// A failure is an error with a code for scripts and text for people.
 type failure struct {
 	Code     string    `json:"code"`
 	Message  string    `json:"message"`
 	Problems []problem `json:"problems"`
-	hint     string    // what to do, printed last
-	result   any       // what was done all the same, for --json
-	err      error     // the cause, if there is one
+	hint     string    // what to do next; printed last
+	result   any       // what succeeded nevertheless, for --json
+	err      error     // the cause, or nil
 }
 
-// A problem is one thing that is wrong: one line of text.
+// A problem is one mistake, shown as one line of text.
 type problem struct {
-	Field   string   `json:"field"` // the long configuration key or the argument's name
+	Field   string   `json:"field"` // configuration key, argument, variable or file:line
 	Message string   `json:"message"`
 	Allowed []string `json:"allowed"`
-	where   string   // the field as the person knows it, "--stt (stt_service)"
-	missing bool     // nothing was said that is wrong: something was not said
+	where   string   // the field as shown to people: "--stt (stt_service)"
+	missing bool     // an option was not given, as opposed to wrong
 }
 
 func (f *failure) Error() string {
@@ -59,7 +59,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// text is what a person reads of the failure of the command at path.
+// text returns what a person sees. path is the command, such as "vbot init".
 func (f *failure) text(path string) string {
 	var b strings.Builder
 	for _, p := range f.Problems {
@@ -74,8 +74,8 @@ func (f *failure) text(path string) string {
 	return printable(b.String())
 }
 
-// MarshalJSON fills in a message where the problems say it all, and keeps
-// arrays from being null.
+// MarshalJSON supplies a message if there are only problems, and keeps arrays from
+// being null.
 func (f *failure) MarshalJSON() ([]byte, error) {
 	type plain failure
 	out := plain(*f)
@@ -94,7 +94,7 @@ func (f *failure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// exitCode is the one place that maps failures to exit codes.
+// exitCode is the only mapping from codes to exit codes.
 func (f *failure) exitCode() int {
 	switch f.Code {
 	case codeUsage, codeInvalidConfig:
@@ -105,7 +105,7 @@ func (f *failure) exitCode() int {
 	return 1
 }
 
-// line is the problem as text: where, what is wrong, what is allowed.
+// line returns the problem as one line: where, what, and the allowed values.
 func (p problem) line() string {
 	s := p.Message
 	if p.where != "" {
@@ -114,16 +114,16 @@ func (p problem) line() string {
 	if len(p.Allowed) > 0 {
 		s += "; allowed: " + strings.Join(p.Allowed, ", ")
 	}
-	return strings.ReplaceAll(s, "\n", " ") // a key of a file may hold one
+	return strings.ReplaceAll(s, "\n", " ") // a key in a file may contain one
 }
 
-// A coded error knows itself which code of the contract it has.
+// A coded error carries a code of the contract.
 type coded interface {
 	error
 	Code() string
 }
 
-// asFailure finds the failure in err's chain, or makes one.
+// asFailure returns the failure in err's chain, or converts err to one.
 func asFailure(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -137,12 +137,12 @@ func asFailure(err error) *failure {
 	return &failure{Code: codeFailed, Message: err.Error(), err: err}
 }
 
-// oneProblem is a failure that one problem makes.
+// oneProblem returns a failure with a single problem.
 func oneProblem(code, field, where, format string, args ...any) *failure {
 	return &failure{Code: code, Problems: []problem{{Field: field, where: where, Message: fmt.Sprintf(format, args...)}}}
 }
 
-// withResult is err with what was done all the same.
+// withResult adds to err what succeeded nevertheless.
 func withResult(err error, result any) error {
 	f := *asFailure(err)
 	f.result = result
@@ -159,8 +159,8 @@ func interrupted() *failure {
 
 // Text and JSON.
 
-// printable drops control characters from text that may come from a file, a
-// name or a server, so that it cannot move the cursor or forge a line.
+// printable drops control characters, so that text from files, names or servers
+// cannot move the cursor or forge a line.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
@@ -170,8 +170,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// writeJSON writes v as indented JSON. It does not escape <, > and &, which
-// encoding/json does for the sake of HTML.
+// writeJSON writes v as indented JSON, without the HTML escapes of <, > and &.
 func writeJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -184,7 +183,7 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// didYouMean is " (did you mean X?)" for the nearest of names, if one is near.
+// didYouMean returns " (did you mean X?)" for the nearest of names, or "".
 func didYouMean(word string, names []string) string {
 	if best := nearest(word, names); best != "" {
 		return fmt.Sprintf(" (did you mean %s?)", best)
@@ -192,8 +191,8 @@ func didYouMean(word string, names []string) string {
 	return ""
 }
 
-// nearest is the name that takes the fewest edits to reach from word, or "" if
-// all are more than a third of the word away. Of equals, the first wins.
+// nearest returns the name with the fewest edits from word; the first of equals.
+// It returns "" if the edits exceed a third of the word's length.
 func nearest(word string, names []string) string {
 	best, limit := "", max(1, len([]rune(word))/3)+1
 	if len([]rune(word)) < 2 {
@@ -210,8 +209,8 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// edits counts the letters to insert, delete, change or swap with a neighbour to
-// get from a to b.
+// edits returns the edit distance from a to b: insertions, deletions, changes and
+// swaps of neighbouring letters.
 func edits(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	d := make([][]int, len(s)+1)
@@ -236,7 +235,7 @@ func edits(a, b string) int {
 	return d[len(s)][len(t)]
 }
 
-// plural is "1 file", "2 files".
+// plural returns "1 file", "2 files".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -244,7 +243,7 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// orNull is a string that is null in JSON when it is empty: it does not apply.
+// orNull is a string that becomes null in JSON when it is empty.
 type orNull string
 
 func (s orNull) MarshalJSON() ([]byte, error) {
@@ -261,7 +260,7 @@ func quoteAll(words []string) (out []string) {
 	return out
 }
 
-// rootCause drops the operation and path that os adds to an error.
+// rootCause removes the operation and path of an fs.PathError.
 func rootCause(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 )
 
-// The lines of the options that shape a bot come from their table.
+// %s stands for the bot options, which come from the table.
 const helpInit = `Scaffold a voice bot, or write guides for a coding agent.
 
 Usage:
@@ -54,7 +54,7 @@ Examples:
   vbot init . --no-input                   guides for a coding agent
 `
 
-// initOptions is what stands on the command line of init.
+// initOptions are the parsed options of init.
 type initOptions struct {
 	said           answers
 	config         *string
@@ -94,7 +94,7 @@ func setupInit(inv *invocation) runFunc {
 	return o.run
 }
 
-// run decides which of its three jobs init was given, and does it.
+// run does one of the jobs of init: quickstart, scaffold, ask, or guides.
 func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
 	if len(args) > 1 {
 		return usageError("expected one directory, got %s", strings.Join(quoteAll(args), " "))
@@ -121,7 +121,7 @@ func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []s
 	return o.writeGuides(ctx, a, inv, target)
 }
 
-// shapesBot says whether any option was given that asks for a bot.
+// shapesBot reports whether any bot option was given.
 func (o *initOptions) shapesBot() bool {
 	return len(o.said) > 0 || o.config != nil || o.dryRun
 }
@@ -148,7 +148,7 @@ func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) e
 	return o.scaffold(ctx, a, inv, o.said[optName].text)
 }
 
-// quickstart is the preset of `vbot init quickstart`.
+// quickstart returns the preset of `vbot init quickstart`.
 func quickstart() answers {
 	return answers{
 		optName:       {text: "vbot-quickstart"},
@@ -169,7 +169,7 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 		if err != nil {
 			return err
 		}
-		if fromFile == nil { // what is missing may stand in the file that cannot be read
+		if fromFile == nil { // an unreadable file: do not report its keys as missing
 			return &failure{Code: codeInvalidConfig, Problems: wrong, hint: "nothing was written"}
 		}
 		problems = append(problems, wrong...)
@@ -209,8 +209,7 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 	return p.carryOut(ctx, a, inv, target, &cfg)
 }
 
-// carryOut does what the plan for the bot, or without cfg for the guides, says, and
-// reports it.
+// carryOut applies the plan and reports the result. cfg is nil for guides.
 func (p *plan) carryOut(ctx context.Context, a *app, inv *invocation, target string, cfg *config) error {
 	if err := p.apply(ctx); err != nil {
 		return err
@@ -226,8 +225,7 @@ func (p *plan) carryOut(ctx context.Context, a *app, inv *invocation, target str
 	return nil
 }
 
-// ask asks a person for all that is needed, and scaffolds a bot or writes the
-// guides.
+// ask runs the wizard, then scaffolds a bot or writes the guides.
 func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target string) error {
 	p, err := a.prompter()
 	if err != nil {
@@ -244,9 +242,9 @@ func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target s
 	if err != nil {
 		return err
 	}
-	again := []string{"--no-input"} // the options that do the same
+	again := []string{"--no-input"} // options for the same result
 	if scaffold {
-		cfg, plan, err := w.settle(ctx)
+		cfg, plan, err := w.askAll(ctx)
 		if err != nil {
 			return err
 		}
@@ -286,7 +284,7 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 	if err != nil {
 		return err
 	}
-	// Who has a bot has got started: that guide is for an empty directory.
+	// GETTING_STARTED.md is only for directories without a bot.
 	if hasBot(dir) {
 		files = slices.DeleteFunc(files, func(f file) bool { return f.path == gettingStarted })
 	}
@@ -307,7 +305,7 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 
 // Reports.
 
-// preview says what a run would keep or refuse.
+// preview prints what a run would keep or refuse.
 func (p *plan) preview(a *app) {
 	for _, c := range p.conflicts {
 		a.note("would conflict: %s", c.line())
@@ -320,7 +318,7 @@ func (p *plan) preview(a *app) {
 	p.explainGuides(a)
 }
 
-// refuse is the error that lists what is in the way, if anything is.
+// refuse returns an error that lists the conflicts, or nil.
 func (p *plan) refuse() error {
 	if len(p.conflicts) == 0 {
 		return nil
@@ -334,7 +332,7 @@ func (p *plan) refuse() error {
 	return f
 }
 
-// report says what was done: to a script on stdout, to a person on stderr.
+// report prints what was done: to stderr, and with --json to stdout.
 func (p *plan) report(a *app, inv *invocation, cfg *config) error {
 	for _, action := range []string{actionCreated, actionReplaced, actionKept} {
 		lines := []string{fmt.Sprintf("%s %s in %s:", action, plural(p.count(action), "file"), p.dir)}
@@ -370,7 +368,7 @@ func (p *plan) report(a *app, inv *invocation, cfg *config) error {
 	}{p.dir, cfg, files})
 }
 
-// nextSteps says how to go on, as commands to copy.
+// nextSteps prints commands for running the new bot.
 func (p *plan) nextSteps(a *app, target string, cfg config) {
 	then := "README.md explains how to reach the bot."
 	if cfg.hasTransport("rtc_small") {
@@ -393,8 +391,8 @@ Next, with uv (https://docs.astral.sh/uv):
 
 // The guides.
 
-// guideAge compares the guide with this version: -1 if an older vbot wrote it, 0
-// if it carries this version, 1 for a newer one or none that can be read.
+// guideAge compares the version stamp of a guide with this version: -1 if it is
+// older, 0 if equal, 1 if it is newer or cannot be read.
 func guideAge(guide []byte) int {
 	text := strings.TrimSpace(string(guide))
 	stamp, ok := strings.CutPrefix(text[strings.LastIndex(text, "\n")+1:], "<!-- vbot ")
@@ -409,14 +407,14 @@ func guideAge(guide []byte) int {
 	return slices.Compare(was, is)
 }
 
-// parseVersion reads the three numbers that s begins with.
+// parseVersion reads the three numbers at the beginning of s.
 func parseVersion(s string) ([]int, bool) {
 	v := make([]int, 3)
 	n, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])
 	return v, n == 3 && err == nil
 }
 
-// explainGuides names each guide that was kept though it differs.
+// explainGuides lists the guides that were kept although they differ.
 func (p *plan) explainGuides(a *app) {
 	for _, s := range p.steps {
 		if !s.guide || s.action != actionKept {
@@ -430,8 +428,8 @@ func (p *plan) explainGuides(a *app) {
 	}
 }
 
-// offerRefresh asks whether guides that an older vbot wrote shall be replaced. If
-// no guide that differs is left then, --overwrite-guide is what was meant.
+// offerRefresh asks whether to replace guides that an older vbot wrote. It sets
+// overwriteGuide if that replaces every guide that differs.
 func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 	for i, s := range p.steps {
 		if !s.guide || s.action != actionKept || guideAge(s.found) >= 0 {
@@ -452,8 +450,7 @@ func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 
 // Listings.
 
-// bySection is the JSON of both listings: the seven keys, with what list makes of the
-// providers of each.
+// bySection returns the JSON of a listing. list converts the providers of each key.
 func bySection[T any](cat *catalog, botTypes T, list func([]*provider) T) any {
 	type transports struct {
 		Web       T `json:"web"`
@@ -478,11 +475,11 @@ func listOptions(a *app, _ *invocation) error {
 	return writeJSON(a.stdout, bySection(newCatalog(), optBotType.allowed(), ids))
 }
 
-// describeOptions prints every id with what it stands for and what it needs: a
-// table for people, or with --json the same seven keys as listOptions.
+// describeOptions prints every id with its names and requirements, as tables or,
+// with --json, under the same keys as listOptions.
 func describeOptions(a *app, inv *invocation) error {
 	if !inv.json {
-		return describeForPeople(a, newCatalog())
+		return describeAsTable(a, newCatalog())
 	}
 	type variableJSON struct {
 		Name     string `json:"name"`
@@ -512,7 +509,7 @@ func describeOptions(a *app, inv *invocation) error {
 			p.load()
 			e := entry{p.id, p.label, p.names, []variableJSON{}, append([]string{}, p.extras...), append([]string{}, p.needs()...)}
 			for _, v := range p.env {
-				e.Env = append(e.Env, variableJSON{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.standard), v.note})
+				e.Env = append(e.Env, variableJSON{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.fallback), v.note})
 			}
 			out = append(out, e)
 		}
@@ -520,7 +517,7 @@ func describeOptions(a *app, inv *invocation) error {
 	}))
 }
 
-func describeForPeople(a *app, cat *catalog) error {
+func describeAsTable(a *app, cat *catalog) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	orDash := func(words []string) string { return cmp.Or(strings.Join(words, " "), "-") }
 	for _, s := range []struct {
@@ -548,18 +545,17 @@ func describeForPeople(a *app, cat *catalog) error {
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.id, strings.Join(p.names, " "), p.label, orDash(p.needs()), orDash(p.extras), orDash(variables))
 		}
-		w.Flush() // a section has columns of its own
+		w.Flush() // align each section by itself
 	}
 	fmt.Fprintln(w, "\nVariables in brackets are optional. --bot-type is web or telephony.")
 	return w.Flush()
 }
 
-// maxConfig bounds a configuration file, in bytes: a person writes less than one
-// percent of it.
+// maxConfig is the maximum size of a configuration file, in bytes.
 const maxConfig = 1 << 20
 
-// readConfig reads the JSON object in the file name, or on stdin for "-". Its
-// error is an interruption; all else is a problem of the file.
+// readConfig reads a configuration file; "-" is stdin. The answers are nil if the
+// file cannot be read. It returns an error only if interrupted.
 func readConfig(ctx context.Context, a *app, name string) (answers, []problem, error) {
 	data, err := readAll(ctx, a, name, maxConfig)
 	if ctx.Err() != nil {

@@ -88,19 +88,19 @@ Examples:
 `
 
 func setupLogin(inv *invocation) runFunc {
-	var t target
+	var sc scope
 	var noInput bool
-	t.orgFlag(inv)
+	sc.orgFlag(inv)
 	boolFlag(inv.set, &noInput, "no-input")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		if err := noArguments(args, t); err != nil {
+		if err := noArguments(args, sc); err != nil {
 			return err
 		}
-		return login(ctx, a, inv, t, noInput)
+		return login(ctx, a, inv, sc, noInput)
 	}
 }
 
-// pickOrganization asks which one to work in.
+// pickOrganization asks which organization to use.
 func pickOrganization(ctx context.Context, a *app, names []string) (string, error) {
 	p, err := a.prompter()
 	if err != nil {
@@ -117,10 +117,9 @@ func pickOrganization(ctx context.Context, a *app, names []string) (string, erro
 	return names[i], nil
 }
 
-// noArguments refuses arguments. It does not repeat them: a token may be among
-// them.
-func noArguments(args []string, t target) error {
-	problems := t.problems()
+// noArguments refuses arguments. It does not repeat them: one may be a token.
+func noArguments(args []string, sc scope) error {
+	problems := sc.problems()
 	if len(args) > 0 {
 		problems = append([]problem{{Field: "arguments", Message: fmt.Sprintf("takes no arguments (%d given)", len(args))}}, problems...)
 	}
@@ -130,12 +129,12 @@ func noArguments(args []string, t target) error {
 	return &failure{Code: codeUsage, Problems: problems}
 }
 
-func login(ctx context.Context, a *app, inv *invocation, t target, noInput bool) error {
+func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool) error {
 	file, err := loginFile(a)
 	if err != nil {
 		return err
 	}
-	c, problems := newSession(a, t)
+	c, problems := newSession(a, sc)
 	if len(problems) > 0 {
 		return &failure{Code: codeInvalidConfig, Problems: problems}
 	}
@@ -174,7 +173,7 @@ func login(ctx context.Context, a *app, inv *invocation, t target, noInput bool)
 
 func setupLogout(*invocation) runFunc {
 	return func(_ context.Context, a *app, inv *invocation, args []string) error {
-		if err := noArguments(args, target{}); err != nil {
+		if err := noArguments(args, scope{}); err != nil {
 			return err
 		}
 		file, err := loginFile(a)
@@ -201,13 +200,13 @@ func setupLogout(*invocation) runFunc {
 }
 
 func setupWhoami(inv *invocation) runFunc {
-	var t target
-	t.orgFlag(inv)
+	var sc scope
+	sc.orgFlag(inv)
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		if err := noArguments(args, t); err != nil {
+		if err := noArguments(args, sc); err != nil {
 			return err
 		}
-		c, err := signIn(a, t)
+		c, err := signIn(a, sc)
 		if err != nil {
 			return err
 		}

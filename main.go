@@ -1,15 +1,13 @@
-// Command vbot starts voice-bot projects and keeps their secrets in the cloud.
+// Command vbot scaffolds voice bots and manages their secrets in the cloud.
 //
-// Output. The answer goes to stdout and nothing else does: JSON, a listing,
-// help that was asked for, a version. What a person reads along the way
-// (progress, notes, questions, warnings, errors) goes to stderr. With --json
-// stdout holds exactly one object, also when the command fails; without it a
+// Output. stdout carries only the result: JSON, a listing, requested help or the
+// version. Progress, notes, questions, warnings and errors go to stderr. With
+// --json, stdout holds exactly one object, on failure too. Without --json, a
 // failing command leaves stdout empty.
 //
-// Exit codes. 0: done. 1: it failed (a disk, the network, the cloud, a refusal
-// to overwrite, not found, declined, not signed in). 2: what was typed, or what
-// a configuration or secrets file holds, is wrong or incomplete, or an answer
-// was needed and nobody can be asked. 130: interrupted.
+// Exit codes. 0: success. 1: failure (disk, network, API, existing files, not
+// found, declined, not signed in). 2: the command line or an input file is wrong
+// or incomplete, or vbot cannot ask for a missing answer. 130: interrupted.
 package main
 
 import (
@@ -23,7 +21,7 @@ import (
 )
 
 func main() {
-	// Where it was deleted, relative names are not found; all else works.
+	// If the directory was deleted, only relative names fail.
 	dir, _ := os.Getwd()
 	os.Exit(run(context.Background(), os.Args[1:], &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: dir,
@@ -31,7 +29,7 @@ func main() {
 	}))
 }
 
-// commands is the table of all commands.
+// commands returns the tree of all commands.
 func commands() *command {
 	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
 		{name: "init", help: helpInit, fill: helpOptions, setup: setupInit, first: []string{"quickstart", anyDir}},
@@ -88,8 +86,8 @@ Examples:
   vbot version --json
 `
 
-// run runs one command line and returns the exit code. Nothing else exits, so
-// that every defer runs.
+// run executes one command line and returns its exit code. Only main exits, so
+// every defer runs.
 func run(ctx context.Context, args []string, a *app) int {
 	inv := newInvocation(commands())
 	err := dispatch(ctx, args, a, inv)

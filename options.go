@@ -28,8 +28,8 @@ const (
 	serverNext    = "nextjs"
 )
 
-// A config says all there is to know about a bot. Its JSON form is what
-// --dry-run prints and what --config reads; the order of the keys is fixed.
+// A config describes a bot completely. --dry-run prints it as JSON and --config
+// reads it. The order of the keys is fixed.
 type config struct {
 	ProjectName         string   `json:"project_name"`
 	BotType             string   `json:"bot_type"`
@@ -58,46 +58,45 @@ func (c config) hasTransport(id string) bool { return slices.Contains(c.Transpor
 
 // The options that shape a bot.
 
-// An option is a row of the table: all that vbot knows about one key of the
-// configuration. Flags, configuration file, help, completion, wizard, dry run and
-// resolver go through the table; rules that join several options are in
-// resolve.go, and name the rows.
+// An option is a row of the table: everything about one configuration key. Flags,
+// configuration file, help, completion, wizard, dry run and resolver iterate over
+// the table. Rules that involve several options are in resolve.go.
 type option struct {
 	key   string // in the configuration
 	flag  string
 	short string // the flag's short form, or ""
 
-	// One of the three leads to its place in the configuration.
+	// Exactly one of these is set: it returns the field in the configuration.
 	text   func(*config) *string
 	list   func(*config) *[]string
 	toggle func(*config) *bool
 
-	value string // what stands for the value in the help: "ID"
-	help  string // the lines beside it
-	words []word // it takes, if it takes one of a few
-	kind  string // of the providers it names, if it names some
-	noun  string // what such a provider is
-	on    bool   // by default, of a toggle
+	value string // placeholder in the help: "ID"
+	help  string // description; may have several lines
+	words []word // the allowed values, if they are fixed
+	kind  string // of the providers that are its values, or ""
+	noun  string // such a provider in messages: "language model"
+	on    bool   // default of a toggle
 
 	mode string // the only mode that uses it, or ""
-	web  string // what it is, if only web bots have it: "video"
+	web  string // what it adds, if only web bots can have it: "video"; or ""
 
-	// The wizard's question. Toggles without one are asked about together.
-	turn    int    // when it comes, from 1
+	// The wizard's question. Toggles without one share a question.
+	turn    int    // position among the questions, from 1
 	ask     string // the question
 	label   string // in the summary
-	note    string // what a toggle means
-	first   string // where the cursor stands before there is an answer
-	none    string // what it is called to want none, where that may be
-	yes, no string // what the summary says of a toggle with its own question
+	note    string // explains a toggle
+	first   string // preselected answer
+	none    string // label for no value, if that is allowed
+	yes, no string // a toggle with its own question, in the summary
 }
 
-// A word is a value of an option, and what it means.
+// A word is an allowed value of an option, with its meaning.
 type word struct{ name, meaning string }
 
 var dialModes = []word{{modeDialIn, "people call the bot"}, {modeDialOut, "the bot calls people"}}
 
-// The rows, in the order of the help.
+// The rows, in the order of the help page.
 var (
 	optName = &option{
 		key: "project_name", flag: "name", short: "n", text: func(c *config) *string { return &c.ProjectName },
@@ -192,7 +191,7 @@ var (
 		turn: 14, label: "noise cancelling", note: "by Krisp, on Pipecat Cloud",
 	}
 
-	// options are all rows. One that no rule speaks of needs no name.
+	// options are all rows. A row that no rule mentions needs no variable.
 	options = []*option{
 		optName, optBotType, optTransports, optMode, optSTT, optLLM, optTTS, optRealtime, optVideo,
 		optClient, optClientServer, optPSTNMode, optSIPMode,
@@ -218,10 +217,10 @@ var (
 	}
 )
 
-// dialed are the transports that need a optMode, with the option that says which.
+// dialed maps the transports that need a dial mode to the option for it.
 var dialed = map[string]*option{"rtc_hosted_pstn": optPSTNMode, "tel_a_rtc_hosted_sip": optSIPMode}
 
-// optionOf is the option with the key, or nil.
+// optionOf returns the option with the key, or nil.
 func optionOf(key string) *option {
 	for _, o := range options {
 		if o.key == key {
@@ -231,10 +230,10 @@ func optionOf(key string) *option {
 	return nil
 }
 
-// where is how messages name the option: "--stt (stt_service)".
+// where returns the option as shown in messages: "--stt (stt_service)".
 func (o *option) where() string { return "--" + o.flag + " (" + o.key + ")" }
 
-// allowed are the words that it takes.
+// allowed returns the names of the words.
 func (o *option) allowed() (names []string) {
 	for _, w := range o.words {
 		names = append(names, w.name)
@@ -242,7 +241,7 @@ func (o *option) allowed() (names []string) {
 	return names
 }
 
-// helpOptions is what the help says of all options.
+// helpOptions returns the lines of all options in the help page.
 func helpOptions() string {
 	var b strings.Builder
 	for _, o := range options {
@@ -251,7 +250,7 @@ func helpOptions() string {
 	return b.String()
 }
 
-// usage is what the help says of the option.
+// usage returns the lines of the option in the help page.
 func (o *option) usage() string {
 	left := "      --" + o.flag
 	if o.short != "" {
@@ -274,7 +273,7 @@ func (o *option) usage() string {
 	return b.String()
 }
 
-// position is where the key stands in the dry run.
+// position returns the index of the key in the JSON of a config, or -1.
 func position(key string) int {
 	fields := reflect.TypeFor[config]()
 	for i := range fields.NumField() {
@@ -285,20 +284,20 @@ func position(key string) int {
 	return -1
 }
 
-// An answer is what was said about one option, and where.
+// An answer is the value given for an option, and its source.
 type answer struct {
 	text   string
 	list   []string
 	on     bool
-	flag   bool // on the command line; else in the configuration file
-	broken bool // already reported, and good for nothing else
+	flag   bool // given on the command line, not in the configuration file
+	broken bool // unusable, and already reported
 }
 
-// answers holds what was said; what was not said is absent.
+// answers holds the given values by option.
 type answers map[*option]answer
 
-// put puts what was said into the configuration.
-func (o *option) put(c *config, a answer) {
+// set stores the answer in the configuration.
+func (o *option) set(c *config, a answer) {
 	switch {
 	case o.toggle != nil:
 		*o.toggle(c) = a.on
@@ -309,7 +308,7 @@ func (o *option) put(c *config, a answer) {
 	}
 }
 
-// answers is what would have to be said to get c.
+// answers returns the answers that produce c.
 func (c config) answers() answers {
 	said := answers{}
 	for _, o := range options {
@@ -325,8 +324,8 @@ func (c config) answers() answers {
 	return said
 }
 
-// parseConfig reads one JSON object key by key. encoding/json alone would take
-// keys twice, in another case, or not at all without a word.
+// parseConfig reads one JSON object key by key. encoding/json alone silently
+// accepts duplicate keys, unknown keys and keys in another case.
 func parseConfig(data []byte) (answers, []problem, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -343,11 +342,11 @@ func parseConfig(data []byte) (answers, []problem, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil, errors.New("empty; expected a JSON object")
 	}
-	open, err := dec.Token()
+	start, err := dec.Token()
 	if err != nil {
 		return nil, nil, located(err)
 	}
-	if open != json.Delim('{') {
+	if start != json.Delim('{') {
 		return nil, nil, errors.New("expected a JSON object: {...}")
 	}
 	var keys []string
@@ -361,7 +360,7 @@ func parseConfig(data []byte) (answers, []problem, error) {
 		if err != nil {
 			return nil, nil, located(err)
 		}
-		key := token.(string) // the decoder takes nothing else here
+		key := token.(string) // the decoder guarantees it
 		var value any
 		if err := dec.Decode(&value); err != nil {
 			return nil, nil, located(err)
@@ -397,7 +396,7 @@ func parseConfig(data []byte) (answers, []problem, error) {
 	return said, problems, nil
 }
 
-// convert turns a JSON value into an answer, or says what is wrong with it.
+// convert turns a JSON value into an answer. The string is the problem, or "".
 func (o *option) convert(value any) (answer, string) {
 	broken := answer{broken: true}
 	switch {
@@ -445,8 +444,8 @@ func jsonType(value any) string {
 
 // Names.
 
-// nameFromDir makes a project's name of the base of a directory's path: what
-// does not fit at its ends is cut off. It is "" if nothing fits.
+// nameFromDir derives a project name from the last element of dir. It trims
+// invalid characters at both ends, and returns "" if no valid name remains.
 func nameFromDir(dir string) string {
 	runes := []rune(filepath.Base(dir))
 	for len(runes) > 0 && !startsName(runes[0]) {
@@ -464,18 +463,18 @@ func nameFromDir(dir string) string {
 	return string(runes)
 }
 
-// maxName bounds a project's name, in characters.
+// maxName is the maximum length of a project name, in characters.
 const maxName = 64
 
 func startsName(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// inName also takes combining marks: in some scripts, and in file names of some
-// systems, they are part of a letter.
+// inName also accepts combining marks: in some scripts, and in the file names of
+// some systems, they are part of a letter.
 func inName(r rune) bool {
 	return startsName(r) || unicode.IsMark(r) || strings.ContainsRune(" ._-", r)
 }
 
-// reservedName says whether Windows keeps the name for a device.
+// reservedName reports whether Windows reserves the name for a device.
 func reservedName(name string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(name), ".")
 	if len(base) == 4 && base[3] >= '0' && base[3] <= '9' {
@@ -484,7 +483,7 @@ func reservedName(name string) bool {
 	return slices.Contains([]string{"con", "prn", "aux", "nul"}, base)
 }
 
-// nameProblem says what is wrong with a project's name, or "".
+// nameProblem returns what is wrong with a project name, or "".
 func nameProblem(name string) string {
 	runes := []rune(name)
 	switch {
@@ -500,9 +499,9 @@ func nameProblem(name string) string {
 	return ""
 }
 
-// slug is the name in the stricter form of package and agent names: lower-case
-// ASCII letters and digits joined by single hyphens, at most 55 characters, so
-// that SLUG-secrets is still a name for a secret set; "bot" if none remain.
+// slug converts a project name to a package and agent name: lower-case ASCII
+// letters and digits joined by single hyphens, or "bot" if none remain. At most 55
+// characters, so that SLUG-secrets is a valid name for a secret set.
 func slug(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {

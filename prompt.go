@@ -16,22 +16,20 @@ import (
 	"vbot/internal/tty"
 )
 
-// Questions go to stderr, so that stdout may be a pipe. On a terminal that can
-// move its cursor, an open question is a block of lines that is drawn again at
-// every key, and that gives way to one line with the answer. Elsewhere it is text,
-// numbered lines, and the terminal's own line editing, which serves screen readers
-// best.
+// Questions go to stderr, so stdout may be a pipe. On a terminal that can move its
+// cursor, a question is a block of lines, redrawn at every key, that one line with
+// the answer replaces in the end. Plain prompts are numbered lines with the
+// terminal's own line editing, which works best with screen readers.
 
-// canAsk says whether a person is there to be asked: stdin and stderr are
-// terminals.
+// canAsk reports whether vbot can ask questions: stdin and stderr are terminals.
 func canAsk(a *app) bool {
 	return tty.IsTerminal(a.stdin) && tty.IsTerminal(a.stderr)
 }
 
-// stdinShows says whether what is typed on stdin would be seen.
-func stdinShows(a *app) bool { return tty.IsTerminal(a.stdin) }
+// stdinEchoes reports whether stdin is a terminal, which shows what is typed.
+func stdinEchoes(a *app) bool { return tty.IsTerminal(a.stdin) }
 
-// confirm asks a question that Enter answers with no.
+// confirm asks a yes-or-no question; the default is no.
 func confirm(ctx context.Context, a *app, question string) (bool, error) {
 	p, err := a.prompter()
 	if err != nil {
@@ -40,11 +38,11 @@ func confirm(ctx context.Context, a *app, question string) (bool, error) {
 	return p.confirm(ctx, question, false)
 }
 
-// A prompter asks the questions of one run, one after the other. Its errors are
-// context.Canceled when the person leaves, or ctx ends.
+// A prompter asks the questions of one run. Its methods return context.Canceled if
+// the person leaves or ctx ends.
 type prompter struct{ *tty.Terminal }
 
-// prompter is the one of this run. Its error is that stdin is no file.
+// prompter returns the prompter of this run. It fails if stdin is not a file.
 func (a *app) prompter() (prompter, error) {
 	if a.terminal == nil {
 		in, ok := a.stdin.(*os.File)
@@ -63,7 +61,7 @@ func (p prompter) say(format string, args ...any) {
 	p.Say(printable(fmt.Sprintf(format, args...)))
 }
 
-// A question can be asked with a cursor, and plainly without one.
+// A question can be asked with cursor movement, or plainly.
 type question interface {
 	tty.Question
 	plainly(ctx context.Context, p prompter) error
@@ -80,18 +78,18 @@ func (p prompter) ask(ctx context.Context, q question) error {
 // A lineQuestion asks for a line of text.
 type lineQuestion struct {
 	ask      string
-	hint     string // after the question
-	standard string // what Enter alone answers; "" if something has to be typed
-	// check says something about the text, and whether it will do. The text is what
-	// is typed, or else standard.
+	hint     string // shown after the question
+	fallback string // the answer to Enter alone; "" if an answer must be typed
+	// check validates the text, or the fallback if nothing is typed. note is shown
+	// below the question.
 	check  func(text string) (note string, ok bool)
-	answer func(text string) string // what an answer comes to; nil if to itself
+	answer func(text string) string // converts the text to the answer; may be nil
 	line   tty.Editor
-	wrong  bool // Enter was pressed, and the text will not do
+	wrong  bool // Enter was pressed on an invalid text
 }
 
 func (q *lineQuestion) text() string {
-	return cmp.Or(strings.TrimSpace(string(q.line.Typed)), q.standard)
+	return cmp.Or(strings.TrimSpace(string(q.line.Typed)), q.fallback)
 }
 
 func (q *lineQuestion) Title() string { return q.ask }
@@ -147,25 +145,25 @@ func (q *lineQuestion) plainly(ctx context.Context, p prompter) error {
 }
 
 // line asks for a line of text.
-func (p prompter) line(ctx context.Context, question, standard string, check func(string) (string, bool)) (string, error) {
-	q := &lineQuestion{ask: question, standard: standard, check: check}
-	if standard != "" {
-		q.hint = " (" + standard + ")"
+func (p prompter) line(ctx context.Context, question, fallback string, check func(string) (string, bool)) (string, error) {
+	q := &lineQuestion{ask: question, fallback: fallback, check: check}
+	if fallback != "" {
+		q.hint = " (" + fallback + ")"
 	}
 	err := p.ask(ctx, q)
 	return q.Answer(), err
 }
 
-// yesOrNo is a question that Enter alone answers with standard. What is neither yes
-// nor no is a no where Enter is one; where Enter is a yes, it is no answer.
-func yesOrNo(question string, standard bool) *lineQuestion {
+// yesOrNo returns a yes-or-no question. Any other text counts as no if the fallback
+// is no, and is refused if the fallback is yes.
+func yesOrNo(question string, fallback bool) *lineQuestion {
 	yes := func(text string) bool { return strings.HasPrefix("yes", strings.ToLower(text)) }
-	q := &lineQuestion{ask: printable(question), hint: " [y/N]", standard: "no"}
-	if standard {
-		q.hint, q.standard = " [Y/n]", "yes"
+	q := &lineQuestion{ask: printable(question), hint: " [y/N]", fallback: "no"}
+	if fallback {
+		q.hint, q.fallback = " [Y/n]", "yes"
 	}
 	q.check = func(text string) (string, bool) {
-		if !standard || yes(text) || strings.HasPrefix("no", strings.ToLower(text)) {
+		if !fallback || yes(text) || strings.HasPrefix("no", strings.ToLower(text)) {
 			return "", true
 		}
 		return "answer y or n", false
@@ -179,29 +177,29 @@ func yesOrNo(question string, standard bool) *lineQuestion {
 	return q
 }
 
-// confirm asks for a yes or a no.
-func (p prompter) confirm(ctx context.Context, question string, standard bool) (bool, error) {
-	q := yesOrNo(question, standard)
+// confirm asks a yes-or-no question.
+func (p prompter) confirm(ctx context.Context, question string, fallback bool) (bool, error) {
+	q := yesOrNo(question, fallback)
 	err := p.ask(ctx, q)
 	return q.Answer() == "yes", err
 }
 
-// A choice is one of the answers to choose from.
+// A choice is an entry of a menu.
 type choice struct {
-	label string   // what is read
-	id    string   // the short form, or ""
-	names []string // further forms
-	note  string   // in a few words, or ""
+	label string   // shown first
+	id    string   // "stt_a", or ""
+	names []string // other names
+	note  string   // a short description, or ""
 }
 
-// matches says whether every one of words is found in the choice.
+// matches reports whether the choice contains all words, which are in lower case.
 func (c choice) matches(words []string) bool {
 	all := strings.ToLower(c.label + "\n" + c.id + "\n" + strings.Join(c.names, "\n") + "\n" + c.note)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
 }
 
-// is says whether word is a full name of the choice, and begins whether one of its
-// names begins with word; word is in lower case.
+// is reports whether word is a name, id or label of the choice; begins, whether one
+// of them begins with word. word is in lower case.
 func (c choice) is(word string) bool {
 	return slices.ContainsFunc(append(c.names, c.label, c.id), func(n string) bool { return strings.ToLower(n) == word })
 }
@@ -210,23 +208,23 @@ func (c choice) begins(word string) bool {
 	return slices.ContainsFunc(append(c.names, c.label, c.id), func(n string) bool { return strings.HasPrefix(strings.ToLower(n), word) })
 }
 
-// A menu asks to choose one, or several, of a list.
+// A menu asks for one or several choices of a list.
 type menu struct {
 	ask     string
 	choices []choice
 	several bool
-	// needed says that of several at least one has to be chosen: if none is marked,
+	// needed means that of several at least one has to be chosen: if none is marked,
 	// Enter selects the one at the cursor.
 	needed bool
-	// allow says why the marked ones will not do together, or "". It may be nil.
+	// allow returns why the marked choices cannot be combined, or "". It may be nil.
 	allow  func(marked []int) string
-	marked []int // in the order in which they were marked; the answer, in the end
+	marked []int // in the order of marking; the answer after Enter
 	filter tty.Editor
-	at     int // the choice at the cursor, if the filter lets it through
+	at     int // the choice at the cursor, if the filter shows it
 	wrong  string
 }
 
-// shown are the choices that the filter lets through.
+// shown returns the choices that match the filter.
 func (m *menu) shown() (out []int) {
 	words := strings.Fields(strings.ToLower(string(m.filter.Typed)))
 	for i, c := range m.choices {
@@ -285,8 +283,8 @@ func (m *menu) Press(k tty.Key) bool {
 	return false
 }
 
-// seek moves the cursor to what the filter most likely means: the choice of that
-// name, else one that begins so, else the first that matches.
+// seek moves the cursor to the best match: a choice with that name, else one whose
+// name begins with the filter, else the first match.
 func (m *menu) seek() {
 	shown := m.shown()
 	word := strings.ToLower(strings.TrimSpace(string(m.filter.Typed)))
@@ -305,7 +303,7 @@ func (m *menu) seek() {
 	}
 }
 
-// mark marks the choice, or takes its mark away, and says whether that may be.
+// mark marks or unmarks the choice, and reports whether that is allowed.
 func (m *menu) mark(i int) bool {
 	if n := slices.Index(m.marked, i); n >= 0 {
 		m.marked = slices.Delete(m.marked, n, n+1)
@@ -326,7 +324,7 @@ func (m *menu) refuses(marked []int) string {
 	return m.allow(marked)
 }
 
-// enter ends the question, if it can.
+// enter reports whether the marked choices answer the question.
 func (m *menu) enter() bool {
 	chosen := m.marked
 	if !m.several || m.needed && len(chosen) == 0 {
@@ -338,8 +336,8 @@ func (m *menu) enter() bool {
 	return m.wrong == ""
 }
 
-// menuPage is how many choices are shown at most, so that what was answered before
-// stays in sight.
+// menuPage is the maximum number of visible choices, so that earlier answers stay on
+// the screen.
 const menuPage = 12
 
 func (m *menu) View(width, height int) tty.View {
@@ -363,7 +361,7 @@ func (m *menu) View(width, height int) tty.View {
 	return v.Fit(height)
 }
 
-// help says what can be done.
+// help returns the line about keys.
 func (m *menu) help(shown int) string {
 	how := "Enter selects"
 	if m.several {
@@ -378,12 +376,12 @@ func (m *menu) help(shown int) string {
 	return how
 }
 
-// row is one choice; the columns are labels and ids wide.
+// row draws one choice. labels and ids are the widths of the columns.
 func (m *menu) row(i int, here bool, labels, ids int) tty.Row {
 	c := m.choices[i]
-	pointer, look := "  ", tty.Normal
+	pointer, style := "  ", tty.Normal
 	if here {
-		pointer, look = "> ", tty.Cyan
+		pointer, style = "> ", tty.Cyan
 	}
 	if m.several {
 		box := "[ ] "
@@ -392,14 +390,14 @@ func (m *menu) row(i int, here bool, labels, ids int) tty.Row {
 		}
 		pointer += box
 	}
-	r := tty.Row{{Style: look, Text: pointer + c.label}}
+	r := tty.Row{{Style: style, Text: pointer + c.label}}
 	if rest := c.rest(ids); rest != "" {
 		r = append(r, tty.Span{Style: tty.Faint, Text: strings.Repeat(" ", labels-tty.Width(c.label)+2) + rest})
 	}
 	return r
 }
 
-// rest is what stands behind the label: the id in a column of its own, names, note.
+// rest returns the text after the label: id, padded to ids columns, names and note.
 func (c choice) rest(ids int) string {
 	rest := ""
 	if ids > 0 {
@@ -412,7 +410,7 @@ func (c choice) rest(ids int) string {
 	return strings.TrimRight(rest+c.note, " ")
 }
 
-// plainly prints the choices with numbers, and takes numbers, ids and names.
+// plainly prints numbered choices and reads numbers, ids or names.
 func (m *menu) plainly(ctx context.Context, p prompter) error {
 	labels, ids := 0, 0
 	for _, c := range m.choices {
@@ -424,7 +422,7 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 		line := fmt.Sprintf("  %*d  %s%s  %s", digits, i+1, c.label, strings.Repeat(" ", labels-tty.Width(c.label)), c.rest(ids))
 		p.Say(strings.TrimRight(line, " "))
 	}
-	standard, ask := strconv.Itoa(m.at+1), "Number"
+	fallback, ask := strconv.Itoa(m.at+1), "Number"
 	if m.several {
 		ask = "Numbers, such as 1,3"
 		var numbers []string
@@ -432,11 +430,11 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 			numbers = append(numbers, strconv.Itoa(i+1))
 		}
 		if len(numbers) > 0 || !m.needed {
-			standard = cmp.Or(strings.Join(numbers, ","), "none")
+			fallback = cmp.Or(strings.Join(numbers, ","), "none")
 		}
 	}
 	for {
-		said, err := p.Line(ctx, ask+" ("+standard+"): ")
+		said, err := p.Line(ctx, ask+" ("+fallback+"): ")
 		if err != nil {
 			return err
 		}
@@ -451,7 +449,7 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 	}
 }
 
-// read takes what was typed for choices, or says what is wrong with it.
+// read parses the typed choices. wrong is the problem, or "".
 func (m *menu) read(said string) (chosen []int, wrong string) {
 	said = strings.ToLower(strings.TrimSpace(said))
 	words := []string{said}
@@ -481,8 +479,8 @@ func (m *menu) read(said string) (chosen []int, wrong string) {
 	return chosen, ""
 }
 
-// find is the choice that word, in lower case, names; or whose name alone begins
-// so; or -1.
+// find returns the choice that word names, else the only one whose name begins with
+// word, else -1. word is in lower case.
 func (m *menu) find(word string) int {
 	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(m.choices) {
 		return n - 1
@@ -504,8 +502,7 @@ func (m *menu) find(word string) int {
 	return found
 }
 
-// choose asks to choose one, and returns its index. The cursor stands at the one
-// with the index at.
+// choose asks for one choice and returns its index. at is the preselected index.
 func (p prompter) choose(ctx context.Context, question string, choices []choice, at int) (int, error) {
 	m := &menu{ask: question, choices: choices, at: at}
 	if err := p.ask(ctx, m); err != nil {
@@ -514,8 +511,8 @@ func (p prompter) choose(ctx context.Context, question string, choices []choice,
 	return m.marked[0], nil
 }
 
-// hidden asks for a line that is not shown. stdin must be a terminal. Whatever
-// ends it, the terminal is as it was before.
+// hidden reads a line without showing it. stdin must be a terminal, whose mode is
+// always restored.
 func hidden(ctx context.Context, a *app, question string) (cloud.Secret, error) {
 	p, err := a.prompter()
 	if err != nil {
@@ -529,11 +526,11 @@ func hidden(ctx context.Context, a *app, question string) (cloud.Secret, error) 
 	return cloud.NewSecret(typed), err
 }
 
-// maxHiddenLine bounds a line on stdin that is never shown, in bytes.
+// maxHiddenLine is the maximum length of a secret line on stdin, in bytes.
 const maxHiddenLine = 16 << 10
 
-// secretLine reads a line that is not shown: from the terminal, or else from
-// stdin. field is what the line is for.
+// secretLine reads a secret from a hidden prompt or, if vbot cannot ask, from the
+// first line of stdin. field is its name in problems.
 func secretLine(ctx context.Context, a *app, noInput bool, field, question string) (cloud.Secret, error) {
 	if canAsk(a) && !noInput {
 		return hidden(ctx, a, question)
@@ -541,7 +538,7 @@ func secretLine(ctx context.Context, a *app, noInput bool, field, question strin
 	wrong := func(message string) (cloud.Secret, error) {
 		return cloud.Secret{}, oneProblem(codeUsage, field, field, "%s", message)
 	}
-	if stdinShows(a) {
+	if stdinEchoes(a) {
 		return wrong("is missing, and vbot cannot ask for it; pass it on stdin")
 	}
 	text, err := interruptible(ctx, func() (string, error) {

@@ -105,7 +105,7 @@ func TestPlainAnswers(t *testing.T) {
 // Questions in windows of all sizes.
 func TestViews(t *testing.T) {
 	services := func() *menu { return serviceMenu(kindTTS) }
-	dir := &lineQuestion{ask: "Directory", hint: " (my-bot)", standard: "my-bot", check: func(s string) (string, bool) {
+	dir := &lineQuestion{ask: "Directory", hint: " (my-bot)", fallback: "my-bot", check: func(s string) (string, bool) {
 		return "exists; its files are not overwritten", !strings.Contains(s, "!")
 	}}
 	var b strings.Builder
@@ -152,7 +152,7 @@ func FuzzKeys(f *testing.F) {
 		width, height = 1+abs(width)%200, 1+abs(height)%100
 		q := []question{
 			&menu{ask: "Video avatar", choices: video},
-			&lineQuestion{ask: "Directory", standard: "x", check: func(s string) (string, bool) { return s, len(s)%2 == 0 }},
+			&lineQuestion{ask: "Directory", fallback: "x", check: func(s string) (string, bool) { return s, len(s)%2 == 0 }},
 			yesOrNo("A question of some length, over several lines?", kind%2 == 0),
 			&menu{ask: "Several", several: true, choices: realtime},
 		}[int(kind)%4]

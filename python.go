@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Python. The files of templates/services hold plain Python; what bot.py needs
-// of them is cut out and joined here.
+// The files of templates/services are plain Python. This file extracts what bot.py
+// needs of them.
 
-// pythonCode is the code of one provider.
+// pythonCode is the code of one provider, as used in bot.py.
 type pythonCode struct {
 	imports      []pythonImport
 	body         string // the statements that build it, indented by four
@@ -24,9 +24,9 @@ type pythonImport struct {
 	names  []string
 }
 
-// python3 cuts the provider's file into imports and body. Lines that end in
-// `# when: CONDITION` are kept only where the condition holds.
-func (p *provider) python3(when map[string]bool) pythonCode {
+// parseCode splits the provider's file into imports and body. Lines that end in
+// `# when: CONDITION` are kept only if the condition is true.
+func (p *provider) parseCode(when map[string]bool) pythonCode {
 	imports, rest, isFunction := strings.Cut(p.source, "\ndef build(")
 	signature, rest, hasBody := strings.Cut(rest, ":\n")
 	statements, last, returns := strings.Cut(rest, "\n    return ")
@@ -49,19 +49,19 @@ func (p *provider) python3(when map[string]bool) pythonCode {
 		}
 		body = append(body, line)
 	}
-	// The parameter of build is a constant of bot.py, and as long.
+	// bot.py has a constant in place of the parameter; the length is the same.
 	code.body = strings.ReplaceAll(strings.Join(body, "\n"), "=system_instruction", "=SYSTEM_INSTRUCTION")
 	return code
 }
 
-// asExpression turns `    params = X(...)` into X(...) as it stands in the
-// dictionary of transports, two levels deep.
+// asExpression converts `    params = X(...)` to X(...), indented for the dictionary
+// of transports.
 func asExpression(body string) string {
 	_, expression, _ := strings.Cut(body, " = ")
 	return strings.ReplaceAll(expression, "\n", "\n    ")
 }
 
-// parseImports reads the import statements of src, which holds nothing else.
+// parseImports parses src, which contains only import statements.
 func parseImports(src string) (imports []pythonImport) {
 	src = strings.NewReplacer("(\n", "", ",\n)", "", "\n    ", " ").Replace(src)
 	for line := range strings.Lines(src) {
@@ -76,8 +76,8 @@ func parseImports(src string) (imports []pythonImport) {
 	return imports
 }
 
-// tidyImports puts the imports between the markers of a template and the extra
-// ones into the form that ruff wants, leaving out what the code does not use.
+// tidyImports merges the imports between the markers of a template with the extra
+// ones, drops those that the code does not use, and formats them as ruff does.
 func tidyImports(src string, extra []pythonImport) string {
 	before, rest, ok := strings.Cut(src, "# imports\n")
 	if !ok {
@@ -124,11 +124,11 @@ func tidyImports(src string, extra []pythonImport) string {
 	return before + strings.Join(sections, "\n\n") + "\n" + code
 }
 
-// pythonStandard are the modules of Python's standard library that templates
-// and providers import.
+// pythonStandard lists the standard-library modules that templates and providers
+// import.
 var pythonStandard = []string{"asyncio", "collections", "contextlib", "datetime", "hmac", "importlib", "json", "os", "pathlib", "sys", "typing", "urllib", "wave", "xml"}
 
-// uses says whether a name stands in Python code as a word of its own.
+// uses reports whether the code contains name as a whole word.
 func uses(code, name string) bool {
 	letter := func(s string, at int) bool {
 		return at >= 0 && at < len(s) && (s[at] == '_' || s[at] >= '0' && s[at] <= '9' || s[at]|0x20 >= 'a' && s[at]|0x20 <= 'z')
@@ -145,8 +145,8 @@ func uses(code, name string) bool {
 	}
 }
 
-// fromImport is one import statement as ruff formats it at 100 columns:
-// constants, then classes, then the rest, each in order.
+// fromImport returns one import statement as ruff formats it at 100 columns:
+// constants, classes, then the rest, each sorted.
 func fromImport(module string, names []string) string {
 	class := func(n string) int {
 		switch {

@@ -21,8 +21,8 @@ const pythonFloor = "3.11"
 // gettingStarted is the guide of the coding-agent path alone.
 const gettingStarted = "GETTING_STARTED.md"
 
-// A project is what the templates see: a configuration with all that follows
-// from it.
+// A project is the data of the templates: a configuration and everything derived from
+// it.
 type project struct {
 	config
 	Slug         string
@@ -53,7 +53,7 @@ type project struct {
 	Tree        string // the files of the project, as the README draws them
 }
 
-// A service is a provider as the templates see it.
+// A service is a provider, for the templates.
 type service struct {
 	*provider
 	code pythonCode
@@ -191,8 +191,8 @@ type envGroup struct {
 	Variables []string // lines
 }
 
-// render returns all files of the project that cfg describes, in no particular
-// order. It is pure: the same configuration gives the same bytes.
+// render returns all files of the project, in no particular order. The same
+// configuration always produces the same bytes.
 func render(cfg config, cat *catalog) ([]file, error) {
 	p := newProject(cfg, cat)
 	paths := []string{".gitignore", "server/.env.example", "server/bot.py", "server/pyproject.toml"}
@@ -240,8 +240,8 @@ func render(cfg config, cat *catalog) ([]file, error) {
 	return append(files, file{path: "README.md", data: []byte(readme)}), err
 }
 
-// clientFolders are the folders of templates/client that make up the web client:
-// what is the same in several stands in a folder of its own.
+// clientFolders returns the folders of templates/client that make up the web client.
+// Files that several clients share are in a folder of their own.
 func (p project) clientFolders() []string {
 	switch {
 	case p.ClientFramework == clientVanilla:
@@ -254,8 +254,8 @@ func (p project) clientFolders() []string {
 	return nil
 }
 
-// renderClient returns the files of the web client. A template that comes out
-// blank is of a file that this client does without.
+// renderClient returns the files of the web client. A template with blank output adds
+// no file.
 func (p project) renderClient() (files []file, err error) {
 	for _, folder := range p.clientFolders() {
 		top := "templates/client/" + folder + "/"
@@ -289,8 +289,7 @@ func renderGuides() (files []file, err error) {
 	return files, nil
 }
 
-// renderGuide fills in a guide, which names two values and is the same for all
-// projects: it needs no template engine.
+// renderGuide fills in the two values of a guide, which is the same for all projects.
 func renderGuide(name string) (file, error) {
 	text, err := templates.ReadFile("templates/guide/" + name + ".tmpl")
 	text = bytes.ReplaceAll(text, []byte("<% .Version %>"), []byte(version))
@@ -328,7 +327,7 @@ func newProject(cfg config, cat *catalog) *project {
 			return nil
 		}
 		found := cat.find(kind, id)
-		return &service{found, found.python3(when)}
+		return &service{found, found.parseCode(when)}
 	}
 	p.STT = add(kindSTT, string(cfg.STTService))
 	p.LLM = add(kindLLM, string(cfg.LLMService))
@@ -476,14 +475,14 @@ func (s service) Needed() string {
 	return strings.Join(out, " and ")
 }
 
-// needs are the variables that a program checks at its start.
+// needs are the variables that a program checks when it starts.
 type needs struct {
 	required   []string
 	conditions []condition
 	conflicts  [][2]string // pairs of which one is refused beside the other
 }
 
-// A condition is which variables are required where name is set, and where not.
+// A condition lists the variables required if name is set, and if it is unset.
 type condition struct {
 	name       string
 	set, unset []string
@@ -567,12 +566,12 @@ func (n needs) check() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// lines is the variable in .env.example: required ones to be filled in, the
-// others commented out. None holds a value.
+// lines returns the variable as in .env.example: without a value, and commented out if
+// it is optional.
 func (v variable) lines() []string {
 	note := v.note
-	if v.standard != "" {
-		note += " (default: " + v.standard + ")"
+	if v.fallback != "" {
+		note += " (default: " + v.fallback + ")"
 	}
 	if v.required {
 		return []string{"# " + note, v.name + "="}
@@ -645,11 +644,11 @@ func (p *project) imports() (imports []pythonImport) {
 	return imports
 }
 
-// A file is one that vbot generates.
+// A file is a generated file.
 type file struct {
 	path  string // relative to the target, with slashes
 	data  []byte
-	guide bool // kept where it exists, unless it is to be overwritten
+	guide bool // an existing one is kept, unless --overwrite-guide is given
 }
 
 // parents are the directories above a slash-separated path, outermost first.

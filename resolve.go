@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// The rules: from what was said about the options to a configuration. They change
-// what was said until it is what the bot shall be: canonical ids, without what does
-// not apply. Then every row puts its answer into the configuration.
+// The rules that turn answers into a configuration. They rewrite the answers to
+// canonical ids and drop those that do not apply. Then every option stores its
+// answer in the configuration.
 
-// A resolver turns what was said into a configuration. It goes on after a
-// problem, so that all are reported at once.
+// A resolver turns answers into a configuration. It continues after a problem, so
+// that all problems are reported at once.
 type resolver struct {
 	cat      *catalog
 	said     answers
-	cfg      config      // what holds where nothing is said
+	cfg      config      // starts with the defaults
 	found    []*provider // the transports
-	leftOut  []leftOut
+	dropped  []dropped
 	problems []problem
 }
 
-// leftOut is a value of the file that the command line made inapplicable.
-type leftOut struct {
+// dropped is a value of the file that the command line overrides.
+type dropped struct {
 	option *option
-	what   string // the option's key, or else what it was in words
+	what   string // the option's key; a description if option is nil
 	why    string
 }
 
-// resolve checks what was said against every rule and fills in the defaults.
-// dirName is the project's name where none was given, or "".
-func resolve(cat *catalog, said answers, dirName string) (config, []leftOut, []problem) {
+// resolve applies every rule to said and fills in the defaults. dirName is the
+// default project name, or "" if there is none.
+func resolve(cat *catalog, said answers, dirName string) (config, []dropped, []problem) {
 	r := &resolver{cat: cat, said: maps.Clone(said)}
 	for _, o := range options {
 		if a, ok := r.said[o]; ok && o.text != nil && a.text == "" && !a.broken {
@@ -41,7 +41,7 @@ func resolve(cat *catalog, said answers, dirName string) (config, []leftOut, []p
 			r.said[o] = answer{flag: a.flag, broken: true}
 		}
 		if o.on {
-			o.put(&r.cfg, answer{on: true})
+			o.set(&r.cfg, answer{on: true})
 		}
 	}
 	r.name(dirName)
@@ -59,49 +59,49 @@ func resolve(cat *catalog, said answers, dirName string) (config, []leftOut, []p
 			r.word(o)
 		}
 		if r.has(o) {
-			o.put(&r.cfg, r.said[o])
+			o.set(&r.cfg, r.said[o])
 		}
 	}
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(position(a.Field), position(b.Field)) })
-	return r.cfg, r.leftOut, r.problems
+	return r.cfg, r.dropped, r.problems
 }
 
-// wrong reports a problem of the option.
+// wrong records a problem with the option.
 func (r *resolver) wrong(o *option, format string, args ...any) {
 	r.problems = append(r.problems, problem{Field: o.key, where: o.where(), Message: fmt.Sprintf(format, args...)})
 }
 
-// oneOf reports a problem with what would be allowed instead.
+// oneOf records a problem together with the allowed values.
 func (r *resolver) oneOf(o *option, allowed []string, format string, args ...any) {
 	r.wrong(o, format, args...)
 	r.problems[len(r.problems)-1].Allowed = allowed
 }
 
-// missing reports that the option has to be given.
+// missing records that a required option was not given.
 func (r *resolver) missing(o *option, allowed []string, format string, args ...any) {
 	r.oneOf(o, allowed, "missing: "+format, args...)
 	r.problems[len(r.problems)-1].missing = true
 }
 
-// has says whether the option was given a usable value.
+// has reports whether the option has a usable value.
 func (r *resolver) has(o *option) bool {
 	a, ok := r.said[o]
 	return ok && !a.broken
 }
 
-// given says whether the option was given at all.
+// given reports whether the option was given, usable or not.
 func (r *resolver) given(o *option) bool {
 	_, ok := r.said[o]
 	return ok
 }
 
-// yields settles that the value of o cannot stand beside that of winner. The
-// command line beats the file: a value of the file is dropped with a note. Two
-// values from one place are a problem.
+// yields resolves a conflict in which o loses against winner. If o comes from the
+// file and winner from the command line, o is dropped with a note. Otherwise the
+// conflict is a problem.
 func (r *resolver) yields(o, winner *option, why string) {
 	a := r.said[o]
 	if !a.flag && r.said[winner].flag {
-		r.leftOut = append(r.leftOut, leftOut{o, o.key, why})
+		r.dropped = append(r.dropped, dropped{o, o.key, why})
 		delete(r.said, o)
 		return
 	}
@@ -109,7 +109,7 @@ func (r *resolver) yields(o, winner *option, why string) {
 	r.said[o] = answer{flag: a.flag, broken: true}
 }
 
-// word is the value of an option that takes one of a few words, or "".
+// word returns the value of an option with fixed values, or "" if it has none.
 func (r *resolver) word(o *option) string {
 	if !r.has(o) {
 		return ""
@@ -135,8 +135,7 @@ func (r *resolver) name(dirName string) {
 	}
 }
 
-// mode is never guessed: while it is missing, service does name what either mode
-// needs.
+// mode has no default. While it is missing, service lists what each mode needs.
 func (r *resolver) mode() {
 	if !r.given(optMode) {
 		r.missing(optMode, optMode.allowed(), "cascade chains three services, realtime uses one")
@@ -144,8 +143,8 @@ func (r *resolver) mode() {
 	r.word(optMode)
 }
 
-// transports finds the transports given; their canonical ids, and the modes that
-// these name, take the place of what was said.
+// transports replaces the given transports by canonical ids. An id such as
+// rtc_hosted_pstn_dialin becomes the generic transport and its dial mode.
 func (r *resolver) transports() {
 	allowed := func() []string { return append(r.cat.transportIDs(false), r.cat.transportIDs(true)...) }
 	r.cfg.Transports = []string{}
@@ -155,7 +154,7 @@ func (r *resolver) transports() {
 		return
 	}
 	ids := []string{}
-	modes := map[*option]string{} // that the ids of ways of dialing named
+	modes := map[*option]string{} // dial modes named by transport ids
 	for _, word := range said.list {
 		p := r.cat.find(kindTransport, word)
 		if p == nil {
@@ -185,8 +184,8 @@ func (r *resolver) transports() {
 	r.dialMode("tel_a_rtc_hosted_sip", modes)
 }
 
-// dialMode settles the mode of the dialed transport with the id: said by its
-// option, or by the id of a way of dialing, or by both alike.
+// dialMode finds the mode of the dialed transport with the id. It comes from the
+// option, from a transport id that names the mode, or from both if they agree.
 func (r *resolver) dialMode(id string, modes map[*option]string) {
 	o := dialed[id]
 	named, there := modes[o], slices.Contains(r.said[optTransports].list, id)
@@ -203,7 +202,7 @@ func (r *resolver) dialMode(id string, modes map[*option]string) {
 		r.missing(o, o.allowed(), "%s requires it", id)
 	case said == "" || named == "" || said == named:
 	case r.said[o].flag && !r.said[optTransports].flag:
-		r.leftOut = append(r.leftOut, leftOut{nil, "the mode " + named, o.where() + " says " + said})
+		r.dropped = append(r.dropped, dropped{nil, "the mode " + named, o.where() + " says " + said})
 	default:
 		r.yields(o, optTransports, "the transport "+id+"_"+strings.ReplaceAll(named, "-", "")+" means "+named)
 		if !r.given(o) {
@@ -223,7 +222,7 @@ func (r *resolver) botType() {
 	}
 }
 
-// telephony says whether it is a telephony bot, and which option made it one.
+// telephony reports whether this is a telephony bot, and which option decided it.
 func (r *resolver) telephony() (bool, *option) {
 	if r.has(optBotType) {
 		return r.said[optBotType].text == botTelephony, optBotType
@@ -231,7 +230,7 @@ func (r *resolver) telephony() (bool, *option) {
 	return r.cfg.BotType == botTelephony, optTransports
 }
 
-// service finds the service that the option names, if the mode is its own.
+// service checks a service against the mode and replaces it by its canonical id.
 func (r *resolver) service(o *option) {
 	mode := r.said[optMode].text
 	switch {
@@ -251,7 +250,7 @@ func (r *resolver) service(o *option) {
 	}
 }
 
-// cloud settles deployment, and the filter that only Pipecat Cloud has.
+// cloud applies the rules for deployment and noise cancelling.
 func (r *resolver) cloud() {
 	if len(r.found) > 0 && !slices.ContainsFunc(r.found, func(p *provider) bool { return !p.notCloud }) {
 		r.cfg.DeployToCloud = false
@@ -264,7 +263,7 @@ func (r *resolver) cloud() {
 		}
 	}
 	if r.said[optNoiseCancel].on && r.has(optDeploy) && !r.said[optDeploy].on {
-		// The command line may have said either of the two.
+		// Either of the two may come from the command line.
 		if r.said[optDeploy].flag {
 			r.yields(optNoiseCancel, optDeploy, "it needs cloud deployment, which is turned off")
 		} else {
@@ -273,8 +272,8 @@ func (r *resolver) cloud() {
 	}
 }
 
-// webOnly refuses an option that is asked for where only a web bot has it, or no
-// transport carries it, and says whether it does.
+// webOnly reports whether it refused the option: on a telephony bot, or if no
+// transport carries it. none completes "none of the bot's transports ...".
 func (r *resolver) webOnly(o *option, carries func(*provider) bool, none string) bool {
 	if phone, winner := r.telephony(); phone {
 		r.yields(o, winner, "only web bots can have "+o.web+"; this is a telephony bot")
@@ -286,7 +285,7 @@ func (r *resolver) webOnly(o *option, carries func(*provider) bool, none string)
 	return true
 }
 
-// video settles what is seen. An avatar takes video output along.
+// video applies the rules for video. An avatar turns video output on.
 func (r *resolver) video() {
 	if r.has(optVideoOutput) && !r.said[optVideoOutput].on && r.has(optVideo) {
 		if r.said[optVideoOutput].flag && !r.said[optVideo].flag {
@@ -300,7 +299,7 @@ func (r *resolver) video() {
 		if o == optVideoInput {
 			carries = func(p *provider) bool { return p.videoIn }
 		}
-		// Turning it off never is a problem.
+		// Turning it off is always allowed.
 		if a := r.said[o]; (a.on || a.text != "") && !r.webOnly(o, carries, "supports video") && o == optVideoInput && r.has(optRealtime) {
 			if p := r.cat.find(kindRealtime, r.said[optRealtime].text); p != nil && !p.videoIn {
 				r.yields(o, optRealtime, p.label+" does not accept video")
@@ -310,14 +309,14 @@ func (r *resolver) video() {
 	r.cfg.VideoOutput = r.has(optVideo)
 }
 
-// client settles the web client and what serves it.
+// client applies the rules for the web client and its server.
 func (r *resolver) client() {
 	framework := r.word(optClient)
 	if framework != "" && framework != clientNone {
 		r.webOnly(optClient, func(p *provider) bool { return p.client != "" }, "has a browser client package")
 	}
 	if framework != "" && !r.given(optClient) && !r.said[optClientServer].flag {
-		delete(r.said, optClientServer) // it goes with the client of the file
+		delete(r.said, optClientServer) // it belonged to the client that was dropped
 	}
 	if !r.has(optClient) || framework == clientNone {
 		framework = ""
@@ -336,8 +335,8 @@ func (r *resolver) client() {
 	}
 }
 
-// arguments are the options that give c, without those that go without saying.
-// dirName is as for resolve. Providers have their real names.
+// arguments returns the shortest list of command-line options that produces c.
+// dirName is the same as for resolve. Providers appear under their real names.
 func (c config) arguments(cat *catalog, dirName string) (args []string) {
 	said := c.answers()
 	inOrder := slices.SortedFunc(maps.Keys(said), func(a, b *option) int { return cmp.Compare(position(a.key), position(b.key)) })

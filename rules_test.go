@@ -148,7 +148,7 @@ func TestCatalog(t *testing.T) {
 			if !strings.HasSuffix(p.file, "/"+p.names[0]+".py") {
 				t.Errorf("%s: the first name is %s", p.file, p.names[0])
 			}
-			p.python3(map[string]bool{"noise_cancel": true, "video_in": true, "video_out": true, "avatar": true})
+			p.parseCode(map[string]bool{"noise_cancel": true, "video_in": true, "video_out": true, "avatar": true})
 			for _, v := range p.env {
 				if !slices.Contains([]string{"secret", "id", "model", "voice", "region", "url", "path"}, v.kind) {
 					t.Errorf("%s: %s has the kind %q", p.file, v.name, v.kind)
@@ -199,7 +199,7 @@ func TestImportsAgree(t *testing.T) {
 	for _, kind := range append(serviceKinds, kindTransport) {
 		for _, p := range cat.all(kind) {
 			if p.file != "" {
-				check(kind, p.file, p.python3(map[string]bool{"noise_cancel": true, "video_in": true, "video_out": true, "avatar": true}).imports)
+				check(kind, p.file, p.parseCode(map[string]bool{"noise_cancel": true, "video_in": true, "video_out": true, "avatar": true}).imports)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"vbot/internal/cloud"
 )
 
-// maxFile bounds a file of pairs, in bytes.
+// maxFile is the maximum size of a secrets file, in bytes.
 const maxFile = 16 << 20
 
 const helpSecrets = `List, set, unset and delete secrets. Values are never shown.
@@ -158,11 +158,11 @@ Examples:
 
 // Arguments.
 
-// A checker collects what is wrong with a command line. No message repeats an
-// argument: a secret may stand in the wrong place.
+// A checker collects the problems of a command line. Messages never repeat an
+// argument, which may be a misplaced secret.
 type checker struct {
-	usage []problem // it is incomplete, or nobody can be asked
-	wrong []problem // it asks for something that cannot be
+	usage []problem // missing arguments and answers: codeUsage
+	wrong []problem // invalid values: codeInvalidConfig
 }
 
 func (ch *checker) missing(field, format string, args ...any) {
@@ -173,7 +173,7 @@ func (ch *checker) invalid(field, where, format string, args ...any) {
 	ch.wrong = append(ch.wrong, problem{Field: field, where: where, Message: fmt.Sprintf(format, args...)})
 }
 
-// err lists all that is wrong.
+// err returns all problems as one failure, or nil.
 func (ch *checker) err() error {
 	switch {
 	case len(ch.wrong) > 0:
@@ -184,8 +184,8 @@ func (ch *checker) err() error {
 	return nil
 }
 
-// names takes the arguments that every call of the command has, and fills in "" for
-// those that are missing. The others are returned.
+// names splits args into the required arguments called fields, "" for those that
+// are missing, and the rest. most is the maximum number of args, or -1.
 func (ch *checker) names(args []string, most int, fields ...string) (named, rest []string) {
 	for i, field := range fields {
 		if i < len(args) {
@@ -201,7 +201,7 @@ func (ch *checker) names(args []string, most int, fields ...string) (named, rest
 	return named, args[min(len(fields), len(args)):]
 }
 
-// newName checks what a new secret is to be called.
+// newName checks the name of a secret that vbot may create.
 func (ch *checker) newName(name string) {
 	if name != "" && !cloud.IsName(name, 63, "-") {
 		ch.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens only between them")
@@ -210,14 +210,14 @@ func (ch *checker) newName(name string) {
 	}
 }
 
-// oldName checks the name of a secret that may have been made elsewhere.
-func (ch *checker) oldName(name string) {
+// existingName checks the name of a secret that another tool may have created.
+func (ch *checker) existingName(name string) {
 	if name != "" && !cloud.IsName(name, 63, "-._") {
 		ch.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens, dots and underscores only between them")
 	}
 }
 
-// empty says so of arguments that were given and hold nothing.
+// empty reports arguments that are given but empty.
 func (ch *checker) empty(args []string, fields ...string) {
 	for i, field := range fields {
 		if i < len(args) && args[i] == "" {
@@ -226,8 +226,8 @@ func (ch *checker) empty(args []string, fields ...string) {
 	}
 }
 
-// asks checks that somebody can be asked, or that nobody has to be.
-func (ch *checker) asks(a *app, skip, noInput bool, what string) {
+// confirmation checks that vbot can ask for confirmation, unless skip is set.
+func (ch *checker) confirmation(a *app, skip, noInput bool, what string) {
 	if !skip && (noInput || !canAsk(a)) {
 		ch.usage = append(ch.usage, problem{Field: "skip", where: "--skip", Message: what + " needs confirmation, and vbot cannot ask for it; use --skip"})
 	}
@@ -236,20 +236,20 @@ func (ch *checker) asks(a *app, skip, noInput bool, what string) {
 // A waitFlag is --wait, --wait=DURATION or --wait=false.
 type waitFlag struct{ limit *time.Duration }
 
-const standardWait = 2 * time.Minute
+const defaultWait = 2 * time.Minute
 
 func (w waitFlag) String() string   { return "" }
 func (w waitFlag) IsBoolFlag() bool { return true }
 func (w waitFlag) takes() string    { return "a duration such as 90s" }
 func (w waitFlag) accepts(s string) bool {
 	_, err := time.ParseDuration(s)
-	_, bare := time.ParseDuration(s + "s") // --wait 30 is meant, too
+	_, bare := time.ParseDuration(s + "s") // also catch --wait 30
 	return s == "true" || s == "false" || err == nil || bare == nil
 }
 func (w waitFlag) Set(s string) error {
 	switch s {
 	case "true":
-		*w.limit = standardWait
+		*w.limit = defaultWait
 		return nil
 	case "false":
 		*w.limit = 0
@@ -266,35 +266,35 @@ func (w waitFlag) Set(s string) error {
 // list.
 
 func setupList(inv *invocation) runFunc {
-	var t target
+	var sc scope
 	var sets bool
-	t.orgFlag(inv)
-	t.regionFlag(inv)
+	sc.orgFlag(inv)
+	sc.regionFlag(inv)
 	boolFlag(inv.set, &sets, "sets")
 	boolFlag(inv.set, &sets, "s")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
 		ch.names(args, 1)
 		ch.empty(args, "name")
-		ch.wrong = append(ch.wrong, t.problems()...)
+		ch.wrong = append(ch.wrong, sc.problems()...)
 		if len(args) > 0 {
-			ch.oldName(args[0])
+			ch.existingName(args[0])
 		}
 		if err := ch.err(); err != nil {
 			return err
 		}
-		c, err := connect(ctx, a, t)
+		c, err := connect(ctx, a, sc)
 		if err != nil {
 			return err
 		}
 		if len(args) > 0 {
-			return c.showSet(ctx, args[0], t.regionGiven(), inv.json)
+			return c.showSet(ctx, args[0], sc.regionGiven(), inv.json)
 		}
-		return c.showAll(ctx, sets, t.regionGiven(), inv.json)
+		return c.showAll(ctx, sets, sc.regionGiven(), inv.json)
 	}
 }
 
-// showAll lists what there is.
+// showAll prints all sets and image pull secrets.
 func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJSON bool) error {
 	rows, err := c.List(ctx, region)
 	if err != nil {
@@ -342,14 +342,14 @@ func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJ
 	return nil
 }
 
-// orDash is s, or a hyphen for what the API left out.
+// orDash returns s, or a hyphen if the API left it out.
 func orDash(s string) string { return cmp.Or(s, "-") }
 
-// showSet shows one set.
+// showSet prints one secret set.
 func (c *session) showSet(ctx context.Context, name, region string, asJSON bool) error {
 	s, err := c.Get(ctx, name)
 	if err != nil {
-		return c.noSet(ctx, name, err, codeNotFound)
+		return c.setError(ctx, name, err, codeNotFound)
 	}
 	if region != "" && s.Region != region {
 		return &failure{Code: codeNotFound, Message: fmt.Sprintf("%s is in region %s, not in %s", name, orDash(s.Region), region)}
@@ -381,9 +381,10 @@ func (c *session) showSet(ctx context.Context, name, region string, asJSON bool)
 	return nil
 }
 
-// noSet turns the error of reading a set into what it means. The API answers 400
-// for an image pull secret, but not only for one; the listing knows.
-func (c *session) noSet(ctx context.Context, name string, err error, code string) error {
+// setError explains an error from reading a secret set. The API answers 400 for an
+// image pull secret, but also for other reasons; the listing tells them apart. code
+// is the code for an image pull secret.
+func (c *session) setError(ctx context.Context, name string, err error, code string) error {
 	if cloud.IsNotFound(err) {
 		return &failure{Code: codeNotFound, Message: fmt.Sprintf("no secret set %s in %s", name, c.orgLabel()), err: err}
 	}
@@ -400,7 +401,7 @@ func (c *session) noSet(ctx context.Context, name string, err error, code string
 // set.
 
 type setOptions struct {
-	target
+	scope
 	file    *string
 	skip    bool
 	dryRun  bool
@@ -425,7 +426,7 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 	if err != nil {
 		return err
 	}
-	c, err := signIn(a, o.target)
+	c, err := signIn(a, o.scope)
 	if err != nil {
 		return err
 	}
@@ -438,20 +439,20 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 	if err := c.findOrganization(ctx, nil); err != nil {
 		return err
 	}
-	s := &storing{session: c, name: name, region: o.regionGiven(), pairs: pairs}
-	if err := s.look(ctx); err != nil {
+	s := &setUpdate{session: c, name: name, region: o.regionGiven(), pairs: pairs}
+	if err := s.load(ctx); err != nil {
 		return err
 	}
 	if o.dryRun {
 		if inv.json {
-			return writeJSON(a.stdout, s.result(planned))
+			return writeJSON(a.stdout, s.result(keyPlanned))
 		}
 		_, err := io.WriteString(a.stdout, printable(s.plan()))
 		return err
 	}
 	if !o.skip {
 		a.note("%s", strings.TrimSuffix(s.plan(), "\n"))
-		if err := agreed(ctx, a, "Store "+plural(len(pairs), "key")+"?", "nothing was stored"); err != nil {
+		if err := mustConfirm(ctx, a, "Store "+plural(len(pairs), "key")+"?", "nothing was stored"); err != nil {
 			return err
 		}
 	}
@@ -459,15 +460,15 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 		return err
 	}
 	a.note("stored in secret set %s of %s%s:", name, c.orgLabel(), inRegion(s.region))
-	for _, k := range s.result(stored).Keys {
+	for _, k := range s.result(keyStored).Keys {
 		a.note("  %s  %s", k.Key, newOrReplaced(k.Replaced, "replaced"))
 	}
 	if o.wait > 0 {
 		if s.status, err = c.waitReady(ctx, name, o.wait, s.readiness); err != nil {
-			return withResult(err, s.result(stored))
+			return withResult(err, s.result(keyStored))
 		}
 	}
-	return inv.report(a, s.result(stored))
+	return inv.report(a, s.result(keyStored))
 }
 
 func newOrReplaced(replaced bool, word string) string {
@@ -484,8 +485,8 @@ func inRegion(region string) string {
 	return ", region " + region
 }
 
-// read checks the command line and reads the file. Pairs whose value has to be
-// asked for come with an empty one.
+// read checks the command line and reads the file. Pairs whose value is still to be
+// asked for have an empty value.
 func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, []cloud.Pair, error) {
 	var ch checker
 	named, rest := ch.names(args, -1, "name")
@@ -494,7 +495,7 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, [
 	ch.newName(name)
 	ch.wrong = append(ch.wrong, o.problems()...)
 	if !o.dryRun {
-		ch.asks(a, o.skip, o.noInput, "set")
+		ch.confirmation(a, o.skip, o.noInput, "set")
 	}
 	var pairs []pair
 	if o.file != nil {
@@ -508,7 +509,7 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, [
 	}
 	given := ch.argumentPairs(rest)
 	if len(pairs) > 0 {
-		// Names of the file and of the command line together, each once.
+		// A key may come from the file or the command line, not both.
 		for _, p := range given {
 			if i := slices.IndexFunc(pairs, func(q pair) bool { return q.Key == p.Key }); i >= 0 {
 				ch.invalid(p.Key, p.Key, "is given twice: as an argument and on line %d of the file", pairs[i].line)
@@ -527,10 +528,10 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, [
 	return name, all, ch.err()
 }
 
-// filePairs reads the pairs of a file, or of stdin for "-".
+// filePairs reads the pairs of a file; "-" is stdin.
 func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
-	if name == "-" && stdinShows(a) {
-		// What is typed there is shown.
+	if name == "-" && stdinEchoes(a) {
+		// The terminal would echo the values.
 		ch.invalid("file", "--file", "stdin is a terminal, which would show the values; pass KEY to enter its value in a hidden prompt")
 		return nil
 	}
@@ -575,11 +576,11 @@ func (ch *checker) argumentPairs(args []string) (pairs []pair) {
 	return pairs
 }
 
-// add appends the pair if it is a good one. n counts the pairs.
+// add appends the pair if it is valid. n is its number, from 1, for messages.
 func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
 	switch {
 	case !cloud.IsKey(p.Key):
-		// It may be a value that lost its key.
+		// Do not repeat it: it may be a value without its key.
 		ch.invalid("secrets", fmt.Sprintf("pair %d", n), "is neither KEY nor KEY=VALUE; %s", cloud.KeyRule)
 	case slices.ContainsFunc(pairs, func(q pair) bool { return q.Key == p.Key }):
 		ch.invalid(p.Key, p.Key, "is given twice")
@@ -593,7 +594,7 @@ func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
 	return pairs
 }
 
-// valueFault says why a value cannot be stored as it is.
+// valueFault returns why a value cannot be stored unchanged, or "".
 func valueFault(value cloud.Secret) string {
 	if !utf8.ValidString(value.Reveal()) {
 		return "the value is not valid UTF-8" // JSON would change it
@@ -604,10 +605,10 @@ func valueFault(value cloud.Secret) string {
 	return ""
 }
 
-// ask asks for the values that are not there yet.
+// ask asks for the missing values.
 func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []cloud.Pair) error {
 	if o.dryRun {
-		return nil // it shows names
+		return nil // it only shows names
 	}
 	var ch checker
 	for i, p := range pairs {
@@ -624,7 +625,7 @@ func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []cloud
 		} else if fault := valueFault(value); fault != "" {
 			ch.invalid(p.Key, p.Key, "%s", fault)
 		} else if strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
-			// The lines after the first are on their way to whoever reads next.
+			// The rest of the key would go to whatever reads the terminal next.
 			return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: p.Key, where: p.Key,
 				Message: "a key of several lines cannot be typed; put it into a file in double quotes, and use --file"}}}
 		}
@@ -632,25 +633,25 @@ func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []cloud
 	return ch.err()
 }
 
-// storing is a set that pairs are on their way to.
-type storing struct {
+// A setUpdate stores pairs in a secret set.
+type setUpdate struct {
 	*session
 	name   string
-	region string // what was asked for; then what it is
+	region string // as requested; after load or store, the actual one
 	pairs  []cloud.Pair
-	was    *cloud.Set // nil: there was none
+	was    *cloud.Set // nil if the set does not exist yet
 	status string
 }
 
-// The results of a key.
+// Values of keyResult.Result.
 const (
-	planned  = "planned"
-	stored   = "stored"
-	failed   = "failed"
-	notTried = "not_tried"
+	keyPlanned  = "planned"
+	keyStored   = "stored"
+	keyFailed   = "failed"
+	keyNotTried = "not_tried"
 )
 
-// A setResult is what set answers with --json.
+// A setResult is the JSON result of set.
 type setResult struct {
 	Name    string      `json:"name"`
 	Region  orNull      `json:"region"`
@@ -665,8 +666,8 @@ type keyResult struct {
 	Replaced bool   `json:"replaced"`
 }
 
-// result is the answer where all keys have the same result.
-func (s *storing) result(each string) setResult {
+// result returns the JSON result with the same result for every key.
+func (s *setUpdate) result(each string) setResult {
 	r := setResult{s.name, orNull(s.region), s.was == nil, orNull(s.status), []keyResult{}}
 	for _, p := range s.pairs {
 		r.Keys = append(r.Keys, keyResult{p.Key, each, s.was != nil && slices.Contains(s.was.Keys, p.Key)})
@@ -674,14 +675,14 @@ func (s *storing) result(each string) setResult {
 	return r
 }
 
-// look finds out whether the set exists, and refuses what the API would refuse.
-func (s *storing) look(ctx context.Context) error {
+// load reads the existing set, and refuses what the API would refuse.
+func (s *setUpdate) load(ctx context.Context) error {
 	was, err := s.Get(ctx, s.name)
 	if cloud.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return s.noSet(ctx, s.name, err, codeRejected)
+		return s.setError(ctx, s.name, err, codeRejected)
 	}
 	if was.Source == "referenced" {
 		return &failure{Code: codeRejected, Message: s.name + " refers to a secret in your own cluster; set its keys there"}
@@ -693,14 +694,14 @@ func (s *storing) look(ctx context.Context) error {
 	return nil
 }
 
-// wrongRegion is the error of a region that a secret is not in: it cannot move.
+// wrongRegion returns the error for storing in another region: secrets cannot move.
 func wrongRegion(name, is, asked string) error {
 	return &failure{Code: codeRejected, Problems: []problem{{Field: "region", where: "--region",
 		Message: fmt.Sprintf("%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)}}}
 }
 
-// plan says what would be stored, names only.
-func (s *storing) plan() string {
+// plan describes what would be stored, without values.
+func (s *setUpdate) plan() string {
 	var b strings.Builder
 	kind := "new secret set "
 	if s.was != nil {
@@ -708,16 +709,16 @@ func (s *storing) plan() string {
 	}
 	fmt.Fprintf(&b, "%s%s of %s%s:\n", kind, s.name, s.orgLabel(), inRegion(s.region))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, k := range s.result(planned).Keys {
+	for _, k := range s.result(keyPlanned).Keys {
 		fmt.Fprintf(w, "  %s\t%s\n", k.Key, newOrReplaced(k.Replaced, "replaces the current value"))
 	}
 	w.Flush()
 	return b.String()
 }
 
-// store sends all pairs in one request; if the API does not take that form, one
-// request a pair.
-func (s *storing) store(ctx context.Context) error {
+// store sends all pairs in one request. If the API refuses that form, it sends one
+// request per pair.
+func (s *setUpdate) store(ctx context.Context) error {
 	region, err := s.StorePairs(ctx, s.name, s.region, s.pairs)
 	if cloud.IsBadRequest(err) {
 		return s.storeOneByOne(ctx, err)
@@ -726,14 +727,14 @@ func (s *storing) store(ctx context.Context) error {
 	return err
 }
 
-// storeOneByOne stores the pairs in order, and stops at the first that fails.
-// whole is what the API said of all in one request.
-func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
-	result := s.result(notTried)
+// storeOneByOne stores the pairs in order and stops at the first failure. whole is
+// the error of the single request for all pairs.
+func (s *setUpdate) storeOneByOne(ctx context.Context, whole error) error {
+	result := s.result(keyNotTried)
 	for i, p := range s.pairs {
 		region, err := s.StorePair(ctx, s.name, s.region, p)
 		if err == nil {
-			result.Keys[i].Result = stored
+			result.Keys[i].Result = keyStored
 			s.region = cmp.Or(region, s.region)
 			continue
 		}
@@ -751,10 +752,10 @@ func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
 			f.Message = fmt.Sprintf("stored %d of %d keys in %s: %v", i, len(s.pairs), s.name, err)
 		}
 		f.hint = "run the same command again to finish"
-		result.Keys[i].Result = failed // or not confirmed, which is no better
+		result.Keys[i].Result = keyFailed // or unconfirmed
 		f.Problems = nil
 		for _, k := range result.Keys {
-			if k.Result == stored {
+			if k.Result == keyStored {
 				s.app.note("  %s  stored", k.Key)
 			} else {
 				f.Problems = append(f.Problems, problem{Field: k.Key, where: k.Key, Message: strings.ReplaceAll(k.Result, "_", " ")})
@@ -767,8 +768,8 @@ func (s *storing) storeOneByOne(ctx context.Context, whole error) error {
 	return nil
 }
 
-// readiness is the status of the set, and what the API says about it.
-func (s *storing) readiness(ctx context.Context) (status, message string, err error) {
+// readiness returns the status of the set and the API's message about it.
+func (s *setUpdate) readiness(ctx context.Context) (status, message string, err error) {
 	now, err := s.Get(ctx, s.name)
 	if err == nil {
 		status, message = now.Status, now.Message
@@ -776,13 +777,14 @@ func (s *storing) readiness(ctx context.Context) (status, message string, err er
 	return status, message, err
 }
 
-// waitReady asks for the readiness until it is ready, and says so.
-func (c *session) waitReady(ctx context.Context, name string, limit time.Duration, look func(context.Context) (status, message string, err error)) (string, error) {
+// waitReady polls until the status is ready, for at most limit. It returns the last
+// status.
+func (c *session) waitReady(ctx context.Context, name string, limit time.Duration, poll func(context.Context) (status, message string, err error)) (string, error) {
 	began := c.app.now()
 	stored := name + " is stored, but "
 	last := ""
 	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
-		// Before the first look too: the API takes a moment to leave the old state.
+		// Pause before the first poll too: the API is slow to leave the old state.
 		left := limit - c.app.now().Sub(began)
 		if left <= 0 {
 			return last, &failure{Code: codeTimeout, Message: fmt.Sprintf("%snot ready after %v; its status is %s", stored, limit, orDash(last))}
@@ -790,13 +792,13 @@ func (c *session) waitReady(ctx context.Context, name string, limit time.Duratio
 		var status, message string
 		err := c.app.pause(ctx, min(pause, left))
 		if err == nil {
-			status, message, err = look(ctx)
+			status, message, err = poll(ctx)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it may not be ready"}
 		case cloud.IsNotFound(err):
-			continue // a new one may take a moment to be seen
+			continue // a new secret may take a moment to appear
 		case err != nil:
 			f := *asFailure(err)
 			f.Message = stored + "it may not be ready: " + f.Message
@@ -818,7 +820,7 @@ func (c *session) waitReady(ctx context.Context, name string, limit time.Duratio
 
 // unset and delete.
 
-// A removeResult is what unset and delete answer with --json.
+// A removeResult is the JSON result of unset and delete.
 type removeResult struct {
 	Name    string `json:"name"`
 	Key     orNull `json:"key"`
@@ -828,11 +830,11 @@ type removeResult struct {
 func setupUnset(inv *invocation) runFunc  { return setupRemove(inv, "name", "key") }
 func setupDelete(inv *invocation) runFunc { return setupRemove(inv, "name") }
 
-// setupRemove is unset, which takes a name and a key, or delete, which takes a name.
+// setupRemove sets up unset, with a name and a key, or delete, with a name.
 func setupRemove(inv *invocation, fields ...string) runFunc {
-	var t target
+	var sc scope
 	var skip, noInput bool
-	t.orgFlag(inv)
+	sc.orgFlag(inv)
 	boolFlag(inv.set, &skip, "skip", "s")
 	boolFlag(inv.set, &noInput, "no-input")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
@@ -840,19 +842,19 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 		named, _ := ch.names(args, len(fields), fields...)
 		name, key := named[0], ""
 		ch.empty(args, fields...)
-		ch.oldName(name)
+		ch.existingName(name)
 		if len(named) > 1 {
 			key = named[1]
 		}
 		if key != "" && !cloud.IsKey(key) {
 			ch.invalid("key", "KEY", "is not a key; %s", cloud.KeyRule)
 		}
-		ch.wrong = append(ch.wrong, t.problems()...)
-		ch.asks(a, skip, noInput, inv.cmd.name)
+		ch.wrong = append(ch.wrong, sc.problems()...)
+		ch.confirmation(a, skip, noInput, inv.cmd.name)
 		if err := ch.err(); err != nil {
 			return err
 		}
-		c, err := connect(ctx, a, t)
+		c, err := connect(ctx, a, sc)
 		if err != nil {
 			return err
 		}
@@ -865,7 +867,7 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 			path, doing, done, question = []string{name, key}, "removing key "+key+" of "+name, "removed", "Remove "+what+"?"
 		}
 		if !skip {
-			if err := agreed(ctx, a, question, "nothing was "+done); err != nil {
+			if err := mustConfirm(ctx, a, question, "nothing was "+done); err != nil {
 				return err
 			}
 		}
@@ -877,8 +879,8 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 	}
 }
 
-// describe says what is about to go: a key of a set, or with "" the set or the
-// image pull secret of that name.
+// describe returns what would be removed, in words: the key or, if key is "", the
+// secret set or image pull secret.
 func (c *session) describe(ctx context.Context, name, key string) (string, error) {
 	s, err := c.Get(ctx, name)
 	switch {
@@ -893,15 +895,16 @@ func (c *session) describe(ctx context.Context, name, key string) (string, error
 			return fmt.Sprintf("%s %s of %s%s", kindWords(r.Kind()), name, c.orgLabel(), inRegion(r.Region)), nil
 		}
 	}
-	return "", c.noSet(ctx, name, err, codeRejected)
+	return "", c.setError(ctx, name, err, codeRejected)
 }
 
 func kindWords(kind string) string {
 	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
 }
 
-// agreed asks, and fails if the answer is no.
-func agreed(ctx context.Context, a *app, question, declined string) error {
+// mustConfirm asks for confirmation. If the answer is no, it fails with the message
+// declined.
+func mustConfirm(ctx context.Context, a *app, question, declined string) error {
 	yes, err := confirm(ctx, a, question)
 	if err == nil && !yes {
 		err = &failure{Code: codeDeclined, Message: declined}
@@ -912,7 +915,7 @@ func agreed(ctx context.Context, a *app, question, declined string) error {
 // image-pull-secret.
 
 type imagePullOptions struct {
-	target
+	scope
 	encode  bool
 	noInput bool
 	wait    time.Duration
@@ -933,7 +936,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 	if err != nil {
 		return err
 	}
-	c, err := signIn(a, o.target)
+	c, err := signIn(a, o.scope)
 	if err != nil {
 		return err
 	}
@@ -993,8 +996,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 	return inv.report(a, result)
 }
 
-// read checks the command line. The credentials are empty if they have to be asked
-// for.
+// read checks the command line. login is empty if it is still to be asked for.
 func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (name, host string, login cloud.Secret, err error) {
 	var ch checker
 	named, rest := ch.names(args, 3, "name", "host")
@@ -1012,7 +1014,7 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 	case len(rest) > 0:
 		login = cloud.NewSecret(rest[0])
 	case len(args) < 2:
-		// It is not known yet what the credentials would be for.
+		// Without a host there is nothing to ask for.
 	case !o.noInput && canAsk(a):
 		return name, host, cloud.Secret{}, ch.err()
 	default:
@@ -1029,7 +1031,7 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 	return name, host, login, ch.err()
 }
 
-// credentials checks what stands for USER:PASSWORD.
+// credentials checks the USER:PASSWORD argument.
 func (ch *checker) credentials(login cloud.Secret, encode bool) {
 	user, password, ok := strings.Cut(login.Reveal(), ":")
 	switch {
@@ -1040,7 +1042,7 @@ func (ch *checker) credentials(login cloud.Secret, encode bool) {
 	}
 }
 
-// ask asks for the credentials, and for the password by itself if only a user came.
+// ask asks for the credentials, then for the password if only a user was entered.
 func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (cloud.Secret, error) {
 	question := "USER:PASSWORD for " + host + " (hidden):"
 	if !o.encode {
@@ -1066,7 +1068,7 @@ func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (cloud.
 	return login, ch.err()
 }
 
-// registry is the address of a registry, with a scheme.
+// registry returns the URL of a registry; the default scheme is https.
 func registry(s string) (string, bool) {
 	if !strings.Contains(s, "://") {
 		s = "https://" + s
@@ -1078,7 +1080,7 @@ func registry(s string) (string, bool) {
 	return s, ok
 }
 
-// isHost says whether s is a name or an address of the internet.
+// isHost reports whether s is a host name or an IP address.
 func isHost(s string) bool {
 	return cloud.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
 }

@@ -11,37 +11,37 @@ import (
 	"vbot/internal/cloud"
 )
 
-// Signing in, for every command below `vbot cloud`: from flags, environment and
-// the file of login to a client of the API.
+// Signing in, for every `vbot cloud` command: flags, environment and the login file
+// become a client of the API.
 
-// A target is what --organization and --region said; nil is "not given".
-type target struct {
+// A scope holds --organization and --region; nil means not given.
+type scope struct {
 	org    *string
 	region *string
 }
 
-func (t *target) orgFlag(inv *invocation) {
-	textFlag(inv.set, func(s string) { t.org = &s }, "organization", "o")
+func (sc *scope) orgFlag(inv *invocation) {
+	textFlag(inv.set, func(s string) { sc.org = &s }, "organization", "o")
 }
 
-func (t *target) regionFlag(inv *invocation) {
-	textFlag(inv.set, func(s string) { t.region = &s }, "region", "r")
+func (sc *scope) regionFlag(inv *invocation) {
+	textFlag(inv.set, func(s string) { sc.region = &s }, "region", "r")
 }
 
-// problems checks both before anything else is done.
-func (t *target) problems() (problems []problem) {
+// problems checks both flags.
+func (sc *scope) problems() (problems []problem) {
 	check := func(field string, said *string) {
 		if said != nil && !cloud.IsSegment(*said) {
 			problems = append(problems, problem{Field: field, where: "--" + field, Message: cloud.SegmentRule})
 		}
 	}
-	check("organization", t.org)
-	check("region", t.region)
+	check("organization", sc.org)
+	check("region", sc.region)
 	return problems
 }
 
-// regionGiven is the region that was asked for, or "".
-func (t *target) regionGiven() string { return deref(t.region) }
+// regionGiven returns the requested region, or "".
+func (sc *scope) regionGiven() string { return deref(sc.region) }
 
 func deref(s *string) string {
 	if s == nil {
@@ -50,16 +50,16 @@ func deref(s *string) string {
 	return *s
 }
 
-// A session is a client that speaks for a token.
+// A session is a client with a token.
 type session struct {
 	*cloud.Client
 	app       *app
-	tokenFrom string // VBOT_TOKEN, or the file
+	tokenFrom string // "VBOT_TOKEN" or the path of the login file
 }
 
-// newSession is a session without a token, for the API and the organization that
-// the command line or else the environment names.
-func newSession(a *app, t target) (*session, []problem) {
+// newSession returns a session without a token. The API address and organization
+// come from the command line or the environment.
+func newSession(a *app, sc scope) (*session, []problem) {
 	var problems []problem
 	wrong := func(variable, message string) {
 		problems = append(problems, problem{Field: variable, where: variable, Message: message})
@@ -76,18 +76,18 @@ func newSession(a *app, t target) (*session, []problem) {
 		}
 	}
 	org := a.getenv("VBOT_ORGANIZATION")
-	if t.org == nil && org != "" && !cloud.IsSegment(org) {
+	if sc.org == nil && org != "" && !cloud.IsSegment(org) {
 		wrong("VBOT_ORGANIZATION", cloud.SegmentRule)
 	}
 	c := cloud.New(base, roots, cloud.World{
 		UserAgent: "vbot/" + version, Now: a.now, Pause: a.pause, Random: a.random,
 		Note: func(s string) { a.note("%s", s) }, Printable: printable,
 	})
-	c.Organization = cmp.Or(deref(t.org), org)
+	c.Organization = cmp.Or(deref(sc.org), org)
 	return &session{Client: c, app: a}, problems
 }
 
-// loginFile is where login stores the token.
+// loginFile returns the file in which login stores the token.
 func loginFile(a *app) (cloud.File, error) {
 	file := cloud.File{Note: func(s string) { a.note("%s", s) }}
 	if path := a.getenv("VBOT_CONFIG"); path != "" {
@@ -102,10 +102,10 @@ func loginFile(a *app) (cloud.File, error) {
 	return file, nil
 }
 
-// signIn makes the session, without a request: the API's address, the token and,
-// as far as it is known, the organization.
-func signIn(a *app, t target) (*session, error) {
-	c, problems := newSession(a, t)
+// signIn returns a session with a token and, if known, the organization. It sends
+// no request.
+func signIn(a *app, sc scope) (*session, error) {
+	c, problems := newSession(a, sc)
 	token, from := strings.TrimRight(a.getenv("VBOT_TOKEN"), "\r\n"), "VBOT_TOKEN"
 	// Read the file only if it is needed: it may be broken.
 	if token == "" || c.Organization == "" {
@@ -136,7 +136,7 @@ func signIn(a *app, t target) (*session, error) {
 
 const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 
-// use makes the session speak for token.
+// use sets the token; from is its source, or "".
 func (c *session) use(token cloud.Secret, from string) {
 	c.tokenFrom = from
 	if from != "" {
@@ -145,19 +145,17 @@ func (c *session) use(token cloud.Secret, from string) {
 	c.Use(token, "the token"+from+" is not valid; "+howToSignIn)
 }
 
-// connect signs in for a command that works in one organization, and finds out
-// which that is.
-func connect(ctx context.Context, a *app, t target) (*session, error) {
-	c, err := signIn(a, t)
+// connect signs in and finds the organization to work in.
+func connect(ctx context.Context, a *app, sc scope) (*session, error) {
+	c, err := signIn(a, sc)
 	if err != nil {
 		return nil, err
 	}
 	return c, c.findOrganization(ctx, nil)
 }
 
-// findOrganization asks the API for the organization if the token does not say
-// which one and nothing else does. Of several, pick chooses; it is nil where nobody
-// can be asked.
+// findOrganization asks the API for the organization, unless it is known or implied
+// by the token. pick chooses one of several; it is nil if vbot cannot ask.
 func (c *session) findOrganization(ctx context.Context, pick func(names []string) (string, error)) error {
 	if c.Organization != "" || !c.Personal() {
 		return nil
@@ -183,7 +181,8 @@ func severalOrganizations(names []string) error {
 		Message: "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION", Allowed: names}}}
 }
 
-// verify finds the organization, and asks the API whether the token is good for it.
+// verify finds the organization and checks with the API that the token is valid for
+// it.
 func (c *session) verify(ctx context.Context, pick func(names []string) (string, error)) error {
 	if err := c.findOrganization(ctx, pick); err != nil || c.Accepted {
 		return err
@@ -200,7 +199,7 @@ func (c *session) verify(ctx context.Context, pick func(names []string) (string,
 	return err
 }
 
-// orgLabel names the organization for people.
+// orgLabel returns the organization as shown to people.
 func (c *session) orgLabel() string {
 	if c.Organization == "" {
 		return "the API key's organization"

@@ -1,5 +1,5 @@
 package main
 
-// version is the version of this source tree, in semantic versioning. It is a
-// constant, so that a plain `go build` and a tarball know it.
+// version is the semantic version of this source tree. As a constant it is also
+// correct in a plain `go build` and in a build from the tarball.
 const version = "0.1.0"

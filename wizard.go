@@ -13,17 +13,16 @@ import (
 	"strings"
 )
 
-// A topic is one question of the wizard: about an option, or about several that are
-// each on or off. What may be answered is not written down here: the rules of the
-// configuration are asked (suits).
+// A topic is one question of the wizard, about one option or several toggles. The
+// rules in resolve.go decide which answers it offers (see allows).
 type topic struct {
 	ask     string
 	label   string // in the summary
 	options []*option
 }
 
-// topics are all questions, in their order. One that has a single answer, or none,
-// is not asked. Options without a question of their own share one.
+// topics returns all questions in order. Toggles without a question of their own
+// share one.
 func topics() (all []topic) {
 	inTurn := slices.Clone(options)
 	slices.SortStableFunc(inTurn, func(a, b *option) int { return cmp.Compare(a.turn, b.turn) })
@@ -39,7 +38,7 @@ func topics() (all []topic) {
 	return all
 }
 
-// A wizard asks what the bot shall be.
+// A wizard asks a person which bot to scaffold.
 type wizard struct {
 	p              prompter
 	cat            *catalog
@@ -49,11 +48,11 @@ type wizard struct {
 	keepExisting   bool
 	overwriteGuide bool
 	said           answers
-	done           map[string]bool // the labels of topics that were asked
+	done           map[string]bool // labels of the topics that were asked
 }
 
-// start asks where the project goes, if that is not known, and whether it is to be
-// a bot or the guides.
+// start asks for the directory, unless it was given, and whether to scaffold a bot
+// or write the guides.
 func (w *wizard) start(ctx context.Context) (scaffold bool, err error) {
 	if w.target == "" {
 		if err := w.askTarget(ctx); err != nil {
@@ -63,18 +62,18 @@ func (w *wizard) start(ctx context.Context) (scaffold bool, err error) {
 	return w.askHow(ctx)
 }
 
-// path is the target directory, absolute.
+// path returns the absolute target directory.
 func (w *wizard) path() string { return absolute(w.dir, w.target) }
 
-// name is the project's name, if none is given.
+// name returns the default project name.
 func (w *wizard) name() string { return nameFromDir(w.path()) }
 
 func (w *wizard) askTarget(ctx context.Context) error {
-	standard := w.target
-	if standard == "" {
-		standard = newTarget(w.dir)
+	fallback := w.target
+	if fallback == "" {
+		fallback = newTarget(w.dir)
 	}
-	target, err := w.p.line(ctx, "Directory", standard, func(s string) (string, bool) { return describeTarget(absolute(w.dir, s), s) })
+	target, err := w.p.line(ctx, "Directory", fallback, func(s string) (string, bool) { return describeTarget(absolute(w.dir, s), s) })
 	if err != nil {
 		return err
 	}
@@ -102,13 +101,13 @@ func (w *wizard) askHow(ctx context.Context) (scaffold bool, err error) {
 	return i == 0, err
 }
 
-// settle asks all questions, shows what would come of the answers, and lets them
-// be changed until the person agrees.
-func (w *wizard) settle(ctx context.Context) (config, *plan, error) {
+// askAll asks all questions, shows the result, and lets the person change answers
+// until they confirm or cancel.
+func (w *wizard) askAll(ctx context.Context) (config, *plan, error) {
 	for {
 		for _, t := range w.topics {
 			if !w.answered(t) {
-				if err := w.put(ctx, t, false); err != nil {
+				if err := w.askTopic(ctx, t, false); err != nil {
 					return config{}, nil, err
 				}
 			}
@@ -130,14 +129,14 @@ func (w *wizard) settle(ctx context.Context) (config, *plan, error) {
 		switch {
 		case err != nil:
 			return cfg, nil, err
-		case what == cancel:
+		case what == doCancel:
 			return cfg, nil, &failure{Code: codeDeclined, Message: "nothing was written"}
-		case what == change:
+		case what == doChange:
 			if err := w.askChange(ctx, cfg); err != nil {
 				return cfg, nil, err
 			}
 			continue
-		case what == keep:
+		case what == doKeep:
 			w.keepExisting = true
 			plan, err = makePlan(w.path(), files, true, w.overwriteGuide)
 		}
@@ -145,17 +144,17 @@ func (w *wizard) settle(ctx context.Context) (config, *plan, error) {
 	}
 }
 
-// answered says whether the topic was asked, or need not be.
+// answered reports whether the topic was asked or already has an answer.
 func (w *wizard) answered(t topic) bool {
 	return w.done[t.label] || slices.ContainsFunc(t.options, func(o *option) bool { _, ok := w.said[o]; return ok })
 }
 
-// suits says whether the option may have the value, given all other answers.
-func (w *wizard) suits(o *option, a answer) bool {
+// allows reports whether the rules allow the value beside all other answers.
+func (w *wizard) allows(o *option, a answer) bool {
 	return w.objection(o, a) == ""
 }
 
-// objection is what the rules say against the value of the option, or "".
+// objection returns why the rules refuse the value, or "".
 func (w *wizard) objection(o *option, a answer) string {
 	said := maps.Clone(w.said)
 	said[o] = a
@@ -168,34 +167,34 @@ func (w *wizard) objection(o *option, a answer) string {
 	return ""
 }
 
-// put asks a question, if there is anything to choose.
+// askTopic asks a question, unless only one answer is possible.
 //
-// An answer that is changed counts as an option of the command line does beside
-// the file: other answers that it makes impossible are left out, with a note.
-func (w *wizard) put(ctx context.Context, t topic, changed bool) error {
+// A changed answer is treated like an option of the command line, and the other
+// answers like the file: those that no longer fit are dropped with a note.
+func (w *wizard) askTopic(ctx context.Context, t topic, changed bool) error {
 	var err error
 	o := t.options[0]
 	switch {
 	case o.ask == "":
-		err = w.putFeatures(ctx, t, changed)
+		err = w.askFeatures(ctx, t, changed)
 	case o == optName:
-		err = w.putName(ctx)
+		err = w.askName(ctx)
 	case o.list != nil:
-		err = w.putTransports(ctx, o, changed)
+		err = w.askTransports(ctx, o, changed)
 	case o.toggle != nil:
-		err = w.putToggle(ctx, o, changed)
+		err = w.askToggle(ctx, o, changed)
 	default:
-		err = w.putChoice(ctx, o, changed)
+		err = w.askChoice(ctx, o, changed)
 	}
 	if err != nil {
 		return err
 	}
-	w.agree()
+	w.dropConflicting()
 	return nil
 }
 
-// agree leaves out what does not go together with the answers that were changed.
-func (w *wizard) agree() {
+// dropConflicting drops answers that do not fit the changed ones.
+func (w *wizard) dropConflicting() {
 	_, left, _ := resolve(w.cat, w.said, w.name())
 	for _, l := range left {
 		if l.option == nil {
@@ -213,12 +212,12 @@ func (w *wizard) agree() {
 	}
 }
 
-func (w *wizard) putName(ctx context.Context) error {
-	standard := w.name()
+func (w *wizard) askName(ctx context.Context) error {
+	fallback := w.name()
 	if a, ok := w.said[optName]; ok {
-		standard = a.text
+		fallback = a.text
 	}
-	name, err := w.p.line(ctx, optName.ask, standard, func(s string) (string, bool) {
+	name, err := w.p.line(ctx, optName.ask, fallback, func(s string) (string, bool) {
 		why := nameProblem(s)
 		return why, why == ""
 	})
@@ -226,11 +225,11 @@ func (w *wizard) putName(ctx context.Context) error {
 	return err
 }
 
-// putChoice asks for one of the values of an option.
-func (w *wizard) putChoice(ctx context.Context, o *option, changed bool) error {
+// askChoice asks for one value of an option.
+func (w *wizard) askChoice(ctx context.Context, o *option, changed bool) error {
 	was, transports := w.said[o], w.said[optTransports]
 	if o == optBotType {
-		delete(w.said, optTransports) // another kind of bot is reached in another way
+		delete(w.said, optTransports) // the other bot type has other transports
 	}
 	values, choices := w.offer(o, changed)
 	if len(choices) < 2 {
@@ -257,15 +256,15 @@ func (w *wizard) putChoice(ctx context.Context, o *option, changed bool) error {
 	return nil
 }
 
-// offer is what the option may be: the values, "" for none, and how they
-// are presented.
+// offer returns the allowed values of the option and how to show them. The value
+// "" stands for none.
 func (w *wizard) offer(o *option, changed bool) (values []string, choices []choice) {
 	add := func(value string, c choice) {
 		a := answer{text: value, flag: changed}
 		if o.list != nil {
 			a = answer{list: []string{value}, flag: changed}
 		}
-		if value == "" || w.suits(o, a) {
+		if value == "" || w.allows(o, a) {
 			values, choices = append(values, value), append(choices, c)
 		}
 	}
@@ -284,7 +283,7 @@ func (w *wizard) offer(o *option, changed bool) (values []string, choices []choi
 	}
 	for _, p := range providers {
 		if p.generic != "" {
-			continue // who calls is a question of its own
+			continue // the dial mode is a separate question
 		}
 		c := choice{label: p.label, id: p.id, names: p.names}
 		if o.kind != kindTransport {
@@ -295,8 +294,8 @@ func (w *wizard) offer(o *option, changed bool) (values []string, choices []choi
 	return values, choices
 }
 
-// open says whether there is anything to choose.
-func (w *wizard) open(t topic) bool {
+// hasChoice reports whether the topic has more than one answer.
+func (w *wizard) hasChoice(t topic) bool {
 	if t.options[0].ask == "" {
 		return true
 	}
@@ -304,8 +303,8 @@ func (w *wizard) open(t topic) bool {
 	return len(values) > 1
 }
 
-// putTransports asks for one or more.
-func (w *wizard) putTransports(ctx context.Context, o *option, changed bool) error {
+// askTransports asks for one or more transports.
+func (w *wizard) askTransports(ctx context.Context, o *option, changed bool) error {
 	values, choices := w.offer(o, changed)
 	m := &menu{ask: o.ask, choices: choices, several: true, needed: true}
 	pick := func(marked []int) answer {
@@ -333,13 +332,13 @@ func (w *wizard) putTransports(ctx context.Context, o *option, changed bool) err
 	return nil
 }
 
-// putFeatures asks which of several options shall be on.
-func (w *wizard) putFeatures(ctx context.Context, t topic, changed bool) error {
+// askFeatures asks which of several toggles to turn on.
+func (w *wizard) askFeatures(ctx context.Context, t topic, changed bool) error {
 	m := &menu{ask: t.ask, several: true}
 	var offered []*option
 	for _, o := range t.options {
-		// An avatar takes video output along: where off is impossible there is no choice.
-		if w.suits(o, answer{on: true, flag: changed}) && w.suits(o, answer{on: false}) {
+		// Skip toggles that cannot be turned off: an avatar needs video output.
+		if w.allows(o, answer{on: true, flag: changed}) && w.allows(o, answer{on: false}) {
 			if w.said[o].on {
 				m.marked = append(m.marked, len(offered))
 			}
@@ -357,23 +356,23 @@ func (w *wizard) putFeatures(ctx context.Context, t topic, changed bool) error {
 	return nil
 }
 
-// putToggle asks for yes or no.
-func (w *wizard) putToggle(ctx context.Context, o *option, changed bool) error {
-	if !w.suits(o, answer{on: false, flag: changed}) || !w.suits(o, answer{on: true, flag: changed}) {
+// askToggle asks a yes-or-no question.
+func (w *wizard) askToggle(ctx context.Context, o *option, changed bool) error {
+	if !w.allows(o, answer{on: false, flag: changed}) || !w.allows(o, answer{on: true, flag: changed}) {
 		return nil
 	}
-	standard := o.on
+	fallback := o.on
 	if a, ok := w.said[o]; ok {
-		standard = a.on
+		fallback = a.on
 	}
-	yes, err := w.p.confirm(ctx, o.ask, standard)
+	yes, err := w.p.confirm(ctx, o.ask, fallback)
 	w.said[o] = answer{on: yes, flag: changed}
 	return err
 }
 
 // The summary.
 
-// show prints what the answers come to, and which files that means.
+// show prints the answers and the conflicts with existing files.
 func (w *wizard) show(cfg config, p *plan) {
 	w.p.say("")
 	for _, f := range w.facts(cfg) {
@@ -396,13 +395,13 @@ func (w *wizard) show(cfg config, p *plan) {
 	}
 }
 
-// A fact is an answer as the summary has it. Without a topic it is the directory.
+// A fact is one line of the summary. topic is nil for the directory.
 type fact struct {
 	label, value string
 	topic        *topic
 }
 
-// facts are the answers, in the order of the questions.
+// facts returns the lines of the summary, in the order of the questions.
 func (w *wizard) facts(cfg config) []fact {
 	facts := []fact{{"Directory", w.target, nil}}
 	said := cfg.answers()
@@ -430,7 +429,7 @@ func (w *wizard) facts(cfg config) []fact {
 		case o.kind != "" && value != "":
 			value = w.cat.find(o.kind, value).label
 		}
-		if value == "" && w.done[t.label] && w.open(t) {
+		if value == "" && w.done[t.label] && w.hasChoice(t) {
 			value = "none"
 		}
 		if value != "" {
@@ -440,12 +439,12 @@ func (w *wizard) facts(cfg config) []fact {
 	return facts
 }
 
-// What a person may want once the summary is there.
+// The actions offered after the summary.
 const (
-	write = iota
-	keep
-	change
-	cancel
+	doWrite = iota
+	doKeep
+	doChange
+	doCancel
 )
 
 func (w *wizard) askWhatNow(ctx context.Context, p *plan) (int, error) {
@@ -457,19 +456,19 @@ func (w *wizard) askWhatNow(ctx context.Context, p *plan) (int, error) {
 	n := p.count(actionCreated) + p.count(actionReplaced)
 	switch {
 	case len(p.conflicts) == 0 && n == 0:
-		add(write, "Finish: all files are up to date", "yes")
+		add(doWrite, "Finish: all files are up to date", "yes")
 	case len(p.conflicts) == 0:
-		add(write, "Write "+plural(n, "file")+" to "+w.target, "yes")
+		add(doWrite, "Write "+plural(n, "file")+" to "+w.target, "yes")
 	case !p.stuck:
-		add(keep, "Keep existing files, write "+plural(n-len(p.conflicts), "missing file"), "keep")
+		add(doKeep, "Keep existing files, write "+plural(n-len(p.conflicts), "missing file"), "keep")
 	}
-	add(change, "Change an answer", "change")
-	add(cancel, "Cancel without writing", "no")
+	add(doChange, "Change an answer", "change")
+	add(doCancel, "Cancel without writing", "no")
 	i, err := w.p.choose(ctx, "Proceed?", choices, 0)
 	return actions[i], err
 }
 
-// askChange asks which answer to change, and for another one.
+// askChange asks which answer to change, then asks that question again.
 func (w *wizard) askChange(ctx context.Context, cfg config) error {
 	var choices []choice
 	facts := w.facts(cfg)
@@ -482,20 +481,20 @@ func (w *wizard) askChange(ctx context.Context, cfg config) error {
 		return err
 	}
 	if facts[i].topic != nil {
-		return w.put(ctx, *facts[i].topic, true)
+		return w.askTopic(ctx, *facts[i].topic, true)
 	}
 	was := w.name()
 	if err := w.askTarget(ctx); err != nil {
 		return err
 	}
 	if was != w.name() && w.said[optName].text == was {
-		delete(w.said, optName) // it came from the directory
+		delete(w.said, optName) // it was derived from the directory
 	}
 	return nil
 }
 
-// newTarget is where to put a project, if nothing better is known: the directory
-// dir itself where it is empty, but for hidden files, or else a new one in it.
+// newTarget suggests a directory for the project: dir itself if it contains only
+// hidden files, otherwise a new directory in it.
 func newTarget(dir string) string {
 	entries, _ := os.ReadDir(dir)
 	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
@@ -510,8 +509,8 @@ func newTarget(dir string) string {
 	}
 }
 
-// describeTarget says what is at the path dir, which a person wrote as typed, and
-// whether a project can go there.
+// describeTarget describes what is at dir, which a person entered as typed. ok
+// reports whether a project can go there.
 func describeTarget(dir, typed string) (note string, ok bool) {
 	if typed == "~" || strings.HasPrefix(typed, "~/") {
 		return "~ is not expanded here; write the full path", false
@@ -538,7 +537,7 @@ func describeTarget(dir, typed string) (note string, ok bool) {
 	}
 }
 
-// hasBot says whether a bot was scaffolded in the directory.
+// hasBot reports whether dir contains a scaffolded bot.
 func hasBot(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "server", "bot.py"))
 	return err == nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// below is the path of something that belongs to the organization.
+// below returns the path below the organization, if there is one.
 func (c *Client) below(segments ...string) []string {
 	if c.Organization == "" {
 		return segments
@@ -19,7 +19,7 @@ func (c *Client) below(segments ...string) []string {
 	return append([]string{"organizations", c.Organization}, segments...)
 }
 
-// Organizations are the names of those that the token belongs to, sorted.
+// Organizations returns the sorted names of the organizations of the token.
 func (c *Client) Organizations(ctx context.Context) (names []string, err error) {
 	var got organizationList
 	err = c.do(ctx, request{doing: "listing your organizations", method: http.MethodGet, path: []string{"organizations"}}, &got)
@@ -53,7 +53,8 @@ func (l *organizationList) check() error {
 
 var errShape = errors.New("JSON of another shape")
 
-// List is all sets and image pull secrets, sorted by name.
+// List returns all sets and image pull secrets, sorted by name; of one region, unless
+// region is "".
 func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 	r := request{doing: "listing secrets", method: http.MethodGet, path: c.below("secrets")}
 	if region != "" {
@@ -69,13 +70,13 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 		r.Name, r.Type, r.Region, r.Status = c.oneLine(r.Name), c.oneLine(r.Type), c.oneLine(r.Region), c.oneLine(r.Status)
 		r.Message = c.clean(r.Message)
 	}
-	// The API does not know the filter in every version.
+	// Not every version of the API supports the filter.
 	rows = slices.DeleteFunc(rows, func(r Entry) bool { return region != "" && r.Region != region })
 	slices.SortStableFunc(rows, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
 	return rows, nil
 }
 
-// Find is the entry of the listing with the name, or nil.
+// Find returns the entry with the name, or nil.
 func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
 	rows, err := c.List(ctx, "")
 	if i := slices.IndexFunc(rows, func(r Entry) bool { return r.Name == name }); i >= 0 {
@@ -84,7 +85,7 @@ func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
 	return nil, err
 }
 
-// An Entry is a secret of either kind, as a listing shows it.
+// An Entry is a secret set or image pull secret in a listing.
 type Entry struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -93,8 +94,7 @@ type Entry struct {
 	Message string `json:"errorMessage"`
 }
 
-// Kind is what vbot calls the entry's type. One that it does not know is shown as
-// it is.
+// Kind returns vbot's name for the entry's type. Unknown types are returned unchanged.
 func (r Entry) Kind() string {
 	switch r.Type {
 	case TypeSet:
@@ -105,7 +105,7 @@ func (r Entry) Kind() string {
 	return r.Type
 }
 
-// The kinds of the API, and what vbot calls them.
+// The API's types, and vbot's names for them.
 const (
 	TypeSet       = "secret"
 	TypeImagePull = "imagePullSecret"
@@ -124,7 +124,7 @@ func (l *secretList) check() error {
 	return nil
 }
 
-// Get is one secret set. For an image pull secret the API answers 400.
+// Get returns one secret set. For an image pull secret the API answers 400.
 func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 	var got Set
 	err := c.do(ctx, request{doing: "reading secret set " + name, method: http.MethodGet, path: c.below("secrets", name)}, &got)
@@ -139,7 +139,7 @@ func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 	return &got, nil
 }
 
-// A Set is a secret set: its keys, and never their values.
+// A Set is a secret set with its keys, without values.
 type Set struct {
 	Region  string `json:"region"`
 	Status  string `json:"status"`
@@ -163,8 +163,8 @@ func (s *Set) check() error {
 	return nil
 }
 
-// StorePairs stores all pairs in one request, which adds to the keys that are
-// there. It returns the region of the set.
+// StorePairs adds all pairs to the set in one request. It returns the region of the
+// set.
 func (c *Client) StorePairs(ctx context.Context, name, region string, pairs []Pair) (string, error) {
 	type entry struct {
 		Key   string `json:"secretKey"`
@@ -184,8 +184,8 @@ func (c *Client) StorePairs(ctx context.Context, name, region string, pairs []Pa
 	return c.put(ctx, doing, name, body)
 }
 
-// StorePair stores one pair, in the form of the Python client, which the openapi
-// description does not have.
+// StorePair adds one pair, in the form that the Python client uses. openapi.json does
+// not describe it.
 func (c *Client) StorePair(ctx context.Context, name, region string, p Pair) (string, error) {
 	return c.put(ctx, "storing "+p.Key+" in "+name, name, struct {
 		Name        string `json:"name"`
@@ -196,7 +196,7 @@ func (c *Client) StorePair(ctx context.Context, name, region string, p Pair) (st
 	}{name, false, p.Key, p.Value.Reveal(), region})
 }
 
-// StoreImagePull stores an image pull secret.
+// StoreImagePull stores an image pull secret and returns its region.
 func (c *Client) StoreImagePull(ctx context.Context, name, region, host string, value Secret) (string, error) {
 	return c.put(ctx, "storing image pull secret "+name, name, struct {
 		IsImagePull bool   `json:"isImagePullSecret"`
@@ -212,9 +212,9 @@ func (c *Client) put(ctx context.Context, doing, name string, body any) (region 
 	return c.oneLine(got.Region), err
 }
 
-// A confirmation is what the API answers when it has stored or deleted.
+// A confirmation is the answer of the API after storing or deleting.
 type confirmation struct {
-	Status string `json:"status"` // the word OK, and not the readiness
+	Status string `json:"status"` // the word OK; not the status of the secret
 	Region string `json:"region"`
 }
 
@@ -225,9 +225,9 @@ func (c *confirmation) check() error {
 	return nil
 }
 
-// Remove deletes a secret of either kind, or with a key that key of a set. The
-// caller has seen it there: so if an answer is lost and the next says that it is
-// not there, it is gone.
+// Remove deletes a secret, or one key of a set. path is its name and, if any, the
+// key. The caller has seen that it exists, so "not found" after a lost answer means
+// that it was removed.
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
 	err := c.do(ctx, request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...)}, &confirmation{})
 	if e := AsError(err); IsNotFound(err) && e.Unsure {

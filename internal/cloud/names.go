@@ -1,19 +1,19 @@
-// Package cloud is the client of Pipecat Cloud's API, and keeps what login stores.
-// It returns data and errors, and prints nothing.
+// Package cloud is a client for the Pipecat Cloud API and manages the login file. It
+// returns data and errors, and prints nothing.
 package cloud
 
 import "strings"
 
-// What the API takes for a name, and text that is never shown.
+// The names that the API accepts, and secrets.
 
-// A Secret is text that is never shown. It is behind a pointer, because fmt and a
-// panic would print a field however it is declared. Reveal is the only way to it.
+// A Secret is text that is never printed. It is behind a pointer because fmt and
+// panics print any other field. Only Reveal returns it.
 type Secret struct{ text *string }
 
-// NewSecret hides s.
+// NewSecret returns s as a Secret.
 func NewSecret(s string) Secret { return Secret{&s} }
 
-// Reveal is the text.
+// Reveal returns the text.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -21,25 +21,25 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// Empty says whether there is no text.
+// Empty reports whether the text is empty.
 func (s Secret) Empty() bool { return s.Reveal() == "" }
 
-// IsKey says whether the API takes s as a key.
+// IsKey reports whether the API accepts s as a key.
 func IsKey(s string) bool {
 	return len(s) > 0 && len(s) <= 64 && consistsOf(s, "_-")
 }
 
-// KeyRule is what IsKey checks, in words.
+// KeyRule describes what IsKey accepts.
 const KeyRule = "a key is 1 to 64 letters, digits, _ or -"
 
-// IsName says whether s is a name of at most the given length, with inner only
-// between letters and digits.
+// IsName reports whether s consists of ASCII letters and digits, with the characters
+// of inner only between them, and has at most most bytes.
 func IsName(s string, most int, inner string) bool {
 	return len(s) > 0 && len(s) <= most && consistsOf(s, inner) && consistsOf(s[:1]+s[len(s)-1:], "")
 }
 
-// consistsOf says whether s is letters and digits of ASCII, and what others holds.
-// (A regular expression for it would be compiled at each start of the program.)
+// consistsOf reports whether s contains only ASCII letters, digits and the characters
+// of others. A regular expression would be compiled at every start.
 func consistsOf(s, others string) bool {
 	for i := range len(s) {
 		if c := s[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(others, c) >= 0) {
@@ -49,23 +49,22 @@ func consistsOf(s, others string) bool {
 	return true
 }
 
-// IsSegment says whether s looks like an organization or a region. Anything else
-// could lead to another path of the API, however well it is escaped: servers and
-// proxies in between may undo that.
+// IsSegment reports whether s can be an organization or a region. Anything else might
+// lead to another path of the API: servers and proxies may undo the escaping.
 func IsSegment(s string) bool { return IsName(s, 128, "._-") }
 
-// SegmentRule is what IsSegment checks, in words.
+// SegmentRule describes what IsSegment accepts.
 const SegmentRule = "must be letters and digits, with hyphens, dots and underscores only between them"
 
-// IsToken says whether s fits in a header, and is not empty.
+// IsToken reports whether s is not empty and fits in a header.
 func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// TokenRule is what IsToken checks, in words.
+// TokenRule describes what IsToken refuses.
 const TokenRule = "contains white space, control characters or non-ASCII text"
 
-// A Pair is one key of a secret set with its value.
+// A Pair is a key of a secret set with its value.
 type Pair struct {
 	Key   string
 	Value Secret

@@ -12,28 +12,28 @@ import (
 	"strings"
 )
 
-const maxSettings = 64 << 10
+const maxSettings = 64 << 10 // bytes
 
-// Settings are what login stores.
+// Settings are stored by login.
 type Settings struct {
 	Token        string `json:"token"`
 	Organization string `json:"organization,omitempty"`
 }
 
-// A File holds settings.
+// A File is the file with the settings.
 type File struct {
 	Path string
-	Own  bool         // its directory is for it alone
-	Note func(string) // tells the person that others could read it
+	Own  bool         // its directory contains nothing else
+	Note func(string) // tells the person about modes that were too open
 }
 
-// DefaultPath is where the settings are if nothing else is said.
+// DefaultPath returns the default path of the settings.
 func DefaultPath() (string, error) {
 	dir, err := os.UserConfigDir()
 	return filepath.Join(dir, "vbot", "config.json"), err
 }
 
-// Read reads the file; what is missing is empty.
+// Read reads the file. Missing settings are empty.
 func (f File) Read() (Settings, error) {
 	file, err := os.Open(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,7 @@ func (f File) Read() (Settings, error) {
 		return Settings{}, err
 	}
 	var s *Settings
-	// The decoder's own words may quote the file, and so the token.
+	// Do not return the decoder's error: it may quote the token.
 	if len(data) > maxSettings || json.Unmarshal(data, &s) != nil || s == nil ||
 		s.Organization != "" && !IsSegment(s.Organization) {
 		return Settings{}, errors.New("is not a file that `vbot cloud login` wrote; sign in again to replace it")
@@ -61,7 +61,7 @@ func (f File) Read() (Settings, error) {
 	return *s, nil
 }
 
-// closeToOthers takes away what others may do with the file or directory.
+// closeToOthers removes the permissions of other users.
 func (f File) closeToOthers(path string, mode fs.FileMode) {
 	info, err := os.Stat(path)
 	if runtime.GOOS == "windows" || err != nil || info.Mode().Perm()&^mode == 0 {
@@ -74,7 +74,7 @@ func (f File) closeToOthers(path string, mode fs.FileMode) {
 	f.Note(fmt.Sprintf("other users had access to %s; its mode is now %04o", path, mode))
 }
 
-// Write stores the settings: beside the file, then by renaming.
+// Write replaces the file atomically.
 func (f File) Write(s Settings) error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -102,7 +102,7 @@ func (f File) Write(s Settings) error {
 	return os.Rename(tmp.Name(), f.Path)
 }
 
-// Remove removes the file, and says whether it was there.
+// Remove removes the file and reports whether it existed.
 func (f File) Remove() (bool, error) {
 	err := os.Remove(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// What questions are made of, apart from the terminal: bytes become keys, keys
-// change a line of text, and lines are cut and broken to a width.
+// Input without a terminal: a Decoder turns bytes into keys, an Editor applies keys
+// to a line of text.
 
 // Keys.
 
-// A Key is a key that was pressed, or a text that was pasted.
+// A Key is a pressed key or a pasted text.
 type Key struct {
 	Name KeyName
-	Text string // of KeyText and KeyPaste; of others, the bytes where there is just one
+	Text string // for KeyText and KeyPaste; for keys of one byte, that byte
 }
 
-// A KeyName says which key it is.
+// A KeyName identifies a key.
 type KeyName int
 
 const (
@@ -40,24 +40,24 @@ const (
 	keyDelete
 	keyStart     // Ctrl-A
 	keyFinish    // Ctrl-E
-	keyKill      // Ctrl-U: all before the cursor
-	keyKillRest  // Ctrl-K
-	keyKillWord  // Ctrl-W
+	keyKill      // Ctrl-U: deletes the text before the cursor
+	keyKillRest  // Ctrl-K: deletes the text after the cursor
+	keyKillWord  // Ctrl-W: deletes the word before the cursor
 	KeyInterrupt // Ctrl-C
 	KeyEOF       // Ctrl-D
-	keyOther     // it means nothing here
-	KeyNone      // none was pressed: the screen has to be drawn again
+	keyOther     // any other key
+	KeyNone      // no key: redraw the screen
 )
 
-// controls are the keys that send one byte.
+// controls maps the control characters to keys.
 var controls = map[byte]KeyName{
 	1: keyStart, 2: keyLeft, 3: KeyInterrupt, 4: KeyEOF, 5: keyFinish, 6: keyRight, 8: KeyBackspace, '\t': KeyTab, '\n': KeyEnter,
 	11: keyKillRest, '\r': KeyEnter, 14: KeyDown, 16: KeyUp, 21: keyKill, 23: keyKillWord, 127: KeyBackspace,
 }
 
-// finals are the keys that send ESC [ or ESC O and a letter, and numbered those
-// that send ESC [, a number and a tilde (XTerm Control Sequences, PC-Style
-// Function Keys; the Linux console's are among them).
+// finals maps the letter after ESC [ or ESC O to keys, numbered the number between
+// ESC [ and a tilde (XTerm Control Sequences, PC-Style Function Keys; they include
+// those of the Linux console).
 var (
 	finals   = map[byte]KeyName{'A': KeyUp, 'B': KeyDown, 'C': keyRight, 'D': keyLeft, 'F': KeyEnd, 'H': KeyHome}
 	numbered = map[string]KeyName{"1": KeyHome, "3": keyDelete, "4": KeyEnd, "5": KeyPageUp, "6": KeyPageDown, "7": KeyHome, "8": KeyEnd}
@@ -65,23 +65,23 @@ var (
 
 const (
 	escape = 27
-	// A key's bytes come together. After this pause, what came is all.
+	// The bytes of a key arrive together; after this pause the key is complete.
 	keyPause   = 100 * time.Millisecond
 	pastePause = time.Second
-	// maxPaste bounds a paste, in bytes; the rest of it is dropped.
+	// maxPaste is the maximum size of a paste, in bytes; the rest is dropped.
 	maxPaste   = 1 << 16
 	pasteBegin = "200"
 	pasteEnd   = "\x1b[201~"
 )
 
-// A Decoder turns bytes into keys. The zero value is ready.
+// A Decoder turns bytes into keys. The zero value is ready to use.
 type Decoder struct {
-	held    []byte // the beginning of a key, or all of a paste
+	held    []byte // an incomplete key, or the paste so far
 	pasting bool
 }
 
-// patience is how long to wait for more before what is held is complete, or 0 if
-// nothing is held.
+// patience returns how long to wait for more bytes before Flush, or 0 if no bytes are
+// held.
 func (d *Decoder) patience() time.Duration {
 	switch {
 	case d.pasting:
@@ -92,10 +92,10 @@ func (d *Decoder) patience() time.Duration {
 	return 0
 }
 
-// Take takes one byte, and returns the keys that it completes.
+// Take takes one byte and returns the keys that it completes.
 func (d *Decoder) Take(b byte) []Key {
 	if d.pasting && controls[b] == KeyInterrupt {
-		return append(d.Flush(), Key{KeyInterrupt, ""}) // a way out of a paste without an end
+		return append(d.Flush(), Key{KeyInterrupt, ""}) // a way out of a paste that never ends
 	}
 	if d.pasting {
 		d.held = append(d.held, b)
@@ -124,14 +124,14 @@ func (d *Decoder) Take(b byte) []Key {
 	}
 	sequence := d.held[0] == escape
 	if b < ' ' || b == 127 && sequence || !sequence && b < utf8.RuneSelf {
-		// What began has no end; what comes now stands for itself.
+		// The held bytes never became a key. This byte starts anew.
 		return append(d.Flush(), d.Take(b)...)
 	}
 	d.held = append(d.held, b)
 	return d.complete()
 }
 
-// complete returns the key that is held, if that is all of it.
+// complete returns the held key if it is complete.
 func (d *Decoder) complete() []Key {
 	done := func(k Key) []Key {
 		d.held = nil
@@ -188,7 +188,7 @@ func (d *Decoder) complete() []Key {
 	return done(Key{Name: name})
 }
 
-// Flush ends what is held.
+// Flush returns the held bytes as a key.
 func (d *Decoder) Flush() []Key {
 	held, pasting := string(d.held), d.pasting
 	d.held, d.pasting = nil, false
@@ -205,16 +205,16 @@ func (d *Decoder) Flush() []Key {
 	return []Key{{KeyText, held}} // not UTF-8
 }
 
-// An Editor is a line of text that is being typed.
+// An Editor is a line of text being typed.
 type Editor struct {
 	Typed []rune
-	at    int // where the cursor stands, in runes
+	at    int // position of the cursor, in runes
 }
 
-// maxEdited bounds what is typed, in runes; what is more is not taken.
+// maxEdited is the maximum length of the text, in runes.
 const maxEdited = 4096
 
-// Press takes a key, and says whether it was one that edits.
+// Press applies a key and reports whether it is an editing key.
 func (e *Editor) Press(k Key) bool {
 	switch k.Name {
 	case KeyText, KeyPaste:
@@ -250,8 +250,8 @@ func (e *Editor) Press(k Key) bool {
 	return true
 }
 
-// Insert takes text at the cursor. Line ends of a paste become spaces, but for the
-// last, and what cannot be seen is left out.
+// Insert inserts text at the cursor. Line ends inside it become spaces; line ends at
+// its end and unprintable characters are dropped.
 func (e *Editor) Insert(text string) {
 	for _, r := range strings.TrimRight(text, "\r\n") {
 		if unicode.IsSpace(r) {
@@ -270,8 +270,8 @@ func (e *Editor) delete(from, to int) {
 	e.at = from
 }
 
-// before and after are the neighbouring places of the cursor: it never stands
-// between a letter and its marks.
+// before and after return the positions next to the cursor, which never stands
+// between a letter and its combining marks.
 func (e *Editor) before() int {
 	at := max(0, e.at-1)
 	for at > 0 && runeWidth(e.Typed[at]) == 0 {
@@ -288,8 +288,8 @@ func (e *Editor) after() int {
 	return at
 }
 
-// window is what of the text fits into width columns round the cursor, and the
-// column of the cursor in it.
+// window returns the part of the text around the cursor that fits into width columns,
+// and the column of the cursor in it.
 func (e *Editor) window(width int) (string, int) {
 	from, column := e.at, 0
 	for from > 0 && column+runeWidth(e.Typed[from-1]) < width {

@@ -20,17 +20,17 @@ const (
 	Cyan   Style = "36"
 )
 
-// A Row is a line of the screen, in pieces of one style each.
+// A Row is a line of the screen.
 type Row []Span
 
-// A Span is one of those pieces.
+// A Span is text in one style.
 type Span struct {
 	Style Style
 	Text  string
 }
 
-// A View is what an open question looks like: rows that fit the terminal, and
-// where its cursor stands.
+// A View is the drawing of a question: rows that fit the terminal, and the position of
+// the cursor.
 type View struct {
 	Rows         []Row
 	Line, Column int
@@ -48,7 +48,7 @@ func (r Row) write(b *strings.Builder, width int) {
 	}
 }
 
-// Text is what fits of the row into width columns, without its styles.
+// Text returns the row without styles, cut to width columns.
 func (r Row) Text(width int) string {
 	all := ""
 	for _, s := range r {
@@ -64,8 +64,7 @@ func (r Row) width() (n int) {
 	return n
 }
 
-// Head is the question and what is typed after it, in as many rows as that takes;
-// the cursor stands in the last one.
+// Head draws the question and the typed text after it. The cursor is in the last row.
 func Head(text string, e *Editor, width int) View {
 	width = max(1, width-1)
 	if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "]") {
@@ -90,19 +89,19 @@ func Head(text string, e *Editor, width int) View {
 	return v
 }
 
-// Note is something to say below the question; "" is nothing.
-func Note(text string, look Style, width int) (rows []Row) {
+// Note draws a text below the question; none if text is "".
+func Note(text string, style Style, width int) (rows []Row) {
 	if text == "" {
 		return nil
 	}
 	for _, line := range wrap("  "+text, max(1, width-1)) {
-		rows = append(rows, Row{{look, line}})
+		rows = append(rows, Row{{style, line}})
 	}
 	return rows
 }
 
-// Fit cuts v to height rows, from above: the cursor stays in sight as long as
-// there is room for it.
+// Fit cuts v to height rows. It cuts from the top as long as the cursor stays
+// visible.
 func (v View) Fit(height int) View {
 	if over := min(len(v.Rows)-height, v.Line); over > 0 {
 		v.Rows, v.Line = v.Rows[over:], v.Line-over
@@ -113,8 +112,8 @@ func (v View) Fit(height int) View {
 
 // Width on the screen.
 
-// wide are the characters that take two columns: those that EastAsianWidth.txt of
-// Unicode 15.0 calls W or F, with the unassigned ones between them.
+// wide contains the characters of two columns: W and F in EastAsianWidth.txt of
+// Unicode 15.0, and the unassigned ones between them.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x1100, 0x115f, 1}, {0x231a, 0x231b, 1}, {0x2329, 0x232a, 1}, {0x23e9, 0x23ec, 1}, {0x23f0, 0x23f3, 3},
@@ -137,7 +136,7 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// runeWidth is how many columns r takes: none, one or two.
+// runeWidth returns the width of r: 0, 1 or 2 columns.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300 && r >= ' ' && r != 0x7f && r != 0xad:
@@ -150,7 +149,7 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Width is how many columns s takes.
+// Width returns the width of s in columns.
 func Width(s string) (n int) {
 	for _, r := range s {
 		n += runeWidth(r)
@@ -158,7 +157,7 @@ func Width(s string) (n int) {
 	return n
 }
 
-// Cut is as much of s as fits into width columns.
+// Cut returns the beginning of s that fits into width columns.
 func Cut(s string, width int) string {
 	for i, r := range s {
 		if width -= runeWidth(r); width < 0 {
@@ -168,8 +167,8 @@ func Cut(s string, width int) string {
 	return s
 }
 
-// wrap breaks s into lines of at most width columns, at spaces where there are
-// any; later lines begin as far in as the text of the first does.
+// wrap breaks s into lines of at most width columns, at spaces if possible. Later
+// lines are indented by two columns.
 func wrap(s string, width int) (lines []string) {
 	indent := 2
 	if indent >= width {

@@ -1,8 +1,8 @@
-// Package tty asks questions at a terminal: it takes the keys one by one, draws
-// the open question again at each of them, and leaves the terminal as it was.
+// Package tty asks questions at a terminal. It reads single keys, redraws the question
+// at each key, and restores the terminal at the end.
 //
-// Ctrl-Z does nothing while a question is open. Whatever else stops the program
-// (kill -STOP, say), it takes the terminal back when it goes on.
+// Ctrl-Z does nothing during a question. If the program is stopped in another way
+// (kill -STOP), it takes the terminal back when it continues.
 package tty
 
 import (
@@ -18,64 +18,63 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal says whether stream is a terminal.
+// IsTerminal reports whether stream is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A Terminal asks the questions of one run, one after the other. Each question
-// reads as far as the Enter that ends it, and no further: what was typed ahead is
-// there for the next one.
+// A Terminal asks the questions of one run. Each question reads up to the Enter that
+// ends it, so the next one sees what was typed ahead.
 //
-// Its errors are context.Canceled when the person leaves (Ctrl-C, Ctrl-D where
-// nothing is typed, the terminal is closed), or when the context ends.
+// Its methods return context.Canceled if the person leaves (Ctrl-C, Ctrl-D when
+// nothing is typed, a closed terminal) or the context ends.
 type Terminal struct {
-	Plain bool // text alone: no cursor movement, and the terminal's own line editing
+	Plain bool // no cursor movement; the terminal's own line editing
 
 	in     *os.File
 	out    io.Writer
-	width  int // in columns, as of the last look
+	width  int // in columns, at the last update
 	height int // in lines
 
-	// A read from a terminal cannot be called off. So there is one at a time, and
-	// what it finds belongs to whoever asks next.
+	// A read from a terminal cannot be cancelled. So there is at most one, and the next
+	// question takes its result.
 	reading bool
 	found   chan reading
 	decoder Decoder
 	keys    []Key
-	due     time.Time // when the decoder has waited long enough
+	due     time.Time // when to flush the decoder
 
-	holds   int         // how many want raw mode
-	was     *term.State // how the terminal was set before raw mode
-	raw     *term.State // how raw mode sets it
-	shown   View        // the block that stands on the screen
+	holds   int         // nested calls of enterRaw
+	was     *term.State // the mode before raw mode
+	raw     *term.State // raw mode
+	shown   View        // the block on the screen
 	holding bool        // between Hold and its release
-	record  []Row       // what was printed since Hold
-	broken  bool        // the terminal may have broken lines in other places
+	record  []Row       // the rows printed since Hold
+	broken  bool        // after a resize: the terminal may have rewrapped lines
 }
 
-// A reading is what one read from the terminal found.
+// A reading is the result of one read from the terminal.
 type reading struct {
 	b   byte
 	err error
 }
 
-// Open is the terminal that in and out are.
+// Open returns a Terminal that reads from in and writes to out.
 func Open(in *os.File, out io.Writer, plain bool) *Terminal {
 	t := &Terminal{in: in, out: out, Plain: plain, found: make(chan reading, 1)}
-	t.look()
+	t.updateSize()
 	return t
 }
 
-// look notes the size of the terminal, and says whether it changed.
-func (t *Terminal) look() bool {
+// updateSize reads the size of the terminal and reports whether it changed.
+func (t *Terminal) updateSize() bool {
 	width, height := 0, 0
 	if f, ok := t.out.(*os.File); ok {
 		width, height, _ = term.GetSize(int(f.Fd()))
 	}
 	if width < 1 || height < 1 {
-		width, height = 80, 24 // some terminals do not know
+		width, height = 80, 24 // some terminals do not report it
 	}
 	changed := width != t.width || height != t.height
 	t.broken = t.broken || changed
@@ -85,17 +84,16 @@ func (t *Terminal) look() bool {
 
 // Raw mode.
 
-// Bracketed paste: the terminal marks what is pasted, so that a line end in it is
-// not taken for the Enter that a person did not press.
+// Bracketed paste: the terminal marks pasted text, so that a line end in it does not
+// count as Enter.
 const (
 	pasteOn  = "\x1b[?2004h"
 	pasteOff = "\x1b[?2004l"
 )
 
-// takeKeys takes the keys from the terminal one by one, unseen, until release is
-// called; to call that twice does no harm. Callers defer release, so that the
-// terminal is as it was whatever happens.
-func (t *Terminal) takeKeys() (release func(), err error) {
+// enterRaw switches to raw mode: single keys, no echo. release restores the mode and
+// may be called twice. Callers defer it.
+func (t *Terminal) enterRaw() (release func(), err error) {
 	fd := int(t.in.Fd())
 	if t.holds == 0 {
 		if t.was, err = term.MakeRaw(fd); err != nil {
@@ -118,9 +116,9 @@ func (t *Terminal) takeKeys() (release func(), err error) {
 	}, nil
 }
 
-// takeBack takes the keys again if something else has set the terminal, as a
-// shell does while the program is stopped. It says whether that was so.
-func (t *Terminal) takeBack() bool {
+// reenterRaw returns to raw mode if something else changed the mode, as a shell does
+// while the program is stopped. It reports whether it did.
+func (t *Terminal) reenterRaw() bool {
 	now, err := term.MakeRaw(int(t.in.Fd()))
 	if err != nil || t.raw == nil || *now == *t.raw {
 		return false
@@ -130,13 +128,13 @@ func (t *Terminal) takeBack() bool {
 	return true
 }
 
-// Hold keeps what is typed from showing between the questions up to release. For
-// plain questions it does nothing.
+// Hold keeps the terminal from echoing between questions, until release. For plain
+// questions it does nothing.
 func (t *Terminal) Hold() (release func(), err error) {
 	if t.Plain {
 		return func() {}, nil
 	}
-	restore, err := t.takeKeys()
+	restore, err := t.enterRaw()
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +153,7 @@ func (t *Terminal) mark(sequence string) {
 
 // Reading.
 
-// read starts a read, if none is under way.
+// read starts a read unless one is running.
 func (t *Terminal) read() {
 	if t.reading {
 		return
@@ -168,11 +166,11 @@ func (t *Terminal) read() {
 	}()
 }
 
-// next waits for a key. It is KeyNone when the screen has to be drawn again.
+// next waits for a key, or returns KeyNone to request a redraw.
 //
-// A look at the terminal every tenth of a second works on every system; the
-// signals that tell of a new size, and of a stop that is over, do not.
-func (t *Terminal) next(ctx context.Context, looks <-chan time.Time) (Key, error) {
+// It polls for a new size or mode at every tick: unlike SIGWINCH and SIGCONT, that
+// works on every system.
+func (t *Terminal) next(ctx context.Context, ticks <-chan time.Time) (Key, error) {
 	for len(t.keys) == 0 {
 		if ctx.Err() != nil {
 			return Key{}, context.Canceled
@@ -194,8 +192,8 @@ func (t *Terminal) next(ctx context.Context, looks <-chan time.Time) (Key, error
 			t.due = time.Now().Add(t.decoder.patience())
 		case <-late:
 			t.keys = t.decoder.Flush()
-		case <-looks:
-			if t.takeBack() || t.look() {
+		case <-ticks:
+			if t.reenterRaw() || t.updateSize() {
 				return Key{Name: KeyNone}, nil
 			}
 		}
@@ -205,7 +203,7 @@ func (t *Terminal) next(ctx context.Context, looks <-chan time.Time) (Key, error
 	return k, nil
 }
 
-// Line prints the prompt, and reads a line as the terminal's own editing gives it.
+// Line prints the prompt and reads a line with the terminal's own line editing.
 func (t *Terminal) Line(ctx context.Context, prompt string) (string, error) {
 	io.WriteString(t.out, prompt)
 	var line []byte
@@ -229,31 +227,31 @@ func (t *Terminal) Line(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-// MaxLine is how long a line a terminal carries, in bytes, with the byte that ends
-// it (N_TTY_BUF_SIZE of Linux). What is longer may have been cut before it came
-// here, when it was pasted ahead of the question.
+// MaxLine is the maximum length of a line in a terminal's buffer, in bytes, with the
+// line end (N_TTY_BUF_SIZE of Linux). Longer lines, pasted ahead of the question, may
+// have been truncated.
 const MaxLine = 4096
 
-// ErrTooLong is the error of a hidden line that the terminal may have cut.
+// ErrTooLong means that the terminal may have truncated a hidden line.
 var ErrTooLong = errors.New("the line is longer than a terminal allows")
 
-// Hidden prints the prompt, and reads a line that is not shown.
+// Hidden prints the prompt and reads a line without showing it.
 func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
-	release, err := t.takeKeys()
+	release, err := t.enterRaw()
 	if err != nil {
 		return "", err
 	}
 	defer release()
 	defer io.WriteString(t.out, "\r\n")
-	looks := time.NewTicker(100 * time.Millisecond)
-	defer looks.Stop()
+	ticks := time.NewTicker(100 * time.Millisecond)
+	defer ticks.Stop()
 	show := func() { fmt.Fprintf(t.out, "\r%s ", prompt) }
 	show()
 
 	var typed []byte
-	odd := "" // why what was typed will not do
+	odd := "" // why the input is refused, or ""
 	for {
-		k, err := t.next(ctx, looks.C)
+		k, err := t.next(ctx, ticks.C)
 		if err != nil {
 			return "", err
 		}
@@ -299,9 +297,9 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 
 // Drawing.
 
-// up moves the cursor to the beginning of the block that is shown. A terminal that
-// became narrower may have broken the block's lines.
-func (t *Terminal) up() string {
+// toTop returns the sequence that moves the cursor to the top of the block. A terminal
+// that became narrower may have rewrapped its lines.
+func (t *Terminal) toTop() string {
 	n := t.shown.Column / t.width
 	for _, r := range t.shown.Rows[:min(t.shown.Line, len(t.shown.Rows))] {
 		n += 1 + max(0, r.width()-1)/t.width
@@ -312,10 +310,9 @@ func (t *Terminal) up() string {
 	return fmt.Sprintf("\r\x1b[%dA", n)
 }
 
-// again clears a screen of another size, and prints the end of the record once
-// more, as much as fits above rows lines: terminals differ in where a tall block
-// and the cursor in it are after that.
-func (t *Terminal) again(b *strings.Builder, rows int) {
+// reprint clears a resized screen and prints the last rows of the record that fit
+// above rows lines. Terminals differ in where they put a tall block after a resize.
+func (t *Terminal) reprint(b *strings.Builder, rows int) {
 	from, left := len(t.record), t.height-rows
 	for from > 0 {
 		if left -= 1 + max(0, t.record[from-1].width()-1)/t.width; left < 0 {
@@ -330,15 +327,15 @@ func (t *Terminal) again(b *strings.Builder, rows int) {
 	}
 }
 
-// draw shows v in the place of what is shown. It is one write, and no line is
-// erased before it is written again: so nothing flickers. The last column stays
-// free, where terminals differ in what they do next.
+// draw replaces the block by v. It is one write that erases no line before rewriting
+// it, to avoid flicker. The last column stays free: terminals differ in how they
+// wrap there.
 func (t *Terminal) draw(v View) {
 	var b strings.Builder
 	if t.broken && len(t.shown.Rows) > 0 && t.holding {
-		t.again(&b, len(v.Rows))
+		t.reprint(&b, len(v.Rows))
 	} else {
-		b.WriteString(t.up())
+		b.WriteString(t.toTop())
 	}
 	t.broken = false
 	for i, r := range v.Rows {
@@ -356,7 +353,7 @@ func (t *Terminal) draw(v View) {
 		fmt.Fprintf(&b, "\x1b[%dC", v.Column)
 	}
 	io.WriteString(t.out, b.String())
-	// What is shown is what fits.
+	// Remember what fits.
 	for i, r := range v.Rows {
 		if r.width() > t.width-1 {
 			v.Rows[i] = Row{{Normal, r.Text(t.width - 1)}}
@@ -365,11 +362,11 @@ func (t *Terminal) draw(v View) {
 	t.shown = v
 }
 
-// settle puts a line in the place of the block.
-func (t *Terminal) settle(r Row) {
+// collapse replaces the block by one row.
+func (t *Terminal) collapse(r Row) {
 	var b strings.Builder
-	b.WriteString(t.up() + "\x1b[J")
-	r.write(&b, 1<<20) // the terminal may break it: nothing is drawn over it
+	b.WriteString(t.toTop() + "\x1b[J")
+	r.write(&b, 1<<20) // the terminal may wrap it: nothing is drawn over it
 	b.WriteString("\r\n")
 	io.WriteString(t.out, b.String())
 	t.shown = View{}
@@ -394,41 +391,41 @@ func (t *Terminal) Say(text string) {
 	}
 }
 
-// A Question is what is asked, and how far its answer has come. It stands apart
-// from the terminal: a key changes its state, and its state gives lines.
+// A Question is a question with the state of its answer. It does not know the
+// terminal.
 type Question interface {
-	// Press takes a key, and says whether the question is answered.
+	// Press applies a key and reports whether the question is answered.
 	Press(k Key) bool
-	// View is the question as it stands, for a terminal of this size.
+	// View draws the question for a terminal of this size.
 	View(width, height int) View
-	// Blank says whether nothing is typed, so that Ctrl-D means that all is over.
+	// Blank reports whether nothing is typed; then Ctrl-D leaves.
 	Blank() bool
-	// Title and Answer are what stays of it.
+	// Title and Answer remain on the screen.
 	Title() string
 	Answer() string
 }
 
 // Ask asks q until it is answered.
 func (t *Terminal) Ask(ctx context.Context, q Question) error {
-	release, err := t.takeKeys()
+	release, err := t.enterRaw()
 	if err != nil {
 		return err
 	}
 	defer release()
-	looks := time.NewTicker(100 * time.Millisecond)
-	defer looks.Stop()
-	for t.look(); ; {
+	ticks := time.NewTicker(100 * time.Millisecond)
+	defer ticks.Stop()
+	for t.updateSize(); ; {
 		t.draw(q.View(t.width, t.height))
-		k, err := t.next(ctx, looks.C)
+		k, err := t.next(ctx, ticks.C)
 		if k.Name == KeyInterrupt || k.Name == KeyEOF && q.Blank() {
 			err = context.Canceled
 		}
 		if err != nil {
-			t.settle(Row{{Bold, "? " + q.Title()}})
+			t.collapse(Row{{Bold, "? " + q.Title()}})
 			return err
 		}
 		if k.Name != KeyNone && q.Press(k) {
-			t.settle(Row{{Bold, "? " + q.Title()}, {Normal, "  "}, {Cyan, q.Answer()}})
+			t.collapse(Row{{Bold, "? " + q.Title()}, {Normal, "  "}, {Cyan, q.Answer()}})
 			return nil
 		}
 	}
