@@ -1,18 +1,18 @@
-# CI runs all of it: .ci/run.
+# .ci/run runs all checks.
 
-build: ## the program, as a release has it
+build: ## build the binary as in a release
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags='-s -w' -o vbot .
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ## the tests that need Go alone
+test: ## run the tests that need only Go
 	go test ./...
 
-golden: ## write the golden files again; read their diff as you would code
+golden: ## regenerate the golden files; review their diff like code
 	go test . -update
 
-lint: ## gofmt, go vet for three systems and staticcheck; ruff, pyright and shellcheck for the checks
+lint: ## run gofmt, go vet for three systems, staticcheck; ruff, pyright, shellcheck
 	@test -z "$$(gofmt -l *.go internal)" || { gofmt -l *.go internal; echo 'gofmt would change these files'; exit 1; }
 	go vet ./...
 	GOOS=windows go vet ./...
@@ -20,35 +20,35 @@ lint: ## gofmt, go vet for three systems and staticcheck; ruff, pyright and shel
 	go tool -modfile=tools.mod staticcheck ./...
 	e2e/lint
 
-vulnerabilities: ## known vulnerabilities in what vbot links
+vulnerabilities: ## check the linked code for known vulnerabilities
 	release/vulnerabilities
 
-e2e: ## real bots, conversations and evals; installs what it needs from PyPI
+e2e: ## run real bots, conversations and evals; installs packages from PyPI
 	e2e/run
 
-catalog-check: ## what the newest framework of the range has that the catalog lacks, and what moved
+catalog-check: ## compare the catalog with the newest supported framework
 	e2e/newest
 
-dist: ## what a release publishes, into dist/
+dist: ## build a release into dist/
 	release/dist
 
-dist-source: ## the source with all modules alone
+dist-source: ## build only the source tarball
 	release/source
 
-reproduce: ## two builds of HEAD, compared byte by byte
+reproduce: ## build HEAD twice and compare the bytes
 	release/reproduce
 
 offline: ## build and test the source tarball of HEAD without a network
 	release/offline
 
-audit: ## try what AUDIT.md claims
+audit: ## check the claims of AUDIT.md
 	release/audit
 
-bench: ## the benchmarks, and vbot beside the Python tool; RUNS=1 for a quick look
+bench: ## run the benchmarks, and compare with the Python tool; RUNS=1 for a quick look
 	go test -run '^$$' -bench . -benchmem ./...
 	e2e/bench $(RUNS)
 
-bench-table: ## the same, and the tables go into docs/performance.md
+bench-table: ## compare, and update the tables in docs/performance.md
 	e2e/bench --write $(RUNS)
 
 .PHONY: build help test golden lint vulnerabilities e2e catalog-check dist dist-source reproduce offline audit bench bench-table
