@@ -187,7 +187,7 @@ var (
 	}
 	optNoiseCancel = &option{
 		key: "enable_noise_cancel", flag: "enable-noise-cancel", toggle: func(c *config) *bool { return &c.EnableNoiseCancel },
-		help: "filter noise; needs --deploy-to-cloud (default: no)",
+		help: "filter noise; needs cloud deployment (default: no)",
 		turn: 14, label: "noise cancelling", note: "by Krisp, on Pipecat Cloud",
 	}
 

@@ -148,7 +148,7 @@ def test_screens(window, name: str, width: int, height: int, term: str, command:
 def test_a_bot_in_a_few_keystrokes(window) -> None:
     w = window(80, 24)
     w.types("vbot init\r")
-    for question in ("Directory", "How do you", "Project name", "What kind", "How do people", "How does"):
+    for question in ("Directory", "How do you", "Project", "What", "How do people", "How does"):
         w.shows(f"? {question}")
         w.types("\r")
     w.shows("? Speech to text:")
