@@ -1,5 +1,5 @@
 # id: stt_b
-# label: OpenAI (Whisper)
+# label: OpenAI
 # names: openai, openai_stt, openai_whisper
 # extras: openai
 # keys: https://platform.openai.com/api-keys

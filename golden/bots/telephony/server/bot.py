@@ -1,6 +1,6 @@
 """A voice bot on Pipecat.
 
-OpenAI (Whisper) listens, Anthropic Claude thinks, ElevenLabs speaks.
+OpenAI listens, Anthropic Claude thinks, ElevenLabs speaks.
 
 Run it with `uv run bot.py`; README.md says how to talk to it.
 """
@@ -88,7 +88,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
 
     # What to name in an error: each service's label and the variables to check.
     services = {
-        stt.name: ("OpenAI (Whisper)", "OPENAI_API_KEY"),
+        stt.name: ("OpenAI", "OPENAI_API_KEY"),
         llm.name: ("Anthropic Claude", "ANTHROPIC_API_KEY"),
         tts.name: ("ElevenLabs", "ELEVENLABS_API_KEY"),
     }
