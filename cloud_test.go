@@ -483,7 +483,7 @@ func TestTimeouts(t *testing.T) {
 	if e := cloud.AsError(err); e == nil || e.Code() != codeTimeout || e.Tries != 1 {
 		t.Errorf("one call: %v", err)
 	}
-	if !strings.HasSuffix(err.Error(), "it is not known whether it was done, and it can be repeated safely") {
+	if !strings.HasSuffix(err.Error(), "it may have succeeded, and it is safe to run again") {
 		t.Errorf("it says %v", err)
 	}
 }

@@ -131,7 +131,7 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 	case s.guide || keepExisting:
 		s.action = actionKept
 	default:
-		conflict(s.path, "exists with other content")
+		conflict(s.path, "exists with different content")
 	}
 	return nil
 }
@@ -344,7 +344,7 @@ func (w *writer) replace(tmp string, s step) error {
 		return err
 	}
 	if now != s.before {
-		return errors.New("it changed in the meantime")
+		return errors.New("it changed while vbot was running")
 	}
 	old := w.tempName()
 	if err := dir.Link(base, old); err != nil {
@@ -374,7 +374,7 @@ func (w *writer) rollBack(cause error) error {
 		return cause
 	}
 	f := *asFailure(cause)
-	f.Message = strings.TrimSuffix(f.Message, "; nothing was written") + "; what was written could not all be removed: " + errors.Join(left...).Error()
+	f.Message = strings.TrimSuffix(f.Message, "; nothing was written") + "; some new files could not be removed: " + errors.Join(left...).Error()
 	return &f
 }
 
@@ -409,7 +409,7 @@ func obstacle(dir string) error {
 			return inTheWay(d, "a "+typeName(info.Mode())+", not a directory")
 		}
 		if _, err := os.Lstat(d); err == nil {
-			return inTheWay(d, "a link that leads nowhere")
+			return inTheWay(d, "a dangling link")
 		}
 	}
 	return nil
@@ -435,9 +435,9 @@ func ioFailure(attempt string, err error) error {
 	case errors.Is(err, syscall.ENOSPC):
 		f.hint = "free some space and run the same command again"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		f.hint = "choose a directory that you may write to"
+		f.hint = "choose a directory that you can write to"
 	case errors.Is(err, fs.ErrExist):
-		f.hint = "something wrote there at the same time; run the same command again"
+		f.hint = "another program wrote there at the same time; run the same command again"
 	}
 	return f
 }

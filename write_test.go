@@ -230,7 +230,7 @@ func TestUndoThatFails(t *testing.T) {
 		put(t, dir, "target/a/b/mine", "mine")
 		return context.Canceled
 	}})
-	if err == nil || !strings.Contains(err.Error(), "could not all be removed: a/b: ") {
+	if err == nil || !strings.Contains(err.Error(), "could not be removed: a/b: ") {
 		t.Errorf("apply: %v", err)
 	}
 	if tree := readTree(t, dir); len(tree) != 1 || tree["target/a/b/mine"] != "mine" {

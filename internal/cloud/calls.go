@@ -51,7 +51,7 @@ func (l *organizationList) check() error {
 	return nil
 }
 
-var errShape = errors.New("JSON of another shape")
+var errShape = errors.New("unexpected JSON")
 
 // List returns all sets and image pull secrets, sorted by name; of one region, unless
 // region is "".

@@ -182,15 +182,15 @@ func (c *Client) oneLine(s string) string {
 func ParseAddress(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
-		return nil, errors.New("is not an address such as " + Address)
+		return nil, errors.New("is not a URL such as " + Address)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("is an address with a user, a query or a fragment, and takes none")
+		return nil, errors.New("must not contain a user, a query or a fragment")
 	}
 	ip := net.ParseIP(u.Hostname())
 	loopback := strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
 	if u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
-		return nil, errors.New("must begin with https://; http:// is for this machine only (localhost, 127.0.0.1)")
+		return nil, errors.New("must start with https://; http:// is allowed only for localhost and 127.0.0.1")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = strings.TrimRight(u.RawPath, "/")
@@ -201,7 +201,7 @@ func ParseAddress(s string) (*url.URL, error) {
 type proxyError int
 
 func (e proxyError) Error() string {
-	return fmt.Sprintf("the proxy refuses to connect: %d %s", int(e), http.StatusText(int(e)))
+	return fmt.Sprintf("the proxy refused the connection: %d %s", int(e), http.StatusText(int(e)))
 }
 
 // Authorities returns the system's authorities and those in the file.
@@ -215,7 +215,7 @@ func Authorities(name string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, errors.New("holds no certificate in PEM form")
+		return nil, errors.New("contains no PEM certificate")
 	}
 	return pool, nil
 }
@@ -234,7 +234,7 @@ type shape interface{ check() error }
 
 // The codes of an error, words that scripts match on.
 const (
-	Failed       = "failed"      // the answer is not what the API answers
+	Failed       = "failed"      // an unexpected answer
 	Unavailable  = "unavailable" // no answer, or "not now"
 	Timeout      = "timeout"
 	Interrupted  = "interrupted"
@@ -268,7 +268,7 @@ func (e *Error) Error() string {
 		s += fmt.Sprintf(" (tried %d times)", e.Tries)
 	}
 	if e.Unsure {
-		s += "; it is not known whether it was done, and it can be repeated safely"
+		s += "; it may have succeeded, and it is safe to run again"
 	}
 	return s
 }
@@ -325,7 +325,7 @@ func (c *Client) do(ctx context.Context, r request, into shape) error {
 			pause += e.after
 		}
 		if pause > c.CallTimeout-c.Now().Sub(began) {
-			e.Message += fmt.Sprintf("; the API asks to wait %v, which is too long", e.after)
+			e.Message += fmt.Sprintf("; the API asks to wait %v, longer than vbot waits", e.after)
 			return e
 		}
 		in := ""
@@ -356,7 +356,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	u := *c.Base
 	for _, segment := range append([]string{"v1"}, r.path...) {
 		if segment == "" || segment == "." || segment == ".." {
-			return &Error{code: Failed, Message: "a part of the address is empty or leads elsewhere"}
+			return &Error{code: Failed, Message: "a name in the URL is empty or a relative path"}
 		}
 		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(segment)
 		u.Path += "/" + segment
@@ -368,7 +368,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), in)
 	if err != nil {
-		return &Error{code: Failed, Message: "the request cannot be made"}
+		return &Error{code: Failed, Message: "the request is invalid"}
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
 	req.Header.Set("User-Agent", c.UserAgent)
@@ -393,7 +393,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	}
 	unreadable := func(what string) *Error {
 		return &Error{code: Failed, Status: resp.StatusCode, Unsure: true,
-			Message: fmt.Sprintf("the answer (%d) is %s, not what the API answers", resp.StatusCode, what)}
+			Message: fmt.Sprintf("unexpected answer (%d): %s", resp.StatusCode, what)}
 	}
 	switch {
 	case len(data) > maxAnswer:
@@ -401,9 +401,9 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	case len(bytes.TrimSpace(data)) == 0:
 		return unreadable("empty")
 	case !json.Valid(data):
-		return unreadable("no JSON")
+		return unreadable("not JSON")
 	case json.Unmarshal(data, into) != nil || into.check() != nil:
-		return unreadable("JSON of another shape")
+		return unreadable("unexpected JSON")
 	}
 	return nil
 }
@@ -422,7 +422,7 @@ func (c *Client) noAnswer(err error) *Error {
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	if untrusted {
-		e.Message = fmt.Sprintf("the certificate of %s is not trusted (%s); VBOT_CA_FILE can name further authorities", host, certificateFault(err))
+		e.Message = fmt.Sprintf("the certificate of %s is not trusted (%s); VBOT_CA_FILE can add authorities", host, certificateFault(err))
 		return e
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
@@ -439,7 +439,7 @@ func (c *Client) noAnswer(err error) *Error {
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || ok && timeout.Timeout():
-		e.code, e.Message = Timeout, "no answer from "+host+" in time"
+		e.code, e.Message = Timeout, host+" did not answer in time"
 	case dialing && errno == syscall.ECONNREFUSED:
 		e.Message, e.Retryable = "nothing answers at "+host, false
 	case dialing:
@@ -465,7 +465,7 @@ func certificateFault(err error) string {
 		return "unknown authority"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return "made for another host"
+		return "issued for another host"
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		return "expired"
@@ -484,7 +484,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	switch s := resp.StatusCode; {
 	case s >= 300 && s <= 399:
 		e.code, e.Unsure = Failed, false
-		e.Message = fmt.Sprintf("the API answered with a redirect (%d), which is not followed: it would carry the values elsewhere", s)
+		e.Message = fmt.Sprintf("the API answered with a redirect (%d); vbot does not follow it, because the values would go to another address", s)
 		return e
 	case s == http.StatusUnauthorized:
 		e.code = Unauthorized
