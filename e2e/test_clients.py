@@ -103,7 +103,7 @@ def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: 
         async with browser.visit(url.replace("localhost", FAR_AWAY)) as visit:
             await visit.ready()
             await visit.button("Connect").click()
-            await visit.alert("only over https or from localhost")
+            await visit.alert("only over https or on localhost")
             await visit.nothing_left_running()
 
         for status, words in (

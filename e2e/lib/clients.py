@@ -134,7 +134,7 @@ def built(vbot: Path, kind: Kind, name: str, *options: str) -> Client:
     client.project.sync()
     client.npm("install")
     if network.can_fence():
-        network.run(lambda: _build_offline(client), timeout=400, realtime=False)
+        network.run(lambda: _build_offline(client), timeout=400)
     else:
         _build(client)
     return client

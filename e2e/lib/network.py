@@ -75,21 +75,8 @@ def how() -> str:
     )
 
 
-def run(
-    main: Callable[[], Coroutine[Any, Any, T]], timeout: float = 150, *, realtime: bool = True
-) -> T:
-    """Run `main` to its end in a thread of its own, behind the fence where there can be one.
-
-    What is in real time waits for its turn: two conversations at once, each with a bot, a caller
-    and services, are more than two cores can be trusted with.
-    """
-    with pathlib.Path(__file__).open() as turn:
-        if realtime:
-            fcntl.flock(turn, fcntl.LOCK_EX)
-        return _run(main, timeout)
-
-
-def _run(main: Callable[[], Coroutine[Any, Any, T]], timeout: float) -> T:
+def run(main: Callable[[], Coroutine[Any, Any, T]], timeout: float = 150) -> T:
+    """Run `main` to its end in a thread of its own, behind the fence where there can be one."""
     started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
 
     async def limited() -> T:
