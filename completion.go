@@ -11,7 +11,7 @@ const helpCompletion = `Print a shell completion script for commands, options an
 
 Usage:
   vbot completion bash|zsh|fish       the script for that shell
-  vbot completion words -- WORD...    completions of the last WORD, for the scripts
+  vbot completion words -- WORD...    completions of the last WORD; the scripts call this
 
 Options:
       --json    print the result as JSON

@@ -23,7 +23,7 @@ Usage:
 
 vbot creates TARGET_DIR if it does not exist. With bot options it defaults to the
 current directory. For a directory named quickstart, write ./quickstart. Existing
-files are never overwritten.
+files are never overwritten, except guides with --overwrite-guide.
 
 When TERM is unset or dumb, or with NO_COLOR or VBOT_PLAIN_PROMPTS=1, vbot asks with
 numbered lines.

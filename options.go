@@ -105,7 +105,7 @@ var (
 	}
 	optBotType = &option{
 		key: "bot_type", flag: "bot-type", short: "b", text: func(c *config) *string { return &c.BotType },
-		value: "web|telephony", help: "default: depends on the transports",
+		value: "web|telephony", help: "kind of bot (default: depends on the transports)",
 		words: []word{{botWeb, "in a browser or an app"}, {botTelephony, "on the phone"}},
 		turn:  2, ask: "What kind of bot?", label: "Bot type", first: botWeb,
 	}

@@ -229,7 +229,7 @@ func (ch *checker) empty(args []string, fields ...string) {
 // confirmation checks that vbot can ask for confirmation, unless skip is set.
 func (ch *checker) confirmation(a *app, skip, noInput bool, what string) {
 	if !skip && (noInput || !canAsk(a)) {
-		ch.usage = append(ch.usage, problem{Field: "skip", where: "--skip", Message: what + " needs confirmation, and vbot cannot ask for it; use --skip"})
+		ch.usage = append(ch.usage, problem{Field: "skip", Message: what + " needs confirmation, and vbot cannot ask; use --skip to go ahead without it"})
 	}
 }
 

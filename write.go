@@ -275,7 +275,7 @@ func (w *writer) dir(name string) (*os.Root, error) {
 }
 
 // stage writes data to a new file beside name and returns that file's name in the
-// directory. At most one such file of a creation exists at a time.
+// directory. At most one such file exists at a time.
 func (w *writer) stage(name string, data []byte) (tmp string, err error) {
 	dir, err := w.dir(path.Dir(name))
 	if err != nil {

@@ -33,7 +33,7 @@ func IsKey(s string) bool {
 const KeyRule = "a key is 1 to 64 letters, digits, _ or -"
 
 // IsName reports whether s consists of ASCII letters and digits, with the characters
-// of inner only between them, and has at most most bytes.
+// of inner only between them, and is no longer than most bytes.
 func IsName(s string, most int, inner string) bool {
 	return len(s) > 0 && len(s) <= most && consistsOf(s, inner) && consistsOf(s[:1]+s[len(s)-1:], "")
 }
