@@ -515,16 +515,17 @@ func (n *needs) add(v variable) {
 // Check and ServerCheck are the code with which bot.py and server.py stop at their
 // start where a variable is missing, without the last line's end.
 func (p project) Check() string {
-	check := p.needs.check()
-	if p.UsesGoogleKey() { // its problems come together with the others
-		check = "    problems = google_problems()\n" + strings.ReplaceAll(check, "sys.exit(", "problems.append(") +
-			"\n    if problems:\n        sys.exit(\"\\n\".join(problems))"
+	if !p.UsesGoogleKey() {
+		return p.needs.check("sys.exit")
 	}
-	return check
+	// Problems with the key are reported together with the others.
+	return "    problems = google_problems()\n" + p.needs.check("problems.append") +
+		"\n    if problems:\n        sys.exit(\"\\n\".join(problems))"
 }
-func (p project) ServerCheck() string { return p.serverNeeds.check() }
+func (p project) ServerCheck() string { return p.serverNeeds.check("sys.exit") }
 
-func (n needs) check() string {
+// check is Python code that passes each problem to the function report.
+func (n needs) check(report string) string {
 	var b strings.Builder
 	line := func(format string, names ...any) { fmt.Fprintf(&b, "    "+format+"\n", names...) }
 	require := func(names []string) {
@@ -557,11 +558,11 @@ func (n needs) check() string {
 	}
 	if len(n.required)+len(n.conditions) > 0 {
 		line("if missing := [name for name in required if not os.getenv(name)]:")
-		line(`    sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`)
+		line(`    %s(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`, report)
 	}
 	for _, c := range n.conflicts {
 		line(`if os.getenv("%s") and os.getenv("%s"):`, c[0], c[1])
-		line(`    sys.exit("Set %s or %s in .env, not both.")`, c[1], c[0])
+		line(`    %s("Set %s or %s in .env, not both.")`, report, c[1], c[0])
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
