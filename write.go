@@ -308,29 +308,32 @@ func (w *writer) create(name string, data []byte) error {
 		return err
 	}
 	dir, base := w.dirs[path.Dir(name)], path.Base(name)
+	remove := func(sum string) undoStep {
+		return undoStep{name, func() error {
+			if now, _, err := inspect(dir, base); err != nil || now != sum {
+				return ignoreMissing(err) // changed since: no longer ours to remove
+			}
+			return dir.Remove(base)
+		}}
+	}
 	// A link fails if the name is taken; a rename would overwrite it.
-	switch err := dir.Link(tmp, base); {
-	case err == nil:
+	err = dir.Link(tmp, base)
+	if err == nil {
+		w.undo = append(w.undo, remove(sum(data)))
 		err = dir.Remove(tmp)
-		if err != nil {
-			return err
-		}
-	case errors.Is(err, fs.ErrExist):
-		return err
-	default: // a file system without links
-		if _, err := dir.Lstat(base); !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(fs.ErrExist, err)
-		}
-		if err := dir.Rename(tmp, base); err != nil {
-			return err
+	} else if !errors.Is(err, fs.ErrExist) { // a file system without links
+		var f *os.File
+		// Take the name with an empty file, which is ours to overwrite.
+		if f, err = dir.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
+			w.undo = append(w.undo, remove(sum(nil)))
+			f.Close()
+			err = dir.Rename(tmp, base)
 		}
 	}
-	w.undo[len(w.undo)-1] = undoStep{name, func() error {
-		if now, _, err := inspect(dir, base); err != nil || now != sum(data) {
-			return err // changed since: no longer ours to remove
-		}
-		return dir.Remove(base)
-	}}
+	if err != nil {
+		return err
+	}
+	w.undo = append(w.undo[:len(w.undo)-2], remove(sum(data))) // the temporary file is gone
 	return nil
 }
 
