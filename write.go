@@ -261,6 +261,9 @@ func (w *writer) dir(name string) (*os.Root, error) {
 	switch err := parent.Mkdir(base, 0o755); {
 	case err == nil:
 		w.onFailure(name, func() error {
+			if info, err := parent.Lstat(base); err != nil || !info.IsDir() {
+				return ignoreMissing(err) // something else took its place
+			}
 			w.closeDir(name)
 			return parent.Remove(base)
 		})
@@ -268,11 +271,25 @@ func (w *writer) dir(name string) (*os.Root, error) {
 		return nil, err
 	}
 	d, err := parent.OpenRoot(base)
-	if err == nil {
-		w.dirs[name] = d
+	if err != nil {
+		return nil, err
 	}
-	return d, err
+	w.dirs[name] = d
+	// Opening follows links inside the target. The plan found none, but one may have
+	// taken the place of the directory since.
+	opened, err := d.Stat(".")
+	if err != nil {
+		return nil, err
+	}
+	if there, err := parent.Lstat(base); err != nil {
+		return nil, err
+	} else if !os.SameFile(there, opened) {
+		return nil, fmt.Errorf("%s %w", base, errChanged)
+	}
+	return d, nil
 }
+
+var errChanged = errors.New("changed while vbot was running")
 
 // stage writes data to a new file beside name and returns that file's name in the
 // directory. At most one such file exists at a time.
@@ -439,7 +456,7 @@ func ioFailure(attempt string, err error) error {
 		f.hint = "free some space and run the same command again"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		f.hint = "choose a directory that you can write to"
-	case errors.Is(err, fs.ErrExist):
+	case errors.Is(err, fs.ErrExist), errors.Is(err, errChanged):
 		f.hint = "another program wrote there at the same time; run the same command again"
 	}
 	return f

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -279,6 +280,71 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	}
 	if after := listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// A link that takes the place of a directory in the target during a run is not
+// followed, wherever it leads, and not removed.
+func TestLinkThatAppearsInBetween(t *testing.T) {
+	for _, to := range []string{"mine", "../outside"} {
+		dir := t.TempDir()
+		put(t, dir, "outside/notes.txt", "mine")
+		put(t, dir, "target/mine/notes.txt", "mine")
+		p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}}, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		symlink(t, to, filepath.Join(dir, "target/b"))
+		before := listing(t, dir)
+		if err := p.apply(context.Background()); err == nil {
+			t.Errorf("%s: apply succeeded", to)
+		}
+		if after := listing(t, dir); after != before {
+			t.Errorf("%s: before:\n%s\nafter:\n%s", to, before, after)
+		}
+	}
+}
+
+// Undoing removes nothing that somebody else put in the place of what a run made.
+func TestUndoKeepsWhatOthersChanged(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "elsewhere", "mine")
+	p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	p.apply(&watched{context.Background(), func() error {
+		if looks++; looks < 3 {
+			return nil
+		}
+		put(t, dir, "target/a", "mine")
+		if err := os.RemoveAll(filepath.Join(dir, "target/b")); err != nil {
+			t.Fatal(err)
+		}
+		symlink(t, "../elsewhere", filepath.Join(dir, "target/b"))
+		return context.Canceled
+	}})
+	if tree := readTree(t, dir); tree["target/a"] != "mine" || tree["target/b"] != "link to ../elsewhere" || len(tree) != 3 {
+		t.Errorf("left: %q", tree)
+	}
+}
+
+// A temporary file takes no name that exists: it may be a link of somebody else's.
+func TestTemporaryNameThatExists(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "mine.txt", "mine")
+	temp := fmt.Sprintf(".vbot-%d-1.tmp", os.Getpid())
+	symlink(t, "mine.txt", filepath.Join(dir, temp))
+	p, err := makePlan(dir, []file{{path: "a", data: []byte("ours")}}, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.apply(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if tree := readTree(t, dir); tree["mine.txt"] != "mine" || tree[temp] != "link to mine.txt" || tree["a"] != "ours" {
+		t.Errorf("left: %q", tree)
 	}
 }
 
