@@ -227,3 +227,42 @@ func TestReadOnly(t *testing.T) {
 		}
 	}
 }
+
+// Of two runs in one target at the same time, one of them interrupted or not, each
+// that reports success finds everything there.
+func TestTwoRunsInOneTarget(t *testing.T) {
+	args := initArgs("--client-framework", "react")
+	whole := t.TempDir()
+	vbot(t, whole, args...).wantCode(t, 0)
+	want := len(readTree(t, whole))
+
+	codes := map[[2]int]int{}
+	for i := range 60 {
+		dir := t.TempDir()
+		var runs [2]*exec.Cmd
+		for n := range runs {
+			runs[n] = vbotCommand(t, dir, args...)
+			if err := runs[n].Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(i%20) * 200 * time.Microsecond)
+		}
+		if i%2 == 0 {
+			time.Sleep(time.Duration(i%24) * 200 * time.Microsecond)
+			runs[0].Process.Signal(os.Interrupt)
+		}
+		var code [2]int
+		for n, cmd := range runs {
+			cmd.Wait()
+			code[n] = cmd.ProcessState.ExitCode()
+		}
+		codes[code]++
+		if got := len(readTree(t, dir)); (code[0] == 0 || code[1] == 0) && got != want {
+			t.Errorf("exit codes %v, and %d of %d files", code, got, want)
+		}
+	}
+	t.Logf("trials by exit codes: %v", codes)
+	if len(codes) < 3 {
+		t.Errorf("the runs never met: %v", codes)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -140,12 +141,19 @@ func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisti
 // under a temporary name and then linked into place, so a run that is killed
 // leaves no half-written file. A file that appeared after the plan was made is
 // not overwritten.
+//
+// Two runs may plan for one target at the same time: what one found there may be
+// the other's, which may yet take it back. So only one at a time applies its plan,
+// from its first change to its last or to the end of its undo, and in that time it
+// looks again at what it found. Looking again alone would not do: the other might
+// undo after that.
 func (p *plan) apply(ctx context.Context) (err error) {
 	w := &writer{dirs: map[string]*os.Root{}}
 	defer func() {
 		if err != nil {
 			err = w.rollBack(err)
 		}
+		w.closeDir(".")
 		for _, d := range w.dirs {
 			d.Close()
 		}
@@ -190,6 +198,14 @@ func (p *plan) apply(ctx context.Context) (err error) {
 		}
 		staged = staged[1:]
 	}
+	for _, s := range p.steps {
+		if s.action != actionKept && s.action != actionUnchanged {
+			continue
+		}
+		if err := w.checkAgain(s); err != nil {
+			return ioFailure("reading "+filepath.Join(p.dir, filepath.FromSlash(s.path)), err)
+		}
+	}
 	for _, remove := range w.backups {
 		remove() // a backup that stays does no harm
 	}
@@ -199,6 +215,7 @@ func (p *plan) apply(ctx context.Context) (err error) {
 // A writer writes below one directory and can undo all of it.
 type writer struct {
 	dirs    map[string]*os.Root // by path below the target; "." is the target
+	lock    io.Closer           // of the target
 	undo    []undoStep          // newest last
 	backups []func()            // each removes the old version of a replaced file
 	temps   int
@@ -213,7 +230,7 @@ func (w *writer) onFailure(name string, run func() error) {
 	w.undo = append(w.undo, undoStep{name, run})
 }
 
-// open opens the target. It makes dir and its missing parents.
+// open opens the target and locks it. It makes dir and its missing parents.
 func (w *writer) open(dir string) error {
 	var missing []string
 	for d := dir; ; d = filepath.Dir(d) {
@@ -234,16 +251,25 @@ func (w *writer) open(dir string) error {
 		})
 	}
 	root, err := os.OpenRoot(dir)
-	if err == nil {
-		w.dirs["."] = root
+	if err != nil {
+		return err
 	}
-	return err
+	w.dirs["."] = root
+	if w.lock, err = lock(root); err != nil {
+		return &failure{Code: codeIO, Message: "another vbot is writing to " + dir + "; nothing was written",
+			hint: "run the same command again when it has finished", err: err}
+	}
+	return nil
 }
 
-// closeDir comes before the removal: Windows keeps an open directory.
+// closeDir comes before the removal: Windows keeps an open directory. The target is
+// unlocked, too.
 func (w *writer) closeDir(name string) {
 	if d := w.dirs[name]; d != nil {
 		d.Close()
+	}
+	if name == "." && w.lock != nil {
+		w.lock.Close()
 	}
 }
 
@@ -359,12 +385,8 @@ func (w *writer) create(name string, data []byte) error {
 // needs no disk space.
 func (w *writer) replace(tmp string, s step) error {
 	dir, base := w.dirs[path.Dir(s.path)], path.Base(s.path)
-	now, _, err := inspect(dir, base)
-	if err != nil {
+	if err := w.checkAgain(s); err != nil {
 		return err
-	}
-	if now != s.before {
-		return errors.New("it changed while vbot was running")
 	}
 	old := w.tempName()
 	if err := dir.Link(base, old); err != nil {
@@ -379,6 +401,21 @@ func (w *writer) replace(tmp string, s step) error {
 		return errors.Join(dir.Rename(old, base), ignoreMissing(dir.Remove(old)))
 	})
 	return dir.Rename(tmp, base)
+}
+
+// checkAgain fails if what the plan found is no longer there.
+func (w *writer) checkAgain(s step) error {
+	var now string
+	var err error
+	if s.before == "" { // it was not read
+		_, err = w.dirs["."].Lstat(s.path)
+	} else {
+		now, _, err = inspect(w.dirs["."], s.path)
+	}
+	if err != nil || now != s.before {
+		return cmp.Or(ignoreMissing(err), errChanged)
+	}
+	return nil
 }
 
 // rollBack undoes what was written and returns cause, with what it could not

@@ -283,6 +283,64 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	}
 }
 
+// While one run writes into a target, another one is told to come back, and one that
+// planned with what the first took back again does not report that as there.
+func TestTwoRunsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	newPlan := func() *plan {
+		p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var second *plan
+	looks := 0
+	err := newPlan().apply(&watched{context.Background(), func() error {
+		if looks++; looks < 3 {
+			return nil
+		}
+		if second = newPlan(); second.count(actionUnchanged) != 2 {
+			t.Fatalf("beside half a run, another one plans %v", second.steps)
+		}
+		if err := second.apply(context.Background()); err == nil || err.Error() != "another vbot is writing to "+filepath.Join(dir, "target")+"; nothing was written" {
+			t.Errorf("the second run beside the first: %v", err)
+		}
+		return context.Canceled
+	}})
+	if asFailure(err).Code != codeInterrupted {
+		t.Errorf("the first run: %v", err)
+	}
+	if err := second.apply(context.Background()); !errors.Is(err, errChanged) {
+		t.Errorf("the second run after the first: %v", err)
+	}
+	if left := listing(t, dir); strings.Count(left, "\n") != 1 {
+		t.Errorf("left:\n%s", left)
+	}
+	if err := newPlan().apply(context.Background()); err != nil {
+		t.Errorf("a third run: %v", err)
+	}
+}
+
+// A file that was kept, though not read, is there at the end.
+func TestKeptFileThatVanishes(t *testing.T) {
+	dir := t.TempDir()
+	symlink(t, "nowhere", filepath.Join(dir, "a"))
+	p, err := makePlan(dir, []file{{path: "a", data: []byte("ours")}, {path: "b", data: []byte("ours")}}, true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.apply(context.Background()); !errors.Is(err, errChanged) {
+		t.Errorf("apply: %v", err)
+	}
+	if tree := readTree(t, dir); len(tree) != 0 {
+		t.Errorf("left: %q", tree)
+	}
+}
+
 // A link that takes the place of a directory in the target during a run is not
 // followed, wherever it leads, and not removed.
 func TestLinkThatAppearsInBetween(t *testing.T) {

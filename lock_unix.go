@@ -1,0 +1,25 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// lock keeps other runs of vbot from writing below root until it is closed or the
+// process ends, even killed. It leaves no file. It fails only if another run has the
+// lock: some network file systems have none.
+func lock(root *os.Root) (io.Closer, error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// lock keeps other runs of vbot from writing below root until it is closed or the
+// process ends, even killed: then Windows removes the file. It fails only if another
+// run has the lock, not where no file can be made.
+func lock(root *os.Root) (io.Closer, error) {
+	const deleteOnClose = 0x04000000 // FILE_FLAG_DELETE_ON_CLOSE
+	f, err := root.OpenFile(".vbot.lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL|deleteOnClose, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return f, nil
+}
