@@ -194,12 +194,14 @@ func didYouMean(word string, names []string) string {
 // nearest returns the name with the fewest edits from word; the first of equals.
 // It returns "" if the edits exceed a third of the word's length.
 func nearest(word string, names []string) string {
-	best, limit := "", max(1, len([]rune(word))/3)+1
-	if len([]rune(word)) < 2 {
+	length := len([]rune(word))
+	best, limit := "", max(1, length/3)+1
+	if length < 2 {
 		return ""
 	}
 	for _, name := range names {
-		if len([]rune(name)) < 2 {
+		n := len([]rune(name))
+		if n < 2 || max(n-length, length-n) >= limit { // too many edits already
 			continue
 		}
 		if d := edits(strings.ToLower(word), name); d < limit {

@@ -223,3 +223,25 @@ func sameFiles(t *testing.T, cat *catalog, a, b config) bool {
 	}
 	return reflect.DeepEqual(all[0], all[1])
 }
+
+// A configuration file full of unknown transports is refused in a few lines.
+func TestTooManyTransports(t *testing.T) {
+	dir := t.TempDir()
+	var transports []string
+	for i := range 90000 {
+		transports = append(transports, fmt.Sprintf(`"x%d"`, i))
+	}
+	put(t, dir, "bot.json", `{"transports":[`+strings.Join(transports, ",")+`]}`)
+	r := vbot(t, dir, "init", "target", "--config", "bot.json")
+	r.wantCode(t, 2)
+	if !strings.Contains(r.stderr, "90000 transports; the maximum is 100\n") || strings.Contains(r.stderr, "unknown transport") {
+		t.Errorf("%d bytes on stderr: %.500s", len(r.stderr), r.stderr)
+	}
+}
+
+// A word that is far longer than a name is not compared with it letter by letter.
+func TestNearestOfALongWord(t *testing.T) {
+	if got := testing.AllocsPerRun(1, func() { nearest(strings.Repeat("x", 100_000), newCatalog().ids(kindSTT)) }); got > 10_000 {
+		t.Errorf("%.0f allocations", got)
+	}
+}

@@ -143,6 +143,9 @@ func (r *resolver) mode() {
 	r.word(optMode)
 }
 
+// maxTransports bounds the list of problems, and the time to find them.
+const maxTransports = 100
+
 // transports replaces the given transports by canonical ids. An id such as
 // rtc_hosted_pstn_dialin becomes the generic transport and its dial mode.
 func (r *resolver) transports() {
@@ -151,6 +154,11 @@ func (r *resolver) transports() {
 	said := r.said[optTransports]
 	if !r.given(optTransports) || r.has(optTransports) && len(said.list) == 0 {
 		r.missing(optTransports, allowed(), "how people reach the bot")
+		return
+	}
+	if len(said.list) > maxTransports {
+		r.wrong(optTransports, "%d transports; the maximum is %d", len(said.list), maxTransports)
+		r.said[optTransports] = answer{flag: said.flag, broken: true}
 		return
 	}
 	ids := []string{}
