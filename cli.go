@@ -182,8 +182,9 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 }
 
 // untilInterrupted returns a context that ends with the first SIGINT, SIGTERM or
-// SIGHUP. It is never stopped: stopping signal.NotifyContext takes as long as
-// writing a project.
+// SIGHUP. The second one ends the program at once, wherever it is: something that
+// cannot be interrupted may never return. It is never stopped: stopping
+// signal.NotifyContext takes as long as writing a project.
 func untilInterrupted(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
@@ -195,6 +196,8 @@ func untilInterrupted(ctx context.Context) context.Context {
 	go func() {
 		<-asked
 		cancel()
+		<-asked
+		os.Exit(interrupted().exitCode())
 	}()
 	return ctx
 }

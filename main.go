@@ -7,7 +7,8 @@
 //
 // Exit codes. 0: success. 1: failure (disk, network, API, existing files, not
 // found, declined, not signed in). 2: the command line or an input file is wrong
-// or incomplete, or vbot cannot ask for a missing answer. 130: interrupted.
+// or incomplete, or vbot cannot ask for a missing answer. 130: interrupted; the
+// second signal ends vbot at once, and what it wrote stays.
 package main
 
 import (
@@ -86,8 +87,8 @@ Examples:
   vbot version --json
 `
 
-// run executes one command line and returns its exit code. Only main exits, so
-// every defer runs.
+// run executes one command line and returns its exit code. Only main and a second
+// signal exit, so every defer runs.
 func run(ctx context.Context, args []string, a *app) int {
 	inv := newInvocation(commands())
 	err := dispatch(ctx, args, a, inv)

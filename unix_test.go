@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io/fs"
@@ -146,6 +147,77 @@ func TestSignals(t *testing.T) {
 		}
 		if _, err := os.Lstat(filepath.Join(dir, "target")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%v: target was made", sig)
+		}
+	}
+}
+
+// stubborn waits for a run that one signal may not end, and repeats the signal.
+func stubborn(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for range 100 {
+		cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-ended:
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	cmd.Process.Kill()
+	t.Errorf("vbot %q does not end after 100 signals", cmd.Args[1:])
+	<-ended
+}
+
+// The second signal ends a run at once, though nobody reads what it prints.
+func TestSecondSignal(t *testing.T) {
+	dir := t.TempDir()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	w.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // fill the pipe, and no more
+	w.Write(make([]byte, 1<<20))
+	cmd := vbotCommand(t, dir, initArgs("--json")...)
+	cmd.Stdout = w
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stderr).ReadString('\n'); !strings.HasPrefix(line, "created ") {
+		t.Fatalf("%v: %s", err, line)
+	}
+	stubborn(t, cmd)
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// No named pipe that nobody writes to keeps a run from ending.
+func TestPipesThatNeverOpen(t *testing.T) {
+	for _, c := range []struct{ env, args string }{
+		{"VBOT_CONFIG=pipe", "cloud whoami"},
+		{"VBOT_CA_FILE=pipe", "cloud login"},
+		{"VBOT_TOKEN=x", "cloud secrets set name --skip --file pipe"},
+		{"", "init target --config pipe"},
+	} {
+		dir := t.TempDir()
+		if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+			skip(t, "no named pipes here: ", err)
+		}
+		cmd := vbotCommand(t, dir, strings.Fields(c.args)...)
+		cmd.Env = append(cmd.Env, c.env)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // for a signal that comes too early ends any program
+		stubborn(t, cmd)
+		if code := cmd.ProcessState.ExitCode(); code == 0 {
+			t.Errorf("vbot %s with %s succeeded", c.args, c.env)
 		}
 	}
 }
