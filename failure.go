@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Error codes of the JSON contract. Scripts match on them, so they never change.
@@ -159,18 +161,26 @@ func interrupted() *failure {
 
 // Text and JSON.
 
-// printable drops control characters, so that text from files, names or servers
-// cannot move the cursor or forge a line.
+// isHidden reports whether a terminal shows nothing for r: it is a control,
+// bidirectional, zero-width or filling character. With those, text from files, names
+// or servers could move the cursor or look like another text.
+func isHidden(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// printable drops what is hidden.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
+		if isHidden(r) {
 			return -1
 		}
 		return r
 	}, s)
 }
 
-// writeJSON writes v as indented JSON, without the HTML escapes of <, > and &.
+// writeJSON writes v as indented JSON, without the HTML escapes of <, > and &. It
+// escapes what is hidden: a name in it stays the same name.
 func writeJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -179,7 +189,17 @@ func writeJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(b.Bytes())
+	var out []byte
+	for _, r := range b.String() {
+		if !isHidden(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	_, err := w.Write(out)
 	return err
 }
 

@@ -11,11 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"unicode"
 )
 
 // TestMain makes the test binary stand in for vbot, so that the tests run the
@@ -326,6 +328,28 @@ func TestFullStdout(t *testing.T) {
 func TestPrintableDropsWhatMovesTheCursor(t *testing.T) {
 	if got, want := printable("a\x1b[2J\rb\x00\u202ec\u009b1m\td\n"), "a[2Jbc1m\td\n"; got != want {
 		t.Errorf("printable: %q, want %q", got, want)
+	}
+	if got, want := printable("é \u200bשלום\u200d世界\U0001f600\ufeff.\u2060\u3164\ufe0f\U000e0041"), "é שלום世界\U0001f600."; got != want {
+		t.Errorf("printable: %q, want %q", got, want)
+	}
+}
+
+// A directory's name reaches scripts as it is, and terminals without what a terminal
+// would act on or not show.
+func TestHiddenCharactersInNames(t *testing.T) {
+	dir := t.TempDir()
+	name := "a\x7f\u009b31m\u202e\u200b\u2028\U000e0041b"
+	r := vbot(t, dir, "init", name, "--json")
+	r.wantCode(t, 0)
+	if strings.ContainsFunc(r.stdout+r.stderr, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+		t.Errorf("stdout: %q\nstderr: %q", r.stdout, r.stderr)
+	}
+	if !strings.Contains(r.stdout, `/a\u007f\u009b31m\u202e\u200b\u2028\udb40\udc41b"`) {
+		t.Errorf("stdout: %s", r.stdout)
+	}
+	var answer struct{ Directory string }
+	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil || answer.Directory != filepath.Join(dir, name) {
+		t.Errorf("%v: directory %q", err, answer.Directory)
 	}
 }
 

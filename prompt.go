@@ -72,7 +72,24 @@ func (p prompter) ask(ctx context.Context, q question) error {
 	if p.Plain {
 		return q.plainly(ctx, p)
 	}
-	return p.Ask(ctx, q)
+	return p.Ask(ctx, printableQuestion{q})
+}
+
+// A printableQuestion is a question as the screen may show it: it contains names of
+// files and the like.
+type printableQuestion struct{ question }
+
+func (q printableQuestion) Title() string  { return printable(q.question.Title()) }
+func (q printableQuestion) Answer() string { return printable(q.question.Answer()) }
+
+func (q printableQuestion) View(width, height int) tty.View {
+	v := q.question.View(width, height)
+	for _, row := range v.Rows {
+		for i := range row {
+			row[i].Text = printable(row[i].Text)
+		}
+	}
+	return v
 }
 
 // A lineQuestion asks for a line of text.
@@ -417,10 +434,10 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 		labels, ids = max(labels, tty.Width(c.label)), max(ids, tty.Width(c.id))
 	}
 	digits := len(strconv.Itoa(len(m.choices)))
-	p.Say(m.ask)
+	p.say("%s", m.ask)
 	for i, c := range m.choices {
 		line := fmt.Sprintf("  %*d  %s%s  %s", digits, i+1, c.label, strings.Repeat(" ", labels-tty.Width(c.label)), c.rest(ids))
-		p.Say(strings.TrimRight(line, " "))
+		p.say("%s", strings.TrimRight(line, " "))
 	}
 	fallback, ask := strconv.Itoa(m.at+1), "Number"
 	if m.several {

@@ -618,6 +618,29 @@ func TestWizardAndAPaste(t *testing.T) {
 	}
 }
 
+// The name of a directory does nothing to the terminal.
+func TestWizardAndAHostileName(t *testing.T) {
+	for _, kind := range []string{"xterm", ""} {
+		dir := t.TempDir()
+		p := sitDown(t, dir, kind, 80, 24, "init", "a\x1b]0;owned\a\u202eb")
+		for question := ""; question != "Proceed?"; {
+			switch question = p.asksNext(question); question {
+			case "Project name":
+				p.types("parlour\r")
+			case "Proceed?":
+			default:
+				p.types("\r")
+			}
+		}
+		p.sees("a]0;ownedb")
+		p.types("\x03")
+		p.ends()
+		if raw := p.raw(); strings.Contains(raw, "\x1b]0;") || strings.ContainsRune(raw, '\u202e') {
+			t.Errorf("TERM=%q: %q", kind, raw)
+		}
+	}
+}
+
 // The window changes its size while a question is open.
 func TestWizardAndAResizedWindow(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
