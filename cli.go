@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,8 +30,8 @@ type app struct {
 	dir      string // the working directory, absolute; "" if it was deleted
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
-	random   func() float64 // in [0, 1)
-	terminal *tty.Terminal  // nil before the first question
+	random   func() float64               // in [0, 1)
+	terminal atomic.Pointer[tty.Terminal] // nil before the first question
 }
 
 // pause waits for d. If ctx ends first, it returns the error of ctx.
@@ -176,7 +177,7 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 		return &failure{Code: codeUsage, Problems: problems}
 	}
 	if !inv.cmd.quick {
-		ctx = untilInterrupted(ctx)
+		ctx = untilInterrupted(ctx, a)
 	}
 	return do(ctx, a, inv, rest)
 }
@@ -185,7 +186,7 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 // SIGHUP. The second one ends the program at once, wherever it is: something that
 // cannot be interrupted may never return. It is never stopped: stopping
 // signal.NotifyContext takes as long as writing a project.
-func untilInterrupted(ctx context.Context) context.Context {
+func untilInterrupted(ctx context.Context, a *app) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
@@ -197,6 +198,9 @@ func untilInterrupted(ctx context.Context) context.Context {
 		<-asked
 		cancel()
 		<-asked
+		if t := a.terminal.Load(); t != nil {
+			t.Restore()
+		}
 		os.Exit(interrupted().exitCode())
 	}()
 	return ctx

@@ -44,16 +44,16 @@ type prompter struct{ *tty.Terminal }
 
 // prompter returns the prompter of this run. It fails if stdin is not a file.
 func (a *app) prompter() (prompter, error) {
-	if a.terminal == nil {
+	if a.terminal.Load() == nil {
 		in, ok := a.stdin.(*os.File)
 		if !ok {
 			return prompter{}, errors.New("cannot ask: stdin is not a terminal")
 		}
 		kind := a.getenv("TERM")
 		plain := kind == "" || kind == "dumb" || a.getenv("NO_COLOR") != "" || a.getenv("VBOT_PLAIN_PROMPTS") != ""
-		a.terminal = tty.Open(in, a.stderr, plain)
+		a.terminal.Store(tty.Open(in, a.stderr, plain))
 	}
-	return prompter{a.terminal}, nil
+	return prompter{a.terminal.Load()}, nil
 }
 
 // say prints lines between questions.

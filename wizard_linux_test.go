@@ -592,6 +592,27 @@ func TestWizardAndAClosedTerminal(t *testing.T) {
 	}
 }
 
+// At a terminal that takes no more output, the second signal ends the wizard, and
+// leaves the terminal as it was.
+func TestWizardAndAFrozenTerminal(t *testing.T) {
+	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init")
+	p.asksNext("")
+	p.mu.Lock() // the one who reads stops
+	p.types(strings.Repeat("x", 2000))
+	for last := ""; ; time.Sleep(50 * time.Millisecond) {
+		states, wakes := p.threads()
+		if strings.Trim(states, "S") == "" && wakes == last {
+			break
+		}
+		last = wakes
+	}
+	stubborn(t, p.cmd)
+	p.mu.Unlock()
+	if code := p.cmd.ProcessState.ExitCode(); code != 130 || p.state() != p.before {
+		t.Errorf("exit code %d, the mode is as before: %v", code, p.state() == p.before)
+	}
+}
+
 // What is typed ahead answers the questions to come.
 func TestWizardTypedAhead(t *testing.T) {
 	dir := t.TempDir()

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -45,13 +46,13 @@ type Terminal struct {
 	keys    []Key
 	due     time.Time // when to flush the decoder
 
-	holds   int         // nested calls of enterRaw
-	was     *term.State // the mode before raw mode
-	raw     *term.State // raw mode
-	shown   View        // the block on the screen
-	holding bool        // between Hold and its release
-	record  []Row       // the rows printed since Hold
-	broken  bool        // after a resize: the terminal may have rewrapped lines
+	holds   int                        // nested calls of enterRaw
+	was     atomic.Pointer[term.State] // the mode before raw mode, nil out of it
+	raw     *term.State                // raw mode
+	shown   View                       // the block on the screen
+	holding bool                       // between Hold and its release
+	record  []Row                      // the rows printed since Hold
+	broken  bool                       // after a resize: the terminal may have rewrapped lines
 }
 
 // A reading is the result of one read from the terminal.
@@ -96,9 +97,11 @@ const (
 func (t *Terminal) enterRaw() (release func(), err error) {
 	fd := int(t.in.Fd())
 	if t.holds == 0 {
-		if t.was, err = term.MakeRaw(fd); err != nil {
+		was, err := term.MakeRaw(fd)
+		if err != nil {
 			return nil, fmt.Errorf("switching the terminal to raw mode: %w", err)
 		}
+		t.was.Store(was)
 		t.raw, _ = term.GetState(fd)
 		t.mark(pasteOn)
 	}
@@ -111,9 +114,17 @@ func (t *Terminal) enterRaw() (release func(), err error) {
 		released = true
 		if t.holds--; t.holds == 0 {
 			t.mark(pasteOff)
-			term.Restore(fd, t.was)
+			t.Restore()
 		}
 	}, nil
+}
+
+// Restore ends raw mode at once. Other goroutines may call it, for a program that ends
+// while it still prints.
+func (t *Terminal) Restore() {
+	if was := t.was.Swap(nil); was != nil {
+		term.Restore(int(t.in.Fd()), was)
+	}
 }
 
 // reenterRaw returns to raw mode if something else changed the mode, as a shell does
