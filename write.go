@@ -255,11 +255,11 @@ func (w *writer) open(dir string) error {
 		return err
 	}
 	w.dirs["."] = root
-	if w.lock, err = lock(root); err != nil {
+	if w.lock, err = lock(root); errors.Is(err, fs.ErrExist) {
 		return &failure{Code: codeIO, Message: "another vbot is writing to " + dir + "; nothing was written",
 			hint: "run the same command again when it has finished", err: err}
 	}
-	return nil
+	return err
 }
 
 // closeDir comes before the removal: Windows keeps an open directory. The target is
@@ -318,7 +318,7 @@ func (w *writer) dir(name string) (*os.Root, error) {
 var errChanged = errors.New("changed while vbot was running")
 
 // stage writes data to a new file beside name and returns that file's name in the
-// directory. At most one such file exists at a time.
+// directory. While files are created, at most one such file exists at a time.
 func (w *writer) stage(name string, data []byte) (tmp string, err error) {
 	dir, err := w.dir(path.Dir(name))
 	if err != nil {
