@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -175,7 +176,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 			r := here{dir: "/nowhere", env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...)}.vbot(t, append([]string{"cloud"}, c.args...)...)
 			r.wantCode(t, c.code)
 			golden(t, "cloud/"+c.name+".txt", bytes.ReplaceAll(s.transcript(r), []byte(filepath.Dir(path)), []byte("DIR")))
-			if _, err := os.Stat(path); c.args[0] == "logout" && err == nil {
+			if _, err := os.Stat(path); c.args[0] == "logout" && c.code == 0 && err == nil {
 				t.Error("the file is still there")
 			}
 		})
@@ -282,15 +283,33 @@ func TestAddressWithAPath(t *testing.T) {
 
 // Faults.
 
+// An apiFault is what an API can do wrong. Its name begins with its status, if that is not
+// 200.
+type apiFault struct {
+	name  string
+	how   misbehaviour
+	code  string // of a read and of a write
+	tries int
+}
+
+// status is the one of HTTP, or 0 without an answer.
+func (f apiFault) status() int {
+	if status, err := strconv.Atoi(strings.Fields(f.name)[0]); err == nil {
+		return status
+	}
+	switch f.name {
+	case "dropped", "half an answer":
+		return 0
+	case "no content":
+		return 204
+	}
+	return 200
+}
+
 // Each fault in each request of each command: the exit code and the word of the
 // contract, nothing on stdout, and nothing said to be done that is not.
 func TestFaults(t *testing.T) {
-	faults := []struct {
-		name  string
-		how   misbehaviour
-		code  string // of a read and of a write
-		tries int
-	}{
+	faults := []apiFault{
 		{"dropped", drop, codeUnavailable, 4},
 		{"half an answer", half, codeUnavailable, 4},
 		{"html", with200("<html>welcome</html>"), codeFailed, 1},
@@ -386,10 +405,19 @@ func TestFaults(t *testing.T) {
 						continue
 					}
 					var answer struct {
-						Error struct{ Code, Message string }
+						Error struct {
+							Code, Message string
+							Retryable     *bool
+							Status        int `json:"http_status"`
+						}
 					}
 					if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil || answer.Error.Code != f.code {
 						t.Errorf("%s: code %q, want %q; %s", what, answer.Error.Code, f.code, answer.Error.Message)
+					}
+					status := f.status()
+					later := f.tries > 1 || status == 500
+					if e := answer.Error; e.Status != status || e.Retryable == nil || *e.Retryable != later {
+						t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, status, later)
 					}
 				}
 			}
@@ -483,7 +511,7 @@ func TestTimeouts(t *testing.T) {
 	if e := cloud.AsError(err); e == nil || e.Code() != codeTimeout || e.Tries != 1 {
 		t.Errorf("one call: %v", err)
 	}
-	if !strings.HasSuffix(err.Error(), "it may have succeeded, and it is safe to run again") {
+	if !strings.HasSuffix(err.Error(), "it may have succeeded") {
 		t.Errorf("it says %v", err)
 	}
 }
@@ -515,11 +543,18 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 // An answer without end is not read to its end.
 func TestHugeAnswers(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets").misbehave("GET", huge)
+	taken := make(chan int, 1)
+	s := newStandin(t).want("GET ~/secrets").misbehave("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+		all, n := 0, 0
+		for err := error(nil); err == nil && all < 256<<20; all += n {
+			n, err = w.Write(make([]byte, 1<<16))
+		}
+		taken <- all
+	})
 	r := s.here(t, "cloud", "secrets", "list")
 	r.wantCode(t, 1)
-	if !strings.Contains(r.stderr, "longer than 8 megabytes") {
-		t.Errorf("it said %s", r.stderr)
+	if n := <-taken; !strings.Contains(r.stderr, "longer than 8 megabytes") || n >= 256<<20 {
+		t.Errorf("it took %d bytes and said %s", n, r.stderr)
 	}
 }
 

@@ -35,12 +35,22 @@ const (
 
 // A failure is an error with a code for scripts and text for people.
 type failure struct {
-	Code     string    `json:"code"`
-	Message  string    `json:"message"`
-	Problems []problem `json:"problems"`
-	hint     string    // what to do next; printed last
-	result   any       // what succeeded nevertheless, for --json
-	err      error     // the cause, or nil
+	Code     string
+	Message  string
+	Problems []problem
+	hint     string // what to do next; printed last
+	result   any    // what succeeded nevertheless, for --json
+	err      error  // the cause, or nil
+}
+
+// A failureAnswer is the JSON of a failure.
+type failureAnswer struct {
+	Code       string    `json:"code"`
+	Message    string    `json:"message"`
+	Retryable  bool      `json:"retryable"`   // the same command may succeed later
+	HTTPStatus *int      `json:"http_status"` // of the API's answer, if there was one
+	Hint       orNull    `json:"hint"`        // what to do
+	Problems   []problem `json:"problems"`
 }
 
 // A problem is one mistake, shown as one line of text.
@@ -70,22 +80,37 @@ func (f *failure) text(path string) string {
 	if f.Message != "" {
 		fmt.Fprintf(&b, "%s: %s\n", path, f.Message)
 	}
-	if f.hint != "" {
-		fmt.Fprintln(&b, f.hint)
+	if hint := f.advice(); hint != "" {
+		fmt.Fprintln(&b, hint)
 	}
 	return printable(b.String())
+}
+
+// advice returns what to do, or "".
+func (f *failure) advice() string {
+	if e, ok := errors.AsType[coded](f); ok && f.hint == "" {
+		return e.Hint()
+	}
+	return f.hint
 }
 
 // MarshalJSON supplies a message if there are only problems, and keeps arrays from
 // being null.
 func (f *failure) MarshalJSON() ([]byte, error) {
-	type plain failure
-	out := plain(*f)
+	out := failureAnswer{Code: f.Code, Message: printable(f.Message), Hint: orNull(printable(f.advice())), Problems: []problem{}}
 	if out.Message == "" {
 		out.Message = plural(len(f.Problems), "problem")
 	}
-	out.Message = printable(out.Message)
-	out.Problems = []problem{}
+	switch f.Code {
+	case codeInterrupted, codeTimeout, codePartial:
+		out.Retryable = true
+	}
+	if e, ok := errors.AsType[coded](f); ok {
+		out.Retryable = out.Retryable || e.Retryable()
+		if status := e.HTTPStatus(); status != 0 {
+			out.HTTPStatus = &status
+		}
+	}
 	for _, p := range f.Problems {
 		p.Message = printable(p.Message)
 		if p.Allowed == nil {
@@ -119,10 +144,13 @@ func (p problem) line() string {
 	return strings.ReplaceAll(s, "\n", " ") // a key in a file may contain one
 }
 
-// A coded error carries a code of the contract.
+// A coded error knows what the contract says about it.
 type coded interface {
 	error
 	Code() string
+	Retryable() bool
+	HTTPStatus() int // 0 if there was no answer
+	Hint() string
 }
 
 // asFailure returns the failure in err's chain, or converts err to one.

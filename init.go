@@ -170,7 +170,7 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 			return err
 		}
 		if fromFile == nil { // an unreadable file: do not report its keys as missing
-			return &failure{Code: codeInvalidConfig, Problems: wrong, hint: "nothing was written"}
+			return &failure{Code: codeInvalidConfig, Problems: wrong, hint: "check the file; nothing was written"}
 		}
 		problems = append(problems, wrong...)
 		for opt, value := range fromFile {

@@ -787,7 +787,7 @@ func (c *session) waitReady(ctx context.Context, name string, limit time.Duratio
 		// Pause before the first poll too: the API is slow to leave the old state.
 		left := limit - c.app.now().Sub(began)
 		if left <= 0 {
-			return last, &failure{Code: codeTimeout, Message: fmt.Sprintf("%snot ready after %v; its status is %s", stored, limit, orDash(last))}
+			return last, &failure{Code: codeTimeout, Message: fmt.Sprintf("%snot ready after %v; its status is %s", stored, limit, orDash(last)), hint: "`vbot cloud secrets list` shows its status"}
 		}
 		var status, message string
 		err := c.app.pause(ctx, min(pause, left))

@@ -128,7 +128,7 @@ func signIn(a *app, sc scope) (*session, error) {
 		return nil, &failure{Code: codeInvalidConfig, Problems: problems}
 	}
 	if token == "" {
-		return nil, &failure{Code: codeUnauthorized, Message: "not signed in; " + howToSignIn}
+		return nil, &failure{Code: codeUnauthorized, Message: "not signed in", hint: howToSignIn}
 	}
 	c.use(cloud.NewSecret(token), from)
 	return c, nil
@@ -142,7 +142,7 @@ func (c *session) use(token cloud.Secret, from string) {
 	if from != "" {
 		from = " from " + from
 	}
-	c.Use(token, "the token"+from+" is not valid; "+howToSignIn)
+	c.Use(token, "the token"+from+" is not valid", howToSignIn)
 }
 
 // connect signs in and finds the organization to work in.

@@ -55,10 +55,10 @@ type Client struct {
 	CallTimeout  time.Duration
 	Accepted     bool // the API has accepted the token
 
-	token   Secret
-	refused string // what to say if the API rejects it
-	http    *http.Client
-	hide    []Secret // values to remove from the API's messages
+	token         Secret
+	refused, hint string // what to say if the API rejects it
+	http          *http.Client
+	hide          []Secret // values to remove from the API's messages
 }
 
 // New makes a client for the API at base. roots are the authorities to trust; nil
@@ -95,9 +95,9 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 	}}
 }
 
-// Use sets the token. refused is what to say if the API rejects it.
-func (c *Client) Use(token Secret, refused string) {
-	c.token, c.refused = token, refused
+// Use sets the token. refused and hint are what to say if the API rejects it.
+func (c *Client) Use(token Secret, refused, hint string) {
+	c.token, c.refused, c.hint = token, refused, hint
 	c.Hide(token)
 }
 
@@ -246,15 +246,17 @@ const (
 
 // An Error is a failed request.
 type Error struct {
-	Doing     string // for messages: "listing secrets"
-	Message   string // what was wrong, fit to show
-	Status    int    // of HTTP; 0 if there was no answer
-	Tries     int
-	Unsure    bool // the request may have taken effect
-	Retryable bool // another try may succeed
-	code      string
-	after     time.Duration // how long the API asked to wait
-	err       error
+	Doing   string // for messages: "listing secrets"
+	Message string // what was wrong, fit to show
+	Tries   int
+	Unsure  bool // the request may have taken effect
+	code    string
+	status  int           // of HTTP; 0 if there was no answer
+	hint    string        // what to do
+	later   bool          // the same request may succeed later
+	soon    bool          // and soon enough to try it again at once
+	after   time.Duration // how long the API asked to wait
+	err     error
 }
 
 func (e *Error) Unwrap() error { return e.err }
@@ -262,13 +264,32 @@ func (e *Error) Unwrap() error { return e.err }
 // Code is one of the codes above.
 func (e *Error) Code() string { return e.code }
 
+// HTTPStatus is 0 if there was no answer.
+func (e *Error) HTTPStatus() int { return e.status }
+
+// Retryable reports whether the same request may succeed later.
+func (e *Error) Retryable() bool { return e.later }
+
+// Hint says what to do, or "".
+func (e *Error) Hint() string {
+	switch {
+	case e.hint != "":
+		return e.hint
+	case e.Unsure:
+		return "it is safe to run the same command again"
+	case e.later:
+		return "run the same command again later"
+	}
+	return ""
+}
+
 func (e *Error) Error() string {
 	s := e.Doing + ": " + e.Message
 	if e.Tries > 1 {
 		s += fmt.Sprintf(" (tried %d times)", e.Tries)
 	}
 	if e.Unsure {
-		s += "; it may have succeeded, and it is safe to run again"
+		s += "; it may have succeeded"
 	}
 	return s
 }
@@ -288,7 +309,7 @@ func IsNotFound(err error) bool {
 // IsBadRequest says whether the API answered 400 or 422.
 func IsBadRequest(err error) bool {
 	e := AsError(err)
-	return e != nil && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
+	return e != nil && (e.status == http.StatusBadRequest || e.status == http.StatusUnprocessableEntity)
 }
 
 // do sends the request, with retries, and decodes the answer into into. Every
@@ -316,7 +337,7 @@ func (c *Client) do(ctx context.Context, r request, into shape) error {
 		if ctx.Err() != nil {
 			return e.interrupted(ctx)
 		}
-		if !e.Retryable || try == maxTries || all.Err() != nil {
+		if !e.soon || try == maxTries || all.Err() != nil {
 			return e
 		}
 		pause := firstPause << (try - 1)
@@ -345,7 +366,7 @@ func (e *Error) interrupted(ctx context.Context) error {
 	if !e.Unsure {
 		return context.Canceled
 	}
-	e.code, e.Message, e.err = Interrupted, "interrupted", ctx.Err()
+	e.code, e.Message, e.hint, e.err = Interrupted, "interrupted", "", ctx.Err()
 	return e
 }
 
@@ -392,7 +413,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 		return nil
 	}
 	unreadable := func(what string) *Error {
-		return &Error{code: Failed, Status: resp.StatusCode, Unsure: true,
+		return &Error{code: Failed, status: resp.StatusCode, Unsure: true,
 			Message: fmt.Sprintf("unexpected answer (%d): %s", resp.StatusCode, what)}
 	}
 	switch {
@@ -411,18 +432,19 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 // noAnswer returns the error of a request without a complete answer.
 func (c *Client) noAnswer(err error) *Error {
 	host := c.Base.Host
-	e := &Error{code: Unavailable, err: err}
+	e := &Error{code: Unavailable, err: err, hint: "check the network, and VBOT_API_URL and HTTPS_PROXY if they are set"}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		e.Message, e.Retryable = "the host "+dns.Name+" cannot be found", !dns.IsNotFound
+		e.Message, e.soon, e.later = "the host "+dns.Name+" cannot be found", !dns.IsNotFound, !dns.IsNotFound
 		return e
 	}
 	if refused, ok := errors.AsType[proxyError](err); ok {
-		e.Message = refused.Error()
+		e.Message, e.hint = refused.Error(), "check HTTPS_PROXY"
 		return e
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	if untrusted {
-		e.Message = fmt.Sprintf("the certificate of %s is not trusted (%s); VBOT_CA_FILE can add authorities", host, certificateFault(err))
+		e.Message = fmt.Sprintf("the certificate of %s is not trusted (%s)", host, certificateFault(err))
+		e.hint = "VBOT_CA_FILE can add authorities"
 		return e
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
@@ -431,7 +453,7 @@ func (c *Client) noAnswer(err error) *Error {
 	}
 	op, _ := errors.AsType[*net.OpError](err)
 	dialing := op != nil && (op.Op == "dial" || op.Op == "proxyconnect")
-	e.Retryable, e.Unsure = true, !dialing
+	e.soon, e.later, e.Unsure = true, true, !dialing
 	if dialing && op.Op == "proxyconnect" {
 		host = "the proxy"
 	}
@@ -439,16 +461,16 @@ func (c *Client) noAnswer(err error) *Error {
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || ok && timeout.Timeout():
-		e.code, e.Message = Timeout, host+" did not answer in time"
+		e.code, e.Message, e.hint = Timeout, host+" did not answer in time", ""
 	case dialing && errno == syscall.ECONNREFUSED:
-		e.Message, e.Retryable = "nothing answers at "+host, false
+		e.Message, e.soon = "nothing answers at "+host, false
 	case dialing:
 		e.Message = host + " cannot be reached"
 		if errno != 0 {
 			e.Message += ": " + errno.Error()
 		}
 	default:
-		e.Message = "the connection to " + host + " was lost"
+		e.Message, e.hint = "the connection to "+host+" was lost", ""
 		if (op == nil || op.Op == "remote error") && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			if u, ok := errors.AsType[*url.Error](err); ok {
 				err = u.Err
@@ -475,38 +497,39 @@ func certificateFault(err error) string {
 
 // refusal returns the error of an answer that is not a success.
 func (c *Client) refusal(resp *http.Response, data []byte) *Error {
-	e := &Error{Status: resp.StatusCode, code: Rejected}
-	var said struct{ Error, Message, Code string }
+	e := &Error{status: resp.StatusCode, code: Rejected}
+	var said struct{ Error, Message string }
 	text := ""
 	if json.Unmarshal(data, &said) == nil {
 		text = c.clean(cmp.Or(said.Error, said.Message))
 	}
 	switch s := resp.StatusCode; {
 	case s >= 300 && s <= 399:
-		e.code, e.Unsure = Failed, false
+		e.code, e.hint = Failed, "check VBOT_API_URL"
 		e.Message = fmt.Sprintf("the API answered with a redirect (%d); vbot does not follow it, because the values would go to another address", s)
 		return e
 	case s == http.StatusUnauthorized:
-		e.code = Unauthorized
+		e.code, e.hint = Unauthorized, c.hint
 	case s == http.StatusForbidden:
-		e.code = Forbidden
+		e.code, e.hint = Forbidden, "check --organization, or use a token that has the permission"
 	case s == http.StatusNotFound && text != "":
-		e.code = NotFound
+		e.code, e.hint = NotFound, "`vbot cloud secrets list` shows what there is"
 	case s == http.StatusNotFound:
 		// A missing page is not a missing set.
 		e.code = Failed
 	case s == http.StatusConflict:
 		// Somebody else is writing the same set: try again. But a name taken by a
 		// referenced Secret stays taken.
-		e.Retryable = !strings.Contains(strings.ToLower(text), "referenc")
+		e.soon = !strings.Contains(strings.ToLower(text), "referenc")
 	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable:
-		e.code, e.Retryable = Unavailable, true
+		e.code, e.soon = Unavailable, true
 	case s == http.StatusBadGateway, s == http.StatusGatewayTimeout:
-		e.code, e.Retryable, e.Unsure = Unavailable, true, true
+		e.code, e.soon, e.Unsure = Unavailable, true, true
 	case s >= 500:
 		e.code, e.Unsure = Unavailable, true
 	}
-	if e.Retryable {
+	e.later = e.soon || e.code == Unavailable
+	if e.soon {
 		e.after = retryAfter(resp.Header.Get("Retry-After"), c.Now())
 	}
 	e.Message = strings.TrimSpace(fmt.Sprintf("the API answered %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
