@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -553,7 +555,7 @@ func TestHugeAnswers(t *testing.T) {
 	})
 	r := s.here(t, "cloud", "secrets", "list")
 	r.wantCode(t, 1)
-	if n := <-taken; !strings.Contains(r.stderr, "longer than 8 megabytes") || n >= 256<<20 {
+	if n := <-taken; !strings.Contains(r.stderr, "longer than 2 megabytes") || n >= 256<<20 {
 		t.Errorf("it took %d bytes and said %s", n, r.stderr)
 	}
 }
@@ -679,4 +681,83 @@ func TestSignInComesAfterTheCommandLine(t *testing.T) {
 		r = here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, append(args, "--bogus")...)...)
 		r.wantCode(t, 2)
 	}
+}
+
+// What the API may not do.
+
+// parrot answers as the API does, but with text in the place of every string that is
+// not one of the few that vbot must understand.
+func parrot(text string) misbehaviour {
+	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+		answer := httptest.NewRecorder()
+		r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*standin).answer(answer, r, body)
+		var v any
+		json.Unmarshal(answer.Body.Bytes(), &v)
+		var walk func(v any) any
+		walk = func(v any) any {
+			switch v := v.(type) {
+			case string:
+				if v == "OK" || v == "imagePullSecret" {
+					return v
+				}
+				return text
+			case []any:
+				for i := range v {
+					v[i] = walk(v[i])
+				}
+			case map[string]any:
+				for k := range v {
+					v[k] = walk(v[k])
+				}
+			}
+			return v
+		}
+		say(w, answer.Code, walk(v))
+	}
+}
+
+// Neither a value nor the token comes out, in whichever field the API repeats it.
+func TestRepeatedSecretsNeverComeOut(t *testing.T) {
+	const value = "pl4nted-value"
+	login := base64.StdEncoding.EncodeToString([]byte("bob:" + value))
+	for _, text := range []string{value, testToken, "Bearer " + testToken, "pl4nted\x1b-va\u200blue", "region-" + value, login, base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(testToken)} {
+		for _, args := range []string{
+			"secrets list", "secrets list app", "secrets list hub", "secrets set app A=" + value + " K=x --skip", "secrets set fresh A=" + value + " --skip --wait=3s",
+			"secrets set app A=" + value + " --dry-run", "secrets set app A=" + value + " --skip --region=us-east", "secrets unset app K --skip", "secrets delete app --skip",
+			"secrets delete hub --skip", "secrets image-pull-secret hub ghcr.io bob:" + value + " --wait=3s", "whoami", "login",
+		} {
+			for _, end := range []string{"", " --json"} {
+				for _, organization := range []string{"acme", ""} {
+					s := bareStandin(t)
+					s.keep("app", "us-west", "ready", "K", "L").message = "oops"
+					s.keep("hub", "us-west", "ready").kind = cloud.TypeImagePull
+					for _, method := range []string{"GET", "PUT", "DELETE"} {
+						s.misbehave(method, times(20, parrot(text))...)
+					}
+					env := append(s.env(), "VBOT_ORGANIZATION="+organization)
+					r := here{env: env, stdin: strings.NewReader(testToken), dir: "/nowhere"}.vbot(t, strings.Fields("cloud "+args+end)...)
+					s.Close()
+					for secret, sent := range map[string]bool{testToken: true, "tok3n-of-the": true, "pl4nted": strings.Contains(args, value), "cGw0bnRlZC": strings.Contains(args, " A="), login: strings.Contains(args, "bob:")} {
+						if sent && strings.Contains(r.stdout+r.stderr, secret) {
+							t.Errorf("%q in answers to vbot cloud %s%s: it printed\n%s%s", text, args, end, r.stdout, r.stderr)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Values that look like what the API says change nothing but what is shown of it.
+func TestValuesThatLookLikeNames(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
+	s.keep("app", "eu-central", "ready", "KEY_1", "eu-central")
+	r := s.here(t, "cloud", "secrets", "set", "app", "A=1", "B=ready", "C=eu-central", "D=OK", "E=app", "KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
+	r.wantCode(t, 0)
+	golden(t, "cloud/set-values-like-names.txt", s.transcript(r))
+	// The organization and the name, too.
+	s = newStandin(t).want("GET /v1/organizations", "GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
+	s.keep("my-hub", "eu-central", "ready").kind = cloud.TypeImagePull
+	here{env: append(s.env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "app", "A=acme", "--skip").wantCode(t, 0)
+	s.here(t, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
 }

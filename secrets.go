@@ -435,6 +435,7 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 	}
 	for _, p := range pairs {
 		c.Hide(p.Value)
+		c.Keep(p.Key)
 	}
 	if err := c.findOrganization(ctx, nil); err != nil {
 		return err

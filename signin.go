@@ -84,6 +84,7 @@ func newSession(a *app, sc scope) (*session, []problem) {
 		Note: func(s string) { a.note("%s", s) }, Printable: printable,
 	})
 	c.Organization = cmp.Or(deref(sc.org), org)
+	c.Keep(c.Organization, sc.regionGiven())
 	return &session{Client: c, app: a}, problems
 }
 

@@ -65,11 +65,6 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 		return nil, err
 	}
 	rows := *got.Sets
-	for i := range rows {
-		r := &rows[i]
-		r.Name, r.Type, r.Region, r.Status = c.oneLine(r.Name), c.oneLine(r.Type), c.oneLine(r.Region), c.oneLine(r.Status)
-		r.Message = c.clean(r.Message)
-	}
 	// Not every version of the API supports the filter.
 	rows = slices.DeleteFunc(rows, func(r Entry) bool { return region != "" && r.Region != region })
 	slices.SortStableFunc(rows, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
@@ -78,6 +73,7 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 
 // Find returns the entry with the name, or nil.
 func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
+	c.Keep(name)
 	rows, err := c.List(ctx, "")
 	if i := slices.IndexFunc(rows, func(r Entry) bool { return r.Name == name }); i >= 0 {
 		return &rows[i], err
@@ -131,9 +127,8 @@ func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	got.Region, got.Status, got.Message = c.oneLine(got.Region), c.oneLine(got.Status), c.clean(got.Message)
 	for _, s := range *got.Secrets {
-		got.Keys = append(got.Keys, c.oneLine(s.FieldName))
+		got.Keys = append(got.Keys, s.FieldName)
 	}
 	slices.Sort(got.Keys)
 	return &got, nil
@@ -173,7 +168,7 @@ func (c *Client) StorePairs(ctx context.Context, name, region string, pairs []Pa
 	body := struct {
 		Secrets []entry `json:"secrets"`
 		Region  string  `json:"region,omitempty"`
-	}{Region: region}
+	}{Region: c.asSaid(region)}
 	for _, p := range pairs {
 		body.Secrets = append(body.Secrets, entry{p.Key, p.Value.Reveal()})
 	}
@@ -193,7 +188,7 @@ func (c *Client) StorePair(ctx context.Context, name, region string, p Pair) (st
 		Key         string `json:"secretKey"`
 		Value       string `json:"secretValue"`
 		Region      string `json:"region,omitempty"`
-	}{name, false, p.Key, p.Value.Reveal(), region})
+	}{name, false, p.Key, p.Value.Reveal(), c.asSaid(region)})
 }
 
 // StoreImagePull stores an image pull secret and returns its region.
@@ -203,13 +198,13 @@ func (c *Client) StoreImagePull(ctx context.Context, name, region, host string, 
 		Value       string `json:"secretValue"`
 		Host        string `json:"host"`
 		Region      string `json:"region,omitempty"`
-	}{true, value.Reveal(), host, region})
+	}{true, value.Reveal(), host, c.asSaid(region)})
 }
 
 func (c *Client) put(ctx context.Context, doing, name string, body any) (region string, err error) {
 	var got confirmation
 	err = c.do(ctx, request{doing: doing, method: http.MethodPut, path: c.below("secrets", name), body: body}, &got)
-	return c.oneLine(got.Region), err
+	return got.Region, err
 }
 
 // A confirmation is the answer of the API after storing or deleting.

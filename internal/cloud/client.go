@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,12 +15,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 )
 
 // Address is the API's address. Its openapi.json describes the API.
@@ -32,8 +29,7 @@ const (
 	firstPause  = 500 * time.Millisecond // doubled for each further try
 	tryTimeout  = 30 * time.Second       // for one request with its answer
 	callTimeout = 2 * time.Minute        // for a request with all its tries
-	maxAnswer   = 8 << 20                // bytes; a listing of 200 sets has 30,000
-	maxMessage  = 500                    // runes of an API message to show
+	maxAnswer   = 2 << 20                // bytes; a listing of 200 sets has 30,000
 )
 
 // A World is what the client needs from the program.
@@ -49,6 +45,7 @@ type World struct {
 // A Client calls the API with one token.
 type Client struct {
 	World
+	*cleaner
 	Base         *url.URL
 	Organization string // "" for a key that belongs to one
 	TryTimeout   time.Duration
@@ -58,7 +55,6 @@ type Client struct {
 	token         Secret
 	refused, hint string // what to say if the API rejects it
 	http          *http.Client
-	hide          []Secret // values to remove from the API's messages
 }
 
 // New makes a client for the API at base. roots are the authorities to trust; nil
@@ -88,7 +84,7 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 	// With GODEBUG=http2debug=2 net/http logs requests with their values. It also
 	// logs bytes that a server sends unasked.
 	log.SetOutput(io.Discard)
-	return &Client{World: world, Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, http: &http.Client{
+	return &Client{World: world, cleaner: newCleaner(world.Printable), Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, http: &http.Client{
 		Transport: transport,
 		// A redirect would send the values elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -101,81 +97,9 @@ func (c *Client) Use(token Secret, refused, hint string) {
 	c.Hide(token)
 }
 
-// Hide removes values from the API's messages.
-func (c *Client) Hide(values ...Secret) { c.hide = append(c.hide, values...) }
-
 // Personal says whether the token belongs to a person, who may be in several
 // organizations. A private API key belongs to one organization.
 func (c *Client) Personal() bool { return strings.HasPrefix(c.token.Reveal(), "pcc_pat_") }
-
-// clean makes an API message fit to show: one line, of bounded length, without
-// any secret that was sent.
-func (c *Client) clean(s string) string {
-	var words []string
-	for _, h := range c.hide {
-		value := strings.TrimSpace(h.Reveal())
-		if value == "" {
-			continue
-		}
-		quoted, _ := json.Marshal(value)
-		words = append(words, value, strings.Trim(string(quoted), `"`), base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(value))
-		// The API may have cut a long value. If it quoted the value twice, only parts
-		// of it can be recognized.
-		for _, run := range longRuns(s) {
-			if strings.Contains(value, run) {
-				words = append(words, run)
-			}
-		}
-		if len(value) < 2*len(s) {
-			words = append(words, longRuns(value)...)
-		}
-	}
-	// Of two overlapping words, replace the longer one.
-	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	for _, w := range words {
-		s = hideWord(s, w)
-	}
-	s = c.oneLine(s)
-	if r := []rune(s); len(r) > maxMessage {
-		s = string(r[:maxMessage]) + "..."
-	}
-	return s
-}
-
-// longRuns returns the runs of 6 or more letters and digits in s.
-func longRuns(s string) []string {
-	runs := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.DeleteFunc(runs, func(run string) bool { return len(run) < 6 || run == "hidden" })
-}
-
-// hideWord replaces word in s. A word of up to 3 bytes is replaced only where it
-// stands alone, because it is part of many other words.
-func hideWord(s, word string) string {
-	var b strings.Builder
-	inWord := func(i int) bool {
-		return i >= 0 && i < len(s) && (s[i] >= 0x80 || unicode.IsLetter(rune(s[i])) || unicode.IsDigit(rune(s[i])))
-	}
-	at := 0
-	for {
-		i := strings.Index(s[at:], word)
-		if i < 0 {
-			return b.String() + s[at:]
-		}
-		start, end := at+i, at+i+len(word)
-		b.WriteString(s[at:start])
-		if len(word) <= 3 && (inWord(start-1) || inWord(end)) {
-			b.WriteString(word)
-		} else {
-			b.WriteString("[hidden]")
-		}
-		at = end
-	}
-}
-
-// oneLine makes s printable, with spaces for line ends and tabs.
-func (c *Client) oneLine(s string) string {
-	return strings.TrimSpace(c.Printable(strings.Join(strings.Fields(s), " ")))
-}
 
 // ParseAddress parses the API's address. Its error does not repeat the address,
 // which may hold a password.
@@ -376,6 +300,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	defer cancel()
 	u := *c.Base
 	for _, segment := range append([]string{"v1"}, r.path...) {
+		segment = c.asSaid(segment)
 		if segment == "" || segment == "." || segment == ".." {
 			return &Error{code: Failed, Message: "a name in the URL is empty or a relative path"}
 		}
@@ -423,7 +348,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 		return unreadable("empty")
 	case !json.Valid(data):
 		return unreadable("not JSON")
-	case json.Unmarshal(data, into) != nil || into.check() != nil:
+	case c.decode(data, into) != nil:
 		return unreadable("unexpected JSON")
 	}
 	return nil
@@ -500,8 +425,8 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	e := &Error{status: resp.StatusCode, code: Rejected}
 	var said struct{ Error, Message string }
 	text := ""
-	if json.Unmarshal(data, &said) == nil {
-		text = c.clean(cmp.Or(said.Error, said.Message))
+	if c.decode(data, &said) == nil {
+		text = cmp.Or(said.Error, said.Message)
 	}
 	switch s := resp.StatusCode; {
 	case s >= 300 && s <= 399:

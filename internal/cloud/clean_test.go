@@ -1,0 +1,152 @@
+package cloud
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// test is a world that drops control characters and characters without a width.
+var test = World{Printable: func(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, s)
+}}
+
+func TestClean(t *testing.T) {
+	c := newCleaner(test.Printable)
+	c.Hide(NewSecret("hunter2"), NewSecret("1"), NewSecret("multi\nline-secret\n"), NewSecret("sk-abcdefghij-long-and-cut"), NewSecret("eu-central-1"), NewSecret("!!??"), NewSecret("e\u200bs\x1bc"), NewSecret("geheimnis é \"quoted\""))
+	for in, want := range map[string]string{
+		"no hunter2 here":               "no [hidden] here",
+		"value \"1\" in us-west-1, 100": "value \"[hidden]\" in us-west-[hidden], 100",
+		"v1 of 11":                      "v1 of 11",
+		"got line-secret":               "got [hidden]",
+		`got multi\nline-secret`:        "got [hidden]",
+		"aHVudGVyMg==":                  "[hidden]",
+		"starts with sk-abcdefghij...":  "starts with [hidden]...",
+		"a\nb\x1b[2J\tc":                "a b[2J c",
+		// Characters that are not shown do not hide a value from the search.
+		"hun\x1bter2, hun\u200bter2, h\u202eunter2": "[hidden], [hidden], [hidden]",
+		"sk-abcd\nefghij-long":                      "[hidden]",
+		"the value !!??":                            "the value [hidden]",
+		"esc, and e\x1bsc":                          "[hidden], and [hidden]",
+		`say "geheimnis \u00e9 \"quoted\""`:         `say "[hidden]""`,
+		"geheimnis+%C3%A9+%22quoted%22":             "[hidden]",
+		"geheimnis%20%C3%A9%20%22quoted%22":         "[hidden]",
+		"cut in front: long-and-cut":                "cut in front: [hidden]",
+		// Names hide whole values, and not what they have in common with one.
+		"hunter2":               "[hidden]",
+		"x-hunter2":             "x-[hidden]",
+		"1":                     "[hidden]",
+		"KEY_1":                 "KEY_1",
+		"eu-central":            "eu-central",
+		"eu-central-1":          "[hidden]",
+		"sk-abcdefghij":         "sk-abcdefghij",
+		"abcdefghij-longandcut": "[hidden]",
+		"ready":                 "ready",
+	} {
+		if got := c.clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got := c.clean(strings.Repeat("é ", 2000)); len([]rune(got)) != maxMessage+3 {
+		t.Errorf("%d runes", len([]rune(got)))
+	}
+}
+
+// What the API says of names stays what it is for the next request, and what a person
+// typed stays as it is.
+func TestNamesThatEqualValues(t *testing.T) {
+	c := newCleaner(test.Printable)
+	c.Hide(NewSecret("eu-central"), NewSecret("pending"), NewSecret("my-bot"), NewSecret("x.east"), NewSecret("x.west"))
+	c.Keep("My-Bot")
+	for in, want := range map[string]string{"eu-central": mark, "pending": "pending", "my-bot": "my-bot", "ap-south": "ap-south"} {
+		got := c.clean(in)
+		if got != want || c.asSaid(got) != in {
+			t.Errorf("clean(%q) = %q, and the next request says %q", in, got, c.asSaid(got))
+		}
+	}
+	// Of two, neither is meant.
+	c.clean("x.east")
+	if got := c.clean("x.west"); c.asSaid(got) != mark {
+		t.Errorf("%q stands for %q", got, c.asSaid(got))
+	}
+}
+
+// Whatever an API repeats, in whichever form, nothing of 8 letters comes out of it, and
+// it takes no time to speak of. What it took before is more than a minute.
+func TestCleanOfHostileTexts(t *testing.T) {
+	var values []string
+	var secrets []Secret
+	for i := range 200 {
+		value := ""
+		for n := range 4 << 10 / 16 {
+			value += fmt.Sprintf("%016x", uint64(i*7919+n+1)*0x9e3779b97f4a7c15)
+		}
+		values, secrets = append(values, value), append(secrets, NewSecret(value))
+	}
+	body, _ := json.Marshal(map[string]any{"secrets": values})
+	all := string(body)
+	texts := map[string]string{
+		"the body":                 all,
+		"the body, eight times":    strings.Repeat(all, 8),
+		"quoted":                   strconv.Quote(all),
+		"escaped":                  url.QueryEscape(all),
+		"encoded":                  base64.StdEncoding.EncodeToString([]byte(values[0])),
+		"one letter":               strings.Repeat("a", 7<<20),
+		"spaces":                   strings.Repeat("a ", 1<<20),
+		"control characters first": strings.Repeat("\x1b", 2<<20) + values[0],
+		"cut in a value":           strings.Repeat("x ", maxText/2-50) + values[7],
+		"with control characters":  strings.Join(strings.Split(values[3], ""), "\x1b"),
+		"in lines":                 strings.Join(strings.SplitAfter(values[3], "0"), "\n"),
+	}
+	c := newCleaner(test.Printable)
+	c.Hide(secrets...)
+	for name, text := range texts {
+		c.searched = 0
+		got := lettersOf(c.clean(text))
+		for _, value := range values {
+			for i := 0; i+overlap <= len(got); i++ {
+				if strings.Contains(value, got[i:i+overlap]) {
+					t.Fatalf("%s: %q is part of a value", name, got[i:i+overlap])
+				}
+			}
+		}
+		if len(got) > maxMessage {
+			t.Errorf("%s: %d bytes", name, len(got))
+		}
+	}
+	// Many strings that need a search each: at some time it is enough.
+	rows := make([]struct{ Name string }, 100_000)
+	for i := range rows {
+		rows[i].Name = fmt.Sprintf("row %d of the listing", i)
+	}
+	data, _ := json.Marshal(rows)
+	c.searched = maxSearch - 1<<24
+	if err := c.decode(data, &rows); err != nil || rows[99_999].Name != mark {
+		t.Errorf("the last row is %q, %v", rows[99_999].Name, err)
+	}
+}
+
+func BenchmarkClean(b *testing.B) {
+	for _, size := range []int{16, 4 << 10} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			c := newCleaner(test.Printable)
+			for i := range 1000 {
+				c.Hide(NewSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
+			}
+			for b.Loop() {
+				c.searched = 0
+				c.clean("the API does not take the value of KEY_17, and says so at some length: value-17-xxxxxxxx")
+			}
+		})
+	}
+}
