@@ -761,3 +761,22 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 	here{env: append(s.env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "app", "A=acme", "--skip").wantCode(t, 0)
 	s.here(t, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
 }
+
+// A proxy that cannot be parsed is an error: net/http would connect without it.
+func TestUnreadableProxy(t *testing.T) {
+	s, ca := tlsStandin(t)
+	for _, variable := range []string{"HTTPS_PROXY", "https_proxy"} {
+		for _, proxy := range []string{"http://bob:hunter2@proxy:port", "http://proxy:1%zz", " http://proxy:1", "http://", "://x", "ftp://proxy", "http://[::1", "\x01"} {
+			r := with{env: append(s.env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+			r.wantCode(t, 2)
+			if !strings.HasPrefix(r.stderr, "vbot cloud secrets list: HTTPS_PROXY: is not the address of a proxy") || strings.Contains(r.stderr, "hunter2") {
+				t.Errorf("%s=%q: %s", variable, proxy, r.stderr)
+			}
+		}
+	}
+	for _, proxy := range []string{"proxy", "proxy:3128", "http://bob:pass@proxy:3128/", "https://proxy", "socks5://10.0.0.1:1080", "[::1]:3128"} {
+		if !cloud.IsProxy(proxy) {
+			t.Errorf("%s is refused", proxy)
+		}
+	}
+}

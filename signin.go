@@ -68,6 +68,9 @@ func newSession(a *app, sc scope) (*session, []problem) {
 	if err != nil {
 		wrong("VBOT_API_URL", err.Error())
 	}
+	if proxy := cmp.Or(a.getenv("HTTPS_PROXY"), a.getenv("https_proxy")); proxy != "" && !cloud.IsProxy(proxy) {
+		wrong("HTTPS_PROXY", "is not the address of a proxy, such as http://proxy.example.com:3128")
+	}
 	var roots *x509.CertPool
 	if name := a.getenv("VBOT_CA_FILE"); name != "" {
 		name = absolute(a.dir, name)

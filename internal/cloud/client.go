@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,8 +62,12 @@ type Client struct {
 // means the system's.
 func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	proxy := http.ProxyFromEnvironment
+	if base != nil && base.Scheme == "http" {
+		dialer.Control, proxy = onlyThisMachine, nil
+	}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment,
+		Proxy: proxy,
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 			if resp.StatusCode != http.StatusOK {
 				return proxyError(resp.StatusCode)
@@ -119,6 +124,31 @@ func ParseAddress(s string) (*url.URL, error) {
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = strings.TrimRight(u.RawPath, "/")
 	return u, nil
+}
+
+// onlyThisMachine refuses to dial any other machine: names such as localhost may have
+// any address. http would send the token there in clear text.
+func onlyThisMachine(_, address string, _ syscall.RawConn) error {
+	host, _, _ := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return elsewhereError(host)
+	}
+	return nil
+}
+
+// An elsewhereError is an address of another machine.
+type elsewhereError string
+
+func (e elsewhereError) Error() string { return "another machine: " + string(e) }
+
+// IsProxy reports whether s is the address of a proxy. net/http ignores others, and
+// connects directly.
+func IsProxy(s string) bool {
+	if !strings.Contains(s, "://") {
+		s = "http://" + s
+	}
+	u, err := url.Parse(s)
+	return err == nil && u.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)
 }
 
 // A proxyError is the HTTP status of a proxy that refuses to connect.
@@ -360,6 +390,11 @@ func (c *Client) noAnswer(err error) *Error {
 	e := &Error{code: Unavailable, err: err, hint: "check the network, and VBOT_API_URL and HTTPS_PROXY if they are set"}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		e.Message, e.soon, e.later = "the host "+dns.Name+" cannot be found", !dns.IsNotFound, !dns.IsNotFound
+		return e
+	}
+	if ip, ok := errors.AsType[elsewhereError](err); ok {
+		e.code, e.hint = Failed, "use https in VBOT_API_URL"
+		e.Message = fmt.Sprintf("%s is %s, another machine; http would send the token there in clear text", host, string(ip))
 		return e
 	}
 	if refused, ok := errors.AsType[proxyError](err); ok {

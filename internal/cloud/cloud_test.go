@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -50,5 +51,23 @@ func TestKeysComeFromTheSecretsAlone(t *testing.T) {
 	got, err := New(base, nil, world).Get(context.Background(), "set")
 	if err != nil || !slices.Equal(got.Keys, []string{"A", "B"}) {
 		t.Errorf("keys %q, %v", got.Keys, err)
+	}
+}
+
+// http reaches this machine alone, by its address: a name may mean another one.
+func TestHTTPStaysOnThisMachine(t *testing.T) {
+	for _, host := range []string{"192.0.2.1:80", "[2001:db8::1]:80"} {
+		base, err := ParseAddress("http://localhost")
+		if err != nil {
+			t.Fatal(err)
+		}
+		world := test
+		world.Now = time.Now
+		c := New(base, nil, world)
+		base.Host = host // as if localhost had that address
+		_, err = c.Organizations(context.Background())
+		if e := AsError(err); e == nil || e.Code() != Failed || e.Retryable() || e.Tries != 1 || !strings.Contains(e.Message, "another machine") {
+			t.Errorf("%s: %v", host, err)
+		}
 	}
 }
