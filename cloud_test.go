@@ -124,7 +124,8 @@ func TestLoginTranscripts(t *testing.T) {
 				return
 			}
 			var compact bytes.Buffer
-			if err := json.Compact(&compact, []byte(tree["sub/config.json"])); err != nil || compact.String() != c.holds || len(tree) != 1 {
+			holds := strings.TrimSuffix(c.holds, "}") + `,"api_url":"` + s.URL + `"}`
+			if err := json.Compact(&compact, []byte(tree["sub/config.json"])); err != nil || compact.String() != holds || len(tree) != 1 {
 				t.Errorf("it wrote %v", tree)
 			}
 			for name, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
@@ -163,7 +164,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 		{"logout", []string{"logout"}, both, nil, nil, nil, 0},
 		{"logout-json", []string{"logout", "--json"}, both, nil, nil, nil, 0},
 		{"logout-again", []string{"logout", "--json"}, "", nil, nil, nil, 0},
-		{"logout-malformed", []string{"logout"}, "nonsense", []string{"VBOT_TOKEN=x"}, nil, nil, 0},
+		{"logout-malformed", []string{"logout"}, "nonsense", []string{"VBOT_TOKEN=x"}, nil, nil, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +174,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 			}
 			path := filepath.Join(t.TempDir(), "none.json")
 			if c.file != "" {
-				path = storedConfig(t, c.file)
+				path = storedConfig(t, strings.Replace(c.file, `"}`, `","api_url":"`+s.URL+`"}`, 1))
 			}
 			r := here{dir: "/nowhere", env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...)}.vbot(t, append([]string{"cloud"}, c.args...)...)
 			r.wantCode(t, c.code)
@@ -257,7 +258,7 @@ func TestOrganization(t *testing.T) {
 				s.orgs = c.orgs
 			}
 			s.personal = c.token == testToken
-			file, _ := json.Marshal(cloud.Settings{Token: c.token, Organization: c.file})
+			file, _ := json.Marshal(cloud.Settings{Token: c.token, Organization: c.file, APIURL: s.URL})
 			args := []string{"cloud", "secrets", "list"}
 			if c.flag != "" {
 				args = append(args, "-o", c.flag)
@@ -762,6 +763,31 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 	s.here(t, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
 }
 
+// The stored token goes to the address that it was checked with and to no other.
+func TestStoredTokenStaysAtItsAddress(t *testing.T) {
+	for _, file := range []string{
+		`{"token":"` + testToken + `","organization":"acme","api_url":"https://elsewhere.example"}`,
+		`{"token":"` + testToken + `","organization":"acme"}`, // of a version that stored no address
+	} {
+		s := newStandin(t).want("GET /v1/organizations", "GET ~/secrets")
+		s.orgs = []string{"acme"}
+		env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t, file)}
+		for _, args := range []string{"whoami", "secrets list --json"} {
+			r := here{env: env}.vbot(t, strings.Fields("cloud "+args)...)
+			r.wantCode(t, 1)
+			if !strings.Contains(r.stderr, "is not sent to "+s.URL) || !strings.Contains(r.stderr, "VBOT_TOKEN") {
+				t.Errorf("it said %s", r.stderr)
+			}
+		}
+		// VBOT_TOKEN goes where VBOT_API_URL says; the stored organization is another matter.
+		here{env: append(env, "VBOT_TOKEN="+testToken)}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+	}
+	file := cloud.File{Path: storedConfig(t, `{"token":"x"}`)}
+	if stored, err := file.Read(); err != nil || stored.APIURL != cloud.Address {
+		t.Errorf("%v, %v", stored, err)
+	}
+}
+
 // A proxy that cannot be parsed is an error: net/http would connect without it.
 func TestUnreadableProxy(t *testing.T) {
 	s, ca := tlsStandin(t)
@@ -778,5 +804,58 @@ func TestUnreadableProxy(t *testing.T) {
 		if !cloud.IsProxy(proxy) {
 			t.Errorf("%s is refused", proxy)
 		}
+	}
+}
+
+// A file that vbot did not write is neither removed nor replaced, and keeps its mode.
+func TestForeignConfigFiles(t *testing.T) {
+	const ours = `{"token":"` + testToken + `","organization":"acme"}`
+	for name, text := range map[string]string{
+		"other JSON": `{"name":"app","version":"1.0.0"}`, "more than ours": `{"token":"x","refresh_token":"y"}`, "no token": `{"organization":"acme"}`, "empty": `{}`,
+		"null": `null`, "list": `[]`, "text": "my notes\n", "two": ours + ours, "large": ours + strings.Repeat(" ", 64<<10), "link": ours,
+	} {
+		s := newStandin(t)
+		path := storedConfig(t, text)
+		config := path
+		if name == "link" {
+			config = filepath.Join(t.TempDir(), "link.json")
+			if err := os.Symlink(path, config); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + config}
+		for _, args := range []string{"logout", "login", "logout --json", "whoami"} {
+			r := here{env: env, stdin: strings.NewReader(testToken)}.vbot(t, strings.Fields("cloud "+args)...)
+			if args != "whoami" {
+				r.wantCode(t, 1)
+			}
+			if args == "logout --json" && !strings.Contains(r.stdout, `"code": "conflict"`) {
+				t.Errorf("%s: it printed %s", name, r.stdout)
+			}
+		}
+		data, err := os.ReadFile(path)
+		info, statErr := os.Lstat(path)
+		link, linkErr := os.Lstat(config)
+		if err != nil || statErr != nil || linkErr != nil || string(data) != text || info.Mode().Perm() != 0o644 || (name == "link") == link.Mode().IsRegular() {
+			t.Errorf("%s: %q, %v, %v %v %v", name, data, info.Mode(), err, statErr, linkErr)
+		}
+	}
+}
+
+// Files that the environment names are read up to a bound.
+func TestLargeAuthorities(t *testing.T) {
+	s, ca := tlsStandin(t)
+	data, err := os.ReadFile(ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Dir(ca), "large.pem", string(data)+strings.Repeat("\n", 4<<20))
+	r := with{env: append(s.env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "large.pem"))}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	r.wantCode(t, 2)
+	if !strings.Contains(r.stderr, "is larger than 4194304 bytes") {
+		t.Errorf("it said %s", r.stderr)
 	}
 }

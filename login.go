@@ -134,6 +134,9 @@ func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool)
 	if err != nil {
 		return err
 	}
+	if err := file.Foreign(); err != nil {
+		return foreign(file, err)
+	}
 	c, problems := newSession(a, sc)
 	if len(problems) > 0 {
 		return &failure{Code: codeInvalidConfig, Problems: problems}
@@ -157,7 +160,7 @@ func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool)
 	if err := c.verify(ctx, pick); err != nil {
 		return err
 	}
-	if err := file.Write(cloud.Settings{Token: token.Reveal(), Organization: c.Organization}); err != nil {
+	if err := file.Write(cloud.Settings{Token: token.Reveal(), Organization: c.Organization, APIURL: c.Base.String()}); err != nil {
 		return ioFailure("storing the token in "+file.Path, err)
 	}
 	a.note("signed in to %s; token stored in %s", c.orgLabel(), file.Path)
@@ -171,6 +174,11 @@ func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool)
 	}{orNull(c.Organization), c.Base.String(), file.Path})
 }
 
+// foreign returns the error for a file that vbot may not replace or remove.
+func foreign(file cloud.File, err error) error {
+	return &failure{Code: codeConflict, Message: fmt.Sprintf("%s %v", file.Path, rootCause(err)), err: err}
+}
+
 func setupLogout(*invocation) runFunc {
 	return func(_ context.Context, a *app, inv *invocation, args []string) error {
 		if err := noArguments(args, scope{}); err != nil {
@@ -179,6 +187,9 @@ func setupLogout(*invocation) runFunc {
 		file, err := loginFile(a)
 		if err != nil {
 			return err
+		}
+		if err := file.Foreign(); err != nil {
+			return foreign(file, err)
 		}
 		removed, err := file.Remove()
 		if err != nil {

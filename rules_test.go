@@ -35,7 +35,7 @@ func parsed(t testing.TB, fset *token.FileSet) map[string]*ast.File {
 func TestImportsOfEachFile(t *testing.T) {
 	// Packages that touch something outside the program, and who may.
 	outside := map[string][]string{
-		"os":                    {"main.go", "cli.go", "wizard.go", "write.go", "lock_unix.go", "lock_windows.go", "prompt.go", "internal/tty/terminal.go", "internal/cloud/client.go", "internal/cloud/settings.go"},
+		"os":                    {"main.go", "cli.go", "wizard.go", "write.go", "lock_unix.go", "lock_windows.go", "prompt.go", "internal/tty/terminal.go", "internal/cloud/settings.go"},
 		"os/signal":             {"cli.go"},
 		"syscall":               {"cli.go", "write.go", "lock_unix.go", "internal/cloud/client.go"}, // signals; the names of errors; flock
 		"runtime":               {"main.go", "internal/cloud/settings.go"},                          // the Go version; Windows has other file modes

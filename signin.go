@@ -120,6 +120,14 @@ func signIn(a *app, sc scope) (*session, error) {
 				problems = append(problems, problem{Field: "config_file", where: file.Path, Message: rootCause(err).Error()})
 			}
 		}
+		if len(problems) == 0 && stored.Token != "" && stored.APIURL != c.Base.String() {
+			// What is stored is for that address alone.
+			if token == "" {
+				return nil, &failure{Code: codeUnauthorized, hint: howToSignIn,
+					Message: fmt.Sprintf("the token in %s is for %s and is not sent to %s", file.Path, stored.APIURL, c.Base)}
+			}
+			stored = cloud.Settings{}
+		}
 		if token == "" {
 			token, from = stored.Token, file.Path
 		}

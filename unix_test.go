@@ -338,3 +338,40 @@ func TestTwoRunsInOneTarget(t *testing.T) {
 		t.Errorf("the runs never met: %v", codes)
 	}
 }
+
+// What the environment names is read only if it is a regular file: a pipe may never
+// open, and a device may never end.
+func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, dir, "/dev/zero"} {
+		for _, variable := range []string{"VBOT_CONFIG", "VBOT_CA_FILE"} {
+			for _, args := range []string{"whoami", "login", "logout"} {
+				if variable == "VBOT_CA_FILE" && args == "logout" {
+					continue
+				}
+				env := []string{"VBOT_CONFIG=none", variable + "=" + path}
+				// A vbot that opens the pipe waits here until something is written.
+				opened := time.AfterFunc(30*time.Second, func() {
+					if w, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
+						time.Sleep(time.Second)
+						w.Close()
+					}
+				})
+				r := with{env: env, stdin: testToken}.vbot(t, dir, "cloud", args)
+				if !opened.Stop() {
+					t.Errorf("%s=%s, %s: it opened the pipe", variable, path, args)
+				}
+				if r.code != 1 && r.code != 2 || !strings.Contains(r.stderr, path) || !strings.Contains(r.stderr, "is not a regular file") {
+					t.Errorf("%s=%s, %s: exit code %d, %s", variable, path, args, r.code, r.stderr)
+				}
+			}
+		}
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
+		t.Errorf("the pipe: %v", err)
+	}
+}

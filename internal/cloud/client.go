@@ -14,7 +14,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +30,8 @@ const (
 	tryTimeout  = 30 * time.Second       // for one request with its answer
 	callTimeout = 2 * time.Minute        // for a request with all its tries
 	maxAnswer   = 2 << 20                // bytes; a listing of 200 sets has 30,000
+
+	maxAuthorities = 4 << 20 // bytes; the certificates of a Linux system have 220,000
 )
 
 // A World is what the client needs from the program.
@@ -121,6 +122,7 @@ func ParseAddress(s string) (*url.URL, error) {
 	if u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
 		return nil, errors.New("must start with https://; http:// is allowed only for localhost and 127.0.0.1")
 	}
+	u.Host = strings.ToLower(u.Host)
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = strings.TrimRight(u.RawPath, "/")
 	return u, nil
@@ -160,7 +162,7 @@ func (e proxyError) Error() string {
 
 // Authorities returns the system's authorities and those in the file.
 func Authorities(name string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(name)
+	pem, err := readFile(name, maxAuthorities)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +70,60 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 		_, err = c.Organizations(context.Background())
 		if e := AsError(err); e == nil || e.Code() != Failed || e.Retryable() || e.Tries != 1 || !strings.Contains(e.Message, "another machine") {
 			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
+// What a login leaves that is killed before it moves the token to its place, logout
+// removes; and nothing else.
+func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
+	dir := t.TempDir()
+	f := File{Path: filepath.Join(dir, "config.json")}
+	for range 2 {
+		tmp, err := f.temporary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := tmp.Stat(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		tmp.WriteString(`{"token":`)
+		tmp.Close()
+	}
+	for _, other := range []string{"config.json.vbot-1", ".config.json", ".other.json.vbot-1"} {
+		if err := os.WriteFile(filepath.Join(dir, other), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("config.json.vbot-1", filepath.Join(dir, ".config.json.vbot-link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} {
+		if removed, err := f.Remove(); err != nil || removed != want {
+			t.Errorf("removed: %v, %v", removed, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 4 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// A link in the place of vbot's own directory keeps the mode of what it leads to.
+func TestModesOfLinkedDirectories(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	for _, err := range []error{os.Mkdir(real, 0o755), os.Symlink(real, link), os.WriteFile(filepath.Join(real, "config.json"), []byte(`{"token":"x"}`), 0o644)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := File{Path: filepath.Join(link, "config.json"), Own: true, Note: func(string) {}}
+	if s, err := f.Read(); err != nil || s.Token != "x" {
+		t.Fatal(s, err)
+	}
+	for path, want := range map[string]os.FileMode{real: 0o755, f.Path: 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
 }

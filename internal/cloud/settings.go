@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ const maxSettings = 64 << 10 // bytes
 type Settings struct {
 	Token        string `json:"token"`
 	Organization string `json:"organization,omitempty"`
+	APIURL       string `json:"api_url,omitempty"` // where the token may be sent
 }
 
 // A File is the file with the settings.
@@ -33,41 +35,98 @@ func DefaultPath() (string, error) {
 	return filepath.Join(dir, "vbot", "config.json"), err
 }
 
+var errForeign = errors.New("is not a file that `vbot cloud login` wrote; remove it, or set VBOT_CONFIG to another file")
+
 // Read reads the file. Missing settings are empty.
 func (f File) Read() (Settings, error) {
-	file, err := os.Open(f.Path)
+	s, err := f.parse()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Settings{}, nil
 	}
-	if err != nil {
-		return Settings{}, err
+	if err == nil && f.Foreign() == nil {
+		f.closeToOthers(f.Path, 0o600)
+		if f.Own {
+			f.closeToOthers(filepath.Dir(f.Path), 0o700)
+		}
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxSettings+1))
-	if err != nil {
-		return Settings{}, err
-	}
-	var s *Settings
-	// Do not return the decoder's error: it may quote the token.
-	if len(data) > maxSettings || json.Unmarshal(data, &s) != nil || s == nil ||
-		s.Organization != "" && !IsSegment(s.Organization) {
-		return Settings{}, errors.New("is not a file that `vbot cloud login` wrote; sign in again to replace it")
-	}
-	s.Token = strings.TrimRight(s.Token, "\r\n")
-	f.closeToOthers(f.Path, 0o600)
-	if f.Own {
-		f.closeToOthers(filepath.Dir(f.Path), 0o700)
-	}
-	return *s, nil
+	return s, err
 }
 
-// closeToOthers removes the permissions of other users.
+// parse reads the file. Files of older versions have no address.
+func (f File) parse() (Settings, error) {
+	s := Settings{APIURL: Address}
+	data, err := readFile(f.Path, maxSettings)
+	if err != nil {
+		return Settings{}, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	// Do not return the decoder's error: it may quote the token.
+	if dec.Decode(&s) != nil || dec.Decode(&s) != io.EOF ||
+		s.Organization != "" && !IsSegment(s.Organization) {
+		return Settings{}, errForeign
+	}
+	s.Token = strings.TrimRight(s.Token, "\r\n")
+	return s, nil
+}
+
+// Foreign returns why the file is none that vbot may change or remove: it exists, and
+// is not a regular file that login wrote.
+func (f File) Foreign() error {
+	info, err := os.Lstat(f.Path)
+	if err != nil {
+		return nil
+	}
+	if !info.Mode().IsRegular() {
+		return errNotRegular
+	}
+	s, err := f.parse()
+	if err == nil && s.Token == "" {
+		err = errForeign
+	}
+	return err
+}
+
+var errNotRegular = errors.New("is not a regular file")
+
+// readFile reads a regular file of at most limit bytes. Others, such as pipes, may
+// never end; a pipe may not even open.
+func readFile(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotRegular
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errNotRegular // it was replaced
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("is larger than %d bytes", limit)
+	}
+	return data, err
+}
+
+// closeToOthers removes the permissions of other users, unless path is a link.
 func (f File) closeToOthers(path string, mode fs.FileMode) {
-	info, err := os.Stat(path)
-	if runtime.GOOS == "windows" || err != nil || info.Mode().Perm()&^mode == 0 {
+	file, err := os.Open(path)
+	if err != nil {
 		return
 	}
-	if err := os.Chmod(path, mode); err != nil {
+	defer file.Close()
+	info, err := file.Stat()
+	named, nameErr := os.Lstat(path)
+	if runtime.GOOS == "windows" || err != nil || nameErr != nil || !os.SameFile(info, named) || info.Mode().Perm()&^mode == 0 {
+		return
+	}
+	if err := file.Chmod(mode); err != nil {
 		f.Note(fmt.Sprintf("warning: other users can access %s, and its mode cannot be changed: %v", path, errors.Unwrap(err)))
 		return
 	}
@@ -87,7 +146,7 @@ func (f File) Write(s Settings) error {
 	if f.Own {
 		f.closeToOthers(dir, 0o700)
 	}
-	tmp, err := os.CreateTemp(dir, ".config-*") // with mode 0600
+	tmp, err := f.temporary()
 	if err != nil {
 		return err
 	}
@@ -102,11 +161,31 @@ func (f File) Write(s Settings) error {
 	return os.Rename(tmp.Name(), f.Path)
 }
 
-// Remove removes the file and reports whether it existed.
-func (f File) Remove() (bool, error) {
-	err := os.Remove(f.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+// temporary creates a file beside the settings, with mode 0600. A login that is killed
+// leaves it; Remove knows it by its name.
+func (f File) temporary() (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(f.Path), f.temporaryPrefix()+"*")
+}
+
+func (f File) temporaryPrefix() string { return "." + filepath.Base(f.Path) + ".vbot-" }
+
+// Remove removes the file, and what killed logins left beside it. It reports whether
+// there was anything. The caller has asked whether the file is Foreign.
+func (f File) Remove() (removed bool, err error) {
+	dir := filepath.Dir(f.Path)
+	names := []string{filepath.Base(f.Path)}
+	entries, _ := os.ReadDir(dir) // without it, there is nothing to remove
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), f.temporaryPrefix()) && e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
 	}
-	return err == nil, err
+	for _, name := range names {
+		err := os.Remove(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		removed = removed || err == nil
+	}
+	return removed, nil
 }
