@@ -763,6 +763,14 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 	s.here(t, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
 }
 
+// --wait is over when its time is, whatever the API does.
+func TestWaitEnds(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").misbehave("GET", right, hang)
+	r := s.here(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
+	r.wantCode(t, 1)
+	golden(t, "cloud/set-wait-hanging.txt", s.transcript(r))
+}
+
 // The stored token goes to the address that it was checked with and to no other.
 func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 	for _, file := range []string{

@@ -781,24 +781,26 @@ func (s *setUpdate) readiness(ctx context.Context) (status, message string, err 
 // waitReady polls until the status is ready, for at most limit. It returns the last
 // status.
 func (c *session) waitReady(ctx context.Context, name string, limit time.Duration, poll func(context.Context) (status, message string, err error)) (string, error) {
+	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
+	defer cancel()
 	began := c.app.now()
 	stored := name + " is stored, but "
 	last := ""
 	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
 		// Pause before the first poll too: the API is slow to leave the old state.
 		left := limit - c.app.now().Sub(began)
-		if left <= 0 {
+		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
 			return last, &failure{Code: codeTimeout, Message: fmt.Sprintf("%snot ready after %v; its status is %s", stored, limit, orDash(last)), hint: "`vbot cloud secrets list` shows its status"}
 		}
 		var status, message string
 		err := c.app.pause(ctx, min(pause, left))
 		if err == nil {
-			status, message, err = poll(ctx)
+			status, message, err = poll(timed)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it may not be ready"}
-		case cloud.IsNotFound(err):
+		case timed.Err() != nil, cloud.IsNotFound(err):
 			continue // a new secret may take a moment to appear
 		case err != nil:
 			f := *asFailure(err)
