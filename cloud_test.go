@@ -867,3 +867,14 @@ func TestLargeAuthorities(t *testing.T) {
 		t.Errorf("it said %s", r.stderr)
 	}
 }
+
+// PowerShell and Windows editors put a byte-order mark in front of a text.
+func TestByteOrderMarkOnStdin(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets", "PUT ~/secrets/reg", "GET /v1/organizations")
+	here{env: s.env(), stdin: strings.NewReader("\ufeffbob:t0k\r\n")}.vbot(t, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io").wantCode(t, 0)
+	if got := s.values("reg")["value"]; got != "Ym9iOnQwaw==" {
+		t.Errorf("stored %q", got)
+	}
+	here{env: s.env(), stdin: strings.NewReader("\ufeff" + testToken)}.vbot(t, "cloud", "login").wantCode(t, 0)
+	here{env: s.env(), stdin: strings.NewReader("\ufeff\n")}.vbot(t, "cloud", "login").wantCode(t, 2)
+}

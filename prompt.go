@@ -570,7 +570,7 @@ func secretLine(ctx context.Context, a *app, noInput bool, field, question strin
 	if len(text) > maxHiddenLine {
 		return wrong(fmt.Sprintf("the line on stdin is longer than %d bytes", maxHiddenLine))
 	}
-	text = strings.TrimRight(text, "\r\n")
+	text = strings.TrimRight(strings.TrimPrefix(text, "\ufeff"), "\r\n")
 	if text == "" {
 		return wrong("is missing: the first line of stdin is empty")
 	}
