@@ -104,7 +104,9 @@ func (c *cleaner) cleanAll(v reflect.Value) {
 			c.cleanAll(v.Index(i))
 		}
 	case reflect.String:
-		v.SetString(c.clean(v.String()))
+		if v.CanSet() { // fields that JSON fills can be set
+			v.SetString(c.clean(v.String()))
+		}
 	}
 }
 

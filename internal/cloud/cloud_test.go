@@ -127,3 +127,22 @@ func TestModesOfLinkedDirectories(t *testing.T) {
 		}
 	}
 }
+
+// The name of an organization becomes a part of paths, and cannot lead elsewhere.
+func TestNamesOfOrganizations(t *testing.T) {
+	for _, name := range []string{"..", "a/b", "a%2fb", "", "a?b", "-a"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, `{"organizations": [{"name": "acme"}, {"name": "`+name+`"}]}`)
+		}))
+		base, err := ParseAddress(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		world := test
+		world.Now = time.Now
+		if names, err := New(base, nil, world).Organizations(context.Background()); err == nil {
+			t.Errorf("organizations %q", names)
+		}
+		server.Close()
+	}
+}
