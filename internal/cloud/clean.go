@@ -18,7 +18,7 @@ import (
 const (
 	maxText    = 4 << 10 // bytes of a string to look at
 	maxMessage = 500     // runes of a string to show
-	maxSearch  = 1 << 28 // bytes of secrets to compare with answers, in all: about a second
+	maxSearch  = 1 << 25 // bytes of secrets to compare with answers, in all: about a second
 	mark       = "[hidden]"
 
 	// A text that has this many letters and digits in a row in common with a value is
@@ -209,13 +209,8 @@ func (c *cleaner) hide(s string) string {
 // shared returns the runs of letters, true for those that a secret has too.
 func (c *cleaner) shared(letters string, run int) map[string]bool {
 	runs := map[string]bool{}
-	var begins [1 << 16]bool // by a hash of 4 bytes; nearly every run of a secret fails here
-	hash := func(s string, i int) uint16 {
-		n := uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
-		return uint16(n * 0x9e3779b1 >> 16)
-	}
 	for i := 0; i+run <= len(letters); i++ {
-		runs[letters[i:i+run]], begins[hash(letters, i)] = false, true
+		runs[letters[i:i+run]] = false
 	}
 	c.searched += len(c.forms)
 	for _, secret := range c.letters {
@@ -225,10 +220,7 @@ func (c *cleaner) shared(letters string, run int) map[string]bool {
 		s := secret.Reveal()
 		c.searched += len(s)
 		for i := 0; i+run <= len(s); i++ {
-			if !begins[hash(s, i)] {
-				continue
-			}
-			if seen, ok := runs[s[i:i+run]]; ok && !seen {
+			if _, ok := runs[s[i:i+run]]; ok {
 				runs[s[i:i+run]] = true
 			}
 		}
