@@ -682,7 +682,7 @@ func TestNobodyAnswers(t *testing.T) {
 func TestSignInComesAfterTheCommandLine(t *testing.T) {
 	s := newStandin(t)
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=none"}
-	for _, args := range [][]string{{"list"}, {"list", "app"}, {"set", "app", "A=1", "--skip"}, {"set", "app", "A=1", "--dry-run"}, {"unset", "app", "K", "-s"}, {"delete", "app", "-s"}, {"image-pull-secret", "reg", "ghcr.io", "a:b"}} {
+	for _, args := range [][]string{{"list"}, {"list", "app"}, {"set", "app", "A=1", "--skip"}, {"set", "app", "A=1", "--dry-run"}, {"unset", "app", "K", "-s"}, {"delete", "app", "-s"}, {"image-pull-secret", "reg", "ghcr.io", "a:b"}, {"reference", "a", "-r=pce-a"}} {
 		r := here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, args...)...)
 		r.wantCode(t, 1)
 		if !strings.Contains(r.stderr, "vbot cloud login") || !strings.Contains(r.stderr, "VBOT_TOKEN") {

@@ -44,6 +44,7 @@ func commands() *command {
 				{name: "unset", help: helpUnset, setup: setupUnset},
 				{name: "delete", help: helpDelete, setup: setupDelete},
 				{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull},
+				{name: "reference", help: helpReference, setup: setupReference},
 			}},
 		}},
 		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish"}},

@@ -18,11 +18,12 @@ const helpSecrets = `List, set, unset and delete secrets. Values are never shown
 Usage: vbot cloud secrets COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
-  list                 list secret sets and image pull secrets, or the keys of a set
+  list                 list sets and image pull secrets, or the keys of a set
   set                  create a set or add keys to one
   unset                remove a key from a set
   delete               delete a set or an image pull secret
   image-pull-secret    store the credentials of a private image registry
+  reference            register a Kubernetes Secret of your cluster as a set
 
 Options:
       --json    print the result as JSON
@@ -36,7 +37,7 @@ Examples:
 const helpList = `List secret sets and image pull secrets, or the keys of a set.
 
 Usage:
-  vbot cloud secrets list [OPTIONS]         name, kind, status and region of each
+  vbot cloud secrets list [OPTIONS]         all, with kind, status and region
   vbot cloud secrets list NAME [OPTIONS]    the keys of a set, without values
 
 Options:
@@ -46,8 +47,10 @@ Options:
       --json                print the result as JSON
   -h, --help                print this help
 
-The kind is secret_set or image_pull_secret; the status is ready, pending or failed.
-Other values from the API are shown unchanged, missing ones as a hyphen.
+The kind is secret_set or image_pull_secret; the status is ready, pending or
+failed; the source is managed or, for a Kubernetes Secret of your own cluster,
+referenced. Other values from the API are shown unchanged, missing ones as a
+hyphen.
 
 Examples:
   vbot cloud secrets list
@@ -70,12 +73,12 @@ Examples:
   vbot cloud secrets unset my-bot OLD_KEY
 `
 
-const helpDelete = `Delete a secret set with all its keys, or an image pull secret. This cannot be undone.
+const helpDelete = `Delete a secret set with all its keys, or an image pull secret.
 
 Usage: vbot cloud secrets delete NAME [OPTIONS]
 
 Options:
-  -s, --skip                delete without asking
+  -s, --skip                delete without asking; this cannot be undone
   -o, --organization ORG    organization (default: the current one)
       --no-input            never ask
       --json                print the result as JSON
@@ -134,7 +137,13 @@ func (ch *checker) names(args []string, most int, fields ...string) (named, rest
 func (ch *checker) newName(name string) {
 	if name != "" && !cloud.IsName(name, 63, "-") {
 		ch.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens only between them")
-	} else if strings.EqualFold(name, "references") {
+	}
+	ch.notReserved(name)
+}
+
+// notReserved refuses a name that is a route of the API.
+func (ch *checker) notReserved(name string) {
+	if strings.EqualFold(name, "references") {
 		ch.invalid("name", "NAME", "the API reserves the name references")
 	}
 }
@@ -239,12 +248,13 @@ func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJ
 			Status  orNull `json:"status"`
 			Region  orNull `json:"region"`
 			Message orNull `json:"message"`
+			Source  orNull `json:"source"`
 		}
 		answer := struct {
 			Secrets []entry `json:"secrets"`
 		}{[]entry{}}
 		for _, r := range rows {
-			answer.Secrets = append(answer.Secrets, entry{r.Name, orNull(r.Kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message)})
+			answer.Secrets = append(answer.Secrets, entry{r.Name, orNull(r.Kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message), orNull(r.Source)})
 		}
 		return writeJSON(c.app.stdout, answer)
 	}
@@ -256,9 +266,9 @@ func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJ
 		c.app.note("no secrets%s in %s", where, c.orgLabel())
 	}
 	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION")
+	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION\tSOURCE")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, orDash(r.Kind()), orDash(r.Status), orDash(r.Region))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Name, orDash(r.Kind()), orDash(r.Status), orDash(r.Region), orDash(r.Source))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -290,15 +300,20 @@ func (c *session) showSet(ctx context.Context, name, region string, asJSON bool)
 			Status  orNull   `json:"status"`
 			Region  orNull   `json:"region"`
 			Message orNull   `json:"message"`
+			Source  orNull   `json:"source"`
 			Keys    []string `json:"keys"`
-		}{name, cloud.KindSet, orNull(s.Status), orNull(s.Region), orNull(s.Message), append([]string{}, s.Keys...)})
+		}{name, cloud.KindSet, orNull(s.Status), orNull(s.Region), orNull(s.Message), orNull(s.Source), append([]string{}, s.Keys...)})
 	}
 	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\n", name, cloud.KindSet, orDash(s.Status), orDash(s.Region))
+	fmt.Fprintf(w, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\nSource:\t%s\n", name, cloud.KindSet, orDash(s.Status), orDash(s.Region), orDash(s.Source))
 	if s.Message != "" {
 		fmt.Fprintf(w, "Message:\t%s\n", s.Message)
 	}
-	fmt.Fprintf(w, "Keys:\t%d\n", len(s.Keys))
+	keys := fmt.Sprint(len(s.Keys))
+	if s.Source == cloud.SourceReferenced {
+		keys = "in your cluster"
+	}
+	fmt.Fprintf(w, "Keys:\t%s\n", keys)
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -393,6 +408,10 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 func (c *session) describe(ctx context.Context, name, key string) (string, error) {
 	s, err := c.Get(ctx, name)
 	switch {
+	case err == nil && s.Source == cloud.SourceReferenced && key == "":
+		return fmt.Sprintf("the reference to Kubernetes Secret %s of %s%s", name, c.orgLabel(), inRegion(s.Region)), nil
+	case err == nil && s.Source == cloud.SourceReferenced:
+		return "", referenced(name)
 	case err == nil && key == "":
 		return fmt.Sprintf("secret set %s of %s%s, with %s", name, c.orgLabel(), inRegion(s.Region), plural(len(s.Keys), "key")), nil
 	case err == nil && slices.Contains(s.Keys, key):
@@ -409,6 +428,70 @@ func (c *session) describe(ctx context.Context, name, key string) (string, error
 
 func kindWords(kind string) string {
 	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
+}
+
+// reference.
+
+const helpReference = `Register a Kubernetes Secret of your own cluster as a secret set.
+
+Usage: vbot cloud secrets reference NAME --region REGION [OPTIONS]
+
+NAME is the name of the Secret, and becomes the name of the set. The Secret
+stays in the cluster of the self-hosted region. Pipecat Cloud never sees its
+keys and values, and "vbot cloud secrets delete" removes only the reference.
+
+Options:
+  -r, --region REGION       self-hosted region of the Secret
+  -o, --organization ORG    organization (default: the current one)
+      --json                print the result as JSON
+  -h, --help                print this help
+
+Examples:
+  vbot cloud secrets reference my-bot --region pce-acme
+`
+
+// A referenceResult is the JSON result of reference.
+type referenceResult struct {
+	Name   string `json:"name"`
+	Region string `json:"region"`
+	Kind   orNull `json:"kind"`
+	Status orNull `json:"status"`
+}
+
+func setupReference(inv *invocation) runFunc {
+	var sc scope
+	sc.orgFlag(inv)
+	sc.regionFlag(inv)
+	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
+		var ch checker
+		named, _ := ch.names(args, 1, "name")
+		ch.empty(args, "name")
+		ch.existingName(named[0])
+		ch.notReserved(named[0])
+		if sc.region == nil {
+			ch.usage = append(ch.usage, problem{Field: "region", where: "--region", Message: "missing"})
+		}
+		ch.wrong = append(ch.wrong, sc.problems()...)
+		if err := ch.err(); err != nil {
+			return err
+		}
+		c, err := connect(ctx, a, sc)
+		if err != nil {
+			return err
+		}
+		r, err := c.Reference(ctx, named[0], sc.regionGiven())
+		if err != nil {
+			return err
+		}
+		region := cmp.Or(r.Region, sc.regionGiven())
+		a.note("registered %s %s of %s%s; the Secret stays in your cluster", kindWords(r.Kind()), named[0], c.orgLabel(), inRegion(region))
+		return inv.report(a, referenceResult{named[0], region, orNull(r.Kind()), orNull(r.Status)})
+	}
+}
+
+// referenced returns the error for keys that only the cluster knows.
+func referenced(name string) error {
+	return &failure{Code: codeRejected, Message: name + " refers to a Secret in your own cluster; its keys are managed there"}
 }
 
 // Shared by the commands.

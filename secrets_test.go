@@ -25,6 +25,7 @@ func TestSecretsTranscripts(t *testing.T) {
 		s.keep("broken", "eu-central", "failed", "A").message = "Provisioning failed.\n\x1b[2JRe-create the secret."
 		s.keep("hub", "us-west", "ready").kind = cloud.TypeImagePull
 		s.keep("cluster", "pce-acme", "unknown").source = "referenced"
+		s.keep("ours", "us-west", "ready", "A").source = "managed"
 		s.keep("bare", "", "")
 		s.keep("evil\x1b[2J\nforged  secret_set", "us-west", "ready")
 		s.keep("new-kind", "us-west", "paused").kind = "certificate"
@@ -34,7 +35,12 @@ func TestSecretsTranscripts(t *testing.T) {
 		s.noBulk = true
 		s.misbehave("PUT", right, right, status(403, "FORBIDDEN", "No more today"))
 	}
+	inCluster := func(s *standin) {
+		s.cluster = map[string]string{"team.keys": cloud.TypeSet, "registry": cloud.TypeImagePull, "taken": cloud.TypeSet}
+		s.keep("taken", "us-west", "ready", "A")
+	}
 	const (
+		postRef = "POST ~/secrets/references"
 		getList = "GET ~/secrets"
 		getSet  = "GET ~/secrets/app-secrets"
 		putSet  = "PUT ~/secrets/app-secrets"
@@ -66,6 +72,8 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"list-set-elsewhere", []string{"list", "app-secrets", "--region", "us-east"}, many, []string{getSet}, 1},
 		{"list-set-unknown", []string{"list", "nothing"}, many, []string{"GET ~/secrets/nothing"}, 1},
 		{"list-set-unknown-json", []string{"list", "nothing", "--json"}, many, []string{"GET ~/secrets/nothing"}, 1},
+		{"list-set-referenced", []string{"list", "cluster"}, many, []string{"GET ~/secrets/cluster"}, 0},
+		{"list-set-referenced-json", []string{"list", "cluster", "--json"}, many, []string{"GET ~/secrets/cluster"}, 0},
 		{"list-image-pull", []string{"list", "hub"}, many, []string{getHub, getList}, 1},
 		{"list-bad-arguments", []string{"list", "../x", "y", "--region", "a/b", "-o", ".."}, nil, nil, 2},
 
@@ -106,6 +114,7 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"unset-no-key", []string{"unset", "app-secrets", "NOPE", "--skip", "--json"}, many, []string{getSet}, 1},
 		{"unset-no-set", []string{"unset", "nothing", "A", "--skip"}, many, []string{"GET ~/secrets/nothing"}, 1},
 		{"unset-image-pull", []string{"unset", "hub", "A", "--skip"}, many, []string{getHub, getList}, 1},
+		{"unset-referenced", []string{"unset", "cluster", "A", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
 		{"unset-cannot-ask", []string{"unset", "app-secrets", "API_KEY"}, many, nil, 2},
 		{"unset-missing", []string{"unset"}, nil, nil, 2},
 		{"unset-bad", []string{"unset", "..", "API_KEY?force=1", "extra", "--skip"}, nil, nil, 2},
@@ -114,8 +123,19 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"delete-json", []string{"delete", "app-secrets", "--skip", "--json"}, many, []string{getSet, "DELETE ~/secrets/app-secrets"}, 0},
 		{"delete-image-pull", []string{"delete", "hub", "--skip"}, many, []string{getHub, getList, "DELETE ~/secrets/hub"}, 0},
 		{"delete-unknown", []string{"delete", "nothing", "--skip"}, many, []string{"GET ~/secrets/nothing"}, 1},
+		{"delete-referenced", []string{"delete", "cluster", "--skip"}, many, []string{"GET ~/secrets/cluster", "DELETE ~/secrets/cluster"}, 0},
 		{"delete-cannot-ask", []string{"delete", "app-secrets", "--no-input"}, many, nil, 2},
 		{"delete-bad", []string{"delete", "../services/my-agent", "--skip"}, nil, nil, 2},
+
+		{"reference", []string{"reference", "team.keys", "--region", "pce-acme"}, inCluster, []string{postRef}, 0},
+		{"reference-json", []string{"reference", "registry", "-r=pce-acme", "--json"}, inCluster, []string{postRef}, 0},
+		{"reference-hosted", []string{"reference", "registry", "-r=us-west", "--json"}, inCluster, []string{postRef}, 1},
+		{"reference-unknown", []string{"reference", "nothing", "-r=pce-acme"}, inCluster, []string{postRef}, 1},
+		{"reference-taken", []string{"reference", "taken", "-r=pce-acme"}, inCluster, []string{postRef}, 1},
+		{"reference-lost-answer", []string{"reference", "registry", "-r=pce-acme"}, func(s *standin) { inCluster(s); s.misbehave("POST", loseAnswer) }, []string{postRef, postRef}, 0},
+		{"reference-unreadable", []string{"reference", "registry", "-r=pce-acme"}, func(s *standin) { s.misbehave("POST", with200(`{"status":"OK"}`)) }, []string{postRef}, 1},
+		{"reference-missing", []string{"reference"}, nil, nil, 2},
+		{"reference-bad", []string{"reference", "references", "more", "--region", "", "--json"}, nil, nil, 2},
 
 		{"image-pull-new", []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss"}, nil, []string{getList, "PUT ~/secrets/reg"}, 0},
 		{"image-pull-new-json", []string{"image-pull-secret", "reg", "https://ghcr.io/", "bob:pa:ss", "--json", "--region=us-east"}, nil, []string{getList, "PUT ~/secrets/reg"}, 0},
@@ -303,7 +323,7 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 func TestNamesNeverLeadElsewhere(t *testing.T) {
 	s := newStandin(t)
 	for _, name := range []string{"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n", strings.Repeat("a", 64), `a\b`, "*"} {
-		for _, args := range [][]string{{"list", "--", name}, {"set", "--skip", "--", name, "A=1"}, {"unset", "--skip", "--", name, "A"}, {"unset", "a", name + "/", "--skip"},
+		for _, args := range [][]string{{"list", "--", name}, {"set", "--skip", "--", name, "A=1"}, {"unset", "--skip", "--", name, "A"}, {"unset", "a", name + "/", "--skip"}, {"reference", "--region=pce-a", "--", name}, {"reference", "a", "-r=" + name + "?"},
 			{"delete", "--skip", "--", name}, {"image-pull-secret", "--", name, "ghcr.io", "a:b"}, {"list", "-o=" + name + "/"}, {"list", "-r=" + name + "?"}} {
 			r := s.here(t, append([]string{"cloud", "secrets"}, args...)...)
 			if r.code != 2 {

@@ -324,8 +324,8 @@ func (s *setUpdate) load(ctx context.Context) error {
 	if err != nil {
 		return s.setError(ctx, s.name, err, codeRejected)
 	}
-	if was.Source == "referenced" {
-		return &failure{Code: codeRejected, Message: s.name + " refers to a secret in your own cluster; set its keys there"}
+	if was.Source == cloud.SourceReferenced {
+		return referenced(s.name)
 	}
 	if s.region != "" && was.Region != "" && s.region != was.Region {
 		return wrongRegion(s.name, was.Region, s.region)

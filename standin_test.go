@@ -31,8 +31,9 @@ type standin struct {
 	orgs     []string
 	personal bool // the token is one of a person; else the key of orgs[0]
 	sets     map[string]*kept
-	noBulk   bool     // only one key a request, as the Python client sends it
-	statuses []string // what the next reads say of the status; the last stays
+	cluster  map[string]string // the Kubernetes Secrets of region pce-acme, with their types
+	noBulk   bool              // only one key a request, as the Python client sends it
+	statuses []string          // what the next reads say of the status; the last stays
 	faults   map[string][]misbehaviour
 	log      []string
 	wanted   []string
@@ -164,7 +165,8 @@ func (s *standin) checkHeaders(r *http.Request, body []byte) {
 	if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
 		wrong("there is no bearer token")
 	}
-	if (r.Method == "PUT") != (r.Header.Get("Content-Type") == "application/json") || (r.Method == "PUT") != (len(body) > 0) {
+	writes := r.Method == "PUT" || r.Method == "POST"
+	if writes != (r.Header.Get("Content-Type") == "application/json") || writes != (len(body) > 0) {
 		wrong("%d bytes of %q", len(body), r.Header.Get("Content-Type"))
 	}
 	if r.URL.RawQuery != "" && (r.Method != "GET" || len(r.URL.Query()) != 1 || r.URL.Query().Get("region") == "") {
@@ -223,6 +225,10 @@ func (s *standin) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		s.list(w, r.URL.Query().Get("region"))
 	case r.Method == "GET" && len(path) == 1:
 		s.get(w, path[0])
+	case r.Method == "POST" && slices.Equal(path, []string{"references"}):
+		s.reference(w, body)
+	case slices.Contains(path, "references"):
+		s.t.Errorf("%s %s takes a route of the API for a set", r.Method, r.URL)
 	case r.Method == "PUT" && len(path) == 1:
 		s.put(w, path[0], body)
 	case r.Method == "DELETE" && len(path) > 0:
@@ -248,7 +254,7 @@ func (s *standin) list(w http.ResponseWriter, _ string) { // the filter is not d
 	rows := []map[string]string{}
 	for name, k := range s.sets { // in any order
 		row := map[string]string{"name": name, "type": k.kind}
-		for field, value := range map[string]string{"region": k.region, "status": s.status(k), "errorMessage": k.message} {
+		for field, value := range map[string]string{"region": k.region, "status": s.status(k), "errorMessage": k.message, "source": k.source} {
 			if value != "" {
 				row[field] = value
 			}
@@ -314,6 +320,10 @@ func (s *standin) put(w http.ResponseWriter, name string, body []byte) {
 		delete(s.writing, name)
 	}
 	k := s.sets[name]
+	if k != nil && k.source == cloud.SourceReferenced {
+		refuse(w, 409, "CONFLICT", "The name is used by a referenced secret")
+		return
+	}
 	region := "us-west"
 	if k != nil {
 		region = k.region
@@ -372,6 +382,32 @@ func (s *standin) put(w http.ResponseWriter, name string, body []byte) {
 	}
 	s.sets[name] = k
 	say(w, 202, map[string]string{"status": "OK", "region": k.region})
+}
+
+// reference registers a Kubernetes Secret, which the API looks for in the cluster.
+func (s *standin) reference(w http.ResponseWriter, body []byte) {
+	var in struct {
+		Name   string `json:"name"`
+		Region string `json:"region"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil || dec.More() || in.Name == "" || in.Region == "" {
+		s.t.Errorf("POST references: the body is not one of the API: %s", body)
+		return
+	}
+	kind := s.cluster[in.Name]
+	switch k := s.sets[in.Name]; {
+	case in.Region != "pce-acme":
+		refuse(w, 400, "GENERIC_BAD_REQUEST", "Secrets can be referenced in self-hosted regions only")
+	case kind == "":
+		refuse(w, 404, "NOT_FOUND", "Secret not found in the cluster")
+	case k != nil && k.source != cloud.SourceReferenced:
+		refuse(w, 409, "CONFLICT", "The name is used by a secret that is not referenced")
+	default:
+		s.sets[in.Name] = &kept{kind: kind, region: in.Region, status: "ready", source: cloud.SourceReferenced}
+		say(w, 200, map[string]string{"name": in.Name, "region": in.Region, "type": kind, "status": "ready"})
+	}
 }
 
 func (s *standin) remove(w http.ResponseWriter, path []string) {

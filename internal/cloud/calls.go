@@ -87,6 +87,7 @@ type Entry struct {
 	Type    string `json:"type"`
 	Region  string `json:"region"`
 	Status  string `json:"status"`
+	Source  string `json:"source"`
 	Message string `json:"errorMessage"`
 }
 
@@ -108,6 +109,10 @@ const (
 	KindSet       = "secret_set"
 	KindImagePull = "image_pull_secret"
 )
+
+// SourceReferenced marks a set that stands for a Kubernetes Secret in a cluster of
+// the organization. The API knows neither its keys nor its values.
+const SourceReferenced = "referenced"
 
 type secretList struct {
 	Sets *[]Entry `json:"sets"`
@@ -215,6 +220,27 @@ type confirmation struct {
 
 func (c *confirmation) check() error {
 	if !strings.EqualFold(c.Status, "ok") {
+		return errShape
+	}
+	return nil
+}
+
+// Reference registers a Kubernetes Secret of a self-hosted region as a set. The answer
+// is not in openapi.json.
+func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, error) {
+	var got reference
+	err := c.do(ctx, request{doing: "registering " + name + " in " + region, method: http.MethodPost, path: c.below("secrets", "references"),
+		body: struct {
+			Name   string `json:"name"`
+			Region string `json:"region"`
+		}{name, region}}, &got)
+	return (*Entry)(&got), err
+}
+
+type reference Entry
+
+func (r *reference) check() error {
+	if r.Name == "" {
 		return errShape
 	}
 	return nil
