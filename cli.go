@@ -383,22 +383,35 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 
 // readAll reads a file of at most limit bytes; "-" is stdin.
 func readAll(ctx context.Context, a *app, name string, limit int64) ([]byte, error) {
+	if name == "-" {
+		return interruptible(ctx, func() ([]byte, error) { return readBounded(a.stdin, limit) })
+	}
+	return readFile(ctx, a, name, limit, 0)
+}
+
+// readReady is readAll without stdin. A named pipe that nobody writes to is empty
+// instead of keeping vbot waiting.
+func readReady(ctx context.Context, a *app, name string, limit int64) ([]byte, error) {
+	return readFile(ctx, a, name, limit, syscall.O_NONBLOCK)
+}
+
+func readFile(ctx context.Context, a *app, name string, limit int64, mode int) ([]byte, error) {
 	return interruptible(ctx, func() ([]byte, error) {
-		in := a.stdin
-		if name != "-" {
-			f, err := os.Open(absolute(a.dir, name))
-			if err != nil {
-				return nil, rootCause(err)
-			}
-			defer f.Close()
-			in = f
+		f, err := os.OpenFile(absolute(a.dir, name), os.O_RDONLY|mode, 0)
+		if err != nil {
+			return nil, rootCause(err)
 		}
-		data, err := io.ReadAll(io.LimitReader(in, limit+1))
-		if err == nil && int64(len(data)) > limit {
-			err = fmt.Errorf("larger than %d bytes", limit)
-		}
-		return data, rootCause(err)
+		defer f.Close()
+		return readBounded(f, limit)
 	})
+}
+
+func readBounded(in io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("larger than %d bytes", limit)
+	}
+	return data, rootCause(err)
 }
 
 // absolute resolves name against dir.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +14,17 @@ import (
 type pair struct {
 	cloud.Pair
 	line int // first line in the file, from 1; 0 if not from a file
+	// word is the number of an argument without a value, from 1. The "key" may be a
+	// value whose key is missing, so messages give the number and not the word.
+	word int
+}
+
+// called returns the field of a problem with p, and what people see instead.
+func (p pair) called() (field, where string) {
+	if p.word > 0 {
+		return "secrets", fmt.Sprintf("pair %d", p.word)
+	}
+	return p.Key, p.Key
 }
 
 // A fault is an error in a line of a file. The message may repeat keys but no other
@@ -22,7 +34,100 @@ type fault struct {
 	message string
 }
 
-// parseDotenv reads the pairs of a dotenv file:
+// A secretsFile is what was read of a file. Use the pairs only if there are no
+// faults.
+type secretsFile struct {
+	pairs  []pair
+	faults []fault
+	blank  bool // a value may be empty
+	first  map[string]int
+}
+
+// parseSecrets reads one JSON object of strings, if data begins with a brace, or a
+// dotenv file. A byte-order mark is skipped. Invalid and duplicate keys are faults,
+// and so are empty values unless blank is set.
+func parseSecrets(data string, blank bool) ([]pair, []fault) {
+	if !utf8.ValidString(data) {
+		line := 1 + strings.Count(data[:invalidAt(data)], "\n")
+		return nil, []fault{{line, "the file is not valid UTF-8"}}
+	}
+	data = strings.TrimPrefix(data, "\ufeff")
+	f := &secretsFile{blank: blank, first: map[string]int{}}
+	if strings.HasPrefix(data, "{") {
+		f.readJSON(data)
+	} else {
+		f.readDotenv(data)
+	}
+	return f.pairs, f.faults
+}
+
+// add takes a key with its value, or the fault that it has.
+func (f *secretsFile) add(line int, key, value, message string) {
+	secret := cloud.NewSecret(value)
+	was, twice := f.first[key]
+	switch {
+	case !cloud.IsKey(key):
+		message = "invalid key; " + cloud.KeyRule // do not repeat it: it may be part of a secret
+	case message != "":
+		message = key + ": " + message
+	case value == "" && !f.blank:
+		message = key + ": the value is empty"
+	case valueFault(secret) != "":
+		message = key + ": " + valueFault(secret)
+	case twice:
+		message = fmt.Sprintf("%s is already set on line %d", key, was)
+	default:
+		f.first[key] = line
+		f.pairs = append(f.pairs, pair{Pair: cloud.Pair{Key: key, Value: secret}, line: line})
+		return
+	}
+	f.faults = append(f.faults, fault{line, message})
+}
+
+// valueFault returns why a value cannot be stored unchanged, or "".
+func valueFault(value cloud.Secret) string {
+	if !utf8.ValidString(value.Reveal()) {
+		return "the value is not valid UTF-8" // JSON would change it
+	}
+	if strings.ContainsRune(value.Reveal(), 0) {
+		return "the value contains a NUL character"
+	}
+	return ""
+}
+
+// readJSON reads one JSON object key by key: encoding/json alone accepts duplicates.
+func (f *secretsFile) readJSON(data string) {
+	line, at := 1, int64(0)
+	advance := func(to int64) {
+		line, at = line+strings.Count(data[at:to], "\n"), to
+	}
+	var whole json.RawMessage
+	if err := json.Unmarshal([]byte(data), &whole); err != nil {
+		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+			advance(max(0, e.Offset-1))
+		}
+		f.faults = []fault{{line, "invalid JSON"}} // the error may quote a value
+		return
+	}
+	dec := json.NewDecoder(strings.NewReader(data))
+	dec.Token() // the brace
+	for dec.More() {
+		key, _ := dec.Token()
+		advance(dec.InputOffset())
+		var got any
+		dec.Decode(&got)
+		value, ok := got.(string)
+		message := ""
+		if !ok {
+			message = "the value must be a string"
+		} else if strings.ContainsRune(value, utf8.RuneError) {
+			message = "the value contains U+FFFD, which stands for text that was lost" // or half a surrogate pair
+		}
+		f.add(line, key.(string), value, message)
+	}
+}
+
+// readDotenv reads the lines of a dotenv file:
 //
 //	# a comment, also after a value and white space
 //	KEY=value                   up to the end of the line, trimmed
@@ -31,34 +136,22 @@ type fault struct {
 //	KEY="a \"quoted\" value\n"  with \n, \t, \" and \\; other \ stay
 //
 // A quoted value may span lines. Lines end in LF, CRLF or CR; a CRLF inside quotes
-// becomes LF. A byte-order mark is skipped. Nothing is expanded. Empty values,
-// duplicate keys and anything else are faults; use the pairs only if there are none.
-func parseDotenv(data string) (pairs []pair, faults []fault) {
-	p := &dotenv{text: strings.TrimPrefix(data, "\ufeff"), line: 1}
-	if !utf8.ValidString(data) {
-		line := 1 + strings.Count(data[:invalidAt(data)], "\n")
-		return nil, []fault{{line, "the file is not valid UTF-8"}}
-	}
-	first := map[string]int{}
+// becomes LF. Nothing is expanded. Anything else is a fault.
+func (f *secretsFile) readDotenv(data string) {
+	p := &dotenv{text: data, line: 1}
 	for p.text != "" {
 		line := p.line
-		pr, message := p.pair()
-		if message == "" && pr.Key != "" {
-			if was, ok := first[pr.Key]; ok {
-				message = fmt.Sprintf("%s is already set on line %d", pr.Key, was)
-			} else {
-				first[pr.Key] = line
-			}
-		}
-		switch {
-		case message != "":
-			faults = append(faults, fault{line, message})
-		case pr.Key != "":
-			pr.line = line
-			pairs = append(pairs, pr)
+		p.skipBlanks()
+		if p.text == "" || strings.ContainsRune("#\r\n", rune(p.text[0])) {
+			p.rest()
+		} else if key, ok := p.key(); ok {
+			value, message := p.value()
+			f.add(line, key, value, message)
+		} else {
+			p.rest()
+			f.faults = append(f.faults, fault{line, "missing ="})
 		}
 	}
-	return pairs, faults
 }
 
 // invalidAt returns the index of the first byte that is not valid UTF-8.
@@ -79,14 +172,8 @@ type dotenv struct {
 	line int
 }
 
-// pair reads one line, or several if a quoted value spans them. It returns the zero
-// pair for a blank line or comment, and a message if there is a fault.
-func (p *dotenv) pair() (pr pair, message string) {
-	p.skipBlanks()
-	if p.text == "" || strings.ContainsRune("#\r\n", rune(p.text[0])) {
-		p.rest()
-		return pair{}, ""
-	}
+// key reads the text before the =. ok is false if the line has none.
+func (p *dotenv) key() (key string, ok bool) {
 	if after, ok := strings.CutPrefix(p.text, "export"); ok {
 		if bare := strings.TrimLeft(after, " \t"); bare != after && !strings.HasPrefix(bare, "=") {
 			p.text = bare
@@ -94,25 +181,11 @@ func (p *dotenv) pair() (pr pair, message string) {
 	}
 	end := strings.IndexAny(p.text, "=\r\n")
 	if end < 0 || p.text[end] != '=' {
-		p.rest()
-		return pair{}, "missing ="
+		return "", false
 	}
-	pr.Key = strings.TrimRight(p.text[:end], " \t")
+	key = strings.TrimRight(p.text[:end], " \t")
 	p.text = p.text[end+1:]
-	value, message := p.value()
-	switch {
-	// Do not repeat it: it may be part of a secret.
-	case !cloud.IsKey(pr.Key):
-		message = "the text before = is not a key; " + cloud.KeyRule
-	case message != "":
-		message = pr.Key + ": " + message
-	case value == "":
-		message = pr.Key + ": the value is empty"
-	case strings.ContainsRune(value, 0):
-		message = pr.Key + ": the value contains a NUL character"
-	}
-	pr.Value = cloud.NewSecret(value)
-	return pr, message
+	return key, true
 }
 
 // value reads the text after the = up to the end of the line.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +11,9 @@ import (
 	"vbot/internal/cloud"
 )
 
-// read is what parseDotenv makes of a file, as text: the pairs, or the faults.
+// read is what parseSecrets makes of a file, as text: the pairs, or the faults.
 func read(data string) string {
-	pairs, faults := parseDotenv(data)
+	pairs, faults := parseSecrets(data, false)
 	var out []string
 	for _, f := range faults {
 		out = append(out, fmt.Sprintf("%d: %s", f.line, f.message))
@@ -47,7 +48,7 @@ func TestDotenv(t *testing.T) {
 		{"K=\xe9", "1: the file is not valid UTF-8"},
 		{"\xff\xfeK\x00", "1: the file is not valid UTF-8"},
 		{"A=1\nB=\xe9", "2: the file is not valid UTF-8"},
-		{"a bad line\nK=\nL=1\n=x", "1: missing =\n2: K: the value is empty\n4: the text before = is not a key; " + cloud.KeyRule},
+		{"a bad line\nK=\nL=1\n=x", "1: missing =\n2: K: the value is empty\n4: invalid key; " + cloud.KeyRule},
 		{"K=a#b", `K="a#b"`},
 		{"K=a=b==", `K="a=b=="`},
 		{"K = v", `K="v"`},
@@ -83,12 +84,12 @@ func TestDotenv(t *testing.T) {
 		{`K="v"#c`, "1: K" + after},
 		{"K=\"a\nb\" x\nL=\"\"", "1: K" + after + "\n3: L: the value is empty"},
 		{"K='open\nL=1\nM=2", "1: K: missing closing '"},
-		{"bad key='x\ny'\nL=1\nK", "1: the text before = is not a key; " + cloud.KeyRule + "\n4: missing ="},
+		{"bad key='x\ny'\nL=1\nK", "1: invalid key; " + cloud.KeyRule + "\n4: missing ="},
 		{long + "=v", long + `="v"`},
-		{long + "K=v", "1: the text before = is not a key; " + cloud.KeyRule},
+		{long + "K=v", "1: invalid key; " + cloud.KeyRule},
 		{"1-a_B=v", `1-a_B="v"`},
 		{"K:v", "1: missing ="},
-		{"é=v", "1: the text before = is not a key; " + cloud.KeyRule},
+		{"é=v", "1: invalid key; " + cloud.KeyRule},
 		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is already set on line 1"},
 	} {
 		if got := read(c.in); got != c.want {
@@ -109,7 +110,10 @@ func FuzzDotenv(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
-		pairs, faults := parseDotenv(data)
+		if strings.HasPrefix(strings.TrimPrefix(data, "\ufeff"), "{") {
+			return // another format
+		}
+		pairs, faults := parseSecrets(data, false)
 		lines := 1 + strings.Count(data, "\n") + strings.Count(data, "\r")
 		for _, fault := range faults {
 			if fault.line < 1 || fault.line > lines || fault.message == "" {
@@ -125,13 +129,38 @@ func FuzzDotenv(f *testing.F) {
 			keys = append(keys, p.Key)
 			again.WriteString(quoteDotenv(p.Key, p.Value.Reveal()))
 		}
-		second, faults := parseDotenv(again.String())
+		second, faults := parseSecrets(again.String(), false)
 		if len(second) != len(pairs) || faults != nil {
 			t.Fatalf("%q: %d pairs, read again %d, with %v", data, len(pairs), len(second), faults)
 		}
 		for i, p := range second {
 			if p.Key != pairs[i].Key || p.Value.Reveal() != pairs[i].Value.Reveal() {
 				t.Errorf("%q: %s is %q, and read again %q", data, p.Key, pairs[i].Value.Reveal(), p.Value.Reveal())
+			}
+		}
+	})
+}
+
+// What is read of a JSON object is what encoding/json has.
+func FuzzObject(f *testing.F) {
+	for _, s := range []string{"{}", `{"K": "v"}`, "{\"K\":\n\"\\ud83d\\ude00\", \"L\": \"\"}", `{"K": "v", "K": "w"}`, `{"K": 1e999, "L": [{}], "M": null}`, `{"K": "\ud800"}`, `{"K"`, `{"K": "v"}x`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		data = "{" + strings.TrimPrefix(data, "{")
+		pairs, faults := parseSecrets(data, true)
+		for _, fault := range faults {
+			if fault.line < 1 || fault.line > 1+strings.Count(data, "\n") || fault.message == "" {
+				t.Errorf("%q: fault %+v", data, fault)
+			}
+		}
+		var want map[string]string
+		if err := json.Unmarshal([]byte(data), &want); err != nil && faults == nil {
+			t.Errorf("%q is not an object of strings: %v", data, err)
+		}
+		for _, p := range pairs {
+			if faults == nil && (p.Value.Reveal() != want[p.Key] || len(pairs) != len(want)) {
+				t.Errorf("%q: %s is %q in %q", data, p.Key, p.Value.Reveal(), want)
 			}
 		}
 	})
@@ -161,7 +190,7 @@ func BenchmarkDotenv(b *testing.B) {
 		fmt.Fprintf(&file, "export KEY_%d = \"value \\\"%d\\\"\" # note\n", i, i)
 	}
 	for b.Loop() {
-		if pairs, _ := parseDotenv(file.String()); len(pairs) != 1000 {
+		if pairs, _ := parseSecrets(file.String(), false); len(pairs) != 1000 {
 			b.Fatal(len(pairs))
 		}
 	}

@@ -55,6 +55,22 @@ func TestHiddenPrompt(t *testing.T) {
 	golden(t, "cloud/terminal-set.txt", []byte(term.text()))
 }
 
+// What would be removed is shown and confirmed with the rest.
+func TestPruneIsConfirmed(t *testing.T) {
+	for _, answer := range []string{"y", "n"} {
+		s := newStandin(t).want("GET ~/secrets/app")
+		s.keep("app", "us-west", "ready", "OLD", "GONE")
+		if answer == "y" {
+			s.want("PUT ~/secrets/app", "DELETE ~/secrets/app/GONE")
+		}
+		term := s.terminal(t, "secrets", "set", "app", "OLD=1", "NEW=2", "--prune")
+		term.sees("Store 2 keys and remove 1 key? [y/N] ")
+		term.types(answer + "\n")
+		term.ends()
+		golden(t, "cloud/terminal-prune-"+answer+".txt", []byte(term.text()))
+	}
+}
+
 // What was typed does not come back from an API that repeats it, either.
 func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	for _, args := range [][]string{{"secrets", "set", "app", "KEY", "--skip"}, {"secrets", "set", "app", "KEY", "--skip", "--json"}} {
@@ -70,7 +86,7 @@ func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	term := s.terminal(t, "secrets", "set", "app", "KEY", "--skip")
 	term.sees("KEY for app (hidden): ")
 	term.types("-----BEGIN PRIVATE KEY-----\r")
-	if code := term.ends(); code != 2 || !strings.Contains(term.text(), "--file") {
+	if code := term.ends(); code != 2 || !strings.Contains(term.text(), "--value-file") {
 		t.Errorf("the first line of a key: exit code %d\n%s", code, term.text())
 	}
 }

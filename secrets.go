@@ -13,6 +13,9 @@ import (
 	"vbot/internal/cloud"
 )
 
+// maxFile is the maximum size of a file with secrets, in bytes.
+const maxFile = 16 << 20
+
 const helpSecrets = `List, set, unset and delete secrets. Values are never shown.
 
 Usage: vbot cloud secrets COMMAND [ARGUMENTS] [OPTIONS]
@@ -31,7 +34,7 @@ Options:
 
 Examples:
   vbot cloud secrets list
-  vbot cloud secrets set my-bot --file server/.env
+  vbot cloud secrets set my-bot --file server/.env --skip-empty
 `
 
 const helpList = `List secret sets and image pull secrets, or the keys of a set.

@@ -84,6 +84,28 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"set-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run"}, many, []string{getSet}, 0},
 		{"set-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run", "--json"}, many, []string{getSet}, 0},
 		{"set-dry-run-new", []string{"set", "fresh", "A=1", "--dry-run", "--region", "us-east"}, nil, []string{getNew}, 0},
+		{"set-prune", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--skip"}, many, []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
+		{"set-prune-json", []string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"}, many,
+			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
+		{"set-prune-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run"}, many, []string{getSet}, 0},
+		{"set-prune-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run", "--json"}, many, []string{getSet}, 0},
+		{"set-prune-new", []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"}, many, []string{getNew, putNew}, 0},
+		{"set-prune-one-by-one", []string{"set", "app-secrets", "A=1", "B=2", "--prune", "--skip", "--json"},
+			func(s *standin) { many(s); s.noBulk = true },
+			[]string{getSet, putSet, putSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
+		{"set-prune-store-failed", []string{"set", "app-secrets", "A=1", "--prune", "--skip"},
+			func(s *standin) { many(s); s.misbehave("PUT", status(403, "FORBIDDEN", "No")) }, []string{getSet, putSet}, 1},
+		{"set-prune-store-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "--prune", "--skip", "--json"},
+			func(s *standin) { noMore(s); s.sets["app-secrets"].values["OLD"] = "old" }, []string{getSet, putSet, putSet, putSet}, 1},
+		{"set-prune-partial", []string{"set", "app-secrets", "Z=1", "--prune", "--skip"},
+			func(s *standin) { many(s); s.misbehave("DELETE", right, status(403, "FORBIDDEN", "No more today")) },
+			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 1},
+		{"set-prune-partial-json", []string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
+			func(s *standin) { many(s); s.misbehave("DELETE", status(403, "FORBIDDEN", "No more today")) },
+			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 1},
+		{"set-skip-empty-no-file", []string{"set", "fresh", "A=1", "--skip-empty", "--skip"}, nil, nil, 2},
+		{"set-words", []string{"set", "fresh", "hunter2", "hunter2", "A=1", "A", "aHVudGVyMg==", "c2VjcmV0=", "--no-input", "--skip"}, nil, nil, 2},
+		{"set-words-json", []string{"set", "fresh", "hunter2", "--no-input", "--skip", "--json"}, nil, nil, 2},
 		{"set-cannot-ask", []string{"set", "fresh", "A=1", "KEY"}, nil, nil, 2},
 		{"set-cannot-ask-json", []string{"set", "fresh", "A=1", "--json"}, nil, nil, 2},
 		{"set-nothing", []string{"set"}, nil, nil, 2},
@@ -157,7 +179,7 @@ func TestSecretsTranscripts(t *testing.T) {
 			}
 			r := s.here(t, append([]string{"cloud", "secrets"}, c.args...)...)
 			r.wantCode(t, c.code)
-			for _, hidden := range []string{"hunter2", "pa:ss", testToken, "n3w"} {
+			for _, hidden := range []string{"hunter2", "aHVudGVyMg", "c2VjcmV0", "pa:ss", testToken, "n3w"} {
 				if strings.Contains(r.stdout+r.stderr, hidden) {
 					t.Errorf("%s was printed", hidden)
 				}
@@ -371,6 +393,13 @@ func TestValuesNeverComeOut(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "s.env", inFile)
 	put(t, dir, "broken.env", inFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
+	object, err := json.Marshal(map[string]string{"KEY": planted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "s.json", string(object))
+	put(t, dir, "broken.json", string(object)+`, "pl4nted": "pl4nted"}`)
+	put(t, dir, "value", planted)
 	parts := []string{"pl4nted", "and-a-second-one"}
 	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
 	set := func(args ...string) []string { return append([]string{"cloud", "secrets", "set", "app"}, args...) }
@@ -397,6 +426,11 @@ func TestValuesNeverComeOut(t *testing.T) {
 		{"file", set("--file", "s.env", "--skip"), "", parts, nil},
 		{"broken file", set("--file", "broken.env", "--skip"), "", parts, nil},
 		{"stdin", set("--file", "-", "--skip"), inFile, parts, nil},
+		{"object", set("--file", "s.json", "--skip", "--prune"), "", parts, nil},
+		{"broken object", set("--file", "broken.json", "--skip"), "", parts, nil},
+		{"value file", set("--value-file", "KEY=value", "--skip"), "", parts, nil},
+		{"value in place of a file", set("--value-file", "KEY=pl4nted", "--value-file=pl4nted", "--skip"), "", parts, nil},
+		{"words", set("pl4nted", "pl4nted", "pl4nted=", "--skip", "--no-input"), "", parts, nil},
 		{"credentials", pull("ghcr.io", "bob:pl4nted-pw"), "", login, nil},
 		{"credentials as they are", pull("ghcr.io", "pl4nted-pw", "--no-encode"), "", login, nil},
 		{"credentials on stdin", pull("ghcr.io"), "bob:pl4nted-pw\n", login, nil},
@@ -442,7 +476,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 						if asJSON && !json.Valid([]byte(r.stdout)) || !asJSON && r.code != 0 && r.stdout != "" {
 							t.Errorf("%s on %s: exit code %d, and stdout is %q", name, method, r.code, r.stdout)
 						}
-						if v := s.values("app"); r.code == 0 && slices.Contains([]string{"pair", "pair, wait", "file", "stdin"}, w.name) && v["KEY"] != planted {
+						if v := s.values("app"); r.code == 0 && slices.Contains([]string{"pair", "pair, wait", "file", "stdin", "object", "value file"}, w.name) && v["KEY"] != planted {
 							t.Errorf("%s on %s: reported as stored, and holds %v", name, method, v)
 						}
 					}

@@ -9,57 +9,63 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"vbot/internal/cloud"
 )
-
-// maxFile is the maximum size of a secrets file, in bytes.
-const maxFile = 16 << 20
 
 const helpSet = `Create a secret set or add keys to one. Other keys of the set stay.
 
 Usage: vbot cloud secrets set NAME [KEY | KEY=VALUE]... [OPTIONS]
 
-NAME is 1 to 63 letters and digits, with hyphens only between them. There are four
-ways to pass a value. The first three keep it out of the shell's history and out of
-the process list, which every user of the machine can read:
+NAME is 1 to 63 letters and digits, with hyphens only between them. There are
+four ways to pass a value. The first three keep it out of the shell's history
+and out of the process list, which every user of the machine can read:
 
-  KEY            ask for the value in a hidden prompt
-  --file FILE    read pairs from a file such as .env
-  --file -       read pairs from stdin
-  KEY=VALUE      take the value from the command line
+  KEY                      ask for the value in a hidden prompt
+  --file FILE              read pairs from a file such as .env; - is stdin
+  --value-file KEY=PATH    the file PATH is the value, such as a private key
+  KEY=VALUE                take the value from the command line
 
-One argument may hold several pairs, with double quotes around values that contain
-white space: 'A=1 B="two words"'. In a file, each line is KEY=VALUE, with comments and
-'single' or "double" quotes as in other dotenv files. Nothing is expanded.
+One argument may hold several pairs, with double quotes around values that
+contain white space: 'A=1 B="two words"'. In FILE, each line is KEY=VALUE, with
+comments and 'single' or "double" quotes as in other dotenv files; or FILE is
+one JSON object of strings. Nothing is expanded.
 
 Options:
-  -f, --file FILE           read pairs from a file; - is stdin
-  -s, --skip                store without asking
-      --dry-run             show what would be stored; store nothing
-      --wait[=DURATION]     wait until the set is ready (default: no; bare --wait: 2m)
-  -r, --region REGION       region of a new set; must be the region of the agents that
-                            use it (default: the organization's)
-  -o, --organization ORG    organization (default: the current one)
-      --no-input            never ask
-      --json                print the result as JSON
-  -h, --help                print this help
+  -f, --file FILE              read pairs from a file; - is stdin
+      --value-file KEY=PATH    store a file byte for byte; repeatable
+      --skip-empty             leave out keys of FILE that have no value
+      --prune                  remove keys of the set that are neither given nor
+                               in FILE
+  -s, --skip                   store without asking
+      --dry-run                show what would be stored; store nothing
+      --wait[=DURATION]        wait until the set is ready, at most DURATION
+                               (default: no; without DURATION: 2m)
+  -r, --region REGION          region of a new set; must be the region of the
+                               agents that use it (default: the organization's)
+  -o, --organization ORG       organization (default: the current one)
+      --no-input               never ask
+      --json                   print the result as JSON
+  -h, --help                   print this help
 
 Examples:
   vbot cloud secrets set my-bot OPENAI_API_KEY
-  vbot cloud secrets set my-bot --file server/.env
+  vbot cloud secrets set my-bot --file server/.env --skip-empty
+  vbot cloud secrets set my-bot --value-file GOOGLE_CREDENTIALS_JSON=key.json
   pass show my-bot | vbot cloud secrets set my-bot --file - --skip --wait
   vbot cloud secrets set my-bot LOG_LEVEL=debug GREETING='hello there'
 `
 
 type setOptions struct {
 	scope
-	file    *string
-	skip    bool
-	dryRun  bool
-	noInput bool
-	wait    time.Duration
+	file       *string
+	valueFiles []string // KEY=PATH
+	skipEmpty  bool
+	prune      bool
+	skip       bool
+	dryRun     bool
+	noInput    bool
+	wait       time.Duration
 }
 
 func setupSet(inv *invocation) runFunc {
@@ -67,6 +73,9 @@ func setupSet(inv *invocation) runFunc {
 	o.orgFlag(inv)
 	o.regionFlag(inv)
 	textFlag(inv.set, func(s string) { o.file = &s }, "file", "f")
+	textFlag(inv.set, func(s string) { o.valueFiles = append(o.valueFiles, s) }, "value-file")
+	boolFlag(inv.set, &o.skipEmpty, "skip-empty")
+	boolFlag(inv.set, &o.prune, "prune")
 	boolFlag(inv.set, &o.skip, "skip", "s")
 	boolFlag(inv.set, &o.dryRun, "dry-run")
 	boolFlag(inv.set, &o.noInput, "no-input")
@@ -75,101 +84,150 @@ func setupSet(inv *invocation) runFunc {
 }
 
 func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
-	name, pairs, err := o.read(ctx, a, args)
+	s := &setUpdate{region: o.regionGiven()}
+	err := o.read(ctx, a, args, s)
 	if err != nil {
 		return err
 	}
-	c, err := signIn(a, o.scope)
-	if err != nil {
+	if s.session, err = signIn(a, o.scope); err != nil {
 		return err
 	}
-	if err := o.ask(ctx, a, name, pairs); err != nil {
+	if err := o.ask(ctx, a, s); err != nil {
 		return err
 	}
-	for _, p := range pairs {
-		c.Hide(p.Value)
-		c.Keep(p.Key)
+	for _, p := range s.pairs {
+		s.Hide(p.Value)
+		s.Keep(p.Key)
 	}
-	if err := c.findOrganization(ctx, nil); err != nil {
+	s.Keep(s.left...)
+	if err := s.findOrganization(ctx, nil); err != nil {
 		return err
 	}
-	s := &setUpdate{session: c, name: name, region: o.regionGiven(), pairs: pairs}
-	if err := s.load(ctx); err != nil {
+	if err := s.load(ctx, o.prune); err != nil {
 		return err
 	}
 	if o.dryRun {
 		if inv.json {
-			return writeJSON(a.stdout, s.result(keyPlanned))
+			return writeJSON(a.stdout, s.result(0, keyPlanned, keyPlanned))
 		}
 		_, err := io.WriteString(a.stdout, printable(s.plan()))
 		return err
 	}
 	if !o.skip {
 		a.note("%s", strings.TrimSuffix(s.plan(), "\n"))
-		if err := mustConfirm(ctx, a, "Store "+plural(len(pairs), "key")+"?", "nothing was stored"); err != nil {
+		question := "Store " + plural(len(s.pairs), "key")
+		if len(s.pruned) > 0 {
+			question += " and remove " + plural(len(s.pruned), "key")
+		}
+		if err := mustConfirm(ctx, a, question+"?", "nothing was stored"); err != nil {
 			return err
 		}
 	}
 	if err := s.store(ctx); err != nil {
 		return err
 	}
-	a.note("stored in secret set %s of %s%s:", name, c.orgLabel(), inRegion(s.region))
-	for _, k := range s.result(keyStored).Keys {
-		a.note("  %s  %s", k.Key, newOrReplaced(k.Replaced, "replaced"))
+	a.note("stored in secret set %s of %s%s:", s.name, s.orgLabel(), inRegion(s.region))
+	for _, k := range s.done().Keys {
+		a.note("  %s  %s", k.Key, k.words("replaced"))
 	}
 	if o.wait > 0 {
-		if s.status, err = c.waitReady(ctx, name, o.wait, s.readiness); err != nil {
-			return withResult(err, s.result(keyStored))
+		if s.status, err = s.waitReady(ctx, s.name, o.wait, s.readiness); err != nil {
+			return withResult(err, s.done())
 		}
 	}
-	return inv.report(a, s.result(keyStored))
+	return inv.report(a, s.done())
 }
 
-// read checks the command line and reads the file. Pairs whose value is still to be
+// read checks the command line and reads the files. Pairs whose value is still to be
 // asked for have an empty value.
-func (o *setOptions) read(ctx context.Context, a *app, args []string) (string, []cloud.Pair, error) {
+func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpdate) error {
 	var ch checker
-	named, rest := ch.names(args, -1, "name")
-	name := named[0]
+	names, rest := ch.names(args, -1, "name")
+	s.name = names[0]
 	ch.empty(args, "name")
-	ch.newName(name)
+	ch.newName(s.name)
 	ch.wrong = append(ch.wrong, o.problems()...)
 	if !o.dryRun {
 		ch.confirmation(a, o.skip, o.noInput, "set")
 	}
-	var pairs []pair
+	var named []pair // in the file, with and without a value
 	if o.file != nil {
-		pairs = ch.filePairs(ctx, a, *o.file)
-	}
-	if ctx.Err() != nil {
-		return "", nil, interrupted()
-	}
-	if o.file == nil && len(rest) == 0 && len(args) > 0 {
-		ch.missing("secrets", "nothing to store; pass KEY, KEY=VALUE or --file")
+		named = ch.filePairs(ctx, a, *o.file, o.skipEmpty)
+	} else if o.skipEmpty {
+		ch.usage = append(ch.usage, problem{Field: "skip-empty", where: "--skip-empty", Message: "needs --file"})
 	}
 	given := ch.argumentPairs(rest)
-	if len(pairs) > 0 {
-		// A key may come from the file or the command line, not both.
-		for _, p := range given {
-			if i := slices.IndexFunc(pairs, func(q pair) bool { return q.Key == p.Key }); i >= 0 {
-				ch.invalid(p.Key, p.Key, "is given twice: as an argument and on line %d of the file", pairs[i].line)
-			}
-		}
+	for _, arg := range o.valueFiles {
+		given = ch.valueFile(ctx, a, given, arg)
+	}
+	if ctx.Err() != nil {
+		return interrupted()
+	}
+	if o.file == nil && len(rest)+len(o.valueFiles) == 0 && len(args) > 0 {
+		ch.missing("secrets", "nothing to store; pass KEY, KEY=VALUE or --file")
 	}
 	for _, p := range given {
+		field, where := p.called()
+		// A key may come from the file or the command line, not both.
+		i := slices.IndexFunc(named, func(q pair) bool { return q.Key == p.Key })
+		if i >= 0 && !named[i].Value.Empty() {
+			ch.invalid(field, where, "is given twice: also on line %d of the file", named[i].line)
+		} else if i >= 0 {
+			named = slices.Delete(named, i, i+1)
+		}
 		if p.Value.Empty() && !o.dryRun && (o.noInput || !canAsk(a)) {
-			ch.usage = append(ch.usage, problem{Field: p.Key, where: p.Key, Message: "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE"})
+			ch.usage = append(ch.usage, problem{Field: field, where: where, Message: "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE"})
 		}
 	}
-	var all []cloud.Pair
-	for _, p := range append(pairs, given...) {
-		all = append(all, p.Pair)
+	var notes []string
+	if o.file != nil {
+		notes = s.addFile(fileLabel(*o.file), named)
 	}
-	return name, all, ch.err()
+	if s.pairs = append(s.pairs, given...); len(s.pairs) == 0 && len(s.left) > 0 {
+		ch.invalid("file", "--file", "no key in %s has a value", fileLabel(*o.file))
+	}
+	if err := ch.err(); err != nil {
+		return err
+	}
+	for _, text := range notes {
+		a.note("%s", text)
+	}
+	return nil
 }
 
-// filePairs reads the pairs of a file; "-" is stdin.
-func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
+// addFile adds the pairs of the file that have a value. The notes are about keys that
+// the bot would not get as python-dotenv reads them from the file.
+func (s *setUpdate) addFile(name string, pairs []pair) (notes []string) {
+	var expanded []string
+	for _, p := range pairs {
+		if p.Value.Empty() {
+			s.left = append(s.left, p.Key)
+			continue
+		}
+		s.pairs = append(s.pairs, p)
+		if strings.Contains(p.Value.Reveal(), "${") {
+			expanded = append(expanded, p.Key)
+		}
+	}
+	if len(s.left) > 0 {
+		notes = append(notes, name+": left out, without a value: "+strings.Join(s.left, ", "))
+	}
+	if len(expanded) > 0 {
+		notes = append(notes, name+": python-dotenv would expand ${ in "+strings.Join(expanded, ", ")+"; vbot stores it unchanged")
+	}
+	return notes
+}
+
+// fileLabel returns the name of a --file for messages.
+func fileLabel(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	return name
+}
+
+// filePairs reads the pairs of a file; "-" is stdin. blank allows empty values.
+func (ch *checker) filePairs(ctx context.Context, a *app, name string, blank bool) []pair {
 	if name == "-" && stdinEchoes(a) {
 		// The terminal would echo the values.
 		ch.invalid("file", "--file", "stdin is a terminal, which would show the values; pass KEY to enter its value in a hidden prompt")
@@ -180,18 +238,32 @@ func (ch *checker) filePairs(ctx context.Context, a *app, name string) []pair {
 		ch.invalid("file", "--file", "%s: %v", name, err)
 		return nil
 	}
-	pairs, faults := parseDotenv(string(data))
-	if name == "-" {
-		name = "stdin"
-	}
+	pairs, faults := parseSecrets(string(data), blank)
 	for _, f := range faults {
-		at := fmt.Sprintf("%s:%d", name, f.line)
+		at := fmt.Sprintf("%s:%d", fileLabel(name), f.line)
 		ch.invalid(at, at, "%s", f.message)
 	}
 	if len(pairs) == 0 && len(faults) == 0 {
-		ch.invalid("file", "--file", "%s contains no KEY=VALUE", name)
+		ch.invalid("file", "--file", "%s contains no KEY=VALUE", fileLabel(name))
 	}
 	return pairs
+}
+
+// valueFile appends the pair of a --value-file. What stands after the = may be a
+// value by mistake, so messages do not repeat it.
+func (ch *checker) valueFile(ctx context.Context, a *app, pairs []pair, arg string) []pair {
+	key, path, ok := strings.Cut(arg, "=")
+	if !ok || !cloud.IsKey(key) || path == "" {
+		ch.invalid("value-file", "--value-file", "must be KEY=PATH; %s", cloud.KeyRule)
+		return pairs
+	}
+	data, err := readReady(ctx, a, path, maxFile)
+	if err != nil {
+		ch.invalid(key, "--value-file "+key, "the file cannot be read: %v", err)
+		return pairs
+	}
+	p := pair{Pair: cloud.Pair{Key: key, Value: cloud.NewSecret(string(data))}}
+	return ch.add(pairs, p, 0, len(data) == 0)
 }
 
 // argumentPairs reads the arguments after the name.
@@ -218,56 +290,49 @@ func (ch *checker) argumentPairs(args []string) (pairs []pair) {
 
 // add appends the pair if it is valid. n is its number, from 1, for messages.
 func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
+	if p.Value.Empty() {
+		p.word = n
+	}
+	field, where := p.called()
 	switch {
 	case !cloud.IsKey(p.Key):
 		// Do not repeat it: it may be a value without its key.
 		ch.invalid("secrets", fmt.Sprintf("pair %d", n), "is neither KEY nor KEY=VALUE; %s", cloud.KeyRule)
 	case slices.ContainsFunc(pairs, func(q pair) bool { return q.Key == p.Key }):
-		ch.invalid(p.Key, p.Key, "is given twice")
+		ch.invalid(field, where, "is given twice")
 	case empty:
-		ch.invalid(p.Key, p.Key, "the value is empty")
+		ch.invalid(field, where, "the value is empty")
 	case valueFault(p.Value) != "":
-		ch.invalid(p.Key, p.Key, "%s", valueFault(p.Value))
+		ch.invalid(field, where, "%s", valueFault(p.Value))
 	default:
 		return append(pairs, p)
 	}
 	return pairs
 }
 
-// valueFault returns why a value cannot be stored unchanged, or "".
-func valueFault(value cloud.Secret) string {
-	if !utf8.ValidString(value.Reveal()) {
-		return "the value is not valid UTF-8" // JSON would change it
-	}
-	if strings.ContainsRune(value.Reveal(), 0) {
-		return "the value contains a NUL character"
-	}
-	return ""
-}
-
 // ask asks for the missing values.
-func (o *setOptions) ask(ctx context.Context, a *app, name string, pairs []cloud.Pair) error {
+func (o *setOptions) ask(ctx context.Context, a *app, s *setUpdate) error {
 	if o.dryRun {
 		return nil // it only shows names
 	}
 	var ch checker
-	for i, p := range pairs {
+	for i, p := range s.pairs {
 		if !p.Value.Empty() {
 			continue
 		}
-		value, err := hidden(ctx, a, p.Key+" for "+name+" (hidden):")
+		value, err := hidden(ctx, a, p.Key+" for "+s.name+" (hidden):")
 		if err != nil {
 			return err
 		}
-		pairs[i].Value = value
+		s.pairs[i].Value = value
+		field, where := p.called()
 		if value.Empty() {
-			ch.invalid(p.Key, p.Key, "the value is empty")
+			ch.invalid(field, where, "the value is empty")
 		} else if fault := valueFault(value); fault != "" {
-			ch.invalid(p.Key, p.Key, "%s", fault)
+			ch.invalid(field, where, "%s", fault)
 		} else if strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
 			// The rest of the key would go to whatever reads the terminal next.
-			return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: p.Key, where: p.Key,
-				Message: "a key of several lines cannot be typed; put it into a file in double quotes, and use --file"}}}
+			return oneProblem(codeInvalidConfig, field, where, "a key of several lines cannot be typed; use --value-file KEY=PATH")
 		}
 	}
 	return ch.err()
@@ -278,8 +343,10 @@ type setUpdate struct {
 	*session
 	name   string
 	region string // as requested; after load or store, the actual one
-	pairs  []cloud.Pair
+	pairs  []pair
+	left   []string   // keys of the file without a value, left out
 	was    *cloud.Set // nil if the set does not exist yet
+	pruned []string   // keys to remove, after load
 	status string
 }
 
@@ -287,6 +354,7 @@ type setUpdate struct {
 const (
 	keyPlanned  = "planned"
 	keyStored   = "stored"
+	keyRemoved  = "removed"
 	keyFailed   = "failed"
 	keyNotTried = "not_tried"
 )
@@ -304,19 +372,39 @@ type keyResult struct {
 	Key      string `json:"key"`
 	Result   string `json:"result"`
 	Replaced bool   `json:"replaced"`
+	Prune    bool   `json:"prune"` // remove it
 }
 
-// result returns the JSON result with the same result for every key.
-func (s *setUpdate) result(each string) setResult {
+// words returns what the result means. replaced is the word for a replaced value.
+func (k keyResult) words(replaced string) string {
+	if k.Prune {
+		return "removed"
+	}
+	return newOrReplaced(k.Replaced, replaced)
+}
+
+// result returns the JSON result after n changes: pairs are stored in order, and then
+// keys are pruned. next is the result of the change after those, rest of all others.
+func (s *setUpdate) result(n int, next, rest string) setResult {
 	r := setResult{s.name, orNull(s.region), s.was == nil, orNull(s.status), []keyResult{}}
 	for _, p := range s.pairs {
-		r.Keys = append(r.Keys, keyResult{p.Key, each, s.was != nil && slices.Contains(s.was.Keys, p.Key)})
+		r.Keys = append(r.Keys, keyResult{p.Key, keyStored, s.was != nil && slices.Contains(s.was.Keys, p.Key), false})
+	}
+	for _, key := range s.pruned {
+		r.Keys = append(r.Keys, keyResult{key, keyRemoved, false, true})
+	}
+	for i := n; i < len(r.Keys); i++ {
+		r.Keys[i].Result, next = next, rest
 	}
 	return r
 }
 
-// load reads the existing set, and refuses what the API would refuse.
-func (s *setUpdate) load(ctx context.Context) error {
+// done returns the JSON result after all changes.
+func (s *setUpdate) done() setResult { return s.result(len(s.pairs)+len(s.pruned), "", "") }
+
+// load reads the existing set, and refuses what the API would refuse. With prune, it
+// finds the keys that were not given.
+func (s *setUpdate) load(ctx context.Context, prune bool) error {
 	was, err := s.Get(ctx, s.name)
 	if cloud.IsNotFound(err) {
 		return nil
@@ -331,6 +419,12 @@ func (s *setUpdate) load(ctx context.Context) error {
 		return wrongRegion(s.name, was.Region, s.region)
 	}
 	s.was, s.region = was, cmp.Or(s.region, was.Region)
+	for _, key := range was.Keys {
+		given := slices.Contains(s.left, key) || slices.ContainsFunc(s.pairs, func(p pair) bool { return p.Key == key })
+		if prune && !given {
+			s.pruned = append(s.pruned, key)
+		}
+	}
 	return nil
 }
 
@@ -343,63 +437,80 @@ func (s *setUpdate) plan() string {
 	}
 	fmt.Fprintf(&b, "%s%s of %s%s:\n", kind, s.name, s.orgLabel(), inRegion(s.region))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, k := range s.result(keyPlanned).Keys {
-		fmt.Fprintf(w, "  %s\t%s\n", k.Key, newOrReplaced(k.Replaced, "replaces the current value"))
+	for _, k := range s.done().Keys {
+		fmt.Fprintf(w, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
 	}
 	w.Flush()
 	return b.String()
 }
 
 // store sends all pairs in one request. If the API refuses that form, it sends one
-// request per pair.
+// request per pair. Once all are stored it prunes, so that a failure loses nothing.
 func (s *setUpdate) store(ctx context.Context) error {
-	region, err := s.StorePairs(ctx, s.name, s.region, s.pairs)
+	var pairs []cloud.Pair
+	for _, p := range s.pairs {
+		pairs = append(pairs, p.Pair)
+	}
+	region, err := s.StorePairs(ctx, s.name, s.region, pairs)
 	if cloud.IsBadRequest(err) {
-		return s.storeOneByOne(ctx, err)
+		region, err = s.storeOneByOne(ctx, err)
+	}
+	if err != nil {
+		return err
 	}
 	s.region = cmp.Or(region, s.region)
-	return err
+	for i, key := range s.pruned {
+		if err := s.Remove(ctx, "removing key "+key+" of "+s.name, s.name, key); err != nil {
+			return s.partial(err, len(s.pairs)+i)
+		}
+	}
+	return nil
 }
 
 // storeOneByOne stores the pairs in order and stops at the first failure. whole is
 // the error of the single request for all pairs.
-func (s *setUpdate) storeOneByOne(ctx context.Context, whole error) error {
-	result := s.result(keyNotTried)
+func (s *setUpdate) storeOneByOne(ctx context.Context, whole error) (region string, err error) {
 	for i, p := range s.pairs {
-		region, err := s.StorePair(ctx, s.name, s.region, p)
-		if err == nil {
-			result.Keys[i].Result = keyStored
+		region, err = s.StorePair(ctx, s.name, s.region, p.Pair)
+		switch {
+		case err == nil:
 			s.region = cmp.Or(region, s.region)
-			continue
-		}
-		if i == 0 {
+		case i > 0:
+			return "", s.partial(err, i)
+		default:
 			if e := cloud.AsError(err); e != nil && e.Message != cloud.AsError(whole).Message {
-				return &failure{Code: e.Code(), Message: whole.Error() + "; " + e.Error(), err: err}
+				err = &failure{Code: e.Code(), Message: whole.Error() + "; " + e.Error(), err: err}
 			}
-			return err
+			return "", err
 		}
-		f := *asFailure(err)
-		if f.Code == codeInterrupted {
-			f.Message = fmt.Sprintf("interrupted; %d of %d keys are stored in %s", i, len(s.pairs), s.name)
-		} else {
-			f.Code = codePartial
-			f.Message = fmt.Sprintf("stored %d of %d keys in %s: %v", i, len(s.pairs), s.name, err)
-		}
-		f.hint = "run the same command again to finish"
-		result.Keys[i].Result = keyFailed // or unconfirmed
-		f.Problems = nil
-		for _, k := range result.Keys {
-			if k.Result == keyStored {
-				s.app.note("  %s  stored", k.Key)
-			} else {
-				f.Problems = append(f.Problems, problem{Field: k.Key, where: k.Key, Message: strings.ReplaceAll(k.Result, "_", " ")})
-			}
-		}
-		result.Region = orNull(s.region)
-		f.result = result
-		return &f
 	}
-	return nil
+	return region, nil
+}
+
+// partial returns the failure of a run that err ended after n changes.
+func (s *setUpdate) partial(err error, n int) error {
+	what := fmt.Sprintf("stored %d of %d keys in %s", n, len(s.pairs), s.name)
+	if more := n - len(s.pairs); more >= 0 {
+		what = fmt.Sprintf("stored %s in %s and removed %d of %d", plural(len(s.pairs), "key"), s.name, more, len(s.pruned))
+	}
+	f := *asFailure(err)
+	if f.Code == codeInterrupted {
+		f.Message = "interrupted; " + what
+	} else {
+		f.Code, f.Message = codePartial, fmt.Sprintf("%s: %v", what, err)
+	}
+	f.hint = "run the same command again to finish"
+	result := s.result(n, keyFailed, keyNotTried) // or unconfirmed
+	f.Problems = nil
+	for i, k := range result.Keys {
+		if i < n {
+			s.app.note("  %s  %s", k.Key, k.Result)
+		} else {
+			f.Problems = append(f.Problems, problem{Field: k.Key, where: k.Key, Message: strings.ReplaceAll(k.Result, "_", " ")})
+		}
+	}
+	f.result = result
+	return &f
 }
 
 // readiness returns the status of the set and the API's message about it.

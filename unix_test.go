@@ -222,6 +222,38 @@ func TestPipesThatNeverOpen(t *testing.T) {
 	}
 }
 
+// A value may come from a pipe, such as a shell's <(...), and vbot does not wait for
+// one that nobody writes to.
+func TestValueFromPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		skip(t, "no named pipes here: ", err)
+	}
+	for _, args := range [][]string{{"set", "fresh", "--skip", "--value-file", "KEY=pipe"}} {
+		s := newStandin(t)
+		r := with{env: s.env()}.vbot(t, dir, append([]string{"cloud", "secrets"}, args...)...)
+		r.wantCode(t, 2)
+	}
+	s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	cmd := vbotCommand(t, dir, "cloud", "secrets", "set", "fresh", "--skip", "--value-file", "KEY=/dev/fd/3")
+	cmd.Env = append(cmd.Env, s.env()...)
+	cmd.ExtraFiles = []*os.File{in}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond) // vbot waits for the value
+	out.WriteString("of a pipe\n")
+	out.Close()
+	if err := cmd.Wait(); err != nil || s.values("fresh")["KEY"] != "of a pipe\n" {
+		t.Errorf("%v, stored %q", err, s.values("fresh"))
+	}
+}
+
 // fullDisk is a directory on a file system of 16 KiB.
 func fullDisk(t *testing.T) string {
 	t.Helper()

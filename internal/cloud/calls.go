@@ -250,6 +250,9 @@ func (r *reference) check() error {
 // key. The caller has seen that it exists, so "not found" after a lost answer means
 // that it was removed.
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
+	for i := range path {
+		path[i] = c.asSaid(path[i])
+	}
 	err := c.do(ctx, request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...)}, &confirmation{})
 	if e := AsError(err); IsNotFound(err) && e.Unsure {
 		return nil
