@@ -30,6 +30,7 @@ const (
 	codeUnavailable   = "unavailable" // no answer; a later try may succeed
 	codeTimeout       = "timeout"
 	codePartial       = "partial" // some keys are stored
+	codeDiffers       = "differs" // a comparison found a difference; the listing stands on stdout
 	codeFailed        = "failed"  // anything else
 )
 

@@ -3,7 +3,7 @@
 // Output. stdout carries only the result: JSON, a listing, requested help or the
 // version. Progress, notes, questions, warnings and errors go to stderr. With
 // --json, stdout holds exactly one object, on failure too. Without --json, a
-// failing command leaves stdout empty.
+// failing command leaves stdout empty, unless it found a difference and lists it.
 //
 // Exit codes. 0: success. 1: failure (disk, network, API, existing files, not
 // found, declined, not signed in). 2: the command line or an input file is wrong
@@ -41,6 +41,7 @@ func commands() *command {
 			{name: "secrets", help: helpSecrets, setup: setupGroup, sub: []command{
 				{name: "list", help: helpList, setup: setupList},
 				{name: "set", help: helpSet, setup: setupSet},
+				{name: "check", help: helpCheck, setup: setupCheck},
 				{name: "unset", help: helpUnset, setup: setupUnset},
 				{name: "delete", help: helpDelete, setup: setupDelete},
 				{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull},

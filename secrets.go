@@ -23,6 +23,7 @@ Usage: vbot cloud secrets COMMAND [ARGUMENTS] [OPTIONS]
 Commands:
   list                 list sets and image pull secrets, or the keys of a set
   set                  create a set or add keys to one
+  check                compare the keys of a file with those of a set
   unset                remove a key from a set
   delete               delete a set or an image pull secret
   image-pull-secret    store the credentials of a private image registry

@@ -521,3 +521,103 @@ func (s *setUpdate) readiness(ctx context.Context) (status, message string, err 
 	}
 	return status, message, err
 }
+
+// check.
+
+const helpCheck = `Compare the keys of a file with those of a secret set, not the values.
+
+Usage: vbot cloud secrets check NAME --file FILE [OPTIONS]
+
+FILE has the form that "vbot cloud secrets set" reads; keys without a value
+count. The answer lists the keys that the set lacks (missing) and those that
+only the set has (extra). The exit code is 1 if any are missing.
+
+Options:
+  -f, --file FILE           file with the keys, such as .env; - is stdin
+  -o, --organization ORG    organization (default: the current one)
+      --json                print the result as JSON
+  -h, --help                print this help
+
+Examples:
+  vbot cloud secrets check my-bot --file server/.env.example
+`
+
+// A checkResult is the JSON result of check.
+type checkResult struct {
+	Name    string   `json:"name"`
+	Region  orNull   `json:"region"`
+	Status  orNull   `json:"status"`
+	Missing []string `json:"missing"`
+	Extra   []string `json:"extra"`
+}
+
+func setupCheck(inv *invocation) runFunc {
+	var sc scope
+	var file *string
+	sc.orgFlag(inv)
+	textFlag(inv.set, func(s string) { file = &s }, "file", "f")
+	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
+		var ch checker
+		named, _ := ch.names(args, 1, "name")
+		ch.empty(args, "name")
+		ch.existingName(named[0])
+		ch.wrong = append(ch.wrong, sc.problems()...)
+		var pairs []pair
+		if file != nil {
+			pairs = ch.filePairs(ctx, a, *file, true)
+		} else {
+			ch.usage = append(ch.usage, problem{Field: "file", where: "--file", Message: "missing"})
+		}
+		if ctx.Err() != nil {
+			return interrupted()
+		}
+		if err := ch.err(); err != nil {
+			return err
+		}
+		c, err := connect(ctx, a, sc)
+		if err != nil {
+			return err
+		}
+		return c.check(ctx, inv, named[0], *file, pairs)
+	}
+}
+
+// check prints how the keys of a set differ from those of pairs, read from file.
+func (c *session) check(ctx context.Context, inv *invocation, name, file string, pairs []pair) error {
+	s, err := c.Get(ctx, name)
+	if err != nil {
+		return c.setError(ctx, name, err, codeNotFound)
+	}
+	if s.Source == cloud.SourceReferenced {
+		return referenced(name)
+	}
+	r := checkResult{name, orNull(s.Region), orNull(s.Status), []string{}, []string{}}
+	extra := slices.Clone(s.Keys)
+	for _, p := range pairs {
+		if !slices.Contains(s.Keys, p.Key) {
+			r.Missing = append(r.Missing, p.Key)
+		}
+		extra = slices.DeleteFunc(extra, func(key string) bool { return key == p.Key })
+	}
+	r.Extra = append(r.Extra, extra...)
+	slices.Sort(r.Missing)
+	if !inv.json {
+		w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "KEY\tSTATE")
+		for _, key := range r.Missing {
+			fmt.Fprintf(w, "%s\tmissing\n", key)
+		}
+		for _, key := range r.Extra {
+			fmt.Fprintf(w, "%s\textra\n", key)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	if len(r.Missing) > 0 {
+		return &failure{Code: codeDiffers, result: r,
+			Message: fmt.Sprintf("secret set %s of %s lacks %s of %s", name, c.orgLabel(), plural(len(r.Missing), "key"), fileLabel(file))}
+	}
+	c.app.note("secret set %s of %s has all keys of %s", name, c.orgLabel(), fileLabel(file))
+	return inv.report(c.app, r)
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -126,10 +127,14 @@ func TestEnvExamplesCanBeStored(t *testing.T) {
 		}
 		dir := t.TempDir()
 		put(t, dir, ".env", filled(text, map[string]string{pairs[0].Key: "the-value # of the first"}))
-		s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+		s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets/fresh")
 		here{env: s.env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", ".env", "--skip-empty", "--skip").wantCode(t, 0)
 		if got := s.values("fresh"); len(got) == 0 || got[pairs[0].Key] != "the-value" {
 			t.Errorf("%s: stored %q", path, got)
+		}
+		r := here{env: s.env(), dir: dir}.vbot(t, "cloud", "secrets", "check", "fresh", "--file", ".env")
+		if missing := strings.Count(r.stdout, "  missing\n"); missing != len(pairs)-len(s.values("fresh")) || r.code != min(missing, 1) {
+			t.Errorf("%s: exit code %d, and check says\n%s", path, r.code, r.stdout)
 		}
 	}
 }
@@ -195,6 +200,49 @@ func TestPruneOfAHiddenKey(t *testing.T) {
 	r.wantCode(t, 0)
 	if strings.Contains(r.stderr, word) || len(s.values("app")) != 1 {
 		t.Errorf("the set holds %q, and it printed %s", s.values("app"), r.stderr)
+	}
+}
+
+// check compares the keys of a file with those of a set.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "same.env", "A=\n# C=\nB=hunter2\n")
+	put(t, dir, "more.env", "Z=hunter2\nB=\nA=1\nC=${A}\n")
+	put(t, dir, "less.json", `{"A": ""}`)
+	put(t, dir, "bad.env", "A=1\nhunter2\n")
+	const getApp = "GET ~/secrets/app"
+	for _, c := range []struct {
+		name, args string
+		want       []string
+		code       int
+	}{
+		{"same", "app --file same.env", []string{getApp}, 0},
+		{"same-json", "app --file same.env --json", []string{getApp}, 0},
+		{"differs", "app --file more.env", []string{getApp}, 1},
+		{"differs-json", "app --file more.env --json", []string{getApp}, 1},
+		{"extra", "app --file less.json", []string{getApp}, 0},
+		{"extra-json", "app --file less.json --json", []string{getApp}, 0},
+		{"stdin", "app --file -", []string{getApp}, 1},
+		{"bad-file", "app --file bad.env", nil, 2},
+		{"no-file", "app", nil, 2},
+		{"nothing", "--json", nil, 2},
+		{"unknown", "nothing --file same.env --json", []string{"GET ~/secrets/nothing"}, 1},
+		{"image-pull", "hub --file same.env", []string{"GET ~/secrets/hub", "GET ~/secrets"}, 1},
+		{"referenced", "cluster --file same.env", []string{"GET ~/secrets/cluster"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStandin(t).want(c.want...)
+			s.keep("app", "us-west", "pending", "B", "A")
+			s.keep("hub", "us-west", "ready").kind = "imagePullSecret"
+			s.keep("cluster", "pce-acme", "ready").source = "referenced"
+			r := here{env: s.env(), dir: dir, stdin: strings.NewReader("NEW=1\n")}.vbot(t, strings.Fields("cloud secrets check "+c.args)...)
+			r.wantCode(t, c.code)
+			if strings.Contains(r.stdout+r.stderr, "hunter2") || strings.HasSuffix(c.name, "-json") && !json.Valid([]byte(r.stdout)) {
+				t.Errorf("it printed %s%s", r.stdout, r.stderr)
+			}
+			golden(t, "cloud/check-"+c.name+".txt", s.transcript(r))
+		})
 	}
 }
 
