@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,19 +22,24 @@ const helpImagePull = `Store the credentials of a private image registry.
 
 Usage: vbot cloud secrets image-pull-secret NAME HOST [USER:PASSWORD] [OPTIONS]
 
-NAME is 1 to 63 letters and digits, with hyphens only between them. HOST is a bare
-host or an https URL. An existing secret of that name is updated without asking.
+NAME is 1 to 63 letters and digits, with hyphens only between them. HOST is a
+bare host or an https URL. An existing secret of that name is updated without
+asking.
 
 Without USER:PASSWORD, vbot asks for it in a hidden prompt or, if stdin is not a
-terminal, reads the first line of stdin. Both keep the password out of the shell's
-history and out of the process list, which every user of the machine can read.
+terminal, reads the first line of stdin. Both keep the password out of the
+shell's history and out of the process list, which every user of the machine can
+read. So does --docker-config, which takes what "docker login" stored for HOST,
+unless Docker left that to a credential helper.
 
 Options:
+      --docker-config FILE     read the credentials from a config.json of Docker
       --encode, --no-encode    encode USER:PASSWORD in base64 (default: yes);
                                otherwise send it unchanged
-      --wait[=DURATION]        wait until it is ready (default: no; bare --wait: 2m)
-  -r, --region REGION          region of a new secret; must be the region of the agents
-                               that use it (default: the organization's)
+      --wait[=DURATION]        wait until it is ready, at most DURATION
+                               (default: no; without DURATION: 2m)
+  -r, --region REGION          region of a new secret; must be the region of the
+                               agents that use it (default: the organization's)
   -o, --organization ORG       organization (default: the current one)
       --no-input               never ask
       --json                   print the result as JSON
@@ -39,11 +47,13 @@ Options:
 
 Examples:
   vbot cloud secrets image-pull-secret hub ghcr.io
-  printf '%s\n' "$USER_AND_TOKEN" | vbot cloud secrets image-pull-secret hub ghcr.io
+  vbot cloud secrets image-pull-secret hub ghcr.io < user-and-token.txt
+  vbot cloud secrets image-pull-secret hub docker.io --docker-config config.json
 `
 
 type imagePullOptions struct {
 	scope
+	docker  *string // file
 	encode  bool
 	noInput bool
 	wait    time.Duration
@@ -53,6 +63,7 @@ func setupImagePull(inv *invocation) runFunc {
 	o := &imagePullOptions{encode: true}
 	o.orgFlag(inv)
 	o.regionFlag(inv)
+	textFlag(inv.set, func(s string) { o.docker = &s }, "docker-config")
 	boolFlag(inv.set, &o.encode, "encode")
 	boolFlag(inv.set, &o.noInput, "no-input")
 	inv.set.Var(waitFlag{&o.wait}, "wait", "")
@@ -139,10 +150,23 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 		}
 	}
 	switch {
+	case len(rest) > 0 && o.docker != nil:
+		ch.missing("credentials", "are given twice: as an argument and with --docker-config")
 	case len(rest) > 0:
 		login = cloud.NewSecret(rest[0])
-	case len(args) < 2:
+	case host == "":
 		// Without a host there is nothing to ask for.
+	case o.docker != nil:
+		data, err := readReady(ctx, a, *o.docker, maxFile)
+		if err == nil {
+			login, err = dockerLogin(data, host)
+		}
+		if ctx.Err() != nil {
+			return "", "", cloud.Secret{}, interrupted()
+		}
+		if err != nil {
+			ch.invalid("docker-config", "--docker-config", "%s: %v", *o.docker, err)
+		}
 	case !o.noInput && canAsk(a):
 		return name, host, cloud.Secret{}, ch.err()
 	default:
@@ -211,4 +235,67 @@ func registry(s string) (string, bool) {
 // isHost reports whether s is a host name or an IP address.
 func isHost(s string) bool {
 	return cloud.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
+}
+
+// dockerLogin returns the USER:PASSWORD that a config.json of Docker has for the
+// registry. Its errors repeat nothing of the file.
+func dockerLogin(data []byte, registry string) (cloud.Secret, error) {
+	type entry struct{ Auth, Username, Password, IdentityToken string }
+	var config struct {
+		Auths       map[string]entry
+		CredsStore  string
+		CredHelpers map[string]string
+	}
+	if json.Unmarshal(data, &config) != nil {
+		return cloud.Secret{}, errors.New("not a config.json of Docker")
+	}
+	// Of several entries for the host, the one with the same path counts, or the first.
+	var found entry
+	for _, same := range []func(string) string{dockerHost, bareURL} {
+		for _, key := range slices.Backward(slices.Sorted(maps.Keys(config.Auths))) {
+			if same(key) == same(registry) {
+				found = config.Auths[key]
+			}
+		}
+	}
+	helper := config.CredsStore != ""
+	for key := range config.CredHelpers {
+		helper = helper || dockerHost(key) == dockerHost(registry)
+	}
+	login := found.Username + ":" + found.Password
+	if found.Auth != "" {
+		decoded, err := base64.StdEncoding.DecodeString(found.Auth)
+		if err != nil {
+			return cloud.Secret{}, errors.New("the auth of " + dockerHost(registry) + " is not base64")
+		}
+		login = string(decoded)
+	}
+	user, password, _ := strings.Cut(login, ":")
+	switch {
+	case user != "" && password != "":
+		return cloud.NewSecret(login), nil
+	case found.IdentityToken != "":
+		return cloud.Secret{}, errors.New("only an identity token for " + dockerHost(registry) + ", which is not a password; create an access token at the registry")
+	case helper:
+		return cloud.Secret{}, errors.New("the credentials for " + dockerHost(registry) + " are in a credential helper, which vbot does not run; pass them on stdin")
+	}
+	return cloud.Secret{}, errors.New("no credentials for " + dockerHost(registry))
+}
+
+// bareURL returns a registry without its scheme and a slash at the end.
+func bareURL(registry string) string {
+	_, bare, ok := strings.Cut(registry, "://")
+	if !ok {
+		bare = registry
+	}
+	return strings.ToLower(strings.TrimSuffix(bare, "/"))
+}
+
+// dockerHost returns the host of a registry. Docker Hub has several.
+func dockerHost(registry string) string {
+	host, _, _ := strings.Cut(bareURL(registry), "/")
+	if host == "docker.io" || host == "registry-1.docker.io" {
+		return "index.docker.io"
+	}
+	return host
 }

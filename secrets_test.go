@@ -400,6 +400,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 	put(t, dir, "s.json", string(object))
 	put(t, dir, "broken.json", string(object)+`, "pl4nted": "pl4nted"}`)
 	put(t, dir, "value", planted)
+	put(t, dir, "docker.json", `{"auths": {"ghcr.io": {"auth": "Ym9iOnBsNG50ZWQtcHc="}}}`)
 	parts := []string{"pl4nted", "and-a-second-one"}
 	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
 	set := func(args ...string) []string { return append([]string{"cloud", "secrets", "set", "app"}, args...) }
@@ -432,6 +433,8 @@ func TestValuesNeverComeOut(t *testing.T) {
 		{"value in place of a file", set("--value-file", "KEY=pl4nted", "--value-file=pl4nted", "--skip"), "", parts, nil},
 		{"words", set("pl4nted", "pl4nted", "pl4nted=", "--skip", "--no-input"), "", parts, nil},
 		{"check", []string{"cloud", "secrets", "check", "app", "--file", "s.env"}, "", parts, nil},
+		{"credentials of Docker", pull("ghcr.io", "--docker-config", "docker.json"), "", login, nil},
+		{"credentials of Docker, broken", pull("ghcr.io", "--docker-config", "broken.json"), "", login, nil},
 		{"credentials", pull("ghcr.io", "bob:pl4nted-pw"), "", login, nil},
 		{"credentials as they are", pull("ghcr.io", "pl4nted-pw", "--no-encode"), "", login, nil},
 		{"credentials on stdin", pull("ghcr.io"), "bob:pl4nted-pw\n", login, nil},

@@ -229,7 +229,7 @@ func TestValueFromPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		skip(t, "no named pipes here: ", err)
 	}
-	for _, args := range [][]string{{"set", "fresh", "--skip", "--value-file", "KEY=pipe"}} {
+	for _, args := range [][]string{{"set", "fresh", "--skip", "--value-file", "KEY=pipe"}, {"image-pull-secret", "reg", "ghcr.io", "--docker-config", "pipe"}} {
 		s := newStandin(t)
 		r := with{env: s.env()}.vbot(t, dir, append([]string{"cloud", "secrets"}, args...)...)
 		r.wantCode(t, 2)
