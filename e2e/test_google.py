@@ -1,8 +1,8 @@
 """The key of a Google service account: as a file on one's own machine, as text in the cloud."""
 
 import json
-import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -90,20 +90,22 @@ def test_the_key_as_a_file(project: bots.Project) -> None:
 
 
 def test_the_key_as_text(project: bots.Project) -> None:
-    """Put into .env as the README says it works there, and from there in the cloud."""
-    key, env_file = project.server / "key.json", project.server / ".env"
-    key.write_text(key_text())
+    """In single quotes in .env, and from its file with the README's command in the cloud."""
     project.write_env(**REST)
-    readme = (project.folder / "README.md").read_text()
-    command = re.search(r"(?m)^printf .*YOUR_KEY\.json.*$", readme)
-    assert command
-    bots.must("sh", "-c", command[0].replace("YOUR_KEY", "key"), cwd=project.server)
-    key.unlink()
+    with (project.server / ".env").open("a") as env_file:
+        env_file.write(f"GOOGLE_CREDENTIALS_JSON='{key_text()}'\n")
     meets_google(project, {})
 
+    (project.server / "key.json").write_text(key_text())
+    project.write_env(**REST, GOOGLE_APPLICATION_CREDENTIALS="")
+    readme = (project.folder / "README.md").read_text().replace("YOUR_KEY", "key")
+    command = re.search(r"(?m)^vbot cloud secrets (set (?:.*\\\n)*.*)$", readme)
+    assert command
+    args = shlex.split(command[1].replace("\\\n", " "))
     with CloudAPI() as api:
-        api.vbot("set", "google-secrets", "--file", str(env_file), "--skip")
+        api.vbot(*args, "--skip", cwd=project.server)
         stored = api.sets["google-secrets"].values
-    assert stored == {**REST, "GOOGLE_CREDENTIALS_JSON": key_text().rstrip("\n")}
-    os.remove(env_file)
+    assert stored == {**REST, "GOOGLE_CREDENTIALS_JSON": key_text()}
+    for name in ("key.json", ".env"):
+        (project.server / name).unlink()
     meets_google(project, stored)

@@ -44,6 +44,7 @@ class Stored:
     kind: str
     region: str
     values: dict[str, str] = field(default_factory=dict)
+    source: str = "managed"  # or referenced
 
 
 class CloudAPI:
@@ -111,11 +112,17 @@ class CloudAPI:
             case ["GET", "properties"]:
                 return 200, {"properties": {"defaultRegion": "us-west"}}
             case ["GET", "regions"]:
-                names = ["us-west", "us-east", "eu-central"]
+                names = ["us-west", "us-east", "eu-central", "pce-acme"]
                 return 200, {"regions": [{"code": n, "display_name": n} for n in names]}
             case ["GET", "secrets"]:
                 rows = [
-                    {"name": name, "type": s.kind, "region": s.region, "status": "ready"}
+                    {
+                        "name": name,
+                        "type": s.kind,
+                        "region": s.region,
+                        "status": "ready",
+                        "source": s.source,
+                    }
                     for name, s in self.sets.items()
                 ]
                 return 200, {"sets": rows}
@@ -128,8 +135,12 @@ class CloudAPI:
                 return 200, {
                     "region": self.sets[name].region,
                     "status": "ready",
+                    "source": self.sets[name].source,
                     "secrets": keys,
                 }
+            case ["POST", "secrets", "references"] if set(r.body) == {"name", "region"}:
+                self.sets[r.body["name"]] = Stored("secret", r.body["region"], source="referenced")
+                return 200, {**r.body, "type": "secret", "status": "ready"}
             case ["PUT", "secrets", name]:
                 return self._put(name, r)
             case ["DELETE", "secrets", name] if name in self.sets:
@@ -171,10 +182,10 @@ class CloudAPI:
             taken, self.requests = self.requests, []
         return taken
 
-    def vbot(self, *args: str) -> subprocess.CompletedProcess[str]:
+    def vbot(self, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         """Run our `vbot cloud secrets`."""
         env = {"VBOT_API_URL": self.url, "VBOT_TOKEN": TOKEN, "VBOT_ORGANIZATION": ORG}
-        return run([os.environ["VBOT"], "cloud", "secrets", *args], env)
+        return run([os.environ["VBOT"], "cloud", "secrets", *args], env, cwd)
 
     def pipecat(self, *args: str) -> subprocess.CompletedProcess[str]:
         """Run their `pipecat cloud secrets`."""
@@ -189,9 +200,12 @@ def error(code: str, message: str) -> dict[str, str]:
     return {"error": message, "code": code}
 
 
-def run(command: list[str], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run(
+    command: list[str], env: dict[str, str], cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         command,
+        cwd=cwd,
         env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "NO_COLOR": "1", **env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
