@@ -16,6 +16,10 @@ import every_bot
 import network
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="write the tables in docs/ anew")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if "VBOT" not in os.environ:
         pytest.exit("these checks are started with e2e/run", returncode=2)

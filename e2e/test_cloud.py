@@ -4,6 +4,7 @@ stand-in of the API: what one stores the other lists, and what both send for the
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,6 +52,42 @@ def test_what_theirs_stores_ours_lists(api: CloudAPI) -> None:
     assert [k["fieldName"] for k in theirs(api, "shared")["secrets"]] == ["B"]
     api.vbot("delete", "shared", "--skip")
     assert [s["name"] for s in theirs(api)["secretSets"]] == ["hub"]
+
+
+def test_a_referenced_secret(api: CloudAPI) -> None:
+    """Both register it with the same request, and both list what the other registered."""
+    for run, name in ((api.vbot, "our-keys"), (api.pipecat, "their-keys")):
+        run("reference", name, "--region", "pce-acme")
+    sent = [r for r in api.take() if r.method == "POST"]
+    assert [str(r) for r in sent] == ["POST /secrets/references"] * 2
+    assert [r.body for r in sent] == [
+        {"name": name, "region": "pce-acme"} for name in ("our-keys", "their-keys")
+    ]
+    assert {r.headers["Content-Type"] for r in sent} == {"application/json"}
+    api.vbot("set", "stored", "A=1", "--skip")
+    sources = {"our-keys": "referenced", "their-keys": "referenced", "stored": "managed"}
+    assert {s["name"]: s["source"] for s in ours(api)["secrets"]} == sources
+    assert {s["name"]: s["source"] for s in theirs(api)["secretSets"]} == sources
+    assert ours(api, "their-keys")["source"] == theirs(api, "our-keys")["source"] == "referenced"
+
+
+def test_a_set_in_step_with_a_file(api: CloudAPI, tmp_path: Path) -> None:
+    """What theirs stored, ours checks and prunes; theirs lists what is left."""
+    api.pipecat("set", "app", "A=1", "OLD=1", "EMPTY=1", "--skip")
+    (tmp_path / ".env").write_text("A=2\nEMPTY=\nNEW='two words'\n")
+    (tmp_path / "key.pem").write_bytes(b"-----BEGIN KEY-----\nYQ==\n-----END KEY-----\n")
+    fresh = ["--file", ".env", "--skip-empty", "--value-file", "PEM=key.pem", "--prune", "--skip"]
+    api.vbot("set", "app", *fresh, cwd=tmp_path)
+    assert {k["fieldName"] for k in theirs(api, "app")["secrets"]} == {"A", "EMPTY", "NEW", "PEM"}
+    assert api.sets["app"].values == {
+        "A": "2",
+        "EMPTY": "1",
+        "NEW": "two words",
+        "PEM": (tmp_path / "key.pem").read_text(),
+    }
+    api.take()
+    api.vbot("check", "app", "--file", ".env", cwd=tmp_path)
+    assert [str(r) for r in api.take()] == [GET]
 
 
 def test_both_store_the_same(api: CloudAPI) -> None:
@@ -102,6 +139,11 @@ REGIONS = "GET /regions"
             ["image-pull-secret", "hub", "https://ghcr.io", "bob:t0ken"],
             [GET_LIST, "PUT /secrets/hub"],
             [GET_LIST, "PUT /secrets/hub"],
+        ),
+        (
+            ["reference", "keys", "--region", "pce-acme"],
+            ["POST /secrets/references"],
+            [REGIONS, "POST /secrets/references"],
         ),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,
