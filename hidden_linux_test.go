@@ -249,9 +249,9 @@ func TestLoginAtATerminal(t *testing.T) {
 	term := openTerminal(t, cmd)
 	term.sees("Token (hidden): ")
 	term.types(testToken + "\r")
-	term.sees("Number (1): ")
+	term.sees("Number or name (Enter: acme): ")
 	term.types("7\n")
-	term.sees("is not a choice; enter a number from 1 to 3, an id or a name\nNumber (1): ")
+	term.sees("is not a choice; enter a number from 1 to 3 or a name\nNumber or name (Enter: acme): ")
 	term.types("beta\n")
 	if code := term.ends(); code != 0 || strings.Contains(term.text(), testToken) {
 		t.Errorf("exit code %d\n%s", code, term.text())

@@ -25,8 +25,8 @@ vbot creates TARGET_DIR if it does not exist. With bot options it defaults to th
 current directory. For a directory named quickstart, write ./quickstart. Existing
 files are never overwritten, except guides with --overwrite-guide.
 
-When TERM is unset or dumb, or with NO_COLOR or VBOT_PLAIN_PROMPTS=1, vbot asks with
-numbered lines.
+When TERM is unset or dumb, or with VBOT_PLAIN_PROMPTS=1, vbot asks with numbered
+lines.
 
 Bot options (any of them disables the questions):
 %s  -c, --config FILE                      read options from a JSON file; - is stdin;
@@ -41,6 +41,7 @@ Other options:
       --keep-existing                    keep existing files; write only missing ones
       --overwrite-guide                  replace existing guides with current ones
       --json                             print the result as JSON
+      --verbose                          list each file, as without a terminal
       --no-input                         never ask
   -h, --help                             print this help
 
@@ -62,6 +63,7 @@ type initOptions struct {
 	keepExisting   bool
 	overwriteGuide bool
 	noInput        bool
+	verbose        bool
 }
 
 func setupInit(inv *invocation) runFunc {
@@ -89,6 +91,7 @@ func setupInit(inv *invocation) runFunc {
 	boolFlag(inv.set, &o.keepExisting, "keep-existing")
 	boolFlag(inv.set, &o.overwriteGuide, "overwrite-guide")
 	boolFlag(inv.set, &o.noInput, "no-input")
+	boolFlag(inv.set, &o.verbose, "verbose")
 	inv.insteadFlag(listOptions, "list-options")
 	inv.insteadFlag(describeOptions, "describe-options")
 	return o.run
@@ -148,18 +151,6 @@ func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) e
 	return o.scaffold(ctx, a, inv, o.said[optName].text)
 }
 
-// quickstart returns the preset of `vbot init quickstart`.
-func quickstart() answers {
-	return answers{
-		optName:       {text: "vbot-quickstart"},
-		optTransports: {list: []string{"smallwebrtc", "daily"}},
-		optMode:       {text: modeCascade},
-		optSTT:        {text: "deepgram"},
-		optLLM:        {text: "openai"},
-		optTTS:        {text: "cartesia"},
-	}
-}
-
 // scaffold writes the bot that the options and the configuration file describe.
 func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, target string) error {
 	cat := newCatalog()
@@ -206,15 +197,15 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 	if err := p.refuse(); err != nil {
 		return err
 	}
-	return p.carryOut(ctx, a, inv, target, &cfg)
+	return o.carryOut(ctx, a, inv, p, target, &cfg)
 }
 
 // carryOut applies the plan and reports the result. cfg is nil for guides.
-func (p *plan) carryOut(ctx context.Context, a *app, inv *invocation, target string, cfg *config) error {
+func (o *initOptions) carryOut(ctx context.Context, a *app, inv *invocation, p *plan, target string, cfg *config) error {
 	if err := p.apply(ctx); err != nil {
 		return err
 	}
-	if err := p.report(a, inv, cfg); err != nil {
+	if err := p.report(a, inv, cfg, o.verbose || !readByPerson(a)); err != nil {
 		return err
 	}
 	if cfg != nil {
@@ -236,45 +227,37 @@ func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target s
 		return err
 	}
 	defer release()
-	w := &wizard{p: p, cat: newCatalog(), topics: topics(), dir: a.dir, target: target, keepExisting: o.keepExisting, overwriteGuide: o.overwriteGuide,
-		said: answers{}, done: map[string]bool{}}
-	scaffold, err := w.start(ctx)
+	w := newWizard(a, p, target)
+	w.keepExisting, w.overwriteGuide = o.keepExisting, o.overwriteGuide
+	err = o.askAndWrite(ctx, a, inv, w, release)
+	release()
+	w.overwriteGuide = o.overwriteGuide // see offerRefresh
+	command, title := w.command(), "To do the same without questions:"
+	if err != nil {
+		title = "Your answers so far, as a command line:"
+	}
+	if command != "" {
+		a.note("\n%s\n  %s", title, command)
+	}
+	return err
+}
+
+// askAndWrite calls release when the last question is answered: from then on Ctrl-C is
+// a signal again.
+func (o *initOptions) askAndWrite(ctx context.Context, a *app, inv *invocation, w *wizard, release func()) error {
+	cfg, plan, err := w.run(ctx)
 	if err != nil {
 		return err
 	}
-	again := []string{"--no-input"} // options for the same result
-	if scaffold {
-		cfg, plan, err := w.askAll(ctx)
-		if err != nil {
-			return err
-		}
-		o.keepExisting = w.keepExisting
-		if err := o.offerRefresh(ctx, a, plan); err != nil {
-			return err
-		}
-		release() // from here on Ctrl-C is a signal again
-		if err := plan.carryOut(ctx, a, inv, w.target, &cfg); err != nil {
-			return err
-		}
-		again = cfg.arguments(w.cat, w.name())
-	} else {
+	if cfg == nil {
 		release()
-		if err := o.writeGuides(ctx, a, inv, w.target); err != nil {
-			return err
-		}
+		return o.writeGuides(ctx, a, inv, w.target)
 	}
-	words := []string{"vbot init", shellPath(w.target)}
-	for _, arg := range again {
-		words = append(words, shellQuote(arg))
+	if err := o.offerRefresh(ctx, a, plan); err != nil {
+		return err
 	}
-	if o.keepExisting {
-		words = append(words, "--keep-existing")
-	}
-	if o.overwriteGuide {
-		words = append(words, "--overwrite-guide")
-	}
-	a.note("\nTo do the same without questions:\n  %s", strings.Join(words, " "))
-	return nil
+	release()
+	return o.carryOut(ctx, a, inv, plan, w.target, cfg)
 }
 
 // writeGuides writes the guides for a coding agent.
@@ -300,7 +283,7 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 			return err
 		}
 	}
-	return p.carryOut(ctx, a, inv, target, nil)
+	return o.carryOut(ctx, a, inv, p, target, nil)
 }
 
 // Reports.
@@ -332,18 +315,23 @@ func (p *plan) refuse() error {
 	return f
 }
 
-// report prints what was done: to stderr, and with --json to stdout.
-func (p *plan) report(a *app, inv *invocation, cfg *config) error {
+// report prints what was done: to stderr, with list each file, and with --json to
+// stdout.
+func (p *plan) report(a *app, inv *invocation, cfg *config, list bool) error {
 	for _, action := range []string{actionCreated, actionReplaced, actionKept} {
-		lines := []string{fmt.Sprintf("%s %s in %s:", action, plural(p.count(action), "file"), p.dir)}
+		if p.count(action) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s %s in %s", action, plural(p.count(action), "file"), p.dir)
+		if list {
+			text += ":"
+		}
 		for _, s := range p.steps {
-			if s.action == action {
-				lines = append(lines, "  "+s.path)
+			if list && s.action == action {
+				text += "\n  " + s.path
 			}
 		}
-		if len(lines) > 1 {
-			a.note("%s", strings.Join(lines, "\n"))
-		}
+		a.note("%s", text)
 	}
 	if p.count(actionUnchanged) == len(p.steps) {
 		a.note("nothing to do: all %s in %s are up to date", plural(len(p.steps), "file"), p.dir)
@@ -381,12 +369,30 @@ func (p *plan) nextSteps(a *app, target string, cfg config) {
   npm run dev               # then open the address it prints
 README.md says more.`, shellPath(filepath.Join(target, "client")))
 	}
+	needed := newProject(cfg, newCatalog()).keys()
+	fill := ""
+	if len(needed) > 0 {
+		fill = "      # fill in the keys below"
+	}
 	a.note(`
 Next, with uv (https://docs.astral.sh/uv):
   cd %s
-  cp .env.example .env      # fill in the keys
+  cp .env.example .env%s
   uv run bot.py
-%s`, shellPath(filepath.Join(target, "server")), then)
+%s`, shellPath(filepath.Join(target, "server")), fill, then)
+	for i, k := range needed {
+		if i == 0 {
+			a.note("\nKeys, and where to get them:")
+		}
+		line := k.names + "  " + k.page
+		if k.only != "" {
+			line += " (only for " + k.only + ")"
+		}
+		if len(line) > 78 {
+			line = strings.Replace(line, "  ", "\n    ", 1)
+		}
+		a.note("  %s", line)
+	}
 }
 
 // The guides.

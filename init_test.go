@@ -558,7 +558,7 @@ func TestArguments(t *testing.T) {
 		cfg := randomBot(t, cat, rng)
 		target := []string{"random bot", "another", "@@@"}[rng.IntN(3)]
 		dir := t.TempDir()
-		args := cfg.arguments(cat, nameFromDir(absolute(dir, target)))
+		args := cfg.answers().arguments(cat, nameFromDir(absolute(dir, target)))
 		var want, got, stderr bytes.Buffer
 		if err := writeJSON(&want, cfg); err != nil {
 			t.Fatal(err)

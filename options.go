@@ -217,6 +217,18 @@ var (
 	}
 )
 
+// quickstart returns the preset of `vbot init quickstart`.
+func quickstart() answers {
+	return answers{
+		optName:       {text: "vbot-quickstart"},
+		optTransports: {list: []string{"smallwebrtc", "daily"}},
+		optMode:       {text: modeCascade},
+		optSTT:        {text: "deepgram"},
+		optLLM:        {text: "openai"},
+		optTTS:        {text: "cartesia"},
+	}
+}
+
 // dialed maps the transports that need a dial mode to the option for it.
 var dialed = map[string]*option{"rtc_hosted_pstn": optPSTNMode, "tel_a_rtc_hosted_sip": optSIPMode}
 

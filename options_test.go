@@ -144,9 +144,12 @@ func wizardAnswers(t *testing.T, cat *catalog, want config) string {
 	}
 	defer in.Close()
 	defer person.Close()
-	answers := map[string]string{"How do you want to start?": "1", "Proceed?": "1"}
+	answers := map[string]string{"How do you want to start?": "scaffold", "Proceed?": "1"}
 	said := want.answers()
 	for _, topic := range topics() {
+		if len(topic.options) == 0 {
+			continue
+		}
 		o := topic.options[0]
 		words := said[o].list
 		switch {

@@ -26,6 +26,9 @@ func canAsk(a *app) bool {
 	return tty.IsTerminal(a.stdin) && tty.IsTerminal(a.stderr)
 }
 
+// readByPerson reports whether messages go to a terminal.
+func readByPerson(a *app) bool { return tty.IsTerminal(a.stderr) }
+
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
 func stdinEchoes(a *app) bool { return tty.IsTerminal(a.stdin) }
 
@@ -39,8 +42,13 @@ func confirm(ctx context.Context, a *app, question string) (bool, error) {
 }
 
 // A prompter asks the questions of one run. Its methods return context.Canceled if
-// the person leaves or ctx ends.
-type prompter struct{ *tty.Terminal }
+// the person leaves or ctx ends, and errBack for the question before, if back is set.
+type prompter struct {
+	*tty.Terminal
+	back bool
+}
+
+var errBack = tty.ErrBack
 
 // prompter returns the prompter of this run. It fails if stdin is not a file.
 func (a *app) prompter() (prompter, error) {
@@ -50,10 +58,10 @@ func (a *app) prompter() (prompter, error) {
 			return prompter{}, errors.New("cannot ask: stdin is not a terminal")
 		}
 		kind := a.getenv("TERM")
-		plain := kind == "" || kind == "dumb" || a.getenv("NO_COLOR") != "" || a.getenv("VBOT_PLAIN_PROMPTS") != ""
-		a.terminal.Store(tty.Open(in, a.stderr, plain))
+		plain := kind == "" || kind == "dumb" || a.getenv("VBOT_PLAIN_PROMPTS") != ""
+		a.terminal.Store(tty.Open(in, a.stderr, plain, a.getenv("NO_COLOR") == ""))
 	}
-	return prompter{a.terminal.Load()}, nil
+	return prompter{Terminal: a.terminal.Load()}, nil
 }
 
 // say prints lines between questions.
@@ -72,7 +80,7 @@ func (p prompter) ask(ctx context.Context, q question) error {
 	if p.Plain {
 		return q.plainly(ctx, p)
 	}
-	return p.Ask(ctx, printableQuestion{q})
+	return p.Ask(ctx, printableQuestion{q}, p.back)
 }
 
 // A printableQuestion is a question as the screen may show it: it contains names of
@@ -92,11 +100,27 @@ func (q printableQuestion) View(width, height int) tty.View {
 	return v
 }
 
+// How to go back, as a plain question reads it and as the others say it.
+const (
+	plainBack = "<"
+	backHelp  = "Left goes back"
+)
+
+// readLine reads the answer to a plain question.
+func (p prompter) readLine(ctx context.Context, prompt string) (string, error) {
+	said, err := p.Line(ctx, printable(prompt))
+	if err == nil && p.back && strings.TrimSpace(said) == plainBack {
+		err = errBack
+	}
+	return said, err
+}
+
 // A lineQuestion asks for a line of text.
 type lineQuestion struct {
 	ask      string
-	hint     string // shown after the question
+	yesNo    string // shown after a yes-or-no question
 	fallback string // the answer to Enter alone; "" if an answer must be typed
+	back     bool
 	// check validates the text, or the fallback if nothing is typed. note is shown
 	// below the question.
 	check  func(text string) (note string, ok bool)
@@ -130,24 +154,35 @@ func (q *lineQuestion) Press(k tty.Key) bool {
 	return ok
 }
 
+// head returns the question with what Enter takes.
+func (q *lineQuestion) head(enter string) string {
+	if q.yesNo == "" && q.fallback != "" {
+		return q.ask + " (" + enter + q.fallback + ")"
+	}
+	return q.ask + q.yesNo
+}
+
 func (q *lineQuestion) View(width, height int) tty.View {
-	v := tty.Head(q.ask+q.hint, &q.line, width)
+	v := tty.Head(q.head(""), &q.line, width)
 	says, ok := q.check(q.text())
 	if ok {
 		v.Rows = append(v.Rows, tty.Note(says, tty.Faint, width)...)
 	} else if q.wrong || !q.Blank() {
 		v.Rows = append(v.Rows, tty.Note(says, tty.Red, width)...)
 	}
+	if q.back {
+		v.Rows = append(v.Rows, tty.Note(backHelp, tty.Faint, width)...)
+	}
 	return v.Fit(height)
 }
 
 func (q *lineQuestion) plainly(ctx context.Context, p prompter) error {
-	prompt := printable(q.ask+q.hint) + ": "
-	if strings.HasSuffix(q.hint, "]") {
-		prompt = printable(q.ask+q.hint) + " "
+	prompt := q.head("Enter: ") + ": "
+	if q.yesNo != "" {
+		prompt = q.head("") + " "
 	}
 	for {
-		said, err := p.Line(ctx, prompt)
+		said, err := p.readLine(ctx, prompt)
 		if err != nil {
 			return err
 		}
@@ -163,10 +198,7 @@ func (q *lineQuestion) plainly(ctx context.Context, p prompter) error {
 
 // line asks for a line of text.
 func (p prompter) line(ctx context.Context, question, fallback string, check func(string) (string, bool)) (string, error) {
-	q := &lineQuestion{ask: question, fallback: fallback, check: check}
-	if fallback != "" {
-		q.hint = " (" + fallback + ")"
-	}
+	q := &lineQuestion{ask: question, fallback: fallback, check: check, back: p.back}
 	err := p.ask(ctx, q)
 	return q.Answer(), err
 }
@@ -175,9 +207,9 @@ func (p prompter) line(ctx context.Context, question, fallback string, check fun
 // is no, and is refused if the fallback is yes.
 func yesOrNo(question string, fallback bool) *lineQuestion {
 	yes := func(text string) bool { return strings.HasPrefix("yes", strings.ToLower(text)) }
-	q := &lineQuestion{ask: printable(question), hint: " [y/N]", fallback: "no"}
+	q := &lineQuestion{ask: printable(question), yesNo: " [y/N]", fallback: "no"}
 	if fallback {
-		q.hint, q.fallback = " [Y/n]", "yes"
+		q.yesNo, q.fallback = " [Y/n]", "yes"
 	}
 	q.check = func(text string) (string, bool) {
 		if !fallback || yes(text) || strings.HasPrefix("no", strings.ToLower(text)) {
@@ -197,21 +229,24 @@ func yesOrNo(question string, fallback bool) *lineQuestion {
 // confirm asks a yes-or-no question.
 func (p prompter) confirm(ctx context.Context, question string, fallback bool) (bool, error) {
 	q := yesOrNo(question, fallback)
+	q.back = p.back
 	err := p.ask(ctx, q)
 	return q.Answer() == "yes", err
 }
 
 // A choice is an entry of a menu.
 type choice struct {
-	label string   // shown first
-	id    string   // "stt_a", or ""
-	names []string // other names
-	note  string   // a short description, or ""
+	label  string   // shown first
+	id     string   // "stt_a", or ""
+	names  []string // other names to type; not shown
+	note   string   // a short description, or ""
+	detail string   // more about it, or ""; shown at the cursor
 }
 
-// matches reports whether the choice contains all words, which are in lower case.
+// matches reports whether label, id and names contain all words, which are in lower
+// case.
 func (c choice) matches(words []string) bool {
-	all := strings.ToLower(c.label + "\n" + c.id + "\n" + strings.Join(c.names, "\n") + "\n" + c.note)
+	all := strings.ToLower(c.label + "\n" + c.id + "\n" + strings.Join(c.names, "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
 }
 
@@ -235,6 +270,7 @@ type menu struct {
 	needed bool
 	// allow returns why the marked choices cannot be combined, or "". It may be nil.
 	allow  func(marked []int) string
+	back   bool
 	marked []int // in the order of marking; the answer after Enter
 	filter tty.Editor
 	at     int // the choice at the cursor, if the filter shows it
@@ -353,26 +389,40 @@ func (m *menu) enter() bool {
 	return m.wrong == ""
 }
 
-// menuPage is the maximum number of visible choices, so that earlier answers stay on
-// the screen.
-const menuPage = 12
+// menuPage is the maximum number of lines of a list. Earlier answers stay on the
+// screen, and few lines scroll away, out of reach, when a window is made narrower and
+// the terminal wraps them.
+const menuPage = 7
 
 func (m *menu) View(width, height int) tty.View {
 	shown := m.shown()
 	v := tty.Head(m.ask, &m.filter, width)
-	foot := []tty.Row{{{Style: tty.Faint, Text: "  " + m.help(len(shown))}}}
+	at := slices.Index(shown, m.at)
+	labels, ids := m.columns()
+	help, room := tty.Note(m.help(len(shown)), tty.Faint, width), height-len(v.Rows)
+	foot := help
+	if at >= 0 {
+		_, left := m.row(m.at, true, labels, ids, width)
+		about := slices.DeleteFunc([]string{left, m.choices[m.at].detail}, func(s string) bool { return s == "" })
+		foot = append(tty.Note(strings.Join(about, "; "), tty.Faint, width), help...)
+	}
+	if room-len(foot) < 3 {
+		foot = help[:1]
+	}
 	if m.wrong != "" {
 		foot = tty.Note(m.wrong, tty.Red, width)
 	}
-	rows := min(len(shown), menuPage, max(1, height-len(v.Rows)-len(foot)))
-	at := slices.Index(shown, m.at)
+	rows := min(len(shown), menuPage, max(1, room-len(foot)))
 	from := max(0, min(at-rows/2, len(shown)-rows))
-	labels, ids := 0, 0
-	for _, c := range m.choices {
-		labels, ids = max(labels, tty.Width(c.label)), max(ids, tty.Width(c.id))
-	}
 	for n, i := range shown[from : from+rows] {
-		v.Rows = append(v.Rows, m.row(i, from+n == at, labels, ids))
+		row, _ := m.row(i, from+n == at, labels, ids, width)
+		// The first and the last line say how many choices they stand for.
+		if above := from + 1; n == 0 && from > 0 && rows > 2 {
+			row = tty.Row{{Style: tty.Faint, Text: fmt.Sprintf("  %d more above", above)}}
+		} else if below := len(shown) - from - n; n == rows-1 && below > 1 && rows > 2 {
+			row = tty.Row{{Style: tty.Faint, Text: fmt.Sprintf("  %d more below", below)}}
+		}
+		v.Rows = append(v.Rows, row)
 	}
 	v.Rows = append(v.Rows, foot...)
 	return v.Fit(height)
@@ -381,20 +431,37 @@ func (m *menu) View(width, height int) tty.View {
 // help returns the line about keys.
 func (m *menu) help(shown int) string {
 	how := "Enter selects"
-	if m.several {
+	switch {
+	case shown == 0:
+		return "no match; Esc shows all"
+	case m.several && m.needed && len(m.marked) == 0:
+		how = "Enter selects, Space selects several"
+	case m.several:
 		how = "Space selects, Enter continues"
 	}
-	if shown == 0 {
-		return "no match; Esc shows all"
-	}
 	if len(m.choices) > menuPage {
-		return fmt.Sprintf("%d of %d; %s, type to filter", shown, len(m.choices), how)
+		how = fmt.Sprintf("%d of %d; %s, type to filter", shown, len(m.choices), how)
+	}
+	if m.back {
+		how += ", " + backHelp
 	}
 	return how
 }
 
-// row draws one choice. labels and ids are the widths of the columns.
-func (m *menu) row(i int, here bool, labels, ids int) tty.Row {
+// columns returns the widths of the labels and the ids.
+func (m *menu) columns() (labels, ids int) {
+	for _, c := range m.choices {
+		labels, ids = max(labels, tty.Width(c.label)), max(ids, tty.Width(c.id))
+	}
+	return labels, ids
+}
+
+// pad adds spaces up to the width.
+func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-tty.Width(s))) }
+
+// row draws one choice. labels and ids are the widths of the columns. left is what
+// does not fit.
+func (m *menu) row(i int, here bool, labels, ids, width int) (row tty.Row, left string) {
 	c := m.choices[i]
 	pointer, style := "  ", tty.Normal
 	if here {
@@ -407,51 +474,35 @@ func (m *menu) row(i int, here bool, labels, ids int) tty.Row {
 		}
 		pointer += box
 	}
-	r := tty.Row{{Style: style, Text: pointer + c.label}}
-	if rest := c.rest(ids); rest != "" {
-		r = append(r, tty.Span{Style: tty.Faint, Text: strings.Repeat(" ", labels-tty.Width(c.label)+2) + rest})
+	label := pad(c.label, labels)
+	rest := c.rest(ids)
+	if len(pointer)+labels+2+tty.Width(rest) > width-1 {
+		rest, left = c.id, c.note
 	}
-	return r
+	if len(pointer)+labels+2+ids > width-1 {
+		rest, left = "", strings.TrimSpace(c.id+" "+c.note)
+	}
+	if rest == "" {
+		return tty.Row{{Style: style, Text: pointer + c.label}}, left
+	}
+	return tty.Row{{Style: style, Text: pointer + label[:len(c.label)]}, {Style: tty.Faint, Text: label[len(c.label):] + "  " + rest}}, left
 }
 
-// rest returns the text after the label: id, padded to ids columns, names and note.
+// rest returns the text after the label: the id, padded to ids columns, and the note.
 func (c choice) rest(ids int) string {
-	rest := ""
-	if ids > 0 {
-		rest = c.id + strings.Repeat(" ", ids-tty.Width(c.id)+2)
+	if ids == 0 {
+		return c.note
 	}
-	rest += strings.Join(c.names, " ")
-	if c.note != "" && len(c.names) > 0 {
-		rest += "  "
-	}
-	return strings.TrimRight(rest+c.note, " ")
+	return strings.TrimRight(pad(c.id, ids)+"  "+c.note, " ")
 }
 
-// plainly prints numbered choices and reads numbers, ids or names.
+// plainly prints numbered choices and reads numbers, ids or names. Any other text
+// narrows the list.
 func (m *menu) plainly(ctx context.Context, p prompter) error {
-	labels, ids := 0, 0
-	for _, c := range m.choices {
-		labels, ids = max(labels, tty.Width(c.label)), max(ids, tty.Width(c.id))
-	}
-	digits := len(strconv.Itoa(len(m.choices)))
 	p.say("%s", m.ask)
-	for i, c := range m.choices {
-		line := fmt.Sprintf("  %*d  %s%s  %s", digits, i+1, c.label, strings.Repeat(" ", labels-tty.Width(c.label)), c.rest(ids))
-		p.say("%s", strings.TrimRight(line, " "))
-	}
-	fallback, ask := strconv.Itoa(m.at+1), "Number"
-	if m.several {
-		ask = "Numbers, such as 1,3"
-		var numbers []string
-		for _, i := range m.marked {
-			numbers = append(numbers, strconv.Itoa(i+1))
-		}
-		if len(numbers) > 0 || !m.needed {
-			fallback = cmp.Or(strings.Join(numbers, ","), "none")
-		}
-	}
+	m.list(p)
 	for {
-		said, err := p.Line(ctx, ask+" ("+fallback+"): ")
+		said, err := p.readLine(ctx, m.plainPrompt())
 		if err != nil {
 			return err
 		}
@@ -461,9 +512,51 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 				m.marked = chosen
 				return nil
 			}
+			p.say("%s", wrong)
+			continue
 		}
-		p.say("%s", wrong)
+		m.filter = tty.Editor{}
+		if strings.TrimSpace(said) != "?" {
+			m.filter.Insert(said)
+		}
+		if shown := len(m.shown()); shown == 0 {
+			m.filter = tty.Editor{}
+			p.say("%s", wrong)
+			continue
+		} else if shown < len(m.choices) {
+			p.say("%d of %d match; ? lists all:", shown, len(m.choices))
+		}
+		m.seek()
+		m.list(p)
 	}
+}
+
+// list prints the choices that match the filter.
+func (m *menu) list(p prompter) {
+	labels, ids := m.columns()
+	for _, i := range m.shown() {
+		c := m.choices[i]
+		line := fmt.Sprintf("  %*d  %s  %s", len(strconv.Itoa(len(m.choices))), i+1, pad(c.label, labels), c.rest(ids))
+		if c.detail != "" && !m.Blank() {
+			line = strings.TrimRight(line, " ") + "; " + c.detail
+		}
+		p.say("%s", strings.TrimRight(line, " "))
+	}
+}
+
+// plainPrompt says what can be typed, and what Enter takes.
+func (m *menu) plainPrompt() string {
+	ask, enter := "Number or name", m.choices[m.at].label
+	if len(m.choices) > menuPage {
+		ask += ", or part of a name for a shorter list"
+	}
+	if m.several {
+		ask = "Numbers or names, such as 1,3"
+		if len(m.marked) > 0 || !m.needed {
+			enter = m.Answer()
+		}
+	}
+	return ask + " (Enter: " + enter + "): "
 }
 
 // read parses the typed choices. wrong is the problem, or "".
@@ -487,7 +580,7 @@ func (m *menu) read(said string) (chosen []int, wrong string) {
 	for _, word := range words {
 		i := m.find(strings.TrimSpace(word))
 		if i < 0 {
-			return nil, fmt.Sprintf("%q is not a choice; enter a number from 1 to %d, an id or a name", strings.TrimSpace(word), len(m.choices))
+			return nil, fmt.Sprintf("%q is not a choice; enter a number from 1 to %d or a name", strings.TrimSpace(word), len(m.choices))
 		}
 		if !slices.Contains(chosen, i) {
 			chosen = append(chosen, i)
@@ -521,7 +614,7 @@ func (m *menu) find(word string) int {
 
 // choose asks for one choice and returns its index. at is the preselected index.
 func (p prompter) choose(ctx context.Context, question string, choices []choice, at int) (int, error) {
-	m := &menu{ask: question, choices: choices, at: at}
+	m := &menu{ask: question, choices: choices, at: at, back: p.back}
 	if err := p.ask(ctx, m); err != nil {
 		return 0, err
 	}

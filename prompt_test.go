@@ -42,7 +42,7 @@ func drawing(q question, width, height int) string {
 func TestMenuKeys(t *testing.T) {
 	m := func() *menu {
 		return &menu{ask: "Which?", choices: []choice{
-			{label: "Alpha", id: "x_a", names: []string{"first", "one"}}, {label: "Beta"}, {label: "Alphabet", id: "x_aa"}, {label: "Gamma rays"},
+			{label: "Alpha", id: "x_a", names: []string{"first", "one"}}, {label: "Beta", note: "zzz", detail: "zzz"}, {label: "Alphabet", id: "x_aa"}, {label: "Gamma rays"},
 		}}
 	}
 	for keys, want := range map[string]string{
@@ -105,7 +105,7 @@ func TestPlainAnswers(t *testing.T) {
 // Questions in windows of all sizes.
 func TestViews(t *testing.T) {
 	services := func() *menu { return serviceMenu(kindTTS) }
-	dir := &lineQuestion{ask: "Directory", hint: " (my-bot)", fallback: "my-bot", check: func(s string) (string, bool) {
+	dir := &lineQuestion{ask: "Directory", fallback: "my-bot", check: func(s string) (string, bool) {
 		return "exists; its files are not overwritten", !strings.Contains(s, "!")
 	}}
 	var b strings.Builder
@@ -124,6 +124,11 @@ func TestViews(t *testing.T) {
 	several := services()
 	several.several = true
 	show("several", several, " \x1b[B\x1b[B ", 40, 6)
+	needed := services()
+	needed.several, needed.needed, needed.back = true, true, true
+	show("several, at least one", needed, "", 80, 8)
+	show("several, at least one", needed, "\x1b[6~ ", 80, 8)
+	dir.back = true
 	show("line", dir, "", 80, 24)
 	show("line", dir, "日本語のディレクトリ", 20, 10)
 	show("line", dir, "!", 20, 10)
@@ -136,7 +141,7 @@ func TestViews(t *testing.T) {
 func serviceMenu(kind string) *menu {
 	m := &menu{ask: "Text to speech"}
 	for _, p := range newCatalog().all(kind) {
-		m.choices = append(m.choices, choice{label: p.label, id: p.id, names: p.names, note: strings.Join(p.needs(), ", ")})
+		m.choices = append(m.choices, describe(p))
 	}
 	return m
 }

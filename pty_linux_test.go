@@ -253,7 +253,7 @@ func TestRefreshIsOffered(t *testing.T) {
 			dir := t.TempDir()
 			put(t, dir, "target/AGENTS.md", old)
 			term := openTerminal(t, vbotCommand(t, dir, "init", "target"))
-			term.types("2\n") // the guides
+			term.types("3\n") // the guides
 			term.sees("AGENTS.md was written by an older vbot. Replace it and lose any changes you made? [y/N] ")
 			term.types(c.keys)
 			if code := term.ends(); code != c.code {

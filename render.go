@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -462,6 +463,52 @@ func (s service) must(v variable) string {
 		}
 	}
 	return text
+}
+
+// keys are variables that must be set, and where to get them.
+type keys struct {
+	names string
+	page  string // or a description, if there is no page
+	only  string // the transport without which nobody needs them, or ""
+}
+
+// keys returns what the service requires.
+func (s service) keys() (out []keys) {
+	elsewhere := map[string]string{} // pages of variables that begin with a word, such as TWILIO
+	for _, v := range s.env {
+		if !v.required {
+			continue
+		}
+		k := keys{names: strings.ReplaceAll(s.must(v), "`", ""), page: cmp.Or(s.keysURL, v.note)}
+		vendor, _, _ := strings.Cut(v.name, "_")
+		if _, page, ok := strings.Cut(v.note, " from https://"); ok {
+			elsewhere[vendor] = "https://" + page
+		} else if v.server {
+			k.page = v.note
+		}
+		k.page = cmp.Or(elsewhere[vendor], k.page)
+		if last := len(out) - 1; last >= 0 && out[last].page == k.page {
+			out[last].names += " and " + k.names
+		} else {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// keys returns what the bot requires: each variable once.
+func (p *project) keys() (out []keys) {
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		for _, k := range s.keys() {
+			if s.kind == kindTransport && s.generic == "" && len(p.Transports) > 1 {
+				k.only = s.label
+			}
+			if !slices.ContainsFunc(out, func(o keys) bool { return o.names == k.names }) {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
 }
 
 // Needed lists the variables that the transport requires, for a sentence.

@@ -343,15 +343,16 @@ func (r *resolver) client() {
 	}
 }
 
-// arguments returns the shortest list of command-line options that produces c.
+// arguments returns the shortest list of command-line options that says the same.
 // dirName is the same as for resolve. Providers appear under their real names.
-func (c config) arguments(cat *catalog, dirName string) (args []string) {
-	said := c.answers()
+func (said answers) arguments(cat *catalog, dirName string) (args []string) {
+	said = maps.Clone(said)
+	want, _, wrong := resolve(cat, said, dirName)
 	inOrder := slices.SortedFunc(maps.Keys(said), func(a, b *option) int { return cmp.Compare(position(a.key), position(b.key)) })
 	for _, o := range inOrder {
 		a := said[o]
 		delete(said, o)
-		if without, _, problems := resolve(cat, said, dirName); len(problems) == 0 && reflect.DeepEqual(without, c) {
+		if without, _, problems := resolve(cat, said, dirName); reflect.DeepEqual(problems, wrong) && reflect.DeepEqual(without, want) {
 			continue
 		}
 		said[o] = a

@@ -37,7 +37,7 @@ func TestImportsOfEachFile(t *testing.T) {
 	outside := map[string][]string{
 		"os":                    {"main.go", "cli.go", "wizard.go", "write.go", "lock_unix.go", "lock_windows.go", "prompt.go", "internal/tty/terminal.go", "internal/cloud/settings.go"},
 		"os/signal":             {"cli.go"},
-		"syscall":               {"cli.go", "write.go", "lock_unix.go", "internal/cloud/client.go"}, // signals; the names of errors; flock
+		"syscall":               {"cli.go", "write.go", "lock_unix.go", "internal/cloud/client.go"}, // signals; the names of errors; flock and access
 		"runtime":               {"main.go", "internal/cloud/settings.go"},                          // the Go version; Windows has other file modes
 		"runtime/debug":         {"main.go"},                                                        // the linked modules
 		"embed":                 {"catalog.go"},
@@ -223,7 +223,7 @@ var floors = []struct{ file, uses string }{
 	{"prompt.go", "cli.go failure.go"},
 	{"signin.go", "cli.go failure.go version.go"},
 
-	{"wizard.go", "catalog.go cli.go failure.go options.go prompt.go render.go resolve.go write.go"},
+	{"wizard.go", "catalog.go cli.go failure.go lock_unix.go options.go prompt.go render.go resolve.go write.go"},
 	{"init.go", "catalog.go cli.go failure.go options.go prompt.go render.go resolve.go version.go wizard.go write.go"},
 	{"completion.go", "catalog.go cli.go failure.go options.go"},
 	{"login.go", "cli.go failure.go prompt.go signin.go write.go"},

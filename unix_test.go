@@ -302,24 +302,29 @@ func TestFullDiskWhileReplacingGuides(t *testing.T) {
 	}
 }
 
+// readOnly takes the right to write to the directory, until the test ends.
+func readOnly(t *testing.T, dir string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		os.Chmod(dir, 0o555)
+		t.Cleanup(func() { os.Chmod(dir, 0o755) })
+		return
+	}
+	// Root may write anywhere but on a read-only mount.
+	for _, args := range [][]string{{"--bind", dir, dir}, {"-o", "remount,bind,ro", dir}} {
+		if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
+			t.Fatalf("mount: %v: %s", err, out)
+		}
+	}
+	t.Cleanup(func() { exec.Command("umount", dir).Run() })
+}
+
 // Where nothing may be written, a run says so and leaves everything as it was.
 func TestReadOnly(t *testing.T) {
 	for _, place := range []string{"target", "target/server"} {
 		dir := t.TempDir()
 		put(t, dir, "target/server/mine.txt", "mine")
-		at := filepath.Join(dir, place)
-		if os.Geteuid() == 0 {
-			// Root may write anywhere but on a read-only mount.
-			for _, args := range [][]string{{"--bind", at, at}, {"-o", "remount,bind,ro", at}} {
-				if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
-					t.Fatalf("mount: %v: %s", err, out)
-				}
-			}
-			t.Cleanup(func() { exec.Command("umount", at).Run() })
-		} else {
-			os.Chmod(at, 0o555)
-			t.Cleanup(func() { os.Chmod(at, 0o755) })
-		}
+		readOnly(t, filepath.Join(dir, place))
 		before := listing(t, dir)
 		r := vbot(t, dir, initArgs()...)
 		r.wantCode(t, 1)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,49 +16,70 @@ import (
 // rules in resolve.go decide which answers it offers (see allows).
 type topic struct {
 	ask     string
-	label   string // in the summary
-	options []*option
+	label   string    // in the summary
+	options []*option // none for the directory and the start
 }
+
+const (
+	labelDirectory = "Directory"
+	labelStart     = "Start"
+	labelFeatures  = "Features"
+)
 
 // topics returns all questions in order. Toggles without a question of their own
 // share one.
-func topics() (all []topic) {
+func topics() (all []*topic) {
+	all = []*topic{{ask: "Directory", label: labelDirectory}, {ask: "How do you want to start?", label: labelStart}}
 	inTurn := slices.Clone(options)
 	slices.SortStableFunc(inTurn, func(a, b *option) int { return cmp.Compare(a.turn, b.turn) })
 	for _, o := range inTurn {
 		if o.ask != "" {
-			all = append(all, topic{o.ask, o.label, []*option{o}})
-		} else if last := len(all) - 1; all[last].label == "Features" {
-			all[last].options = append(all[last].options, o)
+			all = append(all, &topic{o.ask, o.label, []*option{o}})
+		} else if last := all[len(all)-1]; last.label == labelFeatures {
+			last.options = append(last.options, o)
 		} else {
-			all = append(all, topic{"Which features?", "Features", []*option{o}})
+			all = append(all, &topic{"Which features?", labelFeatures, []*option{o}})
 		}
 	}
 	return all
 }
 
-// A wizard asks a person which bot to scaffold.
+// What to write: the answers to "How do you want to start?".
+const (
+	startUnknown     = iota - 1
+	startRecommended // these are in the order of the menu
+	startOwn
+	startGuides
+)
+
+// A wizard asks a person what to write.
 type wizard struct {
 	p              prompter
 	cat            *catalog
-	topics         []topic
+	topics         []*topic
 	dir            string // the working directory
-	target         string // as it was typed
+	home           string // the person's home directory; "" if it is unknown
+	target         string // as it was typed, but for ~
+	start          int
 	keepExisting   bool
 	overwriteGuide bool
 	said           answers
+	before         answers         // answers that were taken back; preselected
 	done           map[string]bool // labels of the topics that were asked
+	visits         []visit
 }
 
-// start asks for the directory, unless it was given, and whether to scaffold a bot
-// or write the guides.
-func (w *wizard) start(ctx context.Context) (scaffold bool, err error) {
-	if w.target == "" {
-		if err := w.askTarget(ctx); err != nil {
-			return false, err
-		}
-	}
-	return w.askHow(ctx)
+// A visit is a question that was answered, and the way back to it.
+type visit struct {
+	topic   *topic
+	mark    int  // see tty.Terminal
+	changed bool // see askTopic
+}
+
+// newWizard returns a wizard for a target, which is "" if it was not given.
+func newWizard(a *app, p prompter, target string) *wizard {
+	return &wizard{p: p, cat: newCatalog(), topics: topics(), dir: a.dir, home: cmp.Or(a.getenv("HOME"), a.getenv("USERPROFILE")), target: target, start: startUnknown,
+		said: answers{}, before: answers{}, done: map[string]bool{}}
 }
 
 // path returns the absolute target directory.
@@ -68,85 +88,212 @@ func (w *wizard) path() string { return absolute(w.dir, w.target) }
 // name returns the default project name.
 func (w *wizard) name() string { return nameFromDir(w.path()) }
 
-func (w *wizard) askTarget(ctx context.Context) error {
-	fallback := w.target
-	if fallback == "" {
-		fallback = newTarget(w.dir)
+// run asks all questions, shows the result, and lets the person change answers until
+// they confirm or cancel. The configuration and the plan are nil for guides.
+func (w *wizard) run(ctx context.Context) (*config, *plan, error) {
+	if w.target != "" {
+		if _, err := describeTarget(w.path()); err != nil {
+			return nil, nil, err
+		}
+		w.done[labelDirectory] = true
 	}
-	target, err := w.p.line(ctx, "Directory", fallback, func(s string) (string, bool) { return describeTarget(absolute(w.dir, s), s) })
-	if err != nil {
-		return err
+	if w.p.Plain {
+		w.p.say("Type %s to go back one question.", plainBack)
 	}
-	if target == "quickstart" {
-		target = "./quickstart" // a directory, not the preset of that name
+	v := visit{topic: w.next()}
+	for {
+		w.p.back = len(w.visits) > 0
+		v.mark = w.p.Mark()
+		var err error
+		if v.topic == nil {
+			var cfg *config
+			var plan *plan
+			if cfg, plan, err = w.finish(ctx); cfg != nil {
+				return cfg, plan, err
+			}
+		} else if err = w.askTopic(ctx, v.topic, v.changed); err == nil {
+			w.visits = append(w.visits, v)
+		}
+		switch {
+		case errors.Is(err, errBack):
+			last := len(w.visits) - 1
+			v, w.visits = w.visits[last], w.visits[:last]
+			w.p.Rewind(v.mark)
+			w.takeBack(v.topic)
+			continue
+		case err != nil || w.start == startGuides:
+			return nil, nil, err
+		}
+		v = visit{topic: w.next()}
 	}
-	w.target = target
+}
+
+// next returns the first question without an answer, or nil.
+func (w *wizard) next() *topic {
+	for _, t := range w.topics {
+		if !w.answered(t) && w.hasChoice(t, false) {
+			return t
+		}
+	}
 	return nil
 }
 
-// askHow asks for the bot or the guides.
-func (w *wizard) askHow(ctx context.Context) (scaffold bool, err error) {
-	choices := []choice{
-		{label: "Scaffold a bot now", note: "answer some questions, get a project that runs"},
-		{label: "Build with a coding agent", note: "write the guides it needs"},
-	}
-	at := 0
-	if hasBot(w.path()) {
-		w.p.say("This directory already has a bot: %s", filepath.Join(w.target, "server", "bot.py"))
-	}
-	if w.overwriteGuide || hasBot(w.path()) {
-		at = 1
-	}
-	i, err := w.p.choose(ctx, "How do you want to start?", choices, at)
-	return i == 0, err
+// answered reports whether the topic was asked or already has an answer.
+func (w *wizard) answered(t *topic) bool {
+	return w.done[t.label] || slices.ContainsFunc(t.options, func(o *option) bool { _, ok := w.said[o]; return ok })
 }
 
-// askAll asks all questions, shows the result, and lets the person change answers
-// until they confirm or cancel.
-func (w *wizard) askAll(ctx context.Context) (config, *plan, error) {
-	for {
-		for _, t := range w.topics {
-			if !w.answered(t) {
-				if err := w.askTopic(ctx, t, false); err != nil {
-					return config{}, nil, err
-				}
-			}
+// takeBack makes a topic one without an answer. The old answer will be preselected.
+func (w *wizard) takeBack(t *topic) {
+	if t.label == labelStart { // nothing but the directory comes before it
+		w.said, w.done = answers{}, map[string]bool{labelDirectory: true}
+	}
+	if w.answered(t) {
+		for _, o := range t.options {
+			w.before[o] = w.said[o]
+			delete(w.said, o)
 		}
-		cfg, _, problems := resolve(w.cat, w.said, w.name())
-		if len(problems) > 0 {
-			return cfg, nil, &failure{Code: codeInvalidConfig, Problems: problems, hint: "nothing was written"}
-		}
-		files, err := render(cfg, w.cat)
-		if err != nil {
-			return cfg, nil, err
-		}
-		plan, err := makePlan(w.path(), files, w.keepExisting, w.overwriteGuide)
-		if err != nil {
-			return cfg, nil, err
-		}
-		w.show(cfg, plan)
+	}
+	delete(w.done, t.label)
+}
+
+// finish shows the result and asks whether to write it. The configuration is nil if
+// an answer was changed.
+func (w *wizard) finish(ctx context.Context) (*config, *plan, error) {
+	cfg, _, problems := resolve(w.cat, w.said, w.name())
+	if len(problems) > 0 {
+		return nil, nil, &failure{Code: codeInvalidConfig, Problems: problems, hint: "nothing was written"}
+	}
+	files, err := render(cfg, w.cat)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := makePlan(w.path(), files, w.keepExisting, w.overwriteGuide)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.show(cfg, plan)
+	for mark := w.p.Mark(); ; w.p.Rewind(mark) {
+		w.p.back = len(w.visits) > 0
 		what, err := w.askWhatNow(ctx, plan)
 		switch {
 		case err != nil:
-			return cfg, nil, err
+			return nil, nil, err
 		case what == doCancel:
-			return cfg, nil, &failure{Code: codeDeclined, Message: "nothing was written"}
-		case what == doChange:
-			if err := w.askChange(ctx, cfg); err != nil {
-				return cfg, nil, err
-			}
-			continue
+			return nil, nil, &failure{Code: codeDeclined, Message: "nothing was written"}
 		case what == doKeep:
 			w.keepExisting = true
 			plan, err = makePlan(w.path(), files, true, w.overwriteGuide)
+			return &cfg, plan, err
+		case what == doWrite:
+			return &cfg, plan, nil
 		}
-		return cfg, plan, err
+		w.p.back = true
+		if err := w.askChange(ctx, cfg); !errors.Is(err, errBack) {
+			return nil, nil, err
+		}
 	}
 }
 
-// answered reports whether the topic was asked or already has an answer.
-func (w *wizard) answered(t topic) bool {
-	return w.done[t.label] || slices.ContainsFunc(t.options, func(o *option) bool { _, ok := w.said[o]; return ok })
+// command returns the command line for the answers so far, or "" if there are none.
+func (w *wizard) command() string {
+	if !w.done[labelDirectory] {
+		return ""
+	}
+	args := w.said.arguments(w.cat, w.name())
+	if w.start == startGuides {
+		args = []string{"--no-input"}
+	}
+	if w.keepExisting {
+		args = append(args, "--keep-existing")
+	}
+	if w.overwriteGuide {
+		args = append(args, "--overwrite-guide")
+	}
+	words := []string{"vbot init", shellPath(w.target)}
+	for _, arg := range args {
+		words = append(words, shellQuote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// The questions.
+
+func (w *wizard) askTarget(ctx context.Context) error {
+	target, err := w.p.line(ctx, "Directory", cmp.Or(w.target, newTarget(w.dir)), func(typed string) (string, bool) {
+		target, err := w.expand(typed)
+		note := ""
+		if err == nil {
+			note, err = describeTarget(absolute(w.dir, target))
+		}
+		if err != nil {
+			return strings.TrimSuffix(err.Error(), "; nothing was written"), false
+		}
+		return note, true
+	})
+	if err != nil {
+		return err
+	}
+	if w.target, err = w.expand(target); err != nil {
+		return err
+	}
+	if w.target == "quickstart" {
+		w.target = "./quickstart" // a directory, not the preset of that name
+	}
+	w.done[labelDirectory] = true
+	if w.name() == "" {
+		w.done[optName.label] = false // it cannot come from the directory
+	}
+	return nil
+}
+
+// expand replaces ~ by the home directory, as a shell does.
+func (w *wizard) expand(typed string) (string, error) {
+	rest, home := strings.CutPrefix(typed, "~")
+	switch {
+	case !home:
+		return typed, nil
+	case rest != "" && rest[0] != '/':
+		return "", fmt.Errorf("only ~ and ~/ are expanded; write the full path, or ./%s", typed)
+	case w.home == "":
+		return "", errors.New("the home directory is unknown; write the full path")
+	}
+	return filepath.Join(w.home, rest), nil
+}
+
+// askStart asks for the recommended bot, one of the person's own, or the guides.
+func (w *wizard) askStart(ctx context.Context) error {
+	recommended := quickstart()
+	delete(recommended, optName)
+	var labels []string
+	for _, o := range []*option{optSTT, optLLM, optTTS} {
+		labels = append(labels, w.cat.find(o.kind, recommended[o].text).label)
+	}
+	choices := []choice{
+		{label: "Recommended bot", note: "in the browser: " + strings.Join(labels, ", ")},
+		{label: "A bot of your own", names: []string{"scaffold"}, note: "choose its services and features"},
+		{label: "Build with a coding agent", names: []string{"guides"}, note: "write the guides it needs"},
+	}
+	at := max(w.start, startRecommended)
+	if hasBot(w.path()) {
+		w.p.say("This directory already has a bot: %s", filepath.Join(w.target, "server", "bot.py"))
+	}
+	if w.start == startUnknown && (w.overwriteGuide || hasBot(w.path())) {
+		at = startGuides
+	}
+	i, err := w.p.choose(ctx, "How do you want to start?", choices, at)
+	if err != nil {
+		return err
+	}
+	w.start, w.done[labelStart] = i, true
+	if w.start != startRecommended {
+		return nil
+	}
+	w.said = recommended
+	for _, t := range w.topics {
+		w.done[t.label] = t.label != optName.label || w.name() != ""
+	}
+	return nil
 }
 
 // allows reports whether the rules allow the value beside all other answers.
@@ -157,6 +304,9 @@ func (w *wizard) allows(o *option, a answer) bool {
 // objection returns why the rules refuse the value, or "".
 func (w *wizard) objection(o *option, a answer) string {
 	said := maps.Clone(w.said)
+	if o == optBotType {
+		delete(said, optTransports) // the other bot type has other transports
+	}
 	said[o] = a
 	_, _, problems := resolve(w.cat, said, w.name())
 	for _, p := range problems {
@@ -167,11 +317,17 @@ func (w *wizard) objection(o *option, a answer) string {
 	return ""
 }
 
-// askTopic asks a question, unless only one answer is possible.
+// askTopic asks a question.
 //
 // A changed answer is treated like an option of the command line, and the other
 // answers like the file: those that no longer fit are dropped with a note.
-func (w *wizard) askTopic(ctx context.Context, t topic, changed bool) error {
+func (w *wizard) askTopic(ctx context.Context, t *topic, changed bool) error {
+	switch {
+	case t.label == labelDirectory:
+		return w.askTarget(ctx)
+	case t.label == labelStart:
+		return w.askStart(ctx)
+	}
 	var err error
 	o := t.options[0]
 	switch {
@@ -189,6 +345,7 @@ func (w *wizard) askTopic(ctx context.Context, t topic, changed bool) error {
 	if err != nil {
 		return err
 	}
+	w.done[t.label] = true
 	w.dropConflicting()
 	return nil
 }
@@ -200,6 +357,7 @@ func (w *wizard) dropConflicting() {
 		if l.option == nil {
 			continue
 		}
+		w.before[l.option] = w.said[l.option]
 		delete(w.said, l.option)
 		if l.option.ask != "" {
 			delete(w.done, l.option.label)
@@ -213,45 +371,35 @@ func (w *wizard) dropConflicting() {
 }
 
 func (w *wizard) askName(ctx context.Context) error {
-	fallback := w.name()
-	if a, ok := w.said[optName]; ok {
-		fallback = a.text
-	}
-	name, err := w.p.line(ctx, optName.ask, fallback, func(s string) (string, bool) {
+	name, err := w.p.line(ctx, optName.ask, cmp.Or(w.before[optName].text, w.name()), func(s string) (string, bool) {
 		why := nameProblem(s)
 		return why, why == ""
 	})
-	w.said[optName] = answer{text: name}
+	if err == nil && name != w.name() { // else it follows the directory
+		w.said[optName] = answer{text: name}
+	}
 	return err
 }
 
 // askChoice asks for one value of an option.
 func (w *wizard) askChoice(ctx context.Context, o *option, changed bool) error {
-	was, transports := w.said[o], w.said[optTransports]
-	if o == optBotType {
-		delete(w.said, optTransports) // the other bot type has other transports
-	}
 	values, choices := w.offer(o, changed)
-	if len(choices) < 2 {
-		return nil
-	}
-	at := 0
-	for i, value := range values {
-		if current, ok := w.said[o]; ok && current.text == value || !ok && choices[i].is(o.first) {
-			at = i
-		}
+	was, known := w.before[o]
+	at := max(0, slices.IndexFunc(choices, func(c choice) bool { return c.is(o.first) }))
+	if i := slices.Index(values, was.text); known && i >= 0 {
+		at = i
 	}
 	i, err := w.p.choose(ctx, o.ask, choices, at)
 	if err != nil {
 		return err
 	}
-	w.done[o.label] = true
-	delete(w.said, o)
 	if values[i] != "" {
 		w.said[o] = answer{text: values[i], flag: changed}
 	}
-	if o == optBotType && was.text == values[i] {
-		w.said[optTransports] = transports
+	if o == optBotType && known && was.text != values[i] {
+		delete(w.said, optTransports) // the other bot type has other ones
+		delete(w.before, optTransports)
+		delete(w.done, optTransports.label)
 	}
 	return nil
 }
@@ -285,28 +433,50 @@ func (w *wizard) offer(o *option, changed bool) (values []string, choices []choi
 		if p.generic != "" {
 			continue // the dial mode is a separate question
 		}
-		c := choice{label: p.label, id: p.id, names: p.names}
-		if o.kind != kindTransport {
-			c.note = strings.Join(p.needs(), ", ")
-		}
-		add(p.id, c)
+		add(p.id, describe(p))
 	}
 	return values, choices
 }
 
+// describe returns the provider as a choice.
+func describe(p *provider) choice {
+	c := choice{label: p.label, id: p.id, names: p.names}
+	for _, name := range p.names {
+		// An alias such as deepgram_stt only repeats deepgram.
+		if short := strings.TrimSuffix(name, "_"+p.kind); short == name || !slices.Contains(p.names, short) {
+			c.note = strings.TrimSpace(c.note + " " + name)
+		}
+	}
+	var details []string
+	for _, k := range (service{provider: p}).keys() {
+		details = append(details, k.names+"  "+k.page)
+	}
+	if len(details) == 0 {
+		details = []string{"needs no key"}
+	}
+	if p.kind != kindTransport {
+		details = append(details, p.needs()...)
+	}
+	c.detail = strings.Join(details, "; ")
+	return c
+}
+
 // hasChoice reports whether the topic has more than one answer.
-func (w *wizard) hasChoice(t topic) bool {
-	if t.options[0].ask == "" {
+func (w *wizard) hasChoice(t *topic, changed bool) bool {
+	if len(t.options) == 0 || t.options[0].ask == "" || t.options[0] == optName {
 		return true
 	}
-	values, _ := w.offer(t.options[0], true)
+	if o := t.options[0]; o.toggle != nil {
+		return w.allows(o, answer{on: false, flag: changed}) && w.allows(o, answer{on: true, flag: changed})
+	}
+	values, _ := w.offer(t.options[0], changed)
 	return len(values) > 1
 }
 
 // askTransports asks for one or more transports.
 func (w *wizard) askTransports(ctx context.Context, o *option, changed bool) error {
 	values, choices := w.offer(o, changed)
-	m := &menu{ask: o.ask, choices: choices, several: true, needed: true}
+	m := &menu{ask: o.ask, choices: choices, several: true, needed: true, back: w.p.back}
 	pick := func(marked []int) answer {
 		a := answer{flag: changed}
 		for _, i := range marked {
@@ -320,7 +490,7 @@ func (w *wizard) askTransports(ctx context.Context, o *option, changed bool) err
 			m.at = i
 		}
 	}
-	for _, id := range w.said[o].list {
+	for _, id := range w.before[o].list {
 		if i := slices.Index(values, id); i >= 0 {
 			m.marked, m.at = append(m.marked, i), i
 		}
@@ -333,13 +503,13 @@ func (w *wizard) askTransports(ctx context.Context, o *option, changed bool) err
 }
 
 // askFeatures asks which of several toggles to turn on.
-func (w *wizard) askFeatures(ctx context.Context, t topic, changed bool) error {
-	m := &menu{ask: t.ask, several: true}
+func (w *wizard) askFeatures(ctx context.Context, t *topic, changed bool) error {
+	m := &menu{ask: t.ask, several: true, back: w.p.back}
 	var offered []*option
 	for _, o := range t.options {
 		// Skip toggles that cannot be turned off: an avatar needs video output.
 		if w.allows(o, answer{on: true, flag: changed}) && w.allows(o, answer{on: false}) {
-			if w.said[o].on {
+			if w.before[o].on {
 				m.marked = append(m.marked, len(offered))
 			}
 			offered = append(offered, o)
@@ -349,7 +519,6 @@ func (w *wizard) askFeatures(ctx context.Context, t topic, changed bool) error {
 	if err := w.p.ask(ctx, m); err != nil {
 		return err
 	}
-	w.done[t.label] = true
 	for i, o := range offered {
 		w.said[o] = answer{on: slices.Contains(m.marked, i), flag: changed}
 	}
@@ -358,15 +527,14 @@ func (w *wizard) askFeatures(ctx context.Context, t topic, changed bool) error {
 
 // askToggle asks a yes-or-no question.
 func (w *wizard) askToggle(ctx context.Context, o *option, changed bool) error {
-	if !w.allows(o, answer{on: false, flag: changed}) || !w.allows(o, answer{on: true, flag: changed}) {
-		return nil
-	}
 	fallback := o.on
-	if a, ok := w.said[o]; ok {
+	if a, ok := w.before[o]; ok {
 		fallback = a.on
 	}
 	yes, err := w.p.confirm(ctx, o.ask, fallback)
-	w.said[o] = answer{on: yes, flag: changed}
+	if err == nil {
+		w.said[o] = answer{on: yes, flag: changed}
+	}
 	return err
 }
 
@@ -377,6 +545,14 @@ func (w *wizard) show(cfg config, p *plan) {
 	w.p.say("")
 	for _, f := range w.facts(cfg) {
 		w.p.say("  %-14s  %s", f.label, f.value)
+	}
+	label := "Keys"
+	for _, k := range newProject(cfg, w.cat).keys() {
+		if k.only != "" {
+			label = "Key for " + k.only
+		}
+		w.p.say("  %-14s  %s  %s", label, k.names, k.page)
+		label = ""
 	}
 	w.p.say("")
 	for _, c := range p.conflicts {
@@ -395,17 +571,22 @@ func (w *wizard) show(cfg config, p *plan) {
 	}
 }
 
-// A fact is one line of the summary. topic is nil for the directory.
+// A fact is one line of the summary.
 type fact struct {
 	label, value string
 	topic        *topic
 }
 
 // facts returns the lines of the summary, in the order of the questions.
-func (w *wizard) facts(cfg config) []fact {
-	facts := []fact{{"Directory", w.target, nil}}
+func (w *wizard) facts(cfg config) (facts []fact) {
 	said := cfg.answers()
-	for i, t := range w.topics {
+	for _, t := range w.topics {
+		if t.label == labelDirectory {
+			facts = append(facts, fact{t.label, w.target, t})
+		}
+		if len(t.options) == 0 {
+			continue
+		}
 		o := t.options[0]
 		value := said[o].text
 		var labels []string
@@ -429,11 +610,11 @@ func (w *wizard) facts(cfg config) []fact {
 		case o.kind != "" && value != "":
 			value = w.cat.find(o.kind, value).label
 		}
-		if value == "" && w.done[t.label] && w.hasChoice(t) {
+		if value == "" && w.done[t.label] && w.hasChoice(t, true) {
 			value = "none"
 		}
 		if value != "" {
-			facts = append(facts, fact{t.label, value, &w.topics[i]})
+			facts = append(facts, fact{t.label, value, t})
 		}
 	}
 	return facts
@@ -471,25 +652,22 @@ func (w *wizard) askWhatNow(ctx context.Context, p *plan) (int, error) {
 // askChange asks which answer to change, then asks that question again.
 func (w *wizard) askChange(ctx context.Context, cfg config) error {
 	var choices []choice
-	facts := w.facts(cfg)
+	facts := slices.DeleteFunc(w.facts(cfg), func(f fact) bool { return !w.hasChoice(f.topic, true) })
 	for _, f := range facts {
 		choices = append(choices, choice{label: f.label, note: f.value})
 	}
-	choices = append(choices, choice{label: "None of them"})
-	i, err := w.p.choose(ctx, "Which answer?", choices, 0)
+	i, err := w.p.choose(ctx, "Which answer?", append(choices, choice{label: "None of them"}), 0)
 	if err != nil || i == len(facts) {
 		return err
 	}
-	if facts[i].topic != nil {
-		return w.askTopic(ctx, *facts[i].topic, true)
-	}
-	was := w.name()
-	if err := w.askTarget(ctx); err != nil {
+	said, done := maps.Clone(w.said), maps.Clone(w.done)
+	v := visit{facts[i].topic, w.p.Mark(), true}
+	w.takeBack(v.topic)
+	if err := w.askTopic(ctx, v.topic, true); err != nil {
+		w.said, w.done = said, done
 		return err
 	}
-	if was != w.name() && w.said[optName].text == was {
-		delete(w.said, optName) // it was derived from the directory
-	}
+	w.visits = append(w.visits, v)
 	return nil
 }
 
@@ -509,32 +687,51 @@ func newTarget(dir string) string {
 	}
 }
 
-// describeTarget describes what is at dir, which a person entered as typed. ok
-// reports whether a project can go there.
-func describeTarget(dir, typed string) (note string, ok bool) {
-	if typed == "~" || strings.HasPrefix(typed, "~/") {
-		return "~ is not expanded here; write the full path", false
+// maxFileName is the maximum length of a file name on common systems, in bytes.
+const maxFileName = 255
+
+// describeTarget describes what is at dir. It returns an error if a project cannot go
+// there, and changes nothing.
+func describeTarget(dir string) (note string, err error) {
+	root, err := openTarget(dir)
+	if err != nil {
+		return "", err
+	}
+	if root == nil {
+		up := dir
+		for _, err := os.Stat(up); err != nil; _, err = os.Stat(up) {
+			if len(filepath.Base(up)) > maxFileName {
+				return "", ioFailure("creating "+dir, errors.New("file name too long"))
+			}
+			up = filepath.Dir(up)
+		}
+		if err := writable(up); err != nil {
+			return "", ioFailure("creating "+dir, err)
+		}
+		return "a new directory", nil
+	}
+	root.Close()
+	if err := writable(dir); err != nil {
+		return "", ioFailure("writing to "+dir, err)
 	}
 	entries, err := os.ReadDir(dir)
-	switch {
-	case err == nil && len(entries) == 0:
-		return "an empty directory", true
-	case err == nil:
-		return "exists; its files are not overwritten", true
-	case !errors.Is(err, fs.ErrNotExist):
-		return rootCause(err).Error(), false
+	if err != nil {
+		return "", ioFailure("reading "+dir, err)
 	}
-	for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
-		info, err := os.Stat(up)
-		switch {
-		case err == nil && info.IsDir():
-			return "a new directory", true
-		case err == nil:
-			return up + " is a file", false
-		case !errors.Is(err, fs.ErrNotExist) || up == filepath.Dir(up):
-			return rootCause(err).Error(), false
-		}
+	if _, err := os.Readlink(dir); err == nil {
+		note = "a link to a directory; "
 	}
+	if len(entries) == 0 {
+		return note + "an empty directory", nil
+	}
+	var names []string
+	for _, e := range entries[:min(len(entries), 3)] {
+		names = append(names, strings.Join(strings.Fields(e.Name()), " "))
+	}
+	if more := len(entries) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return note + "contains " + strings.Join(names, ", ") + "; existing files are not overwritten", nil
 }
 
 // hasBot reports whether dir contains a scaffolded bot.

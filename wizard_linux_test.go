@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -67,8 +68,6 @@ func screen(output string, width, height int) (lines []string, row, column int, 
 				row = max(top, row-n)
 			case rest[end] == 'C':
 				column = min(width-1, column+n)
-			case sequence == "[H":
-				row, column = top, 0
 			case sequence == "[K" && row < len(cells):
 				cells[row] = cells[row][:min(column, len(cells[row]))]
 			case sequence == "[K", sequence == "[?2004h", sequence == "[?2004l", rest[end] == 'm':
@@ -371,7 +370,7 @@ func (p *person) plays(name string, keys ...string) {
 }
 
 func TestWizardScreens(t *testing.T) {
-	const down, up = "\x1b[B", "\x1b[A"
+	const down, up, left = "\x1b[B", "\x1b[A", "\x1b[D"
 	for _, c := range []struct {
 		name          string
 		width, height int
@@ -380,21 +379,27 @@ func TestWizardScreens(t *testing.T) {
 		keys          []string
 		code          int
 	}{
-		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r",
+		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r",
 			down, " ", down, down, " ", "\r", "\r", "\r"}, 0},
-		{"small-window", 40, 10, "xterm", "init", []string{"\r", "\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r",
+		{"small-window", 40, 10, "xterm", "init", []string{"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r",
 			"\r", "n", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r"}, 1},
-		{"narrow", 20, 12, "xterm", "init", []string{"\r", "\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "no\r"}, 1},
-		{"plain", 80, 24, "dumb", "init", []string{"talker\n", "1\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "2\n", "gemini_live\n",
+		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "no\r"}, 1},
+		{"plain", 80, 24, "dumb", "init", []string{"talker\n", "2\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
+			"2\n", "gem\n", "?\n", "ai li\n", "gemini_live\n",
 			"1,5\n", "perhaps\n", "no\n", "9\n", "yes\n"}, 0},
-		{"change", 80, 24, "xterm", "init parlour", []string{"\r\r\r\r\r\r\r\rtavus\r\r", "noise\t\r", // an avatar sends video: there is no choice
+		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\rtavus\r\r", "noise\t\r", // an avatar sends video: there is no choice
 			"cha\rdepl\rn\r",        // noise cancelling needs deployment
 			"cha\rmode\rreal\r",     // other services
 			"\r", "cha\rbot\rtel\r", // other transports, no video
 			"tel_a\tsip\t\r", "\r",
 			"cha\rdirect\rsalon\r", // another name
-			"\r", "cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\rfeat\r", "evals\trecor\t\r", "cha\rnone of\r", "no\r"}, 1},
-		{"guides", 80, 24, "xterm", "init", []string{"notes", "\r", down, "\r"}, 0},
+			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\rfeat\r", "evals\trecor\t\r", "cha\rnone of\r", "no\r"}, 1},
+		{"back", 80, 24, "xterm", "init", []string{left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r", "real\r",
+			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r", "evals\t\r", "\r",
+			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r", "\r", "no\r"}, 1},
+		{"recommended", 80, 24, "xterm", "init", []string{"\r", "\r", "cha\rlang\ranth\r", left + left, "own\r", "\x03"}, 130},
+		{"unchanged", 80, 40, "xterm", "init parlour", []string{"\r", "cha\rmode\r" + left, "no\r"}, 1},
+		{"guides", 80, 24, "xterm", "init", []string{"notes", "\r", up, "\r"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -414,15 +419,15 @@ func TestWizardScreens(t *testing.T) {
 
 // Files in the way are shown before anything is written; they can be kept.
 func TestWizardFilesInTheWay(t *testing.T) {
-	answers := strings.Repeat("\r", 12)
+	answers := strings.Repeat("\r", 11)
 	for _, c := range []struct {
 		name string
 		keys []string
 		code int
 	}{
-		{"kept", []string{"scaff", answers, "\r"}, 0},
-		{"elsewhere", []string{"scaff", answers, "change\rdirectory\rother\r", "\r", "\r"}, 0},
-		{"cancelled", []string{"scaff", answers, "no\r"}, 1},
+		{"kept", []string{"scaff\r", answers, "\r"}, 0},
+		{"elsewhere", []string{"scaff\r", answers, "change\rdirectory\rother\r", "\r"}, 0},
+		{"cancelled", []string{"scaff\r", answers, "no\r"}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -450,7 +455,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
-		p.plays("files-link.txt", answers, "\x1b[B\r")
+		p.plays("files-link.txt", "own\r"+answers, "\x1b[B\r")
 		if code := p.ends(); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
@@ -460,7 +465,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 	for range 2 {
 		p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
 		p.asked("How do you want to start?")
-		p.types("scaff\r" + strings.Repeat("\r", 12))
+		p.types("own\r" + strings.Repeat("\r", 12))
 		if code := p.ends(); code != 0 {
 			t.Errorf("exit code %d\n%s", code, p.text())
 		}
@@ -473,7 +478,7 @@ func TestWizardRefreshesGuides(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, "bot/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
 		p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
-		p.types(strings.Repeat("\r", 13))
+		p.types("own\r" + strings.Repeat("\r", 12))
 		p.asked("AGENTS.md was written by an older vbot.")
 		p.types(keys)
 		if code := p.ends(); code != 0 {
@@ -494,7 +499,7 @@ func TestWizardAndJSON(t *testing.T) {
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	p := &person{openTerminal(t, cmd), 80, 24, 0}
-	p.types(strings.Repeat("\r", 13))
+	p.types("own\r" + strings.Repeat("\r", 12))
 	if code := p.ends(); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, p.text())
 	}
@@ -542,6 +547,10 @@ func TestWizardIsLeft(t *testing.T) {
 						if p.state() != p.before {
 							t.Errorf("%s: the terminal is not as it was", last)
 						}
+						// What was answered is not lost.
+						if strings.Contains(p.text(), "as a command line:\n  vbot init .") != (last != "Directory") {
+							t.Errorf("%s: the command line so far\n%s", last, p.text())
+						}
 						if tree := readTree(t, dir); len(tree) > 0 {
 							t.Errorf("%s: there is %v", last, tree)
 						}
@@ -565,13 +574,107 @@ func TestWizardIsLeft(t *testing.T) {
 	})
 }
 
+const start = "How do you want to start?"
+
 // Answers that lead to all questions of the wizard, one way or another; where none
 // is given, Enter is.
 var (
-	longWay     = map[string]string{"What kind of bot?": "telephony", "How do people connect?": "daily_pstn"}
-	webWay      = map[string]string{"Web client": "react"}
-	realtimeWay = map[string]string{"What kind of bot?": "telephony", "How do people connect?": "twilio_daily_sip", "How does it process speech?": "realtime"}
+	longWay     = map[string]string{start: "scaffold", "What kind of bot?": "telephony", "How do people connect?": "daily_pstn"}
+	webWay      = map[string]string{start: "scaffold", "Web client": "react"}
+	realtimeWay = map[string]string{start: "scaffold", "What kind of bot?": "telephony", "How do people connect?": "twilio_daily_sip", "How does it process speech?": "realtime"}
 )
+
+// A run that fails after the last question leaves the command line, too.
+func TestWizardFailsLate(t *testing.T) {
+	dir := t.TempDir()
+	p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
+	p.types("own\r" + strings.Repeat("\r", 11))
+	p.asked("Proceed?")
+	put(t, dir, "bot", "a file now")
+	p.types("\r")
+	if code := p.ends(); code != 1 || !strings.Contains(p.text(), "\n  vbot init bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia\nvbot init: ") {
+		t.Errorf("exit code %d\n%s", code, p.text())
+	}
+}
+
+// The directory is checked at its question, and nothing is created.
+func TestWizardChecksTheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "around/file", "")
+	put(t, dir, "around/full/a", "")
+	for _, name := range []string{"b", "c", "d"} {
+		put(t, dir, "around/full/"+name, "")
+	}
+	put(t, dir, "around/closed/a", "")
+	readOnly(t, filepath.Join(dir, "around/closed"))
+	for link, to := range map[string]string{"dangling": "nowhere", "linked": "full"} {
+		if err := os.Symlink(to, filepath.Join(dir, "around", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := listing(t, dir)
+	around := filepath.Join(dir, "around")
+	long := strings.Repeat("x", 300)
+	for typed, want := range map[string]string{
+		"new/er": "a new directory", "dangling": "DIR/dangling is a dangling link", "dangling/new": "DIR/dangling is a dangling link",
+		"file": "DIR/file is a file, not a directory", "file/new": "DIR/file is a file, not a directory", "full": "contains a, b, c, 1 more; existing files are not overwritten",
+		"linked": "a link to a directory; contains a, b, c, 1 more; existing files are not overwritten", "closed": "writing to DIR/closed: ", "closed/new": "creating DIR/closed/new: ",
+		long: "reading DIR/" + long + ": file name too long", "new/" + long: "creating DIR/new/" + long + ": file name too long",
+	} {
+		note, err := describeTarget(filepath.Join(around, typed))
+		if err != nil {
+			note = err.Error()
+		}
+		if !strings.HasPrefix(strings.ReplaceAll(note, around, "DIR"), want) {
+			t.Errorf("%.20s: %q", typed, note)
+		}
+	}
+	p := sitDown(t, around, "xterm", 80, 24, "init")
+	p.asked("Directory")
+	p.types("dangling\r")
+	p.sees("is a dangling")
+	p.types("\x15~bob\r")
+	p.sees("only ~ and ~/ are expanded; write the full path, or ./~bob")
+	p.types("\x15~/bots/one\r")
+	p.asked("How do you want to start?")
+	if after := listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	p.types("\r\r")
+	home := strings.TrimPrefix(p.cmd.Env[1], "HOME=")
+	if code := p.ends(); code != 0 || len(readTree(t, filepath.Join(home, "bots/one"))) < 9 {
+		t.Errorf("exit code %d\n%s", code, p.text())
+	}
+	p = sitDown(t, around, "xterm", 80, 24, "init", "dangling")
+	if code := p.ends(); code != 1 || !strings.HasSuffix(p.text(), "\x1b[?2004lvbot init: "+around+"/dangling is a dangling link; nothing was written\n") {
+		t.Errorf("exit code %d\n%s", code, p.text())
+	}
+}
+
+// Three keys make a bot that runs. At a terminal the report is short, unless more is
+// asked for.
+func TestRecommendedBot(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"init bot", "created 9 files in DIR/bot\n\nNext"},
+		{"init bot --verbose", "created 9 files in DIR/bot:\n  .gitignore\n  AGENTS.md\n"},
+	} {
+		dir := t.TempDir()
+		p := sitDown(t, dir, "xterm", 80, 24, strings.Fields(c.args)...)
+		p.types("\r\r")
+		text := ""
+		if code := p.ends(); code == 0 {
+			text = strings.ReplaceAll(p.text(), dir, "DIR")
+		}
+		if !strings.Contains(text, c.want) || !strings.HasSuffix(text, "\n  vbot init bot -t smallwebrtc -t daily -m cascade --stt deepgram --llm openai --tts cartesia\n") {
+			t.Errorf("vbot %s: %s", c.args, p.text())
+		}
+		want := t.TempDir()
+		vbot(t, want, "init", "quickstart").wantCode(t, 0)
+		if got, want := readTree(t, dir)["bot/server/bot.py"], readTree(t, want)["vbot-quickstart/server/bot.py"]; got == "" || got != want {
+			t.Errorf("bot.py differs from the quickstart's")
+		}
+	}
+}
 
 // A terminal that goes away ends the program.
 func TestWizardAndAClosedTerminal(t *testing.T) {
@@ -665,7 +768,7 @@ func TestWizardAndAHostileName(t *testing.T) {
 // The window changes its size while a question is open.
 func TestWizardAndAResizedWindow(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
-	p.types("\r\r\r\r\r")
+	p.types("own\r\r\r\r\r")
 	p.asked("Speech to text")
 	services := len(newCatalog().list(kindSTT))
 	p.sees(fmt.Sprintf("%d of %d", services, services))
@@ -673,10 +776,10 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 		p.width, p.height = size[0], size[1]
 		before := len(p.raw())
 		unix.IoctlSetWinsize(int(p.tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size[1]), Col: uint16(size[0])})
-		rows := min(12, size[1]-2)
 		p.until("another drawing", func() bool {
 			drawn := p.raw()[before:]
-			return strings.Count(drawn, "\x1b[K") == rows+2 && strings.Contains(drawn, "\x1b[J")
+			rows := strings.Count(drawn, "\x1b[K")
+			return rows > 1 && rows <= size[1] && strings.Contains(drawn, "\x1b[J")
 		})
 	}
 	p.types("\x03")
@@ -685,13 +788,13 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 	}
 }
 
-// Plain questions have no colour and leave the cursor alone; NO_COLOR asks for
-// them too.
+// Plain questions have no colour and leave the cursor alone. NO_COLOR takes the
+// colour away and nothing else.
 func TestWizardColours(t *testing.T) {
 	for _, c := range []struct {
 		env            string
 		colour, cursor bool
-	}{{"TERM=xterm", true, true}, {"TERM=xterm NO_COLOR=1", false, false}, {"TERM=xterm NO_COLOR=", true, true},
+	}{{"TERM=xterm", true, true}, {"TERM=xterm NO_COLOR=1", false, true}, {"TERM=xterm NO_COLOR=", true, true},
 		{"TERM=", false, false}, {"TERM=dumb", false, false}, {"TERM=xterm VBOT_PLAIN_PROMPTS=1", false, false}} {
 		cmd := vbotCommand(t, t.TempDir(), "init", "bot")
 		cmd.Env = append(cmd.Env, strings.Fields(c.env)...)
@@ -701,7 +804,7 @@ func TestWizardColours(t *testing.T) {
 		if code := p.ends(); code != 0 {
 			t.Errorf("%s: exit code %d", c.env, code)
 		}
-		if colour, cursor := strings.Contains(p.raw(), "m"+"my-bot") || strings.Contains(p.raw(), "\x1b[1m"), strings.Contains(p.raw(), "\x1b["); colour != c.colour || cursor != c.cursor {
+		if colour, cursor := regexp.MustCompile("\x1b\\[[0-9;]*m").MatchString(p.raw()), strings.Contains(p.raw(), "\x1b["); colour != c.colour || cursor != c.cursor {
 			t.Errorf("%s: colour %v, cursor %v", c.env, colour, cursor)
 		}
 	}
@@ -724,7 +827,7 @@ func TestWizardNeedsAPerson(t *testing.T) {
 func TestRandomKeys(t *testing.T) {
 	seed := rand.Uint64()
 	pool := []string{"\r", "\r", "\r", "\n", " ", "\t", "\x1b[A", "\x1b[B", "\x1b[C", "\x1bOD", "\x1b[H", "\x1b[F", "\x1b[5~", "\x1b[6~", "\x1b[3~", "\x1b",
-		"\x7f", "\x01", "\x05", "\x15", "\x17", "\x0b", "a", "e", "o", "n", "y", "1", "2", ",", "日", "\u0301", "\xff", "\x00", "\x1b[200~x\ry\x1b[201~", "\x1b[1;5C", "-"}
+		"\x1b[D", "\x1b[Z", "<\n", "\x7f", "\x01", "\x05", "\x15", "\x17", "\x0b", "a", "e", "o", "n", "y", "1", "2", ",", "日", "\u0301", "\xff", "\x00", "\x1b[200~x\ry\x1b[201~", "\x1b[1;5C", "-"}
 	for i := range 24 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()

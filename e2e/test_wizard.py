@@ -27,9 +27,12 @@ KEYS = {
     "\n": "Enter",
     "\t": "Tab",
     " ": "Space",
+    "\x03": "C-c",
     "\x15": "C-u",
     "\x1b[A": "Up",
     "\x1b[B": "Down",
+    "\x1b[D": "Left",
+    "\x1b[Z": "BTab",
 }
 
 
@@ -116,6 +119,8 @@ def window(vbot: Path) -> Iterator:
     [
         ("cascade", 80, 24, "", "vbot init"),
         ("change", 80, 24, "", "vbot init parlour"),
+        ("back", 80, 24, "", "vbot init"),
+        ("recommended", 80, 24, "", "vbot init"),
         ("guides", 80, 24, "", "vbot init"),
         ("small-window", 40, 10, "", "vbot init"),
         ("narrow", 20, 12, "", "vbot init"),
@@ -148,11 +153,9 @@ def test_screens(window, name: str, width: int, height: int, term: str, command:
 def test_a_bot_in_a_few_keystrokes(window) -> None:
     w = window(80, 24)
     w.types("vbot init\r")
-    for question in ("Directory", "How do you", "Project", "What", "How do people", "How does"):
+    for question in ("Directory", "How do you"):
         w.shows(f"? {question}")
         w.types("\r")
-    w.shows("? Speech to text:")
-    w.types("\r\r\r\r\r\r\r")
     w.shows("? Proceed?")
     assert os.listdir(w.dir) == ["file"]
     w.types("\r")
@@ -161,29 +164,34 @@ def test_a_bot_in_a_few_keystrokes(window) -> None:
 
 
 def test_the_window_changes_its_size(window) -> None:
-    """Nothing of an earlier drawing is left below the questions that were answered."""
-    w = window(80, 24, run="vbot init parlour")
+    """Nothing of an earlier drawing is left below what the shell printed and what was answered."""
+    w = window(80, 24, run="echo printed by the shell; vbot init parlour")
     w.shows("? How do you want to start?")
-    w.types("\r\r\r\r\r")
+    w.types("own\r\r\r\r\r")
     w.shows(f"{SPEECH_TO_TEXT} of {SPEECH_TO_TEXT}")
-    above = w.lines()[:5]
-    for width in (60, 45, 30, 100, 80):
-        w.tmux("resize-window", "-x", str(width), "-y", "24")
+    above = w.lines()[:6]
+    assert above[0] == "printed by the shell"
+    for width, height in ((60, 20), (45, 24), (100, 30), (80, 24)):
+        w.tmux("resize-window", "-x", str(width), "-y", str(height))
 
         def whole(width=width) -> bool:
             got = w.lines()
             head = [line for line in got if line.startswith("? Speech to text")]
-            rows = [line for line in got if line.startswith(("> ", "  "))]
-            return len(head) == 1 and len(rows) == 13 and len(max(got, key=len)) < width + 1
+            list_ends = any(line.endswith(" more below") for line in got)
+            return len(head) == 1 and list_ends and len(max(got, key=len)) <= width
 
         w.until(whole, f"the list in {width} columns")
-    w.until(lambda: w.lines()[:5] == above, "what was answered before")
+    w.until(lambda: w.lines()[:6] == above, "what was there before")
+    # Back, and what was asked since is gone.
+    w.types("\x1b[D\x1b[D")
+    before = [*above[:4], "? How do people connect?"]
+    w.until(lambda: w.lines()[:5] == before, "the question before")
 
 
 def test_stopped_and_back(window) -> None:
     w = window(80, 24)
     w.types("stty -g > before; vbot init parlour\r")
-    w.types("\r\r\r\r\rwhisper")
+    w.types("own\r\r\r\r\rwhisper")
     w.shows(f"of {SPEECH_TO_TEXT}")
     w.tmux("send-keys", "C-z")  # it means nothing here
     shell = w.tmux("display-message", "-p", "#{pane_pid}").strip()
@@ -191,7 +199,7 @@ def test_stopped_and_back(window) -> None:
     os.kill(int(children[-1]), signal.SIGSTOP)
     w.shows("Stopped")
     w.types("fg\r")
-    w.until(lambda: w.lines()[-1].endswith("type to filter"), "the question once more")
+    w.until(lambda: w.lines()[-1].endswith("Left goes back"), "the question once more")
     w.shows("? Speech to text: whisper")
     w.tmux("send-keys", "C-c")
     w.shows("interrupted; nothing was written")

@@ -27,6 +27,7 @@ const (
 	KeyPaste
 	KeyEnter
 	KeyTab
+	keyBackTab // Shift-Tab
 	KeyEscape
 	KeyUp
 	KeyDown
@@ -59,7 +60,7 @@ var controls = map[byte]KeyName{
 // ESC [ and a tilde (XTerm Control Sequences, PC-Style Function Keys; they include
 // those of the Linux console).
 var (
-	finals   = map[byte]KeyName{'A': KeyUp, 'B': KeyDown, 'C': keyRight, 'D': keyLeft, 'F': KeyEnd, 'H': KeyHome}
+	finals   = map[byte]KeyName{'A': KeyUp, 'B': KeyDown, 'C': keyRight, 'D': keyLeft, 'F': KeyEnd, 'H': KeyHome, 'Z': keyBackTab}
 	numbered = map[string]KeyName{"1": KeyHome, "3": keyDelete, "4": KeyEnd, "5": KeyPageUp, "6": KeyPageDown, "7": KeyHome, "8": KeyEnd}
 )
 

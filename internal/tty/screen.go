@@ -36,11 +36,11 @@ type View struct {
 	Line, Column int
 }
 
-// write appends the row, cut to width columns.
-func (r Row) write(b *strings.Builder, width int) {
+// write appends the row, cut to width columns. Without styles it is plain text.
+func (r Row) write(b *strings.Builder, width int, styles bool) {
 	for _, s := range r {
 		text := Cut(s.Text, width)
-		if text != "" && s.Style != Normal {
+		if styles && text != "" && s.Style != Normal {
 			text = fmt.Sprintf("\x1b[%sm%s\x1b[m", s.Style, text)
 		}
 		b.WriteString(text)
@@ -70,10 +70,7 @@ func Head(text string, e *Editor, width int) View {
 	if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "]") {
 		text += ":"
 	}
-	var v View
-	for _, line := range wrap("? "+text, width) {
-		v.Rows = append(v.Rows, Row{{Bold, line}})
-	}
+	v := View{Rows: lines("? "+text, Bold, width)}
 	last := len(v.Rows) - 1
 	left := width - v.Rows[last].width() - 1
 	if left < min(1+Width(string(e.Typed)), 12, width) {
@@ -90,11 +87,16 @@ func Head(text string, e *Editor, width int) View {
 }
 
 // Note draws a text below the question; none if text is "".
-func Note(text string, style Style, width int) (rows []Row) {
+func Note(text string, style Style, width int) []Row {
 	if text == "" {
 		return nil
 	}
-	for _, line := range wrap("  "+text, max(1, width-1)) {
+	return lines("  "+text, style, max(1, width-1))
+}
+
+// lines draws a text over as many rows as it needs.
+func lines(text string, style Style, width int) (rows []Row) {
+	for _, line := range wrap(text, width) {
 		rows = append(rows, Row{{style, line}})
 	}
 	return rows
@@ -168,43 +170,34 @@ func Cut(s string, width int) string {
 }
 
 // wrap breaks s into lines of at most width columns, at spaces if possible. Later
-// lines are indented by two columns.
+// lines are indented by two columns, or like the second column of a table.
 func wrap(s string, width int) (lines []string) {
-	indent := 2
-	if indent >= width {
-		indent = 0
-	}
-	line := ""
-	if strings.HasPrefix(s, "  ") {
-		line = strings.Repeat(" ", indent)
-	}
-	for word := range strings.FieldsSeq(s) {
-		for {
-			sep := " "
-			if line == "" || strings.TrimSpace(line) == "" {
-				sep = ""
-			}
-			if left := width - Width(line+sep); Cut(word, left) == word {
-				line += sep + word
-				break
-			}
-			if strings.TrimSpace(line) != "" {
-				lines, line = append(lines, line), strings.Repeat(" ", indent)
-				continue
-			}
-			part := Cut(word, width-Width(line))
-			if part == "" {
-				_, size := utf8.DecodeRuneInString(word)
-				part = word[:size] // wider than the whole line
-			}
-			lines, line, word = append(lines, line+part), strings.Repeat(" ", indent), word[len(part):]
-			if word == "" {
-				break
-			}
+	indent := "  "
+	if first, second, ok := strings.Cut(strings.TrimLeft(s, " "), "  "); ok {
+		second = strings.TrimLeft(second, " ")
+		if at := Width(s) - Width(second); first != "" && at <= width/3 {
+			indent = strings.Repeat(" ", at)
 		}
 	}
-	if strings.TrimSpace(line) != "" || len(lines) == 0 {
-		lines = append(lines, line)
+	if width <= len(indent) {
+		indent = ""
 	}
-	return lines
+	for Width(s) > width {
+		end := len(Cut(s, width))
+		if strings.TrimSpace(s[:end]) == "" { // a letter wider than the rest of the line
+			end = len(s) - len(strings.TrimLeft(s, " "))
+			_, size := utf8.DecodeRuneInString(s[end:])
+			end += size
+		}
+		if space := strings.LastIndexByte(s[:min(end+1, len(s))], ' '); strings.TrimSpace(s[:max(0, space)]) != "" {
+			end = space
+		}
+		lines = append(lines, strings.TrimRight(s[:end], " "))
+		rest := strings.TrimLeft(s[end:], " ")
+		if rest == "" {
+			return lines
+		}
+		s = indent + rest
+	}
+	return append(lines, s)
 }

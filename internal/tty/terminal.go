@@ -33,6 +33,7 @@ func IsTerminal(stream any) bool {
 type Terminal struct {
 	Plain bool // no cursor movement; the terminal's own line editing
 
+	styles bool // colours, bold and faint text
 	in     *os.File
 	out    io.Writer
 	width  int // in columns, at the last update
@@ -50,9 +51,7 @@ type Terminal struct {
 	was     atomic.Pointer[term.State] // the mode before raw mode, nil out of it
 	raw     *term.State                // raw mode
 	shown   View                       // the block on the screen
-	holding bool                       // between Hold and its release
-	record  []Row                      // the rows printed since Hold
-	broken  bool                       // after a resize: the terminal may have rewrapped lines
+	printed []Row                      // the rows above it that this Terminal printed
 }
 
 // A reading is the result of one read from the terminal.
@@ -61,9 +60,12 @@ type reading struct {
 	err error
 }
 
+// ErrBack means that the person wants the question before this one.
+var ErrBack = errors.New("back to the last question")
+
 // Open returns a Terminal that reads from in and writes to out.
-func Open(in *os.File, out io.Writer, plain bool) *Terminal {
-	t := &Terminal{in: in, out: out, Plain: plain, found: make(chan reading, 1)}
+func Open(in *os.File, out io.Writer, plain, styles bool) *Terminal {
+	t := &Terminal{in: in, out: out, Plain: plain, styles: styles, found: make(chan reading, 1)}
 	t.updateSize()
 	return t
 }
@@ -78,7 +80,6 @@ func (t *Terminal) updateSize() bool {
 		width, height = 80, 24 // some terminals do not report it
 	}
 	changed := width != t.width || height != t.height
-	t.broken = t.broken || changed
 	t.width, t.height = width, height
 	return changed
 }
@@ -145,15 +146,7 @@ func (t *Terminal) Hold() (release func(), err error) {
 	if t.Plain {
 		return func() {}, nil
 	}
-	restore, err := t.enterRaw()
-	if err != nil {
-		return nil, err
-	}
-	t.holding, t.record = true, nil
-	return func() {
-		t.holding = false
-		restore()
-	}, nil
+	return t.enterRaw()
 }
 
 func (t *Terminal) mark(sequence string) {
@@ -308,11 +301,12 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 
 // Drawing.
 
-// toTop returns the sequence that moves the cursor to the top of the block. A terminal
-// that became narrower may have rewrapped its lines.
-func (t *Terminal) toTop() string {
-	n := t.shown.Column / t.width
-	for _, r := range t.shown.Rows[:min(t.shown.Line, len(t.shown.Rows))] {
+// up returns the sequence that moves the cursor from this column to the first one of
+// the row that is so many rows above. A terminal that became narrower may have
+// rewrapped those.
+func (t *Terminal) up(rows []Row, column int) string {
+	n := column / t.width
+	for _, r := range rows {
 		n += 1 + max(0, r.width()-1)/t.width
 	}
 	if n == 0 {
@@ -321,20 +315,21 @@ func (t *Terminal) toTop() string {
 	return fmt.Sprintf("\r\x1b[%dA", n)
 }
 
-// reprint clears a resized screen and prints the last rows of the record that fit
-// above rows lines. Terminals differ in where they put a tall block after a resize.
-func (t *Terminal) reprint(b *strings.Builder, rows int) {
-	from, left := len(t.record), t.height-rows
-	for from > 0 {
-		if left -= 1 + max(0, t.record[from-1].width()-1)/t.width; left < 0 {
-			break
-		}
-		from--
-	}
-	b.WriteString("\x1b[H\x1b[J")
-	for _, r := range t.record[from:] {
-		r.write(b, 1<<20)
-		b.WriteString("\r\n")
+// toTop returns the sequence that moves the cursor to the top of the block. What is
+// above it is never drawn again: that includes what the shell printed.
+func (t *Terminal) toTop() string {
+	return t.up(t.shown.Rows[:min(t.shown.Line, len(t.shown.Rows))], t.shown.Column)
+}
+
+// Mark returns a place above the next question, for Rewind.
+func (t *Terminal) Mark() int { return len(t.printed) }
+
+// Rewind erases what was printed between the mark and the last question. Plain
+// questions leave it.
+func (t *Terminal) Rewind(mark int) {
+	if !t.Plain {
+		io.WriteString(t.out, t.up(t.printed[mark:], 0)+"\x1b[J")
+		t.printed = t.printed[:mark]
 	}
 }
 
@@ -343,17 +338,12 @@ func (t *Terminal) reprint(b *strings.Builder, rows int) {
 // wrap there.
 func (t *Terminal) draw(v View) {
 	var b strings.Builder
-	if t.broken && len(t.shown.Rows) > 0 && t.holding {
-		t.reprint(&b, len(v.Rows))
-	} else {
-		b.WriteString(t.toTop())
-	}
-	t.broken = false
+	b.WriteString(t.toTop())
 	for i, r := range v.Rows {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		r.write(&b, t.width-1)
+		r.write(&b, t.width-1, t.styles)
 		b.WriteString("\x1b[K")
 	}
 	b.WriteString("\x1b[J\r")
@@ -373,32 +363,31 @@ func (t *Terminal) draw(v View) {
 	t.shown = v
 }
 
-// collapse replaces the block by one row.
-func (t *Terminal) collapse(r Row) {
-	var b strings.Builder
-	b.WriteString(t.toTop() + "\x1b[J")
-	r.write(&b, 1<<20) // the terminal may wrap it: nothing is drawn over it
-	b.WriteString("\r\n")
-	io.WriteString(t.out, b.String())
+// collapse replaces the block by rows that stay.
+func (t *Terminal) collapse(rows ...Row) {
+	io.WriteString(t.out, t.toTop()+"\x1b[J")
 	t.shown = View{}
-	t.record = append(t.record, r)
+	t.print(rows)
+}
+
+// print prints rows that fit the terminal.
+func (t *Terminal) print(rows []Row) {
+	var b strings.Builder
+	for _, r := range rows {
+		r.write(&b, t.width, t.styles)
+		if !t.Plain {
+			b.WriteString("\r") // in raw mode
+		}
+		b.WriteString("\n")
+	}
+	io.WriteString(t.out, b.String())
+	t.printed = append(t.printed, rows...)
 }
 
 // Say prints lines between questions.
 func (t *Terminal) Say(text string) {
-	if t.Plain {
-		io.WriteString(t.out, text+"\n")
-		return
-	}
 	for line := range strings.SplitSeq(text, "\n") {
-		lines := []string{line}
-		if Width(line) > t.width {
-			lines = wrap(line, t.width)
-		}
-		for _, line := range lines {
-			io.WriteString(t.out, line+"\r\n")
-			t.record = append(t.record, Row{{Normal, line}})
-		}
+		t.print(lines(line, Normal, t.width))
 	}
 }
 
@@ -416,8 +405,9 @@ type Question interface {
 	Answer() string
 }
 
-// Ask asks q until it is answered.
-func (t *Terminal) Ask(ctx context.Context, q Question) error {
+// Ask asks q until it is answered. With back it returns ErrBack for Shift-Tab, and for
+// the left arrow if nothing is typed.
+func (t *Terminal) Ask(ctx context.Context, q Question, back bool) error {
 	release, err := t.enterRaw()
 	if err != nil {
 		return err
@@ -431,12 +421,21 @@ func (t *Terminal) Ask(ctx context.Context, q Question) error {
 		if k.Name == KeyInterrupt || k.Name == KeyEOF && q.Blank() {
 			err = context.Canceled
 		}
-		if err != nil {
-			t.collapse(Row{{Bold, "? " + q.Title()}})
+		title := lines("? "+q.Title(), Bold, t.width)
+		switch {
+		case err != nil:
+			t.collapse(title...)
 			return err
-		}
-		if k.Name != KeyNone && q.Press(k) {
-			t.collapse(Row{{Bold, "? " + q.Title()}, {Normal, "  "}, {Cyan, q.Answer()}})
+		case back && (k.Name == keyBackTab || k.Name == keyLeft && q.Blank()):
+			t.collapse()
+			return ErrBack
+		case k.Name != KeyNone && q.Press(k):
+			if answer := (Span{Cyan, "  " + q.Answer()}); len(title) == 1 && title[0].width()+Width(answer.Text) <= t.width {
+				title[0] = append(title[0], answer)
+			} else {
+				title = append(title, lines(answer.Text, answer.Style, t.width)...)
+			}
+			t.collapse(title...)
 			return nil
 		}
 	}

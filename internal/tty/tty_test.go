@@ -22,7 +22,7 @@ func TestKeys(t *testing.T) {
 		"\x1b[12\r":                       fmt.Sprintf("%d: %d:\r", keyOther, KeyEnter),
 		"\x1bf":                           fmt.Sprintf("%d:", keyOther),
 		"\x1b[[A1":                        fmt.Sprintf("%d: 0:1", keyOther),
-		"\x1b[99~\x1b[Z":                  fmt.Sprintf("%d: %d:", keyOther, keyOther),
+		"\x1b[99~\x1b[Z":                  fmt.Sprintf("%d: %d:", keyOther, keyBackTab),
 		"\x1b[200~a\rb\x1b[201~c":         fmt.Sprintf("%d:a\rb 0:c", KeyPaste),
 		"\x1b[200~a\x03":                  fmt.Sprintf("%d:a %d:", KeyPaste, KeyInterrupt),
 		"\x1b[200~never ended":            fmt.Sprintf("%d:never ended", KeyPaste),
@@ -77,7 +77,8 @@ func TestWidth(t *testing.T) {
 		want  string
 	}{
 		{"one two three", 8, "one two/  three"}, {"one", 8, "one"}, {"  one two", 5, "  one/  two"}, {"abcdefghij", 4, "abcd/  ef/  gh/  ij"},
-		{"日本語", 1, "日/本/語"}, {"", 5, ""},
+		{"日本語", 1, "日/本/語"}, {"日本語", 3, "日/  本/  語"}, {"", 5, ""}, {"  a   b  c", 8, "  a   b/  c"}, {"ab   cd", 4, "ab/  cd"}, {"abcd e", 4, "abcd/  e"},
+		{"  a  one two three", 15, "  a  one two/     three"}, {"  a  one two three", 14, "  a  one two/  three"},
 	} {
 		if got := strings.Join(wrap(c.s, c.width), "/"); got != c.want {
 			t.Errorf("wrap(%q, %d) = %q, want %q", c.s, c.width, got, c.want)
