@@ -304,9 +304,6 @@ func (c *catalog) transports(telephony bool) (out []*provider) {
 	return out
 }
 
-// transportIDs are the ids of the web or the telephony transports, in order.
-func (c *catalog) transportIDs(telephony bool) []string { return ids(c.transports(telephony)) }
-
 // needs returns what the provider needs besides its variables.
 func (p *provider) needs() (out []string) {
 	if p.python != "" {
@@ -315,19 +312,27 @@ func (p *provider) needs() (out []string) {
 	return append(out, p.flags...)
 }
 
-// didYouMean returns " (did you mean deepgram, stt_a?)" for the name or id of the kind
-// that is nearest to word, or "".
-func (c *catalog) didYouMean(kind, word string) string {
+// nearest returns the name or id of the kind that is nearest to word, or "".
+func (c *catalog) nearest(kind, word string) string {
 	var words []string
 	for _, p := range c.list(kind) {
 		words = append(append(words, p.names...), p.id)
 	}
-	best := nearest(word, words)
-	if p := c.find(kind, best); p != nil && p.id != best {
-		best += ", " + p.id
+	return nearest(word, words)
+}
+
+// names returns the first names of the kind, as many as fit a line, and the command
+// that shows the others.
+func (c *catalog) names(kind string) string {
+	line := "allowed: "
+	for i, p := range c.list(kind) {
+		if i > 0 {
+			line += ", "
+		}
+		if len(line)+len(p.names[0]) > 60 {
+			return fmt.Sprintf("%s... (`vbot init --describe-options=%s` shows all %d)", line, kind, len(c.list(kind)))
+		}
+		line += p.names[0]
 	}
-	if best == "" {
-		return ""
-	}
-	return " (did you mean " + best + "?)"
+	return line
 }

@@ -51,13 +51,21 @@ func (a *app) note(format string, args ...any) {
 	fmt.Fprintln(a.stderr, printable(fmt.Sprintf(format, args...)))
 }
 
-// A command is one word of the command line. It either runs or has subcommands.
+// colours reports whether stderr shows colours.
+func (a *app) colours() bool {
+	kind := a.getenv("TERM")
+	return tty.IsTerminal(a.stderr) && kind != "" && kind != "dumb" && a.getenv("NO_COLOR") == ""
+}
+
+// A command is one word of the command line. It either runs, has subcommands, or is
+// only a help page.
 type command struct {
 	name  string
 	help  string        // the help page; %s in it stands for fill()
 	fill  func() string // nil if the page has no %s
 	setup func(inv *invocation) runFunc
 	quick bool // it never waits or writes, so a signal may kill it
+	topic bool // only a help page: `vbot help NAME`
 	sub   []command
 	first []string // completions of the first argument
 }
@@ -70,6 +78,14 @@ func (c *command) page() string {
 	return fmt.Sprintf(c.help, c.fill())
 }
 
+// below returns the command as typed, below the one typed as path.
+func (c *command) below(path string) string {
+	if c.topic {
+		path += " help"
+	}
+	return path + " " + c.name
+}
+
 // A runFunc runs a command. args are the arguments without the flags.
 type runFunc func(ctx context.Context, a *app, inv *invocation, args []string) error
 
@@ -80,6 +96,7 @@ type invocation struct {
 	path string // of the command, such as "vbot init"
 	set  *flag.FlagSet
 	json bool
+	help bool // `vbot help ...`, which also knows topics
 	// fields maps flags to their configuration keys where the names differ.
 	fields map[string]string
 	// instead is set by flags such as --help. It runs in place of the command,
@@ -109,11 +126,13 @@ func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names 
 
 // enter moves to the subcommand called name and reports whether it exists.
 func (inv *invocation) enter(name string) bool {
-	i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name })
-	if i >= 0 {
-		inv.cmd, inv.path = &inv.cmd.sub[i], inv.path+" "+name
+	i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name && (inv.help || !c.topic) })
+	if i < 0 {
+		return false
 	}
-	return i >= 0
+	inv.cmd = &inv.cmd.sub[i]
+	inv.path = inv.cmd.below(inv.path)
+	return true
 }
 
 // newInvocation returns an invocation at the root command.
@@ -127,6 +146,9 @@ func (inv *invocation) flags() runFunc {
 	inv.set.SetOutput(io.Discard)
 	inv.set.Usage = func() {}
 	boolFlag(inv.set, &inv.json, "json")
+	if inv.cmd != inv.root {
+		inv.root.setup(inv) // --version works everywhere
+	}
 	do := inv.cmd.setup(inv)
 	inv.insteadFlag(printHelp, "help", "h")
 	return do
@@ -140,46 +162,67 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 	}
 	// Flags may come before the command.
 	var before []string
-	for len(args) > 0 && inv.cmd.sub != nil {
-		if strings.HasPrefix(args[0], "-") {
-			before, args = append(before, args[0]), args[1:]
-			continue
-		}
-		if args[0] == "help" {
-			before, args = append(before, "--help"), args[1:]
-			continue
-		}
+	known, name := true, ""
+	for len(args) > 0 && inv.cmd.sub != nil && known {
 		// The text after = may be a misplaced secret: do not repeat it.
-		name, _, _ := strings.Cut(args[0], "=")
-		if !inv.enter(name) {
-			if rest := append(before, args...); slices.Contains(rest, "--help") || slices.Contains(rest, "-h") {
-				return printHelp(a, inv)
-			}
-			inv.json = slices.Contains(before, "--json") || slices.Contains(args, "--json")
-			var names []string
-			for _, c := range inv.cmd.sub {
-				names = append(names, c.name)
-			}
-			return usageError("unknown command %q%s; see `%s --help`", name, didYouMean(name, names), inv.path)
+		name, _, _ = strings.Cut(args[0], "=")
+		switch {
+		case strings.HasPrefix(name, "-"):
+			before = append(before, args[0])
+		case name == "help":
+			inv.help = true
+		default:
+			known = inv.enter(name)
 		}
 		args = args[1:]
 	}
 
 	do := inv.flags()
-	rest, problems := parse(inv.set, append(before, args...))
-	if inv.instead != nil {
+	rest, problems := inv.parse(append(before, args...))
+	switch {
+	case inv.instead != nil && (known || !inv.help):
 		return inv.instead(a, inv)
-	}
-	if len(problems) > 0 {
-		for i, p := range problems {
-			problems[i].Field = cmp.Or(inv.fields[p.Field], p.Field)
-		}
+	case !known:
+		return usageError("unknown command %q%s; see `%s --help`", name, inv.meant(name), inv.path)
+	case inv.help:
+		return printHelp(a, inv)
+	case len(problems) > 0:
 		return &failure{Code: codeUsage, Problems: problems}
 	}
 	if !inv.cmd.quick {
 		ctx = untilInterrupted(ctx, a)
 	}
 	return do(ctx, a, inv, rest)
+}
+
+// meant returns " (did you mean `vbot init`?)" for the command that is nearest to
+// word, or "". The commands below the current one come first.
+func (inv *invocation) meant(word string) string {
+	paths := map[string]string{}
+	var names []string
+	add := func(name, path string) {
+		if paths[name] == "" && !strings.HasPrefix(name, ":") {
+			names, paths[name] = append(names, name), path
+		}
+	}
+	var walk func(c *command, path string)
+	walk = func(c *command, path string) {
+		for _, sub := range c.sub {
+			add(sub.name, sub.below(path))
+		}
+		for _, sub := range c.sub {
+			for _, word := range sub.first { // such as quickstart
+				add(word, sub.below(path)+" "+word)
+			}
+			walk(&sub, sub.below(path))
+		}
+	}
+	walk(inv.cmd, inv.path)
+	walk(inv.root, inv.root.name)
+	if best := paths[nearest(word, names)]; best != "" {
+		return didYouMean("`" + best + "`")
+	}
+	return ""
 }
 
 // untilInterrupted returns a context that ends with the first SIGINT, SIGTERM or
@@ -206,9 +249,58 @@ func untilInterrupted(ctx context.Context, a *app) context.Context {
 	return ctx
 }
 
+// printHelp prints the help page; as JSON also its parts, for tools.
 func printHelp(a *app, inv *invocation) error {
-	_, err := io.WriteString(a.stdout, inv.cmd.page())
-	return err
+	if !inv.json {
+		_, err := io.WriteString(a.stdout, inv.cmd.page())
+		return err
+	}
+	commands := []string{}
+	for _, c := range inv.cmd.sub {
+		commands = append(commands, c.name)
+	}
+	return writeJSON(a.stdout, struct {
+		Command  string       `json:"command"`
+		Page     string       `json:"page"`
+		Commands []string     `json:"commands"`
+		Options  []optionLine `json:"options"`
+	}{inv.path, inv.cmd.page(), commands, optionLines(inv.cmd.page())})
+}
+
+// An optionLine is the description of one option in a help page.
+type optionLine struct {
+	Names []string `json:"names"` // as typed: "-n", "--name"
+	Value string   `json:"value"` // placeholder of its value: "NAME"; "" for a switch
+	About string   `json:"about"`
+}
+
+// optionLines parses the sections of a help page with "options" in the heading.
+func optionLines(help string) []optionLine {
+	out := []optionLine{}
+	inOptions := false
+	for line := range strings.Lines(help) {
+		text := strings.TrimSpace(line)
+		switch {
+		case !strings.HasPrefix(line, " "):
+			if text != "" {
+				inOptions = strings.Contains(strings.ToLower(text), "options") && strings.HasSuffix(text, ":")
+			}
+		case !inOptions:
+		case strings.HasPrefix(text, "-"):
+			spelled, about, _ := strings.Cut(text, "  ")
+			l := optionLine{About: strings.TrimSpace(about)}
+			for name := range strings.SplitSeq(spelled, ", ") {
+				name, l.Value, _ = strings.Cut(name, " ")
+				name, _, _ = strings.Cut(name, "[=")
+				l.Names = append(l.Names, name)
+			}
+			out = append(out, l)
+		case len(out) > 0: // continues the line before
+			l := &out[len(out)-1]
+			l.About = strings.TrimSpace(l.About + " " + text)
+		}
+	}
+	return out
 }
 
 // setupGroup is for commands that only have subcommands.
@@ -224,8 +316,9 @@ func setupGroup(*invocation) runFunc {
 type switchFlag interface {
 	flag.Value
 	IsBoolFlag() bool
-	accepts(value string) bool
 	takes() string // the accepted values, in words
+	// reads returns the value that the next argument would be, or "".
+	reads(next string) string
 }
 
 // toggle is a boolean flag, or the --no- form of one.
@@ -240,8 +333,14 @@ func (t toggle) IsBoolFlag() bool { return true }
 
 func (t toggle) takes() string { return "true or false" }
 
-func (t toggle) accepts(s string) bool {
-	return s == "true" || s == "false"
+func (t toggle) reads(next string) string {
+	switch strings.ToLower(next) {
+	case "true", "yes", "on":
+		return "true"
+	case "false", "no", "off":
+		return "false"
+	}
+	return ""
 }
 
 func (t toggle) Set(s string) error {
@@ -272,22 +371,14 @@ func textFlag(set *flag.FlagSet, put func(string), names ...string) {
 	}
 }
 
-// isOption reports whether name is spelled like an option. Other arguments that
-// begin with a hyphen may be secrets, so messages do not repeat them.
-func isOption(name string) bool {
-	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == "" && strings.Trim(name, "-") == name && name != ""
-}
-
-// parse reads the flags in args into set and returns the other arguments.
+// parse reads the flags in args and returns the other arguments.
 //
 // Flags and arguments come in any order, `--` ends the flags, the last flag
 // wins. Each problem is one line that names the flag but never its value, which
 // may be a secret. Parsing continues after a problem, so --help and --json work
 // in any position.
-func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem) {
-	wrong := func(name, format string, a ...any) {
-		problems = append(problems, problem{Field: name, Message: fmt.Sprintf(format, a...), where: dashed(name)})
-	}
+func (inv *invocation) parse(args []string) (rest []string, problems []problem) {
+	set := inv.set
 	for len(args) > 0 {
 		arg := args[0]
 		if arg == "--" {
@@ -299,43 +390,103 @@ func parse(set *flag.FlagSet, args []string) (rest []string, problems []problem)
 		}
 		name, _, inline := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		f := set.Lookup(name)
-		if f == nil && !isOption(name) {
-			problems = append(problems, problem{Message: "unknown option; put `--` before an argument that begins with -"})
-			args = args[1:]
+		if f == nil {
+			problems, args = append(problems, inv.unknownOption(arg)), args[1:]
 			continue
 		}
-		if f == nil {
-			near := nearest(name, flagNames(set))
-			if near != "" {
-				near = " (did you mean " + dashed(near) + "?)"
-			}
-			wrong(name, "unknown option%s; see `%s --help`", near, set.Name())
-			args = args[1:]
-			continue
+		wrong := func(format string, a ...any) {
+			problems = append(problems, problem{Field: inv.field(name), Message: fmt.Sprintf(format, a...), where: dashed(name)})
 		}
 		n := 1
 		sw, isSwitch := f.Value.(switchFlag)
 		if isSwitch {
-			if !inline && len(args) > 1 && sw.accepts(args[1]) {
-				wrong(name, "use %s=%s", dashed(name), args[1])
+			if !inline && len(args) > 1 && sw.reads(args[1]) != "" {
+				wrong("its value goes after =, not after a space: %s=%s", dashed(name), sw.reads(args[1]))
 				args = args[2:]
 				continue
 			}
 		} else if !inline {
 			// In `--stt --llm x` the value of --stt is missing.
 			if len(args) == 1 || isFlag(set, args[1]) {
-				wrong(name, "missing value")
+				wrong("missing value")
 				args = args[1:]
 				continue
 			}
 			n = 2
 		}
 		if err := set.Parse(args[:n]); err != nil && isSwitch {
-			wrong(name, "must be %s", sw.takes())
+			wrong("must be %s", sw.takes())
 		}
 		args = args[n:]
 	}
 	return rest, problems
+}
+
+// field returns the name of a flag in problems: its key or, like the help page, its
+// long name.
+func (inv *invocation) field(name string) string {
+	for _, l := range optionLines(inv.cmd.page()) {
+		if i := slices.Index(l.Names, dashed(name)); i >= 0 && len(l.Names[0]) == 2 && len(l.Names) > 1 {
+			name = strings.TrimPrefix(l.Names[1], "--")
+		} else if i >= 0 {
+			name = strings.TrimPrefix(l.Names[0], "--")
+		}
+	}
+	return cmp.Or(inv.fields[name], name)
+}
+
+// unknownOption returns the problem with arg, which begins with a hyphen but is no
+// flag. It repeats arg only if that resembles an option: others may be secrets.
+func (inv *invocation) unknownOption(arg string) problem {
+	typed, _, _ := strings.Cut(arg, "=")
+	plain := strings.ReplaceAll(strings.ToLower(strings.TrimLeft(typed, "-")), "_", "-")
+	near := inv.nearestFlag(plain)
+	short := typed[1:min(2, len(typed))]
+	switch {
+	case near != "":
+		return problem{Field: inv.field(near), where: typed, Message: "unknown option" + didYouMean(dashed(near))}
+	case inv.takesValue(short):
+		return problem{Field: inv.field(short), where: "-" + short, Message: "put a space before its value"}
+	case len(plain) != 1 && strings.Trim(typed, "abcdefghijklmnopqrstuvwxyz-_") != "" || plain == "":
+		return problem{Message: "unknown option; put `--` before an argument that begins with -"}
+	}
+	return problem{Field: plain, where: typed, Message: "unknown option; see `" + inv.path + " --help`"}
+}
+
+// nearestFlag returns the flag that is nearest to word, by its name or its
+// configuration key, or "". A single letter stands for the only flag that begins
+// with it.
+func (inv *invocation) nearestFlag(word string) string {
+	flags := map[string]string{}
+	var names []string
+	inv.set.VisitAll(func(f *flag.Flag) {
+		flags[f.Name], names = f.Name, append(names, f.Name)
+		key := strings.ReplaceAll(inv.fields[f.Name], "_", "-")
+		if strings.HasPrefix(f.Name, "no-") {
+			key = "no-" + key
+		}
+		if len(f.Name) > 1 && inv.fields[f.Name] != "" && flags[key] == "" {
+			flags[key], names = f.Name, append(names, key)
+		}
+	})
+	if len(word) != 1 {
+		return flags[nearest(word, names)]
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return len(name) == 1 || name[0] != word[0] })
+	if len(names) != 1 {
+		return ""
+	}
+	return flags[names[0]]
+}
+
+// takesValue reports whether the next word is the value of the option.
+func (inv *invocation) takesValue(name string) bool {
+	f := inv.set.Lookup(name)
+	if f == nil {
+		return false
+	}
+	_, isSwitch := f.Value.(switchFlag)
+	return !isSwitch
 }
 
 // isFlag reports whether arg is a flag of set, or `--`.
@@ -345,11 +496,6 @@ func isFlag(set *flag.FlagSet, arg string) bool {
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 	return name == "" || set.Lookup(name) != nil
-}
-
-func flagNames(set *flag.FlagSet) (names []string) {
-	set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	return names
 }
 
 // dashed returns the flag as typed: -n or --name.

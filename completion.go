@@ -205,8 +205,8 @@ func suggest(root *command, typed []string) []suggestion {
 		add(option+"=", inv.values(option[2:]))
 	case strings.HasPrefix(last, "-"):
 		for _, l := range optionLines(inv.cmd.page()) {
-			for i, name := range l.names {
-				about := l.about
+			for i, name := range l.Names {
+				about := l.About
 				if i > 0 && strings.HasPrefix(name, "--no-") {
 					about = "" // the description is for the positive form
 				}
@@ -226,16 +226,6 @@ func suggest(root *command, typed []string) []suggestion {
 	return out
 }
 
-// takesValue reports whether the next word is the value of the option.
-func (inv *invocation) takesValue(name string) bool {
-	f := inv.set.Lookup(name)
-	if f == nil {
-		return false
-	}
-	_, isSwitch := f.Value.(switchFlag)
-	return !isSwitch
-}
-
 // values returns the known values of the option.
 func (inv *invocation) values(name string) (out []suggestion) {
 	if key, ok := inv.fields[name]; ok {
@@ -253,44 +243,9 @@ func (inv *invocation) values(name string) (out []suggestion) {
 		return out
 	}
 	for _, l := range optionLines(inv.cmd.page()) {
-		if slices.Contains(l.names, dashed(name)) && l.value == "FILE" {
+		if slices.Contains(l.Names, dashed(name)) && l.Value == "FILE" {
 			return []suggestion{{Word: anyFile}}
 		}
 	}
 	return nil
-}
-
-// An optionLine is the description of one option in a help page.
-type optionLine struct {
-	names []string // as typed: "-n", "--name"
-	value string   // placeholder of its value: "NAME"; "" for a switch
-	about string
-}
-
-// optionLines parses the sections of a help page with "options" in the heading.
-func optionLines(help string) (out []optionLine) {
-	inOptions := false
-	for line := range strings.Lines(help) {
-		text := strings.TrimSpace(line)
-		switch {
-		case !strings.HasPrefix(line, " "):
-			if text != "" {
-				inOptions = strings.Contains(strings.ToLower(text), "options") && strings.HasSuffix(text, ":")
-			}
-		case !inOptions:
-		case strings.HasPrefix(text, "-"):
-			spelled, about, _ := strings.Cut(text, "  ")
-			l := optionLine{about: strings.TrimSpace(about)}
-			for name := range strings.SplitSeq(spelled, ", ") {
-				name, l.value, _ = strings.Cut(name, " ")
-				name, _, _ = strings.Cut(name, "[=")
-				l.names = append(l.names, name)
-			}
-			out = append(out, l)
-		case len(out) > 0: // continues the line before
-			l := &out[len(out)-1]
-			l.about = strings.TrimSpace(l.about + " " + text)
-		}
-	}
-	return out
 }

@@ -60,6 +60,7 @@ type problem struct {
 	Message string   `json:"message"`
 	Allowed []string `json:"allowed"`
 	where   string   // the field as shown to people: "--stt (stt_service)"
+	names   string   // the allowed values as shown to people; "" if these are Allowed
 	missing bool     // an option was not given, as opposed to wrong
 }
 
@@ -72,19 +73,24 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// text returns what a person sees. path is the command, such as "vbot init".
-func (f *failure) text(path string) string {
-	var b strings.Builder
-	for _, p := range f.Problems {
-		fmt.Fprintf(&b, "%s: %s\n", path, p.line())
+// text returns what a person sees: the problems below the message, if there is one.
+func (f *failure) text(colour bool) string {
+	start := "error: "
+	if colour {
+		start = "\x1b[1;31merror:\x1b[m "
 	}
+	var b strings.Builder
 	if f.Message != "" {
-		fmt.Fprintf(&b, "%s: %s\n", path, f.Message)
+		b.WriteString(start + printable(f.Message) + "\n")
+		start = "  "
+	}
+	for _, p := range f.Problems {
+		b.WriteString(start + printable(p.line()) + "\n")
 	}
 	if hint := f.advice(); hint != "" {
-		fmt.Fprintln(&b, hint)
+		b.WriteString("hint: " + printable(hint) + "\n")
 	}
-	return printable(b.String())
+	return b.String()
 }
 
 // advice returns what to do, or "".
@@ -139,7 +145,9 @@ func (p problem) line() string {
 	if p.where != "" {
 		s = p.where + ": " + s
 	}
-	if len(p.Allowed) > 0 {
+	if p.names != "" {
+		s += "; " + p.names
+	} else if len(p.Allowed) > 0 {
 		s += "; allowed: " + strings.Join(p.Allowed, ", ")
 	}
 	return strings.ReplaceAll(s, "\n", " ") // a key in a file may contain one
@@ -232,16 +240,17 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// didYouMean returns " (did you mean X?)" for the nearest of names, or "".
-func didYouMean(word string, names []string) string {
-	if best := nearest(word, names); best != "" {
-		return fmt.Sprintf(" (did you mean %s?)", best)
+// didYouMean returns " (did you mean X?)", or "" if there is no suggestion.
+func didYouMean(suggestion string) string {
+	if suggestion == "" {
+		return ""
 	}
-	return ""
+	return " (did you mean " + suggestion + "?)"
 }
 
-// nearest returns the name with the fewest edits from word; the first of equals.
-// It returns "" if the edits exceed a third of the word's length.
+// nearest returns the name with the fewest edits from word, the first of equals. If
+// the edits exceed a third of the word's length, it returns the first name that
+// begins with word, or "".
 func nearest(word string, names []string) string {
 	length := len([]rune(word))
 	best, limit := "", max(1, length/3)+1
@@ -255,6 +264,11 @@ func nearest(word string, names []string) string {
 		}
 		if d := edits(strings.ToLower(word), name); d < limit {
 			best, limit = name, d
+		}
+	}
+	for _, name := range names {
+		if best == "" && len(word) > 2 && strings.HasPrefix(name, word) {
+			best = name
 		}
 	}
 	return best

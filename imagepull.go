@@ -213,7 +213,7 @@ func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (cloud.
 	}
 	var ch checker
 	if login.Empty() {
-		ch.missing("credentials", "is missing")
+		ch.missing("credentials", "missing")
 	} else {
 		ch.credentials(login, o.encode)
 	}

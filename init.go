@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // %s stands for the bot options, which come from the table.
@@ -18,39 +20,42 @@ Usage:
   vbot init quickstart [OPTIONS]           a ready-made bot in ./vbot-quickstart
   vbot init [TARGET_DIR] BOT_OPTIONS...    the bot that the options describe
   vbot init [TARGET_DIR]                   in a terminal: ask what to write
-  vbot init TARGET_DIR                     elsewhere, or with --no-input: AGENTS.md,
-                                           AGENT_IMPORT.md, GETTING_STARTED.md
+  vbot init TARGET_DIR                     elsewhere, or with --no-input:
+                                           AGENTS.md, AGENT_IMPORT.md and
+                                           GETTING_STARTED.md
 
-vbot creates TARGET_DIR if it does not exist. With bot options it defaults to the
-current directory. For a directory named quickstart, write ./quickstart. Existing
-files are never overwritten, except guides with --overwrite-guide.
-
-When TERM is unset or dumb, or with VBOT_PLAIN_PROMPTS=1, vbot asks with numbered
-lines.
+vbot creates TARGET_DIR if it does not exist. With bot options it defaults to
+the current directory. For a directory named quickstart, write ./quickstart.
+Existing files are never overwritten, except guides with --overwrite-guide.
 
 Bot options (any of them disables the questions):
-%s  -c, --config FILE                      read options from a JSON file; - is stdin;
-                                         command-line options override it
-      --dry-run                          print the configuration as JSON; write nothing
+%s  -c, --config FILE           read options from a JSON file; - is stdin;
+                              command-line options override it
+      --dry-run               print the configuration as JSON; write nothing
 
-An ID is an id from --list-options or a name such as deepgram.
+An ID is a name such as deepgram, or an id from --list-options.
 
 Other options:
-      --list-options                     print the allowed values as JSON
-      --describe-options                 also print names, variables and requirements
-      --keep-existing                    keep existing files; write only missing ones
-      --overwrite-guide                  replace existing guides with current ones
-      --json                             print the result as JSON
-      --verbose                          list each file, as without a terminal
-      --no-input                         never ask
-  -h, --help                             print this help
+      --list-options          print the ids that options take, as JSON
+      --describe-options[=KIND]
+                              print all services and transports with names and
+                              variables; KIND is transports, stt, llm, tts,
+                              realtime or video
+      --keep-existing         keep existing files; write only missing ones
+      --overwrite-guide       replace existing guides with current ones
+      --json                  print the result as JSON
+      --verbose               list each file, as without a terminal
+      --no-input              never ask
+  -h, --help                  print this help
 
 Examples:
   vbot init
   vbot init quickstart
-  vbot init my-bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia
+  vbot init my-bot -t smallwebrtc -m cascade \
+      --stt deepgram --llm openai --tts cartesia
   vbot init my-bot -t twilio -m realtime --realtime openai --no-deploy-to-cloud
-  vbot init my-bot -t smallwebrtc -m realtime --realtime openai --client-framework react
+  vbot init my-bot -t smallwebrtc -m realtime --realtime openai \
+      --client-framework react
   vbot init my-bot --config bot.json --dry-run
   vbot init . --no-input                   guides for a coding agent
 `
@@ -70,7 +75,7 @@ func setupInit(inv *invocation) runFunc {
 	o := &initOptions{said: answers{}}
 	inv.fields = map[string]string{}
 	for _, opt := range options {
-		for _, name := range []string{opt.flag, opt.short, "no-" + opt.flag} {
+		for _, name := range []string{opt.flag, cmp.Or(opt.short, opt.flag), "no-" + opt.flag} {
 			inv.fields[name] = opt.key
 		}
 		switch {
@@ -93,7 +98,7 @@ func setupInit(inv *invocation) runFunc {
 	boolFlag(inv.set, &o.noInput, "no-input")
 	boolFlag(inv.set, &o.verbose, "verbose")
 	inv.insteadFlag(listOptions, "list-options")
-	inv.insteadFlag(describeOptions, "describe-options")
+	inv.set.Var(describeFlag{inv}, "describe-options", "")
 	return o.run
 }
 
@@ -161,7 +166,7 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 			return err
 		}
 		if fromFile == nil { // an unreadable file: do not report its keys as missing
-			return &failure{Code: codeInvalidConfig, Problems: wrong, hint: "check the file; nothing was written"}
+			return &failure{Code: codeInvalidConfig, Problems: wrong}
 		}
 		problems = append(problems, wrong...)
 		for opt, value := range fromFile {
@@ -173,7 +178,11 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 	dir := absolute(a.dir, target)
 	cfg, left, wrong := resolve(cat, o.said, nameFromDir(dir))
 	if problems = append(problems, wrong...); len(problems) > 0 {
-		return &failure{Code: codeInvalidConfig, Problems: problems, hint: "nothing was written; `vbot init --describe-options` explains the allowed values"}
+		hint := ""
+		if slices.ContainsFunc(problems, func(p problem) bool { return p.missing && p.Field == optMode.key }) {
+			hint = "`vbot init --help` ends with complete examples"
+		}
+		return &failure{Code: codeInvalidConfig, Problems: problems, hint: hint}
 	}
 	for _, l := range left {
 		a.note("ignoring %s from the configuration file: %s", l.what, l.why)
@@ -426,6 +435,10 @@ func (p *plan) explainGuides(a *app) {
 		if !s.guide || s.action != actionKept {
 			continue
 		}
+		if s.before == "" {
+			a.note("kept %s, which is a link or cannot be read", s.path)
+			continue
+		}
 		why := "differs from this version's guide"
 		if guideAge(s.found) < 0 {
 			why = "an older vbot wrote"
@@ -481,11 +494,43 @@ func listOptions(a *app, _ *invocation) error {
 	return writeJSON(a.stdout, bySection(newCatalog(), optBotType.allowed(), ids))
 }
 
-// describeOptions prints every id with its names and requirements, as tables or,
-// with --json, under the same keys as listOptions.
-func describeOptions(a *app, inv *invocation) error {
-	if !inv.json {
-		return describeAsTable(a, newCatalog())
+// A describeFlag is --describe-options or --describe-options=KIND.
+type describeFlag struct{ inv *invocation }
+
+func (d describeFlag) String() string   { return "" }
+func (d describeFlag) IsBoolFlag() bool { return true }
+func (d describeFlag) takes() string {
+	return kindTransport + ", stt, llm, tts, realtime or video"
+}
+
+func (d describeFlag) reads(next string) string {
+	if next == kindTransport || slices.Contains(serviceKinds, next) {
+		return next
+	}
+	return toggle{}.reads(next)
+}
+
+func (d describeFlag) Set(kind string) error {
+	switch d.reads(kind) {
+	case "":
+		return errors.New("unknown kind")
+	case "true":
+		kind = ""
+	case "false":
+		d.inv.instead = nil
+		return nil
+	}
+	d.inv.instead = func(a *app, inv *invocation) error { return describeOptions(a, inv.json, kind) }
+	return nil
+}
+
+// describeOptions prints every id with its names and requirements, for people or,
+// with asJSON, under the same keys as listOptions. kind limits it to one key; "" is
+// all.
+func describeOptions(a *app, asJSON bool, kind string) error {
+	if !asJSON {
+		_, err := io.WriteString(a.stdout, describeForPeople(newCatalog(), kind))
+		return err
 	}
 	type variableJSON struct {
 		Name     string `json:"name"`
@@ -509,7 +554,7 @@ func describeOptions(a *app, inv *invocation) error {
 	for _, id := range optBotType.allowed() {
 		botTypes = append(botTypes, entry{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableJSON{}, []string{}, []string{}})
 	}
-	return writeJSON(a.stdout, bySection(newCatalog(), botTypes, func(providers []*provider) []entry {
+	all := bySection(newCatalog(), botTypes, func(providers []*provider) []entry {
 		out := []entry{}
 		for _, p := range providers {
 			p.load()
@@ -520,41 +565,82 @@ func describeOptions(a *app, inv *invocation) error {
 			out = append(out, e)
 		}
 		return out
-	}))
+	})
+	if kind == "" {
+		return writeJSON(a.stdout, all)
+	}
+	var text bytes.Buffer
+	var parts map[string]json.RawMessage
+	if err := writeJSON(&text, all); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text.Bytes(), &parts); err != nil {
+		return err
+	}
+	return writeJSON(a.stdout, map[string]json.RawMessage{kind: parts[kind]})
 }
 
-func describeAsTable(a *app, cat *catalog) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	orDash := func(words []string) string { return cmp.Or(strings.Join(words, " "), "-") }
+// describeForPeople returns a paragraph for each provider, at most 80 columns wide.
+func describeForPeople(cat *catalog, kind string) string {
+	var b strings.Builder
 	for _, s := range []struct {
 		title     string
 		option    *option
 		providers []*provider
 	}{
 		{"Web transports", optTransports, cat.transports(false)},
-		{"\nTelephony transports", optTransports, cat.transports(true)},
-		{"\nSpeech to text", optSTT, cat.all(kindSTT)},
-		{"\nLanguage models", optLLM, cat.all(kindLLM)},
-		{"\nText to speech", optTTS, cat.all(kindTTS)},
-		{"\nSpeech to speech", optRealtime, cat.all(kindRealtime)},
-		{"\nVideo avatars", optVideo, cat.all(kindVideo)},
+		{"Telephony transports", optTransports, cat.transports(true)},
+		{"Speech to text", optSTT, cat.list(kindSTT)},
+		{"Language models", optLLM, cat.list(kindLLM)},
+		{"Text to speech", optTTS, cat.list(kindTTS)},
+		{"Speech to speech", optRealtime, cat.list(kindRealtime)},
+		{"Video avatars", optVideo, cat.list(kindVideo)},
 	} {
-		fmt.Fprintf(w, "%s (--%s)\nID\tNAMES\tLABEL\tNEEDS\tEXTRAS\tVARIABLES\n", s.title, s.option.flag)
+		if kind != "" && kind != s.option.kind {
+			continue
+		}
+		fmt.Fprintf(&b, "%s (--%s)\n\n", s.title, s.option.flag)
 		for _, p := range s.providers {
 			var variables []string
 			for _, v := range p.load().env {
-				name := v.name
-				if !v.required {
-					name = "[" + name + "]"
+				if v.required {
+					variables = append(variables, v.name)
+				} else {
+					variables = append(variables, "["+v.name+"]")
 				}
-				variables = append(variables, name)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.id, strings.Join(p.names, " "), p.label, orDash(p.needs()), orDash(p.extras), orDash(variables))
+			needs := p.needs()
+			if len(p.extras) > 0 {
+				needs = append(needs, "extras "+strings.Join(p.extras, " "))
+			}
+			left := p.names[0]
+			names := slices.DeleteFunc(append([]string{p.id}, p.names...), func(name string) bool { return name == left })
+			for _, words := range [][]string{append([]string{p.label}, names...), variables, needs} {
+				for _, line := range wrapped(words, 52) {
+					fmt.Fprintf(&b, "  %-25s %s\n", left, line)
+					left = ""
+				}
+			}
 		}
-		w.Flush() // align each section by itself
+		b.WriteString("\n")
 	}
-	fmt.Fprintln(w, "\nVariables in brackets are optional. --bot-type is web or telephony.")
-	return w.Flush()
+	b.WriteString("Beside each name: its label, id and other names; its variables, optional ones in\nbrackets; what else it needs, and the extras of pipecat-ai.\n")
+	return b.String()
+}
+
+// wrapped joins words with commas, in lines of at most width columns.
+func wrapped(words []string, width int) (lines []string) {
+	for i, word := range words {
+		if i < len(words)-1 {
+			word += ","
+		}
+		if last := len(lines) - 1; i > 0 && len(lines[last])+1+len(word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 // maxConfig is the maximum size of a configuration file, in bytes.
@@ -564,16 +650,15 @@ const maxConfig = 1 << 20
 // file cannot be read. It returns an error only if interrupted.
 func readConfig(ctx context.Context, a *app, name string) (answers, []problem, error) {
 	data, err := readAll(ctx, a, name, maxConfig)
+	if name == "-" {
+		name = "stdin"
+	}
 	if ctx.Err() != nil {
 		return nil, nil, interrupted()
-	}
-	var said answers
-	var problems []problem
-	if err == nil {
-		said, problems, err = parseConfig(bytes.TrimPrefix(data, []byte("\ufeff")))
 	}
 	if err != nil {
 		return nil, []problem{{Field: "config", where: "--config", Message: name + ": " + err.Error()}}, nil
 	}
+	said, problems := parseConfig(name, data)
 	return said, problems, nil
 }

@@ -52,12 +52,19 @@ func TestListings(t *testing.T) {
 		"list-options.json":     {"init", "--list-options"},
 		"describe-options.txt":  {"init", "--describe-options"},
 		"describe-options.json": {"init", "--describe-options", "--json"},
+		"describe-video.txt":    {"init", "--describe-options=video"},
+		"describe-video.json":   {"init", "--describe-options=video", "--json"},
 	} {
 		r := vbot(t, dir, args...)
 		r.wantCode(t, 0)
 		golden(t, name, []byte(r.stdout))
 		if r.stderr != "" {
 			t.Errorf("vbot %q wrote to stderr: %s", args, r.stderr)
+		}
+		for line := range strings.Lines(r.stdout) {
+			if strings.HasSuffix(name, ".txt") && len([]rune(line)) > 81 {
+				t.Errorf("vbot %q prints a line of more than 80 columns: %s", args, line)
+			}
 		}
 	}
 }
@@ -326,14 +333,27 @@ func TestTargetForms(t *testing.T) {
 	vbot(t, dir, "init", "").wantCode(t, 2)
 }
 
+// A guide that is a link stays, and is not said to differ: nobody read it.
+func TestGuideThatIsALink(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("elsewhere", filepath.Join(dir, "AGENTS.md")); err != nil {
+		skip(t, err)
+	}
+	r := vbot(t, dir, "init", ".", "--no-input")
+	r.wantCode(t, 0)
+	if !strings.Contains(r.stderr, "kept AGENTS.md, which is a link or cannot be read\n") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
 func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte(`{"mode": "cascade", "transports": ["daily"], "recording": true}`))
 	f.Add([]byte(`{"a": {"b": [1, null]}}`))
 	f.Add([]byte("\xff{"))
 	cat := newCatalog()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		said, problems, err := parseConfig(data)
-		if err != nil {
+		said, problems := parseConfig("fuzz.json", data)
+		if said == nil {
 			return
 		}
 		cfg, _, wrong := resolve(cat, said, "name")
@@ -346,9 +366,9 @@ func FuzzParseConfig(f *testing.F) {
 			if err := writeJSON(&b, cfg); err != nil {
 				t.Fatal(err)
 			}
-			again, problems, err := parseConfig(b.Bytes())
-			if err != nil || len(problems) > 0 {
-				t.Fatalf("%s: %v %v", b.Bytes(), problems, err)
+			again, problems := parseConfig("again.json", b.Bytes())
+			if len(problems) > 0 {
+				t.Fatalf("%s: %v", b.Bytes(), problems)
 			}
 			back, notes, wrong := resolve(cat, again, "other")
 			if len(notes)+len(wrong) > 0 || fmt.Sprint(back) != fmt.Sprint(cfg) {

@@ -24,32 +24,36 @@ Options:
   -h, --help    print this help
 
 Environment:
-  VBOT_TOKEN           token; overrides the stored one
-  VBOT_ORGANIZATION    organization; overrides the stored one
-  VBOT_CONFIG          file in which login stores the token
-                       (default: vbot/config.json in your configuration directory)
-  VBOT_API_URL         API address (default: ` + cloud.Address + `)
-  VBOT_CA_FILE         PEM file of additional certificate authorities
-  HTTPS_PROXY, NO_PROXY
-                       proxy, and hosts to reach without it
-
+` + cloudVariables + `
 Examples:
   vbot cloud login
   vbot cloud secrets list
+`
+
+// cloudVariables are the lines about the variables that `vbot cloud` reads.
+const cloudVariables = `  VBOT_TOKEN            token; overrides the stored one
+  VBOT_ORGANIZATION     organization; overrides the stored one
+  VBOT_CONFIG           file in which login stores the token
+                        (default: vbot/config.json in your configuration
+                        directory)
+  VBOT_API_URL          API address (default: ` + cloud.Address + `)
+  VBOT_CA_FILE          PEM file of additional certificate authorities
+  HTTPS_PROXY           proxy
+  NO_PROXY              hosts to reach without the proxy
 `
 
 const helpLogin = `Store a token and select an organization.
 
 Usage: vbot cloud login [OPTIONS]
 
-The token is a Pipecat Cloud personal access token (pcc_pat_...) or private API key.
-vbot asks for it in a hidden prompt or, if stdin is not a terminal, reads the first
-line of stdin. It checks the token with the API, then stores it in a file that only
-you can read.
+The token is a Pipecat Cloud personal access token (pcc_pat_...) or private API
+key. vbot asks for it in a hidden prompt or, if stdin is not a terminal, reads
+the first line of stdin. It checks the token with the API, then stores it in a
+file that only you can read.
 
 Options:
-  -o, --organization ORG    organization (default: the token's only one; if it has
-                            several, vbot asks)
+  -o, --organization ORG    organization (default: the token's only one; if
+                            it has several, vbot asks)
       --no-input            never ask
       --json                print the result as JSON
   -h, --help                print this help
@@ -148,7 +152,7 @@ func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool)
 	if !cloud.IsToken(token.Reveal()) {
 		message := cloud.TokenRule
 		if token.Empty() {
-			message = "is missing"
+			message = "missing"
 		}
 		return oneProblem(codeInvalidConfig, "token", "token", "%s", message)
 	}

@@ -50,6 +50,9 @@ func commands() *command {
 		}},
 		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish"}},
 		{name: "version", help: helpVersion, setup: setupVersion, quick: true},
+		{name: "environment", help: helpEnvironment, setup: setupGroup, topic: true},
+		{name: "exit-codes", help: helpExitCodes, setup: setupGroup, topic: true},
+		{name: "json", help: helpJSON, setup: setupGroup, topic: true},
 	}}
 }
 
@@ -58,22 +61,101 @@ const helpTop = `vbot scaffolds voice bots and manages their secrets in the clou
 Usage: vbot COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
-  init          scaffold a voice bot, or write guides for a coding agent
-  cloud         sign in to Pipecat Cloud and manage secrets
-  completion    print a shell completion script
-  version       print the version
-  help          print help for a command
+  init           scaffold a voice bot, or write guides for a coding agent
+  cloud          sign in to Pipecat Cloud and manage secrets
+  completion     print a shell completion script
+  version        print the version
+  help           print help for a command or a topic
+
+Help topics:
+  environment    the environment variables that vbot reads
+  exit-codes     exit codes, and the error codes of --json
+  json           what --json prints
 
 Options:
-  -h, --help    print this help; works after every command
-  --version     print the version
-  --json        print the result as JSON
+  -h, --help     print this help; works after every command
+      --version  print the version; works after every command
+      --json     print the result as JSON
 
 Examples:
   vbot init quickstart         a ready-made bot in ./vbot-quickstart
   vbot init --help             all options of init
   vbot init --list-options     services and transports, as JSON
   vbot cloud secrets --help    the commands for secrets
+  vbot help environment        a help topic
+`
+
+const helpEnvironment = `The environment variables that vbot reads.
+
+An empty variable counts as unset.
+
+Questions and output:
+  NO_COLOR              if set, print no colors
+  TERM                  if dumb or unset, print no colors, and ask with numbered
+                        lines
+  VBOT_PLAIN_PROMPTS    if set, ask with numbered lines, for screen readers
+
+Cloud:
+` + cloudVariables + `
+AUDIT.md also lists what the Go runtime and the system's libraries read.
+`
+
+const helpExitCodes = `Exit codes, and the error codes of --json.
+
+  0      success
+  1      failure
+  2      the command line or an input file is wrong or incomplete, or an answer
+         is missing and vbot cannot ask
+  130    interrupted
+
+With --json, a failure has one of these codes. They never change:
+
+  usage             2    the command line cannot be parsed, or an answer is
+                         missing
+  invalid_config    2    the options or an input file ask for something
+                         impossible
+  conflict          1    existing files are in the way
+  declined          1    a person answered no
+  io                1    disk or permissions
+  unauthorized      1    not signed in, or the API rejects the token
+  forbidden         1    the token lacks the permission
+  not_found         1    no such set, key or organization
+  rejected          1    the API refused the request, or vbot did in advance
+  unavailable       1    cannot connect, or the API reports that it is down
+  timeout           1    no answer in time, or not ready in time
+  partial           1    some keys are stored; result beside error says which
+  failed            1    anything else
+  interrupted     130    Ctrl-C or a signal
+`
+
+const helpJSON = `What --json prints.
+
+With --json, every command prints exactly one JSON object to stdout. Messages
+for people stay on stderr. On failure the object is this:
+
+  {
+    "error": {
+      "code": "invalid_config",
+      "message": "1 problem",
+      "problems": [
+        {
+          "field": "stt_service",
+          "message": "unknown speech-to-text service \"deepgrm\"",
+          "allowed": ["stt_a", "stt_b"]
+        }
+      ]
+    }
+  }
+
+The codes are listed in "vbot help exit-codes". A field is a key of the
+configuration file, the name of an argument, a variable or FILE:LINE; it is
+empty if the problem belongs to none. Allowed values are ids; an empty list
+means that vbot does not know them.
+
+Arrays are never null; unknown values are. The order of keys is fixed. Later
+versions may add keys, but remove none.
+
+"vbot help COMMAND --json" prints a help page with its commands and options.
 `
 
 const helpVersion = `Print the version of vbot.
@@ -104,10 +186,10 @@ func run(ctx context.Context, args []string, a *app) int {
 			Result any      `json:"result,omitempty"`
 		}{f, f.result}
 		if err := writeJSON(a.stdout, answer); err != nil {
-			fmt.Fprintln(a.stderr, "vbot: writing the answer:", err)
+			fmt.Fprintln(a.stderr, "error: writing the answer:", err)
 		}
 	}
-	fmt.Fprint(a.stderr, f.text(inv.path))
+	fmt.Fprint(a.stderr, f.text(a.colours()))
 	return f.exitCode()
 }
 
@@ -119,7 +201,7 @@ func setupTop(inv *invocation) runFunc {
 func setupVersion(*invocation) runFunc {
 	return func(_ context.Context, a *app, inv *invocation, args []string) error {
 		if len(args) > 0 {
-			return usageError("unexpected argument %q", args[0])
+			return usageError("unexpected argument %q; see `%s --help`", args[0], inv.path)
 		}
 		return printVersion(a, inv)
 	}

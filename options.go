@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // The fixed words of the configuration.
@@ -116,7 +117,7 @@ var (
 	}
 	optMode = &option{
 		key: "mode", flag: "mode", short: "m", text: func(c *config) *string { return &c.Mode },
-		value: "cascade|realtime", help: "cascade: --stt, --llm, --tts; realtime: --realtime",
+		value: "cascade|realtime", help: "use --stt, --llm and --tts, or use --realtime",
 		words: []word{{modeCascade, "speech to text, language model, text to speech"}, {modeRealtime, "one speech-to-speech model"}},
 		turn:  4, ask: "How does it process speech?", label: "Mode", first: modeCascade,
 	}
@@ -137,7 +138,7 @@ var (
 	}
 	optRealtime = &option{
 		key: "realtime_service", flag: "realtime", text: func(c *config) *string { return (*string)(&c.RealtimeService) },
-		value: "ID", help: "speech-to-speech service", kind: kindRealtime, noun: "realtime service", mode: modeRealtime,
+		value: "ID", help: "speech-to-speech service", kind: kindRealtime, noun: "speech-to-speech service", mode: modeRealtime,
 		turn: 10, ask: "Realtime model", label: "Realtime model", first: "openai",
 	}
 	optVideo = &option{
@@ -147,7 +148,7 @@ var (
 	}
 	optClient = &option{
 		key: "client_framework", flag: "client-framework", text: func(c *config) *string { return (*string)(&c.ClientFramework) },
-		value: "FRAMEWORK", help: "web client: react, vanilla or none (default: none)",
+		value: "FRAMEWORK", help: "web client: react, vanilla or none\n(default: none)",
 		words: []word{{clientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {clientNone, "no web client"}},
 		web:   "a web client",
 		turn:  12, ask: "Web client", label: "Web client", first: clientNone,
@@ -160,19 +161,19 @@ var (
 	}
 	optPSTNMode = &option{
 		key: "daily_pstn_mode", flag: "daily-pstn-mode", text: func(c *config) *string { return (*string)(&c.DailyPSTNMode) },
-		value: "MODE", help: "dial-in or dial-out, for rtc_hosted_pstn",
+		value: "MODE", help: "dial-in or dial-out, for daily_pstn",
 		words: dialModes,
 		turn:  5, ask: "Who places the calls over Daily PSTN?", label: "Calls (Daily)", first: modeDialIn,
 	}
 	optSIPMode = &option{
 		key: "twilio_daily_sip_mode", flag: "twilio-daily-sip-mode", text: func(c *config) *string { return (*string)(&c.TwilioDailySIPMode) },
-		value: "MODE", help: "dial-in or dial-out, for tel_a_rtc_hosted_sip",
+		value: "MODE", help: "dial-in or dial-out, for twilio_daily_sip",
 		words: dialModes,
 		turn:  6, ask: "Who places the calls over Twilio and SIP?", label: "Calls (SIP)", first: modeDialIn,
 	}
 	optVideoInput = &option{
 		key: "video_input", flag: "video-input", toggle: func(c *config) *bool { return &c.VideoInput },
-		help: "see the user's camera; web bots only (default: no)", web: "video",
+		help: "see the user's camera; web bots only\n(default: no)", web: "video",
 		turn: 15, label: "video input", note: "the bot sees the user's camera",
 	}
 	optVideoOutput = &option{
@@ -187,7 +188,7 @@ var (
 	}
 	optNoiseCancel = &option{
 		key: "enable_noise_cancel", flag: "enable-noise-cancel", toggle: func(c *config) *bool { return &c.EnableNoiseCancel },
-		help: "filter noise; needs cloud deployment (default: no)",
+		help: "filter noise; needs cloud deployment\n(default: no)",
 		turn: 14, label: "noise cancelling", note: "by Krisp, on Pipecat Cloud",
 	}
 
@@ -274,12 +275,12 @@ func (o *option) usage() string {
 		left += " " + o.value
 	}
 	var b strings.Builder
-	if len(left) > 39 {
+	if len(left) > 28 {
 		b.WriteString(left + "\n")
 		left = ""
 	}
 	for line := range strings.SplitSeq(o.help, "\n") {
-		fmt.Fprintf(&b, "%-41s%s\n", left, line)
+		fmt.Fprintf(&b, "%-30s%s\n", left, line)
 		left = ""
 	}
 	return b.String()
@@ -298,6 +299,7 @@ func position(key string) int {
 
 // An answer is the value given for an option, and its source.
 type answer struct {
+	at     string // its place in the configuration file: "bot.json:3:5"
 	text   string
 	list   []string
 	on     bool
@@ -336,76 +338,118 @@ func (c config) answers() answers {
 	return said
 }
 
-// parseConfig reads one JSON object key by key. encoding/json alone silently
-// accepts duplicate keys, unknown keys and keys in another case.
-func parseConfig(data []byte) (answers, []problem, error) {
+// parseConfig reads the JSON object in data key by key. encoding/json alone silently
+// accepts duplicate keys, unknown keys and keys in another case. name is the file's
+// name in problems. The answers are nil if data is no JSON object.
+func parseConfig(name string, data []byte) (answers, []problem) {
+	var problems []problem
+	at := func(offset int) string {
+		before := data[:offset]
+		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+		return fmt.Sprintf("%s:%d:%d", name, 1+bytes.Count(before, []byte("\n")), column)
+	}
+	wrong := func(key string, offset int, format string, args ...any) {
+		problems = append(problems, problem{Field: key, Message: at(offset) + ": " + fmt.Sprintf(format, args...)})
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if offset, message := jsonFault(data); message != "" {
+		wrong("config", offset, "%s", message)
+		return nil, problems
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	located := func(err error) error {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.New("unexpected end of JSON")
-		}
-		line := 1 + bytes.Count(data[:min(int(dec.InputOffset()), len(data))], []byte("\n"))
-		if se, ok := errors.AsType[*json.SyntaxError](err); ok {
-			line = 1 + bytes.Count(data[:max(0, min(int(se.Offset)-1, len(data)))], []byte("\n"))
-		}
-		return fmt.Errorf("invalid JSON on line %d: %w", line, err)
+	// next is where the next token begins, behind the punctuation.
+	next := func(punctuation string) int {
+		return len(data) - len(bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"+punctuation))
 	}
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, nil, errors.New("empty; expected a JSON object")
+	if start, _ := dec.Token(); start != json.Delim('{') {
+		wrong("config", 0, "expected a JSON object: {...}")
+		return nil, problems
 	}
-	start, err := dec.Token()
-	if err != nil {
-		return nil, nil, located(err)
-	}
-	if start != json.Delim('{') {
-		return nil, nil, errors.New("expected a JSON object: {...}")
-	}
-	var keys []string
-	for _, o := range options {
-		keys = append(keys, o.key)
-	}
-	said, seen := answers{}, map[*option]bool{}
-	var problems []problem
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return nil, nil, located(err)
-		}
-		key := token.(string) // the decoder guarantees it
-		var value any
-		if err := dec.Decode(&value); err != nil {
-			return nil, nil, located(err)
-		}
-		wrong := func(format string, args ...any) {
-			problems = append(problems, problem{Field: key, where: key, Message: fmt.Sprintf(format, args...)})
-		}
+	said, first := answers{}, map[*option]string{}
+	for dec.More() { // jsonFault has found no error
+		begins := next(",")
+		token, _ := dec.Token()
+		key := token.(string)
+		value, here := any(nil), next(":")
+		dec.Decode(&value)
 		o := optionOf(key)
-		if o == nil {
-			wrong("unknown key%s", didYouMean(key, keys))
+		switch {
+		case o == nil:
+			wrong(key, begins, "unknown key %q%s", key, didYouMean(nearestKey(key)))
+			continue
+		case first[o] != "":
+			wrong(key, begins, "%s is already given in %s", key, first[o])
 			continue
 		}
-		if seen[o] {
-			wrong("duplicate key")
-			continue
-		}
-		seen[o] = true
+		first[o] = at(begins)
 		if value == nil {
 			continue
 		}
 		got, message := o.convert(value)
 		if message != "" {
-			wrong("%s", message)
+			wrong(key, here, "%s: %s", key, message)
 		}
+		got.at = at(here)
 		said[o] = got
 	}
-	if _, err := dec.Token(); err != nil {
-		return nil, nil, located(err)
+	dec.Token()
+	if end := next(""); end < len(data) {
+		wrong("config", end, "unexpected text after the JSON object")
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		problems = append(problems, problem{Field: "config", where: "--config", Message: "unexpected data after the JSON object"})
+	return said, problems
+}
+
+// jsonFault returns the first error of syntax in data and its offset; "" if data
+// begins with a JSON value.
+func jsonFault(data []byte) (offset int, message string) {
+	var value json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(data)).Decode(&value)
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case err == nil:
+		return 0, ""
+	case errors.Is(err, io.EOF):
+		return 0, "the file is empty; expected a JSON object"
+	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) || bytes.IndexByte(data[:min(4, len(data))], 0) >= 0:
+		return 0, "the file is in UTF-16; save it as UTF-8"
+	case !ok: // io.ErrUnexpectedEOF
+		return len(data), "the JSON ends too early: a bracket or quote is not closed"
 	}
-	return said, problems, nil
+	offset = int(syntax.Offset) - 1
+	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && r != '_' }
+	offset = bytes.LastIndexFunc(data[:offset], notLetter) + 1 // in the middle of `ture`
+	word := string(data[offset:])
+	if end := strings.IndexFunc(word, notLetter); end >= 0 {
+		word = word[:end]
+	}
+	before := bytes.TrimRight(data[:offset], " \t\r\n")
+	switch c := data[offset]; {
+	case (c == '}' || c == ']') && bytes.HasSuffix(before, []byte(",")):
+		return len(before) - 1, "remove the comma before " + string(c)
+	case c == '/' || c == '#':
+		return offset, "JSON has no comments"
+	case c == '\'':
+		return offset, "JSON has no single quotes; use double quotes"
+	case strings.EqualFold(word, "true") || strings.EqualFold(word, "false"):
+		return offset, "write " + strings.ToLower(word) + ", not " + word
+	case word != "":
+		return offset, word + " is not JSON; put text in double quotes"
+	}
+	return offset, syntax.Error()
+}
+
+// nearestKey returns the key that word may mean, "" if there is none. It knows the
+// names of the flags too.
+func nearestKey(word string) string {
+	keys := map[string]string{}
+	var names []string
+	for _, o := range options {
+		for _, name := range []string{o.key, strings.ReplaceAll(o.flag, "-", "_")} {
+			keys[name], names = o.key, append(names, name)
+		}
+	}
+	return keys[nearest(strings.ReplaceAll(word, "-", "_"), names)]
 }
 
 // convert turns a JSON value into an answer. The string is the problem, or "".

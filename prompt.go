@@ -649,7 +649,7 @@ func secretLine(ctx context.Context, a *app, noInput bool, field, question strin
 		return cloud.Secret{}, oneProblem(codeUsage, field, field, "%s", message)
 	}
 	if stdinEchoes(a) {
-		return wrong("is missing, and vbot cannot ask for it; pass it on stdin")
+		return wrong("missing, and vbot cannot ask for it; pass it on stdin")
 	}
 	text, err := interruptible(ctx, func() (string, error) {
 		return bufio.NewReader(io.LimitReader(a.stdin, maxHiddenLine+1)).ReadString('\n')
@@ -665,7 +665,7 @@ func secretLine(ctx context.Context, a *app, noInput bool, field, question strin
 	}
 	text = strings.TrimRight(strings.TrimPrefix(text, "\ufeff"), "\r\n")
 	if text == "" {
-		return wrong("is missing: the first line of stdin is empty")
+		return wrong("missing: the first line of stdin is empty")
 	}
 	return cloud.NewSecret(text), nil
 }

@@ -18,8 +18,9 @@ import (
 type resolver struct {
 	cat      *catalog
 	said     answers
-	cfg      config      // starts with the defaults
-	found    []*provider // the transports
+	cfg      config            // starts with the defaults
+	found    []*provider       // the transports
+	typed    map[string]string // the word given for each transport, by id
 	dropped  []dropped
 	problems []problem
 }
@@ -34,7 +35,7 @@ type dropped struct {
 // resolve applies every rule to said and fills in the defaults. dirName is the
 // default project name, or "" if there is none.
 func resolve(cat *catalog, said answers, dirName string) (config, []dropped, []problem) {
-	r := &resolver{cat: cat, said: maps.Clone(said)}
+	r := &resolver{cat: cat, said: maps.Clone(said), typed: map[string]string{}}
 	for _, o := range options {
 		if a, ok := r.said[o]; ok && o.text != nil && a.text == "" && !a.broken {
 			r.wrong(o, "the value is empty")
@@ -66,20 +67,37 @@ func resolve(cat *catalog, said answers, dirName string) (config, []dropped, []p
 	return r.cfg, r.dropped, r.problems
 }
 
-// wrong records a problem with the option.
+// wrong records a problem with the option, where its value is.
 func (r *resolver) wrong(o *option, format string, args ...any) {
-	r.problems = append(r.problems, problem{Field: o.key, where: o.where(), Message: fmt.Sprintf(format, args...)})
+	p := problem{Field: o.key, where: o.where(), Message: fmt.Sprintf(format, args...)}
+	if at := r.said[o].at; at != "" {
+		p.where, p.Message = "", at+": "+o.key+": "+p.Message
+	}
+	r.problems = append(r.problems, p)
 }
 
 // oneOf records a problem together with the allowed values.
-func (r *resolver) oneOf(o *option, allowed []string, format string, args ...any) {
+func (r *resolver) oneOf(o *option, format string, args ...any) {
 	r.wrong(o, format, args...)
-	r.problems[len(r.problems)-1].Allowed = allowed
+	p := &r.problems[len(r.problems)-1]
+	p.Allowed = o.allowed()
+	if o.kind != "" {
+		p.Allowed, p.names = r.cat.ids(o.kind), r.cat.names(o.kind)
+	}
+}
+
+// unknown records that no provider has the name, with the nearest one.
+func (r *resolver) unknown(o *option, noun, name string) {
+	near := r.cat.nearest(o.kind, name)
+	r.oneOf(o, "unknown %s %q%s", noun, name, didYouMean(near))
+	if near != "" {
+		r.problems[len(r.problems)-1].names = "`vbot init --describe-options=" + o.kind + "` shows all"
+	}
 }
 
 // missing records that a required option was not given.
-func (r *resolver) missing(o *option, allowed []string, format string, args ...any) {
-	r.oneOf(o, allowed, "missing: "+format, args...)
+func (r *resolver) missing(o *option, format string, args ...any) {
+	r.oneOf(o, format, args...)
 	r.problems[len(r.problems)-1].missing = true
 }
 
@@ -118,8 +136,7 @@ func (r *resolver) word(o *option) string {
 	if slices.ContainsFunc(o.words, func(w word) bool { return w.name == value }) {
 		return value
 	}
-	allowed := o.allowed()
-	r.oneOf(o, allowed, "unknown value %q%s", value, didYouMean(value, allowed))
+	r.oneOf(o, "unknown value %q%s", value, didYouMean(nearest(value, o.allowed())))
 	r.said[o] = answer{broken: true}
 	return ""
 }
@@ -131,14 +148,14 @@ func (r *resolver) name(dirName string) {
 			r.wrong(optName, "%s", why)
 		}
 	} else if dirName == "" && !r.given(optName) {
-		r.missing(optName, nil, "the directory's name cannot be a project name")
+		r.missing(optName, "missing: the directory's name cannot be a project name")
 	}
 }
 
 // mode has no default. While it is missing, service lists what each mode needs.
 func (r *resolver) mode() {
 	if !r.given(optMode) {
-		r.missing(optMode, optMode.allowed(), "cascade chains three services, realtime uses one")
+		r.missing(optMode, "missing: cascade chains three services, realtime uses one")
 	}
 	r.word(optMode)
 }
@@ -149,11 +166,10 @@ const maxTransports = 100
 // transports replaces the given transports by canonical ids. An id such as
 // rtc_hosted_pstn_dialin becomes the generic transport and its dial mode.
 func (r *resolver) transports() {
-	allowed := func() []string { return append(r.cat.transportIDs(false), r.cat.transportIDs(true)...) }
 	r.cfg.Transports = []string{}
 	said := r.said[optTransports]
 	if !r.given(optTransports) || r.has(optTransports) && len(said.list) == 0 {
-		r.missing(optTransports, allowed(), "how people reach the bot")
+		r.missing(optTransports, "missing: how people reach the bot")
 		return
 	}
 	if len(said.list) > maxTransports {
@@ -166,7 +182,7 @@ func (r *resolver) transports() {
 	for _, word := range said.list {
 		p := r.cat.find(kindTransport, word)
 		if p == nil {
-			r.oneOf(optTransports, allowed(), "unknown transport %q%s", word, r.cat.didYouMean(kindTransport, word))
+			r.unknownTransport(word, said.flag)
 			continue
 		}
 		id := p.id
@@ -174,9 +190,12 @@ func (r *resolver) transports() {
 			id = p.generic
 			o := dialed[id]
 			if other := modes[o]; other != "" && other != p.mode {
-				r.wrong(optTransports, "%s is either %s or %s, not both", id, other, p.mode)
+				r.wrong(optTransports, "%s and %s exclude each other", r.typed[id], word)
 			}
 			modes[o] = p.mode
+		}
+		if r.typed[id] == "" || p.generic != "" {
+			r.typed[id] = word
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -185,11 +204,26 @@ func (r *resolver) transports() {
 	}
 	said.list = ids
 	r.said[optTransports] = said
-	if slices.Contains(ids, "rtc_hosted_pstn") && slices.Contains(ids, "tel_a_rtc_hosted_sip") {
-		r.wrong(optTransports, "rtc_hosted_pstn and tel_a_rtc_hosted_sip cannot be combined: both need server.py")
+	if pstn, sip := r.typed["rtc_hosted_pstn"], r.typed["tel_a_rtc_hosted_sip"]; pstn != "" && sip != "" {
+		r.wrong(optTransports, "%s and %s exclude each other: each needs a server.py of its own", pstn, sip)
 	}
 	r.dialMode("rtc_hosted_pstn", modes)
 	r.dialMode("tel_a_rtc_hosted_sip", modes)
+}
+
+// unknownTransport records a word that names no transport, or several.
+func (r *resolver) unknownTransport(word string, flag bool) {
+	several := strings.FieldsFunc(word, func(c rune) bool { return c == ',' || c == ' ' })
+	switch {
+	case word == "":
+		r.wrong(optTransports, "the value is empty")
+	case len(several) < 2:
+		r.unknown(optTransports, "transport", word)
+	case flag:
+		r.wrong(optTransports, "%q is not one transport; repeat -t: -t %s", word, strings.Join(several, " -t "))
+	default:
+		r.wrong(optTransports, "%q is not one transport; write [%s]", word, strings.Join(quoteAll(several), ", "))
+	}
 }
 
 // dialMode finds the mode of the dialed transport with the id. It comes from the
@@ -198,7 +232,7 @@ func (r *resolver) dialMode(id string, modes map[*option]string) {
 	o := dialed[id]
 	named, there := modes[o], slices.Contains(r.said[optTransports].list, id)
 	if r.has(o) && !there {
-		r.yields(o, optTransports, "the bot has no "+id+" transport")
+		r.yields(o, optTransports, "the bot has no "+r.cat.find(kindTransport, id).names[0]+" transport")
 		return
 	}
 	given := r.given(o)
@@ -207,12 +241,12 @@ func (r *resolver) dialMode(id string, modes map[*option]string) {
 	case said == "" && named != "":
 		r.said[o] = answer{text: named}
 	case said == "" && there && !given:
-		r.missing(o, o.allowed(), "%s requires it", id)
+		r.missing(o, "missing: %s needs it", r.typed[id])
 	case said == "" || named == "" || said == named:
 	case r.said[o].flag && !r.said[optTransports].flag:
 		r.dropped = append(r.dropped, dropped{nil, "the mode " + named, o.where() + " says " + said})
 	default:
-		r.yields(o, optTransports, "the transport "+id+"_"+strings.ReplaceAll(named, "-", "")+" means "+named)
+		r.yields(o, optTransports, "the transport "+r.typed[id]+" means "+named)
 		if !r.given(o) {
 			r.said[o] = answer{text: named}
 		}
@@ -222,7 +256,7 @@ func (r *resolver) dialMode(id string, modes map[*option]string) {
 func (r *resolver) botType() {
 	i := slices.IndexFunc(r.found, func(p *provider) bool { return p.telephony })
 	if r.word(optBotType) == botWeb && i >= 0 {
-		r.yields(optBotType, optTransports, "a web bot cannot use the telephony transport "+r.found[i].id)
+		r.yields(optBotType, optTransports, "a web bot cannot use the telephony transport "+r.typed[cmp.Or(r.found[i].generic, r.found[i].id)])
 	}
 	r.cfg.BotType = botWeb
 	if i >= 0 {
@@ -248,13 +282,16 @@ func (r *resolver) service(o *option) {
 		a := r.said[o]
 		p := r.cat.find(o.kind, a.text)
 		if p == nil {
-			r.oneOf(o, r.cat.ids(o.kind), "unknown %s %q%s", o.noun, a.text, r.cat.didYouMean(o.kind, a.text))
+			r.unknown(o, o.noun, a.text)
 			return
 		}
 		a.text = p.id
 		r.said[o] = a
-	case !r.given(o) && o.mode != "" && (o.mode == mode || mode == ""):
-		r.missing(o, r.cat.ids(o.kind), "%s mode needs a %s", o.mode, o.noun)
+	case r.given(o) || o.mode == "":
+	case mode == "":
+		r.missing(o, "missing if the mode is %s", o.mode)
+	case mode == o.mode:
+		r.missing(o, "missing: %s mode needs a %s", o.mode, o.noun)
 	}
 }
 
@@ -299,7 +336,7 @@ func (r *resolver) video() {
 		if r.said[optVideoOutput].flag && !r.said[optVideo].flag {
 			r.yields(optVideo, optVideoOutput, "video output is turned off")
 		} else {
-			r.yields(optVideoOutput, optVideo, "a video avatar needs it")
+			r.yields(optVideoOutput, optVideo, "a video avatar needs video output")
 		}
 	}
 	for _, o := range []*option{optVideoInput, optVideoOutput, optVideo} {

@@ -129,10 +129,10 @@ func (ch *checker) names(args []string, most int, fields ...string) (named, rest
 			continue
 		}
 		named = append(named, "")
-		ch.missing(field, "is missing")
+		ch.missing(field, "missing")
 	}
 	if most >= 0 && len(args) > most {
-		ch.missing("arguments", "%d too many", len(args)-most)
+		ch.usage = append(ch.usage, problem{Field: "arguments", Message: fmt.Sprintf("%s given, at most %d expected", plural(len(args), "argument"), most)})
 	}
 	return named, args[min(len(fields), len(args)):]
 }
@@ -183,10 +183,13 @@ const defaultWait = 2 * time.Minute
 func (w waitFlag) String() string   { return "" }
 func (w waitFlag) IsBoolFlag() bool { return true }
 func (w waitFlag) takes() string    { return "a duration such as 90s" }
-func (w waitFlag) accepts(s string) bool {
-	_, err := time.ParseDuration(s)
-	_, bare := time.ParseDuration(s + "s") // also catch --wait 30
-	return s == "true" || s == "false" || err == nil || bare == nil
+func (w waitFlag) reads(next string) string {
+	for _, s := range []string{next, next + "s"} { // also --wait 30
+		if _, err := time.ParseDuration(s); err == nil {
+			return s
+		}
+	}
+	return toggle{}.reads(next)
 }
 func (w waitFlag) Set(s string) error {
 	switch s {

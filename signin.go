@@ -196,6 +196,14 @@ func severalOrganizations(names []string) error {
 // verify finds the organization and checks with the API that the token is valid for
 // it.
 func (c *session) verify(ctx context.Context, pick func(names []string) (string, error)) error {
+	err := c.tryToken(ctx, pick)
+	if e := cloud.AsError(err); e != nil {
+		e.Doing = "checking the token" // and not what was asked for that
+	}
+	return err
+}
+
+func (c *session) tryToken(ctx context.Context, pick func(names []string) (string, error)) error {
 	if err := c.findOrganization(ctx, pick); err != nil || c.Accepted {
 		return err
 	}

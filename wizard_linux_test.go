@@ -541,7 +541,7 @@ func TestWizardIsLeft(t *testing.T) {
 						if way.signal != 0 {
 							p.cmd.Process.Signal(way.signal)
 						}
-						if code := p.ends(); code != 130 || !strings.HasSuffix(p.text(), "vbot init: interrupted; nothing was written\n") {
+						if code := p.ends(); code != 130 || !strings.HasSuffix(p.text(), " interrupted; nothing was written\n") {
 							t.Errorf("%s: exit code %d\n%s", last, code, p.text())
 						}
 						if p.state() != p.before {
@@ -785,6 +785,24 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 	p.types("\x03")
 	if code := p.ends(); code != 130 || p.state() != p.before {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// Errors begin in colour at a terminal; NO_COLOR, a terminal that has none, and a file
+// get the same text without it.
+func TestColourOfErrors(t *testing.T) {
+	const plain = "error: --bogus: unknown option; see `vbot init --help`\n"
+	for env, want := range map[string]string{
+		"TERM=xterm":            strings.Replace(plain, "error:", "\x1b[1;31merror:\x1b[m", 1),
+		"TERM=xterm NO_COLOR=1": plain, "TERM=xterm NO_COLOR=": strings.Replace(plain, "error:", "\x1b[1;31merror:\x1b[m", 1),
+		"TERM=dumb": plain, "TERM=": plain,
+	} {
+		cmd := vbotCommand(t, t.TempDir(), "init", "--bogus")
+		cmd.Env = append(cmd.Env, strings.Fields(env)...)
+		term := openTerminal(t, cmd)
+		if code := term.ends(); code != 2 || term.text() != want {
+			t.Errorf("%s: exit code %d, %q", env, code, term.text())
+		}
 	}
 }
 
