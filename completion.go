@@ -10,21 +10,23 @@ import (
 const helpCompletion = `Print a shell completion script for commands, options and values.
 
 Usage:
-  vbot completion bash|zsh|fish       the script for that shell
-  vbot completion words -- WORD...    completions of the last WORD; the scripts call this
+  vbot completion bash|zsh|fish|powershell    the script for that shell
+  vbot completion words -- WORD...            completions of the last WORD; the
+                                              scripts call this
 
 Options:
       --json    print the result as JSON
   -h, --help    print this help
 
-The scripts ask vbot, which completes from its help pages and its catalog and opens no
-connection. Each line of its answer is a word, a tab and a description; :files and
-:dirs stand for file and directory names.
+The scripts ask vbot, which completes from its help pages and its catalog and
+opens no connection. Each line of its answer is a word, a tab and a description;
+:files and :dirs stand for file and directory names.
 
 Examples:
-  eval "$(vbot completion bash)"                                    in ~/.bashrc
-  eval "$(vbot completion zsh)"                                     in ~/.zshrc, after compinit
+  eval "$(vbot completion bash)"    in ~/.bashrc
+  eval "$(vbot completion zsh)"     in ~/.zshrc, after compinit
   vbot completion fish > ~/.config/fish/completions/vbot.fish
+  vbot completion powershell | Out-String | Invoke-Expression    in $PROFILE
 `
 
 // completionScripts holds a script per shell. Each asks vbot for the completions at
@@ -37,6 +39,7 @@ _vbot() {
     local -a words=()
     local word line glue= current=${COMP_WORDS[COMP_CWORD]} n=0
     for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+        word=${word#[\"\']} word=${word%[\"\']} word=${word//\\/}
         if [[ $n -gt 0 && ( $word == = || $glue ) ]]; then
             words[n-1]+=$word
             [[ $word == = ]] && glue=1 || glue=
@@ -45,6 +48,7 @@ _vbot() {
         fi
     done
     [[ $current == = ]] && current=
+    current=${current#[\"\']} current=${current//\\/}
     COMPREPLY=()
     while IFS= read -r line; do
         case $line in
@@ -66,19 +70,25 @@ _vbot() {
 }
 complete -F _vbot vbot
 `,
+	// Zsh keeps words as typed: (Q) removes quotes, and (qq) adds them for
+	// _call_program, which evaluates its arguments. PREFIX lacks an open quote. For
+	// a word without a description, _describe would repeat the word.
 	"zsh": `#compdef vbot
 # zsh completion for vbot
 _vbot() {
-    local line
-    local -a answers found
-    answers=("${(@f)$(_call_program words "${(q)words[1]}" completion words -- "${(@qQ)words[2,CURRENT]}" 2>/dev/null)}")
+    local line word
+    local -a answers found plain
+    answers=("${(@f)$(_call_program words "${(q)words[1]}" completion words -- "${(@qq)${(@Q)words[2,CURRENT-1]}}" "${(qq)${(Q)PREFIX}}" 2>/dev/null)}")
     for line in $answers; do
+        word=${line%%$'\t'*}
         case $line in
         :files) compset -P '--*='; _files ;;
         :dirs) _directories ;;
-        *) found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;
+        *$'\t'*) found+=("${word//:/\\:}:${line#*$'\t'}") ;;
+        *) plain+=("$word") ;;
         esac
     done
+    (( $#plain )) && compadd -a plain
     (( $#found )) && _describe vbot found
 }
 if [[ $funcstack[1] == _vbot ]]; then
@@ -90,22 +100,38 @@ fi
 	"fish": `# fish completion for vbot
 function __vbot_words
     set -l words (commandline -opc)
-    set -l current (commandline -ct)
-    for line in ($words[1] completion words -- $words[2..] $current 2>/dev/null)
-        switch $line
-            case ':files'
-                set -l option (string match -r -- '^--[^=]*=' $current)
-                for path in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' $current))
-                    echo "$option$path"
-                end
-            case ':dirs'
-                __fish_complete_directories $current ''
-            case '*'
-                echo $line
-        end
-    end
+    set -l current (string unescape -- (commandline -ct); or string trim -l -c '"\'' -- (commandline -ct))
+    $words[1] completion words -- $words[2..] "$current" 2>/dev/null
 end
-complete -c vbot -f -a '(__vbot_words)'
+complete -c vbot -f -a '(__vbot_words | string match -v ":*")'
+complete -c vbot -F -n '__vbot_words | string match -q :files'
+complete -c vbot -a '(__fish_complete_directories (commandline -ct) "")' -n '__vbot_words | string match -q :dirs'
+`,
+	// PowerShell before 7.3 drops empty arguments: two quotes stand for one.
+	"powershell": `# PowerShell completion for vbot
+Register-ArgumentCompleter -Native -CommandName 'vbot', 'vbot.exe' -ScriptBlock {
+    param($current, $line, $cursor)
+    $typed = foreach ($element in $line.CommandElements) {
+        if ($element.Extent.EndOffset -lt $cursor) { $element.Extent.Text.Trim('"', "'") }
+    }
+    $words = @($typed | Select-Object -Skip 1) + $(if ($current) { $current.Trim('"', "'") } else { '""' })
+    $option = ''
+    if ($current -match '^(--[^=]*=)') { $option = $Matches[1] }
+    $vbot = $line.CommandElements[0].Extent.Text.Trim('"', "'")
+    & $vbot completion words '--' @words 2>$null | ForEach-Object {
+        $word, $about = $_ -split [char]9, 2
+        if ($word -eq ':files' -or $word -eq ':dirs') {
+            [System.Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($option.Length)) |
+                Where-Object { $word -eq ':files' -or $_.ResultType -eq 'ProviderContainer' } |
+                ForEach-Object {
+                    [System.Management.Automation.CompletionResult]::new($option + $_.CompletionText, $_.ListItemText, $_.ResultType, $_.ToolTip)
+                }
+        } else {
+            if (-not $about) { $about = $word }
+            [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $about)
+        }
+    }
+}
 `,
 }
 
@@ -115,7 +141,7 @@ func setupCompletion(*invocation) runFunc {
 			return writeWords(a, inv, args[1:])
 		}
 		if len(args) != 1 || completionScripts[args[0]] == "" {
-			return usageError("expected one shell: bash, zsh or fish; see `%s --help`", inv.path)
+			return usageError("expected one shell: bash, zsh, fish or powershell; see `%s --help`", inv.path)
 		}
 		if inv.json {
 			return writeJSON(a.stdout, struct {
@@ -166,9 +192,14 @@ func suggest(root *command, typed []string) []suggestion {
 		typed = []string{""}
 	}
 	before, last := typed[:len(typed)-1], typed[len(typed)-1]
+	if last == `""` { // from PowerShell
+		last = ""
+	}
 	inv := newInvocation(root)
 	for ; len(before) > 0 && inv.cmd.sub != nil; before = before[1:] {
-		if before[0] != "help" && !strings.HasPrefix(before[0], "-") && !inv.enter(before[0]) {
+		if before[0] == "help" {
+			inv.help = true
+		} else if !strings.HasPrefix(before[0], "-") && !inv.enter(before[0]) {
 			return out
 		}
 	}
@@ -197,16 +228,16 @@ func suggest(root *command, typed []string) []suggestion {
 			}
 		}
 	}
-	option, _, inline := strings.Cut(last, "=")
+	option, value, inline := strings.Cut(last, "=")
 	switch {
 	case wanted != "":
-		add("", inv.values(wanted))
+		add("", inv.values(wanted, last))
 	case inline && strings.HasPrefix(last, "--"):
-		add(option+"=", inv.values(option[2:]))
+		add(option+"=", inv.values(option[2:], value))
 	case strings.HasPrefix(last, "-"):
 		for _, l := range optionLines(inv.cmd.page()) {
 			for i, name := range l.Names {
-				about := l.About
+				about := brief(l.About)
 				if i > 0 && strings.HasPrefix(name, "--no-") {
 					about = "" // the description is for the positive form
 				}
@@ -216,7 +247,12 @@ func suggest(root *command, typed []string) []suggestion {
 	case inv.cmd.sub != nil:
 		for _, c := range inv.cmd.sub {
 			about, _, _ := strings.Cut(c.help, "\n")
-			add("", []suggestion{{c.name, strings.TrimSuffix(about, ".")}})
+			if inv.help || !c.topic {
+				add("", []suggestion{{c.name, brief(about)}})
+			}
+		}
+		if inv.cmd == inv.root && !inv.help {
+			add("", []suggestion{{"help", "Print help for a command or a topic"}})
 		}
 	case arguments == 0:
 		for _, w := range inv.cmd.first {
@@ -226,19 +262,36 @@ func suggest(root *command, typed []string) []suggestion {
 	return out
 }
 
-// values returns the known values of the option.
-func (inv *invocation) values(name string) (out []suggestion) {
+// brief returns the beginning of a description, up to the first sentence or aside.
+func brief(about string) string {
+	for _, end := range []string{"; ", " (", ". "} {
+		about, _, _ = strings.Cut(about, end)
+	}
+	return strings.TrimSuffix(about, ".")
+}
+
+// values returns the known values of the option that begin with typed. A provider
+// has several names: the first that fits stands for it.
+func (inv *invocation) values(name, typed string) (out []suggestion) {
 	if key, ok := inv.fields[name]; ok {
 		o := optionOf(key)
-		for _, w := range o.allowed() {
-			out = append(out, suggestion{w, ""})
+		for _, w := range o.words {
+			out = append(out, suggestion{w.name, w.meaning})
 		}
-		if o.kind != "" {
-			for _, p := range newCatalog().list(o.kind) {
-				for _, word := range append([]string{p.id}, p.names...) {
-					out = append(out, suggestion{word, p.label})
-				}
+		if o.kind == "" {
+			return out
+		}
+		for _, p := range newCatalog().list(o.kind) {
+			names := append(slices.Clone(p.names), p.id)
+			i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, typed) })
+			if i < 0 {
+				continue
 			}
+			s := suggestion{names[i], p.label}
+			if strings.EqualFold(s.Word, strings.ReplaceAll(s.About, " ", "_")) {
+				s.About = "" // it would only repeat the word
+			}
+			out = append(out, s)
 		}
 		return out
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,20 +35,22 @@ func TestCompletionKnowsEveryService(t *testing.T) {
 		if o.kind == "" {
 			continue
 		}
-		words := suggest(commands(), []string{"init", "--" + o.flag, ""})
-		if len(words) <= len(cat.ids(o.kind)) {
-			t.Errorf("--%s: %d words, for %d providers with names", o.flag, len(words), len(cat.ids(o.kind)))
+		if words := suggest(commands(), []string{"init", "--" + o.flag, ""}); len(words) != len(cat.ids(o.kind)) {
+			t.Errorf("--%s: %d words, for %d providers", o.flag, len(words), len(cat.ids(o.kind)))
 		}
-		for _, w := range words {
-			if cat.find(o.kind, w.Word) == nil {
-				t.Errorf("--%s: %q is suggested, and not taken", o.flag, w.Word)
+		for _, p := range cat.list(o.kind) {
+			for _, name := range append([]string{p.id}, p.names...) {
+				words := suggest(commands(), []string{"init", "--" + o.flag, name})
+				if !slices.ContainsFunc(words, func(s suggestion) bool { return cat.find(o.kind, s.Word) == p }) {
+					t.Errorf("--%s %s: the provider is not suggested", o.flag, name)
+				}
 			}
 		}
 	}
 }
 
 func TestCompletionScripts(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish"} {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		r := vbot(t, t.TempDir(), "completion", shell)
 		r.wantCode(t, 0)
 		if r.stdout != completionScripts[shell] || r.stderr != "" {

@@ -48,7 +48,7 @@ func commands() *command {
 				{name: "reference", help: helpReference, setup: setupReference},
 			}},
 		}},
-		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish"}},
+		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish", "powershell"}},
 		{name: "version", help: helpVersion, setup: setupVersion, quick: true},
 		{name: "environment", help: helpEnvironment, setup: setupGroup, topic: true},
 		{name: "exit-codes", help: helpExitCodes, setup: setupGroup, topic: true},

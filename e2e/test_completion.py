@@ -1,5 +1,6 @@
 """`vbot completion` in the real shells: a person presses Tab in a terminal."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import tree_sitter
+import tree_sitter_powershell
 
 import bots
 
@@ -24,7 +27,8 @@ SHELLS = {
     ),
     "fish": (
         "fish --no-config -i",
-        'function fish_prompt; echo -n "> "; end; vbot completion fish | source',
+        'function fish_prompt; echo -n "> "; end; set -g fish_autosuggestion_enabled 0; '
+        "vbot completion fish | source",
     ),
 }
 
@@ -44,6 +48,22 @@ CASES = [
     ("vbot init --config conf", "vbot init --config config.json"),
     ("vbot cloud secrets set x --file=a", r"vbot cloud secrets set x --file=a\ b.env"),
     ("vbot completion fi", "vbot completion fish"),
+    ("vbot he", "vbot help"),
+    ("vbot help env", "vbot help environment"),
+    # An empty word: several answers, so the line stays.
+    ("vbot completion ", "vbot completion "),
+    ("vbot init -t ", "vbot init -t "),
+    ("vbot init --mode=", "vbot init --mode="),
+    # An open quote, and quotes in the words before.
+    ('vbot init --mode "cas', 'vbot init --mode "cascade"'),
+    ("vbot init --mode 're", "vbot init --mode 'realtime'"),
+    ('vbot init "quicks', 'vbot init "quickstart"'),
+    ('vbot init --config "a', 'vbot init --config "a b.env"'),
+    ('vbot init "my bots" --stt deepgram_fl', 'vbot init "my bots" --stt deepgram_flux'),
+    (r"vbot init my\ bots --mode c", r"vbot init my\ bots --mode cascade"),
+    # The home directory.
+    ("vbot init --config ~/conf", "vbot init --config ~/config.json"),
+    ("vbot init --config=~/conf", "vbot init --config=~/config.json"),
 ]
 
 
@@ -101,10 +121,58 @@ def shell(request: pytest.FixtureRequest, vbot: Path, tmp_path: Path) -> Iterato
         terminal.run("kill-server")
 
 
+# Prints what bash and fish offer behind each option of `vbot init`.
+AFTER = {
+    "bash": """
+        for option in "$@"; do
+            COMP_WORDS=(vbot init "$option" "") COMP_CWORD=3 COMPREPLY=()
+            _vbot
+            echo "after $option" "${COMPREPLY[@]}"
+        done""",
+    "fish": """
+        for option in $argv
+            echo after $option (complete -C "vbot init $option " | string replace -r '\t.*' '')
+        end
+        true""",
+}
+
+
+@pytest.mark.parametrize("name", AFTER)
+def test_after_each_option(vbot: Path, tmp_path: Path, name: str) -> None:
+    def run(*args: str) -> str:
+        env = bots.plain_env() | {"PATH": f"{vbot.parent}:{os.environ['PATH']}"}
+        return subprocess.run(
+            args, env=env, cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout
+
+    page = json.loads(run(str(vbot), "help", "init", "--json"))
+    options = [option for line in page["options"] for option in line["names"]]
+    assert len(options) > 40
+    wanted = []
+    for option in options:
+        lines = run(str(vbot), "completion", "words", "--", "init", option, "").splitlines()
+        words = [line.split("\t")[0] for line in lines if not line.startswith(":")]
+        wanted.append(sorted(["after", option, *words]))
+    script = run(str(vbot), "completion", name) + AFTER[name]
+    extra = ["bash"] if name == "bash" else ["--"]
+    got = run(name, "-c", script, *extra, *options).splitlines()
+    assert [sorted(line.split()) for line in got] == wanted
+
+
+def test_powershell_parses(vbot: Path) -> None:
+    """PowerShell is in none of the registries; a grammar of its language reads the script."""
+    script = subprocess.run(
+        [vbot, "completion", "powershell"], check=True, capture_output=True
+    ).stdout
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_powershell.language()))
+    assert not parser.parse(script).root_node.has_error
+    assert parser.parse(script.replace(b"}", b"", 1)).root_node.has_error
+
+
 def test_tab(shell: Terminal) -> None:
     for typed, completed in CASES:
         shell.types(typed)
-        shell.waits_for(f"> {typed}")
+        shell.waits_for(f"> {typed}".rstrip())
         shell.presses("Tab")
         # What is typed next stands right behind what the shell made of it.
         shell.types("#")
