@@ -94,6 +94,8 @@ Questions and output:
   TERM                  if dumb or unset, print no colors, and ask with numbered
                         lines
   VBOT_PLAIN_PROMPTS    if set, ask with numbered lines, for screen readers
+  HOME                  what ~ means where vbot asks for a directory
+  USERPROFILE           the same on Windows
 
 Cloud:
 ` + cloudVariables + `
@@ -108,24 +110,26 @@ const helpExitCodes = `Exit codes, and the error codes of --json.
          is missing and vbot cannot ask
   130    interrupted
 
-With --json, a failure has one of these codes. They never change:
+With --json, a failure has one of these codes, which never change. The exit code
+is in parentheses:
 
-  usage             2    the command line cannot be parsed, or an answer is
-                         missing
-  invalid_config    2    the options or an input file ask for something
-                         impossible
-  conflict          1    existing files are in the way
-  declined          1    a person answered no
-  io                1    disk or permissions
-  unauthorized      1    not signed in, or the API rejects the token
-  forbidden         1    the token lacks the permission
-  not_found         1    no such set, key or organization
-  rejected          1    the API refused the request, or vbot did in advance
-  unavailable       1    cannot connect, or the API reports that it is down
-  timeout           1    no answer in time, or not ready in time
-  partial           1    some keys are stored; result beside error says which
-  failed            1    anything else
-  interrupted     130    Ctrl-C or a signal
+  usage (2)             the command line cannot be parsed, or an answer is
+                        missing
+  invalid_config (2)    the options or an input file ask for something
+                        impossible
+  conflict (1)          existing files are in the way
+  declined (1)          a person answered no
+  io (1)                disk or permissions
+  unauthorized (1)      not signed in, or the API rejects the token
+  forbidden (1)         the token lacks the permission
+  not_found (1)         no such set, key or organization
+  rejected (1)          the API refused the request, or vbot did in advance
+  unavailable (1)       cannot connect, or the API reports that it is down
+  differs (1)           a check found a difference; the answer lists it
+  timeout (1)           no answer in time, or not ready in time
+  partial (1)           some keys are stored; result beside error says which
+  failed (1)            anything else
+  interrupted (130)     Ctrl-C or a signal
 `
 
 const helpJSON = `What --json prints.
@@ -137,6 +141,9 @@ for people stay on stderr. On failure the object is this:
     "error": {
       "code": "invalid_config",
       "message": "1 problem",
+      "retryable": false,
+      "http_status": null,
+      "hint": null,
       "problems": [
         {
           "field": "stt_service",
@@ -147,7 +154,8 @@ for people stay on stderr. On failure the object is this:
     }
   }
 
-The codes are listed in "vbot help exit-codes". A field is a key of the
+The codes are listed in "vbot help exit-codes". Retryable means that the same
+command may succeed later; the hint says what to do. A field is a key of the
 configuration file, the name of an argument, a variable or FILE:LINE; it is
 empty if the problem belongs to none. Allowed values are ids; an empty list
 means that vbot does not know them.

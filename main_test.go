@@ -234,13 +234,13 @@ func TestTopics(t *testing.T) {
 		code += document(t, f)
 	}
 	for _, m := range regexp.MustCompile(`getenv\("(\w+)"\)`).FindAllStringSubmatch(code, -1) {
-		if !strings.Contains(helpEnvironment, "\n  "+m[1]+" ") {
+		if !strings.Contains(helpEnvironment, "\n  "+strings.ToUpper(m[1])+" ") {
 			t.Errorf("vbot help environment lacks %s", m[1])
 		}
 	}
 	for _, m := range regexp.MustCompile(`(?m)^\tcode[A-Z]\w* += "([a-z_]+)"`).FindAllStringSubmatch(code, -1) {
 		exit := (&failure{Code: m[1]}).exitCode()
-		if !regexp.MustCompile(fmt.Sprintf(`\n  %s +%d  `, m[1], exit)).MatchString(helpExitCodes) {
+		if !regexp.MustCompile(fmt.Sprintf(`\n  %s \(%d\)  `, m[1], exit)).MatchString(helpExitCodes) {
 			t.Errorf("vbot help exit-codes does not say that %s is %d", m[1], exit)
 		}
 	}

@@ -592,7 +592,7 @@ func TestWizardFailsLate(t *testing.T) {
 	p.asked("Proceed?")
 	put(t, dir, "bot", "a file now")
 	p.types("\r")
-	if code := p.ends(); code != 1 || !strings.Contains(p.text(), "\n  vbot init bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia\nvbot init: ") {
+	if code := p.ends(); code != 1 || !strings.Contains(p.text(), "\n  vbot init bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia\n\x1b[1;31merror:\x1b[m ") {
 		t.Errorf("exit code %d\n%s", code, p.text())
 	}
 }
@@ -646,7 +646,7 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, p.text())
 	}
 	p = sitDown(t, around, "xterm", 80, 24, "init", "dangling")
-	if code := p.ends(); code != 1 || !strings.HasSuffix(p.text(), "\x1b[?2004lvbot init: "+around+"/dangling is a dangling link; nothing was written\n") {
+	if code := p.ends(); code != 1 || !strings.HasSuffix(p.text(), "\x1b[?2004l\x1b[1;31merror:\x1b[m "+around+"/dangling is a dangling link; nothing was written\n") {
 		t.Errorf("exit code %d\n%s", code, p.text())
 	}
 }
