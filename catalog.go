@@ -60,6 +60,7 @@ type variable struct {
 	unless   string // though required, not needed where that variable is set
 	with     string // though optional, needed where that variable is set
 	without  string // refused where that variable is set
+	other    string // though optional, that variable is read where this one is unset
 	fallback string // the default when unset or blank; "" if it is not fixed
 	note     string // a short description
 }
@@ -247,7 +248,7 @@ func (p *provider) load() *provider {
 }
 
 // variable reads `NAME required|optional KIND [library|server] [unless OTHER]
-// [with OTHER] [without OTHER] [=VALUE]: NOTE`.
+// [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE`.
 func (p *provider) variable(s string) variable {
 	left, note, ok := strings.Cut(s, ": ")
 	words := strings.Fields(left)
@@ -255,7 +256,7 @@ func (p *provider) variable(s string) variable {
 		panic(fmt.Sprintf("%s: env %q is not `NAME required|optional KIND [library|server] [=VALUE]: NOTE`", p.file, s))
 	}
 	v := variable{name: words[0], required: words[1] == "required", kind: words[2], note: note}
-	others := map[string]*string{"unless": &v.unless, "with": &v.with, "without": &v.without}
+	others := map[string]*string{"unless": &v.unless, "with": &v.with, "without": &v.without, "else": &v.other}
 	for rest := words[3:]; len(rest) > 0; rest = rest[1:] {
 		if other := others[rest[0]]; other != nil && len(rest) > 1 {
 			*other, rest = rest[1], rest[1:]

@@ -540,6 +540,7 @@ func describeOptions(a *app, asJSON bool, kind string) error {
 		Without  orNull `json:"refused_with"`
 		Kind     string `json:"kind"`
 		Default  orNull `json:"default"`
+		Other    orNull `json:"default_variable"`
 		Note     string `json:"note"`
 	}
 	type entry struct {
@@ -560,7 +561,7 @@ func describeOptions(a *app, asJSON bool, kind string) error {
 			p.load()
 			e := entry{p.id, p.label, p.names, []variableJSON{}, append([]string{}, p.extras...), append([]string{}, p.needs()...)}
 			for _, v := range p.env {
-				e.Env = append(e.Env, variableJSON{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.fallback), v.note})
+				e.Env = append(e.Env, variableJSON{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.fallback), orNull(v.other), v.note})
 			}
 			out = append(out, e)
 		}

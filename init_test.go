@@ -492,7 +492,7 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog, text map[string]str
 	}
 	read := map[string]bool{}
 	code := text["server/bot.py"] + text["server/server.py"]
-	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\()["']([A-Z0-9_]+)["']`).FindAllStringSubmatch(code, -1) {
+	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\(|if_set\(\w+=)["']([A-Z0-9_]+)["']`).FindAllStringSubmatch(code, -1) {
 		read[m[1]] = true
 		if !named[m[1]] {
 			t.Errorf("seed %d: the code reads %s, which .env.example does not name", seed, m[1])
@@ -604,6 +604,16 @@ func TestNeeds(t *testing.T) {
     if not os.getenv("URL"):
         required.append("KEY")
 ` + missing},
+		{[]string{"KEY required secret unless OWN: key", "OWN optional url else URL: address", "URL optional url: address"}, `    required: list[str] = []
+    if not (os.getenv("OWN") or os.getenv("URL")):
+        required.append("KEY")
+` + missing},
+		{[]string{"KEY required secret unless OWN: key", "--", "KEY required secret unless URL: key", "--", "KEY required secret unless URL: key"}, `    required: list[str] = []
+    if not os.getenv("OWN"):
+        required.append("KEY")
+    if not os.getenv("URL"):
+        required.append("KEY")
+` + strings.Replace(missing, "in required", "in dict.fromkeys(required)", 1)},
 		{[]string{"NAME required id: name", "SECRET optional secret server with NAME: secret"}, `    required = [
         "NAME",
     ]
@@ -622,8 +632,14 @@ func TestNeeds(t *testing.T) {
         sys.exit("Set TOKEN or KEY in .env, not both.")`},
 	} {
 		var n needs
-		for _, line := range c.env {
-			n.add((&provider{file: "a.py"}).variable(line))
+		for _, lines := range strings.Split(strings.Join(c.env, "\n"), "\n--\n") {
+			var env []variable
+			for line := range strings.Lines(lines) {
+				env = append(env, (&provider{file: "a.py"}).variable(strings.TrimSpace(line)))
+			}
+			for _, v := range env {
+				n.add(v, env)
+			}
 		}
 		if got := n.check("sys.exit"); got != c.want {
 			t.Errorf("%q:\n%s\nwant:\n%s", c.env, got, c.want)

@@ -16,6 +16,7 @@ type pythonCode struct {
 	imports      []pythonImport
 	body         string // the statements that build it, indented by four
 	needsSession bool
+	needsIfSet   bool
 }
 
 // A pythonImport is `import MODULE`, or with names `from MODULE import NAMES`.
@@ -33,7 +34,7 @@ func (p *provider) parseCode(when map[string]bool) pythonCode {
 	if !isFunction || !hasBody || !returns || strings.Count(last, "\n") != 1 {
 		panic(p.file + ": imports and one function build(...) that ends in a return are needed")
 	}
-	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(signature, "session:")}
+	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(signature, "session:"), needsIfSet: strings.HasPrefix(signature, "if_set")}
 	var body []string
 	for line := range strings.Lines(statements) {
 		line = strings.TrimSuffix(line, "\n")

@@ -42,6 +42,7 @@ type project struct {
 	// package for browsers.
 	ClientTransports []service
 	NeedsSession     bool // some service takes an aiohttp session
+	NeedsIfSet       bool // some service takes arguments with if_set
 	// MustBeSet are the variables without which no session works, as README.md lists them.
 	MustBeSet []string
 	needs     needs // of bot.py
@@ -339,6 +340,7 @@ func newProject(cfg config, cat *catalog) *project {
 		if s != nil {
 			p.Services = append(p.Services, *s)
 			p.NeedsSession = p.NeedsSession || s.code.needsSession
+			p.NeedsIfSet = p.NeedsIfSet || s.code.needsIfSet
 		}
 	}
 	for _, id := range cfg.Transports {
@@ -394,6 +396,7 @@ func (p *project) describeNeeds() {
 	}
 	floor := pythonFloor
 	seen := map[string]bool{}
+	var must []string // the names of MustBeSet
 	for _, s := range slices.Concat(p.Services, p.Transports) {
 		for _, e := range s.extras {
 			extras[e] = true
@@ -409,26 +412,33 @@ func (p *project) describeNeeds() {
 			group.Title += " (only to connect over " + s.label + ")"
 		}
 		for _, v := range s.env {
-			if seen[v.name] {
-				continue
-			}
+			// Services may need the same key, each unless another variable is set.
+			first := !seen[v.name]
 			seen[v.name] = true
-			group.Variables = append(group.Variables, v.lines()...)
+			if first {
+				group.Variables = append(group.Variables, v.lines()...)
+			}
 			chosen := s.kind == kindTransport && len(p.Transports) > 1 // one of several ways in
 			switch {
 			case v.server:
-				p.serverNeeds.add(v)
+				p.serverNeeds.add(v, s.env)
 			case !chosen:
-				p.needs.add(v)
+				p.needs.add(v, s.env)
 			case v.without != "":
-				p.needs.add(variable{name: v.name, without: v.without})
+				p.needs.add(variable{name: v.name, without: v.without}, nil)
 			}
 			if v.required && !v.server && !chosen {
-				p.MustBeSet = append(p.MustBeSet, s.must(v))
+				switch i := slices.Index(must, v.name); {
+				case i < 0:
+					must = append(must, v.name)
+					p.MustBeSet = append(p.MustBeSet, s.must(v))
+				case p.MustBeSet[i] != s.must(v): // services can do without it in different ways
+					p.MustBeSet[i] = "`" + v.name + "`"
+				}
 			}
 			if v.required && !v.server && s.generic != "" {
 				// Without a substitute: see unless.
-				p.serverNeeds.add(variable{name: v.name, required: true})
+				p.serverNeeds.add(variable{name: v.name, required: true}, nil)
 			}
 		}
 		if len(group.Variables) > 0 {
@@ -457,6 +467,9 @@ func (s service) must(v variable) string {
 	if other := s.unless(v); other != "" {
 		text += ", or `" + other + "`"
 		for _, w := range s.env {
+			if w.name == other && w.kind == "url" {
+				return "`" + v.name + "`, unless you set `" + other + "`"
+			}
 			if w.with == other {
 				text += " and `" + w.name + "`"
 			}
@@ -529,33 +542,42 @@ type needs struct {
 	conflicts  [][2]string // pairs of which one is refused beside the other
 }
 
-// A condition lists the variables required if name is set, and if it is unset.
+// A condition lists the variables required if a variable is set, and if it is unset.
 type condition struct {
-	name       string
+	isSet      string // in Python
 	set, unset []string
 }
 
-func (n *needs) add(v variable) {
+// add adds the variable of a provider that has the variables env. A variable of
+// several providers is added once for each.
+func (n *needs) add(v variable, env []variable) {
 	on := func(name string) *condition {
-		i := slices.IndexFunc(n.conditions, func(c condition) bool { return c.name == name })
+		isSet := `os.getenv("` + name + `")`
+		if i := slices.IndexFunc(env, func(w variable) bool { return w.name == name }); i >= 0 && env[i].other != "" {
+			isSet = "(" + isSet + ` or os.getenv("` + env[i].other + `"))`
+		}
+		i := slices.IndexFunc(n.conditions, func(c condition) bool { return c.isSet == isSet })
 		if i < 0 {
 			i = len(n.conditions)
-			n.conditions = append(n.conditions, condition{name: name})
+			n.conditions = append(n.conditions, condition{isSet: isSet})
 		}
 		return &n.conditions[i]
 	}
+	once := func(names *[]string) {
+		if !slices.Contains(*names, v.name) {
+			*names = append(*names, v.name)
+		}
+	}
 	switch {
 	case v.unless != "":
-		c := on(v.unless)
-		c.unset = append(c.unset, v.name)
+		once(&on(v.unless).unset)
 	case v.with != "":
-		c := on(v.with)
-		c.set = append(c.set, v.name)
+		once(&on(v.with).set)
 	case v.required:
-		n.required = append(n.required, v.name)
+		once(&n.required)
 	}
-	if v.without != "" {
-		n.conflicts = append(n.conflicts, [2]string{v.name, v.without})
+	if pair := [2]string{v.name, v.without}; v.without != "" && !slices.Contains(n.conflicts, pair) {
+		n.conflicts = append(n.conflicts, pair)
 	}
 }
 
@@ -575,15 +597,18 @@ func (p project) ServerCheck() string { return p.serverNeeds.check("sys.exit") }
 func (n needs) check(report string) string {
 	var b strings.Builder
 	line := func(format string, names ...any) { fmt.Fprintf(&b, "    "+format+"\n", names...) }
+	times := map[string]int{}
 	require := func(names []string) {
 		for _, name := range names {
 			line(`    required.append("%s")`, name)
+			times[name]++
 		}
 	}
 	if len(n.required) > 0 {
 		line("required = [")
 		for _, name := range n.required {
 			line(`    "%s",`, name)
+			times[name]++
 		}
 		line("]")
 	} else if len(n.conditions) > 0 {
@@ -592,10 +617,10 @@ func (n needs) check(report string) string {
 	for _, c := range n.conditions {
 		switch {
 		case len(c.set) == 0:
-			line(`if not os.getenv("%s"):`, c.name)
+			line("if not %s:", c.isSet)
 			require(c.unset)
 		default:
-			line(`if os.getenv("%s"):`, c.name)
+			line("if %s:", c.isSet)
 			require(c.set)
 			if len(c.unset) > 0 {
 				line("else:")
@@ -604,7 +629,11 @@ func (n needs) check(report string) string {
 		}
 	}
 	if len(n.required)+len(n.conditions) > 0 {
-		line("if missing := [name for name in required if not os.getenv(name)]:")
+		names := "required"
+		if len(times) > 0 && slices.Max(slices.Collect(maps.Values(times))) > 1 {
+			names = "dict.fromkeys(required)" // without repetitions
+		}
+		line("if missing := [name for name in %s if not os.getenv(name)]:", names)
 		line(`    %s(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`, report)
 	}
 	for _, c := range n.conflicts {
@@ -618,8 +647,8 @@ func (n needs) check(report string) string {
 // it is optional.
 func (v variable) lines() []string {
 	note := v.note
-	if v.fallback != "" {
-		note += " (default: " + v.fallback + ")"
+	if text := cmp.Or(v.fallback, v.other); text != "" {
+		note += " (default: " + text + ")"
 	}
 	if v.required {
 		return []string{"# " + note, v.name + "="}

@@ -15,7 +15,9 @@ It compares
   3. the environment variables of the registry with those of a file;
   4. the default models and voices of the classes with what a file's head promises;
   5. all services, transports and serializers of the framework, of which the registry has a part,
-     with the files here and the list of those left out, catalog_left_out.toml.
+     with the files here and the list of those left out, catalog_left_out.toml;
+  6. the arguments of the classes that are an address or a path with the variables of a file: each
+     is set by one, or is on the list of those left out.
 
 Transports take part in 2, in 5 and in the extras of 1. Calls into the standard library are left to
 the type checker.
@@ -27,12 +29,14 @@ import ast
 import functools
 import importlib.metadata
 import importlib.util
+import itertools
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 CATALOG = Path(__file__).resolve().parents[2] / "templates" / "services"
 TRANSPORTS = "transports"
@@ -75,9 +79,19 @@ DEPARTURES = {
     "google_stt": {"GOOGLE_CREDENTIALS_JSON"},
     "google_tts": {"GOOGLE_CREDENTIALS_JSON"},
     "google_vertex_llm": {"GOOGLE_CREDENTIALS_JSON"},
+    "nvidia_stt": {"NVIDIA_USE_SSL"},  # a server of one's own may have no TLS
+    "nvidia_tts": {"NVIDIA_USE_SSL"},
     "heygen_video": {"HEYGEN_AVATAR_ID"},  # the registry sends the name, not what it holds
     "ultravox": {"ULTRAVOX_SYSTEM_PROMPT"},  # the prompt of bot.py is used
 }
+
+# The names of arguments that hold an address or a path, or an object that may hold one.
+PLACE = re.compile(
+    r"(?:^|_)(?:url|uri|host|server|endpoint|address|path|dir|file|callback|client|http_options)(?:$|_)"
+)
+
+# Variables that packages beneath the framework read. e2e/lib/addresses.py sees that they do.
+BENEATH = {"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"}
 
 # A parameter's default, with the module where it stands; None where it has to be given.
 Default = tuple[str, ast.expr] | None
@@ -121,7 +135,16 @@ def assigned(body: list[ast.stmt], name: str) -> ast.expr | None:
 
 
 def keywords(call: ast.Call) -> dict[str, ast.expr]:
-    return {k.arg: k.value for k in call.keywords if k.arg}
+    """The arguments of a call. One of `**if_set(name="VARIABLE")` is `if_set("VARIABLE")`."""
+    out: dict[str, ast.expr] = {}
+    for k in call.keywords:
+        if k.arg:
+            out[k.arg] = k.value
+        elif isinstance(k.value, ast.Call) and dotted(k.value.func) == "if_set":
+            out |= {i.arg: ast.Call(k.value.func, [i.value], []) for i in k.value.keywords if i.arg}
+        else:
+            raise Unreadable(f"argument {ast.unparse(k.value)}")
+    return out
 
 
 # --- the framework ---------------------------------------------------------------------------
@@ -386,6 +409,8 @@ class Variable:
     required: bool
     kind: str
     library: bool
+    unless: str
+    other: str  # read where this one is unset
     default: str
 
 
@@ -411,7 +436,8 @@ class Entry:
 
 VARIABLE = re.compile(
     r"(?P<name>\w+) (?P<need>required|optional) (?P<kind>\w+)(?: (?P<reader>library|server))?"
-    r"(?: (?:unless|with|without) \w+)*(?: =(?P<default>\S+))?: ."
+    r"(?: unless (?P<unless>\w+))?(?: (?:with|without) \w+)*(?: else (?P<other>\w+))?"
+    r"(?: =(?P<default>\S+))?: ."
 )
 
 
@@ -430,7 +456,8 @@ def read_entry(path: Path) -> Entry:
             if m["reader"] == "server":
                 continue  # read by the generated server.py, which is none of the framework's
             required, library = m["need"] == "required", m["reader"] == "library"
-            variables.append(Variable(m["name"], required, m["kind"], library, m["default"] or ""))
+            words = (m[word] or "" for word in ("unless", "other", "default"))
+            variables.append(Variable(m["name"], required, m["kind"], library, *words))
         else:
             raise Unreadable(line)
     entry = Entry(
@@ -472,7 +499,7 @@ def check_code(framework: Framework, entry: Entry) -> Iterator[str]:
             continue
         parameters = framework.parameters(cls)
         given = keywords(call)
-        if call.args or len(given) != len(call.keywords):
+        if call.args:
             yield f"{dotted(call.func)}: only keyword arguments can be checked"
         for name in given:
             if name not in parameters:
@@ -515,26 +542,33 @@ def check_variables(framework: Framework, entry: Entry) -> Iterator[str]:
     if service is None:
         yield "build returns no class of the framework"
     for call in calls(entry.build):
-        for argument, node in keywords(call).items():
+        if isinstance(call.func, ast.Attribute) and dotted(call.func) == "os.environ.pop":
+            used |= {str(a.value) for a in call.args if isinstance(a, ast.Constant)}
+        for argument, node in keywords(call).items() if dotted(call.func) != "if_set" else ():
             read = read_variable(node)
             if read is None:
                 continue
-            name, form, fallback = read
-            used.add(name)
+            *before, name, form, fallback = read
+            used |= {name, *before}
+            for this, other in itertools.pairwise([*before, name]):
+                if this not in head or head[this].other != other:
+                    yield f"{this}: the code goes on to {other}, the head does not"
             variable = head.get(name)
             if variable is None:
                 yield f"{name} is read and not in the head"
                 continue
             if variable.library:
                 yield f"{name} is read here, and by the framework according to the head"
-            if variable.required != (form == "required"):
+            if (variable.required and not variable.unless) != (form == "required"):
                 yield f"{name} is {form} in the code and not in the head"
             cls = called_class(framework, entry, call)
             if cls is None or service is None:
                 continue  # said already
             settings = dotted(call.func).endswith(".Settings")
-            if form == "library" and not settings:
+            if form == "library" and not settings and dotted(node).endswith("NOT_GIVEN"):
                 yield f"{name}: NOT_GIVEN outside of Settings"
+            if form == "switch" or (variable.unless and variable.kind == "secret"):
+                continue  # a text in place of a key, where the client's package wants one
             if settings:
                 default = framework.settings_default(
                     settings_owner(framework, entry, call), argument
@@ -545,7 +579,7 @@ def check_variables(framework: Framework, entry: Entry) -> Iterator[str]:
                     form, default = "library", instead
             yield from check_default(variable, form, fallback, default, settings)
     for v in entry.variables:
-        if v.library and v.name not in framework.read_from_environment:
+        if v.library and v.name not in framework.read_from_environment | BENEATH:
             yield f"{v.name} is no longer read by the framework"
         if not v.library and v.name not in used:
             yield f"{v.name} is in the head and not read"
@@ -585,8 +619,11 @@ def check_default(
         yield f"{name}: the class has a default now, {default}: no need to require it"
 
 
-def read_variable(node: ast.AST) -> tuple[str, str, object] | None:
-    """The variable that an argument reads, in one of the four forms of the catalog."""
+def read_variable(node: ast.AST) -> tuple[Any, ...] | None:
+    """The variables that an argument reads, in one of the forms of the catalog.
+
+    The last two of what is returned are the form and the fallback.
+    """
     match node:
         case ast.Subscript(value=v, slice=ast.Constant(value=str(name))) if (
             dotted(v) == "os.environ"
@@ -594,6 +631,17 @@ def read_variable(node: ast.AST) -> tuple[str, str, object] | None:
             return name, "required", None
         case ast.Call(func=ast.Name(id="int"), args=[inner]):
             return read_variable(inner)
+        case ast.Call(func=ast.Name(id="if_set"), args=[ast.Constant(value=str(name))]):
+            return name, "library", None
+        case ast.IfExp(test=ast.NamedExpr(value=ast.Call(args=[ast.Constant(value=str(name))]))):
+            return name, "none", None
+        case ast.Compare(left=ast.Call(func=f, args=[ast.Constant(value=str(name))])) if (
+            dotted(f) == "os.getenv"
+        ):
+            return name, "switch", None
+        case ast.BoolOp(op=ast.Or(), values=[ast.Call(args=[ast.Constant(v)]), middle, other]):
+            rest = read_variable(ast.BoolOp(ast.Or(), [middle, other]))
+            return (str(v), *rest) if rest else None
         case ast.BoolOp(op=ast.Or(), values=[ast.Call(func=f, args=[ast.Constant(v)]), other]) if (
             dotted(f) == "os.getenv"
         ):
@@ -721,6 +769,29 @@ def check_parts(framework: Framework, entries: list[Entry], left_out: Path) -> I
         yield f"{left_out.name}: {name} has a file: take it off the list"
 
 
+def check_places(framework: Framework, entry: Entry, left_out: set[str]) -> Iterator[str]:
+    """Every address and path that a class takes is set by a variable, or left out (6)."""
+    service, reading = service_class(framework, entry), {"os.environ", "os.getenv", "if_set"}
+    for call in calls(entry.build):
+        cls = called_class(framework, entry, call)
+        if cls is None or service is None:
+            continue
+        given = keywords(call)
+        takes = set(framework.parameters(cls))
+        for inner in ("Settings", "InputParams"):
+            found = framework.member(Found(cls.module, cls.node), inner)
+            if cls == service and found and isinstance(found.node, ast.ClassDef):
+                takes |= set(framework.parameters(Class(found.module, found.node)))
+        for name in sorted(takes):
+            node = given.get(name)
+            read = node and reading.intersection(dotted(n) for n in ast.walk(node))
+            listed = left_out & {name, f"{cls.node.name}.{name}"}
+            if PLACE.search(name) and not read and not listed:
+                yield f"{cls.node.name} takes {name}, which no variable sets"
+            elif read and listed:
+                yield f"a variable sets {name}: take it off the list"
+
+
 def check_registered(framework: Framework, entry: Entry, service: Registered) -> Iterator[str]:
     """A file against the registry's entry (1, 3)."""
     if sorted(entry.extras) != sorted(service.extras):
@@ -731,7 +802,9 @@ def check_registered(framework: Framework, entry: Entry, service: Registered) ->
     read = {v.name for v in entry.variables if not v.library}
     library = {v.name for v in entry.variables if v.library}
     departures = DEPARTURES.get(service.id, set())
-    differ = (service.variables - library) ^ read
+    # The registry sets no addresses.
+    own = {v.name for v in entry.variables if v.kind in ("url", "path") and not v.required}
+    differ = (service.variables - library) ^ (read - (own - service.variables))
     for name in sorted(differ - departures):
         if name in service.variables:
             yield f"the registry reads {name}, this file does not"
@@ -783,6 +856,8 @@ def differences(
     package: importlib.metadata.Distribution,
 ) -> Iterator[str]:
     registry: dict[str, dict[str, Registered]] = {}
+    places = tomllib.loads(left_out.read_text("utf-8"))["place"]
+    unset = {name for group in places for name in group["names"]}
     try:
         registry = registered(framework)
         yield from check_registry(framework, entries, registry)
@@ -795,7 +870,7 @@ def differences(
     for entry in entries:
         checks = [check_code(framework, entry), check_package(framework, entry, package)]
         if entry.kind != TRANSPORTS:
-            checks.append(check_variables(framework, entry))
+            checks += [check_variables(framework, entry), check_places(framework, entry, unset)]
             services = registry.get(entry.kind, {})
             known = [services[name] for name in entry.names if name in services]
             checks += [check_registered(framework, entry, service) for service in known]

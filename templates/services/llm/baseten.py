@@ -4,6 +4,7 @@
 # extras: baseten
 # keys: https://app.baseten.co/settings/api_keys
 # env: BASETEN_API_KEY required secret: API key
+# env: BASETEN_BASE_URL optional url =https://inference.baseten.co/v1: address
 # env: BASETEN_MODEL optional model =zai-org/GLM-5.3: model id, from the model library
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.baseten.llm import BasetenLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> BasetenLLMService:
+def build(if_set, system_instruction: str) -> BasetenLLMService:
     llm = BasetenLLMService(
         api_key=os.environ["BASETEN_API_KEY"],
+        **if_set(base_url="BASETEN_BASE_URL"),
         settings=BasetenLLMService.Settings(
             model=os.getenv("BASETEN_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

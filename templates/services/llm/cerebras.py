@@ -4,6 +4,7 @@
 # extras: cerebras
 # keys: https://cloud.cerebras.ai/
 # env: CEREBRAS_API_KEY required secret: API key
+# env: CEREBRAS_BASE_URL optional url =https://api.cerebras.ai/v1: address
 # env: CEREBRAS_MODEL optional model =gpt-oss-120b: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.cerebras.llm import CerebrasLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> CerebrasLLMService:
+def build(if_set, system_instruction: str) -> CerebrasLLMService:
     llm = CerebrasLLMService(
         api_key=os.environ["CEREBRAS_API_KEY"],
+        **if_set(base_url="CEREBRAS_BASE_URL"),
         settings=CerebrasLLMService.Settings(
             model=os.getenv("CEREBRAS_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

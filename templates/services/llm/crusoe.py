@@ -4,6 +4,7 @@
 # extras: crusoe
 # keys: https://console.crusoecloud.com/
 # env: CRUSOE_API_KEY required secret: API key
+# env: CRUSOE_BASE_URL optional url =https://api.inference.crusoecloud.com/v1/: address
 # env: CRUSOE_MODEL optional model =openai/gpt-oss-120b: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.crusoe.llm import CrusoeLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> CrusoeLLMService:
+def build(if_set, system_instruction: str) -> CrusoeLLMService:
     llm = CrusoeLLMService(
         api_key=os.environ["CRUSOE_API_KEY"],
+        **if_set(base_url="CRUSOE_BASE_URL"),
         settings=CrusoeLLMService.Settings(
             model=os.getenv("CRUSOE_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

@@ -4,6 +4,7 @@
 # extras: deepseek
 # keys: https://platform.deepseek.com/api_keys
 # env: DEEPSEEK_API_KEY required secret: API key
+# env: DEEPSEEK_BASE_URL optional url =https://api.deepseek.com/v1: address
 # env: DEEPSEEK_MODEL optional model =deepseek-flash: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.deepseek.llm import DeepSeekLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> DeepSeekLLMService:
+def build(if_set, system_instruction: str) -> DeepSeekLLMService:
     llm = DeepSeekLLMService(
         api_key=os.environ["DEEPSEEK_API_KEY"],
+        **if_set(base_url="DEEPSEEK_BASE_URL"),
         settings=DeepSeekLLMService.Settings(
             model=os.getenv("DEEPSEEK_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

@@ -4,6 +4,7 @@
 # extras: fireworks
 # keys: https://app.fireworks.ai/settings/users/api-keys
 # env: FIREWORKS_API_KEY required secret: API key
+# env: FIREWORKS_BASE_URL optional url =https://api.fireworks.ai/inference/v1: address
 # env: FIREWORKS_MODEL optional model =accounts/fireworks/models/nemotron-3-ultra-nvfp4: model path
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.fireworks.llm import FireworksLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> FireworksLLMService:
+def build(if_set, system_instruction: str) -> FireworksLLMService:
     llm = FireworksLLMService(
         api_key=os.environ["FIREWORKS_API_KEY"],
+        **if_set(base_url="FIREWORKS_BASE_URL"),
         settings=FireworksLLMService.Settings(
             model=os.getenv("FIREWORKS_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

@@ -4,6 +4,7 @@
 # extras: inception
 # keys: https://platform.inceptionlabs.ai/
 # env: INCEPTION_API_KEY required secret: API key
+# env: INCEPTION_BASE_URL optional url =https://api.inceptionlabs.ai/v1: address
 # env: INCEPTION_MODEL optional model =mercury-2: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.inception.llm import InceptionLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> InceptionLLMService:
+def build(if_set, system_instruction: str) -> InceptionLLMService:
     llm = InceptionLLMService(
         api_key=os.environ["INCEPTION_API_KEY"],
+        **if_set(base_url="INCEPTION_BASE_URL"),
         settings=InceptionLLMService.Settings(
             model=os.getenv("INCEPTION_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

@@ -4,6 +4,7 @@
 # extras: nebius
 # keys: https://tokenfactory.nebius.com/
 # env: NEBIUS_API_KEY required secret: API key
+# env: NEBIUS_BASE_URL optional url =https://api.tokenfactory.nebius.com/v1/: address
 # env: NEBIUS_MODEL optional model =Qwen/Qwen3-30B-A3B-Instruct-2507: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.nebius.llm import NebiusLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> NebiusLLMService:
+def build(if_set, system_instruction: str) -> NebiusLLMService:
     llm = NebiusLLMService(
         api_key=os.environ["NEBIUS_API_KEY"],
+        **if_set(base_url="NEBIUS_BASE_URL"),
         settings=NebiusLLMService.Settings(
             model=os.getenv("NEBIUS_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

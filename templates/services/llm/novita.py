@@ -4,6 +4,7 @@
 # extras: novita
 # keys: https://novita.ai/settings/key-management
 # env: NOVITA_API_KEY required secret: API key
+# env: NOVITA_BASE_URL optional url =https://api.novita.ai/openai: address
 # env: NOVITA_MODEL optional model =moonshotai/kimi-k2.5: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.novita.llm import NovitaLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> NovitaLLMService:
+def build(if_set, system_instruction: str) -> NovitaLLMService:
     llm = NovitaLLMService(
         api_key=os.environ["NOVITA_API_KEY"],
+        **if_set(base_url="NOVITA_BASE_URL"),
         settings=NovitaLLMService.Settings(
             model=os.getenv("NOVITA_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

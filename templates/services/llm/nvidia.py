@@ -3,7 +3,8 @@
 # names: nvidia, nvidia_llm
 # extras: nvidia
 # keys: https://build.nvidia.com/settings/api-keys
-# env: NVIDIA_API_KEY required secret: API key
+# env: NVIDIA_API_KEY required secret unless NVIDIA_BASE_URL: API key
+# env: NVIDIA_BASE_URL optional url =https://integrate.api.nvidia.com/v1: address
 # env: NVIDIA_MODEL optional model =nvidia/nemotron-3.5-super-vl-120b-a12b: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.nvidia.llm import NvidiaLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> NvidiaLLMService:
+def build(if_set, system_instruction: str) -> NvidiaLLMService:
     llm = NvidiaLLMService(
-        api_key=os.environ["NVIDIA_API_KEY"],
+        api_key=os.getenv("NVIDIA_API_KEY") or "none",
+        **if_set(base_url="NVIDIA_BASE_URL"),
         settings=NvidiaLLMService.Settings(
             model=os.getenv("NVIDIA_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

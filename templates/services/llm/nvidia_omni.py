@@ -3,7 +3,8 @@
 # names: nvidia_omni, nvidia_omni_llm
 # extras: nvidia
 # keys: https://build.nvidia.com/settings/api-keys
-# env: NVIDIA_API_KEY required secret: API key
+# env: NVIDIA_API_KEY required secret unless NVIDIA_BASE_URL: API key
+# env: NVIDIA_BASE_URL optional url =https://integrate.api.nvidia.com/v1: address
 # env: NVIDIA_OMNI_MODEL optional model =nvidia/nemotron-3-nano-omni-30b-a3b-reasoning: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.nvidia.omni.llm import NvidiaOmniLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> NvidiaOmniLLMService:
+def build(if_set, system_instruction: str) -> NvidiaOmniLLMService:
     llm = NvidiaOmniLLMService(
-        api_key=os.environ["NVIDIA_API_KEY"],
+        api_key=os.getenv("NVIDIA_API_KEY") or "none",
+        **if_set(base_url="NVIDIA_BASE_URL"),
         audio_input=False,  # it reads what the speech-to-text service heard
         settings=NvidiaOmniLLMService.Settings(
             model=os.getenv("NVIDIA_OMNI_MODEL") or NOT_GIVEN,

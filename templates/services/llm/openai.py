@@ -3,7 +3,8 @@
 # names: openai, openai_llm
 # extras: openai
 # keys: https://platform.openai.com/api-keys
-# env: OPENAI_API_KEY required secret: API key
+# env: OPENAI_API_KEY required secret unless OPENAI_BASE_URL: API key
+# env: OPENAI_BASE_URL optional url =https://api.openai.com/v1: address of the API or one like it
 # env: OPENAI_MODEL optional model =gpt-4.1: model id
 import os
 
@@ -13,7 +14,8 @@ from pipecat.utils.types import NOT_GIVEN
 
 def build(system_instruction: str) -> OpenAILLMService:
     llm = OpenAILLMService(
-        api_key=os.environ["OPENAI_API_KEY"],
+        api_key=os.getenv("OPENAI_API_KEY") or "none",
+        base_url=os.getenv("OPENAI_BASE_URL") or "https://api.openai.com/v1",
         settings=OpenAILLMService.Settings(
             model=os.getenv("OPENAI_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

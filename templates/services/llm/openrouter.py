@@ -4,6 +4,7 @@
 # extras: openrouter
 # keys: https://openrouter.ai/settings/keys
 # env: OPENROUTER_API_KEY required secret: API key
+# env: OPENROUTER_BASE_URL optional url =https://openrouter.ai/api/v1: address
 # env: OPENROUTER_MODEL optional model =openai/gpt-4.1: model id, provider/model
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.openrouter.llm import OpenRouterLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> OpenRouterLLMService:
+def build(if_set, system_instruction: str) -> OpenRouterLLMService:
     llm = OpenRouterLLMService(
         api_key=os.environ["OPENROUTER_API_KEY"],
+        **if_set(base_url="OPENROUTER_BASE_URL"),
         settings=OpenRouterLLMService.Settings(
             model=os.getenv("OPENROUTER_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

@@ -4,6 +4,7 @@
 # extras: perplexity
 # keys: https://console.perplexity.ai/
 # env: PERPLEXITY_API_KEY required secret: API key
+# env: PERPLEXITY_BASE_URL optional url =https://api.perplexity.ai/v1: address
 # env: PERPLEXITY_MODEL optional model =openai/gpt-5.6-luna: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.perplexity.llm import PerplexityAgentHttpLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> PerplexityAgentHttpLLMService:
+def build(if_set, system_instruction: str) -> PerplexityAgentHttpLLMService:
     llm = PerplexityAgentHttpLLMService(
         api_key=os.environ["PERPLEXITY_API_KEY"],
+        **if_set(base_url="PERPLEXITY_BASE_URL"),
         settings=PerplexityAgentHttpLLMService.Settings(
             model=os.getenv("PERPLEXITY_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

@@ -4,6 +4,7 @@
 # extras: qwen
 # keys: https://modelstudio.console.alibabacloud.com/
 # env: QWEN_API_KEY required secret: API key
+# env: QWEN_BASE_URL optional url =https://dashscope-intl.aliyuncs.com/compatible-mode/v1: address
 # env: QWEN_MODEL optional model =qwen-plus: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.qwen.llm import QwenLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> QwenLLMService:
+def build(if_set, system_instruction: str) -> QwenLLMService:
     llm = QwenLLMService(
         api_key=os.environ["QWEN_API_KEY"],
+        **if_set(base_url="QWEN_BASE_URL"),
         settings=QwenLLMService.Settings(
             model=os.getenv("QWEN_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

@@ -4,6 +4,7 @@
 # extras: sambanova
 # keys: https://cloud.sambanova.ai/apis
 # env: SAMBANOVA_API_KEY required secret: API key
+# env: SAMBANOVA_BASE_URL optional url =https://api.sambanova.ai/v1: address
 # env: SAMBANOVA_MODEL optional model =Meta-Llama-3.3-70B-Instruct: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.sambanova.llm import SambaNovaLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> SambaNovaLLMService:
+def build(if_set, system_instruction: str) -> SambaNovaLLMService:
     llm = SambaNovaLLMService(
         api_key=os.environ["SAMBANOVA_API_KEY"],
+        **if_set(base_url="SAMBANOVA_BASE_URL"),
         settings=SambaNovaLLMService.Settings(
             model=os.getenv("SAMBANOVA_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

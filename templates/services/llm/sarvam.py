@@ -4,6 +4,7 @@
 # extras: sarvam
 # keys: https://dashboard.sarvam.ai/
 # env: SARVAM_API_KEY required secret: API key
+# env: SARVAM_BASE_URL optional url: address of the API
 # env: SARVAM_MODEL optional model =sarvam-105b: model id
 import os
 
@@ -14,6 +15,7 @@ from pipecat.utils.types import NOT_GIVEN
 def build(system_instruction: str) -> SarvamLLMService:
     llm = SarvamLLMService(
         api_key=os.environ["SARVAM_API_KEY"],
+        base_url=os.getenv("SARVAM_BASE_URL") or None,
         settings=SarvamLLMService.Settings(
             model=os.getenv("SARVAM_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

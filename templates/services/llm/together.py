@@ -4,6 +4,7 @@
 # extras: together
 # keys: https://api.together.ai/settings/api-keys
 # env: TOGETHER_API_KEY required secret: API key
+# env: TOGETHER_BASE_URL optional url =https://api.together.xyz/v1: address
 # env: TOGETHER_MODEL optional model =zai-org/GLM-5.2: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.together.llm import TogetherLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> TogetherLLMService:
+def build(if_set, system_instruction: str) -> TogetherLLMService:
     llm = TogetherLLMService(
         api_key=os.environ["TOGETHER_API_KEY"],
+        **if_set(base_url="TOGETHER_BASE_URL"),
         settings=TogetherLLMService.Settings(
             model=os.getenv("TOGETHER_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

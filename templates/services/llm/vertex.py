@@ -7,6 +7,7 @@
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
 # env: GOOGLE_LOCATION optional region =global: location, also read by Gemini Vertex Live
 # env: GOOGLE_PROJECT_ID required id: project id, from the cloud console
+# env: GOOGLE_VERTEX_BASE_URL optional url library: address of the API or one like it
 # env: GOOGLE_MODEL optional model =gemini-3.8-flash: model id, also read by other Google services
 import os
 

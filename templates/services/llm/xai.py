@@ -4,6 +4,7 @@
 # extras: xai
 # keys: https://console.x.ai/
 # env: XAI_API_KEY required secret: API key
+# env: XAI_BASE_URL optional url =https://api.x.ai/v1: address
 # env: XAI_MODEL optional model =grok-4.20-non-reasoning: model id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.xai.llm import GrokLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> GrokLLMService:
+def build(if_set, system_instruction: str) -> GrokLLMService:
     llm = GrokLLMService(
         api_key=os.environ["XAI_API_KEY"],
+        **if_set(base_url="XAI_BASE_URL"),
         settings=GrokLLMService.Settings(
             model=os.getenv("XAI_MODEL") or NOT_GIVEN,
             system_instruction=system_instruction,

@@ -5,6 +5,7 @@
 # extras: openai
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key
+# env: OPENAI_REALTIME_BASE_URL optional url =wss://api.openai.com/v1/realtime: address
 import os
 
 from pipecat.services.openai.realtime.events import (
@@ -18,9 +19,10 @@ from pipecat.services.openai.realtime.events import (
 from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
 
 
-def build(system_instruction: str) -> OpenAIRealtimeLLMService:
+def build(if_set, system_instruction: str) -> OpenAIRealtimeLLMService:
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
+        **if_set(base_url="OPENAI_REALTIME_BASE_URL"),
         settings=OpenAIRealtimeLLMService.Settings(
             session_properties=SessionProperties(
                 audio=AudioConfiguration(

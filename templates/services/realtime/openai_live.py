@@ -5,6 +5,7 @@
 # starts: context
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key
+# env: OPENAI_LIVE_BASE_URL optional url =wss://api.openai.com/v1/live/sessions: address
 # env: OPENAI_MODEL optional model =gpt-4.1: model id, of the model that it asks for help
 import os
 
@@ -12,9 +13,10 @@ from pipecat.services.openai.live.llm import OpenAILiveLLMService, ResponsesDele
 from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService
 
 
-def build(system_instruction: str) -> OpenAILiveLLMService:
+def build(if_set, system_instruction: str) -> OpenAILiveLLMService:
     llm = OpenAILiveLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
+        **if_set(base_url="OPENAI_LIVE_BASE_URL"),
         # The model that talks hands on what takes thought or a tool.
         delegation=ResponsesDelegation(
             settings=OpenAIResponsesLLMService.Settings(

@@ -4,11 +4,15 @@
 # extras: assemblyai
 # keys: https://www.assemblyai.com/dashboard/api-keys
 # env: ASSEMBLYAI_API_KEY required secret: API key
+# env: ASSEMBLYAI_BASE_URL optional url =wss://streaming.assemblyai.com/v3/ws: address
 import os
 
 from pipecat.services.assemblyai.stt import AssemblyAISTTService
 
 
-def build() -> AssemblyAISTTService:
-    stt = AssemblyAISTTService(api_key=os.environ["ASSEMBLYAI_API_KEY"])
+def build(if_set) -> AssemblyAISTTService:
+    stt = AssemblyAISTTService(
+        api_key=os.environ["ASSEMBLYAI_API_KEY"],
+        **if_set(api_endpoint_base_url="ASSEMBLYAI_BASE_URL"),
+    )
     return stt

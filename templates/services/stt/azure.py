@@ -4,7 +4,8 @@
 # extras: azure
 # keys: https://portal.azure.com/
 # env: AZURE_SPEECH_API_KEY required secret: key of the Speech resource
-# env: AZURE_SPEECH_REGION required region: region of the Speech resource, such as eastus
+# env: AZURE_SPEECH_REGION required region unless AZURE_SPEECH_STT_ENDPOINT: its region, such as eastus
+# env: AZURE_SPEECH_STT_ENDPOINT optional url: address of a private endpoint, wss://...
 import os
 
 from pipecat.services.azure.stt import AzureSTTService
@@ -13,6 +14,7 @@ from pipecat.services.azure.stt import AzureSTTService
 def build() -> AzureSTTService:
     stt = AzureSTTService(
         api_key=os.environ["AZURE_SPEECH_API_KEY"],
-        region=os.environ["AZURE_SPEECH_REGION"],
+        private_endpoint=os.getenv("AZURE_SPEECH_STT_ENDPOINT") or None,
+        region=os.getenv("AZURE_SPEECH_REGION") or None,
     )
     return stt

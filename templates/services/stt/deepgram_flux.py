@@ -3,12 +3,16 @@
 # names: deepgram_flux, deepgram_flux_stt
 # extras: deepgram
 # keys: https://console.deepgram.com/
-# env: DEEPGRAM_API_KEY required secret: API key
+# env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_STT_BASE_URL: API key
+# env: DEEPGRAM_FLUX_STT_BASE_URL optional url =wss://api.deepgram.com/v2/listen: address
 import os
 
 from pipecat.services.deepgram.flux.stt import DeepgramFluxSTTService
 
 
-def build() -> DeepgramFluxSTTService:
-    stt = DeepgramFluxSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
+def build(if_set) -> DeepgramFluxSTTService:
+    stt = DeepgramFluxSTTService(
+        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
+        **if_set(url="DEEPGRAM_FLUX_STT_BASE_URL"),
+    )
     return stt

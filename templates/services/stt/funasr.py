@@ -4,7 +4,7 @@
 # extras: funasr
 # pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.12
 # flags: local
-# env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model id, downloaded on first use
+# env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model id, or the folder of one
 import os
 
 from pipecat.services.funasr.stt import FunASRSTTService

@@ -4,11 +4,15 @@
 # extras: gradium
 # keys: https://studio.gradium.ai/
 # env: GRADIUM_API_KEY required secret: API key
+# env: GRADIUM_STT_BASE_URL optional url =wss://api.gradium.ai/api/speech/asr: address
 import os
 
 from pipecat.services.gradium.stt import GradiumSTTService
 
 
-def build() -> GradiumSTTService:
-    stt = GradiumSTTService(api_key=os.environ["GRADIUM_API_KEY"])
+def build(if_set) -> GradiumSTTService:
+    stt = GradiumSTTService(
+        api_key=os.environ["GRADIUM_API_KEY"],
+        **if_set(api_endpoint_base_url="GRADIUM_STT_BASE_URL"),
+    )
     return stt

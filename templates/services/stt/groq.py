@@ -4,11 +4,15 @@
 # extras: groq
 # keys: https://console.groq.com/keys
 # env: GROQ_API_KEY required secret: API key
+# env: GROQ_STT_BASE_URL optional url =https://api.groq.com/openai/v1: address
 import os
 
 from pipecat.services.groq.stt import GroqSTTService
 
 
-def build() -> GroqSTTService:
-    stt = GroqSTTService(api_key=os.environ["GROQ_API_KEY"])
+def build(if_set) -> GroqSTTService:
+    stt = GroqSTTService(
+        api_key=os.environ["GROQ_API_KEY"],
+        **if_set(base_url="GROQ_STT_BASE_URL"),
+    )
     return stt

@@ -4,11 +4,15 @@
 # extras: mistral
 # keys: https://console.mistral.ai/api-keys
 # env: MISTRAL_API_KEY required secret: API key
+# env: MISTRAL_STT_BASE_URL optional url: address, such as https://api.mistral.ai
 import os
 
 from pipecat.services.mistral.stt import MistralSTTService
 
 
 def build() -> MistralSTTService:
-    stt = MistralSTTService(api_key=os.environ["MISTRAL_API_KEY"])
+    stt = MistralSTTService(
+        api_key=os.environ["MISTRAL_API_KEY"],
+        base_url=os.getenv("MISTRAL_STT_BASE_URL") or None,
+    )
     return stt

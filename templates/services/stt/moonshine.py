@@ -4,6 +4,7 @@
 # extras: moonshine
 # flags: local
 # env: MOONSHINE_MODEL optional model =small-streaming: model architecture, downloaded on first use
+# env: MOONSHINE_VOICE_CACHE optional path: folder of downloaded models
 import os
 
 from pipecat.services.moonshine.stt import MoonshineSTTService
@@ -11,6 +12,8 @@ from pipecat.utils.types import NOT_GIVEN
 
 
 def build() -> MoonshineSTTService:
+    if not os.getenv("MOONSHINE_VOICE_CACHE"):  # blank, it would be the current folder
+        os.environ.pop("MOONSHINE_VOICE_CACHE", None)
     stt = MoonshineSTTService(
         settings=MoonshineSTTService.Settings(model=os.getenv("MOONSHINE_MODEL") or NOT_GIVEN)
     )

@@ -3,12 +3,18 @@
 # names: nvidia, nvidia_stt
 # extras: nvidia
 # keys: https://build.nvidia.com/settings/api-keys
-# env: NVIDIA_API_KEY required secret: API key
+# env: NVIDIA_API_KEY required secret unless NVIDIA_STT_SERVER: API key
+# env: NVIDIA_STT_SERVER optional url =grpc.nvcf.nvidia.com:443: host:port of the gRPC server
+# env: NVIDIA_USE_SSL optional id: false for a server without TLS
 import os
 
 from pipecat.services.nvidia.stt import NvidiaSTTService
 
 
-def build() -> NvidiaSTTService:
-    stt = NvidiaSTTService(api_key=os.environ["NVIDIA_API_KEY"])
+def build(if_set) -> NvidiaSTTService:
+    stt = NvidiaSTTService(
+        api_key=os.getenv("NVIDIA_API_KEY") or None,
+        **if_set(server="NVIDIA_STT_SERVER"),
+        use_ssl=os.getenv("NVIDIA_USE_SSL") != "false",
+    )
     return stt

@@ -4,11 +4,15 @@
 # extras: soniox
 # keys: https://console.soniox.com/
 # env: SONIOX_API_KEY required secret: API key
+# env: SONIOX_STT_BASE_URL optional url =wss://stt-rt.soniox.com/transcribe-websocket: address
 import os
 
 from pipecat.services.soniox.stt import SonioxSTTService
 
 
-def build() -> SonioxSTTService:
-    stt = SonioxSTTService(api_key=os.environ["SONIOX_API_KEY"])
+def build(if_set) -> SonioxSTTService:
+    stt = SonioxSTTService(
+        api_key=os.environ["SONIOX_API_KEY"],
+        **if_set(url="SONIOX_STT_BASE_URL"),
+    )
     return stt

@@ -4,6 +4,7 @@
 # extras: speechmatics
 # keys: https://portal.speechmatics.com/settings/api-keys
 # env: SPEECHMATICS_API_KEY required secret: API key
+# env: SPEECHMATICS_RT_URL optional url library =wss://eu2.rt.speechmatics.com/v2/agent: address
 import os
 
 from pipecat.services.speechmatics.stt import SpeechmaticsSTTService

@@ -4,11 +4,15 @@
 # extras: together
 # keys: https://api.together.ai/settings/api-keys
 # env: TOGETHER_API_KEY required secret: API key
+# env: TOGETHER_STT_BASE_URL optional url =wss://api.together.ai/v1: address
 import os
 
 from pipecat.services.together.stt import TogetherSTTService
 
 
-def build() -> TogetherSTTService:
-    stt = TogetherSTTService(api_key=os.environ["TOGETHER_API_KEY"])
+def build(if_set) -> TogetherSTTService:
+    stt = TogetherSTTService(
+        api_key=os.environ["TOGETHER_API_KEY"],
+        **if_set(base_url="TOGETHER_STT_BASE_URL"),
+    )
     return stt

@@ -3,7 +3,7 @@
 # names: whisper, whisper_stt, whisper_local
 # extras: whisper
 # flags: local
-# env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: Faster Whisper model
+# env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: model or folder
 import os
 
 from pipecat.services.whisper.stt import WhisperSTTService

@@ -4,7 +4,8 @@
 # extras: azure
 # keys: https://portal.azure.com/
 # env: AZURE_SPEECH_API_KEY required secret: key of the Speech resource
-# env: AZURE_SPEECH_REGION required region: region of the Speech resource, such as eastus
+# env: AZURE_SPEECH_REGION required region unless AZURE_SPEECH_TTS_ENDPOINT: its region, such as eastus
+# env: AZURE_SPEECH_TTS_ENDPOINT optional url: address of a private endpoint, wss://...
 # env: AZURE_SPEECH_VOICE_ID optional voice =en-US-SaraNeural: voice name, from the voice gallery
 import os
 
@@ -15,7 +16,8 @@ from pipecat.utils.types import NOT_GIVEN
 def build() -> AzureTTSService:
     tts = AzureTTSService(
         api_key=os.environ["AZURE_SPEECH_API_KEY"],
-        region=os.environ["AZURE_SPEECH_REGION"],
+        private_endpoint=os.getenv("AZURE_SPEECH_TTS_ENDPOINT") or None,
+        region=os.getenv("AZURE_SPEECH_REGION") or None,
         settings=AzureTTSService.Settings(voice=os.getenv("AZURE_SPEECH_VOICE_ID") or NOT_GIVEN),
     )
     return tts

@@ -4,6 +4,7 @@
 # extras: bland
 # keys: https://app.bland.ai/
 # env: BLAND_API_KEY required secret: API key
+# env: BLAND_BASE_URL optional url =wss://api.bland.ai/v2/tts/ws: address
 # env: BLAND_VOICE_ID optional voice =29158307-9893-4149-8a75-bc9ce313d64e: voice id
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.bland.tts import BlandTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> BlandTTSService:
+def build(if_set) -> BlandTTSService:
     tts = BlandTTSService(
         api_key=os.environ["BLAND_API_KEY"],
+        **if_set(url="BLAND_BASE_URL"),
         settings=BlandTTSService.Settings(voice=os.getenv("BLAND_VOICE_ID") or NOT_GIVEN),
     )
     return tts

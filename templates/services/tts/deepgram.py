@@ -3,7 +3,8 @@
 # names: deepgram, deepgram_tts
 # extras: deepgram
 # keys: https://console.deepgram.com/
-# env: DEEPGRAM_API_KEY required secret: API key
+# env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_TTS_BASE_URL: API key
+# env: DEEPGRAM_TTS_BASE_URL optional url =wss://api.deepgram.com: address
 # env: DEEPGRAM_VOICE_ID optional voice =aura-2-helena-en: Aura voice id, also read by Deepgram Flux
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.deepgram.tts import DeepgramTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> DeepgramTTSService:
+def build(if_set) -> DeepgramTTSService:
     tts = DeepgramTTSService(
-        api_key=os.environ["DEEPGRAM_API_KEY"],
+        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
+        **if_set(base_url="DEEPGRAM_TTS_BASE_URL"),
         settings=DeepgramTTSService.Settings(voice=os.getenv("DEEPGRAM_VOICE_ID") or NOT_GIVEN),
     )
     return tts

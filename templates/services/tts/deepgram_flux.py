@@ -3,7 +3,8 @@
 # names: deepgram_flux, deepgram_flux_tts
 # extras: deepgram
 # keys: https://console.deepgram.com/
-# env: DEEPGRAM_API_KEY required secret: API key
+# env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_TTS_BASE_URL: API key
+# env: DEEPGRAM_FLUX_TTS_BASE_URL optional url =wss://api.deepgram.com/v2/speak: address
 # env: DEEPGRAM_VOICE_ID optional voice =flux-heather-en: Flux voice id, also read by Deepgram Aura
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.deepgram.flux.tts import DeepgramFluxTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> DeepgramFluxTTSService:
+def build(if_set) -> DeepgramFluxTTSService:
     tts = DeepgramFluxTTSService(
-        api_key=os.environ["DEEPGRAM_API_KEY"],
+        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
+        **if_set(url="DEEPGRAM_FLUX_TTS_BASE_URL"),
         settings=DeepgramFluxTTSService.Settings(voice=os.getenv("DEEPGRAM_VOICE_ID") or NOT_GIVEN),
     )
     return tts

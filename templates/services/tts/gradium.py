@@ -4,6 +4,7 @@
 # extras: gradium
 # keys: https://studio.gradium.ai/
 # env: GRADIUM_API_KEY required secret: API key
+# env: GRADIUM_TTS_BASE_URL optional url =wss://api.gradium.ai/api/speech/tts: address
 # env: GRADIUM_VOICE_ID optional voice =_6Aslh2DxfmnRLmP: voice id, from the voice library
 import os
 
@@ -11,9 +12,10 @@ from pipecat.services.gradium.tts import GradiumTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> GradiumTTSService:
+def build(if_set) -> GradiumTTSService:
     tts = GradiumTTSService(
         api_key=os.environ["GRADIUM_API_KEY"],
+        **if_set(url="GRADIUM_TTS_BASE_URL"),
         settings=GradiumTTSService.Settings(voice=os.getenv("GRADIUM_VOICE_ID") or NOT_GIVEN),
     )
     return tts

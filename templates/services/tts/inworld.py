@@ -3,6 +3,7 @@
 # names: inworld, inworld_tts
 # keys: https://platform.inworld.ai/api-keys
 # env: INWORLD_API_KEY required secret: API key, the Base64 form
+# env: INWORLD_TTS_BASE_URL optional url =wss://api.inworld.ai/tts/v1/voice:streamBidirectional: URL
 # env: INWORLD_VOICE_ID optional voice =Ashley: voice name
 import os
 
@@ -10,9 +11,10 @@ from pipecat.services.inworld.tts import InworldTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> InworldTTSService:
+def build(if_set) -> InworldTTSService:
     tts = InworldTTSService(
         api_key=os.environ["INWORLD_API_KEY"],
+        **if_set(url="INWORLD_TTS_BASE_URL"),
         settings=InworldTTSService.Settings(voice=os.getenv("INWORLD_VOICE_ID") or NOT_GIVEN),
     )
     return tts

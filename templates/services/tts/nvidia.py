@@ -3,7 +3,9 @@
 # names: nvidia, nvidia_tts
 # extras: nvidia
 # keys: https://build.nvidia.com/settings/api-keys
-# env: NVIDIA_API_KEY required secret: API key
+# env: NVIDIA_API_KEY required secret unless NVIDIA_TTS_SERVER: API key
+# env: NVIDIA_TTS_SERVER optional url =grpc.nvcf.nvidia.com:443: host:port of the gRPC server
+# env: NVIDIA_USE_SSL optional id: false for a server without TLS
 # env: NVIDIA_VOICE_ID optional voice =Magpie-Multilingual.EN-US.Aria: voice name
 import os
 
@@ -11,9 +13,11 @@ from pipecat.services.nvidia.tts import NvidiaTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> NvidiaTTSService:
+def build(if_set) -> NvidiaTTSService:
     tts = NvidiaTTSService(
-        api_key=os.environ["NVIDIA_API_KEY"],
+        api_key=os.getenv("NVIDIA_API_KEY") or None,
+        **if_set(server="NVIDIA_TTS_SERVER"),
+        use_ssl=os.getenv("NVIDIA_USE_SSL") != "false",
         settings=NvidiaTTSService.Settings(voice=os.getenv("NVIDIA_VOICE_ID") or NOT_GIVEN),
     )
     return tts

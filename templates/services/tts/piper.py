@@ -3,14 +3,17 @@
 # names: piper, piper_tts
 # extras: piper
 # flags: local
-# env: PIPER_VOICE_ID required voice: voice, such as en_US-ryan-high, downloaded on first use
+# env: PIPER_VOICES_DIR optional path: folder of VOICE.onnx and VOICE.onnx.json
+# env: PIPER_VOICE_ID required voice: voice, such as en_US-ryan-high, downloaded unless it is there
 import os
+from pathlib import Path
 
 from pipecat.services.piper.tts import PiperTTSService
 
 
 def build() -> PiperTTSService:
     tts = PiperTTSService(
+        download_dir=Path(folder) if (folder := os.getenv("PIPER_VOICES_DIR")) else None,
         sample_rate=22050,  # the rate of medium and high quality voices
         settings=PiperTTSService.Settings(voice=os.environ["PIPER_VOICE_ID"]),
     )

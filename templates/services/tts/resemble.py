@@ -4,15 +4,17 @@
 # extras: resembleai
 # keys: https://app.resemble.ai/account/api
 # env: RESEMBLE_API_KEY required secret: API key
+# env: RESEMBLE_BASE_URL optional url =wss://websocket.cluster.resemble.ai/stream: address
 # env: RESEMBLE_VOICE_ID required voice: voice UUID, from the voice library
 import os
 
 from pipecat.services.resembleai.tts import ResembleAITTSService
 
 
-def build() -> ResembleAITTSService:
+def build(if_set) -> ResembleAITTSService:
     tts = ResembleAITTSService(
         api_key=os.environ["RESEMBLE_API_KEY"],
+        **if_set(url="RESEMBLE_BASE_URL"),
         settings=ResembleAITTSService.Settings(voice=os.environ["RESEMBLE_VOICE_ID"]),
     )
     return tts

@@ -4,6 +4,7 @@
 # extras: rime
 # keys: https://app.rime.ai/tokens/
 # env: RIME_API_KEY required secret: API key
+# env: RIME_V1_BASE_URL optional url: address, wss://...
 # env: RIME_MODEL optional model =coda: model id, coda or mistv3
 # env: RIME_VOICE_ID required voice: speaker name, from the voice library
 import os
@@ -14,6 +15,7 @@ from pipecat.services.rime.tts_v1 import RimeV1TTSService
 def build() -> RimeV1TTSService:
     tts = RimeV1TTSService(
         api_key=os.environ["RIME_API_KEY"],
+        websocket_url=os.getenv("RIME_V1_BASE_URL") or None,
         settings=RimeV1TTSService.Settings(
             model=os.getenv("RIME_MODEL") or "coda",
             voice=os.environ["RIME_VOICE_ID"],

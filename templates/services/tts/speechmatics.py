@@ -4,6 +4,7 @@
 # extras: speechmatics
 # keys: https://portal.speechmatics.com/settings/api-keys
 # env: SPEECHMATICS_API_KEY required secret: API key
+# env: SPEECHMATICS_TTS_BASE_URL optional url =https://preview.tts.speechmatics.com: address
 # env: SPEECHMATICS_VOICE_ID optional voice =sarah: voice name
 import os
 
@@ -12,9 +13,10 @@ from pipecat.services.speechmatics.tts import SpeechmaticsTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(session: aiohttp.ClientSession) -> SpeechmaticsTTSService:
+def build(if_set, session: aiohttp.ClientSession) -> SpeechmaticsTTSService:
     tts = SpeechmaticsTTSService(
         api_key=os.environ["SPEECHMATICS_API_KEY"],
+        **if_set(base_url="SPEECHMATICS_TTS_BASE_URL"),
         aiohttp_session=session,
         settings=SpeechmaticsTTSService.Settings(
             voice=os.getenv("SPEECHMATICS_VOICE_ID") or NOT_GIVEN

@@ -5,15 +5,17 @@
 # extras: simli
 # keys: https://app.simli.com/
 # env: SIMLI_API_KEY required secret: API key
+# env: SIMLI_BASE_URL optional url =https://api.simli.ai: address
 # env: SIMLI_FACE_ID required id: face id, from the list of faces
 import os
 
 from pipecat.services.simli.video import SimliVideoService
 
 
-def build() -> SimliVideoService:
+def build(if_set) -> SimliVideoService:
     video = SimliVideoService(
         api_key=os.environ["SIMLI_API_KEY"],
+        **if_set(simli_url="SIMLI_BASE_URL"),
         face_id=os.environ["SIMLI_FACE_ID"],
     )
     return video

@@ -13,6 +13,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 import asyncio
 import contextlib
 import sys
+from typing import Any
 
 from dotenv import load_dotenv
 from loguru import logger
@@ -45,11 +46,20 @@ SYSTEM_INSTRUCTION = (
 )
 
 
+def if_set(**variables: str) -> dict[str, Any]:
+    """Return the arguments whose variable is set. The others keep their defaults."""
+    return {name: os.environ[v] for name, v in variables.items() if os.getenv(v)}
+
+
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
     """Run one conversation until the person leaves."""
-    stt = DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
+    stt = DeepgramSTTService(
+        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
+        base_url=os.getenv("DEEPGRAM_STT_BASE_URL") or "",
+    )
     llm = OpenAILLMService(
-        api_key=os.environ["OPENAI_API_KEY"],
+        api_key=os.getenv("OPENAI_API_KEY") or "none",
+        base_url=os.getenv("OPENAI_BASE_URL") or "https://api.openai.com/v1",
         settings=OpenAILLMService.Settings(
             model=os.getenv("OPENAI_MODEL") or NOT_GIVEN,
             system_instruction=SYSTEM_INSTRUCTION,
@@ -57,6 +67,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     )
     tts = CartesiaTTSService(
         api_key=os.environ["CARTESIA_API_KEY"],
+        **if_set(url="CARTESIA_TTS_BASE_URL"),
         settings=CartesiaTTSService.Settings(
             voice=os.getenv("CARTESIA_VOICE_ID") or "86e30c1d-714b-4074-a1f2-1cb6b552fb49"
         ),
@@ -150,10 +161,12 @@ async def bot(runner_args: RunnerArguments) -> None:
 
 if __name__ == "__main__":
     required = [
-        "DEEPGRAM_API_KEY",
-        "OPENAI_API_KEY",
         "CARTESIA_API_KEY",
     ]
+    if not os.getenv("DEEPGRAM_STT_BASE_URL"):
+        required.append("DEEPGRAM_API_KEY")
+    if not os.getenv("OPENAI_BASE_URL"):
+        required.append("OPENAI_API_KEY")
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
 

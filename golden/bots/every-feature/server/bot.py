@@ -17,6 +17,7 @@ import sys
 import wave
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 from dotenv import load_dotenv
@@ -70,6 +71,11 @@ SYSTEM_INSTRUCTION = (
 )
 
 
+def if_set(**variables: str) -> dict[str, Any]:
+    """Return the arguments whose variable is set. The others keep their defaults."""
+    return {name: os.environ[v] for name, v in variables.items() if os.getenv(v)}
+
+
 def save_recording(audio: bytes, sample_rate: int, num_channels: int) -> Path:
     """Write 16-bit audio to a new WAV file in recordings/ and return its path."""
     path = Path("recordings") / f"{datetime.now():%Y%m%d-%H%M%S-%f}.wav"
@@ -101,9 +107,13 @@ async def run_bot(
     session: aiohttp.ClientSession,
 ) -> None:
     """Run one conversation until the person leaves."""
-    stt = DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
+    stt = DeepgramSTTService(
+        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
+        base_url=os.getenv("DEEPGRAM_STT_BASE_URL") or "",
+    )
     llm = OpenAILLMService(
-        api_key=os.environ["OPENAI_API_KEY"],
+        api_key=os.getenv("OPENAI_API_KEY") or "none",
+        base_url=os.getenv("OPENAI_BASE_URL") or "https://api.openai.com/v1",
         settings=OpenAILLMService.Settings(
             model=os.getenv("OPENAI_MODEL") or NOT_GIVEN,
             system_instruction=SYSTEM_INSTRUCTION,
@@ -111,6 +121,7 @@ async def run_bot(
     )
     tts = CartesiaTTSService(
         api_key=os.environ["CARTESIA_API_KEY"],
+        **if_set(url="CARTESIA_TTS_BASE_URL"),
         settings=CartesiaTTSService.Settings(
             voice=os.getenv("CARTESIA_VOICE_ID") or "86e30c1d-714b-4074-a1f2-1cb6b552fb49"
         ),
@@ -301,12 +312,14 @@ async def bot(runner_args: RunnerArguments) -> None:
 
 if __name__ == "__main__":
     required = [
-        "DEEPGRAM_API_KEY",
-        "OPENAI_API_KEY",
         "CARTESIA_API_KEY",
         "HEYGEN_API_KEY",
         "HEYGEN_AVATAR_ID",
     ]
+    if not os.getenv("DEEPGRAM_STT_BASE_URL"):
+        required.append("DEEPGRAM_API_KEY")
+    if not os.getenv("OPENAI_BASE_URL"):
+        required.append("OPENAI_API_KEY")
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
 

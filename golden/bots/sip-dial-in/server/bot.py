@@ -15,6 +15,7 @@ import sys
 import wave
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 from dotenv import load_dotenv
@@ -63,6 +64,11 @@ SYSTEM_INSTRUCTION = (
 )
 
 
+def if_set(**variables: str) -> dict[str, Any]:
+    """Return the arguments whose variable is set. The others keep their defaults."""
+    return {name: os.environ[v] for name, v in variables.items() if os.getenv(v)}
+
+
 def fetch_call(call: Call) -> None:
     """Have Twilio connect the waiting call to the room. Blocks until Twilio answers."""
     account = os.environ["TWILIO_ACCOUNT_SID"]
@@ -95,6 +101,7 @@ async def run_bot(
     """Run one conversation until the person leaves."""
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
+        **if_set(base_url="OPENAI_REALTIME_BASE_URL"),
         settings=OpenAIRealtimeLLMService.Settings(
             session_properties=SessionProperties(
                 audio=AudioConfiguration(

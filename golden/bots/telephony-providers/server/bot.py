@@ -12,6 +12,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import asyncio
 import sys
+from typing import Any
 
 from dotenv import load_dotenv
 from loguru import logger
@@ -52,10 +53,16 @@ SYSTEM_INSTRUCTION = (
 )
 
 
+def if_set(**variables: str) -> dict[str, Any]:
+    """Return the arguments whose variable is set. The others keep their defaults."""
+    return {name: os.environ[v] for name, v in variables.items() if os.getenv(v)}
+
+
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
     """Run one conversation until the person leaves."""
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
+        **if_set(base_url="OPENAI_REALTIME_BASE_URL"),
         settings=OpenAIRealtimeLLMService.Settings(
             session_properties=SessionProperties(
                 audio=AudioConfiguration(

@@ -11,7 +11,9 @@ import os
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import sys
+from typing import Any
 
+from anthropic import AsyncAnthropic
 from dotenv import load_dotenv
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
@@ -44,11 +46,25 @@ SYSTEM_INSTRUCTION = (
 )
 
 
+def if_set(**variables: str) -> dict[str, Any]:
+    """Return the arguments whose variable is set. The others keep their defaults."""
+    return {name: os.environ[v] for name, v in variables.items() if os.getenv(v)}
+
+
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
     """Run one conversation until the person leaves."""
-    stt = OpenAISTTService(api_key=os.environ["OPENAI_API_KEY"])
+    stt = OpenAISTTService(
+        api_key=os.getenv("OPENAI_API_KEY") or "none",
+        base_url=os.getenv("OPENAI_STT_BASE_URL")
+        or os.getenv("OPENAI_BASE_URL")
+        or "https://api.openai.com/v1",
+    )
     llm = AnthropicLLMService(
         api_key=os.environ["ANTHROPIC_API_KEY"],
+        client=AsyncAnthropic(
+            api_key=os.environ["ANTHROPIC_API_KEY"],
+            base_url=os.getenv("ANTHROPIC_BASE_URL") or "https://api.anthropic.com",
+        ),
         settings=AnthropicLLMService.Settings(
             model=os.getenv("ANTHROPIC_MODEL") or NOT_GIVEN,
             system_instruction=SYSTEM_INSTRUCTION,
@@ -56,6 +72,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     )
     tts = ElevenLabsTTSService(
         api_key=os.environ["ELEVENLABS_API_KEY"],
+        **if_set(url="ELEVENLABS_TTS_BASE_URL"),
         settings=ElevenLabsTTSService.Settings(voice=os.environ["ELEVENLABS_VOICE_ID"]),
     )
 
@@ -144,11 +161,12 @@ async def bot(runner_args: RunnerArguments) -> None:
 
 if __name__ == "__main__":
     required = [
-        "OPENAI_API_KEY",
         "ANTHROPIC_API_KEY",
         "ELEVENLABS_API_KEY",
         "ELEVENLABS_VOICE_ID",
     ]
+    if not (os.getenv("OPENAI_STT_BASE_URL") or os.getenv("OPENAI_BASE_URL")):
+        required.append("OPENAI_API_KEY")
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
     if os.getenv("TWILIO_API_KEY") and os.getenv("TWILIO_AUTH_TOKEN"):
