@@ -33,6 +33,7 @@ type provider struct {
 	starts  string   // "context" where a realtime session starts with the first context, "" with the connection
 	keysURL string   // where a person gets the keys
 	env     []variable
+	hosts   []host // that it contacts, if .env holds no address of one's own
 	videoIn bool   // a transport carries the person's camera, a realtime service looks at it
 	source  string // the file without its head; "" before load
 
@@ -48,6 +49,12 @@ type provider struct {
 	videoOut  bool
 	notCloud  bool   // Pipecat Cloud's runner (pipecatcloud 1.4) starts no bot with it
 	client    string // its package for browsers and the tested range, "@pipecat-ai/daily-transport ^1.6.9"; "" if there is none
+}
+
+// A host is what a firewall has to let through.
+type host struct {
+	address string // HOST[:PORT[/udp]], with {NAME} for what a variable holds; without a port it is 443
+	note    string
 }
 
 // A variable is an environment variable that a provider reads.
@@ -119,6 +126,11 @@ func generics(transports []*provider) (out []*provider) {
 		for _, v := range p.env {
 			if !slices.ContainsFunc(out[i].env, func(w variable) bool { return w.name == v.name }) {
 				out[i].env = append(out[i].env, v)
+			}
+		}
+		for _, h := range p.hosts {
+			if !slices.Contains(out[i].hosts, h) {
+				out[i].hosts = append(out[i].hosts, h)
 			}
 		}
 	}
@@ -216,6 +228,9 @@ func (p *provider) load() *provider {
 			p.keysURL = value
 		case "env":
 			p.env = append(p.env, p.variable(value))
+		case "host":
+			address, note, _ := strings.Cut(value, ": ")
+			p.hosts = append(p.hosts, host{address, note})
 		case "order":
 			if p.order, err = strconv.Atoi(value); err != nil {
 				panic(p.file + ": order: " + err.Error())
@@ -281,6 +296,15 @@ func (p *provider) unless(v variable) string {
 		return ""
 	}
 	return v.unless
+}
+
+// addresses are those of the provider's hosts.
+func (p *provider) addresses() []string {
+	out := []string{}
+	for _, h := range p.hosts {
+		out = append(out, h.address)
+	}
+	return out
 }
 
 // ids are the ids of providers.

@@ -550,16 +550,17 @@ func describeOptions(a *app, asJSON bool, kind string) error {
 		Env    []variableJSON `json:"env"`
 		Extras []string       `json:"extras"`
 		Needs  []string       `json:"needs"`
+		Hosts  []string       `json:"hosts"`
 	}
 	botTypes := []entry{}
 	for _, id := range optBotType.allowed() {
-		botTypes = append(botTypes, entry{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableJSON{}, []string{}, []string{}})
+		botTypes = append(botTypes, entry{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableJSON{}, []string{}, []string{}, []string{}})
 	}
 	all := bySection(newCatalog(), botTypes, func(providers []*provider) []entry {
 		out := []entry{}
 		for _, p := range providers {
 			p.load()
-			e := entry{p.id, p.label, p.names, []variableJSON{}, append([]string{}, p.extras...), append([]string{}, p.needs()...)}
+			e := entry{p.id, p.label, p.names, []variableJSON{}, append([]string{}, p.extras...), append([]string{}, p.needs()...), p.addresses()}
 			for _, v := range p.env {
 				e.Env = append(e.Env, variableJSON{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.fallback), orNull(v.other), v.note})
 			}

@@ -60,7 +60,7 @@ func TestProviderTables(t *testing.T) {
 		{"Video avatars", "--video", cat.all(kindVideo)},
 	} {
 		var names []string
-		fmt.Fprintf(&long, "## %s (`%s`)\n\n| id | provider | names | needed variables | also needs |\n| --- | --- | --- | --- | --- |\n", k.title, k.option)
+		fmt.Fprintf(&long, "## %s (`%s`)\n\n| id | provider | names | needed variables | also needs | hosts |\n| --- | --- | --- | --- | --- | --- |\n", k.title, k.option)
 		for _, p := range k.providers {
 			p.load()
 			names = append(names, p.names[0])
@@ -76,7 +76,7 @@ func TestProviderTables(t *testing.T) {
 					needed = append(needed, v.name)
 				}
 			}
-			fmt.Fprintf(&long, "| `%s` | %s | %s | %s | %s |\n", p.id, label, quoted(p.names), quoted(needed), quoted(p.needs()))
+			fmt.Fprintf(&long, "| `%s` | %s | %s | %s | %s | %s |\n", p.id, label, quoted(p.names), quoted(needed), quoted(p.needs()), quoted(p.addresses()))
 		}
 		fmt.Fprintln(&long)
 		fmt.Fprintf(&short, "| %s (%d) | `%s` | %s |\n", k.title, len(names), k.option, quoted(names))

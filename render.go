@@ -178,6 +178,30 @@ func (p project) OnlyCalls() bool {
 // HasServer says whether server.py starts the calls.
 func (p project) HasServer() bool { return p.DialParams != "" }
 
+// A hostRow is a row of the README's table of hosts.
+type hostRow struct{ Host, Port, For string }
+
+// Hosts are the hosts that the bot contacts, each address once.
+func (p project) Hosts() (rows []hostRow) {
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		for _, h := range s.hosts {
+			name, port, _ := strings.Cut(h.address, ":")
+			row := hostRow{name, strings.Replace(cmp.Or(port, "443"), "/udp", ", UDP", 1), s.label}
+			if h.note != "" {
+				row.For += ": " + h.note
+			}
+			i := slices.IndexFunc(rows, func(r hostRow) bool { return r.Host == row.Host && r.Port == row.Port })
+			switch {
+			case i < 0:
+				rows = append(rows, row)
+			case rows[i].For != row.For:
+				rows[i].For += "; " + row.For
+			}
+		}
+	}
+	return rows
+}
+
 func (p project) PhoneTransports() (phones []service) {
 	for _, t := range p.Transports {
 		if t.telephony && t.generic == "" {

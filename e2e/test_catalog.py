@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import bots
+import network
 from every_bot import BOTS, SERVICES
 
 HERE = Path(__file__).parent
@@ -185,5 +186,25 @@ def test_every_address_reaches_its_service(python: Path, tmp_path: Path) -> None
         "llm/openai_wrong.py: unset, ._client._base_url._uri_reference.4 is /v2/, not /v1/",
         "llm/openai_wrong.py: blank, ._client._base_url._uri_reference.4 is /v2/, not /v1/",
         "stt/deepgram_wrong.py: DEEPGRAM_STT_BASE_URL does not reach it",
+    ], said.stderr
+    assert said.returncode == 1
+
+
+@pytest.mark.skipif(not network.can_fence(), reason="needs network namespaces")
+def test_every_service_contacts_the_hosts_that_it_lists(python: Path, tmp_path: Path) -> None:
+    """Two files that are wrong are noticed."""
+    folder = tmp_path / "services"
+    shutil.copytree(SERVICES, folder)
+    code = (folder / "stt" / "deepgram.py").read_text()
+    (folder / "stt" / "other.py").write_text(code.replace("# host: api", "# host: other"))
+    code = (folder / "tts" / "cartesia.py").read_text()
+    more = code.replace("# host: api", "# host: more.example:8443\n# host: api")
+    (folder / "tts" / "more.py").write_text(more)
+    script = HERE / "lib" / "hosts.py"
+    said = bots.run(python, script, folder, cwd=HERE, env=bots.plain_env(), timeout=600)
+    assert said.stdout.splitlines() == [
+        "stt/other.py: it contacts api.deepgram.com:443, and does not list it",
+        "stt/other.py: it lists other.deepgram.com:443, and does not contact it",
+        "tts/more.py: it lists more.example:8443, and does not contact it",
     ], said.stderr
     assert said.returncode == 1

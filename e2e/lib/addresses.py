@@ -146,7 +146,8 @@ def value(variable: catalog_check.Variable) -> str:
 class Service:
     """One file of the catalog."""
 
-    def __init__(self, path: Path, account: str, session: aiohttp.ClientSession):
+    def __init__(self, path: Path, account: str, session: aiohttp.ClientSession | None):
+        self.path = path
         self.entry = catalog_check.read_entry(path)
         self.module = catalog_arguments.load(path)
         returns = self.entry.build.returns

@@ -6,6 +6,7 @@
 # env: ANTHROPIC_API_KEY required secret: API key
 # env: ANTHROPIC_BASE_URL optional url =https://api.anthropic.com: address
 # env: ANTHROPIC_MODEL optional model =claude-sonnet-4-6: model id
+# host: api.anthropic.com
 import os
 
 from anthropic import AsyncAnthropic

@@ -6,6 +6,7 @@
 # env: GOOGLE_API_KEY required secret: API key
 # env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API or one like it
 # env: GOOGLE_MODEL optional model =gemini-3.6-flash: model id, also read by other Google services
+# host: generativelanguage.googleapis.com
 import os
 
 from pipecat.services.google.llm import GoogleLLMService

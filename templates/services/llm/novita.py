@@ -6,6 +6,7 @@
 # env: NOVITA_API_KEY required secret: API key
 # env: NOVITA_BASE_URL optional url =https://api.novita.ai/openai: address
 # env: NOVITA_MODEL optional model =moonshotai/kimi-k2.5: model id
+# host: api.novita.ai
 import os
 
 from pipecat.services.novita.llm import NovitaLLMService

@@ -4,6 +4,7 @@
 # flags: local
 # env: OLLAMA_BASE_URL optional url =http://localhost:11434/v1: address
 # env: OLLAMA_MODEL optional model =llama2: model name, as ollama pull takes it
+# host: localhost:11434
 import os
 
 from pipecat.services.ollama.llm import OLLamaLLMService

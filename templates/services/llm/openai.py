@@ -6,6 +6,7 @@
 # env: OPENAI_API_KEY required secret unless OPENAI_BASE_URL: API key
 # env: OPENAI_BASE_URL optional url =https://api.openai.com/v1: address of the API or one like it
 # env: OPENAI_MODEL optional model =gpt-4.1: model id
+# host: api.openai.com
 import os
 
 from pipecat.services.openai.llm import OpenAILLMService

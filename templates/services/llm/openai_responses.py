@@ -7,6 +7,7 @@
 # env: OPENAI_BASE_URL optional url =https://api.openai.com/v1: address of the API or one like it
 # env: OPENAI_RESPONSES_WS_URL optional url =wss://api.openai.com/v1/responses: of WebSockets
 # env: OPENAI_MODEL optional model =gpt-4.1: model id
+# host: api.openai.com
 import os
 
 from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService

@@ -6,6 +6,7 @@
 # env: PERPLEXITY_API_KEY required secret: API key
 # env: PERPLEXITY_BASE_URL optional url =https://api.perplexity.ai/v1: address
 # env: PERPLEXITY_MODEL optional model =openai/gpt-5.6-luna: model id
+# host: api.perplexity.ai
 import os
 
 from pipecat.services.perplexity.llm import PerplexityAgentHttpLLMService

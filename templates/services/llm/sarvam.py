@@ -6,6 +6,7 @@
 # env: SARVAM_API_KEY required secret: API key
 # env: SARVAM_BASE_URL optional url: address of the API
 # env: SARVAM_MODEL optional model =sarvam-105b: model id
+# host: api.sarvam.ai
 import os
 
 from pipecat.services.sarvam.llm import SarvamLLMService

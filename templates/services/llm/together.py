@@ -6,6 +6,7 @@
 # env: TOGETHER_API_KEY required secret: API key
 # env: TOGETHER_BASE_URL optional url =https://api.together.xyz/v1: address
 # env: TOGETHER_MODEL optional model =zai-org/GLM-5.2: model id
+# host: api.together.xyz
 import os
 
 from pipecat.services.together.llm import TogetherLLMService

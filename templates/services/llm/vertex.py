@@ -9,6 +9,8 @@
 # env: GOOGLE_PROJECT_ID required id: project id, from the cloud console
 # env: GOOGLE_VERTEX_BASE_URL optional url library: address of the API or one like it
 # env: GOOGLE_MODEL optional model =gemini-3.8-flash: model id, also read by other Google services
+# host: aiplatform.googleapis.com: with a GOOGLE_LOCATION, that and a hyphen in front
+# host: oauth2.googleapis.com
 import os
 
 from pipecat.services.google.vertex.llm import GoogleVertexLLMService

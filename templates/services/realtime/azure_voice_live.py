@@ -5,6 +5,7 @@
 # keys: https://portal.azure.com/
 # env: AZURE_VOICE_LIVE_API_KEY required secret: key of the Foundry resource
 # env: AZURE_VOICE_LIVE_ENDPOINT required url: address, https://NAME.services.ai.azure.com
+# host: {AZURE_VOICE_LIVE_ENDPOINT}
 import os
 
 from pipecat.services.azure.voice_live.events import (

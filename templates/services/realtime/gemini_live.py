@@ -9,6 +9,7 @@
 # env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API or one like it
 # env: GOOGLE_MODEL optional model =models/gemini-3.8-live: model id, also read by other Google LLMs
 # env: GOOGLE_VOICE_ID optional voice =Charon: voice name, also read by other Google services
+# host: generativelanguage.googleapis.com
 import os
 
 from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService

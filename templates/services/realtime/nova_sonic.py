@@ -10,6 +10,7 @@
 # env: AWS_REGION required region: region, such as us-east-1
 # env: AWS_SESSION_TOKEN optional secret: session token, for temporary keys only
 # env: AWS_VOICE_ID optional voice =matthew: Nova Sonic voice name, also read by Polly
+# host: bedrock-runtime.{AWS_REGION}.amazonaws.com
 import os
 
 from pipecat.services.aws.nova_sonic.llm import AWSNovaSonicLLMService

@@ -4,6 +4,8 @@
 # extras: ultravox
 # keys: https://app.ultravox.ai/
 # env: ULTRAVOX_API_KEY required secret: API key
+# host: api.ultravox.ai
+# host: *.ultravox.ai: the call, at the address that the API answers
 import os
 
 from pipecat.services.ultravox.llm import OneShotInputParams, UltravoxRealtimeLLMService

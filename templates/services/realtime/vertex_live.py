@@ -12,6 +12,8 @@
 # env: GOOGLE_LOCATION required region: location, such as us-east4
 # env: GOOGLE_MODEL optional model =google/gemini-3.8-live: model id, also read by other Google LLMs
 # env: GOOGLE_VOICE_ID optional voice =Charon: voice name, also read by other Google services
+# host: {GOOGLE_LOCATION}-aiplatform.googleapis.com
+# host: oauth2.googleapis.com
 import os
 
 from pipecat.services.google.gemini_live.vertex.llm import GeminiLiveVertexLLMService

@@ -5,6 +5,7 @@
 # keys: https://www.assemblyai.com/dashboard/api-keys
 # env: ASSEMBLYAI_API_KEY required secret: API key
 # env: ASSEMBLYAI_BASE_URL optional url =wss://streaming.assemblyai.com/v3/ws: address
+# host: streaming.assemblyai.com
 import os
 
 from pipecat.services.assemblyai.stt import AssemblyAISTTService

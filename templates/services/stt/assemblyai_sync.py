@@ -5,6 +5,7 @@
 # keys: https://www.assemblyai.com/dashboard/api-keys
 # env: ASSEMBLYAI_API_KEY required secret: API key
 # env: ASSEMBLYAI_SYNC_BASE_URL optional url =https://sync.assemblyai.com: address
+# host: sync.assemblyai.com
 import os
 
 import aiohttp

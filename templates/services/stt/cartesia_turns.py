@@ -5,6 +5,7 @@
 # keys: https://play.cartesia.ai/keys
 # env: CARTESIA_API_KEY required secret: API key
 # env: CARTESIA_TURNS_BASE_URL optional url =wss://api.cartesia.ai/stt/turns/websocket: address
+# host: api.cartesia.ai
 import os
 
 from pipecat.services.cartesia.turns.stt import CartesiaTurnsSTTService

@@ -9,6 +9,7 @@
 # env: AWS_ACCESS_KEY_ID required secret library: access key id
 # env: AWS_SECRET_ACCESS_KEY required secret library: secret access key
 # env: AWS_SESSION_TOKEN optional secret library: session token, for temporary keys only
+# host: runtime.sagemaker.{DEEPGRAM_FLUX_SAGEMAKER_STT_REGION}.amazonaws.com:8443
 import os
 
 from pipecat.services.deepgram.flux.sagemaker.stt import DeepgramFluxSageMakerSTTService

@@ -5,6 +5,7 @@
 # keys: https://elevenlabs.io/app/settings/api-keys
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_STT_BASE_URL optional url =https://api.elevenlabs.io: address
+# host: api.elevenlabs.io
 import os
 
 import aiohttp

@@ -5,6 +5,7 @@
 # keys: https://elevenlabs.io/app/settings/api-keys
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_REALTIME_BASE_URL optional url =api.elevenlabs.io: host
+# host: api.elevenlabs.io
 import os
 
 from pipecat.services.elevenlabs.stt import ElevenLabsRealtimeSTTService

@@ -4,6 +4,7 @@
 # extras: fal
 # keys: https://fal.ai/dashboard/keys
 # env: FAL_API_KEY required secret: API key
+# host: fal.run
 import os
 
 import aiohttp

@@ -5,6 +5,8 @@
 # pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.12
 # flags: local
 # env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model id, or the folder of one
+# host: www.modelscope.cn: the model, at the first start
+# host: *.modelscope.cn: its files
 import os
 
 from pipecat.services.funasr.stt import FunASRSTTService

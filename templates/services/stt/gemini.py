@@ -5,6 +5,7 @@
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key
 # env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API or one like it
+# host: generativelanguage.googleapis.com
 import os
 
 from pipecat.services.google.gemini_live.stt import GeminiSTTService

@@ -5,6 +5,7 @@
 # keys: https://app.gladia.io/
 # env: GLADIA_API_KEY required secret: API key
 # env: GLADIA_BASE_URL optional url =https://api.gladia.io/v2/live: address
+# host: api.gladia.io
 import os
 
 from pipecat.services.gladia.stt import GladiaSTTService

@@ -5,6 +5,7 @@
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
+# host: speech.googleapis.com
 import os
 
 from pipecat.services.google.stt import GoogleSTTService

@@ -5,6 +5,7 @@
 # keys: https://studio.gradium.ai/
 # env: GRADIUM_API_KEY required secret: API key
 # env: GRADIUM_STT_BASE_URL optional url =wss://api.gradium.ai/api/speech/asr: address
+# host: api.gradium.ai
 import os
 
 from pipecat.services.gradium.stt import GradiumSTTService

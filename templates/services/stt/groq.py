@@ -5,6 +5,7 @@
 # keys: https://console.groq.com/keys
 # env: GROQ_API_KEY required secret: API key
 # env: GROQ_STT_BASE_URL optional url =https://api.groq.com/openai/v1: address
+# host: api.groq.com
 import os
 
 from pipecat.services.groq.stt import GroqSTTService

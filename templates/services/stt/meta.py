@@ -5,6 +5,7 @@
 # keys: https://dev.meta.ai/api-keys
 # env: META_API_KEY required secret: API key
 # env: META_BASE_URL optional url =wss://api.meta.ai/v1/asr/realtime: address
+# host: api.meta.ai
 import os
 
 from pipecat.services.meta.stt import MetaSTTService

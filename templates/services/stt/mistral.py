@@ -5,6 +5,7 @@
 # keys: https://console.mistral.ai/api-keys
 # env: MISTRAL_API_KEY required secret: API key
 # env: MISTRAL_STT_BASE_URL optional url: address, such as https://api.mistral.ai
+# host: api.mistral.ai
 import os
 
 from pipecat.services.mistral.stt import MistralSTTService

@@ -5,6 +5,7 @@
 # flags: local
 # env: MOONSHINE_MODEL optional model =small-streaming: model architecture, downloaded on first use
 # env: MOONSHINE_VOICE_CACHE optional path: folder of downloaded models
+# host: download.moonshine.ai: the model, at the first start
 import os
 
 from pipecat.services.moonshine.stt import MoonshineSTTService

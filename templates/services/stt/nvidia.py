@@ -6,6 +6,7 @@
 # env: NVIDIA_API_KEY required secret unless NVIDIA_STT_SERVER: API key
 # env: NVIDIA_STT_SERVER optional url =grpc.nvcf.nvidia.com:443: host:port of the gRPC server
 # env: NVIDIA_USE_SSL optional id: false for a server without TLS
+# host: grpc.nvcf.nvidia.com
 import os
 
 from pipecat.services.nvidia.stt import NvidiaSTTService

@@ -9,6 +9,7 @@
 # env: AWS_ACCESS_KEY_ID required secret library: access key id
 # env: AWS_SECRET_ACCESS_KEY required secret library: secret access key
 # env: AWS_SESSION_TOKEN optional secret library: session token, for temporary keys only
+# host: runtime.sagemaker.us-west-2.amazonaws.com:8443: in AWS_REGION
 import os
 
 from pipecat.services.nvidia.sagemaker.stt import NvidiaSageMakerSTTService

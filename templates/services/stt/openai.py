@@ -6,6 +6,7 @@
 # env: OPENAI_API_KEY required secret unless OPENAI_STT_BASE_URL: API key
 # env: OPENAI_STT_BASE_URL optional url else OPENAI_BASE_URL: address for speech to text alone
 # env: OPENAI_BASE_URL optional url =https://api.openai.com/v1: address of the API or one like it
+# host: api.openai.com
 import os
 
 from pipecat.services.openai.stt import OpenAISTTService

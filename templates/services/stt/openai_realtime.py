@@ -5,6 +5,7 @@
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key
 # env: OPENAI_REALTIME_BASE_URL optional url =wss://api.openai.com/v1/realtime: address
+# host: api.openai.com
 import os
 
 from pipecat.services.openai.stt import OpenAIRealtimeSTTService

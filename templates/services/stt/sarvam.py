@@ -4,6 +4,7 @@
 # extras: sarvam
 # keys: https://dashboard.sarvam.ai/
 # env: SARVAM_API_KEY required secret: API key
+# host: api.sarvam.ai
 import os
 
 from pipecat.services.sarvam.stt import SarvamSTTService

@@ -5,6 +5,7 @@
 # keys: https://dashboard.sarvam.ai/
 # env: SARVAM_API_KEY required secret: API key
 # env: SARVAM_REALTIME_BASE_URL optional url =wss://api.sarvam.ai/speech-to-text-realtime/ws: URL
+# host: api.sarvam.ai
 import os
 
 from pipecat.services.sarvam.stt import SarvamRealtimeSTTService

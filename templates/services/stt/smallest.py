@@ -5,6 +5,7 @@
 # keys: https://app.smallest.ai/dashboard/api-keys
 # env: SMALLEST_API_KEY required secret: API key
 # env: SMALLEST_STT_BASE_URL optional url =wss://api.smallest.ai: address
+# host: api.smallest.ai
 import os
 
 from pipecat.services.smallest.stt import SmallestSTTService

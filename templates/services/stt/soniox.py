@@ -5,6 +5,7 @@
 # keys: https://console.soniox.com/
 # env: SONIOX_API_KEY required secret: API key
 # env: SONIOX_STT_BASE_URL optional url =wss://stt-rt.soniox.com/transcribe-websocket: address
+# host: stt-rt.soniox.com
 import os
 
 from pipecat.services.soniox.stt import SonioxSTTService

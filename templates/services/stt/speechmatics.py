@@ -5,6 +5,7 @@
 # keys: https://portal.speechmatics.com/settings/api-keys
 # env: SPEECHMATICS_API_KEY required secret: API key
 # env: SPEECHMATICS_RT_URL optional url library =wss://eu2.rt.speechmatics.com/v2/agent: address
+# host: eu2.rt.speechmatics.com
 import os
 
 from pipecat.services.speechmatics.stt import SpeechmaticsSTTService

@@ -5,6 +5,7 @@
 # keys: https://api.together.ai/settings/api-keys
 # env: TOGETHER_API_KEY required secret: API key
 # env: TOGETHER_STT_BASE_URL optional url =wss://api.together.ai/v1: address
+# host: api.together.ai
 import os
 
 from pipecat.services.together.stt import TogetherSTTService

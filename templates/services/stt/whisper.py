@@ -4,6 +4,8 @@
 # extras: whisper
 # flags: local
 # env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: model or folder
+# host: huggingface.co: the model, at the first start
+# host: *.hf.co: its files
 import os
 
 from pipecat.services.whisper.stt import WhisperSTTService

@@ -5,6 +5,7 @@
 # keys: https://console.x.ai/
 # env: XAI_API_KEY required secret: API key
 # env: XAI_STT_BASE_URL optional url =wss://api.x.ai/v1/stt: address
+# host: api.x.ai
 import os
 
 from pipecat.services.xai.stt import XAISTTService

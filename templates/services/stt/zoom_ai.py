@@ -5,6 +5,7 @@
 # keys: https://developers.zoom.us/docs/build/get-credentials/
 # env: ZOOM_AI_API_KEY required secret: API key
 # env: ZOOM_AI_BASE_URL optional url =wss://api.zoom.us/v2/aiservices/scribe/live: address
+# host: api.zoom.us
 import os
 
 from pipecat.services.zoom_ai.stt import ZoomAISTTService

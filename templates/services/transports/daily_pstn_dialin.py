@@ -9,6 +9,14 @@
 # extras: daily
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
+# host: *.daily.co: the API, signals
+# host: prod-ks.pluot.blue
+# host: *.daily.co:23000-26999,40000-49999/udp: media
+# host: stun.cloudflare.com:3478/udp
+# host: *.stun.twilio.com:3478/udp
+# host: turn.cloudflare.com:3478/udp: media that cannot go directly
+# host: turn.cloudflare.com: media that cannot go over UDP
+# host: *.turn.twilio.com: media that cannot go over UDP
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.daily.transport import DailyParams
 

@@ -12,6 +12,9 @@
 # env: LIVEKIT_API_KEY required id library: API key
 # env: LIVEKIT_API_SECRET required secret library: API secret
 # env: LIVEKIT_ROOM_NAME optional id library: join this room; unset: one for each session
+# host: {LIVEKIT_URL}: signals
+# host: {LIVEKIT_URL}:50000-60000/udp: media
+# host: {LIVEKIT_URL}:7881: media that cannot go over UDP
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import VideoInSourceParams
 from pipecat.transports.livekit.transport import LiveKitParams

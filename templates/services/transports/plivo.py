@@ -8,6 +8,7 @@
 # keys: https://console.plivo.com
 # env: PLIVO_AUTH_ID required id library: auth ID
 # env: PLIVO_AUTH_TOKEN required secret library: auth token
+# host: api.plivo.com: to hang up
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 

@@ -19,6 +19,15 @@
 # env: BOT_URL optional url server =http://localhost:7860: where bot.py runs, without an agent name
 # env: HOST optional id server =127.0.0.1: address of server.py; 0.0.0.0 takes all
 # env: PORT optional id server =8080: port of server.py
+# host: api.twilio.com
+# host: *.daily.co: the API, signals
+# host: prod-ks.pluot.blue
+# host: *.daily.co:23000-26999,40000-49999/udp: media
+# host: stun.cloudflare.com:3478/udp
+# host: *.stun.twilio.com:3478/udp
+# host: turn.cloudflare.com:3478/udp: media that cannot go directly
+# host: turn.cloudflare.com: media that cannot go over UDP
+# host: *.turn.twilio.com: media that cannot go over UDP
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.daily.transport import DailyParams
 

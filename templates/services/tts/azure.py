@@ -4,9 +4,10 @@
 # extras: azure
 # keys: https://portal.azure.com/
 # env: AZURE_SPEECH_API_KEY required secret: key of the Speech resource
-# env: AZURE_SPEECH_REGION required region unless AZURE_SPEECH_TTS_ENDPOINT: its region, such as eastus
+# env: AZURE_SPEECH_REGION required region unless AZURE_SPEECH_TTS_ENDPOINT: region, such as eastus
 # env: AZURE_SPEECH_TTS_ENDPOINT optional url: address of a private endpoint, wss://...
 # env: AZURE_SPEECH_VOICE_ID optional voice =en-US-SaraNeural: voice name, from the voice gallery
+# host: {AZURE_SPEECH_REGION}.tts.speech.microsoft.com
 import os
 
 from pipecat.services.azure.tts import AzureTTSService

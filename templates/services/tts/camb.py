@@ -5,6 +5,7 @@
 # keys: https://studio.camb.ai/
 # env: CAMB_API_KEY required secret: API key
 # env: CAMB_VOICE_ID optional voice =147320: voice id, a number
+# host: client.camb.ai
 import os
 
 from pipecat.services.camb.tts import CambTTSService

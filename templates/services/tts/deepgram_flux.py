@@ -6,6 +6,7 @@
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_TTS_BASE_URL: API key
 # env: DEEPGRAM_FLUX_TTS_BASE_URL optional url =wss://api.deepgram.com/v2/speak: address
 # env: DEEPGRAM_VOICE_ID optional voice =flux-heather-en: Flux voice id, also read by Deepgram Aura
+# host: api.deepgram.com
 import os
 
 from pipecat.services.deepgram.flux.tts import DeepgramFluxTTSService

@@ -5,6 +5,7 @@
 # keys: https://fish.audio/app/api-keys/
 # env: FISH_API_KEY required secret: API key
 # env: FISH_VOICE_ID required voice: voice model id, from the voice library
+# host: api.fish.audio
 import os
 
 from pipecat.services.fish.tts import FishAudioTTSService

@@ -6,6 +6,7 @@
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
 # env: GOOGLE_VOICE_ID optional voice =en-US-Chirp3-HD-Charon: voice, also read by Gemini services
+# host: texttospeech.googleapis.com
 import os
 
 from pipecat.services.google.tts import GoogleTTSService

@@ -5,6 +5,7 @@
 # keys: https://console.groq.com/keys
 # env: GROQ_API_KEY required secret: API key
 # env: GROQ_VOICE_ID optional voice =autumn: voice name
+# host: api.groq.com
 import os
 
 from pipecat.services.groq.tts import GroqTTSService

@@ -5,6 +5,7 @@
 # keys: https://platform.hume.ai/settings/keys
 # env: HUME_API_KEY required secret: API key
 # env: HUME_VOICE_ID required voice: voice id, not the name, from the voice library
+# host: api.hume.ai
 import os
 
 from pipecat.services.hume.tts import HumeTTSService

@@ -5,6 +5,7 @@
 # keys: https://console.mistral.ai/api-keys
 # env: MISTRAL_API_KEY required secret: API key
 # env: MISTRAL_VOICE_ID required voice: voice id, from the list of voices
+# host: api.mistral.ai
 import os
 
 from pipecat.services.mistral.tts import MistralTTSService

@@ -6,6 +6,7 @@
 # env: NEUPHONIC_API_KEY required secret: API key
 # env: NEUPHONIC_BASE_URL optional url =wss://api.neuphonic.com: address
 # env: NEUPHONIC_VOICE_ID required voice: voice id, from the voice library
+# host: api.neuphonic.com
 import os
 
 from pipecat.services.neuphonic.tts import NeuphonicTTSService

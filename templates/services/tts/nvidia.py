@@ -7,6 +7,7 @@
 # env: NVIDIA_TTS_SERVER optional url =grpc.nvcf.nvidia.com:443: host:port of the gRPC server
 # env: NVIDIA_USE_SSL optional id: false for a server without TLS
 # env: NVIDIA_VOICE_ID optional voice =Magpie-Multilingual.EN-US.Aria: voice name
+# host: grpc.nvcf.nvidia.com
 import os
 
 from pipecat.services.nvidia.tts import NvidiaTTSService

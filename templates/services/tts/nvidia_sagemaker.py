@@ -9,6 +9,7 @@
 # env: NVIDIA_SAGEMAKER_TTS_VOICE_ID optional voice =Magpie-Multilingual.EN-US.Aria: voice name
 # env: AWS_ACCESS_KEY_ID required secret library: access key id, not of a temporary key
 # env: AWS_SECRET_ACCESS_KEY required secret library: secret access key
+# host: runtime.sagemaker.us-west-2.amazonaws.com:8443: in AWS_REGION
 import os
 
 from pipecat.services.nvidia.sagemaker.tts import NvidiaSageMakerTTSService

@@ -7,6 +7,7 @@
 # env: OPENAI_TTS_BASE_URL optional url else OPENAI_BASE_URL: address for text to speech alone
 # env: OPENAI_BASE_URL optional url =https://api.openai.com/v1: address of the API or one like it
 # env: OPENAI_VOICE_ID optional voice =alloy: voice name
+# host: api.openai.com
 import os
 
 from pipecat.services.openai.tts import OpenAITTSService

@@ -5,6 +5,8 @@
 # flags: local
 # env: PIPER_VOICES_DIR optional path: folder of VOICE.onnx and VOICE.onnx.json
 # env: PIPER_VOICE_ID required voice: voice, such as en_US-ryan-high, downloaded unless it is there
+# host: huggingface.co: the voice, at the first start
+# host: *.hf.co: its files
 import os
 from pathlib import Path
 

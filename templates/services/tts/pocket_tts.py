@@ -4,6 +4,8 @@
 # extras: pocket-tts
 # flags: local
 # env: POCKET_TTS_VOICE_ID optional voice =alba: voice name or a .wav file to clone
+# host: huggingface.co: the model, at the first start
+# host: *.hf.co: its files
 import os
 
 from pipecat.services.pocket_tts.tts import PocketTTSService

@@ -8,6 +8,7 @@
 # env: AWS_ACCESS_KEY_ID optional secret library: access key id
 # env: AWS_SECRET_ACCESS_KEY optional secret library: secret access key
 # env: AWS_SESSION_TOKEN optional secret library: session token, for temporary keys only
+# host: polly.us-east-1.amazonaws.com: in AWS_REGION
 import os
 
 from pipecat.services.aws.tts import AWSPollyTTSService

@@ -6,6 +6,7 @@
 # env: RIME_API_KEY required secret: API key
 # env: RIME_BASE_URL optional url =wss://users-ws.rime.ai/ws3: address
 # env: RIME_VOICE_ID required voice: speaker name, from the voice library
+# host: users-ws.rime.ai
 import os
 
 from pipecat.services.rime.tts import RimeTTSService

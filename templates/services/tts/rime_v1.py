@@ -7,6 +7,7 @@
 # env: RIME_V1_BASE_URL optional url: address, wss://...
 # env: RIME_MODEL optional model =coda: model id, coda or mistv3
 # env: RIME_VOICE_ID required voice: speaker name, from the voice library
+# host: coda.api.rime.ai: with RIME_MODEL=mistv3, mist.api.rime.ai
 import os
 
 from pipecat.services.rime.tts_v1 import RimeV1TTSService

@@ -6,6 +6,7 @@
 # env: SMALLEST_API_KEY required secret: API key
 # env: SMALLEST_TTS_BASE_URL optional url =wss://api.smallest.ai: address
 # env: SMALLEST_VOICE_ID optional voice =meher: voice id, from the voice library
+# host: api.smallest.ai
 import os
 
 from pipecat.services.smallest.tts import SmallestTTSService

@@ -6,6 +6,7 @@
 # env: SPEECHMATICS_API_KEY required secret: API key
 # env: SPEECHMATICS_TTS_BASE_URL optional url =https://preview.tts.speechmatics.com: address
 # env: SPEECHMATICS_VOICE_ID optional voice =sarah: voice name
+# host: preview.tts.speechmatics.com
 import os
 
 import aiohttp

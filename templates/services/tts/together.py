@@ -6,6 +6,7 @@
 # env: TOGETHER_API_KEY required secret: API key
 # env: TOGETHER_TTS_BASE_URL optional url =wss://api.together.ai/v1/audio/speech/websocket: address
 # env: TOGETHER_VOICE_ID optional voice =af_heart: voice name
+# host: api.together.ai
 import os
 
 from pipecat.services.together.tts import TogetherTTSService

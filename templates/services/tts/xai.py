@@ -6,6 +6,7 @@
 # env: XAI_API_KEY required secret: API key
 # env: XAI_TTS_BASE_URL optional url =wss://api.x.ai/v1/tts: address
 # env: XAI_VOICE_ID optional voice =eve: voice id
+# host: api.x.ai
 import os
 
 from pipecat.services.xai.tts import XAITTSService

@@ -5,6 +5,7 @@
 # flags: local, deprecated
 # env: XTTS_BASE_URL required url: URL of the XTTS streaming server, such as http://localhost:8000
 # env: XTTS_VOICE_ID required voice: studio speaker name, from the server
+# host: {XTTS_BASE_URL}
 import os
 
 import aiohttp

@@ -6,6 +6,12 @@
 # keys: https://app.liveavatar.com/developers
 # env: HEYGEN_API_KEY required secret: LiveAvatar API key, not that of HeyGen itself
 # env: HEYGEN_AVATAR_ID required id: LiveAvatar avatar id
+# host: api.liveavatar.com
+# host: *.livekit.cloud
+# host: *.turn.livekit.cloud
+# host: *.host.livekit.cloud:3478/udp
+# host: *:50000-60000/udp: media
+# host: *:7881: media that cannot go over UDP
 import os
 
 import aiohttp

@@ -7,6 +7,7 @@
 # env: SIMLI_API_KEY required secret: API key
 # env: SIMLI_BASE_URL optional url =https://api.simli.ai: address
 # env: SIMLI_FACE_ID required id: face id, from the list of faces
+# host: api.simli.ai
 import os
 
 from pipecat.services.simli.video import SimliVideoService
