@@ -488,18 +488,34 @@ func (p *project) describeNeeds() {
 // must is a required variable in README.md, with what takes its place.
 func (s service) must(v variable) string {
 	text := "`" + v.name + "`"
-	if other := s.unless(v); other != "" {
+	if other := s.unless(v); other != "" && !s.isAddress(other) {
 		text += ", or `" + other + "`"
 		for _, w := range s.env {
-			if w.name == other && w.kind == "url" {
-				return "`" + v.name + "`, unless you set `" + other + "`"
-			}
 			if w.with == other {
 				text += " and `" + w.name + "`"
 			}
 		}
 	}
 	return text
+}
+
+// isAddress reports whether the variable name holds an address.
+func (s service) isAddress(name string) bool {
+	return slices.ContainsFunc(s.env, func(v variable) bool { return v.name == name && v.kind == "url" })
+}
+
+// Keyless are the variables for an address of one's own that make a required key
+// optional.
+func (p project) Keyless() string {
+	var names []string
+	for _, s := range p.Services {
+		for _, v := range s.env {
+			if other := s.unless(v); v.required && s.isAddress(other) {
+				names = append(names, "`"+other+"`")
+			}
+		}
+	}
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 // keys are variables that must be set, and where to get them.
