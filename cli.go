@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -568,13 +569,23 @@ func absolute(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// shellQuote quotes s for a POSIX shell if necessary.
-func shellQuote(s string) string {
-	special := func(r rune) bool {
-		return !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z') && !strings.ContainsRune("_@%+=:,./-", r)
+// shellQuote quotes s if necessary: for a POSIX shell, or on Windows for PowerShell
+// and cmd.
+func shellQuote(s string) string { return quoteOn(runtime.GOOS, s) }
+
+func quoteOn(goos, s string) string {
+	safe := "_@%+=:,./-"
+	if goos == "windows" {
+		safe += `\`
 	}
-	if s != "" && strings.IndexFunc(s, special) < 0 {
+	special := func(r rune) bool {
+		return !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z') && !strings.ContainsRune(safe, r)
+	}
+	switch {
+	case s != "" && strings.IndexFunc(s, special) < 0:
 		return s
+	case goos == "windows":
+		return `"` + s + `"` // no path holds a double quote
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

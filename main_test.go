@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -96,7 +97,7 @@ func vbotCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
 
 // testEnv is the environment that makes the test binary stand in for vbot.
 func testEnv(home, path string) []string {
-	return []string{"VBOT_TEST_RUN=1", "HOME=" + home, "PATH=" + path,
+	return []string{"VBOT_TEST_RUN=1", "HOME=" + home, "APPDATA=" + home, "PATH=" + path,
 		"GORACE=atexit_sleep_ms=0", // the race detector would wait for a second at the end of each run
 		// Built with -cover, each run would complain that it has no place for its counts.
 		"GOCOVERDIR=" + cmp.Or(flag.Lookup("test.gocoverdir").Value.String(), home)}
@@ -110,15 +111,44 @@ func (r result) wantCode(t testing.TB, code int) {
 	}
 }
 
+// needGo skips the test on Windows if there is no Go: the tests are built elsewhere and run
+// under Wine.
+func needGo(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil && runtime.GOOS == "windows" {
+		skip(t, err)
+	}
+}
+
 // transcript is the run as it looked on a terminal, with dir called DIR.
 func (r result) transcript(dir string) []byte {
 	var b bytes.Buffer
 	b.WriteString("$ vbot")
 	for _, a := range r.args {
-		b.WriteString(" " + shellQuote(a))
+		b.WriteString(" " + quoteOn("linux", a))
 	}
 	fmt.Fprintf(&b, "\n--- stdout\n%s--- stderr\n%s--- exit %d\n", r.stdout, r.stderr, r.code)
-	return []byte(strings.ReplaceAll(b.String(), dir, "DIR"))
+	return []byte(withoutDir(b.String(), dir))
+}
+
+// withoutDir is text with dir called DIR. On Windows, dir may also be in it as JSON.
+func withoutDir(text, dir string) string {
+	quoted, _ := json.Marshal(dir)
+	return strings.NewReplacer(dir, "DIR", strings.Trim(string(quoted), `"`), "DIR").Replace(text)
+}
+
+func TestQuoteOn(t *testing.T) {
+	for _, c := range []struct{ text, unix, windows string }{
+		{`my-bot/server`, `my-bot/server`, `my-bot/server`},
+		{`my bot`, `'my bot'`, `"my bot"`},
+		{`C:\bots\it's`, `'C:\bots\it'\''s'`, `"C:\bots\it's"`},
+		{`C:\bots`, `'C:\bots'`, `C:\bots`},
+		{``, `''`, `""`},
+	} {
+		if unix, windows := quoteOn("linux", c.text), quoteOn("windows", c.text); unix != c.unix || windows != c.windows {
+			t.Errorf("%s: %s, %s", c.text, unix, windows)
+		}
+	}
 }
 
 // Help, flags and errors.
@@ -383,6 +413,9 @@ func TestPrintableDropsWhatMovesTheCursor(t *testing.T) {
 // A directory's name reaches scripts as it is, and terminals without what a terminal
 // would act on or not show.
 func TestHiddenCharactersInNames(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		skip(t, "no name holds such characters")
+	}
 	dir := t.TempDir()
 	name := "a\x7f\u009b31m\u202e\u200b\u2028\U000e0041b"
 	r := vbot(t, dir, "init", name, "--json")

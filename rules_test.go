@@ -38,7 +38,7 @@ func TestImportsOfEachFile(t *testing.T) {
 		"os":                    {"main.go", "cli.go", "wizard.go", "write.go", "lock_unix.go", "lock_windows.go", "prompt.go", "internal/tty/terminal.go", "internal/cloud/settings.go"},
 		"os/signal":             {"cli.go"},
 		"syscall":               {"cli.go", "write.go", "lock_unix.go", "internal/cloud/client.go"}, // signals; the names of errors; flock and access
-		"runtime":               {"main.go", "internal/cloud/settings.go"},                          // the Go version; Windows has other file modes
+		"runtime":               {"main.go", "cli.go", "internal/cloud/settings.go"},                // the Go version; Windows quotes differently and has other file modes
 		"runtime/debug":         {"main.go"},                                                        // the linked modules
 		"embed":                 {"catalog.go"},
 		"flag":                  {"cli.go"},
@@ -75,6 +75,7 @@ func TestImportsOfEachFile(t *testing.T) {
 
 // The program is its own code, the standard library and two modules.
 func TestLinkedModules(t *testing.T) {
+	needGo(t)
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".").Output()
 	if err != nil {
 		t.Fatal(err)

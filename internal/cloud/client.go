@@ -424,7 +424,7 @@ func (c *Client) noAnswer(err error) *Error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || ok && timeout.Timeout():
 		e.code, e.Message, e.hint = Timeout, host+" did not answer in time", ""
-	case dialing && errno == syscall.ECONNREFUSED:
+	case dialing && (errno == syscall.ECONNREFUSED || errno == 10061): // WSAECONNREFUSED, Windows
 		e.Message, e.soon = "nothing answers at "+host, false
 	case dialing:
 		e.Message = host + " cannot be reached"
