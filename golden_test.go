@@ -10,11 +10,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/sebdah/goldie/v2"
@@ -40,10 +42,28 @@ func skip(t *testing.T, reason ...any) {
 func golden(t testing.TB, name string, got []byte) {
 	t.Helper()
 	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(name)), true)
+	got = asOnUnix(got)
 	// The tests of goldie take a *testing.T; its -clean flag is never used,
 	// because it deletes more than it should.
 	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""), goldie.WithDiffEngine(goldie.ColoredDiff)).
 		Assert(t.(*testing.T), name, got)
+}
+
+// asOnUnix replaces what Windows writes in another way: separators in paths and texts of
+// the system's errors.
+func asOnUnix(text []byte) []byte {
+	if runtime.GOOS != "windows" {
+		return text
+	}
+	var pairs []string
+	for code, message := range map[syscall.Errno]string{1: "is a directory", 2: "no such file or directory", 3: "no such file or directory"} {
+		pairs = append(pairs, code.Error(), message)
+	}
+	text = []byte(strings.NewReplacer(pairs...).Replace(string(text)))
+	path := regexp.MustCompile(`DIR(\\{1,2}[^\\\s"';:]+)+|[\w -]\\(server|client)\b|\\nowhere\\`)
+	text = path.ReplaceAllFunc(text, func(path []byte) []byte { return regexp.MustCompile(`\\+`).ReplaceAll(path, []byte("/")) })
+	text = regexp.MustCompile(`(cd )"(.*)"`).ReplaceAll(text, []byte("$1'$2'")) // see shellQuote
+	return text
 }
 
 // goldenTree compares the project in dir with the golden project of that name.

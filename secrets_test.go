@@ -288,9 +288,9 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 	put(t, dir, "bad.env", "A=1\nnonsense hunter2\nB=\"x\ny\" hunter2\nC=\n# ok\nA=2\nbad key=hunter2\nD='hunter2\n")
 	put(t, dir, "utf16.env", "\xff\xfeA\x00=\x001\x00")
 	put(t, dir, "empty.env", "# nothing\n")
-	put(t, dir, "nul.env", "A=x\x00y\n")
+	put(t, dir, "zero.env", "A=x\x00y\n")
 	for _, c := range []struct{ name, file, stdin string }{
-		{"file-bad", "bad.env", ""}, {"file-utf16", "utf16.env", ""}, {"file-empty", "empty.env", ""}, {"file-nul", "nul.env", ""},
+		{"file-bad", "bad.env", ""}, {"file-utf16", "utf16.env", ""}, {"file-empty", "empty.env", ""}, {"file-nul", "zero.env", ""},
 		{"file-missing", "none.env", ""}, {"file-directory", ".", ""}, {"file-stdin-bad", "-", "ok=1\noops\n"},
 	} {
 		for _, end := range []string{"", "-json"} {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info, err := tmp.Stat(); err != nil || info.Mode().Perm() != 0o600 {
+		if info, err := tmp.Stat(); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
 		tmp.WriteString(`{"token":`)
@@ -95,21 +96,28 @@ func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("config.json.vbot-1", filepath.Join(dir, ".config.json.vbot-link")); err != nil {
-		t.Fatal(err)
+	stay := 3
+	if runtime.GOOS != "windows" { // Wine makes no links
+		if err := os.Symlink("config.json.vbot-1", filepath.Join(dir, ".config.json.vbot-link")); err != nil {
+			t.Fatal(err)
+		}
+		stay++
 	}
 	for _, want := range []bool{true, false} {
 		if removed, err := f.Remove(); err != nil || removed != want {
 			t.Errorf("removed: %v, %v", removed, err)
 		}
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 4 {
+	if left, err := os.ReadDir(dir); err != nil || len(left) != stay {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
 
 // A link in the place of vbot's own directory keeps the mode of what it leads to.
 func TestModesOfLinkedDirectories(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no such modes")
+	}
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
 	for _, err := range []error{os.Mkdir(real, 0o755), os.Symlink(real, link), os.WriteFile(filepath.Join(real, "config.json"), []byte(`{"token":"x"}`), 0o644)} {
