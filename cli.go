@@ -61,15 +61,26 @@ func (a *app) colours() bool {
 // A command is one word of the command line. It either runs, has subcommands, or is
 // only a help page.
 type command struct {
-	name  string
-	help  string        // the help page; %s in it stands for fill()
-	fill  func() string // nil if the page has no %s
-	setup func(inv *invocation) runFunc
-	quick bool // it never waits or writes, so a signal may kill it
-	topic bool // only a help page: `vbot help NAME`
-	sub   []command
-	first []string // completions of the first argument
+	name   string
+	help   string        // the help page; %s in it stands for fill()
+	fill   func() string // nil if the page has no %s
+	setup  func(inv *invocation) runFunc
+	quick  bool // it never waits or writes, so a signal may kill it
+	topic  bool // only a help page: `vbot help NAME`
+	sub    []command
+	first  []string // completions of the first argument
+	shapes []shape  // what it prints as JSON
 }
+
+// A shape is what a command prints as JSON: a value of its type. Its name follows the
+// command's: "list-options". It is empty if the command has one shape.
+type shape struct {
+	name  string
+	value any
+}
+
+// one is the shape of a command that has one.
+func one(value any) []shape { return []shape{{"", value}} }
 
 // page returns the complete help page.
 func (c *command) page() string {
@@ -260,12 +271,15 @@ func printHelp(a *app, inv *invocation) error {
 	for _, c := range inv.cmd.sub {
 		commands = append(commands, c.name)
 	}
-	return writeJSON(a.stdout, struct {
-		Command  string       `json:"command"`
-		Page     string       `json:"page"`
-		Commands []string     `json:"commands"`
-		Options  []optionLine `json:"options"`
-	}{inv.path, inv.cmd.page(), commands, optionLines(inv.cmd.page())})
+	return writeJSON(a.stdout, helpAnswer{inv.path, inv.cmd.page(), commands, optionLines(inv.cmd.page())})
+}
+
+// A helpAnswer is the JSON of a help page.
+type helpAnswer struct {
+	Command  string       `json:"command"`
+	Page     string       `json:"page"`
+	Commands []string     `json:"commands"`
+	Options  []optionLine `json:"options"`
 }
 
 // An optionLine is the description of one option in a help page.

@@ -144,22 +144,28 @@ func setupCompletion(*invocation) runFunc {
 			return usageError("expected one shell: bash, zsh, fish or powershell; see `%s --help`", inv.path)
 		}
 		if inv.json {
-			return writeJSON(a.stdout, struct {
-				Shell  string `json:"shell"`
-				Script string `json:"script"`
-			}{args[0], completionScripts[args[0]]})
+			return writeJSON(a.stdout, completionAnswer{args[0], completionScripts[args[0]]})
 		}
 		_, err := fmt.Fprint(a.stdout, completionScripts[args[0]])
 		return err
 	}
 }
 
+// The JSON of `vbot completion SHELL` and of `vbot completion words`.
+type (
+	completionAnswer struct {
+		Shell  string `json:"shell"`
+		Script string `json:"script"`
+	}
+	wordsAnswer struct {
+		Words []suggestion `json:"words"`
+	}
+)
+
 func writeWords(a *app, inv *invocation, typed []string) error {
 	words := suggest(inv.root, typed)
 	if inv.json {
-		return writeJSON(a.stdout, struct {
-			Words []suggestion `json:"words"`
-		}{words})
+		return writeJSON(a.stdout, wordsAnswer{words})
 	}
 	var b strings.Builder
 	for _, w := range words {

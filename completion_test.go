@@ -58,3 +58,15 @@ func TestCompletionScripts(t *testing.T) {
 		}
 	}
 }
+
+// The schemas, whole: what a change of an answer's type means for its readers is seen here.
+func TestSchemas(t *testing.T) {
+	dir := t.TempDir()
+	golden(t, "help/schema.txt", vbot(t, dir, "schema", "--help").transcript(dir))
+	list := vbot(t, dir, "schema")
+	golden(t, "schemas/names.txt", list.transcript(dir))
+	for _, name := range strings.Fields(list.stdout) {
+		golden(t, "schemas/"+name+".json", []byte(vbot(t, dir, "schema", name).stdout))
+	}
+	golden(t, "schemas/unknown.txt", vbot(t, dir, "schema", "confg").transcript(dir))
+}

@@ -46,7 +46,7 @@ type failure struct {
 
 // A failureAnswer is the JSON of a failure.
 type failureAnswer struct {
-	Code       string    `json:"code"`
+	Code       string    `json:"code" enum:"usage,invalid_config,conflict,declined,interrupted,io,unauthorized,forbidden,not_found,rejected,unavailable,timeout,partial,differs,failed"`
 	Message    string    `json:"message"`
 	Retryable  bool      `json:"retryable"`   // the same command may succeed later
 	HTTPStatus *int      `json:"http_status"` // of the API's answer, if there was one

@@ -59,6 +59,15 @@ type imagePullOptions struct {
 	wait    time.Duration
 }
 
+// An imagePullResult is the JSON result of image-pull-secret.
+type imagePullResult struct {
+	Name    string `json:"name"`
+	Region  orNull `json:"region"`
+	Host    string `json:"host"`
+	Created bool   `json:"created"`
+	Status  orNull `json:"status"`
+}
+
 func setupImagePull(inv *invocation) runFunc {
 	o := &imagePullOptions{encode: true}
 	o.orgFlag(inv)
@@ -112,13 +121,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 	if err != nil {
 		return err
 	}
-	result := struct {
-		Name    string `json:"name"`
-		Region  orNull `json:"region"`
-		Host    string `json:"host"`
-		Created bool   `json:"created"`
-		Status  orNull `json:"status"`
-	}{name, orNull(cmp.Or(now, region)), host, was == nil, ""}
+	result := imagePullResult{name, orNull(cmp.Or(now, region)), host, was == nil, ""}
 	a.note("stored image pull secret %s for %s in %s%s (%s)", name, host, c.orgLabel(), inRegion(string(result.Region)), newOrReplaced(was != nil, "updated"))
 	if o.wait > 0 {
 		status, err := c.waitReady(ctx, name, o.wait, func(ctx context.Context) (string, string, error) {

@@ -349,20 +349,24 @@ func (p *plan) report(a *app, inv *invocation, cfg *config, list bool) error {
 	if !inv.json {
 		return nil // only the JSON has sums
 	}
-	type done struct {
-		Path   string `json:"path"`
-		Action string `json:"action"`
-		SHA256 string `json:"sha256"`
-	}
-	files := []done{}
+	files := []fileAnswer{}
 	for _, s := range p.steps {
-		files = append(files, done{s.path, s.action, s.sum()})
+		files = append(files, fileAnswer{s.path, s.action, s.sum()})
 	}
-	return inv.report(a, struct {
-		Directory string  `json:"directory"`
-		Config    *config `json:"config"`
-		Files     []done  `json:"files"`
-	}{p.dir, cfg, files})
+	return inv.report(a, initAnswer{p.dir, cfg, files})
+}
+
+// An initAnswer is the JSON of a run that writes. Config is null for the guides.
+type initAnswer struct {
+	Directory string       `json:"directory"`
+	Config    *config      `json:"config"`
+	Files     []fileAnswer `json:"files"`
+}
+
+type fileAnswer struct {
+	Path   string `json:"path"`
+	Action string `json:"action" enum:"created,kept,unchanged,replaced"`
+	SHA256 string `json:"sha256"`
 }
 
 // nextSteps prints commands for running the new bot.
@@ -469,22 +473,26 @@ func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
 
 // Listings.
 
-// bySection returns the JSON of a listing. list converts the providers of each key.
-func bySection[T any](cat *catalog, botTypes T, list func([]*provider) T) any {
-	type transports struct {
-		Web       T `json:"web"`
-		Telephony T `json:"telephony"`
-	}
-	return struct {
-		BotType    T          `json:"bot_type"`
-		Transports transports `json:"transports"`
-		STT        T          `json:"stt"`
-		LLM        T          `json:"llm"`
-		TTS        T          `json:"tts"`
-		Realtime   T          `json:"realtime"`
-		Video      T          `json:"video"`
-	}{
-		botTypes, transports{list(cat.transports(false)), list(cat.transports(true))},
+// sections is the JSON of a listing. With --describe-options=KIND it has one key.
+type sections[T any] struct {
+	BotType    T            `json:"bot_type"`
+	Transports byBotType[T] `json:"transports"`
+	STT        T            `json:"stt"`
+	LLM        T            `json:"llm"`
+	TTS        T            `json:"tts"`
+	Realtime   T            `json:"realtime"`
+	Video      T            `json:"video"`
+}
+
+type byBotType[T any] struct {
+	Web       T `json:"web"`
+	Telephony T `json:"telephony"`
+}
+
+// bySection returns a listing. list converts the providers of each key.
+func bySection[T any](cat *catalog, botTypes T, list func([]*provider) T) sections[T] {
+	return sections[T]{
+		botTypes, byBotType[T]{list(cat.transports(false)), list(cat.transports(true))},
 		list(cat.list(kindSTT)), list(cat.list(kindLLM)), list(cat.list(kindTTS)), list(cat.list(kindRealtime)), list(cat.list(kindVideo)),
 	}
 }
@@ -524,6 +532,29 @@ func (d describeFlag) Set(kind string) error {
 	return nil
 }
 
+type variableAnswer struct {
+	Name     string `json:"name"`
+	Required bool   `json:"required"`
+	Unless   orNull `json:"required_unless"`
+	With     orNull `json:"required_with"`
+	Without  orNull `json:"refused_with"`
+	Kind     string `json:"kind"`
+	Default  orNull `json:"default"`
+	Other    orNull `json:"default_variable"`
+	Note     string `json:"note"`
+}
+
+// A providerAnswer describes one id in the JSON of --describe-options.
+type providerAnswer struct {
+	ID     string           `json:"id"`
+	Label  string           `json:"label"`
+	Names  []string         `json:"names"`
+	Env    []variableAnswer `json:"env"`
+	Extras []string         `json:"extras"`
+	Needs  []string         `json:"needs"`
+	Hosts  []string         `json:"hosts"`
+}
+
 // describeOptions prints every id with its names and requirements, for people or,
 // with asJSON, under the same keys as listOptions. kind limits it to one key; "" is
 // all.
@@ -532,37 +563,17 @@ func describeOptions(a *app, asJSON bool, kind string) error {
 		_, err := io.WriteString(a.stdout, describeForPeople(newCatalog(), kind))
 		return err
 	}
-	type variableJSON struct {
-		Name     string `json:"name"`
-		Required bool   `json:"required"`
-		Unless   orNull `json:"required_unless"`
-		With     orNull `json:"required_with"`
-		Without  orNull `json:"refused_with"`
-		Kind     string `json:"kind"`
-		Default  orNull `json:"default"`
-		Other    orNull `json:"default_variable"`
-		Note     string `json:"note"`
-	}
-	type entry struct {
-		ID     string         `json:"id"`
-		Label  string         `json:"label"`
-		Names  []string       `json:"names"`
-		Env    []variableJSON `json:"env"`
-		Extras []string       `json:"extras"`
-		Needs  []string       `json:"needs"`
-		Hosts  []string       `json:"hosts"`
-	}
-	botTypes := []entry{}
+	botTypes := []providerAnswer{}
 	for _, id := range optBotType.allowed() {
-		botTypes = append(botTypes, entry{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableJSON{}, []string{}, []string{}, []string{}})
+		botTypes = append(botTypes, providerAnswer{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableAnswer{}, []string{}, []string{}, []string{}})
 	}
-	all := bySection(newCatalog(), botTypes, func(providers []*provider) []entry {
-		out := []entry{}
+	all := bySection(newCatalog(), botTypes, func(providers []*provider) []providerAnswer {
+		out := []providerAnswer{}
 		for _, p := range providers {
 			p.load()
-			e := entry{p.id, p.label, p.names, []variableJSON{}, append([]string{}, p.extras...), append([]string{}, p.needs()...), p.addresses()}
+			e := providerAnswer{p.id, p.label, p.names, []variableAnswer{}, append([]string{}, p.extras...), append([]string{}, p.needs()...), p.addresses()}
 			for _, v := range p.env {
-				e.Env = append(e.Env, variableJSON{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.fallback), orNull(v.other), v.note})
+				e.Env = append(e.Env, variableAnswer{v.name, v.required, orNull(p.unless(v)), orNull(v.with), orNull(v.without), v.kind, orNull(v.fallback), orNull(v.other), v.note})
 			}
 			out = append(out, e)
 		}

@@ -171,12 +171,26 @@ func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool)
 	if a.getenv("VBOT_TOKEN") != "" {
 		a.note("VBOT_TOKEN is set and overrides it")
 	}
-	return inv.report(a, struct {
+	return inv.report(a, loginAnswer{orNull(c.Organization), c.Base.String(), file.Path})
+}
+
+// The JSON of login, logout and whoami.
+type (
+	loginAnswer struct {
 		Organization orNull `json:"organization"`
 		APIURL       string `json:"api_url"`
 		ConfigFile   string `json:"config_file"`
-	}{orNull(c.Organization), c.Base.String(), file.Path})
-}
+	}
+	logoutAnswer struct {
+		Removed    bool   `json:"removed"`
+		ConfigFile string `json:"config_file"`
+	}
+	whoamiAnswer struct {
+		Organization orNull `json:"organization"`
+		APIURL       string `json:"api_url"`
+		TokenFrom    string `json:"token_from"`
+	}
+)
 
 // foreign returns the error for a file that vbot may not replace or remove.
 func foreign(file cloud.File, err error) error {
@@ -207,10 +221,7 @@ func setupLogout(*invocation) runFunc {
 		if a.getenv("VBOT_TOKEN") != "" {
 			a.note("VBOT_TOKEN is set; you are still signed in")
 		}
-		return inv.report(a, struct {
-			Removed    bool   `json:"removed"`
-			ConfigFile string `json:"config_file"`
-		}{removed, file.Path})
+		return inv.report(a, logoutAnswer{removed, file.Path})
 	}
 }
 
@@ -229,11 +240,7 @@ func setupWhoami(inv *invocation) runFunc {
 			return err
 		}
 		if inv.json {
-			return writeJSON(a.stdout, struct {
-				Organization orNull `json:"organization"`
-				APIURL       string `json:"api_url"`
-				TokenFrom    string `json:"token_from"`
-			}{orNull(c.Organization), c.Base.String(), c.tokenFrom})
+			return writeJSON(a.stdout, whoamiAnswer{orNull(c.Organization), c.Base.String(), c.tokenFrom})
 		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(w, "Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",

@@ -33,23 +33,26 @@ func main() {
 // commands returns the tree of all commands.
 func commands() *command {
 	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
-		{name: "init", help: helpInit, fill: helpOptions, setup: setupInit, first: []string{"quickstart", anyDir}},
+		{name: "init", help: helpInit, fill: helpOptions, setup: setupInit, first: []string{"quickstart", anyDir}, shapes: []shape{
+			{"", initAnswer{}}, {"dry-run", config{}}, {"list-options", sections[[]string]{}}, {"describe-options", sections[[]providerAnswer]{}},
+		}},
 		{name: "cloud", help: helpCloud, setup: setupGroup, sub: []command{
-			{name: "login", help: helpLogin, setup: setupLogin},
-			{name: "logout", help: helpLogout, setup: setupLogout},
-			{name: "whoami", help: helpWhoami, setup: setupWhoami},
+			{name: "login", help: helpLogin, setup: setupLogin, shapes: one(loginAnswer{})},
+			{name: "logout", help: helpLogout, setup: setupLogout, shapes: one(logoutAnswer{})},
+			{name: "whoami", help: helpWhoami, setup: setupWhoami, shapes: one(whoamiAnswer{})},
 			{name: "secrets", help: helpSecrets, setup: setupGroup, sub: []command{
-				{name: "list", help: helpList, setup: setupList},
-				{name: "set", help: helpSet, setup: setupSet},
-				{name: "check", help: helpCheck, setup: setupCheck},
-				{name: "unset", help: helpUnset, setup: setupUnset},
-				{name: "delete", help: helpDelete, setup: setupDelete},
-				{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull},
-				{name: "reference", help: helpReference, setup: setupReference},
+				{name: "list", help: helpList, setup: setupList, shapes: []shape{{"", listAnswer{}}, {"name", showAnswer{}}}},
+				{name: "set", help: helpSet, setup: setupSet, shapes: one(setResult{})},
+				{name: "check", help: helpCheck, setup: setupCheck, shapes: one(checkResult{})},
+				{name: "unset", help: helpUnset, setup: setupUnset, shapes: one(removeResult{})},
+				{name: "delete", help: helpDelete, setup: setupDelete, shapes: one(removeResult{})},
+				{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull, shapes: one(imagePullResult{})},
+				{name: "reference", help: helpReference, setup: setupReference, shapes: one(referenceResult{})},
 			}},
 		}},
-		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish", "powershell"}},
-		{name: "version", help: helpVersion, setup: setupVersion, quick: true},
+		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish", "powershell"}, shapes: []shape{{"", completionAnswer{}}, {"words", wordsAnswer{}}}},
+		{name: "schema", help: helpSchema, setup: setupSchema, quick: true, shapes: one(schemaList{})},
+		{name: "version", help: helpVersion, setup: setupVersion, quick: true, shapes: one(versionAnswer{})},
 		{name: "environment", help: helpEnvironment, setup: setupGroup, topic: true},
 		{name: "exit-codes", help: helpExitCodes, setup: setupGroup, topic: true},
 		{name: "json", help: helpJSON, setup: setupGroup, topic: true},
@@ -64,6 +67,7 @@ Commands:
   init           scaffold a voice bot, or write guides for a coding agent
   cloud          sign in to Pipecat Cloud and manage secrets
   completion     print a shell completion script
+  schema         print the JSON Schemas of what vbot reads and writes
   version        print the version
   help           print help for a command or a topic
 
@@ -215,23 +219,27 @@ func setupVersion(*invocation) runFunc {
 	}
 }
 
+// A versionAnswer is the JSON of version.
+type versionAnswer struct {
+	Version string         `json:"version"`
+	Go      string         `json:"go"`
+	Modules []moduleAnswer `json:"modules"`
+}
+
+type moduleAnswer struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
 func printVersion(a *app, inv *invocation) error {
 	if !inv.json {
 		_, err := fmt.Fprintln(a.stdout, "vbot", version)
 		return err
 	}
-	type module struct {
-		Path    string `json:"path"`
-		Version string `json:"version"`
-	}
-	answer := struct {
-		Version string   `json:"version"`
-		Go      string   `json:"go"`
-		Modules []module `json:"modules"`
-	}{version, runtime.Version(), []module{}}
+	answer := versionAnswer{version, runtime.Version(), []moduleAnswer{}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
-			answer.Modules = append(answer.Modules, module{m.Path, m.Version})
+			answer.Modules = append(answer.Modules, moduleAnswer{m.Path, m.Version})
 		}
 	}
 	return writeJSON(a.stdout, answer)

@@ -375,6 +375,8 @@ func parseConfig(name string, data []byte) (answers, []problem) {
 		dec.Decode(&value)
 		o := optionOf(key)
 		switch {
+		case key == "$schema": // for editors; see `vbot schema`
+			continue
 		case o == nil:
 			wrong(key, begins, "unknown key %q%s", key, didYouMean(nearestKey(key)))
 			continue

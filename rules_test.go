@@ -227,12 +227,13 @@ var floors = []struct{ file, uses string }{
 	{"wizard.go", "catalog.go cli.go failure.go lock_unix.go options.go prompt.go render.go resolve.go write.go"},
 	{"init.go", "catalog.go cli.go failure.go options.go prompt.go render.go resolve.go version.go wizard.go write.go"},
 	{"completion.go", "catalog.go cli.go failure.go options.go"},
+	{"schema.go", "catalog.go cli.go failure.go options.go"},
 	{"login.go", "cli.go failure.go prompt.go signin.go write.go"},
 	{"secrets.go", "cli.go failure.go prompt.go signin.go"},
 	{"set.go", "cli.go dotenv.go failure.go prompt.go secrets.go signin.go"},
 	{"imagepull.go", "cli.go failure.go prompt.go secrets.go signin.go"},
 
-	{"main.go", "cli.go completion.go failure.go imagepull.go init.go login.go options.go secrets.go set.go version.go"},
+	{"main.go", "cli.go completion.go failure.go imagepull.go init.go login.go options.go schema.go secrets.go set.go version.go"},
 }
 
 // No file calls upstairs: each uses names of files below it alone, and of those

@@ -249,19 +249,9 @@ func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJ
 		rows = slices.DeleteFunc(rows, func(r cloud.Entry) bool { return r.Type == cloud.TypeImagePull })
 	}
 	if asJSON {
-		type entry struct {
-			Name    string `json:"name"`
-			Kind    orNull `json:"kind"`
-			Status  orNull `json:"status"`
-			Region  orNull `json:"region"`
-			Message orNull `json:"message"`
-			Source  orNull `json:"source"`
-		}
-		answer := struct {
-			Secrets []entry `json:"secrets"`
-		}{[]entry{}}
+		answer := listAnswer{[]secretAnswer{}}
 		for _, r := range rows {
-			answer.Secrets = append(answer.Secrets, entry{r.Name, orNull(r.Kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message), orNull(r.Source)})
+			answer.Secrets = append(answer.Secrets, secretAnswer{r.Name, orNull(r.Kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message), orNull(r.Source)})
 		}
 		return writeJSON(c.app.stdout, answer)
 	}
@@ -288,6 +278,30 @@ func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJ
 	return nil
 }
 
+// The JSON of list, and of list NAME.
+type (
+	listAnswer struct {
+		Secrets []secretAnswer `json:"secrets"`
+	}
+	secretAnswer struct {
+		Name    string `json:"name"`
+		Kind    orNull `json:"kind"`
+		Status  orNull `json:"status"`
+		Region  orNull `json:"region"`
+		Message orNull `json:"message"`
+		Source  orNull `json:"source"`
+	}
+	showAnswer struct {
+		Name    string   `json:"name"`
+		Kind    string   `json:"kind"`
+		Status  orNull   `json:"status"`
+		Region  orNull   `json:"region"`
+		Message orNull   `json:"message"`
+		Source  orNull   `json:"source"`
+		Keys    []string `json:"keys"`
+	}
+)
+
 // orDash returns s, or a hyphen if the API left it out.
 func orDash(s string) string { return cmp.Or(s, "-") }
 
@@ -301,15 +315,7 @@ func (c *session) showSet(ctx context.Context, name, region string, asJSON bool)
 		return &failure{Code: codeNotFound, Message: fmt.Sprintf("%s is in region %s, not in %s", name, orDash(s.Region), region)}
 	}
 	if asJSON {
-		return writeJSON(c.app.stdout, struct {
-			Name    string   `json:"name"`
-			Kind    string   `json:"kind"`
-			Status  orNull   `json:"status"`
-			Region  orNull   `json:"region"`
-			Message orNull   `json:"message"`
-			Source  orNull   `json:"source"`
-			Keys    []string `json:"keys"`
-		}{name, cloud.KindSet, orNull(s.Status), orNull(s.Region), orNull(s.Message), orNull(s.Source), append([]string{}, s.Keys...)})
+		return writeJSON(c.app.stdout, showAnswer{name, cloud.KindSet, orNull(s.Status), orNull(s.Region), orNull(s.Message), orNull(s.Source), append([]string{}, s.Keys...)})
 	}
 	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\nSource:\t%s\n", name, cloud.KindSet, orDash(s.Status), orDash(s.Region), orDash(s.Source))

@@ -370,7 +370,7 @@ type setResult struct {
 
 type keyResult struct {
 	Key      string `json:"key"`
-	Result   string `json:"result"`
+	Result   string `json:"result" enum:"planned,stored,removed,failed,not_tried"`
 	Replaced bool   `json:"replaced"`
 	Prune    bool   `json:"prune"` // remove it
 }
