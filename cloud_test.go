@@ -830,7 +830,7 @@ func TestUnreadableProxy(t *testing.T) {
 func TestForeignConfigFiles(t *testing.T) {
 	const ours = `{"token":"` + testToken + `","organization":"acme"}`
 	for name, text := range map[string]string{
-		"other JSON": `{"name":"app","version":"1.0.0"}`, "more than ours": `{"token":"x","refresh_token":"y"}`, "no token": `{"organization":"acme"}`, "empty": `{}`,
+		"other JSON": `{"name":"app","version":"1.0.0"}`, "more than ours": `{"token":"x","refresh_token":"y"}`, "no token": `{"organization":"acme"}`, "a path": `{"token":"x","organization":"../x"}`, "empty": `{}`,
 		"null": `null`, "list": `[]`, "text": "my notes\n", "two": ours + ours, "large": ours + strings.Repeat(" ", 64<<10), "link": ours,
 	} {
 		t.Run(name, func(t *testing.T) {

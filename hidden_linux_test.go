@@ -148,6 +148,17 @@ func TestHiddenPromptTakesALongLine(t *testing.T) {
 	}
 }
 
+// A pasted value is not shown, either.
+func TestHiddenPromptTakesAPaste(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app")
+	term := s.terminal(t, "secrets", "set", "app", "KEY", "--skip")
+	term.sees("KEY for app (hidden): ")
+	term.types("\x1b[200~hunter2\n\x1b[201~\r")
+	if code := term.ends(); code != 0 || s.values("app")["KEY"] != "hunter2" || strings.Contains(term.text(), "hunter2") {
+		t.Errorf("exit code %d, stored %q\n%s", code, s.values("app"), term.text())
+	}
+}
+
 // An arrow key would leave letters in the value that nobody sees.
 func TestHiddenPromptAsksAgain(t *testing.T) {
 	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app")
@@ -231,8 +242,17 @@ func TestImagePullAtATerminal(t *testing.T) {
 			t.Errorf("it was shown:\n%s", term.text())
 		}
 	}
-	s := newStandin(t)
-	term := s.terminal(t, "secrets", "image-pull-secret", "reg", "ghcr.io", "--no-input")
+	s := newStandin(t).want("GET ~/secrets", "PUT ~/secrets/reg")
+	term := s.terminal(t, "secrets", "image-pull-secret", "reg", "ghcr.io")
+	term.sees("USER:PASSWORD for https://ghcr.io (hidden): ")
+	term.types("bob\r")
+	term.sees("Password for that user (hidden): ")
+	term.types("hunter2\r")
+	if code := term.ends(); code != 0 || strings.Contains(term.text(), "hunter2") {
+		t.Errorf("the password alone: exit code %d\n%s", code, term.text())
+	}
+	s = newStandin(t)
+	term = s.terminal(t, "secrets", "image-pull-secret", "reg", "ghcr.io", "--no-input")
 	if code := term.ends(); code != 2 || !strings.Contains(term.text(), "vbot cannot ask for it") {
 		t.Errorf("--no-input: exit code %d\n%s", code, term.text())
 	}

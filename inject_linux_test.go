@@ -29,6 +29,24 @@ func injected(t *testing.T, dir, faults string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// What a login leaves that is killed before it moves the token to its place, only the
+// user can read.
+func TestKilledLogin(t *testing.T) {
+	s := newStandin(t).want("GET /v1/organizations")
+	dir := t.TempDir()
+	cmd := injected(t, dir, "renameat:error=EIO:signal=KILL", "cloud", "login")
+	cmd.Env = append(cmd.Env, "VBOT_API_URL="+s.URL, "VBOT_CONFIG="+filepath.Join(dir, "config.json"))
+	cmd.Stdin = strings.NewReader(testToken)
+	out, err := cmd.CombinedOutput()
+	left, globErr := filepath.Glob(filepath.Join(dir, ".config.json.vbot-*"))
+	if err == nil || globErr != nil || len(left) != 1 || !strings.Contains(readTree(t, dir)[filepath.Base(left[0])], testToken) {
+		t.Fatalf("%v, left: %q\n%s", err, readTree(t, dir), out)
+	}
+	if info, err := os.Stat(left[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
 // A file is taken back, too, if it is in place and its temporary name cannot be
 // removed; or it is named.
 func TestTemporaryFileThatStays(t *testing.T) {

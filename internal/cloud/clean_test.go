@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -8,18 +9,26 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 )
 
-// test is a world that drops control characters and characters without a width.
-var test = World{Printable: func(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, s)
-}}
+// test is a world that drops control characters and characters without a width, and does
+// not pause.
+var test = World{
+	Now:    time.Now,
+	Pause:  func(context.Context, time.Duration) error { return nil },
+	Random: func() float64 { return 0 },
+	Note:   func(string) {},
+	Printable: func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+				return -1
+			}
+			return r
+		}, s)
+	},
+}
 
 func TestClean(t *testing.T) {
 	c := newCleaner(test.Printable)

@@ -37,6 +37,17 @@ func TestPathsAreEscaped(t *testing.T) {
 			t.Errorf("a request for %q: %v", segment, e)
 		}
 	}
+	var asked string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked = r.RequestURI }))
+	defer server.Close()
+	var err error
+	if c.Base, err = ParseAddress(server.URL); err != nil {
+		t.Fatal(err)
+	}
+	c.try(context.Background(), request{method: "GET", path: c.below("secrets", "a/../b?c#d%2fe")}, nil, nil)
+	if want := "/v1/organizations/acme/secrets/a%2F..%2Fb%3Fc%23d%252fe"; asked != want {
+		t.Errorf("it asked for %s, want %s", asked, want)
+	}
 }
 
 // What the API calls keys is not what vbot takes for the keys of a set.
@@ -49,9 +60,7 @@ func TestKeysComeFromTheSecretsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	world := test
-	world.Now = time.Now
-	got, err := New(base, nil, world).Get(context.Background(), "set")
+	got, err := New(base, nil, test).Get(context.Background(), "set")
 	if err != nil || !slices.Equal(got.Keys, []string{"A", "B"}) {
 		t.Errorf("keys %q, %v", got.Keys, err)
 	}
@@ -64,9 +73,8 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		world := test
-		world.Now = time.Now
-		c := New(base, nil, world)
+		c := New(base, nil, test)
+		c.CallTimeout = time.Second
 		base.Host = host // as if localhost had that address
 		_, err = c.Organizations(context.Background())
 		if e := AsError(err); e == nil || e.Code() != Failed || e.Retryable() || e.Tries != 1 || !strings.Contains(e.Message, "another machine") {
@@ -113,6 +121,38 @@ func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 	}
 }
 
+// A login replaces the file of another one by a new file that only the user can read, and
+// leaves nothing beside it, whether it succeeds or not.
+func TestLoginReplacesTheFile(t *testing.T) {
+	dir := t.TempDir()
+	f := File{Path: filepath.Join(dir, "config.json"), Note: func(string) {}}
+	backup := filepath.Join(dir, "backup")
+	for _, err := range []error{os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(Settings{Token: "new"})} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if old, err := os.ReadFile(backup); err != nil || string(old) != "old" {
+		t.Errorf("the old file holds %q, %v", old, err)
+	}
+	if info, err := os.Stat(f.Path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if s, err := f.Read(); err != nil || s.Token != "new" {
+		t.Errorf("stored %q, %v", s.Token, err)
+	}
+	f.Path = filepath.Join(dir, "directory")
+	if err := os.Mkdir(f.Path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write(Settings{Token: "new"}); err == nil {
+		t.Error("it replaced a directory")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
 // A link in the place of vbot's own directory keeps the mode of what it leads to.
 func TestModesOfLinkedDirectories(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -146,9 +186,7 @@ func TestNamesOfOrganizations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		world := test
-		world.Now = time.Now
-		if names, err := New(base, nil, world).Organizations(context.Background()); err == nil {
+		if names, err := New(base, nil, test).Organizations(context.Background()); err == nil {
 			t.Errorf("organizations %q", names)
 		}
 		server.Close()
