@@ -44,6 +44,9 @@ offline: ## build and test the source tarball of HEAD without a network
 audit: ## check the claims of AUDIT.md
 	release/audit
 
+mutate: ## break vbot on purpose, one place at a time, and count what the tests notice
+	release/mutate
+
 bench: ## run the benchmarks, and compare with the Python tool; RUNS=1 for a quick look
 	go test -run '^$$' -bench . -benchmem ./...
 	e2e/bench $(RUNS)
@@ -51,4 +54,4 @@ bench: ## run the benchmarks, and compare with the Python tool; RUNS=1 for a qui
 bench-table: ## compare, and update the tables in docs/performance.md
 	e2e/bench --write $(RUNS)
 
-.PHONY: build help test golden lint vulnerabilities e2e catalog-check dist dist-source reproduce offline audit bench bench-table
+.PHONY: build help test golden lint vulnerabilities e2e catalog-check dist dist-source reproduce offline audit mutate bench bench-table
