@@ -485,6 +485,29 @@ func (p *project) describeNeeds() {
 	}
 }
 
+// Offline lists the variables with which the bot needs no internet: addresses of one's
+// own servers, and models as files. There are none if a service has neither, or if
+// every transport is somebody else's.
+func (p project) Offline() (lines []string) {
+	if !p.Has("rtc_small") && !p.Has("rtc_room") && !p.Has("websocket") {
+		return nil
+	}
+	for _, s := range p.Services {
+		before := len(lines)
+		for _, v := range s.env {
+			model := slices.Contains(s.flags, "local") && (v.kind == "model" || v.kind == "path")
+			if v.kind == "url" || model {
+				lines = append(lines, "`"+v.name+"`: "+v.note)
+			}
+		}
+		if len(lines) == before {
+			return nil
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
 // must is a required variable in README.md, with what takes its place.
 func (s service) must(v variable) string {
 	text := "`" + v.name + "`"

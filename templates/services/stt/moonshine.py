@@ -3,7 +3,7 @@
 # names: moonshine, moonshine_stt
 # extras: moonshine
 # flags: local
-# env: MOONSHINE_MODEL optional model =small-streaming: model architecture, downloaded on first use
+# env: MOONSHINE_MODEL optional model =small-streaming: model (142 MB), downloaded on first use
 # env: MOONSHINE_VOICE_CACHE optional path: folder of downloaded models
 # host: download.moonshine.ai: the model, at the first start
 import os

@@ -3,8 +3,8 @@
 # names: kokoro, kokoro_tts
 # extras: kokoro
 # flags: local
-# env: KOKORO_MODEL_PATH optional path: kokoro-v1.0.onnx, else downloaded on first use
-# env: KOKORO_VOICES_PATH optional path: voices-v1.0.bin, else downloaded on first use
+# env: KOKORO_MODEL_PATH optional path: kokoro-v1.0.onnx (310 MB), else downloaded on first use
+# env: KOKORO_VOICES_PATH optional path: voices-v1.0.bin (28 MB), else downloaded on first use
 # env: KOKORO_VOICE_ID optional voice =af_heart: voice name
 # host: github.com: the model, at the first start
 # host: *.githubusercontent.com: its files
