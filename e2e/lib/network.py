@@ -12,6 +12,7 @@ which way it is, and again at its end if something went unseen.
 """
 
 import asyncio
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -20,7 +21,7 @@ import socket
 import struct
 import tempfile
 import threading
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
@@ -138,12 +139,30 @@ def _leave_the_network() -> None:
 
 def packets_without_route() -> int:
     """How often anything behind this fence tried to reach an address that is not there."""
+    net = pathlib.Path("/proc/thread-self/net")
     names, values = (
-        line.split()
-        for line in pathlib.Path("/proc/thread-self/net/snmp").read_text().splitlines()
-        if line.startswith("Ip: ")
+        line.split() for line in (net / "snmp").read_text().splitlines() if line.startswith("Ip: ")
     )
-    return int(values[names.index("OutNoRoutes")])
+    ipv6 = dict(line.split() for line in (net / "snmp6").read_text().splitlines())
+    return int(values[names.index("OutNoRoutes")]) + int(ipv6["Ip6OutNoRoutes"])
+
+
+@contextlib.asynccontextmanager
+async def silence(browser: bool = False) -> AsyncIterator[None]:
+    """Meanwhile nobody behind the fence looks up a name or tries to reach another machine.
+
+    Chromium finds out its own address by trying to reach one far away: with a browser, only names
+    count.
+    """
+    if not fenced():
+        yield
+        return
+    before = packets_without_route()
+    async with Names(()) as names:
+        yield
+    assert names.asked == set(), f"names were looked up: {names.asked}"
+    tried = packets_without_route() - before
+    assert browser or tried == 0, f"{tried} attempts to reach another machine"
 
 
 class Names(asyncio.DatagramProtocol):
@@ -162,6 +181,7 @@ class Names(asyncio.DatagramProtocol):
 
     async def __aexit__(self, *_: object) -> None:
         self._transport.close()
+        await asyncio.sleep(0)  # until the socket is closed, for who opens the next
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         pass

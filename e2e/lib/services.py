@@ -8,6 +8,7 @@ answers only what it has an answer for, Cartesia speaks what it is given.
 import base64
 import json
 import uuid
+import wave
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -146,6 +147,52 @@ class OpenAI(Service):
         await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
         return response
+
+
+class OpenAITranscription(Service):
+    """Transcription of a recording: hears the sentences given to it."""
+
+    name, host = "openai stt", "api.openai.com"
+
+    def __init__(self, key: str, sentences: list[str]):
+        super().__init__()
+        self.key, self.sentences = key, sentences
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        asked = (request.method, request.path)
+        self.expect(asked == ("POST", "/v1/audio/transcriptions"), f"no such path: {asked}")
+        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
+        form = await request.post()
+        self.expect(form.get("model"), "no model")
+        file = form["file"]
+        if not isinstance(file, web.FileField):
+            raise Unexpected("no file")
+        with wave.open(file.file, "rb") as sound:
+            pcm = sound.readframes(sound.getnframes())
+            heard = " ".join(speech.hear(pcm, sound.getframerate(), self.sentences))
+        self.note("transcribe", heard=heard)
+        return web.json_response({"text": heard})
+
+
+class OpenAISpeech(Service):
+    """Speech from text: eSpeak says each input."""
+
+    name, host = "openai tts", "api.openai.com"
+
+    def __init__(self, key: str):
+        super().__init__()
+        self.key = key
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        asked = (request.method, request.path)
+        self.expect(asked == ("POST", "/v1/audio/speech"), f"no such path: {asked}")
+        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
+        body = await request.json()
+        self.note("speak", **body)
+        self.expect(body.get("model") and body.get("voice"), f"no model or voice: {body}")
+        self.expect(body.get("response_format") == "pcm", f"format: {body}")
+        pcm = speech.speak(body["input"], 24000)  # its only rate
+        return web.Response(body=pcm, content_type="audio/pcm")
 
 
 class Cartesia(WebSocketService):

@@ -13,10 +13,11 @@ The services themselves are in services.py.
 """
 
 import asyncio
+import contextlib
 import json
 import ssl
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,21 @@ class Service:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer `request`, or raise `Unexpected`."""
         raise NotImplementedError
+
+
+@contextlib.asynccontextmanager
+async def own_server(service: Service) -> AsyncIterator[str]:
+    """The service on a machine of one's own, without TLS; the address of its API."""
+    app = web.Application(client_max_size=64 << 20)
+    app.router.add_route("*", "/{path:.*}", service.answer)
+    runner = web.AppRunner(app, shutdown_timeout=1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+    assert service.unexpected == [], service.unexpected
 
 
 class WebSocketService(Service):

@@ -4,7 +4,7 @@
 # extras: funasr
 # pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.12
 # flags: local
-# env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model (936 MB) id, or the folder of one
+# env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model id (936 MB), or the folder of one
 # host: www.modelscope.cn: the model, at the first start
 # host: *.modelscope.cn: its files
 import os
