@@ -62,7 +62,7 @@ func TestCompletionScripts(t *testing.T) {
 // The schemas, whole: what a change of an answer's type means for its readers is seen here.
 func TestSchemas(t *testing.T) {
 	dir := t.TempDir()
-	golden(t, "help/schema.txt", vbot(t, dir, "schema", "--help").transcript(dir))
+	golden(t, "help/schema.txt", []byte(vbot(t, dir, "schema", "--help").stdout))
 	list := vbot(t, dir, "schema")
 	golden(t, "schemas/names.txt", list.transcript(dir))
 	for _, name := range strings.Fields(list.stdout) {
