@@ -112,6 +112,7 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 		"deploy_to_cloud":      `(?i)docker|cloud-deploy|pipecatcloud`,
 		"video_input":          `video_in`,
 		"video_output":         `video_out`,
+		"self_host":            `(?i)self_host|kubernetes|compose`,
 	} {
 		for _, on := range []bool{false, true} {
 			said := quickstart()

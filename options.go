@@ -53,6 +53,7 @@ type config struct {
 	VideoInput          bool     `json:"video_input"`
 	VideoOutput         bool     `json:"video_output"`
 	EnableEval          bool     `json:"enable_eval"`
+	SelfHost            bool     `json:"self_host"`
 }
 
 func (c config) hasTransport(id string) bool { return slices.Contains(c.Transports, id) }
@@ -214,6 +215,10 @@ var (
 			key: "enable_eval", flag: "eval", toggle: func(c *config) *bool { return &c.EnableEval },
 			help: "write evals to server/evals (default: no)",
 			turn: 14, label: "evals", note: "scripted conversations that test the bot",
+		}, {
+			key: "self_host", flag: "self-host", toggle: func(c *config) *bool { return &c.SelfHost },
+			help: "write files for Docker and Kubernetes to deploy\n(default: no)",
+			turn: 14, label: "self-hosting", note: "files for Docker and Kubernetes on your own machines",
 		},
 	}
 )

@@ -202,6 +202,29 @@ func (p project) Hosts() (rows []hostRow) {
 	return rows
 }
 
+// UsesUDP says whether the bot sends audio over UDP.
+func (p project) UsesUDP() bool {
+	return p.Dial != "" || p.Has("rtc_small") || p.Has("rtc_hosted") || p.Has("rtc_room")
+}
+
+// OnlyPhone is the key of the only transport, if that is a telephone provider that
+// calls the bot.
+func (p project) OnlyPhone() string {
+	if phones := p.PhoneTransports(); len(phones) == 1 && len(p.Transports) == 1 {
+		return phones[0].key
+	}
+	return ""
+}
+
+// MaxSessions is how many sessions one process carries: they take half of a core.
+// With SmallWebRTC each does its own encryption, in Python.
+func (p project) MaxSessions() int {
+	if p.Has("rtc_small") {
+		return 4
+	}
+	return 8
+}
+
 func (p project) PhoneTransports() (phones []service) {
 	for _, t := range p.Transports {
 		if t.telephony && t.generic == "" {
@@ -227,6 +250,11 @@ func render(cfg config, cat *catalog) ([]file, error) {
 	}
 	if p.HasServer() {
 		paths = append(paths, "server/call.py", "server/server.py")
+	}
+	if cfg.SelfHost {
+		paths = append(paths, "server/self_host.py", "deploy/Dockerfile", "deploy/compose.yaml",
+			"deploy/kubernetes/kustomization.yaml", "deploy/kubernetes/bot.yaml",
+			"deploy/kubernetes/autoscaler.yaml", "deploy/kubernetes/network.yaml")
 	}
 	if cfg.EnableEval {
 		paths = append(paths, "server/evals/starter_audio.yaml")
@@ -765,10 +793,17 @@ var whatItIs = map[string]string{
 	"client/src/style.css":                  "styles",
 	"client/vite.config.js":                 "Vite settings; forwards requests to the bot",
 	"client/vite.config.ts":                 "Vite settings; forwards requests to the bot",
+	"deploy/Dockerfile":                     "the image for your own machines",
+	"deploy/compose.yaml":                   "runs it on one machine",
+	"deploy/kubernetes/autoscaler.yaml":     "how many pods",
+	"deploy/kubernetes/bot.yaml":            "a pod, and the service in front of it",
+	"deploy/kubernetes/kustomization.yaml":  "namespace, image and .env",
+	"deploy/kubernetes/network.yaml":        "what may connect, and where to",
 	"server/.env.example":                   "copy to .env and fill in",
 	"server/Dockerfile":                     "the image for Pipecat Cloud",
 	"server/bot.py":                         "the bot",
 	"server/call.py":                        "data about a call, from server.py to bot.py",
+	"server/self_host.py":                   "runs the bot in a container",
 	"server/server.py":                      "starts the bot for each call",
 	"server/cloud-deploy.toml":              "settings for Pipecat Cloud",
 	"server/evals/starter_audio.yaml":       "an eval by voice",

@@ -221,7 +221,7 @@ func (cfg configFile) answers(target string, plain bool) map[string]string {
 		word string
 	}{
 		{cfg.Recording, "recording"}, {cfg.Transcription, "transcription"}, {cfg.EnableNoiseCancel, "noise"}, {cfg.EnableObservability, "observability"},
-		{cfg.EnableEval, "evals"}, {cfg.VideoInput, "video input"}, {cfg.VideoOutput && cfg.VideoService == "", "video output"},
+		{cfg.EnableEval, "evals"}, {cfg.SelfHost, "self-hosting"}, {cfg.VideoInput, "video input"}, {cfg.VideoOutput && cfg.VideoService == "", "video output"},
 	} {
 		if word := f.word; f.on {
 			if !plain { // there a space marks
@@ -272,6 +272,7 @@ type configFile struct {
 	VideoInput          bool     `json:"video_input"`
 	VideoOutput         bool     `json:"video_output"`
 	EnableEval          bool     `json:"enable_eval"`
+	SelfHost            bool     `json:"self_host"`
 }
 
 // The answers that describe a bot give the same bytes as its configuration file,

@@ -159,7 +159,8 @@ async def bot(runner_args: RunnerArguments) -> None:
     await run_bot(transport, runner_args)
 
 
-if __name__ == "__main__":
+def check_settings() -> None:
+    """Stop if .env lacks what every session needs."""
     required = [
         "CARTESIA_API_KEY",
     ]
@@ -169,6 +170,10 @@ if __name__ == "__main__":
         required.append("OPENAI_API_KEY")
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+
+
+if __name__ == "__main__":
+    check_settings()
 
     from pipecat.runner.run import main
 

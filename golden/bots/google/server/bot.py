@@ -177,7 +177,8 @@ def google_problems() -> list[str]:
     return []
 
 
-if __name__ == "__main__":
+def check_settings() -> None:
+    """Stop if .env lacks what every session needs."""
     problems = google_problems()
     required = [
         "GOOGLE_PROJECT_ID",
@@ -186,6 +187,10 @@ if __name__ == "__main__":
         problems.append(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
     if problems:
         sys.exit("\n".join(problems))
+
+
+if __name__ == "__main__":
+    check_settings()
 
     from pipecat.runner.run import main
 

@@ -170,12 +170,17 @@ async def bot(runner_args: RunnerArguments) -> None:
     await run_bot(transport, runner_args)
 
 
-if __name__ == "__main__":
+def check_settings() -> None:
+    """Stop if .env lacks what every session needs."""
     required = [
         "OPENAI_API_KEY",
     ]
     if missing := [name for name in required if not os.getenv(name)]:
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+
+
+if __name__ == "__main__":
+    check_settings()
 
     from pipecat.runner.run import main
 

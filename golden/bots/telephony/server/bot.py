@@ -159,7 +159,8 @@ async def bot(runner_args: RunnerArguments) -> None:
     await run_bot(transport, runner_args)
 
 
-if __name__ == "__main__":
+def check_settings() -> None:
+    """Stop if .env lacks what every session needs."""
     required = [
         "ANTHROPIC_API_KEY",
         "ELEVENLABS_API_KEY",
@@ -171,6 +172,10 @@ if __name__ == "__main__":
         sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
     if os.getenv("TWILIO_API_KEY") and os.getenv("TWILIO_AUTH_TOKEN"):
         sys.exit("Set TWILIO_AUTH_TOKEN or TWILIO_API_KEY in .env, not both.")
+
+
+if __name__ == "__main__":
+    check_settings()
 
     from pipecat.runner.run import main
 
