@@ -1,89 +1,22 @@
 """The Dockerfile builds, as far as can be told without a container engine.
 
 There may be no engine here, and no registry of images to pull the base image from. So the linter
-reads the file, and its steps are carried out by hand: in an empty folder that gets only what the
-file copies or mounts, with the commands of its RUN lines as they stand. What is not seen: whether
-the base image exists, and which Python and uv are in it.
+reads the file, and its steps are carried out by hand.
 """
 
 import os
-import shlex
-import shutil
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-
-import pytest
-from dockerfile_parse import DockerfileParser
+from pathlib import Path
 
 import bots
-
-IMAGE = bots.CACHE / "image"
-
-
-@dataclass
-class Step:
-    """One instruction: its name, its --options, and what follows them."""
-
-    name: str
-    options: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    rest: str = ""
-
-
-def pairs(parts: list[str]) -> dict[str, str]:
-    """What `name=value` parts say."""
-    split = [part.partition("=") for part in parts]
-    return {name: value for name, _, value in split}
-
-
-def steps(dockerfile: Path) -> list[Step]:
-    """The instructions, in order."""
-    parser = DockerfileParser(str(dockerfile))
-    found = []
-    for line in parser.structure:
-        if line["instruction"] == "COMMENT":
-            continue
-        step = Step(line["instruction"], rest=line["value"].strip())
-        while step.rest.startswith("--"):
-            option, _, step.rest = step.rest.partition(" ")
-            name, _, value = option[2:].partition("=")
-            step.options.append((name, pairs(value.split(","))))
-            step.rest = step.rest.lstrip()
-        found.append(step)
-    return found
-
-
-def mounts(step: Step) -> list[tuple[str, str]]:
-    """The files of the project that a RUN step sees: their path there, and where it sees them."""
-    return [
-        (o["source"], o["target"])
-        for name, o in step.options
-        if name == "mount" and o.get("type", "bind") == "bind"
-    ]
-
-
-@pytest.fixture
-def image() -> Path:
-    shutil.rmtree(IMAGE, ignore_errors=True)
-    IMAGE.mkdir(parents=True)
-    return IMAGE
+import dockerfiles
 
 
 def test_the_dockerfile_passes_hadolint(quickstart: bots.Project) -> None:
     assert bots.must("hadolint", quickstart.server / "Dockerfile", cwd=quickstart.server) == ""
 
 
-def copied(dockerfile: Path) -> set[str]:
-    """The files that the image gets, as the Dockerfile names them."""
-    sources = []
-    for step in steps(dockerfile):
-        if step.name in ("COPY", "ADD"):
-            sources += shlex.split(step.rest)[:-1]
-        sources += [source for source, _ in mounts(step)]
-    return {str(PurePosixPath(source)) for source in sources}
-
-
 def test_the_dockerfile_copies_what_exists(quickstart: bots.Project) -> None:
-    sources = copied(quickstart.server / "Dockerfile")
+    sources = dockerfiles.copied(quickstart.server / "Dockerfile")
     server_files = {name.removeprefix("server/") for name in quickstart.files}
     assert sources - server_files == {"uv.lock*"}  # a pattern: there may be none
 
@@ -124,44 +57,15 @@ def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
     command = ("uv", "run", "--no-project", "--with", "pipecatcloud>=1.4,<2", "python", "-c")
     env = bots.networked_env() | {"PIPECAT_DEPLOY_CONFIG_PATH": "cloud-deploy.toml"}
     sent = bots.must(*command, CONTEXT, cwd=project.server, env=env).split()
-    needed = copied(project.server / "Dockerfile") - {"uv.lock*"}
+    needed = dockerfiles.copied(project.server / "Dockerfile") - {"uv.lock*"}
     assert set(sent) == needed | {"Dockerfile", "uv.lock"}
 
 
-def test_the_dockerfile_leaves_an_image_that_can_run_the_bot(
-    quickstart: bots.Project, image: Path
-) -> None:
-    """Each path of the image is one below `image` here."""
-    folder = image
-    env = bots.networked_env()
-
-    def inside(path: str) -> Path:
-        return image / path.lstrip("/") if path.startswith("/") else folder / path
-
-    for step in steps(quickstart.server / "Dockerfile"):
-        if step.name == "WORKDIR":
-            folder = inside(step.rest)
-            folder.mkdir(parents=True, exist_ok=True)
-        elif step.name == "ENV":
-            env |= pairs(shlex.split(step.rest))
-        elif step.name == "COPY":
-            *sources, target = shlex.split(step.rest)
-            for source in (path.name for s in sources for path in quickstart.server.glob(s)):
-                place = inside(target)
-                if target.endswith("/") or target == "." or place.is_dir():
-                    place /= Path(source).name
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(quickstart.server / source, place)
-        elif step.name == "RUN":
-            seen = [(source, inside(target)) for source, target in mounts(step)]
-            for source, place in seen:
-                shutil.copy(quickstart.server / source, place)
-            bots.must("sh", "-ec", step.rest, cwd=folder, env=env)
-            for _, place in seen:
-                place.unlink()  # a mount is gone after its step
-        else:
-            assert step.name in ("FROM", "ARG", "USER", "EXPOSE", "CMD"), f"unknown: {step.name}"
-
+def test_the_dockerfile_leaves_an_image_that_can_run_the_bot(quickstart: bots.Project) -> None:
+    dockerfile = quickstart.server / "Dockerfile"
+    to = bots.CACHE / "image"
+    image = dockerfiles.build(dockerfile, quickstart.server, to, bots.networked_env())
+    folder = image.folder
     assert (folder / "bot.py").read_bytes() == (quickstart.server / "bot.py").read_bytes()
     # As tested: what `uv sync` installed for the project is what the image holds.
     assert (folder / "uv.lock").read_bytes() == (quickstart.server / "uv.lock").read_bytes()

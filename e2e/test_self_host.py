@@ -1,0 +1,277 @@
+"""What `--self-host` writes: an image, a Compose file, and what a cluster is told.
+
+There is no container engine, so the image is made by hand. Its program then runs as in a pod: as
+the user, with the environment and the probes that the Deployment says. How an API server takes
+the Deployment is in test_cluster.py.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import yaml
+
+import bots
+import dockerfiles
+import network
+import socket_clients
+import webrtc_client
+from caller import until
+from conversation import ANSWER, KEYS, QUESTION, called, stand_ins
+from phones import TwilioCaller
+from standins import StandIns
+
+SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
+PHONE = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
+# Whoever reads .env but python-dotenv stumbles over this.
+VOICE = 'a "voice" for $5 # and\nof two lines'
+# The version of the library with which Docker reads its Compose files.
+COMPOSE = "github.com/compose-spec/compose-go/v2/cmd@v2.16.2"
+
+
+@pytest.fixture(scope="module")
+def hosted(vbot: Path) -> bots.Project:
+    """A bot with a page and a telephone, for machines of one's own."""
+    options = ["-t", "rtc_small", "-t", "twilio", *SERVICES, "--self-host"]
+    return bots.generate(vbot, bots.PROJECTS / "hosted", "hosted", *options)
+
+
+@pytest.fixture(scope="module")
+def everywhere(vbot: Path, hosted: bots.Project) -> list[bots.Project]:
+    """Projects with everything that deploy/ can hold."""
+    calls = ["-t", "twilio_daily_sip_dialin", *SERVICES, "--recording", "--self-host"]
+    rooms = ["-t", "livekit", *SERVICES, "--self-host"]
+    phone = ["-t", "telnyx", *SERVICES, "--self-host"]
+    return [
+        hosted,
+        bots.generate(vbot, bots.PROJECTS / "hosted_calls", "calls", *calls),
+        bots.generate(vbot, bots.PROJECTS / "hosted_rooms", "rooms", *rooms),
+        bots.generate(vbot, bots.PROJECTS / "hosted_phone", "phone", *phone),
+    ]
+
+
+@pytest.fixture(scope="module")
+def image(hosted: bots.Project) -> Iterator[dockerfiles.Image]:
+    """The image, in a folder that every user can enter."""
+    bots.must("uv", "lock", cwd=hosted.server)
+    # The Python of the base image, which every user can run.
+    env = {"UV_PYTHON": "/usr/bin/python3"} if Path("/usr/bin/python3").exists() else {}
+    with tempfile.TemporaryDirectory(prefix="e2e-image-") as folder:
+        Path(folder).chmod(0o755)
+        dockerfile = hosted.folder / "deploy/Dockerfile"
+        place = Path(folder) / "stages"
+        yield dockerfiles.build(dockerfile, hosted.server, place, bots.networked_env() | env)
+
+
+def pod(project: bots.Project) -> dict[str, Any]:
+    """The pod of the Deployment."""
+    text = (project.folder / "deploy/kubernetes/bot.yaml").read_text()
+    deployment = next(iter(yaml.safe_load_all(text)))
+    return deployment["spec"]["template"]["spec"]
+
+
+def as_user(image: dockerfiles.Image) -> list[str]:
+    """How to start a program as the image's user, if this machine lets us."""
+    user, group = image.user.split(":")
+    everybody = Path("/proc/self/uid_map").read_text().split()[2] == "4294967295"
+    if os.geteuid() != 0 or not everybody:
+        return []  # as whom we are: no root either
+    return [
+        *("setpriv", "--reuid", user, "--regid", group, "--clear-groups"),
+        *("--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"),
+    ]
+
+
+@contextlib.asynccontextmanager
+async def running(
+    project: bots.Project, image: dockerfiles.Image, services: StandIns, **env: str
+) -> AsyncIterator[bots.Bot]:
+    """The pod's only container."""
+    [container] = pod(project)["containers"]
+    port = bots.free_port()
+    (image.root / "tmp").mkdir(mode=0o777, exist_ok=True)
+    (image.root / "tmp").chmod(0o777)
+    # What the stand-ins are trusted by lies in a folder that the image's user cannot enter.
+    trust = image.root / "ca.pem"
+    trust.write_bytes(Path(services.env["SSL_CERT_FILE"]).read_bytes())
+    full = {
+        **bots.plain_env(),
+        **services.env,
+        **image.env,
+        **{e["name"]: e["value"] for e in container["env"]},
+        **env,
+        "SSL_CERT_FILE": str(trust),
+    }
+    command = [*as_user(image), *image.entrypoint, "--port", str(port)]
+    ready = container["readinessProbe"]["httpGet"]["path"]
+    async with bots.running(
+        *command, cwd=image.folder, env=full, port=port, path=ready, name="pod"
+    ) as bot:
+        yield bot
+
+
+async def answers(bot: bots.Bot, path: str, method: str = "GET") -> int:
+    async with aiohttp.ClientSession() as http:
+        async with http.request(method, bot.url + path, json={}) as response:
+            return response.status
+
+
+async def until_it_answers(bot: bots.Bot, path: str, status: int) -> None:
+    async with asyncio.timeout(10):
+        while await answers(bot, path) != status:
+            await asyncio.sleep(0.1)
+
+
+async def refuses_sessions(bot: bots.Bot) -> None:
+    """On every way in."""
+    assert await answers(bot, "/start", "POST") == 503
+    async with aiohttp.ClientSession() as http:
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await http.ws_connect(bot.url + TwilioCaller.path)
+        assert refused.value.status == 503
+
+
+def write_env(image: dockerfiles.Image) -> None:
+    """Mount the file as a pod does: only its group can read it."""
+    env = image.folder / ".env"
+    values = KEYS | PHONE | {"CARTESIA_VOICE_ID": f"'{VOICE}'"}
+    env.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+    if as_user(image):
+        os.chown(env, 0, int(image.user.partition(":")[2]))
+        env.chmod(0o440)
+
+
+def test_the_dockerfile_passes_hadolint(everywhere: list[bots.Project]) -> None:
+    for project in everywhere:
+        file = project.folder / "deploy/Dockerfile"
+        assert bots.must("hadolint", file, cwd=project.folder) == ""
+
+
+def test_the_dockerfile_copies_what_exists(everywhere: list[bots.Project]) -> None:
+    for project in everywhere:
+        sources = dockerfiles.copied(project.folder / "deploy/Dockerfile")
+        files = {name.removeprefix("server/") for name in project.files}
+        assert sources - files == {"uv.lock*"}  # a pattern: there may be none
+        assert {name for name in files if name.endswith(".py")} <= sources
+
+
+def test_nothing_names_pipecat_cloud(everywhere: list[bots.Project]) -> None:
+    for project in everywhere:
+        for name in project.files:
+            if name.startswith("deploy/") or name == "server/self_host.py":
+                text = (project.folder / name).read_text()
+                assert not re.search(r"(?i)pipecat.?cloud|dailyco|cloud-deploy", text), name
+
+
+def test_compose_reads_the_file(everywhere: list[bots.Project]) -> None:
+    """With its own library: the schema, and that everything named is there."""
+    found: set[str] = set()
+    for project in everywhere:
+        (project.server / ".env").touch()
+        file = project.folder / "deploy/compose.yaml"
+        said = bots.must("go", "run", COMPOSE, file.name, cwd=file.parent)
+        model = yaml.safe_load(said)
+        found |= set(model["services"])
+        bot = model["services"]["bot"]
+        build = bot["build"]
+        assert Path(build["context"], build["dockerfile"]).resolve() == file.parent / "Dockerfile"
+        assert Path(model["secrets"]["env"]["file"]) == project.server / ".env"
+        env_of_pod = {e["name"]: e["value"] for e in pod(project)["containers"][0]["env"]}
+        assert bot["environment"] == env_of_pod
+    assert found == {"bot", "calls", "turn", "livekit"}
+
+
+def test_a_cluster_knows_every_field(everywhere: list[bots.Project]) -> None:
+    """By the schemas of Kubernetes, without a server."""
+    for project in everywhere:
+        folder = project.folder / "deploy/kubernetes"
+        names = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
+        assert {*names, "kustomization.yaml"} == {path.name for path in folder.glob("*.yaml")}
+        files = [folder / name for name in names]
+        bots.must("kubernetes-validate", "--strict", *files, cwd=folder)
+
+
+def test_a_pod_holds_conversations_and_lets_them_end(
+    hosted: bots.Project, image: dockerfiles.Image, figures: list[str]
+) -> None:
+    """After SIGTERM, too: only new sessions are refused."""
+    security = pod(hosted)["securityContext"]
+    assert image.user == f"{security['runAsUser']}:{security['runAsGroup']}"
+    assert list((image.folder / ".venv").glob("lib/*/site-packages/pipecat/__pycache__/*.pyc"))
+    write_env(image)
+    who = f"user {image.user}" if as_user(image) else "whoever runs these checks"
+    figures.append(f"the pod of --self-host ran as {who}")
+
+    async def calls() -> None:
+        async with stand_ins() as services, running(hosted, image, services) as bot:
+            container = pod(hosted)["containers"][0]
+            for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                assert await answers(bot, container[probe]["httpGet"]["path"]) == 200
+            health = [part.replace("7860", bot.url.rpartition(":")[2]) for part in image.health]
+            check = await asyncio.create_subprocess_exec(*health, env=image.env)
+            assert await check.wait() == 0
+
+            async with called(bot) as page, socket_clients.call(TwilioCaller, bot.url) as phone:
+                await until(lambda: len(bot.sessions()) == 2, 10)
+                os.kill(bot.process.pid, signal.SIGTERM)
+                await until_it_answers(bot, container["readinessProbe"]["httpGet"]["path"], 503)
+                assert await answers(bot, container["livenessProbe"]["httpGet"]["path"]) == 200
+                await refuses_sessions(bot)
+                await page.say(QUESTION)
+                await page.hear(ANSWER)
+                await phone.say(QUESTION)
+                await phone.hear(ANSWER)
+                assert bot.process.returncode is None
+            async with asyncio.timeout(20):
+                # It ends by the signal; in a container, where it is the first process, with 0.
+                assert await bot.process.wait() == -signal.SIGTERM
+            assert len(bot.sessions()) == 2 and not any(bot.sessions().values())
+            # What uvicorn logs after each WebSocket that was refused.
+            quirk = "ERROR:    ASGI callable returned without completing handshake."
+            assert set(bot.errors()) <= {quirk}
+            said = services.requests("cartesia", "speak")
+            assert {request["voice"]["id"] for request in said} == {VOICE}
+
+    network.run(calls)
+
+
+def test_a_full_pod_takes_no_session_and_calls_end_in_time(
+    hosted: bots.Project, image: dockerfiles.Image
+) -> None:
+    write_env(image)
+
+    async def calls() -> None:
+        limits = {"MAX_SESSIONS": "1", "DRAIN_SECONDS": "1"}
+        async with stand_ins() as services, running(hosted, image, services, **limits) as bot:
+            async with webrtc_client.call(bot.url):
+                await until_it_answers(bot, "/ready", 503)
+                await refuses_sessions(bot)
+            await bot.sessions_end()
+            await until_it_answers(bot, "/ready", 200)
+            async with webrtc_client.call(bot.url):
+                await until_it_answers(bot, "/ready", 503)
+                os.kill(bot.process.pid, signal.SIGTERM)
+                async with asyncio.timeout(20):
+                    await bot.process.wait()
+            assert len(bot.sessions()) == 2 and not any(bot.sessions().values())
+
+    network.run(calls)
+
+
+def test_a_pod_stops_at_once_without_its_keys(
+    hosted: bots.Project, image: dockerfiles.Image
+) -> None:
+    (image.folder / ".env").unlink(missing_ok=True)
+    env = bots.plain_env() | image.env
+    ended = bots.run(*image.entrypoint, cwd=image.folder, env=env, timeout=60)
+    assert ended.returncode == 1
+    for name in KEYS:
+        assert name in ended.stderr
