@@ -1,0 +1,112 @@
+"""What a session costs: the figures behind MAX_SESSIONS, requests and limits of --self-host.
+
+They need a machine with nothing else to do, so this runs by hand: e2e/run -m cost
+"""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+import bots
+import network
+import socket_clients
+import webrtc_client
+from caller import Caller
+from conversation import ANSWER, GREETING, KEYS, QUESTION
+from phones import TwilioCaller
+from services import Cartesia, Deepgram, OpenAI
+from standins import StandIns
+
+pytestmark = pytest.mark.cost
+
+SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
+PHONE = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
+SECONDS = 30  # of conversation that are measured
+
+
+@pytest.fixture(scope="module")
+def hosted(vbot: Path) -> bots.Project:
+    options = ["-t", "rtc_small", "-t", "twilio", *SERVICES, "--self-host"]
+    return bots.installed(vbot, "cost", *options)
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def megabytes(pid: int) -> float:
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(text.partition("Pss:")[2].split()[0]) / 1024
+
+
+class Deaf(Deepgram):
+    """Takes whatever lasted for a while as the question: listening would take time from the bot."""
+
+    async def received(self, ws: web.WebSocketResponse, session: Any, message: Any) -> None:
+        if isinstance(message, dict) and message.get("type") == "Finalize":
+            asked = len(session.audio) > 3 * 2 * session.rate
+            session.audio.clear()
+            await ws.send_json(self._results(QUESTION if asked else ""))
+        else:
+            await super().received(ws, session, message)
+
+
+async def chat(caller: Caller) -> None:
+    """Listen for a while, ask, and so on."""
+    while True:
+        await asyncio.sleep(6)
+        await caller.say(QUESTION)
+
+
+async def talk(way: str, url: str) -> None:
+    if way == "SmallWebRTC":
+        async with webrtc_client.call(url) as page:
+            await page.ready()
+            await chat(page)
+    async with socket_clients.call(TwilioCaller, url) as phone:
+        await chat(phone)
+
+
+@pytest.mark.parametrize("way, most", [("telephone", 8), ("SmallWebRTC", 4)])
+def test_what_a_session_costs(
+    hosted: bots.Project, figures: list[str], way: str, most: int
+) -> None:
+    hosted.write_env(**KEYS, **PHONE)
+    python = hosted.server / ".venv/bin/python"
+    port = bots.free_port()
+
+    async def measure(count: int) -> str:
+        services = StandIns(
+            Deaf(KEYS["DEEPGRAM_API_KEY"], []),
+            OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER}),
+            Cartesia(KEYS["CARTESIA_API_KEY"]),
+        )
+        async with services:
+            env = bots.plain_env() | services.env | {"MAX_SESSIONS": str(most)}
+            command = (python, "self_host.py", "--port", str(port))
+            async with bots.running(
+                *command, cwd=hosted.server, env=env, port=port, path="/ready", name="cost"
+            ) as bot:
+                pid, idle = bot.process.pid, megabytes(bot.process.pid)
+                calls = []
+                for _ in range(count):
+                    calls.append(asyncio.create_task(talk(way, bot.url)))
+                    await asyncio.sleep(1)
+                await asyncio.sleep(8)
+                before = cpu_seconds(pid)
+                await asyncio.sleep(SECONDS)
+                cores, memory = (cpu_seconds(pid) - before) / SECONDS, megabytes(pid)
+                assert sum(bot.sessions().values()) == count
+                assert len(services.requests("cartesia", "speak")) > 2 * count, "too busy"
+                for call in calls:
+                    call.cancel()
+                await asyncio.gather(*calls, return_exceptions=True)
+                return f"{way}, {count}: {cores:.2f} cores, {memory:.0f} MB ({idle:.0f} MB idle)"
+
+    for count in (1, most):
+        figures.append(network.run(lambda count=count: measure(count)))
