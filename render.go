@@ -299,11 +299,11 @@ func render(cfg config, cat *catalog) ([]file, error) {
 func (p project) clientFolders() []string {
 	switch {
 	case p.ClientFramework == clientVanilla:
-		return []string{"shared", "vanilla"}
+		return []string{"shared", "vite", "vanilla"}
 	case p.ClientServer == serverNext:
 		return []string{"shared", "react", "react-nextjs"}
 	case p.ClientFramework == clientReact:
-		return []string{"shared", "react", "react-vite"}
+		return []string{"shared", "vite", "react", "react-vite"}
 	}
 	return nil
 }
@@ -788,9 +788,10 @@ var whatItIs = map[string]string{
 	"client/src/App.tsx":                    "the page",
 	"client/src/app/api/[...path]/route.ts": "forwards requests to the bot",
 	"client/src/main.js":                    "behavior of the page",
+	"client/src/problems.js":                "what the page says if something fails",
 	"client/src/session.js":                 "connects to the bot",
-	"client/src/session.ts":                 "connects to the bot",
-	"client/src/style.css":                  "styles",
+	"client/src/style.css":                  "styles; colors at the top",
+	"client/src/words.js":                   "what the page says",
 	"client/vite.config.js":                 "Vite settings; forwards requests to the bot",
 	"client/vite.config.ts":                 "Vite settings; forwards requests to the bot",
 	"deploy/Dockerfile":                     "the image for your own machines",

@@ -17,7 +17,8 @@ import network
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update", action="store_true", help="write the tables in docs/ anew")
+    what = "write the tables in docs/ and page.txt anew"
+    parser.addoption("--update", action="store_true", help=what)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import re
+import wave
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +17,7 @@ from clients import (
     FAR_AWAY,
     KINDS,
     SCREENSHOTS,
+    TREE,
     Chromium,
     Client,
     Kind,
@@ -26,6 +29,7 @@ from clients import (
     until,
 )
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from scripted import scripted_bot
 from services import Refusing
 from standins import StandIns
 
@@ -36,7 +40,8 @@ TYPED = "And what do you call the city on the river Seine?"
 def client(vbot: Path, request: pytest.FixtureRequest) -> Client:
     """Each client in turn, for a bot like the quickstart's."""
     kind: Kind = request.param
-    made = built(vbot, kind, f"client-{kind.name}", "--transport", "smallwebrtc")
+    transports = ("--transport", "smallwebrtc", "--transport", "websocket")
+    made = built(vbot, kind, f"client-{kind.name}", *transports)
     made.project.write_env(**KEYS)
     return made
 
@@ -72,8 +77,6 @@ async def something_else(port: int, answer: bytes = b"") -> AsyncIterator[asynci
 
 @pytest.mark.alone
 def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: list[str]) -> None:
-    pictures = SCREENSHOTS / client.kind.name
-
     async def visits(browser: Chromium, url: str, bot_port: int) -> None:
         async with browser.visit(url, "microphone") as visit:
             milliseconds = await visit.ready()
@@ -86,13 +89,14 @@ def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: 
             assert await visit.page.title() == client.name
             assert await visit.page.get_by_role("heading", level=1).inner_text() == client.name
             await expect(visit.status).to_have_text("Not connected")
-            await expect(visit.page.get_by_label("Message")).to_be_disabled()
-            await visit.looks(pictures, "not-connected")
+            await expect(visit.page.get_by_label("Message")).to_be_hidden()
 
             await visit.button("Connect").click()
             await visit.alert(f"No bot answers at http://localhost:{bot_port}")
+            await expect(visit.page.get_by_role("alert").locator("code").last).to_have_text(
+                "uv run bot.py"
+            )
             await visit.nothing_left_running()
-            await visit.looks(pictures, "no-bot")
 
         async with browser.visit(url) as visit:  # the microphone is not allowed
             await visit.ready()
@@ -102,9 +106,11 @@ def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: 
 
         async with browser.visit(url.replace("localhost", FAR_AWAY)) as visit:
             await visit.ready()
-            await visit.button("Connect").click()
-            await visit.alert("only over https or on localhost")
-            await visit.nothing_left_running()
+            for button in ("Check the microphone", "Connect"):
+                await visit.button(button).click()
+                await visit.alert("only over https or on localhost")
+                await visit.nothing_left_running()
+                await visit.page.reload()
 
         for status, words in (
             (401, "The bot's host refused to start a session (401)"),
@@ -159,8 +165,6 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
             await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
             await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
             assert await visit.page.evaluate("watched.loudest") > 0.1
-            await visit.looks(pictures, "connected")
-
             await expect(visit.entries("You", QUESTION)).to_have_count(1, timeout=30_000)
             await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
 
@@ -173,18 +177,30 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
             await expect(visit.entries("Bot", ANSWER)).to_have_count(2, timeout=20_000)
 
             heard = await visit.heard()
-            mute = visit.button("Mute")
-            await mute.click()
-            await expect(mute).to_have_attribute("aria-pressed", "true")
+            await visit.button("Mute").click()
             quiet = heard / 1000
             await until(lambda: visit.energy_of(packets=10), lambda e: e < quiet, "it falls silent")
             assert await visit.energy_of(packets=50) < quiet
-            await mute.click()
-            await expect(mute).to_have_attribute("aria-pressed", "false")
+            await visit.button("Unmute").click()
             await until(
                 lambda: visit.energy_of(packets=25), lambda e: e > quiet, "it is heard again"
             )
-            await visit.looks(pictures, "conversation")
+
+            # To speak over the bot, or to type, cuts it off: the log says what it had said.
+            await message.fill(TYPED)
+            await message.press("Enter")
+            await message.fill(TYPED)
+            unsaid = visit.page.locator("li.partial.bot .ahead")  # once the first word is said
+            await expect(unsaid).to_have_text(re.compile(r"^\s*(?!The )\w"), timeout=20_000)
+            await message.press("Enter")
+            await expect(visit.entries("Bot", "cut off")).to_have_count(1)
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(3, timeout=20_000)
+
+            await visit.page.get_by_text("For developers").click()
+            for service in ("Deepgram STT", "OpenAI LLM", "Cartesia TTS"):
+                await expect(visit.page.get_by_role("columnheader", name=service)).to_be_visible()
+            await expect(visit.page.get_by_text(re.compile("Tokens: [1-9]"))).to_be_visible()
+            await expect(visit.page.get_by_label("Events")).to_contain_text("bot-started-speaking")
 
             await visit.button("Disconnect").click()
             await visit.nothing_left_running()
@@ -196,7 +212,8 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
             await expect(visit.entries("Bot", GREETING)).to_have_count(2, timeout=20_000)
 
             # The recording begins anew, and the bot hears it.
-            microphones = visit.page.get_by_label("Microphone")
+            await visit.page.get_by_text("Settings").click()
+            microphones = visit.page.get_by_role("combobox", name="Microphone")
             await expect(microphones.get_by_role("option")).not_to_have_count(1)
             await microphones.select_option(index=1)
             await visit.newest_track_goes_out()
@@ -206,9 +223,11 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
             # A hiccup is not worth a word, a pause is, and after it the session goes on.
             with bot.stopped():
                 await asyncio.sleep(0.7)
-                await expect(visit.status).to_have_text("Connected")
+                await expect(visit.status).to_have_text("Connected", timeout=20_000)
             with bot.stopped():
                 await visit.reconnecting()
+                await expect(visit.page.locator(".mood")).to_have_text("Reconnecting")
+                await visit.page.screenshot(path=pictures / "reconnecting.png")
             await expect(visit.status).to_have_text("Connected")
 
             await bot.die()
@@ -288,7 +307,7 @@ def test_the_page_says_which_key_is_wrong(
             project.bot(services.env, port=port) as bot,
         ):
             for again in range(1 + (refusal is OPENAI)):  # the bot is there for the next one
-                await visit.button("Connect").click()
+                await visit.try_to_connect()
                 seconds = await timed(visit.alert(refusal.words, timeout=30))
                 figures.append(
                     f"{client.kind.name}: {seconds:.1f} s from Connect to {refusal.label}'s refusal"
@@ -315,6 +334,127 @@ def test_the_page_says_which_key_is_wrong(
     network.run(main, timeout=300)
 
 
+def test_every_state_can_be_seen_and_read(
+    client: Client, microphone: Path, request: pytest.FixtureRequest
+) -> None:
+    """With the keyboard alone, and a bot that stays in each state while it is looked at."""
+    pictures = SCREENSHOTS / client.kind.name
+    tree: list[str] = []
+
+    async def state(visit: Visit, name: str, mood: str) -> None:
+        await expect(visit.page.locator(".mood")).to_have_text(mood)
+        said = re.sub(r"localhost:\d+", "localhost:PORT", await visit.tree())
+        tree.append(f"== {name}\n\n{said.replace(client.name, 'NAME')}")
+        await visit.looks(pictures, name, all_of_them=client.kind == KINDS[0])
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            client.served(port) as page,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone", "clipboard-write") as visit,
+        ):
+            await visit.ready()
+            await state(visit, "start", "Ready to talk")
+            await visit.press("button", "Check the microphone")
+            works = visit.page.get_by_text("The microphone works.")
+            await expect(works).to_be_visible(timeout=20_000)
+            await state(visit, "check", "Ready to talk")
+            await visit.press("button", "End the check")
+            await visit.nothing_open("audio")
+
+            await visit.press("button", "Connect")
+            await visit.alert("No bot answers at", timeout=30)
+            await visit.press("button", "Copy")
+            await expect(visit.button("Copied")).to_be_visible()
+            await expect(visit.button("Copy")).to_be_visible()
+            await state(visit, "no-bot", "Something went wrong")
+
+            async with scripted_bot(port) as bot:
+                await visit.page.get_by_text("Settings").press("Enter")
+                await visit.page.get_by_label("Connection").press("ArrowDown")
+                await state(visit, "settings", "Something went wrong")
+                await visit.page.get_by_text("Settings").press("Enter")
+                await visit.press("button", "Retry")
+                await asyncio.wait_for(bot.asked.wait(), 20)
+                await state(visit, "connecting", "Connecting")
+                await bot.send("bot-ready", version="2.1.0")
+                await expect(visit.status).to_have_text("Connected", timeout=20_000)
+                await bot.send("bot-llm-started")
+                await state(visit, "thinking", "Thinking")
+
+                await bot.send("bot-started-speaking")
+                await bot.says(1, GREETING)
+                await bot.send("bot-stopped-speaking")
+                await state(visit, "listening", "Listening")
+                await bot.send("user-started-speaking")
+                await bot.hears("What is the capital", final=False)
+                await state(visit, "hearing", "Hearing you")
+                await bot.hears(QUESTION)
+                await bot.send("user-stopped-speaking")
+                await bot.send("bot-started-speaking")
+                await bot.says(2, "The capital of France", "is a city called Paris.")
+                await bot.send("bot-interrupted")
+                await bot.send("bot-stopped-speaking")
+                await bot.hears("And in Spain?")
+                await bot.send("bot-started-speaking")
+                await bot.says(3, "That is", "Madrid, at the foot of the Sierra de Guadarrama.")
+                async with bot.aloud(GREETING):
+                    stage = visit.page.locator(".stage")
+                    loud = "(stage) => stage.style.getPropertyValue('--level') > 0.3"
+                    await until(lambda: stage.evaluate(loud), bool, "the shape moves")
+                    await state(visit, "speaking", "Speaking")
+                await bot.send("bot-stopped-speaking")
+
+                await visit.press("button", "Mute")
+                await state(visit, "muted", "Muted")
+                await visit.press("button", "Unmute")
+                message = visit.page.get_by_label("Message")
+                await message.press_sequentially("Thank you.")
+                await message.press("Enter")
+                await visit.page.get_by_text("For developers").press("Enter")
+                await visit.looks(pictures, "developers")
+                await visit.page.get_by_text("For developers").press("Enter")
+
+                await bot.send("error", fatal=True, error=OPENAI.words.partition(": ")[2])
+                await visit.alert(OPENAI.words)
+                await state(visit, "wrong-key", "Something went wrong")
+                bot.asked.clear()
+                await visit.press("button", "Retry")
+                await asyncio.wait_for(bot.asked.wait(), 20)
+                await bot.send("bot-ready", version="2.1.0")
+                await expect(visit.status).to_have_text("Connected", timeout=20_000)
+                await visit.press("button", "Disconnect")
+                await visit.nothing_left_running()
+
+    network.run(main, timeout=300)
+    if request.config.getoption("--update") and client.kind == KINDS[0]:
+        TREE.write_text("\n".join(tree))
+    assert TREE.read_text() == "\n".join(tree), "e2e/run test_clients.py --update -k every_state"
+
+
+def test_the_page_says_that_the_microphone_is_silent(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "silence.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 48000, 0, "NONE", ""))
+        file.writeframes(bytes(2 * 48000))
+
+    async def main() -> None:
+        async with (
+            client.served(bots.free_port()) as page,
+            chromium(path) as browser,
+            browser.visit(page.url, "microphone", stop_clock=True) as visit,
+        ):
+            await visit.ready()
+            await visit.button("Check the microphone").click()
+            asked = visit.page.get_by_text("Say something.")
+            await expect(asked).to_be_visible(timeout=20_000)
+            await visit.page.clock.run_for(10_000)
+            await expect(visit.page.get_by_text("No sound from the microphone.")).to_be_visible()
+
+    network.run(main)
+
+
 @pytest.fixture(scope="module")
 def several(vbot: Path) -> Client:
     """A client with the choice between two connections, of a bot that takes video."""
@@ -338,6 +478,7 @@ def test_a_person_connects_another_way(
             browser.visit(page.url, "microphone") as visit,
         ):
             await visit.ready()
+            await visit.page.get_by_text("Settings").click()
             connection = visit.page.get_by_label("Connection")
             await expect(connection.get_by_role("option")).to_have_text(
                 ["SmallWebRTC", "WebSocket"]
@@ -373,6 +514,7 @@ def test_a_person_connects_another_way(
             browser.visit(page.url, "microphone") as visit,
         ):
             await visit.ready()
+            await visit.page.get_by_text("Settings").click()
             await visit.page.get_by_label("Connection").select_option("WebSocket")
             await visit.button("Connect").click()
             told = await timed(visit.alert(REFUSALS[1].words, timeout=30))
@@ -391,8 +533,9 @@ def test_the_bot_sees_the_camera(several: Client, microphone: Path) -> None:
             several.served(bot_port) as page,
             several.project.bot(services.env, port=bot_port) as bot,
             chromium(microphone) as browser,
+            chromium(microphone, "--use-fake-ui-for-media-stream") as agreeing,  # also to screens
         ):
-            async with browser.visit(page.url, "microphone", "camera") as visit:
+            async with agreeing.visit(page.url, "microphone", "camera") as visit:
                 await visit.ready()
                 await visit.connect()
                 assert sorted(await visit.opened()) == ["audio", "video"]
@@ -404,6 +547,14 @@ def test_the_bot_sees_the_camera(several: Client, microphone: Path) -> None:
                 )
                 await visit.measured(lambda now: now["videoOut"] > 10, "video goes out")
                 await visit.looks(SCREENSHOTS / several.kind.name, "camera")
+
+                screen = visit.button("Screen")
+                await screen.click()
+                await expect(screen).to_have_attribute("aria-pressed", "true")
+                await visit.newest_track_goes_out()
+                await screen.click()
+                await expect(screen).to_have_attribute("aria-pressed", "false")
+                await visit.newest_track_goes_out()
 
                 await camera.click()
                 await expect(camera).to_have_attribute("aria-pressed", "false")

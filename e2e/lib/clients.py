@@ -16,7 +16,7 @@ import wave
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -31,6 +31,7 @@ T = TypeVar("T")
 
 SCREENSHOTS = bots.CACHE / "screenshots"
 AXE = bots.CACHE / "browser/node_modules/axe-core/axe.min.js"
+TREE = Path(__file__).parent.parent / "page.txt"
 
 # This machine, but to the browser an address like any other: no page from there is to be trusted
 # with a microphone. 198.51.100.0/24 is set aside for examples (RFC 5737).
@@ -53,13 +54,13 @@ class Kind:
 
 _PREVIEW = ("npm", "run", "preview", "--", "--strictPort", "--port")
 KINDS = (
-    Kind("vanilla", ("--client-framework", "vanilla"), _PREVIEW, 60),
-    Kind("react-vite", ("--client-framework", "react", "--client-server", "vite"), _PREVIEW, 200),
+    Kind("vanilla", ("--client-framework", "vanilla"), _PREVIEW, 12),
+    Kind("react-vite", ("--client-framework", "react", "--client-server", "vite"), _PREVIEW, 85),
     Kind(
         "react-nextjs",
         ("--client-framework", "react", "--client-server", "nextjs"),
         ("npm", "start", "--", "--hostname", "localhost", "--port"),
-        200,
+        155,
     ),
 )
 
@@ -169,7 +170,7 @@ def recording(path: Path) -> Path:
 
 
 # Runs in the page before anything of its own: remembers what the page opens, when its Connect
-# button can be pressed, and how far its meter went.
+# button can be pressed, and how loud it showed the bot.
 _WATCH = """
 {
   const watched = (window.watched = { peers: [], tracks: [], loudest: 0 });
@@ -180,9 +181,9 @@ _WATCH = """
     }
   };
   const media = window.MediaDevices?.prototype; // which an insecure page has not
-  const open = media?.getUserMedia;
-  if (media) {
-    media.getUserMedia = async function (...args) {
+  for (const name of media ? ["getUserMedia", "getDisplayMedia"] : []) {
+    const open = media[name];
+    media[name] = async function (...args) {
       const stream = await open.apply(this, args);
       watched.tracks.push(...stream.getTracks());
       return stream;
@@ -199,8 +200,8 @@ _WATCH = """
     clearInterval(looking);
   }, 5);
   setInterval(() => {
-    const meter = document.querySelector("[role=meter]");
-    watched.loudest = Math.max(watched.loudest, Number(meter?.getAttribute("aria-valuenow") ?? 0));
+    const level = document.querySelector(".stage")?.style.getPropertyValue("--level");
+    watched.loudest = Math.max(watched.loudest, Number(level ?? 0));
   }, 20);
 }
 """
@@ -233,6 +234,40 @@ _END_IN_SIGHT = """
   return !box || bottom(last) <= bottom(box);
 }
 """
+
+
+@dataclass(frozen=True)
+class Look:
+    """A way in which people see the page."""
+
+    name: str
+    width: int
+    height: int
+    scheme: Literal["light", "dark"] = "light"
+    forced: Literal["active", "none"] = "none"
+    text: str = "100%"
+
+
+# The first two differ the most: in them the page is checked for barriers too.
+LOOKS = (
+    Look("1280", 1280, 800),
+    Look("360-dark", 360, 740, "dark"),
+    Look("1280-dark", 1280, 800, "dark"),
+    Look("768", 768, 1024),
+    Look("360", 360, 740),
+    Look("landscape", 740, 360),
+    Look("forced", 1280, 800, forced="active"),
+    Look("200", 1280, 800, text="200%"),
+    Look("360-200", 360, 740, text="200%"),
+)
+
+# Of Chromium's accessibility tree: what it does not read out, what it does, and shorter names.
+_SILENT = ("none", "generic", "InlineTextBox", "ListMarker", "MenuListPopup", "RootWebArea")
+_SILENT += ("strong", "code", "LabelText")
+_STATES = ("disabled", "pressed", "expanded", "focused", "live", "level")
+_ROLES = {"sectionheader": "header", "sectionfooter": "footer", "DisclosureTriangle": "summary"}
+
+Role = Literal["button", "combobox", "textbox"]
 
 
 @dataclass
@@ -283,8 +318,12 @@ class Visit:
         """Wait until the page says that the connection is broken; how many seconds that took."""
         return await timed(expect(self.status).to_have_text("Reconnecting", timeout=10_000))
 
+    async def try_to_connect(self) -> None:
+        name = re.compile("^(Connect|Retry)$")
+        await self.page.get_by_role("button", name=name).click()
+
     async def connect(self) -> None:
-        await self.button("Connect").click()
+        await self.try_to_connect()
         await expect(self.status).to_have_text("Connected", timeout=45_000)
         await expect(self.button("Disconnect")).to_be_visible()
 
@@ -352,28 +391,68 @@ class Visit:
             if v["impact"] in ("serious", "critical")
         ]
 
-    async def looks(self, folder: Path, moment: str) -> None:
-        """Check the page for barriers, light, dark and narrow, and keep a picture of each."""
+    async def looks(self, folder: Path, moment: str, all_of_them: bool = True) -> None:
+        """Check the page for barriers in several looks, and keep a picture of each."""
         folder.mkdir(parents=True, exist_ok=True)
-        wide, narrow = (1280, 800), (320, 640)
-        looks: tuple[tuple[str, Literal["light", "dark"], tuple[int, int]], ...] = (
-            ("light", "light", wide),
-            ("dark", "dark", wide),
-            ("narrow", "light", narrow),
-            ("narrow-dark", "dark", narrow),
-        )
-        for look, scheme, (width, height) in looks:
-            await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            await self.page.set_viewport_size({"width": width, "height": height})
-            assert await self.barriers() == [], f"{moment}, {look}"
+        for look in LOOKS if all_of_them else LOOKS[:1]:
+            await self.page.emulate_media(
+                color_scheme=look.scheme, forced_colors=look.forced, reduced_motion="reduce"
+            )
+            await self.page.set_viewport_size({"width": look.width, "height": look.height})
+            await self.page.evaluate(f"document.documentElement.style.fontSize = '{look.text}'")
+            if look in LOOKS[:2]:
+                barriers = await self.barriers()
+                assert barriers == [], f"{moment}, {look.name}: {barriers}"
             await until(
                 lambda: self.page.evaluate(_END_IN_SIGHT), bool, "the last entry is in sight"
             )
             room = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             assert await self.page.evaluate(room), f"{moment}, {look}: the page scrolls sideways"
-            await self.page.screenshot(path=folder / f"{moment}-{look}.png", full_page=True)
-        await self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
-        await self.page.set_viewport_size({"width": wide[0], "height": wide[1]})
+            await self.page.screenshot(path=folder / f"{moment}-{look.name}.png")
+        await self.page.emulate_media(
+            color_scheme="light", forced_colors="none", reduced_motion="no-preference"
+        )
+        await self.page.evaluate("document.documentElement.style.fontSize = ''")
+        await self.page.set_viewport_size({"width": 1280, "height": 800})
+
+    async def press(self, role: Role, name: str) -> None:
+        """Go to something with the keyboard, where it is seen to be, and press it."""
+        wanted = self.page.get_by_role(role, name=name, exact=True)
+        for _ in range(30):
+            if await self.page.locator(":focus-visible").and_(wanted).count():
+                await self.page.keyboard.press("Enter")
+                return
+            await self.page.keyboard.press("Tab")
+        raise AssertionError(f"no way to {name} with the keyboard")
+
+    async def tree(self) -> str:
+        """What a screen reader finds: Chromium's accessibility tree, as text."""
+        session = await self.page.context.new_cdp_session(self.page)
+        nodes = (await session.send("Accessibility.getFullAXTree"))["nodes"]
+        await session.detach()
+        by_id = {node["nodeId"]: node for node in nodes}
+        lines: list[str] = []
+
+        def add(node: dict[str, Any], depth: int, above: str) -> None:
+            role: str = node["role"]["value"]
+            name: str = node.get("name", {}).get("value", "")
+            told = not node["ignored"] and role not in _SILENT
+            if told and role == "StaticText":
+                if name.strip() not in ("", above):  # a button's word is its name
+                    lines.append("  " * depth + f"text: {name.strip()}")
+                return
+            if told:
+                states = {p["name"]: p["value"].get("value") for p in node.get("properties", ())}
+                said = [f"{s}={states[s]}" for s in _STATES if states.get(s) not in (None, False)]
+                quoted = [f'"{name}"'] if name else []
+                lines.append("  " * depth + " ".join([_ROLES.get(role, role), *quoted, *said]))
+            for child in node.get("childIds", ()):
+                if child in by_id:
+                    add(by_id[child], depth + told, name if told else above)
+
+        # Next.js has an alert of its own beside the page.
+        add(next(n for n in nodes if n["role"]["value"] == "main"), 0, "")
+        return "\n".join(lines) + "\n"
 
 
 async def timed(waiting: Awaitable[None]) -> float:
@@ -439,7 +518,7 @@ class Chromium:
 
 
 @contextlib.asynccontextmanager
-async def chromium(microphone: Path) -> AsyncIterator[Chromium]:
+async def chromium(microphone: Path, *flags: str) -> AsyncIterator[Chromium]:
     """Debian's Chromium, headless, whose microphone plays the recording once for each opening."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
@@ -460,6 +539,7 @@ async def chromium(microphone: Path) -> AsyncIterator[Chromium]:
                 # An absolute path without any "..": else the microphone is silent.
                 f"--use-file-for-fake-audio-capture={microphone.resolve()}%noloop",
                 *(["--allow-loopback-in-peer-connection"] if network.fenced() else []),
+                *flags,
             ],
         )
         try:

@@ -1,51 +1,47 @@
-import type { Session } from "./session";
-import { type TransportName, transports } from "./transports";
+import type { Session } from "./session.js";
 import { useSession } from "./useSession";
+import { actionOf, type Mood } from "./words.js";
 
-/** Connect, disconnect and toggles. */
-export function Controls({ session }: { session: Session }) {
-  const connected = useSession(session, (state) => state.status !== "Not connected");
+/** Connect, disconnect and switches. */
+export function Controls({ session, mood }: { session: Session; mood: Mood }) {
+  const status = useSession(session, (state) => state.status);
   const muted = useSession(session, (state) => state.muted);
   const cameraOn = useSession(session, (state) => state.cameraOn);
-  const transport = useSession(session, (state) => state.transport);
+  const canShare = useSession(session, (state) => state.canShare);
+  const sharing = useSession(session, (state) => state.sharing);
+  const noVideo = useSession(session, (state) => state.transport === "websocket");
 
   return (
-    <section className="controls" aria-label="Session">
-      <label>
-        Connection
-        <select
-          value={transport}
-          disabled={connected}
-          onChange={(event) => session.take(event.target.value as TransportName)}
-        >
-          {Object.entries(transports).map(([name, { label }]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+    <div className="controls">
       <button
         type="button"
-        className="primary"
+        className={mood === "idle" || mood === "failed" ? "main" : "toggle leave"}
         onClick={(event) => {
           if (event.detail > 1) return; // treat a double click as one
-          void (connected ? session.disconnect() : session.connect());
+          void (status === "Not connected" ? session.connect() : session.disconnect());
         }}
       >
-        {connected ? "Disconnect" : "Connect"}
+        {actionOf(mood)}
       </button>
-      <button type="button" aria-pressed={muted} onClick={() => session.mute(!muted)}>
-        Mute
-      </button>
+      {(status === "Connected" || status === "Reconnecting") && (
+        <button type="button" className={muted ? "toggle mute off" : "toggle mute"} onClick={() => session.mute(!muted)}>
+          {muted ? "Unmute" : "Mute"}
+        </button>
+      )}
       <button
         type="button"
+        className="toggle camera"
         aria-pressed={cameraOn}
-        disabled={transport === "websocket"} // it carries only audio
+        disabled={noVideo}
         onClick={() => session.turnCamera(!cameraOn)}
       >
         Camera
       </button>
-    </section>
+      {canShare && (
+        <button type="button" className="toggle screen" aria-pressed={sharing} onClick={() => session.share(!sharing)}>
+          Screen
+        </button>
+      )}
+    </div>
   );
 }

@@ -1,20 +1,17 @@
-import { lazy, Suspense, useEffect, useState } from "react";
-import { Composer } from "./Composer";
-import { Controls } from "./Controls";
-import { ConversationLog } from "./ConversationLog";
-import { Devices } from "./Devices";
-import { Session } from "./session";
+import { useEffect, useState } from "react";
+import { Developer } from "./Developer";
+import { BotAudio } from "./Media";
+import { Session } from "./session.js";
+import { Settings } from "./Settings";
 import { Stage } from "./Stage";
+import { Talk } from "./Talk";
 import { useSession } from "./useSession";
-
-// Loaded for the first session only.
-const Live = lazy(() => import("./Live"));
 
 export function App() {
   const [session] = useState(() => new Session());
   const status = useSession(session, (state) => state.status);
-  const problem = useSession(session, (state) => state.problem);
-  const client = useSession(session, (state) => state.client);
+  const talking = useSession(session, (state) => state.conversation.nextId > 0);
+  const connected = status === "Connected" || status === "Reconnecting";
 
   useEffect(() => {
     const leave = () => void session.disconnect();
@@ -26,25 +23,20 @@ export function App() {
   }, [session]);
 
   return (
-    <main>
+    <main data-view={connected || talking ? "talk" : "start"}>
       <header>
         <h1>client-react-nextjs-everything</h1>
-        <p role="status" className="status">
+        <p role="status" className="status" data-status={status}>
           {status}
         </p>
       </header>
-      <p role="alert">{problem}</p>
-      <Controls session={session} />
-      <Devices session={session} />
-      {client ? (
-        <Suspense fallback={<Stage />}>
-          <Live client={client} session={session} />
-        </Suspense>
-      ) : (
-        <Stage />
-      )}
-      <ConversationLog session={session} />
-      <Composer session={session} />
+      <Stage session={session} />
+      <Talk session={session} />
+      <footer>
+        <Settings session={session} />
+        <Developer session={session} />
+      </footer>
+      <BotAudio session={session} />
     </main>
   );
 }

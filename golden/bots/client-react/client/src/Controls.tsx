@@ -1,26 +1,29 @@
-import type { Session } from "./session";
+import type { Session } from "./session.js";
 import { useSession } from "./useSession";
+import { actionOf, type Mood } from "./words.js";
 
-/** Connect, disconnect and toggles. */
-export function Controls({ session }: { session: Session }) {
-  const connected = useSession(session, (state) => state.status !== "Not connected");
+/** Connect, disconnect and switches. */
+export function Controls({ session, mood }: { session: Session; mood: Mood }) {
+  const status = useSession(session, (state) => state.status);
   const muted = useSession(session, (state) => state.muted);
 
   return (
-    <section className="controls" aria-label="Session">
+    <div className="controls">
       <button
         type="button"
-        className="primary"
+        className={mood === "idle" || mood === "failed" ? "main" : "toggle leave"}
         onClick={(event) => {
           if (event.detail > 1) return; // treat a double click as one
-          void (connected ? session.disconnect() : session.connect());
+          void (status === "Not connected" ? session.connect() : session.disconnect());
         }}
       >
-        {connected ? "Disconnect" : "Connect"}
+        {actionOf(mood)}
       </button>
-      <button type="button" aria-pressed={muted} onClick={() => session.mute(!muted)}>
-        Mute
-      </button>
-    </section>
+      {(status === "Connected" || status === "Reconnecting") && (
+        <button type="button" className={muted ? "toggle mute off" : "toggle mute"} onClick={() => session.mute(!muted)}>
+          {muted ? "Unmute" : "Mute"}
+        </button>
+      )}
+    </div>
   );
 }

@@ -1,11 +1,63 @@
-import type { ReactNode } from "react";
-import { Volume } from "./Volume";
+import { useEffect, useRef } from "react";
+import { Controls } from "./Controls";
+import { showLevels } from "./presence.js";
+import { ProblemBox } from "./ProblemBox";
+import type { Session } from "./session.js";
+import { useSession } from "./useSession";
+import { hintOf, moodOf, wordOf } from "./words.js";
 
-interface StageProps {
-  volume?: ReactNode;
-}
+/** The bot, and what to do. */
+export function Stage({ session }: { session: Session }) {
+  const mood = useSession(session, moodOf);
+  const hint = useSession(session, hintOf);
+  const open = useSession(session, (state) => state.microphone !== "off");
+  const checking = useSession(session, (state) => state.checking);
+  const idle = useSession(session, (state) => state.status === "Not connected");
+  const stage = useRef<HTMLElement>(null);
 
-/** Shows and plays a session; empty without one. */
-export function Stage({ volume }: StageProps) {
-  return volume || <Volume level={0} />;
+  useEffect(() => (stage.current ? showLevels(stage.current, session) : undefined), [session]);
+
+  return (
+    <section className="stage" data-mood={mood} aria-label="Session" ref={stage}>
+      <div className="presence" aria-hidden="true">
+        <div className="ring" />
+        <div className="ring" />
+        <div className="core">
+          <i />
+          <i />
+          <i />
+          <i />
+          <i />
+        </div>
+      </div>
+      <p className="mood">{wordOf(mood)}</p>
+      {open && (
+        <div className="level">
+          <div
+            className="meter"
+            role="meter"
+            aria-label="Microphone level"
+            aria-valuemin={0}
+            aria-valuemax={1}
+            aria-valuenow={0}
+          />
+        </div>
+      )}
+      <ProblemBox session={session} />
+      {mood === "idle" && (
+        <p className="lead">
+          Press Connect and allow the microphone when the browser asks. The bot greets you; then just talk.
+        </p>
+      )}
+      <Controls session={session} mood={mood} />
+      {idle && (
+        <button type="button" className="quiet" onClick={() => void (checking ? session.stopCheck() : session.check())}>
+          {checking ? "End the check" : "Check the microphone"}
+        </button>
+      )}
+      <p className="hint" aria-live="polite">
+        {hint}
+      </p>
+    </section>
+  );
 }

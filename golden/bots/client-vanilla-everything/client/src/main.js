@@ -1,134 +1,123 @@
 // @ts-check
-/** The page: its buttons and the state of the session. */
-import { Conversation } from "./conversation.js";
-import { watchDevices } from "./devices.js";
-import { Meter } from "./meter.js";
+/** The page: shows the state of the session, and passes on what the person does. */
+import { asText } from "./measurements.js";
+import { showLevels } from "./presence.js";
 import { deviceProblem } from "./problems.js";
+import { followEnd } from "./scroll.js";
 import { Session } from "./session.js";
-import { defaultTransport } from "./transports.js";
+import { copyOnClick, showConversation, showMeasurements, showProblem } from "./views.js";
+import { actionOf, hintOf, moodOf, wordOf } from "./words.js";
 
 /** @returns {any} the element of index.html with the id */
 const element = (/** @type {string} */ id) => document.getElementById(id);
 
+const session = new Session();
 const connect = element("connect");
-const mute = element("mute");
-const microphone = element("microphone");
+const message = element("message");
 const speaker = element("speaker");
 const botAudio = element("botAudio");
-const message = element("message");
-const connection = element("connection");
-const camera = element("camera");
-const cameraDevice = element("cameraDevice");
-
-const meter = new Meter(element("volume"));
-const conversation = new Conversation(element("conversation"), element("entries"), element("unfinished"));
 const canChooseSpeaker = "setSinkId" in HTMLMediaElement.prototype;
-const refreshDevices = watchDevices({
-  audioinput: microphone,
-  ...(canChooseSpeaker && { audiooutput: speaker }),
-  videoinput: cameraDevice,
-});
 
-/** Shows a problem; "" removes it. */
-function show(/** @type {string} */ words) {
-  element("problem").textContent = words;
+/** Shows a track; a new stream only for a new track, because each one starts anew. */
+function play(/** @type {HTMLMediaElement} */ media, /** @type {MediaStreamTrack | undefined} */ track) {
+  const stream = /** @type {MediaStream | null} */ (media.srcObject);
+  if (stream?.getTracks()[0] === track) return;
+  media.srcObject = track ? new MediaStream([track]) : null;
 }
 
-const session = new Session({
-  onStatus(status) {
-    element("status").textContent = status;
-    connect.textContent = status === "Not connected" ? "Connect" : "Disconnect";
-    connection.disabled = status !== "Not connected";
-    message.disabled = status !== "Connected" && status !== "Reconnecting";
-    element("send").disabled = status !== "Connected";
-    if (status === "Not connected") {
-      conversation.end();
-      meter.stop();
-    }
-  },
-  onProblem: show,
-  onDevicesAllowed: refreshDevices,
-  onTrack(track, local) {
-    if (track.kind === "audio" && !local) {
-      botAudio.srcObject = new MediaStream([track]);
-      meter.listen(track);
-    }
-    if (track.kind === "video" && !local) element("botVideo").srcObject = new MediaStream([track]);
-    if (track.kind === "video" && local) element("ownVideo").srcObject = new MediaStream([track]);
-  },
-  onTrackEnd(track, local) {
-    if (track.kind === "video" && !local) element("botVideo").srcObject = null;
-    if (track.kind === "video" && local) element("ownVideo").srcObject = null;
-    if (track.kind === "audio" && !local) meter.stop();
-  },
-  onBotLevel: (level) => meter.show(level),
-  onUserText: (data) => conversation.userText(data),
-  onBotText: (data) => conversation.botText(data),
-  onBotStopped() {
-    conversation.botStopped();
-    meter.show(0); // no more audio to measure
-  },
-});
-
-const pressed = (/** @type {Element} */ button) => button.getAttribute("aria-pressed") === "true";
-
-/** Toggles a button and returns whether it is now pressed. */
-function toggle(/** @type {Element} */ button) {
-  button.setAttribute("aria-pressed", String(!pressed(button)));
-  return pressed(button);
+function showDevices(
+  /** @type {HTMLSelectElement} */ select,
+  /** @type {MediaDeviceKind} */ kind,
+  /** @type {string} */ chosen,
+) {
+  const known = session.state.devices.filter((device) => device.kind === kind);
+  const names = known.map(({ deviceId }) => deviceId).join();
+  if (select.dataset.names !== names) {
+    select.dataset.names = names;
+    select.replaceChildren(new Option("Default", ""), ...known.map((d) => new Option(d.label, d.deviceId)));
+  }
+  select.value = known.some(({ deviceId }) => deviceId === chosen) ? chosen : "";
 }
+
+function show() {
+  const { state } = session;
+  const { status, conversation, microphone, checking } = state;
+  const connected = status === "Connected" || status === "Reconnecting";
+  const mood = moodOf(state);
+  element("page").dataset.view = connected || conversation.nextId > 0 ? "talk" : "start";
+  element("stage").dataset.mood = mood;
+  element("status").textContent = element("status").dataset.status = status;
+  element("mood").textContent = wordOf(mood);
+  element("lead").hidden = mood !== "idle";
+  showProblem(element("problem"), state.problem, connected ? () => session.report() : undefined);
+
+  connect.textContent = actionOf(mood);
+  connect.className = mood === "idle" || mood === "failed" ? "main" : "toggle leave";
+  element("mute").hidden = !connected;
+  element("mute").textContent = state.muted ? "Unmute" : "Mute";
+  element("mute").className = state.muted ? "toggle mute off" : "toggle mute";
+  element("camera").setAttribute("aria-pressed", String(state.cameraOn));
+  element("screen").hidden = !state.canShare;
+  element("screen").setAttribute("aria-pressed", String(state.sharing));
+  element("camera").disabled = element("cameraDevice").disabled = state.transport === "websocket"; // carries only audio
+
+  element("check").hidden = status !== "Not connected";
+  element("check").textContent = checking ? "End the check" : "Check the microphone";
+  element("level").hidden = microphone === "off";
+  element("microphoneHint").textContent = hintOf(state);
+
+  element("conversationHint").hidden = !connected || conversation.nextId > 0;
+  showConversation(conversation, element("finished"), element("unfinished"));
+  message.disabled = !connected;
+  element("send").disabled = status !== "Connected";
+  if (element("developer").open) showMeasurements(state.measurements, element("developer"));
+  element("connection").disabled = status !== "Not connected";
+  showDevices(element("microphone"), "audioinput", state.chosen.microphone);
+  showDevices(speaker, "audiooutput", state.chosen.speaker);
+  play(botAudio, state.botAudio);
+  play(element("botVideo"), state.botVideo);
+  element("botVideo").hidden = !state.botVideo;
+  showDevices(element("cameraDevice"), "videoinput", state.chosen.camera);
+  play(element("ownVideo"), state.ownVideo);
+  element("ownVideo").hidden = !state.ownVideo;
+  element("ownVideo").className = state.sharing ? "own-video shared" : "own-video";
+}
+
+session.subscribe(show);
+session.watchDevices();
+showLevels(element("stage"), session);
+followEnd(element("conversation"));
 
 connect.addEventListener("click", (/** @type {MouseEvent} */ { detail }) => {
   if (detail > 1) return; // treat a double click as one
-  if (session.status !== "Not connected") return session.disconnect();
-  show("");
-  return session.connect({
-    transport: connection.value || defaultTransport,
-    microphone: !pressed(mute),
-    camera: !camera.disabled && pressed(camera),
-    devices: {
-      microphone: microphone.value,
-      speaker: speaker.value,
-      camera: cameraDevice.value,
-    },
-  });
+  void (session.state.status === "Not connected" ? session.connect() : session.disconnect());
 });
-
-mute.addEventListener("click", () => {
-  const muted = toggle(mute);
-  session.client?.enableMic(!muted);
-});
-
-microphone.addEventListener("change", () => session.client?.updateMic(microphone.value));
-
-camera.addEventListener("click", () => {
-  const on = toggle(camera);
-  session.client?.enableCam(on);
-});
-
-cameraDevice.addEventListener("change", () => session.client?.updateCam(cameraDevice.value));
-
-const fitCamera = () => {
-  camera.disabled = cameraDevice.disabled = connection.value === "websocket"; // carries only audio
-};
-connection.addEventListener("change", fitCamera);
-fitCamera();
-
+element("mute").addEventListener("click", () => session.mute(!session.state.muted));
+element("camera").addEventListener("click", () => session.turnCamera(!session.state.cameraOn));
+element("screen").addEventListener("click", () => session.share(!session.state.sharing));
+element("check").addEventListener("click", () => void (session.state.checking ? session.stopCheck() : session.check()));
+element("connection").addEventListener("change", () => session.take(element("connection").value));
+element("microphone").addEventListener("change", () => session.choose({ microphone: element("microphone").value }));
+element("cameraDevice").addEventListener("change", () => session.choose({ camera: element("cameraDevice").value }));
 element("speakers").hidden = !canChooseSpeaker;
 speaker.addEventListener("change", () => {
-  botAudio.setSinkId(speaker.value).catch((/** @type {unknown} */ error) => show(deviceProblem(error, "speaker")));
-  session.client?.updateSpeaker(speaker.value);
+  session.choose({ speaker: speaker.value });
+  botAudio.setSinkId(speaker.value).catch((/** @type {unknown} */ error) => {
+    session.report(deviceProblem(error, "speaker"));
+  });
 });
 
 element("composer").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
   const text = message.value.trim();
-  if (!text) return;
-  conversation.typed(text);
-  void session.client?.sendText(text);
+  if (text) session.send(text);
   message.value = "";
 });
 
+element("developer").addEventListener("toggle", show);
+copyOnClick(element("copyEvents"), () => asText(session.state.measurements));
+
 window.addEventListener("pagehide", () => session.disconnect());
 
+show();
 connect.disabled = false;

@@ -1,0 +1,33 @@
+import { useEffect, useRef } from "react";
+import { deviceProblem } from "./problems.js";
+import type { Session } from "./session.js";
+import { useSession } from "./useSession";
+
+/** Plays the bot's audio on the chosen speaker. */
+export function BotAudio({ session }: { session: Session }) {
+  const element = useRef<HTMLAudioElement>(null);
+  const track = useSession(session, (state) => state.botAudio);
+  const speaker = useSession(session, (state) => state.chosen.speaker);
+
+  useEffect(() => {
+    if (element.current) element.current.srcObject = track ? new MediaStream([track]) : null;
+  }, [track]);
+
+  useEffect(() => {
+    // Not every browser supports this.
+    element.current?.setSinkId?.(speaker).catch((error: unknown) => session.report(deviceProblem(error, "speaker")));
+  }, [session, speaker]);
+
+  return <audio ref={element} autoPlay />;
+}
+
+/** Shows a picture. */
+export function Video({ track, ...attributes }: { track: MediaStreamTrack; className: string; "aria-label": string }) {
+  const element = useRef<HTMLVideoElement>(null);
+
+  useEffect(() => {
+    if (element.current) element.current.srcObject = new MediaStream([track]);
+  }, [track]);
+
+  return <video ref={element} autoPlay playsInline muted {...attributes} />;
+}

@@ -1,0 +1,27 @@
+// @ts-check
+/** Settings from .env; see .env.example. */
+
+/** Where sessions start: the path or URL of the bot's /start. @type {string} */
+export const startPath = import.meta.env.VITE_START_URL || "/start";
+
+/** Whether to use the default media manager of the transport's package. */
+export const packageMediaManager = import.meta.env.VITE_MEDIA_MANAGER === "daily";
+
+/** Whether to ask the bot's host for STUN and TURN servers, which help behind firewalls. */
+export const askForIceServers = import.meta.env.VITE_ICE_SERVERS === "default";
+
+/**
+ * The bot answers with its own address. The page connects to the host that served /start.
+ *
+ * @param {string} answered
+ * @param {string} startUrl
+ */
+export function webSocketUrl(answered, startUrl) {
+  const url = new URL(answered);
+  if (url.pathname.startsWith("/ws-client")) {
+    const { protocol, host } = new URL(startUrl);
+    url.protocol = protocol.replace("http", "ws");
+    url.host = host;
+  }
+  return url.href;
+}

@@ -1,0 +1,31 @@
+import { CopyButton } from "./CopyButton";
+import { parts } from "./problems.js";
+import type { Session } from "./session.js";
+import { useSession } from "./useSession";
+
+/** What went wrong and what to do. Empty, it stays there for screen readers, which hear of what comes into it. */
+export function ProblemBox({ session }: { session: Session }) {
+  const problem = useSession(session, (state) => state.problem);
+  const connected = useSession(session, ({ status }) => status === "Connected" || status === "Reconnecting");
+  if (!problem) return <div role="alert" />;
+
+  const { what, todo } = parts(problem);
+  return (
+    <div role="alert">
+      <p>
+        <strong>{what}</strong> {todo.map((piece, i) => (i % 2 ? <code key={piece}>{piece}</code> : piece))}
+      </p>
+      {problem.command && (
+        <div className="command">
+          <code>{problem.command}</code>
+          <CopyButton label="Copy" text={() => problem.command ?? ""} />
+        </div>
+      )}
+      {connected && (
+        <button type="button" onClick={() => session.report()}>
+          Dismiss
+        </button>
+      )}
+    </div>
+  );
+}
