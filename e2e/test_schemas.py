@@ -75,8 +75,14 @@ def test_transcripts(schemas: dict[str, Any]) -> None:
     for file, line, value in found:
         name = ""
         for word in shlex.split(line):
-            name = next((n for n in (f"{name}-{word}", word) if any(
-                s == n or s.startswith(n + "-") for s in schemas)), name)
+            name = next(
+                (
+                    n
+                    for n in (f"{name}-{word}", word)
+                    if any(s == n or s.startswith(n + "-") for s in schemas)
+                ),
+                name,
+            )
         mine = {n: s for n, s in schemas.items() if n == name or n.startswith(name + "-")}
         mine["help"] = schemas["help"]
         try:

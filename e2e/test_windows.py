@@ -85,7 +85,9 @@ def test_wizard_at_a_console(program: Path) -> None:
 
 def test_hidden_prompt_at_a_console(program: Path) -> None:
     config = program.parent / "config.json"
-    console = Console(program, "cloud", "login", VBOT_CONFIG=config.name, VBOT_API_URL="http://127.0.0.1:9")
+    console = Console(
+        program, "cloud", "login", VBOT_CONFIG=config.name, VBOT_API_URL="http://127.0.0.1:9"
+    )
     console.wait_for("Token (hidden):")
     console.type("pcc_pat_hidden")
     console.wait_for("nothing answers at 127.0.0.1:9")
