@@ -35,6 +35,13 @@ Bot options (any of them disables the questions):
 
 An ID is a name such as deepgram, or an id from --list-options.
 
+Options of pipecat init; a file from its --dry-run works with --config, too:
+      --enable-krisp, --no-enable-krisp
+                              the same as --enable-noise-cancel
+      --context-hub, --no-context-hub
+                              refused (run pipecat context-hub install);
+                              the second has nothing to do
+
 Other options:
       --list-options          print the ids that options take, as JSON
       --describe-options[=KIND]
@@ -69,6 +76,7 @@ type initOptions struct {
 	overwriteGuide bool
 	noInput        bool
 	verbose        bool
+	contextHub     *bool
 }
 
 func setupInit(inv *invocation) runFunc {
@@ -83,6 +91,13 @@ func setupInit(inv *invocation) runFunc {
 			put := func(on bool) { o.said[opt] = answer{on: on, flag: true} }
 			inv.set.Var(toggle{put, true}, opt.flag, "")
 			inv.set.Var(toggle{put, false}, "no-"+opt.flag, "")
+			if opt.peer != "" {
+				name := strings.ReplaceAll(opt.peer, "_", "-")
+				take := func(on bool) { o.said[opt] = answer{on: on, flag: true, taken: "--" + name} }
+				inv.set.Var(toggle{take, true}, name, "")
+				inv.set.Var(toggle{take, false}, "no-"+name, "")
+				inv.fields[name], inv.fields["no-"+name] = opt.key, opt.key
+			}
 		case opt.list != nil:
 			textFlag(inv.set, func(s string) {
 				o.said[opt] = answer{list: append(o.said[opt].list, s), flag: true}
@@ -97,6 +112,9 @@ func setupInit(inv *invocation) runFunc {
 	boolFlag(inv.set, &o.overwriteGuide, "overwrite-guide")
 	boolFlag(inv.set, &o.noInput, "no-input")
 	boolFlag(inv.set, &o.verbose, "verbose")
+	hub := func(on bool) { o.contextHub = &on }
+	inv.set.Var(toggle{hub, true}, "context-hub", "")
+	inv.set.Var(toggle{hub, false}, "no-context-hub", "")
 	inv.insteadFlag(listOptions, "list-options")
 	inv.set.Var(describeFlag{inv}, "describe-options", "")
 	return o.run
@@ -112,6 +130,12 @@ func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []s
 		if target = args[0]; target == "" {
 			return usageError("the directory's name is empty")
 		}
+	}
+	if o.contextHub != nil && *o.contextHub {
+		return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: "context_hub", where: "--context-hub",
+			Message: "vbot runs no other program; register the hub with `pipecat context-hub install`"}}}
+	} else if o.contextHub != nil {
+		a.note("--no-context-hub: nothing to do, as vbot registers no hub")
 	}
 	switch {
 	case target == "quickstart":
@@ -183,6 +207,13 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 			hint = "`vbot init --help` ends with complete examples"
 		}
 		return &failure{Code: codeInvalidConfig, Problems: problems, hint: hint}
+	}
+	for _, opt := range options {
+		if name := o.said[opt].taken; strings.HasPrefix(name, "--") {
+			a.note("%s is taken for --%s", name, opt.flag)
+		} else if name != "" {
+			a.note("%s is taken for %s", name, opt.key)
+		}
 	}
 	for _, l := range left {
 		a.note("ignoring %s from the configuration file: %s", l.what, l.why)

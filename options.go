@@ -65,6 +65,7 @@ func (c config) hasTransport(id string) bool { return slices.Contains(c.Transpor
 // the table. Rules that involve several options are in resolve.go.
 type option struct {
 	key   string // in the configuration
+	peer  string // the key for it in a configuration of `pipecat init`, if that differs
 	flag  string
 	short string // the flag's short form, or ""
 
@@ -188,7 +189,7 @@ var (
 		turn: 16, ask: "Add files to deploy it to Pipecat Cloud?", label: "Deployment", yes: "Dockerfile, cloud-deploy.toml", no: "none",
 	}
 	optNoiseCancel = &option{
-		key: "enable_noise_cancel", flag: "enable-noise-cancel", toggle: func(c *config) *bool { return &c.EnableNoiseCancel },
+		key: "enable_noise_cancel", peer: "enable_krisp", flag: "enable-noise-cancel", toggle: func(c *config) *bool { return &c.EnableNoiseCancel },
 		help: "filter noise; needs cloud deployment\n(default: no)",
 		turn: 14, label: "noise cancelling", note: "by Krisp, on Pipecat Cloud",
 	}
@@ -241,7 +242,7 @@ var dialed = map[string]*option{"rtc_hosted_pstn": optPSTNMode, "tel_a_rtc_hoste
 // optionOf returns the option with the key, or nil.
 func optionOf(key string) *option {
 	for _, o := range options {
-		if o.key == key {
+		if key != "" && (o.key == key || o.peer == key) {
 			return o
 		}
 	}
@@ -308,8 +309,9 @@ type answer struct {
 	text   string
 	list   []string
 	on     bool
-	flag   bool // given on the command line, not in the configuration file
-	broken bool // unusable, and already reported
+	taken  string // the name that `pipecat init` has for the option, if that was given
+	flag   bool   // given on the command line, not in the configuration file
+	broken bool   // unusable, and already reported
 }
 
 // answers holds the given values by option.
@@ -382,6 +384,13 @@ func parseConfig(name string, data []byte) (answers, []problem) {
 		switch {
 		case key == "$schema": // for editors; see `vbot schema`
 			continue
+		case key == "generate_client": // of `pipecat init`, beside client_framework
+			if on, ok := value.(bool); !ok {
+				wrong(key, here, "%s: expected true or false, not %s", key, jsonType(value))
+			} else if _, ok := said[optClient]; !ok && !on {
+				said[optClient] = answer{text: clientNone, taken: key, at: at(here)}
+			}
+			continue
 		case o == nil:
 			wrong(key, begins, "unknown key %q%s", key, didYouMean(nearestKey(key)))
 			continue
@@ -397,7 +406,9 @@ func parseConfig(name string, data []byte) (answers, []problem) {
 		if message != "" {
 			wrong(key, here, "%s: %s", key, message)
 		}
-		got.at = at(here)
+		if got.at = at(here); key != o.key {
+			got.taken = key
+		}
 		said[o] = got
 	}
 	dec.Token()

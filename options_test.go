@@ -248,3 +248,20 @@ func TestNearestOfALongWord(t *testing.T) {
 		t.Errorf("%.0f allocations", got)
 	}
 }
+
+// What `pipecat init` calls otherwise is taken, and a sentence says for what.
+func TestNamesOfPipecatInit(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "peer.json", `{"project_name": "x", "bot_type": "web", "transports": ["daily"], "mode": "realtime",
+ "realtime_service": "openai_realtime", "enable_krisp": true, "generate_client": false, "client_framework": null}`)
+	put(t, dir, "twice.json", `{"enable_krisp": true, "enable_noise_cancel": true, "generate_client": "yes"}`)
+	var all []byte
+	for _, args := range []string{
+		"x --config peer.json --dry-run",
+		"x --config peer.json --dry-run --no-enable-krisp --no-context-hub --client-framework vanilla",
+		"x --config twice.json --no-input", "x --context-hub", "quickstart --enable-krisp", "x --enable-krisp=perhaps",
+	} {
+		all = append(all, vbot(t, dir, append([]string{"init"}, strings.Fields(args)...)...).transcript(dir)...)
+	}
+	golden(t, "config/pipecat-init.txt", all)
+}

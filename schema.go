@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"reflect"
@@ -129,7 +130,7 @@ func schemaOf(t reflect.Type) map[string]any {
 // Ids and real names are listed, as far as they are fixed.
 func configSchema() map[string]any {
 	cat := newCatalog()
-	properties := map[string]any{"$schema": map[string]any{"type": "string"}}
+	properties := map[string]any{"$schema": map[string]any{"type": "string"}, "generate_client": map[string]any{"type": "boolean"}}
 	for _, o := range options {
 		words := o.allowed()
 		if o.kind != "" {
@@ -150,9 +151,11 @@ func configSchema() map[string]any {
 		default:
 			value = text
 		}
-		properties[o.key] = map[string]any{
-			"description": strings.ReplaceAll(o.help, "\n", " "),
-			"anyOf":       []any{value, map[string]any{"type": "null"}},
+		for _, key := range []string{o.key, cmp.Or(o.peer, o.key)} {
+			properties[key] = map[string]any{
+				"description": strings.ReplaceAll(o.help, "\n", " "),
+				"anyOf":       []any{value, map[string]any{"type": "null"}},
+			}
 		}
 	}
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
