@@ -337,9 +337,7 @@ func TestTargetForms(t *testing.T) {
 // A guide that is a link stays, and is not said to differ: nobody read it.
 func TestGuideThatIsALink(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Symlink("elsewhere", filepath.Join(dir, "AGENTS.md")); err != nil {
-		skip(t, err)
-	}
+	symlink(t, "elsewhere", filepath.Join(dir, "AGENTS.md"))
 	r := vbot(t, dir, "init", ".", "--no-input")
 	r.wantCode(t, 0)
 	if !strings.Contains(r.stderr, "kept AGENTS.md, which is a link or cannot be read\n") {

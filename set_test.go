@@ -162,7 +162,7 @@ func TestValueFiles(t *testing.T) {
 	}
 
 	put(t, dir, "empty", "")
-	put(t, dir, "nul", "hunter2\x00")
+	put(t, dir, "zero", "hunter2\x00")
 	put(t, dir, "latin1", "hunter2\xe9")
 	put(t, dir, "-", "a file")
 	large, err := os.Create(filepath.Join(dir, "large"))
@@ -175,7 +175,7 @@ func TestValueFiles(t *testing.T) {
 	}
 	s = newStandin(t)
 	args = []string{"cloud", "secrets", "set", "fresh", "--skip", "SAME=1"}
-	for _, arg := range []string{"EMPTY=empty", "NUL=nul", "LATIN=latin1", "LARGE=large", "DIR=.", "NONE=hunter2-as-a-value", "SAME=-", "hunter2", "PATH=", "bad key=hunter2", "=hunter2"} {
+	for _, arg := range []string{"EMPTY=empty", "NUL=zero", "LATIN=latin1", "LARGE=large", "DIR=.", "NONE=hunter2-as-a-value", "SAME=-", "hunter2", "PATH=", "bad key=hunter2", "=hunter2"} {
 		args = append(args, "--value-file="+arg)
 	}
 	for _, end := range []string{"", "-json"} {

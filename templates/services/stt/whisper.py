@@ -3,7 +3,7 @@
 # names: whisper, whisper_stt, whisper_local
 # extras: whisper
 # flags: local
-# env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: model (792 MB) or folder
+# env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: id or folder (792 MB)
 # host: huggingface.co: the model, at the first start
 # host: *.hf.co: its files
 import os
