@@ -34,7 +34,7 @@ const aliases = ["", "default", "communications"];
  * @property {string} transport - a name in transports.js
  * @property {boolean} muted
  * @property {boolean} cameraOn
- * @property {boolean} canShare - the screen, in this session
+ * @property {boolean} canShare - whether the screen can be shared
  * @property {boolean} sharing - the screen is shown in place of the camera
  * @property {"off" | "open" | "heard" | "silent"} microphone - as far as can be told
  * @property {boolean} checking - the microphone is open without a session
