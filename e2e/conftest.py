@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.exit("these checks are started with e2e/run", returncode=2)
     config.addinivalue_line("markers", "cluster: it takes minutes, so only `-m cluster` runs it")
     config.addinivalue_line("markers", "cost: it needs an idle machine; only `-m cost` runs it")
-    config.addinivalue_line("markers", "alone: it measures time, so no other worker runs meanwhile")
+    config.addinivalue_line("markers", "alone: it needs all cores; the other worker waits")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

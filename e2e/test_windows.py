@@ -60,6 +60,7 @@ class Console:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
+@pytest.mark.alone  # it keeps every core busy, and a conversation beside it would stutter
 def test_go_tests() -> None:
     """Paths, refusals, JSON, writing and undoing: all that `go test` tries elsewhere."""
     command = ["go", "test", "-exec", str(WINE), "./..."]
