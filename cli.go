@@ -52,10 +52,16 @@ func (a *app) note(format string, args ...any) {
 	fmt.Fprintln(a.stderr, printable(fmt.Sprintf(format, args...)))
 }
 
+// isDumb reports whether the terminal knows neither colours nor cursor movement, or
+// is unknown, as on Windows.
+func (a *app) isDumb() bool {
+	kind := a.getenv("TERM")
+	return kind == "" || kind == "dumb"
+}
+
 // colours reports whether stderr shows colours.
 func (a *app) colours() bool {
-	kind := a.getenv("TERM")
-	return tty.IsTerminal(a.stderr) && kind != "" && kind != "dumb" && a.getenv("NO_COLOR") == ""
+	return tty.IsTerminal(a.stderr) && !a.isDumb() && a.getenv("NO_COLOR") == ""
 }
 
 // A command is one word of the command line. It either runs, has subcommands, or is

@@ -57,8 +57,7 @@ func (a *app) prompter() (prompter, error) {
 		if !ok {
 			return prompter{}, errors.New("cannot ask: stdin is not a terminal")
 		}
-		kind := a.getenv("TERM")
-		plain := kind == "" || kind == "dumb" || a.getenv("VBOT_PLAIN_PROMPTS") != ""
+		plain := a.isDumb() || a.getenv("VBOT_PLAIN_PROMPTS") != ""
 		a.terminal.Store(tty.Open(in, a.stderr, plain, a.getenv("NO_COLOR") == ""))
 	}
 	return prompter{Terminal: a.terminal.Load()}, nil
