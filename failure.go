@@ -44,6 +44,12 @@ type failure struct {
 	err      error  // the cause, or nil
 }
 
+// A failureEnvelope is what --json prints when a command fails.
+type failureEnvelope struct {
+	Error  failureAnswer `json:"error"`
+	Result any           `json:"result,omitempty"` // what a success would have printed
+}
+
 // A failureAnswer is the JSON of a failure.
 type failureAnswer struct {
 	Code       string    `json:"code" enum:"usage,invalid_config,conflict,declined,interrupted,io,unauthorized,forbidden,not_found,rejected,unavailable,timeout,partial,differs,failed"`
@@ -101,9 +107,9 @@ func (f *failure) advice() string {
 	return f.hint
 }
 
-// MarshalJSON supplies a message if there are only problems, and keeps arrays from
-// being null.
-func (f *failure) MarshalJSON() ([]byte, error) {
+// answer supplies a message if there are only problems, and keeps arrays from being
+// null.
+func (f *failure) answer() failureAnswer {
 	out := failureAnswer{Code: f.Code, Message: printable(f.Message), Hint: orNull(printable(f.advice())), Problems: []problem{}}
 	if out.Message == "" {
 		out.Message = plural(len(f.Problems), "problem")
@@ -125,7 +131,7 @@ func (f *failure) MarshalJSON() ([]byte, error) {
 		}
 		out.Problems = append(out.Problems, p)
 	}
-	return json.Marshal(out)
+	return out
 }
 
 // exitCode is the only mapping from codes to exit codes.

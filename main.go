@@ -193,11 +193,7 @@ func run(ctx context.Context, args []string, a *app) int {
 	}
 	f := asFailure(err)
 	if inv.json {
-		answer := struct {
-			Error  *failure `json:"error"`
-			Result any      `json:"result,omitempty"`
-		}{f, f.result}
-		if err := writeJSON(a.stdout, answer); err != nil {
+		if err := writeJSON(a.stdout, failureEnvelope{f.answer(), f.result}); err != nil {
 			fmt.Fprintln(a.stderr, "error: writing the answer:", err)
 		}
 	}

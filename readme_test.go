@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -242,6 +243,9 @@ func TestTableOfErrorCodes(t *testing.T) {
 	said := codes("(?m)^\\| `([a-z_]+)` \\| \\d+ \\|", document(t, "docs/scripting.md"))
 	if has := codes(`(?m)^\t[cC]ode[A-Z]\w* += "([a-z_]+)"`, code.String()); len(has) < 10 || !slices.Equal(said, has) {
 		t.Errorf("docs/scripting.md lists %q, and the program has %q", said, has)
+	}
+	if f, _ := reflect.TypeFor[failureAnswer]().FieldByName("Code"); !slices.Equal(said, slices.Sorted(strings.SplitSeq(f.Tag.Get("enum"), ","))) {
+		t.Errorf("the schema lists %q", f.Tag.Get("enum"))
 	}
 }
 

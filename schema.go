@@ -26,12 +26,6 @@ Examples:
   vbot schema config > vbot.schema.json
 `
 
-// A failureEnvelope is what --json prints when a command fails.
-type failureEnvelope struct {
-	Error  failureAnswer `json:"error"`
-	Result any           `json:"result,omitempty"` // what a success would have printed
-}
-
 // schemaList is the JSON of `vbot schema`.
 type schemaList struct {
 	Schemas []string `json:"schemas"`
