@@ -107,12 +107,12 @@ func (f *failure) advice() string {
 	return f.hint
 }
 
-// answer supplies a message if there are only problems, and keeps arrays from being
-// null.
+// answer keeps arrays from being null. If there are only problems, the message is the
+// first of them.
 func (f *failure) answer() failureAnswer {
-	out := failureAnswer{Code: f.Code, Message: printable(f.Message), Hint: orNull(printable(f.advice())), Problems: []problem{}}
-	if out.Message == "" {
-		out.Message = plural(len(f.Problems), "problem")
+	out := failureAnswer{Code: f.Code, Message: printable(f.Error()), Hint: orNull(printable(f.advice())), Problems: []problem{}}
+	if more := len(f.Problems) - 1; f.Message == "" && more > 0 {
+		out.Message += "; and " + plural(more, "more problem")
 	}
 	switch f.Code {
 	case codeInterrupted, codeTimeout, codePartial:
