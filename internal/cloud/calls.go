@@ -3,7 +3,6 @@ package cloud
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -34,24 +33,16 @@ func (c *Client) Organizations(ctx context.Context) (names []string, err error) 
 }
 
 type organizationList struct {
-	Organizations *[]struct {
-		Name string `json:"name"`
-	} `json:"organizations"`
+	Organizations *[]organization `json:"organizations"`
 }
 
-func (l *organizationList) check() error {
-	if l.Organizations == nil {
-		return errShape
-	}
-	for _, o := range *l.Organizations {
-		if !IsSegment(o.Name) {
-			return errShape
-		}
-	}
-	return nil
+type organization struct {
+	Name string `json:"name"`
 }
 
-var errShape = errors.New("unexpected JSON")
+func (l *organizationList) complete() bool {
+	return l.Organizations != nil && !slices.ContainsFunc(*l.Organizations, func(o organization) bool { return !IsSegment(o.Name) })
+}
 
 // List returns all sets and image pull secrets, sorted by name; of one region, unless
 // region is "".
@@ -118,11 +109,8 @@ type secretList struct {
 	Sets *[]Entry `json:"sets"`
 }
 
-func (l *secretList) check() error {
-	if l.Sets == nil || slices.ContainsFunc(*l.Sets, func(r Entry) bool { return r.Name == "" }) {
-		return errShape
-	}
-	return nil
+func (l *secretList) complete() bool {
+	return l.Sets != nil && !slices.ContainsFunc(*l.Sets, func(r Entry) bool { return r.Name == "" })
 }
 
 // Get returns one secret set. For an image pull secret the API answers 400.
@@ -132,8 +120,8 @@ func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range *got.Secrets {
-		got.Keys = append(got.Keys, s.FieldName)
+	for _, k := range *got.Secrets {
+		got.Keys = append(got.Keys, k.Name)
 	}
 	slices.Sort(got.Keys)
 	return &got, nil
@@ -141,26 +129,20 @@ func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 
 // A Set is a secret set with its keys, without values.
 type Set struct {
-	Region  string `json:"region"`
-	Status  string `json:"status"`
-	Message string `json:"errorMessage"`
-	Source  string `json:"source"`
-	Secrets *[]struct {
-		FieldName string `json:"fieldName"`
-	} `json:"secrets"`
-	Keys []string `json:"-"` // sorted
+	Region  string    `json:"region"`
+	Status  string    `json:"status"`
+	Message string    `json:"errorMessage"`
+	Source  string    `json:"source"`
+	Secrets *[]setKey `json:"secrets"`
+	Keys    []string  `json:"-"` // sorted
 }
 
-func (s *Set) check() error {
-	if s.Secrets == nil {
-		return errShape
-	}
-	for _, f := range *s.Secrets {
-		if f.FieldName == "" {
-			return errShape
-		}
-	}
-	return nil
+type setKey struct {
+	Name string `json:"fieldName"`
+}
+
+func (s *Set) complete() bool {
+	return s.Secrets != nil && !slices.ContainsFunc(*s.Secrets, func(k setKey) bool { return k.Name == "" })
 }
 
 // StorePairs adds all pairs to the set in one request. It returns the region of the
@@ -218,12 +200,7 @@ type confirmation struct {
 	Region string `json:"region"`
 }
 
-func (c *confirmation) check() error {
-	if !strings.EqualFold(c.Status, "ok") {
-		return errShape
-	}
-	return nil
-}
+func (c *confirmation) complete() bool { return strings.EqualFold(c.Status, "ok") }
 
 // Reference registers a Kubernetes Secret of a self-hosted region as a set. The answer
 // is not in openapi.json.
@@ -239,12 +216,7 @@ func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, er
 
 type reference Entry
 
-func (r *reference) check() error {
-	if r.Name == "" {
-		return errShape
-	}
-	return nil
-}
+func (r *reference) complete() bool { return r.Name != "" }
 
 // Remove deletes a secret, or one key of a set. path is its name and, if any, the
 // key. The caller has seen that it exists, so "not found" after a lost answer means

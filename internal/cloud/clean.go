@@ -75,18 +75,15 @@ func (c *cleaner) Keep(texts ...string) {
 	}
 }
 
-// decode parses an answer and cleans every string of it.
-func (c *cleaner) decode(data []byte, into any) error {
-	if err := json.Unmarshal(data, into); err != nil {
-		return err
-	}
-	if s, ok := into.(shape); ok {
-		if err := s.check(); err != nil {
-			return err
-		}
+// decode parses an answer and cleans every string of it. It reports whether the answer
+// has the form of into.
+func (c *cleaner) decode(data []byte, into any) bool {
+	s, ok := into.(shape)
+	if json.Unmarshal(data, into) != nil || ok && !s.complete() {
+		return false
 	}
 	c.cleanAll(reflect.ValueOf(into))
-	return nil
+	return true
 }
 
 func (c *cleaner) cleanAll(v reflect.Value) {

@@ -140,8 +140,8 @@ func TestCleanOfHostileTexts(t *testing.T) {
 	}
 	data, _ := json.Marshal(rows)
 	c.searched = maxSearch - 1<<24
-	if err := c.decode(data, &rows); err != nil || rows[99_999].Name != mark {
-		t.Errorf("the last row is %q, %v", rows[99_999].Name, err)
+	if !c.decode(data, &rows) || rows[99_999].Name != mark {
+		t.Errorf("the last row is %q", rows[99_999].Name)
 	}
 }
 

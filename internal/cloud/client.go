@@ -185,8 +185,9 @@ type request struct {
 	body   any
 }
 
-// A shape is what a JSON answer is decoded into. check finds what is missing.
-type shape interface{ check() error }
+// A shape is what a JSON answer is decoded into. complete reports whether it has what
+// the program relies on.
+type shape interface{ complete() bool }
 
 // The codes of an error, words that scripts match on.
 const (
@@ -273,10 +274,7 @@ func IsBadRequest(err error) bool {
 func (c *Client) do(ctx context.Context, r request, into shape) error {
 	var body []byte
 	if r.body != nil {
-		var err error
-		if body, err = json.Marshal(r.body); err != nil {
-			return err
-		}
+		body, _ = json.Marshal(r.body) // strings and booleans
 	}
 	began := c.Now()
 	all, cancel := context.WithTimeout(ctx, c.CallTimeout)
@@ -380,7 +378,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 		return unreadable("empty")
 	case !json.Valid(data):
 		return unreadable("not JSON")
-	case c.decode(data, into) != nil:
+	case !c.decode(data, into):
 		return unreadable("unexpected JSON")
 	}
 	return nil
@@ -462,7 +460,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	e := &Error{status: resp.StatusCode, code: Rejected}
 	var said struct{ Error, Message string }
 	text := ""
-	if c.decode(data, &said) == nil {
+	if c.decode(data, &said) {
 		text = cmp.Or(said.Error, said.Message)
 	}
 	switch s := resp.StatusCode; {
