@@ -100,7 +100,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 		c.Hide(cloud.NewSecret(password))
 	}
 	c.Hide(login, value)
-	if err := c.findOrganization(ctx, nil); err != nil {
+	if err := c.findOrganization(ctx); err != nil {
 		return err
 	}
 	was, err := c.Find(ctx, name)
@@ -141,9 +141,8 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 // read checks the command line. login is empty if it is still to be asked for.
 func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (name, host string, login cloud.Secret, err error) {
 	var ch checker
-	named, rest := ch.names(args, 3, "name", "host")
+	named := ch.arguments(args, 2, "name", "host", "credentials")
 	name = named[0]
-	ch.empty(args, "name", "host", "credentials")
 	ch.newName(name)
 	ch.wrong = append(ch.wrong, o.problems()...)
 	if named[1] != "" {
@@ -153,10 +152,10 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 		}
 	}
 	switch {
-	case len(rest) > 0 && o.docker != nil:
+	case len(args) > 2 && o.docker != nil:
 		ch.missing("credentials", "are given twice: as an argument and with --docker-config")
-	case len(rest) > 0:
-		login = cloud.NewSecret(rest[0])
+	case len(args) > 2:
+		login = cloud.NewSecret(named[2])
 	case host == "":
 		// Without a host there is nothing to ask for.
 	case o.docker != nil:

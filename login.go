@@ -157,11 +157,10 @@ func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool)
 		return oneProblem(codeInvalidConfig, "token", "token", "%s", message)
 	}
 	c.use(token, "")
-	var pick func([]string) (string, error)
 	if !noInput && canAsk(a) {
-		pick = func(names []string) (string, error) { return pickOrganization(ctx, a, names) }
+		c.pick = pickOrganization
 	}
-	if err := c.verify(ctx, pick); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return err
 	}
 	if err := file.Write(cloud.Settings{Token: token.Reveal(), Organization: c.Organization, APIURL: c.Base.String()}); err != nil {
@@ -236,7 +235,7 @@ func setupWhoami(inv *invocation) runFunc {
 		if err != nil {
 			return err
 		}
-		if err := c.verify(ctx, nil); err != nil {
+		if err := c.verify(ctx); err != nil {
 			return err
 		}
 		if inv.json {

@@ -120,21 +120,22 @@ func (ch *checker) err() error {
 	return nil
 }
 
-// names splits args into the required arguments called fields, "" for those that
-// are missing, and the rest. most is the maximum number of args, or -1.
-func (ch *checker) names(args []string, most int, fields ...string) (named, rest []string) {
+// arguments returns an argument for each field, "" for those not given. The first
+// ones are required, and none may be empty.
+func (ch *checker) arguments(args []string, required int, fields ...string) []string {
+	named := make([]string, len(fields))
+	copy(named, args)
 	for i, field := range fields {
-		if i < len(args) {
-			named = append(named, args[i])
-			continue
+		if i >= len(args) && i < required {
+			ch.missing(field, "missing")
+		} else if i < len(args) && args[i] == "" {
+			ch.invalid(field, strings.ToUpper(field), "is empty")
 		}
-		named = append(named, "")
-		ch.missing(field, "missing")
 	}
-	if most >= 0 && len(args) > most {
-		ch.usage = append(ch.usage, problem{Field: "arguments", Message: fmt.Sprintf("%s given, at most %d expected", plural(len(args), "argument"), most)})
+	if len(args) > len(fields) {
+		ch.usage = append(ch.usage, problem{Field: "arguments", Message: fmt.Sprintf("%s given, at most %d expected", plural(len(args), "argument"), len(fields))})
 	}
-	return named, args[min(len(fields), len(args)):]
+	return named
 }
 
 // newName checks the name of a secret that vbot may create.
@@ -159,13 +160,16 @@ func (ch *checker) existingName(name string) {
 	}
 }
 
-// empty reports arguments that are given but empty.
-func (ch *checker) empty(args []string, fields ...string) {
-	for i, field := range fields {
-		if i < len(args) && args[i] == "" {
-			ch.invalid(field, strings.ToUpper(field), "is empty")
-		}
+// connect signs in and finds the organization to work in, unless there are problems.
+func (ch *checker) connect(ctx context.Context, a *app, sc scope) (*session, error) {
+	if err := ch.err(); err != nil {
+		return nil, err
 	}
+	c, err := signIn(a, sc)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.findOrganization(ctx)
 }
 
 // confirmation checks that vbot can ask for confirmation, unless skip is set.
@@ -219,21 +223,15 @@ func setupList(inv *invocation) runFunc {
 	boolFlag(inv.set, &sets, "s")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
-		ch.names(args, 1)
-		ch.empty(args, "name")
+		name := ch.arguments(args, 0, "name")[0]
 		ch.wrong = append(ch.wrong, sc.problems()...)
-		if len(args) > 0 {
-			ch.existingName(args[0])
-		}
-		if err := ch.err(); err != nil {
-			return err
-		}
-		c, err := connect(ctx, a, sc)
+		ch.existingName(name)
+		c, err := ch.connect(ctx, a, sc)
 		if err != nil {
 			return err
 		}
-		if len(args) > 0 {
-			return c.showSet(ctx, args[0], sc.regionGiven(), inv.json)
+		if name != "" {
+			return c.showSet(ctx, name, sc.regionGiven(), inv.json)
 		}
 		return c.showAll(ctx, sets, sc.regionGiven(), inv.json)
 	}
@@ -376,9 +374,8 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 	boolFlag(inv.set, &noInput, "no-input")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
-		named, _ := ch.names(args, len(fields), fields...)
+		named := ch.arguments(args, len(fields), fields...)
 		name, key := named[0], ""
-		ch.empty(args, fields...)
 		ch.existingName(name)
 		if len(named) > 1 {
 			key = named[1]
@@ -388,10 +385,7 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 		}
 		ch.wrong = append(ch.wrong, sc.problems()...)
 		ch.confirmation(a, skip, noInput, inv.cmd.name)
-		if err := ch.err(); err != nil {
-			return err
-		}
-		c, err := connect(ctx, a, sc)
+		c, err := ch.connect(ctx, a, sc)
 		if err != nil {
 			return err
 		}
@@ -477,28 +471,24 @@ func setupReference(inv *invocation) runFunc {
 	sc.regionFlag(inv)
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
-		named, _ := ch.names(args, 1, "name")
-		ch.empty(args, "name")
-		ch.existingName(named[0])
-		ch.notReserved(named[0])
+		name := ch.arguments(args, 1, "name")[0]
+		ch.existingName(name)
+		ch.notReserved(name)
+		ch.wrong = append(ch.wrong, sc.problems()...)
 		if sc.region == nil {
 			ch.usage = append(ch.usage, problem{Field: "region", where: "--region", Message: "missing"})
 		}
-		ch.wrong = append(ch.wrong, sc.problems()...)
-		if err := ch.err(); err != nil {
-			return err
-		}
-		c, err := connect(ctx, a, sc)
+		c, err := ch.connect(ctx, a, sc)
 		if err != nil {
 			return err
 		}
-		r, err := c.Reference(ctx, named[0], sc.regionGiven())
+		r, err := c.Reference(ctx, name, sc.regionGiven())
 		if err != nil {
 			return err
 		}
 		region := cmp.Or(r.Region, sc.regionGiven())
-		a.note("registered %s %s of %s%s; the Secret stays in your cluster", kindWords(r.Kind()), named[0], c.orgLabel(), inRegion(region))
-		return inv.report(a, referenceResult{named[0], region, orNull(r.Kind()), orNull(r.Status)})
+		a.note("registered %s %s of %s%s; the Secret stays in your cluster", kindWords(r.Kind()), name, c.orgLabel(), inRegion(region))
+		return inv.report(a, referenceResult{name, region, orNull(r.Kind()), orNull(r.Status)})
 	}
 }
 

@@ -100,7 +100,7 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 		s.Keep(p.Key)
 	}
 	s.Keep(s.left...)
-	if err := s.findOrganization(ctx, nil); err != nil {
+	if err := s.findOrganization(ctx); err != nil {
 		return err
 	}
 	if err := s.load(ctx, o.prune); err != nil {
@@ -142,9 +142,8 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 // asked for have an empty value.
 func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpdate) error {
 	var ch checker
-	names, rest := ch.names(args, -1, "name")
-	s.name = names[0]
-	ch.empty(args, "name")
+	rest := args[min(1, len(args)):]
+	s.name = ch.arguments(args[:len(args)-len(rest)], 1, "name")[0]
 	ch.newName(s.name)
 	ch.wrong = append(ch.wrong, o.problems()...)
 	if !o.dryRun {
@@ -558,9 +557,8 @@ func setupCheck(inv *invocation) runFunc {
 	textFlag(inv.set, func(s string) { file = &s }, "file", "f")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
-		named, _ := ch.names(args, 1, "name")
-		ch.empty(args, "name")
-		ch.existingName(named[0])
+		name := ch.arguments(args, 1, "name")[0]
+		ch.existingName(name)
 		ch.wrong = append(ch.wrong, sc.problems()...)
 		var pairs []pair
 		if file != nil {
@@ -571,14 +569,11 @@ func setupCheck(inv *invocation) runFunc {
 		if ctx.Err() != nil {
 			return interrupted()
 		}
-		if err := ch.err(); err != nil {
-			return err
-		}
-		c, err := connect(ctx, a, sc)
+		c, err := ch.connect(ctx, a, sc)
 		if err != nil {
 			return err
 		}
-		return c.check(ctx, inv, named[0], *file, pairs)
+		return c.check(ctx, inv, name, *file, pairs)
 	}
 }
 

@@ -55,6 +55,8 @@ type session struct {
 	*cloud.Client
 	app       *app
 	tokenFrom string // "VBOT_TOKEN" or the path of the login file
+	// pick chooses one of several organizations; nil if vbot cannot ask.
+	pick func(ctx context.Context, a *app, names []string) (string, error)
 }
 
 // newSession returns a session without a token. The API address and organization
@@ -157,54 +159,41 @@ func (c *session) use(token cloud.Secret, from string) {
 	c.Use(token, "the token"+from+" is not valid", howToSignIn)
 }
 
-// connect signs in and finds the organization to work in.
-func connect(ctx context.Context, a *app, sc scope) (*session, error) {
-	c, err := signIn(a, sc)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.findOrganization(ctx, nil)
-}
-
 // findOrganization asks the API for the organization, unless it is known or implied
-// by the token. pick chooses one of several; it is nil if vbot cannot ask.
-func (c *session) findOrganization(ctx context.Context, pick func(names []string) (string, error)) error {
+// by the token.
+func (c *session) findOrganization(ctx context.Context) error {
 	if c.Organization != "" || !c.Personal() {
 		return nil
 	}
 	names, err := c.Organizations(ctx)
 	switch {
 	case err != nil:
+		return err
+	case len(names) == 0:
+		return &failure{Code: codeNotFound, Message: "the token belongs to no organization"}
 	case len(names) == 1:
 		c.Organization = names[0]
-	case len(names) == 0 || pick == nil:
-		err = severalOrganizations(names)
-	default:
-		c.Organization, err = pick(names)
+		return nil
+	case c.pick == nil:
+		return &failure{Code: codeUsage, Problems: []problem{{Field: "organization", where: "--organization",
+			Message: "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION", Allowed: names}}}
 	}
+	c.Organization, err = c.pick(ctx, c.app, names)
 	return err
-}
-
-func severalOrganizations(names []string) error {
-	if len(names) == 0 {
-		return &failure{Code: codeNotFound, Message: "the token belongs to no organization"}
-	}
-	return &failure{Code: codeUsage, Problems: []problem{{Field: "organization", where: "--organization",
-		Message: "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION", Allowed: names}}}
 }
 
 // verify finds the organization and checks with the API that the token is valid for
 // it.
-func (c *session) verify(ctx context.Context, pick func(names []string) (string, error)) error {
-	err := c.tryToken(ctx, pick)
+func (c *session) verify(ctx context.Context) error {
+	err := c.tryToken(ctx)
 	if e := cloud.AsError(err); e != nil {
 		e.Doing = "checking the token" // and not what was asked for that
 	}
 	return err
 }
 
-func (c *session) tryToken(ctx context.Context, pick func(names []string) (string, error)) error {
-	if err := c.findOrganization(ctx, pick); err != nil || c.Accepted {
+func (c *session) tryToken(ctx context.Context) error {
+	if err := c.findOrganization(ctx); err != nil || c.Accepted {
 		return err
 	}
 	if !c.Personal() {
