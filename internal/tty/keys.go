@@ -1,6 +1,8 @@
 package tty
 
 import (
+	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +27,7 @@ type KeyName int
 const (
 	KeyText KeyName = iota
 	KeyPaste
+	keyPasteBegin
 	KeyEnter
 	KeyTab
 	keyBackTab // Shift-Tab
@@ -56,13 +59,13 @@ var controls = map[byte]KeyName{
 	11: keyKillRest, '\r': KeyEnter, 14: KeyDown, 16: KeyUp, 21: keyKill, 23: keyKillWord, 127: KeyBackspace,
 }
 
-// finals maps the letter after ESC [ or ESC O to keys, numbered the number between
-// ESC [ and a tilde (XTerm Control Sequences, PC-Style Function Keys; they include
-// those of the Linux console).
-var (
-	finals   = map[byte]KeyName{'A': KeyUp, 'B': KeyDown, 'C': keyRight, 'D': keyLeft, 'F': KeyEnd, 'H': KeyHome, 'Z': keyBackTab}
-	numbered = map[string]KeyName{"1": KeyHome, "3": keyDelete, "4": KeyEnd, "5": KeyPageUp, "6": KeyPageDown, "7": KeyHome, "8": KeyEnd}
-)
+// sequences maps what follows ESC [ or ESC O to keys: the final letter, or a number and
+// a tilde (XTerm Control Sequences, PC-Style Function Keys; they include those of the
+// Linux console).
+var sequences = map[string]KeyName{
+	"A": KeyUp, "B": KeyDown, "C": keyRight, "D": keyLeft, "F": KeyEnd, "H": KeyHome, "Z": keyBackTab,
+	"1~": KeyHome, "3~": keyDelete, "4~": KeyEnd, "5~": KeyPageUp, "6~": KeyPageDown, "7~": KeyHome, "8~": KeyEnd, "200~": keyPasteBegin,
+}
 
 const (
 	escape = 27
@@ -70,9 +73,8 @@ const (
 	keyPause   = 100 * time.Millisecond
 	pastePause = time.Second
 	// maxPaste is the maximum size of a paste, in bytes; the rest is dropped.
-	maxPaste   = 1 << 16
-	pasteBegin = "200"
-	pasteEnd   = "\x1b[201~"
+	maxPaste = 1 << 16
+	pasteEnd = "\x1b[201~"
 )
 
 // A Decoder turns bytes into keys. The zero value is ready to use.
@@ -100,8 +102,8 @@ func (d *Decoder) Take(b byte) []Key {
 	}
 	if d.pasting {
 		d.held = append(d.held, b)
-		if text, ok := strings.CutSuffix(string(d.held[max(0, len(d.held)-len(pasteEnd)):]), pasteEnd); ok && text == "" {
-			d.held = d.held[:len(d.held)-len(pasteEnd)]
+		if text, ok := bytes.CutSuffix(d.held, []byte(pasteEnd)); ok {
+			d.held = text
 			return d.Flush()
 		}
 		if len(d.held) > maxPaste+len(pasteEnd) {
@@ -109,84 +111,59 @@ func (d *Decoder) Take(b byte) []Key {
 		}
 		return nil
 	}
-	if len(d.held) == 0 {
-		switch {
-		case b == escape || b >= utf8.RuneSelf:
-			d.held = append(d.held, b)
-			return d.complete()
-		case b >= ' ' && b != 127:
-			return []Key{{KeyText, string(rune(b))}}
-		}
-		name, ok := controls[b]
-		if !ok {
-			name = keyOther
-		}
-		return []Key{{name, string(rune(b))}}
-	}
-	sequence := d.held[0] == escape
-	if b < ' ' || b == 127 && sequence || !sequence && b < utf8.RuneSelf {
+	switch {
+	case len(d.held) > 0 && (b < ' ' || b == 127 && d.held[0] == escape || d.held[0] != escape && b < utf8.RuneSelf):
 		// The held bytes never became a key. This byte starts anew.
 		return append(d.Flush(), d.Take(b)...)
+	case len(d.held) > 0 || b == escape || b >= utf8.RuneSelf:
+		d.held = append(d.held, b)
+		return d.complete()
+	case b >= ' ' && b != 127:
+		return []Key{{KeyText, string(rune(b))}}
 	}
-	d.held = append(d.held, b)
-	return d.complete()
+	return []Key{{cmp.Or(controls[b], keyOther), string(rune(b))}}
 }
 
 // complete returns the held key if it is complete.
 func (d *Decoder) complete() []Key {
-	done := func(k Key) []Key {
-		d.held = nil
-		return []Key{k}
-	}
-	h := d.held
-	if h[0] != escape {
-		if !utf8.FullRune(h) {
-			return nil
-		}
-		return done(Key{KeyText, string(h)})
-	}
-	if len(h) == 1 {
-		return nil
-	}
-	last := h[len(h)-1]
+	k, ok := keyOf(d.held)
 	switch {
-	case h[1] != '[' && h[1] != 'O':
-		if len(h) == 2 && last < utf8.RuneSelf {
-			return done(Key{Name: keyOther}) // Alt and a letter
-		}
-		if utf8.FullRune(h[1:]) {
-			return done(Key{Name: keyOther})
-		}
+	case !ok:
 		return nil
-	case len(h) == 2:
-		return nil
-	case h[1] == '[' && h[2] == '[': // F1 to F5 of the Linux console
-		if len(h) == 3 {
-			return nil
-		}
-		return done(Key{Name: keyOther})
-	case last < '@' || last > '~':
-		if len(h) > 32 {
-			return done(Key{Name: keyOther})
-		}
-		return nil
-	}
-	parameter, _, _ := strings.Cut(string(h[2:len(h)-1]), ";")
-	if last == '~' && parameter == pasteBegin {
+	case k.Name == keyPasteBegin:
 		d.held, d.pasting = nil, true
 		return nil
 	}
-	name, ok := finals[last]
+	d.held = nil
+	return []Key{k}
+}
+
+// keyOf returns the key of a character or of a sequence. ok is false if that is
+// incomplete.
+func keyOf(held []byte) (k Key, ok bool) {
+	last := held[len(held)-1]
+	switch {
+	case held[0] != escape:
+		return Key{KeyText, string(held)}, utf8.FullRune(held)
+	case len(held) == 1:
+		return Key{}, false
+	case held[1] != '[' && held[1] != 'O': // Alt and a character
+		return Key{Name: keyOther}, utf8.FullRune(held[1:])
+	case len(held) == 2 || string(held) == "\x1b[[":
+		return Key{}, false
+	case held[2] == '[': // F1 to F5 of the Linux console
+		return Key{Name: keyOther}, true
+	case last < '@' || last > '~':
+		return Key{Name: keyOther}, len(held) > 32
+	case held[1] == 'O' && last == 'M': // of the keypad
+		return Key{Name: KeyEnter}, true
+	}
+	final := string(rune(last))
 	if last == '~' {
-		name, ok = numbered[parameter]
+		number, _, _ := strings.Cut(string(held[2:len(held)-1]), ";")
+		final = number + "~"
 	}
-	if last == 'M' && h[1] == 'O' {
-		name, ok = KeyEnter, true // of the keypad
-	}
-	if !ok {
-		name = keyOther
-	}
-	return done(Key{Name: name})
+	return Key{Name: cmp.Or(sequences[final], keyOther)}, true
 }
 
 // Flush returns the held bytes as a key.
