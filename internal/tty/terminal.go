@@ -47,7 +47,6 @@ type Terminal struct {
 	keys    []Key
 	due     time.Time // when to flush the decoder
 
-	holds   int                        // nested calls of enterRaw
 	was     atomic.Pointer[term.State] // the mode before raw mode, nil out of it
 	raw     *term.State                // raw mode
 	shown   View                       // the block on the screen
@@ -93,27 +92,22 @@ const (
 	pasteOff = "\x1b[?2004l"
 )
 
-// enterRaw switches to raw mode: single keys, no echo. release restores the mode and
-// may be called twice. Callers defer it.
+// enterRaw switches to raw mode: single keys, no echo. release restores the mode, if
+// this call changed it, and may be called twice. Callers defer it.
 func (t *Terminal) enterRaw() (release func(), err error) {
-	fd := int(t.in.Fd())
-	if t.holds == 0 {
-		was, err := term.MakeRaw(fd)
-		if err != nil {
-			return nil, fmt.Errorf("switching the terminal to raw mode: %w", err)
-		}
-		t.was.Store(was)
-		t.raw, _ = term.GetState(fd)
-		t.mark(pasteOn)
+	if t.was.Load() != nil {
+		return func() {}, nil // an outer call releases it
 	}
-	t.holds++
-	released := false
+	fd := int(t.in.Fd())
+	was, err := term.MakeRaw(fd)
+	if err != nil {
+		return nil, fmt.Errorf("switching the terminal to raw mode: %w", err)
+	}
+	t.was.Store(was)
+	t.raw, _ = term.GetState(fd)
+	t.mark(pasteOn)
 	return func() {
-		if released {
-			return
-		}
-		released = true
-		if t.holds--; t.holds == 0 {
+		if t.was.Load() != nil {
 			t.mark(pasteOff)
 			t.Restore()
 		}
