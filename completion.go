@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,111 +30,28 @@ Examples:
   vbot completion powershell | Out-String | Invoke-Expression    in $PROFILE
 `
 
-// completionScripts holds a script per shell. Each asks vbot for the completions at
-// the cursor.
-var completionScripts = map[string]string{
-	// Bash splits --mode=cascade into three words and expects completions of the
-	// last one only. Bash 3.2, on macOS, has no compopt.
-	"bash": `# bash completion for vbot
-_vbot() {
-    local -a words=()
-    local word line glue= current=${COMP_WORDS[COMP_CWORD]} n=0
-    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
-        word=${word#[\"\']} word=${word%[\"\']} word=${word//\\/}
-        if [[ $n -gt 0 && ( $word == = || $glue ) ]]; then
-            words[n-1]+=$word
-            [[ $word == = ]] && glue=1 || glue=
-        else
-            words[n++]=$word
-        fi
-    done
-    [[ $current == = ]] && current=
-    current=${current#[\"\']} current=${current//\\/}
-    COMPREPLY=()
-    while IFS= read -r line; do
-        case $line in
-        :files | :dirs)
-            local action=file
-            [[ $line == :dirs ]] && action=directory
-            compopt -o filenames 2>/dev/null
-            while IFS= read -r word; do
-                COMPREPLY+=("$word")
-            done < <(compgen -A "$action" -- "$current")
-            ;;
-        *)
-            word=${line%%$'\t'*}
-            [[ $word == --*=* ]] && word=${word#*=}
-            COMPREPLY+=("$word")
-            ;;
-        esac
-    done < <("${COMP_WORDS[0]}" completion words -- "${words[@]}" 2>/dev/null)
-}
-complete -F _vbot vbot
-`,
+// The scripts ask vbot for the completions at the cursor.
+var (
+	// Bash splits --mode=cascade into three words and expects completions of the last
+	// one only. Bash 3.2, on macOS, has no compopt.
+	//go:embed completion/vbot.bash
+	bashScript string
+
 	// Zsh keeps words as typed: (Q) removes quotes, and (qq) adds them for
-	// _call_program, which evaluates its arguments. PREFIX lacks an open quote. For
-	// a word without a description, _describe would repeat the word.
-	"zsh": `#compdef vbot
-# zsh completion for vbot
-_vbot() {
-    local line word
-    local -a answers found plain
-    answers=("${(@f)$(_call_program words "${(q)words[1]}" completion words -- "${(@qq)${(@Q)words[2,CURRENT-1]}}" "${(qq)${(Q)PREFIX}}" 2>/dev/null)}")
-    for line in $answers; do
-        word=${line%%$'\t'*}
-        case $line in
-        :files) compset -P '--*='; _files ;;
-        :dirs) _directories ;;
-        *$'\t'*) found+=("${word//:/\\:}:${line#*$'\t'}") ;;
-        *) plain+=("$word") ;;
-        esac
-    done
-    (( $#plain )) && compadd -a plain
-    (( $#found )) && _describe vbot found
-}
-if [[ $funcstack[1] == _vbot ]]; then
-    _vbot "$@"
-else
-    compdef _vbot vbot
-fi
-`,
-	"fish": `# fish completion for vbot
-function __vbot_words
-    set -l words (commandline -opc)
-    set -l current (string unescape -- (commandline -ct); or string trim -l -c '"\'' -- (commandline -ct))
-    $words[1] completion words -- $words[2..] "$current" 2>/dev/null
-end
-complete -c vbot -f -a '(__vbot_words | string match -v ":*")'
-complete -c vbot -F -n '__vbot_words | string match -q :files'
-complete -c vbot -a '(__fish_complete_directories (commandline -ct) "")' -n '__vbot_words | string match -q :dirs'
-`,
+	// _call_program, which evaluates its arguments. PREFIX lacks an open quote. For a
+	// word without a description, _describe would repeat the word.
+	//go:embed completion/vbot.zsh
+	zshScript string
+
+	//go:embed completion/vbot.fish
+	fishScript string
+
 	// PowerShell before 7.3 drops empty arguments: two quotes stand for one.
-	"powershell": `# PowerShell completion for vbot
-Register-ArgumentCompleter -Native -CommandName 'vbot', 'vbot.exe' -ScriptBlock {
-    param($current, $line, $cursor)
-    $typed = foreach ($element in $line.CommandElements) {
-        if ($element.Extent.EndOffset -lt $cursor) { $element.Extent.Text.Trim('"', "'") }
-    }
-    $words = @($typed | Select-Object -Skip 1) + $(if ($current) { $current.Trim('"', "'") } else { '""' })
-    $option = ''
-    if ($current -match '^(--[^=]*=)') { $option = $Matches[1] }
-    $vbot = $line.CommandElements[0].Extent.Text.Trim('"', "'")
-    & $vbot completion words '--' @words 2>$null | ForEach-Object {
-        $word, $about = $_ -split [char]9, 2
-        if ($word -eq ':files' -or $word -eq ':dirs') {
-            [System.Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($option.Length)) |
-                Where-Object { $word -eq ':files' -or $_.ResultType -eq 'ProviderContainer' } |
-                ForEach-Object {
-                    [System.Management.Automation.CompletionResult]::new($option + $_.CompletionText, $_.ListItemText, $_.ResultType, $_.ToolTip)
-                }
-        } else {
-            if (-not $about) { $about = $word }
-            [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $about)
-        }
-    }
-}
-`,
-}
+	//go:embed completion/vbot.ps1
+	powershellScript string
+
+	completionScripts = map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript, "powershell": powershellScript}
+)
 
 func setupCompletion(*invocation) runFunc {
 	return func(_ context.Context, a *app, inv *invocation, args []string) error {
