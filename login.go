@@ -112,7 +112,7 @@ func pickOrganization(ctx context.Context, a *app, names []string) (string, erro
 	}
 	var choices []choice
 	for _, name := range names {
-		choices = append(choices, choice{label: printable(name)})
+		choices = append(choices, choice{label: name})
 	}
 	i, err := p.choose(ctx, "Which organization?", choices, 0)
 	if err != nil {

@@ -58,14 +58,9 @@ func (a *app) prompter() (prompter, error) {
 			return prompter{}, errors.New("cannot ask: stdin is not a terminal")
 		}
 		plain := a.isDumb() || a.getenv("VBOT_PLAIN_PROMPTS") != ""
-		a.terminal.Store(tty.Open(in, a.stderr, plain, a.getenv("NO_COLOR") == ""))
+		a.terminal.Store(tty.Open(in, a.stderr, plain, a.getenv("NO_COLOR") == "", printable))
 	}
 	return prompter{Terminal: a.terminal.Load()}, nil
-}
-
-// say prints lines between questions.
-func (p prompter) say(format string, args ...any) {
-	p.Say(printable(fmt.Sprintf(format, args...)))
 }
 
 // A question can be asked with cursor movement, or plainly.
@@ -79,24 +74,7 @@ func (p prompter) ask(ctx context.Context, q question) error {
 	if p.Plain {
 		return q.plainly(ctx, p)
 	}
-	return p.Ask(ctx, printableQuestion{q}, p.back)
-}
-
-// A printableQuestion is a question as the screen may show it: it contains names of
-// files and the like.
-type printableQuestion struct{ question }
-
-func (q printableQuestion) Title() string  { return printable(q.question.Title()) }
-func (q printableQuestion) Answer() string { return printable(q.question.Answer()) }
-
-func (q printableQuestion) View(width, height int) tty.View {
-	v := q.question.View(width, height)
-	for _, row := range v.Rows {
-		for i := range row {
-			row[i].Text = printable(row[i].Text)
-		}
-	}
-	return v
+	return p.Ask(ctx, q, p.back)
 }
 
 // How to go back, as a plain question reads it and as the others say it.
@@ -107,7 +85,7 @@ const (
 
 // readLine reads the answer to a plain question.
 func (p prompter) readLine(ctx context.Context, prompt string) (string, error) {
-	said, err := p.Line(ctx, printable(prompt))
+	said, err := p.Line(ctx, prompt)
 	if err == nil && p.back && strings.TrimSpace(said) == plainBack {
 		err = errBack
 	}
@@ -191,7 +169,7 @@ func (q *lineQuestion) plainly(ctx context.Context, p prompter) error {
 		if ok {
 			return nil
 		}
-		p.say("%s", note)
+		p.Say("%s", note)
 	}
 }
 
@@ -206,7 +184,7 @@ func (p prompter) line(ctx context.Context, question, fallback string, check fun
 // is no, and is refused if the fallback is yes.
 func yesOrNo(question string, fallback bool) *lineQuestion {
 	yes := func(text string) bool { return strings.HasPrefix("yes", strings.ToLower(text)) }
-	q := &lineQuestion{ask: printable(question), yesNo: " [y/N]", fallback: "no"}
+	q := &lineQuestion{ask: question, yesNo: " [y/N]", fallback: "no"}
 	if fallback {
 		q.yesNo, q.fallback = " [Y/n]", "yes"
 	}
@@ -498,7 +476,7 @@ func (c choice) rest(ids int) string {
 // plainly prints numbered choices and reads numbers, ids or names. Any other text
 // narrows the list.
 func (m *menu) plainly(ctx context.Context, p prompter) error {
-	p.say("%s", m.ask)
+	p.Say("%s", m.ask)
 	m.list(p)
 	for {
 		said, err := p.readLine(ctx, m.plainPrompt())
@@ -511,7 +489,7 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 				m.marked = chosen
 				return nil
 			}
-			p.say("%s", wrong)
+			p.Say("%s", wrong)
 			continue
 		}
 		m.filter = tty.Editor{}
@@ -520,10 +498,10 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 		}
 		if shown := len(m.shown()); shown == 0 {
 			m.filter = tty.Editor{}
-			p.say("%s", wrong)
+			p.Say("%s", wrong)
 			continue
 		} else if shown < len(m.choices) {
-			p.say("%d of %d match; ? lists all:", shown, len(m.choices))
+			p.Say("%d of %d match; ? lists all:", shown, len(m.choices))
 		}
 		m.seek()
 		m.list(p)
@@ -539,7 +517,7 @@ func (m *menu) list(p prompter) {
 		if c.detail != "" && !m.Blank() {
 			line = strings.TrimRight(line, " ") + "; " + c.detail
 		}
-		p.say("%s", strings.TrimRight(line, " "))
+		p.Say("%s", strings.TrimRight(line, " "))
 	}
 }
 
@@ -627,7 +605,7 @@ func hidden(ctx context.Context, a *app, question string) (cloud.Secret, error) 
 	if err != nil {
 		return cloud.Secret{}, err
 	}
-	typed, err := p.Hidden(ctx, printable(question))
+	typed, err := p.Hidden(ctx, question)
 	if errors.Is(err, tty.ErrTooLong) {
 		err = &failure{Code: codeUsage, Message: fmt.Sprintf("the terminal may have truncated the input at %d bytes; nothing was written", tty.MaxLine-1),
 			hint: "use a file or stdin"}

@@ -98,7 +98,7 @@ func (w *wizard) run(ctx context.Context) (*config, *plan, error) {
 		w.done[labelDirectory] = true
 	}
 	if w.p.Plain {
-		w.p.say("Type %s to go back one question.", plainBack)
+		w.p.Say("Type %s to go back one question.", plainBack)
 	}
 	v := visit{topic: w.next()}
 	for {
@@ -276,7 +276,7 @@ func (w *wizard) askStart(ctx context.Context) error {
 	}
 	at := max(w.start, startRecommended)
 	if hasBot(w.path()) {
-		w.p.say("This directory already has a bot: %s", filepath.Join(w.target, "server", "bot.py"))
+		w.p.Say("This directory already has a bot: %s", filepath.Join(w.target, "server", "bot.py"))
 	}
 	if w.start == startUnknown && (w.overwriteGuide || hasBot(w.path())) {
 		at = startGuides
@@ -362,7 +362,7 @@ func (w *wizard) dropConflicting() {
 		if l.option.ask != "" {
 			delete(w.done, l.option.label)
 		}
-		w.p.say("  Dropped %s: %s", l.option.label, l.why)
+		w.p.Say("  Dropped %s: %s", l.option.label, l.why)
 	}
 	for o, a := range w.said {
 		a.flag = false
@@ -542,32 +542,32 @@ func (w *wizard) askToggle(ctx context.Context, o *option, changed bool) error {
 
 // show prints the answers and the conflicts with existing files.
 func (w *wizard) show(cfg config, p *plan) {
-	w.p.say("")
+	w.p.Say("")
 	for _, f := range w.facts(cfg) {
-		w.p.say("  %-14s  %s", f.label, f.value)
+		w.p.Say("  %-14s  %s", f.label, f.value)
 	}
 	label := "Keys"
 	for _, k := range newProject(cfg, w.cat).keys() {
 		if k.only != "" {
 			label = "Key for " + k.only
 		}
-		w.p.say("  %-14s  %s  %s", label, k.names, k.page)
+		w.p.Say("  %-14s  %s  %s", label, k.names, k.page)
 		label = ""
 	}
-	w.p.say("")
+	w.p.Say("")
 	for _, c := range p.conflicts {
-		w.p.say("  Conflict: %s", c.line())
+		w.p.Say("  Conflict: %s", c.line())
 	}
 	if p.stuck {
-		w.p.say("  Directories and links are not replaced: move them, or choose another directory.")
+		w.p.Say("  Directories and links are not replaced: move them, or choose another directory.")
 	}
 	for _, step := range p.steps {
 		if step.action == actionKept {
-			w.p.say("  Kept: %s", step.path)
+			w.p.Say("  Kept: %s", step.path)
 		}
 	}
 	if len(p.conflicts) > 0 || p.count(actionKept) > 0 {
-		w.p.say("")
+		w.p.Say("")
 	}
 }
 

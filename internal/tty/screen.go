@@ -1,7 +1,6 @@
 package tty
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,18 +33,6 @@ type Span struct {
 type View struct {
 	Rows         []Row
 	Line, Column int
-}
-
-// write appends the row, cut to width columns. Without styles it is plain text.
-func (r Row) write(b *strings.Builder, width int, styles bool) {
-	for _, s := range r {
-		text := Cut(s.Text, width)
-		if styles && text != "" && s.Style != Normal {
-			text = fmt.Sprintf("\x1b[%sm%s\x1b[m", s.Style, text)
-		}
-		b.WriteString(text)
-		width -= Width(s.Text)
-	}
 }
 
 // Text returns the row without styles, cut to width columns.

@@ -33,11 +33,12 @@ func IsTerminal(stream any) bool {
 type Terminal struct {
 	Plain bool // no cursor movement; the terminal's own line editing
 
-	styles bool // colours, bold and faint text
-	in     *os.File
-	out    io.Writer
-	width  int // in columns, at the last update
-	height int // in lines
+	styles    bool                // colours, bold and faint text
+	printable func(string) string // drops what would move the cursor
+	in        *os.File
+	out       io.Writer
+	width     int // in columns, at the last update
+	height    int // in lines
 
 	// A read from a terminal cannot be cancelled. So there is at most one, and the next
 	// question takes its result.
@@ -63,8 +64,8 @@ type reading struct {
 var ErrBack = errors.New("back to the last question")
 
 // Open returns a Terminal that reads from in and writes to out.
-func Open(in *os.File, out io.Writer, plain, styles bool) *Terminal {
-	t := &Terminal{in: in, out: out, Plain: plain, styles: styles, found: make(chan reading, 1)}
+func Open(in *os.File, out io.Writer, plain, styles bool, printable func(string) string) *Terminal {
+	t := &Terminal{in: in, out: out, Plain: plain, styles: styles, printable: printable, found: make(chan reading, 1)}
 	t.updateSize()
 	return t
 }
@@ -203,7 +204,7 @@ func (t *Terminal) next(ctx context.Context, ticks <-chan time.Time) (Key, error
 
 // Line prints the prompt and reads a line with the terminal's own line editing.
 func (t *Terminal) Line(ctx context.Context, prompt string) (string, error) {
-	io.WriteString(t.out, prompt)
+	io.WriteString(t.out, t.printable(prompt))
 	var line []byte
 	for {
 		t.read()
@@ -243,7 +244,7 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 	defer io.WriteString(t.out, "\r\n")
 	ticks := time.NewTicker(100 * time.Millisecond)
 	defer ticks.Stop()
-	show := func() { fmt.Fprintf(t.out, "\r%s ", prompt) }
+	show := func() { fmt.Fprintf(t.out, "\r%s ", t.printable(prompt)) }
 	show()
 
 	var typed []byte
@@ -337,7 +338,7 @@ func (t *Terminal) draw(v View) {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		r.write(&b, t.width-1, t.styles)
+		t.write(&b, r, t.width-1)
 		b.WriteString("\x1b[K")
 	}
 	b.WriteString("\x1b[J\r")
@@ -357,6 +358,18 @@ func (t *Terminal) draw(v View) {
 	t.shown = v
 }
 
+// write appends the row, cut to width columns.
+func (t *Terminal) write(b *strings.Builder, r Row, width int) {
+	for _, s := range r {
+		text := t.printable(Cut(s.Text, width))
+		if t.styles && text != "" && s.Style != Normal {
+			text = fmt.Sprintf("\x1b[%sm%s\x1b[m", s.Style, text)
+		}
+		b.WriteString(text)
+		width -= Width(s.Text)
+	}
+}
+
 // collapse replaces the block by rows that stay.
 func (t *Terminal) collapse(rows ...Row) {
 	io.WriteString(t.out, t.toTop()+"\x1b[J")
@@ -368,7 +381,7 @@ func (t *Terminal) collapse(rows ...Row) {
 func (t *Terminal) print(rows []Row) {
 	var b strings.Builder
 	for _, r := range rows {
-		r.write(&b, t.width, t.styles)
+		t.write(&b, r, t.width)
 		if !t.Plain {
 			b.WriteString("\r") // in raw mode
 		}
@@ -379,8 +392,8 @@ func (t *Terminal) print(rows []Row) {
 }
 
 // Say prints lines between questions.
-func (t *Terminal) Say(text string) {
-	for line := range strings.SplitSeq(text, "\n") {
+func (t *Terminal) Say(format string, args ...any) {
+	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
 		t.print(lines(line, Normal, t.width))
 	}
 }
