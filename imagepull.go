@@ -124,13 +124,7 @@ func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, arg
 	result := imagePullResult{name, orNull(cmp.Or(now, region)), host, was == nil, ""}
 	a.note("stored image pull secret %s for %s in %s%s (%s)", name, host, c.orgLabel(), inRegion(string(result.Region)), newOrReplaced(was != nil, "updated"))
 	if o.wait > 0 {
-		status, err := c.waitReady(ctx, name, o.wait, func(ctx context.Context) (string, string, error) {
-			r, err := c.Find(ctx, name)
-			if err != nil || r == nil {
-				return "", "", err
-			}
-			return r.Status, r.Message, nil
-		})
+		status, err := c.waitReady(ctx, name, o.wait, func(ctx context.Context) (*cloud.Entry, error) { return c.Find(ctx, name) })
 		if result.Status = orNull(status); err != nil {
 			return withResult(err, result)
 		}

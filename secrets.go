@@ -530,8 +530,8 @@ func wrongRegion(name, is, asked string) error {
 }
 
 // waitReady polls until the status is ready, for at most limit. It returns the last
-// status.
-func (c *session) waitReady(ctx context.Context, name string, limit time.Duration, poll func(context.Context) (status, message string, err error)) (string, error) {
+// status. The entry is nil while it is not listed.
+func (c *session) waitReady(ctx context.Context, name string, limit time.Duration, poll func(context.Context) (*cloud.Entry, error)) (string, error) {
 	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
 	defer cancel()
 	began := c.app.now()
@@ -543,31 +543,31 @@ func (c *session) waitReady(ctx context.Context, name string, limit time.Duratio
 		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
 			return last, &failure{Code: codeTimeout, Message: fmt.Sprintf("%snot ready after %v; its status is %s", stored, limit, orDash(last)), hint: "`vbot cloud secrets list` shows its status"}
 		}
-		var status, message string
+		var now *cloud.Entry
 		err := c.app.pause(ctx, min(pause, left))
 		if err == nil {
-			status, message, err = poll(timed)
+			now, err = poll(timed)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it may not be ready"}
-		case timed.Err() != nil, cloud.IsNotFound(err):
+		case timed.Err() != nil, cloud.IsNotFound(err), err == nil && now == nil:
 			continue // a new secret may take a moment to appear
 		case err != nil:
 			f := *asFailure(err)
 			f.Message = stored + "it may not be ready: " + f.Message
 			return last, &f
 		}
-		last = status
-		switch status {
+		switch last = now.Status; last {
 		case "ready":
 			c.app.note("%s is ready", name)
-			return status, nil
+			return last, nil
 		case "failed":
-			if message != "" {
-				message = ": " + message
+			message := "its status is failed"
+			if now.Message != "" {
+				message += ": " + now.Message
 			}
-			return status, &failure{Code: codeFailed, Message: stored + "its status is failed" + message}
+			return last, &failure{Code: codeFailed, Message: stored + message}
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []st
 		a.note("  %s  %s", k.Key, k.words("replaced"))
 	}
 	if o.wait > 0 {
-		if s.status, err = s.waitReady(ctx, s.name, o.wait, s.readiness); err != nil {
+		if s.status, err = s.waitReady(ctx, s.name, o.wait, s.entry); err != nil {
 			return withResult(err, s.done())
 		}
 	}
@@ -512,13 +512,13 @@ func (s *setUpdate) partial(err error, n int) error {
 	return &f
 }
 
-// readiness returns the status of the set and the API's message about it.
-func (s *setUpdate) readiness(ctx context.Context) (status, message string, err error) {
+// entry returns the set as it is now.
+func (s *setUpdate) entry(ctx context.Context) (*cloud.Entry, error) {
 	now, err := s.Get(ctx, s.name)
-	if err == nil {
-		status, message = now.Status, now.Message
+	if err != nil {
+		return nil, err
 	}
-	return status, message, err
+	return &now.Entry, nil
 }
 
 // check.

@@ -129,10 +129,7 @@ func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 
 // A Set is a secret set with its keys, without values.
 type Set struct {
-	Region  string    `json:"region"`
-	Status  string    `json:"status"`
-	Message string    `json:"errorMessage"`
-	Source  string    `json:"source"`
+	Entry
 	Secrets *[]setKey `json:"secrets"`
 	Keys    []string  `json:"-"` // sorted
 }
@@ -222,9 +219,6 @@ func (r *reference) complete() bool { return r.Name != "" }
 // key. The caller has seen that it exists, so "not found" after a lost answer means
 // that it was removed.
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
-	for i := range path {
-		path[i] = c.asSaid(path[i])
-	}
 	err := c.do(ctx, request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...)}, &confirmation{})
 	if e := AsError(err); IsNotFound(err) && e.Unsure {
 		return nil
