@@ -47,9 +47,11 @@ type secretsFile struct {
 // dotenv file. A byte-order mark is skipped. Invalid and duplicate keys are faults,
 // and so are empty values unless blank is set.
 func parseSecrets(data string, blank bool) ([]pair, []fault) {
-	if !utf8.ValidString(data) {
-		line := 1 + strings.Count(data[:invalidAt(data)], "\n")
-		return nil, []fault{{line, "the file is not valid UTF-8"}}
+	number := 0
+	for line := range strings.Lines(data) {
+		if number++; !utf8.ValidString(line) {
+			return nil, []fault{{number, "the file is not valid UTF-8"}}
+		}
 	}
 	data = strings.TrimPrefix(data, "\ufeff")
 	f := &secretsFile{blank: blank, first: map[string]int{}}
@@ -152,18 +154,6 @@ func (f *secretsFile) readDotenv(data string) {
 			f.faults = append(f.faults, fault{line, "missing ="})
 		}
 	}
-}
-
-// invalidAt returns the index of the first byte that is not valid UTF-8.
-func invalidAt(s string) int {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				return i
-			}
-		}
-	}
-	return len(s)
 }
 
 // dotenv is the state of the parser: the rest of the file, and its line number.
