@@ -65,13 +65,14 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	proxy := http.ProxyFromEnvironment
 	if base != nil && base.Scheme == "http" {
-		dialer.Control, proxy = onlyThisMachine, nil
+		dialer.Control, proxy = onlyThisMachine(base.Host), nil
 	}
 	transport := &http.Transport{
 		Proxy: proxy,
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 			if resp.StatusCode != http.StatusOK {
-				return proxyError(resp.StatusCode)
+				return &Error{code: Unavailable, hint: "check HTTPS_PROXY",
+					Message: fmt.Sprintf("the proxy refused the connection: %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))}
 			}
 			return nil
 		},
@@ -130,18 +131,16 @@ func ParseAddress(s string) (*url.URL, error) {
 
 // onlyThisMachine refuses to dial any other machine: names such as localhost may have
 // any address. http would send the token there in clear text.
-func onlyThisMachine(_, address string, _ syscall.RawConn) error {
-	host, _, _ := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return elsewhereError(host)
+func onlyThisMachine(host string) func(network, address string, c syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		dialed, _, _ := net.SplitHostPort(address)
+		if ip := net.ParseIP(dialed); ip == nil || !ip.IsLoopback() {
+			return &Error{code: Failed, hint: "use https in VBOT_API_URL",
+				Message: fmt.Sprintf("%s is %s, another machine; http would send the token there in clear text", host, dialed)}
+		}
+		return nil
 	}
-	return nil
 }
-
-// An elsewhereError is an address of another machine.
-type elsewhereError string
-
-func (e elsewhereError) Error() string { return "another machine: " + string(e) }
 
 // IsProxy reports whether s is the address of a proxy. net/http ignores others, and
 // connects directly.
@@ -151,13 +150,6 @@ func IsProxy(s string) bool {
 	}
 	u, err := url.Parse(s)
 	return err == nil && u.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)
-}
-
-// A proxyError is the HTTP status of a proxy that refuses to connect.
-type proxyError int
-
-func (e proxyError) Error() string {
-	return fmt.Sprintf("the proxy refused the connection: %d %s", int(e), http.StatusText(int(e)))
 }
 
 // Authorities returns the system's authorities and those in the file.
@@ -386,19 +378,13 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 
 // noAnswer returns the error of a request without a complete answer.
 func (c *Client) noAnswer(err error) *Error {
+	if e := AsError(err); e != nil {
+		return e // from the transport
+	}
 	host := c.Base.Host
 	e := &Error{code: Unavailable, err: err, hint: "check the network, and VBOT_API_URL and HTTPS_PROXY if they are set"}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		e.Message, e.soon, e.later = "the host "+dns.Name+" cannot be found", !dns.IsNotFound, !dns.IsNotFound
-		return e
-	}
-	if ip, ok := errors.AsType[elsewhereError](err); ok {
-		e.code, e.hint = Failed, "use https in VBOT_API_URL"
-		e.Message = fmt.Sprintf("%s is %s, another machine; http would send the token there in clear text", host, string(ip))
-		return e
-	}
-	if refused, ok := errors.AsType[proxyError](err); ok {
-		e.Message, e.hint = refused.Error(), "check HTTPS_PROXY"
 		return e
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
