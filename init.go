@@ -258,10 +258,7 @@ func (o *initOptions) carryOut(ctx context.Context, a *app, inv *invocation, p *
 
 // ask runs the wizard, then scaffolds a bot or writes the guides.
 func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target string) error {
-	p, err := a.prompter()
-	if err != nil {
-		return err
-	}
+	p := a.prompter()
 	release, err := p.Hold()
 	if err != nil {
 		return err

@@ -106,15 +106,11 @@ func setupLogin(inv *invocation) runFunc {
 
 // pickOrganization asks which organization to use.
 func pickOrganization(ctx context.Context, a *app, names []string) (string, error) {
-	p, err := a.prompter()
-	if err != nil {
-		return "", err
-	}
 	var choices []choice
 	for _, name := range names {
 		choices = append(choices, choice{label: name})
 	}
-	i, err := p.choose(ctx, "Which organization?", choices, 0)
+	i, err := a.prompter().choose(ctx, "Which organization?", choices, 0)
 	if err != nil {
 		return "", err
 	}

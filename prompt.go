@@ -34,11 +34,7 @@ func stdinEchoes(a *app) bool { return tty.IsTerminal(a.stdin) }
 
 // confirm asks a yes-or-no question; the default is no.
 func confirm(ctx context.Context, a *app, question string) (bool, error) {
-	p, err := a.prompter()
-	if err != nil {
-		return false, err
-	}
-	return p.confirm(ctx, question, false)
+	return a.prompter().confirm(ctx, question, false)
 }
 
 // A prompter asks the questions of one run. Its methods return context.Canceled if
@@ -50,17 +46,14 @@ type prompter struct {
 
 var errBack = tty.ErrBack
 
-// prompter returns the prompter of this run. It fails if stdin is not a file.
-func (a *app) prompter() (prompter, error) {
+// prompter returns the prompter of this run, in which vbot can ask.
+func (a *app) prompter() prompter {
 	if a.terminal.Load() == nil {
-		in, ok := a.stdin.(*os.File)
-		if !ok {
-			return prompter{}, errors.New("cannot ask: stdin is not a terminal")
-		}
+		in, _ := a.stdin.(*os.File) // it is one: see canAsk
 		plain := a.isDumb() || a.getenv("VBOT_PLAIN_PROMPTS") != ""
 		a.terminal.Store(tty.Open(in, a.stderr, plain, a.getenv("NO_COLOR") == "", printable))
 	}
-	return prompter{Terminal: a.terminal.Load()}, nil
+	return prompter{Terminal: a.terminal.Load()}
 }
 
 // A question can be asked with cursor movement, or plainly.
@@ -601,11 +594,7 @@ func (p prompter) choose(ctx context.Context, question string, choices []choice,
 // hidden reads a line without showing it. stdin must be a terminal, whose mode is
 // always restored.
 func hidden(ctx context.Context, a *app, question string) (cloud.Secret, error) {
-	p, err := a.prompter()
-	if err != nil {
-		return cloud.Secret{}, err
-	}
-	typed, err := p.Hidden(ctx, question)
+	typed, err := a.prompter().Hidden(ctx, question)
 	if errors.Is(err, tty.ErrTooLong) {
 		err = &failure{Code: codeUsage, Message: fmt.Sprintf("the terminal may have truncated the input at %d bytes; nothing was written", tty.MaxLine-1),
 			hint: "use a file or stdin"}
