@@ -216,29 +216,26 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 // meant returns " (did you mean `vbot init`?)" for the command that is nearest to
 // word, or "". The commands below the current one come first.
 func (inv *invocation) meant(word string) string {
-	paths := map[string]string{}
-	var names []string
-	add := func(name, path string) {
-		if paths[name] == "" && !strings.HasPrefix(name, ":") {
-			names, paths[name] = append(names, name), path
-		}
-	}
+	var names, paths []string
+	add := func(name, path string) { names, paths = append(names, name), append(paths, path) }
 	var walk func(c *command, path string)
 	walk = func(c *command, path string) {
 		for _, sub := range c.sub {
 			add(sub.name, sub.below(path))
 		}
 		for _, sub := range c.sub {
-			for _, word := range sub.first { // such as quickstart
-				add(word, sub.below(path)+" "+word)
+			for _, word := range sub.first {
+				if word[0] != ':' { // such as quickstart
+					add(word, sub.below(path)+" "+word)
+				}
 			}
 			walk(&sub, sub.below(path))
 		}
 	}
 	walk(inv.cmd, inv.path)
 	walk(inv.root, inv.root.name)
-	if best := paths[nearest(word, names)]; best != "" {
-		return didYouMean("`" + best + "`")
+	if i := slices.Index(names, nearest(word, names)); i >= 0 {
+		return didYouMean("`" + paths[i] + "`")
 	}
 	return ""
 }

@@ -157,14 +157,11 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 		if err == nil {
 			login, err = dockerLogin(data, host)
 		}
-		if ctx.Err() != nil {
-			return "", "", cloud.Secret{}, interrupted()
-		}
 		if err != nil {
 			ch.invalid("docker-config", "--docker-config", "%s: %v", *o.docker, err)
 		}
 	case !o.noInput && canAsk(a):
-		return name, host, cloud.Secret{}, ch.err()
+		return name, host, cloud.Secret{}, ch.err(ctx)
 	default:
 		login, err = secretLine(ctx, a, true, "credentials", "")
 		if f, ok := errors.AsType[*failure](err); ok && f.Code == codeUsage {
@@ -176,7 +173,7 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 	if !login.Empty() {
 		ch.credentials(login, o.encode)
 	}
-	return name, host, login, ch.err()
+	return name, host, login, ch.err(ctx)
 }
 
 // credentials checks the USER:PASSWORD argument.
@@ -213,7 +210,7 @@ func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (cloud.
 	} else {
 		ch.credentials(login, o.encode)
 	}
-	return login, ch.err()
+	return login, ch.err(ctx)
 }
 
 // registry returns the URL of a registry; the default scheme is https.

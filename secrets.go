@@ -109,9 +109,12 @@ func (ch *checker) invalid(field, where, format string, args ...any) {
 	ch.wrong = append(ch.wrong, problem{Field: field, where: where, Message: fmt.Sprintf(format, args...)})
 }
 
-// err returns all problems as one failure, or nil.
-func (ch *checker) err() error {
+// err returns all problems as one failure, or nil. If ctx has ended, reading a file
+// may have failed for that reason alone.
+func (ch *checker) err(ctx context.Context) error {
 	switch {
+	case ctx.Err() != nil:
+		return interrupted()
 	case len(ch.wrong) > 0:
 		return &failure{Code: codeInvalidConfig, Problems: append(ch.usage, ch.wrong...)}
 	case len(ch.usage) > 0:
@@ -162,7 +165,7 @@ func (ch *checker) existingName(name string) {
 
 // connect signs in and finds the organization to work in, unless there are problems.
 func (ch *checker) connect(ctx context.Context, a *app, sc scope) (*session, error) {
-	if err := ch.err(); err != nil {
+	if err := ch.err(ctx); err != nil {
 		return nil, err
 	}
 	c, err := signIn(a, sc)

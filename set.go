@@ -159,9 +159,6 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpda
 	for _, arg := range o.valueFiles {
 		given = ch.valueFile(ctx, a, given, arg)
 	}
-	if ctx.Err() != nil {
-		return interrupted()
-	}
 	if o.file == nil && len(rest)+len(o.valueFiles) == 0 && len(args) > 0 {
 		ch.missing("secrets", "nothing to store; pass KEY, KEY=VALUE or --file")
 	}
@@ -185,7 +182,7 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpda
 	if s.pairs = append(s.pairs, given...); len(s.pairs) == 0 && len(s.left) > 0 {
 		ch.invalid("file", "--file", "no key in %s has a value", fileLabel(*o.file))
 	}
-	if err := ch.err(); err != nil {
+	if err := ch.err(ctx); err != nil {
 		return err
 	}
 	for _, text := range notes {
@@ -323,18 +320,16 @@ func (o *setOptions) ask(ctx context.Context, a *app, s *setUpdate) error {
 		if err != nil {
 			return err
 		}
-		s.pairs[i].Value = value
-		field, where := p.called()
-		if value.Empty() {
-			ch.invalid(field, where, "the value is empty")
-		} else if fault := valueFault(value); fault != "" {
-			ch.invalid(field, where, "%s", fault)
-		} else if strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
+		if strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
 			// The rest of the key would go to whatever reads the terminal next.
+			field, where := p.called()
 			return oneProblem(codeInvalidConfig, field, where, "a key of several lines cannot be typed; use --value-file KEY=PATH")
 		}
+		p.Value = value
+		ch.add(nil, p, p.word, value.Empty())
+		s.pairs[i] = p
 	}
-	return ch.err()
+	return ch.err(ctx)
 }
 
 // A setUpdate stores pairs in a secret set.
@@ -565,9 +560,6 @@ func setupCheck(inv *invocation) runFunc {
 			pairs = ch.filePairs(ctx, a, *file, true)
 		} else {
 			ch.usage = append(ch.usage, problem{Field: "file", where: "--file", Message: "missing"})
-		}
-		if ctx.Err() != nil {
-			return interrupted()
 		}
 		c, err := ch.connect(ctx, a, sc)
 		if err != nil {
