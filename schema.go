@@ -136,14 +136,11 @@ func configSchema() map[string]any {
 		if words != nil {
 			text = map[string]any{"enum": words}
 		}
-		var value map[string]any
-		switch {
-		case o.toggle != nil:
+		value := text
+		if o.toggle != nil {
 			value = map[string]any{"type": "boolean"}
-		case o.list != nil:
+		} else if o.list != nil {
 			value = map[string]any{"type": "array", "items": text}
-		default:
-			value = text
 		}
 		for _, key := range []string{o.key, cmp.Or(o.peer, o.key)} {
 			properties[key] = map[string]any{
