@@ -562,7 +562,7 @@ func BenchmarkOffer(b *testing.B) {
 	delete(w.said, optTTS)
 	services := len(w.cat.list(kindTTS))
 	for b.Loop() {
-		if _, choices := w.offer(optTTS, false); len(choices) != services {
+		if choices := w.offer(optTTS, false); len(choices) != services {
 			b.Fatalf("%d are offered, want %d", len(choices), services)
 		}
 	}

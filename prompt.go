@@ -206,6 +206,7 @@ func (p prompter) confirm(ctx context.Context, question string, fallback bool) (
 
 // A choice is an entry of a menu.
 type choice struct {
+	value  string   // what it stands for; not shown
 	label  string   // shown first
 	id     string   // "stt_a", or ""
 	names  []string // other names to type; not shown
@@ -332,19 +333,7 @@ func (m *menu) mark(i int) bool {
 		m.marked = slices.Delete(m.marked, n, n+1)
 		return true
 	}
-	marked := append(slices.Clone(m.marked), i)
-	if m.wrong = m.refuses(marked); m.wrong != "" {
-		return false
-	}
-	m.marked = marked
-	return true
-}
-
-func (m *menu) refuses(marked []int) string {
-	if m.allow == nil {
-		return ""
-	}
-	return m.allow(marked)
+	return m.take(append(slices.Clone(m.marked), i))
 }
 
 // enter reports whether the marked choices answer the question.
@@ -353,7 +342,16 @@ func (m *menu) enter() bool {
 	if !m.several || m.needed && len(chosen) == 0 {
 		chosen = []int{m.at}
 	}
-	if m.wrong = m.refuses(chosen); m.wrong == "" {
+	return m.take(chosen)
+}
+
+// take makes the chosen ones the answer, and reports whether that is allowed.
+func (m *menu) take(chosen []int) bool {
+	m.wrong = ""
+	if m.allow != nil {
+		m.wrong = m.allow(chosen)
+	}
+	if m.wrong == "" {
 		m.marked = chosen
 	}
 	return m.wrong == ""
@@ -478,11 +476,10 @@ func (m *menu) plainly(ctx context.Context, p prompter) error {
 		}
 		chosen, wrong := m.read(said)
 		if wrong == "" {
-			if wrong = m.refuses(chosen); wrong == "" {
-				m.marked = chosen
+			if m.take(chosen) {
 				return nil
 			}
-			p.Say("%s", wrong)
+			p.Say("%s", m.wrong)
 			continue
 		}
 		m.filter = tty.Editor{}

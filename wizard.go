@@ -383,20 +383,21 @@ func (w *wizard) askName(ctx context.Context) error {
 
 // askChoice asks for one value of an option.
 func (w *wizard) askChoice(ctx context.Context, o *option, changed bool) error {
-	values, choices := w.offer(o, changed)
+	choices := w.offer(o, changed)
 	was, known := w.before[o]
 	at := max(0, slices.IndexFunc(choices, func(c choice) bool { return c.is(o.first) }))
-	if i := slices.Index(values, was.text); known && i >= 0 {
+	if i := slices.IndexFunc(choices, func(c choice) bool { return c.value == was.text }); known && i >= 0 {
 		at = i
 	}
 	i, err := w.p.choose(ctx, o.ask, choices, at)
 	if err != nil {
 		return err
 	}
-	if values[i] != "" {
-		w.said[o] = answer{text: values[i], flag: changed}
+	value := choices[i].value
+	if value != "" {
+		w.said[o] = answer{text: value, flag: changed}
 	}
-	if o == optBotType && known && was.text != values[i] {
+	if o == optBotType && known && was.text != value {
 		delete(w.said, optTransports) // the other bot type has other ones
 		delete(w.before, optTransports)
 		delete(w.done, optTransports.label)
@@ -404,26 +405,25 @@ func (w *wizard) askChoice(ctx context.Context, o *option, changed bool) error {
 	return nil
 }
 
-// offer returns the allowed values of the option and how to show them. The value
-// "" stands for none.
-func (w *wizard) offer(o *option, changed bool) (values []string, choices []choice) {
-	add := func(value string, c choice) {
-		a := answer{text: value, flag: changed}
+// offer returns the allowed values of the option. The value "" stands for none.
+func (w *wizard) offer(o *option, changed bool) (choices []choice) {
+	add := func(c choice) {
+		a := answer{text: c.value, flag: changed}
 		if o.list != nil {
-			a = answer{list: []string{value}, flag: changed}
+			a = answer{list: []string{c.value}, flag: changed}
 		}
-		if value == "" || w.allows(o, a) {
-			values, choices = append(values, value), append(choices, c)
+		if c.value == "" || w.allows(o, a) {
+			choices = append(choices, c)
 		}
 	}
 	if o.none != "" {
-		add("", choice{label: o.none})
+		add(choice{label: o.none})
 	}
 	for _, word := range o.words {
-		add(word.name, choice{label: word.name, note: word.meaning})
+		add(choice{value: word.name, label: word.name, note: word.meaning})
 	}
 	if o.kind == "" {
-		return values, choices
+		return choices
 	}
 	providers := w.cat.all(o.kind)
 	if o.kind == kindTransport && w.said[optBotType].text == botTelephony {
@@ -433,14 +433,14 @@ func (w *wizard) offer(o *option, changed bool) (values []string, choices []choi
 		if p.generic != "" {
 			continue // the dial mode is a separate question
 		}
-		add(p.id, describe(p))
+		add(describe(p))
 	}
-	return values, choices
+	return choices
 }
 
 // describe returns the provider as a choice.
 func describe(p *provider) choice {
-	c := choice{label: p.label, id: p.id, names: p.names}
+	c := choice{value: p.id, label: p.label, id: p.id, names: p.names}
 	for _, name := range p.names {
 		// An alias such as deepgram_stt only repeats deepgram.
 		if short := strings.TrimSuffix(name, "_"+p.kind); short == name || !slices.Contains(p.names, short) {
@@ -469,18 +469,17 @@ func (w *wizard) hasChoice(t *topic, changed bool) bool {
 	if o := t.options[0]; o.toggle != nil {
 		return w.allows(o, answer{on: false, flag: changed}) && w.allows(o, answer{on: true, flag: changed})
 	}
-	values, _ := w.offer(t.options[0], changed)
-	return len(values) > 1
+	return len(w.offer(t.options[0], changed)) > 1
 }
 
 // askTransports asks for one or more transports.
 func (w *wizard) askTransports(ctx context.Context, o *option, changed bool) error {
-	values, choices := w.offer(o, changed)
+	choices := w.offer(o, changed)
 	m := &menu{ask: o.ask, choices: choices, several: true, needed: true, back: w.p.back}
 	pick := func(marked []int) answer {
 		a := answer{flag: changed}
 		for _, i := range marked {
-			a.list = append(a.list, values[i])
+			a.list = append(a.list, choices[i].value)
 		}
 		return a
 	}
@@ -491,7 +490,7 @@ func (w *wizard) askTransports(ctx context.Context, o *option, changed bool) err
 		}
 	}
 	for _, id := range w.before[o].list {
-		if i := slices.Index(values, id); i >= 0 {
+		if i := slices.IndexFunc(choices, func(c choice) bool { return c.value == id }); i >= 0 {
 			m.marked, m.at = append(m.marked, i), i
 		}
 	}
@@ -620,33 +619,32 @@ func (w *wizard) facts(cfg config) (facts []fact) {
 	return facts
 }
 
-// The actions offered after the summary.
+// The actions offered after the summary, as they can be typed.
 const (
-	doWrite = iota
-	doKeep
-	doChange
-	doCancel
+	doWrite  = "yes"
+	doKeep   = "keep"
+	doChange = "change"
+	doCancel = "no"
 )
 
-func (w *wizard) askWhatNow(ctx context.Context, p *plan) (int, error) {
-	var actions []int
+func (w *wizard) askWhatNow(ctx context.Context, p *plan) (action string, err error) {
 	var choices []choice
-	add := func(action int, label, name string) {
-		actions, choices = append(actions, action), append(choices, choice{label: label, names: []string{name}})
+	add := func(action, label string) {
+		choices = append(choices, choice{value: action, label: label, names: []string{action}})
 	}
 	n := p.count(actionCreated) + p.count(actionReplaced)
 	switch {
 	case len(p.conflicts) == 0 && n == 0:
-		add(doWrite, "Finish: all files are up to date", "yes")
+		add(doWrite, "Finish: all files are up to date")
 	case len(p.conflicts) == 0:
-		add(doWrite, "Write "+plural(n, "file")+" to "+w.target, "yes")
+		add(doWrite, "Write "+plural(n, "file")+" to "+w.target)
 	case !p.stuck:
-		add(doKeep, "Keep existing files, write "+plural(n-len(p.conflicts), "missing file"), "keep")
+		add(doKeep, "Keep existing files, write "+plural(n-len(p.conflicts), "missing file"))
 	}
-	add(doChange, "Change an answer", "change")
-	add(doCancel, "Cancel without writing", "no")
+	add(doChange, "Change an answer")
+	add(doCancel, "Cancel without writing")
 	i, err := w.p.choose(ctx, "Proceed?", choices, 0)
-	return actions[i], err
+	return choices[i].value, err
 }
 
 // askChange asks which answer to change, then asks that question again.
