@@ -147,7 +147,7 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 	}
 	switch {
 	case len(args) > 2 && o.docker != nil:
-		ch.missing("credentials", "are given twice: as an argument and with --docker-config")
+		ch.missing("credentials", "CREDENTIALS", "are given twice: as an argument and with --docker-config")
 	case len(args) > 2:
 		login = cloud.NewSecret(named[2])
 	case host == "":
@@ -206,7 +206,7 @@ func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (cloud.
 	}
 	var ch checker
 	if login.Empty() {
-		ch.missing("credentials", "missing")
+		ch.missing("credentials", "CREDENTIALS", "missing")
 	} else {
 		ch.credentials(login, o.encode)
 	}

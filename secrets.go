@@ -97,12 +97,12 @@ Examples:
 // A checker collects the problems of a command line. Messages never repeat an
 // argument, which may be a misplaced secret.
 type checker struct {
-	usage []problem // missing arguments and answers: codeUsage
+	usage []problem // missing or superfluous arguments and answers: codeUsage
 	wrong []problem // invalid values: codeInvalidConfig
 }
 
-func (ch *checker) missing(field, format string, args ...any) {
-	ch.usage = append(ch.usage, problem{Field: field, where: strings.ToUpper(field), Message: fmt.Sprintf(format, args...)})
+func (ch *checker) missing(field, where, format string, args ...any) {
+	ch.usage = append(ch.usage, problem{Field: field, where: where, Message: fmt.Sprintf(format, args...)})
 }
 
 func (ch *checker) invalid(field, where, format string, args ...any) {
@@ -130,13 +130,13 @@ func (ch *checker) arguments(args []string, required int, fields ...string) []st
 	copy(named, args)
 	for i, field := range fields {
 		if i >= len(args) && i < required {
-			ch.missing(field, "missing")
+			ch.missing(field, strings.ToUpper(field), "missing")
 		} else if i < len(args) && args[i] == "" {
 			ch.invalid(field, strings.ToUpper(field), "is empty")
 		}
 	}
 	if len(args) > len(fields) {
-		ch.usage = append(ch.usage, problem{Field: "arguments", Message: fmt.Sprintf("%s given, at most %d expected", plural(len(args), "argument"), len(fields))})
+		ch.missing("arguments", "", "%s given, at most %d expected", plural(len(args), "argument"), len(fields))
 	}
 	return named
 }
@@ -178,7 +178,7 @@ func (ch *checker) connect(ctx context.Context, a *app, sc scope) (*session, err
 // confirmation checks that vbot can ask for confirmation, unless skip is set.
 func (ch *checker) confirmation(a *app, skip, noInput bool, what string) {
 	if !skip && (noInput || !canAsk(a)) {
-		ch.usage = append(ch.usage, problem{Field: "skip", Message: what + " needs confirmation, and vbot cannot ask; use --skip to go ahead without it"})
+		ch.missing("skip", "", "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it", what)
 	}
 }
 
@@ -479,7 +479,7 @@ func setupReference(inv *invocation) runFunc {
 		ch.notReserved(name)
 		ch.wrong = append(ch.wrong, sc.problems()...)
 		if sc.region == nil {
-			ch.usage = append(ch.usage, problem{Field: "region", where: "--region", Message: "missing"})
+			ch.missing("region", "--region", "missing")
 		}
 		c, err := ch.connect(ctx, a, sc)
 		if err != nil {

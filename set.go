@@ -153,14 +153,14 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpda
 	if o.file != nil {
 		named = ch.filePairs(ctx, a, *o.file, o.skipEmpty)
 	} else if o.skipEmpty {
-		ch.usage = append(ch.usage, problem{Field: "skip-empty", where: "--skip-empty", Message: "needs --file"})
+		ch.missing("skip-empty", "--skip-empty", "needs --file")
 	}
 	given := ch.argumentPairs(rest)
 	for _, arg := range o.valueFiles {
 		given = ch.valueFile(ctx, a, given, arg)
 	}
 	if o.file == nil && len(rest)+len(o.valueFiles) == 0 && len(args) > 0 {
-		ch.missing("secrets", "nothing to store; pass KEY, KEY=VALUE or --file")
+		ch.missing("secrets", "SECRETS", "nothing to store; pass KEY, KEY=VALUE or --file")
 	}
 	for _, p := range given {
 		field, where := p.called()
@@ -172,7 +172,7 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpda
 			named = slices.Delete(named, i, i+1)
 		}
 		if p.Value.Empty() && !o.dryRun && (o.noInput || !canAsk(a)) {
-			ch.usage = append(ch.usage, problem{Field: field, where: where, Message: "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE"})
+			ch.missing(field, where, "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE")
 		}
 	}
 	var notes []string
@@ -559,7 +559,7 @@ func setupCheck(inv *invocation) runFunc {
 		if file != nil {
 			pairs = ch.filePairs(ctx, a, *file, true)
 		} else {
-			ch.usage = append(ch.usage, problem{Field: "file", where: "--file", Message: "missing"})
+			ch.missing("file", "--file", "missing")
 		}
 		c, err := ch.connect(ctx, a, sc)
 		if err != nil {
