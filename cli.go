@@ -444,10 +444,9 @@ func (inv *invocation) parse(args []string) (rest []string, problems []problem) 
 // long name.
 func (inv *invocation) field(name string) string {
 	for _, l := range optionLines(inv.cmd.page()) {
-		if i := slices.Index(l.Names, dashed(name)); i >= 0 && len(l.Names[0]) == 2 && len(l.Names) > 1 {
-			name = strings.TrimPrefix(l.Names[1], "--")
-		} else if i >= 0 {
-			name = strings.TrimPrefix(l.Names[0], "--")
+		if slices.Contains(l.Names, dashed(name)) {
+			long := slices.IndexFunc(l.Names, func(name string) bool { return len(name) > 2 })
+			name = strings.TrimPrefix(l.Names[max(0, long)], "--")
 		}
 	}
 	return cmp.Or(inv.fields[name], name)
