@@ -273,7 +273,11 @@ func (m *menu) Answer() string {
 func (m *menu) Press(k tty.Key) bool {
 	shown := m.shown()
 	at := slices.Index(shown, m.at) // -1 if nothing is shown
-	move := func(to int) { m.at = shown[max(0, min(to, len(shown)-1))] }
+	last := len(shown) - 1
+	to, moves := map[tty.KeyName]int{
+		tty.KeyUp: at - 1, tty.KeyPageUp: max(0, at-menuPage), tty.KeyHome: 0,
+		tty.KeyDown: at + 1, tty.KeyPageDown: min(last, at+menuPage), tty.KeyEnd: last,
+	}[k.Name]
 	m.wrong = ""
 	switch {
 	case k.Name == tty.KeyEscape:
@@ -286,18 +290,8 @@ func (m *menu) Press(k tty.Key) bool {
 		if len(shown) > 0 && m.mark(m.at) {
 			m.filter = tty.Editor{} // for the next one
 		}
-	case k.Name == tty.KeyUp && len(shown) > 0:
-		move((at + len(shown) - 1) % len(shown))
-	case k.Name == tty.KeyDown && len(shown) > 0:
-		move((at + 1) % len(shown))
-	case k.Name == tty.KeyPageUp && len(shown) > 0:
-		move(at - menuPage)
-	case k.Name == tty.KeyPageDown && len(shown) > 0:
-		move(at + menuPage)
-	case k.Name == tty.KeyHome && len(shown) > 0:
-		move(0)
-	case k.Name == tty.KeyEnd && len(shown) > 0:
-		move(len(shown) - 1)
+	case moves && len(shown) > 0:
+		m.at = shown[(to+len(shown))%len(shown)] // Up and Down go round
 	default:
 		before := string(m.filter.Typed)
 		if m.filter.Press(k) && string(m.filter.Typed) != before {
@@ -316,11 +310,8 @@ func (m *menu) seek() {
 		return
 	}
 	m.at = shown[0]
-	for _, likely := range []func(choice) bool{
-		func(c choice) bool { return c.is(word) },
-		func(c choice) bool { return c.begins(word) },
-	} {
-		if i := slices.IndexFunc(shown, func(i int) bool { return likely(m.choices[i]) }); i >= 0 {
+	for _, likely := range []func(choice, string) bool{choice.is, choice.begins} {
+		if i := slices.IndexFunc(shown, func(i int) bool { return likely(m.choices[i], word) }); i >= 0 {
 			m.at = shown[i]
 			return
 		}
