@@ -33,9 +33,10 @@ type provider struct {
 	starts  string   // "context" where a realtime session starts with the first context, "" with the connection
 	keysURL string   // where a person gets the keys
 	env     []variable
-	hosts   []host // that it contacts, if .env holds no address of one's own
-	videoIn bool   // a transport carries the person's camera, a realtime service looks at it
-	source  string // the file without its head; "" before load
+	hosts   []host         // that it contacts, if .env holds no address of one's own
+	videoIn bool           // a transport carries the person's camera, a realtime service looks at it
+	source  string         // the file without its head; "" before load
+	lines   map[string]int // of the keys in the head
 
 	// Video avatars only.
 	width, height string // of the picture, in pixels
@@ -72,15 +73,25 @@ type variable struct {
 	note     string // a short description
 }
 
-// A catalog finds providers. It reads files only when they are needed. It panics on a
-// file that does not have the form in CONTRIBUTING.md; a test reads them all.
+// A catalog finds providers. It reads vbot's own files only when they are needed. It
+// panics on one that does not have the form in CONTRIBUTING.md; a test reads them all.
 type catalog struct {
 	known  map[string]*provider   // by file
 	listed map[string][]*provider // by kind, all of it, in the order of ids
+	own    int                    // how many of these are one's own
 }
 
 func newCatalog() *catalog {
-	return &catalog{map[string]*provider{}, map[string][]*provider{}}
+	return &catalog{known: map[string]*provider{}, listed: map[string][]*provider{}}
+}
+
+// wrong returns a problem with a line of the provider's file; 0 is none of them.
+func (p *provider) wrong(line int, format string, args ...any) problem {
+	at := p.file
+	if line > 0 {
+		at += fmt.Sprintf(":%d", line)
+	}
+	return problem{Field: at, where: at, Message: fmt.Sprintf(format, args...)}
 }
 
 // list returns the providers of the kind, in order. They may not be loaded.
@@ -199,8 +210,7 @@ func readNames(kind, file string) *provider {
 	return &provider{kind: kind, file: file, id: id, label: label, names: strings.Split(names, ", ")}
 }
 
-// load reads the provider's whole file, once: the head, which is comment lines of
-// the form `# key: value` up to the first line that is none, and the code.
+// load reads the provider's whole file, once.
 func (p *provider) load() *provider {
 	if p.source != "" {
 		return p
@@ -209,68 +219,103 @@ func (p *provider) load() *provider {
 	if err != nil {
 		panic(err)
 	}
-	text := string(data)
-	for strings.HasPrefix(text, "# ") {
-		var line string
-		line, text, _ = strings.Cut(text, "\n")
-		key, value, _ := strings.Cut(line[2:], ": ")
-		switch key {
-		case "id", "label", "names": // readNames has them
-		case "extras":
-			p.extras = strings.Split(value, ", ")
-		case "python":
-			p.python = value
-		case "flags":
-			p.flags = strings.Split(value, ", ")
-		case "starts":
-			p.starts = value
-		case "keys":
-			p.keysURL = value
-		case "env":
-			p.env = append(p.env, p.variable(value))
-		case "host":
-			address, note, _ := strings.Cut(value, ": ")
-			p.hosts = append(p.hosts, host{address, note})
-		case "order":
-			if p.order, err = strconv.Atoi(value); err != nil {
-				panic(p.file + ": order: " + err.Error())
-			}
-		case "generic":
-			p.generic = value
-		case "mode":
-			p.mode = value
-		case "pip":
-			p.pip = strings.Split(value, ", ")
-		case "type":
-			p.telephony = value == "telephony"
-		case "key":
-			p.key = value
-		case "video":
-			p.videoIn = strings.Contains(value, "in")
-			p.videoOut = strings.Contains(value, "out")
-		case "size":
-			p.width, p.height, _ = strings.Cut(value, "x")
-		case "cloud":
-			p.notCloud = value == "no"
-		case "client":
-			p.client = value
-		default:
-			panic(fmt.Sprintf("%s: unknown key %q", p.file, key))
-		}
+	if problems := p.parse(string(data)); len(problems) > 0 {
+		panic(problems[0].line())
 	}
-	p.source = text
 	return p
 }
 
-// variable reads `NAME required|optional KIND [library|server] [unless OTHER]
-// [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE`.
-func (p *provider) variable(s string) variable {
+// parse reads the text of the provider's file: the head, which is comment lines of the
+// form `# key: value` up to the first line that is none, and the code. It returns what
+// is wrong.
+func (p *provider) parse(text string) (problems []problem) {
+	at := 1
+	wrong := func(format string, args ...any) { problems = append(problems, p.wrong(at, format, args...)) }
+	texts := map[string]*string{"id": &p.id, "label": &p.label, "python": &p.python, "starts": &p.starts, "keys": &p.keysURL,
+		"generic": &p.generic, "mode": &p.mode, "key": &p.key, "client": &p.client}
+	lists := map[string]*[]string{"names": &p.names, "extras": &p.extras, "pip": &p.pip, "flags": &p.flags}
+	p.lines = map[string]int{}
+	for ; strings.HasPrefix(text, "# "); at++ {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		key, value, _ := strings.Cut(line[2:], ": ")
+		words := strings.Split(value, ", ")
+		if p.lines[key] > 0 && key != "env" && key != "host" {
+			wrong("%s is already in line %d", key, p.lines[key])
+		}
+		p.lines[key] = at
+		form := headForms[key]
+		if slices.ContainsFunc(words, func(word string) bool {
+			rest, found := strings.CutPrefix(word, form.prefix)
+			return !found || rest == "" || form.characters != "" && strings.Trim(rest, form.characters) != ""
+		}) {
+			wrong("%s: expected something like %s", key, cmp.Or(form.example, "Acme"))
+		} else if strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%") { // in Python, TOML or Markdown
+			wrong("%s: a value may not have \" \\ | ` or <%%", key)
+		}
+		switch {
+		case texts[key] != nil:
+			*texts[key] = value
+		case lists[key] != nil:
+			*lists[key] = words
+		case key == "env":
+			if v, why := parseVariable(value); why != "" {
+				wrong("env: %s", why)
+			} else {
+				p.env, p.lines[v.name] = append(p.env, v), at
+			}
+		case key == "host":
+			address, note, _ := strings.Cut(value, ": ")
+			p.hosts = append(p.hosts, host{address, note})
+		case key == "order":
+			p.order, _ = strconv.Atoi(value)
+		case key == "type":
+			p.telephony = value == "telephony"
+		case key == "video":
+			p.videoIn = strings.Contains(value, "in")
+			p.videoOut = strings.Contains(value, "out")
+		case key == "size":
+			p.width, p.height, _ = strings.Cut(value, "x")
+		case key == "cloud":
+			p.notCloud = value == "no"
+		default:
+			wrong("unknown key %q", key)
+		}
+	}
+	p.source, p.lines["code"] = strings.TrimSuffix(text, "\n")+"\n", at
+	for _, key := range []string{"id", "label", "names", "size"} {
+		if at = 1; p.lines[key] == 0 && (key != "size" || p.kind == kindVideo) {
+			wrong("missing: a line like `# %s: %s`", key, cmp.Or(headForms[key].example, "Acme"))
+		}
+	}
+	return problems
+}
+
+const (
+	lower  = "abcdefghijklmnopqrstuvwxyz_"
+	digits = "0123456789"
+)
+
+// headForms are the forms of values: each word of one begins with prefix, and more of
+// these characters follow.
+var headForms = map[string]struct{ prefix, characters, example string }{
+	"id":     {"", lower + digits, "acme_stt"},
+	"names":  {"", lower + digits, "acme_stt, acme"},
+	"extras": {"", lower + digits + "-", "openai, aws-nova-sonic"},
+	"python": {">=3.", digits, ">=3.12"},
+	"size":   {"", digits + "x", "1280x720"},
+}
+
+// parseVariable reads `NAME required|optional KIND [library|server] [unless OTHER]
+// [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE`. The text is what is wrong
+// with it, or "".
+func parseVariable(s string) (v variable, wrong string) {
 	left, note, ok := strings.Cut(s, ": ")
 	words := strings.Fields(left)
-	if !ok || len(words) < 3 || words[1] != "required" && words[1] != "optional" {
-		panic(fmt.Sprintf("%s: env %q is not `NAME required|optional KIND [library|server] [=VALUE]: NOTE`", p.file, s))
+	if !ok || len(words) < 3 || strings.Trim(words[0], strings.ToUpper(lower)+digits) != "" || words[1] != "required" && words[1] != "optional" || !slices.Contains(variableKinds, words[2]) {
+		return v, "expected NAME required|optional " + strings.Join(variableKinds, "|") + " [=VALUE]: NOTE"
 	}
-	v := variable{name: words[0], required: words[1] == "required", kind: words[2], note: note}
+	v = variable{name: words[0], required: words[1] == "required", kind: words[2], note: note}
 	others := map[string]*string{"unless": &v.unless, "with": &v.with, "without": &v.without, "else": &v.other}
 	for rest := words[3:]; len(rest) > 0; rest = rest[1:] {
 		if other := others[rest[0]]; other != nil && len(rest) > 1 {
@@ -282,11 +327,13 @@ func (p *provider) variable(s string) variable {
 		} else if rest[0] == "server" {
 			v.server = true
 		} else {
-			panic(fmt.Sprintf("%s: env %q: unknown word %q", p.file, s, rest[0]))
+			wrong = fmt.Sprintf("unknown word %q", rest[0])
 		}
 	}
-	return v
+	return v, wrong
 }
+
+var variableKinds = []string{"secret", "id", "model", "voice", "region", "url", "path"}
 
 // unless is the variable that takes the place of v, or "". Where server.py starts
 // the calls it holds for bot.py alone: server.py needs v itself, to know who

@@ -582,7 +582,7 @@ func TestArguments(t *testing.T) {
 		if err := writeJSON(&want, cfg); err != nil {
 			t.Fatal(err)
 		}
-		run(context.Background(), append([]string{"init", target, "--dry-run"}, args...), &app{stdin: strings.NewReader(""), stdout: &got, stderr: &stderr, dir: dir})
+		run(context.Background(), append([]string{"init", target, "--dry-run"}, args...), &app{stdin: strings.NewReader(""), stdout: &got, stderr: &stderr, dir: dir, getenv: func(string) string { return "" }})
 		if got.String() != want.String() || stderr.Len() > 0 {
 			t.Fatalf("seed %d: %s gives %q, which gives %s%s", seed, &want, args, &got, &stderr)
 		}
@@ -634,7 +634,11 @@ func TestNeeds(t *testing.T) {
 		for _, lines := range strings.Split(strings.Join(c.env, "\n"), "\n--\n") {
 			var env []variable
 			for line := range strings.Lines(lines) {
-				env = append(env, (&provider{file: "a.py"}).variable(strings.TrimSpace(line)))
+				v, why := parseVariable(strings.TrimSpace(line))
+				if why != "" {
+					t.Fatal(line, why)
+				}
+				env = append(env, v)
 			}
 			for _, v := range env {
 				n.add(v, env)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,31 +27,89 @@ type pythonImport struct {
 // parseCode splits the provider's file into imports and body. Lines that end in
 // `# when: CONDITION` are kept only if the condition is true.
 func (p *provider) parseCode(when map[string]bool) pythonCode {
-	imports, rest, isFunction := strings.Cut(p.source, "\ndef build(")
-	signature, rest, hasBody := strings.Cut(rest, ":\n")
-	statements, last, returns := strings.Cut(rest, "\n    return ")
-	if !isFunction || !hasBody || !returns || strings.Count(last, "\n") != 1 {
-		panic(p.file + ": imports and one function build(...) that ends in a return are needed")
-	}
-	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(signature, "session:"), needsIfSet: strings.HasPrefix(signature, "if_set")}
+	imports, rest, _ := strings.Cut(p.source, "def build(")
+	signature, rest, _ := strings.Cut(rest, ":\n")
+	statements, _, _ := strings.Cut(rest, "\n    return ")
+	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(signature, "session:"), needsIfSet: strings.Contains(signature, "if_set")}
 	var body []string
-	for line := range strings.Lines(statements) {
-		line = strings.TrimSuffix(line, "\n")
-		if kept, condition, ok := strings.Cut(line, "  # when: "); ok {
-			on, known := when[condition]
-			if !known {
-				panic(fmt.Sprintf("%s: unknown condition %q", p.file, condition))
-			}
-			if !on {
-				continue
-			}
-			line = kept
+	for line := range strings.SplitSeq(statements, "\n") {
+		kept, condition, ok := strings.Cut(line, whenMark)
+		if !ok || when[condition] {
+			body = append(body, kept)
 		}
-		body = append(body, line)
 	}
 	// bot.py has a constant in place of the parameter; the length is the same.
 	code.body = strings.ReplaceAll(strings.Join(body, "\n"), "=system_instruction", "=SYSTEM_INSTRUCTION")
 	return code
+}
+
+const whenMark = "  # when: "
+
+var conditions = []string{"noise_cancel", "video_in", "video_out", "avatar"}
+
+// Name is the name that the code gives what it builds.
+func (p *provider) Name() string {
+	switch p.kind {
+	case kindRealtime:
+		return "llm" // it takes the language model's place
+	case kindTransport:
+		return "params"
+	}
+	return p.kind
+}
+
+// buildParameters are those of build. Only transports have the ones after the third.
+var buildParameters = []string{"if_set", "system_instruction: str", "session: aiohttp.ClientSession",
+	"krisp_filter: BaseAudioFilter | None", "video_width: int", "video_height: int"}
+
+// checkCode returns what would get lost on the way to bot.py, or break it. Whether it
+// is Python, and of the right types, only Python's own tools can say.
+func (p *provider) checkCode() (problems []problem) {
+	at := p.lines["code"]
+	wrong := func(format string, args ...any) { problems = append(problems, p.wrong(at, format, args...)) }
+	imports, rest, found := strings.Cut("\n"+p.source, "\ndef build(")
+	given, rest, typed := strings.Cut(rest, ") -> ")
+	class, body, hasBody := strings.Cut(rest, ":\n")
+	statements, last, returns := strings.Cut("\n"+body, "\n    return ")
+	name := p.Name()
+	if !found || !typed || !hasBody || !returns || last != name+"\n" || class == "" || !uses(imports, class) || !strings.Contains(statements, "\n    "+name+" = ") {
+		wrong("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
+		return problems
+	}
+	var formatted []string
+	for _, i := range parseImports(imports) {
+		formatted = append(formatted, strings.Split(fromImport(i.module, i.names), "\n")...)
+	}
+	for i, line := range strings.Split(imports[1:], "\n") {
+		if at = p.lines["code"] + i; line != "" && !slices.Contains(formatted, line) {
+			wrong("only imports stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
+		}
+	}
+	may := buildParameters
+	if p.kind != kindTransport {
+		may = may[:3]
+	}
+	for parameter := range strings.SplitSeq(given, ",") {
+		if parameter = strings.TrimSpace(parameter); parameter != "" && !slices.Contains(may, parameter) {
+			wrong("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
+		}
+	}
+	for i, line := range strings.Split(p.source, "\n") {
+		at = p.lines["code"] + i
+		if _, condition, ok := strings.Cut(line, whenMark); ok && !slices.Contains(conditions, condition) {
+			wrong("unknown condition %q", condition)
+		}
+		_, read, _ := strings.Cut(line, `os.environ["`)
+		if name, _, ok := strings.Cut(read, `"`); ok && p.lines[name] == 0 {
+			wrong("the head lacks a line for %s: # env: %s required ...", name, name)
+		}
+	}
+	for _, v := range p.env {
+		if at = p.lines[v.name]; !v.library && !v.server && p.generic == "" && !strings.Contains(p.source, `"`+v.name+`"`) {
+			wrong("build does not read %s; if the framework does, add the word library", v.name)
+		}
+	}
+	return problems
 }
 
 // asExpression converts `    params = X(...)` to X(...), indented for the dictionary
@@ -125,9 +182,15 @@ func tidyImports(src string, extra []pythonImport) string {
 	return before + strings.Join(sections, "\n\n") + "\n" + code
 }
 
-// pythonStandard lists the standard-library modules that templates and providers
-// import.
-var pythonStandard = []string{"asyncio", "collections", "contextlib", "datetime", "hmac", "importlib", "json", "os", "pathlib", "sys", "typing", "urllib", "wave", "xml"}
+// pythonStandard lists the modules of the standard library that a provider may import.
+var pythonStandard = strings.Fields(`
+	abc argparse array asyncio base64 binascii bisect codecs collections concurrent configparser contextlib
+	contextvars copy csv ctypes dataclasses datetime decimal difflib email encodings enum errno fnmatch
+	fractions functools gettext glob gzip hashlib heapq hmac html http importlib inspect io ipaddress
+	itertools json locale logging math mimetypes mmap multiprocessing numbers operator os pathlib pickle
+	platform pprint queue quopri random re secrets select selectors shlex shutil signal socket socketserver
+	sqlite3 ssl stat statistics string struct subprocess sys tempfile textwrap threading time tomllib
+	traceback types typing unicodedata urllib uuid warnings wave weakref xml zipfile zlib zoneinfo`)
 
 // uses reports whether the code contains name as a whole word.
 func uses(code, name string) bool {
@@ -146,9 +209,12 @@ func uses(code, name string) bool {
 	}
 }
 
-// fromImport returns one import statement as ruff formats it at 100 columns:
-// constants, classes, then the rest, each sorted.
+// fromImport returns one import statement as ruff formats it at 100 columns: of the
+// module, or of names in it: constants, classes, then the rest, each sorted.
 func fromImport(module string, names []string) string {
+	if len(names) == 0 {
+		return "import " + module
+	}
 	class := func(n string) int {
 		switch {
 		case len(n) > 1 && n == strings.ToUpper(n):

@@ -72,14 +72,6 @@ func (s service) ClientRange() string   { _, versions, _ := strings.Cut(s.client
 // Body is the code that builds it, without the last line's end.
 func (s service) Body() string { return s.code.body }
 
-// Name is the name that Body gives it.
-func (s service) Name() string {
-	if s.kind == kindRealtime {
-		return "llm" // it takes the language model's place
-	}
-	return s.kind
-}
-
 // Keys names what to check when the service refuses its key: at most two variables,
 // so that a sentence in bot.py holds them.
 func (s service) Keys() string {

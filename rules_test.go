@@ -149,11 +149,8 @@ func TestCatalog(t *testing.T) {
 			if !strings.HasSuffix(p.file, "/"+p.names[0]+".py") {
 				t.Errorf("%s: the first name is %s", p.file, p.names[0])
 			}
-			p.parseCode(map[string]bool{"noise_cancel": true, "video_in": true, "video_out": true, "avatar": true})
-			for _, v := range p.env {
-				if !slices.Contains([]string{"secret", "id", "model", "voice", "region", "url", "path"}, v.kind) {
-					t.Errorf("%s: %s has the kind %q", p.file, v.name, v.kind)
-				}
+			for _, problem := range p.checkCode() {
+				t.Error(problem.line())
 			}
 		}
 	}
@@ -217,7 +214,7 @@ var floors = []struct{ file, uses string }{
 	{"options.go", "failure.go"},
 	{"catalog.go", "failure.go options.go"},
 	{"resolve.go", "catalog.go failure.go options.go"},
-	{"python.go", "catalog.go"},
+	{"python.go", "catalog.go failure.go options.go"},
 	{"render.go", "catalog.go options.go python.go version.go"},
 	{"lock_unix.go", ""},
 	{"write.go", "failure.go lock_unix.go render.go"},
