@@ -109,12 +109,13 @@ type runFunc func(ctx context.Context, a *app, inv *invocation, args []string) e
 
 // An invocation is one command line being executed.
 type invocation struct {
-	root *command
-	cmd  *command
-	path string // of the command, such as "vbot init"
-	set  *flag.FlagSet
-	json bool
-	help bool // `vbot help ...`, which also knows topics
+	root    *command
+	cmd     *command
+	path    string // of the command, such as "vbot init"
+	set     *flag.FlagSet
+	json    bool
+	help    bool    // `vbot help ...`, which also knows topics
+	catalog *string // of --catalog; nil if it was not given
 	// fields maps flags to their configuration keys where the names differ.
 	fields map[string]string
 	// instead is set by flags such as --help. It runs in place of the command,
@@ -140,6 +141,11 @@ func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names 
 			}
 		}, true}, name, "")
 	}
+}
+
+// catalogFlag registers --catalog.
+func (inv *invocation) catalogFlag() {
+	textFlag(inv.set, func(s string) { inv.catalog = &s }, "catalog")
 }
 
 // enter moves to the subcommand called name and reports whether it exists.
@@ -567,6 +573,16 @@ func readFile(ctx context.Context, a *app, name string, limit int64, mode int) (
 		defer f.Close()
 		return readBounded(f, limit)
 	})
+}
+
+// openFolder opens a folder for reading. Links in it that lead elsewhere cannot be
+// followed.
+func openFolder(a *app, name string) (*os.Root, error) {
+	if name != "" {
+		name = absolute(a.dir, name)
+	}
+	root, err := os.OpenRoot(name)
+	return root, rootCause(err)
 }
 
 func readBounded(in io.Reader, limit int64) ([]byte, error) {

@@ -81,7 +81,7 @@ type (
 )
 
 func writeWords(a *app, inv *invocation, typed []string) error {
-	words := suggest(inv.root, typed)
+	words := suggest(a, inv.root, typed)
 	if inv.json {
 		return writeJSON(a.stdout, wordsAnswer{words})
 	}
@@ -110,7 +110,7 @@ const (
 
 // suggest returns the completions of the last word in typed, the words after "vbot".
 // The last word may be empty.
-func suggest(root *command, typed []string) []suggestion {
+func suggest(a *app, root *command, typed []string) []suggestion {
 	out := []suggestion{}
 	if len(typed) == 0 {
 		typed = []string{""}
@@ -128,6 +128,11 @@ func suggest(root *command, typed []string) []suggestion {
 		}
 	}
 	inv.flags()
+	inv.parse(before)
+	cat, err := openCatalog(a, inv)
+	if err != nil {
+		cat = newCatalog() // init says what is wrong
+	}
 
 	arguments := 0
 	wanted := "" // the option whose value comes next
@@ -155,9 +160,9 @@ func suggest(root *command, typed []string) []suggestion {
 	option, value, inline := strings.Cut(last, "=")
 	switch {
 	case wanted != "":
-		add("", inv.values(wanted, last))
+		add("", inv.values(cat, wanted, last))
 	case inline && strings.HasPrefix(last, "--"):
-		add(option+"=", inv.values(option[2:], value))
+		add(option+"=", inv.values(cat, option[2:], value))
 	case strings.HasPrefix(last, "-"):
 		for _, l := range optionLines(inv.cmd.page()) {
 			for i, name := range l.Names {
@@ -196,7 +201,7 @@ func brief(about string) string {
 
 // values returns the known values of the option that begin with typed. A provider
 // has several names: the first that fits stands for it.
-func (inv *invocation) values(name, typed string) (out []suggestion) {
+func (inv *invocation) values(cat *catalog, name, typed string) (out []suggestion) {
 	if key, ok := inv.fields[name]; ok {
 		o := optionOf(key)
 		for _, w := range o.words {
@@ -205,7 +210,7 @@ func (inv *invocation) values(name, typed string) (out []suggestion) {
 		if o.kind == "" {
 			return out
 		}
-		for _, p := range newCatalog().list(o.kind) {
+		for _, p := range cat.list(o.kind) {
 			names := append(slices.Clone(p.names), p.id)
 			i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, typed) })
 			if i < 0 {
@@ -220,8 +225,9 @@ func (inv *invocation) values(name, typed string) (out []suggestion) {
 		return out
 	}
 	for _, l := range optionLines(inv.cmd.page()) {
-		if slices.Contains(l.Names, dashed(name)) && l.Value == "FILE" {
-			return []suggestion{{Word: anyFile}}
+		what := map[string]string{"FILE": anyFile, "DIR": anyDir}[l.Value]
+		if slices.Contains(l.Names, dashed(name)) && what != "" {
+			return []suggestion{{Word: what}}
 		}
 	}
 	return nil

@@ -30,17 +30,17 @@ func TestCompletion(t *testing.T) {
 
 // Every value that is suggested for an option is one that the option takes.
 func TestCompletionKnowsEveryService(t *testing.T) {
-	cat := newCatalog()
+	cat, a := newCatalog(), &app{getenv: func(string) string { return "" }}
 	for _, o := range options {
 		if o.kind == "" {
 			continue
 		}
-		if words := suggest(commands(), []string{"init", "--" + o.flag, ""}); len(words) != len(cat.ids(o.kind)) {
+		if words := suggest(a, commands(), []string{"init", "--" + o.flag, ""}); len(words) != len(cat.ids(o.kind)) {
 			t.Errorf("--%s: %d words, for %d providers", o.flag, len(words), len(cat.ids(o.kind)))
 		}
 		for _, p := range cat.list(o.kind) {
 			for _, name := range append([]string{p.id}, p.names...) {
-				words := suggest(commands(), []string{"init", "--" + o.flag, name})
+				words := suggest(a, commands(), []string{"init", "--" + o.flag, name})
 				if !slices.ContainsFunc(words, func(s suggestion) bool { return cat.find(o.kind, s.Word) == p }) {
 					t.Errorf("--%s %s: the provider is not suggested", o.flag, name)
 				}

@@ -48,6 +48,8 @@ Other options:
                               print all services and transports with names and
                               variables; KIND is transports, stt, llm, tts,
                               realtime or video
+      --catalog DIR           add the services in DIR to those of vbot
+                              (default: the folder in VBOT_CATALOG)
       --keep-existing         keep existing files; write only missing ones
       --overwrite-guide       replace existing guides with current ones
       --json                  print the result as JSON
@@ -69,6 +71,7 @@ Examples:
 
 // initOptions are the parsed options of init.
 type initOptions struct {
+	cat            *catalog
 	said           answers
 	config         *string
 	dryRun         bool
@@ -115,6 +118,7 @@ func setupInit(inv *invocation) runFunc {
 	hub := func(on bool) { o.contextHub = &on }
 	inv.set.Var(toggle{hub, true}, "context-hub", "")
 	inv.set.Var(toggle{hub, false}, "no-context-hub", "")
+	inv.catalogFlag()
 	inv.insteadFlag(listOptions, "list-options")
 	inv.set.Var(describeFlag{inv}, "describe-options", "")
 	return o.run
@@ -125,6 +129,11 @@ func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []s
 	if len(args) > 1 {
 		return usageError("expected one directory, got %s", strings.Join(quoteAll(args), " "))
 	}
+	cat, err := openCatalog(a, inv)
+	if err != nil {
+		return err
+	}
+	o.cat = cat
 	target := ""
 	if len(args) == 1 {
 		if target = args[0]; target == "" {
@@ -182,7 +191,6 @@ func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) e
 
 // scaffold writes the bot that the options and the configuration file describe.
 func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, target string) error {
-	cat := newCatalog()
 	var problems []problem
 	if o.config != nil {
 		fromFile, wrong, err := readConfig(ctx, a, *o.config)
@@ -200,7 +208,7 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 		}
 	}
 	dir := absolute(a.dir, target)
-	cfg, left, wrong := resolve(cat, o.said, nameFromDir(dir))
+	cfg, left, wrong := resolve(o.cat, o.said, nameFromDir(dir))
 	if problems = append(problems, wrong...); len(problems) > 0 {
 		hint := ""
 		if slices.ContainsFunc(problems, func(p problem) bool { return p.missing && p.Field == optMode.key }) {
@@ -218,7 +226,7 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 	for _, l := range left {
 		a.note("ignoring %s from the configuration file: %s", l.what, l.why)
 	}
-	files, err := render(cfg, cat)
+	files, err := render(cfg, o.cat)
 	if err != nil {
 		return err
 	}
@@ -249,7 +257,7 @@ func (o *initOptions) carryOut(ctx context.Context, a *app, inv *invocation, p *
 		return err
 	}
 	if cfg != nil {
-		p.nextSteps(a, target, *cfg)
+		p.nextSteps(a, o.cat, target, *cfg)
 	} else if p.count(actionCreated) > 0 {
 		a.note("\nNext: start your coding agent in %s and ask it for the bot you want.", shellPath(target))
 	}
@@ -264,7 +272,8 @@ func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target s
 		return err
 	}
 	defer release()
-	w := newWizard(a, p, target)
+	w := newWizard(a, p, o.cat, target)
+	w.catalog = inv.catalog
 	w.keepExisting, w.overwriteGuide = o.keepExisting, o.overwriteGuide
 	err = o.askAndWrite(ctx, a, inv, w, release)
 	release()
@@ -398,7 +407,7 @@ type fileAnswer struct {
 }
 
 // nextSteps prints commands for running the new bot.
-func (p *plan) nextSteps(a *app, target string, cfg config) {
+func (p *plan) nextSteps(a *app, cat *catalog, target string, cfg config) {
 	then := "README.md explains how to reach the bot."
 	if cfg.hasTransport("rtc_small") {
 		then = "Then open http://localhost:7860 and talk. README.md says more."
@@ -410,7 +419,7 @@ func (p *plan) nextSteps(a *app, target string, cfg config) {
   npm run dev               # then open the address it prints
 README.md says more.`, shellPath(filepath.Join(target, "client")))
 	}
-	needed := newProject(cfg, newCatalog()).keys()
+	needed := newProject(cfg, cat).keys()
 	fill := ""
 	if len(needed) > 0 {
 		fill = "      # fill in the keys below"
@@ -526,8 +535,12 @@ func bySection[T any](cat *catalog, botTypes T, list func([]*provider) T) sectio
 }
 
 // listOptions prints the ids that options take, as JSON.
-func listOptions(a *app, _ *invocation) error {
-	return writeJSON(a.stdout, bySection(newCatalog(), optBotType.allowed(), ids))
+func listOptions(a *app, inv *invocation) error {
+	cat, err := openCatalog(a, inv)
+	if err != nil {
+		return err
+	}
+	return writeJSON(a.stdout, bySection(cat, optBotType.allowed(), ids))
 }
 
 // A describeFlag is --describe-options or --describe-options=KIND.
@@ -556,7 +569,7 @@ func (d describeFlag) Set(kind string) error {
 		d.inv.instead = nil
 		return nil
 	}
-	d.inv.instead = func(a *app, inv *invocation) error { return describeOptions(a, inv.json, kind) }
+	d.inv.instead = func(a *app, inv *invocation) error { return describeOptions(a, inv, kind) }
 	return nil
 }
 
@@ -584,18 +597,22 @@ type providerAnswer struct {
 }
 
 // describeOptions prints every id with its names and requirements, for people or,
-// with asJSON, under the same keys as listOptions. kind limits it to one key; "" is
+// with --json, under the same keys as listOptions. kind limits it to one key; "" is
 // all.
-func describeOptions(a *app, asJSON bool, kind string) error {
-	if !asJSON {
-		_, err := io.WriteString(a.stdout, describeForPeople(newCatalog(), kind))
+func describeOptions(a *app, inv *invocation, kind string) error {
+	cat, err := openCatalog(a, inv)
+	if err != nil {
+		return err
+	}
+	if !inv.json {
+		_, err := io.WriteString(a.stdout, describeForPeople(cat, kind))
 		return err
 	}
 	botTypes := []providerAnswer{}
 	for _, id := range optBotType.allowed() {
 		botTypes = append(botTypes, providerAnswer{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableAnswer{}, []string{}, []string{}, []string{}})
 	}
-	all := bySection(newCatalog(), botTypes, func(providers []*provider) []providerAnswer {
+	all := bySection(cat, botTypes, func(providers []*provider) []providerAnswer {
 		out := []providerAnswer{}
 		for _, p := range providers {
 			p.load()

@@ -101,6 +101,9 @@ Questions and output:
   HOME                  what ~ means where vbot asks for a directory
   USERPROFILE           the same on Windows
 
+Services of your own:
+  VBOT_CATALOG          the folder to use where --catalog is not given
+
 Cloud:
 ` + cloudVariables + `
 AUDIT.md also lists what the Go runtime and the system's libraries read.

@@ -127,7 +127,7 @@ func typed(said answers) (args []string) {
 func dryRun(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &app{stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr, dir: t.TempDir()}
+	a := &app{stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr, dir: t.TempDir(), getenv: func(string) string { return "" }}
 	if code := run(context.Background(), append([]string{"init", "there", "--dry-run"}, args...), a); code != 0 {
 		t.Errorf("%q: exit code %d, %s", args, code, &stderr)
 	}
@@ -171,7 +171,7 @@ func wizardAnswers(t *testing.T, cat *catalog, want config) string {
 	a := &app{stdin: in, stdout: &stdout, stderr: asked, getenv: func(string) string { return "" }, dir: t.TempDir()}
 	inv := newInvocation(commands())
 	inv.json = true
-	if err := (&initOptions{}).ask(context.Background(), a, inv, "there"); err != nil {
+	if err := (&initOptions{cat: newCatalog()}).ask(context.Background(), a, inv, "there"); err != nil {
 		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
 	}
 	var report struct{ Config json.RawMessage }

@@ -89,7 +89,11 @@ func (r *resolver) oneOf(o *option, format string, args ...any) {
 // unknown records that no provider has the name, with the nearest one.
 func (r *resolver) unknown(o *option, noun, name string) {
 	near := r.cat.nearest(o.kind, name)
-	r.oneOf(o, "unknown %s %q%s", noun, name, didYouMean(near))
+	aside := didYouMean(near)
+	if near == "" && o != optTransports && !r.said[o].flag && r.cat.own == 0 {
+		aside = " (is --catalog or VBOT_CATALOG missing?)"
+	}
+	r.oneOf(o, "unknown %s %q%s", noun, name, aside)
 	if near != "" {
 		r.problems[len(r.problems)-1].names = "`vbot init --describe-options=" + o.kind + "` shows all"
 	}

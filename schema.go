@@ -11,15 +11,16 @@ import (
 
 const helpSchema = `Print the JSON Schemas of what vbot reads and writes.
 
-Usage: vbot schema [NAME] [--json]
+Usage: vbot schema [NAME] [OPTIONS]
 
 Without NAME, the names are listed. "config" is the file for init --config, and
 "failure" is what --json prints when a command fails. The others are what a
 command prints when it succeeds. The dialect is 2020-12.
 
 Options:
-      --json    print the list as JSON; a schema is always JSON
-  -h, --help    print this help
+      --catalog DIR    list the services in DIR, too; see "vbot init --help"
+      --json           print the list as JSON; a schema is always JSON
+  -h, --help           print this help
 
 Examples:
   vbot schema
@@ -52,7 +53,8 @@ func schemas(root *command) []shape {
 	return all
 }
 
-func setupSchema(*invocation) runFunc {
+func setupSchema(inv *invocation) runFunc {
+	inv.catalogFlag()
 	return func(_ context.Context, a *app, inv *invocation, args []string) error {
 		all := schemas(inv.root)
 		list := schemaList{[]string{}}
@@ -72,7 +74,11 @@ func setupSchema(*invocation) runFunc {
 		if i < 0 {
 			return usageError("unknown schema %q%s; `vbot schema` lists them", args[0], didYouMean(nearest(args[0], list.Schemas)))
 		}
-		out := configSchema()
+		cat, err := openCatalog(a, inv)
+		if err != nil {
+			return err
+		}
+		out := configSchema(cat)
 		if args[0] != "config" {
 			out = schemaOf(reflect.TypeOf(all[i].value))
 		}
@@ -122,14 +128,13 @@ func schemaOf(t reflect.Type) map[string]any {
 
 // configSchema returns the schema of a configuration file: a null means "not given".
 // Ids and real names are listed, as far as they are fixed.
-func configSchema() map[string]any {
-	cat := newCatalog()
+func configSchema(cat *catalog) map[string]any {
 	properties := map[string]any{"$schema": map[string]any{"type": "string"}, "generate_client": map[string]any{"type": "boolean"}}
 	for _, o := range options {
 		words := o.allowed()
 		if o.kind != "" {
 			for _, p := range cat.list(o.kind) {
-				words = append(append(words, p.id), p.names...)
+				words = append(words, slices.Compact(append([]string{p.id}, p.names...))...)
 			}
 		}
 		text := map[string]any{"type": "string"}

@@ -56,6 +56,7 @@ const (
 type wizard struct {
 	p              prompter
 	cat            *catalog
+	catalog        *string // of --catalog
 	topics         []*topic
 	dir            string // the working directory
 	home           string // the person's home directory; "" if it is unknown
@@ -77,8 +78,8 @@ type visit struct {
 }
 
 // newWizard returns a wizard for a target, which is "" if it was not given.
-func newWizard(a *app, p prompter, target string) *wizard {
-	return &wizard{p: p, cat: newCatalog(), topics: topics(), dir: a.dir, home: cmp.Or(a.getenv("HOME"), a.getenv("USERPROFILE")), target: target, start: startUnknown,
+func newWizard(a *app, p prompter, cat *catalog, target string) *wizard {
+	return &wizard{p: p, cat: cat, topics: topics(), dir: a.dir, home: cmp.Or(a.getenv("HOME"), a.getenv("USERPROFILE")), target: target, start: startUnknown,
 		said: answers{}, before: answers{}, done: map[string]bool{}}
 }
 
@@ -203,6 +204,9 @@ func (w *wizard) command() string {
 	args := w.said.arguments(w.cat, w.name())
 	if w.start == startGuides {
 		args = []string{"--no-input"}
+	}
+	if w.catalog != nil {
+		args = append(args, "--catalog", *w.catalog)
 	}
 	if w.keepExisting {
 		args = append(args, "--keep-existing")
