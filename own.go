@@ -47,36 +47,45 @@ const maxService = 64 << 10
 // It ignores other files and what begins with . or _, but finds services that are in
 // no folder of that name.
 func (c *catalog) add(dir fs.FS, name string) (problems []problem) {
-	for _, kind := range serviceKinds {
-		if _, err := fs.ReadDir(dir, kind); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			problems = append(problems, (&provider{file: path.Join(name, kind)}).wrong(0, "%v", rootCause(err)))
+	fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
+		p := &provider{kind: path.Dir(file), file: path.Join(name, file)}
+		known := slices.Contains(serviceKinds, p.kind)
+		hidden := file != "." && strings.Trim(path.Base(file)[:1], "._") == ""
+		var text []byte
+		switch {
+		case err != nil:
+		case d.IsDir() && (hidden || strings.Count(file, "/") == 2):
+			return fs.SkipDir
+		case slices.Contains(serviceKinds, file) && !d.IsDir():
+			err = errors.New("expected a folder")
+		case d.IsDir() || hidden || !strings.HasSuffix(file, ".py"):
+			return nil
+		default:
+			text, err = readService(dir, file)
 		}
-	}
-	for _, pattern := range []string{"*.py", "*/*.py", "*/*/*.py"} {
-		files, _ := fs.Glob(dir, pattern) // errors: see above
-		for _, file := range files {
-			p := &provider{kind: path.Dir(file), file: path.Join(name, file)}
-			info, err := fs.Stat(dir, file) // a link may lead to another file of dir
-			if err == nil && (!info.Mode().IsRegular() || info.Size() > maxService) {
-				err = fmt.Errorf("expected a file of at most %d bytes", maxService)
-			}
-			var text []byte
-			if err == nil {
-				text, err = fs.ReadFile(dir, file)
-			}
-			known := slices.Contains(serviceKinds, p.kind)
-			switch {
-			case strings.Contains("/"+file, "/.") || strings.Contains("/"+file, "/_") || !known && !bytes.HasPrefix(text, []byte("# id: ")):
-			case !known:
-				problems = append(problems, p.wrong(0, "not in a folder stt, llm, tts, realtime or video%s", didYouMean(nearest(p.kind, serviceKinds))))
-			case err != nil:
-				problems = append(problems, p.wrong(0, "%v", rootCause(err)))
-			default:
-				problems = append(problems, c.adopt(p, string(text))...)
-			}
+		switch {
+		case err != nil && (known || !strings.Contains(file, "/")):
+			problems = append(problems, p.wrong(0, "%v", rootCause(err)))
+		case known:
+			problems = append(problems, c.adopt(p, string(text))...)
+		case bytes.HasPrefix(text, []byte("# id: ")):
+			problems = append(problems, p.wrong(0, "not in a folder stt, llm, tts, realtime or video%s", didYouMean(nearest(p.kind, serviceKinds))))
 		}
-	}
+		return nil
+	})
 	return problems
+}
+
+// readService reads a file. It opens no device or pipe, which could keep vbot waiting.
+func readService(dir fs.FS, file string) ([]byte, error) {
+	info, err := fs.Stat(dir, file) // a link may lead to another file of dir
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxService {
+		return nil, fmt.Errorf("expected a file of at most %d bytes", maxService)
+	}
+	return fs.ReadFile(dir, file)
 }
 
 // adopt adds the service p with this file, and returns what is wrong with it.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -115,7 +116,7 @@ var faultyServices = map[string]string{
 	"stt/latin.py":    strings.Replace(acme, "Acme Speech", "Acm\xe9", 1),
 	"stt/tab.py":      strings.Replace(acme, "    stt", "\tstt", 1),
 	"stt/quote.py":    "# id: quote\n# label: \"Quote\" <% .Slug %>\n# names: quote\n# names: quote\n",
-	"stt/code.py":     "# id: code\n# label: Code\n# names: code\n# env: CODE_URL optional url: address\nimport os\nimport numpy as np\n\nfrom code import Code\n\nX = 1\n\n\ndef build(key: str, if_set) -> Code:\n    stt = Code(os.environ[\"CODE_KEY\"])\n    stt.x()  # when: raining\n    return stt\n",
+	"stt/code.py":     "# id: code\n# label: Code\n# names: code\n# env: CODE_URL optional url: address\nimport os\nimport numpy as np\n\nfrom .parts import Part\nfrom code import Code\n\nX = 1\n\n\ndef build(key: str, if_set) -> Code:\n    stt = Code(os.environ[\"CODE_KEY\"])\n    stt.x()  # when: raining\n    return stt\n",
 	"stt/returns.py":  "# id: returns\n# label: Returns\n# names: returns\nfrom a import A\n\n\ndef build() -> A:\n    return A()\n",
 	"stt/empty.py":    "",
 	"stt/large.py":    "#" + strings.Repeat("#", maxService),
@@ -186,9 +187,12 @@ func TestCatalogStaysInItsFolder(t *testing.T) {
 	symlink(t, "../../secret.py", filepath.Join(dir, "services", "stt", "leak.py"))
 	symlink(t, "../.data/acme.py", filepath.Join(dir, "services", "stt", "acme.py"))
 	symlink(t, "/dev/zero", filepath.Join(dir, "services", "stt", "zero.py"))
+	if err := exec.Command("mkfifo", filepath.Join(dir, "services", "stt", "pipe.py")).Run(); err != nil {
+		skip(t, err)
+	}
 	r := vbot(t, dir, "init", "--list-options", "--catalog", "services")
 	r.wantCode(t, 2)
-	if want := "error: services/stt/leak.py: path escapes from parent\nerror: services/stt/zero.py: path escapes from parent\n"; r.stderr != want {
+	if want := "error: services/stt/leak.py: path escapes from parent\nerror: services/stt/pipe.py: expected a file of at most 65536 bytes\nerror: services/stt/zero.py: path escapes from parent\n"; r.stderr != want {
 		t.Errorf("got %s", r.stderr)
 	}
 }

@@ -72,7 +72,7 @@ func (p *provider) checkCode() (problems []problem) {
 	class, body, hasBody := strings.Cut(rest, ":\n")
 	statements, last, returns := strings.Cut("\n"+body, "\n    return ")
 	name := p.Name()
-	if !found || !typed || !hasBody || !returns || last != name+"\n" || class == "" || !uses(imports, class) || !strings.Contains(statements, "\n    "+name+" = ") {
+	if !found || !typed || !hasBody || !returns || last != name+"\n" || !uses(imports, class) || !strings.Contains(statements, "\n    "+name+" = ") {
 		wrong("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
 		return problems
 	}
@@ -81,7 +81,7 @@ func (p *provider) checkCode() (problems []problem) {
 		formatted = append(formatted, strings.Split(fromImport(i.module, i.names), "\n")...)
 	}
 	for i, line := range strings.Split(imports[1:], "\n") {
-		if at = p.lines["code"] + i; line != "" && !slices.Contains(formatted, line) {
+		if at = p.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
 			wrong("only imports stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
 	}
@@ -197,16 +197,17 @@ func uses(code, name string) bool {
 	letter := func(s string, at int) bool {
 		return at >= 0 && at < len(s) && (s[at] == '_' || s[at] >= '0' && s[at] <= '9' || s[at]|0x20 >= 'a' && s[at]|0x20 <= 'z')
 	}
-	for from := 0; ; {
+	for from := 0; name != ""; {
 		i := strings.Index(code[from:], name)
 		if i < 0 {
-			return false
+			break
 		}
 		from += i + len(name)
 		if !letter(code, from-len(name)-1) && !letter(code, from) {
 			return true
 		}
 	}
+	return false
 }
 
 // fromImport returns one import statement as ruff formats it at 100 columns: of the
