@@ -103,7 +103,7 @@ func TestOwnServiceInTheWizard(t *testing.T) {
 		t.Errorf("the last choice is %+v", last)
 	}
 	w.said[optSTT] = answer{text: "acme"}
-	if got, want := w.command(), "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog '"+folder+"'"; got != want {
+	if got, want := w.command(), "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog "+shellQuote(folder); got != want {
 		t.Errorf("the command line is %s", got)
 	}
 }
@@ -115,7 +115,7 @@ var faultyServices = map[string]string{
 	"stt/crlf.py":     strings.ReplaceAll(acme, "\n", "\r\n"),
 	"stt/latin.py":    strings.Replace(acme, "Acme Speech", "Acm\xe9", 1),
 	"stt/tab.py":      strings.Replace(acme, "    stt", "\tstt", 1),
-	"stt/quote.py":    "# id: quote\n# label: \"Quote\" <% .Slug %>\n# names: quote\n# names: quote\n",
+	"stt/quote.py":    "# id: quote\n# label: \"Quote\"\n# keys: <% .Slug %>\n# names: quote\n# names: quote\n",
 	"stt/code.py":     "# id: code\n# label: Code\n# names: code\n# env: CODE_URL optional url: address\nimport os\nimport numpy as np\n\nfrom .parts import Part\nfrom code import Code\n\nX = 1\n\n\ndef build(key: str, if_set) -> Code:\n    stt = Code(os.environ[\"CODE_KEY\"])\n    stt.x()  # when: raining\n    return stt\n",
 	"stt/returns.py":  "# id: returns\n# label: Returns\n# names: returns\nfrom a import A\n\n\ndef build() -> A:\n    return A()\n",
 	"stt/empty.py":    "",

@@ -8,7 +8,7 @@ _vbot() {
         word=${line%%$'\t'*}
         case $line in
         :files) compset -P '--*='; _files ;;
-        :dirs) _directories ;;
+        :dirs) compset -P '--*='; _directories ;;
         *$'\t'*) found+=("${word//:/\\:}:${line#*$'\t'}") ;;
         *) plain+=("$word") ;;
         esac
