@@ -28,11 +28,13 @@ import (
 func screen(output string, width, height int) (lines []string, row, column int, err error) {
 	cells := [][]string{{}}
 	top := 0 // the first line that is not scrolled away
+	wraps := true
 	put := func(r rune) {
 		w := tty.Width(string(r))
-		if column+w > width {
+		if column+w > width && wraps {
 			column, row = 0, row+1
 		}
+		column = min(column, width-w)
 		for len(cells) <= row {
 			cells = append(cells, nil)
 		}
@@ -70,6 +72,8 @@ func screen(output string, width, height int) (lines []string, row, column int, 
 				column = min(width-1, column+n)
 			case sequence == "[K" && row < len(cells):
 				cells[row] = cells[row][:min(column, len(cells[row]))]
+			case sequence == "[?7l", sequence == "[?7h":
+				wraps = sequence == "[?7h"
 			case sequence == "[K", sequence == "[?2004h", sequence == "[?2004l", rest[end] == 'm':
 			case sequence == "[J":
 				if row < len(cells) {
@@ -787,6 +791,22 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 	if code := p.ends(); code != 130 || p.state() != p.before {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+// A window that has become narrower shows what was drawn before the program noticed.
+func TestWizardAndANarrowerWindow(t *testing.T) {
+	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
+	p.width = 50
+	p.types("own\r\r\r\r\r")
+	p.asked("Speech to text")
+	p.types("\x1b[B")
+	p.sees("> OpenAI")
+	lines, _, _ := p.lines()
+	if n := strings.Count(strings.Join(lines, "\n"), "? Speech to text"); n != 1 {
+		t.Errorf("the question is there %d times:\n%s", n, strings.Join(lines, "\n"))
+	}
+	p.types("\x03")
+	p.ends()
 }
 
 // Errors begin in colour at a terminal; NO_COLOR, a terminal that has none, and a file

@@ -296,6 +296,12 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 
 // Drawing.
 
+// Whether the terminal continues a row that is too long on the next one.
+const (
+	wrapOff = "\x1b[?7l"
+	wrapOn  = "\x1b[?7h"
+)
+
 // up returns the sequence that moves the cursor from this column to the first one of
 // the row that is so many rows above. A terminal that became narrower may have
 // rewrapped those.
@@ -330,10 +336,11 @@ func (t *Terminal) Rewind(mark int) {
 
 // draw replaces the block by v. It is one write that erases no line before rewriting
 // it, to avoid flicker. The last column stays free: terminals differ in how they
-// wrap there.
+// wrap there. Wrapping is off meanwhile: if the terminal has just become narrower,
+// a row is still a row.
 func (t *Terminal) draw(v View) {
 	var b strings.Builder
-	b.WriteString(t.toTop())
+	b.WriteString(t.toTop() + wrapOff)
 	for i, r := range v.Rows {
 		if i > 0 {
 			b.WriteString("\r\n")
@@ -348,7 +355,7 @@ func (t *Terminal) draw(v View) {
 	if v.Column > 0 {
 		fmt.Fprintf(&b, "\x1b[%dC", v.Column)
 	}
-	io.WriteString(t.out, b.String())
+	io.WriteString(t.out, b.String()+wrapOn)
 	// Remember what fits.
 	for i, r := range v.Rows {
 		if r.width() > t.width-1 {
