@@ -20,6 +20,9 @@ lint: ## run gofmt, go vet for three systems, staticcheck; ruff, pyright, shellc
 	go tool -modfile=tools.mod staticcheck ./...
 	e2e/lint
 
+windows: ## run the Go tests as a Windows program, under Wine; see e2e/wine
+	GOOS=windows CGO_ENABLED=0 go test -exec "$(CURDIR)/e2e/wine" ./...
+
 vulnerabilities: ## check the linked code for known vulnerabilities
 	release/vulnerabilities
 
@@ -48,10 +51,10 @@ mutate: ## break vbot on purpose, one place at a time, and count what the tests 
 	release/mutate
 
 bench: ## run the benchmarks, and compare with the Python tool; RUNS=1 for a quick look
-	go test -run '^$$' -bench . -benchmem ./...
+	go test -run '^$$' -bench . -benchmem $(if $(filter 1,$(RUNS)),-benchtime 1x) ./...
 	e2e/bench $(RUNS)
 
 bench-table: ## compare, and update the tables in docs/performance.md
 	e2e/bench --write $(RUNS)
 
-.PHONY: build help test golden lint vulnerabilities e2e catalog-check dist dist-source reproduce offline audit mutate bench bench-table
+.PHONY: build help test golden lint windows vulnerabilities e2e catalog-check dist dist-source reproduce offline audit mutate bench bench-table

@@ -1,4 +1,4 @@
-"""The program on Windows, as far as Wine shows it: the Go tests, and prompts at a console."""
+"""Prompts at a Windows console, as far as Wine shows it. `make windows` runs the Go tests there."""
 
 import fcntl
 import os
@@ -58,14 +58,6 @@ class Console:
 
     def code(self) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-
-
-@pytest.mark.alone  # it keeps every core busy, and a conversation beside it would stutter
-def test_go_tests() -> None:
-    """Paths, refusals, JSON, writing and undoing: all that `go test` tries elsewhere."""
-    command = ["go", "test", "-exec", str(WINE), "./..."]
-    run = subprocess.run(command, cwd=ROOT, env=BUILD, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_wizard_at_a_console(program: Path) -> None:
