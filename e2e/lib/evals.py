@@ -14,6 +14,7 @@ from model import ANSWERS
 from services import Cartesia, Deepgram, OpenAI
 from standins import StandIns
 
+BYTE_CODE = bots.CACHE / "pycache" / bots.WORKER  # apart from the sources
 TEXT, AUDIO = "starter_text", "starter_audio"
 
 
@@ -63,7 +64,7 @@ async def hold(project: bots.Project, bot: bots.Bot, *files: Path) -> dict[str, 
     # The harness is the framework's own program, and its voice detection calls a third host
     # unless told not to. The bot gets no such help: it has to see to that itself.
     env = bots.plain_env() | {"ORT_DISABLE_TELEMETRY": "1"}
-    env |= {"PYTHONPATH": str(Path(__file__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    env |= {"PYTHONPATH": str(Path(__file__).parent), "PYTHONPYCACHEPREFIX": str(BYTE_CODE)}
     done = await asyncio.to_thread(
         bots.run, *command, *options, cwd=project.server, env=env, timeout=140, nice=0
     )
