@@ -190,8 +190,10 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
             await message.fill(TYPED)
             await message.press("Enter")
             await message.fill(TYPED)
-            unsaid = visit.page.locator("li.partial.bot .ahead")  # once the first word is said
-            await expect(unsaid).to_have_text(re.compile(r"^\s*(?!The )\w"), timeout=20_000)
+            # Once the first word is said, and before the last one is: the page itself looks often.
+            unsaid = "document.querySelector('li.partial.bot .ahead')?.textContent ?? ''"
+            begun = rf"/^\s*(?!The )\w/.test({unsaid})"
+            await visit.page.wait_for_function(begun, polling=50, timeout=20_000)
             await message.press("Enter")
             await expect(visit.entries("Bot", "cut off")).to_have_count(1)
             await expect(visit.entries("Bot", ANSWER)).to_have_count(3, timeout=20_000)
@@ -230,16 +232,20 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
                 await visit.page.screenshot(path=pictures / "reconnecting.png")
             await expect(visit.status).to_have_text("Connected")
 
-            await bot.die()
-            noticed = await visit.reconnecting()
-            assert noticed < 4
-            told = await timed(visit.alert("The connection to the bot was lost", timeout=60))
-            figures.append(
-                f"{client.kind.name}: {noticed:.1f} s from the bot's death to Reconnecting, "
-                f"{noticed + told:.1f} s to what to do"
-            )
-            await visit.nothing_left_running()
             assert services.names_asked() == services.hosts
+
+            if client.kind == KINDS[0]:  # how long to try again is in what the clients share
+                await bot.die()
+                noticed = await visit.reconnecting()
+                assert noticed < 4
+                told = await timed(visit.alert("The connection to the bot was lost", timeout=60))
+                figures.append(
+                    f"{noticed:.1f} s from the bot's death to Reconnecting, "
+                    f"{noticed + told:.1f} s to what to do"
+                )
+            else:
+                await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
 
     network.run(main)
 
