@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.exit("these checks are started with e2e/run", returncode=2)
     config.addinivalue_line("markers", "cluster: it takes minutes, so only `-m cluster` runs it")
     config.addinivalue_line("markers", "cost: it needs an idle machine; only `-m cost` runs it")
-    config.addinivalue_line("markers", "alone: it needs all cores; the other worker waits")
+    config.addinivalue_line("markers", "alone: it needs all cores; the other workers wait")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -46,9 +46,9 @@ def _locked(name: str, how: int) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Tests of two workers run side by side; one that measures time waits for the other to pause.
+    """Tests of workers run side by side; one that measures time waits for the others to pause.
 
-    While it waits it holds the gate, where the other stops before its next test.
+    While it waits it holds the gate, where the others stop before their next test.
     """
     alone = item.get_closest_marker("alone")
     with contextlib.ExitStack() as stack:
@@ -58,9 +58,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests all run alone come last, when there is little for them to wait for."""
+    """The longest file comes first, for no worker to be left with it at the end.
+
+    Files whose tests all run alone come last, when there is little for them to wait for.
+    """
     others = {item.path for item in items if not item.get_closest_marker("alone")}
-    items.sort(key=lambda item: item.path not in others)
+    items.sort(key=lambda item: (item.path not in others, item.path.name != "test_clients.py"))
 
 
 def pytest_report_header() -> list[str]:

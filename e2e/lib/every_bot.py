@@ -139,7 +139,7 @@ def install(projects: Iterable[bots.Project]) -> Path:
         wanted |= {*said["project"]["dependencies"], *sum(said["dependency-groups"].values(), [])}
     base = new_python()
     python = VENV / "bin" / "python"
-    # Of two workers that want it, the second finds all of it there.
+    # Of the workers that want it, all but the first find it there.
     with VENV.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not python.exists() or python.resolve() != base.resolve():
