@@ -23,10 +23,13 @@ Usage:
   vbot init TARGET_DIR                     elsewhere, or with --no-input:
                                            AGENTS.md, AGENT_IMPORT.md and
                                            GETTING_STARTED.md
+  vbot init [TARGET_DIR] --check           what changed since vbot wrote it
+  vbot init [TARGET_DIR] --update          bring it up to date
 
 vbot creates TARGET_DIR if it does not exist. With bot options it defaults to
 the current directory. For a directory named quickstart, write ./quickstart.
-Existing files are never overwritten, except guides with --overwrite-guide.
+Existing files are never overwritten, except guides with --overwrite-guide, and
+with --update those that nobody edited since vbot wrote them.
 
 Bot options (any of them disables the questions):
 %s  -c, --config FILE           read options from a JSON file; - is stdin;
@@ -34,6 +37,13 @@ Bot options (any of them disables the questions):
       --dry-run               print the configuration as JSON; write nothing
 
 An ID is a name such as deepgram, or an id from --list-options.
+
+Options for an existing project, from its .vbot.json:
+      --check                 list edited, missing and outdated files; write
+                              nothing; the exit code is 1 if there are any
+      --update                replace files that nobody edited, write new ones,
+                              remove old ones; bot options change the bot
+      --diff                  with --check or --update, print a patch
 
 Options of pipecat init; a file from its --dry-run works with --config, too:
       --enable-krisp, --no-enable-krisp
@@ -66,6 +76,7 @@ Examples:
   vbot init my-bot -t smallwebrtc -m realtime --realtime openai \
       --client-framework react
   vbot init my-bot --config bot.json --dry-run
+  vbot init my-bot --check --diff
   vbot init . --no-input                   guides for a coding agent
 `
 
@@ -77,6 +88,9 @@ type initOptions struct {
 	dryRun         bool
 	keepExisting   bool
 	overwriteGuide bool
+	check          bool
+	update         bool
+	diff           bool
 	noInput        bool
 	verbose        bool
 	contextHub     *bool
@@ -113,6 +127,9 @@ func setupInit(inv *invocation) runFunc {
 	boolFlag(inv.set, &o.dryRun, "dry-run")
 	boolFlag(inv.set, &o.keepExisting, "keep-existing")
 	boolFlag(inv.set, &o.overwriteGuide, "overwrite-guide")
+	boolFlag(inv.set, &o.check, "check")
+	boolFlag(inv.set, &o.update, "update")
+	boolFlag(inv.set, &o.diff, "diff")
 	boolFlag(inv.set, &o.noInput, "no-input")
 	boolFlag(inv.set, &o.verbose, "verbose")
 	hub := func(on bool) { o.contextHub = &on }
@@ -146,14 +163,22 @@ func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []s
 	} else if o.contextHub != nil {
 		a.note("--no-context-hub: nothing to do, as vbot registers no hub")
 	}
+	compares := o.check || o.update
 	switch {
+	case o.check && o.update:
+		return usageError("--check and --update exclude each other")
+	case o.diff && !compares:
+		return usageError("--diff needs --check or --update")
+	case o.diff && inv.json:
+		return usageError("--diff prints text: leave out --json")
+	case compares && (o.keepExisting || o.overwriteGuide):
+		return usageError("--keep-existing and --overwrite-guide do not go with --check and --update")
 	case target == "quickstart":
 		return o.quickstart(ctx, a, inv)
+	case compares:
+		return o.compare(ctx, a, inv, cmp.Or(target, "."))
 	case o.shapesBot():
-		if target == "" {
-			target = "."
-		}
-		return o.scaffold(ctx, a, inv, target)
+		return o.scaffold(ctx, a, inv, cmp.Or(target, "."))
 	case !o.noInput && canAsk(a):
 		return o.ask(ctx, a, inv, target)
 	case target == "":
@@ -185,36 +210,41 @@ func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) e
 	if len(problems) > 0 {
 		return &failure{Code: codeInvalidConfig, Problems: problems}
 	}
-	o.said = quickstart()
-	return o.scaffold(ctx, a, inv, o.said[optName].text)
+	preset := quickstart()
+	target := preset[optName].text
+	if o.check || o.update {
+		return o.compare(ctx, a, inv, target)
+	}
+	o.said = preset
+	return o.scaffold(ctx, a, inv, target)
 }
 
-// scaffold writes the bot that the options and the configuration file describe.
-func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, target string) error {
+// configure returns the configuration that the options describe, and its files. What
+// no option says is as in the configuration file, or else as in recorded.
+func (o *initOptions) configure(ctx context.Context, a *app, dir string, recorded answers) (cfg config, files []file, err error) {
 	var problems []problem
+	fromFile, source := recorded, recordName
 	if o.config != nil {
-		fromFile, wrong, err := readConfig(ctx, a, *o.config)
-		if err != nil {
-			return err
+		source = "the configuration file"
+		if fromFile, problems, err = readConfig(ctx, a, *o.config); err != nil {
+			return cfg, nil, err
 		}
 		if fromFile == nil { // an unreadable file: do not report its keys as missing
-			return &failure{Code: codeInvalidConfig, Problems: wrong}
-		}
-		problems = append(problems, wrong...)
-		for opt, value := range fromFile {
-			if _, ok := o.said[opt]; !ok {
-				o.said[opt] = value
-			}
+			return cfg, nil, &failure{Code: codeInvalidConfig, Problems: problems}
 		}
 	}
-	dir := absolute(a.dir, target)
+	for opt, value := range fromFile {
+		if _, ok := o.said[opt]; !ok {
+			o.said[opt] = value
+		}
+	}
 	cfg, left, wrong := resolve(o.cat, o.said, nameFromDir(dir))
 	if problems = append(problems, wrong...); len(problems) > 0 {
 		hint := ""
 		if slices.ContainsFunc(problems, func(p problem) bool { return p.missing && p.Field == optMode.key }) {
 			hint = "`vbot init --help` ends with complete examples"
 		}
-		return &failure{Code: codeInvalidConfig, Problems: problems, hint: hint}
+		return cfg, nil, &failure{Code: codeInvalidConfig, Problems: problems, hint: hint}
 	}
 	for _, opt := range options {
 		if name := o.said[opt].taken; strings.HasPrefix(name, "--") {
@@ -224,9 +254,16 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 		}
 	}
 	for _, l := range left {
-		a.note("ignoring %s from the configuration file: %s", l.what, l.why)
+		a.note("ignoring %s from %s: %s", l.what, source, l.why)
 	}
-	files, err := render(cfg, o.cat)
+	files, err = render(cfg, o.cat)
+	return cfg, files, err
+}
+
+// scaffold writes the bot that the options and the configuration file describe.
+func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, target string) error {
+	dir := absolute(a.dir, target)
+	cfg, files, err := o.configure(ctx, a, dir, nil)
 	if err != nil {
 		return err
 	}
@@ -248,12 +285,111 @@ func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, tar
 	return o.carryOut(ctx, a, inv, p, target, &cfg)
 }
 
+// compare compares a project with what this version writes, and with --update brings
+// it up to date.
+func (o *initOptions) compare(ctx context.Context, a *app, inv *invocation, target string) error {
+	dir := absolute(a.dir, target)
+	was, err := readOrigin(dir)
+	if err != nil {
+		return err
+	}
+	age, _ := compareVersion(was.version)
+	switch {
+	case was.version == "" && (o.update || len(o.said) == 0 && o.config == nil):
+		return &failure{Code: codeNotFound, Message: "there is no " + recordName + " in " + dir + ", so vbot cannot know what it wrote there",
+			hint: "--check with bot options compares with those; --keep-existing with the same options adds the file"}
+	case age > 0 && o.update:
+		return &failure{Code: codeInvalidConfig, Message: "vbot " + was.version + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
+			hint: "use vbot " + was.version + " or a later one"}
+	case age > 0:
+		a.note("vbot %s wrote %s; this is vbot %s, which is older", was.version, dir, version)
+	}
+	cfg, files, err := o.configure(ctx, a, dir, was.said)
+	if err != nil {
+		return err
+	}
+	p, err := planUpdate(dir, files, was.files)
+	if err != nil {
+		return err
+	}
+	diff := ""
+	if o.diff {
+		diff = p.diff(o.update)
+	}
+	preview := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s%s", was.version, dir, version, p.changes(), diff)
+	switch {
+	case o.dryRun:
+		if o.update {
+			a.note("%s", preview)
+		}
+		return writeJSON(a.stdout, cfg)
+	case o.check:
+		return o.reportStates(a, inv, projectAnswer{Directory: dir, Config: cfg, WrittenBy: orNull(was.version)}, p, diff)
+	}
+	asks := p.writes() > 0 && !o.noInput && canAsk(a)
+	if asks {
+		a.note("%s", preview)
+		if err := mustConfirm(ctx, a, "Go ahead?", "nothing was written"); err != nil {
+			return err
+		}
+		diff = "" // it was shown
+	}
+	if err := p.apply(ctx); err != nil {
+		return err
+	}
+	if err := p.report(a, inv, &cfg, o.verbose || !asks); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(p.steps, func(s step) bool { return s.state == stateEdited }) {
+		a.note("edited files stay as they are; to see how they differ: vbot init %s --check --diff", shellPath(target))
+	}
+	return printFiles(a, diff)
+}
+
+// reportStates prints the states of all files; to a terminal only of those that differ.
+func (o *initOptions) reportStates(a *app, inv *invocation, answer projectAnswer, p *plan, diff string) error {
+	var summary string
+	answer.Files, summary = p.states()
+	list := ""
+	same := true
+	for _, f := range answer.Files {
+		same = same && f.State == stateUnchanged
+		if f.State != stateUnchanged || o.verbose || !readByPerson(a.stdout) {
+			list += fmt.Sprintf("%-9s  %s\n", f.State, f.Path)
+		}
+	}
+	if !inv.json {
+		if err := printFiles(a, list+diff); err != nil {
+			return err
+		}
+	}
+	if !same {
+		hint := ""
+		if answer.WrittenBy != "" && p.writes() > 0 {
+			hint = "the same command with --update instead of --check brings it up to date"
+		}
+		return &failure{Code: codeDiffers, Message: summary, result: answer, hint: hint}
+	}
+	a.note("%s", summary)
+	return inv.report(a, answer)
+}
+
+// printFiles prints text from files to stdout, byte for byte, but to a terminal only
+// what cannot move the cursor.
+func printFiles(a *app, text string) error {
+	if readByPerson(a.stdout) {
+		text = printable(text)
+	}
+	_, err := io.WriteString(a.stdout, text)
+	return err
+}
+
 // carryOut applies the plan and reports the result. cfg is nil for guides.
 func (o *initOptions) carryOut(ctx context.Context, a *app, inv *invocation, p *plan, target string, cfg *config) error {
 	if err := p.apply(ctx); err != nil {
 		return err
 	}
-	if err := p.report(a, inv, cfg, o.verbose || !readByPerson(a)); err != nil {
+	if err := p.report(a, inv, cfg, o.verbose || !readByPerson(a.stderr)); err != nil {
 		return err
 	}
 	if cfg != nil {
@@ -355,6 +491,9 @@ func (p *plan) refuse() error {
 	f := &failure{Code: codeConflict, Problems: p.conflicts,
 		Message: fmt.Sprintf("existing files in %s are in the way; nothing was written", p.dir),
 		hint:    "choose another directory, move them away, or use --keep-existing to write only missing files"}
+	if slices.ContainsFunc(p.steps, func(s step) bool { return s.path == recordName && s.before != "" }) {
+		f.hint = "`vbot init " + shellQuote(p.dir) + " --update`, with options to change the configuration, replaces only files that nobody edited"
+	}
 	if p.stuck {
 		f.hint = "choose another directory, or move them away; --keep-existing does not help with directories and links"
 	}
@@ -364,11 +503,15 @@ func (p *plan) refuse() error {
 // report prints what was done: to stderr, with list each file, and with --json to
 // stdout.
 func (p *plan) report(a *app, inv *invocation, cfg *config, list bool) error {
-	for _, action := range []string{actionCreated, actionReplaced, actionKept} {
+	for _, action := range []string{actionCreated, actionReplaced, actionRemoved, actionKept, actionMissing} {
 		if p.count(action) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %s in %s", action, plural(p.count(action), "file"), p.dir)
+		did := action
+		if action == actionMissing {
+			did = "did not restore"
+		}
+		text := fmt.Sprintf("%s %s in %s", did, plural(p.count(action), "file"), p.dir)
 		if list {
 			text += ":"
 		}
@@ -402,7 +545,7 @@ type initAnswer struct {
 
 type fileAnswer struct {
 	Path   string `json:"path"`
-	Action string `json:"action" enum:"created,kept,unchanged,replaced"`
+	Action string `json:"action" enum:"created,kept,unchanged,replaced,removed,missing"`
 	SHA256 string `json:"sha256"`
 }
 
@@ -455,19 +598,11 @@ func guideAge(guide []byte) int {
 	if !ok || !strings.HasSuffix(stamp, "-->") {
 		return 1
 	}
-	was, wrote := parseVersion(stamp)
-	is, _ := parseVersion(version)
-	if !wrote {
+	age, ok := compareVersion(stamp)
+	if !ok {
 		return 1
 	}
-	return slices.Compare(was, is)
-}
-
-// parseVersion reads the three numbers at the beginning of s.
-func parseVersion(s string) ([]int, bool) {
-	v := make([]int, 3)
-	n, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])
-	return v, n == 3 && err == nil
+	return age
 }
 
 // explainGuides lists the guides that were kept although they differ.

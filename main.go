@@ -34,7 +34,7 @@ func main() {
 func commands() *command {
 	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
 		{name: "init", help: helpInit, fill: helpOptions, setup: setupInit, first: []string{"quickstart", anyDir}, shapes: []shape{
-			{"", initAnswer{}}, {"dry-run", config{}}, {"list-options", sections[[]string]{}}, {"describe-options", sections[[]providerAnswer]{}},
+			{"", initAnswer{}}, {"check", projectAnswer{}}, {"dry-run", config{}}, {"list-options", sections[[]string]{}}, {"describe-options", sections[[]providerAnswer]{}},
 		}},
 		{name: "cloud", help: helpCloud, setup: setupGroup, sub: []command{
 			{name: "login", help: helpLogin, setup: setupLogin, shapes: one(loginAnswer{})},
@@ -129,7 +129,7 @@ is in parentheses:
   io (1)                disk or permissions
   unauthorized (1)      not signed in, or the API rejects the token
   forbidden (1)         the token lacks the permission
-  not_found (1)         no such set, key or organization
+  not_found (1)         no such set, key, organization or .vbot.json
   rejected (1)          the API refused the request, or vbot did in advance
   unavailable (1)       cannot connect, or the API reports that it is down
   differs (1)           a check found a difference; the answer lists it

@@ -350,11 +350,7 @@ func (c config) answers() answers {
 // name in problems. The answers are nil if data is no JSON object.
 func parseConfig(name string, data []byte) (answers, []problem) {
 	var problems []problem
-	at := func(offset int) string {
-		before := data[:offset]
-		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-		return fmt.Sprintf("%s:%d:%d", name, 1+bytes.Count(before, []byte("\n")), column)
-	}
+	at := func(offset int) string { return place(name, data, offset) }
 	wrong := func(key string, offset int, format string, args ...any) {
 		problems = append(problems, problem{Field: key, Message: at(offset) + ": " + fmt.Sprintf(format, args...)})
 	}
@@ -416,6 +412,13 @@ func parseConfig(name string, data []byte) (answers, []problem) {
 		wrong("config", end, "unexpected text after the JSON object")
 	}
 	return said, problems
+}
+
+// place returns where the offset is in the file: "bot.json:3:5".
+func place(name string, data []byte, offset int) string {
+	before := data[:offset]
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("%s:%d:%d", name, 1+bytes.Count(before, []byte("\n")), column)
 }
 
 // jsonFault returns the first error of syntax in data and its offset; "" if data

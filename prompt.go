@@ -26,8 +26,8 @@ func canAsk(a *app) bool {
 	return tty.IsTerminal(a.stdin) && tty.IsTerminal(a.stderr)
 }
 
-// readByPerson reports whether messages go to a terminal.
-func readByPerson(a *app) bool { return tty.IsTerminal(a.stderr) }
+// readByPerson reports whether w is a terminal.
+func readByPerson(w io.Writer) bool { return tty.IsTerminal(w) }
 
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
 func stdinEchoes(a *app) bool { return tty.IsTerminal(a.stdin) }
@@ -35,6 +35,16 @@ func stdinEchoes(a *app) bool { return tty.IsTerminal(a.stdin) }
 // confirm asks a yes-or-no question; the default is no.
 func confirm(ctx context.Context, a *app, question string) (bool, error) {
 	return a.prompter().confirm(ctx, question, false)
+}
+
+// mustConfirm asks for confirmation. If the answer is no, it fails with the message
+// declined.
+func mustConfirm(ctx context.Context, a *app, question, declined string) error {
+	yes, err := confirm(ctx, a, question)
+	if err == nil && !yes {
+		err = &failure{Code: codeDeclined, Message: declined}
+	}
+	return err
 }
 
 // A prompter asks the questions of one run. Its methods return context.Canceled if

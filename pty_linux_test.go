@@ -294,3 +294,47 @@ func TestNothingIsAsked(t *testing.T) {
 		t.Error("a pipe answered a question")
 	}
 }
+
+// At a terminal an update shows what it would do, and only a yes lets it. What it shows of
+// files moves no cursor.
+func TestUpdateIsConfirmed(t *testing.T) {
+	for _, c := range []struct {
+		name, args, keys string
+		code             int
+		updated          bool
+	}{
+		{"yes", "--update", "y\n", 0, true},
+		{"yes-with-diff", "--update --diff", "y\n", 0, true},
+		{"enter", "--update", "\n", 1, false},
+		{"ctrl-c", "--update", "\x03", 130, false},
+		{"no-input", "--update --no-input", "", 0, true},
+		{"check", "--check --diff", "", 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			vbot(t, dir, initArgs()...).wantCode(t, 0)
+			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n"})
+			put(t, dir, "target/.gitignore", "mine\x1b[2J\n")
+			before := readTree(t, dir)
+			term := openTerminal(t, vbotCommand(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...))
+			if c.keys != "" {
+				term.sees("Go ahead? [y/N] ")
+				term.types(c.keys)
+			}
+			if code := term.ends(); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			text := term.text()
+			if strings.Contains(text, "\x1b") {
+				t.Errorf("the terminal was sent %q", text)
+			}
+			if start, rest, ok := strings.Cut(text, "\n+\"\"\"A voice bot"); ok { // the rest of bot.py
+				text = start + "\n[...]\n" + rest[strings.LastIndex(rest, "\n+"):]
+			}
+			golden(t, "update/terminal/"+c.name+".txt", []byte(withoutDir(text, dir)))
+			if after := readTree(t, dir); equalTrees(before, after) == c.updated || after["target/.gitignore"] != before["target/.gitignore"] {
+				t.Errorf("after: %q", after)
+			}
+		})
+	}
+}

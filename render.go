@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -278,13 +280,47 @@ func render(cfg config, cat *catalog) ([]file, error) {
 		}
 		files = append(files, f)
 	}
-	all := []string{"README.md"}
+	all := []string{"README.md", recordName}
 	for _, f := range files {
 		all = append(all, f.path)
 	}
 	p.Tree = tree(all)
 	readme, err := execute("README.md", p)
-	return append(files, file{path: "README.md", data: []byte(readme)}), err
+	if err != nil {
+		return nil, err
+	}
+	return withRecord(cfg, append(files, file{path: "README.md", data: []byte(readme)}))
+}
+
+// A record says where a project came from, so that --check and --update know which
+// files nobody edited. It lists what vbot writes for the configuration, whether or not
+// a file of that name was kept or deleted: a file that differs from its hash is
+// somebody's own. --keep-existing keeps an existing record, too: it still says who
+// wrote the files beside it.
+type record struct {
+	Vbot   string            `json:"vbot"`
+	Config config            `json:"config"`
+	Files  map[string]string `json:"files"` // SHA-256 in hex; no guides, which say their version themselves
+}
+
+const recordName = ".vbot.json"
+
+// withRecord adds the record of the other files.
+func withRecord(cfg config, files []file) ([]file, error) {
+	r := record{version, cfg, map[string]string{}}
+	for _, f := range files {
+		if !f.guide {
+			r.Files[f.path] = sum(f.data)
+		}
+	}
+	var data bytes.Buffer
+	err := writeJSON(&data, r)
+	return append(files, file{path: recordName, data: data.Bytes()}), err
+}
+
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
 }
 
 // clientFolders returns the folders of templates/client that make up the web client.
@@ -770,6 +806,7 @@ func tree(paths []string) string {
 
 var whatItIs = map[string]string{
 	".gitignore":                            "files to keep out of git",
+	".vbot.json":                            "what vbot wrote; commit it",
 	"AGENTS.md":                             "for coding agents",
 	"AGENT_IMPORT.md":                       "imports AGENTS.md",
 	"README.md":                             "this file",
@@ -816,8 +853,8 @@ func (p *project) imports() (imports []pythonImport) {
 // A file is a generated file.
 type file struct {
 	path  string // relative to the target, with slashes
-	data  []byte
-	guide bool // an existing one is kept, unless --overwrite-guide is given
+	data  []byte // nil for a file of an earlier version that is no longer written
+	guide bool   // an existing one is kept, unless --overwrite-guide is given
 }
 
 // parents are the directories above a slash-separated path, outermost first.

@@ -42,7 +42,7 @@ func TestImportsOfEachFile(t *testing.T) {
 		"runtime/debug":         {"main.go"},                                                        // the linked modules
 		"embed":                 {"catalog.go", "completion.go"},
 		"flag":                  {"cli.go"},
-		"crypto/sha256":         {"write.go"},
+		"crypto/sha256":         {"render.go", "write.go"},
 		"crypto/rand":           {},
 		"crypto/tls":            {"internal/cloud/client.go"},
 		"math/rand":             {},
@@ -216,14 +216,16 @@ var floors = []struct{ file, uses string }{
 	{"resolve.go", "catalog.go failure.go options.go"},
 	{"python.go", "catalog.go failure.go options.go"},
 	{"own.go", "catalog.go cli.go failure.go options.go python.go"},
-	{"render.go", "catalog.go options.go python.go version.go"},
+	{"render.go", "catalog.go failure.go options.go python.go version.go"},
 	{"lock_unix.go", ""},
 	{"write.go", "failure.go lock_unix.go render.go"},
+	{"diff.go", ""},
+	{"update.go", "diff.go failure.go options.go render.go version.go write.go"},
 	{"prompt.go", "cli.go failure.go"},
 	{"signin.go", "cli.go failure.go version.go"},
 
 	{"wizard.go", "catalog.go cli.go failure.go lock_unix.go options.go prompt.go render.go resolve.go write.go"},
-	{"init.go", "catalog.go cli.go failure.go options.go own.go prompt.go render.go resolve.go version.go wizard.go write.go"},
+	{"init.go", "catalog.go cli.go failure.go options.go own.go prompt.go render.go resolve.go update.go version.go wizard.go write.go"},
 	{"completion.go", "catalog.go cli.go failure.go options.go own.go"},
 	{"schema.go", "catalog.go cli.go failure.go options.go own.go"},
 	{"login.go", "cli.go failure.go prompt.go signin.go write.go"},
@@ -231,7 +233,7 @@ var floors = []struct{ file, uses string }{
 	{"set.go", "cli.go dotenv.go failure.go prompt.go secrets.go signin.go"},
 	{"imagepull.go", "cli.go failure.go prompt.go secrets.go signin.go"},
 
-	{"main.go", "cli.go completion.go failure.go imagepull.go init.go login.go options.go schema.go secrets.go set.go version.go"},
+	{"main.go", "cli.go completion.go failure.go imagepull.go init.go login.go options.go schema.go secrets.go set.go update.go version.go"},
 }
 
 // No file calls upstairs: each uses names of files below it alone, and of those

@@ -502,16 +502,6 @@ func referenced(name string) error {
 
 // Shared by the commands.
 
-// mustConfirm asks for confirmation. If the answer is no, it fails with the message
-// declined.
-func mustConfirm(ctx context.Context, a *app, question, declined string) error {
-	yes, err := confirm(ctx, a, question)
-	if err == nil && !yes {
-		err = &failure{Code: codeDeclined, Message: declined}
-	}
-	return err
-}
-
 func newOrReplaced(replaced bool, word string) string {
 	if replaced {
 		return word

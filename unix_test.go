@@ -303,6 +303,68 @@ func TestFullDiskWhileReplacingGuides(t *testing.T) {
 	}
 }
 
+// An update that a full disk ends puts back what it replaced and removed.
+func TestFullDiskWhileUpdating(t *testing.T) {
+	dir, elsewhere := fullDisk(t), t.TempDir()
+	vbot(t, elsewhere, initArgs()...).wantCode(t, 0)
+	aged(t, elsewhere, map[string]string{"server/bot.py": "old", "old/gone.py": "old", "README.md": "old"})
+	if err := os.Remove(filepath.Join(elsewhere, "target/AGENTS.md")); err != nil { // too large
+		t.Fatal(err)
+	}
+	for name, data := range readTree(t, elsewhere) {
+		if data == "old" || strings.HasSuffix(name, recordName) {
+			put(t, dir, name, data)
+		}
+	}
+	before := listing(t, dir)
+	r := vbot(t, dir, "init", "target", "--update")
+	r.wantCode(t, 1)
+	if after := listing(t, dir); after != before || !strings.Contains(r.stderr, "no space left") {
+		t.Errorf("%s\nbefore:\n%s\nafter:\n%s", r.stderr, before, after)
+	}
+}
+
+// Killed at any moment, an update leaves old and new files, none of which counts as
+// edited, and the next one finishes the work.
+func TestKilledUpdate(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	want := readTree(t, dir)
+	killed := 0
+	for i := range 40 {
+		aged(t, dir, map[string]string{"server/bot.py": "old", "old/gone.py": "old", "README.md": "old"}, "server/Dockerfile")
+		cmd := vbotCommand(t, dir, "init", "target", "--update")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 400 * time.Microsecond)
+		cmd.Process.Signal(syscall.SIGKILL)
+		if err := cmd.Wait(); err != nil {
+			killed++
+		}
+		if r := vbot(t, dir, "init", "target", "--check"); strings.Contains(r.stdout, stateEdited) {
+			t.Fatalf("killed after %d steps: %s", i, r.stdout)
+		}
+		vbot(t, dir, "init", "target", "--update").wantCode(t, 0)
+		left, err := filepath.Glob(filepath.Join(dir, "target", "*", ".vbot-*.tmp"))
+		if more, err2 := filepath.Glob(filepath.Join(dir, "target", ".vbot-*.tmp")); err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		} else {
+			left = append(left, more...)
+		}
+		for _, name := range left {
+			os.Remove(name)
+		}
+		os.Remove(filepath.Join(dir, "target", "old")) // with such a file in it, it stayed
+		if !equalTrees(want, readTree(t, dir)) {
+			t.Fatalf("killed after %d steps:\n%s", i, listing(t, dir))
+		}
+	}
+	if killed == 0 {
+		t.Error("no update was killed in time")
+	}
+}
+
 // readOnly takes the right to write to the directory, until the test ends.
 func readOnly(t *testing.T, dir string) {
 	t.Helper()

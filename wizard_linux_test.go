@@ -660,8 +660,8 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 // asked for.
 func TestRecommendedBot(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"init bot", "created 9 files in DIR/bot\n\nNext"},
-		{"init bot --verbose", "created 9 files in DIR/bot:\n  .gitignore\n  AGENTS.md\n"},
+		{"init bot", "created 10 files in DIR/bot\n\nNext"},
+		{"init bot --verbose", "created 10 files in DIR/bot:\n  .gitignore\n  AGENTS.md\n"},
 	} {
 		dir := t.TempDir()
 		p := sitDown(t, dir, "xterm", 80, 24, strings.Fields(c.args)...)

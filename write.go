@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,20 +22,27 @@ const (
 	actionKept      = "kept"      // something else exists and stays
 	actionUnchanged = "unchanged" // it exists with the same bytes
 	actionReplaced  = "replaced"
+	actionRemoved   = "removed"
+	actionMissing   = "missing" // somebody deleted it, and it stays deleted
 )
 
 // A step is what a run does, or would do, with one file.
 type step struct {
 	file
 	action string
-	found  []byte // the first 64 KiB of the existing file
+	state  string // in the words of --check; "" in other runs, and for guides and the record
+	found  []byte // the first maxHead bytes of the existing file
 	before string // SHA-256 of the existing file in hex, "" if there is none or it was not read
 }
 
-// sum is the SHA-256 in hex of the file after the run, "" if it was not read.
+// sum is the SHA-256 in hex of the file after the run, "" if it was not read or is not
+// there.
 func (s step) sum() string {
-	if s.action == actionKept {
+	switch s.action {
+	case actionKept:
 		return s.before
+	case actionRemoved, actionMissing:
+		return ""
 	}
 	return sum(s.data)
 }
@@ -55,86 +61,110 @@ type plan struct {
 // exist. It follows no link below dir and changes nothing.
 func makePlan(dir string, files []file, keepExisting, overwriteGuide bool) (*plan, error) {
 	p := &plan{dir: dir}
-	root, err := openTarget(dir)
+	inWay := map[string]bool{} // directories already reported
+	err := p.survey(files, func(s *step, found finding) {
+		p.compare(s, found, inWay, keepExisting, overwriteGuide)
+	})
+	return p, err
+}
+
+// survey makes the steps of the plan: decide sets the action of each by what exists at
+// its path. A step without an action is left out.
+func (p *plan) survey(files []file, decide func(*step, finding)) error {
+	root, err := openTarget(p.dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if root != nil {
 		defer root.Close()
 	}
-	inWay := map[string]bool{} // directories already reported
-	for _, f := range slices.SortedFunc(slices.Values(files), func(a, b file) int { return strings.Compare(a.path, b.path) }) {
-		s := step{file: f, action: actionCreated}
+	for _, f := range inOrder(files) {
+		var found finding
 		if root != nil {
-			if err := p.compare(root, &s, inWay, keepExisting, overwriteGuide); err != nil {
-				return nil, ioFailure("reading "+filepath.Join(dir, filepath.FromSlash(f.path)), err)
+			if found, err = look(root, f.path); err != nil {
+				return ioFailure("reading "+filepath.Join(p.dir, filepath.FromSlash(f.path)), err)
 			}
 		}
-		p.steps = append(p.steps, s)
+		s := step{file: f, found: found.head, before: found.hash}
+		if decide(&s, found); s.action != "" {
+			p.steps = append(p.steps, s)
+		}
 	}
-	return p, nil
+	return nil
 }
 
-// compare decides what to do with one file by what exists at its path in root.
-func (p *plan) compare(root *os.Root, s *step, inWay map[string]bool, keepExisting, overwriteGuide bool) error {
+// inOrder sorts files by path, the record last: what a killed run leaves is no record,
+// or the one from before, which is still true.
+func inOrder(files []file) []file {
+	return slices.SortedFunc(slices.Values(files), func(a, b file) int {
+		switch recordName {
+		case a.path:
+			return 1
+		case b.path:
+			return -1
+		}
+		return strings.Compare(a.path, b.path)
+	})
+}
+
+// compare decides what to do with one file by what exists at its path.
+func (p *plan) compare(s *step, found finding, inWay map[string]bool, keepExisting, overwriteGuide bool) {
 	conflict := func(at, message string) {
+		s.action = actionCreated // it is never carried out
 		if !inWay[at] {
 			inWay[at] = true
 			p.conflicts = append(p.conflicts, problem{Field: at, Message: message, where: at})
 		}
 	}
-	for _, parent := range parents(s.path) {
-		info, err := root.Lstat(parent)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !info.IsDir() {
-			conflict(parent, "a "+typeName(info.Mode())+" is in the way of a directory")
-			p.stuck = true
-			return nil
-		}
-	}
-	info, err := root.Lstat(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		// Never open it: a link may lead anywhere and a pipe may never end.
-		if info.IsDir() || s.guide && overwriteGuide || !s.guide && !keepExisting {
-			conflict(s.path, "a "+typeName(info.Mode())+" is in the way")
-			p.stuck = p.stuck || info.IsDir() || s.guide
-			return nil
-		}
-		s.action = actionKept
-		return nil
-	}
-	if s.before, s.found, err = inspect(root, s.path); errors.Is(err, fs.ErrPermission) {
-		if s.guide && !overwriteGuide || !s.guide && keepExisting {
-			s.action = actionKept
-		} else {
-			conflict(s.path, "exists and cannot be read")
-		}
-		return nil
-	} else if err != nil {
-		return err
-	}
 	switch {
+	case found.at == "":
+		s.action = actionCreated
+	case found.at != s.path:
+		conflict(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
+		p.stuck = true
+	case !found.mode.IsRegular() && (found.mode.IsDir() || s.guide && overwriteGuide || !s.guide && !keepExisting):
+		conflict(s.path, "a "+typeName(found.mode)+" is in the way")
+		p.stuck = p.stuck || found.mode.IsDir() || s.guide
 	case s.before == sum(s.data):
 		s.action = actionUnchanged
-	case s.guide && overwriteGuide:
-		s.action = actionReplaced
-	case s.guide || keepExisting:
+	case s.guide && !overwriteGuide || !s.guide && keepExisting:
 		s.action = actionKept
+	case s.before == "":
+		conflict(s.path, "exists and cannot be read")
+	case s.guide:
+		s.action = actionReplaced
 	default:
 		conflict(s.path, "exists with different content")
 	}
-	return nil
+}
+
+// A finding is what exists at a path below the target.
+type finding struct {
+	at   string // the path, or a parent that is no directory; "" if nothing exists
+	mode fs.FileMode
+	hash string // SHA-256 of a regular file in hex, "" if it cannot be read
+	head []byte // its first maxHead bytes
+}
+
+// look finds what exists at name. It follows no link, and opens only regular files:
+// a link may lead anywhere, and a pipe may never end.
+func look(root *os.Root, name string) (found finding, err error) {
+	for _, at := range append(parents(name), name) {
+		info, err := root.Lstat(at)
+		if err != nil {
+			return finding{}, ignoreMissing(err)
+		}
+		if found = (finding{at: at, mode: info.Mode()}); !info.IsDir() {
+			break
+		}
+	}
+	if found.at == name && found.mode.IsRegular() {
+		found.hash, found.head, err = inspect(root, name)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		err = nil
+	}
+	return found, err
 }
 
 // apply carries out the whole plan, or on any error nothing. Each file is written
@@ -187,16 +217,19 @@ func (p *plan) apply(ctx context.Context) (err error) {
 		}
 	}
 	for _, s := range p.steps {
-		if s.action != actionReplaced {
+		if s.action != actionReplaced && s.action != actionRemoved {
 			continue
 		}
 		if ctx.Err() != nil {
 			return interrupted()
 		}
-		if err := w.replace(staged[0], s); err != nil {
+		tmp := ""
+		if s.action == actionReplaced {
+			tmp, staged = staged[0], staged[1:]
+		}
+		if err := w.replace(tmp, s); err != nil {
 			return ioFailure("replacing "+filepath.Join(p.dir, filepath.FromSlash(s.path)), err)
 		}
-		staged = staged[1:]
 	}
 	for _, s := range p.steps {
 		if s.action != actionKept && s.action != actionUnchanged {
@@ -208,6 +241,12 @@ func (p *plan) apply(ctx context.Context) (err error) {
 	}
 	for _, remove := range w.backups {
 		remove() // a backup that stays does no harm
+	}
+	for _, s := range p.steps {
+		for dir := path.Dir(s.path); s.action == actionRemoved && dir != "."; dir = path.Dir(dir) {
+			w.closeDir(dir)
+			w.dirs["."].Remove(dir) // fails unless it is empty
+		}
 	}
 	return nil
 }
@@ -380,13 +419,26 @@ func (w *writer) create(name string, data []byte) error {
 	return nil
 }
 
-// replace puts the staged file in place of the one that the plan found. The old
-// file stays beside it under another name until all is done, so that undoing
-// needs no disk space.
+// replace puts the staged file in place of the one that the plan found, or removes that
+// one if tmp is "". The old file stays beside it under another name until all is done,
+// so that undoing needs no disk space.
 func (w *writer) replace(tmp string, s step) error {
-	dir, base := w.dirs[path.Dir(s.path)], path.Base(s.path)
+	dir, err := w.dir(path.Dir(s.path))
+	if err != nil {
+		return err
+	}
+	base := path.Base(s.path)
 	if err := w.checkAgain(s); err != nil {
 		return err
+	}
+	if tmp != "" { // keep the modes that somebody set
+		info, err := dir.Lstat(base)
+		if err == nil {
+			err = dir.Chmod(tmp, info.Mode().Perm())
+		}
+		if err != nil {
+			return err
+		}
 	}
 	old := w.tempName()
 	if err := dir.Link(base, old); err != nil {
@@ -400,22 +452,19 @@ func (w *writer) replace(tmp string, s step) error {
 		// While both names are one file, the rename does nothing.
 		return errors.Join(dir.Rename(old, base), ignoreMissing(dir.Remove(old)))
 	})
+	if tmp == "" {
+		return ignoreMissing(dir.Remove(base))
+	}
 	return dir.Rename(tmp, base)
 }
 
 // checkAgain fails if what the plan found is no longer there.
 func (w *writer) checkAgain(s step) error {
-	var now string
-	var err error
-	if s.before == "" { // it was not read
-		_, err = w.dirs["."].Lstat(s.path)
-	} else {
-		now, _, err = inspect(w.dirs["."], s.path)
+	now, err := look(w.dirs["."], s.path)
+	if err == nil && (now.at == "" || now.hash != s.before) {
+		err = errChanged
 	}
-	if err != nil || now != s.before {
-		return cmp.Or(ignoreMissing(err), errChanged)
-	}
-	return nil
+	return err
 }
 
 // rollBack undoes what was written and returns cause, with what it could not
@@ -499,7 +548,11 @@ func ioFailure(attempt string, err error) error {
 	return f
 }
 
-// inspect returns the SHA-256 of a file in hex, and its first 64 KiB.
+// maxHead is how much of an existing file is kept, to read a guide's version, the
+// record, and for the diff.
+const maxHead = 256 << 10
+
+// inspect returns the SHA-256 of a file in hex, and its first maxHead bytes.
 func inspect(root *os.Root, name string) (hash string, head []byte, err error) {
 	f, err := root.Open(name)
 	if err != nil {
@@ -507,16 +560,11 @@ func inspect(root *os.Root, name string) (hash string, head []byte, err error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	head, err = io.ReadAll(io.TeeReader(io.LimitReader(f, 64<<10), h))
+	head, err = io.ReadAll(io.TeeReader(io.LimitReader(f, maxHead), h))
 	if err == nil {
 		_, err = io.Copy(h, f)
 	}
 	return hex.EncodeToString(h.Sum(nil)), head, err
-}
-
-func sum(data []byte) string {
-	s := sha256.Sum256(data)
-	return hex.EncodeToString(s[:])
 }
 
 func typeName(m fs.FileMode) string {
@@ -545,4 +593,9 @@ func (p *plan) count(action string) (n int) {
 		}
 	}
 	return n
+}
+
+// writes returns how many files the plan changes.
+func (p *plan) writes() int {
+	return p.count(actionCreated) + p.count(actionReplaced) + p.count(actionRemoved)
 }

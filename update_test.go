@@ -1,0 +1,499 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// checkRecord checks that the record in dir says all of the project: config, as a dry
+// run prints it, and the hash of each file but the guides.
+func checkRecord(t *testing.T, dir, config string) {
+	t.Helper()
+	tree := readTree(t, dir)
+	var got struct {
+		Vbot   string            `json:"vbot"`
+		Config json.RawMessage   `json:"config"`
+		Files  map[string]string `json:"files"`
+	}
+	if err := json.Unmarshal([]byte(tree[recordName]), &got); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.ReplaceAll(strings.TrimSpace(config), "\n", "\n  "); got.Vbot != version || string(got.Config) != want {
+		t.Errorf("vbot %s, config %s, want %s", got.Vbot, got.Config, want)
+	}
+	for name, data := range tree {
+		if want := sum([]byte(data)); name != recordName && filepath.Ext(name) != ".md" && got.Files[name] != want {
+			t.Errorf("%s has the hash %q, want %s", name, got.Files[name], want)
+		}
+	}
+	for name := range got.Files {
+		if _, ok := tree[name]; !ok || name == "AGENTS.md" {
+			t.Errorf("the record has %s", name)
+		}
+	}
+}
+
+// aged is the project in dir/target, as an older vbot would have left it: it wrote old
+// in the place of these files, and did not yet write the files called later.
+func aged(t testing.TB, dir string, old map[string]string, later ...string) {
+	t.Helper()
+	target := filepath.Join(dir, "target")
+	var r map[string]any
+	if err := json.Unmarshal([]byte(readTree(t, target)[recordName]), &r); err != nil {
+		t.Fatal(err)
+	}
+	r["vbot"] = "0.0.9"
+	files := r["files"].(map[string]any)
+	for name, data := range old {
+		put(t, target, name, data)
+		files[name] = sum([]byte(data))
+	}
+	for _, name := range later {
+		delete(files, name)
+		if err := os.Remove(filepath.Join(target, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, target, recordName, string(data))
+}
+
+// lived is a project of an older vbot in which somebody worked.
+func lived(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old", "old/deep/gone.py": "gone\n", "old/edited.py": "old\n", "server/bot.py": "old\n"}, "server/cloud-deploy.toml")
+	bot := readTree(t, dir)["target/server/pyproject.toml"]
+	put(t, dir, "target/server/pyproject.toml", bot+"# mine\n")
+	put(t, dir, "target/old/edited.py", "mine\n")
+	put(t, dir, "target/notes.txt", "mine\n")
+	if err := os.Remove(filepath.Join(dir, "target/.gitignore")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A check says what is where, and writes nothing. An update writes what nobody touched,
+// once.
+func TestCheckAndUpdate(t *testing.T) {
+	dir := lived(t)
+	before := listing(t, dir)
+	for _, c := range []struct {
+		name, args string
+		code       int
+	}{
+		{"check", "--check", 1},
+		{"check-json", "--check --json", 1},
+		{"check-diff", "--check --diff", 1},
+		{"check-dry-run", "--check --dry-run --no-deploy-to-cloud", 0},
+		{"check-with-options", "--check --no-deploy-to-cloud", 1},
+		{"update-dry-run", "--update --diff --dry-run", 0},
+		{"update-refused", "--update -t pigeon", 2},
+	} {
+		r := vbot(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...)
+		r.wantCode(t, c.code)
+		golden(t, "update/"+c.name+".txt", r.transcript(dir))
+		if after := listing(t, dir); after != before {
+			t.Fatalf("%s: before:\n%s\nafter:\n%s", c.args, before, after)
+		}
+	}
+	r := vbot(t, dir, "init", "target", "--update", "--diff")
+	r.wantCode(t, 0)
+	golden(t, "update/update-diff.txt", r.transcript(dir))
+	tree := readTree(t, dir)
+	for name, want := range map[string]string{"server/bot.py": "", "server/pyproject.toml": "# mine\n", "old/edited.py": "mine\n", "notes.txt": "mine\n"} {
+		if got := tree["target/"+name]; !strings.HasSuffix(got, want) || got == "old\n" {
+			t.Errorf("%s holds %q", name, got)
+		}
+	}
+	if strings.Contains(listing(t, dir), "gone") || tree["target/.gitignore"] != "" {
+		t.Errorf("after the update:\n%s", listing(t, dir))
+	}
+	for _, name := range []string{"update-again", "update-again-json"} {
+		args := []string{"init", "target", "--update"}
+		if name == "update-again-json" {
+			args = append(args, "--json")
+		}
+		r = vbot(t, dir, args...)
+		r.wantCode(t, 0)
+		golden(t, "update/"+name+".txt", r.transcript(dir))
+	}
+	if !equalTrees(tree, readTree(t, dir)) {
+		t.Error("the second update changed something")
+	}
+}
+
+// The same command again is an update only if it says so.
+func TestOtherVersionIsAConflict(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	fresh := readTree(t, dir)
+	aged(t, dir, nil)
+	r := vbot(t, dir, initArgs()...)
+	r.wantCode(t, 1)
+	golden(t, "update/other-version.txt", r.transcript(dir))
+	r = vbot(t, dir, "init", "target", "--check")
+	r.wantCode(t, 0)
+	golden(t, "update/check-clean.txt", r.transcript(dir))
+	r = vbot(t, dir, "init", "target", "--update", "--json")
+	r.wantCode(t, 0)
+	golden(t, "update/update-json.txt", r.transcript(dir))
+	if !equalTrees(fresh, readTree(t, dir)) {
+		t.Error("the update differs from a fresh project")
+	}
+}
+
+// The quickstart is checked in its own directory, and its options cannot change.
+func TestUpdateOfTheQuickstart(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 1)
+	vbot(t, dir, "init", "quickstart").wantCode(t, 0)
+	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 0)
+	put(t, dir, "vbot-quickstart/server/bot.py", "mine")
+	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 1)
+	vbot(t, dir, "init", "quickstart", "--update", "--recording").wantCode(t, 2)
+	vbot(t, filepath.Join(dir, "vbot-quickstart"), "init", "--update", "--recording").wantCode(t, 0)
+	if tree := readTree(t, dir); tree["vbot-quickstart/server/bot.py"] != "mine" || !strings.Contains(tree["vbot-quickstart/.gitignore"], "recordings") {
+		t.Errorf("bot.py: %q, .gitignore: %q", tree["vbot-quickstart/server/bot.py"], tree["vbot-quickstart/.gitignore"])
+	}
+}
+
+// Whatever bot an older vbot wrote, and whatever this one writes otherwise: an update of
+// what nobody touched gives what a fresh run gives.
+func TestUpdatedIsFresh(t *testing.T) {
+	cat := newCatalog()
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var before *config
+	for range 40 {
+		fresh, dir := t.TempDir(), t.TempDir()
+		cfg := randomBot(t, cat, rng)
+		files, err := render(cfg, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was := cfg // or another bot, whose options change
+		if before != nil && rng.IntN(2) == 0 {
+			was = *before
+		}
+		before = &cfg
+		old, err := render(was, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old = old[:len(old)-1] // the record
+		for i := range old {
+			if !old[i].guide && rng.IntN(3) == 0 {
+				old[i].data = append([]byte("# old\n"), old[i].data...)
+			}
+		}
+		old = slices.DeleteFunc(old, func(f file) bool { return !f.guide && rng.IntN(5) == 0 })
+		old = append(old, file{path: "server/old/gone.py", data: []byte("gone\n")})
+		if old, err = withRecord(was, old); err != nil {
+			t.Fatal(err)
+		}
+		for at, files := range map[string][]file{fresh: files, dir: old} {
+			p, err := makePlan(at, files, false, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.apply(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var config, said bytes.Buffer
+		if err := writeJSON(&config, cfg); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"init", dir, "--config", "-", "--update"}
+		if code := run(context.Background(), args, &app{stdin: &config, stdout: &said, stderr: &said, getenv: func(string) string { return "" }}); code != 0 || !equalTrees(readTree(t, fresh), readTree(t, dir)) || strings.Contains(listing(t, dir), "/old") {
+			t.Fatalf("seed %d: exit code %d: %s\n%s", seed, code, &said, listing(t, dir))
+		}
+		args = []string{"init", dir, "--check"}
+		if code := run(context.Background(), args, &app{stdin: &config, stdout: &said, stderr: &said, getenv: func(string) string { return "" }}); code != 0 {
+			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
+		}
+	}
+}
+
+// A client that goes takes its untouched files along, and leaves the edited one.
+func TestUpdateWithOptions(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs("--client-framework", "vanilla")...).wantCode(t, 0)
+	put(t, dir, "target/client/src/main.js", "mine")
+	put(t, dir, "target/client/node_modules/mine.js", "mine")
+	r := vbot(t, dir, "init", "target", "--update", "--client-framework", "none")
+	r.wantCode(t, 0)
+	golden(t, "update/update-with-options.txt", r.transcript(dir))
+	for name := range readTree(t, filepath.Join(dir, "target/client")) {
+		if name != "src/main.js" && name != "node_modules/mine.js" {
+			t.Errorf("client/%s is left", name)
+		}
+	}
+	// What vbot no longer writes is nobody's business but its owner's.
+	vbot(t, dir, "init", "target", "--check").wantCode(t, 0)
+	r = vbot(t, dir, "init", "target", "--update", "-t", "twilio", "--no-deploy-to-cloud")
+	r.wantCode(t, 0)
+	if !strings.Contains(r.stderr, "ignoring bot_type from .vbot.json: ") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// Modes that somebody set stay.
+func TestUpdateKeepsModes(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	aged(t, dir, map[string]string{"server/bot.py": "old"})
+	bot := filepath.Join(dir, "target/server/bot.py")
+	if err := os.Chmod(bot, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.Stat(bot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vbot(t, dir, "init", "target", "--update").wantCode(t, 0)
+	if got, err := os.Stat(bot); err != nil || got.Mode() != want.Mode() || got.Size() == want.Size() {
+		t.Errorf("%v, mode %v, want %v", err, got.Mode(), want.Mode())
+	}
+}
+
+// What is no regular file is nobody's but its owner's: it is neither read nor followed
+// nor replaced, and neither is what lies behind it.
+func TestUpdateFollowsNoLinks(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs("--eval")...).wantCode(t, 0)
+	aged(t, dir, map[string]string{"server/bot.py": "old", "gone/x": "gone", "server/Dockerfile": "old", "server/cloud-deploy.toml": "old"})
+	put(t, dir, "outside/x", "gone")
+	put(t, dir, "outside/starter_text.yaml", "old")
+	for name, to := range map[string]string{"gone": "../outside", "server/evals": "../../outside", "server/bot.py": "../../outside/x"} {
+		at := filepath.Join(dir, "target", name)
+		if err := os.RemoveAll(at); err != nil {
+			t.Fatal(err)
+		}
+		symlink(t, to, at)
+	}
+	if err := os.Remove(filepath.Join(dir, "target/server/Dockerfile")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "target/server/Dockerfile/mine", "mine")
+	r := vbot(t, dir, "init", "target", "--check", "--diff")
+	r.wantCode(t, 1)
+	golden(t, "update/links.txt", r.transcript(dir))
+	r = vbot(t, dir, "init", "target", "--update")
+	r.wantCode(t, 0)
+	tree := readTree(t, dir)
+	for name, want := range map[string]string{
+		"outside/x": "gone", "outside/starter_text.yaml": "old", "target/gone": "link to ../outside", "target/server/Dockerfile/mine": "mine",
+		"target/server/evals": "link to ../../outside", "target/server/bot.py": "link to ../../outside/x",
+	} {
+		if tree[name] != want {
+			t.Errorf("%s: %q, want %q", name, tree[name], want)
+		}
+	}
+	if tree["target/server/cloud-deploy.toml"] == "old" {
+		t.Error("cloud-deploy.toml was not replaced")
+	}
+}
+
+// A record that a stranger wrote leads nowhere: what is wrong with it is said by line,
+// and nothing is read, written or removed by it.
+func TestHostileRecords(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	put(t, dir, "outside.txt", "mine")
+	put(t, dir, "target/.git/HEAD", "mine")
+	good := readTree(t, dir)["target/.vbot.json"]
+	put(t, dir, "target/server/mine.txt", "mine")
+	hash := sum([]byte("mine"))
+	with := func(name string) string {
+		quoted, _ := json.Marshal(name)
+		return strings.Replace(good, `"files": {`, `"files": {`+"\n    "+string(quoted)+`: "`+hash+`",`, 1)
+	}
+	for _, c := range []struct{ name, record string }{
+		{"path: up", with("../outside.txt")},
+		{"path: up from below", with("server/../../outside.txt")},
+		{"path: absolute", with(filepath.ToSlash(dir) + "/outside.txt")},
+		{"path: of git", with(".GIT/HEAD")},
+		{"path: backslashes", with(`..\outside.txt`)},
+		{"path: drive", with("C:outside.txt")},
+		{"path: device", with("server/nul.txt")},
+		{"path: line end", with("a\nb")},
+		{"path: the record", with(recordName)},
+		{"path: empty", with("")},
+		{"empty", ""},
+		{"cut-off", good[:100]},
+		{"not-an-object", "[]"},
+		{"wrong-types", strings.Replace(good, `"files": {`, `"files": {"a": 7,`, 1)},
+		{"two-objects", good + "{}"},
+		{"no-version", strings.Replace(good, `"`+version+`"`, `"new\n"`, 1)},
+		{"no-config", `{"vbot": "` + version + `"}`},
+		{"bad-config", strings.NewReplacer(`"mode": "cascade"`, `"mode": "talk"`, `"recording"`, `"recordng"`).Replace(good)},
+		{"newer-config", strings.NewReplacer(`"`+version+`"`, `"9.0.0"`, `"recording"`, `"dancing"`).Replace(good)},
+		{"newer", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1)},
+		{"unreadable", good + strings.Repeat(" ", maxHead)},
+	} {
+		put(t, dir, "target/.vbot.json", c.record)
+		before := listing(t, dir)
+		r := vbot(t, dir, "init", "target", "--update")
+		r.wantCode(t, 2)
+		if after := listing(t, dir); after != before {
+			t.Fatalf("%s: before:\n%s\nafter:\n%s", c.name, before, after)
+		}
+		if !strings.HasPrefix(c.name, "path: ") {
+			golden(t, "update/record/"+c.name+".txt", r.transcript(dir))
+		} else if !strings.Contains(r.stderr, "is no path of a file that vbot writes") || !strings.HasPrefix(r.stderr, "error: .vbot.json:") {
+			t.Errorf("%s: %s", c.name, r.stderr)
+		}
+	}
+	put(t, dir, "target/.vbot.json", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1))
+	r := vbot(t, dir, "init", "target", "--check")
+	r.wantCode(t, 0)
+	golden(t, "update/record/newer-check.txt", r.transcript(dir))
+	for name, prepare := range map[string]func(string){
+		"none":       func(string) {},
+		"unreadable": func(at string) { symlink(t, "../outside.txt", at) },
+	} {
+		at := filepath.Join(dir, "target", recordName)
+		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		prepare(at)
+		r := vbot(t, dir, "init", "target", "--update")
+		if r.code == 0 {
+			t.Errorf("%s: the update succeeded", name)
+		}
+		golden(t, "update/record/"+name+".txt", r.transcript(dir))
+	}
+}
+
+// A project without a record is compared with options.
+func TestCheckWithoutRecord(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	if err := os.Remove(filepath.Join(dir, "target", recordName)); err != nil {
+		t.Fatal(err)
+	}
+	vbot(t, dir, initArgs("--check")...).wantCode(t, 0)
+	put(t, dir, "target/server/bot.py", "mine")
+	r := vbot(t, dir, initArgs("--check", "--json")...)
+	r.wantCode(t, 1)
+	if !strings.Contains(r.stdout, `"written_by": null`) || strings.Count(r.stdout, `"state": "edited"`) != 1 {
+		t.Errorf("it said %s", r.stdout)
+	}
+	// The way to a record, which says that bot.py is edited.
+	vbot(t, dir, initArgs("--keep-existing")...).wantCode(t, 0)
+	r = vbot(t, dir, "init", "target", "--check")
+	r.wantCode(t, 1)
+	if !strings.Contains(r.stdout, "edited     server/bot.py\n") {
+		t.Errorf("it said %s", r.stdout)
+	}
+	vbot(t, dir, "init", "nowhere", "--check").wantCode(t, 1)
+}
+
+// Interrupted at any point, an update takes back exactly what it did.
+func TestUpdateInterruptedAnywhere(t *testing.T) {
+	cat := newCatalog()
+	cfg, _, _ := resolve(cat, quickstart(), "")
+	files, err := render(cfg, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for looks := int64(0); ; looks++ {
+		dir := t.TempDir()
+		vbot(t, dir, "init", "quickstart").wantCode(t, 0)
+		if err := os.Rename(filepath.Join(dir, "vbot-quickstart"), filepath.Join(dir, "target")); err != nil {
+			t.Fatal(err)
+		}
+		aged(t, dir, map[string]string{"old/deep/gone.py": "gone", "server/bot.py": "old", "README.md": "old"}, ".gitignore", "server/Dockerfile")
+		before := listing(t, dir)
+		was, err := readOrigin(filepath.Join(dir, "target"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := planUpdate(filepath.Join(dir, "target"), files, was.files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := &countdown{Context: context.Background()}
+		ctx.left.Store(looks)
+		if err = p.apply(ctx); err == nil {
+			if looks < 9 || strings.Contains(listing(t, dir), "/old") {
+				t.Fatalf("after %d looks:\n%s", looks, listing(t, dir))
+			}
+			return
+		}
+		if after := listing(t, dir); after != before || asFailure(err).Code != codeInterrupted {
+			t.Fatalf("interrupted at look %d: %v\nbefore:\n%s\nafter:\n%s", looks, err, before, after)
+		}
+	}
+}
+
+// Two updates at once: what one of them did, the other does not undo or report.
+func TestTwoUpdatesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	fresh := readTree(t, dir)
+	aged(t, dir, map[string]string{"gone.py": "gone", "server/bot.py": "old"})
+	var runs []*exec.Cmd
+	for range 8 {
+		cmd := vbotCommand(t, dir, "init", "target", "--update")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, cmd)
+	}
+	done := 0
+	for _, cmd := range runs {
+		if err := cmd.Wait(); err == nil {
+			done++
+		} else if cmd.ProcessState.ExitCode() != 1 {
+			t.Error(err)
+		}
+	}
+	if done == 0 || !equalTrees(fresh, readTree(t, dir)) {
+		t.Errorf("%d succeeded:\n%s", done, listing(t, dir))
+	}
+}
+
+// What somebody edits or removes after an update looked is left alone.
+func TestEditDuringAnUpdate(t *testing.T) {
+	for _, edit := range []func(bot, gone string) error{
+		func(bot, gone string) error { return os.WriteFile(bot, []byte("mine"), 0o644) },
+		func(bot, gone string) error { return os.WriteFile(gone, []byte("mine"), 0o644) },
+		func(bot, gone string) error { return os.Remove(gone) },
+	} {
+		dir := t.TempDir()
+		put(t, dir, "bot.py", "old")
+		put(t, dir, "old/gone.py", "old")
+		p, err := planUpdate(dir, []file{{path: "bot.py", data: []byte("new")}, {path: "new.py", data: []byte("new")}},
+			map[string]string{"bot.py": sum([]byte("old")), "old/gone.py": sum([]byte("old"))})
+		if err != nil || p.writes() != 3 {
+			t.Fatal(err, p.steps)
+		}
+		if err := edit(filepath.Join(dir, "bot.py"), filepath.Join(dir, "old", "gone.py")); err != nil {
+			t.Fatal(err)
+		}
+		before := listing(t, dir)
+		if err := p.apply(context.Background()); !errors.Is(err, errChanged) {
+			t.Errorf("apply: %v", err)
+		}
+		if after := listing(t, dir); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	}
+}
