@@ -1,13 +1,16 @@
 # .ci/run runs all checks.
 
-build: ## build the binary as in a release
-	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags='-s -w' -o vbot .
+build: ## build the binary; from a tarball, the same bytes as in a release
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o vbot .
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## run the tests that need only Go
 	go test ./...
+
+fips: ## run the tests with the FIPS 140 module, and with nothing but approved cryptography
+	GOFIPS140=v1.0.0 GODEBUG=fips140=only go test ./...
 
 golden: ## regenerate the golden files; review their diff like code
 	go test . -update
@@ -57,4 +60,4 @@ bench: ## run the benchmarks, and compare with the Python tool; RUNS=1 for a qui
 bench-table: ## compare, and update the tables in docs/performance.md
 	e2e/bench --write $(RUNS)
 
-.PHONY: build help test golden lint windows vulnerabilities e2e catalog-check dist dist-source reproduce offline audit mutate bench bench-table
+.PHONY: build help test fips golden lint windows vulnerabilities e2e catalog-check dist dist-source reproduce offline audit mutate bench bench-table

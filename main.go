@@ -13,11 +13,13 @@ package main
 
 import (
 	"context"
+	"crypto/fips140"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 )
 
@@ -178,7 +180,8 @@ const helpVersion = `Print the version of vbot.
 Usage: vbot version [--json]
 
 Options:
-  --json        print JSON, with the Go version and the linked modules
+  --json        print JSON, with the Go version, the linked modules, the commit
+                and the FIPS 140 mode
   -h, --help    print this help
 
 Examples:
@@ -223,6 +226,9 @@ type versionAnswer struct {
 	Version string         `json:"version"`
 	Go      string         `json:"go"`
 	Modules []moduleAnswer `json:"modules"`
+	Commit  orNull         `json:"commit"` // null if the build did not know it, or files were changed
+	FIPS140 string         `json:"fips140" enum:"off,on"`
+	Module  string         `json:"fips140_module"` // "latest": the code of this Go version, not a validated one
 }
 
 type moduleAnswer struct {
@@ -231,15 +237,33 @@ type moduleAnswer struct {
 }
 
 func printVersion(a *app, inv *invocation) error {
+	answer := versionAnswer{version, runtime.Version(), []moduleAnswer{}, "", "off", fips140.Version()}
+	if fips140.Enabled() {
+		answer.FIPS140 = "on"
+	}
 	if !inv.json {
-		_, err := fmt.Fprintln(a.stdout, "vbot", version)
+		text := "vbot " + version
+		if answer.FIPS140 == "on" {
+			text += "\nFIPS 140 mode: on, module " + answer.Module
+		}
+		_, err := fmt.Fprintln(a.stdout, text)
 		return err
 	}
-	answer := versionAnswer{version, runtime.Version(), []moduleAnswer{}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			answer.Modules = append(answer.Modules, moduleAnswer{m.Path, m.Version})
 		}
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		if settings["vcs.modified"] == "false" {
+			answer.Commit = orNull(settings["vcs.revision"])
+		}
+	}
+	// A tarball may be unpacked in a repository of another project.
+	if !strings.HasPrefix(commit, "$") {
+		answer.Commit = commit
 	}
 	return writeJSON(a.stdout, answer)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/fips140"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -98,7 +99,8 @@ func vbotCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
 // testEnv is the environment that makes the test binary stand in for vbot.
 func testEnv(home, path string) []string {
 	return []string{"VBOT_TEST_RUN=1", "HOME=" + home, "APPDATA=" + home, "PATH=" + path,
-		"GORACE=atexit_sleep_ms=0", // the race detector would wait for a second at the end of each run
+		"GODEBUG=" + os.Getenv("GODEBUG"), // the FIPS 140 mode, in `make fips`
+		"GORACE=atexit_sleep_ms=0",        // the race detector would wait for a second at the end of each run
 		// Built with -cover, each run would complain that it has no place for its counts.
 		"GOCOVERDIR=" + cmp.Or(flag.Lookup("test.gocoverdir").Value.String(), home)}
 }
@@ -278,8 +280,9 @@ func TestTopics(t *testing.T) {
 
 // --version works after every command, and before.
 func TestVersion(t *testing.T) {
+	off := with{env: []string{"GODEBUG=fips140=off"}}
 	for _, args := range [][]string{{"version"}, {"--version"}, {"--version", "init"}, {"init", "--bogus", "--version"}, {"inti", "--version"}} {
-		r := vbot(t, t.TempDir(), args...)
+		r := off.vbot(t, t.TempDir(), args...)
 		r.wantCode(t, 0)
 		if r.stdout != "vbot "+version+"\n" || r.stderr != "" {
 			t.Errorf("vbot %q printed %q and %q", args, r.stdout, r.stderr)
@@ -290,12 +293,32 @@ func TestVersion(t *testing.T) {
 	var answer struct {
 		Version, Go string
 		Modules     []struct{ Path, Version string }
+		Commit      *string
 	}
 	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
 		t.Fatal(err)
 	}
 	if answer.Version != version || !strings.HasPrefix(answer.Go, "go1.") || answer.Modules == nil {
 		t.Errorf("vbot version --json printed %s", r.stdout)
+	}
+	// Tests are built without the commit, unless they come from a tarball.
+	if fromGit := strings.HasPrefix(commit, "$"); fromGit != (answer.Commit == nil) || !fromGit && *answer.Commit != commit {
+		t.Errorf("vbot version --json says %s; version.go has %s", r.stdout, commit)
+	}
+}
+
+// The version says whether the FIPS 140 module is in force.
+func TestVersionAndFIPS(t *testing.T) {
+	for godebug, mode := range map[string]string{"off": "off", "on": "on", "only": "on"} {
+		w := with{env: []string{"GODEBUG=fips140=" + godebug}}
+		want := fmt.Sprintf("\"fips140\": %q,\n  \"fips140_module\": %q\n}", mode, fips140.Version())
+		if r := w.vbot(t, t.TempDir(), "version", "--json"); !strings.Contains(r.stdout, want) {
+			t.Errorf("fips140=%s: vbot version --json printed %s", godebug, r.stdout)
+		}
+		want = fmt.Sprintf("\nFIPS 140 mode: %s, module %s\n", mode, fips140.Version())
+		if r := w.vbot(t, t.TempDir(), "version"); strings.HasSuffix(r.stdout, want) == (mode == "off") {
+			t.Errorf("fips140=%s: vbot version printed %q", godebug, r.stdout)
+		}
 	}
 }
 

@@ -9,6 +9,10 @@ import (
 // correct in a plain `go build` and in a build from the tarball.
 const version = "0.1.0"
 
+// commit is the commit of this source tree in a tarball: git archive writes it here
+// (see .gitattributes), so builds from a tarball know it without git.
+const commit = "$Format:%H$"
+
 // compareVersion compares the version at the beginning of s with this one: -1 if it is
 // older, 0 if equal, 1 if newer. It reports false if there is none.
 func compareVersion(s string) (order int, ok bool) {
