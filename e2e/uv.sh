@@ -10,7 +10,7 @@ if ! command -v uv >/dev/null; then
             echo "e2e: python3 cannot make a virtual environment: apt-get install python3-venv" >&2
             exit 1
         }
-        "$uv_home/bin/pip" install --quiet --disable-pip-version-check 'uv>=0.9,<1' || {
+        "$uv_home/bin/pip" install --quiet --disable-pip-version-check uv==0.13.9 || {
             echo "e2e: uv could not be installed" >&2
             exit 1
         }

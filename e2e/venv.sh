@@ -15,7 +15,7 @@ if [ ! -x "$cache/venv/bin/python" ]; then
         exit 1
     }
 fi
-uv pip sync --quiet --python "$cache/venv/bin/python" "$here/requirements.txt" || {
+uv pip sync --quiet --require-hashes --python "$cache/venv/bin/python" "$here/requirements.txt" || {
     echo "e2e: what the checks need could not be installed" >&2
     exit 1
 }
