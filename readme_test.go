@@ -252,7 +252,7 @@ func TestTableOfErrorCodes(t *testing.T) {
 // The documents name only tests, make targets and versions that there are.
 func TestNamesInDocuments(t *testing.T) {
 	all := ""
-	for _, name := range []string{"README.md", "AUDIT.md", "CONTRIBUTING.md", "docs/performance.md", "docs/scripting.md", "docs/secrets.md"} {
+	for _, name := range []string{"README.md", "AUDIT.md", "CONTRIBUTING.md", "SECURITY.md", "docs/performance.md", "docs/scripting.md", "docs/secrets.md"} {
 		all += document(t, name)
 	}
 	tests := ""
