@@ -136,7 +136,6 @@ init bot -t daily -m realtime --realtime openai --client-framework vue
 init bot -t daily -m realtime --realtime openai --client-framework vanilla --client-server nextjs
 init bot -t daily -m realtime --realtime openai --client-server next
 init bot -t twilio -m realtime --realtime openai --client-framework react
-init bot -t livekit -m realtime --realtime openai --client-framework react
 init bot -t livekit -m realtime --realtime openai --deploy-to-cloud
 init bot -t websocket -m realtime --realtime openai --video-input
 init bot -t daily -m realtime --realtime openai --enable-noise-cancel --no-deploy-to-cloud

@@ -321,17 +321,13 @@ func (r *resolver) cloud() {
 	}
 }
 
-// webOnly reports whether it refused the option: on a telephony bot, or if no
-// transport carries it. none completes "none of the bot's transports ...".
-func (r *resolver) webOnly(o *option, carries func(*provider) bool, none string) bool {
-	if phone, winner := r.telephony(); phone {
+// webOnly reports whether it refused the option, because this is a telephony bot.
+func (r *resolver) webOnly(o *option) bool {
+	phone, winner := r.telephony()
+	if phone {
 		r.yields(o, winner, "only web bots can have "+o.web+"; this is a telephony bot")
-	} else if len(r.found) > 0 && !slices.ContainsFunc(r.found, carries) {
-		r.yields(o, optTransports, "none of the bot's transports "+none)
-	} else {
-		return false
 	}
-	return true
+	return phone
 }
 
 // video applies the rules for video. An avatar turns video output on.
@@ -349,7 +345,12 @@ func (r *resolver) video() {
 			carries = func(p *provider) bool { return p.videoIn }
 		}
 		// Turning it off is always allowed.
-		if a := r.said[o]; (a.on || a.text != "") && !r.webOnly(o, carries, "supports video") && o == optVideoInput && r.has(optRealtime) {
+		if a := r.said[o]; !a.on && a.text == "" || r.webOnly(o) {
+			continue
+		}
+		if len(r.found) > 0 && !slices.ContainsFunc(r.found, carries) {
+			r.yields(o, optTransports, "none of the bot's transports supports video")
+		} else if o == optVideoInput && r.has(optRealtime) {
 			if p := r.cat.find(kindRealtime, r.said[optRealtime].text); p != nil && !p.videoIn {
 				r.yields(o, optRealtime, p.label+" does not accept video")
 			}
@@ -362,7 +363,7 @@ func (r *resolver) video() {
 func (r *resolver) client() {
 	framework := r.word(optClient)
 	if framework != "" && framework != clientNone {
-		r.webOnly(optClient, func(p *provider) bool { return p.client != "" }, "has a browser client package")
+		r.webOnly(optClient)
 	}
 	if framework != "" && !r.given(optClient) && !r.said[optClientServer].flag {
 		delete(r.said, optClientServer) // it belonged to the client that was dropped

@@ -51,6 +51,8 @@ export async function startProblem(response, startUrl) {
       return new Problem(
         `The bot's host refused to start a session (${response.status}). Check the API key and the agent's name.`,
       );
+    case 500:
+      return new Problem("The bot could not be started. Check its terminal or log.");
     case 429:
       return new Problem("All bots are busy. Wait a moment.");
     case 502:

@@ -1,0 +1,161 @@
+// @ts-check
+import { DeviceError } from "@pipecat-ai/client-js";
+import { deviceOf } from "./connection.js";
+
+/** @typedef {"audio" | "video"} Kind */
+
+const me = { id: "local", name: "", local: true };
+
+const list = async (/** @type {MediaDeviceKind} */ kind) =>
+  (await navigator.mediaDevices.enumerateDevices()).filter((device) => device.kind === kind);
+
+/** The microphone and the camera, opened without code from other hosts. */
+export class Devices {
+  /** @type {Partial<Record<Kind, MediaStreamTrack>>} */
+  #local = {};
+  /** @type {Record<Kind, string>} */
+  #chosen;
+  #on = { audio: true, video: false };
+  /** @type {import("@pipecat-ai/client-js").RTVIEventCallbacks} */
+  #callbacks = {};
+  #changed;
+  supportsScreenShare = false;
+  isSharingScreen = false;
+  /** The page plays the audio itself, on the chosen speaker. */
+  selectedSpeaker = {};
+
+  /**
+   * @param {import("./connection.js").Chosen} chosen
+   * @param {() => void} changed - called when a device was opened, closed or muted during a session
+   */
+  constructor(chosen, changed) {
+    this.#chosen = { audio: chosen.microphone, video: chosen.camera };
+    this.#changed = changed;
+  }
+
+  setClientOptions(/** @type {import("@pipecat-ai/client-js").PipecatClientOptions} */ options) {
+    this.#callbacks = options.callbacks ?? {};
+    this.#on = { audio: options.enableMic ?? true, video: options.enableCam ?? false };
+  }
+
+  /** @throws {DOMException} from getUserMedia, if no microphone is available */
+  async initialize() {
+    await this.#open("audio");
+    // A conversation works without a camera.
+    if (this.#on.video) await this.#reopen("video");
+  }
+
+  async connect() {
+    if (!this.#local.audio) await this.initialize();
+  }
+
+  async disconnect() {
+    this.#close("audio");
+    this.#close("video");
+  }
+
+  tracks() {
+    return { local: { ...this.#local } };
+  }
+
+  getAllMics = () => list("audioinput");
+  getAllCams = () => list("videoinput");
+  getAllSpeakers = () => list("audiooutput");
+
+  get selectedMic() {
+    return this.#local.audio ? deviceOf(this.#local.audio) : {};
+  }
+
+  get selectedCam() {
+    return this.#local.video ? deviceOf(this.#local.video) : {};
+  }
+
+  updateSpeaker() {}
+
+  enableScreenShare() {}
+
+  get isMicEnabled() {
+    return this.#on.audio;
+  }
+
+  enableMic(/** @type {boolean} */ on) {
+    this.#on.audio = on;
+    if (!this.#local.audio) return;
+    this.#local.audio.enabled = on;
+    this.#changed();
+  }
+
+  async updateMic(/** @type {string} */ id) {
+    this.#chosen.audio = id;
+    if (this.#local.audio) await this.#reopen("audio");
+  }
+
+  get isCamEnabled() {
+    return this.#on.video;
+  }
+
+  async enableCam(/** @type {boolean} */ on) {
+    this.#on.video = on;
+    if (this.#chosen.video !== "screen") await this.#renew("video");
+  }
+
+  async updateCam(/** @type {string} */ id) {
+    this.#chosen.video = id;
+    await this.#renew("video");
+  }
+
+  /** Opens what is on, and closes what is off. */
+  async #renew(/** @type {Kind} */ kind) {
+    if (kind === "audio" || this.#on.video || this.#chosen.video === "screen") return this.#reopen(kind);
+    this.#close(kind);
+    this.#changed();
+  }
+
+  /** Opens a device during a session and reports a failure through the callbacks. */
+  async #reopen(/** @type {Kind} */ kind) {
+    try {
+      await this.#open(kind);
+      this.#changed();
+    } catch (error) {
+      if (this.#chosen[kind] === "screen") {
+        this.#chosen[kind] = ""; // the person chose no window
+        return;
+      }
+      if (kind === "video") this.#on.video = false;
+      const sourceError = /** @type {Error} */ (error);
+      const device = kind === "audio" ? "mic" : "cam";
+      this.#callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
+    }
+  }
+
+  /** Replaces the open device with the chosen one. */
+  async #open(/** @type {Kind} */ kind) {
+    const id = this.#chosen[kind];
+    const { mediaDevices } = navigator;
+    const stream =
+      id === "screen"
+        ? await mediaDevices.getDisplayMedia()
+        : await mediaDevices.getUserMedia({ [kind]: id ? { deviceId: { exact: id } } : true });
+    this.#close(kind);
+    for (const track of stream.getTracks()) {
+      if (kind === "audio") track.enabled = this.#on.audio;
+      this.#local[kind] = track;
+      // Unplugged, or no longer shared: switch to another device.
+      track.addEventListener("ended", () => {
+        this.#chosen[kind] = "";
+        void this.#renew(kind);
+      });
+      // Otherwise the client opens the device again when it connects.
+      this.#callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
+      this.#callbacks.onTrackStarted?.(track, me);
+    }
+  }
+
+  #close(/** @type {Kind} */ kind) {
+    const track = this.#local[kind];
+    if (!track) return;
+    track.stop();
+    delete this.#local[kind];
+    this.#callbacks.onTrackStopped?.(track, me);
+  }
+}

@@ -1,0 +1,9 @@
+// @ts-check
+/**
+ * How to reach the bot. Each transport is loaded on demand, which keeps the page small. The first is the default.
+ *
+ * @type {Record<string, { label: string, load: () => Promise<import("./connection.js").Connection> }>}
+ */
+export const transports = {
+  livekit: { label: "LiveKit", load: () => import("./livekit.js") },
+};

@@ -1,0 +1,31 @@
+import { defineConfig, loadEnv } from "vite";
+
+export default defineConfig(({ mode }) => {
+  const env = loadEnv(mode, import.meta.dirname, "");
+  const bot = (env.BOT_URL || "http://localhost:7860").replace(/\/$/, "");
+  const key = env.PIPECAT_CLOUD_API_KEY;
+
+  /** @type {import("vite").ProxyOptions} */
+  const toBot = {
+    target: bot,
+    changeOrigin: true,
+    headers: key ? { Authorization: `Bearer ${key}` } : undefined,
+    configure(proxy) {
+      // Tells the page which address did not answer.
+      proxy.on("error", (_error, _request, response) => {
+        if ("writeHead" in response && !response.headersSent) {
+          response.writeHead(502, { "Content-Type": "application/json" });
+          response.end(JSON.stringify({ bot }));
+        }
+      });
+    },
+  };
+  // The page and the bot share an origin, so CORS does not apply.
+  const proxy = {
+    "/start": toBot,
+    "/sessions": toBot,
+  };
+  // Connect loads the package of LiveKit, which is larger than Vite likes.
+  const build = { chunkSizeWarningLimit: 600 };
+  return { build, server: { proxy }, preview: { proxy } };
+});
