@@ -16,6 +16,9 @@
 # host: {LIVEKIT_URL}: signals
 # host: {LIVEKIT_URL}:50000-60000/udp: media
 # host: {LIVEKIT_URL}:7881: media that cannot go over UDP
+# host: stun.l.google.com:19302/udp: unless the LiveKit server names others
+# host: stun1.l.google.com:19302/udp: unless the LiveKit server names others
+# host: global.stun.twilio.com:3478/udp: unless the LiveKit server names others
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import VideoInSourceParams
 from pipecat.transports.livekit.transport import LiveKitParams
