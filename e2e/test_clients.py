@@ -12,7 +12,9 @@ import pytest
 from playwright.async_api import expect
 
 import bots
+import livekit
 import network
+import turn
 from clients import (
     FAR_AWAY,
     KINDS,
@@ -33,16 +35,30 @@ from scripted import scripted_bot
 from services import Refusing
 from standins import StandIns
 
+# What the page calls the connections.
+WAYS = {"smallwebrtc": "SmallWebRTC", "websocket": "WebSocket", "livekit": "LiveKit"}
+EVERY_WAY = [part for name in WAYS for part in ("--transport", name)]
+# Between pages and bots that cannot reach each other.
+ONLY_RELAYED = """
+() => {
+  const Peer = window.RTCPeerConnection;
+  window.RTCPeerConnection = class extends Peer {
+    constructor(config) {
+      super({ ...config, iceTransportPolicy: "relay" });
+    }
+  };
+}
+"""
 TYPED = "And what do you call the city on the river Seine?"
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.name)
 def client(vbot: Path, request: pytest.FixtureRequest) -> Client:
     """Each client in turn, for a bot like the quickstart's."""
+    livekit.build()
     kind: Kind = request.param
-    transports = ("--transport", "smallwebrtc", "--transport", "websocket")
-    made = built(vbot, kind, f"client-{kind.name}", *transports)
-    made.project.write_env(**KEYS)
+    made = built(vbot, kind, f"client-{kind.name}", *EVERY_WAY, "--self-host")
+    made.project.write_env(**KEYS, **livekit.KEYS)
     return made
 
 
@@ -246,6 +262,48 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
             else:
                 await visit.button("Disconnect").click()
             await visit.nothing_left_running()
+
+    network.run(main)
+
+
+@contextlib.asynccontextmanager
+async def in_between(client: Client, way: str) -> AsyncIterator[None]:
+    """What stands between the page and the bot."""
+    if way == "livekit":
+        async with livekit.running(client.project):
+            yield
+    else:
+        yield
+
+
+async def choose(visit: Visit, way: str) -> None:
+    await visit.ready()
+    await visit.page.get_by_text("Settings").click()
+    connection = visit.page.get_by_label("Connection")
+    await expect(connection.get_by_role("option")).to_have_text(list(WAYS.values()))
+    await connection.select_option(WAYS[way])
+
+
+def test_a_person_meets_the_bot_in_a_room(client: Client, microphone: Path) -> None:
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            in_between(client, "livekit"),
+            stand_ins() as services,
+            client.served(port) as page,
+            client.project.bot(services.env, port=port) as bot,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+        ):
+            await choose(visit, "livekit")
+            await visit.connect()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
+            assert await visit.page.evaluate("watched.loudest") > 0.1
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            await bot.sessions_end()
+            assert bot.errors() == []
 
     network.run(main)
 
@@ -463,42 +521,45 @@ def test_the_page_says_that_the_microphone_is_silent(client: Client, tmp_path: P
 
 @pytest.fixture(scope="module")
 def several(vbot: Path) -> Client:
-    """A client with the choice between two connections, of a bot that takes video."""
-    transports = ("--transport", "smallwebrtc", "--transport", "websocket")
-    made = built(vbot, KINDS[0], "client-several", *transports, "--video-input")
-    made.project.write_env(**KEYS)
+    """A client with the choice between connections, of a bot that takes video."""
+    livekit.build()
+    options = (*EVERY_WAY, "--video-input", "--self-host")
+    made = built(vbot, KINDS[0], "client-several", *options)
+    made.project.write_env(**KEYS, **livekit.KEYS)
     assert made.warnings() == []
     return made
 
 
+@pytest.mark.parametrize("way", ["websocket", "livekit"])
 def test_a_person_connects_another_way(
-    several: Client, microphone: Path, figures: list[str]
+    several: Client, microphone: Path, figures: list[str], way: str
 ) -> None:
     async def main() -> None:
         bot_port = bots.free_port()
         async with (
+            in_between(several, way),
             stand_ins() as services,
             several.served(bot_port) as page,
             several.project.bot(services.env, port=bot_port) as bot,
             chromium(microphone) as browser,
             browser.visit(page.url, "microphone") as visit,
         ):
-            await visit.ready()
-            await visit.page.get_by_text("Settings").click()
-            connection = visit.page.get_by_label("Connection")
-            await expect(connection.get_by_role("option")).to_have_text(
-                ["SmallWebRTC", "WebSocket"]
-            )
-            await connection.select_option("WebSocket")
+            await choose(visit, way)
             await visit.connect()
+            connection = visit.page.get_by_label("Connection")
             await expect(connection).to_be_disabled()
-            assert await visit.page.evaluate("watched.peers.length") == 0
+            peers = await visit.page.evaluate("watched.peers.length")
+            assert bool(peers) == (way == "livekit")
             await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            if way == "livekit":  # another microphone, where the recording begins anew
+                microphones = visit.page.get_by_role("combobox", name="Microphone")
+                await microphones.select_option(index=1)
             assert await visit.page.evaluate("watched.loudest") > 0.1
             await expect(visit.entries("You", QUESTION)).to_have_count(1, timeout=30_000)
             await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
             assert bot.errors() == []
 
+            await visit.button("Mute").click()
             await visit.button("Disconnect").click()
             await visit.nothing_left_running()
             await visit.no_alert()
@@ -506,35 +567,148 @@ def test_a_person_connects_another_way(
             await bot.sessions_end()
 
             await visit.connect()
+            if way == "livekit":  # still muted
+                sent = await visit.measured(lambda now: now["packetsOut"] > 5, "packets go out")
+                assert sent["energyOut"] < 1e-6
             await bot.die()
-            told = await timed(visit.alert("The connection to the bot was lost"))
-            figures.append(f"WebSocket: {told:.1f} s from the bot's death to what to do")
-            assert told < 2
+            if way == "livekit":
+                noticed = await visit.reconnecting()
+                assert noticed < 4
+                figures.append(f"{WAYS[way]}: {noticed:.1f} s from the bot's death to Reconnecting")
+            told = await timed(visit.alert("The connection to the bot was lost", timeout=60))
+            figures.append(f"{WAYS[way]}: {told:.1f} s from there to what to do")
+            assert way == "livekit" or told < 2
             await visit.nothing_left_running()
 
         async with (
+            in_between(several, way),
             StandIns(*stand_ins().services[1:], Refusing("deepgram")) as services,
             several.served(bot_port) as page,
             several.project.bot(services.env, port=bot_port) as bot,
             chromium(microphone) as browser,
             browser.visit(page.url, "microphone") as visit,
         ):
-            await visit.ready()
-            await visit.page.get_by_text("Settings").click()
-            await visit.page.get_by_label("Connection").select_option("WebSocket")
+            await choose(visit, way)
             await visit.button("Connect").click()
             told = await timed(visit.alert(REFUSALS[1].words, timeout=30))
-            figures.append(f"WebSocket: {told:.1f} s from Connect to Deepgram's refusal")
+            figures.append(f"{WAYS[way]}: {told:.1f} s from Connect to Deepgram's refusal")
             await visit.nothing_left_running()
             await bot.sessions_end()
 
     network.run(main)
 
 
-def test_the_bot_sees_the_camera(several: Client, microphone: Path) -> None:
+def test_the_page_says_which_setting_of_livekit_is_wrong(several: Client, microphone: Path) -> None:
+    no_server = "No LiveKit server answers at ws://localhost:7880. Check LIVEKIT_URL in server/.env"
+    wrong = {
+        "LiveKit refused the key. Check LIVEKIT_API_KEY and LIVEKIT_API_SECRET in server/.env": {
+            "LIVEKIT_API_SECRET": "not-the-secret-of-the-livekit-server"
+        },
+        no_server: {},
+        "The bot could not be started. Check its terminal or log.": {"LIVEKIT_URL": ""},
+    }
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            several.served(port) as page,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+        ):
+            await choose(visit, "livekit")
+            for words, settings in wrong.items():
+                several.project.write_env(**KEYS, **livekit.KEYS)
+                async with contextlib.AsyncExitStack() as stack:
+                    if words != no_server:
+                        await stack.enter_async_context(livekit.running(several.project))
+                    several.project.write_env(**KEYS, **livekit.KEYS | settings)
+                    services = await stack.enter_async_context(stand_ins())
+                    await stack.enter_async_context(several.project.bot(services.env, port=port))
+                    await visit.try_to_connect()
+                    await visit.alert(words)
+                    await visit.nothing_open("audio")
+
+    try:
+        network.run(main)
+    finally:
+        several.project.write_env(**KEYS, **livekit.KEYS)
+
+
+def test_a_bot_that_stops_stays_in_its_room(several: Client, microphone: Path) -> None:
+    """After SIGTERM a session goes on to its end, and no other begins."""
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            livekit.running(several.project),
+            stand_ins((QUESTION, TYPED)) as services,
+            several.served(port) as page,
+            several.project.bot(services.env, port=port, script="self_host.py") as bot,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+            browser.visit(page.url, "microphone") as late,
+        ):
+            await choose(visit, "livekit")
+            await visit.connect()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            bot.process.terminate()
+            await until(lambda: bot.answers("/ready"), lambda status: status == 503, "it stops")
+            await choose(late, "livekit")
+            await late.try_to_connect()
+            await late.alert("No bot answers at")
+
+            message = visit.page.get_by_label("Message")
+            await message.fill(TYPED)
+            await message.press("Enter")
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
+            assert bot.process.returncode is None
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            async with asyncio.timeout(20):
+                await bot.process.wait()
+            assert bot.sessions() and not any(bot.sessions().values())
+
+    network.run(main)
+
+
+def test_a_turn_server_is_in_between(several: Client, microphone: Path) -> None:
+    """Nothing goes directly between page and bot; with what the README says to set."""
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            turn.running(several.project) as relay,
+            stand_ins((QUESTION, TYPED)) as services,
+            several.served(port) as page,
+            several.project.bot(services.env, port=port) as bot,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+        ):
+            await choose(visit, "smallwebrtc")
+            await visit.page.evaluate(ONLY_RELAYED)
+            await visit.connect()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
+            stats = "watched.peers.at(-1).getStats().then((all) => [...all.values()])"
+            reports = await visit.page.evaluate(stats)
+            local = [r for r in reports if r["type"] == "local-candidate"]
+            assert {(r["candidateType"], r["address"]) for r in local} == {("relay", relay)}
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            assert bot.errors() == []
+
+    try:
+        network.run(main)
+    finally:
+        several.project.write_env(**KEYS, **livekit.KEYS)
+
+
+@pytest.mark.parametrize("way", ["smallwebrtc", "livekit"])
+def test_the_bot_sees_the_camera(several: Client, microphone: Path, way: str) -> None:
     async def main() -> None:
         bot_port = bots.free_port()
         async with (
+            in_between(several, way),
             stand_ins() as services,
             several.served(bot_port) as page,
             several.project.bot(services.env, port=bot_port) as bot,
@@ -542,7 +716,7 @@ def test_the_bot_sees_the_camera(several: Client, microphone: Path) -> None:
             chromium(microphone, "--use-fake-ui-for-media-stream") as agreeing,  # also to screens
         ):
             async with agreeing.visit(page.url, "microphone", "camera") as visit:
-                await visit.ready()
+                await choose(visit, way)
                 await visit.connect()
                 assert sorted(await visit.opened()) == ["audio", "video"]
                 own = visit.page.get_by_label("Your camera")
@@ -570,8 +744,11 @@ def test_the_bot_sees_the_camera(several: Client, microphone: Path) -> None:
                 await visit.button("Disconnect").click()
                 await visit.nothing_left_running()
 
+            if way == "livekit":
+                assert bot.errors() == []
+                return  # the rest does not depend on the way
             async with browser.visit(page.url, "microphone") as visit:  # the camera is not allowed
-                await visit.ready()
+                await choose(visit, way)
                 await visit.connect()
                 await visit.alert("The camera is blocked. Allow it")
                 await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)

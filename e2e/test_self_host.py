@@ -118,21 +118,15 @@ async def running(
         yield bot
 
 
-async def answers(bot: bots.Bot, path: str, method: str = "GET") -> int:
-    async with aiohttp.ClientSession() as http:
-        async with http.request(method, bot.url + path, json={}) as response:
-            return response.status
-
-
 async def until_it_answers(bot: bots.Bot, path: str, status: int) -> None:
     async with asyncio.timeout(10):
-        while await answers(bot, path) != status:
+        while await bot.answers(path) != status:
             await asyncio.sleep(0.1)
 
 
 async def refuses_sessions(bot: bots.Bot) -> None:
     """On every way in."""
-    assert await answers(bot, "/start", "POST") == 503
+    assert await bot.answers("/start", "POST") == 503
     async with aiohttp.ClientSession() as http:
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
             await http.ws_connect(bot.url + TwilioCaller.path)
@@ -214,7 +208,7 @@ def test_a_pod_holds_conversations_and_lets_them_end(
         async with stand_ins() as services, running(hosted, image, services) as bot:
             container = pod(hosted)["containers"][0]
             for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-                assert await answers(bot, container[probe]["httpGet"]["path"]) == 200
+                assert await bot.answers(container[probe]["httpGet"]["path"]) == 200
             health = [part.replace("7860", bot.url.rpartition(":")[2]) for part in image.health]
             check = await asyncio.create_subprocess_exec(*health, env=image.env)
             assert await check.wait() == 0
@@ -223,7 +217,7 @@ def test_a_pod_holds_conversations_and_lets_them_end(
                 await until(lambda: len(bot.sessions()) == 2, 10)
                 os.kill(bot.process.pid, signal.SIGTERM)
                 await until_it_answers(bot, container["readinessProbe"]["httpGet"]["path"], 503)
-                assert await answers(bot, container["livenessProbe"]["httpGet"]["path"]) == 200
+                assert await bot.answers(container["livenessProbe"]["httpGet"]["path"]) == 200
                 await refuses_sessions(bot)
                 await page.say(QUESTION)
                 await page.hear(ANSWER)

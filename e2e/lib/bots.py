@@ -139,6 +139,12 @@ class Bot:
     def log(self) -> str:
         return self.log_file.read_text(errors="replace")
 
+    async def answers(self, path: str, method: str = "GET") -> int:
+        """The status of its answer."""
+        async with aiohttp.ClientSession() as http:
+            async with http.request(method, self.url + path, json={}) as response:
+                return response.status
+
     def errors(self) -> list[str]:
         """The lines that no healthy bot writes."""
         wrong = re.compile(r"\| (ERROR|CRITICAL) +\||^Traceback|^ERROR:")

@@ -174,6 +174,7 @@ def recording(path: Path) -> Path:
 _WATCH = """
 {
   const watched = (window.watched = { peers: [], tracks: [], loudest: 0 });
+  watched.open = () => watched.peers.filter((peer) => peer.connectionState !== "closed");
   window.RTCPeerConnection = class extends RTCPeerConnection {
     constructor(...args) {
       super(...args);
@@ -209,8 +210,8 @@ _WATCH = """
 _MEASURE = """
 async () => {
   const sum = { packetsIn: 0, energyIn: 0, packetsOut: 0, energyOut: 0, videoOut: 0, videoIn: 0 };
-  for (const report of await watched.peers.at(-1).getStats()) {
-    const { type, kind, ...of } = report[1];
+  const reports = await Promise.all(watched.open().map((peer) => peer.getStats()));
+  for (const { type, kind, ...of } of reports.flatMap((report) => [...report.values()])) {
     if (type === "inbound-rtp" && kind === "audio") {
       sum.packetsIn += of.packetsReceived;
       sum.energyIn += of.totalAudioEnergy ?? 0;
@@ -351,7 +352,7 @@ class Visit:
     async def measured(
         self, holds: Callable[[dict[str, float]], object], what: str
     ) -> dict[str, float]:
-        """What the browser counts on the newest connection, as soon as `holds` is true of it."""
+        """What the browser counts on its connections, as soon as `holds` is true of it."""
         return await until(lambda: self.page.evaluate(_MEASURE), holds, what)
 
     async def energy_of(self, packets: int) -> float:
@@ -372,7 +373,7 @@ class Visit:
         """Wait until what goes out is what was opened last."""
         await until(
             lambda: self.page.evaluate(
-                "watched.peers.at(-1).getSenders().some("
+                "watched.open().flatMap((peer) => peer.getSenders()).some("
                 "(sender) => sender.track && sender.track === watched.tracks.at(-1))"
             ),
             bool,

@@ -21,7 +21,7 @@ import socket
 import struct
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
@@ -38,11 +38,15 @@ T = TypeVar("T")
 # 192.0.2.0/24 is set aside for examples (RFC 5737): nobody's.
 PEER_ADDRESS = "192.0.2.1"
 
-# From <sched.h>, <sys/mount.h>, <linux/sockios.h>, <net/if.h>.
+# LiveKit takes no candidate on loopback at all, so for it there is a network card.
+CARD_ADDRESS = "192.0.2.2"
+
+# From <sched.h>, <sys/mount.h>, <linux/sockios.h>, <net/if.h>, <linux/if_tun.h>.
 CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
 IFF_UP = 0x1
+TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454CA, 0x0002, 0x1000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _here = threading.local()
@@ -129,12 +133,29 @@ def _leave_the_network() -> None:
             target = os.path.realpath(path).encode()
             _check(_libc.mount(cover.name.encode(), target, None, MS_BIND, None))
     # What `ip link set lo up` and `ip address add` do; a fresh Debian has no `ip`.
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
-        for request, value in ((SIOCSIFADDR, PEER_ADDRESS), (SIOCSIFNETMASK, "255.255.255.255")):
-            address = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(value))
-            fcntl.ioctl(s, request, struct.pack("16s16s", b"lo:peer", address))
+    _configure(b"lo:peer", PEER_ADDRESS)
     _here.fenced = True
+
+
+def _configure(interface: bytes, address: str) -> None:
+    """Turn the interface on, and give it the address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", interface.split(b":")[0], IFF_UP))
+        for request, value in ((SIOCSIFADDR, address), (SIOCSIFNETMASK, "255.255.255.255")):
+            data = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(value))
+            fcntl.ioctl(s, request, struct.pack("16s16s", interface, data))
+
+
+@contextlib.contextmanager
+def card() -> Iterator[str]:
+    """Behind the fence, meanwhile, a network card that nothing is plugged into; its address."""
+    if not fenced():
+        yield "127.0.0.1"
+        return
+    with open("/dev/net/tun", "r+b", buffering=0) as device:
+        fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH22x", b"card", IFF_TAP | IFF_NO_PI))
+        _configure(b"card", CARD_ADDRESS)
+        yield CARD_ADDRESS
 
 
 def packets_without_route() -> int:
