@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import expect
 
 import bots
-import livekit
+import livekit_server
 import network
 import turn
 from clients import (
@@ -55,10 +55,10 @@ TYPED = "And what do you call the city on the river Seine?"
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.name)
 def client(vbot: Path, request: pytest.FixtureRequest) -> Client:
     """Each client in turn, for a bot like the quickstart's."""
-    livekit.build()
+    livekit_server.build()
     kind: Kind = request.param
     made = built(vbot, kind, f"client-{kind.name}", *EVERY_WAY, "--self-host")
-    made.project.write_env(**KEYS, **livekit.KEYS)
+    made.project.write_env(**KEYS, **livekit_server.KEYS)
     return made
 
 
@@ -270,7 +270,7 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
 async def in_between(client: Client, way: str) -> AsyncIterator[None]:
     """What stands between the page and the bot."""
     if way == "livekit":
-        async with livekit.running(client.project):
+        async with livekit_server.running(client.project):
             yield
     else:
         yield
@@ -522,10 +522,10 @@ def test_the_page_says_that_the_microphone_is_silent(client: Client, tmp_path: P
 @pytest.fixture(scope="module")
 def several(vbot: Path) -> Client:
     """A client with the choice between connections, of a bot that takes video."""
-    livekit.build()
+    livekit_server.build()
     options = (*EVERY_WAY, "--video-input", "--self-host")
     made = built(vbot, KINDS[0], "client-several", *options)
-    made.project.write_env(**KEYS, **livekit.KEYS)
+    made.project.write_env(**KEYS, **livekit_server.KEYS)
     assert made.warnings() == []
     return made
 
@@ -617,11 +617,11 @@ def test_the_page_says_which_setting_of_livekit_is_wrong(several: Client, microp
         ):
             await choose(visit, "livekit")
             for words, settings in wrong.items():
-                several.project.write_env(**KEYS, **livekit.KEYS)
+                several.project.write_env(**KEYS, **livekit_server.KEYS)
                 async with contextlib.AsyncExitStack() as stack:
                     if words != no_server:
-                        await stack.enter_async_context(livekit.running(several.project))
-                    several.project.write_env(**KEYS, **livekit.KEYS | settings)
+                        await stack.enter_async_context(livekit_server.running(several.project))
+                    several.project.write_env(**KEYS, **livekit_server.KEYS | settings)
                     services = await stack.enter_async_context(stand_ins())
                     await stack.enter_async_context(several.project.bot(services.env, port=port))
                     await visit.try_to_connect()
@@ -631,7 +631,7 @@ def test_the_page_says_which_setting_of_livekit_is_wrong(several: Client, microp
     try:
         network.run(main)
     finally:
-        several.project.write_env(**KEYS, **livekit.KEYS)
+        several.project.write_env(**KEYS, **livekit_server.KEYS)
 
 
 def test_a_bot_that_stops_stays_in_its_room(several: Client, microphone: Path) -> None:
@@ -640,7 +640,7 @@ def test_a_bot_that_stops_stays_in_its_room(several: Client, microphone: Path) -
     async def main() -> None:
         port = bots.free_port()
         async with (
-            livekit.running(several.project),
+            livekit_server.running(several.project),
             stand_ins((QUESTION, TYPED)) as services,
             several.served(port) as page,
             several.project.bot(services.env, port=port, script="self_host.py") as bot,
@@ -700,7 +700,7 @@ def test_a_turn_server_is_in_between(several: Client, microphone: Path) -> None:
     try:
         network.run(main)
     finally:
-        several.project.write_env(**KEYS, **livekit.KEYS)
+        several.project.write_env(**KEYS, **livekit_server.KEYS)
 
 
 @pytest.mark.parametrize("way", ["smallwebrtc", "livekit"])
