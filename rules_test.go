@@ -226,7 +226,8 @@ var floors = []struct{ file, uses string }{
 	{"signin.go", "cli.go failure.go version.go"},
 
 	{"wizard.go", "catalog.go cli.go failure.go lock_unix.go options.go prompt.go render.go resolve.go write.go"},
-	{"init.go", "catalog.go cli.go failure.go options.go own.go prompt.go render.go resolve.go update.go version.go wizard.go write.go"},
+	{"listing.go", "catalog.go cli.go failure.go options.go own.go"},
+	{"init.go", "catalog.go cli.go failure.go listing.go options.go own.go prompt.go render.go resolve.go update.go version.go wizard.go write.go"},
 	{"completion.go", "catalog.go cli.go failure.go options.go own.go"},
 	{"schema.go", "catalog.go cli.go failure.go options.go own.go"},
 	{"login.go", "cli.go failure.go prompt.go signin.go write.go"},
@@ -234,7 +235,7 @@ var floors = []struct{ file, uses string }{
 	{"set.go", "cli.go dotenv.go failure.go prompt.go secrets.go signin.go"},
 	{"imagepull.go", "cli.go failure.go prompt.go secrets.go signin.go"},
 
-	{"main.go", "cli.go completion.go failure.go imagepull.go init.go login.go options.go schema.go secrets.go set.go update.go version.go"},
+	{"main.go", "cli.go completion.go failure.go imagepull.go init.go listing.go login.go options.go schema.go secrets.go set.go update.go version.go"},
 }
 
 // No file calls upstairs: each uses names of files below it alone, and of those
