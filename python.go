@@ -27,10 +27,8 @@ type pythonImport struct {
 // parseCode splits the provider's file into imports and body. Lines that end in
 // `# when: CONDITION` are kept only if the condition is true.
 func (p *provider) parseCode(when map[string]bool) pythonCode {
-	imports, rest, _ := strings.Cut(p.source, "def build(")
-	signature, rest, _ := strings.Cut(rest, ":\n")
-	statements, _, _ := strings.Cut(rest, "\n    return ")
-	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(signature, "session:"), needsIfSet: strings.Contains(signature, "if_set")}
+	imports, parameters, _, statements, _ := p.parts()
+	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(parameters, "session:"), needsIfSet: strings.Contains(parameters, "if_set")}
 	var body []string
 	for line := range strings.SplitSeq(statements, "\n") {
 		kept, condition, ok := strings.Cut(line, whenMark)
@@ -41,6 +39,17 @@ func (p *provider) parseCode(when map[string]bool) pythonCode {
 	// bot.py has a constant in place of the parameter; the length is the same.
 	code.body = strings.ReplaceAll(strings.Join(body, "\n"), "=system_instruction", "=SYSTEM_INSTRUCTION")
 	return code
+}
+
+// parts splits the code of the provider's file into the imports and the function build:
+// its parameters, the class that it returns, and the statements above its return. It
+// reports whether all of them are there.
+func (p *provider) parts() (imports, parameters, class, statements string, ok bool) {
+	imports, rest, found := strings.Cut("\n"+p.source, "\ndef build(")
+	parameters, rest, typed := strings.Cut(rest, ") -> ")
+	class, rest, hasBody := strings.Cut(rest, ":\n")
+	statements, last, returns := strings.Cut(rest, "\n    return ")
+	return strings.TrimPrefix(imports, "\n"), parameters, class, statements, found && typed && hasBody && returns && last == p.Name()+"\n"
 }
 
 const whenMark = "  # when: "
@@ -67,12 +76,9 @@ var buildParameters = []string{"if_set", "system_instruction: str", "session: ai
 func (p *provider) checkCode() (problems []problem) {
 	at := p.lines["code"]
 	wrong := func(format string, args ...any) { problems = append(problems, p.wrong(at, format, args...)) }
-	imports, rest, found := strings.Cut("\n"+p.source, "\ndef build(")
-	given, rest, typed := strings.Cut(rest, ") -> ")
-	class, body, hasBody := strings.Cut(rest, ":\n")
-	statements, last, returns := strings.Cut("\n"+body, "\n    return ")
+	imports, parameters, class, statements, ok := p.parts()
 	name := p.Name()
-	if !found || !typed || !hasBody || !returns || last != name+"\n" || !uses(imports, class) || !strings.Contains(statements, "\n    "+name+" = ") {
+	if !ok || !uses(imports, class) || !strings.Contains("\n"+statements, "\n    "+name+" = ") {
 		wrong("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
 		return problems
 	}
@@ -80,7 +86,7 @@ func (p *provider) checkCode() (problems []problem) {
 	for _, i := range parseImports(imports) {
 		formatted = append(formatted, strings.Split(fromImport(i.module, i.names), "\n")...)
 	}
-	for i, line := range strings.Split(imports[1:], "\n") {
+	for i, line := range strings.Split(imports, "\n") {
 		if at = p.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
 			wrong("only imports stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
@@ -89,7 +95,7 @@ func (p *provider) checkCode() (problems []problem) {
 	if p.kind != kindTransport {
 		may = may[:3]
 	}
-	for parameter := range strings.SplitSeq(given, ",") {
+	for parameter := range strings.SplitSeq(parameters, ",") {
 		if parameter = strings.TrimSpace(parameter); parameter != "" && !slices.Contains(may, parameter) {
 			wrong("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
 		}
