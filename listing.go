@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -127,15 +125,8 @@ func describeOptions(a *app, inv *invocation, kind string) error {
 	if kind == "" {
 		return writeJSON(a.stdout, all)
 	}
-	var text bytes.Buffer
-	var parts map[string]json.RawMessage
-	if err := writeJSON(&text, all); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text.Bytes(), &parts); err != nil {
-		return err
-	}
-	return writeJSON(a.stdout, map[string]json.RawMessage{kind: parts[kind]})
+	one := map[string]any{kindTransport: all.Transports, kindSTT: all.STT, kindLLM: all.LLM, kindTTS: all.TTS, kindRealtime: all.Realtime, kindVideo: all.Video}
+	return writeJSON(a.stdout, map[string]any{kind: one[kind]})
 }
 
 // describeForPeople returns a paragraph for each provider, at most 80 columns wide.
