@@ -60,17 +60,17 @@ type host struct {
 
 // A variable is an environment variable that a provider reads.
 type variable struct {
-	name     string
-	required bool
-	kind     string // secret, id, model, voice, region, url or path
-	library  bool   // read by the framework, not by the generated code
-	server   bool   // read by server.py, not by bot.py
-	unless   string // though required, not needed where that variable is set
-	with     string // though optional, needed where that variable is set
-	without  string // refused where that variable is set
-	other    string // though optional, that variable is read where this one is unset
-	fallback string // the default when unset or blank; "" if it is not fixed
-	note     string // a short description
+	name          string
+	required      bool
+	kind          string // secret, id, model, voice, region, url or path
+	readByLibrary bool   // read by the framework, not by the generated code
+	server        bool   // read by server.py, not by bot.py
+	unless        string // though required, not needed where that variable is set
+	with          string // though optional, needed where that variable is set
+	without       string // refused where that variable is set
+	other         string // though optional, that variable is read where this one is unset
+	fallback      string // the default when unset or blank; "" if it is not fixed
+	note          string // a short description
 }
 
 // A catalog finds providers. It reads vbot's own files only when they are needed. It
@@ -323,7 +323,7 @@ func parseVariable(s string) (v variable, wrong string) {
 		} else if value, ok := strings.CutPrefix(rest[0], "="); ok {
 			v.fallback = value
 		} else if rest[0] == "library" {
-			v.library = true
+			v.readByLibrary = true
 		} else if rest[0] == "server" {
 			v.server = true
 		} else {

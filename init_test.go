@@ -474,7 +474,7 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog, text map[string]str
 	for _, kind := range append(serviceKinds, kindTransport) {
 		for _, p := range cat.all(kind) {
 			for _, v := range p.env {
-				if v.library {
+				if v.readByLibrary {
 					library[v.name] = true
 				}
 			}

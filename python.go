@@ -111,7 +111,7 @@ func (p *provider) checkCode() (problems []problem) {
 		}
 	}
 	for _, v := range p.env {
-		if at = p.lines[v.name]; !v.library && !v.server && p.generic == "" && !strings.Contains(p.source, `"`+v.name+`"`) {
+		if at = p.lines[v.name]; !v.readByLibrary && !v.server && p.generic == "" && !strings.Contains(p.source, `"`+v.name+`"`) {
 			wrong("build does not read %s; if the framework does, add the word library", v.name)
 		}
 	}

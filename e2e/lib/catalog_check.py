@@ -408,7 +408,7 @@ class Variable:
     name: str
     required: bool
     kind: str
-    library: bool
+    read_by_library: bool
     unless: str
     other: str  # read where this one is unset
     default: str
@@ -557,7 +557,7 @@ def check_variables(framework: Framework, entry: Entry) -> Iterator[str]:
             if variable is None:
                 yield f"{name} is read and not in the head"
                 continue
-            if variable.library:
+            if variable.read_by_library:
                 yield f"{name} is read here, and by the framework according to the head"
             if (variable.required and not variable.unless) != (form == "required"):
                 yield f"{name} is {form} in the code and not in the head"
@@ -579,9 +579,9 @@ def check_variables(framework: Framework, entry: Entry) -> Iterator[str]:
                     form, default = "library", instead
             yield from check_default(variable, form, fallback, default, settings)
     for v in entry.variables:
-        if v.library and v.name not in framework.read_from_environment | BENEATH:
+        if v.read_by_library and v.name not in framework.read_from_environment | BENEATH:
             yield f"{v.name} is no longer read by the framework"
-        if not v.library and v.name not in used:
+        if not v.read_by_library and v.name not in used:
             yield f"{v.name} is in the head and not read"
 
 
@@ -799,8 +799,8 @@ def check_registered(framework: Framework, entry: Entry, service: Registered) ->
     cls = service_class(framework, entry)
     if cls and cls.node.name not in service.classes:
         yield f"the class is {service.classes[0]} in the registry, {cls.node.name} here"
-    read = {v.name for v in entry.variables if not v.library}
-    library = {v.name for v in entry.variables if v.library}
+    read = {v.name for v in entry.variables if not v.read_by_library}
+    library = {v.name for v in entry.variables if v.read_by_library}
     departures = DEPARTURES.get(service.id, set())
     # The registry sets no addresses.
     own = {v.name for v in entry.variables if v.kind in ("url", "path") and not v.required}
