@@ -631,7 +631,7 @@ func TestNeeds(t *testing.T) {
 		{[]string{"KEY optional id without TOKEN: key"}, `    if os.getenv("KEY") and os.getenv("TOKEN"):
         sys.exit("Set TOKEN or KEY in .env, not both.")`},
 	} {
-		var n needs
+		var start startCheck
 		for _, lines := range strings.Split(strings.Join(c.env, "\n"), "\n--\n") {
 			var env []variable
 			for line := range strings.Lines(lines) {
@@ -642,10 +642,10 @@ func TestNeeds(t *testing.T) {
 				env = append(env, v)
 			}
 			for _, v := range env {
-				n.add(v, env)
+				start.add(v, env)
 			}
 		}
-		if got := n.check("sys.exit"); got != c.want {
+		if got := start.code("sys.exit"); got != c.want {
 			t.Errorf("%q:\n%s\nwant:\n%s", c.env, got, c.want)
 		}
 	}

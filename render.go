@@ -47,12 +47,12 @@ type project struct {
 	NeedsIfSet       bool // some service takes arguments with if_set
 	// MustBeSet are the variables without which no session works, as README.md lists them.
 	MustBeSet []string
-	needs     needs // of bot.py
+	botCheck  startCheck
 	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
 	Dial        string
 	DialParams  string // the parameters of its transport, where bot.py builds that
-	serverNeeds needs
+	serverCheck startCheck
 	Env         []envGroup
 	Tree        string // the files of the project, as the README draws them
 }
@@ -73,27 +73,6 @@ func (s service) ClientRange() string   { _, versions, _ := strings.Cut(s.client
 
 // Body is the code that builds it, without the last line's end.
 func (s service) Body() string { return s.code.body }
-
-// Keys names what to check when the service refuses its key: at most two variables,
-// so that a sentence in bot.py holds them.
-func (s service) Keys() string {
-	var required, optional []string
-	for _, v := range s.env {
-		switch {
-		case v.kind == "secret" && v.required:
-			required = append(required, v.name)
-		case v.kind == "secret" || v.kind == "path":
-			optional = append(optional, v.name)
-		}
-	}
-	switch {
-	case len(required) > 0:
-		return strings.Join(required[:min(2, len(required))], " and ")
-	case len(optional) > 0:
-		return strings.Join(optional[:min(2, len(optional))], " or ")
-	}
-	return "its settings" // of a local model, for example
-}
 
 // KeysEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
 func (s service) KeysEntry() string {
@@ -452,7 +431,7 @@ func newProject(cfg config, cat *catalog) *project {
 		}
 	}
 	p.Summary = p.summary()
-	p.describeNeeds()
+	p.describeRequirements()
 	return p
 }
 
@@ -469,8 +448,8 @@ func (p *project) summary() string {
 	return s + "."
 }
 
-// describeNeeds fills in the dependencies and the variables.
-func (p *project) describeNeeds() {
+// describeRequirements fills in the dependencies and the variables.
+func (p *project) describeRequirements() {
 	extras := map[string]bool{"runner": true}
 	if p.Mode == modeCascade {
 		extras["silero"] = true // a realtime model detects turns itself
@@ -502,11 +481,11 @@ func (p *project) describeNeeds() {
 			chosen := s.kind == kindTransport && len(p.Transports) > 1 // one of several ways in
 			switch {
 			case v.server:
-				p.serverNeeds.add(v, s.env)
+				p.serverCheck.add(v, s.env)
 			case !chosen:
-				p.needs.add(v, s.env)
+				p.botCheck.add(v, s.env)
 			case v.without != "":
-				p.needs.add(variable{name: v.name, without: v.without}, nil)
+				p.botCheck.add(variable{name: v.name, without: v.without}, nil)
 			}
 			if v.required && !v.server && !chosen {
 				switch i := slices.Index(must, v.name); {
@@ -519,7 +498,7 @@ func (p *project) describeNeeds() {
 			}
 			if v.required && !v.server && s.generic != "" {
 				// Without a substitute: see unless.
-				p.serverNeeds.add(variable{name: v.name, required: true}, nil)
+				p.serverCheck.add(variable{name: v.name, required: true}, nil)
 			}
 		}
 		if len(group.Variables) > 0 {
@@ -565,25 +544,6 @@ func (p project) Offline() (lines []string) {
 	return slices.Compact(lines)
 }
 
-// must is a required variable in README.md, with what takes its place.
-func (s service) must(v variable) string {
-	text := "`" + v.name + "`"
-	if other := s.unless(v); other != "" && !s.isAddress(other) {
-		text += ", or `" + other + "`"
-		for _, w := range s.env {
-			if w.with == other {
-				text += " and `" + w.name + "`"
-			}
-		}
-	}
-	return text
-}
-
-// isAddress reports whether the variable name holds an address.
-func (s service) isAddress(name string) bool {
-	return slices.ContainsFunc(s.env, func(v variable) bool { return v.name == name && v.kind == "url" })
-}
-
 // Keyless are the variables for an address of one's own that make a required key
 // optional.
 func (p project) Keyless() string {
@@ -596,37 +556,6 @@ func (p project) Keyless() string {
 		}
 	}
 	return strings.Join(slices.Compact(names), ", ")
-}
-
-// keys are variables that must be set, and where to get them.
-type keys struct {
-	names string
-	page  string // or a description, if there is no page
-	only  string // the transport without which nobody needs them, or ""
-}
-
-// keys returns what the service requires.
-func (s service) keys() (out []keys) {
-	elsewhere := map[string]string{} // pages of variables that begin with a word, such as TWILIO
-	for _, v := range s.env {
-		if !v.required {
-			continue
-		}
-		k := keys{names: strings.ReplaceAll(s.must(v), "`", ""), page: cmp.Or(s.keysURL, v.note)}
-		vendor, _, _ := strings.Cut(v.name, "_")
-		if _, page, ok := strings.Cut(v.note, " from https://"); ok {
-			elsewhere[vendor] = "https://" + page
-		} else if v.server {
-			k.page = v.note
-		}
-		k.page = cmp.Or(elsewhere[vendor], k.page)
-		if last := len(out) - 1; last >= 0 && out[last].page == k.page {
-			out[last].names += " and " + k.names
-		} else {
-			out = append(out, k)
-		}
-	}
-	return out
 }
 
 // keys returns what the bot requires: each variable once.
@@ -644,137 +573,17 @@ func (p *project) keys() (out []keys) {
 	return out
 }
 
-// Needed lists the variables that the transport requires, for a sentence.
-func (s service) Needed() string {
-	var out []string
-	for _, v := range s.env {
-		if v.required && !v.server {
-			out = append(out, s.must(v))
-		}
-	}
-	return strings.Join(out, " and ")
-}
-
-// needs are the variables that a program checks when it starts.
-type needs struct {
-	required   []string
-	conditions []condition
-	conflicts  [][2]string // pairs of which one is refused beside the other
-}
-
-// A condition lists the variables required if a variable is set, and if it is unset.
-type condition struct {
-	isSet      string // in Python
-	set, unset []string
-}
-
-// add adds the variable of a provider that has the variables env. A variable of
-// several providers is added once for each.
-func (n *needs) add(v variable, env []variable) {
-	on := func(name string) *condition {
-		isSet := `os.getenv("` + name + `")`
-		if i := slices.IndexFunc(env, func(w variable) bool { return w.name == name }); i >= 0 && env[i].other != "" {
-			isSet = "(" + isSet + ` or os.getenv("` + env[i].other + `"))`
-		}
-		i := slices.IndexFunc(n.conditions, func(c condition) bool { return c.isSet == isSet })
-		if i < 0 {
-			i = len(n.conditions)
-			n.conditions = append(n.conditions, condition{isSet: isSet})
-		}
-		return &n.conditions[i]
-	}
-	once := func(names *[]string) {
-		if !slices.Contains(*names, v.name) {
-			*names = append(*names, v.name)
-		}
-	}
-	switch {
-	case v.unless != "":
-		once(&on(v.unless).unset)
-	case v.with != "":
-		once(&on(v.with).set)
-	case v.required:
-		once(&n.required)
-	}
-	if pair := [2]string{v.name, v.without}; v.without != "" && !slices.Contains(n.conflicts, pair) {
-		n.conflicts = append(n.conflicts, pair)
-	}
-}
-
 // Check and ServerCheck are the code with which bot.py and server.py stop at their
 // start where a variable is missing, without the last line's end.
 func (p project) Check() string {
 	if !p.UsesGoogleKey() {
-		return p.needs.check("sys.exit")
+		return p.botCheck.code("sys.exit")
 	}
 	// Problems with the key are reported together with the others.
-	return "    problems = google_problems()\n" + p.needs.check("problems.append") +
+	return "    problems = google_problems()\n" + p.botCheck.code("problems.append") +
 		"\n    if problems:\n        sys.exit(\"\\n\".join(problems))"
 }
-func (p project) ServerCheck() string { return p.serverNeeds.check("sys.exit") }
-
-// check is Python code that passes each problem to the function report.
-func (n needs) check(report string) string {
-	var b strings.Builder
-	line := func(format string, names ...any) { fmt.Fprintf(&b, "    "+format+"\n", names...) }
-	times := map[string]int{}
-	require := func(names []string) {
-		for _, name := range names {
-			line(`    required.append("%s")`, name)
-			times[name]++
-		}
-	}
-	if len(n.required) > 0 {
-		line("required = [")
-		for _, name := range n.required {
-			line(`    "%s",`, name)
-			times[name]++
-		}
-		line("]")
-	} else if len(n.conditions) > 0 {
-		line("required: list[str] = []")
-	}
-	for _, c := range n.conditions {
-		switch {
-		case len(c.set) == 0:
-			line("if not %s:", c.isSet)
-			require(c.unset)
-		default:
-			line("if %s:", c.isSet)
-			require(c.set)
-			if len(c.unset) > 0 {
-				line("else:")
-				require(c.unset)
-			}
-		}
-	}
-	if len(n.required)+len(n.conditions) > 0 {
-		names := "required"
-		if len(times) > 0 && slices.Max(slices.Collect(maps.Values(times))) > 1 {
-			names = "dict.fromkeys(required)" // without repetitions
-		}
-		line("if missing := [name for name in %s if not os.getenv(name)]:", names)
-		line(`    %s(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`, report)
-	}
-	for _, c := range n.conflicts {
-		line(`if os.getenv("%s") and os.getenv("%s"):`, c[0], c[1])
-		line(`    %s("Set %s or %s in .env, not both.")`, report, c[1], c[0])
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// lines returns the variable as in .env.example: without a value, and commented out if
-// it is optional.
-func (v variable) lines() []string {
-	note := v.note
-	if text := cmp.Or(v.fallback, v.other); text != "" {
-		note += " (default: " + text + ")"
-	}
-	if v.required {
-		return []string{"# " + note, v.name + "="}
-	}
-	return []string{"# optional: " + note, "# " + v.name + "="}
-}
+func (p project) ServerCheck() string { return p.serverCheck.code("sys.exit") }
 
 func olderPython(a, b string) bool {
 	var x, y int
