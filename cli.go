@@ -32,6 +32,7 @@ type app struct {
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
 	random   func() float64               // in [0, 1)
+	noInput  bool                         // --no-input was given
 	terminal atomic.Pointer[tty.Terminal] // nil before the first question
 }
 
@@ -114,6 +115,7 @@ type invocation struct {
 	path    string // of the command, such as "vbot init"
 	set     *flag.FlagSet
 	json    bool
+	noInput bool
 	help    bool    // `vbot help ...`, which also knows topics
 	catalog *string // of --catalog; nil if it was not given
 	// fields maps flags to their configuration keys where the names differ.
@@ -213,6 +215,7 @@ func dispatch(ctx context.Context, args []string, a *app, inv *invocation) error
 	case len(problems) > 0:
 		return &failure{Code: codeUsage, Problems: problems}
 	}
+	a.noInput = inv.noInput
 	if !inv.cmd.quick {
 		ctx = untilInterrupted(ctx, a)
 	}

@@ -53,10 +53,9 @@ Examples:
 
 type imagePullOptions struct {
 	scope
-	docker  *string // file
-	encode  bool
-	noInput bool
-	wait    time.Duration
+	docker *string // file
+	encode bool
+	wait   time.Duration
 }
 
 // An imagePullResult is the JSON result of image-pull-secret.
@@ -74,7 +73,7 @@ func setupImagePull(inv *invocation) runFunc {
 	o.regionFlag(inv)
 	textFlag(inv.set, func(s string) { o.docker = &s }, "docker-config")
 	boolFlag(inv.set, &o.encode, "encode")
-	boolFlag(inv.set, &o.noInput, "no-input")
+	boolFlag(inv.set, &inv.noInput, "no-input")
 	inv.set.Var(waitFlag{&o.wait}, "wait", "")
 	return o.run
 }
@@ -160,10 +159,10 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 		if err != nil {
 			ch.invalid("docker-config", "--docker-config", "%s: %v", *o.docker, err)
 		}
-	case !o.noInput && canAsk(a):
+	case canAsk(a):
 		return name, host, cloud.Secret{}, ch.err(ctx)
 	default:
-		login, err = secretLine(ctx, a, true, "credentials", "")
+		login, err = secretLine(ctx, a, "credentials", "")
 		if f, ok := errors.AsType[*failure](err); ok && f.Code == codeUsage {
 			ch.usage = append(ch.usage, f.Problems...)
 		} else if err != nil {

@@ -88,7 +88,6 @@ type initOptions struct {
 	check          bool
 	update         bool
 	diff           bool
-	noInput        bool
 	verbose        bool
 	contextHub     *bool
 }
@@ -127,7 +126,7 @@ func setupInit(inv *invocation) runFunc {
 	boolFlag(inv.set, &o.check, "check")
 	boolFlag(inv.set, &o.update, "update")
 	boolFlag(inv.set, &o.diff, "diff")
-	boolFlag(inv.set, &o.noInput, "no-input")
+	boolFlag(inv.set, &inv.noInput, "no-input")
 	boolFlag(inv.set, &o.verbose, "verbose")
 	hub := func(on bool) { o.contextHub = &on }
 	inv.set.Var(toggle{hub, true}, "context-hub", "")
@@ -176,7 +175,7 @@ func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []s
 		return o.compare(ctx, a, inv, cmp.Or(target, "."))
 	case o.shapesBot():
 		return o.scaffold(ctx, a, inv, cmp.Or(target, "."))
-	case !o.noInput && canAsk(a):
+	case canAsk(a):
 		return o.ask(ctx, a, inv, target)
 	case target == "":
 		return usageError("missing directory or bot options; see `vbot init --help`")
@@ -323,7 +322,7 @@ func (o *initOptions) compare(ctx context.Context, a *app, inv *invocation, targ
 	case o.check:
 		return o.reportStates(a, inv, projectAnswer{Directory: dir, Config: cfg, WrittenBy: orNull(was.version)}, p, diff)
 	}
-	asks := p.writes() > 0 && !o.noInput && canAsk(a)
+	asks := p.writes() > 0 && canAsk(a)
 	if asks {
 		a.note("%s", preview)
 		if err := mustConfirm(ctx, a, "Go ahead?", "nothing was written"); err != nil {
@@ -457,7 +456,7 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 	if err := p.refuse(); err != nil {
 		return err
 	}
-	if !o.noInput && canAsk(a) {
+	if canAsk(a) {
 		if err := o.offerRefresh(ctx, a, p); err != nil {
 			return err
 		}

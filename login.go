@@ -93,14 +93,13 @@ Examples:
 
 func setupLogin(inv *invocation) runFunc {
 	var sc scope
-	var noInput bool
 	sc.orgFlag(inv)
-	boolFlag(inv.set, &noInput, "no-input")
+	boolFlag(inv.set, &inv.noInput, "no-input")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		if err := noArguments(args, sc); err != nil {
 			return err
 		}
-		return login(ctx, a, inv, sc, noInput)
+		return login(ctx, a, inv, sc)
 	}
 }
 
@@ -129,7 +128,7 @@ func noArguments(args []string, sc scope) error {
 	return &failure{Code: codeUsage, Problems: problems}
 }
 
-func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool) error {
+func login(ctx context.Context, a *app, inv *invocation, sc scope) error {
 	file, err := loginFile(a)
 	if err != nil {
 		return err
@@ -141,7 +140,7 @@ func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool)
 	if len(problems) > 0 {
 		return &failure{Code: codeInvalidConfig, Problems: problems}
 	}
-	token, err := secretLine(ctx, a, noInput, "token", "Token (hidden):")
+	token, err := secretLine(ctx, a, "token", "Token (hidden):")
 	if err != nil {
 		return err
 	}
@@ -153,7 +152,7 @@ func login(ctx context.Context, a *app, inv *invocation, sc scope, noInput bool)
 		return oneProblem(codeInvalidConfig, "token", "token", "%s", message)
 	}
 	c.use(token, "")
-	if !noInput && canAsk(a) {
+	if canAsk(a) {
 		c.pick = pickOrganization
 	}
 	if err := c.verify(ctx); err != nil {

@@ -21,9 +21,10 @@ import (
 // the answer replaces in the end. Plain prompts are numbered lines with the
 // terminal's own line editing, which works best with screen readers.
 
-// canAsk reports whether vbot can ask questions: stdin and stderr are terminals.
+// canAsk reports whether vbot can ask questions: stdin and stderr are terminals, and
+// --no-input was not given.
 func canAsk(a *app) bool {
-	return tty.IsTerminal(a.stdin) && tty.IsTerminal(a.stderr)
+	return !a.noInput && tty.IsTerminal(a.stdin) && tty.IsTerminal(a.stderr)
 }
 
 // readByPerson reports whether w is a terminal.
@@ -605,8 +606,8 @@ const maxHiddenLine = 16 << 10
 
 // secretLine reads a secret from a hidden prompt or, if vbot cannot ask, from the
 // first line of stdin. field is its name in problems.
-func secretLine(ctx context.Context, a *app, noInput bool, field, question string) (cloud.Secret, error) {
-	if canAsk(a) && !noInput {
+func secretLine(ctx context.Context, a *app, field, question string) (cloud.Secret, error) {
+	if canAsk(a) {
 		return hidden(ctx, a, question)
 	}
 	wrong := func(message string) (cloud.Secret, error) {

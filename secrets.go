@@ -176,8 +176,8 @@ func (ch *checker) connect(ctx context.Context, a *app, sc scope) (*session, err
 }
 
 // confirmation checks that vbot can ask for confirmation, unless skip is set.
-func (ch *checker) confirmation(a *app, skip, noInput bool, what string) {
-	if !skip && (noInput || !canAsk(a)) {
+func (ch *checker) confirmation(a *app, skip bool, what string) {
+	if !skip && !canAsk(a) {
 		ch.missing("skip", "", "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it", what)
 	}
 }
@@ -371,10 +371,10 @@ func setupDelete(inv *invocation) runFunc { return setupRemove(inv, "name") }
 // setupRemove sets up unset, with a name and a key, or delete, with a name.
 func setupRemove(inv *invocation, fields ...string) runFunc {
 	var sc scope
-	var skip, noInput bool
+	var skip bool
 	sc.orgFlag(inv)
 	boolFlag(inv.set, &skip, "skip", "s")
-	boolFlag(inv.set, &noInput, "no-input")
+	boolFlag(inv.set, &inv.noInput, "no-input")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
 		named := ch.arguments(args, len(fields), fields...)
@@ -387,7 +387,7 @@ func setupRemove(inv *invocation, fields ...string) runFunc {
 			ch.invalid("key", "KEY", "is not a key; %s", cloud.KeyRule)
 		}
 		ch.wrong = append(ch.wrong, sc.problems()...)
-		ch.confirmation(a, skip, noInput, inv.cmd.name)
+		ch.confirmation(a, skip, inv.cmd.name)
 		c, err := ch.connect(ctx, a, sc)
 		if err != nil {
 			return err

@@ -64,7 +64,6 @@ type setOptions struct {
 	prune      bool
 	skip       bool
 	dryRun     bool
-	noInput    bool
 	wait       time.Duration
 }
 
@@ -78,7 +77,7 @@ func setupSet(inv *invocation) runFunc {
 	boolFlag(inv.set, &o.prune, "prune")
 	boolFlag(inv.set, &o.skip, "skip", "s")
 	boolFlag(inv.set, &o.dryRun, "dry-run")
-	boolFlag(inv.set, &o.noInput, "no-input")
+	boolFlag(inv.set, &inv.noInput, "no-input")
 	inv.set.Var(waitFlag{&o.wait}, "wait", "")
 	return o.run
 }
@@ -147,7 +146,7 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpda
 	ch.newName(s.name)
 	ch.wrong = append(ch.wrong, o.problems()...)
 	if !o.dryRun {
-		ch.confirmation(a, o.skip, o.noInput, "set")
+		ch.confirmation(a, o.skip, "set")
 	}
 	var named []pair // in the file, with and without a value
 	if o.file != nil {
@@ -171,7 +170,7 @@ func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpda
 		} else if i >= 0 {
 			named = slices.Delete(named, i, i+1)
 		}
-		if p.Value.Empty() && !o.dryRun && (o.noInput || !canAsk(a)) {
+		if p.Value.Empty() && !o.dryRun && !canAsk(a) {
 			ch.missing(field, where, "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE")
 		}
 	}
