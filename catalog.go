@@ -33,7 +33,7 @@ type provider struct {
 	starts  string   // "context" where a realtime session starts with the first context, "" with the connection
 	keysURL string   // where a person gets the keys
 	env     []variable
-	hosts   []host         // that it contacts, if .env holds no address of one's own
+	hosts   []serviceHost  // that it contacts, if .env holds no address of one's own
 	videoIn bool           // a transport carries the person's camera, a realtime service looks at it
 	source  string         // the file without its head; "" before load
 	lines   map[string]int // of the keys in the head
@@ -52,8 +52,8 @@ type provider struct {
 	client    string // its package for browsers and the tested range, "@pipecat-ai/daily-transport ^1.6.9"; "" if there is none
 }
 
-// A host is what a firewall has to let through.
-type host struct {
+// A serviceHost is what a firewall has to let through.
+type serviceHost struct {
 	address string // HOST[:PORT[/udp]], with {NAME} for what a variable holds; without a port it is 443
 	note    string
 }
@@ -266,7 +266,7 @@ func (p *provider) parse(text string) (problems []problem) {
 			}
 		case key == "host":
 			address, note, _ := strings.Cut(value, ": ")
-			p.hosts = append(p.hosts, host{address, note})
+			p.hosts = append(p.hosts, serviceHost{address, note})
 		case key == "order":
 			p.order, _ = strconv.Atoi(value)
 		case key == "type":
@@ -354,8 +354,8 @@ func (p *provider) addresses() []string {
 	return out
 }
 
-// ids are the ids of providers.
-func ids(providers []*provider) []string {
+// idsOf are the ids of providers.
+func idsOf(providers []*provider) []string {
 	out := []string{}
 	for _, p := range providers {
 		out = append(out, p.id)
@@ -364,7 +364,7 @@ func ids(providers []*provider) []string {
 }
 
 // ids are the ids of all providers of the kind, in order.
-func (c *catalog) ids(kind string) []string { return ids(c.list(kind)) }
+func (c *catalog) ids(kind string) []string { return idsOf(c.list(kind)) }
 
 // transports are the web or the telephony transports, in order.
 func (c *catalog) transports(telephony bool) (out []*provider) {

@@ -36,8 +36,8 @@ type app struct {
 	terminal atomic.Pointer[tty.Terminal] // nil before the first question
 }
 
-// pause waits for d. If ctx ends first, it returns the error of ctx.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits for d. If ctx ends first, it returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -68,15 +68,15 @@ func (a *app) colours() bool {
 // A command is one word of the command line. It either runs, has subcommands, or is
 // only a help page.
 type command struct {
-	name   string
-	help   string        // the help page; %s in it stands for fill()
-	fill   func() string // nil if the page has no %s
-	setup  func(inv *invocation) runFunc
-	quick  bool // it never waits or writes, so a signal may kill it
-	topic  bool // only a help page: `vbot help NAME`
-	sub    []command
-	first  []string // completions of the first argument
-	shapes []shape  // what it prints as JSON
+	name     string
+	help     string        // the help page; %s in it stands for fill()
+	fill     func() string // nil if the page has no %s
+	setup    func(inv *invocation) runFunc
+	quick    bool // it never waits or writes, so a signal may kill it
+	pageOnly bool // only a help page: `vbot help NAME`
+	sub      []command
+	first    []string // completions of the first argument
+	shapes   []shape  // what it prints as JSON
 }
 
 // A shape is what a command prints as JSON: a value of its type. Its name follows the
@@ -86,8 +86,8 @@ type shape struct {
 	value any
 }
 
-// one is the shape of a command that has one.
-func one(value any) []shape { return []shape{{"", value}} }
+// oneShape is the shape of a command that has one.
+func oneShape(value any) []shape { return []shape{{"", value}} }
 
 // page returns the complete help page.
 func (c *command) page() string {
@@ -99,7 +99,7 @@ func (c *command) page() string {
 
 // below returns the command as typed, below the one typed as path.
 func (c *command) below(path string) string {
-	if c.topic {
+	if c.pageOnly {
 		path += " help"
 	}
 	return path + " " + c.name
@@ -110,14 +110,14 @@ type runFunc func(ctx context.Context, a *app, inv *invocation, args []string) e
 
 // An invocation is one command line being executed.
 type invocation struct {
-	root    *command
-	cmd     *command
-	path    string // of the command, such as "vbot init"
-	set     *flag.FlagSet
-	json    bool
-	noInput bool
-	help    bool    // `vbot help ...`, which also knows topics
-	catalog *string // of --catalog; nil if it was not given
+	root       *command
+	cmd        *command
+	path       string // of the command, such as "vbot init"
+	set        *flag.FlagSet
+	json       bool
+	noInput    bool
+	help       bool    // `vbot help ...`, which also knows topics
+	catalogDir *string // of --catalog; nil if it was not given
 	// fields maps flags to their configuration keys where the names differ.
 	fields map[string]string
 	// instead is set by flags such as --help. It runs in place of the command,
@@ -147,12 +147,12 @@ func (inv *invocation) insteadFlag(f func(a *app, inv *invocation) error, names 
 
 // catalogFlag registers --catalog.
 func (inv *invocation) catalogFlag() {
-	textFlag(inv.set, func(s string) { inv.catalog = &s }, "catalog")
+	textFlag(inv.set, func(s string) { inv.catalogDir = &s }, "catalog")
 }
 
 // enter moves to the subcommand called name and reports whether it exists.
 func (inv *invocation) enter(name string) bool {
-	i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name && (inv.help || !c.topic) })
+	i := slices.IndexFunc(inv.cmd.sub, func(c command) bool { return c.name == name && (inv.help || !c.pageOnly) })
 	if i < 0 {
 		return false
 	}

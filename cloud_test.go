@@ -26,7 +26,7 @@ import (
 )
 
 func TestCloudHelp(t *testing.T) {
-	everyCommand(commands(), "vbot", func(c *command, path string) {
+	everyCommand(commandTree(), "vbot", func(c *command, path string) {
 		if !strings.HasPrefix(path, "vbot cloud") {
 			return
 		}

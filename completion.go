@@ -157,12 +157,12 @@ func suggest(a *app, root *command, typed []string) []suggestion {
 			}
 		}
 	}
-	option, value, inline := strings.Cut(last, "=")
+	opt, value, inline := strings.Cut(last, "=")
 	switch {
 	case wanted != "":
 		add("", inv.values(cat, wanted, last))
 	case inline && strings.HasPrefix(last, "--"):
-		add(option+"=", inv.values(cat, option[2:], value))
+		add(opt+"=", inv.values(cat, opt[2:], value))
 	case strings.HasPrefix(last, "-"):
 		for _, l := range optionLines(inv.cmd.page()) {
 			for i, name := range l.Names {
@@ -176,7 +176,7 @@ func suggest(a *app, root *command, typed []string) []suggestion {
 	case inv.cmd.sub != nil:
 		for _, c := range inv.cmd.sub {
 			about, _, _ := strings.Cut(c.help, "\n")
-			if inv.help || !c.topic {
+			if inv.help || !c.pageOnly {
 				add("", []suggestion{{c.name, brief(about)}})
 			}
 		}

@@ -35,12 +35,12 @@ func TestCompletionKnowsEveryService(t *testing.T) {
 		if o.kind == "" {
 			continue
 		}
-		if words := suggest(a, commands(), []string{"init", "--" + o.flag, ""}); len(words) != len(cat.ids(o.kind)) {
+		if words := suggest(a, commandTree(), []string{"init", "--" + o.flag, ""}); len(words) != len(cat.ids(o.kind)) {
 			t.Errorf("--%s: %d words, for %d providers", o.flag, len(words), len(cat.ids(o.kind)))
 		}
 		for _, p := range cat.list(o.kind) {
 			for _, name := range append([]string{p.id}, p.names...) {
-				words := suggest(a, commands(), []string{"init", "--" + o.flag, name})
+				words := suggest(a, commandTree(), []string{"init", "--" + o.flag, name})
 				if !slices.ContainsFunc(words, func(s suggestion) bool { return cat.find(o.kind, s.Word) == p }) {
 					t.Errorf("--%s %s: the provider is not suggested", o.flag, name)
 				}

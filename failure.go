@@ -107,9 +107,9 @@ func (f *failure) advice() string {
 	return f.hint
 }
 
-// answer keeps arrays from being null. If there are only problems, the message is the
+// forJSON keeps arrays from being null. If there are only problems, the message is the
 // first of them.
-func (f *failure) answer() failureAnswer {
+func (f *failure) forJSON() failureAnswer {
 	out := failureAnswer{Code: f.Code, Message: printable(f.Error()), Hint: orNull(printable(f.advice())), Problems: []problem{}}
 	if more := len(f.Problems) - 1; f.Message == "" && more > 0 {
 		out.Message += "; and " + plural(more, "more problem")
@@ -247,11 +247,11 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // didYouMean returns " (did you mean X?)", or "" if there is no suggestion.
-func didYouMean(suggestion string) string {
-	if suggestion == "" {
+func didYouMean(likely string) string {
+	if likely == "" {
 		return ""
 	}
-	return " (did you mean " + suggestion + "?)"
+	return " (did you mean " + likely + "?)"
 }
 
 // nearest returns the name with the fewest edits from word, the first of equals. If

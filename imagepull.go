@@ -75,10 +75,10 @@ func setupImagePull(inv *invocation) runFunc {
 	boolFlag(inv.set, &o.encode, "encode")
 	boolFlag(inv.set, &inv.noInput, "no-input")
 	inv.set.Var(waitFlag{&o.wait}, "wait", "")
-	return o.run
+	return o.do
 }
 
-func (o *imagePullOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
+func (o *imagePullOptions) do(ctx context.Context, a *app, inv *invocation, args []string) error {
 	name, host, login, err := o.read(ctx, a, args)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (o *imagePullOptions) read(ctx context.Context, a *app, args []string) (nam
 	ch.wrong = append(ch.wrong, o.problems()...)
 	if named[1] != "" {
 		var ok bool
-		if host, ok = registry(named[1]); !ok {
+		if host, ok = registryURL(named[1]); !ok {
 			ch.invalid("host", "HOST", "must be a bare host, or an http or https URL without user, query and fragment")
 		}
 	}
@@ -212,8 +212,8 @@ func (o *imagePullOptions) ask(ctx context.Context, a *app, host string) (cloud.
 	return login, ch.err(ctx)
 }
 
-// registry returns the URL of a registry; the default scheme is https.
-func registry(s string) (string, bool) {
+// registryURL returns the URL of a registry; the default scheme is https.
+func registryURL(s string) (string, bool) {
 	if !strings.Contains(s, "://") {
 		s = "https://" + s
 	}
@@ -233,25 +233,25 @@ func isHost(s string) bool {
 // registry. Its errors repeat nothing of the file.
 func dockerLogin(data []byte, registry string) (cloud.Secret, error) {
 	type entry struct{ Auth, Username, Password, IdentityToken string }
-	var config struct {
+	var docker struct {
 		Auths       map[string]entry
 		CredsStore  string
 		CredHelpers map[string]string
 	}
-	if json.Unmarshal(data, &config) != nil {
+	if json.Unmarshal(data, &docker) != nil {
 		return cloud.Secret{}, errors.New("not a config.json of Docker")
 	}
 	// Of several entries for the host, the one with the same path counts, or the first.
 	var found entry
 	for _, same := range []func(string) string{dockerHost, bareURL} {
-		for _, key := range slices.Backward(slices.Sorted(maps.Keys(config.Auths))) {
+		for _, key := range slices.Backward(slices.Sorted(maps.Keys(docker.Auths))) {
 			if same(key) == same(registry) {
-				found = config.Auths[key]
+				found = docker.Auths[key]
 			}
 		}
 	}
-	helper := config.CredsStore != ""
-	for key := range config.CredHelpers {
+	helper := docker.CredsStore != ""
+	for key := range docker.CredHelpers {
 		helper = helper || dockerHost(key) == dockerHost(registry)
 	}
 	login := found.Username + ":" + found.Password

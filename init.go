@@ -134,11 +134,11 @@ func setupInit(inv *invocation) runFunc {
 	inv.catalogFlag()
 	inv.insteadFlag(listOptions, "list-options")
 	inv.set.Var(describeFlag{inv}, "describe-options", "")
-	return o.run
+	return o.do
 }
 
-// run does one of the jobs of init: quickstart, scaffold, ask, or guides.
-func (o *initOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
+// do carries out one of the jobs of init: quickstart, scaffold, ask, or guides.
+func (o *initOptions) do(ctx context.Context, a *app, inv *invocation, args []string) error {
 	if len(args) > 1 {
 		return usageError("expected one directory, got %s", strings.Join(quoteAll(args), " "))
 	}
@@ -217,7 +217,7 @@ func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) e
 
 // configure returns the configuration that the options describe, and its files. What
 // no option says is as in the configuration file, or else as in recorded.
-func (o *initOptions) configure(ctx context.Context, a *app, dir string, recorded answers) (cfg config, files []file, err error) {
+func (o *initOptions) configure(ctx context.Context, a *app, dir string, recorded answers) (cfg config, files []generatedFile, err error) {
 	var problems []problem
 	fromFile, source := recorded, recordName
 	if o.config != nil {
@@ -343,12 +343,12 @@ func (o *initOptions) compare(ctx context.Context, a *app, inv *invocation, targ
 }
 
 // reportStates prints the states of all files; to a terminal only of those that differ.
-func (o *initOptions) reportStates(a *app, inv *invocation, answer projectAnswer, p *plan, diff string) error {
+func (o *initOptions) reportStates(a *app, inv *invocation, out projectAnswer, p *plan, diff string) error {
 	var summary string
-	answer.Files, summary = p.states()
+	out.Files, summary = p.states()
 	list := ""
 	same := true
-	for _, f := range answer.Files {
+	for _, f := range out.Files {
 		same = same && f.State == stateUnchanged
 		if f.State != stateUnchanged || o.verbose || !readByPerson(a.stdout) {
 			list += fmt.Sprintf("%-9s  %s\n", f.State, f.Path)
@@ -361,13 +361,13 @@ func (o *initOptions) reportStates(a *app, inv *invocation, answer projectAnswer
 	}
 	if !same {
 		hint := ""
-		if answer.WrittenBy != "" && p.writes() > 0 {
+		if out.WrittenBy != "" && p.writes() > 0 {
 			hint = "the same command with --update instead of --check brings it up to date"
 		}
-		return &failure{Code: codeDiffers, Message: summary, result: answer, hint: hint}
+		return &failure{Code: codeDiffers, Message: summary, result: out, hint: hint}
 	}
 	a.note("%s", summary)
-	return inv.report(a, answer)
+	return inv.report(a, out)
 }
 
 // printFiles prints text from files to stdout, byte for byte, but to a terminal only
@@ -405,17 +405,17 @@ func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target s
 	}
 	defer release()
 	w := newWizard(a, p, o.cat, target)
-	w.catalog = inv.catalog
+	w.catalog = inv.catalogDir
 	w.keepExisting, w.overwriteGuide = o.keepExisting, o.overwriteGuide
 	err = o.askAndWrite(ctx, a, inv, w, release)
 	release()
 	w.overwriteGuide = o.overwriteGuide // see offerRefresh
-	command, title := w.command(), "To do the same without questions:"
+	line, title := w.command(), "To do the same without questions:"
 	if err != nil {
 		title = "Your answers so far, as a command line:"
 	}
-	if command != "" {
-		a.note("\n%s\n  %s", title, command)
+	if line != "" {
+		a.note("\n%s\n  %s", title, line)
 	}
 	return err
 }
@@ -423,7 +423,7 @@ func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target s
 // askAndWrite calls release when the last question is answered: from then on Ctrl-C is
 // a signal again.
 func (o *initOptions) askAndWrite(ctx context.Context, a *app, inv *invocation, w *wizard, release func()) error {
-	cfg, plan, err := w.run(ctx)
+	cfg, planned, err := w.ask(ctx)
 	if err != nil {
 		return err
 	}
@@ -431,11 +431,11 @@ func (o *initOptions) askAndWrite(ctx context.Context, a *app, inv *invocation, 
 		release()
 		return o.writeGuides(ctx, a, inv, w.target)
 	}
-	if err := o.offerRefresh(ctx, a, plan); err != nil {
+	if err := o.offerRefresh(ctx, a, planned); err != nil {
 		return err
 	}
 	release()
-	return o.carryOut(ctx, a, inv, plan, w.target, cfg)
+	return o.carryOut(ctx, a, inv, planned, w.target, cfg)
 }
 
 // writeGuides writes the guides for a coding agent.
@@ -447,7 +447,7 @@ func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, 
 	}
 	// GETTING_STARTED.md is only for directories without a bot.
 	if hasBot(dir) {
-		files = slices.DeleteFunc(files, func(f file) bool { return f.path == gettingStarted })
+		files = slices.DeleteFunc(files, func(f generatedFile) bool { return f.path == gettingStarted })
 	}
 	p, err := makePlan(dir, files, o.keepExisting, o.overwriteGuide)
 	if err != nil {

@@ -38,7 +38,7 @@ func listOptions(a *app, inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(a.stdout, bySection(cat, optBotType.allowed(), ids))
+	return writeJSON(a.stdout, bySection(cat, optBotType.allowed(), idsOf))
 }
 
 // A describeFlag is --describe-options or --describe-options=KIND.

@@ -99,7 +99,7 @@ func setupLogin(inv *invocation) runFunc {
 		if err := noArguments(args, sc); err != nil {
 			return err
 		}
-		return login(ctx, a, inv, sc)
+		return runLogin(ctx, a, inv, sc)
 	}
 }
 
@@ -128,7 +128,7 @@ func noArguments(args []string, sc scope) error {
 	return &failure{Code: codeUsage, Problems: problems}
 }
 
-func login(ctx context.Context, a *app, inv *invocation, sc scope) error {
+func runLogin(ctx context.Context, a *app, inv *invocation, sc scope) error {
 	file, err := loginFile(a)
 	if err != nil {
 		return err

@@ -28,36 +28,36 @@ func main() {
 	dir, _ := os.Getwd()
 	os.Exit(run(context.Background(), os.Args[1:], &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: dir,
-		now: time.Now, pause: pause, random: rand.Float64,
+		now: time.Now, pause: sleep, random: rand.Float64,
 	}))
 }
 
-// commands returns the tree of all commands.
-func commands() *command {
+// commandTree returns the tree of all commands.
+func commandTree() *command {
 	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
 		{name: "init", help: helpInit, fill: helpOptions, setup: setupInit, first: []string{"quickstart", anyDir}, shapes: []shape{
 			{"", initAnswer{}}, {"check", projectAnswer{}}, {"dry-run", config{}}, {"list-options", sections[[]string]{}}, {"describe-options", sections[[]providerAnswer]{}},
 		}},
 		{name: "cloud", help: helpCloud, setup: setupGroup, sub: []command{
-			{name: "login", help: helpLogin, setup: setupLogin, shapes: one(loginAnswer{})},
-			{name: "logout", help: helpLogout, setup: setupLogout, shapes: one(logoutAnswer{})},
-			{name: "whoami", help: helpWhoami, setup: setupWhoami, shapes: one(whoamiAnswer{})},
+			{name: "login", help: helpLogin, setup: setupLogin, shapes: oneShape(loginAnswer{})},
+			{name: "logout", help: helpLogout, setup: setupLogout, shapes: oneShape(logoutAnswer{})},
+			{name: "whoami", help: helpWhoami, setup: setupWhoami, shapes: oneShape(whoamiAnswer{})},
 			{name: "secrets", help: helpSecrets, setup: setupGroup, sub: []command{
 				{name: "list", help: helpList, setup: setupList, shapes: []shape{{"", listAnswer{}}, {"name", showAnswer{}}}},
-				{name: "set", help: helpSet, setup: setupSet, shapes: one(setResult{})},
-				{name: "check", help: helpCheck, setup: setupCheck, shapes: one(checkResult{})},
-				{name: "unset", help: helpUnset, setup: setupUnset, shapes: one(removeResult{})},
-				{name: "delete", help: helpDelete, setup: setupDelete, shapes: one(removeResult{})},
-				{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull, shapes: one(imagePullResult{})},
-				{name: "reference", help: helpReference, setup: setupReference, shapes: one(referenceResult{})},
+				{name: "set", help: helpSet, setup: setupSet, shapes: oneShape(setResult{})},
+				{name: "check", help: helpCheck, setup: setupCheck, shapes: oneShape(checkResult{})},
+				{name: "unset", help: helpUnset, setup: setupUnset, shapes: oneShape(removeResult{})},
+				{name: "delete", help: helpDelete, setup: setupDelete, shapes: oneShape(removeResult{})},
+				{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull, shapes: oneShape(imagePullResult{})},
+				{name: "reference", help: helpReference, setup: setupReference, shapes: oneShape(referenceResult{})},
 			}},
 		}},
 		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish", "powershell"}, shapes: []shape{{"", completionAnswer{}}, {"words", wordsAnswer{}}}},
-		{name: "schema", help: helpSchema, setup: setupSchema, quick: true, shapes: one(schemaList{})},
-		{name: "version", help: helpVersion, setup: setupVersion, quick: true, shapes: one(versionAnswer{})},
-		{name: "environment", help: helpEnvironment, setup: setupGroup, topic: true},
-		{name: "exit-codes", help: helpExitCodes, setup: setupGroup, topic: true},
-		{name: "json", help: helpJSON, setup: setupGroup, topic: true},
+		{name: "schema", help: helpSchema, setup: setupSchema, quick: true, shapes: oneShape(schemaList{})},
+		{name: "version", help: helpVersion, setup: setupVersion, quick: true, shapes: oneShape(versionAnswer{})},
+		{name: "environment", help: helpEnvironment, setup: setupGroup, pageOnly: true},
+		{name: "exit-codes", help: helpExitCodes, setup: setupGroup, pageOnly: true},
+		{name: "json", help: helpJSON, setup: setupGroup, pageOnly: true},
 	}}
 }
 
@@ -192,14 +192,14 @@ Examples:
 // run executes one command line and returns its exit code. Only main and a second
 // signal exit, so every defer runs.
 func run(ctx context.Context, args []string, a *app) int {
-	inv := newInvocation(commands())
+	inv := newInvocation(commandTree())
 	err := dispatch(ctx, args, a, inv)
 	if err == nil {
 		return 0
 	}
 	f := asFailure(err)
 	if inv.json {
-		if err := writeJSON(a.stdout, failureEnvelope{f.answer(), f.result}); err != nil {
+		if err := writeJSON(a.stdout, failureEnvelope{f.forJSON(), f.result}); err != nil {
 			fmt.Fprintln(a.stderr, "error: writing the answer:", err)
 		}
 	}
@@ -237,33 +237,33 @@ type moduleAnswer struct {
 }
 
 func printVersion(a *app, inv *invocation) error {
-	answer := versionAnswer{version, runtime.Version(), []moduleAnswer{}, "", "off", fips140.Version()}
+	out := versionAnswer{version, runtime.Version(), []moduleAnswer{}, "", "off", fips140.Version()}
 	if fips140.Enabled() {
-		answer.FIPS140 = "on"
+		out.FIPS140 = "on"
 	}
 	if !inv.json {
 		text := "vbot " + version
-		if answer.FIPS140 == "on" {
-			text += "\nFIPS 140 mode: on, module " + answer.Module
+		if out.FIPS140 == "on" {
+			text += "\nFIPS 140 mode: on, module " + out.Module
 		}
 		_, err := fmt.Fprintln(a.stdout, text)
 		return err
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
-			answer.Modules = append(answer.Modules, moduleAnswer{m.Path, m.Version})
+			out.Modules = append(out.Modules, moduleAnswer{m.Path, m.Version})
 		}
 		settings := map[string]string{}
 		for _, s := range info.Settings {
 			settings[s.Key] = s.Value
 		}
 		if settings["vcs.modified"] == "false" {
-			answer.Commit = orNull(settings["vcs.revision"])
+			out.Commit = orNull(settings["vcs.revision"])
 		}
 	}
 	// A tarball may be unpacked in a repository of another project.
 	if !strings.HasPrefix(commit, "$") {
-		answer.Commit = commit
+		out.Commit = commit
 	}
-	return writeJSON(a.stdout, answer)
+	return writeJSON(a.stdout, out)
 }

@@ -202,9 +202,9 @@ func everyCommand(c *command, path string, f func(c *command, path string)) {
 // A help page names exactly the flags that its command takes, and the commands
 // below it.
 func TestHelpAndFlagsAgree(t *testing.T) {
-	root := commands()
+	root := commandTree()
 	everyCommand(root, "vbot", func(c *command, path string) {
-		if c.topic {
+		if c.pageOnly {
 			return
 		}
 		inv := &invocation{root: root, cmd: c, path: path}
@@ -240,7 +240,7 @@ func TestHelpAndFlagsAgree(t *testing.T) {
 
 // Help fits a terminal of 80 columns.
 func TestHelpFits(t *testing.T) {
-	everyCommand(commands(), "vbot", func(c *command, path string) {
+	everyCommand(commandTree(), "vbot", func(c *command, path string) {
 		for line := range strings.Lines(c.page()) {
 			if width := len([]rune(strings.TrimSuffix(line, "\n"))); width > 80 {
 				t.Errorf("%s --help has a line of %d columns: %s", path, width, line)

@@ -74,12 +74,12 @@ type option struct {
 	list   func(*config) *[]string
 	toggle func(*config) *bool
 
-	value string // placeholder in the help: "ID"
-	help  string // description; may have several lines
-	words []word // the allowed values, if they are fixed
-	kind  string // of the providers that are its values, or ""
-	noun  string // such a provider in messages: "language model"
-	on    bool   // default of a toggle
+	value string        // placeholder in the help: "ID"
+	help  string        // description; may have several lines
+	words []allowedWord // the allowed values, if they are fixed
+	kind  string        // of the providers that are its values, or ""
+	noun  string        // such a provider in messages: "language model"
+	on    bool          // default of a toggle
 
 	mode string // the only mode that uses it, or ""
 	web  string // what it adds, if only web bots can have it: "video"; or ""
@@ -94,10 +94,10 @@ type option struct {
 	yes, no string // a toggle with its own question, in the summary
 }
 
-// A word is an allowed value of an option, with its meaning.
-type word struct{ name, meaning string }
+// An allowedWord is a value of an option, with its meaning.
+type allowedWord struct{ name, meaning string }
 
-var dialModes = []word{{modeDialIn, "people call the bot"}, {modeDialOut, "the bot calls people"}}
+var dialModes = []allowedWord{{modeDialIn, "people call the bot"}, {modeDialOut, "the bot calls people"}}
 
 // The rows, in the order of the help page.
 var (
@@ -109,7 +109,7 @@ var (
 	optBotType = &option{
 		key: "bot_type", flag: "bot-type", short: "b", text: func(c *config) *string { return &c.BotType },
 		value: "web|telephony", help: "kind of bot (default: depends on the transports)",
-		words: []word{{botWeb, "in a browser or an app"}, {botTelephony, "on the phone"}},
+		words: []allowedWord{{botWeb, "in a browser or an app"}, {botTelephony, "on the phone"}},
 		turn:  2, ask: "What kind of bot?", label: "Bot type", first: botWeb,
 	}
 	optTransports = &option{
@@ -120,7 +120,7 @@ var (
 	optMode = &option{
 		key: "mode", flag: "mode", short: "m", text: func(c *config) *string { return &c.Mode },
 		value: "cascade|realtime", help: "use --stt, --llm and --tts, or use --realtime",
-		words: []word{{modeCascade, "speech to text, language model, text to speech"}, {modeRealtime, "one speech-to-speech model"}},
+		words: []allowedWord{{modeCascade, "speech to text, language model, text to speech"}, {modeRealtime, "one speech-to-speech model"}},
 		turn:  4, ask: "How does it process speech?", label: "Mode", first: modeCascade,
 	}
 	optSTT = &option{
@@ -151,14 +151,14 @@ var (
 	optClient = &option{
 		key: "client_framework", flag: "client-framework", text: func(c *config) *string { return (*string)(&c.ClientFramework) },
 		value: "FRAMEWORK", help: "web client: react, vanilla or none\n(default: none)",
-		words: []word{{clientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {clientNone, "no web client"}},
+		words: []allowedWord{{clientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {clientNone, "no web client"}},
 		web:   "a web client",
 		turn:  12, ask: "Web client", label: "Web client", first: clientNone,
 	}
 	optClientServer = &option{
 		key: "client_server", flag: "client-server", text: func(c *config) *string { return (*string)(&c.ClientServer) },
 		value: "SERVER", help: "vite, or nextjs with react (default: vite)",
-		words: []word{{serverVite, "a static page for any web server"}, {serverNext, "a Next.js app"}},
+		words: []allowedWord{{serverVite, "a static page for any web server"}, {serverNext, "a Next.js app"}},
 		turn:  13, ask: "What serves the client?", label: "Client server", first: serverVite,
 	}
 	optPSTNMode = &option{

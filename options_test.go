@@ -169,7 +169,7 @@ func wizardAnswers(t *testing.T, cat *catalog, want config) string {
 	var stdout bytes.Buffer
 	asked := &asker{answers: answers, person: person}
 	a := &app{stdin: in, stdout: &stdout, stderr: asked, getenv: func(string) string { return "" }, dir: t.TempDir()}
-	inv := newInvocation(commands())
+	inv := newInvocation(commandTree())
 	inv.json = true
 	if err := (&initOptions{cat: newCatalog()}).ask(context.Background(), a, inv, "there"); err != nil {
 		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
@@ -216,7 +216,7 @@ func (a *asker) Write(b []byte) (int, error) {
 // sameFiles says whether both give the same files.
 func sameFiles(t *testing.T, cat *catalog, a, b config) bool {
 	t.Helper()
-	var all [2][]file
+	var all [2][]generatedFile
 	for i, cfg := range []config{a, b} {
 		files, err := render(cfg, cat)
 		if err != nil {

@@ -17,8 +17,8 @@ import (
 // VBOT_CATALOG names. Nothing in it is run.
 func openCatalog(a *app, inv *invocation) (*catalog, error) {
 	c, dir, where := newCatalog(), a.getenv("VBOT_CATALOG"), "VBOT_CATALOG"
-	if inv.catalog != nil {
-		dir, where = *inv.catalog, "--catalog"
+	if inv.catalogDir != nil {
+		dir, where = *inv.catalogDir, "--catalog"
 	} else if dir == "" {
 		return c, nil
 	}
@@ -50,15 +50,15 @@ func (c *catalog) add(dir fs.FS, name string) (problems []problem) {
 	fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
 		p := &provider{kind: path.Dir(file), file: path.Join(name, file)}
 		known := slices.Contains(serviceKinds, p.kind)
-		hidden := file != "." && strings.Trim(path.Base(file)[:1], "._") == ""
+		dotted := file != "." && strings.Trim(path.Base(file)[:1], "._") == ""
 		var text []byte
 		switch {
 		case err != nil:
-		case d.IsDir() && (hidden || strings.Count(file, "/") == 2):
+		case d.IsDir() && (dotted || strings.Count(file, "/") == 2):
 			return fs.SkipDir
 		case slices.Contains(serviceKinds, file) && !d.IsDir():
 			err = errors.New("expected a folder")
-		case d.IsDir() || hidden || !strings.HasSuffix(file, ".py"):
+		case d.IsDir() || dotted || !strings.HasSuffix(file, ".py"):
 			return nil
 		default:
 			text, err = readService(dir, file)

@@ -90,7 +90,7 @@ func TestOwnService(t *testing.T) {
 func TestOwnServiceInTheWizard(t *testing.T) {
 	dir, folder := t.TempDir(), "my services"
 	put(t, dir, folder+"/stt/acme.py", acme)
-	cat, err := openCatalog(&app{dir: dir, getenv: func(string) string { return "" }}, &invocation{catalog: &folder})
+	cat, err := openCatalog(&app{dir: dir, getenv: func(string) string { return "" }}, &invocation{catalogDir: &folder})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,14 +67,14 @@ func (a *app) prompter() prompter {
 	return prompter{Terminal: a.terminal.Load()}
 }
 
-// A question can be asked with cursor movement, or plainly.
-type question interface {
+// A widget can be asked with cursor movement, or plainly.
+type widget interface {
 	tty.Question
 	plainly(ctx context.Context, p prompter) error
 }
 
 // ask asks q until it is answered.
-func (p prompter) ask(ctx context.Context, q question) error {
+func (p prompter) ask(ctx context.Context, q widget) error {
 	if p.Plain {
 		return q.plainly(ctx, p)
 	}

@@ -12,7 +12,7 @@ import (
 
 // press gives all keys that the bytes stand for to q, and says whether one of them
 // answered it; the keys after that are not pressed.
-func press(q question, bytes string) bool {
+func press(q widget, bytes string) bool {
 	var d tty.Decoder
 	for _, b := range []byte(bytes) {
 		for _, k := range d.Take(b) {
@@ -25,7 +25,7 @@ func press(q question, bytes string) bool {
 }
 
 // drawing is what the view of q shows, line by line, with | at the cursor.
-func drawing(q question, width, height int) string {
+func drawing(q widget, width, height int) string {
 	v := q.View(width, height)
 	var out strings.Builder
 	for i, r := range v.Rows {
@@ -109,7 +109,7 @@ func TestViews(t *testing.T) {
 		return "exists; its files are not overwritten", !strings.Contains(s, "!")
 	}}
 	var b strings.Builder
-	show := func(name string, q question, keys string, width, height int) {
+	show := func(name string, q widget, keys string, width, height int) {
 		press(q, keys)
 		fmt.Fprintf(&b, "--- %s, %q, %dx%d\n%s", name, keys, width, height, drawing(q, width, height))
 	}
@@ -141,7 +141,7 @@ func TestViews(t *testing.T) {
 func serviceMenu(kind string) *menu {
 	m := &menu{ask: "Text to speech"}
 	for _, p := range newCatalog().all(kind) {
-		m.choices = append(m.choices, describe(p))
+		m.choices = append(m.choices, choiceOf(p))
 	}
 	return m
 }
@@ -155,7 +155,7 @@ func FuzzKeys(f *testing.F) {
 	video, realtime := serviceMenu(kindVideo).choices, serviceMenu(kindRealtime).choices
 	f.Fuzz(func(t *testing.T, keys []byte, width, height int, kind uint8) {
 		width, height = 1+abs(width)%200, 1+abs(height)%100
-		q := []question{
+		q := []widget{
 			&menu{ask: "Video avatar", choices: video},
 			&lineQuestion{ask: "Directory", fallback: "x", check: func(s string) (string, bool) { return s, len(s)%2 == 0 }},
 			yesOrNo("A question of some length, over several lines?", kind%2 == 0),

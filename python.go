@@ -31,8 +31,8 @@ func (p *provider) parseCode(when map[string]bool) pythonCode {
 	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(parameters, "session:"), needsIfSet: strings.Contains(parameters, "if_set")}
 	var body []string
 	for line := range strings.SplitSeq(statements, "\n") {
-		kept, condition, ok := strings.Cut(line, whenMark)
-		if !ok || when[condition] {
+		kept, mark, ok := strings.Cut(line, whenMark)
+		if !ok || when[mark] {
 			body = append(body, kept)
 		}
 	}
@@ -102,8 +102,8 @@ func (p *provider) checkCode() (problems []problem) {
 	}
 	for i, line := range strings.Split(p.source, "\n") {
 		at = p.lines["code"] + i
-		if _, condition, ok := strings.Cut(line, whenMark); ok && !slices.Contains(conditions, condition) {
-			wrong("unknown condition %q", condition)
+		if _, mark, ok := strings.Cut(line, whenMark); ok && !slices.Contains(conditions, mark) {
+			wrong("unknown condition %q", mark)
 		}
 		_, read, _ := strings.Cut(line, `os.environ["`)
 		if name, _, ok := strings.Cut(read, `"`); ok && p.lines[name] == 0 {
@@ -177,15 +177,15 @@ func tidyImports(src string, extra []pythonImport) string {
 			*to = append(*to, fromImport(module, slices.Collect(maps.Keys(names[module]))))
 		}
 	}
-	var sections []string
+	var groups []string
 	for _, s := range [][]string{standard, thirdParty} {
 		// Plain imports come before the others.
 		slices.SortStableFunc(s, func(a, b string) int { return -cmp.Compare(a[:1], b[:1]) })
 		if len(s) > 0 {
-			sections = append(sections, strings.Join(s, "\n"))
+			groups = append(groups, strings.Join(s, "\n"))
 		}
 	}
-	return before + strings.Join(sections, "\n\n") + "\n" + code
+	return before + strings.Join(groups, "\n\n") + "\n" + code
 }
 
 // pythonStandard lists the modules of the standard library that a provider may import.

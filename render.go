@@ -216,7 +216,7 @@ type envGroup struct {
 
 // render returns all files of the project, in no particular order. The same
 // configuration always produces the same bytes.
-func render(cfg config, cat *catalog) ([]file, error) {
+func render(cfg config, cat *catalog) ([]generatedFile, error) {
 	p := newProject(cfg, cat)
 	paths := []string{".gitignore", "server/.env.example", "server/bot.py", "server/pyproject.toml"}
 	if cfg.DeployToCloud {
@@ -236,7 +236,7 @@ func render(cfg config, cat *catalog) ([]file, error) {
 			paths = append(paths, "server/evals/starter_text.yaml")
 		}
 	}
-	var files []file
+	var files []generatedFile
 	for _, name := range paths {
 		data, err := execute(name, p)
 		if err != nil {
@@ -245,7 +245,7 @@ func render(cfg config, cat *catalog) ([]file, error) {
 		if strings.HasSuffix(name, ".py") {
 			data = tidyImports(data, p.imports())
 		}
-		files = append(files, file{path: name, data: []byte(data)})
+		files = append(files, generatedFile{path: name, data: []byte(data)})
 	}
 	client, err := p.renderClient()
 	if err != nil {
@@ -268,7 +268,7 @@ func render(cfg config, cat *catalog) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withRecord(cfg, append(files, file{path: "README.md", data: []byte(readme)}))
+	return withRecord(cfg, append(files, generatedFile{path: "README.md", data: []byte(readme)}))
 }
 
 // A record says where a project came from, so that --check and --update know which
@@ -285,19 +285,20 @@ type record struct {
 const recordName = ".vbot.json"
 
 // withRecord adds the record of the other files.
-func withRecord(cfg config, files []file) ([]file, error) {
+func withRecord(cfg config, files []generatedFile) ([]generatedFile, error) {
 	r := record{version, cfg, map[string]string{}}
 	for _, f := range files {
 		if !f.guide {
-			r.Files[f.path] = sum(f.data)
+			r.Files[f.path] = hexSum(f.data)
 		}
 	}
 	var data bytes.Buffer
 	err := writeJSON(&data, r)
-	return append(files, file{path: recordName, data: data.Bytes()}), err
+	return append(files, generatedFile{path: recordName, data: data.Bytes()}), err
 }
 
-func sum(data []byte) string {
+// hexSum returns the SHA-256 of data in hex.
+func hexSum(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
 }
@@ -318,7 +319,7 @@ func (p project) clientFolders() []string {
 
 // renderClient returns the files of the web client. A template with blank output adds
 // no file.
-func (p project) renderClient() (files []file, err error) {
+func (p project) renderClient() (files []generatedFile, err error) {
 	for _, folder := range p.clientFolders() {
 		top := "templates/client/" + folder + "/"
 		err := fs.WalkDir(templates, "templates/client/"+folder, func(name string, d fs.DirEntry, err error) error {
@@ -328,7 +329,7 @@ func (p project) renderClient() (files []file, err error) {
 			name = strings.TrimSuffix(name, ".tmpl")
 			data, err := execute(strings.TrimPrefix(name, "templates/"), p)
 			if strings.TrimSpace(data) != "" {
-				files = append(files, file{path: "client/" + strings.TrimPrefix(name, top), data: []byte(data)})
+				files = append(files, generatedFile{path: "client/" + strings.TrimPrefix(name, top), data: []byte(data)})
 			}
 			return err
 		})
@@ -340,7 +341,7 @@ func (p project) renderClient() (files []file, err error) {
 }
 
 // renderGuides returns the guides of the coding-agent path.
-func renderGuides() (files []file, err error) {
+func renderGuides() (files []generatedFile, err error) {
 	for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md", gettingStarted} {
 		f, err := renderGuide(name)
 		if err != nil {
@@ -352,11 +353,11 @@ func renderGuides() (files []file, err error) {
 }
 
 // renderGuide fills in the two values of a guide, which is the same for all projects.
-func renderGuide(name string) (file, error) {
+func renderGuide(name string) (generatedFile, error) {
 	text, err := templates.ReadFile("templates/guide/" + name + ".tmpl")
 	text = bytes.ReplaceAll(text, []byte("<% .Version %>"), []byte(version))
 	text = bytes.ReplaceAll(text, []byte("<% .Range %>"), []byte(frameworkRange))
-	return file{path: name, data: text, guide: true}, err
+	return generatedFile{path: name, data: text, guide: true}, err
 }
 
 // execute fills in one template of templates/.
@@ -559,13 +560,13 @@ func (p project) Keyless() string {
 }
 
 // keys returns what the bot requires: each variable once.
-func (p *project) keys() (out []keys) {
+func (p *project) keys() (out []requiredKeys) {
 	for _, s := range slices.Concat(p.Services, p.Transports) {
 		for _, k := range s.keys() {
 			if s.kind == kindTransport && s.generic == "" && len(p.Transports) > 1 {
 				k.only = s.label
 			}
-			if !slices.ContainsFunc(out, func(o keys) bool { return o.names == k.names }) {
+			if !slices.ContainsFunc(out, func(o requiredKeys) bool { return o.names == k.names }) {
 				out = append(out, k)
 			}
 		}
@@ -659,8 +660,8 @@ func (p *project) imports() (imports []pythonImport) {
 	return imports
 }
 
-// A file is a generated file.
-type file struct {
+// A generatedFile is one file of a project, or a guide.
+type generatedFile struct {
 	path  string // relative to the target, with slashes
 	data  []byte // nil for a file of an earlier version that is no longer written
 	guide bool   // an existing one is kept, unless --overwrite-guide is given

@@ -50,7 +50,7 @@ func resolve(cat *catalog, said answers, dirName string) (config, []dropped, []p
 	r.transports()
 	r.botType()
 	for _, o := range []*option{optSTT, optLLM, optTTS, optRealtime, optVideo} {
-		r.service(o)
+		r.checkService(o)
 	}
 	r.cloud()
 	r.video()
@@ -137,7 +137,7 @@ func (r *resolver) word(o *option) string {
 		return ""
 	}
 	value := r.said[o].text
-	if slices.ContainsFunc(o.words, func(w word) bool { return w.name == value }) {
+	if slices.ContainsFunc(o.words, func(w allowedWord) bool { return w.name == value }) {
 		return value
 	}
 	r.oneOf(o, "unknown value %q%s", value, didYouMean(nearest(value, o.allowed())))
@@ -276,8 +276,8 @@ func (r *resolver) telephony() (bool, *option) {
 	return r.cfg.BotType == botTelephony, optTransports
 }
 
-// service checks a service against the mode and replaces it by its canonical id.
-func (r *resolver) service(o *option) {
+// checkService checks a service against the mode and replaces it by its canonical id.
+func (r *resolver) checkService(o *option) {
 	mode := r.said[optMode].text
 	switch {
 	case r.has(o) && mode != "" && o.mode != "" && o.mode != mode:
@@ -390,8 +390,8 @@ func (r *resolver) client() {
 func (said answers) arguments(cat *catalog, dirName string) (args []string) {
 	said = maps.Clone(said)
 	want, _, wrong := resolve(cat, said, dirName)
-	inOrder := slices.SortedFunc(maps.Keys(said), func(a, b *option) int { return cmp.Compare(position(a.key), position(b.key)) })
-	for _, o := range inOrder {
+	sorted := slices.SortedFunc(maps.Keys(said), func(a, b *option) int { return cmp.Compare(position(a.key), position(b.key)) })
+	for _, o := range sorted {
 		a := said[o]
 		delete(said, o)
 		if without, _, problems := resolve(cat, said, dirName); reflect.DeepEqual(problems, wrong) && reflect.DeepEqual(without, want) {

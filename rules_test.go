@@ -242,17 +242,7 @@ var floors = []struct{ file, uses string }{
 // No file calls upstairs: each uses names of files below it alone, and of those
 // that the plan says.
 func TestNoFileCallsUpstairs(t *testing.T) {
-	fset := token.NewFileSet()
-	var files []*ast.File
-	for name, f := range parsed(t, fset) {
-		// lock_windows.go stands in for lock_unix.go.
-		if !strings.Contains(name, "/") && name != "lock_windows.go" {
-			files = append(files, f)
-		}
-	}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	// What is imported stays unknown, and the names of this package do not.
-	pkg, _ := (&types.Config{Importer: noImports{}, Error: func(error) {}}).Check("vbot", fset, files, info)
+	fset, pkg, info := named(t)
 	used := map[string]map[string]string{} // by file: other files, and one name of each
 	for id, obj := range info.Uses {       // methods and fields too
 		if obj.Pkg() == pkg {
@@ -288,9 +278,42 @@ func TestNoFileCallsUpstairs(t *testing.T) {
 		}
 		below = append(below, floor.file)
 	}
-	if len(files) != len(floors) {
-		t.Errorf("there are %d files, and %d in the plan", len(files), len(floors))
+	for _, name := range sources(t) {
+		if !strings.Contains(name, "/") && name != "lock_windows.go" && !slices.Contains(below, name) {
+			t.Errorf("the plan lacks %s", name)
+		}
 	}
+}
+
+// A name in a function never hides one of the package: a reader would take it for
+// the other, and so would a tool that searches.
+func TestNoNameHidesAnother(t *testing.T) {
+	fset, pkg, info := named(t)
+	for id, obj := range info.Defs {
+		if obj == nil || obj.Parent() == nil || obj.Parent() == pkg.Scope() { // fields and methods have no parent
+			continue
+		}
+		if hidden := pkg.Scope().Lookup(id.Name); hidden != nil {
+			t.Errorf("%s: %s hides %s of %s", fset.Position(id.Pos()), id.Name, id.Name, fset.Position(hidden.Pos()).Filename)
+		}
+	}
+}
+
+// named returns package main, and what its names stand for.
+func named(t *testing.T) (*token.FileSet, *types.Package, *types.Info) {
+	t.Helper()
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for name, f := range parsed(t, fset) {
+		// lock_windows.go stands in for lock_unix.go.
+		if !strings.Contains(name, "/") && name != "lock_windows.go" {
+			files = append(files, f)
+		}
+	}
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	// What is imported stays unknown, and the names of this package do not.
+	pkg, _ := (&types.Config{Importer: noImports{}, Error: func(error) {}}).Check("vbot", fset, files, info)
+	return fset, pkg, info
 }
 
 // noImports knows no package.

@@ -250,11 +250,11 @@ func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJ
 		rows = slices.DeleteFunc(rows, func(r cloud.Entry) bool { return r.Type == cloud.TypeImagePull })
 	}
 	if asJSON {
-		answer := listAnswer{[]secretAnswer{}}
+		out := listAnswer{[]secretAnswer{}}
 		for _, r := range rows {
-			answer.Secrets = append(answer.Secrets, secretAnswer{r.Name, orNull(r.Kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message), orNull(r.Source)})
+			out.Secrets = append(out.Secrets, secretAnswer{r.Name, orNull(r.Kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message), orNull(r.Source)})
 		}
-		return writeJSON(c.app.stdout, answer)
+		return writeJSON(c.app.stdout, out)
 	}
 	if len(rows) == 0 {
 		where := ""

@@ -361,7 +361,7 @@ func TestRegistry(t *testing.T) {
 		"http://10.0.0.1:5000": "http://10.0.0.1:5000", "registry.example.com/team": "https://registry.example.com/team",
 		"ftp://x": "", "https://": "", "": "", "a b": "", "bob:pass@ghcr.io": "", "https://ghcr.io?x": "", "https://ghcr.io#x": "", "-x": "", "https://ghcr.io:port": "",
 	} {
-		got, ok := registry(in)
+		got, ok := registryURL(in)
 		if ok != (want != "") || ok && got != want {
 			t.Errorf("registry(%q) = %q, %v", in, got, ok)
 		}

@@ -79,10 +79,10 @@ func setupSet(inv *invocation) runFunc {
 	boolFlag(inv.set, &o.dryRun, "dry-run")
 	boolFlag(inv.set, &inv.noInput, "no-input")
 	inv.set.Var(waitFlag{&o.wait}, "wait", "")
-	return o.run
+	return o.do
 }
 
-func (o *setOptions) run(ctx context.Context, a *app, inv *invocation, args []string) error {
+func (o *setOptions) do(ctx context.Context, a *app, inv *invocation, args []string) error {
 	s := &setUpdate{region: o.regionGiven()}
 	err := o.read(ctx, a, args, s)
 	if err != nil {

@@ -63,8 +63,8 @@ type session struct {
 // come from the command line or the environment.
 func newSession(a *app, sc scope) (*session, []problem) {
 	var problems []problem
-	wrong := func(variable, message string) {
-		problems = append(problems, problem{Field: variable, where: variable, Message: message})
+	wrong := func(name, message string) {
+		problems = append(problems, problem{Field: name, where: name, Message: message})
 	}
 	base, err := cloud.ParseAddress(cmp.Or(a.getenv("VBOT_API_URL"), cloud.Address))
 	if err != nil {

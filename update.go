@@ -116,10 +116,10 @@ func ownPath(name string) bool {
 // planUpdate compares the project in dir with files, which this version writes, and was,
 // the hashes of what was written before. The plan is dpkg's rule for configuration
 // files: what nobody touched is replaced or removed, and the rest is left alone.
-func planUpdate(dir string, files []file, was map[string]string) (*plan, error) {
+func planUpdate(dir string, files []generatedFile, was map[string]string) (*plan, error) {
 	for name := range was {
-		if !slices.ContainsFunc(files, func(f file) bool { return f.path == name }) {
-			files = append(files, file{path: name})
+		if !slices.ContainsFunc(files, func(f generatedFile) bool { return f.path == name }) {
+			files = append(files, generatedFile{path: name})
 		}
 	}
 	p := &plan{dir: dir}
@@ -131,7 +131,7 @@ func planUpdate(dir string, files []file, was map[string]string) (*plan, error) 
 			s.state, s.action = stateMissing, actionCreated
 		case found.at == "":
 			s.state, s.action = stateMissing, actionMissing
-		case s.data != nil && found.hash == sum(s.data):
+		case s.data != nil && found.hash == hexSum(s.data):
 			s.state, s.action = stateUnchanged, actionUnchanged
 		case untouched && s.data == nil:
 			s.state, s.action = stateOutdated, actionRemoved

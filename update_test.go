@@ -32,7 +32,7 @@ func checkRecord(t *testing.T, dir, config string) {
 		t.Errorf("vbot %s, config %s, want %s", got.Vbot, got.Config, want)
 	}
 	for name, data := range tree {
-		if want := sum([]byte(data)); name != recordName && filepath.Ext(name) != ".md" && got.Files[name] != want {
+		if want := hexSum([]byte(data)); name != recordName && filepath.Ext(name) != ".md" && got.Files[name] != want {
 			t.Errorf("%s has the hash %q, want %s", name, got.Files[name], want)
 		}
 	}
@@ -56,7 +56,7 @@ func aged(t testing.TB, dir string, old map[string]string, later ...string) {
 	files := r["files"].(map[string]any)
 	for name, data := range old {
 		put(t, target, name, data)
-		files[name] = sum([]byte(data))
+		files[name] = hexSum([]byte(data))
 	}
 	for _, name := range later {
 		delete(files, name)
@@ -201,12 +201,12 @@ func TestUpdatedIsFresh(t *testing.T) {
 				old[i].data = append([]byte("# old\n"), old[i].data...)
 			}
 		}
-		old = slices.DeleteFunc(old, func(f file) bool { return !f.guide && rng.IntN(5) == 0 })
-		old = append(old, file{path: "server/old/gone.py", data: []byte("gone\n")})
+		old = slices.DeleteFunc(old, func(f generatedFile) bool { return !f.guide && rng.IntN(5) == 0 })
+		old = append(old, generatedFile{path: "server/old/gone.py", data: []byte("gone\n")})
 		if old, err = withRecord(was, old); err != nil {
 			t.Fatal(err)
 		}
-		for at, files := range map[string][]file{fresh: files, dir: old} {
+		for at, files := range map[string][]generatedFile{fresh: files, dir: old} {
 			p, err := makePlan(at, files, false, false)
 			if err != nil {
 				t.Fatal(err)
@@ -319,7 +319,7 @@ func TestHostileRecords(t *testing.T) {
 	put(t, dir, "target/.git/HEAD", "mine")
 	good := readTree(t, dir)["target/.vbot.json"]
 	put(t, dir, "target/server/mine.txt", "mine")
-	hash := sum([]byte("mine"))
+	hash := hexSum([]byte("mine"))
 	with := func(name string) string {
 		quoted, _ := json.Marshal(name)
 		return strings.Replace(good, `"files": {`, `"files": {`+"\n    "+string(quoted)+`: "`+hash+`",`, 1)
@@ -480,8 +480,8 @@ func TestEditDuringAnUpdate(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, "bot.py", "old")
 		put(t, dir, "old/gone.py", "old")
-		p, err := planUpdate(dir, []file{{path: "bot.py", data: []byte("new")}, {path: "new.py", data: []byte("new")}},
-			map[string]string{"bot.py": sum([]byte("old")), "old/gone.py": sum([]byte("old"))})
+		p, err := planUpdate(dir, []generatedFile{{path: "bot.py", data: []byte("new")}, {path: "new.py", data: []byte("new")}},
+			map[string]string{"bot.py": hexSum([]byte("old")), "old/gone.py": hexSum([]byte("old"))})
 		if err != nil || p.writes() != 3 {
 			t.Fatal(err, p.steps)
 		}

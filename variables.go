@@ -59,21 +59,21 @@ func (p *provider) Needed() string {
 	return strings.Join(out, " and ")
 }
 
-// keys are variables that must be set, and where to get them.
-type keys struct {
+// requiredKeys are variables that must be set, and where to get them.
+type requiredKeys struct {
 	names string
 	page  string // or a description, if there is no page
 	only  string // the transport without which nobody needs them, or ""
 }
 
 // keys returns what the service requires.
-func (p *provider) keys() (out []keys) {
+func (p *provider) keys() (out []requiredKeys) {
 	elsewhere := map[string]string{} // pages of variables that begin with a word, such as TWILIO
 	for _, v := range p.env {
 		if !v.required {
 			continue
 		}
-		k := keys{names: strings.ReplaceAll(p.must(v), "`", ""), page: cmp.Or(p.keysURL, v.note)}
+		k := requiredKeys{names: strings.ReplaceAll(p.must(v), "`", ""), page: cmp.Or(p.keysURL, v.note)}
 		vendor, _, _ := strings.Cut(v.name, "_")
 		if _, page, ok := strings.Cut(v.note, " from https://"); ok {
 			elsewhere[vendor] = "https://" + page
@@ -93,12 +93,12 @@ func (p *provider) keys() (out []keys) {
 // A startCheck holds the variables that a program checks when it starts.
 type startCheck struct {
 	required   []string
-	conditions []condition
+	conditions []startCondition
 	conflicts  [][2]string // pairs of which one is refused beside the other
 }
 
-// A condition lists the variables required if a variable is set, and if it is unset.
-type condition struct {
+// A startCondition lists the variables required if a variable is set, and if it is unset.
+type startCondition struct {
 	isSet      string // in Python
 	set, unset []string
 }
@@ -106,15 +106,15 @@ type condition struct {
 // add adds the variable of a provider that has the variables env. A variable of
 // several providers is added once for each.
 func (c *startCheck) add(v variable, env []variable) {
-	on := func(name string) *condition {
+	on := func(name string) *startCondition {
 		isSet := `os.getenv("` + name + `")`
 		if i := slices.IndexFunc(env, func(w variable) bool { return w.name == name }); i >= 0 && env[i].other != "" {
 			isSet = "(" + isSet + ` or os.getenv("` + env[i].other + `"))`
 		}
-		i := slices.IndexFunc(c.conditions, func(o condition) bool { return o.isSet == isSet })
+		i := slices.IndexFunc(c.conditions, func(o startCondition) bool { return o.isSet == isSet })
 		if i < 0 {
 			i = len(c.conditions)
-			c.conditions = append(c.conditions, condition{isSet: isSet})
+			c.conditions = append(c.conditions, startCondition{isSet: isSet})
 		}
 		return &c.conditions[i]
 	}
@@ -131,8 +131,8 @@ func (c *startCheck) add(v variable, env []variable) {
 	case v.required:
 		once(&c.required)
 	}
-	if pair := [2]string{v.name, v.without}; v.without != "" && !slices.Contains(c.conflicts, pair) {
-		c.conflicts = append(c.conflicts, pair)
+	if both := [2]string{v.name, v.without}; v.without != "" && !slices.Contains(c.conflicts, both) {
+		c.conflicts = append(c.conflicts, both)
 	}
 }
 
@@ -179,9 +179,9 @@ func (c startCheck) code(report string) string {
 		line("if missing := [name for name in %s if not os.getenv(name)]:", names)
 		line(`    %s(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`, report)
 	}
-	for _, pair := range c.conflicts {
-		line(`if os.getenv("%s") and os.getenv("%s"):`, pair[0], pair[1])
-		line(`    %s("Set %s or %s in .env, not both.")`, report, pair[1], pair[0])
+	for _, both := range c.conflicts {
+		line(`if os.getenv("%s") and os.getenv("%s"):`, both[0], both[1])
+		line(`    %s("Set %s or %s in .env, not both.")`, report, both[1], both[0])
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -89,9 +89,9 @@ func (w *wizard) path() string { return absolute(w.dir, w.target) }
 // name returns the default project name.
 func (w *wizard) name() string { return nameFromDir(w.path()) }
 
-// run asks all questions, shows the result, and lets the person change answers until
+// ask asks all questions, shows the result, and lets the person change answers until
 // they confirm or cancel. The configuration and the plan are nil for guides.
-func (w *wizard) run(ctx context.Context) (*config, *plan, error) {
+func (w *wizard) ask(ctx context.Context) (*config, *plan, error) {
 	if w.target != "" {
 		if _, err := describeTarget(w.path()); err != nil {
 			return nil, nil, err
@@ -108,9 +108,9 @@ func (w *wizard) run(ctx context.Context) (*config, *plan, error) {
 		var err error
 		if v.topic == nil {
 			var cfg *config
-			var plan *plan
-			if cfg, plan, err = w.finish(ctx); cfg != nil {
-				return cfg, plan, err
+			var planned *plan
+			if cfg, planned, err = w.finish(ctx); cfg != nil {
+				return cfg, planned, err
 			}
 		} else if err = w.askTopic(ctx, v.topic, v.changed); err == nil {
 			w.visits = append(w.visits, v)
@@ -169,14 +169,14 @@ func (w *wizard) finish(ctx context.Context) (*config, *plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := makePlan(w.path(), files, w.keepExisting, w.overwriteGuide)
+	planned, err := makePlan(w.path(), files, w.keepExisting, w.overwriteGuide)
 	if err != nil {
 		return nil, nil, err
 	}
-	w.show(cfg, plan)
+	w.show(cfg, planned)
 	for mark := w.p.Mark(); ; w.p.Rewind(mark) {
 		w.p.back = len(w.visits) > 0
-		what, err := w.askWhatNow(ctx, plan)
+		what, err := w.askWhatNow(ctx, planned)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -184,10 +184,10 @@ func (w *wizard) finish(ctx context.Context) (*config, *plan, error) {
 			return nil, nil, &failure{Code: codeDeclined, Message: "nothing was written"}
 		case what == doKeep:
 			w.keepExisting = true
-			plan, err = makePlan(w.path(), files, true, w.overwriteGuide)
-			return &cfg, plan, err
+			planned, err = makePlan(w.path(), files, true, w.overwriteGuide)
+			return &cfg, planned, err
 		case what == doWrite:
-			return &cfg, plan, nil
+			return &cfg, planned, nil
 		}
 		w.p.back = true
 		if err := w.askChange(ctx, cfg); !errors.Is(err, errBack) {
@@ -437,13 +437,13 @@ func (w *wizard) offer(o *option, changed bool) (choices []choice) {
 		if p.generic != "" {
 			continue // the dial mode is a separate question
 		}
-		add(describe(p))
+		add(choiceOf(p))
 	}
 	return choices
 }
 
-// describe returns the provider as a choice.
-func describe(p *provider) choice {
+// choiceOf returns the provider as a choice.
+func choiceOf(p *provider) choice {
 	c := choice{value: p.id, label: p.label, id: p.id, names: p.names}
 	for _, name := range p.names {
 		// An alias such as deepgram_stt only repeats deepgram.
@@ -564,9 +564,9 @@ func (w *wizard) show(cfg config, p *plan) {
 	if p.stuck {
 		w.p.Say("  Directories and links are not replaced: move them, or choose another directory.")
 	}
-	for _, step := range p.steps {
-		if step.action == actionKept {
-			w.p.Say("  Kept: %s", step.path)
+	for _, s := range p.steps {
+		if s.action == actionKept {
+			w.p.Say("  Kept: %s", s.path)
 		}
 	}
 	if len(p.conflicts) > 0 || p.count(actionKept) > 0 {

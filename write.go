@@ -28,7 +28,7 @@ const (
 
 // A step is what a run does, or would do, with one file.
 type step struct {
-	file
+	generatedFile
 	action string
 	state  string // in the words of --check; "" in other runs, and for guides and the record
 	found  []byte // the first maxHead bytes of the existing file
@@ -44,7 +44,7 @@ func (s step) sum() string {
 	case actionRemoved, actionMissing:
 		return ""
 	}
-	return sum(s.data)
+	return hexSum(s.data)
 }
 
 // A plan is everything that a run would do in a directory. It is complete before
@@ -59,7 +59,7 @@ type plan struct {
 
 // makePlan compares files with what exists in dir, an absolute path that need not
 // exist. It follows no link below dir and changes nothing.
-func makePlan(dir string, files []file, keepExisting, overwriteGuide bool) (*plan, error) {
+func makePlan(dir string, files []generatedFile, keepExisting, overwriteGuide bool) (*plan, error) {
 	p := &plan{dir: dir}
 	inWay := map[string]bool{} // directories already reported
 	err := p.survey(files, func(s *step, found finding) {
@@ -70,7 +70,7 @@ func makePlan(dir string, files []file, keepExisting, overwriteGuide bool) (*pla
 
 // survey makes the steps of the plan: decide sets the action of each by what exists at
 // its path. A step without an action is left out.
-func (p *plan) survey(files []file, decide func(*step, finding)) error {
+func (p *plan) survey(files []generatedFile, decide func(*step, finding)) error {
 	root, err := openTarget(p.dir)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (p *plan) survey(files []file, decide func(*step, finding)) error {
 				return ioFailure("reading "+filepath.Join(p.dir, filepath.FromSlash(f.path)), err)
 			}
 		}
-		s := step{file: f, found: found.head, before: found.hash}
+		s := step{generatedFile: f, found: found.head, before: found.hash}
 		if decide(&s, found); s.action != "" {
 			p.steps = append(p.steps, s)
 		}
@@ -95,8 +95,8 @@ func (p *plan) survey(files []file, decide func(*step, finding)) error {
 
 // inOrder sorts files by path, the record last: what a killed run leaves is no record,
 // or the one from before, which is still true.
-func inOrder(files []file) []file {
-	return slices.SortedFunc(slices.Values(files), func(a, b file) int {
+func inOrder(files []generatedFile) []generatedFile {
+	return slices.SortedFunc(slices.Values(files), func(a, b generatedFile) int {
 		switch recordName {
 		case a.path:
 			return 1
@@ -125,7 +125,7 @@ func (p *plan) compare(s *step, found finding, inWay map[string]bool, keepExisti
 	case !found.mode.IsRegular() && (found.mode.IsDir() || s.guide && overwriteGuide || !s.guide && !keepExisting):
 		conflict(s.path, "a "+typeName(found.mode)+" is in the way")
 		p.stuck = p.stuck || found.mode.IsDir() || s.guide
-	case s.before == sum(s.data):
+	case s.before == hexSum(s.data):
 		s.action = actionUnchanged
 	case s.guide && !overwriteGuide || !s.guide && keepExisting:
 		s.action = actionKept
@@ -262,11 +262,11 @@ type writer struct {
 
 type undoStep struct {
 	name string // the path to name if it fails
-	run  func() error
+	do   func() error
 }
 
-func (w *writer) onFailure(name string, run func() error) {
-	w.undo = append(w.undo, undoStep{name, run})
+func (w *writer) onFailure(name string, do func() error) {
+	w.undo = append(w.undo, undoStep{name, do})
 }
 
 // open opens the target and locks it. It makes dir and its missing parents.
@@ -390,9 +390,9 @@ func (w *writer) create(name string, data []byte) error {
 		return err
 	}
 	dir, base := w.dirs[path.Dir(name)], path.Base(name)
-	remove := func(sum string) undoStep {
+	remove := func(hash string) undoStep {
 		return undoStep{name, func() error {
-			if now, _, err := inspect(dir, base); err != nil || now != sum {
+			if now, _, err := inspect(dir, base); err != nil || now != hash {
 				return ignoreMissing(err) // changed since: no longer ours to remove
 			}
 			return dir.Remove(base)
@@ -401,13 +401,13 @@ func (w *writer) create(name string, data []byte) error {
 	// A link fails if the name is taken; a rename would overwrite it.
 	err = dir.Link(tmp, base)
 	if err == nil {
-		w.undo = append(w.undo, remove(sum(data)))
+		w.undo = append(w.undo, remove(hexSum(data)))
 		err = dir.Remove(tmp)
 	} else if !errors.Is(err, fs.ErrExist) { // a file system without links
 		var f *os.File
 		// Take the name with an empty file, which is ours to overwrite.
 		if f, err = dir.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
-			w.undo = append(w.undo, remove(sum(nil)))
+			w.undo = append(w.undo, remove(hexSum(nil)))
 			f.Close()
 			err = dir.Rename(tmp, base)
 		}
@@ -415,7 +415,7 @@ func (w *writer) create(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	w.undo = append(w.undo[:len(w.undo)-2], remove(sum(data))) // the temporary file is gone
+	w.undo = append(w.undo[:len(w.undo)-2], remove(hexSum(data))) // the temporary file is gone
 	return nil
 }
 
@@ -472,7 +472,7 @@ func (w *writer) checkAgain(s step) error {
 func (w *writer) rollBack(cause error) error {
 	var left []error
 	for _, u := range slices.Backward(w.undo) {
-		if err := u.run(); err != nil {
+		if err := u.do(); err != nil {
 			left = append(left, fmt.Errorf("%s: %w", u.name, rootCause(err)))
 		}
 	}

@@ -115,7 +115,7 @@ func listing(t testing.TB, dir string) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.WriteString(" " + sum(data))
+			b.WriteString(" " + hexSum(data))
 		} else if to, err := os.Readlink(path); err == nil {
 			b.WriteString(" -> " + to)
 		}
@@ -223,7 +223,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 // What cannot be undone is named, and everything else is undone.
 func TestUndoThatFails(t *testing.T) {
 	dir := t.TempDir()
-	p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a/b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
+	p, err := makePlan(filepath.Join(dir, "target"), []generatedFile{{path: "a/b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func (w *watched) Err() error { return w.err() }
 // A file that appears after the plan was made is not written over.
 func TestFileThatAppearsInBetween(t *testing.T) {
 	dir := t.TempDir()
-	p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}}, false, false)
+	p, err := makePlan(filepath.Join(dir, "target"), []generatedFile{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestFileThatAppearsInBetween(t *testing.T) {
 func TestGuideThatChangesInBetween(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "AGENTS.md", "old")
-	p, err := makePlan(dir, []file{{"AGENTS.md", []byte("new"), true}, {"other", []byte("ours"), false}}, false, true)
+	p, err := makePlan(dir, []generatedFile{{"AGENTS.md", []byte("new"), true}, {"other", []byte("ours"), false}}, false, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 func TestTwoRunsAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	newPlan := func() *plan {
-		p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
+		p, err := makePlan(filepath.Join(dir, "target"), []generatedFile{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +330,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 func TestKeptFileThatVanishes(t *testing.T) {
 	dir := t.TempDir()
 	symlink(t, "nowhere", filepath.Join(dir, "a"))
-	p, err := makePlan(dir, []file{{path: "a", data: []byte("ours")}, {path: "b", data: []byte("ours")}}, true, false)
+	p, err := makePlan(dir, []generatedFile{{path: "a", data: []byte("ours")}, {path: "b", data: []byte("ours")}}, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, "outside/notes.txt", "mine")
 		put(t, dir, "target/mine/notes.txt", "mine")
-		p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}}, false, false)
+		p, err := makePlan(filepath.Join(dir, "target"), []generatedFile{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}}, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,7 +371,7 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "elsewhere", "mine")
-	p, err := makePlan(filepath.Join(dir, "target"), []file{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
+	p, err := makePlan(filepath.Join(dir, "target"), []generatedFile{{path: "a", data: []byte("ours")}, {path: "b/c", data: []byte("ours")}, {path: "d", data: []byte("ours")}}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +398,7 @@ func TestTemporaryNameThatExists(t *testing.T) {
 	put(t, dir, "mine.txt", "mine")
 	temp := fmt.Sprintf(".vbot-%d-1.tmp", os.Getpid())
 	symlink(t, "mine.txt", filepath.Join(dir, temp))
-	p, err := makePlan(dir, []file{{path: "a", data: []byte("ours")}}, false, false)
+	p, err := makePlan(dir, []generatedFile{{path: "a", data: []byte("ours")}}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
