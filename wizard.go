@@ -281,6 +281,9 @@ func (w *wizard) askStart(ctx context.Context) error {
 	at := max(w.start, startRecommended)
 	if hasBot(w.path()) {
 		w.p.Say("This directory already has a bot: %s", filepath.Join(w.target, "server", "bot.py"))
+		if _, err := os.Lstat(filepath.Join(w.path(), recordName)); err == nil {
+			w.p.Say("To update it, or to change its options: vbot init %s --update", shellPath(w.target))
+		}
 	}
 	if w.start == startUnknown && (w.overwriteGuide || hasBot(w.path())) {
 		at = startGuides

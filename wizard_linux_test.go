@@ -465,11 +465,14 @@ func TestWizardFilesInTheWay(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 	})
-	// The same answers once more: nothing to do.
+	// The same answers once more: nothing to do. Who wants another bot is told how.
 	dir := t.TempDir()
-	for range 2 {
+	for again := range 2 {
 		p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
 		p.asked("How do you want to start?")
+		if told := strings.Contains(p.text(), "change its options: vbot init bot --update"); told != (again == 1) {
+			t.Errorf("told of --update: %v\n%s", told, p.text())
+		}
 		p.types("own\r" + strings.Repeat("\r", 12))
 		if code := p.ends(); code != 0 {
 			t.Errorf("exit code %d\n%s", code, p.text())
