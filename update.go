@@ -115,7 +115,8 @@ func ownPath(name string) bool {
 
 // planUpdate compares the project in dir with files, which this version writes, and was,
 // the hashes of what was written before. The plan is dpkg's rule for configuration
-// files: what nobody touched is replaced or removed, and the rest is left alone.
+// files: what nobody touched is replaced or removed, and the rest is left alone. CRLF
+// counts as LF.
 func planUpdate(dir string, files []generatedFile, was map[string]string) (*plan, error) {
 	for name := range was {
 		if !slices.ContainsFunc(files, func(f generatedFile) bool { return f.path == name }) {
@@ -124,14 +125,18 @@ func planUpdate(dir string, files []generatedFile, was map[string]string) (*plan
 	}
 	p := &plan{dir: dir}
 	err := p.survey(files, func(s *step, found finding) {
-		untouched := found.hash != "" && found.hash == was[s.path]
+		hash := found.hash
+		if lf := bytes.ReplaceAll(found.head, []byte("\r\n"), []byte("\n")); len(lf) < len(found.head) && len(found.head) < maxHead {
+			hash = hexSum(lf) // as it was before Git on Windows checked it out
+		}
+		untouched := hash != "" && hash == was[s.path]
 		switch {
 		case found.at == "" && (s.guide || s.data == nil):
 		case found.at == "" && was[s.path] == "":
 			s.state, s.action = stateMissing, actionCreated
 		case found.at == "":
 			s.state, s.action = stateMissing, actionMissing
-		case s.data != nil && found.hash == hexSum(s.data):
+		case s.data != nil && hash == hexSum(s.data):
 			s.state, s.action = stateUnchanged, actionUnchanged
 		case untouched && s.data == nil:
 			s.state, s.action = stateOutdated, actionRemoved

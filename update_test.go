@@ -137,6 +137,48 @@ func TestCheckAndUpdate(t *testing.T) {
 	}
 }
 
+// Git on Windows checks files out with CRLF. Nobody edited them.
+func TestLineEndsOfGit(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "old/gone.py": "gone\n"})
+	for name, data := range readTree(t, dir) {
+		put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
+	}
+	const edited = "# mine\r\n"
+	put(t, dir, "target/server/bot.py", edited)
+	before := readTree(t, dir)
+	r := vbot(t, dir, "init", "target", "--check")
+	r.wantCode(t, 1)
+	golden(t, "update/check-crlf.txt", r.transcript(dir))
+	r = vbot(t, dir, "init", "target", "--update", "--json")
+	r.wantCode(t, 0)
+	after := readTree(t, dir)
+	for name, data := range before {
+		switch name {
+		case "target/old/gone.py":
+			data = ""
+		case "target/server/Dockerfile", "target/.vbot.json":
+			if after[name] == data || strings.Contains(after[name], "\r") {
+				t.Errorf("%s holds %q", name, after[name])
+			}
+			continue
+		}
+		if after[name] != data {
+			t.Errorf("%s holds %q", name, after[name])
+		}
+	}
+	var answer initAnswer
+	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range answer.Files {
+		if data, ok := after["target/"+f.Path]; ok && f.SHA256 != hexSum([]byte(data)) {
+			t.Errorf("the hash of %s is not that of the file", f.Path)
+		}
+	}
+}
+
 // The same command again is an update only if it says so.
 func TestOtherVersionIsAConflict(t *testing.T) {
 	dir := t.TempDir()

@@ -39,7 +39,7 @@ type step struct {
 // there.
 func (s step) sum() string {
 	switch s.action {
-	case actionKept:
+	case actionKept, actionUnchanged:
 		return s.before
 	case actionRemoved, actionMissing:
 		return ""
