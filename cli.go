@@ -496,7 +496,9 @@ func (inv *invocation) nearestFlag(word string) string {
 		}
 	})
 	if len(word) != 1 {
-		return flags[nearest(word, names)]
+		// As other tools spell it. The nearest name may mean the opposite.
+		plain := strings.NewReplacer("enable-", "", "with-", "", "disable-", "no-", "without-", "no-").Replace(word)
+		return cmp.Or(flags[plain], flags[nearest(word, names)])
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return len(name) == 1 || name[0] != word[0] })
 	if len(names) != 1 {

@@ -337,6 +337,7 @@ func TestUsageErrors(t *testing.T) {
 		{"missing-value-before-a-flag", "init dir --stt --llm openai"},
 		{"boolean-with-a-space", "init --recording false"},
 		{"boolean-with-nonsense", "init --recording=perhaps"},
+		{"switches-as-other-tools-spell-them", "init --enable-recording --with-transcription --disable-eval --no-enable-eval --ENABLE_NOISE_CANCEL"},
 		{"several-at-once", "init --bogus --recording=x --name --json"},
 		{"two-directories", "init one two"},
 		{"nothing-to-do", "init"},
