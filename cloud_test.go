@@ -893,3 +893,14 @@ func TestByteOrderMarkOnStdin(t *testing.T) {
 	here{env: s.env(), stdin: strings.NewReader("\ufeff" + testToken)}.vbot(t, "cloud", "login").wantCode(t, 0)
 	here{env: s.env(), stdin: strings.NewReader("\ufeff\n")}.vbot(t, "cloud", "login").wantCode(t, 2)
 }
+
+// A 404 of a listing is about the organization or the address: the hint is not the
+// command that just failed.
+func TestHintOfAListingNotFound(t *testing.T) {
+	s := newStandin(t).want("GET ~/secrets").misbehave("GET", status(404, "NOT_FOUND", "Organization not found"))
+	r := s.here(t, "cloud", "secrets", "list")
+	r.wantCode(t, 1)
+	if !strings.Contains(r.stderr, "hint: check --organization, and VBOT_API_URL if it is set\n") {
+		t.Error(r.stderr)
+	}
+}

@@ -460,6 +460,9 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 		e.code, e.hint = Forbidden, "check --organization, or use a token that has the permission"
 	case s == http.StatusNotFound && text != "":
 		e.code, e.hint = NotFound, "`vbot cloud secrets list` shows what there is"
+		if !strings.Contains(resp.Request.URL.Path, "/secrets/") {
+			e.hint = "check --organization, and VBOT_API_URL if it is set"
+		}
 	case s == http.StatusNotFound:
 		// A missing page is not a missing set.
 		e.code = Failed
