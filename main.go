@@ -149,7 +149,7 @@ for people stay on stderr. On failure the object is this:
   {
     "error": {
       "code": "invalid_config",
-      "message": "1 problem",
+      "message": "--stt (stt_service): unknown speech-to-text service ...",
       "retryable": false,
       "http_status": null,
       "hint": null,
@@ -163,11 +163,12 @@ for people stay on stderr. On failure the object is this:
     }
   }
 
-The codes are listed in "vbot help exit-codes". Retryable means that the same
-command may succeed later; the hint says what to do. A field is a key of the
-configuration file, the name of an argument, a variable or FILE:LINE; it is
-empty if the problem belongs to none. Allowed values are ids; an empty list
-means that vbot does not know them.
+The codes are listed in "vbot help exit-codes". The message is what people see;
+of several problems it has the first, and how many more there are. Retryable
+means that the same command may succeed later; the hint says what to do. A field
+is a key of the configuration file, the name of an argument, a variable or
+FILE:LINE; it is empty if the problem belongs to none. Allowed values are ids;
+an empty list means that vbot does not know them.
 
 Arrays are never null; unknown values are. The order of keys is fixed. Later
 versions may add keys, but remove none.

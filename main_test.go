@@ -365,6 +365,29 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+// The failure in `vbot help json` is one that vbot prints, but for what is long in it.
+func TestExampleOfAFailure(t *testing.T) {
+	r := vbot(t, t.TempDir(), append(initArgs("--json"), "--stt", "deepgrm")...)
+	r.wantCode(t, 2)
+	_, example, _ := strings.Cut(helpJSON, "\n\n  {")
+	example, _, _ = strings.Cut(example, "\n\n")
+	var got, want struct {
+		Error struct {
+			Code, Message string
+			Problems      []problem
+		}
+	}
+	if err := errors.Join(json.Unmarshal([]byte(r.stdout), &got), json.Unmarshal([]byte("{"+example), &want)); err != nil {
+		t.Fatal(err)
+	}
+	message := strings.TrimSuffix(want.Error.Message, "...")
+	said, shown := got.Error.Problems[0], want.Error.Problems[0]
+	if got.Error.Code != want.Error.Code || !strings.HasPrefix(got.Error.Message, message) || said.Field != shown.Field ||
+		!strings.HasPrefix(said.Message, shown.Message) || !slices.Equal(said.Allowed[:len(shown.Allowed)], shown.Allowed) {
+		t.Errorf("vbot prints %s, and its help has %s", r.stdout, example)
+	}
+}
+
 func TestParse(t *testing.T) {
 	type parsed struct {
 		name, list string
