@@ -361,7 +361,8 @@ func (o *initOptions) reportStates(a *app, inv *invocation, out projectAnswer, p
 	}
 	if !same {
 		hint := ""
-		if out.WrittenBy != "" && p.writes() > 0 {
+		helps := func(s step) bool { return s.state == stateOutdated || s.action == actionCreated }
+		if out.WrittenBy != "" && slices.ContainsFunc(p.steps, helps) {
 			hint = "the same command with --update instead of --check brings it up to date"
 		}
 		return &failure{Code: codeDiffers, Message: summary, result: out, hint: hint}

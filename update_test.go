@@ -199,6 +199,22 @@ func TestOtherVersionIsAConflict(t *testing.T) {
 	}
 }
 
+// An update is the hint of a check only where it would do something about what differs.
+func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	aged(t, dir, nil)
+	put(t, dir, "target/server/bot.py", "mine\n")
+	if err := os.Remove(filepath.Join(dir, "target/README.md")); err != nil {
+		t.Fatal(err)
+	}
+	r := vbot(t, dir, "init", "target", "--check")
+	r.wantCode(t, 1)
+	if strings.Contains(r.stderr, "hint:") {
+		t.Error(r.stderr)
+	}
+}
+
 // The quickstart is checked in its own directory, and its options cannot change.
 func TestUpdateOfTheQuickstart(t *testing.T) {
 	dir := t.TempDir()
