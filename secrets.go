@@ -222,8 +222,7 @@ func setupList(inv *invocation) runFunc {
 	var sets bool
 	sc.orgFlag(inv)
 	sc.regionFlag(inv)
-	boolFlag(inv.set, &sets, "sets")
-	boolFlag(inv.set, &sets, "s")
+	boolFlag(inv.set, &sets, "sets", "s")
 	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
 		var ch checker
 		name := ch.arguments(args, 0, "name")[0]
