@@ -156,6 +156,7 @@ init bot --config twice.json
 init bot --config after.json
 init bot --config comma-after.json
 init bot --config comment.json
+init bot --config conflict.json
 init bot --config single.json
 init bot --config python.json
 init bot --config ture.json
@@ -207,6 +208,7 @@ var wrongFiles = map[string]string{
 	"after.json":       "\ufeff{\"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": [\"daily\"]}\n}\n",
 	"comma-after.json": "{\"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": [\"daily\"]},\n",
 	"comment.json":     "{\n  // the mode\n  \"mode\": \"cascade\"\n}\n",
+	"conflict.json":    "{\n  \"mode\": \"cascade\",\n<<<<<<< HEAD\n  \"recording\": true\n=======\n  \"recording\": false\n>>>>>>> other\n}\n",
 	"single.json":      "{'mode': 'cascade'}\n",
 	"python.json":      "{\"recording\": True}\n",
 	"ture.json":        "{\"recording\": ture}\n",

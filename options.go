@@ -450,6 +450,8 @@ func jsonFault(data []byte) (offset int, message string) {
 		return len(before) - 1, "remove the comma before " + string(c)
 	case c == '/' || c == '#':
 		return offset, "JSON has no comments"
+	case bytes.HasPrefix(data[offset:], []byte("<<<<<<< ")):
+		return offset, "a merge conflict; keep one of its sides"
 	case c == '\'':
 		return offset, "JSON has no single quotes; use double quotes"
 	case strings.EqualFold(word, "true") || strings.EqualFold(word, "false"):
