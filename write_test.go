@@ -448,6 +448,22 @@ func TestExistingGuides(t *testing.T) {
 	}
 }
 
+// The last line of a guide names the command that replaces it, as a coding agent would
+// run it: in the guide's directory, without a terminal.
+func TestCommandInGuides(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, "init", ".").wantCode(t, 0)
+	for name, guide := range readTree(t, dir) {
+		_, command, _ := strings.Cut(guide[strings.LastIndex(guide, "<!-- vbot "):], "`vbot ")
+		command, _, _ = strings.Cut(command, "`")
+		put(t, dir, name, "old")
+		vbot(t, dir, strings.Fields(command)...).wantCode(t, 0)
+		if readTree(t, dir)[name] != guide {
+			t.Errorf("vbot %s did not replace %s", command, name)
+		}
+	}
+}
+
 // Who has a bot needs no guide to get started.
 func TestGuidesBesideABot(t *testing.T) {
 	dir := t.TempDir()
