@@ -464,6 +464,30 @@ func TestCommandInGuides(t *testing.T) {
 	}
 }
 
+// An agent that follows the guide to add an option to an edited bot gets all but that
+// file, and is shown what to copy.
+func TestOptionsChangedAsTheGuideSays(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, append([]string{"init", "."}, strings.Fields(bot)...)...).wantCode(t, 0)
+	tree := readTree(t, dir)
+	put(t, dir, "server/bot.py", tree["server/bot.py"]+"# mine\n")
+	_, section, _ := strings.Cut(tree["AGENTS.md"], "## Change the options\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	said := ""
+	for i, command := range strings.Split(section, "`vbot ")[1:] {
+		command, _, _ = strings.Cut(command, "`")
+		r := vbot(t, dir, strings.Fields(command)...)
+		r.wantCode(t, i) // the update is done; the check finds the edited file
+		said += r.stdout
+	}
+	if tree = readTree(t, dir); !strings.HasSuffix(tree["server/bot.py"], "# mine\n") || tree["server/evals/starter_text.yaml"] == "" {
+		t.Errorf("after the update:\n%s", listing(t, dir))
+	}
+	if !strings.Contains(said, "\n+        \"eval\": lambda") {
+		t.Errorf("the commands of the guide said:\n%s", said)
+	}
+}
+
 // Who has a bot needs no guide to get started.
 func TestGuidesBesideABot(t *testing.T) {
 	dir := t.TempDir()
