@@ -293,7 +293,7 @@ func (o *initOptions) compare(ctx context.Context, a *app, inv *invocation, targ
 	switch {
 	case was.version == "" && (o.update || len(o.said) == 0 && o.config == nil):
 		return &failure{Code: codeNotFound, Message: "there is no " + recordName + " in " + dir + ", so vbot cannot know what it wrote there",
-			hint: "--check with bot options compares with those; --keep-existing with the same options adds the file"}
+			hint: "to compare, give --check the options of the bot; to add the file, run init with these options and --keep-existing"}
 	case age > 0 && o.update:
 		return &failure{Code: codeInvalidConfig, Message: "vbot " + was.version + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
 			hint: "use vbot " + was.version + " or a later one"}
