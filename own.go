@@ -67,7 +67,7 @@ func (c *catalog) add(dir fs.FS, name string) (problems []problem) {
 		case err != nil && (known || !strings.Contains(file, "/")):
 			problems = append(problems, p.wrong(0, "%v", rootCause(err)))
 		case known:
-			problems = append(problems, c.adopt(p, string(text))...)
+			problems = append(problems, c.adopt(p, strings.ReplaceAll(string(text), "\r\n", "\n"))...)
 		case bytes.HasPrefix(text, []byte("# id: ")):
 			problems = append(problems, p.wrong(0, "not in a folder stt, llm, tts, realtime or video%s", didYouMean(nearest(p.kind, serviceKinds))))
 		}
@@ -92,7 +92,7 @@ func readService(dir fs.FS, file string) ([]byte, error) {
 func (c *catalog) adopt(p *provider, text string) (problems []problem) {
 	for i, line := range strings.Split(text, "\n") {
 		if strings.ContainsFunc(line, func(r rune) bool { return r == '\t' || r == utf8.RuneError || isHidden(r) }) {
-			return []problem{p.wrong(i+1, "a tab, CR LF or a hidden character; save the file as UTF-8 with LF and without a byte-order mark")}
+			return []problem{p.wrong(i+1, "a tab or a hidden character; save the file as UTF-8 without a byte-order mark")}
 		}
 	}
 	problems = p.parse(text)
