@@ -7,6 +7,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 import bots
 import network
@@ -251,6 +252,36 @@ def test_a_bot_whose_services_refuse_it_says_so(socketed: bots.Project) -> None:
                 await bot.sessions_end()
                 assert_only_refusals(bot, ("Deepgram", "Cartesia"), sessions=1)
             assert services.requests("openai") == []  # it greets nobody who would not hear it
+
+    network.run(conversation)
+
+
+class Overloaded(OpenAI):
+    """OpenAI on a bad day: the greeting fails however often it is tried, and the rest works."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if (await request.json())["messages"][-1]["role"] == "developer":
+            return web.json_response({"error": {"message": "overloaded"}}, status=503)
+        return await super().handle(request)
+
+
+def test_a_bot_whose_model_fails_is_not_silent(socketed: bots.Project) -> None:
+    """It apologizes, and the conversation goes on."""
+    socketed.write_env(**KEYS)
+    [apology] = re.findall('(?m)^APOLOGY = "(.*)"$', (socketed.server / "bot.py").read_text())
+
+    async def conversation() -> None:
+        listening, _, speaking = stand_ins().services
+        thinking = Overloaded(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
+        async with StandIns(listening, thinking, speaking) as services:
+            async with socketed.bot(services.env) as bot:
+                async with socket_clients.call(WebSocketCaller, bot.url) as caller:
+                    await caller.ready()
+                    await caller.hear(apology.split(". ")[0])
+                    await caller.say(QUESTION)
+                    await caller.hear(ANSWER)
+                errors = [line for line in bot.errors() if "overloaded" not in line]
+                assert errors == []
 
     network.run(conversation)
 

@@ -18,7 +18,7 @@ from typing import Any
 from dotenv import load_dotenv
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
-from pipecat.frames.frames import EndFrame, ErrorFrame, Frame, LLMRunFrame
+from pipecat.frames.frames import EndFrame, ErrorFrame, Frame, LLMRunFrame, TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -44,6 +44,9 @@ SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+
+# What it says if the language model gives no answer.
+APOLOGY = "Sorry, I cannot answer right now. Please try again."
 
 
 def if_set(**variables: str) -> dict[str, Any]:
@@ -112,6 +115,8 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     @worker.event_handler("on_pipeline_error")
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
+        if failed is llm and llm.is_usable and error.category != ErrorCategory.APPLICATION:
+            await worker.queue_frames([TTSSpeakFrame(APOLOGY)])
         if not failed or failed.is_usable or failed.name not in services:
             return  # temporary, or already reported
         label, variables = services.pop(failed.name)

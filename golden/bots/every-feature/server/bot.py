@@ -32,6 +32,7 @@ from pipecat.frames.frames import (
     Frame,
     LLMRunFrame,
     OutputImageRawFrame,
+    TTSSpeakFrame,
     UserImageRequestFrame,
 )
 from pipecat.pipeline.pipeline import Pipeline
@@ -69,6 +70,9 @@ SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+
+# What it says if the language model gives no answer.
+APOLOGY = "Sorry, I cannot answer right now. Please try again."
 
 
 def if_set(**variables: str) -> dict[str, Any]:
@@ -201,6 +205,8 @@ async def run_bot(
     @worker.event_handler("on_pipeline_error")
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
+        if failed is llm and llm.is_usable and error.category != ErrorCategory.APPLICATION:
+            await worker.queue_frames([TTSSpeakFrame(APOLOGY)])
         if not failed or failed.is_usable or failed.name not in services:
             return  # temporary, or already reported
         label, variables = services.pop(failed.name)
