@@ -126,6 +126,13 @@ func (p project) UsesGoogleKey() bool {
 	})
 }
 
+// TakesKeys says whether a service or transport takes a key.
+func (p project) TakesKeys() bool {
+	return slices.ContainsFunc(slices.Concat(p.Services, p.Transports), func(s service) bool {
+		return slices.ContainsFunc(s.env, func(v variable) bool { return v.kind == "secret" })
+	})
+}
+
 // Watched is the service, by its name in bot.py, that may fail silently: bot.py
 // waits for it to deliver the greeting. "" if there is none.
 func (p project) Watched() string {

@@ -36,6 +36,24 @@ def test_the_bot_says_which_key_is_missing(
     assert ".env" in about[0]
 
 
+@pytest.mark.parametrize("value", ["“{}”", '"{}\\n"', '" {}"'])
+def test_a_key_that_was_copied_badly_is_named_and_not_shown(
+    quickstart: bots.Project, value: str
+) -> None:
+    """The libraries would put it into error messages, which every visitor's page receives."""
+    key = KEYS["DEEPGRAM_API_KEY"]
+    quickstart.write_env(**KEYS | {"DEEPGRAM_API_KEY": "here"})
+    env = quickstart.server / ".env"
+    env.write_text(env.read_text().replace("=here", "=" + value.format(key)))
+    done = bots.run(
+        *("uv", "run", "bot.py"), cwd=quickstart.server, env=bots.plain_env(), timeout=30
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Copy DEEPGRAM_API_KEY to .env again" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert key not in done.stdout + done.stderr
+
+
 ACCOUNT, TOKEN = {"TWILIO_ACCOUNT_SID": "an-account"}, {"TWILIO_AUTH_TOKEN": "a-token"}
 KEY, SECRET = {"TWILIO_API_KEY": "SK-a-key"}, {"TWILIO_API_SECRET": "a-secret"}
 

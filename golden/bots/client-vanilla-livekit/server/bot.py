@@ -12,10 +12,11 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import asyncio
 import contextlib
+import re
 import sys
 from typing import Any
 
-from dotenv import load_dotenv
+from dotenv import dotenv_values, load_dotenv
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import (
@@ -202,7 +203,14 @@ async def bot(runner_args: RunnerArguments) -> None:
 
 
 def check_settings() -> None:
-    """Stop if .env lacks what every session needs."""
+    """Stop if .env lacks what every session needs or holds a broken key."""
+    # Such a key cannot be sent, and error messages would show it, even in the browser.
+    if odd := [
+        name
+        for name, value in dotenv_values().items()
+        if name.endswith(("_KEY", "_SECRET", "_TOKEN")) and re.search("[^!-~]", value or "")
+    ]:
+        sys.exit(f"Copy {', '.join(odd)} to .env again, without spaces, line breaks or curly quotes.")
     required = [
         "CARTESIA_API_KEY",
         "LIVEKIT_URL",

@@ -13,6 +13,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 import asyncio
 import contextlib
 import importlib.util
+import re
 import sys
 import wave
 from datetime import datetime
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-from dotenv import load_dotenv
+from dotenv import dotenv_values, load_dotenv
 from loguru import logger
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.audio.vad.silero import SileroVADAnalyzer
@@ -317,7 +318,14 @@ async def bot(runner_args: RunnerArguments) -> None:
 
 
 def check_settings() -> None:
-    """Stop if .env lacks what every session needs."""
+    """Stop if .env lacks what every session needs or holds a broken key."""
+    # Such a key cannot be sent, and error messages would show it, even in the browser.
+    if odd := [
+        name
+        for name, value in dotenv_values().items()
+        if name.endswith(("_KEY", "_SECRET", "_TOKEN")) and re.search("[^!-~]", value or "")
+    ]:
+        sys.exit(f"Copy {', '.join(odd)} to .env again, without spaces, line breaks or curly quotes.")
     required = [
         "CARTESIA_API_KEY",
         "HEYGEN_API_KEY",

@@ -13,10 +13,11 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 import asyncio
 import contextlib
 import json
+import re
 import sys
 
 import google.auth
-from dotenv import load_dotenv
+from dotenv import dotenv_values, load_dotenv
 from google.oauth2.service_account import Credentials
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
@@ -183,7 +184,14 @@ def google_problems() -> list[str]:
 
 
 def check_settings() -> None:
-    """Stop if .env lacks what every session needs."""
+    """Stop if .env lacks what every session needs or holds a broken key."""
+    # Such a key cannot be sent, and error messages would show it, even in the browser.
+    if odd := [
+        name
+        for name, value in dotenv_values().items()
+        if name.endswith(("_KEY", "_SECRET", "_TOKEN")) and re.search("[^!-~]", value or "")
+    ]:
+        sys.exit(f"Copy {', '.join(odd)} to .env again, without spaces, line breaks or curly quotes.")
     problems = google_problems()
     required = [
         "GOOGLE_PROJECT_ID",
