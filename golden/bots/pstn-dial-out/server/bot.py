@@ -128,7 +128,8 @@ async def run_bot(
         label, variables = services.pop(failed.name)
         refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
         what = "refused the key" if refused else "does not work"
-        problem = f"{label} {what}. Check {variables} in server/.env, then start the bot again."
+        problem = f"{label} {what}. Check {variables} in server/.env"
+        problem += ", then start the bot again." if refused else ", the network and the log."
         logger.error(problem)
 
     @transport.event_handler("on_client_connected")
