@@ -182,6 +182,17 @@ func (p project) Hosts() (rows []hostRow) {
 	return rows
 }
 
+// OtherPorts are the TCP ports other than 443 at which the bot contacts hosts.
+func (p project) OtherPorts() (ports []string) {
+	for _, row := range p.Hosts() {
+		udp := strings.HasSuffix(row.Port, "UDP")
+		if !udp && row.Port != "443" && row.Host != "localhost" && !slices.Contains(ports, row.Port) {
+			ports = append(ports, row.Port)
+		}
+	}
+	return ports
+}
+
 // UsesUDP says whether the bot sends audio over UDP.
 func (p project) UsesUDP() bool {
 	return p.Dial != "" || p.Has("rtc_small") || p.Has("rtc_hosted") || p.Has("rtc_room")
