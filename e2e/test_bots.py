@@ -4,6 +4,7 @@ import asyncio
 import re
 import wave
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -282,6 +283,30 @@ def test_a_bot_whose_model_fails_is_not_silent(socketed: bots.Project) -> None:
                     await caller.hear(ANSWER)
                 errors = [line for line in bot.errors() if "overloaded" not in line]
                 assert errors == []
+
+    network.run(conversation)
+
+
+class Vanishing(RealtimeOpenAI):
+    """It greets, and then the connection breaks."""
+
+    async def _respond(self, ws: web.WebSocketResponse, session: Any, text: str) -> None:
+        await super()._respond(ws, session, text)
+        await ws.close()
+
+
+def test_a_realtime_bot_that_loses_its_model_does_not_stay(realtime: bots.Project) -> None:
+    """The framework reports each piece of audio that it cannot send, for as long as it is let."""
+
+    async def conversation() -> None:
+        service = Vanishing(KEYS["OPENAI_API_KEY"], GREETING, {})
+        async with StandIns(service) as services, realtime.bot(services.env) as bot:
+            async with webrtc_client.call(bot.url) as caller:
+                await caller.ready()
+                told = await caller.receive("error", lambda data: data["fatal"])
+                assert "OpenAI Realtime does not work. Check OPENAI_API_KEY in" in told["error"]
+                await bot.sessions_end()
+            assert bot.log.count("- OpenAI Realtime does not work.") == 1
 
     network.run(conversation)
 

@@ -222,7 +222,7 @@ def check_settings() -> None:
         for name, value in dotenv_values().items()
         if name.endswith(("_KEY", "_SECRET", "_TOKEN")) and re.search("[^!-~]", value or "")
     ]:
-        sys.exit(f"Copy {', '.join(odd)} to .env again, without spaces, line breaks or curly quotes.")
+        sys.exit(f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes.")
     required = [
         "CARTESIA_API_KEY",
     ]

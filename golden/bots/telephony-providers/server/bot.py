@@ -105,10 +105,17 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     services = {
         llm.name: ("OpenAI Realtime", "OPENAI_API_KEY"),
     }
+    errors = 0  # of the model
 
     @worker.event_handler("on_pipeline_error")
     async def on_pipeline_error(worker, error: ErrorFrame):
+        nonlocal errors
         failed = error.processor
+        if failed is llm and llm.is_usable:
+            errors += 1
+            if errors == 25:  # each piece of audio fails once the connection is lost
+                await llm.push_error("too many errors", force_treat_as_permanent=True)
+                return
         if not failed or failed.is_usable or failed.name not in services:
             return  # temporary, or already reported
         label, variables = services.pop(failed.name)
@@ -178,7 +185,7 @@ def check_settings() -> None:
         for name, value in dotenv_values().items()
         if name.endswith(("_KEY", "_SECRET", "_TOKEN")) and re.search("[^!-~]", value or "")
     ]:
-        sys.exit(f"Copy {', '.join(odd)} to .env again, without spaces, line breaks or curly quotes.")
+        sys.exit(f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes.")
     required = [
         "OPENAI_API_KEY",
     ]
