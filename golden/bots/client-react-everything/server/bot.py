@@ -191,7 +191,8 @@ def check_settings() -> None:
     if odd := [
         name
         for name, value in dotenv_values().items()
-        if name.endswith(("_KEY", "_SECRET", "_TOKEN")) and re.search("[^!-~]", value or "")
+        if name.endswith(("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN"))
+        and re.search("[^!-~]", value or "")
     ]:
         sys.exit(f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes.")
     required = [
