@@ -18,6 +18,7 @@ import turn
 from clients import (
     FAR_AWAY,
     KINDS,
+    MICROPHONES,
     SCREENSHOTS,
     TREE,
     Chromium,
@@ -225,15 +226,18 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
             await visit.no_alert()
             await bot.sessions_end()
 
-            await visit.button("Connect").dblclick()
-            await expect(visit.status).to_have_text("Connected", timeout=30_000)
-            await expect(visit.entries("Bot", GREETING)).to_have_count(2, timeout=20_000)
-
-            # The recording begins anew, and the bot hears it.
+            # Another microphone while the page connects, and after it.
             await visit.page.get_by_text("Settings").click()
-            microphones = visit.page.get_by_role("combobox", name="Microphone")
-            await expect(microphones.get_by_role("option")).not_to_have_count(1)
-            await microphones.select_option(index=1)
+            opened = len(await visit.opened())
+            await visit.button("Connect").dblclick()
+            await until(visit.opened, lambda now: len(now) > opened, "the microphone is open")
+            await visit.microphones.select_option(MICROPHONES[0])
+            await expect(visit.status).to_have_text("Connected", timeout=30_000)
+            await visit.listens_to(MICROPHONES[0])
+            await visit.newest_track_goes_out()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(2, timeout=20_000)
+            await visit.microphones.select_option(MICROPHONES[1])
+            await visit.listens_to(MICROPHONES[1])
             await visit.newest_track_goes_out()
             await visit.heard(more_than=quiet)
             assert bot.errors() == []

@@ -37,6 +37,9 @@ TREE = Path(__file__).parent.parent / "page.txt"
 # with a microphone. 198.51.100.0/24 is set aside for examples (RFC 5737).
 FAR_AWAY = "198.51.100.1"
 
+# Chromium's, beside the default one; all play the same recording.
+MICROPHONES = ("Fake Audio Input 1", "Fake Audio Input 2")
+
 # Seconds before the recorded person speaks: the bot is to have greeted by then.
 QUIET = 12
 RATE = 48000
@@ -379,6 +382,20 @@ class Visit:
             bool,
             "the device that was opened last is on the connection",
         )
+
+    @property
+    def microphones(self) -> Locator:
+        return self.page.get_by_role("combobox", name="Microphone")
+
+    async def listens_to(self, microphone: str) -> None:
+        """Wait until that microphone alone is open, and the menu shows it."""
+        live = "watched.tracks.filter((t) => t.kind === 'audio' && t.readyState === 'live')"
+        await until(
+            lambda: self.page.evaluate(f"{live}.map((track) => track.label)"),
+            lambda labels: labels == [microphone],
+            f"{microphone} alone is open",
+        )
+        await expect(self.microphones.locator("option:checked")).to_have_text(microphone)
 
     async def barriers(self) -> list[str]:
         """What axe finds, of what keeps people from using the page."""

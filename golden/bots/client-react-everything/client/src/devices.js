@@ -16,6 +16,8 @@ export class Devices {
   /** @type {Record<Kind, string>} */
   #chosen;
   #on = { audio: true, video: false };
+  /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
+  #wanted = { audio: {}, video: {} };
   /** @type {import("@pipecat-ai/client-js").RTVIEventCallbacks} */
   #callbacks = {};
   #changed;
@@ -87,7 +89,7 @@ export class Devices {
 
   async updateMic(/** @type {string} */ id) {
     this.#chosen.audio = id;
-    if (this.#local.audio) await this.#reopen("audio");
+    await this.#reopen("audio");
   }
 
   get isCamEnabled() {
@@ -111,17 +113,17 @@ export class Devices {
     this.#changed();
   }
 
-  /** Opens a device during a session and reports a failure through the callbacks. */
+  /** Opens a device during a session. If that fails, reports it through the callbacks and keeps the open one. */
   async #reopen(/** @type {Kind} */ kind) {
     try {
       await this.#open(kind);
       this.#changed();
     } catch (error) {
-      if (this.#chosen[kind] === "screen") {
-        this.#chosen[kind] = ""; // the person chose no window
-        return;
-      }
-      if (kind === "video") this.#on.video = false;
+      const open = this.#local[kind];
+      const failed = this.#chosen[kind];
+      this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
+      if (failed === "screen") return; // the person chose no window
+      if (kind === "video" && !open) this.#on.video = false;
       const sourceError = /** @type {Error} */ (error);
       const device = kind === "audio" ? "mic" : "cam";
       this.#callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
@@ -130,12 +132,19 @@ export class Devices {
 
   /** Replaces the open device with the chosen one. */
   async #open(/** @type {Kind} */ kind) {
+    const wanted = (this.#wanted[kind] = {});
+    const outdated = () => this.#wanted[kind] !== wanted;
     const id = this.#chosen[kind];
     const { mediaDevices } = navigator;
-    const stream =
+    const opening =
       id === "screen"
-        ? await mediaDevices.getDisplayMedia()
-        : await mediaDevices.getUserMedia({ [kind]: id ? { deviceId: { exact: id } } : true });
+        ? mediaDevices.getDisplayMedia()
+        : mediaDevices.getUserMedia({ [kind]: id ? { deviceId: { exact: id } } : true });
+    const stream = await opening.catch((error) => {
+      if (!outdated()) throw error;
+    });
+    if (!stream) return;
+    if (outdated()) return stream.getTracks().forEach((track) => track.stop());
     this.#close(kind);
     for (const track of stream.getTracks()) {
       if (kind === "audio") track.enabled = this.#on.audio;
@@ -152,6 +161,7 @@ export class Devices {
   }
 
   #close(/** @type {Kind} */ kind) {
+    this.#wanted[kind] = {};
     const track = this.#local[kind];
     if (!track) return;
     track.stop();

@@ -20,8 +20,8 @@ export function createTransport(chosen) {
   if (packageMediaManager) return new SmallWebRTCTransport();
   const devices = new Devices(chosen, () => {
     // With other media managers the package does not replace the track on the connection.
-    // @ts-ignore: the method is missing from its types
-    if (transport.state === "ready") void transport.addUserMedia();
+    // @ts-ignore: both are missing from its types
+    if (transport.pc) void transport.addUserMedia();
   });
   // The package's default media manager loads code from another host, and its other one has no camera.
   const mediaManager = /** @type {any} */ (devices);

@@ -16,6 +16,8 @@ export class Devices {
   /** @type {Record<Kind, string>} */
   #chosen;
   #on = { audio: true, video: false };
+  /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
+  #wanted = { audio: {}, video: {} };
   /** @type {import("@pipecat-ai/client-js").RTVIEventCallbacks} */
   #callbacks = {};
   #changed;
@@ -85,7 +87,7 @@ export class Devices {
 
   async updateMic(/** @type {string} */ id) {
     this.#chosen.audio = id;
-    if (this.#local.audio) await this.#reopen("audio");
+    await this.#reopen("audio");
   }
 
   get isCamEnabled() {
@@ -96,12 +98,14 @@ export class Devices {
 
   updateCam(/** @type {string} */ _id) {}
 
-  /** Opens a device during a session and reports a failure through the callbacks. */
+  /** Opens a device during a session. If that fails, reports it through the callbacks and keeps the open one. */
   async #reopen(/** @type {Kind} */ kind) {
     try {
       await this.#open(kind);
       this.#changed();
     } catch (error) {
+      const open = this.#local[kind];
+      this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
       const sourceError = /** @type {Error} */ (error);
       const device = kind === "audio" ? "mic" : "cam";
       this.#callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
@@ -110,9 +114,16 @@ export class Devices {
 
   /** Replaces the open device with the chosen one. */
   async #open(/** @type {Kind} */ kind) {
+    const wanted = (this.#wanted[kind] = {});
+    const outdated = () => this.#wanted[kind] !== wanted;
     const id = this.#chosen[kind];
     const { mediaDevices } = navigator;
-    const stream = await mediaDevices.getUserMedia({ [kind]: id ? { deviceId: { exact: id } } : true });
+    const opening = mediaDevices.getUserMedia({ [kind]: id ? { deviceId: { exact: id } } : true });
+    const stream = await opening.catch((error) => {
+      if (!outdated()) throw error;
+    });
+    if (!stream) return;
+    if (outdated()) return stream.getTracks().forEach((track) => track.stop());
     this.#close(kind);
     for (const track of stream.getTracks()) {
       if (kind === "audio") track.enabled = this.#on.audio;
@@ -129,6 +140,7 @@ export class Devices {
   }
 
   #close(/** @type {Kind} */ kind) {
+    this.#wanted[kind] = {};
     const track = this.#local[kind];
     if (!track) return;
     track.stop();

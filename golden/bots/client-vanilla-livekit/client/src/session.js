@@ -252,7 +252,13 @@ export class Session {
 
   async #findDevices() {
     const all = (await navigator.mediaDevices?.enumerateDevices()) ?? [];
-    this.#set({ devices: all.filter(({ deviceId, label }) => label && !aliases.includes(deviceId)) });
+    const devices = all.filter(({ deviceId, label }) => label && !aliases.includes(deviceId));
+    const { chosen } = this.state;
+    const there = (/** @type {string} */ id) => (devices.some(({ deviceId }) => deviceId === id) ? id : "");
+    this.#set({
+      devices,
+      chosen: { microphone: there(chosen.microphone), speaker: there(chosen.speaker), camera: there(chosen.camera) },
+    });
   }
 
   /** Measures a microphone, and notes whether anything comes from it. */
@@ -398,9 +404,12 @@ export class Session {
       onDeviceError: (error) => {
         const device = error.devices.includes("mic") ? "microphone" : "camera";
         const problem = deviceProblem(error.details?.sourceError ?? error, device);
+        // What was chosen before remains in use.
+        const used = this.state.client?.[device === "microphone" ? "selectedMic" : "selectedCam"];
+        const chosen = { ...this.state.chosen, [device]: used?.deviceId ?? "" };
         // Daily continues without a microphone, so the bot would hear nothing.
         if (device === "microphone" && this.state.status === "Connecting") attempt.abort(problem);
-        else this.#set({ problem });
+        else this.#set({ problem, chosen });
       },
       onError: ({ data }) => {
         const { fatal, error } = /** @type {import("@pipecat-ai/client-js").ErrorData} */ (data);
