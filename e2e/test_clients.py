@@ -50,6 +50,19 @@ ONLY_RELAYED = """
   };
 }
 """
+# A microphone that another program uses, which takes a moment to find out.
+IN_USE = """
+(label) => {
+  watched.opening = async ({ audio }) => {
+    const devices = await navigator.mediaDevices.enumerateDevices();
+    const inUse = devices.find((device) => device.label === label);
+    if (audio?.deviceId?.exact !== inUse.deviceId) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    throw new DOMException("In use", "NotReadableError");
+  };
+}
+"""
+SLOW = "() => { watched.opening = () => new Promise((resolve) => setTimeout(resolve, 500)) }"
 TYPED = "And what do you call the city on the river Seine?"
 
 
@@ -555,17 +568,30 @@ def test_a_person_connects_another_way(
             peers = await visit.page.evaluate("watched.peers.length")
             assert bool(peers) == (way == "livekit")
             await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
-            if way == "livekit":  # another microphone, where the recording begins anew
-                microphones = visit.page.get_by_role("combobox", name="Microphone")
-                await microphones.select_option(index=1)
+            # One microphone and at once another one, where the recording begins anew.
+            await visit.page.evaluate(IN_USE, MICROPHONES[0])
+            for label in MICROPHONES:
+                await visit.microphones.select_option(label)
+            await visit.listens_to(MICROPHONES[1])
             assert await visit.page.evaluate("watched.loudest") > 0.1
             await expect(visit.entries("You", QUESTION)).to_have_count(1, timeout=30_000)
             await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
             assert bot.errors() == []
 
+            in_use = visit.page.get_by_role("alert").filter(has_text="The microphone")
+            await expect(in_use).to_have_count(0)
+            await visit.microphones.select_option(MICROPHONES[0])
+            await visit.alert("The microphone cannot be used. Close other programs")
+            await visit.listens_to(MICROPHONES[1])
+
             await visit.button("Mute").click()
+            await visit.page.evaluate(SLOW)
+            opened = len(await visit.opened())
+            await visit.microphones.select_option(MICROPHONES[0])
             await visit.button("Disconnect").click()
             await visit.nothing_left_running()
+            await until(visit.opened, lambda now: len(now) > opened, "the slow one is open, late")
+            await visit.nothing_open("audio")
             await visit.no_alert()
             await expect(connection).to_be_enabled()
             await bot.sessions_end()

@@ -176,7 +176,7 @@ def recording(path: Path) -> Path:
 # button can be pressed, and how loud it showed the bot.
 _WATCH = """
 {
-  const watched = (window.watched = { peers: [], tracks: [], loudest: 0 });
+  const watched = (window.watched = { peers: [], tracks: [], contexts: [], loudest: 0 });
   watched.open = () => watched.peers.filter((peer) => peer.connectionState !== "closed");
   window.RTCPeerConnection = class extends RTCPeerConnection {
     constructor(...args) {
@@ -184,10 +184,17 @@ _WATCH = """
       watched.peers.push(this);
     }
   };
+  window.AudioContext = class extends AudioContext {
+    constructor(...args) {
+      super(...args);
+      watched.contexts.push(this);
+    }
+  };
   const media = window.MediaDevices?.prototype; // which an insecure page has not
   for (const name of media ? ["getUserMedia", "getDisplayMedia"] : []) {
     const open = media[name];
     media[name] = async function (...args) {
+      await watched.opening?.(...args); // for a test to hold or refuse it
       const stream = await open.apply(this, args);
       watched.tracks.push(...stream.getTracks());
       return stream;
@@ -343,14 +350,16 @@ class Visit:
         )
 
     async def nothing_left_running(self) -> None:
-        """Wait until the page is not connected and holds no microphone, camera or connection."""
+        """Wait until the page holds no connection, no microphone or camera, and no sound."""
         await expect(self.status).to_have_text("Not connected", timeout=20_000)
         await self.nothing_open("audio")
         await self.nothing_open("video")
-        states = "watched.peers.map((peer) => peer.connectionState)"
-        await until(
-            lambda: self.page.evaluate(states), lambda s: set(s) <= {"closed"}, "no connection"
-        )
+        for states in ("peers.map((p) => p.connectionState)", "contexts.map((c) => c.state)"):
+            await until(
+                lambda states=states: self.page.evaluate(f"watched.{states}"),
+                lambda s: set(s) <= {"closed"},
+                f"all closed: {states}",
+            )
 
     async def measured(
         self, holds: Callable[[dict[str, float]], object], what: str

@@ -19,7 +19,7 @@ export class Devices {
   /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
   #wanted = { audio: {}, video: {} };
   /** @type {import("@pipecat-ai/client-js").RTVIEventCallbacks} */
-  #callbacks = {};
+  callbacks = {};
   #changed;
   supportsScreenShare = false;
   isSharingScreen = false;
@@ -36,7 +36,7 @@ export class Devices {
   }
 
   setClientOptions(/** @type {import("@pipecat-ai/client-js").PipecatClientOptions} */ options) {
-    this.#callbacks = options.callbacks ?? {};
+    this.callbacks = options.callbacks ?? {};
     this.#on = { audio: options.enableMic ?? true, video: options.enableCam ?? false };
   }
 
@@ -126,7 +126,7 @@ export class Devices {
       if (kind === "video" && !open) this.#on.video = false;
       const sourceError = /** @type {Error} */ (error);
       const device = kind === "audio" ? "mic" : "cam";
-      this.#callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
+      this.callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
     }
   }
 
@@ -155,8 +155,8 @@ export class Devices {
         void this.#renew(kind);
       });
       // Otherwise the client opens the device again when it connects.
-      this.#callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
-      this.#callbacks.onTrackStarted?.(track, me);
+      this.callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
+      this.callbacks.onTrackStarted?.(track, me);
     }
   }
 
@@ -166,6 +166,6 @@ export class Devices {
     if (!track) return;
     track.stop();
     delete this.#local[kind];
-    this.#callbacks.onTrackStopped?.(track, me);
+    this.callbacks.onTrackStopped?.(track, me);
   }
 }

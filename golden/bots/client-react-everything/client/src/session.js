@@ -326,7 +326,6 @@ export class Session {
         break;
       case "bot-stopped-speaking":
         change.botSpeaks = false;
-        this.botLevel.report(0); // no more audio to measure
     }
     clearTimeout(this.#thinking);
     if (change.botThinks) this.#thinking = setTimeout(() => this.#set({ botThinks: false }), forgotten);
@@ -409,7 +408,6 @@ export class Session {
         if (track === botVideo) this.#set({ botVideo: undefined });
         if (track === ownVideo) this.#set({ ownVideo: undefined, sharing: false });
       },
-      onRemoteAudioLevel: (level) => this.botLevel.report(level),
       onDeviceError: (error) => {
         const device = error.devices.includes("mic") ? "microphone" : "camera";
         const problem = deviceProblem(error.details?.sourceError ?? error, device);

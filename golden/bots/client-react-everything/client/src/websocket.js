@@ -1,6 +1,6 @@
 // @ts-check
-import { WavMediaManager, WebSocketTransport } from "@pipecat-ai/websocket-transport";
-import { deviceOf } from "./connection.js";
+import { WebSocketTransport } from "@pipecat-ai/websocket-transport";
+import { Devices } from "./devices.js";
 import { webSocketUrl } from "./settings.js";
 
 export const request = { transport: "websocket" };
@@ -12,57 +12,84 @@ export const parameters = (answer, startUrl) => ({
 });
 
 /** @type {import("./connection.js").Connection["createTransport"]} */
-export const createTransport = (chosen) => new WebSocketTransport({ mediaManager: new Sound(chosen) });
+export function createTransport(chosen) {
+  const sound = new Sound(chosen, () => sound.record());
+  // The package's default media manager loads code from another host. Its other one ignores a microphone that fails.
+  const mediaManager = /** @type {any} */ (sound);
+  return new WebSocketTransport({ mediaManager });
+}
 
-/** Microphone and speaker. The package's default manager loads code from another host. */
-class Sound extends WavMediaManager {
-  /** @type {import("./connection.js").Chosen} */
-  #chosen;
-  /** @type {Promise<void> | undefined} */
-  #closing;
+/** Samples per second of what the bot hears and says. */
+const rates = { input: 16000, output: 24000 };
 
-  /** @param {import("./connection.js").Chosen} chosen */
-  constructor(chosen) {
-    super(512, 16000); // chunk size in samples and sample rate of what the transport sends
-    this.#chosen = chosen;
+/** Seconds by which the bot's voice is late, so that it has no gaps. */
+const delay = 0.05;
+
+/** The microphone and the bot's voice, as samples. */
+class Sound extends Devices {
+  /** @type {AudioContext | undefined} */
+  #input;
+  /** @type {AudioContext | undefined} */
+  #output;
+  /** @type {AudioNode | undefined} */
+  #recorder;
+  /** @type {MediaStreamAudioSourceNode | undefined} */
+  #source;
+  /** @type {MediaStreamAudioDestinationNode | undefined} */
+  #voice;
+  /** When all that the bot said so far will have been played. */
+  #end = 0;
+  /** @type {(samples: ArrayBuffer) => void} */
+  #send = () => {};
+
+  setUserAudioCallback(/** @type {(samples: ArrayBuffer) => void} */ send) {
+    this.#send = send;
   }
 
-  /** @throws {DOMException} from getUserMedia, if no microphone is available */
-  async initialize() {
-    // The package swallows the error.
-    const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
-    try {
-      await super.initialize();
-      if (this.#chosen.microphone) await this.updateMic(this.#chosen.microphone);
-      if (this.#chosen.speaker) this.updateSpeaker(this.#chosen.speaker);
-      // Otherwise the client opens the microphone again when it connects.
-      for (const track of stream.getTracks()) this._callbacks.onMicUpdated?.(deviceOf(track));
-    } finally {
-      for (const track of stream.getTracks()) track.stop();
+  async connect() {
+    await super.connect();
+    this.#output = new AudioContext({ sampleRate: rates.output });
+    this.#voice = this.#output.createMediaStreamDestination();
+    for (const track of this.#voice.stream.getTracks()) {
+      this.callbacks.onTrackStarted?.(track, { id: "bot", name: "Bot", local: false });
     }
+
+    this.#input = new AudioContext({ sampleRate: rates.input });
+    await this.#input.audioWorklet.addModule("/recorder.js");
+    const recorder = new AudioWorkletNode(this.#input, "recorder", { channelCount: 1, channelCountMode: "explicit" });
+    recorder.port.addEventListener("message", ({ data }) => this.#send(data));
+    recorder.port.start();
+    recorder.connect(this.#input.destination); // it is silent, but would not run otherwise
+    this.#recorder = recorder;
+    this.record();
   }
 
-  /** The page and the package may both close it; twice is an error of the package. */
-  disconnect() {
-    return (this.#closing ??= super.disconnect());
+  /** Sends what the open microphone hears. */
+  record() {
+    this.#source?.disconnect();
+    const { audio } = this.tracks().local;
+    if (!this.#input || !this.#recorder || !audio) return;
+    this.#source = this.#input.createMediaStreamSource(new MediaStream([audio]));
+    this.#source.connect(this.#recorder);
   }
 
-  async enableMic(/** @type {boolean} */ on) {
-    // The package treats pausing before recording starts as an error.
-    await super.enableMic(on).catch(() => {});
+  /** Plays the next samples of the bot. */
+  bufferBotAudio(/** @type {Int16Array} */ samples) {
+    if (!this.#output || !this.#voice) return;
+    const buffer = this.#output.createBuffer(1, samples.length, rates.output);
+    buffer.copyToChannel(Float32Array.from(samples, (sample) => sample / 32768), 0);
+    const source = new AudioBufferSourceNode(this.#output, { buffer });
+    source.connect(this.#voice);
+    if (this.#end < this.#output.currentTime) this.#end = this.#output.currentTime + delay;
+    source.start(this.#end);
+    this.#end += buffer.duration;
   }
 
-  updateSpeaker(/** @type {string} */ id) {
-    // @ts-ignore: the package's player can do it, and its manager does not pass it on
-    this._wavStreamPlayer.updateSpeaker?.(id || "default");
-  }
-
-  /** There is no track to measure, so measure the audio as it arrives. */
-  bufferBotAudio(/** @type {ArrayBuffer | Int16Array} */ data, /** @type {string | undefined} */ id) {
-    const samples = new Int16Array(data);
-    let power = 0;
-    for (const sample of samples) power += (sample / 32768) ** 2;
-    this._callbacks.onRemoteAudioLevel?.(Math.sqrt(power / samples.length), { id: "bot", name: "bot", local: false });
-    return super.bufferBotAudio(data, id);
+  /** The page and the package may both call it. */
+  async disconnect() {
+    await super.disconnect();
+    const contexts = [this.#input, this.#output];
+    this.#input = this.#output = undefined;
+    for (const context of contexts) await context?.close();
   }
 }

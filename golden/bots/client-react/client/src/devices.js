@@ -19,7 +19,7 @@ export class Devices {
   /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
   #wanted = { audio: {}, video: {} };
   /** @type {import("@pipecat-ai/client-js").RTVIEventCallbacks} */
-  #callbacks = {};
+  callbacks = {};
   #changed;
   supportsScreenShare = false;
   isSharingScreen = false;
@@ -36,7 +36,7 @@ export class Devices {
   }
 
   setClientOptions(/** @type {import("@pipecat-ai/client-js").PipecatClientOptions} */ options) {
-    this.#callbacks = options.callbacks ?? {};
+    this.callbacks = options.callbacks ?? {};
     this.#on = { audio: options.enableMic ?? true, video: options.enableCam ?? false };
   }
 
@@ -108,7 +108,7 @@ export class Devices {
       this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
       const sourceError = /** @type {Error} */ (error);
       const device = kind === "audio" ? "mic" : "cam";
-      this.#callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
+      this.callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
     }
   }
 
@@ -134,8 +134,8 @@ export class Devices {
         void this.#reopen(kind);
       });
       // Otherwise the client opens the device again when it connects.
-      this.#callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
-      this.#callbacks.onTrackStarted?.(track, me);
+      this.callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
+      this.callbacks.onTrackStarted?.(track, me);
     }
   }
 
@@ -145,6 +145,6 @@ export class Devices {
     if (!track) return;
     track.stop();
     delete this.#local[kind];
-    this.#callbacks.onTrackStopped?.(track, me);
+    this.callbacks.onTrackStopped?.(track, me);
   }
 }

@@ -1,14 +1,12 @@
 // @ts-check
 
-/** How loud something is: a track that is measured, or what a transport reports. */
+/** How loud a track is. */
 export class Level {
   /** @type {AudioContext | undefined} */
   #context;
   /** @type {AnalyserNode | undefined} */
   #analyser;
   #samples = new Float32Array(2048);
-  /** Root mean square of the samples; speech is about 0.1. */
-  #reported = 0;
 
   /** @param {MediaStreamTrack} track - to be measured until stop */
   listen(track) {
@@ -18,19 +16,14 @@ export class Level {
     this.#context.createMediaStreamSource(new MediaStream([track])).connect(this.#analyser);
   }
 
-  report(/** @type {number} */ level) {
-    this.#reported = level;
-  }
-
   stop() {
     void this.#context?.close();
     this.#context = this.#analyser = undefined;
-    this.#reported = 0;
   }
 
-  /** Root mean square, 0 to 1. */
+  /** Root mean square of the samples, 0 to 1; speech is about 0.1. */
   get now() {
-    if (!this.#analyser) return this.#reported;
+    if (!this.#analyser) return 0;
     this.#analyser.getFloatTimeDomainData(this.#samples);
     return Math.sqrt(this.#samples.reduce((sum, sample) => sum + sample ** 2, 0) / this.#samples.length);
   }
