@@ -5,7 +5,7 @@ process.env.NEXT_TELEMETRY_DISABLED = "1";
 
 const config: NextConfig = {
   reactStrictMode: true,
-  devIndicators: { position: "top-right" }, // elsewhere it covers buttons on a narrow page
+  devIndicators: false, // the badge covers part of a narrow page; errors are shown without it
 };
 
 export default config;
