@@ -650,3 +650,18 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 }
+
+// What bot.py says to check if a service does not work.
+func TestKeysToCheck(t *testing.T) {
+	cat := newCatalog()
+	for _, c := range []struct{ kind, name, want string }{
+		{kindSTT, "deepgram", "DEEPGRAM_API_KEY"},
+		{kindLLM, "bedrock", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
+		{kindTTS, "google", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"},
+		{kindLLM, "ollama", "its settings"},
+	} {
+		if got := cat.find(c.kind, c.name).Keys(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -12,19 +12,22 @@ import (
 // so that a sentence in bot.py holds them.
 func (p *provider) Keys() string {
 	var required, optional []string
+	between := " and "
 	for _, v := range p.env {
 		switch {
 		case v.kind == "secret" && v.required:
 			required = append(required, v.name)
-		case v.kind == "secret" || v.kind == "path":
+		case v.kind == "secret":
 			optional = append(optional, v.name)
+		case v.kind == "path": // a file in place of a secret, or of a model
+			optional, between = append(optional, v.name), " or "
 		}
 	}
 	switch {
 	case len(required) > 0:
 		return strings.Join(required[:min(2, len(required))], " and ")
 	case len(optional) > 0:
-		return strings.Join(optional[:min(2, len(optional))], " or ")
+		return strings.Join(optional[:min(2, len(optional))], between)
 	}
 	return "its settings" // of a local model, for example
 }
