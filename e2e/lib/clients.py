@@ -1,8 +1,8 @@
 """Web clients of generated projects: built as their owner would, and visited with a real browser.
 
 `built` makes a project with a client, commits it, clones it, and installs and builds the clone.
-`Client.served` serves what was built, `Chromium` opens browsers, and a `Visit` is one page in one
-of them: what a person sees there, and what the browser itself says of sound and connections.
+`Client.served` serves what was built, a `Visitor` has a browser, and a `Visit` is one page in
+it: what a person sees there, and what the browser itself says of sound and connections.
 """
 
 import asyncio
@@ -156,19 +156,20 @@ async def _build_offline(client: Client) -> None:
     assert names.asked == set(), f"building asked for {names.asked}"
 
 
-def recording(path: Path) -> Path:
-    """What the browser takes for a microphone: the question, and low beeps before and after.
+def beeps(seconds: float) -> bytes:
+    """Low beeps, which nobody takes for speech."""
+    at = np.arange(seconds * RATE) / RATE
+    tone = np.where(at % 0.4 < 0.2, 600 * np.sin(2 * np.pi * 440 * at), 0)
+    return tone.astype(np.int16).tobytes()
 
-    The beeps are for measuring: nobody takes them for speech.
-    """
-    at = np.arange(90 * RATE) / RATE
-    beeps = np.where(at % 0.4 < 0.2, 600 * np.sin(2 * np.pi * 440 * at), 0).astype(np.int16)
+
+def recording(path: Path) -> Path:
+    """What the browser takes for a microphone: the question, and beeps to measure around it."""
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(RATE)
-        file.writeframes(beeps[: QUIET * RATE].tobytes())
-        file.writeframes(speech.speak(QUESTION, RATE) + bytes(4 * RATE) + beeps.tobytes())
+        file.writeframes(beeps(QUIET) + speech.speak(QUESTION, RATE) + bytes(4 * RATE) + beeps(90))
     return path
 
 
@@ -506,8 +507,8 @@ async def until(
 
 
 @dataclass
-class Chromium:
-    """A browser whose microphone is a recording."""
+class Visitor:
+    """Somebody with a browser."""
 
     browser: Browser
 
@@ -551,7 +552,7 @@ class Chromium:
 
 
 @contextlib.asynccontextmanager
-async def chromium(microphone: Path, *flags: str) -> AsyncIterator[Chromium]:
+async def chromium(microphone: Path, *flags: str) -> AsyncIterator[Visitor]:
     """Debian's Chromium, headless, whose microphone plays the recording once for each opening."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
@@ -576,6 +577,6 @@ async def chromium(microphone: Path, *flags: str) -> AsyncIterator[Chromium]:
             ],
         )
         try:
-            yield Chromium(browser)
+            yield Visitor(browser)
         finally:
             await browser.close()
