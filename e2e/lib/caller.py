@@ -18,6 +18,7 @@ class Caller:
     """The person. `messages` and `heard` (PCM at `EAR` Hz) hold all that came so far."""
 
     rate: int  # of the microphone, which sends what is put into `pcm`, and silence
+    tempos: tuple[float, ...] = (1.0,)  # of speech that they understand
 
     def __init__(self) -> None:
         self.pcm = bytearray()
@@ -75,7 +76,8 @@ class Caller:
         deadline = loop.time() + timeout
         while loop.time() < deadline:
             # In a thread: the ear takes tens of milliseconds, and the microphone must not stutter.
-            if await asyncio.to_thread(speech.hear, bytes(self.heard), EAR, [sentence]):
+            pcm = bytes(self.heard)
+            if await asyncio.to_thread(speech.hear, pcm, EAR, [sentence], self.tempos):
                 return
             await asyncio.sleep(0.3)
         raise AssertionError(

@@ -40,6 +40,7 @@ class Person(Caller):
     """Somebody with those microphones, who hears what is played where they are `listening`."""
 
     rate = RATE
+    tempos = speech.STRETCHED
 
     def __init__(self, server: str) -> None:
         super().__init__()

@@ -54,7 +54,7 @@ class Deepgram(WebSocketService):
         kind = message.get("type")
         if kind == "Finalize":
             pcm = bytes(session.audio)
-            heard = " ".join(speech.hear(pcm, session.rate, self.sentences))
+            heard = " ".join(speech.hear(pcm, session.rate, self.sentences, speech.STRETCHED))
             if heard:
                 session.audio.clear()
             self.note("finalize", heard=heard, bytes=len(pcm), loudness=speech.loudness(pcm))

@@ -19,9 +19,9 @@ FRAME = 320  # 20 ms at EAR_RATE
 # Likeness, at most 1. A sentence that was said comes to 0.9 and more, through Opus too; one that
 # was not comes to some 0.4.
 SURE = 0.7
-# Over WebRTC a pause is followed by speech that is faster or slower, until the receiver has caught
-# up. test_lengths.py has the rest: one second is one second.
-TEMPOS = (1.0, 0.9, 0.95, 1.05, 1.1)
+# What a receiver of WebRTC does to speech: after a pause it is faster or slower, until the
+# receiver has caught up.
+STRETCHED = (1.0, 0.9, 0.95, 1.05, 1.1)
 
 _lock = threading.Lock()
 _Callback = ctypes.CFUNCTYPE(
@@ -113,12 +113,14 @@ def _places(heard: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray[
     return np.einsum("ijk,kj->i", centred, template) / np.maximum(norm, 1e-6)
 
 
-def hear(pcm: bytes, rate: int, sentences: list[str]) -> list[str]:
-    """Which of `sentences` were spoken, in the order in which they were."""
+def hear(
+    pcm: bytes, rate: int, sentences: list[str], tempos: tuple[float, ...] = (1.0,)
+) -> list[str]:
+    """Which of `sentences` were spoken at one of the tempos, in the order in which they were."""
     heard = _bands(pcm, rate)
     found: list[tuple[int, str]] = []
     for sentence in sentences:
-        places = [_places(heard, _trimmed(sentence, tempo)) for tempo in TEMPOS]
+        places = [_places(heard, _trimmed(sentence, tempo)) for tempo in tempos]
         likeness = max(places, key=lambda place: place.max(initial=0))
         if likeness.max(initial=0) >= SURE:
             found.append((int(likeness.argmax()), sentence))
