@@ -342,13 +342,10 @@ async def ask(visit: Visit, one: Person, microphone: str, speaker: str) -> None:
                     raise
 
 
-@pytest.mark.parametrize(
-    ("client", "way"),
-    list(zip(KINDS, WAYS, strict=True)),
-    indirect=["client"],
-    ids=lambda it: it if isinstance(it, str) else it.name,
-)
-def test_a_person_talks_with_the_bot_in_firefox(client: Client, way: str) -> None:
+def test_a_person_talks_with_the_bot_in_firefox(client: Client) -> None:
+    # Each client in another way: the code for it is the same in all of them.
+    way = dict(zip(KINDS, WAYS, strict=True))[client.kind]
+
     async def main() -> None:
         port = bots.free_port()
         async with (
