@@ -12,7 +12,7 @@
 # env: LIVEKIT_URL required url library: the LiveKit server, as the bot and browsers reach it, wss://...
 # env: LIVEKIT_API_KEY required id library: API key
 # env: LIVEKIT_API_SECRET required secret library: API secret
-# env: LIVEKIT_ROOM_NAME optional id library: one room for all sessions, where each bot hears everybody; unset: one for each
+# env: LIVEKIT_ROOM_NAME optional id library: one room for all sessions; unset: one for each
 # host: {LIVEKIT_URL}: signals
 # host: {LIVEKIT_URL}:50000-60000/udp: media
 # host: {LIVEKIT_URL}:7881: media that cannot go over UDP
