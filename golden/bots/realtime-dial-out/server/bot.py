@@ -12,6 +12,8 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import re
 import sys
+import time
+from collections import deque
 
 from dotenv import dotenv_values, load_dotenv
 from loguru import logger
@@ -85,15 +87,15 @@ async def run_bot(
     services = {
         llm.name: ("AWS Nova Sonic", "AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID"),
     }
-    errors = 0  # of the model
+    errors: deque[float] = deque(maxlen=25)  # when the model failed
 
     @worker.event_handler("on_pipeline_error")
     async def on_pipeline_error(worker, error: ErrorFrame):
-        nonlocal errors
         failed = error.processor
         if failed is llm and llm.is_usable:
-            errors += 1
-            if errors == 25:  # each piece of audio fails once the connection is lost
+            errors.append(time.monotonic())
+            # Each piece of audio fails once the connection is lost.
+            if len(errors) == errors.maxlen and errors[-1] - errors[0] < 10:
                 await llm.push_error("too many errors", force_treat_as_permanent=True)
                 return
         if not failed or failed.is_usable or failed.name not in services:

@@ -14,6 +14,8 @@ import asyncio
 import contextlib
 import re
 import sys
+import time
+from collections import deque
 from typing import Any
 
 from dotenv import dotenv_values, load_dotenv
@@ -106,17 +108,17 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     services = {
         llm.name: ("OpenAI Realtime", "OPENAI_API_KEY"),
     }
-    errors = 0  # of the model
+    errors: deque[float] = deque(maxlen=25)  # when the model failed
     problems: list[str] = []
     page_ready = asyncio.Event()
 
     @worker.event_handler("on_pipeline_error")
     async def on_pipeline_error(worker, error: ErrorFrame):
-        nonlocal errors
         failed = error.processor
         if failed is llm and llm.is_usable:
-            errors += 1
-            if errors == 25:  # each piece of audio fails once the connection is lost
+            errors.append(time.monotonic())
+            # Each piece of audio fails once the connection is lost.
+            if len(errors) == errors.maxlen and errors[-1] - errors[0] < 10:
                 await llm.push_error("too many errors", force_treat_as_permanent=True)
                 return
         if not failed or failed.is_usable or failed.name not in services:
