@@ -155,6 +155,7 @@ func FuzzKeys(f *testing.F) {
 	video, realtime := serviceMenu(kindVideo).choices, serviceMenu(kindRealtime).choices
 	f.Fuzz(func(t *testing.T, keys []byte, width, height int, kind uint8) {
 		width, height = 1+abs(width)%200, 1+abs(height)%100
+		keys = keys[:min(len(keys), 1000)] // each draws all that was typed; Go ends an input after 10 s
 		q := []widget{
 			&menu{ask: "Video avatar", choices: video},
 			&lineQuestion{ask: "Directory", fallback: "x", check: func(s string) (string, bool) { return s, len(s)%2 == 0 }},

@@ -169,8 +169,11 @@ func wrap(s string, width int) (lines []string) {
 	if width <= len(indent) {
 		indent = ""
 	}
-	for Width(s) > width {
+	for {
 		end := len(Cut(s, width))
+		if end == len(s) {
+			return append(lines, s)
+		}
 		if strings.TrimSpace(s[:end]) == "" { // a letter wider than the rest of the line
 			end = len(s) - len(strings.TrimLeft(s, " "))
 			_, size := utf8.DecodeRuneInString(s[end:])
@@ -186,5 +189,4 @@ func wrap(s string, width int) (lines []string) {
 		}
 		s = indent + rest
 	}
-	return append(lines, s)
 }
