@@ -224,11 +224,16 @@ func (inv *invocation) values(cat *catalog, name, typed string) (out []suggestio
 		}
 		return out
 	}
+	if name == "describe-options" {
+		for _, kind := range append([]string{kindTransport}, serviceKinds...) {
+			out = append(out, suggestion{Word: kind})
+		}
+	}
 	for _, l := range optionLines(inv.cmd.page()) {
 		what := map[string]string{"FILE": anyFile, "DIR": anyDir}[l.Value]
 		if slices.Contains(l.Names, dashed(name)) && what != "" {
 			return []suggestion{{Word: what}}
 		}
 	}
-	return nil
+	return out
 }

@@ -16,6 +16,7 @@ func TestCompletion(t *testing.T) {
 		"init --stt deepgram", "init --stt stt_a", "init -t rtc", "init --client-framework ", "init --name ", "init --config ",
 		"init -- ", "inti ", "cloud secrets set set --file ", "cloud secrets set set --file=", "cloud secrets set set --wait",
 		"cloud secrets list --region ", "cloud secrets list ", "completion ", "version ",
+		"schema cl", "schema config ", "init --describe-options=", "init --describe-options ",
 	} {
 		words := strings.Split(typed, " ")
 		r := vbot(t, t.TempDir(), append([]string{"completion", "words", "--"}, words...)...)

@@ -55,12 +55,12 @@ func schemas(root *command) []shape {
 
 func setupSchema(inv *invocation) runFunc {
 	inv.catalogFlag()
+	all, list := schemas(inv.root), schemaList{[]string{}}
+	for _, s := range all {
+		list.Schemas = append(list.Schemas, s.name)
+	}
+	inv.cmd.first = list.Schemas
 	return func(_ context.Context, a *app, inv *invocation, args []string) error {
-		all := schemas(inv.root)
-		list := schemaList{[]string{}}
-		for _, s := range all {
-			list.Schemas = append(list.Schemas, s.name)
-		}
 		switch {
 		case len(args) == 0 && inv.json:
 			return writeJSON(a.stdout, list)
