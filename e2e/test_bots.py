@@ -266,23 +266,79 @@ class Overloaded(OpenAI):
         return await super().handle(request)
 
 
-def test_a_bot_whose_model_fails_is_not_silent(socketed: bots.Project) -> None:
-    """It apologizes, and the conversation goes on."""
+@pytest.fixture(scope="module")
+def hurried(socketed: bots.Project) -> bots.Project:
+    """Beside its bot.py it has hurried.py, which waits 4 seconds for an answer."""
+    whole = (socketed.server / "bot.py").read_text()
+    text, changed = re.subn("(?m)^PATIENCE = .*$", "PATIENCE = 4", whole)
+    assert changed == 1
+    (socketed.server / "hurried.py").write_text(text)
     socketed.write_env(**KEYS)
-    [apology] = re.findall('(?m)^APOLOGY = "(.*)"$', (socketed.server / "bot.py").read_text())
+    return socketed
+
+
+def apology(project: bots.Project) -> str:
+    """How the sentence begins that the bot says if its language model fails."""
+    [words] = re.findall('(?m)^APOLOGY = "([^.]*)', (project.server / "bot.py").read_text())
+    return str(words)
+
+
+def test_a_bot_whose_model_fails_is_not_silent(hurried: bots.Project) -> None:
+    """It apologizes once, and the conversation goes on."""
 
     async def conversation() -> None:
         listening, _, speaking = stand_ins().services
         thinking = Overloaded(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
         async with StandIns(listening, thinking, speaking) as services:
-            async with socketed.bot(services.env) as bot:
+            async with hurried.bot(services.env, script="hurried.py") as bot:
                 async with socket_clients.call(WebSocketCaller, bot.url) as caller:
                     await caller.ready()
-                    await caller.hear(apology.split(". ")[0])
+                    await caller.hear(apology(hurried))
+                    await asyncio.sleep(4)
                     await caller.say(QUESTION)
                     await caller.hear(ANSWER)
                 errors = [line for line in bot.errors() if "overloaded" not in line]
                 assert errors == []
+
+    network.run(conversation)
+
+
+class Silent(OpenAI):
+    """OpenAI on another bad day: a request to greet is never answered."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if (await request.json())["messages"][-1]["role"] == "developer":
+            await asyncio.sleep(3600)
+        return await super().handle(request)
+
+
+def test_a_bot_whose_model_says_nothing_is_not_silent(hurried: bots.Project) -> None:
+    """Neither where no answer comes nor where it is empty; and the conversation goes on."""
+
+    async def conversation() -> None:
+        answers = {QUESTION: ""}
+        listening, _, speaking = stand_ins().services
+        thinking = Silent(KEYS["OPENAI_API_KEY"], GREETING, answers)
+        async with StandIns(listening, thinking, speaking) as services:
+
+            def apologies() -> int:
+                asked = services.requests("cartesia", "speak")
+                return sum(apology(hurried) in said["transcript"] for said in asked)
+
+            async with hurried.bot(services.env, script="hurried.py") as bot:
+                async with socket_clients.call(WebSocketCaller, bot.url) as caller:
+                    await caller.ready()
+                    await caller.hear(apology(hurried))
+                    await caller.say(QUESTION)
+                    await until(lambda: apologies() == 2, 20)
+                    assert apologies() == 2
+                    answers[QUESTION] = ANSWER
+                    await caller.say(QUESTION)
+                    await caller.hear(ANSWER)
+                await bot.sessions_end()
+                assert ["has not answered for 4 seconds" in line for line in bot.errors()] == [
+                    True
+                ] * 2
 
     network.run(conversation)
 

@@ -20,10 +20,14 @@ from dotenv import dotenv_values, load_dotenv
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import (
+    CancelFrame,
     EndFrame,
     ErrorFrame,
     Frame,
+    FunctionCallsStartedFrame,
+    InterruptionFrame,
     LLMRunFrame,
+    LLMTextFrame,
     TTSSpeakFrame,
     UserImageRequestFrame,
 )
@@ -56,8 +60,9 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# What it says if the language model gives no answer.
+# What it says if the language model fails, or gives no answer for PATIENCE seconds.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
+PATIENCE = 15
 
 
 def if_set(**variables: str) -> dict[str, Any]:
@@ -140,6 +145,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         llm.name: ("OpenAI", "OPENAI_API_KEY"),
         tts.name: ("Cartesia", "CARTESIA_API_KEY"),
     }
+    answered = asyncio.Event()
     problems: list[str] = []
     page_ready = asyncio.Event()
 
@@ -147,6 +153,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if failed is llm and llm.is_usable and error.category != ErrorCategory.APPLICATION:
+            answered.set()
             await worker.queue_frames([TTSSpeakFrame(APOLOGY)])
         if not failed or failed.is_usable or failed.name not in services:
             return  # temporary, or already reported
@@ -167,6 +174,24 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
             reason = ErrorData(error=" ".join(problems), fatal=True)
             await rtvi.push_transport_message(Error(data=reason))
 
+    # What ends the wait for an answer. The model may be silent without an error.
+    ends = (LLMTextFrame, FunctionCallsStartedFrame, InterruptionFrame, EndFrame, CancelFrame)
+
+    @llm.event_handler("on_after_push_frame")
+    async def on_model_frame(model, frame: Frame):
+        if isinstance(frame, ends):
+            answered.set()
+
+    async def await_answer(*_: Any) -> None:
+        answered.clear()
+        try:
+            await asyncio.wait_for(answered.wait(), PATIENCE)
+        except TimeoutError:
+            logger.error(f"OpenAI has not answered for {PATIENCE} seconds.")
+            await tts.queue_frame(TTSSpeakFrame(APOLOGY))  # the model keeps others waiting
+
+    user_aggregator.add_event_handler("on_user_turn_message_added", await_answer)
+
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
         page_ready.set()
@@ -175,6 +200,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
         await worker.queue_frames([LLMRunFrame()])
+        await await_answer()
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):

@@ -31,7 +31,10 @@ from pipecat.frames.frames import (
     EndFrame,
     ErrorFrame,
     Frame,
+    FunctionCallsStartedFrame,
+    InterruptionFrame,
     LLMRunFrame,
+    LLMTextFrame,
     OutputImageRawFrame,
     TTSSpeakFrame,
     UserImageRequestFrame,
@@ -72,8 +75,9 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# What it says if the language model gives no answer.
+# What it says if the language model fails, or gives no answer for PATIENCE seconds.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
+PATIENCE = 15
 
 
 def if_set(**variables: str) -> dict[str, Any]:
@@ -200,6 +204,7 @@ async def run_bot(
         tts.name: ("Cartesia", "CARTESIA_API_KEY"),
         video.name: ("HeyGen", "HEYGEN_API_KEY"),
     }
+    answered = asyncio.Event()
     problems: list[str] = []
     page_ready = asyncio.Event()
 
@@ -207,6 +212,7 @@ async def run_bot(
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if failed is llm and llm.is_usable and error.category != ErrorCategory.APPLICATION:
+            answered.set()
             await worker.queue_frames([TTSSpeakFrame(APOLOGY)])
         if not failed or failed.is_usable or failed.name not in services:
             return  # temporary, or already reported
@@ -227,6 +233,24 @@ async def run_bot(
             reason = ErrorData(error=" ".join(problems), fatal=True)
             await rtvi.push_transport_message(Error(data=reason))
 
+    # What ends the wait for an answer. The model may be silent without an error.
+    ends = (LLMTextFrame, FunctionCallsStartedFrame, InterruptionFrame, EndFrame, CancelFrame)
+
+    @llm.event_handler("on_after_push_frame")
+    async def on_model_frame(model, frame: Frame):
+        if isinstance(frame, ends):
+            answered.set()
+
+    async def await_answer(*_: Any) -> None:
+        answered.clear()
+        try:
+            await asyncio.wait_for(answered.wait(), PATIENCE)
+        except TimeoutError:
+            logger.error(f"OpenAI has not answered for {PATIENCE} seconds.")
+            await tts.queue_frame(TTSSpeakFrame(APOLOGY))  # the model keeps others waiting
+
+    user_aggregator.add_event_handler("on_user_turn_message_added", await_answer)
+
     started = asyncio.Event()
 
     @video.event_handler("on_after_push_frame")
@@ -242,6 +266,7 @@ async def run_bot(
             {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
         )
         await worker.queue_frames([LLMRunFrame()])
+        await await_answer()
         # An avatar may fail without an error. Do not leave the person in silence.
         try:
             await asyncio.wait_for(started.wait(), 20)

@@ -10,6 +10,7 @@ import os
 # Turn off the telemetry of ONNX Runtime, before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
+import asyncio
 import re
 import sys
 from typing import Any
@@ -17,7 +18,16 @@ from typing import Any
 from dotenv import dotenv_values, load_dotenv
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
-from pipecat.frames.frames import ErrorFrame, TTSSpeakFrame
+from pipecat.frames.frames import (
+    CancelFrame,
+    EndFrame,
+    ErrorFrame,
+    Frame,
+    FunctionCallsStartedFrame,
+    InterruptionFrame,
+    LLMTextFrame,
+    TTSSpeakFrame,
+)
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -45,8 +55,9 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# What it says if the language model gives no answer.
+# What it says if the language model fails, or gives no answer for PATIENCE seconds.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
+PATIENCE = 15
 
 MAX_ATTEMPTS = 3  # to reach the person
 
@@ -115,11 +126,13 @@ async def run_bot(
         llm.name: ("OpenAI", "OPENAI_API_KEY"),
         tts.name: ("Cartesia", "CARTESIA_API_KEY"),
     }
+    answered = asyncio.Event()
 
     @worker.event_handler("on_pipeline_error")
     async def on_pipeline_error(worker, error: ErrorFrame):
         failed = error.processor
         if failed is llm and llm.is_usable and error.category != ErrorCategory.APPLICATION:
+            answered.set()
             await worker.queue_frames([TTSSpeakFrame(APOLOGY)])
         if not failed or failed.is_usable or failed.name not in services:
             return  # temporary, or already reported
@@ -129,6 +142,24 @@ async def run_bot(
         problem = f"{label} {what}. Check {variables} in server/.env"
         problem += ", then start the bot again." if refused else ", the network and the log."
         logger.error(problem)
+
+    # What ends the wait for an answer. The model may be silent without an error.
+    ends = (LLMTextFrame, FunctionCallsStartedFrame, InterruptionFrame, EndFrame, CancelFrame)
+
+    @llm.event_handler("on_after_push_frame")
+    async def on_model_frame(model, frame: Frame):
+        if isinstance(frame, ends):
+            answered.set()
+
+    async def await_answer(*_: Any) -> None:
+        answered.clear()
+        try:
+            await asyncio.wait_for(answered.wait(), PATIENCE)
+        except TimeoutError:
+            logger.error(f"OpenAI has not answered for {PATIENCE} seconds.")
+            await tts.queue_frame(TTSSpeakFrame(APOLOGY))  # the model keeps others waiting
+
+    user_aggregator.add_event_handler("on_user_turn_message_added", await_answer)
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
