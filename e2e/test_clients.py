@@ -637,6 +637,8 @@ def test_a_person_connects_another_way(
             await visit.microphones.select_option(MICROPHONES[0])
             await visit.alert("The microphone cannot be used. Close other programs")
             await visit.listens_to(MICROPHONES[1])
+            await visit.microphones.select_option("")
+            await visit.no_alert()
 
             await visit.button("Mute").click()
             await visit.page.evaluate(SLOW)

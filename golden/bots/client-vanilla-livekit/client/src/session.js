@@ -190,8 +190,9 @@ export class Session {
 
   /** Selects devices, also during a session. */
   choose(/** @type {Partial<import("./connection.js").Chosen>} */ change) {
-    const { client, checking } = this.state;
-    this.#set({ chosen: { ...this.state.chosen, ...change } });
+    const { client, checking, problem } = this.state;
+    // During a session a problem is one with a device.
+    this.#set({ chosen: { ...this.state.chosen, ...change }, problem: client ? undefined : problem });
     if (change.microphone !== undefined) {
       client?.updateMic(change.microphone);
       if (checking) void this.check();
