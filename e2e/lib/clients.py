@@ -436,6 +436,9 @@ class Visit:
             )
             room = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             assert await self.page.evaluate(room), f"{moment}, {look}: the page scrolls sideways"
+            leave = self.button("Disconnect")
+            if look.text == "100%" and await leave.count():
+                await expect(leave).to_be_in_viewport(ratio=1)
             await self.page.screenshot(path=folder / f"{moment}-{look.name}.png")
         await self.page.emulate_media(
             color_scheme="light", forced_colors="none", reduced_motion="no-preference"
