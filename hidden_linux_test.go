@@ -126,7 +126,9 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 			if term.state() != term.before {
 				t.Error("the terminal is not as it was")
 			}
-			if strings.Contains(term.text(), "hunter2") {
+			// Keys that reach the terminal after vbot's last line are not its to hide.
+			shown, _, _ := strings.Cut(term.text(), "error: interrupted; nothing was written\n")
+			if strings.Contains(shown, "hunter2") {
 				t.Errorf("what was typed was shown:\n%s", term.text())
 			}
 			if c.code == 2 && c.keys != "\r" && !strings.Contains(term.text(), "--file") && !strings.Contains(term.text(), "use a file") {
