@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -36,12 +36,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             shutil.rmtree(bots.CACHE / folder, ignore_errors=True)
 
 
+RUNNING = pytest.StashKey[IO[str]]()  # the file that is locked while the test runs
+
+
 @contextlib.contextmanager
-def _locked(name: str, how: int) -> Iterator[None]:
+def _locked(name: str, how: int) -> Iterator[IO[str]]:
     bots.CACHE.mkdir(exist_ok=True)
     with (bots.CACHE / name).open("w") as file:
         fcntl.flock(file, how)
-        yield
+        yield file
 
 
 @pytest.hookimpl(wrapper=True)
@@ -53,8 +56,19 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     alone = item.get_closest_marker("alone")
     with contextlib.ExitStack() as stack:
         with _locked("gate", fcntl.LOCK_EX):
-            stack.enter_context(_locked("running", fcntl.LOCK_EX if alone else fcntl.LOCK_SH))
+            running = _locked("running", fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+            item.stash[RUNNING] = stack.enter_context(running)
         return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that runs again does so alone: it may have failed because the machine was busy.
+
+    Without the gate, which somebody who waits for this test may hold.
+    """
+    if getattr(item, "execution_count", 1) > 1:
+        fcntl.flock(item.stash[RUNNING], fcntl.LOCK_EX)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
