@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -23,27 +23,16 @@ import (
 	"time"
 
 	"vbot/internal/cloud"
+	"vbot/internal/cloudtest"
+	"vbot/internal/filetest"
+	"vbot/internal/report"
 )
-
-func TestCloudHelp(t *testing.T) {
-	everyCommand(commandTree(), "vbot", func(c *command, path string) {
-		if !strings.HasPrefix(path, "vbot cloud") {
-			return
-		}
-		r := here{}.vbot(t, append(strings.Fields(path)[1:], "--help")...)
-		r.wantCode(t, 0)
-		golden(t, "help/"+strings.ReplaceAll(strings.TrimPrefix(path, "vbot "), " ", "-")+".txt", []byte(r.stdout))
-		if r := (here{}).vbot(t, append([]string{"help"}, strings.Fields(path)[1:]...)...); r.stdout != c.help {
-			t.Errorf("vbot help %s prints something else", path)
-		}
-	})
-}
 
 // Flags may stand before the command they belong to, on every level.
 func TestFlagsBeforeTheCommand(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets", "GET ~/secrets")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets")
 	for _, args := range []string{"cloud --json secrets list", "--json cloud secrets list"} {
-		if r := s.here(t, strings.Fields(args)...); !json.Valid([]byte(r.stdout)) {
+		if r := runOn(t, s, strings.Fields(args)...); !json.Valid([]byte(r.stdout)) {
 			t.Errorf("vbot %s printed %s", args, r.stdout)
 		}
 	}
@@ -58,7 +47,7 @@ func TestFlagsBeforeTheCommand(t *testing.T) {
 func storedConfig(t testing.TB, text string) (path string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "vbot")
-	put(t, dir, "config.json", text)
+	filetest.Put(t, dir, "config.json", text)
 	for path, mode := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "config.json"): 0o600} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
@@ -73,34 +62,34 @@ func TestLoginTranscripts(t *testing.T) {
 		args  []string
 		stdin string
 		env   []string
-		setup func(s *standin)
+		setup func(s *cloudtest.Standin)
 		want  []string
 		code  int
 		holds string // the configuration file, if it was written
 	}{
-		{"login", []string{"login"}, testToken + "\n", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"acme"}`},
-		{"login-json", []string{"login", "--json"}, testToken + "\r\nmore", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"acme"}`},
-		{"login-organization", []string{"login", "-o", "beta"}, testToken, nil, func(s *standin) { s.orgs = []string{"acme", "beta"} },
-			[]string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"beta"}`},
-		{"login-other-organization", []string{"login", "-o", "else", "--json"}, testToken, nil, nil, []string{"GET /v1/organizations"}, 1, ""},
-		{"login-several", []string{"login"}, testToken, nil, func(s *standin) { s.orgs = []string{"beta", "acme"} }, []string{"GET /v1/organizations"}, 2, ""},
-		{"login-several-environment", []string{"login"}, testToken, []string{"VBOT_ORGANIZATION=beta"}, func(s *standin) { s.orgs = []string{"beta", "acme"} },
-			[]string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"beta"}`},
-		{"login-none", []string{"login"}, testToken, nil, func(s *standin) { s.orgs = nil }, []string{"GET /v1/organizations"}, 1, ""},
-		{"login-private-key", []string{"login", "--json"}, testKey, nil, func(s *standin) { s.personal = false }, []string{"GET /v1/secrets"}, 0, `{"token":"` + testKey + `"}`},
-		{"login-private-key-and-organization", []string{"login", "--organization=acme"}, testKey, nil, func(s *standin) { s.personal = false },
-			[]string{"GET ~/secrets"}, 0, `{"token":"` + testKey + `","organization":"acme"}`},
+		{"login", []string{"login"}, cloudtest.Token + "\n", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},
+		{"login-json", []string{"login", "--json"}, cloudtest.Token + "\r\nmore", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},
+		{"login-organization", []string{"login", "-o", "beta"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} },
+			[]string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"beta"}`},
+		{"login-other-organization", []string{"login", "-o", "else", "--json"}, cloudtest.Token, nil, nil, []string{"GET /v1/organizations"}, 1, ""},
+		{"login-several", []string{"login"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} }, []string{"GET /v1/organizations"}, 2, ""},
+		{"login-several-environment", []string{"login"}, cloudtest.Token, []string{"VBOT_ORGANIZATION=beta"}, func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} },
+			[]string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"beta"}`},
+		{"login-none", []string{"login"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Orgs = nil }, []string{"GET /v1/organizations"}, 1, ""},
+		{"login-private-key", []string{"login", "--json"}, cloudtest.Key, nil, func(s *cloudtest.Standin) { s.Personal = false }, []string{"GET /v1/secrets"}, 0, `{"token":"` + cloudtest.Key + `"}`},
+		{"login-private-key-and-organization", []string{"login", "--organization=acme"}, cloudtest.Key, nil, func(s *cloudtest.Standin) { s.Personal = false },
+			[]string{"GET ~/secrets"}, 0, `{"token":"` + cloudtest.Key + `","organization":"acme"}`},
 		{"login-refused", []string{"login"}, "pcc_pat_wrong", nil, nil, []string{"GET /v1/organizations"}, 1, ""},
 		{"login-refused-json", []string{"login", "--json"}, "wrong", nil, nil, []string{"GET /v1/secrets"}, 1, ""},
 		{"login-empty", []string{"login"}, "", nil, nil, nil, 2, ""},
 		{"login-control-character", []string{"login"}, "pcc_pat_a\x1bb\n", nil, nil, nil, 2, ""},
 		{"login-arguments", []string{"login", "pcc_pat_hunter2", "-o", "../x", "--json"}, "", nil, nil, nil, 2, ""},
-		{"login-with-variable", []string{"login"}, testToken, []string{"VBOT_TOKEN=other"}, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + testToken + `","organization":"acme"}`},
-		{"login-down", []string{"login"}, testToken, nil, func(s *standin) { s.misbehave("GET", times(4, drop)...) }, slices.Repeat([]string{"GET /v1/organizations"}, 4), 1, ""},
+		{"login-with-variable", []string{"login"}, cloudtest.Token, []string{"VBOT_TOKEN=other"}, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},
+		{"login-down", []string{"login"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Misbehave("GET", cloudtest.Times(4, cloudtest.Drop)...) }, slices.Repeat([]string{"GET /v1/organizations"}, 4), 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStandin(t).want(c.want...)
+			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
 			if c.setup != nil {
 				c.setup(s)
 			}
@@ -108,11 +97,11 @@ func TestLoginTranscripts(t *testing.T) {
 			path := filepath.Join(dir, "sub", "config.json")
 			r := here{env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud"}, c.args...)...)
 			r.wantCode(t, c.code)
-			golden(t, "cloud/"+c.name+".txt", []byte(withoutDir(string(s.transcript(r)), dir)))
-			if strings.Contains(r.stdout+r.stderr, "hunter2") || strings.Contains(r.stdout+r.stderr, testToken) || strings.Contains(r.stdout+r.stderr, testKey) {
+			golden(t, "cloud/"+c.name+".txt", []byte(withoutDir(string(transcriptOn(s, r)), dir)))
+			if strings.Contains(r.stdout+r.stderr, "hunter2") || strings.Contains(r.stdout+r.stderr, cloudtest.Token) || strings.Contains(r.stdout+r.stderr, cloudtest.Key) {
 				t.Error("a token was printed")
 			}
-			tree := readTree(t, dir)
+			tree := filetest.Tree(t, dir)
 			if c.holds == "" {
 				if len(tree) > 0 {
 					t.Errorf("it wrote %v", tree)
@@ -137,29 +126,29 @@ func TestLoginTranscripts(t *testing.T) {
 }
 
 func TestWhoamiAndLogoutTranscripts(t *testing.T) {
-	const both = `{"token":"` + testToken + `","organization":"acme"}`
+	const both = `{"token":"` + cloudtest.Token + `","organization":"acme"}`
 	for _, c := range []struct {
 		name string
 		args []string
 		file string
 		env  []string
-		set  func(s *standin)
+		set  func(s *cloudtest.Standin)
 		want []string
 		code int
 	}{
 		{"whoami", []string{"whoami"}, both, nil, nil, []string{"GET /v1/organizations"}, 0},
 		{"whoami-json", []string{"whoami", "--json"}, both, nil, nil, []string{"GET /v1/organizations"}, 0},
-		{"whoami-environment", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + testToken + "\n"}, nil, []string{"GET /v1/organizations"}, 0},
-		{"whoami-private-key", []string{"whoami"}, "", []string{"VBOT_TOKEN=" + testKey}, func(s *standin) { s.personal = false }, []string{"GET /v1/secrets"}, 0},
-		{"whoami-private-key-json", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + testKey}, func(s *standin) { s.personal = false }, []string{"GET /v1/secrets"}, 0},
+		{"whoami-environment", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + cloudtest.Token + "\n"}, nil, []string{"GET /v1/organizations"}, 0},
+		{"whoami-private-key", []string{"whoami"}, "", []string{"VBOT_TOKEN=" + cloudtest.Key}, func(s *cloudtest.Standin) { s.Personal = false }, []string{"GET /v1/secrets"}, 0},
+		{"whoami-private-key-json", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + cloudtest.Key}, func(s *cloudtest.Standin) { s.Personal = false }, []string{"GET /v1/secrets"}, 0},
 		{"whoami-expired", []string{"whoami"}, `{"token":"pcc_pat_old","organization":"acme"}`, nil, nil, []string{"GET /v1/organizations"}, 1},
 		{"whoami-not-signed-in", []string{"whoami"}, "", nil, nil, nil, 1},
 		{"whoami-not-signed-in-json", []string{"whoami", "--json"}, `{}`, []string{"VBOT_TOKEN="}, nil, nil, 1},
-		{"whoami-several", []string{"whoami"}, `{"token":"` + testToken + `"}`, nil, func(s *standin) { s.orgs = []string{"acme", "beta"} }, []string{"GET /v1/organizations"}, 2},
+		{"whoami-several", []string{"whoami"}, `{"token":"` + cloudtest.Token + `"}`, nil, func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} }, []string{"GET /v1/organizations"}, 2},
 		{"whoami-malformed", []string{"whoami", "--json"}, `{"token":`, nil, nil, nil, 2},
 		{"whoami-malformed-and-more", []string{"whoami"}, `{"token":5}`, []string{"VBOT_API_URL=http://example.com", "VBOT_CA_FILE=none.pem", "VBOT_ORGANIZATION=a/b"}, nil, nil, 2},
 		{"whoami-bad-token", []string{"whoami"}, "", []string{"VBOT_TOKEN=a b"}, nil, nil, 2},
-		{"whoami-malformed-not-needed", []string{"whoami"}, `nonsense`, []string{"VBOT_TOKEN=" + testToken, "VBOT_ORGANIZATION=acme"}, nil, []string{"GET /v1/organizations"}, 0},
+		{"whoami-malformed-not-needed", []string{"whoami"}, `nonsense`, []string{"VBOT_TOKEN=" + cloudtest.Token, "VBOT_ORGANIZATION=acme"}, nil, []string{"GET /v1/organizations"}, 0},
 		{"logout", []string{"logout"}, both, nil, nil, nil, 0},
 		{"logout-json", []string{"logout", "--json"}, both, nil, nil, nil, 0},
 		{"logout-again", []string{"logout", "--json"}, "", nil, nil, nil, 0},
@@ -167,7 +156,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStandin(t).want(c.want...)
+			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
 			if c.set != nil {
 				c.set(s)
 			}
@@ -177,7 +166,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 			}
 			r := here{dir: "/nowhere", env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...)}.vbot(t, append([]string{"cloud"}, c.args...)...)
 			r.wantCode(t, c.code)
-			golden(t, "cloud/"+c.name+".txt", []byte(withoutDir(string(s.transcript(r)), filepath.Dir(path))))
+			golden(t, "cloud/"+c.name+".txt", []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(path))))
 			if _, err := os.Stat(path); c.args[0] == "logout" && c.code == 0 && err == nil {
 				t.Error("the file is still there")
 			}
@@ -191,10 +180,10 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		skip(t, "it has no such modes")
 	}
-	s := newStandin(t).want("GET /v1/organizations", "GET ~/secrets", "GET ~/secrets")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET ~/secrets", "GET /v1/organizations", "GET ~/secrets")
 	home := t.TempDir()
 	env := []string{"VBOT_API_URL=" + s.URL, "XDG_CONFIG_HOME=" + filepath.Join(home, "cfg"), "HOME=" + home}
-	with{env: env, stdin: testToken}.vbot(t, home, "cloud", "login").wantCode(t, 0)
+	with{env: env, stdin: cloudtest.Token}.vbot(t, home, "cloud", "login").wantCode(t, 0)
 	var dir string
 	filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
 		if d.Name() == "config.json" {
@@ -206,32 +195,33 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 		t.Fatalf("config.json is in %q", dir)
 	}
 	file := filepath.Join(dir, "config.json")
-	os.Chmod(file, 0o644)
-	os.Chmod(dir, 0o755)
-	r := with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
-	r.wantCode(t, 0)
-	if strings.Count(r.stderr, "other users had access") != 2 {
-		t.Errorf("it said %q", r.stderr)
-	}
 	for path, want := range map[string]fs.FileMode{file: 0o600, dir: 0o700} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
-	r = with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
-	if r.stderr != "" {
-		t.Errorf("the second time it said %q", r.stderr)
+	with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json").wantCode(t, 0)
+	for _, mode := range []fs.FileMode{0o644, 0o660, 0o602} {
+		os.Chmod(file, mode)
+		r := with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
+		r.wantCode(t, 2)
+		if !strings.Contains(r.stderr, fmt.Sprintf("other users have access to the token in it (mode %04o); run chmod 600 on it", mode)) {
+			t.Errorf("it said %q", r.stderr)
+		}
 	}
+	// A new login makes a new file.
+	with{env: env, stdin: cloudtest.Token}.vbot(t, home, "cloud", "login").wantCode(t, 0)
+	with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json").wantCode(t, 0)
 }
 
 // A login that cannot store the token leaves the old one, and nothing beside it.
 func TestLoginThatCannotBeStored(t *testing.T) {
-	s := newStandin(t).want("GET /v1/organizations")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
 	dir := t.TempDir()
-	put(t, dir, "file", "in the way")
-	r := here{env: []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, "file", "config.json")}, stdin: strings.NewReader(testToken)}.vbot(t, "cloud", "login")
+	filetest.Put(t, dir, "file", "in the way")
+	r := here{env: []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, "file", "config.json")}, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login")
 	r.wantCode(t, 1)
-	if !strings.Contains(r.stderr, "storing the token in") || len(readTree(t, dir)) != 1 {
+	if !strings.Contains(r.stderr, "storing the token in") || len(filetest.Tree(t, dir)) != 1 {
 		t.Errorf("it said %q", r.stderr)
 	}
 }
@@ -245,21 +235,21 @@ func TestOrganization(t *testing.T) {
 		want                  []string
 		code                  int
 	}{
-		{"flag first", "acme", "beta", "gamma", testToken, nil, []string{"GET ~/secrets"}, 0},
-		{"then the variable", "", "acme", "gamma", testToken, nil, []string{"GET ~/secrets"}, 0},
-		{"then the file", "", "", "acme", testToken, nil, []string{"GET ~/secrets"}, 0},
-		{"else the only one", "", "", "", testToken, nil, []string{"GET /v1/organizations", "GET ~/secrets"}, 0},
-		{"never one of several", "", "", "", testToken, []string{"acme", "beta"}, []string{"GET /v1/organizations"}, 2},
-		{"a key needs none", "", "", "", testKey, nil, []string{"GET /v1/secrets"}, 0},
-		{"a key with one", "acme", "", "", testKey, nil, []string{"GET ~/secrets"}, 0},
-		{"one that is not yours", "beta", "", "", testToken, nil, []string{"GET /v1/organizations/beta/secrets"}, 1},
+		{"flag first", "acme", "beta", "gamma", cloudtest.Token, nil, []string{"GET ~/secrets"}, 0},
+		{"then the variable", "", "acme", "gamma", cloudtest.Token, nil, []string{"GET ~/secrets"}, 0},
+		{"then the file", "", "", "acme", cloudtest.Token, nil, []string{"GET ~/secrets"}, 0},
+		{"else the only one", "", "", "", cloudtest.Token, nil, []string{"GET /v1/organizations", "GET ~/secrets"}, 0},
+		{"never one of several", "", "", "", cloudtest.Token, []string{"acme", "beta"}, []string{"GET /v1/organizations"}, 2},
+		{"a key needs none", "", "", "", cloudtest.Key, nil, []string{"GET /v1/secrets"}, 0},
+		{"a key with one", "acme", "", "", cloudtest.Key, nil, []string{"GET ~/secrets"}, 0},
+		{"one that is not yours", "beta", "", "", cloudtest.Token, nil, []string{"GET /v1/organizations/beta/secrets"}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStandin(t).want(c.want...)
+			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
 			if c.orgs != nil {
-				s.orgs = c.orgs
+				s.Orgs = c.orgs
 			}
-			s.personal = c.token == testToken
+			s.Personal = c.token == cloudtest.Token
 			file, _ := json.Marshal(cloud.Settings{Token: c.token, Organization: c.file, APIURL: s.URL})
 			args := []string{"cloud", "secrets", "list"}
 			if c.flag != "" {
@@ -277,10 +267,10 @@ func TestAddressWithAPath(t *testing.T) {
 	var got string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.URL.EscapedPath()
-		say(w, 200, map[string]any{"sets": []string{}})
+		cloudtest.Say(w, 200, map[string]any{"sets": []string{}})
 	}))
 	defer server.Close()
-	here{env: []string{"VBOT_API_URL=" + server.URL + "/pre%2Ffix/", "VBOT_TOKEN=" + testKey, "VBOT_CONFIG=none"}}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+	here{env: []string{"VBOT_API_URL=" + server.URL + "/pre%2Ffix/", "VBOT_TOKEN=" + cloudtest.Key, "VBOT_CONFIG=none"}}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
 	if got != "/pre%2Ffix/v1/secrets" {
 		t.Errorf("it asked for %s", got)
 	}
@@ -292,7 +282,7 @@ func TestAddressWithAPath(t *testing.T) {
 // 200.
 type apiFault struct {
 	name  string
-	how   misbehaviour
+	how   cloudtest.Fault
 	code  string // of a read and of a write
 	tries int
 }
@@ -315,34 +305,34 @@ func (f apiFault) status() int {
 // contract, nothing on stdout, and nothing said to be done that is not.
 func TestFaults(t *testing.T) {
 	faults := []apiFault{
-		{"dropped", drop, codeUnavailable, 4},
-		{"half an answer", half, codeUnavailable, 4},
-		{"html", with200("<html>welcome</html>"), codeFailed, 1},
-		{"empty", with200(""), codeFailed, 1},
-		{"broken JSON", with200(`{"sets":[`), codeFailed, 1},
-		{"other JSON", with200(`{"hello":"world"}`), codeFailed, 1},
-		{"wrong types", with200(`{"sets":"x","secrets":5,"status":[],"organizations":{}}`), codeFailed, 1},
-		{"null", with200(`null`), codeFailed, 1},
-		{"array", with200(`[]`), codeFailed, 1},
-		{"trailing data", with200(`{"sets":[],"secrets":[],"status":"OK"} x`), codeFailed, 1},
-		{"no content", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }, codeFailed, 1},
-		{"301", status(301, "X", "x", "Location", "/"), codeFailed, 1},
-		{"302", status(302, "X", "x", "Location", "/"), codeFailed, 1},
-		{"307", status(307, "X", "x", "Location", "/"), codeFailed, 1},
-		{"308", status(308, "X", "x", "Location", "/"), codeFailed, 1},
-		{"400", status(400, "GENERIC_BAD_REQUEST", "no"), codeRejected, 1},
-		{"400 {}", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { say(w, 400, struct{}{}) }, codeRejected, 1},
-		{"401", status(401, "UNAUTHORIZED", "Unauthorized"), codeUnauthorized, 1},
-		{"403", status(403, "FORBIDDEN", "no"), codeForbidden, 1},
-		{"404 html", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { http.Error(w, "<html>", 404) }, codeFailed, 1},
-		{"409", status(409, "CONFLICT", "modified concurrently, please retry"), codeRejected, 4},
-		{"409 referenced", status(409, "CONFLICT", "The name is used by a referenced secret"), codeRejected, 1},
-		{"413", status(413, "X", "too large"), codeRejected, 1},
-		{"429", status(429, "X", "slow down"), codeUnavailable, 4},
-		{"500", status(500, "INTERNAL_SERVER_ERROR", "oops"), codeUnavailable, 1},
-		{"502", status(502, "X", "oops"), codeUnavailable, 4},
-		{"503", status(503, "X", "oops"), codeUnavailable, 4},
-		{"504", status(504, "X", "oops"), codeUnavailable, 4},
+		{"dropped", cloudtest.Drop, report.Unavailable, 4},
+		{"half an answer", cloudtest.Half, report.Unavailable, 4},
+		{"html", cloudtest.With200("<html>welcome</html>"), report.Failed, 1},
+		{"empty", cloudtest.With200(""), report.Failed, 1},
+		{"broken JSON", cloudtest.With200(`{"sets":[`), report.Failed, 1},
+		{"other JSON", cloudtest.With200(`{"hello":"world"}`), report.Failed, 1},
+		{"wrong types", cloudtest.With200(`{"sets":"x","secrets":5,"status":[],"organizations":{}}`), report.Failed, 1},
+		{"null", cloudtest.With200(`null`), report.Failed, 1},
+		{"array", cloudtest.With200(`[]`), report.Failed, 1},
+		{"trailing data", cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK"} x`), report.Failed, 1},
+		{"no content", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }, report.Failed, 1},
+		{"301", cloudtest.Status(301, "X", "x", "Location", "/"), report.Failed, 1},
+		{"302", cloudtest.Status(302, "X", "x", "Location", "/"), report.Failed, 1},
+		{"307", cloudtest.Status(307, "X", "x", "Location", "/"), report.Failed, 1},
+		{"308", cloudtest.Status(308, "X", "x", "Location", "/"), report.Failed, 1},
+		{"400", cloudtest.Status(400, "GENERIC_BAD_REQUEST", "no"), report.Rejected, 1},
+		{"400 {}", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { cloudtest.Say(w, 400, struct{}{}) }, report.Rejected, 1},
+		{"401", cloudtest.Status(401, "UNAUTHORIZED", "Unauthorized"), report.Unauthorized, 1},
+		{"403", cloudtest.Status(403, "FORBIDDEN", "no"), report.Forbidden, 1},
+		{"404 html", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { http.Error(w, "<html>", 404) }, report.Failed, 1},
+		{"409", cloudtest.Status(409, "CONFLICT", "modified concurrently, please retry"), report.Rejected, 4},
+		{"409 referenced", cloudtest.Status(409, "CONFLICT", "The name is used by a referenced secret"), report.Rejected, 1},
+		{"413", cloudtest.Status(413, "X", "too large"), report.Rejected, 1},
+		{"429", cloudtest.Status(429, "X", "slow down"), report.Unavailable, 4},
+		{"500", cloudtest.Status(500, "INTERNAL_SERVER_ERROR", "oops"), report.Unavailable, 1},
+		{"502", cloudtest.Status(502, "X", "oops"), report.Unavailable, 4},
+		{"503", cloudtest.Status(503, "X", "oops"), report.Unavailable, 4},
+		{"504", cloudtest.Status(504, "X", "oops"), report.Unavailable, 4},
 	}
 	commands := []struct {
 		name   string
@@ -366,11 +356,11 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			for _, f := range faults {
 				for _, end := range []string{"", "--json"} {
-					s := bareStandin(t)
-					s.keep("app", "us-west", "ready", "K")
-					s.misbehave(c.method, times(20, f.how)...)
-					clock := &fakeClock{t: time.Unix(1e9, 0)}
-					r := here{env: s.env(), clock: clock}.vbot(t, append(append([]string{"cloud", "secrets"}, c.args...), strings.Fields(end)...)...)
+					s := cloudtest.Bare(t, "vbot/"+version)
+					s.Keep("app", "us-west", "ready", "K")
+					s.Misbehave(c.method, cloudtest.Times(20, f.how)...)
+					clock := &cloudtest.Clock{Time: time.Unix(1e9, 0)}
+					r := here{env: s.Env(), clock: clock}.vbot(t, append(append([]string{"cloud", "secrets"}, c.args...), strings.Fields(end)...)...)
 					s.Close()
 					what := c.name + ", " + f.name
 					if f.name == "no content" && c.method == "DELETE" {
@@ -385,11 +375,11 @@ func TestFaults(t *testing.T) {
 					case strings.HasPrefix(f.name, "400") && strings.HasSuffix(c.on, "GET ~/secrets/app"):
 						requests = append(requests, "GET ~/secrets") // is it an image pull secret?
 					}
-					if !slices.Equal(s.log, requests) {
-						t.Errorf("%s: it sent %q, want %q", what, s.log, requests)
+					if !slices.Equal(s.Log, requests) {
+						t.Errorf("%s: it sent %q, want %q", what, s.Log, requests)
 					}
-					if len(clock.pauses) != f.tries-1 {
-						t.Errorf("%s: it waited %v", what, clock.pauses)
+					if len(clock.Pauses) != f.tries-1 {
+						t.Errorf("%s: it waited %v", what, clock.Pauses)
 					}
 					if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
 						t.Errorf("%s: it does not say how often it tried: %s", what, r.stderr)
@@ -397,10 +387,10 @@ func TestFaults(t *testing.T) {
 					if strings.Contains(r.stderr, "v4lue") {
 						t.Errorf("%s: the value came out: %s", what, r.stderr)
 					}
-					if f.code == codeUnauthorized && (!strings.Contains(r.stderr, "vbot cloud login") || !strings.Contains(r.stderr, "VBOT_TOKEN")) {
+					if f.code == report.Unauthorized && (!strings.Contains(r.stderr, "vbot cloud login") || !strings.Contains(r.stderr, "VBOT_TOKEN")) {
 						t.Errorf("%s: it does not say how to sign in: %s", what, r.stderr)
 					}
-					if v := s.values("app"); len(v) != 1 || s.values("reg") != nil {
+					if v := s.Values("app"); len(v) != 1 || s.Values("reg") != nil {
 						t.Errorf("%s: the API holds %v", what, v)
 					}
 					if end == "" {
@@ -435,102 +425,44 @@ func TestRetries(t *testing.T) {
 	later := time.Unix(1e9+20, 0).UTC().Format(http.TimeFormat)
 	for _, c := range []struct {
 		name   string
-		faults []misbehaviour
+		faults []cloudtest.Fault
 		pauses []time.Duration
 		code   int
 	}{
-		{"once dropped", []misbehaviour{drop}, []time.Duration{375 * time.Millisecond}, 0},
-		{"three times", []misbehaviour{drop, half, status(503, "X", "x")}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond}, 0},
-		{"Retry-After", []misbehaviour{status(429, "X", "x", "Retry-After", "7")}, []time.Duration{7375 * time.Millisecond}, 0},
-		{"Retry-After, a date", []misbehaviour{status(503, "X", "x", "Retry-After", later)}, []time.Duration{20375 * time.Millisecond}, 0},
-		{"Retry-After, useless: the past", []misbehaviour{status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
-		{"Retry-After, useless: nonsense", []misbehaviour{status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
-		{"Retry-After, useless: negative", []misbehaviour{status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
-		{"Retry-After, too long", []misbehaviour{status(429, "X", "x", "Retry-After", "3600")}, nil, 1},
-		{"Retry-After, twice too long", []misbehaviour{status(429, "X", "x", "Retry-After", "100"), status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 1},
-		{"conflict", []misbehaviour{status(409, "CONFLICT", "modified concurrently")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"once dropped", []cloudtest.Fault{cloudtest.Drop}, []time.Duration{375 * time.Millisecond}, 0},
+		{"three times", []cloudtest.Fault{cloudtest.Drop, cloudtest.Half, cloudtest.Status(503, "X", "x")}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond}, 0},
+		{"Retry-After", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "7")}, []time.Duration{7375 * time.Millisecond}, 0},
+		{"Retry-After, a date", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", later)}, []time.Duration{20375 * time.Millisecond}, 0},
+		{"Retry-After, useless: the past", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, useless: nonsense", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, useless: negative", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
+		{"Retry-After, too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "3600")}, nil, 1},
+		{"Retry-After, twice too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "100"), cloudtest.Status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 1},
+		{"conflict", []cloudtest.Fault{cloudtest.Status(409, "CONFLICT", "modified concurrently")}, []time.Duration{375 * time.Millisecond}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStandin(t).want(slices.Repeat([]string{"GET ~/secrets"}, len(c.pauses)+1)...).misbehave("GET", c.faults...)
-			clock := &fakeClock{t: time.Unix(1e9, 0)}
-			r := here{env: s.env(), clock: clock}.vbot(t, "cloud", "secrets", "list")
+			s := cloudtest.New(t, "vbot/"+version).Want(slices.Repeat([]string{"GET ~/secrets"}, len(c.pauses)+1)...).Misbehave("GET", c.faults...)
+			clock := &cloudtest.Clock{Time: time.Unix(1e9, 0)}
+			r := here{env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "list")
 			r.wantCode(t, c.code)
-			if !slices.Equal(clock.pauses, c.pauses) {
-				t.Errorf("it waited %v, want %v", clock.pauses, c.pauses)
+			if !slices.Equal(clock.Pauses, c.pauses) {
+				t.Errorf("it waited %v, want %v", clock.Pauses, c.pauses)
 			}
 			result, _, _ := strings.Cut(c.name, ": ")
-			golden(t, "cloud/retry-"+strings.NewReplacer(" ", "-", ",", "").Replace(result)+".txt", s.transcript(r))
+			golden(t, "cloud/retry-"+strings.NewReplacer(" ", "-", ",", "").Replace(result)+".txt", transcriptOn(s, r))
 		})
-	}
-}
-
-// client is a client of the stand-in, in the world of a.
-func (s *standin) client(t testing.TB, a *app) *session {
-	t.Helper()
-	a.getenv = func(name string) string { return map[string]string{"VBOT_API_URL": s.URL}[name] }
-	c, problems := newSession(a, scope{})
-	if problems != nil {
-		t.Fatal(problems)
-	}
-	c.use(cloud.NewSecret(testKey), "")
-	return c
-}
-
-// The pauses differ from run to run, within bounds.
-func TestPausesAreJittered(t *testing.T) {
-	for _, c := range []struct {
-		random float64
-		want   time.Duration
-	}{{0, 250 * time.Millisecond}, {0.999, 499 * time.Millisecond}} {
-		clock := &fakeClock{}
-		a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return c.random }, stderr: io.Discard}
-		s := newStandin(t).want("GET /v1/secrets", "GET /v1/secrets").misbehave("GET", drop)
-		s.personal = false
-		if _, err := s.client(t, a).List(context.Background(), ""); err != nil {
-			t.Fatal(err)
-		}
-		if got := clock.pauses[0].Truncate(time.Millisecond); got != c.want {
-			t.Errorf("with %v it waited %v, want %v", c.random, got, c.want)
-		}
-	}
-}
-
-// A server that does not answer, a try that takes too long and a call that takes
-// too long in all: a timeout, and never a success.
-func TestTimeouts(t *testing.T) {
-	s := newStandin(t)
-	s.personal = false
-	s.anything = true
-	s.misbehave("PUT", times(4, hang)...)
-	clock := &fakeClock{}
-	a := &app{now: clock.now, pause: clock.pause, random: func() float64 { return 0 }, stderr: io.Discard}
-	cl := s.client(t, a)
-	cl.TryTimeout = 200 * time.Millisecond
-	_, err := cl.StorePairs(context.Background(), "app", "", []cloud.Pair{{Key: "A", Value: cloud.NewSecret("1")}})
-	if e := cloud.AsError(err); e == nil || e.Code() != codeTimeout || e.Tries != 4 || !e.Unsure {
-		t.Errorf("four tries: %v", err)
-	}
-	s.misbehave("PUT", hang)
-	cl.TryTimeout, cl.CallTimeout = time.Minute, 200*time.Millisecond
-	_, err = cl.StorePairs(context.Background(), "app", "", []cloud.Pair{{Key: "A", Value: cloud.NewSecret("1")}})
-	if e := cloud.AsError(err); e == nil || e.Code() != codeTimeout || e.Tries != 1 {
-		t.Errorf("one call: %v", err)
-	}
-	// The end of the call, and not that of the try a minute later.
-	if !strings.HasSuffix(err.Error(), "did not answer in time; it may have succeeded") {
-		t.Errorf("it says %v", err)
 	}
 }
 
 // A deletion whose answer is lost is done when the API says that it is not there
 // any more, and only if it was there before.
 func TestDeletionWithALostAnswer(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets/app", "DELETE ~/secrets/app", "DELETE ~/secrets/app").misbehave("DELETE", loseAnswer)
-	s.keep("app", "us-west", "ready", "K")
-	s.here(t, "cloud", "secrets", "delete", "app", "--skip", "--json").wantCode(t, 0)
-	s = newStandin(t).want("GET ~/secrets/app", "DELETE ~/secrets/app").misbehave("DELETE", status(404, "NOT_FOUND", "Secret not found"))
-	s.keep("app", "us-west", "ready", "K")
-	s.here(t, "cloud", "secrets", "delete", "app", "--skip").wantCode(t, 1)
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "DELETE ~/secrets/app", "DELETE ~/secrets/app").Misbehave("DELETE", cloudtest.LoseAnswer)
+	s.Keep("app", "us-west", "ready", "K")
+	runOn(t, s, "cloud", "secrets", "delete", "app", "--skip", "--json").wantCode(t, 0)
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "DELETE ~/secrets/app").Misbehave("DELETE", cloudtest.Status(404, "NOT_FOUND", "Secret not found"))
+	s.Keep("app", "us-west", "ready", "K")
+	runOn(t, s, "cloud", "secrets", "delete", "app", "--skip").wantCode(t, 1)
 }
 
 // A redirect is not followed, to wherever it leads.
@@ -539,8 +471,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer other.Close()
 	for _, code := range []int{300, 301, 302, 303, 307, 308} {
-		s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app").misbehave("PUT", status(code, "X", "moved", "Location", other.URL+"/v1/x"))
-		s.here(t, "cloud", "secrets", "set", "app", "A=1", "--skip").wantCode(t, 1)
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Status(code, "X", "moved", "Location", other.URL+"/v1/x"))
+		runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip").wantCode(t, 1)
 	}
 	if n := reached.Load(); n > 0 {
 		t.Errorf("%d requests went to another server", n)
@@ -550,14 +482,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // An answer without end is not read to its end.
 func TestHugeAnswers(t *testing.T) {
 	taken := make(chan int, 1)
-	s := newStandin(t).want("GET ~/secrets").misbehave("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 		all, n := 0, 0
 		for err := error(nil); err == nil && all < 256<<20; all += n {
 			n, err = w.Write(make([]byte, 1<<16))
 		}
 		taken <- all
 	})
-	r := s.here(t, "cloud", "secrets", "list")
+	r := runOn(t, s, "cloud", "secrets", "list")
 	r.wantCode(t, 1)
 	if n := <-taken; !strings.Contains(r.stderr, "longer than 2 megabytes") || n >= 256<<20 {
 		t.Errorf("it took %d bytes and said %s", n, r.stderr)
@@ -567,8 +499,8 @@ func TestHugeAnswers(t *testing.T) {
 // TLS and proxies, in the real binary.
 
 // tlsStandin is the stand-in behind TLS, with the certificate's file.
-func tlsStandin(t *testing.T, want ...string) (s *standin, ca string) {
-	s = newStandin(t).want(want...)
+func tlsStandin(t *testing.T, want ...string) (s *cloudtest.Standin, ca string) {
+	s = cloudtest.New(t, "vbot/"+version).Want(want...)
 	s.Close()
 	s.Server = httptest.NewUnstartedServer(s)
 	s.Server.EnableHTTP2 = true
@@ -584,34 +516,34 @@ func tlsStandin(t *testing.T, want ...string) (s *standin, ca string) {
 func TestTLS(t *testing.T) {
 	s, ca := tlsStandin(t, "GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	set := []string{"cloud", "secrets", "set", "fresh", "A=hunter2", "--skip", "--json"}
-	r := with{env: s.env()}.vbot(t, t.TempDir(), set...)
+	r := with{env: s.Env()}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 1)
-	golden(t, "cloud/tls-untrusted.txt", s.transcript(r))
+	golden(t, "cloud/tls-untrusted.txt", transcriptOn(s, r))
 
 	// What the runtime can be made to log holds what is sent.
-	r = with{env: append(s.env(), "VBOT_CA_FILE="+ca, "GODEBUG=http2debug=2")}.vbot(t, t.TempDir(), set...)
+	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "GODEBUG=http2debug=2")}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 0)
-	if strings.Contains(r.stderr, "hunter2") || strings.Contains(r.stderr, testToken) {
+	if strings.Contains(r.stderr, "hunter2") || strings.Contains(r.stderr, cloudtest.Token) {
 		t.Errorf("the runtime printed it:\n%s", r.stderr)
 	}
 
 	// Further authorities do not turn verification off.
 	elsewhere := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
-	r = with{env: append(s.env(), "VBOT_CA_FILE="+ca, "VBOT_API_URL="+elsewhere)}.vbot(t, t.TempDir(), set...)
+	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "VBOT_API_URL="+elsewhere)}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 1)
-	if !strings.Contains(r.stderr, "is not trusted (issued for another host)") {
+	if !strings.Contains(r.stderr, "is not trusted: certificate is valid for example.com") {
 		t.Errorf("it said %s", r.stderr)
 	}
 
-	plain := newStandin(t)
-	r = with{env: append(s.env(), "VBOT_API_URL=https://"+plain.Listener.Addr().String())}.vbot(t, t.TempDir(), set...)
+	plain := cloudtest.New(t, "vbot/"+version)
+	r = with{env: append(s.Env(), "VBOT_API_URL=https://"+plain.Listener.Addr().String())}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 1)
-	golden(t, "cloud/tls-not-spoken.txt", plain.transcript(r))
+	golden(t, "cloud/tls-not-spoken.txt", transcriptOn(plain, r))
 
-	put(t, filepath.Dir(ca), "empty.pem", "nothing")
-	r = with{env: append(s.env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "empty.pem"))}.vbot(t, t.TempDir(), set...)
+	filetest.Put(t, filepath.Dir(ca), "empty.pem", "nothing")
+	r = with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "empty.pem"))}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 2)
-	golden(t, "cloud/tls-no-certificate.txt", []byte(withoutDir(string(s.transcript(r)), filepath.Dir(ca))))
+	golden(t, "cloud/tls-no-certificate.txt", []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(ca))))
 }
 
 // A proxy gets the host and nothing else, and its password is not printed.
@@ -645,7 +577,7 @@ func TestProxy(t *testing.T) {
 	defer proxy.Close()
 	at := strings.Replace(proxy.URL, "http://", "http://bob:hunter2@", 1)
 	// The certificate of httptest is for example.com, which is not asked for here.
-	env := append(s.env(), "VBOT_API_URL=https://example.com", "VBOT_CA_FILE="+ca)
+	env := append(s.Env(), "VBOT_API_URL=https://example.com", "VBOT_CA_FILE="+ca)
 	r := with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 0)
 	if got := <-asked; got != "CONNECT example.com:443" || len(asked) > 0 {
@@ -656,7 +588,7 @@ func TestProxy(t *testing.T) {
 	down := strings.Replace(closed.URL, "http://", "http://bob:hunter2@", 1)
 	r = with{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 1)
-	golden(t, "cloud/proxy-down.txt", s.transcript(r))
+	golden(t, "cloud/proxy-down.txt", transcriptOn(s, r))
 	answer.Store(http.StatusForbidden)
 	r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 1)
@@ -667,12 +599,12 @@ func TestProxy(t *testing.T) {
 
 // Nobody at the address, and no such host.
 func TestNobodyAnswers(t *testing.T) {
-	s := newStandin(t)
+	s := cloudtest.New(t, "vbot/"+version)
 	s.Close()
-	r := s.here(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
+	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
 	r.wantCode(t, 1)
-	golden(t, "cloud/refused.txt", s.transcript(r))
-	r = here{env: append(s.env(), "VBOT_API_URL=https://api.invalid")}.vbot(t, "cloud", "secrets", "list")
+	golden(t, "cloud/refused.txt", transcriptOn(s, r))
+	r = here{env: append(s.Env(), "VBOT_API_URL=https://api.invalid")}.vbot(t, "cloud", "secrets", "list")
 	r.wantCode(t, 1)
 	if !strings.Contains(r.stderr, "api.invalid") {
 		t.Errorf("it said %s", r.stderr)
@@ -682,7 +614,7 @@ func TestNobodyAnswers(t *testing.T) {
 // No request is sent, and nothing asked, before the command line is right and the
 // token is there.
 func TestSignInComesAfterTheCommandLine(t *testing.T) {
-	s := newStandin(t)
+	s := cloudtest.New(t, "vbot/"+version)
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=none"}
 	for _, args := range [][]string{{"list"}, {"list", "app"}, {"set", "app", "A=1", "--skip"}, {"set", "app", "A=1", "--dry-run"}, {"unset", "app", "K", "-s"}, {"delete", "app", "-s"}, {"image-pull-secret", "reg", "ghcr.io", "a:b"}, {"reference", "a", "-r=pce-a"}} {
 		r := here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, args...)...)
@@ -699,10 +631,10 @@ func TestSignInComesAfterTheCommandLine(t *testing.T) {
 
 // parrot answers as the API does, but with text in the place of every string that is
 // not one of the few that vbot must understand.
-func parrot(text string) misbehaviour {
+func parrot(text string) cloudtest.Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 		answer := httptest.NewRecorder()
-		r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*standin).answer(answer, r, body)
+		r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*cloudtest.Standin).Answer(answer, r, body)
 		var v any
 		json.Unmarshal(answer.Body.Bytes(), &v)
 		var walk func(v any) any
@@ -724,7 +656,7 @@ func parrot(text string) misbehaviour {
 			}
 			return v
 		}
-		say(w, answer.Code, walk(v))
+		cloudtest.Say(w, answer.Code, walk(v))
 	}
 }
 
@@ -732,7 +664,7 @@ func parrot(text string) misbehaviour {
 func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 	const value = "pl4nted-value"
 	login := base64.StdEncoding.EncodeToString([]byte("bob:" + value))
-	for _, text := range []string{value, testToken, "Bearer " + testToken, "pl4nted\x1b-va\u200blue", "region-" + value, login, base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(testToken)} {
+	for _, text := range []string{value, cloudtest.Token, "Bearer " + cloudtest.Token, "pl4nted\x1b-va\u200blue", "region-" + value, login, base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(cloudtest.Token)} {
 		for _, args := range []string{
 			"secrets list", "secrets list app", "secrets list hub", "secrets set app A=" + value + " K=x --skip", "secrets set fresh A=" + value + " --skip --wait=3s",
 			"secrets set app A=" + value + " --dry-run", "secrets set app A=" + value + " --skip --region=us-east", "secrets unset app K --skip", "secrets delete app --skip",
@@ -740,16 +672,16 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 		} {
 			for _, end := range []string{"", " --json"} {
 				for _, organization := range []string{"acme", ""} {
-					s := bareStandin(t)
-					s.keep("app", "us-west", "ready", "K", "L").message = "oops"
-					s.keep("hub", "us-west", "ready").kind = cloud.TypeImagePull
+					s := cloudtest.Bare(t, "vbot/"+version)
+					s.Keep("app", "us-west", "ready", "K", "L").Message = "oops"
+					s.Keep("hub", "us-west", "ready").Kind = cloud.TypeImagePull
 					for _, method := range []string{"GET", "PUT", "DELETE"} {
-						s.misbehave(method, times(20, parrot(text))...)
+						s.Misbehave(method, cloudtest.Times(20, parrot(text))...)
 					}
-					env := append(s.env(), "VBOT_ORGANIZATION="+organization)
-					r := here{env: env, stdin: strings.NewReader(testToken), dir: "/nowhere"}.vbot(t, strings.Fields("cloud "+args+end)...)
+					env := append(s.Env(), "VBOT_ORGANIZATION="+organization)
+					r := here{env: env, stdin: strings.NewReader(cloudtest.Token), dir: "/nowhere"}.vbot(t, strings.Fields("cloud "+args+end)...)
 					s.Close()
-					for secret, sent := range map[string]bool{testToken: true, "tok3n-of-the": true, "pl4nted": strings.Contains(args, value), "cGw0bnRlZC": strings.Contains(args, " A="), login: strings.Contains(args, "bob:")} {
+					for secret, sent := range map[string]bool{cloudtest.Token: true, "tok3n-of-the": true, "pl4nted": strings.Contains(args, value), "cGw0bnRlZC": strings.Contains(args, " A="), login: strings.Contains(args, "bob:")} {
 						if sent && strings.Contains(r.stdout+r.stderr, secret) {
 							t.Errorf("%q in answers to vbot cloud %s%s: it printed\n%s%s", text, args, end, r.stdout, r.stderr)
 						}
@@ -762,34 +694,34 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 
 // Values that look like what the API says change nothing but what is shown of it.
 func TestValuesThatLookLikeNames(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
-	s.keep("app", "eu-central", "ready", "KEY_1", "eu-central")
-	r := s.here(t, "cloud", "secrets", "set", "app", "A=1", "B=ready", "C=eu-central", "D=OK", "E=app", "KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
+	s.Keep("app", "eu-central", "ready", "KEY_1", "eu-central")
+	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "B=ready", "C=eu-central", "D=OK", "E=app", "KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
 	r.wantCode(t, 0)
-	golden(t, "cloud/set-values-like-names.txt", s.transcript(r))
+	golden(t, "cloud/set-values-like-names.txt", transcriptOn(s, r))
 	// The organization and the name, too.
-	s = newStandin(t).want("GET /v1/organizations", "GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
-	s.keep("my-hub", "eu-central", "ready").kind = cloud.TypeImagePull
-	here{env: append(s.env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "app", "A=acme", "--skip").wantCode(t, 0)
-	s.here(t, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
+	s = cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
+	s.Keep("my-hub", "eu-central", "ready").Kind = cloud.TypeImagePull
+	here{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "app", "A=acme", "--skip").wantCode(t, 0)
+	runOn(t, s, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
 }
 
 // --wait is over when its time is, whatever the API does.
 func TestWaitEnds(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").misbehave("GET", right, hang)
-	r := s.here(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Hang)
+	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
 	r.wantCode(t, 1)
-	golden(t, "cloud/set-wait-hanging.txt", s.transcript(r))
+	golden(t, "cloud/set-wait-hanging.txt", transcriptOn(s, r))
 }
 
 // The stored token goes to the address that it was checked with and to no other.
 func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 	for _, file := range []string{
-		`{"token":"` + testToken + `","organization":"acme","api_url":"https://elsewhere.example"}`,
-		`{"token":"` + testToken + `","organization":"acme"}`, // of a version that stored no address
+		`{"token":"` + cloudtest.Token + `","organization":"acme","api_url":"https://elsewhere.example"}`,
+		`{"token":"` + cloudtest.Token + `","organization":"acme"}`, // of a version that stored no address
 	} {
-		s := newStandin(t).want("GET /v1/organizations", "GET ~/secrets")
-		s.orgs = []string{"acme"}
+		s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET ~/secrets")
+		s.Orgs = []string{"acme"}
 		env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t, file)}
 		for _, args := range []string{"whoami", "secrets list --json"} {
 			r := here{env: env}.vbot(t, strings.Fields("cloud "+args)...)
@@ -799,7 +731,7 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 			}
 		}
 		// VBOT_TOKEN goes where VBOT_API_URL says; the stored organization is another matter.
-		here{env: append(env, "VBOT_TOKEN="+testToken)}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+		here{env: append(env, "VBOT_TOKEN="+cloudtest.Token)}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
 	}
 	file := cloud.File{Path: storedConfig(t, `{"token":"x"}`)}
 	if stored, err := file.Read(); err != nil || stored.APIURL != cloud.Address {
@@ -812,7 +744,7 @@ func TestUnreadableProxy(t *testing.T) {
 	s, ca := tlsStandin(t)
 	for _, variable := range []string{"HTTPS_PROXY", "https_proxy"} {
 		for _, proxy := range []string{"http://bob:hunter2@proxy:port", "http://proxy:1%zz", " http://proxy:1", "http://", "://x", "ftp://proxy", "http://[::1", "\x01"} {
-			r := with{env: append(s.env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+			r := with{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 			r.wantCode(t, 2)
 			if !strings.HasPrefix(r.stderr, "error: HTTPS_PROXY: is not the address of a proxy") || strings.Contains(r.stderr, "hunter2") {
 				t.Errorf("%s=%q: %s", variable, proxy, r.stderr)
@@ -828,18 +760,18 @@ func TestUnreadableProxy(t *testing.T) {
 
 // A file that vbot did not write is neither removed nor replaced, and keeps its mode.
 func TestForeignConfigFiles(t *testing.T) {
-	const ours = `{"token":"` + testToken + `","organization":"acme"}`
+	const ours = `{"token":"` + cloudtest.Token + `","organization":"acme"}`
 	for name, text := range map[string]string{
 		"other JSON": `{"name":"app","version":"1.0.0"}`, "more than ours": `{"token":"x","refresh_token":"y"}`, "no token": `{"organization":"acme"}`, "a path": `{"token":"x","organization":"../x"}`, "empty": `{}`,
 		"null": `null`, "list": `[]`, "text": "my notes\n", "two": ours + ours, "large": ours + strings.Repeat(" ", 64<<10), "link": ours,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStandin(t)
+			s := cloudtest.New(t, "vbot/"+version)
 			path := storedConfig(t, text)
 			config := path
 			if name == "link" {
 				config = filepath.Join(t.TempDir(), "link.json")
-				symlink(t, path, config)
+				filetest.Link(t, path, config)
 			}
 			if err := os.Chmod(path, 0o644); err != nil {
 				t.Fatal(err)
@@ -850,7 +782,7 @@ func TestForeignConfigFiles(t *testing.T) {
 			}
 			env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + config}
 			for _, args := range []string{"logout", "login", "logout --json", "whoami"} {
-				r := here{env: env, stdin: strings.NewReader(testToken)}.vbot(t, strings.Fields("cloud "+args)...)
+				r := here{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, strings.Fields("cloud "+args)...)
 				if args != "whoami" {
 					r.wantCode(t, 1)
 				}
@@ -875,8 +807,8 @@ func TestLargeAuthorities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Dir(ca), "large.pem", string(data)+strings.Repeat("\n", 4<<20))
-	r := with{env: append(s.env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "large.pem"))}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	filetest.Put(t, filepath.Dir(ca), "large.pem", string(data)+strings.Repeat("\n", 4<<20))
+	r := with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "large.pem"))}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 2)
 	if !strings.Contains(r.stderr, "is larger than 4194304 bytes") {
 		t.Errorf("it said %s", r.stderr)
@@ -885,20 +817,20 @@ func TestLargeAuthorities(t *testing.T) {
 
 // PowerShell and Windows editors put a byte-order mark in front of a text.
 func TestByteOrderMarkOnStdin(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets", "PUT ~/secrets/reg", "GET /v1/organizations")
-	here{env: s.env(), stdin: strings.NewReader("\ufeffbob:t0k\r\n")}.vbot(t, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io").wantCode(t, 0)
-	if got := s.values("reg")["value"]; got != "Ym9iOnQwaw==" {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg", "GET /v1/organizations")
+	here{env: s.Env(), stdin: strings.NewReader("\ufeffbob:t0k\r\n")}.vbot(t, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io").wantCode(t, 0)
+	if got := s.Values("reg")["value"]; got != "Ym9iOnQwaw==" {
 		t.Errorf("stored %q", got)
 	}
-	here{env: s.env(), stdin: strings.NewReader("\ufeff" + testToken)}.vbot(t, "cloud", "login").wantCode(t, 0)
-	here{env: s.env(), stdin: strings.NewReader("\ufeff\n")}.vbot(t, "cloud", "login").wantCode(t, 2)
+	here{env: s.Env(), stdin: strings.NewReader("\ufeff" + cloudtest.Token)}.vbot(t, "cloud", "login").wantCode(t, 0)
+	here{env: s.Env(), stdin: strings.NewReader("\ufeff\n")}.vbot(t, "cloud", "login").wantCode(t, 2)
 }
 
 // A 404 of a listing is about the organization or the address: the hint is not the
 // command that just failed.
 func TestHintOfAListingNotFound(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets").misbehave("GET", status(404, "NOT_FOUND", "Organization not found"))
-	r := s.here(t, "cloud", "secrets", "list")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.Status(404, "NOT_FOUND", "Organization not found"))
+	r := runOn(t, s, "cloud", "secrets", "list")
 	r.wantCode(t, 1)
 	if !strings.Contains(r.stderr, "hint: check --organization, and VBOT_API_URL if it is set\n") {
 		t.Error(r.stderr)

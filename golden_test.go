@@ -20,6 +20,9 @@ import (
 	"testing"
 
 	"github.com/sebdah/goldie/v2"
+
+	"vbot/internal/filetest"
+	"vbot/internal/project"
 )
 
 var (
@@ -74,9 +77,9 @@ func asOnUnix(text []byte) []byte {
 // them where it is: `.gitignore -> quickstart/.gitignore`.
 func goldenTree(t *testing.T, name, dir string) {
 	t.Helper()
-	got := readTree(t, dir)
+	got := filetest.Tree(t, dir)
 	if name != "quickstart" {
-		delete(got, recordName) // checkRecord; as a golden file, each change would show in each project
+		delete(got, project.RecordName) // checkRecord; as a golden file, each change would show in each project
 	}
 	if updating() {
 		writeGoldenTree(t, name, got)
@@ -102,7 +105,7 @@ func goldenFiles(t testing.TB, name string) map[string]string {
 	where := map[string]string{}
 	list, err := os.ReadFile(filepath.Join("golden", name+".files"))
 	if errors.Is(err, fs.ErrNotExist) {
-		for path := range readTree(t, filepath.Join("golden", name)) {
+		for path := range filetest.Tree(t, filepath.Join("golden", name)) {
 			where[path] = name + "/" + path
 		}
 		return where
@@ -147,7 +150,7 @@ func writeGoldenTree(t *testing.T, name string, tree map[string]string) {
 		if earlier == name {
 			break
 		}
-		for path, data := range readTree(t, filepath.Join("golden", earlier)) {
+		for path, data := range filetest.Tree(t, filepath.Join("golden", earlier)) {
 			kept[data] = cmp.Or(kept[data], earlier+"/"+path)
 		}
 	}
@@ -165,37 +168,11 @@ func writeGoldenTree(t *testing.T, name string, tree map[string]string) {
 		}
 		kept[tree[path]] = name + "/" + path
 		fmt.Fprintln(&list, path)
-		put(t, folder, path, tree[path])
+		filetest.Put(t, folder, path, tree[path])
 	}
 	if elsewhere {
-		put(t, "golden", name+".files", list.String())
+		filetest.Put(t, "golden", name+".files", list.String())
 	}
-}
-
-// readTree reads all files below dir, by path with slashes. A link counts as a
-// file that holds where it leads.
-func readTree(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	tree := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, _ := filepath.Rel(dir, path)
-		rel = filepath.ToSlash(rel)
-		if d.Type()&fs.ModeSymlink != 0 {
-			to, err := os.Readlink(path)
-			tree[rel] = "link to " + to
-			return err
-		}
-		data, err := os.ReadFile(path)
-		tree[rel] = string(data)
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return tree
 }
 
 // checkGoldens finds, after a run of all tests, golden files that stand twice, and

@@ -3,88 +3,32 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/cli"
+	"vbot/internal/project"
+	"vbot/internal/report"
+	"vbot/internal/wizard"
 )
-
-// %s stands for the bot options, which come from the table.
-const helpInit = `Scaffold a voice bot, or write guides for a coding agent.
-
-Usage:
-  vbot init quickstart [OPTIONS]           a ready-made bot in ./vbot-quickstart
-  vbot init [TARGET_DIR] BOT_OPTIONS...    the bot that the options describe
-  vbot init [TARGET_DIR]                   in a terminal: ask what to write
-  vbot init TARGET_DIR                     elsewhere, or with --no-input:
-                                           AGENTS.md, AGENT_IMPORT.md and
-                                           GETTING_STARTED.md
-  vbot init [TARGET_DIR] --check           what changed since vbot wrote it
-  vbot init [TARGET_DIR] --update          bring it up to date
-
-vbot creates TARGET_DIR if it does not exist. With bot options it defaults to
-the current directory. For a directory named quickstart, write ./quickstart.
-Existing files are never overwritten, except guides with --overwrite-guide, and
-with --update those that nobody edited since vbot wrote them.
-
-Bot options (any of them disables the questions):
-%s  -c, --config FILE           read options from a JSON file; - is stdin;
-                              command-line options override it
-      --dry-run               print the configuration as JSON; write nothing
-
-An ID is a name such as deepgram, or an id from --list-options.
-
-Options for an existing project, from its .vbot.json:
-      --check                 list edited, missing and outdated files; write
-                              nothing; the exit code is 1 if there are any
-      --update                replace files that nobody edited, write new ones,
-                              remove old ones; bot options change the bot
-      --diff                  with --check or --update, print a patch
-
-Options of pipecat init; a file from its --dry-run works with --config, too:
-      --enable-krisp, --no-enable-krisp
-                              the same as --enable-noise-cancel
-      --context-hub, --no-context-hub
-                              refused (run pipecat context-hub install);
-                              the second has nothing to do
-
-Other options:
-      --list-options          print the ids that options take, as JSON
-      --describe-options[=KIND]
-                              print all services and transports with names and
-                              variables; KIND is transports, stt, llm, tts,
-                              realtime or video
-      --catalog DIR           add the services in DIR to those of vbot
-                              (default: the folder in VBOT_CATALOG)
-      --keep-existing         keep existing files; write only missing ones
-      --overwrite-guide       replace existing guides with current ones
-      --json                  print the result as JSON
-      --verbose               list each file, as without a terminal
-      --no-input              never ask
-  -h, --help                  print this help
-
-Examples:
-  vbot init
-  vbot init quickstart
-  vbot init my-bot -t smallwebrtc -m cascade \
-      --stt deepgram --llm openai --tts cartesia
-  vbot init my-bot -t twilio -m realtime --realtime openai --no-deploy-to-cloud
-  vbot init my-bot -t smallwebrtc -m realtime --realtime openai \
-      --client-framework react
-  vbot init my-bot --config bot.json --dry-run
-  vbot init my-bot --check --diff
-  vbot init . --no-input                   guides for a coding agent
-`
 
 // initOptions are the parsed options of init.
 type initOptions struct {
-	cat            *catalog
-	said           answers
+	catalog        *string // nil if it was not given
+	cat            *bot.Catalog
+	built          *bot.Project // after files
+	said           bot.Answers
 	config         *string
 	dryRun         bool
 	keepExisting   bool
 	overwriteGuide bool
+	refresh        []string // guides that a person lets vbot replace
 	check          bool
 	update         bool
 	diff           bool
@@ -92,141 +36,160 @@ type initOptions struct {
 	contextHub     *bool
 }
 
-func setupInit(inv *invocation) runFunc {
-	o := &initOptions{said: answers{}}
-	inv.fields = map[string]string{}
-	for _, opt := range options {
-		for _, name := range []string{opt.flag, cmp.Or(opt.short, opt.flag), "no-" + opt.flag} {
-			inv.fields[name] = opt.key
-		}
+func setupInit(inv *cli.Invocation) cli.RunFunc {
+	o := &initOptions{said: bot.Answers{}}
+	inv.Asks = true
+	for _, opt := range bot.Options {
+		var shown *cli.Option
+		names := strings.TrimSpace(opt.Short + " " + opt.Flag)
 		switch {
-		case opt.toggle != nil:
-			put := func(on bool) { o.said[opt] = answer{on: on, flag: true} }
-			inv.set.Var(toggle{put, true}, opt.flag, "")
-			inv.set.Var(toggle{put, false}, "no-"+opt.flag, "")
-			if opt.peer != "" {
-				name := strings.ReplaceAll(opt.peer, "_", "-")
-				take := func(on bool) { o.said[opt] = answer{on: on, flag: true, taken: "--" + name} }
-				inv.set.Var(toggle{take, true}, name, "")
-				inv.set.Var(toggle{take, false}, "no-"+name, "")
-				inv.fields[name], inv.fields["no-"+name] = opt.key, opt.key
-			}
-		case opt.list != nil:
-			textFlag(inv.set, func(s string) {
-				o.said[opt] = answer{list: append(o.said[opt].list, s), flag: true}
-			}, opt.flag, opt.short)
+		case opt.Toggle != nil:
+			shown = inv.Toggle(names, opt.Help, func(on bool) { o.said[opt] = bot.Answer{On: on, Flag: true} })
+		case opt.List != nil:
+			shown = inv.Text(names, opt.Value, opt.Help, func(s string) {
+				o.said[opt] = bot.Answer{List: append(o.said[opt].List, s), Flag: true}
+			})
 		default:
-			textFlag(inv.set, func(s string) { o.said[opt] = answer{text: s, flag: true} }, opt.flag, opt.short)
+			shown = inv.Text(names, opt.Value, opt.Help, func(s string) { o.said[opt] = bot.Answer{Text: s, Flag: true} })
+		}
+		shown.Key = opt.Key
+		shown.Complete = func(a *cli.App, typed string) []string { return o.complete(a, opt, typed) }
+	}
+	inv.Text("c config", "FILE", "read options from a JSON file; - is stdin; command-line options override it", func(s string) { o.config = &s })
+	inv.Bool("dry-run", "print the configuration as JSON; write nothing", &o.dryRun)
+	inv.Section()
+	inv.Bool("check", "list edited, missing and outdated files; write nothing; the exit code is 1 if there are any", &o.check)
+	inv.Bool("update", "replace files that nobody edited, write new ones, remove old ones; bot options change the bot", &o.update)
+	inv.Bool("diff", "with --check or --update, print a patch", &o.diff)
+	inv.Section()
+	for _, opt := range bot.Options {
+		if opt.Peer != "" {
+			name := strings.ReplaceAll(opt.Peer, "_", "-")
+			inv.Toggle(name, "the same as --"+opt.Flag, func(on bool) { o.said[opt] = bot.Answer{On: on, Flag: true, Taken: "--" + name} }).Key = opt.Key
 		}
 	}
-	textFlag(inv.set, func(s string) { o.config = &s }, "config", "c")
-	boolFlag(inv.set, &o.dryRun, "dry-run")
-	boolFlag(inv.set, &o.keepExisting, "keep-existing")
-	boolFlag(inv.set, &o.overwriteGuide, "overwrite-guide")
-	boolFlag(inv.set, &o.check, "check")
-	boolFlag(inv.set, &o.update, "update")
-	boolFlag(inv.set, &o.diff, "diff")
-	boolFlag(inv.set, &inv.noInput, "no-input")
-	boolFlag(inv.set, &o.verbose, "verbose")
-	hub := func(on bool) { o.contextHub = &on }
-	inv.set.Var(toggle{hub, true}, "context-hub", "")
-	inv.set.Var(toggle{hub, false}, "no-context-hub", "")
-	inv.catalogFlag()
-	inv.insteadFlag(listOptions, "list-options")
-	inv.set.Var(describeFlag{inv}, "describe-options", "")
+	inv.Toggle("context-hub", "refused (run pipecat context-hub install); the second has nothing to do", func(on bool) { o.contextHub = &on })
+	inv.Section()
+	inv.InsteadOption("list-options", "print the ids that options take, as JSON", o.list)
+	o.describeOption(inv)
+	inv.Text("catalog", "DIR", "add the services in DIR to those of vbot (default: the folder in VBOT_CATALOG)", func(s string) { o.catalog = &s })
+	inv.Bool("keep-existing", "keep existing files; write only missing ones", &o.keepExisting)
+	inv.Bool("overwrite-guide", "replace existing guides with current ones", &o.overwriteGuide)
+	inv.Bool("verbose", "list each file, as without a terminal", &o.verbose)
 	return o.do
 }
 
-// do carries out one of the jobs of init: quickstart, scaffold, ask, or guides.
-func (o *initOptions) do(ctx context.Context, a *app, inv *invocation, args []string) error {
-	if len(args) > 1 {
-		return usageError("expected one directory, got %s", strings.Join(quoteAll(args), " "))
+// complete returns the values of the option that begin with typed. A provider has several
+// names: the first that fits stands for it.
+func (o *initOptions) complete(a *cli.App, opt *bot.Option, typed string) (out []string) {
+	if opt.Kind == "" {
+		return opt.Allowed()
 	}
-	cat, err := openCatalog(a, inv)
+	cat, err := openCatalog(a, o.catalog)
 	if err != nil {
-		return err
+		cat = bot.NewCatalog() // do says what is wrong
 	}
-	o.cat = cat
-	target := ""
-	if len(args) == 1 {
-		if target = args[0]; target == "" {
-			return usageError("the directory's name is empty")
+	for _, p := range cat.List(opt.Kind) {
+		names := append(slices.Clone(p.Names), p.ID)
+		if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, typed) }); i >= 0 {
+			out = append(out, names[i])
 		}
 	}
+	return out
+}
+
+// do carries out one of the jobs of init: quickstart, scaffold, ask, or guides.
+func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, args []string) (err error) {
+	if len(args) > 1 {
+		return report.Usagef("expected one directory, got %s", strings.Join(report.QuoteAll(args), " "))
+	}
+	if o.cat, err = openCatalog(a, o.catalog); err != nil {
+		return err
+	}
+	target := strings.Join(args, "")
+	if len(args) == 1 && target == "" {
+		return report.Usagef("the directory's name is empty")
+	}
 	if o.contextHub != nil && *o.contextHub {
-		return &failure{Code: codeInvalidConfig, Problems: []problem{{Field: "context_hub", where: "--context-hub",
-			Message: "vbot runs no other program; register the hub with `pipecat context-hub install`"}}}
+		return report.One(report.InvalidConfig, "context_hub", "--context-hub",
+			"vbot runs no other program; register the hub with `pipecat context-hub install`")
 	} else if o.contextHub != nil {
-		a.note("--no-context-hub: nothing to do, as vbot registers no hub")
+		a.Note("--no-context-hub: nothing to do, as vbot registers no hub")
 	}
 	compares := o.check || o.update
 	switch {
 	case o.check && o.update:
-		return usageError("--check and --update exclude each other")
+		return report.Usagef("--check and --update exclude each other")
 	case o.diff && !compares:
-		return usageError("--diff needs --check or --update")
-	case o.diff && inv.json:
-		return usageError("--diff prints text: leave out --json")
+		return report.Usagef("--diff needs --check or --update")
+	case o.diff && inv.JSON:
+		return report.Usagef("--diff prints text: leave out --json")
 	case compares && (o.keepExisting || o.overwriteGuide):
-		return usageError("--keep-existing and --overwrite-guide do not go with --check and --update")
+		return report.Usagef("--keep-existing and --overwrite-guide do not go with --check and --update")
 	case target == "quickstart":
-		return o.quickstart(ctx, a, inv)
+		if target, err = o.quickstart(); err != nil {
+			return err
+		}
+	}
+	switch {
 	case compares:
 		return o.compare(ctx, a, inv, cmp.Or(target, "."))
-	case o.shapesBot():
+	case len(o.said) > 0 || o.config != nil || o.dryRun:
 		return o.scaffold(ctx, a, inv, cmp.Or(target, "."))
 	case canAsk(a):
 		return o.ask(ctx, a, inv, target)
 	case target == "":
-		return usageError("missing directory or bot options; see `vbot init --help`")
+		return report.Usagef("missing directory or bot options; see `vbot init --help`")
 	}
-	return o.writeGuides(ctx, a, inv, target)
+	return o.write(ctx, a, inv, target, nil)
 }
 
-// shapesBot reports whether any bot option was given.
-func (o *initOptions) shapesBot() bool {
-	return len(o.said) > 0 || o.config != nil || o.dryRun
-}
-
-// quickstart scaffolds the preset into ./vbot-quickstart.
-func (o *initOptions) quickstart(ctx context.Context, a *app, inv *invocation) error {
-	var problems []problem
+// quickstart sets the options of the preset, which takes none besides, and returns its
+// target.
+func (o *initOptions) quickstart() (target string, err error) {
+	var problems []report.Problem
 	refuse := func(field, where string) {
-		problems = append(problems, problem{Field: field, where: where,
+		problems = append(problems, report.Problem{Field: field, Where: where,
 			Message: "quickstart takes no bot options; choose another directory, or ./quickstart"})
 	}
-	for _, opt := range options {
+	for _, opt := range bot.Options {
 		if _, ok := o.said[opt]; ok {
-			refuse(opt.key, opt.where())
+			refuse(opt.Key, opt.Where())
 		}
 	}
 	if o.config != nil {
 		refuse("config", "--config")
 	}
 	if len(problems) > 0 {
-		return &failure{Code: codeInvalidConfig, Problems: problems}
+		return "", &report.Failure{Code: report.InvalidConfig, Problems: problems}
 	}
-	preset := quickstart()
-	target := preset[optName].text
-	if o.check || o.update {
-		return o.compare(ctx, a, inv, target)
+	preset := bot.Quickstart()
+	if !o.check && !o.update { // these read the record
+		o.said = preset
 	}
-	o.said = preset
-	return o.scaffold(ctx, a, inv, target)
+	return preset[bot.OptName].Text, nil
 }
 
-// configure returns the configuration that the options describe, and its files. What
-// no option says is as in the configuration file, or else as in recorded.
-func (o *initOptions) configure(ctx context.Context, a *app, dir string, recorded answers) (cfg config, files []generatedFile, err error) {
-	var problems []problem
-	fromFile, source := recorded, recordName
+// configure returns the configuration that the options describe. What no option says is
+// as in the configuration file, or else as in recorded.
+func (o *initOptions) configure(ctx context.Context, a *cli.App, dir string, recorded bot.Answers) (cfg bot.Config, err error) {
+	fail := func(problems []report.Problem, hint string) (bot.Config, error) {
+		return cfg, &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: hint}
+	}
+	var problems []report.Problem
+	fromFile, source := recorded, project.RecordName
 	if o.config != nil {
 		source = "the configuration file"
-		if fromFile, problems, err = readConfig(ctx, a, *o.config); err != nil {
-			return cfg, nil, err
+		data, err := cli.ReadAll(ctx, a, *o.config, maxConfig)
+		name := fileLabel(*o.config)
+		if ctx.Err() != nil {
+			return cfg, report.Interruption()
 		}
-		if fromFile == nil { // an unreadable file: do not report its keys as missing
-			return cfg, nil, &failure{Code: codeInvalidConfig, Problems: problems}
+		if err != nil {
+			return fail([]report.Problem{{Field: "config", Where: "--config", Message: name + ": " + err.Error()}}, "")
+		}
+		if fromFile, problems = bot.ParseConfig(name, data); fromFile == nil { // do not report its keys as missing
+			return fail(problems, "")
 		}
 	}
 	for opt, value := range fromFile {
@@ -234,309 +197,334 @@ func (o *initOptions) configure(ctx context.Context, a *app, dir string, recorde
 			o.said[opt] = value
 		}
 	}
-	cfg, left, wrong := resolve(o.cat, o.said, nameFromDir(dir))
+	cfg, left, wrong := bot.Resolve(o.cat, o.said, bot.NameFromDir(dir))
 	if problems = append(problems, wrong...); len(problems) > 0 {
 		hint := ""
-		if slices.ContainsFunc(problems, func(p problem) bool { return p.missing && p.Field == optMode.key }) {
+		if slices.ContainsFunc(problems, func(p report.Problem) bool { return p.Missing && p.Field == bot.OptMode.Key }) {
 			hint = "`vbot init --help` ends with complete examples"
 		}
-		return cfg, nil, &failure{Code: codeInvalidConfig, Problems: problems, hint: hint}
+		return fail(problems, hint)
 	}
-	for _, opt := range options {
-		if name := o.said[opt].taken; strings.HasPrefix(name, "--") {
-			a.note("%s is taken for --%s", name, opt.flag)
+	for _, opt := range bot.Options {
+		if name := o.said[opt].Taken; strings.HasPrefix(name, "--") {
+			a.Note("%s is taken for --%s", name, opt.Flag)
 		} else if name != "" {
-			a.note("%s is taken for %s", name, opt.key)
+			a.Note("%s is taken for %s", name, opt.Key)
 		}
 	}
 	for _, l := range left {
-		a.note("ignoring %s from %s: %s", l.what, source, l.why)
+		a.Note("ignoring %s from %s: %s", l.What, source, l.Why)
 	}
-	files, err = render(cfg, o.cat)
-	return cfg, files, err
+	return cfg, nil
+}
+
+// maxConfig is the maximum size of a configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// files returns the files of a project, with its record.
+func (o *initOptions) files(cfg bot.Config) (map[string][]byte, error) {
+	o.built = bot.New(cfg, o.cat)
+	files, err := o.built.Files(version)
+	if err == nil {
+		err = project.AddRecord(version, cfg, files)
+	}
+	return files, err
+}
+
+// plan returns what a run would do in dir; for the guides alone if cfg is nil.
+func (o *initOptions) plan(dir string, cfg *bot.Config) (p *project.Plan, err error) {
+	var files map[string][]byte
+	if cfg != nil {
+		files, err = o.files(*cfg)
+	} else if files, err = bot.Guides(version); project.Has(dir, project.BotName) {
+		delete(files, bot.GettingStarted) // it is only for directories without a bot
+	}
+	if err != nil {
+		return nil, err
+	}
+	overwrite := o.refresh
+	if o.overwriteGuide {
+		overwrite = project.Guides
+	}
+	return project.New(dir, files, o.keepExisting, overwrite)
 }
 
 // scaffold writes the bot that the options and the configuration file describe.
-func (o *initOptions) scaffold(ctx context.Context, a *app, inv *invocation, target string) error {
-	dir := absolute(a.dir, target)
-	cfg, files, err := o.configure(ctx, a, dir, nil)
+func (o *initOptions) scaffold(ctx context.Context, a *cli.App, inv *cli.Invocation, target string) error {
+	cfg, err := o.configure(ctx, a, a.Path(target), nil)
 	if err != nil {
 		return err
 	}
-	p, err := makePlan(dir, files, o.keepExisting, o.overwriteGuide)
+	return o.write(ctx, a, inv, target, &cfg)
+}
+
+// write writes a bot or, if cfg is nil, the guides for a coding agent.
+func (o *initOptions) write(ctx context.Context, a *cli.App, inv *cli.Invocation, target string, cfg *bot.Config) error {
+	p, err := o.plan(a.Path(target), cfg)
 	if o.dryRun {
 		if err != nil {
-			a.note("would fail: %v", err)
+			a.Note("would fail: %v", err)
 		} else {
-			p.preview(a)
+			preview(a, p)
 		}
-		return writeJSON(a.stdout, cfg)
+		return report.WriteJSON(a.Stdout, cfg)
 	}
-	if err != nil {
+	if err == nil {
+		err = conflictError(p)
+	}
+	if err == nil {
+		err = p.Apply(ctx)
+	}
+	if err == nil {
+		err = reportRun(a, inv, p, cfg, o.verbose || !readByPerson(a.Stderr))
+	}
+	switch {
+	case err != nil:
 		return err
-	}
-	if err := p.refuse(); err != nil {
+	case cfg != nil:
+		text, err := o.built.NextSteps(cli.ShellPath(filepath.Join(target, "server")), cli.ShellPath(filepath.Join(target, "client")))
+		a.Note("%s", text)
 		return err
+	case p.Count(project.Created) > 0:
+		a.Note("\nNext: start your coding agent in %s and ask it for the bot you want.", cli.ShellPath(target))
 	}
-	return o.carryOut(ctx, a, inv, p, target, &cfg)
+	return nil
 }
 
 // compare compares a project with what this version writes, and with --update brings
 // it up to date.
-func (o *initOptions) compare(ctx context.Context, a *app, inv *invocation, target string) error {
-	dir := absolute(a.dir, target)
-	was, err := readOrigin(dir)
+func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocation, target string) error {
+	dir := a.Path(target)
+	was, said, err := readRecord(dir)
 	if err != nil {
 		return err
 	}
-	age, _ := compareVersion(was.version)
+	age, _ := project.CompareVersions(was.Vbot, version)
 	switch {
-	case was.version == "" && (o.update || len(o.said) == 0 && o.config == nil):
-		return &failure{Code: codeNotFound, Message: "there is no " + recordName + " in " + dir + ", so vbot cannot know what it wrote there",
-			hint: "to compare, give --check the options of the bot; to add the file, run init with these options and --keep-existing"}
+	case was.Vbot == "" && (o.update || len(o.said) == 0 && o.config == nil):
+		return &report.Failure{Code: report.NotFound, Message: "there is no " + project.RecordName + " in " + dir + ", so vbot cannot know what it wrote there",
+			Hint: "to compare, give --check the options of the bot; to add the file, run init with these options and --keep-existing"}
 	case age > 0 && o.update:
-		return &failure{Code: codeInvalidConfig, Message: "vbot " + was.version + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
-			hint: "use vbot " + was.version + " or a later one"}
+		return &report.Failure{Code: report.InvalidConfig, Message: "vbot " + was.Vbot + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
+			Hint: "use vbot " + was.Vbot + " or a later one"}
 	case age > 0:
-		a.note("vbot %s wrote %s; this is vbot %s, which is older", was.version, dir, version)
+		a.Note("vbot %s wrote %s; this is vbot %s, which is older", was.Vbot, dir, version)
 	}
-	cfg, files, err := o.configure(ctx, a, dir, was.said)
+	cfg, err := o.configure(ctx, a, dir, said)
 	if err != nil {
 		return err
 	}
-	p, err := planUpdate(dir, files, was.files)
+	files, err := o.files(cfg)
+	if err != nil {
+		return err
+	}
+	p, err := project.Update(dir, files, was.Files)
 	if err != nil {
 		return err
 	}
 	diff := ""
 	if o.diff {
-		diff = p.diff(o.update)
+		diff = p.Diff(o.update)
 	}
-	preview := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s%s", was.version, dir, version, p.changes(), diff)
+	preview := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s%s", was.Vbot, dir, version, changes(p), diff)
 	switch {
 	case o.dryRun:
 		if o.update {
-			a.note("%s", preview)
+			a.Note("%s", preview)
 		}
-		return writeJSON(a.stdout, cfg)
+		return report.WriteJSON(a.Stdout, cfg)
 	case o.check:
-		return o.reportStates(a, inv, projectAnswer{Directory: dir, Config: cfg, WrittenBy: orNull(was.version)}, p, diff)
+		return o.reportStates(a, inv, projectAnswer{Directory: dir, Config: cfg, WrittenBy: report.OrNull(was.Vbot)}, p, diff)
 	}
-	asks := p.writes() > 0 && canAsk(a)
+	asks := p.Writes() > 0 && canAsk(a)
 	if asks {
-		a.note("%s", preview)
+		a.Note("%s", preview)
 		if err := mustConfirm(ctx, a, "Go ahead?", "nothing was written"); err != nil {
 			return err
 		}
 		diff = "" // it was shown
 	}
-	if err := p.apply(ctx); err != nil {
+	if err := p.Apply(ctx); err != nil {
 		return err
 	}
-	if err := p.report(a, inv, &cfg, o.verbose || !asks); err != nil {
+	if err := reportRun(a, inv, p, &cfg, o.verbose || !asks); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.steps, func(s step) bool { return s.state == stateEdited }) {
-		a.note("edited files stay as they are; to see how they differ: vbot init %s --check --diff", shellPath(target))
+	if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.State == project.Edited }) {
+		a.Note("edited files stay as they are; to see how they differ: vbot init %s --check --diff", cli.ShellPath(target))
 	}
 	return printFiles(a, diff)
 }
 
-// reportStates prints the states of all files; to a terminal only of those that differ.
-func (o *initOptions) reportStates(a *app, inv *invocation, out projectAnswer, p *plan, diff string) error {
-	var summary string
-	out.Files, summary = p.states()
-	list := ""
-	same := true
-	for _, f := range out.Files {
-		same = same && f.State == stateUnchanged
-		if f.State != stateUnchanged || o.verbose || !readByPerson(a.stdout) {
-			list += fmt.Sprintf("%-9s  %s\n", f.State, f.Path)
+// readRecord returns the record in dir, and the configuration in it.
+func readRecord(dir string) (r *project.Record, said bot.Answers, err error) {
+	r, err = project.ReadRecord(dir)
+	if err == nil && r.Vbot != "" {
+		var problems []report.Problem
+		if said, problems = bot.ParseConfig(project.RecordName, r.Config); len(problems) > 0 {
+			err = &report.Failure{Code: report.InvalidConfig, Problems: problems}
 		}
 	}
-	if !inv.json {
-		if err := printFiles(a, list+diff); err != nil {
-			return err
+	if f, ok := errors.AsType[*report.Failure](err); ok && r != nil {
+		if age, _ := project.CompareVersions(r.Vbot, version); age > 0 {
+			f.Hint = "vbot " + r.Vbot + " wrote it; use that version or a later one"
 		}
 	}
-	if !same {
-		hint := ""
-		helps := func(s step) bool { return s.state == stateOutdated || s.action == actionCreated }
-		if out.WrittenBy != "" && slices.ContainsFunc(p.steps, helps) {
-			hint = "the same command with --update instead of --check brings it up to date"
-		}
-		return &failure{Code: codeDiffers, Message: summary, result: out, hint: hint}
-	}
-	a.note("%s", summary)
-	return inv.report(a, out)
+	return r, said, err
 }
 
 // printFiles prints text from files to stdout, byte for byte, but to a terminal only
 // what cannot move the cursor.
-func printFiles(a *app, text string) error {
-	if readByPerson(a.stdout) {
-		text = printable(text)
+func printFiles(a *cli.App, text string) error {
+	if readByPerson(a.Stdout) {
+		text = report.Printable(text)
 	}
-	_, err := io.WriteString(a.stdout, text)
+	_, err := io.WriteString(a.Stdout, text)
 	return err
 }
 
-// carryOut applies the plan and reports the result. cfg is nil for guides.
-func (o *initOptions) carryOut(ctx context.Context, a *app, inv *invocation, p *plan, target string, cfg *config) error {
-	if err := p.apply(ctx); err != nil {
-		return err
+// ask runs the wizard, and then does what its answers say, like options.
+func (o *initOptions) ask(ctx context.Context, a *cli.App, inv *cli.Invocation, target string) error {
+	w := &wizard.Wizard{Terminal: a.Terminal(), Catalog: o.cat, Path: a.Path, Home: cmp.Or(a.Getenv("HOME"), a.Getenv("USERPROFILE")), Quote: cli.ShellPath,
+		Target: target, KeepExisting: o.keepExisting, OverwriteGuide: o.overwriteGuide}
+	w.Plan = func(cfg *bot.Config) (*project.Plan, error) {
+		o.keepExisting = w.KeepExisting
+		p, err := o.plan(a.Path(w.Target), cfg)
+		if err == nil && cfg == nil { // the wizard shows a bot's conflicts itself
+			err = conflictError(p)
+		}
+		return p, err
 	}
-	if err := p.report(a, inv, cfg, o.verbose || !readByPerson(a.stderr)); err != nil {
-		return err
+	err := w.Ask(ctx)
+	o.said, o.overwriteGuide, o.refresh = w.Said, w.OverwriteGuide, w.Refresh
+	line, title := "", "To do the same without questions:"
+	if w.Located {
+		line = o.commandLine(w.Target, bot.NameFromDir(a.Path(w.Target)), w.Guides)
 	}
-	if cfg != nil {
-		p.nextSteps(a, o.cat, target, *cfg)
-	} else if p.count(actionCreated) > 0 {
-		a.note("\nNext: start your coding agent in %s and ask it for the bot you want.", shellPath(target))
+	switch {
+	case err != nil:
+	case w.Guides:
+		err = o.write(ctx, a, inv, w.Target, nil)
+	default:
+		err = o.scaffold(ctx, a, inv, w.Target)
 	}
-	return nil
-}
-
-// ask runs the wizard, then scaffolds a bot or writes the guides.
-func (o *initOptions) ask(ctx context.Context, a *app, inv *invocation, target string) error {
-	p := a.prompter()
-	release, err := p.Hold()
-	if err != nil {
-		return err
-	}
-	defer release()
-	w := newWizard(a, p, o.cat, target)
-	w.catalog = inv.catalogDir
-	w.keepExisting, w.overwriteGuide = o.keepExisting, o.overwriteGuide
-	err = o.askAndWrite(ctx, a, inv, w, release)
-	release()
-	w.overwriteGuide = o.overwriteGuide // see offerRefresh
-	line, title := w.command(), "To do the same without questions:"
 	if err != nil {
 		title = "Your answers so far, as a command line:"
 	}
 	if line != "" {
-		a.note("\n%s\n  %s", title, line)
+		a.Note("\n%s\n  %s", title, line)
 	}
 	return err
 }
 
-// askAndWrite calls release when the last question is answered: from then on Ctrl-C is
-// a signal again.
-func (o *initOptions) askAndWrite(ctx context.Context, a *app, inv *invocation, w *wizard, release func()) error {
-	cfg, planned, err := w.ask(ctx)
-	if err != nil {
-		return err
+// commandLine returns a command line that says the same as the options. dirName is the
+// default project name.
+func (o *initOptions) commandLine(target, dirName string, guides bool) string {
+	args := o.said.Arguments(o.cat, dirName)
+	if guides {
+		args = []string{"--no-input"}
 	}
-	if cfg == nil {
-		release()
-		return o.writeGuides(ctx, a, inv, w.target)
+	if o.catalog != nil {
+		args = append(args, "--catalog", *o.catalog)
 	}
-	if err := o.offerRefresh(ctx, a, planned); err != nil {
-		return err
+	if o.keepExisting {
+		args = append(args, "--keep-existing")
 	}
-	release()
-	return o.carryOut(ctx, a, inv, planned, w.target, cfg)
-}
-
-// writeGuides writes the guides for a coding agent.
-func (o *initOptions) writeGuides(ctx context.Context, a *app, inv *invocation, target string) error {
-	dir := absolute(a.dir, target)
-	files, err := renderGuides()
-	if err != nil {
-		return err
+	if o.overwriteGuide {
+		args = append(args, "--overwrite-guide")
 	}
-	// GETTING_STARTED.md is only for directories without a bot.
-	if hasBot(dir) {
-		files = slices.DeleteFunc(files, func(f generatedFile) bool { return f.path == gettingStarted })
+	words := []string{"vbot init", cli.ShellPath(target)}
+	for _, arg := range args {
+		words = append(words, cli.ShellQuote(arg))
 	}
-	p, err := makePlan(dir, files, o.keepExisting, o.overwriteGuide)
-	if err != nil {
-		return err
-	}
-	if err := p.refuse(); err != nil {
-		return err
-	}
-	if canAsk(a) {
-		if err := o.offerRefresh(ctx, a, p); err != nil {
-			return err
-		}
-	}
-	return o.carryOut(ctx, a, inv, p, target, nil)
+	return strings.Join(words, " ")
 }
 
 // Reports.
 
 // preview prints what a run would keep or refuse.
-func (p *plan) preview(a *app) {
-	for _, c := range p.conflicts {
-		a.note("would conflict: %s", c.line())
+func preview(a *cli.App, p *project.Plan) {
+	for _, c := range p.Conflicts {
+		a.Note("would conflict: %s", c.Line())
 	}
-	for _, s := range p.steps {
-		if s.action == actionKept && !s.guide {
-			a.note("would keep: %s", s.path)
+	for _, s := range p.Steps {
+		if s.Action == project.Kept && !s.Guide {
+			a.Note("would keep: %s", s.Path)
 		}
 	}
-	p.explainGuides(a)
+	explainGuides(a, p)
 }
 
-// refuse returns an error that lists the conflicts, or nil.
-func (p *plan) refuse() error {
-	if len(p.conflicts) == 0 {
+// conflictError returns an error that lists the conflicts, or nil.
+func conflictError(p *project.Plan) error {
+	if len(p.Conflicts) == 0 {
 		return nil
 	}
-	f := &failure{Code: codeConflict, Problems: p.conflicts,
-		Message: fmt.Sprintf("existing files in %s are in the way; nothing was written", p.dir),
-		hint:    "choose another directory, move them away, or use --keep-existing to write only missing files"}
-	if slices.ContainsFunc(p.steps, func(s step) bool { return s.path == recordName && s.before != "" }) {
-		f.hint = "`vbot init " + shellQuote(p.dir) + " --update`, with options to change the configuration, replaces only files that nobody edited"
+	f := &report.Failure{Code: report.Conflict, Problems: p.Conflicts,
+		Message: fmt.Sprintf("existing files in %s are in the way; nothing was written", p.Dir),
+		Hint:    "choose another directory, move them away, or use --keep-existing to write only missing files"}
+	if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.Path == project.RecordName && s.Before != "" }) {
+		f.Hint = "`vbot init " + cli.ShellQuote(p.Dir) + " --update`, with options to change the configuration, replaces only files that nobody edited"
 	}
-	if p.stuck {
-		f.hint = "choose another directory, or move them away; --keep-existing does not help with directories and links"
+	if p.Stuck {
+		f.Hint = "choose another directory, or move them away; --keep-existing does not help with directories and links"
 	}
 	return f
 }
 
-// report prints what was done: to stderr, with list each file, and with --json to
+// words are what happens to files, as done and as what an update would do.
+var words = []struct{ action, done, would string }{
+	{project.Created, "created", "write    %s"},
+	{project.Replaced, "replaced", "replace  %s"},
+	{project.Removed, "removed", "remove   %s"},
+	{project.Kept, "kept", "keep     %s (edited)"},
+	{project.Missing, "did not restore", "skip     %s (deleted)"},
+}
+
+// reportRun prints what was done: to stderr, with list each file, and with --json to
 // stdout.
-func (p *plan) report(a *app, inv *invocation, cfg *config, list bool) error {
-	for _, action := range []string{actionCreated, actionReplaced, actionRemoved, actionKept, actionMissing} {
-		if p.count(action) == 0 {
-			continue
+func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config, list bool) error {
+	for _, word := range words {
+		names := p.Paths(word.action)
+		switch text := fmt.Sprintf("%s %s in %s", word.done, report.Plural(len(names), "file"), p.Dir); {
+		case len(names) == 0:
+		case list:
+			a.Note("%s:\n  %s", text, strings.Join(names, "\n  "))
+		default:
+			a.Note("%s", text)
 		}
-		did := action
-		if action == actionMissing {
-			did = "did not restore"
-		}
-		text := fmt.Sprintf("%s %s in %s", did, plural(p.count(action), "file"), p.dir)
-		if list {
-			text += ":"
-		}
-		for _, s := range p.steps {
-			if list && s.action == action {
-				text += "\n  " + s.path
-			}
-		}
-		a.note("%s", text)
 	}
-	if p.count(actionUnchanged) == len(p.steps) {
-		a.note("nothing to do: all %s in %s are up to date", plural(len(p.steps), "file"), p.dir)
+	if p.Count(project.Unchanged) == len(p.Steps) {
+		a.Note("nothing to do: all %s in %s are up to date", report.Plural(len(p.Steps), "file"), p.Dir)
 	}
-	p.explainGuides(a)
-	if !inv.json {
+	explainGuides(a, p)
+	if !inv.JSON {
 		return nil // only the JSON has sums
 	}
 	files := []fileAnswer{}
-	for _, s := range p.steps {
-		files = append(files, fileAnswer{s.path, s.action, s.sum()})
+	for _, s := range p.Steps {
+		files = append(files, fileAnswer{s.Path, s.Action, s.Sum()})
 	}
-	return inv.report(a, initAnswer{p.dir, cfg, files})
+	return inv.Report(a, initAnswer{p.Dir, cfg, files})
+}
+
+// changes says for people what an update does.
+func changes(p *project.Plan) string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		for _, word := range words {
+			if s.Action == word.action && !s.Guide {
+				fmt.Fprintf(&b, "  "+word.would+"\n", s.Path)
+			}
+		}
+	}
+	return cmp.Or(b.String(), "  change nothing\n")
 }
 
 // An initAnswer is the JSON of a run that writes. Config is null for the guides.
 type initAnswer struct {
 	Directory string       `json:"directory"`
-	Config    *config      `json:"config"`
+	Config    *bot.Config  `json:"config"`
 	Files     []fileAnswer `json:"files"`
 }
 
@@ -546,116 +534,148 @@ type fileAnswer struct {
 	SHA256 string `json:"sha256"`
 }
 
-// nextSteps prints commands for running the new bot.
-func (p *plan) nextSteps(a *app, cat *catalog, target string, cfg config) {
-	then := "README.md explains how to reach the bot."
-	if cfg.hasTransport("rtc_small") {
-		then = "Then open http://localhost:7860 and talk. README.md says more."
-	}
-	if cfg.ClientFramework != "" {
-		then = fmt.Sprintf(`Then, in another terminal, with Node.js:
-  cd %s
-  npm install
-  npm run dev               # then open the address it prints
-README.md says more.`, shellPath(filepath.Join(target, "client")))
-	}
-	needed := newProject(cfg, cat).keys()
-	fill := ""
-	if len(needed) > 0 {
-		fill = "      # fill in the keys below"
-	}
-	a.note(`
-Next, with uv (https://docs.astral.sh/uv):
-  cd %s
-  cp .env.example .env%s
-  uv run bot.py
-%s`, shellPath(filepath.Join(target, "server")), fill, then)
-	for i, k := range needed {
-		if i == 0 {
-			a.note("\nKeys, and where to get them:")
-		}
-		line := k.names + "  " + k.page
-		if k.only != "" {
-			line += " (only for " + k.only + ")"
-		}
-		if len(line) > 78 {
-			line = strings.Replace(line, "  ", "\n    ", 1)
-		}
-		a.note("  %s", line)
-	}
+// A projectAnswer is the JSON of --check.
+type projectAnswer struct {
+	Directory string        `json:"directory"`
+	Config    bot.Config    `json:"config"`
+	WrittenBy report.OrNull `json:"written_by"` // the version in the record
+	Files     []stateAnswer `json:"files"`
 }
 
-// The guides.
+type stateAnswer struct {
+	Path   string        `json:"path"`
+	State  string        `json:"state" enum:"unchanged,edited,missing,outdated"`
+	SHA256 report.OrNull `json:"sha256"` // of the file that is there
+}
 
-// guideAge compares the version stamp of a guide with this version: -1 if it is
-// older, 0 if equal, 1 if it is newer or cannot be read.
-func guideAge(guide []byte) int {
-	text := strings.TrimSpace(string(guide))
-	stamp, ok := strings.CutPrefix(text[strings.LastIndex(text, "\n")+1:], "<!-- vbot ")
-	if !ok || !strings.HasSuffix(stamp, "-->") {
-		return 1
+// reportStates prints the files that differ, with --verbose all, and counts the rest.
+func (o *initOptions) reportStates(a *cli.App, inv *cli.Invocation, out projectAnswer, p *project.Plan, diff string) error {
+	list, count := "", map[string]int{}
+	for _, s := range p.Steps {
+		if s.State == "" {
+			continue
+		}
+		out.Files = append(out.Files, stateAnswer{s.Path, s.State, report.OrNull(s.Before)})
+		count[s.State]++
+		if s.State != project.Unchanged || o.verbose {
+			list += fmt.Sprintf("%-9s  %s\n", s.State, s.Path)
+		}
 	}
-	age, ok := compareVersion(stamp)
-	if !ok {
-		return 1
+	if !inv.JSON {
+		if err := printFiles(a, list+diff); err != nil {
+			return err
+		}
 	}
-	return age
+	summary := report.Plural(count[project.Unchanged], "file") + " as vbot " + version + " writes them"
+	if count[project.Unchanged] == len(out.Files) {
+		a.Note("%s", summary)
+		return inv.Report(a, out)
+	}
+	for _, state := range []string{project.Edited, project.Missing, project.Outdated} {
+		if count[state] > 0 {
+			summary += fmt.Sprintf(", %d %s", count[state], state)
+		}
+	}
+	f := &report.Failure{Code: report.Differs, Message: summary, Result: out}
+	helps := func(s project.Step) bool { return s.State == project.Outdated || s.Action == project.Created }
+	if out.WrittenBy != "" && slices.ContainsFunc(p.Steps, helps) {
+		f.Hint = "the same command with --update instead of --check brings it up to date"
+	}
+	return f
 }
 
 // explainGuides lists the guides that were kept although they differ.
-func (p *plan) explainGuides(a *app) {
-	for _, s := range p.steps {
-		if !s.guide || s.action != actionKept {
+func explainGuides(a *cli.App, p *project.Plan) {
+	for _, s := range p.Steps {
+		if !s.Guide || s.Action != project.Kept {
 			continue
 		}
-		if s.before == "" {
-			a.note("kept %s, which is a link or cannot be read", s.path)
+		if s.Before == "" {
+			a.Note("kept %s, which is a link or cannot be read", s.Path)
 			continue
 		}
 		why := "differs from this version's guide"
-		if guideAge(s.found) < 0 {
+		if s.GuideAge() < 0 {
 			why = "an older vbot wrote"
 		}
-		a.note("kept %s, which %s; to replace it: vbot init --overwrite-guide %s", s.path, why, shellQuote(p.dir))
+		a.Note("kept %s, which %s; to replace it: vbot init --overwrite-guide %s", s.Path, why, cli.ShellQuote(p.Dir))
 	}
 }
 
-// offerRefresh asks whether to replace guides that an older vbot wrote. It sets
-// overwriteGuide if that replaces every guide that differs.
-func (o *initOptions) offerRefresh(ctx context.Context, a *app, p *plan) error {
-	for i, s := range p.steps {
-		if !s.guide || s.action != actionKept || guideAge(s.found) >= 0 {
-			continue
-		}
-		yes, err := confirm(ctx, a, s.path+" was written by an older vbot. Replace it and lose any changes you made?")
-		if err != nil {
-			return err
-		}
-		if yes {
-			p.steps[i].action = actionReplaced
-		}
+// Listings.
+
+// list prints the ids that options take, as JSON.
+func (o *initOptions) list(a *cli.App, _ *cli.Invocation) error {
+	cat, err := openCatalog(a, o.catalog)
+	if err != nil {
+		return err
 	}
-	kept := func(s step) bool { return s.guide && s.action == actionKept }
-	o.overwriteGuide = o.overwriteGuide || p.count(actionReplaced) > 0 && !slices.ContainsFunc(p.steps, kept)
-	return nil
+	return report.WriteJSON(a.Stdout, cat.ListOptions())
 }
 
-// maxConfig is the maximum size of a configuration file, in bytes.
-const maxConfig = 1 << 20
-
-// readConfig reads a configuration file; "-" is stdin. The answers are nil if the
-// file cannot be read. It returns an error only if interrupted.
-func readConfig(ctx context.Context, a *app, name string) (answers, []problem, error) {
-	data, err := readAll(ctx, a, name, maxConfig)
-	if name == "-" {
-		name = "stdin"
+// describeOption registers --describe-options[=KIND].
+func (o *initOptions) describeOption(inv *cli.Invocation) {
+	kinds := append([]string{bot.KindTransport}, bot.ServiceKinds...)
+	isKind := func(s string) string {
+		if slices.Contains(kinds, s) {
+			return s
+		}
+		return ""
 	}
-	if ctx.Err() != nil {
-		return nil, nil, interrupted()
+	about := "print all services and transports with names and variables; KIND is transports, stt, llm, tts, realtime or video"
+	inv.Switch("describe-options", "KIND", about, "transports, stt, llm, tts, realtime or video", isKind, func(kind string) error {
+		switch {
+		case kind == "false":
+			inv.Instead = nil
+			return nil
+		case kind != "true" && isKind(kind) == "":
+			return errors.New("unknown kind")
+		}
+		inv.Instead = func(a *cli.App, inv *cli.Invocation) error { return o.describe(a, inv, isKind(kind)) }
+		return nil
+	}).Complete = func(*cli.App, string) []string { return kinds }
+}
+
+// describe prints every id with its names and requirements, for people or, with --json,
+// under the same keys as list. kind limits it to one key; "" is all.
+func (o *initOptions) describe(a *cli.App, inv *cli.Invocation, kind string) error {
+	cat, err := openCatalog(a, o.catalog)
+	if err != nil {
+		return err
+	}
+	if inv.JSON {
+		return report.WriteJSON(a.Stdout, cat.Describe(kind))
+	}
+	_, err = io.WriteString(a.Stdout, cat.DescribeText(kind))
+	return err
+}
+
+// openCatalog returns the catalog with the services in the folder that --catalog or
+// VBOT_CATALOG names. Nothing in it is run, and links in it that lead elsewhere cannot be
+// followed. option is that of --catalog, or nil.
+func openCatalog(a *cli.App, option *string) (*bot.Catalog, error) {
+	c, dir, where := bot.NewCatalog(), a.Getenv("VBOT_CATALOG"), "VBOT_CATALOG"
+	if option != nil {
+		dir, where = *option, "--catalog"
+	} else if dir == "" {
+		return c, nil
+	}
+	path := dir
+	if dir != "" {
+		path = a.Path(dir)
+	}
+	root, err := os.OpenRoot(path)
+	if err == nil {
+		defer root.Close()
+		if problems := c.Add(root.FS(), dir); len(problems) > 0 {
+			return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		}
+		if c.Own == 0 {
+			err = errors.New("no service is there; expected files such as stt/acme.py")
+		}
 	}
 	if err != nil {
-		return nil, []problem{{Field: "config", where: "--config", Message: name + ": " + err.Error()}}, nil
+		return nil, report.One(report.InvalidConfig, strings.TrimPrefix(where, "--"), where, "%q: %v", dir, report.Cause(err))
 	}
-	said, problems := parseConfig(name, data)
-	return said, problems, nil
+	return c, nil
 }

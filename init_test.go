@@ -2,20 +2,29 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/cli"
+	"vbot/internal/filetest"
+	"vbot/internal/project"
 )
 
-// bot is a complete set of options, to be added to.
-const bot = "-t webrtc -m cascade --stt deepgram --llm openai --tts cartesia"
+// cascade is a complete set of options, to be added to.
+const cascade = "-t webrtc -m cascade --stt deepgram --llm openai --tts cartesia"
 
 func TestQuickstart(t *testing.T) {
 	dir := t.TempDir()
@@ -24,11 +33,11 @@ func TestQuickstart(t *testing.T) {
 	golden(t, "quickstart.txt", r.transcript(dir))
 	goldenTree(t, "quickstart", filepath.Join(dir, "vbot-quickstart"))
 
-	before := readTree(t, dir)
+	before := filetest.Tree(t, dir)
 	again := vbot(t, dir, "init", "quickstart")
 	again.wantCode(t, 0)
 	golden(t, "quickstart-again.txt", again.transcript(dir))
-	if after := readTree(t, dir); !equalTrees(before, after) {
+	if after := filetest.Tree(t, dir); !equalTrees(before, after) {
 		t.Error("the second run changed something")
 	}
 }
@@ -38,8 +47,8 @@ func TestQuickstartReports(t *testing.T) {
 	dry := vbot(t, dir, "init", "quickstart", "--dry-run")
 	dry.wantCode(t, 0)
 	golden(t, "quickstart-dry-run.json", []byte(dry.stdout))
-	if dry.stderr != "" || len(readTree(t, dir)) > 0 {
-		t.Errorf("the dry run said %q and wrote %v", dry.stderr, readTree(t, dir))
+	if dry.stderr != "" || len(filetest.Tree(t, dir)) > 0 {
+		t.Errorf("the dry run said %q and wrote %v", dry.stderr, filetest.Tree(t, dir))
 	}
 	r := vbot(t, dir, "init", "quickstart", "--json")
 	r.wantCode(t, 0)
@@ -79,13 +88,19 @@ func TestBots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dry := vbot(t, dir, "init", name, "--config", config, "--dry-run")
+			line := []string{"init", name, "--config", config}
+			for _, o := range bot.Options {
+				if o.Toggle != nil && name == "every-feature" { // those that come to be, too
+					line = append(line, "--"+o.Flag)
+				}
+			}
+			dry := vbot(t, dir, append(line, "--dry-run")...)
 			dry.wantCode(t, 0)
 			golden(t, project+".json", []byte(dry.stdout))
 			if dry.stderr != "" {
 				t.Errorf("vbot init --config %s.json wrote to stderr: %s", project, dry.stderr)
 			}
-			vbot(t, dir, "init", name, "--config", config).wantCode(t, 0)
+			vbot(t, dir, line...).wantCode(t, 0)
 			checkRecord(t, filepath.Join(dir, name), dry.stdout)
 			goldenTree(t, project, filepath.Join(dir, name))
 		})
@@ -95,45 +110,10 @@ func TestBots(t *testing.T) {
 // A web client takes two terminals.
 func TestClientSaysHowToGoOn(t *testing.T) {
 	dir := t.TempDir()
-	r := vbot(t, dir, append([]string{"init", "my bot", "--client-framework", "vanilla"}, strings.Fields(bot)...)...)
+	r := vbot(t, dir, append([]string{"init", "my bot", "--client-framework", "vanilla"}, strings.Fields(cascade)...)...)
 	r.wantCode(t, 0)
 	_, next, _ := strings.Cut(string(r.transcript(dir)), "\nNext, ")
 	golden(t, "client-next.txt", []byte("Next, "+next))
-}
-
-// An option is visible where it is on, and leaves no trace where it is off.
-func TestOptionsLeaveNoTrace(t *testing.T) {
-	cat := newCatalog()
-	for key, trace := range map[string]string{
-		"recording":            `(?i)recording|AudioBufferProcessor`,
-		"transcription":        `Transcript:`,
-		"enable_observability": `(?i)whisker`,
-		"enable_noise_cancel":  `(?i)krisp`,
-		"enable_eval":          `(?i)\bevals?\b`,
-		"deploy_to_cloud":      `(?i)docker|cloud-deploy|pipecatcloud`,
-		"video_input":          `video_in`,
-		"video_output":         `video_out`,
-		"self_host":            `(?i)self_host|kubernetes|compose`,
-	} {
-		for _, on := range []bool{false, true} {
-			said := quickstart()
-			said[optionOf(key)] = answer{on: on}
-			cfg, _, problems := resolve(cat, said, "")
-			files, err := render(cfg, cat)
-			if err != nil || len(problems) > 0 {
-				t.Fatal(err, problems)
-			}
-			found := ""
-			for _, f := range files {
-				if !f.guide && f.path != recordName { // it has the keys of all options
-					found += regexp.MustCompile(trace).FindString(f.path + "\n" + string(f.data))
-				}
-			}
-			if (found != "") != on {
-				t.Errorf("%s is %v, and of it there is %q", key, on, found)
-			}
-		}
-	}
 }
 
 // Every bad combination is refused before anything is touched, and all that is
@@ -146,26 +126,26 @@ func TestRefusedConfigurations(t *testing.T) {
 		{"mode-missing-with-a-service", "-t webrtc --stt deepgram"},
 		{"cascade-services-missing", "-t webrtc -m cascade --llm openai"},
 		{"realtime-service-missing", "-t webrtc -m realtime"},
-		{"realtime-in-cascade", bot + " --realtime openai"},
+		{"realtime-in-cascade", cascade + " --realtime openai"},
 		{"cascade-in-realtime", "-t webrtc -m realtime --realtime openai --stt deepgram --tts cartesia"},
 		{"unknown-everywhere", "-t pigeon -m talk --stt deepgrm --llm gtp --tts x --bot-type phone"},
-		{"unknown-transport", bot + " -t daly"},
-		{"web-with-telephony", bot + " -b web -t twilio"},
-		{"video-on-the-phone", bot + " -t twilio --video tavus --video-input --video-output"},
+		{"unknown-transport", cascade + " -t daly"},
+		{"web-with-telephony", cascade + " -b web -t twilio"},
+		{"video-on-the-phone", cascade + " -t twilio --video tavus --video-input --video-output"},
 		{"video-without-a-carrier", "-t websocket -m realtime --realtime openai --video simli --video-input"},
 		{"video-input-unseen", "-t webrtc -m realtime --realtime nova_sonic --video-input"},
-		{"avatar-without-output", bot + " --video tavus --no-video-output"},
-		{"noise-cancel-without-cloud", bot + " --enable-noise-cancel --no-deploy-to-cloud"},
+		{"avatar-without-output", cascade + " --video tavus --no-video-output"},
+		{"noise-cancel-without-cloud", cascade + " --enable-noise-cancel --no-deploy-to-cloud"},
 		{"livekit-on-the-cloud", "-t livekit -m realtime --realtime openai --deploy-to-cloud"},
 		{"livekit-with-noise-cancel", "-t livekit -m realtime --realtime openai --enable-noise-cancel"},
-		{"client-server-alone", bot + " --client-server vite"},
-		{"client-unknown", bot + " --client-framework angular"},
-		{"dial-mode-without-transport", bot + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out"},
-		{"name-bad", bot + " -n /etc/passwd"},
+		{"client-server-alone", cascade + " --client-server vite"},
+		{"client-unknown", cascade + " --client-framework angular"},
+		{"dial-mode-without-transport", cascade + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out"},
+		{"name-bad", cascade + " -n /etc/passwd"},
 		{"eval-alone", "--eval"},
 		{"client-alone", "--client-framework none"},
-		{"name-reserved", bot + " -n aux.bot"},
-		{"name-long", bot + " -n " + strings.Repeat("n", 65)},
+		{"name-reserved", cascade + " -n aux.bot"},
+		{"name-long", cascade + " -n " + strings.Repeat("n", 65)},
 		{"values-empty", "--name= -t= --mode= --stt= --llm= --tts="},
 		{"config-missing", "--config nowhere.json"},
 		{"config-missing-json", "--config nowhere.json --json"},
@@ -175,7 +155,7 @@ func TestRefusedConfigurations(t *testing.T) {
 			r := vbot(t, dir, append([]string{"init", "there"}, strings.Fields(c.args)...)...)
 			r.wantCode(t, 2)
 			golden(t, "errors/init/"+c.name+".txt", r.transcript(dir))
-			if got := readTree(t, dir); len(got) > 0 {
+			if got := filetest.Tree(t, dir); len(got) > 0 {
 				t.Errorf("it wrote %v", got)
 			}
 		})
@@ -189,7 +169,7 @@ func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	golden(t, "errors/init/quickstart-with-options.txt", r.transcript(dir))
 
 	// ./quickstart is a directory like any other.
-	vbot(t, dir, append([]string{"init", "./quickstart"}, strings.Fields(bot)...)...).wantCode(t, 0)
+	vbot(t, dir, append([]string{"init", "./quickstart"}, strings.Fields(cascade)...)...).wantCode(t, 0)
 	if _, err := os.Stat(filepath.Join(dir, "quickstart", "server", "bot.py")); err != nil {
 		t.Error(err)
 	}
@@ -276,44 +256,6 @@ type config_ struct {
 	Transports  []string `json:"transports"`
 }
 
-func TestNameOfTheDirectory(t *testing.T) {
-	for dir, want := range map[string]string{
-		"/x/my-bot":                             "my-bot",
-		"/x/_my bot!":                           "my bot",
-		"/x/Grüezi":                             "Grüezi",
-		"/x/क्षेत्र":                            "क्षेत्र",
-		"/x/.hidden":                            "hidden",
-		"/x/my@bot":                             "",
-		"/x/@@@":                                "",
-		"/":                                     "",
-		"/x/con":                                "",
-		"/x/" + strings.Repeat("a", 80):         strings.Repeat("a", 64),
-		"/x/" + strings.Repeat("ab!", 1):        "ab",
-		"/x/" + strings.Repeat("é", 64):         strings.Repeat("é", 64),
-		"/x/" + strings.Repeat("b", 63) + "!!!": strings.Repeat("b", 63),
-	} {
-		if got := nameFromDir(dir); got != want {
-			t.Errorf("nameFromDir(%q) = %q, want %q", dir, got, want)
-		}
-	}
-}
-
-func TestSlug(t *testing.T) {
-	for name, want := range map[string]string{
-		"vbot-quickstart":         "vbot-quickstart",
-		"My Bot_2.0":              "my-bot-2-0",
-		"Café":                    "caf",
-		"日本":                      "bot",
-		"a--b":                    "a-b",
-		"1":                       "1",
-		strings.Repeat("ab-", 30): strings.TrimSuffix(strings.Repeat("ab-", 19)[:55], "-"),
-	} {
-		if got := slug(name); got != want {
-			t.Errorf("slug(%q) = %q, want %q", name, got, want)
-		}
-	}
-}
-
 // The directory decides the name in a dry run too.
 func TestTargetForms(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "parlour")
@@ -321,7 +263,7 @@ func TestTargetForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for target, want := range map[string]string{".": "parlour", "": "parlour", "sub/deep er": "deep er", "..": filepath.Base(filepath.Dir(dir))} {
-		args := append([]string{"init"}, strings.Fields(bot+" --dry-run")...)
+		args := append([]string{"init"}, strings.Fields(cascade+" --dry-run")...)
 		if target != "" {
 			args = append(args, target)
 		}
@@ -338,7 +280,7 @@ func TestTargetForms(t *testing.T) {
 // A guide that is a link stays, and is not said to differ: nobody read it.
 func TestGuideThatIsALink(t *testing.T) {
 	dir := t.TempDir()
-	symlink(t, "elsewhere", filepath.Join(dir, "AGENTS.md"))
+	filetest.Link(t, "elsewhere", filepath.Join(dir, "AGENTS.md"))
 	r := vbot(t, dir, "init", ".", "--no-input")
 	r.wantCode(t, 0)
 	if !strings.Contains(r.stderr, "kept AGENTS.md, which is a link or cannot be read\n") {
@@ -346,161 +288,24 @@ func TestGuideThatIsALink(t *testing.T) {
 	}
 }
 
-func FuzzParseConfig(f *testing.F) {
-	f.Add([]byte(`{"mode": "cascade", "transports": ["daily"], "recording": true}`))
-	f.Add([]byte(`{"a": {"b": [1, null]}}`))
-	f.Add([]byte("\xff{"))
-	cat := newCatalog()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		said, problems := parseConfig("fuzz.json", data)
-		if said == nil {
-			return
-		}
-		cfg, _, wrong := resolve(cat, said, "name")
-		if len(problems)+len(wrong) == 0 {
-			// What is accepted can be rendered, and reads back as itself.
-			if _, err := render(cfg, cat); err != nil {
-				t.Fatal(err)
-			}
-			var b bytes.Buffer
-			if err := writeJSON(&b, cfg); err != nil {
-				t.Fatal(err)
-			}
-			again, problems := parseConfig("again.json", b.Bytes())
-			if len(problems) > 0 {
-				t.Fatalf("%s: %v", b.Bytes(), problems)
-			}
-			back, notes, wrong := resolve(cat, again, "other")
-			if len(notes)+len(wrong) > 0 || fmt.Sprint(back) != fmt.Sprint(cfg) {
-				t.Fatalf("%+v reads back as %+v: %v %v", cfg, back, notes, wrong)
-			}
-		}
-	})
-}
-
-// randomBot is a valid configuration, chosen by rng.
-func randomBot(t testing.TB, cat *catalog, rng *rand.Rand) config {
-	pick := func(kind string) string {
-		p := cat.list(kind)[rng.IntN(len(cat.list(kind)))]
-		return p.names[rng.IntN(len(p.names))]
-	}
+// anyBot is the bot of a golden project with other features, chosen by rng.
+func anyBot(t testing.TB, cat *bot.Catalog, rng *rand.Rand) bot.Config {
+	all := goldenBots(t)
 	for {
-		said := answers{optTransports: {}}
-		for range 1 + rng.IntN(3) {
-			said[optTransports] = answer{list: append(said[optTransports].list, pick(kindTransport))}
-		}
-		if rng.IntN(4) == 0 {
-			said[optMode] = answer{text: modeRealtime}
-			said[optRealtime] = answer{text: pick(kindRealtime)}
-		} else {
-			said[optMode] = answer{text: modeCascade}
-			said[optSTT] = answer{text: pick(kindSTT)}
-			said[optLLM] = answer{text: pick(kindLLM)}
-			said[optTTS] = answer{text: pick(kindTTS)}
-		}
-		if rng.IntN(4) == 0 {
-			said[optVideo] = answer{text: pick(kindVideo)}
-		}
-		for _, o := range options {
-			if o.toggle != nil && rng.IntN(2) == 0 {
-				said[o] = answer{on: rng.IntN(2) == 0}
-			}
-		}
-		if cfg, _, problems := resolve(cat, said, "random bot"); len(problems) == 0 {
-			return cfg
-		}
-	}
-}
-
-// Whatever can be asked for gives a whole project.
-func TestRandomBots(t *testing.T) {
-	cat := newCatalog()
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
-	// The first bot has a service that needs more than an extra: few have.
-	needy := quickstart()
-	needy[optSTT] = answer{text: "funasr"}
-	first, _, _ := resolve(cat, needy, "")
-	for i := range 300 {
-		cfg := first
-		if i > 0 {
-			cfg = randomBot(t, cat, rng)
-		}
-		files, err := render(cfg, cat)
+		name := "golden/" + all[rng.IntN(len(all))] + ".json"
+		data, err := os.ReadFile(name)
 		if err != nil {
-			t.Fatalf("seed %d: %+v: %v", seed, cfg, err)
+			t.Fatal(err)
 		}
-		again, _ := render(cfg, cat)
-		text := map[string]string{}
-		for i, f := range files {
-			text[f.path] = string(f.data)
-			if !bytes.Equal(f.data, again[i].data) {
-				t.Errorf("seed %d: %s is not the same twice", seed, f.path)
-			}
-			for _, leftover := range []string{"<%", "%>", "<no value>", "# when:", "\r", "\t ", " \n", "\n\n\n\n"} {
-				if strings.Contains(text[f.path], leftover) {
-					t.Errorf("seed %d: %s holds %q", seed, f.path, leftover)
-				}
-			}
-			if !strings.HasSuffix(text[f.path], "\n") || strings.HasSuffix(text[f.path], "\n\n") {
-				t.Errorf("seed %d: %s does not end in one line end", seed, f.path)
+		said, problems := bot.ParseConfig(name, data)
+		for _, o := range bot.Options {
+			if o.Toggle != nil && rng.IntN(2) == 0 {
+				said[o] = bot.Answer{On: rng.IntN(2) == 0}
 			}
 		}
-		checkVariables(t, seed, cat, text)
-		for _, s := range newProject(cfg, cat).Services {
-			for _, requirement := range s.pip {
-				if !strings.Contains(text["server/pyproject.toml"], `    "`+requirement+"\",\n") {
-					t.Errorf("seed %d: %s needs %s", seed, s.id, requirement)
-				}
-			}
-		}
-		for _, m := range regexp.MustCompile(`(?m)^COPY (.*) \S+$`).FindAllStringSubmatch(text["server/Dockerfile"], -1) {
-			for _, source := range strings.Fields(m[1]) {
-				// uv.lock* is there once uv made it.
-				if _, ok := text["server/"+source]; !ok && source != "uv.lock*" {
-					t.Errorf("seed %d: the Dockerfile copies %s, which is not there", seed, source)
-				}
-			}
-		}
-		if t.Failed() {
-			t.Fatalf("%+v\n%s", cfg, text["server/bot.py"])
-		}
-	}
-}
-
-// checkVariables compares the variables that the code reads with .env.example.
-func checkVariables(t *testing.T, seed uint64, cat *catalog, text map[string]string) {
-	library := map[string]bool{"KRISP_VIVA_FILTER_MODEL_PATH": true, "KRISP_VIVA_API_KEY": true}
-	for _, kind := range append(serviceKinds, kindTransport) {
-		for _, p := range cat.all(kind) {
-			for _, v := range p.env {
-				if v.readByLibrary {
-					library[v.name] = true
-				}
-			}
-		}
-	}
-	named := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^(?:# )?([A-Z][A-Z0-9_]*)=(.*)$`).FindAllStringSubmatch(text["server/.env.example"], -1) {
-		if named[m[1]] {
-			t.Errorf("seed %d: .env.example names %s twice", seed, m[1])
-		}
-		if m[2] != "" {
-			t.Errorf("seed %d: .env.example holds a value for %s", seed, m[1])
-		}
-		named[m[1]] = true
-	}
-	read := map[string]bool{}
-	code := text["server/bot.py"] + text["server/server.py"]
-	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\(|if_set\(\w+=)["']([A-Z0-9_]+)["']`).FindAllStringSubmatch(code, -1) {
-		read[m[1]] = true
-		if !named[m[1]] {
-			t.Errorf("seed %d: the code reads %s, which .env.example does not name", seed, m[1])
-		}
-	}
-	for name := range named {
-		if !read[name] && !library[name] {
-			t.Errorf("seed %d: .env.example names %s, which nothing reads", seed, name)
+		cfg, _, wrong := bot.Resolve(cat, said, "")
+		if len(problems)+len(wrong) == 0 {
+			return cfg
 		}
 	}
 }
@@ -517,151 +322,649 @@ func equalTrees(a, b map[string]string) bool {
 	return true
 }
 
-func BenchmarkRenderQuickstart(b *testing.B) {
-	cat := newCatalog()
-	cfg, _, _ := resolve(cat, quickstart(), "")
-	for b.Loop() {
-		if _, err := render(cfg, cat); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// Every service once, in the smallest bot that takes it.
-func BenchmarkEveryService(b *testing.B) {
-	cat := newCatalog()
-	var bots []config
-	for _, kind := range serviceKinds {
-		for _, p := range cat.list(kind) {
-			said := quickstart()
-			if kind == kindRealtime {
-				said[optMode] = answer{text: modeRealtime}
-				for _, o := range []*option{optSTT, optLLM, optTTS} {
-					delete(said, o)
+// Every option, set by its flag, by a file and in the wizard, comes back in the
+// dry run and in the report, and changes what is written.
+func TestEveryOption(t *testing.T) {
+	cat := bot.NewCatalog()
+	for _, o := range bot.Options {
+		values := samples(cat, o)
+		for i, value := range values {
+			said, want := bed(t, cat, o, value)
+			whole, err := json.MarshalIndent(want, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for way, got := range map[string]string{
+				"flag":   dryRun(t, "", typed(said)...),
+				"file":   dryRun(t, string(whole), "--config", "-"),
+				"wizard": wizardAnswers(t, cat, want),
+			} {
+				if got != string(whole)+"\n" {
+					t.Errorf("%s by %s is %s and not %s", o.Key, way, got, whole)
 				}
 			}
-			said[optionOf(kind+"_service")] = answer{text: p.id}
-			cfg, _, problems := resolve(cat, said, "")
-			if len(problems) > 0 {
-				b.Fatal(problems)
+			if o == bot.OptMode {
+				continue // each mode has services of its own
 			}
-			bots = append(bots, cfg)
-		}
-	}
-	for b.Loop() {
-		for _, cfg := range bots {
-			if _, err := render(cfg, cat); err != nil {
-				b.Fatal(err)
+			said[o] = append(values, bot.Answer{On: o.On})[(i+1)%(len(values)+1)]
+			if said[o].Text == "" && o.Toggle == nil {
+				delete(said, o)
+			}
+			other, _, problems := bot.Resolve(cat, said, "there")
+			if len(problems) == 0 && sameFiles(t, cat, want, other) {
+				t.Errorf("%s changes no file", o.Key)
 			}
 		}
 	}
 }
 
-// What is offered at a question: every value is put to the rules.
-func BenchmarkOffer(b *testing.B) {
-	w := &wizard{cat: newCatalog(), said: quickstart(), done: map[string]bool{}}
-	delete(w.said, optTTS)
-	services := len(w.cat.list(kindTTS))
-	for b.Loop() {
-		if choices := w.offer(optTTS, false); len(choices) != services {
-			b.Fatalf("%d are offered, want %d", len(choices), services)
+// samples are values of the option: a toggle that is not as by default, each of a
+// few words, two services.
+func samples(cat *bot.Catalog, o *bot.Option) (values []bot.Answer) {
+	switch {
+	case o.Toggle != nil:
+		return []bot.Answer{{On: !o.On}}
+	case o.List != nil:
+		return []bot.Answer{{List: []string{"rtc_hosted"}}, {List: []string{"tel_b", "websocket"}}}
+	case o.Kind != "":
+		ids := cat.IDs(o.Kind)
+		return []bot.Answer{{Text: ids[0]}, {Text: ids[len(ids)-1]}}
+	case o.Words != nil:
+		for _, w := range o.Words {
+			if w.Name != bot.ClientNone { // null in the dry run
+				values = append(values, bot.Answer{Text: w.Name})
+			}
 		}
+		return values
 	}
+	return []bot.Answer{{Text: "Another name"}}
 }
 
-// The options that give a configuration give it, whatever it is.
-func TestArguments(t *testing.T) {
-	cat := newCatalog()
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for range 200 {
-		cfg := randomBot(t, cat, rng)
-		target := []string{"random bot", "another", "@@@"}[rng.IntN(3)]
-		dir := t.TempDir()
-		args := cfg.answers().arguments(cat, nameFromDir(absolute(dir, target)))
-		var want, got, stderr bytes.Buffer
-		if err := writeJSON(&want, cfg); err != nil {
+// bed is a bot that takes the value: what is said for it, and what comes of it.
+func bed(t *testing.T, cat *bot.Catalog, o *bot.Option, value bot.Answer) (bot.Answers, bot.Config) {
+	t.Helper()
+	realtime := bot.Answers{bot.OptTransports: {List: []string{"websocket"}}, bot.OptMode: {Text: bot.ModeRealtime}, bot.OptRealtime: {Text: "openai"}}
+	react, pstn, sip := bot.Quickstart(), bot.Quickstart(), bot.Quickstart()
+	react[bot.OptClient] = bot.Answer{Text: bot.ClientReact}
+	pstn[bot.OptTransports], pstn[bot.OptPSTNMode] = bot.Answer{List: []string{"daily_pstn"}}, bot.Answer{Text: bot.ModeDialIn}
+	sip[bot.OptTransports], sip[bot.OptSIPMode] = bot.Answer{List: []string{"twilio_daily_sip"}}, bot.Answer{Text: bot.ModeDialIn}
+	for _, said := range []bot.Answers{bot.Quickstart(), realtime, react, pstn, sip} {
+		said[o] = value
+		if cfg, _, problems := bot.Resolve(cat, said, "there"); len(problems) == 0 {
+			return said, cfg
+		}
+	}
+	t.Fatalf("%s: no bot of this test takes %+v", o.Key, value)
+	return nil, bot.Config{}
+}
+
+// typed are the flags that say the same.
+func typed(said bot.Answers) (args []string) {
+	for o, a := range said {
+		switch {
+		case o.Toggle != nil:
+			args = append(args, fmt.Sprintf("--%s=%v", o.Flag, a.On))
+		case o.List != nil:
+			for _, word := range a.List {
+				args = append(args, "--"+o.Flag, word)
+			}
+		default:
+			args = append(args, "--"+o.Flag, a.Text)
+		}
+	}
+	return args
+}
+
+// dryRun is what a dry run prints.
+func dryRun(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := &cli.App{Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Dir: t.TempDir(), Getenv: func(string) string { return "" }}
+	if code := run(context.Background(), append([]string{"init", "there", "--dry-run"}, args...), a); code != 0 {
+		t.Errorf("%q: exit code %d, %s", args, code, &stderr)
+	}
+	return stdout.String()
+}
+
+// wizardAnswers is the configuration that the wizard reports when it is answered
+// so that want comes of it.
+func wizardAnswers(t *testing.T, cat *bot.Catalog, want bot.Config) string {
+	t.Helper()
+	in, person, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer person.Close()
+	answers := map[string]string{"How do you want to start?": "scaffold", "Proceed?": "1"}
+	said := want.Answers()
+	var features []string
+	for _, o := range bot.Options {
+		words := said[o].List
+		switch {
+		case o.Ask == "":
+			if said[o].On {
+				features = append(features, o.Label)
+			}
+			continue
+		case o.Toggle != nil:
+			words = []string{map[bool]string{true: "y", false: "n"}[said[o].On]}
+		case o.List == nil:
+			words = []string{cmp.Or(said[o].Text, o.None, bot.ClientNone)}
+		}
+		answers[o.Ask] = cmp.Or(strings.Join(words, ","), "none")
+	}
+	answers["Which features?"] = cmp.Or(strings.Join(features, ","), "none")
+	var stdout bytes.Buffer
+	asked := &asker{answers: answers, person: person}
+	a := &cli.App{Stdin: in, Stdout: &stdout, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
+	inv := &cli.Invocation{JSON: true}
+	if err := (&initOptions{cat: bot.NewCatalog()}).ask(context.Background(), a, inv, "there"); err != nil {
+		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
+	}
+	var report struct{ Config json.RawMessage }
+	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, report.Config, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return out.String() + "\n"
+}
+
+// An asker answers each question as soon as it is asked, and leaves at one that it
+// has no answer to.
+type asker struct {
+	answers map[string]string
+	person  io.WriteCloser
+	shown   bytes.Buffer
+	seen    int
+}
+
+func (a *asker) Write(b []byte) (int, error) {
+	a.shown.Write(b)
+	text := "\n" + a.shown.String()[a.seen:]
+	if !strings.HasSuffix(text, ": ") && !strings.HasSuffix(text, "] ") {
+		return len(b), nil
+	}
+	a.seen = a.shown.Len()
+	for question, said := range a.answers {
+		if _, shown, ok := strings.Cut(text, "\n"+question); ok {
+			// What an avatar takes along is not offered.
+			words := slices.DeleteFunc(strings.Split(said, ","), func(w string) bool { return question == "Which features?" && !strings.Contains(shown, w) })
+			fmt.Fprintln(a.person, cmp.Or(strings.Join(words, ","), "none"))
+			return len(b), nil
+		}
+	}
+	a.person.Close()
+	return len(b), nil
+}
+
+// sameFiles says whether both give the same files.
+func sameFiles(t *testing.T, cat *bot.Catalog, a, b bot.Config) bool {
+	t.Helper()
+	var all [2]map[string][]byte
+	for i, cfg := range []bot.Config{a, b} {
+		files, err := bot.New(cfg, cat).Files(version)
+		if err != nil {
 			t.Fatal(err)
 		}
-		run(context.Background(), append([]string{"init", target, "--dry-run"}, args...), &app{stdin: strings.NewReader(""), stdout: &got, stderr: &stderr, dir: dir, getenv: func(string) string { return "" }})
-		if got.String() != want.String() || stderr.Len() > 0 {
-			t.Fatalf("seed %d: %s gives %q, which gives %s%s", seed, &want, args, &got, &stderr)
-		}
+		all[i] = files
+	}
+	return reflect.DeepEqual(all[0], all[1])
+}
+
+// A configuration file full of unknown transports is refused in a few lines.
+func TestTooManyTransports(t *testing.T) {
+	dir := t.TempDir()
+	var transports []string
+	for i := range 90000 {
+		transports = append(transports, fmt.Sprintf(`"x%d"`, i))
+	}
+	filetest.Put(t, dir, "bot.json", `{"transports":[`+strings.Join(transports, ",")+`]}`)
+	r := vbot(t, dir, "init", "target", "--config", "bot.json")
+	r.wantCode(t, 2)
+	if !strings.Contains(r.stderr, "90000 transports; the maximum is 100\n") || strings.Contains(r.stderr, "unknown transport") {
+		t.Errorf("%d bytes on stderr: %.500s", len(r.stderr), r.stderr)
+	}
+	// So is one full of unknown keys.
+	filetest.Put(t, dir, "keys.json", `{`+strings.ReplaceAll(strings.Join(transports[:60000], ": 1, "), "x", "y")+`: 1}`)
+	r = vbot(t, dir, "init", "target", "--config", "keys.json")
+	r.wantCode(t, 2)
+	if lines := strings.Count(r.stderr, "\n"); lines > 120 || !strings.Contains(r.stderr, ": and more\n") {
+		t.Errorf("%d lines on stderr: %.500s", lines, r.stderr)
 	}
 }
 
-// What a program checks at its start follows from the words of its variables.
-func TestNeeds(t *testing.T) {
-	const missing = `    if missing := [name for name in required if not os.getenv(name)]:
-        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`
+// What `pipecat init` calls otherwise is taken, and a sentence says for what.
+func TestNamesOfPipecatInit(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "peer.json", `{"project_name": "x", "bot_type": "web", "transports": ["daily"], "mode": "realtime",
+ "realtime_service": "openai_realtime", "enable_krisp": true, "generate_client": false, "client_framework": null}`)
+	filetest.Put(t, dir, "twice.json", `{"enable_krisp": true, "enable_noise_cancel": true, "generate_client": "yes"}`)
+	var all []byte
+	for _, args := range []string{
+		"x --config peer.json --dry-run",
+		"x --config peer.json --dry-run --no-enable-krisp --no-context-hub --client-framework vanilla",
+		"x --config twice.json --no-input", "x --context-hub", "quickstart --enable-krisp", "x --enable-krisp=perhaps",
+	} {
+		all = append(all, vbot(t, dir, append([]string{"init"}, strings.Fields(args)...)...).transcript(dir)...)
+	}
+	golden(t, "config/pipecat-init.txt", all)
+}
+
+// acme is the file of a service of one's own. The README has it, too.
+func acme(t testing.TB) string { return document(t, "internal/bot/testdata/stt/acme.py") }
+
+const withAcme = "-t webrtc -m cascade --stt acme --llm openai --tts cartesia"
+
+// A service of one's own is listed, offered, taken and written like vbot's.
+func TestOwnService(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "services/stt/acme.py", acme(t))
+	filetest.Put(t, dir, "services/stt/__pycache__/acme.cpython-312.pyc", "\x00")
+	filetest.Put(t, dir, "services/README.md", "Services of Acme\n")
+	filetest.Put(t, dir, "services/tests/check.py", "assert True\n")
+	filetest.Put(t, dir, "bot.json", `{"transports": ["smallwebrtc"], "mode": "cascade", "stt_service": "acme_stt", "llm_service": "openai", "tts_service": "cartesia"}`)
+
+	r := vbot(t, dir, append([]string{"init", "there", "--catalog", "services"}, strings.Fields(withAcme)...)...)
+	r.wantCode(t, 0)
+	golden(t, "own/written.txt", r.transcript(dir))
+	for _, name := range []string{"bot.py", ".env.example", "pyproject.toml"} {
+		data, err := os.ReadFile(filepath.Join(dir, "there", "server", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "own/"+name, data)
+	}
+	filetest.Put(t, dir, "services/stt/acme.py", strings.ReplaceAll(acme(t), "\n", "\r\n")) // as Git checks it out on Windows
+	again := with{env: []string{"VBOT_CATALOG=services"}}.vbot(t, dir, "init", "there", "--config", "bot.json", "--json")
+	again.wantCode(t, 0)
+	if !strings.Contains(again.stdout, `"stt_service": "acme"`) || strings.Contains(again.stdout, "created") {
+		t.Errorf("the same from VBOT_CATALOG and a file: %s", again.stdout)
+	}
+
+	var shown bytes.Buffer
+	for _, line := range []string{
+		"init --list-options --catalog services", "init --describe-options=stt --catalog services", "init --describe-options=stt --json --catalog services",
+		"schema config --catalog services", "completion words -- init --catalog services --stt ac", "completion words -- init --catalog=services --stt=acme_s",
+		"completion words -- init --stt ac", "completion words -- init --catalog nowhere --stt openai_r", "completion words -- init --catalog s",
+	} {
+		r := vbot(t, dir, strings.Fields(line)...)
+		r.wantCode(t, 0)
+		shown.WriteString("$ vbot " + line + "\n")
+		found := false
+		for text := range strings.Lines(r.stdout) {
+			if strings.Contains(strings.ToLower(text), "acme") || !strings.Contains(line, "services") {
+				shown.WriteString(text)
+				found = true
+			}
+		}
+		if !found && strings.Contains(line, "services") {
+			t.Errorf("vbot %s does not show it:\n%s", line, r.stdout)
+		}
+	}
+	golden(t, "own/shown.txt", shown.Bytes())
+	ids := bot.NewCatalog().IDs(bot.KindSTT)
+	list := vbot(t, dir, "init", "--list-options", "--catalog", "services").stdout
+	if !strings.Contains(list, `"`+ids[len(ids)-1]+"\",\n    \"acme\"\n  ]") {
+		t.Errorf("it does not come after vbot's own: %s", list)
+	}
+}
+
+// faultyServices are files of services, each with what is wrong with it.
+func faultyServices(acme string) map[string]string {
+	return map[string]string{
+		"stt/acme.py":     strings.NewReplacer("# id: acme", "# id: Acme", "names: acme, acme_stt", "names: acme, deepgram, stt_zz", "required url", "needed url", "# host", "# hots").Replace(acme),
+		"stt/bom.py":      "\ufeff" + acme,
+		"stt/cr.py":       strings.ReplaceAll(acme, "\n", "\r"),
+		"stt/latin.py":    strings.Replace(acme, "Acme Speech", "Acm\xe9", 1),
+		"stt/tab.py":      strings.Replace(acme, "    stt", "\tstt", 1),
+		"stt/quote.py":    "# id: quote\n# label: \"Quote\"\n# keys: <% .Slug %>\n# names: quote\n# names: quote\n",
+		"stt/code.py":     "# id: code\n# label: Code\n# names: code\n# env: CODE_URL optional url: address\nimport os\nimport numpy as np\n\nfrom .parts import Part\nfrom code import Code\n\nX = 1\n\n\ndef build(key: str, if_set) -> Code:\n    stt = Code(os.environ[\"CODE_KEY\"])\n    stt.x()  # when: raining\n    return stt\n",
+		"stt/returns.py":  "# id: returns\n# label: Returns\n# names: returns\nfrom a import A\n\n\ndef build() -> A:\n    return A()\n",
+		"stt/empty.py":    "",
+		"stt/large.py":    "#" + strings.Repeat("#", 64<<10),
+		"stt/twin.py":     strings.ReplaceAll(acme, "# id: acme\n", "# id: twin\n"),
+		"sst/other.py":    acme,
+		"other.py":        acme,
+		"a/stt/nested.py": acme,
+		"video/face.py":   "# id: face\n# label: Face\n# names: face\n# python: 3.12\n# extras: face]\nfrom face import Face\n\n\ndef build() -> Face:\n    video = Face()\n    return video\n",
+	}
+}
+
+// Whatever is wrong with the folder is said, with file and line, all at once, before
+// anything else is done: of a listing, too. Nothing is written.
+func TestFaultyCatalog(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range faultyServices(acme(t)) {
+		filetest.Put(t, dir, "services/"+name, text)
+	}
+	filetest.Put(t, dir, "empty/README.md", "nothing\n")
+	filetest.Put(t, dir, "file", "no folder\n")
+	filetest.Put(t, dir, "good/stt/acme.py", acme(t))
+	filetest.Put(t, dir, "bad/stt", "a file\n")
+	if err := os.MkdirAll(filepath.Join(dir, "bad", "llm", "folder.py"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	before := filetest.Tree(t, dir)
+	first := vbot(t, dir, strings.Fields("init there --catalog services "+withAcme)...)
+	first.wantCode(t, 2)
+	all := bytes.NewBuffer(first.transcript(dir))
+	for _, line := range []string{"init --catalog services --list-options", "init --describe-options --catalog services", "init there --no-input --catalog services", "schema config --catalog services"} {
+		r := vbot(t, dir, strings.Fields(line)...)
+		if r.wantCode(t, 2); r.stderr != first.stderr || r.stdout != "" {
+			t.Errorf("vbot %s says %s%s", line, r.stdout, r.stderr)
+		}
+	}
+	for _, line := range []string{
+		"init there --catalog bad", "init --list-options --catalog bad --json", "init there --catalog nowhere " + withAcme, "init there --catalog file", "init there --catalog empty",
+		"init there --catalog=", "init there --catalog good --list-options --catalog nowhere", "init --catalog",
+	} {
+		r := vbot(t, dir, strings.Fields(line)...)
+		r.wantCode(t, 2)
+		all.Write(r.transcript(dir))
+	}
+	r := with{env: []string{"VBOT_CATALOG=nowhere"}}.vbot(t, dir, "init", "quickstart")
+	r.wantCode(t, 2)
+	all.WriteString("VBOT_CATALOG=nowhere\n")
+	all.Write(r.transcript(dir))
+	r = with{stdin: `{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", "llm_service": "openai", "tts_service": "cartesia"}`}.vbot(t, dir, "init", "there", "--config", "-")
+	r.wantCode(t, 2)
+	all.Write(r.transcript(dir))
+	golden(t, "own/faults.txt", all.Bytes())
+	if !equalTrees(before, filetest.Tree(t, dir)) {
+		t.Error("something was written")
+	}
+	// Help and version need no catalog.
+	vbot(t, dir, "init", "--catalog", "services", "--help").wantCode(t, 0)
+	vbot(t, dir, "--version", "init", "--catalog", "services").wantCode(t, 0)
+}
+
+// Links lead nowhere but into the folder itself, and only files are read.
+func TestCatalogStaysInItsFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		skip(t, "links need privileges there")
+	}
+	dir := t.TempDir()
+	filetest.Put(t, dir, "secret.py", acme(t))
+	filetest.Put(t, dir, "services/.data/acme.py", acme(t))
+	filetest.Put(t, dir, "services/stt/README.md", "")
+	filetest.Link(t, "../../secret.py", filepath.Join(dir, "services", "stt", "leak.py"))
+	filetest.Link(t, "../.data/acme.py", filepath.Join(dir, "services", "stt", "acme.py"))
+	filetest.Link(t, "/dev/zero", filepath.Join(dir, "services", "stt", "zero.py"))
+	if err := exec.Command("mkfifo", filepath.Join(dir, "services", "stt", "pipe.py")).Run(); err != nil {
+		skip(t, err)
+	}
+	r := vbot(t, dir, "init", "--list-options", "--catalog", "services")
+	r.wantCode(t, 2)
+	if want := "error: services/stt/leak.py: path escapes from parent\nerror: services/stt/pipe.py: expected a file of at most 65536 bytes\nerror: services/stt/zero.py: path escapes from parent\n"; r.stderr != want {
+		t.Errorf("got %s", r.stderr)
+	}
+}
+
+// The command line that the wizard prints has the folder.
+func TestCommandLineWithACatalog(t *testing.T) {
+	dir, folder := t.TempDir(), "my services"
+	filetest.Put(t, dir, folder+"/stt/acme.py", acme(t))
+	cat, err := openCatalog(&cli.App{Dir: dir, Getenv: func(string) string { return "" }}, &folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &initOptions{cat: cat, catalog: &folder, said: bot.Quickstart()}
+	o.said[bot.OptSTT] = bot.Answer{Text: "acme"}
+	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog " + cli.ShellQuote(folder)
+	if got := o.commandLine("there", "there", false); got != want {
+		t.Errorf("the command line is %s", got)
+	}
+}
+
+// initArgs scaffolds a small bot into the directory `target`.
+func initArgs(more ...string) []string {
+	return append(append([]string{"init", "target"}, strings.Fields(cascade)...), more...)
+}
+
+// Whatever stands in the way, a run refuses with all of it listed, changes
+// nothing, and says what to do.
+func TestConflicts(t *testing.T) {
 	for _, c := range []struct {
-		env  []string
-		want string
+		name, args string
+		prepare    func(t *testing.T, dir string)
 	}{
-		{[]string{"MODEL optional model: model"}, ""},
-		{[]string{"KEY required secret: key"}, "    required = [\n        \"KEY\",\n    ]\n" + missing},
-		{[]string{"KEY required secret unless URL: key", "URL optional url =https://a: address"}, `    required: list[str] = []
-    if not os.getenv("URL"):
-        required.append("KEY")
-` + missing},
-		{[]string{"KEY required secret unless OWN: key", "OWN optional url else URL: address", "URL optional url: address"}, `    required: list[str] = []
-    if not (os.getenv("OWN") or os.getenv("URL")):
-        required.append("KEY")
-` + missing},
-		{[]string{"KEY required secret unless OWN: key", "--", "KEY required secret unless URL: key", "--", "KEY required secret unless URL: key"}, `    required: list[str] = []
-    if not os.getenv("OWN"):
-        required.append("KEY")
-    if not os.getenv("URL"):
-        required.append("KEY")
-` + strings.Replace(missing, "in required", "in dict.fromkeys(required)", 1)},
-		{[]string{"NAME required id: name", "SECRET optional secret server with NAME: secret"}, `    required = [
-        "NAME",
-    ]
-    if os.getenv("NAME"):
-        required.append("SECRET")
-` + missing},
-		{[]string{"TOKEN required secret unless KEY: token", "KEY optional id without TOKEN: key", "SECRET optional secret with KEY: secret"}, `    required: list[str] = []
-    if os.getenv("KEY"):
-        required.append("SECRET")
-    else:
-        required.append("TOKEN")
-` + missing + `
-    if os.getenv("KEY") and os.getenv("TOKEN"):
-        sys.exit("Set TOKEN or KEY in .env, not both.")`},
-		{[]string{"KEY optional id without TOKEN: key"}, `    if os.getenv("KEY") and os.getenv("TOKEN"):
-        sys.exit("Set TOKEN or KEY in .env, not both.")`},
+		{"files", "", func(t *testing.T, dir string) {
+			filetest.Put(t, dir, "target/README.md", "mine")
+			filetest.Put(t, dir, "target/server/bot.py", "mine")
+			filetest.Put(t, dir, "target/notes.txt", "mine")
+		}},
+		{"files-json", "--json", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md", "mine") }},
+		{"empty-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/.gitignore", "") }},
+		{"file-for-a-directory", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") }},
+		{"file-for-a-directory-kept", "--keep-existing", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") }},
+		{"directory-for-a-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") }},
+		{"directory-for-a-file-kept", "--keep-existing", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") }},
+		{"link-for-a-file", "", func(t *testing.T, dir string) {
+			filetest.Put(t, dir, "outside.md", "mine")
+			filetest.Put(t, dir, "target/notes.txt", "mine")
+			filetest.Link(t, "../outside.md", filepath.Join(dir, "target/README.md"))
+		}},
+		{"link-for-a-directory", "", func(t *testing.T, dir string) {
+			filetest.Put(t, dir, "outside/mine", "mine")
+			filetest.Put(t, dir, "target/notes.txt", "mine")
+			filetest.Link(t, "../outside", filepath.Join(dir, "target/server"))
+		}},
+		{"link-for-a-directory-kept", "--keep-existing", func(t *testing.T, dir string) {
+			filetest.Put(t, dir, "outside/mine", "mine")
+			filetest.Put(t, dir, "target/notes.txt", "mine")
+			filetest.Link(t, filepath.Join(dir, "outside"), filepath.Join(dir, "target/server"))
+		}},
+		{"link-for-a-file: one that leads nowhere", "", func(t *testing.T, dir string) {
+			filetest.Put(t, dir, "target/notes.txt", "mine")
+			filetest.Link(t, "nowhere", filepath.Join(dir, "target/README.md"))
+		}},
+		{"link-for-a-guide-to-replace", "--overwrite-guide", func(t *testing.T, dir string) {
+			filetest.Put(t, dir, "outside.md", "mine")
+			filetest.Put(t, dir, "target/notes.txt", "mine")
+			filetest.Link(t, "../outside.md", filepath.Join(dir, "target/AGENTS.md"))
+		}},
+		{"target-is-a-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target", "mine") }},
+		{"target-is-a-link-to-nowhere", "", func(t *testing.T, dir string) { filetest.Link(t, "nowhere", filepath.Join(dir, "target")) }},
 	} {
-		var start startCheck
-		for _, lines := range strings.Split(strings.Join(c.env, "\n"), "\n--\n") {
-			var env []variable
-			for line := range strings.Lines(lines) {
-				v, why := parseVariable(strings.TrimSpace(line))
-				if why != "" {
-					t.Fatal(line, why)
-				}
-				env = append(env, v)
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			c.prepare(t, dir)
+			before := filetest.Listing(t, dir)
+			r := vbot(t, dir, initArgs(strings.Fields(c.args)...)...)
+			r.wantCode(t, 1)
+			result, _, _ := strings.Cut(c.name, ": ")
+			golden(t, "errors/conflict/"+result+".txt", r.transcript(dir))
+			if after := filetest.Listing(t, dir); after != before {
+				t.Errorf("before:\n%s\nafter:\n%s", before, after)
 			}
-			for _, v := range env {
-				start.add(v, env)
-			}
+		})
+	}
+}
+
+// --keep-existing keeps every file and link that exists, and writes the rest.
+func TestKeepExisting(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/server/bot.py", "mine")
+	filetest.Put(t, dir, "target/notes.txt", "mine")
+	filetest.Put(t, dir, "outside.md", "mine")
+	filetest.Link(t, "../outside.md", filepath.Join(dir, "target/README.md"))
+	r := vbot(t, dir, initArgs("--keep-existing", "--json")...)
+	r.wantCode(t, 0)
+	golden(t, "keep-existing.txt", r.transcript(dir))
+	tree := filetest.Tree(t, dir)
+	for _, name := range []string{"target/server/bot.py", "target/notes.txt", "outside.md"} {
+		if tree[name] != "mine" {
+			t.Errorf("%s holds %q", name, tree[name])
 		}
-		if got := start.code("sys.exit"); got != c.want {
-			t.Errorf("%q:\n%s\nwant:\n%s", c.env, got, c.want)
+	}
+	if tree["target/README.md"] != "link to ../outside.md" || tree["target/server/pyproject.toml"] == "" {
+		t.Errorf("README.md: %s", tree["target/README.md"])
+	}
+	again := vbot(t, dir, initArgs("--keep-existing")...)
+	again.wantCode(t, 0)
+	if !equalTrees(tree, filetest.Tree(t, dir)) {
+		t.Error("the second run changed something")
+	}
+}
+
+// A dry run says what a run would do, and writes nothing, ever.
+func TestDryRunBesideFiles(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/README.md", "mine")
+	filetest.Put(t, dir, "target/AGENTS.md", "mine")
+	before := filetest.Listing(t, dir)
+	for name, args := range map[string][]string{
+		"dry-run-refuses": initArgs("--dry-run"),
+		"dry-run-keeps":   initArgs("--dry-run", "--keep-existing"),
+		"dry-run-fails":   append([]string{"init", "target/README.md"}, strings.Fields(cascade+" --dry-run -n x")...),
+	} {
+		r := vbot(t, dir, args...)
+		r.wantCode(t, 0)
+		golden(t, name+".txt", r.transcript(dir))
+	}
+	if after := filetest.Listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// Guides.
+
+func TestGuides(t *testing.T) {
+	dir := t.TempDir()
+	r := vbot(t, dir, "init", "target")
+	r.wantCode(t, 0)
+	golden(t, "guides.txt", r.transcript(dir))
+	goldenTree(t, "guides", filepath.Join(dir, "target"))
+	again := vbot(t, dir, "init", "target", "--json")
+	again.wantCode(t, 0)
+	golden(t, "guides-again.txt", again.transcript(dir))
+}
+
+const stamp = "<!-- vbot %s wrote this; `vbot init --overwrite-guide` brings it up to date. -->\n"
+
+// Existing guides are kept, whoever wrote them, and the person is told how to
+// replace them.
+func TestExistingGuides(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
+	filetest.Put(t, dir, "target/AGENT_IMPORT.md", "my own")
+	filetest.Put(t, dir, "target/GETTING_STARTED.md", "from the future\n"+strings.Replace(stamp, "%s", "99.0.0", 1))
+	before := filetest.Listing(t, dir)
+	r := vbot(t, dir, "init", "target")
+	r.wantCode(t, 0)
+	golden(t, "guides-kept.txt", r.transcript(dir))
+	if after := filetest.Listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	r = vbot(t, dir, "init", "target", "--overwrite-guide")
+	r.wantCode(t, 0)
+	golden(t, "guides-replaced.txt", r.transcript(dir))
+	goldenTree(t, "guides", filepath.Join(dir, "target"))
+	if got := filetest.Listing(t, dir); strings.Contains(got, ".vbot-") {
+		t.Errorf("something was left behind:\n%s", got)
+	}
+}
+
+// The last line of a guide names the command that replaces it, as a coding agent would
+// run it: in the guide's directory, without a terminal.
+func TestCommandInGuides(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, "init", ".").wantCode(t, 0)
+	for name, guide := range filetest.Tree(t, dir) {
+		_, command, _ := strings.Cut(guide[strings.LastIndex(guide, "<!-- vbot "):], "`vbot ")
+		command, _, _ = strings.Cut(command, "`")
+		filetest.Put(t, dir, name, "old")
+		vbot(t, dir, strings.Fields(command)...).wantCode(t, 0)
+		if filetest.Tree(t, dir)[name] != guide {
+			t.Errorf("vbot %s did not replace %s", command, name)
 		}
 	}
 }
 
-// What bot.py says to check if a service does not work.
-func TestKeysToCheck(t *testing.T) {
-	cat := newCatalog()
-	for _, c := range []struct{ kind, name, want string }{
-		{kindSTT, "deepgram", "DEEPGRAM_API_KEY"},
-		{kindLLM, "bedrock", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
-		{kindTTS, "google", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"},
-		{kindLLM, "ollama", "its settings"},
-	} {
-		if got := cat.find(c.kind, c.name).Keys(); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+// An agent that follows the guide to add an option to an edited bot gets all but that
+// file, and is shown what to copy.
+func TestOptionsChangedAsTheGuideSays(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, append([]string{"init", "."}, strings.Fields(cascade)...)...).wantCode(t, 0)
+	tree := filetest.Tree(t, dir)
+	filetest.Put(t, dir, "server/bot.py", tree["server/bot.py"]+"# mine\n")
+	_, section, _ := strings.Cut(tree["AGENTS.md"], "## Change the options\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	said := ""
+	for i, command := range strings.Split(section, "`vbot ")[1:] {
+		command, _, _ = strings.Cut(command, "`")
+		r := vbot(t, dir, strings.Fields(command)...)
+		r.wantCode(t, i) // the update is done; the check finds the edited file
+		said += r.stdout
+	}
+	if tree = filetest.Tree(t, dir); !strings.HasSuffix(tree["server/bot.py"], "# mine\n") || tree["server/evals/starter_text.yaml"] == "" {
+		t.Errorf("after the update:\n%s", filetest.Listing(t, dir))
+	}
+	if !strings.Contains(said, "\n+        \"eval\": lambda") {
+		t.Errorf("the commands of the guide said:\n%s", said)
+	}
+}
+
+// Who has a bot needs no guide to get started.
+func TestGuidesBesideABot(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/server/bot.py", "mine")
+	filetest.Put(t, dir, "target/GETTING_STARTED.md", "mine")
+	r := vbot(t, dir, "init", "target", "--overwrite-guide")
+	r.wantCode(t, 0)
+	golden(t, "guides-beside-a-bot.txt", r.transcript(dir))
+	if got := filetest.Tree(t, filepath.Join(dir, "target"))["GETTING_STARTED.md"]; got != "mine" {
+		t.Errorf("GETTING_STARTED.md holds %q", got)
+	}
+}
+
+// A scaffold keeps existing guides, too, and they are never a conflict.
+func TestScaffoldBesideGuides(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/AGENTS.md", "my own")
+	filetest.Put(t, dir, "target/GETTING_STARTED.md", "my own")
+	r := vbot(t, dir, initArgs()...)
+	r.wantCode(t, 0)
+	golden(t, "scaffold-beside-guides.txt", r.transcript(dir))
+	vbot(t, dir, initArgs("--overwrite-guide")...).wantCode(t, 0)
+	tree := filetest.Tree(t, filepath.Join(dir, "target"))
+	if tree["AGENTS.md"] == "my own" || tree["GETTING_STARTED.md"] != "my own" {
+		t.Errorf("AGENTS.md: %.20q, GETTING_STARTED.md: %q", tree["AGENTS.md"], tree["GETTING_STARTED.md"])
+	}
+}
+
+func BenchmarkQuickstartTree(b *testing.B) { benchmarkTree(b, bot.Quickstart()) }
+
+func BenchmarkReactTree(b *testing.B) {
+	said := bot.Quickstart()
+	said[bot.OptTransports] = bot.Answer{List: []string{"smallwebrtc"}}
+	said[bot.OptClient] = bot.Answer{Text: bot.ClientReact}
+	said[bot.OptClientServer] = bot.Answer{Text: bot.ServerVite}
+	benchmarkTree(b, said)
+}
+
+func benchmarkTree(b *testing.B, said bot.Answers) {
+	cat := bot.NewCatalog()
+	cfg, _, _ := bot.Resolve(cat, said, "")
+	dir := b.TempDir()
+	for i := 0; b.Loop(); i++ {
+		files, err := bot.New(cfg, cat).Files(version)
+		if err != nil {
+			b.Fatal(err)
 		}
+		p, err := project.New(filepath.Join(dir, "bot"), files, false, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Apply(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		os.RemoveAll(filepath.Join(dir, "bot"))
+		b.StartTimer()
 	}
 }

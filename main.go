@@ -14,209 +14,83 @@ package main
 import (
 	"context"
 	"crypto/fips140"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
+
+	"vbot/internal/cli"
+	"vbot/internal/report"
+	"vbot/templates"
 )
+
+// version is the semantic version of this source tree. As a constant it is also
+// correct in a plain `go build` and in a build from the tarball.
+const version = "0.1.0"
+
+// commit is the commit of this source tree in a tarball: git archive writes it here
+// (see .gitattributes), so builds from a tarball know it without git.
+const commit = "$Format:%H$"
 
 func main() {
 	// If the directory was deleted, only relative names fail.
 	dir, _ := os.Getwd()
-	os.Exit(run(context.Background(), os.Args[1:], &app{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: dir,
-		now: time.Now, pause: sleep, random: rand.Float64,
-	}))
+	a := &cli.App{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir,
+		Now: time.Now, Pause: cli.Sleep, Random: rand.Float64,
+	}
+	os.Exit(run(cli.UntilInterrupted(context.Background(), a), os.Args[1:], a))
 }
 
 // commandTree returns the tree of all commands.
-func commandTree() *command {
-	return &command{name: "vbot", help: helpTop, setup: setupTop, quick: true, sub: []command{
-		{name: "init", help: helpInit, fill: helpOptions, setup: setupInit, first: []string{"quickstart", anyDir}, shapes: []shape{
-			{"", initAnswer{}}, {"check", projectAnswer{}}, {"dry-run", config{}}, {"list-options", sections[[]string]{}}, {"describe-options", sections[[]providerAnswer]{}},
-		}},
-		{name: "cloud", help: helpCloud, setup: setupGroup, sub: []command{
-			{name: "login", help: helpLogin, setup: setupLogin, shapes: oneShape(loginAnswer{})},
-			{name: "logout", help: helpLogout, setup: setupLogout, shapes: oneShape(logoutAnswer{})},
-			{name: "whoami", help: helpWhoami, setup: setupWhoami, shapes: oneShape(whoamiAnswer{})},
-			{name: "secrets", help: helpSecrets, setup: setupGroup, sub: []command{
-				{name: "list", help: helpList, setup: setupList, shapes: []shape{{"", listAnswer{}}, {"name", showAnswer{}}}},
-				{name: "set", help: helpSet, setup: setupSet, shapes: oneShape(setResult{})},
-				{name: "check", help: helpCheck, setup: setupCheck, shapes: oneShape(checkResult{})},
-				{name: "unset", help: helpUnset, setup: setupUnset, shapes: oneShape(removeResult{})},
-				{name: "delete", help: helpDelete, setup: setupDelete, shapes: oneShape(removeResult{})},
-				{name: "image-pull-secret", help: helpImagePull, setup: setupImagePull, shapes: oneShape(imagePullResult{})},
-				{name: "reference", help: helpReference, setup: setupReference, shapes: oneShape(referenceResult{})},
+func commandTree() *cli.Command {
+	return cli.WithPages(templates.Files, &cli.Command{Name: "vbot", Setup: setupTop, Sub: []cli.Command{
+		{Name: "init", Setup: setupInit, First: []string{"quickstart", cli.AnyDir}},
+		{Name: "cloud", Sub: []cli.Command{
+			{Name: "login", Setup: setupLogin},
+			{Name: "logout", Setup: setupLogout},
+			{Name: "whoami", Setup: setupWhoami},
+			{Name: "secrets", Sub: []cli.Command{
+				{Name: "list", Setup: setupList},
+				{Name: "set", Setup: setupSet},
+				{Name: "check", Setup: setupCheck},
+				{Name: "unset", Setup: setupUnset},
+				{Name: "delete", Setup: setupDelete},
+				{Name: "image-pull-secret", Setup: setupImagePull},
+				{Name: "reference", Setup: setupReference},
 			}},
 		}},
-		{name: "completion", help: helpCompletion, setup: setupCompletion, quick: true, first: []string{"bash", "zsh", "fish", "powershell"}, shapes: []shape{{"", completionAnswer{}}, {"words", wordsAnswer{}}}},
-		{name: "schema", help: helpSchema, setup: setupSchema, quick: true, shapes: oneShape(schemaList{})},
-		{name: "version", help: helpVersion, setup: setupVersion, quick: true, shapes: oneShape(versionAnswer{})},
-		{name: "environment", help: helpEnvironment, setup: setupGroup, pageOnly: true},
-		{name: "exit-codes", help: helpExitCodes, setup: setupGroup, pageOnly: true},
-		{name: "json", help: helpJSON, setup: setupGroup, pageOnly: true},
-	}}
+		{Name: "completion", Setup: setupCompletion, First: []string{"bash", "zsh", "fish", "powershell"}},
+		{Name: "schema", Setup: setupSchema},
+		{Name: "version", Setup: setupVersion},
+		{Name: "environment", Topic: true},
+		{Name: "exit-codes", Topic: true},
+		{Name: "json", Topic: true},
+	}})
 }
 
-const helpTop = `vbot scaffolds voice bots and manages their secrets in the cloud.
-
-Usage: vbot COMMAND [ARGUMENTS] [OPTIONS]
-
-Commands:
-  init           scaffold a voice bot, or write guides for a coding agent
-  cloud          sign in to Pipecat Cloud and manage secrets
-  completion     print a shell completion script
-  schema         print the JSON Schemas of what vbot reads and writes
-  version        print the version
-  help           print help for a command or a topic
-
-Help topics:
-  environment    the environment variables that vbot reads
-  exit-codes     exit codes, and the error codes of --json
-  json           what --json prints
-
-Options:
-  -h, --help     print this help; works after every command
-      --version  print the version; works after every command
-      --json     print the result as JSON
-
-Examples:
-  vbot init quickstart         a ready-made bot in ./vbot-quickstart
-  vbot init --help             all options of init
-  vbot init --list-options     services and transports, as JSON
-  vbot cloud secrets --help    the commands for secrets
-  vbot help environment        a help topic
-`
-
-const helpEnvironment = `The environment variables that vbot reads.
-
-An empty variable counts as unset.
-
-Questions and output:
-  NO_COLOR              if set, print no colors
-  TERM                  if dumb or unset, print no colors, and ask with numbered
-                        lines
-  VBOT_PLAIN_PROMPTS    if set, ask with numbered lines, for screen readers
-  HOME                  what ~ means where vbot asks for a directory
-  USERPROFILE           the same on Windows
-
-Services of your own:
-  VBOT_CATALOG          the folder to use where --catalog is not given
-
-Cloud:
-` + cloudVariables + `
-AUDIT.md also lists what the Go runtime and the system's libraries read.
-`
-
-const helpExitCodes = `Exit codes, and the error codes of --json.
-
-  0      success
-  1      failure
-  2      the command line or an input file is wrong or incomplete, or an answer
-         is missing and vbot cannot ask
-  130    interrupted
-
-With --json, a failure has one of these codes, which never change. The exit code
-is in parentheses:
-
-  usage (2)             the command line cannot be parsed, or an answer is
-                        missing
-  invalid_config (2)    the options or an input file ask for something
-                        impossible
-  conflict (1)          existing files are in the way
-  declined (1)          a person answered no
-  io (1)                disk or permissions
-  unauthorized (1)      not signed in, or the API rejects the token
-  forbidden (1)         the token lacks the permission
-  not_found (1)         no such set, key, organization or .vbot.json
-  rejected (1)          the API refused the request, or vbot did in advance
-  unavailable (1)       cannot connect, or the API reports that it is down
-  differs (1)           a check found a difference; the answer lists it
-  timeout (1)           no answer in time, or not ready in time
-  partial (1)           some keys are stored; result beside error says which
-  failed (1)            anything else
-  interrupted (130)     Ctrl-C or a signal
-`
-
-const helpJSON = `What --json prints.
-
-With --json, every command prints exactly one JSON object to stdout. Messages
-for people stay on stderr. On failure the object is this:
-
-  {
-    "error": {
-      "code": "invalid_config",
-      "message": "--stt (stt_service): unknown speech-to-text service ...",
-      "retryable": false,
-      "http_status": null,
-      "hint": null,
-      "problems": [
-        {
-          "field": "stt_service",
-          "message": "unknown speech-to-text service \"deepgrm\"",
-          "allowed": ["stt_a", "stt_b"]
-        }
-      ]
-    }
-  }
-
-The codes are listed in "vbot help exit-codes". The message is what people see;
-of several problems it has the first, and how many more there are. Retryable
-means that the same command may succeed later; the hint says what to do. A field
-is a key of the configuration file, the name of an argument, a variable or
-FILE:LINE; it is empty if the problem belongs to none. Allowed values are ids;
-an empty list means that vbot does not know them.
-
-Arrays are never null; unknown values are. The order of keys is fixed. Later
-versions may add keys, but remove none.
-
-"vbot help COMMAND --json" prints a help page with its commands and options.
-`
-
-const helpVersion = `Print the version of vbot.
-
-Usage: vbot version [--json]
-
-Options:
-  --json        print JSON, with the Go version, the linked modules, the commit
-                and the FIPS 140 mode
-  -h, --help    print this help
-
-Examples:
-  vbot version
-  vbot version --json
-`
-
-// run executes one command line and returns its exit code. Only main and a second
-// signal exit, so every defer runs.
-func run(ctx context.Context, args []string, a *app) int {
-	inv := newInvocation(commandTree())
-	err := dispatch(ctx, args, a, inv)
-	if err == nil {
-		return 0
-	}
-	f := asFailure(err)
-	if inv.json {
-		if err := writeJSON(a.stdout, failureEnvelope{f.forJSON(), f.result}); err != nil {
-			fmt.Fprintln(a.stderr, "error: writing the answer:", err)
-		}
-	}
-	fmt.Fprint(a.stderr, f.text(a.colours()))
-	return f.exitCode()
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, a *cli.App) int {
+	return cli.Run(ctx, commandTree(), args, a)
 }
 
-func setupTop(inv *invocation) runFunc {
-	inv.insteadFlag(printVersion, "version")
-	return setupGroup(inv)
+func setupTop(inv *cli.Invocation) cli.RunFunc {
+	inv.InsteadOption("version", "print the version; works after every command", printVersion)
+	return nil
 }
 
-func setupVersion(*invocation) runFunc {
-	return func(_ context.Context, a *app, inv *invocation, args []string) error {
+func setupVersion(inv *cli.Invocation) cli.RunFunc {
+	inv.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
+	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
 		if len(args) > 0 {
-			return usageError("unexpected argument %q; see `%s --help`", args[0], inv.path)
+			return report.Usagef("unexpected argument %q; see `%s --help`", args[0], inv.Path)
 		}
 		return printVersion(a, inv)
 	}
@@ -227,7 +101,7 @@ type versionAnswer struct {
 	Version string         `json:"version"`
 	Go      string         `json:"go"`
 	Modules []moduleAnswer `json:"modules"`
-	Commit  orNull         `json:"commit"` // null if the build did not know it, or files were changed
+	Commit  report.OrNull  `json:"commit"` // null if the build did not know it, or files were changed
 	FIPS140 string         `json:"fips140" enum:"off,on"`
 	Module  string         `json:"fips140_module"` // "latest": the code of this Go version, not a validated one
 }
@@ -237,17 +111,17 @@ type moduleAnswer struct {
 	Version string `json:"version"`
 }
 
-func printVersion(a *app, inv *invocation) error {
+func printVersion(a *cli.App, inv *cli.Invocation) error {
 	out := versionAnswer{version, runtime.Version(), []moduleAnswer{}, "", "off", fips140.Version()}
 	if fips140.Enabled() {
 		out.FIPS140 = "on"
 	}
-	if !inv.json {
+	if !inv.JSON {
 		text := "vbot " + version
 		if out.FIPS140 == "on" {
 			text += "\nFIPS 140 mode: on, module " + out.Module
 		}
-		_, err := fmt.Fprintln(a.stdout, text)
+		_, err := fmt.Fprintln(a.Stdout, text)
 		return err
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -259,12 +133,107 @@ func printVersion(a *app, inv *invocation) error {
 			settings[s.Key] = s.Value
 		}
 		if settings["vcs.modified"] == "false" {
-			out.Commit = orNull(settings["vcs.revision"])
+			out.Commit = report.OrNull(settings["vcs.revision"])
 		}
 	}
 	// A tarball may be unpacked in a repository of another project.
 	if !strings.HasPrefix(commit, "$") {
 		out.Commit = commit
 	}
-	return writeJSON(a.stdout, out)
+	return report.WriteJSON(a.Stdout, out)
+}
+
+// completionScripts are the files with the script of each shell.
+var completionScripts = map[string]string{"bash": "vbot.bash", "zsh": "vbot.zsh", "fish": "vbot.fish", "powershell": "vbot.ps1"}
+
+func setupCompletion(*cli.Invocation) cli.RunFunc {
+	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
+		if len(args) > 0 && args[0] == "words" {
+			return writeWords(a, inv, args[1:])
+		}
+		if len(args) != 1 || completionScripts[args[0]] == "" {
+			return report.Usagef("expected one shell: bash, zsh, fish or powershell; see `%s --help`", inv.Path)
+		}
+		script, err := templates.Files.ReadFile("completion/" + completionScripts[args[0]])
+		if err != nil {
+			return err
+		}
+		if inv.JSON {
+			return report.WriteJSON(a.Stdout, completionAnswer{args[0], string(script)})
+		}
+		_, err = a.Stdout.Write(script)
+		return err
+	}
+}
+
+// The JSON of `vbot completion SHELL` and of `vbot completion words`.
+type (
+	completionAnswer struct {
+		Shell  string `json:"shell"`
+		Script string `json:"script"`
+	}
+	wordsAnswer struct {
+		Words []cli.Completion `json:"words"`
+	}
+)
+
+func writeWords(a *cli.App, inv *cli.Invocation, typed []string) error {
+	words := cli.Complete(a, inv.Root, typed)
+	if inv.JSON {
+		return report.WriteJSON(a.Stdout, wordsAnswer{words})
+	}
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(w.Word)
+		if w.About != "" {
+			b.WriteString("\t" + w.About)
+		}
+		b.WriteString("\n")
+	}
+	_, err := fmt.Fprint(a.Stdout, b.String())
+	return err
+}
+
+// schemaList is the JSON of `vbot schema`.
+type schemaList struct {
+	Schemas []string `json:"schemas"`
+}
+
+func setupSchema(inv *cli.Invocation) cli.RunFunc {
+	var catalog *string
+	inv.Text("catalog", "DIR", `list the services in DIR, too; see "vbot init --help"`, func(s string) { catalog = &s })
+	inv.About("json", "print the list as JSON; a schema is always JSON")
+	list := schemaList{[]string{}}
+	files, _ := templates.Files.ReadDir("schemas") // it is there
+	for _, f := range files {
+		list.Schemas = append(list.Schemas, strings.TrimSuffix(f.Name(), ".json"))
+	}
+	slices.Sort(list.Schemas) // without the ends of their names
+	inv.Cmd.First = list.Schemas
+	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
+		switch {
+		case len(args) == 0 && inv.JSON:
+			return report.WriteJSON(a.Stdout, list)
+		case len(args) == 0:
+			_, err := io.WriteString(a.Stdout, strings.Join(list.Schemas, "\n")+"\n")
+			return err
+		case len(args) > 1:
+			return report.Usagef("expected one name; see `%s --help`", inv.Path)
+		case !slices.Contains(list.Schemas, args[0]):
+			return report.Usagef("unknown schema %q; `vbot schema` lists them", args[0])
+		}
+		cat, err := openCatalog(a, catalog)
+		if err != nil {
+			return err
+		}
+		var schema map[string]any
+		data, err := templates.Files.ReadFile("schemas/" + args[0] + ".json")
+		if err := errors.Join(err, json.Unmarshal(data, &schema)); err != nil {
+			return err
+		}
+		if args[0] == "config" {
+			cat.AddOwn(schema)
+		}
+		return report.WriteJSON(a.Stdout, schema)
+	}
 }

@@ -9,17 +9,27 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unicode"
+
+	"vbot/internal/bot"
+	"vbot/internal/cli"
+	"vbot/internal/cloudtest"
+	"vbot/internal/filetest"
+	"vbot/internal/report"
 )
 
 // TestMain makes the test binary stand in for vbot, so that the tests run the
@@ -127,7 +137,7 @@ func (r result) transcript(dir string) []byte {
 	var b bytes.Buffer
 	b.WriteString("$ vbot")
 	for _, a := range r.args {
-		b.WriteString(" " + quoteOn("linux", a))
+		b.WriteString(" " + cli.QuoteOn("linux", a))
 	}
 	fmt.Fprintf(&b, "\n--- stdout\n%s--- stderr\n%s--- exit %d\n", r.stdout, r.stderr, r.code)
 	return []byte(withoutDir(b.String(), dir))
@@ -139,35 +149,35 @@ func withoutDir(text, dir string) string {
 	return strings.NewReplacer(dir, "DIR", strings.Trim(string(quoted), `"`), "DIR").Replace(text)
 }
 
-func TestQuoteOn(t *testing.T) {
-	for _, c := range []struct{ text, unix, windows string }{
-		{`my-bot/server`, `my-bot/server`, `my-bot/server`},
-		{`my bot`, `'my bot'`, `"my bot"`},
-		{`C:\bots\it's`, `'C:\bots\it'\''s'`, `"C:\bots\it's"`},
-		{`C:\bots`, `'C:\bots'`, `C:\bots`},
-		{``, `''`, `""`},
-	} {
-		if unix, windows := quoteOn("linux", c.text), quoteOn("windows", c.text); unix != c.unix || windows != c.windows {
-			t.Errorf("%s: %s, %s", c.text, unix, windows)
-		}
-	}
-}
-
 // Help, flags and errors.
 
-func TestHelpIsPrintedAtEveryLevel(t *testing.T) {
-	dir := t.TempDir()
-	for _, c := range []struct{ name, args string }{
-		{"vbot", "--help"}, {"vbot", "-h"}, {"vbot", "help"}, {"vbot", "inti --help"},
-		{"init", "init --help"}, {"init", "help init"}, {"init", "init -h"}, {"init", "--help init"},
-		{"version", "version --help"}, {"completion", "completion -h"},
-		{"environment", "help environment"}, {"exit-codes", "help exit-codes"}, {"json", "help json"},
-	} {
-		r := vbot(t, dir, strings.Fields(c.args)...)
+// Every command, and every topic, has a help page of at most 80 columns, which names the
+// commands below it. It is the same whichever way it is asked for.
+func TestHelp(t *testing.T) {
+	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
+		words := strings.Fields(path)[1:]
+		r := (here{}).vbot(t, append([]string{"help"}, words...)...)
 		r.wantCode(t, 0)
-		golden(t, "help/"+c.name+".txt", []byte(r.stdout))
-		if r.stderr != "" {
-			t.Errorf("vbot %s wrote to stderr: %s", c.args, r.stderr)
+		golden(t, "help/"+cmp.Or(strings.Join(words, "-"), "vbot")+".txt", []byte(r.stdout))
+		for line := range strings.Lines(r.stdout) {
+			if width := len([]rune(strings.TrimSuffix(line, "\n"))); width > 80 {
+				t.Errorf("%s --help has a line of %d columns: %s", path, width, line)
+			}
+		}
+		for _, sub := range c.Sub {
+			if !strings.Contains(r.stdout, "\n  "+sub.Name+" ") {
+				t.Errorf("%s --help does not name %s", path, sub.Name)
+			}
+		}
+		for _, args := range [][]string{append(words, "--help"), append(words, "-h"), append([]string{"--help"}, words...)} {
+			if same := (here{}).vbot(t, args...); !c.Topic && (same.stdout != r.stdout || same.stderr != "") {
+				t.Errorf("vbot %q prints %s%s", args, same.stdout, same.stderr)
+			}
+		}
+	})
+	for _, args := range [][]string{{"help"}, {"inti", "--help"}} {
+		if r := vbot(t, t.TempDir(), args...); r.code != 0 || r.stdout != document(t, "golden/help/vbot.txt") {
+			t.Errorf("vbot %q: exit code %d, %s", args, r.code, r.stdout)
 		}
 	}
 }
@@ -182,7 +192,7 @@ func TestHelpWinsOverEverythingElse(t *testing.T) {
 	} {
 		r := vbot(t, t.TempDir(), args...)
 		r.wantCode(t, 0)
-		if r.stdout != fmt.Sprintf(helpInit, helpOptions()) {
+		if r.stdout != document(t, "golden/help/init.txt") {
 			t.Errorf("vbot %q did not print the help of init", args)
 		}
 	}
@@ -192,61 +202,11 @@ func TestHelpWinsOverEverythingElse(t *testing.T) {
 }
 
 // everyCommand calls f for the command and all below it.
-func everyCommand(c *command, path string, f func(c *command, path string)) {
+func everyCommand(c *cli.Command, path string, f func(c *cli.Command, path string)) {
 	f(c, path)
-	for i := range c.sub {
-		everyCommand(&c.sub[i], path+" "+c.sub[i].name, f)
+	for i := range c.Sub {
+		everyCommand(&c.Sub[i], path+" "+c.Sub[i].Name, f)
 	}
-}
-
-// A help page names exactly the flags that its command takes, and the commands
-// below it.
-func TestHelpAndFlagsAgree(t *testing.T) {
-	root := commandTree()
-	everyCommand(root, "vbot", func(c *command, path string) {
-		if c.pageOnly {
-			return
-		}
-		inv := &invocation{root: root, cmd: c, path: path}
-		inv.flags()
-		var documented []string
-		for _, l := range optionLines(c.page()) {
-			for _, name := range l.Names {
-				name = strings.TrimLeft(name, "-")
-				if documented = append(documented, name); inv.set.Lookup(name) == nil {
-					t.Errorf("%s --help names %s, which it does not take", path, dashed(name))
-				}
-			}
-			if name := strings.TrimLeft(l.Names[0], "-"); inv.set.Lookup(name) != nil && inv.takesValue(name) != (l.Value != "") {
-				t.Errorf("%s --help: whether %s takes a value is said wrongly", path, dashed(name))
-			}
-		}
-		inv.set.VisitAll(func(f *flag.Flag) {
-			// The --no- form of an option that is off by itself goes without saying.
-			if base, ok := strings.CutPrefix(f.Name, "no-"); ok && slices.Contains(documented, base) {
-				return
-			}
-			if !slices.Contains(documented, f.Name) && f.Name != "version" { // which works everywhere
-				t.Errorf("%s --help does not name %s", path, dashed(f.Name))
-			}
-		})
-		for _, sub := range c.sub {
-			if !regexp.MustCompile(`(?m)^  ` + sub.name + ` `).MatchString(c.help) {
-				t.Errorf("%s --help does not name the command %s", path, sub.name)
-			}
-		}
-	})
-}
-
-// Help fits a terminal of 80 columns.
-func TestHelpFits(t *testing.T) {
-	everyCommand(commandTree(), "vbot", func(c *command, path string) {
-		for line := range strings.Lines(c.page()) {
-			if width := len([]rune(strings.TrimSuffix(line, "\n"))); width > 80 {
-				t.Errorf("%s --help has a line of %d columns: %s", path, width, line)
-			}
-		}
-	})
 }
 
 // With --json, help is the page and its parts.
@@ -266,13 +226,13 @@ func TestTopics(t *testing.T) {
 		code += document(t, f)
 	}
 	for _, m := range regexp.MustCompile(`getenv\("(\w+)"\)`).FindAllStringSubmatch(code, -1) {
-		if !strings.Contains(helpEnvironment, "\n  "+strings.ToUpper(m[1])+" ") {
+		if !strings.Contains(document(t, "templates/help/environment.txt"), "\n  "+strings.ToUpper(m[1])+" ") {
 			t.Errorf("vbot help environment lacks %s", m[1])
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?m)^\tcode[A-Z]\w* += "([a-z_]+)"`).FindAllStringSubmatch(code, -1) {
-		exit := (&failure{Code: m[1]}).exitCode()
-		if !regexp.MustCompile(fmt.Sprintf(`\n  %s \(%d\)  `, m[1], exit)).MatchString(helpExitCodes) {
+	for _, m := range regexp.MustCompile(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`).FindAllStringSubmatch(document(t, "internal/report/failure.go"), -1) {
+		exit := (&report.Failure{Code: m[1]}).ExitCode()
+		if !regexp.MustCompile(fmt.Sprintf(`\n  %s \(%d\)  `, m[1], exit)).MatchString(document(t, "templates/help/exit-codes.txt")) {
 			t.Errorf("vbot help exit-codes does not say that %s is %d", m[1], exit)
 		}
 	}
@@ -303,7 +263,7 @@ func TestVersion(t *testing.T) {
 	}
 	// Tests are built without the commit, unless they come from a tarball.
 	if fromGit := strings.HasPrefix(commit, "$"); fromGit != (answer.Commit == nil) || !fromGit && *answer.Commit != commit {
-		t.Errorf("vbot version --json says %s; version.go has %s", r.stdout, commit)
+		t.Errorf("vbot version --json says %s; main.go has %s", r.stdout, commit)
 	}
 }
 
@@ -358,7 +318,7 @@ func TestUsageErrors(t *testing.T) {
 				t.Error("the value of an unknown option was printed")
 			}
 			golden(t, "errors/"+c.name+".txt", r.transcript(dir))
-			if got := readTree(t, dir); len(got) > 0 {
+			if got := filetest.Tree(t, dir); len(got) > 0 {
 				t.Errorf("it wrote %v", got)
 			}
 		})
@@ -369,12 +329,12 @@ func TestUsageErrors(t *testing.T) {
 func TestExampleOfAFailure(t *testing.T) {
 	r := vbot(t, t.TempDir(), append(initArgs("--json"), "--stt", "deepgrm")...)
 	r.wantCode(t, 2)
-	_, example, _ := strings.Cut(helpJSON, "\n\n  {")
+	_, example, _ := strings.Cut(document(t, "templates/help/json.txt"), "\n\n  {")
 	example, _, _ = strings.Cut(example, "\n\n")
 	var got, want struct {
 		Error struct {
 			Code, Message string
-			Problems      []problem
+			Problems      []report.Problem
 		}
 	}
 	if err := errors.Join(json.Unmarshal([]byte(r.stdout), &got), json.Unmarshal([]byte("{"+example), &want)); err != nil {
@@ -385,53 +345,6 @@ func TestExampleOfAFailure(t *testing.T) {
 	if got.Error.Code != want.Error.Code || !strings.HasPrefix(got.Error.Message, message) || said.Field != shown.Field ||
 		!strings.HasPrefix(said.Message, shown.Message) || !slices.Equal(said.Allowed[:len(shown.Allowed)], shown.Allowed) {
 		t.Errorf("vbot prints %s, and its help has %s", r.stdout, example)
-	}
-}
-
-func TestParse(t *testing.T) {
-	type parsed struct {
-		name, list string
-		on         bool
-		rest       string
-		problems   int
-	}
-	for _, c := range []struct {
-		args string
-		want parsed
-	}{
-		{"a --name x b", parsed{name: "x", rest: "a b"}},
-		{"--name=x", parsed{name: "x"}},
-		{"-n x", parsed{name: "x"}},
-		{"-n=x", parsed{name: "x"}},
-		{"--name x --name y", parsed{name: "y"}},
-		{"-t a -t b", parsed{list: "a,b"}},
-		{"--on", parsed{on: true}},
-		{"--on --no-on", parsed{}},
-		{"--no-on --on", parsed{on: true}},
-		{"--on=false", parsed{}},
-		{"--no-on=false", parsed{on: true}},
-		{"-- --name x", parsed{rest: "--name x"}},
-		{"a -- -b", parsed{rest: "a -b"}},
-		{"--name=-- -", parsed{name: "--", rest: "-"}},
-		{"--name -", parsed{name: "-"}},
-		{"--name -5", parsed{name: "-5"}},
-		{"--name --", parsed{problems: 1}},
-		{"--on true x", parsed{rest: "x", problems: 1}},
-		{"--x --y", parsed{problems: 2}},
-	} {
-		var got parsed
-		set := flag.NewFlagSet("test", flag.ContinueOnError)
-		set.SetOutput(&bytes.Buffer{})
-		set.Usage = func() {}
-		textFlag(set, func(s string) { got.name = s }, "name", "n")
-		textFlag(set, func(s string) { got.list = strings.TrimPrefix(got.list+","+s, ",") }, "transport", "t")
-		set.Var(toggle{func(on bool) { got.on = on }, true}, "on", "")
-		set.Var(toggle{func(on bool) { got.on = on }, false}, "no-on", "")
-		rest, problems := (&invocation{set: set, cmd: &command{}}).parse(strings.Fields(c.args))
-		got.rest, got.problems = strings.Join(rest, " "), len(problems)
-		if got != c.want {
-			t.Errorf("parse(%s) = %+v, want %+v", c.args, got, c.want)
-		}
 	}
 }
 
@@ -449,15 +362,6 @@ func TestFullStdout(t *testing.T) {
 		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
 			t.Errorf("vbot %q to a full disk: %v, want exit code 1", args, err)
 		}
-	}
-}
-
-func TestPrintableDropsWhatMovesTheCursor(t *testing.T) {
-	if got, want := printable("a\x1b[2J\rb\x00\u202ec\u009b1m\td\n"), "a[2Jbc1m\td\n"; got != want {
-		t.Errorf("printable: %q, want %q", got, want)
-	}
-	if got, want := printable("é \u200bשלום\u200d世界\U0001f600\ufeff.\u2060\u3164\ufe0f\U000e0041"), "é שלום世界\U0001f600."; got != want {
-		t.Errorf("printable: %q, want %q", got, want)
 	}
 }
 
@@ -484,8 +388,505 @@ func TestHiddenCharactersInNames(t *testing.T) {
 }
 
 func BenchmarkVersion(b *testing.B) {
-	a := &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, getenv: func(string) string { return "" }}
+	a := &cli.App{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }}
 	for b.Loop() {
 		run(context.Background(), []string{"version"}, a)
+	}
+}
+
+// here is a run of vbot within the test.
+type here struct {
+	ctx   context.Context
+	stdin io.Reader
+	env   []string
+	dir   string
+	clock *cloudtest.Clock
+}
+
+func (h here) vbot(t testing.TB, args ...string) result {
+	t.Helper()
+	if h.ctx == nil {
+		h.ctx = context.Background()
+	}
+	if h.stdin == nil {
+		h.stdin = strings.NewReader("")
+	}
+	if h.dir == "" {
+		h.dir = t.TempDir()
+	}
+	if h.clock == nil {
+		h.clock = &cloudtest.Clock{Time: time.Unix(1e9, 0)}
+	}
+	var stdout, stderr bytes.Buffer
+	code := run(h.ctx, args, &cli.App{Stdin: h.stdin, Stdout: &stdout, Stderr: &stderr, Dir: h.dir,
+		Getenv: func(name string) string {
+			for _, kv := range slices.Backward(h.env) {
+				if v, ok := strings.CutPrefix(kv, name+"="); ok {
+					return v
+				}
+			}
+			return ""
+		},
+		Now: h.clock.Now, Pause: h.clock.Pause, Random: func() float64 { return 0.5 },
+	})
+	return result{args, stdout.String(), stderr.String(), code}
+}
+
+// runOn runs vbot within the test against the stand-in, signed in.
+func runOn(t testing.TB, s *cloudtest.Standin, args ...string) result {
+	t.Helper()
+	return here{env: s.Env()}.vbot(t, args...)
+}
+
+// transcriptOn is the run as it looked, with the stand-in's address as API.
+func transcriptOn(s *cloudtest.Standin, r result) []byte {
+	return bytes.ReplaceAll(r.transcript("/no/such/dir"), []byte(s.Listener.Addr().String()), []byte("API"))
+}
+
+// What may stand at the cursor, for each place where one can be.
+func TestCompletion(t *testing.T) {
+	var got bytes.Buffer
+	for _, typed := range []string{
+		"", "in", "cloud ", "cloud secrets ", "cloud secrets un", "help clo", "--json cloud l",
+		"init ", "init dir ", "init -", "init --no-", "init --no-input --mode ", "init --mode=re", "init -b ",
+		"init --stt deepgram", "init --stt stt_a", "init -t rtc", "init --client-framework ", "init --name ", "init --config ",
+		"init -- ", "inti ", "cloud secrets set set --file ", "cloud secrets set set --file=", "cloud secrets set set --wait",
+		"cloud secrets list --region ", "cloud secrets list ", "completion ", "version ",
+		"schema cl", "schema config ", "init --describe-options=", "init --describe-options ",
+	} {
+		words := strings.Split(typed, " ")
+		r := vbot(t, t.TempDir(), append([]string{"completion", "words", "--"}, words...)...)
+		r.wantCode(t, 0)
+		got.WriteString("$ vbot " + typed + "<Tab>\n" + r.stdout)
+	}
+	golden(t, "completion/words.txt", got.Bytes())
+	r := vbot(t, t.TempDir(), "completion", "words", "--json", "--", "init", "--mode", "")
+	r.wantCode(t, 0)
+	golden(t, "completion/words.json", []byte(r.stdout))
+}
+
+// Every value that is suggested for an option is one that the option takes.
+func TestCompletionKnowsEveryService(t *testing.T) {
+	cat, a := bot.NewCatalog(), &cli.App{Getenv: func(string) string { return "" }}
+	for _, o := range bot.Options {
+		if o.Kind == "" {
+			continue
+		}
+		if words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""}); len(words) != len(cat.IDs(o.Kind)) {
+			t.Errorf("--%s: %d words, for %d providers", o.Flag, len(words), len(cat.IDs(o.Kind)))
+		}
+		for _, p := range cat.List(o.Kind) {
+			for _, name := range append([]string{p.ID}, p.Names...) {
+				words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, name})
+				if !slices.ContainsFunc(words, func(s cli.Completion) bool { return cat.Find(o.Kind, s.Word) == p }) {
+					t.Errorf("--%s %s: the provider is not suggested", o.Flag, name)
+				}
+			}
+		}
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		r := vbot(t, t.TempDir(), "completion", shell)
+		r.wantCode(t, 0)
+		if r.stdout != document(t, "templates/completion/"+completionScripts[shell]) || r.stderr != "" {
+			t.Errorf("vbot completion %s printed %q and %q", shell, r.stdout, r.stderr)
+		}
+	}
+}
+
+// schemas are the types of which there is a schema, by name: of the configuration file, of
+// a failure, of a help page and of each answer of a command.
+var schemas = map[string]any{
+	"failure": report.Envelope{}, "help": cli.HelpAnswer{}, "version": versionAnswer{}, "schema": schemaList{},
+	"init": initAnswer{}, "init-check": projectAnswer{}, "init-dry-run": bot.Config{},
+	"init-list-options": bot.Sections[[]string]{}, "init-describe-options": bot.Sections[[]bot.ProviderAnswer]{},
+	"completion": completionAnswer{}, "completion-words": wordsAnswer{},
+	"cloud-login": loginAnswer{}, "cloud-logout": logoutAnswer{}, "cloud-whoami": whoamiAnswer{},
+	"cloud-secrets-list": listAnswer{}, "cloud-secrets-list-name": showAnswer{}, "cloud-secrets-set": setResult{},
+	"cloud-secrets-check": checkResult{}, "cloud-secrets-unset": removeResult{}, "cloud-secrets-delete": removeResult{},
+	"cloud-secrets-image-pull-secret": imagePullResult{}, "cloud-secrets-reference": referenceResult{},
+}
+
+// The schemas are made from the types of the answers and the table of options: -update
+// writes them. What a change of a type means for its readers is seen in their diff.
+func TestSchemas(t *testing.T) {
+	all := map[string]map[string]any{"config": configSchema()}
+	for name, value := range schemas {
+		all[name] = schemaOf(reflect.TypeOf(value))
+	}
+	dir := t.TempDir()
+	for name, schema := range all {
+		schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+		schema["title"] = "vbot " + name
+		var want bytes.Buffer
+		if err := report.WriteJSON(&want, schema); err != nil {
+			t.Fatal(err)
+		}
+		file := "templates/schemas/" + name + ".json"
+		if updating() {
+			if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if got := document(t, file); got != want.String() {
+			t.Errorf("%s is out of date; `make golden` makes it anew", file)
+		} else if r := vbot(t, dir, "schema", name); r.stdout != got {
+			t.Errorf("vbot schema %s prints\n%s%s", name, r.stdout, r.stderr)
+		}
+	}
+	list := vbot(t, dir, "schema")
+	if names := strings.Fields(list.stdout); !slices.Equal(names, slices.Sorted(maps.Keys(all))) {
+		t.Errorf("vbot schema lists %q", names)
+	}
+	golden(t, "schemas/names.txt", list.transcript(dir))
+	golden(t, "schemas/unknown.txt", vbot(t, dir, "schema", "confg").transcript(dir))
+	everyCommand(commandTree(), "", func(c *cli.Command, path string) {
+		if name := strings.ReplaceAll(strings.TrimSpace(path), " ", "-"); c.Setup != nil && name != "" && all[name] == nil {
+			t.Errorf("there is no schema of what %s prints", name)
+		}
+	})
+}
+
+// schemaOf returns the JSON Schema of a Go type. The tag `enum` of a field lists its
+// values. Objects may get more keys in later versions.
+func schemaOf(t reflect.Type) map[string]any {
+	switch {
+	case t == reflect.TypeFor[report.OrNull]():
+		return map[string]any{"type": []string{"string", "null"}}
+	case t.Kind() == reflect.Pointer:
+		return map[string]any{"anyOf": []any{schemaOf(t.Elem()), map[string]any{"type": "null"}}}
+	case t.Kind() == reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case t.Kind() == reflect.Int:
+		return map[string]any{"type": "integer"}
+	case t.Kind() == reflect.String:
+		return map[string]any{"type": "string"}
+	case t.Kind() == reflect.Slice:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+	case t.Kind() == reflect.Struct:
+		properties, required := map[string]any{}, []string{}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if !f.IsExported() {
+				continue
+			}
+			key, optional, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if key == "-" {
+				continue
+			}
+			property := schemaOf(f.Type)
+			if words := f.Tag.Get("enum"); words != "" {
+				property = map[string]any{"enum": strings.Split(words, ",")}
+			}
+			properties[key] = property
+			if optional == "" {
+				required = append(required, key)
+			}
+		}
+		return map[string]any{"type": "object", "properties": properties, "required": required}
+	}
+	return map[string]any{} // anything
+}
+
+// configSchema returns the schema of a configuration file: a null means "not given".
+// Ids and real names are listed, as far as they are fixed.
+func configSchema() map[string]any {
+	cat := bot.NewCatalog()
+	properties := map[string]any{"$schema": map[string]any{"type": "string"}, "generate_client": map[string]any{"type": "boolean"}}
+	for _, o := range bot.Options {
+		words := o.Allowed()
+		if o.Kind != "" {
+			for _, p := range cat.List(o.Kind) {
+				words = append(words, slices.Compact(append([]string{p.ID}, p.Names...))...)
+			}
+		}
+		text := map[string]any{"type": "string"}
+		if words != nil {
+			text = map[string]any{"enum": words}
+		}
+		value := text
+		if o.Toggle != nil {
+			value = map[string]any{"type": "boolean"}
+		} else if o.List != nil {
+			value = map[string]any{"type": "array", "items": text}
+		}
+		for _, key := range []string{o.Key, cmp.Or(o.Peer, o.Key)} {
+			properties[key] = map[string]any{
+				"description": o.Help,
+				"anyOf":       []any{value, map[string]any{"type": "null"}},
+			}
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
+// wrongLines are command lines that a person gets wrong, one a line. ~ is a space
+// within an argument, ” an empty argument.
+const wrongLines = `
+inti
+int
+new
+quickstart
+login
+logout
+secrets
+secrets list
+list
+whomai
+environment
+bash
+help foo
+help secrets
+help env
+help cloud foo
+cloud init
+cloud secret
+cloud secrets
+cloud secrets lst
+cloud secrets remove
+cloud login acme
+cloud whoami me
+cloud
+''
+'' init
+dirs
+--jsno
+-V
+-v
+-x
+--config=x
+completion
+completion tcsh
+completion bash zsh
+version 2
+version --short
+
+init
+init one two
+init ''
+init ---mode
+init --MODE
+init --Mode=cascade
+init --stt_service deepgram
+init --stt-service deepgram
+init --transports daily
+init --enable-observability
+init --no-enable-eval
+init --observabilty
+init --no-recordin
+init --deploy
+init --bogus
+init --bogus=hunter2
+init --BOGUS
+init -hunter2
+init -5
+init -=x
+init --=x
+init ---
+init -é
+init -q
+init -V
+init -tdaily
+init -tdaily -mcascade
+init -nMyBot
+init -mcascade
+init -mode2 x
+init –mode cascade
+init --name
+init --name --stt deepgram
+init -t
+init --stt --llm openai
+init --config
+init --recording yes
+init --recording false
+init --eval No
+init --recording=perhaps
+init --no-recording=maybe
+init --json=perhaps
+init --describe-options stt
+init --describe-options=nothing
+init --list-options=stt
+
+init bot -t daily
+init bot -t daily,twilio -m realtime --realtime openai
+init bot -t daily~twilio -m realtime --realtime openai
+init bot -t daily,twillio -m realtime --realtime openai
+init bot -t daily, -m realtime --realtime openai
+init bot -t dailly -m realtime --realtime openai
+init bot -t pigeon -m realtime --realtime openai
+init bot -t '' -m realtime --realtime openai
+init bot -t Daily -m realtime --realtime openai
+init bot -t tel_z -m realtime --realtime openai
+init bot -t daily -m realtime
+init bot -t daily -m cascade
+init bot -t daily -m Cascade
+init bot -t daily -m talk
+init bot -t daily --stt deepgram --llm openai
+init bot -t daily -m cascade --stt deepgrm --llm openai --tts cartesia
+init bot -t daily -m cascade --stt Deepgram --llm openai --tts cartesia
+init bot -t daily -m cascade --stt stt_zz --llm openai --tts cartesia
+init bot -t daily -m cascade --stt claude --llm claude --tts claude
+init bot -t daily -m cascade --stt deepgram --llm gpt-4 --tts 11labs
+init bot -t daily -m realtime --realtime openai --stt deepgram
+init bot -t daily -m cascade --stt deepgram --llm openai --tts cartesia --realtime openai
+init bot -t daily -m realtime --realtime openai --video heygan
+init bot -t twilio -m realtime --realtime openai --video heygen
+init bot -t tel_a -b web -m realtime --realtime openai
+init bot -t twilio -b web -m realtime --realtime openai
+init bot -t daily_pstn_dialin -b web -m realtime --realtime openai
+init bot -b phone -t daily -m realtime --realtime openai
+init bot -t daily_pstn -m realtime --realtime openai
+init bot -t rtc_hosted_pstn -m realtime --realtime openai
+init bot -t daily_pstn --daily-pstn-mode dialin -m realtime --realtime openai
+init bot -t daily_pstn_dialin --daily-pstn-mode dial-out -m realtime --realtime openai
+init bot -t daily_pstn_dialin -t daily_pstn_dialout -m realtime --realtime openai
+init bot -t daily_pstn_dialin -t twilio_daily_sip_dialin -m realtime --realtime openai
+init bot -t daily --daily-pstn-mode dial-in -m realtime --realtime openai
+init bot -t twilio_daily_sip -m realtime --realtime openai
+init bot -t daily -m realtime --realtime openai --client-framework vue
+init bot -t daily -m realtime --realtime openai --client-framework vanilla --client-server nextjs
+init bot -t daily -m realtime --realtime openai --client-server next
+init bot -t twilio -m realtime --realtime openai --client-framework react
+init bot -t livekit -m realtime --realtime openai --deploy-to-cloud
+init bot -t websocket -m realtime --realtime openai --video-input
+init bot -t daily -m realtime --realtime openai --enable-noise-cancel --no-deploy-to-cloud
+init bot -t daily -m realtime --realtime openai --name a/b
+init bot -t daily -m realtime --realtime openai --name ''
+init quickstart --stt deepgram
+init quickstart --config bot.json
+init @@@ -t daily -m realtime --realtime openai
+
+init bot --config none.json
+init bot --config .
+init bot --config empty.json
+init bot --config -
+init bot --config comma.json
+init bot --config nan.json
+init bot --config utf16.json
+init bot --config twice.json
+init bot --config after.json
+init bot --config comma-after.json
+init bot --config comment.json
+init bot --config conflict.json
+init bot --config single.json
+init bot --config python.json
+init bot --config ture.json
+init bot --config list.json
+init bot --config open.json
+init bot --config keys.json
+init bot --config types.json
+init bot --config values.json
+
+cloud whoami
+cloud login --no-input
+cloud login -oacme --no-input
+cloud secrets list a b
+cloud secrets list a/b
+cloud secrets list --regoin x
+cloud secrets list -r
+cloud secrets set
+cloud secrets set my-bot
+cloud secrets set my_bot A=1
+cloud secrets set my-bot A=1 --wait 2m
+cloud secrets set my-bot A=1 --wait 30
+cloud secrets set my-bot A=1 --wait=30
+cloud secrets set my-bot A=1 --wait=0s
+cloud secrets set my-bot A=1 --yes
+cloud secrets set my-bot A=1
+cloud secrets set my-bot A=1 A=2 --skip
+cloud secrets set my-bot A= --skip
+cloud secrets set my-bot --flie x
+cloud secrets set my-bot --file none.env --skip
+cloud secrets unset my-bot
+cloud secrets unset my-bot A B --skip
+cloud secrets delete
+cloud secrets delete a b --skip
+cloud secrets image-pull-secret
+cloud secrets image-pull-secret hub
+cloud secrets image-pull-secret hub ghcr.io --encode false
+cloud secrets image-pull-secret hub ghcr.io user:hunter2 --encode No
+cloud secrets image-pull-secret hub ghcr.io user:hunter2 more
+`
+
+// wrongFiles are the files that wrongLines name.
+var wrongFiles = map[string]string{
+	"bot.json":         `{"mode": "realtime"}`,
+	"empty.json":       "\n",
+	"comma.json":       "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily\"],\n}\n",
+	"nan.json":         "{\n  \"recording\": NaN\n}\n",
+	"utf16.json":       "\xff\xfe{\x00\"\x00m\x00",
+	"twice.json":       "{\n  \"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": [\"daily\"],\n  \"mode\": \"cascade\"\n}\n",
+	"after.json":       "\ufeff{\"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": [\"daily\"]}\n}\n",
+	"comma-after.json": "{\"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": [\"daily\"]},\n",
+	"comment.json":     "{\n  // the mode\n  \"mode\": \"cascade\"\n}\n",
+	"conflict.json":    "{\n  \"mode\": \"cascade\",\n<<<<<<< HEAD\n  \"recording\": true\n=======\n  \"recording\": false\n>>>>>>> other\n}\n",
+	"single.json":      "{'mode': 'cascade'}\n",
+	"python.json":      "{\"recording\": True}\n",
+	"ture.json":        "{\"recording\": ture}\n",
+	"list.json":        "[\n  \"daily\"\n]\n",
+	"open.json":        "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily\"\n",
+	"keys.json":        "{\n  \"Mode\": \"realtime\",\n  \"stt\": \"deepgram\",\n  \"client-framework\": \"react\",\n  \"colour\": 1\n}\n",
+	"types.json":       "{\n  \"mode\": true,\n  \"transports\": \"daily\",\n  \"recording\": \"yes\",\n  \"llm_service\": [\"openai\"]\n}\n",
+	"values.json":      "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily,twilio\", \"\"],\n  \"stt_service\": \"deepgrm\",\n  \"llm_service\": \"\",\n  \"tts_service\": \"cartesia\"\n}\n",
+}
+
+// What a person reads after each mistake, all in one golden file, to be read as a
+// newcomer would; and with --json the same problems as one object.
+func TestWrongLines(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range wrongFiles {
+		filetest.Put(t, dir, name, text)
+	}
+	before := filetest.Tree(t, dir)
+	vbot := func(args ...string) result {
+		var stdout, stderr bytes.Buffer
+		env := map[string]string{"VBOT_CONFIG": filepath.Join(dir, "login.json")}
+		a := &cli.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }, Dir: dir}
+		code := run(context.Background(), args, a)
+		return result{args, stdout.String(), stderr.String(), code}
+	}
+	var all bytes.Buffer
+	for line := range strings.Lines(wrongLines) {
+		args := strings.Fields(line)
+		if len(args) == 0 {
+			continue
+		}
+		for i, arg := range args {
+			args[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "~", " "), "''", "")
+		}
+		r := vbot(args...)
+		if want := 2; r.code != want && !(r.code == 1 && strings.Contains(r.stderr, "not signed in")) || r.stdout != "" {
+			t.Errorf("vbot %s: exit code %d, stdout %q", strings.TrimSpace(line), r.code, r.stdout)
+		}
+		if strings.Contains(r.stderr, "hunter2") {
+			t.Errorf("vbot %s: the text was repeated: %s", strings.TrimSpace(line), r.stderr)
+		}
+		asJSON := vbot(append([]string{"--json"}, args...)...)
+		var answer struct {
+			Error struct {
+				Code, Message string
+				Problems      []struct {
+					Field, Message string
+					Allowed        []string
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(asJSON.stdout), &answer); err != nil || asJSON.code != r.code || asJSON.stderr != r.stderr || answer.Error.Message == "" {
+			t.Errorf("vbot --json %s: exit code %d, %v: %s", strings.TrimSpace(line), asJSON.code, err, asJSON.stdout)
+		}
+		var fields []string
+		for _, p := range answer.Error.Problems {
+			fields = append(fields, p.Field)
+			if p.Message == "" || p.Allowed == nil {
+				t.Errorf("vbot --json %s: %+v", strings.TrimSpace(line), p)
+			}
+		}
+		all.Write(bytes.ReplaceAll(r.transcript(dir), []byte("--- stdout\n--- stderr\n"), nil))
+		all.WriteString("--- " + strings.Join(append([]string{answer.Error.Code + ":"}, fields...), " ") + "\n")
+	}
+	golden(t, "errors/lines.txt", all.Bytes())
+	if !equalTrees(before, filetest.Tree(t, dir)) {
+		t.Error("something was written")
 	}
 }

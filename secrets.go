@@ -3,280 +3,198 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"vbot/internal/cli"
 	"vbot/internal/cloud"
+	"vbot/internal/report"
 )
 
 // maxFile is the maximum size of a file with secrets, in bytes.
 const maxFile = 16 << 20
 
-const helpSecrets = `List, set, unset and delete secrets. Values are never shown.
-
-Usage: vbot cloud secrets COMMAND [ARGUMENTS] [OPTIONS]
-
-Commands:
-  list                 list sets and image pull secrets, or the keys of a set
-  set                  create a set or add keys to one
-  check                compare the keys of a file with those of a set
-  unset                remove a key from a set
-  delete               delete a set or an image pull secret
-  image-pull-secret    store the credentials of a private image registry
-  reference            register a Kubernetes Secret of your cluster as a set
-
-Options:
-      --json    print the result as JSON
-  -h, --help    print this help
-
-Examples:
-  vbot cloud secrets list
-  vbot cloud secrets set my-bot --file server/.env --skip-empty
-`
-
-const helpList = `List secret sets and image pull secrets, or the keys of a set.
-
-Usage:
-  vbot cloud secrets list [OPTIONS]         all, with kind, status and region
-  vbot cloud secrets list NAME [OPTIONS]    the keys of a set, without values
-
-Options:
-  -s, --sets, --no-sets     list secret sets only (default: no)
-  -r, --region REGION       list this region only (default: all)
-  -o, --organization ORG    organization (default: the current one)
-      --json                print the result as JSON
-  -h, --help                print this help
-
-The kind is secret_set or image_pull_secret; the status is ready, pending or
-failed; the source is managed or, for a Kubernetes Secret of your own cluster,
-referenced. Other values from the API are shown unchanged, missing ones as a
-hyphen.
-
-Examples:
-  vbot cloud secrets list
-  vbot cloud secrets list --sets --region us-west
-  vbot cloud secrets list my-bot --json
-`
-
-const helpUnset = `Remove a key from a secret set.
-
-Usage: vbot cloud secrets unset NAME KEY [OPTIONS]
-
-Options:
-  -s, --skip                remove without asking
-  -o, --organization ORG    organization (default: the current one)
-      --no-input            never ask
-      --json                print the result as JSON
-  -h, --help                print this help
-
-Examples:
-  vbot cloud secrets unset my-bot OLD_KEY
-`
-
-const helpDelete = `Delete a secret set with all its keys, or an image pull secret.
-
-Usage: vbot cloud secrets delete NAME [OPTIONS]
-
-Options:
-  -s, --skip                delete without asking; this cannot be undone
-  -o, --organization ORG    organization (default: the current one)
-      --no-input            never ask
-      --json                print the result as JSON
-  -h, --help                print this help
-
-Examples:
-  vbot cloud secrets delete old-bot
-`
-
-// Arguments.
-
-// A checker collects the problems of a command line. Messages never repeat an
-// argument, which may be a misplaced secret.
-type checker struct {
-	usage []problem // missing or superfluous arguments and answers: codeUsage
-	wrong []problem // invalid values: codeInvalidConfig
+// A cloudRun is one run of a command of `vbot cloud`. It collects what is wrong with the
+// command line; messages never repeat an argument, which may be a misplaced secret.
+type cloudRun struct {
+	app         *cli.App
+	inv         *cli.Invocation
+	org, region *string          // nil if not given
+	usage       []report.Problem // missing or superfluous arguments and answers: report.Usage
+	wrong       []report.Problem // invalid values: report.InvalidConfig
+	api         *cloud.Client    // after signIn
 }
 
-func (ch *checker) missing(field, where, format string, args ...any) {
-	ch.usage = append(ch.usage, problem{Field: field, where: where, Message: fmt.Sprintf(format, args...)})
+// currentOrg describes --organization where the command works in one.
+const currentOrg = "organization (default: the current one)"
+
+// cloudCommand sets up a command of `vbot cloud`. org and region describe its options; one that
+// it has not is "". do gets the arguments.
+func cloudCommand(inv *cli.Invocation, org, region string, do func(ctx context.Context, r *cloudRun, args []string) error) cli.RunFunc {
+	r := &cloudRun{inv: inv}
+	if region != "" {
+		inv.Text("r region", "REGION", region, func(s string) { r.region = &s })
+	}
+	if org != "" {
+		inv.Text("o organization", "ORG", org, func(s string) { r.org = &s })
+	}
+	return func(ctx context.Context, a *cli.App, _ *cli.Invocation, args []string) error {
+		r.app = a
+		return do(ctx, r, args)
+	}
 }
 
-func (ch *checker) invalid(field, where, format string, args ...any) {
-	ch.wrong = append(ch.wrong, problem{Field: field, where: where, Message: fmt.Sprintf(format, args...)})
+func (r *cloudRun) missing(field, where, format string, args ...any) {
+	r.usage = append(r.usage, report.Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
 }
 
-// err returns all problems as one failure, or nil. If ctx has ended, reading a file
-// may have failed for that reason alone.
-func (ch *checker) err(ctx context.Context) error {
+func (r *cloudRun) invalid(field, where, format string, args ...any) {
+	r.wrong = append(r.wrong, report.Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
+}
+
+// faults returns all problems as one failure, or nil. If ctx has ended, reading a file may
+// have failed for that reason alone.
+func (r *cloudRun) faults(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
-		return interrupted()
-	case len(ch.wrong) > 0:
-		return &failure{Code: codeInvalidConfig, Problems: append(ch.usage, ch.wrong...)}
-	case len(ch.usage) > 0:
-		return &failure{Code: codeUsage, Problems: ch.usage}
+		return report.Interruption()
+	case len(r.wrong) > 0:
+		return &report.Failure{Code: report.InvalidConfig, Problems: append(r.usage, r.wrong...)}
+	case len(r.usage) > 0:
+		return &report.Failure{Code: report.Usage, Problems: r.usage}
 	}
 	return nil
 }
 
-// arguments returns an argument for each field, "" for those not given. The first
-// ones are required, and none may be empty.
-func (ch *checker) arguments(args []string, required int, fields ...string) []string {
+// arguments returns an argument for each field, "" for those not given. The first ones
+// are required, and none may be empty; name checks the first of all. The options that
+// many commands have are checked, too.
+func (r *cloudRun) arguments(args []string, required int, name func(string), fields ...string) []string {
 	named := make([]string, len(fields))
 	copy(named, args)
 	for i, field := range fields {
 		if i >= len(args) && i < required {
-			ch.missing(field, strings.ToUpper(field), "missing")
+			r.missing(field, strings.ToUpper(field), "missing")
 		} else if i < len(args) && args[i] == "" {
-			ch.invalid(field, strings.ToUpper(field), "is empty")
+			r.invalid(field, strings.ToUpper(field), "is empty")
 		}
 	}
-	if len(args) > len(fields) {
-		ch.missing("arguments", "", "%s given, at most %d expected", plural(len(args), "argument"), len(fields))
+	if len(args) > 0 && len(fields) == 0 {
+		r.missing("arguments", "", "takes no arguments (%d given)", len(args))
+	} else if len(args) > len(fields) {
+		r.missing("arguments", "", "%s given, at most %d expected", report.Plural(len(args), "argument"), len(fields))
+	}
+	if len(fields) > 0 && named[0] != "" {
+		name(named[0])
+	}
+	if r.org != nil && !cloud.IsSegment(*r.org) {
+		r.invalid("organization", "--organization", cloud.SegmentRule)
+	}
+	if r.region != nil && !cloud.IsSegment(*r.region) {
+		r.invalid("region", "--region", cloud.SegmentRule)
 	}
 	return named
 }
 
 // newName checks the name of a secret that vbot may create.
-func (ch *checker) newName(name string) {
-	if name != "" && !cloud.IsName(name, 63, "-") {
-		ch.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens only between them")
+func (r *cloudRun) newName(name string) {
+	if !cloud.IsName(name, 63, "-") {
+		r.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens only between them")
 	}
-	ch.notReserved(name)
+	r.notReserved(name)
 }
 
 // notReserved refuses a name that is a route of the API.
-func (ch *checker) notReserved(name string) {
+func (r *cloudRun) notReserved(name string) {
 	if strings.EqualFold(name, "references") {
-		ch.invalid("name", "NAME", "the API reserves the name references")
+		r.invalid("name", "NAME", "the API reserves the name references")
 	}
 }
 
 // existingName checks the name of a secret that another tool may have created.
-func (ch *checker) existingName(name string) {
-	if name != "" && !cloud.IsName(name, 63, "-._") {
-		ch.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens, dots and underscores only between them")
+func (r *cloudRun) existingName(name string) {
+	if !cloud.IsName(name, 63, "-._") {
+		r.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens, dots and underscores only between them")
 	}
 }
 
-// connect signs in and finds the organization to work in, unless there are problems.
-func (ch *checker) connect(ctx context.Context, a *app, sc scope) (*session, error) {
-	if err := ch.err(ctx); err != nil {
-		return nil, err
-	}
-	c, err := signIn(a, sc)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.findOrganization(ctx)
-}
-
-// confirmation checks that vbot can ask for confirmation, unless skip is set.
-func (ch *checker) confirmation(a *app, skip bool, what string) {
-	if !skip && !canAsk(a) {
-		ch.missing("skip", "", "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it", what)
+// confirmable checks that vbot can ask for confirmation, unless skip is set.
+func (r *cloudRun) confirmable(skip bool) {
+	if !skip && !canAsk(r.app) {
+		r.missing("skip", "", "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it", r.inv.Cmd.Name)
 	}
 }
 
-// A waitFlag is --wait, --wait=DURATION or --wait=false.
-type waitFlag struct{ limit *time.Duration }
-
-const defaultWait = 2 * time.Minute
-
-func (w waitFlag) String() string   { return "" }
-func (w waitFlag) IsBoolFlag() bool { return true }
-func (w waitFlag) takes() string    { return "a duration such as 90s" }
-func (w waitFlag) reads(next string) string {
-	for _, s := range []string{next, next + "s"} { // also --wait 30
-		if _, err := time.ParseDuration(s); err == nil {
-			return s
-		}
+// signIn makes the client, unless there are problems. It sends no request.
+func (r *cloudRun) signIn(ctx context.Context) error {
+	err := r.faults(ctx)
+	if err == nil {
+		r.api, err = cloud.SignIn(world(r.app), r.org)
 	}
-	return toggle{}.reads(next)
-}
-func (w waitFlag) Set(s string) error {
-	switch s {
-	case "true":
-		*w.limit = defaultWait
-		return nil
-	case "false":
-		*w.limit = 0
-		return nil
+	if err == nil {
+		r.api.Keep(r.regionGiven())
 	}
-	d, err := time.ParseDuration(s)
-	if err == nil && d <= 0 {
-		err = errors.New("not a time to wait")
-	}
-	*w.limit = d
 	return err
 }
 
+// connect signs in and finds the organization to work in, unless there are problems.
+func (r *cloudRun) connect(ctx context.Context) error {
+	if err := r.signIn(ctx); err != nil {
+		return err
+	}
+	return r.api.FindOrganization(ctx, nil)
+}
+
+// regionGiven returns the requested region, or "".
+func (r *cloudRun) regionGiven() string {
+	if r.region == nil {
+		return ""
+	}
+	return *r.region
+}
+
+// regionOfNew describes --region where a secret is stored.
+func regionOfNew(what string) string {
+	return "region of a new " + what + "; must be the region of the agents that use it (default: the organization's)"
+}
+
+const defaultWait = 2 * time.Minute
+
+// waitOption registers --wait, --wait=DURATION and --wait=false.
+func waitOption(inv *cli.Invocation, what string, limit *time.Duration) {
+	reads := func(next string) string {
+		for _, s := range []string{next, next + "s"} { // also --wait 30
+			if _, err := time.ParseDuration(s); err == nil {
+				return s
+			}
+		}
+		return ""
+	}
+	about := "wait until " + what + " is ready, at most DURATION (default: no; without DURATION: 2m)"
+	inv.Switch("wait", "DURATION", about, "a duration such as 90s", reads, func(s string) (err error) {
+		switch s {
+		case "true":
+			*limit = defaultWait
+		case "false":
+			*limit = 0
+		default:
+			if *limit, err = time.ParseDuration(s); err == nil && *limit <= 0 {
+				err = errors.New("not a time to wait")
+			}
+		}
+		return err
+	})
+}
+
 // list.
-
-func setupList(inv *invocation) runFunc {
-	var sc scope
-	var sets bool
-	sc.orgFlag(inv)
-	sc.regionFlag(inv)
-	boolFlag(inv.set, &sets, "sets", "s")
-	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		var ch checker
-		name := ch.arguments(args, 0, "name")[0]
-		ch.wrong = append(ch.wrong, sc.problems()...)
-		ch.existingName(name)
-		c, err := ch.connect(ctx, a, sc)
-		if err != nil {
-			return err
-		}
-		if name != "" {
-			return c.showSet(ctx, name, sc.regionGiven(), inv.json)
-		}
-		return c.showAll(ctx, sets, sc.regionGiven(), inv.json)
-	}
-}
-
-// showAll prints all sets and image pull secrets.
-func (c *session) showAll(ctx context.Context, setsOnly bool, region string, asJSON bool) error {
-	rows, err := c.List(ctx, region)
-	if err != nil {
-		return err
-	}
-	if setsOnly {
-		rows = slices.DeleteFunc(rows, func(r cloud.Entry) bool { return r.Type == cloud.TypeImagePull })
-	}
-	if asJSON {
-		out := listAnswer{[]secretAnswer{}}
-		for _, r := range rows {
-			out.Secrets = append(out.Secrets, secretAnswer{r.Name, orNull(r.Kind()), orNull(r.Status), orNull(r.Region), orNull(r.Message), orNull(r.Source)})
-		}
-		return writeJSON(c.app.stdout, out)
-	}
-	if len(rows) == 0 {
-		where := ""
-		if region != "" {
-			where = " in region " + region
-		}
-		c.app.note("no secrets%s in %s", where, c.orgLabel())
-	}
-	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION\tSOURCE")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Name, orDash(r.Kind()), orDash(r.Status), orDash(r.Region), orDash(r.Source))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if r.Message != "" {
-			c.app.note("%s: %s", r.Name, r.Message)
-		}
-	}
-	return nil
-}
 
 // The JSON of list, and of list NAME.
 type (
@@ -284,40 +202,95 @@ type (
 		Secrets []secretAnswer `json:"secrets"`
 	}
 	secretAnswer struct {
-		Name    string `json:"name"`
-		Kind    orNull `json:"kind"`
-		Status  orNull `json:"status"`
-		Region  orNull `json:"region"`
-		Message orNull `json:"message"`
-		Source  orNull `json:"source"`
+		Name    string        `json:"name"`
+		Kind    report.OrNull `json:"kind"`
+		Status  report.OrNull `json:"status"`
+		Region  report.OrNull `json:"region"`
+		Message report.OrNull `json:"message"`
+		Source  report.OrNull `json:"source"`
 	}
 	showAnswer struct {
-		Name    string   `json:"name"`
-		Kind    string   `json:"kind"`
-		Status  orNull   `json:"status"`
-		Region  orNull   `json:"region"`
-		Message orNull   `json:"message"`
-		Source  orNull   `json:"source"`
-		Keys    []string `json:"keys"`
+		Name    string        `json:"name"`
+		Kind    string        `json:"kind"`
+		Status  report.OrNull `json:"status"`
+		Region  report.OrNull `json:"region"`
+		Message report.OrNull `json:"message"`
+		Source  report.OrNull `json:"source"`
+		Keys    []string      `json:"keys"`
 	}
 )
+
+func setupList(inv *cli.Invocation) cli.RunFunc {
+	var sets bool
+	inv.Toggle("s sets", "list secret sets only (default: no)", func(on bool) { sets = on })
+	return cloudCommand(inv, currentOrg, "list this region only (default: all)", func(ctx context.Context, r *cloudRun, args []string) error {
+		name := r.arguments(args, 0, r.existingName, "name")[0]
+		if err := r.connect(ctx); err != nil {
+			return err
+		}
+		if name != "" {
+			return r.showSet(ctx, name)
+		}
+		return r.showAll(ctx, sets)
+	})
+}
+
+// showAll prints all sets and image pull secrets.
+func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
+	region := r.regionGiven()
+	rows, err := r.api.List(ctx, region)
+	if err != nil {
+		return err
+	}
+	if setsOnly {
+		rows = slices.DeleteFunc(rows, func(e cloud.Entry) bool { return e.Type == cloud.TypeImagePull })
+	}
+	if r.inv.JSON {
+		out := listAnswer{[]secretAnswer{}}
+		for _, e := range rows {
+			out.Secrets = append(out.Secrets, secretAnswer{e.Name, report.OrNull(e.Kind()), report.OrNull(e.Status), report.OrNull(e.Region), report.OrNull(e.Message), report.OrNull(e.Source)})
+		}
+		return report.WriteJSON(r.app.Stdout, out)
+	}
+	if len(rows) == 0 {
+		where := ""
+		if region != "" {
+			where = " in region " + region
+		}
+		r.app.Note("no secrets%s in %s", where, orgLabel(r.api))
+	}
+	w := tabwriter.NewWriter(r.app.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION\tSOURCE")
+	for _, e := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", e.Name, orDash(e.Kind()), orDash(e.Status), orDash(e.Region), orDash(e.Source))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, e := range rows {
+		if e.Message != "" {
+			r.app.Note("%s: %s", e.Name, e.Message)
+		}
+	}
+	return nil
+}
 
 // orDash returns s, or a hyphen if the API left it out.
 func orDash(s string) string { return cmp.Or(s, "-") }
 
 // showSet prints one secret set.
-func (c *session) showSet(ctx context.Context, name, region string, asJSON bool) error {
-	s, err := c.Get(ctx, name)
+func (r *cloudRun) showSet(ctx context.Context, name string) error {
+	s, err := r.getSet(ctx, name, report.NotFound)
 	if err != nil {
-		return c.setError(ctx, name, err, codeNotFound)
+		return err
 	}
-	if region != "" && s.Region != region {
-		return &failure{Code: codeNotFound, Message: fmt.Sprintf("%s is in region %s, not in %s", name, orDash(s.Region), region)}
+	if region := r.regionGiven(); region != "" && s.Region != region {
+		return report.Errorf(report.NotFound, "%s is in region %s, not in %s", name, orDash(s.Region), region)
 	}
-	if asJSON {
-		return writeJSON(c.app.stdout, showAnswer{name, cloud.KindSet, orNull(s.Status), orNull(s.Region), orNull(s.Message), orNull(s.Source), append([]string{}, s.Keys...)})
+	if r.inv.JSON {
+		return report.WriteJSON(r.app.Stdout, showAnswer{name, cloud.KindSet, report.OrNull(s.Status), report.OrNull(s.Region), report.OrNull(s.Message), report.OrNull(s.Source), append([]string{}, s.Keys...)})
 	}
-	w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(r.app.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\nSource:\t%s\n", name, cloud.KindSet, orDash(s.Status), orDash(s.Region), orDash(s.Source))
 	if s.Message != "" {
 		fmt.Fprintf(w, "Message:\t%s\n", s.Message)
@@ -327,239 +300,313 @@ func (c *session) showSet(ctx context.Context, name, region string, asJSON bool)
 		keys = "in your cluster"
 	}
 	fmt.Fprintf(w, "Keys:\t%s\n", keys)
-	if err := w.Flush(); err != nil {
-		return err
-	}
 	for _, k := range s.Keys {
-		if _, err := fmt.Fprintln(c.app.stdout, "  "+k); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, "  "+k)
 	}
-	return nil
+	return w.Flush()
 }
 
-// setError explains an error from reading a secret set. The API answers 400 for an
-// image pull secret, but also for other reasons; the listing tells them apart. code
-// is the code for an image pull secret.
-func (c *session) setError(ctx context.Context, name string, err error, code string) error {
-	if cloud.IsNotFound(err) {
-		return &failure{Code: codeNotFound, Message: fmt.Sprintf("no secret set %s in %s", name, c.orgLabel()), err: err}
+// getSet reads a secret set. code is the code of the failure if the name is that of an
+// image pull secret.
+func (r *cloudRun) getSet(ctx context.Context, name, code string) (*cloud.Set, error) {
+	s, err := r.api.Get(ctx, name)
+	return s, r.explain(ctx, name, err, code)
+}
+
+// explain explains an error from reading a secret set. The API answers 400 for an image
+// pull secret, but also for other reasons; the listing tells them apart.
+func (r *cloudRun) explain(ctx context.Context, name string, err error, code string) error {
+	switch {
+	case cloud.IsNotFound(err):
+		return &report.Failure{Code: report.NotFound, Message: "no secret set " + name + " in " + orgLabel(r.api), Err: err}
+	case cloud.IsBadRequest(err):
+		if e, listErr := r.api.Find(ctx, name); listErr == nil && e != nil && e.Type == cloud.TypeImagePull {
+			return &report.Failure{Code: code, Message: name + " is an image pull secret, not a secret set", Err: err}
+		}
 	}
-	if !cloud.IsBadRequest(err) {
-		return err
-	}
-	r, listErr := c.Find(ctx, name)
-	if listErr != nil || r == nil || r.Type != cloud.TypeImagePull {
-		return err
-	}
-	return &failure{Code: code, Message: name + " is an image pull secret, not a secret set", err: err}
+	return err
 }
 
 // unset and delete.
 
 // A removeResult is the JSON result of unset and delete.
 type removeResult struct {
-	Name    string `json:"name"`
-	Key     orNull `json:"key"`
-	Deleted bool   `json:"deleted"`
+	Name    string        `json:"name"`
+	Key     report.OrNull `json:"key"`
+	Deleted bool          `json:"deleted"`
 }
 
-func setupUnset(inv *invocation) runFunc  { return setupRemove(inv, "name", "key") }
-func setupDelete(inv *invocation) runFunc { return setupRemove(inv, "name") }
+func setupUnset(inv *cli.Invocation) cli.RunFunc {
+	return setupRemove(inv, "remove without asking", "name", "key")
+}
+
+func setupDelete(inv *cli.Invocation) cli.RunFunc {
+	return setupRemove(inv, "delete without asking; this cannot be undone", "name")
+}
 
 // setupRemove sets up unset, with a name and a key, or delete, with a name.
-func setupRemove(inv *invocation, fields ...string) runFunc {
-	var sc scope
+func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFunc {
 	var skip bool
-	sc.orgFlag(inv)
-	boolFlag(inv.set, &skip, "skip", "s")
-	boolFlag(inv.set, &inv.noInput, "no-input")
-	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		var ch checker
-		named := ch.arguments(args, len(fields), fields...)
-		name, key := named[0], ""
-		ch.existingName(name)
-		if len(named) > 1 {
-			key = named[1]
-		}
+	inv.Bool("s skip", about, &skip)
+	inv.Asks = true
+	return cloudCommand(inv, currentOrg, "", func(ctx context.Context, r *cloudRun, args []string) error {
+		path := r.arguments(args, len(fields), r.existingName, fields...)
+		name, key := path[0], strings.Join(path[1:], "")
 		if key != "" && !cloud.IsKey(key) {
-			ch.invalid("key", "KEY", "is not a key; %s", cloud.KeyRule)
+			r.invalid("key", "KEY", "is not a key; %s", cloud.KeyRule)
 		}
-		ch.wrong = append(ch.wrong, sc.problems()...)
-		ch.confirmation(a, skip, inv.cmd.name)
-		c, err := ch.connect(ctx, a, sc)
+		r.confirmable(skip)
+		if err := r.connect(ctx); err != nil {
+			return err
+		}
+		what, err := r.describe(ctx, name, key)
 		if err != nil {
 			return err
 		}
-		what, err := c.describe(ctx, name, key)
-		if err != nil {
-			return err
-		}
-		path, doing, done, question := []string{name}, "deleting "+name, "deleted", "Delete "+what+"? This cannot be undone."
+		doing, done, question := "deleting "+name, "deleted", "Delete "+what+"? This cannot be undone."
 		if key != "" {
-			path, doing, done, question = []string{name, key}, "removing key "+key+" of "+name, "removed", "Remove "+what+"?"
+			doing, done, question = "removing key "+key+" of "+name, "removed", "Remove "+what+"?"
 		}
 		if !skip {
-			if err := mustConfirm(ctx, a, question, "nothing was "+done); err != nil {
+			if err := mustConfirm(ctx, r.app, question, "nothing was "+done); err != nil {
 				return err
 			}
 		}
-		if err := c.Remove(ctx, doing, path...); err != nil {
+		if err := r.api.Remove(ctx, doing, path...); err != nil {
 			return err
 		}
-		a.note("%s %s", done, what)
-		return inv.report(a, removeResult{name, orNull(key), true})
-	}
+		r.app.Note("%s %s", done, what)
+		return r.inv.Report(r.app, removeResult{name, report.OrNull(key), true})
+	})
 }
 
-// describe returns what would be removed, in words: the key or, if key is "", the
-// secret set or image pull secret.
-func (c *session) describe(ctx context.Context, name, key string) (string, error) {
-	s, err := c.Get(ctx, name)
-	switch {
-	case err == nil && s.Source == cloud.SourceReferenced && key == "":
-		return fmt.Sprintf("the reference to Kubernetes Secret %s of %s%s", name, c.orgLabel(), inRegion(s.Region)), nil
-	case err == nil && s.Source == cloud.SourceReferenced:
-		return "", referenced(name)
-	case err == nil && key == "":
-		return fmt.Sprintf("secret set %s of %s%s, with %s", name, c.orgLabel(), inRegion(s.Region), plural(len(s.Keys), "key")), nil
-	case err == nil && slices.Contains(s.Keys, key):
-		return fmt.Sprintf("key %s of secret set %s of %s%s", key, name, c.orgLabel(), inRegion(s.Region)), nil
-	case err == nil:
-		return "", &failure{Code: codeNotFound, Message: fmt.Sprintf("no key %s in secret set %s of %s", key, name, c.orgLabel())}
-	case key == "" && cloud.IsBadRequest(err):
-		if r, listErr := c.Find(ctx, name); listErr == nil && r != nil {
-			return fmt.Sprintf("%s %s of %s%s", kindWords(r.Kind()), name, c.orgLabel(), inRegion(r.Region)), nil
+// describe returns what would be removed, in words: the key or, if key is "", the secret
+// set or image pull secret.
+func (r *cloudRun) describe(ctx context.Context, name, key string) (string, error) {
+	s, err := r.api.Get(ctx, name)
+	if key == "" && cloud.IsBadRequest(err) {
+		if e, listErr := r.api.Find(ctx, name); listErr == nil && e != nil {
+			return kindWords(e.Kind()) + " " + name + " of " + r.where(e.Region), nil
 		}
 	}
-	return "", c.setError(ctx, name, err, codeRejected)
+	if err != nil {
+		return "", r.explain(ctx, name, err, report.Rejected)
+	}
+	switch referenced := s.Source == cloud.SourceReferenced; {
+	case referenced && key == "":
+		return "the reference to Kubernetes Secret " + name + " of " + r.where(s.Region), nil
+	case referenced:
+		return "", referencedError(name)
+	case key == "":
+		return "secret set " + name + " of " + r.where(s.Region) + ", with " + report.Plural(len(s.Keys), "key"), nil
+	case slices.Contains(s.Keys, key):
+		return "key " + key + " of secret set " + name + " of " + r.where(s.Region), nil
+	}
+	return "", report.Errorf(report.NotFound, "no key %s in secret set %s of %s", key, name, orgLabel(r.api))
+}
+
+// where returns "organization NAME, region REGION".
+func (r *cloudRun) where(region string) string {
+	if region != "" {
+		region = ", region " + region
+	}
+	return orgLabel(r.api) + region
 }
 
 func kindWords(kind string) string {
 	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
 }
 
+// referencedError is for keys that only the cluster knows.
+func referencedError(name string) error {
+	return report.Errorf(report.Rejected, "%s refers to a Secret in your own cluster; its keys are managed there", name)
+}
+
 // reference.
-
-const helpReference = `Register a Kubernetes Secret of your own cluster as a secret set.
-
-Usage: vbot cloud secrets reference NAME --region REGION [OPTIONS]
-
-NAME is the name of the Secret, and becomes the name of the set. The Secret
-stays in the cluster of the self-hosted region. Pipecat Cloud never sees its
-keys and values, and "vbot cloud secrets delete" removes only the reference.
-
-Options:
-  -r, --region REGION       self-hosted region of the Secret
-  -o, --organization ORG    organization (default: the current one)
-      --json                print the result as JSON
-  -h, --help                print this help
-
-Examples:
-  vbot cloud secrets reference my-bot --region pce-acme
-`
 
 // A referenceResult is the JSON result of reference.
 type referenceResult struct {
-	Name   string `json:"name"`
-	Region string `json:"region"`
-	Kind   orNull `json:"kind"`
-	Status orNull `json:"status"`
+	Name   string        `json:"name"`
+	Region string        `json:"region"`
+	Kind   report.OrNull `json:"kind"`
+	Status report.OrNull `json:"status"`
 }
 
-func setupReference(inv *invocation) runFunc {
-	var sc scope
-	sc.orgFlag(inv)
-	sc.regionFlag(inv)
-	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		var ch checker
-		name := ch.arguments(args, 1, "name")[0]
-		ch.existingName(name)
-		ch.notReserved(name)
-		ch.wrong = append(ch.wrong, sc.problems()...)
-		if sc.region == nil {
-			ch.missing("region", "--region", "missing")
+func setupReference(inv *cli.Invocation) cli.RunFunc {
+	return cloudCommand(inv, currentOrg, "self-hosted region of the Secret", func(ctx context.Context, r *cloudRun, args []string) error {
+		name := r.arguments(args, 1, func(name string) { r.existingName(name); r.notReserved(name) }, "name")[0]
+		if r.region == nil {
+			r.missing("region", "--region", "missing")
 		}
-		c, err := ch.connect(ctx, a, sc)
+		if err := r.connect(ctx); err != nil {
+			return err
+		}
+		e, err := r.api.Reference(ctx, name, r.regionGiven())
 		if err != nil {
 			return err
 		}
-		r, err := c.Reference(ctx, name, sc.regionGiven())
-		if err != nil {
+		region := cmp.Or(e.Region, r.regionGiven())
+		r.app.Note("registered %s %s of %s; the Secret stays in your cluster", kindWords(e.Kind()), name, r.where(region))
+		return inv.Report(r.app, referenceResult{name, region, report.OrNull(e.Kind()), report.OrNull(e.Status)})
+	})
+}
+
+// image-pull-secret.
+
+type imagePullOptions struct {
+	encode bool
+	wait   time.Duration
+}
+
+// An imagePullResult is the JSON result of image-pull-secret.
+type imagePullResult struct {
+	Name    string        `json:"name"`
+	Region  report.OrNull `json:"region"`
+	Host    string        `json:"host"`
+	Created bool          `json:"created"`
+	Status  report.OrNull `json:"status"`
+}
+
+func setupImagePull(inv *cli.Invocation) cli.RunFunc {
+	o := &imagePullOptions{encode: true}
+	inv.Toggle("encode", "encode USER:PASSWORD in base64 (default: yes); otherwise send it unchanged", func(on bool) { o.encode = on })
+	waitOption(inv, "it", &o.wait)
+	inv.Asks = true
+	return cloudCommand(inv, currentOrg, regionOfNew("secret"), o.do)
+}
+
+func (o *imagePullOptions) do(ctx context.Context, r *cloudRun, args []string) error {
+	name, host, login, err := o.read(ctx, r, args)
+	if err != nil {
+		return err
+	}
+	if err := r.signIn(ctx); err != nil {
+		return err
+	}
+	if login.Empty() {
+		if login, err = o.ask(ctx, r, host); err != nil {
 			return err
 		}
-		region := cmp.Or(r.Region, sc.regionGiven())
-		a.note("registered %s %s of %s%s; the Secret stays in your cluster", kindWords(r.Kind()), name, c.orgLabel(), inRegion(region))
-		return inv.report(a, referenceResult{name, region, orNull(r.Kind()), orNull(r.Status)})
+	}
+	value := login
+	if o.encode {
+		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(login.Reveal())))
+		_, password, _ := strings.Cut(login.Reveal(), ":")
+		r.api.Hide(cloud.NewSecret(password))
+	}
+	r.api.Hide(login, value)
+	if err := r.api.FindOrganization(ctx, nil); err != nil {
+		return err
+	}
+	was, err := r.api.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	region := r.regionGiven()
+	if was != nil {
+		if was.Type != cloud.TypeImagePull {
+			return report.Errorf(report.Rejected, "a %s named %s already exists; nothing was written", kindWords(was.Kind()), name)
+		}
+		if err := r.sameRegion(name, was.Region); err != nil {
+			return err
+		}
+		region = cmp.Or(region, was.Region)
+	}
+	now, err := r.api.StoreImagePull(ctx, name, region, host, value)
+	if err != nil {
+		return err
+	}
+	result := imagePullResult{name, report.OrNull(cmp.Or(now, region)), host, was == nil, ""}
+	r.app.Note("stored image pull secret %s for %s in %s (%s)", name, host, r.where(string(result.Region)), newOrReplaced(was != nil, "updated"))
+	if o.wait > 0 {
+		status, err := r.api.WaitReady(ctx, name, cloud.TypeImagePull, o.wait)
+		if result.Status = report.OrNull(status); err != nil {
+			return report.WithResult(err, result)
+		}
+	}
+	return r.inv.Report(r.app, result)
+}
+
+// read checks the command line. login is empty if it is still to be asked for.
+func (o *imagePullOptions) read(ctx context.Context, r *cloudRun, args []string) (name, host string, login cloud.Secret, err error) {
+	named := r.arguments(args, 2, r.newName, "name", "host", "credentials")
+	name = named[0]
+	if named[1] != "" {
+		var ok bool
+		if host, ok = registryURL(named[1]); !ok {
+			r.invalid("host", "HOST", "must be a bare host, or an http or https URL without user, query and fragment")
+		}
+	}
+	switch {
+	case len(args) > 2:
+		login = cloud.NewSecret(named[2])
+	case host == "":
+		// Without a host there is nothing to ask for.
+	case canAsk(r.app):
+		return name, host, cloud.Secret{}, r.faults(ctx)
+	default:
+		login, err = secretLine(ctx, r.app, "credentials", "")
+		if f, ok := errors.AsType[*report.Failure](err); ok && f.Code == report.Usage {
+			r.usage = append(r.usage, f.Problems...)
+		} else if err != nil {
+			return "", "", cloud.Secret{}, err
+		}
+	}
+	if !login.Empty() {
+		r.credentials(login, o.encode)
+	}
+	return name, host, login, r.faults(ctx)
+}
+
+// credentials checks the USER:PASSWORD argument.
+func (r *cloudRun) credentials(login cloud.Secret, encode bool) {
+	user, password, ok := strings.Cut(login.Reveal(), ":")
+	switch {
+	case !utf8.ValidString(login.Reveal()) || strings.ContainsFunc(login.Reveal(), unicode.IsControl):
+		r.invalid("credentials", "CREDENTIALS", "contain a control character or invalid UTF-8")
+	case encode && (!ok || user == "" || password == ""):
+		r.invalid("credentials", "CREDENTIALS", "are not USER:PASSWORD; use --no-encode to send other text unchanged")
 	}
 }
 
-// referenced returns the error for keys that only the cluster knows.
-func referenced(name string) error {
-	return &failure{Code: codeRejected, Message: name + " refers to a Secret in your own cluster; its keys are managed there"}
-}
-
-// Shared by the commands.
-
-func newOrReplaced(replaced bool, word string) string {
-	if replaced {
-		return word
+// ask asks for the credentials, then for the password if only a user was entered.
+func (o *imagePullOptions) ask(ctx context.Context, r *cloudRun, host string) (cloud.Secret, error) {
+	question := "USER:PASSWORD for " + host + " (hidden):"
+	if !o.encode {
+		question = "Encoded credentials for " + host + " (hidden):"
 	}
-	return "new"
-}
-
-func inRegion(region string) string {
-	if region == "" {
-		return ""
+	login, err := hidden(ctx, r.app, question)
+	if err != nil {
+		return cloud.Secret{}, err
 	}
-	return ", region " + region
-}
-
-// wrongRegion returns the error for storing in another region: secrets cannot move.
-func wrongRegion(name, is, asked string) error {
-	return &failure{Code: codeRejected, Problems: []problem{{Field: "region", where: "--region",
-		Message: fmt.Sprintf("%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)}}}
-}
-
-// waitReady polls until the status is ready, for at most limit. It returns the last
-// status. The entry is nil while it is not listed.
-func (c *session) waitReady(ctx context.Context, name string, limit time.Duration, poll func(context.Context) (*cloud.Entry, error)) (string, error) {
-	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
-	defer cancel()
-	began := c.app.now()
-	stored := name + " is stored, but "
-	last := ""
-	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
-		// Pause before the first poll too: the API is slow to leave the old state.
-		left := limit - c.app.now().Sub(began)
-		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
-			return last, &failure{Code: codeTimeout, Message: fmt.Sprintf("%snot ready after %v; its status is %s", stored, limit, orDash(last)), hint: "`vbot cloud secrets list` shows its status"}
+	if o.encode && !login.Empty() && !strings.Contains(login.Reveal(), ":") {
+		password, err := hidden(ctx, r.app, "Password for that user (hidden):")
+		if err != nil {
+			return cloud.Secret{}, err
 		}
-		var now *cloud.Entry
-		err := c.app.pause(ctx, min(pause, left))
-		if err == nil {
-			now, err = poll(timed)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return last, &failure{Code: codeInterrupted, Message: "interrupted; " + stored + "it may not be ready"}
-		case timed.Err() != nil, cloud.IsNotFound(err), err == nil && now == nil:
-			continue // a new secret may take a moment to appear
-		case err != nil:
-			f := *asFailure(err)
-			f.Message = stored + "it may not be ready: " + f.Message
-			return last, &f
-		}
-		switch last = now.Status; last {
-		case "ready":
-			c.app.note("%s is ready", name)
-			return last, nil
-		case "failed":
-			message := "its status is failed"
-			if now.Message != "" {
-				message += ": " + now.Message
-			}
-			return last, &failure{Code: codeFailed, Message: stored + message}
-		}
+		login = cloud.NewSecret(login.Reveal() + ":" + password.Reveal())
 	}
+	if login.Empty() {
+		r.missing("credentials", "CREDENTIALS", "missing")
+	} else {
+		r.credentials(login, o.encode)
+	}
+	return login, r.faults(ctx)
+}
+
+// registryURL returns the URL of a registry; the default scheme is https.
+func registryURL(s string) (string, bool) {
+	if !strings.Contains(s, "://") {
+		s = "https://" + s
+	}
+	u, err := url.Parse(s)
+	ok := err == nil && (u.Scheme == "https" || u.Scheme == "http") && isHost(u.Hostname()) &&
+		u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(s, "#") &&
+		!strings.ContainsFunc(s, unicode.IsSpace) && !strings.ContainsFunc(s, unicode.IsControl)
+	return s, ok
+}
+
+// isHost reports whether s is a host name or an IP address.
+func isHost(s string) bool {
+	return cloud.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,29 +17,32 @@ import (
 	"time"
 
 	"vbot/internal/cloud"
+	"vbot/internal/cloudtest"
+	"vbot/internal/dotenv"
+	"vbot/internal/filetest"
 )
 
 // Commands against the stand-in, what they print, silence included, and which
 // requests they send.
 func TestSecretsTranscripts(t *testing.T) {
-	many := func(s *standin) {
-		s.keep("app-secrets", "us-west", "ready", "API_KEY", "DB_URL")
-		s.keep("broken", "eu-central", "failed", "A").message = "Provisioning failed.\n\x1b[2JRe-create the secret."
-		s.keep("hub", "us-west", "ready").kind = cloud.TypeImagePull
-		s.keep("cluster", "pce-acme", "unknown").source = "referenced"
-		s.keep("ours", "us-west", "ready", "A").source = "managed"
-		s.keep("bare", "", "")
-		s.keep("evil\x1b[2J\nforged  secret_set", "us-west", "ready")
-		s.keep("new-kind", "us-west", "paused").kind = "certificate"
+	many := func(s *cloudtest.Standin) {
+		s.Keep("app-secrets", "us-west", "ready", "API_KEY", "DB_URL")
+		s.Keep("broken", "eu-central", "failed", "A").Message = "Provisioning failed.\n\x1b[2JRe-create the secret."
+		s.Keep("hub", "us-west", "ready").Kind = cloud.TypeImagePull
+		s.Keep("cluster", "pce-acme", "unknown").Source = "referenced"
+		s.Keep("ours", "us-west", "ready", "A").Source = "managed"
+		s.Keep("bare", "", "")
+		s.Keep("evil\x1b[2J\nforged  secret_set", "us-west", "ready")
+		s.Keep("new-kind", "us-west", "paused").Kind = "certificate"
 	}
-	noMore := func(s *standin) {
-		s.keep("app-secrets", "us-west", "ready", "API_KEY")
-		s.noBulk = true
-		s.misbehave("PUT", right, right, status(403, "FORBIDDEN", "No more today"))
+	noMore := func(s *cloudtest.Standin) {
+		s.Keep("app-secrets", "us-west", "ready", "API_KEY")
+		s.NoBulk = true
+		s.Misbehave("PUT", cloudtest.Right, cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No more today"))
 	}
-	inCluster := func(s *standin) {
-		s.cluster = map[string]string{"team.keys": cloud.TypeSet, "registry": cloud.TypeImagePull, "taken": cloud.TypeSet}
-		s.keep("taken", "us-west", "ready", "A")
+	inCluster := func(s *cloudtest.Standin) {
+		s.Cluster = map[string]string{"team.keys": cloud.TypeSet, "registry": cloud.TypeImagePull, "taken": cloud.TypeSet}
+		s.Keep("taken", "us-west", "ready", "A")
 	}
 	const (
 		postRef = "POST ~/secrets/references"
@@ -51,7 +56,7 @@ func TestSecretsTranscripts(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		args  []string
-		setup func(s *standin)
+		setup func(s *cloudtest.Standin)
 		want  []string // requests
 		code  int
 	}{
@@ -91,17 +96,23 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"set-prune-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run", "--json"}, many, []string{getSet}, 0},
 		{"set-prune-new", []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"}, many, []string{getNew, putNew}, 0},
 		{"set-prune-one-by-one", []string{"set", "app-secrets", "A=1", "B=2", "--prune", "--skip", "--json"},
-			func(s *standin) { many(s); s.noBulk = true },
+			func(s *cloudtest.Standin) { many(s); s.NoBulk = true },
 			[]string{getSet, putSet, putSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
 		{"set-prune-store-failed", []string{"set", "app-secrets", "A=1", "--prune", "--skip"},
-			func(s *standin) { many(s); s.misbehave("PUT", status(403, "FORBIDDEN", "No")) }, []string{getSet, putSet}, 1},
+			func(s *cloudtest.Standin) { many(s); s.Misbehave("PUT", cloudtest.Status(403, "FORBIDDEN", "No")) }, []string{getSet, putSet}, 1},
 		{"set-prune-store-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "--prune", "--skip", "--json"},
-			func(s *standin) { noMore(s); s.sets["app-secrets"].values["OLD"] = "old" }, []string{getSet, putSet, putSet, putSet}, 1},
+			func(s *cloudtest.Standin) { noMore(s); s.Sets["app-secrets"].Values["OLD"] = "old" }, []string{getSet, putSet, putSet, putSet}, 1},
 		{"set-prune-partial", []string{"set", "app-secrets", "Z=1", "--prune", "--skip"},
-			func(s *standin) { many(s); s.misbehave("DELETE", right, status(403, "FORBIDDEN", "No more today")) },
+			func(s *cloudtest.Standin) {
+				many(s)
+				s.Misbehave("DELETE", cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No more today"))
+			},
 			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 1},
 		{"set-prune-partial-json", []string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
-			func(s *standin) { many(s); s.misbehave("DELETE", status(403, "FORBIDDEN", "No more today")) },
+			func(s *cloudtest.Standin) {
+				many(s)
+				s.Misbehave("DELETE", cloudtest.Status(403, "FORBIDDEN", "No more today"))
+			},
 			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 1},
 		{"set-skip-empty-no-file", []string{"set", "fresh", "A=1", "--skip-empty", "--skip"}, nil, nil, 2},
 		{"set-words", []string{"set", "fresh", "hunter2", "hunter2", "A=1", "A", "aHVudGVyMg==", "c2VjcmV0=", "--no-input", "--skip"}, nil, nil, 2},
@@ -118,15 +129,15 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"set-unknown-region", []string{"set", "fresh", "A=1", "--skip", "--region", "mars"}, nil, []string{getNew, putNew, putNew}, 1},
 		{"set-image-pull", []string{"set", "hub", "A=1", "--skip"}, many, []string{getHub, getList}, 1},
 		{"set-referenced", []string{"set", "cluster", "A=1", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
-		{"set-one-by-one", []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *standin) { s.noBulk = true },
+		{"set-one-by-one", []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *cloudtest.Standin) { s.NoBulk = true },
 			[]string{getNew, putNew, putNew, putNew, putNew}, 0},
 		{"set-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip"}, noMore, []string{getSet, putSet, putSet, putSet}, 1},
 		{"set-partial-json", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip", "--json"}, noMore, []string{getSet, putSet, putSet, putSet}, 1},
-		{"set-wait", []string{"set", "fresh", "A=1", "--skip", "--wait", "--json"}, func(s *standin) { s.statuses = []string{"pending", "ready"} },
+		{"set-wait", []string{"set", "fresh", "A=1", "--skip", "--wait", "--json"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "ready"} },
 			[]string{getNew, putNew, getNew, getNew}, 0},
-		{"set-wait-failed", []string{"set", "fresh", "A=1", "--skip", "--wait=1m"}, func(s *standin) { s.statuses = []string{"pending", "failed"} },
+		{"set-wait-failed", []string{"set", "fresh", "A=1", "--skip", "--wait=1m"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "failed"} },
 			[]string{getNew, putNew, getNew, getNew}, 1},
-		{"set-wait-timeout-json", []string{"set", "fresh", "A=1", "--skip", "--wait=6s", "--json"}, func(s *standin) { s.statuses = []string{"pending"} },
+		{"set-wait-timeout-json", []string{"set", "fresh", "A=1", "--skip", "--wait=6s", "--json"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending"} },
 			[]string{getNew, putNew, getNew, getNew, getNew}, 1},
 		{"set-wait-nonsense", []string{"set", "fresh", "A=1", "--skip", "--wait=soon"}, nil, nil, 2},
 		{"set-wait-with-a-space", []string{"set", "fresh", "A=1", "--skip", "--wait", "30s"}, nil, nil, 2},
@@ -154,8 +165,8 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"reference-hosted", []string{"reference", "registry", "-r=us-west", "--json"}, inCluster, []string{postRef}, 1},
 		{"reference-unknown", []string{"reference", "nothing", "-r=pce-acme"}, inCluster, []string{postRef}, 1},
 		{"reference-taken", []string{"reference", "taken", "-r=pce-acme"}, inCluster, []string{postRef}, 1},
-		{"reference-lost-answer", []string{"reference", "registry", "-r=pce-acme"}, func(s *standin) { inCluster(s); s.misbehave("POST", loseAnswer) }, []string{postRef, postRef}, 0},
-		{"reference-unreadable", []string{"reference", "registry", "-r=pce-acme"}, func(s *standin) { s.misbehave("POST", with200(`{"status":"OK"}`)) }, []string{postRef}, 1},
+		{"reference-lost-answer", []string{"reference", "registry", "-r=pce-acme"}, func(s *cloudtest.Standin) { inCluster(s); s.Misbehave("POST", cloudtest.LoseAnswer) }, []string{postRef, postRef}, 0},
+		{"reference-unreadable", []string{"reference", "registry", "-r=pce-acme"}, func(s *cloudtest.Standin) { s.Misbehave("POST", cloudtest.With200(`{"status":"OK"}`)) }, []string{postRef}, 1},
 		{"reference-missing", []string{"reference"}, nil, nil, 2},
 		{"reference-bad", []string{"reference", "references", "more", "--region", "", "--json"}, nil, nil, 2},
 
@@ -173,40 +184,40 @@ func TestSecretsTranscripts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStandin(t).want(c.want...)
+			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
 			if c.setup != nil {
 				c.setup(s)
 			}
-			r := s.here(t, append([]string{"cloud", "secrets"}, c.args...)...)
+			r := runOn(t, s, append([]string{"cloud", "secrets"}, c.args...)...)
 			r.wantCode(t, c.code)
-			for _, hidden := range []string{"hunter2", "aHVudGVyMg", "c2VjcmV0", "pa:ss", testToken, "n3w"} {
+			for _, hidden := range []string{"hunter2", "aHVudGVyMg", "c2VjcmV0", "pa:ss", cloudtest.Token, "n3w"} {
 				if strings.Contains(r.stdout+r.stderr, hidden) {
 					t.Errorf("%s was printed", hidden)
 				}
 			}
-			golden(t, "cloud/"+c.name+".txt", s.transcript(r))
+			golden(t, "cloud/"+c.name+".txt", transcriptOn(s, r))
 		})
 	}
 }
 
 // A life of a set, in the real binary.
 func TestSecretsInTheRealBinary(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh/A", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh/A", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh")
 	dir := t.TempDir()
-	put(t, dir, "my.env", "export A=1\nB='two words' # note\n")
+	filetest.Put(t, dir, "my.env", "export A=1\nB='two words' # note\n")
 	for _, c := range []struct{ args, want string }{
 		{"set fresh --file my.env --skip --json", `"result": "stored"`},
 		{"list --json", `"name": "fresh"`},
 		{"unset fresh A --skip --json", `"key": "A"`},
 		{"delete fresh --skip --json", `"deleted": true`},
 	} {
-		r := with{env: s.env()}.vbot(t, dir, append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
+		r := with{env: s.Env()}.vbot(t, dir, append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
 		r.wantCode(t, 0)
 		if !strings.Contains(r.stdout, c.want) || !json.Valid([]byte(r.stdout)) {
 			t.Errorf("vbot cloud secrets %s printed %s", c.args, r.stdout)
 		}
 	}
-	if left := s.values("fresh"); left != nil {
+	if left := s.Values("fresh"); left != nil {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -246,49 +257,36 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 			dir := t.TempDir()
 			args := []string{"cloud", "secrets", "set", "fresh", "--skip"}
 			if c.file != "" {
-				put(t, dir, "f.env", c.file)
+				filetest.Put(t, dir, "f.env", c.file)
 				args = append(args, "--file", "f.env")
 			}
-			r := here{env: s.env(), dir: dir}.vbot(t, append(args, c.args...)...)
+			r := here{env: s.Env(), dir: dir}.vbot(t, append(args, c.args...)...)
 			r.wantCode(t, 0)
-			if got, want := fmt.Sprintf("%q", s.values("fresh")), fmt.Sprintf("%q", c.want); got != want {
+			if got, want := fmt.Sprintf("%q", s.Values("fresh")), fmt.Sprintf("%q", c.want); got != want {
 				t.Errorf("stored %s, want %s", got, want)
 			}
 		})
 	}
 }
 
-func TestSplitPairs(t *testing.T) {
-	for _, arg := range []string{"DSN=host=h port=1", "A=x=y B=1 C=2", "URL=http://x?a=b KEY=1", "A=1\nB=2\n", "A=1\n B=2", "A=aGVsbG8\nd29ybGQ==", "A=two words=="} {
-		if pairs, err := splitPairs(arg); err == nil {
-			t.Errorf("splitPairs(%q) finds %d, want an error", arg, len(pairs))
-		}
-	}
-	for _, arg := range []string{"", "KEY", "A=1", "A=two words", "A=x=y words", `A="two words"`, "two words", "A B=1"} {
-		if pairs, err := splitPairs(arg); pairs != nil || err != nil {
-			t.Errorf("splitPairs(%q) finds %d, %v, want none", arg, len(pairs), err)
-		}
-	}
-}
-
 // Stdin, and files that are none.
 func TestSetReadsStdinAndFiles(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
-	r := here{env: s.env(), stdin: strings.NewReader("A=1\nB=2\n")}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	r := here{env: s.Env(), stdin: strings.NewReader("A=1\nB=2\n")}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
 	r.wantCode(t, 0)
-	if s.values("fresh")["B"] != "2" {
-		t.Errorf("stored %v", s.values("fresh"))
+	if s.Values("fresh")["B"] != "2" {
+		t.Errorf("stored %v", s.Values("fresh"))
 	}
-	s = newStandin(t)
+	s = cloudtest.New(t, "vbot/"+version)
 	dir := t.TempDir()
-	put(t, dir, "bad.env", "A=1\nnonsense hunter2\nB=\"x\ny\" hunter2\nC=\n# ok\nA=2\nbad key=hunter2\nD='hunter2\n")
-	put(t, dir, "utf16.env", "\xff\xfeA\x00=\x001\x00")
-	put(t, dir, "empty.env", "# nothing\n")
-	put(t, dir, "zero.env", "A=x\x00y\n")
+	filetest.Put(t, dir, "bad.env", "A=1\nnonsense hunter2\nB=\"x\ny\" hunter2\nC=\n# ok\nA=2\nbad key=hunter2\nD='hunter2\n")
+	filetest.Put(t, dir, "utf16.env", "\xff\xfeA\x00=\x001\x00")
+	filetest.Put(t, dir, "empty.env", "# nothing\n")
+	filetest.Put(t, dir, "zero.env", "A=x\x00y\n")
 	for _, c := range []struct{ name, file, stdin string }{
 		{"file-bad", "bad.env", ""}, {"file-utf16", "utf16.env", ""}, {"file-empty", "empty.env", ""}, {"file-nul", "zero.env", ""},
 		{"file-missing", "none.env", ""}, {"file-directory", ".", ""}, {"file-stdin-bad", "-", "ok=1\noops\n"},
@@ -298,26 +296,26 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 			if end != "" {
 				args = append(args, "--json")
 			}
-			r := here{env: s.env(), dir: dir, stdin: strings.NewReader(c.stdin)}.vbot(t, args...)
+			r := here{env: s.Env(), dir: dir, stdin: strings.NewReader(c.stdin)}.vbot(t, args...)
 			r.wantCode(t, 2)
 			if strings.Contains(r.stdout+r.stderr, "hunter2") {
 				t.Errorf("a value was printed: %s", r.stderr)
 			}
-			golden(t, "cloud/"+c.name+end+".txt", s.transcript(r))
+			golden(t, "cloud/"+c.name+end+".txt", transcriptOn(s, r))
 		}
 	}
-	r = here{env: s.env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "--file", "bad.env", "A=3", "--skip")
+	r = here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "--file", "bad.env", "A=3", "--skip")
 	r.wantCode(t, 2)
 }
 
 // A pipe that never ends does not keep vbot from being interrupted.
 func TestSetIsInterruptedWhileReading(t *testing.T) {
-	s := newStandin(t)
+	s := cloudtest.New(t, "vbot/"+version)
 	in, out := io.Pipe()
 	defer out.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	r := here{ctx: ctx, env: s.env(), stdin: in}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
+	r := here{ctx: ctx, env: s.Env(), stdin: in}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
 	r.wantCode(t, 130)
 }
 
@@ -325,29 +323,29 @@ func TestSetIsInterruptedWhileReading(t *testing.T) {
 func TestSetIsInterruptedWhileStoring(t *testing.T) {
 	for _, name := range []string{"set-interrupted", "set-interrupted-one-by-one"} {
 		t.Run(name, func(t *testing.T) {
-			s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 			ctx, cancel := context.WithCancel(context.Background())
-			if s.noBulk = strings.HasSuffix(name, "one"); s.noBulk {
-				s.want("PUT ~/secrets/fresh", "PUT ~/secrets/fresh").misbehave("PUT", right, right)
+			if s.NoBulk = strings.HasSuffix(name, "one"); s.NoBulk {
+				s.Want("PUT ~/secrets/fresh", "PUT ~/secrets/fresh").Misbehave("PUT", cloudtest.Right, cloudtest.Right)
 			}
-			s.misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+			s.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 				cancel()
 				<-r.Context().Done()
 			})
-			r := here{ctx: ctx, env: s.env()}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json")
+			r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json")
 			r.wantCode(t, 130)
-			golden(t, "cloud/"+name+".txt", s.transcript(r))
+			golden(t, "cloud/"+name+".txt", transcriptOn(s, r))
 		})
 	}
 }
 
 // Names that are paths, of other organizations or routes never become a request.
 func TestNamesNeverLeadElsewhere(t *testing.T) {
-	s := newStandin(t)
+	s := cloudtest.New(t, "vbot/"+version)
 	for _, name := range []string{"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n", strings.Repeat("a", 64), `a\b`, "*"} {
 		for _, args := range [][]string{{"list", "--", name}, {"set", "--skip", "--", name, "A=1"}, {"unset", "--skip", "--", name, "A"}, {"unset", "a", name + "/", "--skip"}, {"check", "--file=-", "--", name}, {"reference", "--region=pce-a", "--", name}, {"reference", "a", "-r=" + name + "?"},
 			{"delete", "--skip", "--", name}, {"image-pull-secret", "--", name, "ghcr.io", "a:b"}, {"list", "-o=" + name + "/"}, {"list", "-r=" + name + "?"}} {
-			r := s.here(t, append([]string{"cloud", "secrets"}, args...)...)
+			r := runOn(t, s, append([]string{"cloud", "secrets"}, args...)...)
 			if r.code != 2 {
 				t.Errorf("vbot cloud secrets %q: exit code %d", args, r.code)
 			}
@@ -377,10 +375,10 @@ func TestImagePullStoresWhatWasGiven(t *testing.T) {
 		{"", "bob:t0k\r\nmore\n", "Ym9iOnQwaw=="},
 		{"--no-input", "bob:t0k", "Ym9iOnQwaw=="},
 	} {
-		s := newStandin(t).want("GET ~/secrets", "PUT ~/secrets/reg")
-		r := here{env: s.env(), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io"}, strings.Fields(c.args)...)...)
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
+		r := here{env: s.Env(), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io"}, strings.Fields(c.args)...)...)
 		r.wantCode(t, 0)
-		if got := s.values("reg")["value"]; got != c.want {
+		if got := s.Values("reg")["value"]; got != c.want {
 			t.Errorf("%s stored %q, want %q", c.args, got, c.want)
 		}
 	}
@@ -391,16 +389,15 @@ func TestValuesNeverComeOut(t *testing.T) {
 	const planted = "pl4nted\"value+with/line\nand-a-second-one=="
 	inFile := "KEY=\"" + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(planted) + "\"\n"
 	dir := t.TempDir()
-	put(t, dir, "s.env", inFile)
-	put(t, dir, "broken.env", inFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
+	filetest.Put(t, dir, "s.env", inFile)
+	filetest.Put(t, dir, "broken.env", inFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
 	object, err := json.Marshal(map[string]string{"KEY": planted})
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, "s.json", string(object))
-	put(t, dir, "broken.json", string(object)+`, "pl4nted": "pl4nted"}`)
-	put(t, dir, "value", planted)
-	put(t, dir, "docker.json", `{"auths": {"ghcr.io": {"auth": "Ym9iOnBsNG50ZWQtcHc="}}}`)
+	filetest.Put(t, dir, "s.json", string(object))
+	filetest.Put(t, dir, "broken.json", string(object)+`, "pl4nted": "pl4nted"}`)
+	filetest.Put(t, dir, "value", planted)
 	parts := []string{"pl4nted", "and-a-second-one"}
 	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
 	set := func(args ...string) []string { return append([]string{"cloud", "secrets", "set", "app"}, args...) }
@@ -433,8 +430,6 @@ func TestValuesNeverComeOut(t *testing.T) {
 		{"value in place of a file", set("--value-file", "KEY=pl4nted", "--value-file=pl4nted", "--skip"), "", parts, nil},
 		{"words", set("pl4nted", "pl4nted", "pl4nted=", "--skip", "--no-input"), "", parts, nil},
 		{"check", []string{"cloud", "secrets", "check", "app", "--file", "s.env"}, "", parts, nil},
-		{"credentials of Docker", pull("ghcr.io", "--docker-config", "docker.json"), "", login, nil},
-		{"credentials of Docker, broken", pull("ghcr.io", "--docker-config", "broken.json"), "", login, nil},
 		{"credentials", pull("ghcr.io", "bob:pl4nted-pw"), "", login, nil},
 		{"credentials as they are", pull("ghcr.io", "pl4nted-pw", "--no-encode"), "", login, nil},
 		{"credentials on stdin", pull("ghcr.io"), "bob:pl4nted-pw\n", login, nil},
@@ -446,12 +441,12 @@ func TestValuesNeverComeOut(t *testing.T) {
 		{"token as an argument", []string{"cloud", "login", "pcc_pat_pl4nted"}, "", parts, nil},
 		{"address with a password", []string{"cloud", "whoami"}, "", parts, []string{"VBOT_API_URL=https://u:pl4nted@x"}},
 	}
-	outcomes := map[string]misbehaviour{
-		"success": nil, "drop": drop, "lost answer": loseAnswer, "half": half, "html": with200("<html>"), "huge": huge, "null": with200("null"),
-		"array": with200("[1]"), "redirect": status(307, "X", "moved", "Location", "https://example.com/pl4nted"),
+	outcomes := map[string]cloudtest.Fault{
+		"success": nil, "drop": cloudtest.Drop, "lost answer": cloudtest.LoseAnswer, "half": cloudtest.Half, "html": cloudtest.With200("<html>"), "huge": cloudtest.Huge, "null": cloudtest.With200("null"),
+		"array": cloudtest.With200("[1]"), "redirect": cloudtest.Status(307, "X", "moved", "Location", "https://example.com/pl4nted"),
 	}
 	for _, code := range []int{400, 401, 403, 404, 409, 413, 418, 422, 429, 500, 501, 502, 503, 504} {
-		outcomes["echo "+strconv.Itoa(code)] = echo(code)
+		outcomes["echo "+strconv.Itoa(code)] = cloudtest.Echo(code)
 	}
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
@@ -462,15 +457,15 @@ func TestValuesNeverComeOut(t *testing.T) {
 						if fault == nil && method == "PUT" || name == "huge" && (asJSON || w.name != "pair") {
 							continue
 						}
-						s := bareStandin(t)
+						s := cloudtest.Bare(t, "vbot/"+version)
 						if fault != nil {
-							s.misbehave(method, times(8, fault)...)
+							s.Misbehave(method, cloudtest.Times(8, fault)...)
 						}
 						args := slices.Clone(w.args)
 						if asJSON {
 							args = append(args, "--json")
 						}
-						r := here{env: append(s.env(), w.env...), dir: dir, stdin: strings.NewReader(w.stdin)}.vbot(t, args...)
+						r := here{env: append(s.Env(), w.env...), dir: dir, stdin: strings.NewReader(w.stdin)}.vbot(t, args...)
 						s.Close()
 						for _, part := range w.hidden {
 							if strings.Contains(r.stdout+r.stderr, part) {
@@ -480,7 +475,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 						if asJSON && !json.Valid([]byte(r.stdout)) || !asJSON && r.code != 0 && r.stdout != "" && !strings.HasPrefix(r.stdout, "KEY  STATE\n") {
 							t.Errorf("%s on %s: exit code %d, and stdout is %q", name, method, r.code, r.stdout)
 						}
-						if v := s.values("app"); r.code == 0 && slices.Contains([]string{"pair", "pair, wait", "file", "stdin", "object", "value file"}, w.name) && v["KEY"] != planted {
+						if v := s.Values("app"); r.code == 0 && slices.Contains([]string{"pair", "pair, wait", "file", "stdin", "object", "value file"}, w.name) && v["KEY"] != planted {
 							t.Errorf("%s on %s: reported as stored, and holds %v", name, method, v)
 						}
 					}
@@ -492,7 +487,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 
 // A type that prints nothing of itself guards against what no test thinks of.
 func TestSecretPrintsNothing(t *testing.T) {
-	p := pair{Pair: cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}}
+	p := dotenv.Pair{Pair: cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}}
 	data, err := json.Marshal(map[string]any{"v": p.Value})
 	if err != nil {
 		t.Fatal(err)
@@ -507,44 +502,44 @@ func TestSecretPrintsNothing(t *testing.T) {
 // Load.
 
 func TestThousandKeysInOneRequest(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets/big", "PUT ~/secrets/big")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/big", "PUT ~/secrets/big")
 	var file bytes.Buffer
 	for i := range 1000 {
 		fmt.Fprintf(&file, "KEY_%04d='value %d'\n", i, i)
 	}
-	r := here{env: s.env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip", "--json")
+	r := here{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip", "--json")
 	r.wantCode(t, 0)
-	if n := strings.Count(r.stdout, `"stored"`); n != 1000 || len(s.values("big")) != 1000 || s.values("big")["KEY_0999"] != "value 999" {
-		t.Errorf("%d reported as stored, %d stored", n, len(s.values("big")))
+	if n := strings.Count(r.stdout, `"stored"`); n != 1000 || len(s.Values("big")) != 1000 || s.Values("big")["KEY_0999"] != "value 999" {
+		t.Errorf("%d reported as stored, %d stored", n, len(s.Values("big")))
 	}
 }
 
 func TestLongValues(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets/big", "PUT ~/secrets/big")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/big", "PUT ~/secrets/big")
 	value := strings.Repeat("0123456789abcde\n", 4<<10)
 	var file bytes.Buffer
 	for i := range 100 {
 		fmt.Fprintf(&file, "KEY_%d=\"%s\"\n", i, value)
 	}
-	r := here{env: s.env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip")
+	r := here{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip")
 	r.wantCode(t, 0)
-	if len(s.values("big")) != 100 || s.values("big")["KEY_99"] != value {
-		t.Errorf("stored %d keys, the last with %d bytes", len(s.values("big")), len(s.values("big")["KEY_99"]))
+	if len(s.Values("big")) != 100 || s.Values("big")["KEY_99"] != value {
+		t.Errorf("stored %d keys, the last with %d bytes", len(s.Values("big")), len(s.Values("big")["KEY_99"]))
 	}
 }
 
 func TestListOfTwoHundred(t *testing.T) {
-	s := newStandin(t).want("GET ~/secrets", "GET ~/secrets")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets")
 	for i := range 200 {
-		s.keep(fmt.Sprintf("set-%03d", i), "us-west", "ready")
+		s.Keep(fmt.Sprintf("set-%03d", i), "us-west", "ready")
 	}
-	r := s.here(t, "cloud", "secrets", "list")
+	r := runOn(t, s, "cloud", "secrets", "list")
 	r.wantCode(t, 0)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	if len(lines) != 201 || !strings.HasPrefix(lines[1], "set-000 ") || !strings.HasPrefix(lines[200], "set-199 ") {
 		t.Errorf("%d lines, from %q to %q", len(lines), lines[1], lines[len(lines)-1])
 	}
-	r = s.here(t, "cloud", "secrets", "list", "--json")
+	r = runOn(t, s, "cloud", "secrets", "list", "--json")
 	if n := strings.Count(r.stdout, `"name"`); n != 200 {
 		t.Errorf("%d in the JSON", n)
 	}
@@ -553,17 +548,17 @@ func TestListOfTwoHundred(t *testing.T) {
 // With one connection in three dropped nothing is lost, and nothing is reported
 // that is not so.
 func TestOneConnectionInThreeIsDropped(t *testing.T) {
-	for name, how := range map[string]misbehaviour{"before": drop, "after": loseAnswer, "half": half} {
+	for name, how := range map[string]cloudtest.Fault{"before": cloudtest.Drop, "after": cloudtest.LoseAnswer, "half": cloudtest.Half} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := bareStandin(t)
+			s := cloudtest.Bare(t, "vbot/"+version)
 			defer s.Close()
 			n := 0
 			inThree := func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
-				s.mu.Lock()
+				s.Mu.Lock()
 				n++
 				dropped := n%3 == 0
-				s.mu.Unlock()
+				s.Mu.Unlock()
 				if dropped {
 					how(w, r, body, serve)
 					return
@@ -571,21 +566,21 @@ func TestOneConnectionInThreeIsDropped(t *testing.T) {
 				serve()
 			}
 			for _, method := range []string{"GET", "PUT", "DELETE"} {
-				s.misbehave(method, times(1000, inThree)...)
+				s.Misbehave(method, cloudtest.Times(1000, inThree)...)
 			}
 			for i := range 30 {
 				name, key := fmt.Sprintf("set-%d", i), fmt.Sprintf("K%d", i)
-				s.here(t, "cloud", "secrets", "set", name, key+"=v1", "OTHER=v2", "--skip").wantCode(t, 0)
-				if v := s.values(name); v[key] != "v1" || v["OTHER"] != "v2" {
+				runOn(t, s, "cloud", "secrets", "set", name, key+"=v1", "OTHER=v2", "--skip").wantCode(t, 0)
+				if v := s.Values(name); v[key] != "v1" || v["OTHER"] != "v2" {
 					t.Fatalf("%s holds %v", name, v)
 				}
-				s.here(t, "cloud", "secrets", "unset", name, key, "--skip").wantCode(t, 0)
-				if v := s.values(name); v[key] != "" || v["OTHER"] != "v2" {
+				runOn(t, s, "cloud", "secrets", "unset", name, key, "--skip").wantCode(t, 0)
+				if v := s.Values(name); v[key] != "" || v["OTHER"] != "v2" {
 					t.Fatalf("%s holds %v", name, v)
 				}
-				s.here(t, "cloud", "secrets", "list", name).wantCode(t, 0)
-				s.here(t, "cloud", "secrets", "delete", name, "--skip").wantCode(t, 0)
-				if s.values(name) != nil {
+				runOn(t, s, "cloud", "secrets", "list", name).wantCode(t, 0)
+				runOn(t, s, "cloud", "secrets", "delete", name, "--skip").wantCode(t, 0)
+				if s.Values(name) != nil {
 					t.Fatalf("%s is still there", name)
 				}
 			}
@@ -599,14 +594,14 @@ func TestOneConnectionInThreeIsDropped(t *testing.T) {
 // Several who write one set at once: the API refuses overlaps, and in the end the
 // keys of all are there.
 func TestOverlappingWrites(t *testing.T) {
-	s := bareStandin(t)
+	s := cloudtest.Bare(t, "vbot/"+version)
 	defer s.Close()
-	s.slow = 30 * time.Millisecond
-	env := s.env()
+	s.Slow = 30 * time.Millisecond
+	env := s.Env()
 	var all sync.WaitGroup
 	for i := range 3 {
 		all.Go(func() {
-			r := here{env: env, dir: "/nowhere", clock: &fakeClock{real: time.Duration(60+90*i) * time.Millisecond}}.
+			r := here{env: env, dir: "/nowhere", clock: &cloudtest.Clock{Second: time.Duration(60+90*i) * time.Millisecond}}.
 				vbot(t, "cloud", "secrets", "set", "app", fmt.Sprintf("K%d=v", i), "--skip")
 			if r.code != 0 {
 				t.Errorf("exit code %d: %s", r.code, r.stderr)
@@ -614,34 +609,268 @@ func TestOverlappingWrites(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if v := s.values("app"); len(v) != 3 || s.overlaps == 0 {
-		t.Errorf("%d overlaps, and the API holds %v", s.overlaps, v)
+	if v := s.Values("app"); len(v) != 3 || s.Overlaps == 0 {
+		t.Errorf("%d overlaps, and the API holds %v", s.Overlaps, v)
 	}
 }
 
 func BenchmarkSet(b *testing.B) {
 	for _, n := range []int{1, 50, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			s := bareStandin(b)
+			s := cloudtest.Bare(b, "vbot/"+version)
 			defer s.Close()
 			args := []string{"cloud", "secrets", "set", "app", "--skip"}
 			for i := range n {
 				args = append(args, fmt.Sprintf("KEY_%d=value", i))
 			}
 			for b.Loop() {
-				s.here(b, args...).wantCode(b, 0)
+				runOn(b, s, args...).wantCode(b, 0)
 			}
 		})
 	}
 }
 
 func BenchmarkListOfTwoHundred(b *testing.B) {
-	s := bareStandin(b)
+	s := cloudtest.Bare(b, "vbot/"+version)
 	defer s.Close()
 	for i := range 200 {
-		s.keep(fmt.Sprintf("set-%03d", i), "us-west", "ready")
+		s.Keep(fmt.Sprintf("set-%03d", i), "us-west", "ready")
 	}
 	for b.Loop() {
-		s.here(b, "cloud", "secrets", "list").wantCode(b, 0)
+		runOn(b, s, "cloud", "secrets", "list").wantCode(b, 0)
 	}
+}
+
+// filled is a .env.example with the given variables filled in, and the rest as it is.
+func filled(example string, values map[string]string) string {
+	var b strings.Builder
+	for line := range strings.Lines(example) {
+		key, _, _ := strings.Cut(line, "=")
+		if v, ok := values[key]; ok {
+			line = key + "=" + v + "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// Files with secrets, what is said about them, and what is stored of them.
+func TestSetFromFiles(t *testing.T) {
+	const getNew, putNew = "GET ~/secrets/fresh", "PUT ~/secrets/fresh"
+	const getApp, putApp = "GET ~/secrets/app", "PUT ~/secrets/app"
+	dir := t.TempDir()
+	filetest.Put(t, dir, "gaps.env", "A=1\nEMPTY=\nB='two words'\nALSO=\"\"\n")
+	filetest.Put(t, dir, "blank.env", "A=\nB=\n")
+	filetest.Put(t, dir, "bad.env", "A=\nhunter2\nB=\nB=2\nA=3\nA=4\n")
+	filetest.Put(t, dir, "vars.env", "HOST=h\nURL=http://${HOST}/\nQUOTED='${HOST}'\nPLAIN=$HOST\n")
+	filetest.Put(t, dir, "s.json", "\ufeff{\"A\": \"1\\n\\u00e9\",\n \"B-b\": \"${X} <&>\"}\n")
+	filetest.Put(t, dir, "gaps.json", `{"A": "1", "EMPTY": ""}`)
+	filetest.Put(t, dir, "bad.json", "{\"A\": \"hunter2\",\n\"A\": \"hunter2\", \"B\": 5,\n\"C\": null, \"bad key\": \"hunter2\",\n\n\"D\": {\"x\": [\"hunter2\"]},\n"+
+		`"E": "", "F": "a\u0000", "G": "a\ud800b"`+"}")
+	filetest.Put(t, dir, "cut.json", "{\"A\": \"1\",\n\"B\": \"hunter2")
+	filetest.Put(t, dir, "word.json", "{\n\"A\": \"1\",\nhunter2}")
+	filetest.Put(t, dir, "two.json", `{"A": "1"} {"B": "hunter2"}`)
+	filetest.Put(t, dir, "none.json", "{}\n")
+	for _, c := range []struct {
+		name string
+		args string
+		want []string // requests
+		code int
+		held map[string]string
+	}{
+		{"gaps", "--file gaps.env", nil, 2, nil},
+		{"skip-empty", "--file gaps.env --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words"}},
+		{"skip-empty-json", "--file gaps.env --skip-empty --json", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words"}},
+		{"skip-empty-given", "EMPTY=3 --file gaps.env --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words", "EMPTY": "3"}},
+		{"skip-empty-twice", "A=3 --file gaps.env --skip-empty", nil, 2, nil},
+		{"skip-empty-nothing", "--file blank.env --skip-empty", nil, 2, nil},
+		{"skip-empty-nothing-pruned", "--file blank.env --skip-empty --prune", nil, 2, nil},
+		{"skip-empty-bad", "--file bad.env --skip-empty", nil, 2, nil},
+		{"skip-empty-dry-run", "--file gaps.env --skip-empty --dry-run", []string{getNew}, 0, nil},
+		{"expanded", "--file vars.env", []string{getNew, putNew}, 0, map[string]string{"HOST": "h", "URL": "http://${HOST}/", "QUOTED": "${HOST}", "PLAIN": "$HOST"}},
+		{"object", "--file s.json C=3", []string{getNew, putNew}, 0, map[string]string{"A": "1\né", "B-b": "${X} <&>", "C": "3"}},
+		{"object-skip-empty", "--file gaps.json --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1"}},
+		{"object-bad", "--file bad.json", nil, 2, nil},
+		{"object-bad-json", "--file bad.json --json", nil, 2, nil},
+		{"object-cut", "--file cut.json", nil, 2, nil},
+		{"object-word", "--file word.json", nil, 2, nil},
+		{"object-two", "--file two.json", nil, 2, nil},
+		{"object-none", "--file none.json", nil, 2, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
+			r := here{env: s.Env(), dir: dir}.vbot(t, strings.Fields("cloud secrets set fresh --skip "+c.args)...)
+			r.wantCode(t, c.code)
+			if strings.Contains(r.stdout+r.stderr, "hunter2") {
+				t.Error("a value was printed")
+			}
+			if got, want := fmt.Sprintf("%q", s.Values("fresh")), fmt.Sprintf("%q", c.held); got != want {
+				t.Errorf("stored %s, want %s", got, want)
+			}
+			golden(t, "cloud/set-file-"+c.name+".txt", transcriptOn(s, r))
+		})
+	}
+	// A key that is in the file stays, with and without a value; others go.
+	s := cloudtest.New(t, "vbot/"+version).Want(getApp, putApp, "DELETE ~/secrets/app/GONE")
+	s.Keep("app", "us-west", "ready", "A", "EMPTY", "GONE")
+	r := here{env: s.Env(), dir: dir}.vbot(t, strings.Fields("cloud secrets set app --file gaps.env --skip-empty --prune --skip")...)
+	r.wantCode(t, 0)
+	if got := fmt.Sprint(s.Values("app")); got != "map[A:1 B:two words EMPTY:old]" {
+		t.Errorf("the set holds %s", got)
+	}
+}
+
+// A freshly copied .env.example of every golden project can be stored once some of its
+// lines are filled in.
+func TestEnvExamplesCanBeStored(t *testing.T) {
+	var examples []string
+	for path := range filetest.Tree(t, "golden") {
+		if filepath.Base(path) == ".env.example" && filepath.Base(filepath.Dir(path)) == "server" {
+			examples = append(examples, path)
+		}
+	}
+	if len(examples) < 10 {
+		t.Fatalf("found only %q", examples)
+	}
+	for _, path := range examples {
+		text := document(t, filepath.Join("golden", path))
+		pairs, faults := dotenv.Parse(text, true)
+		if len(pairs) == 0 || len(faults) > 0 {
+			t.Errorf("%s: %d pairs, %v", path, len(pairs), faults)
+			continue
+		}
+		dir := t.TempDir()
+		filetest.Put(t, dir, ".env", filled(text, map[string]string{pairs[0].Key: "the-value # of the first"}))
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets/fresh")
+		here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", ".env", "--skip-empty", "--skip").wantCode(t, 0)
+		if got := s.Values("fresh"); len(got) == 0 || got[pairs[0].Key] != "the-value" {
+			t.Errorf("%s: stored %q", path, got)
+		}
+		r := here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "check", "fresh", "--file", ".env")
+		if missing := strings.Count(r.stdout, "  missing\n"); missing != len(pairs)-len(s.Values("fresh")) || r.code != min(missing, 1) {
+			t.Errorf("%s: exit code %d, and check says\n%s", path, r.code, r.stdout)
+		}
+	}
+}
+
+// The whole file is the value, byte for byte.
+func TestValueFiles(t *testing.T) {
+	dir := t.TempDir()
+	values := map[string]string{
+		"PEM":  "-----BEGIN PRIVATE KEY-----\nYQ==\n-----END PRIVATE KEY-----\n",
+		"JSON": "{\r\n  \"private_key\": \"a\\nb\"\r\n}",
+		"ODD":  "\ufeff \"$x ${y}\" 'z' # é\u2028\x1b\t\n\n ",
+		"ONE":  "=",
+	}
+	args := []string{"cloud", "secrets", "set", "fresh", "--skip", "PLAIN=1"}
+	for key, value := range values {
+		filetest.Put(t, dir, "of="+key, value)
+		args = append(args, "--value-file", key+"=of="+key)
+	}
+	values["PLAIN"] = "1"
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	r := here{env: s.Env(), dir: dir}.vbot(t, args...)
+	r.wantCode(t, 0)
+	if got, want := fmt.Sprintf("%q", s.Values("fresh")), fmt.Sprintf("%q", values); got != want {
+		t.Errorf("stored %s, want %s", got, want)
+	}
+
+	filetest.Put(t, dir, "empty", "")
+	filetest.Put(t, dir, "zero", "hunter2\x00")
+	filetest.Put(t, dir, "latin1", "hunter2\xe9")
+	filetest.Put(t, dir, "-", "a file")
+	large, err := os.Create(filepath.Join(dir, "large"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer large.Close()
+	if err := large.Truncate(maxFile + 1); err != nil {
+		t.Fatal(err)
+	}
+	s = cloudtest.New(t, "vbot/"+version)
+	args = []string{"cloud", "secrets", "set", "fresh", "--skip", "SAME=1"}
+	for _, arg := range []string{"EMPTY=empty", "NUL=zero", "LATIN=latin1", "LARGE=large", "DIR=.", "NONE=hunter2-as-a-value", "SAME=-", "hunter2", "PATH=", "bad key=hunter2", "=hunter2"} {
+		args = append(args, "--value-file="+arg)
+	}
+	for _, end := range []string{"", "-json"} {
+		if end != "" {
+			args = append(args, "--json")
+		}
+		r = here{env: s.Env(), dir: dir, stdin: strings.NewReader("not read")}.vbot(t, args...)
+		r.wantCode(t, 2)
+		if strings.Contains(strings.SplitN(string(transcriptOn(s, r)), "\n", 2)[1], "hunter2") {
+			t.Errorf("what may be a value was printed: %s%s", r.stdout, r.stderr)
+		}
+		golden(t, "cloud/set-value-file-bad"+end+".txt", transcriptOn(s, r))
+	}
+}
+
+// A key of the set that reads like a value is not shown, and yet removed.
+func TestPruneOfAHiddenKey(t *testing.T) {
+	const word = "A_KEY_AND_A_VALUE"
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/"+word)
+	s.Keep("app", "us-west", "ready", word)
+	r := here{env: s.Env(), stdin: strings.NewReader("NEW=" + word + "\n")}.vbot(t, strings.Fields("cloud secrets set app --file - --prune --skip")...)
+	r.wantCode(t, 0)
+	if strings.Contains(r.stderr, word) || len(s.Values("app")) != 1 {
+		t.Errorf("the set holds %q, and it printed %s", s.Values("app"), r.stderr)
+	}
+}
+
+// check compares the keys of a file with those of a set.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "same.env", "A=\n# C=\nB=hunter2\n")
+	filetest.Put(t, dir, "more.env", "Z=hunter2\nB=\nA=1\nC=${A}\n")
+	filetest.Put(t, dir, "less.json", `{"A": ""}`)
+	filetest.Put(t, dir, "bad.env", "A=1\nhunter2\n")
+	const getApp = "GET ~/secrets/app"
+	for _, c := range []struct {
+		name, args string
+		want       []string
+		code       int
+	}{
+		{"same", "app --file same.env", []string{getApp}, 0},
+		{"same-json", "app --file same.env --json", []string{getApp}, 0},
+		{"differs", "app --file more.env", []string{getApp}, 1},
+		{"differs-json", "app --file more.env --json", []string{getApp}, 1},
+		{"extra", "app --file less.json", []string{getApp}, 0},
+		{"extra-json", "app --file less.json --json", []string{getApp}, 0},
+		{"stdin", "app --file -", []string{getApp}, 1},
+		{"bad-file", "app --file bad.env", nil, 2},
+		{"no-file", "app", nil, 2},
+		{"nothing", "--json", nil, 2},
+		{"unknown", "nothing --file same.env --json", []string{"GET ~/secrets/nothing"}, 1},
+		{"image-pull", "hub --file same.env", []string{"GET ~/secrets/hub", "GET ~/secrets"}, 1},
+		{"referenced", "cluster --file same.env", []string{"GET ~/secrets/cluster"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
+			s.Keep("app", "us-west", "pending", "B", "A")
+			s.Keep("hub", "us-west", "ready").Kind = "imagePullSecret"
+			s.Keep("cluster", "pce-acme", "ready").Source = "referenced"
+			r := here{env: s.Env(), dir: dir, stdin: strings.NewReader("NEW=1\n")}.vbot(t, strings.Fields("cloud secrets check "+c.args)...)
+			r.wantCode(t, c.code)
+			if strings.Contains(r.stdout+r.stderr, "hunter2") || strings.HasSuffix(c.name, "-json") && !json.Valid([]byte(r.stdout)) {
+				t.Errorf("it printed %s%s", r.stdout, r.stderr)
+			}
+			golden(t, "cloud/check-"+c.name+".txt", transcriptOn(s, r))
+		})
+	}
+}
+
+// Interrupted between storing and removing: what was stored is told.
+func TestPruneIsInterrupted(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/OLD")
+	s.Keep("app", "us-west", "ready", "OLD")
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Misbehave("DELETE", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+		cancel()
+		<-r.Context().Done()
+	})
+	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
+	r.wantCode(t, 130)
+	golden(t, "cloud/set-prune-interrupted.txt", transcriptOn(s, r))
 }

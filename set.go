@@ -10,54 +10,13 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"vbot/internal/cli"
 	"vbot/internal/cloud"
+	"vbot/internal/dotenv"
+	"vbot/internal/report"
 )
 
-const helpSet = `Create a secret set or add keys to one. Other keys of the set stay.
-
-Usage: vbot cloud secrets set NAME [KEY | KEY=VALUE]... [OPTIONS]
-
-NAME is 1 to 63 letters and digits, with hyphens only between them. There are
-four ways to pass a value. The first three keep it out of the shell's history
-and out of the process list, which every user of the machine can read:
-
-  KEY                      ask for the value in a hidden prompt
-  --file FILE              read pairs from a file such as .env; - is stdin
-  --value-file KEY=PATH    the file PATH is the value, such as a private key
-  KEY=VALUE                take the value from the command line
-
-One argument may hold several pairs, with double quotes around values that
-contain white space: 'A=1 B="two words"'. In FILE, each line is KEY=VALUE, with
-comments and 'single' or "double" quotes as in other dotenv files; or FILE is
-one JSON object of strings. Nothing is expanded.
-
-Options:
-  -f, --file FILE              read pairs from a file; - is stdin
-      --value-file KEY=PATH    store a file byte for byte; repeatable
-      --skip-empty             leave out keys of FILE that have no value
-      --prune                  remove keys of the set that are neither given nor
-                               in FILE
-  -s, --skip                   store without asking
-      --dry-run                show what would be stored; store nothing
-      --wait[=DURATION]        wait until the set is ready, at most DURATION
-                               (default: no; without DURATION: 2m)
-  -r, --region REGION          region of a new set; must be the region of the
-                               agents that use it (default: the organization's)
-  -o, --organization ORG       organization (default: the current one)
-      --no-input               never ask
-      --json                   print the result as JSON
-  -h, --help                   print this help
-
-Examples:
-  vbot cloud secrets set my-bot OPENAI_API_KEY
-  vbot cloud secrets set my-bot --file server/.env --skip-empty
-  vbot cloud secrets set my-bot --value-file GOOGLE_CREDENTIALS_JSON=key.json
-  pass show my-bot | vbot cloud secrets set my-bot --file - --skip --wait
-  vbot cloud secrets set my-bot LOG_LEVEL=debug GREETING='hello there'
-`
-
 type setOptions struct {
-	scope
 	file       *string
 	valueFiles []string // KEY=PATH
 	skipEmpty  bool
@@ -67,150 +26,141 @@ type setOptions struct {
 	wait       time.Duration
 }
 
-func setupSet(inv *invocation) runFunc {
-	o := &setOptions{}
-	o.orgFlag(inv)
-	o.regionFlag(inv)
-	textFlag(inv.set, func(s string) { o.file = &s }, "file", "f")
-	textFlag(inv.set, func(s string) { o.valueFiles = append(o.valueFiles, s) }, "value-file")
-	boolFlag(inv.set, &o.skipEmpty, "skip-empty")
-	boolFlag(inv.set, &o.prune, "prune")
-	boolFlag(inv.set, &o.skip, "skip", "s")
-	boolFlag(inv.set, &o.dryRun, "dry-run")
-	boolFlag(inv.set, &inv.noInput, "no-input")
-	inv.set.Var(waitFlag{&o.wait}, "wait", "")
-	return o.do
+// A setUpdate is what set does to a secret set.
+type setUpdate struct {
+	cloud.Change // its region is the requested one; after load, that of the set
+	pairs        []dotenv.Pair
+	left         []string   // keys of the file without a value, left out
+	was          *cloud.Set // nil if the set does not exist yet
+	status       string
 }
 
-func (o *setOptions) do(ctx context.Context, a *app, inv *invocation, args []string) error {
-	s := &setUpdate{region: o.regionGiven()}
-	err := o.read(ctx, a, args, s)
+func setupSet(inv *cli.Invocation) cli.RunFunc {
+	o := &setOptions{}
+	inv.Text("f file", "FILE", "read pairs from a file; - is stdin", func(s string) { o.file = &s })
+	inv.Text("value-file", "KEY=PATH", "store a file byte for byte; repeatable", func(s string) { o.valueFiles = append(o.valueFiles, s) })
+	inv.Bool("skip-empty", "leave out keys of FILE that have no value", &o.skipEmpty)
+	inv.Bool("prune", "remove keys of the set that are neither given nor in FILE", &o.prune)
+	inv.Bool("s skip", "store without asking", &o.skip)
+	inv.Bool("dry-run", "show what would be stored; store nothing", &o.dryRun)
+	waitOption(inv, "the set", &o.wait)
+	inv.Asks = true
+	return cloudCommand(inv, currentOrg, regionOfNew("set"), o.do)
+}
+
+func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
+	s, err := o.read(ctx, r, args)
 	if err != nil {
 		return err
 	}
-	if s.session, err = signIn(a, o.scope); err != nil {
+	if err := r.signIn(ctx); err != nil {
 		return err
 	}
-	if err := o.ask(ctx, a, s); err != nil {
+	if err := o.ask(ctx, r, s); err != nil {
 		return err
 	}
 	for _, p := range s.pairs {
-		s.Hide(p.Value)
-		s.Keep(p.Key)
+		r.api.Hide(p.Value)
+		r.api.Keep(p.Key)
+		s.Pairs = append(s.Pairs, p.Pair)
 	}
-	s.Keep(s.left...)
-	if err := s.findOrganization(ctx); err != nil {
+	r.api.Keep(s.left...)
+	if err := r.api.FindOrganization(ctx, nil); err != nil {
 		return err
 	}
-	if err := s.load(ctx, o.prune); err != nil {
+	if err := s.load(ctx, r, o.prune); err != nil {
 		return err
 	}
 	if o.dryRun {
-		if inv.json {
-			return writeJSON(a.stdout, s.result(0, keyPlanned, keyPlanned))
+		if r.inv.JSON {
+			return report.WriteJSON(r.app.Stdout, s.result(0, keyPlanned, keyPlanned))
 		}
-		_, err := io.WriteString(a.stdout, printable(s.plan()))
+		_, err := io.WriteString(r.app.Stdout, report.Printable(s.plan(r)))
 		return err
 	}
 	if !o.skip {
-		a.note("%s", strings.TrimSuffix(s.plan(), "\n"))
-		question := "Store " + plural(len(s.pairs), "key")
-		if len(s.pruned) > 0 {
-			question += " and remove " + plural(len(s.pruned), "key")
+		r.app.Note("%s", strings.TrimSuffix(s.plan(r), "\n"))
+		question := "Store " + report.Plural(len(s.Pairs), "key")
+		if len(s.Prune) > 0 {
+			question += " and remove " + report.Plural(len(s.Prune), "key")
 		}
-		if err := mustConfirm(ctx, a, question+"?", "nothing was stored"); err != nil {
+		if err := mustConfirm(ctx, r.app, question+"?", "nothing was stored"); err != nil {
 			return err
 		}
 	}
-	if err := s.store(ctx); err != nil {
-		return err
+	region, n, err := r.api.StoreAll(ctx, s.Change)
+	if s.Region = region; err != nil {
+		return s.partial(r, err, n)
 	}
-	a.note("stored in secret set %s of %s%s:", s.name, s.orgLabel(), inRegion(s.region))
-	for _, k := range s.done().Keys {
-		a.note("  %s  %s", k.Key, k.words("replaced"))
+	r.app.Note("stored in secret set %s of %s:", s.Name, r.where(s.Region))
+	for _, k := range s.result(n, "", "").Keys {
+		r.app.Note("  %s  %s", k.Key, k.words("replaced"))
 	}
 	if o.wait > 0 {
-		if s.status, err = s.waitReady(ctx, s.name, o.wait, s.entry); err != nil {
-			return withResult(err, s.done())
+		if s.status, err = r.api.WaitReady(ctx, s.Name, cloud.TypeSet, o.wait); err != nil {
+			return report.WithResult(err, s.result(n, "", ""))
 		}
 	}
-	return inv.report(a, s.done())
+	return r.inv.Report(r.app, s.result(n, "", ""))
 }
 
 // read checks the command line and reads the files. Pairs whose value is still to be
 // asked for have an empty value.
-func (o *setOptions) read(ctx context.Context, a *app, args []string, s *setUpdate) error {
-	var ch checker
+func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*setUpdate, error) {
+	s := &setUpdate{}
 	rest := args[min(1, len(args)):]
-	s.name = ch.arguments(args[:len(args)-len(rest)], 1, "name")[0]
-	ch.newName(s.name)
-	ch.wrong = append(ch.wrong, o.problems()...)
-	if !o.dryRun {
-		ch.confirmation(a, o.skip, "set")
-	}
-	var named []pair // in the file, with and without a value
+	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.regionGiven()
+	r.confirmable(o.skip || o.dryRun)
+	var named []dotenv.Pair // in the file, with and without a value
 	if o.file != nil {
-		named = ch.filePairs(ctx, a, *o.file, o.skipEmpty)
+		named = r.filePairs(ctx, *o.file, o.skipEmpty)
 	} else if o.skipEmpty {
-		ch.missing("skip-empty", "--skip-empty", "needs --file")
+		r.missing("skip-empty", "--skip-empty", "needs --file")
 	}
-	given := ch.argumentPairs(rest)
+	given := r.argumentPairs(rest)
 	for _, arg := range o.valueFiles {
-		given = ch.valueFile(ctx, a, given, arg)
+		given = r.valueFile(ctx, given, arg)
 	}
 	if o.file == nil && len(rest)+len(o.valueFiles) == 0 && len(args) > 0 {
-		ch.missing("secrets", "SECRETS", "nothing to store; pass KEY, KEY=VALUE or --file")
+		r.missing("secrets", "SECRETS", "nothing to store; pass KEY, KEY=VALUE or --file")
 	}
 	for _, p := range given {
-		field, where := p.called()
+		field, where := p.Called()
 		// A key may come from the file or the command line, not both.
-		i := slices.IndexFunc(named, func(q pair) bool { return q.Key == p.Key })
+		i := slices.IndexFunc(named, func(q dotenv.Pair) bool { return q.Key == p.Key })
 		if i >= 0 && !named[i].Value.Empty() {
-			ch.invalid(field, where, "is given twice: also on line %d of the file", named[i].line)
+			r.invalid(field, where, "is given twice: also on line %d of the file", named[i].Line)
 		} else if i >= 0 {
 			named = slices.Delete(named, i, i+1)
 		}
-		if p.Value.Empty() && !o.dryRun && !canAsk(a) {
-			ch.missing(field, where, "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE")
+		if p.Value.Empty() && !o.dryRun && !canAsk(r.app) {
+			r.missing(field, where, "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE")
 		}
 	}
-	var notes []string
-	if o.file != nil {
-		notes = s.addFile(fileLabel(*o.file), named)
-	}
-	if s.pairs = append(s.pairs, given...); len(s.pairs) == 0 && len(s.left) > 0 {
-		ch.invalid("file", "--file", "no key in %s has a value", fileLabel(*o.file))
-	}
-	if err := ch.err(ctx); err != nil {
-		return err
-	}
-	for _, text := range notes {
-		a.note("%s", text)
-	}
-	return nil
-}
-
-// addFile adds the pairs of the file that have a value. The notes are about keys that
-// the bot would not get as python-dotenv reads them from the file.
-func (s *setUpdate) addFile(name string, pairs []pair) (notes []string) {
-	var expanded []string
-	for _, p := range pairs {
-		if p.Value.Empty() {
+	var expanded []string // python-dotenv would read these differently
+	for _, p := range named {
+		switch {
+		case p.Value.Empty():
 			s.left = append(s.left, p.Key)
 			continue
-		}
-		s.pairs = append(s.pairs, p)
-		if strings.Contains(p.Value.Reveal(), "${") {
+		case strings.Contains(p.Value.Reveal(), "${"):
 			expanded = append(expanded, p.Key)
 		}
+		s.pairs = append(s.pairs, p)
+	}
+	if s.pairs = append(s.pairs, given...); len(s.pairs) == 0 && len(s.left) > 0 {
+		r.invalid("file", "--file", "no key in %s has a value", fileLabel(*o.file))
+	}
+	if err := r.faults(ctx); err != nil {
+		return nil, err
 	}
 	if len(s.left) > 0 {
-		notes = append(notes, name+": left out, without a value: "+strings.Join(s.left, ", "))
+		r.app.Note("%s: left out, without a value: %s", fileLabel(*o.file), strings.Join(s.left, ", "))
 	}
 	if len(expanded) > 0 {
-		notes = append(notes, name+": python-dotenv would expand ${ in "+strings.Join(expanded, ", ")+"; vbot stores it unchanged")
+		r.app.Note("%s: python-dotenv would expand ${ in %s; vbot stores it unchanged", fileLabel(*o.file), strings.Join(expanded, ", "))
 	}
-	return notes
+	return s, nil
 }
 
 // fileLabel returns the name of a --file for messages.
@@ -222,83 +172,83 @@ func fileLabel(name string) string {
 }
 
 // filePairs reads the pairs of a file; "-" is stdin. blank allows empty values.
-func (ch *checker) filePairs(ctx context.Context, a *app, name string, blank bool) []pair {
-	if name == "-" && stdinEchoes(a) {
+func (r *cloudRun) filePairs(ctx context.Context, name string, blank bool) []dotenv.Pair {
+	if name == "-" && stdinEchoes(r.app) {
 		// The terminal would echo the values.
-		ch.invalid("file", "--file", "stdin is a terminal, which would show the values; pass KEY to enter its value in a hidden prompt")
+		r.invalid("file", "--file", "stdin is a terminal, which would show the values; pass KEY to enter its value in a hidden prompt")
 		return nil
 	}
-	data, err := readAll(ctx, a, name, maxFile)
+	data, err := cli.ReadAll(ctx, r.app, name, maxFile)
 	if err != nil {
-		ch.invalid("file", "--file", "%s: %v", name, err)
+		r.invalid("file", "--file", "%s: %v", name, err)
 		return nil
 	}
-	pairs, faults := parseSecrets(string(data), blank)
+	pairs, faults := dotenv.Parse(string(data), blank)
 	for _, f := range faults {
-		at := fmt.Sprintf("%s:%d", fileLabel(name), f.line)
-		ch.invalid(at, at, "%s", f.message)
+		at := fmt.Sprintf("%s:%d", fileLabel(name), f.Line)
+		r.invalid(at, at, "%s", f.Message)
 	}
 	if len(pairs) == 0 && len(faults) == 0 {
-		ch.invalid("file", "--file", "%s contains no KEY=VALUE", fileLabel(name))
+		r.invalid("file", "--file", "%s contains no KEY=VALUE", fileLabel(name))
 	}
 	return pairs
 }
 
-// valueFile appends the pair of a --value-file. What stands after the = may be a
-// value by mistake, so messages do not repeat it.
-func (ch *checker) valueFile(ctx context.Context, a *app, pairs []pair, arg string) []pair {
+// valueFile appends the pair of a --value-file. What stands after the = may be a value by
+// mistake, so messages do not repeat it.
+func (r *cloudRun) valueFile(ctx context.Context, pairs []dotenv.Pair, arg string) []dotenv.Pair {
 	key, path, ok := strings.Cut(arg, "=")
 	if !ok || !cloud.IsKey(key) || path == "" {
-		ch.invalid("value-file", "--value-file", "must be KEY=PATH; %s", cloud.KeyRule)
+		r.invalid("value-file", "--value-file", "must be KEY=PATH; %s", cloud.KeyRule)
 		return pairs
 	}
-	data, err := readReady(ctx, a, path, maxFile)
+	data, err := cli.ReadAll(ctx, r.app, path, maxFile)
 	if err != nil {
-		ch.invalid(key, "--value-file "+key, "the file cannot be read: %v", err)
+		r.invalid(key, "--value-file "+key, "the file cannot be read: %v", err)
 		return pairs
 	}
-	p := pair{Pair: cloud.Pair{Key: key, Value: cloud.NewSecret(string(data))}}
-	return ch.add(pairs, p, 0, len(data) == 0)
+	p := dotenv.Pair{Pair: cloud.Pair{Key: key, Value: cloud.NewSecret(string(data))}}
+	return r.add(pairs, p, 0, len(data) == 0)
 }
 
 // argumentPairs reads the arguments after the name.
-func (ch *checker) argumentPairs(args []string) (pairs []pair) {
+func (r *cloudRun) argumentPairs(args []string) (pairs []dotenv.Pair) {
 	if len(args) == 1 {
-		several, err := splitPairs(args[0])
+		several, err := dotenv.Split(args[0])
 		if err != nil {
-			ch.invalid("secrets", "SECRETS", "%v", err)
+			r.invalid("secrets", "SECRETS", "%v", err)
 			return nil
 		}
 		for i, p := range several {
-			pairs = ch.add(pairs, p, i+1, p.Value.Empty())
+			pairs = r.add(pairs, p, i+1, p.Value.Empty())
 		}
 		if several != nil {
 			return pairs
 		}
 	}
 	for i, arg := range args {
-		p, ok := onePair(arg)
-		pairs = ch.add(pairs, p, i+1, ok && p.Value.Empty())
+		p, ok := dotenv.One(arg)
+		pairs = r.add(pairs, p, i+1, ok && p.Value.Empty())
 	}
 	return pairs
 }
 
 // add appends the pair if it is valid. n is its number, from 1, for messages.
-func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
+func (r *cloudRun) add(pairs []dotenv.Pair, p dotenv.Pair, n int, empty bool) []dotenv.Pair {
 	if p.Value.Empty() {
-		p.word = n
+		p.Word = n
 	}
-	field, where := p.called()
+	field, where := p.Called()
 	switch {
 	case !cloud.IsKey(p.Key):
 		// Do not repeat it: it may be a value without its key.
-		ch.invalid("secrets", fmt.Sprintf("pair %d", n), "is neither KEY nor KEY=VALUE; %s", cloud.KeyRule)
-	case slices.ContainsFunc(pairs, func(q pair) bool { return q.Key == p.Key }):
-		ch.invalid(field, where, "is given twice")
+		r.invalid("secrets", fmt.Sprintf("pair %d", n), "is neither KEY nor KEY=VALUE; %s", cloud.KeyRule)
+	case slices.ContainsFunc(pairs, func(q dotenv.Pair) bool { return q.Key == p.Key }):
+		r.invalid(field, where, "is given twice")
 	case empty:
-		ch.invalid(field, where, "the value is empty")
-	case valueFault(p.Value) != "":
-		ch.invalid(field, where, "%s", valueFault(p.Value))
+		r.invalid(field, where, "the value is empty")
+	case dotenv.ValueFault(p.Value) != "":
+		r.invalid(field, where, "%s", dotenv.ValueFault(p.Value))
 	default:
 		return append(pairs, p)
 	}
@@ -306,41 +256,28 @@ func (ch *checker) add(pairs []pair, p pair, n int, empty bool) []pair {
 }
 
 // ask asks for the missing values.
-func (o *setOptions) ask(ctx context.Context, a *app, s *setUpdate) error {
+func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
 	if o.dryRun {
 		return nil // it only shows names
 	}
-	var ch checker
 	for i, p := range s.pairs {
 		if !p.Value.Empty() {
 			continue
 		}
-		value, err := hidden(ctx, a, p.Key+" for "+s.name+" (hidden):")
+		value, err := hidden(ctx, r.app, p.Key+" for "+s.Name+" (hidden):")
 		if err != nil {
 			return err
 		}
 		if strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
 			// The rest of the key would go to whatever reads the terminal next.
-			field, where := p.called()
-			return oneProblem(codeInvalidConfig, field, where, "a key of several lines cannot be typed; use --value-file KEY=PATH")
+			field, where := p.Called()
+			return report.One(report.InvalidConfig, field, where, "a key of several lines cannot be typed; use --value-file KEY=PATH")
 		}
 		p.Value = value
-		ch.add(nil, p, p.word, value.Empty())
+		r.add(nil, p, p.Word, value.Empty())
 		s.pairs[i] = p
 	}
-	return ch.err(ctx)
-}
-
-// A setUpdate stores pairs in a secret set.
-type setUpdate struct {
-	*session
-	name   string
-	region string // as requested; after load or store, the actual one
-	pairs  []pair
-	left   []string   // keys of the file without a value, left out
-	was    *cloud.Set // nil if the set does not exist yet
-	pruned []string   // keys to remove, after load
-	status string
+	return r.faults(ctx)
 }
 
 // Values of keyResult.Result.
@@ -354,11 +291,11 @@ const (
 
 // A setResult is the JSON result of set.
 type setResult struct {
-	Name    string      `json:"name"`
-	Region  orNull      `json:"region"`
-	Created bool        `json:"created"`
-	Status  orNull      `json:"status"`
-	Keys    []keyResult `json:"keys"`
+	Name    string        `json:"name"`
+	Region  report.OrNull `json:"region"`
+	Created bool          `json:"created"`
+	Status  report.OrNull `json:"status"`
+	Keys    []keyResult   `json:"keys"`
 }
 
 type keyResult struct {
@@ -376,234 +313,175 @@ func (k keyResult) words(replaced string) string {
 	return newOrReplaced(k.Replaced, replaced)
 }
 
-// result returns the JSON result after n changes: pairs are stored in order, and then
-// keys are pruned. next is the result of the change after those, rest of all others.
-func (s *setUpdate) result(n int, next, rest string) setResult {
-	r := setResult{s.name, orNull(s.region), s.was == nil, orNull(s.status), []keyResult{}}
-	for _, p := range s.pairs {
-		r.Keys = append(r.Keys, keyResult{p.Key, keyStored, s.was != nil && slices.Contains(s.was.Keys, p.Key), false})
+func newOrReplaced(replaced bool, word string) string {
+	if replaced {
+		return word
 	}
-	for _, key := range s.pruned {
-		r.Keys = append(r.Keys, keyResult{key, keyRemoved, false, true})
-	}
-	for i := n; i < len(r.Keys); i++ {
-		r.Keys[i].Result, next = next, rest
-	}
-	return r
+	return "new"
 }
 
-// done returns the JSON result after all changes.
-func (s *setUpdate) done() setResult { return s.result(len(s.pairs)+len(s.pruned), "", "") }
+// result returns the JSON result after n changes. next is the result of the change after
+// those, rest of all others.
+func (s *setUpdate) result(n int, next, rest string) setResult {
+	out := setResult{s.Name, report.OrNull(s.Region), s.was == nil, report.OrNull(s.status), []keyResult{}}
+	for _, p := range s.Pairs {
+		out.Keys = append(out.Keys, keyResult{p.Key, keyStored, s.was != nil && slices.Contains(s.was.Keys, p.Key), false})
+	}
+	for _, key := range s.Prune {
+		out.Keys = append(out.Keys, keyResult{key, keyRemoved, false, true})
+	}
+	for i := n; i < len(out.Keys); i++ {
+		out.Keys[i].Result, next = next, rest
+	}
+	return out
+}
 
 // load reads the existing set, and refuses what the API would refuse. With prune, it
 // finds the keys that were not given.
-func (s *setUpdate) load(ctx context.Context, prune bool) error {
-	was, err := s.Get(ctx, s.name)
+func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
+	was, err := r.api.Get(ctx, s.Name)
 	if cloud.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return s.setError(ctx, s.name, err, codeRejected)
+		return r.explain(ctx, s.Name, err, report.Rejected)
 	}
 	if was.Source == cloud.SourceReferenced {
-		return referenced(s.name)
+		return referencedError(s.Name)
 	}
-	if s.region != "" && was.Region != "" && s.region != was.Region {
-		return wrongRegion(s.name, was.Region, s.region)
+	if err := r.sameRegion(s.Name, was.Region); err != nil {
+		return err
 	}
-	s.was, s.region = was, cmp.Or(s.region, was.Region)
+	s.was, s.Region = was, cmp.Or(s.Region, was.Region)
 	for _, key := range was.Keys {
-		given := slices.Contains(s.left, key) || slices.ContainsFunc(s.pairs, func(p pair) bool { return p.Key == key })
+		given := slices.Contains(s.left, key) || slices.ContainsFunc(s.Pairs, func(p cloud.Pair) bool { return p.Key == key })
 		if prune && !given {
-			s.pruned = append(s.pruned, key)
+			s.Prune = append(s.Prune, key)
 		}
 	}
 	return nil
 }
 
+// sameRegion refuses to store in another region than the one in which the secret is:
+// secrets cannot move.
+func (r *cloudRun) sameRegion(name, is string) error {
+	asked := r.regionGiven()
+	if asked == "" || is == "" || asked == is {
+		return nil
+	}
+	return report.One(report.Rejected, "region", "--region", "%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
+}
+
 // plan describes what would be stored, without values.
-func (s *setUpdate) plan() string {
+func (s *setUpdate) plan(r *cloudRun) string {
 	var b strings.Builder
 	kind := "new secret set "
 	if s.was != nil {
 		kind = "secret set "
 	}
-	fmt.Fprintf(&b, "%s%s of %s%s:\n", kind, s.name, s.orgLabel(), inRegion(s.region))
+	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, r.where(s.Region))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, k := range s.done().Keys {
+	for _, k := range s.result(0, "", "").Keys {
 		fmt.Fprintf(w, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
 	}
 	w.Flush()
 	return b.String()
 }
 
-// store sends all pairs in one request. If the API refuses that form, it sends one
-// request per pair. Once all are stored it prunes, so that a failure loses nothing.
-func (s *setUpdate) store(ctx context.Context) error {
-	var pairs []cloud.Pair
-	for _, p := range s.pairs {
-		pairs = append(pairs, p.Pair)
-	}
-	region, err := s.StorePairs(ctx, s.name, s.region, pairs)
-	if cloud.IsBadRequest(err) {
-		region, err = s.storeOneByOne(ctx, err)
-	}
-	if err != nil {
+// partial returns the failure of a run that err ended after n changes.
+func (s *setUpdate) partial(r *cloudRun, err error, n int) error {
+	if n == 0 {
 		return err
 	}
-	s.region = cmp.Or(region, s.region)
-	for i, key := range s.pruned {
-		if err := s.Remove(ctx, "removing key "+key+" of "+s.name, s.name, key); err != nil {
-			return s.partial(err, len(s.pairs)+i)
-		}
+	what := fmt.Sprintf("stored %d of %d keys in %s", n, len(s.Pairs), s.Name)
+	if more := n - len(s.Pairs); more >= 0 {
+		what = fmt.Sprintf("stored %s in %s and removed %d of %d", report.Plural(len(s.Pairs), "key"), s.Name, more, len(s.Prune))
 	}
-	return nil
-}
-
-// storeOneByOne stores the pairs in order and stops at the first failure. whole is
-// the error of the single request for all pairs.
-func (s *setUpdate) storeOneByOne(ctx context.Context, whole error) (region string, err error) {
-	for i, p := range s.pairs {
-		region, err = s.StorePair(ctx, s.name, s.region, p.Pair)
-		switch {
-		case err == nil:
-			s.region = cmp.Or(region, s.region)
-		case i > 0:
-			return "", s.partial(err, i)
-		default:
-			if e := cloud.AsError(err); e != nil && e.Message != cloud.AsError(whole).Message {
-				err = &failure{Code: e.Code(), Message: whole.Error() + "; " + e.Error(), err: err}
-			}
-			return "", err
-		}
-	}
-	return region, nil
-}
-
-// partial returns the failure of a run that err ended after n changes.
-func (s *setUpdate) partial(err error, n int) error {
-	what := fmt.Sprintf("stored %d of %d keys in %s", n, len(s.pairs), s.name)
-	if more := n - len(s.pairs); more >= 0 {
-		what = fmt.Sprintf("stored %s in %s and removed %d of %d", plural(len(s.pairs), "key"), s.name, more, len(s.pruned))
-	}
-	f := *asFailure(err)
-	if f.Code == codeInterrupted {
+	f := *report.As(err)
+	if f.Code == report.Interrupted {
 		f.Message = "interrupted; " + what
 	} else {
-		f.Code, f.Message = codePartial, fmt.Sprintf("%s: %v", what, err)
+		f.Code, f.Message = report.Partial, fmt.Sprintf("%s: %v", what, err)
 	}
-	f.hint = "run the same command again to finish"
+	f.Hint = "run the same command again to finish"
 	result := s.result(n, keyFailed, keyNotTried) // or unconfirmed
 	f.Problems = nil
 	for i, k := range result.Keys {
 		if i < n {
-			s.app.note("  %s  %s", k.Key, k.Result)
+			r.app.Note("  %s  %s", k.Key, k.Result)
 		} else {
-			f.Problems = append(f.Problems, problem{Field: k.Key, where: k.Key, Message: strings.ReplaceAll(k.Result, "_", " ")})
+			f.Problems = append(f.Problems, report.Problem{Field: k.Key, Where: k.Key, Message: strings.ReplaceAll(k.Result, "_", " ")})
 		}
 	}
-	f.result = result
+	f.Result = result
 	return &f
-}
-
-// entry returns the set as it is now.
-func (s *setUpdate) entry(ctx context.Context) (*cloud.Entry, error) {
-	now, err := s.Get(ctx, s.name)
-	if err != nil {
-		return nil, err
-	}
-	return &now.Entry, nil
 }
 
 // check.
 
-const helpCheck = `Compare the keys of a file with those of a secret set, not the values.
-
-Usage: vbot cloud secrets check NAME --file FILE [OPTIONS]
-
-FILE has the form that "vbot cloud secrets set" reads; keys without a value
-count. The answer lists the keys that the set lacks (missing) and those that
-only the set has (extra). The exit code is 1 if any are missing.
-
-Options:
-  -f, --file FILE           file with the keys, such as .env; - is stdin
-  -o, --organization ORG    organization (default: the current one)
-      --json                print the result as JSON
-  -h, --help                print this help
-
-Examples:
-  vbot cloud secrets check my-bot --file server/.env.example
-`
-
 // A checkResult is the JSON result of check.
 type checkResult struct {
-	Name    string   `json:"name"`
-	Region  orNull   `json:"region"`
-	Status  orNull   `json:"status"`
-	Missing []string `json:"missing"`
-	Extra   []string `json:"extra"`
+	Name    string        `json:"name"`
+	Region  report.OrNull `json:"region"`
+	Status  report.OrNull `json:"status"`
+	Missing []string      `json:"missing"`
+	Extra   []string      `json:"extra"`
 }
 
-func setupCheck(inv *invocation) runFunc {
-	var sc scope
+func setupCheck(inv *cli.Invocation) cli.RunFunc {
 	var file *string
-	sc.orgFlag(inv)
-	textFlag(inv.set, func(s string) { file = &s }, "file", "f")
-	return func(ctx context.Context, a *app, inv *invocation, args []string) error {
-		var ch checker
-		name := ch.arguments(args, 1, "name")[0]
-		ch.existingName(name)
-		ch.wrong = append(ch.wrong, sc.problems()...)
-		var pairs []pair
+	inv.Text("f file", "FILE", "file with the keys, such as .env; - is stdin", func(s string) { file = &s })
+	return cloudCommand(inv, currentOrg, "", func(ctx context.Context, r *cloudRun, args []string) error {
+		name := r.arguments(args, 1, r.existingName, "name")[0]
+		var pairs []dotenv.Pair
 		if file != nil {
-			pairs = ch.filePairs(ctx, a, *file, true)
+			pairs = r.filePairs(ctx, *file, true)
 		} else {
-			ch.missing("file", "--file", "missing")
+			r.missing("file", "--file", "missing")
 		}
-		c, err := ch.connect(ctx, a, sc)
+		if err := r.connect(ctx); err != nil {
+			return err
+		}
+		s, err := r.getSet(ctx, name, report.NotFound)
 		if err != nil {
 			return err
 		}
-		return c.check(ctx, inv, name, *file, pairs)
-	}
+		if s.Source == cloud.SourceReferenced {
+			return referencedError(name)
+		}
+		return r.compare(name, *file, pairs, s)
+	})
 }
 
-// check prints how the keys of a set differ from those of pairs, read from file.
-func (c *session) check(ctx context.Context, inv *invocation, name, file string, pairs []pair) error {
-	s, err := c.Get(ctx, name)
-	if err != nil {
-		return c.setError(ctx, name, err, codeNotFound)
-	}
-	if s.Source == cloud.SourceReferenced {
-		return referenced(name)
-	}
-	r := checkResult{name, orNull(s.Region), orNull(s.Status), []string{}, []string{}}
+// compare prints how the keys of a set differ from those of pairs, read from file.
+func (r *cloudRun) compare(name, file string, pairs []dotenv.Pair, s *cloud.Set) error {
+	out := checkResult{name, report.OrNull(s.Region), report.OrNull(s.Status), []string{}, []string{}}
 	extra := slices.Clone(s.Keys)
 	for _, p := range pairs {
 		if !slices.Contains(s.Keys, p.Key) {
-			r.Missing = append(r.Missing, p.Key)
+			out.Missing = append(out.Missing, p.Key)
 		}
 		extra = slices.DeleteFunc(extra, func(key string) bool { return key == p.Key })
 	}
-	r.Extra = append(r.Extra, extra...)
-	slices.Sort(r.Missing)
-	if !inv.json {
-		w := tabwriter.NewWriter(c.app.stdout, 0, 0, 2, ' ', 0)
+	out.Extra = append(out.Extra, extra...)
+	slices.Sort(out.Missing)
+	if !r.inv.JSON {
+		w := tabwriter.NewWriter(r.app.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "KEY\tSTATE")
-		for _, key := range r.Missing {
+		for _, key := range out.Missing {
 			fmt.Fprintf(w, "%s\tmissing\n", key)
 		}
-		for _, key := range r.Extra {
+		for _, key := range out.Extra {
 			fmt.Fprintf(w, "%s\textra\n", key)
 		}
 		if err := w.Flush(); err != nil {
 			return err
 		}
 	}
-	if len(r.Missing) > 0 {
-		return &failure{Code: codeDiffers, result: r,
-			Message: fmt.Sprintf("secret set %s of %s lacks %s of %s", name, c.orgLabel(), plural(len(r.Missing), "key"), fileLabel(file))}
+	if len(out.Missing) > 0 {
+		return &report.Failure{Code: report.Differs, Result: out,
+			Message: fmt.Sprintf("secret set %s of %s lacks %s of %s", name, orgLabel(r.api), report.Plural(len(out.Missing), "key"), fileLabel(file))}
 	}
-	c.app.note("secret set %s of %s has all keys of %s", name, c.orgLabel(), fileLabel(file))
-	return inv.report(c.app, r)
+	r.app.Note("secret set %s of %s has all keys of %s", name, orgLabel(r.api), fileLabel(file))
+	return r.inv.Report(r.app, out)
 }

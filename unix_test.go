@@ -15,12 +15,17 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vbot/internal/cli"
+	"vbot/internal/cloudtest"
+	"vbot/internal/filetest"
+	"vbot/internal/project"
 )
 
 // A pipe in the place of a file is never opened: it might never end.
 func TestPipeInTheWay(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, "target/notes.txt", "mine")
+	filetest.Put(t, dir, "target/notes.txt", "mine")
 	if err := syscall.Mkfifo(filepath.Join(dir, "target/README.md"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +41,8 @@ func TestSystemAuthorities(t *testing.T) {
 	}
 	s, ca := tlsStandin(t, "GET ~/secrets")
 	list := []string{"cloud", "secrets", "list"}
-	with{env: s.env()}.vbot(t, t.TempDir(), list...).wantCode(t, 1)
-	with{env: append(s.env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
+	with{env: s.Env()}.vbot(t, t.TempDir(), list...).wantCode(t, 1)
+	with{env: append(s.Env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
 }
 
 // In a directory that was deleted only relative names are lost.
@@ -52,7 +57,7 @@ func TestDeletedWorkingDirectory(t *testing.T) {
 		target := filepath.Join(dir, "target")
 		cmd := vbotCommand(t, dir)
 		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `mkdir gone && cd gone && rmdir ../gone && exec "$0" ` +
-			strings.ReplaceAll(c.command, "TARGET", shellQuote(target)), cmd.Path}
+			strings.ReplaceAll(c.command, "TARGET", cli.ShellQuote(target)), cmd.Path}
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != c.code {
 			t.Errorf("vbot %s: exit code %d, want %d\n%s", c.command, code, c.code, out)
@@ -89,7 +94,7 @@ func TestModes(t *testing.T) {
 func TestKilledAnywhere(t *testing.T) {
 	whole := t.TempDir()
 	vbot(t, whole, initArgs()...).wantCode(t, 0)
-	want := readTree(t, whole)
+	want := filetest.Tree(t, whole)
 
 	killed := 0
 	for i := range 60 {
@@ -103,14 +108,14 @@ func TestKilledAnywhere(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			killed++
 		}
-		for path, data := range readTree(t, dir) {
+		for path, data := range filetest.Tree(t, dir) {
 			if data != want[path] && !strings.HasPrefix(filepath.Base(path), ".vbot-") {
 				t.Fatalf("killed after %d steps: %s is half-written", i, path)
 			}
 		}
 		vbot(t, dir, initArgs()...).wantCode(t, 0)
 		for path, data := range want {
-			if got := readTree(t, dir)[path]; got != data {
+			if got := filetest.Tree(t, dir)[path]; got != data {
 				t.Fatalf("the next run did not finish %s", path)
 			}
 		}
@@ -204,6 +209,7 @@ func TestPipesThatNeverOpen(t *testing.T) {
 		{"VBOT_CONFIG=pipe", "cloud whoami"},
 		{"VBOT_CA_FILE=pipe", "cloud login"},
 		{"VBOT_TOKEN=x", "cloud secrets set name --skip --file pipe"},
+		{"VBOT_TOKEN=x", "cloud secrets set name --skip --value-file KEY=pipe"},
 		{"", "init target --config pipe"},
 	} {
 		dir := t.TempDir()
@@ -223,26 +229,16 @@ func TestPipesThatNeverOpen(t *testing.T) {
 	}
 }
 
-// A value may come from a pipe, such as a shell's <(...), and vbot does not wait for
-// one that nobody writes to.
+// A value may come from a pipe, such as a shell's <(...).
 func TestValueFromPipe(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
-		skip(t, "no named pipes here: ", err)
-	}
-	for _, args := range [][]string{{"set", "fresh", "--skip", "--value-file", "KEY=pipe"}, {"image-pull-secret", "reg", "ghcr.io", "--docker-config", "pipe"}} {
-		s := newStandin(t)
-		r := with{env: s.env()}.vbot(t, dir, append([]string{"cloud", "secrets"}, args...)...)
-		r.wantCode(t, 2)
-	}
-	s := newStandin(t).want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	cmd := vbotCommand(t, dir, "cloud", "secrets", "set", "fresh", "--skip", "--value-file", "KEY=/dev/fd/3")
-	cmd.Env = append(cmd.Env, s.env()...)
+	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "fresh", "--skip", "--value-file", "KEY=/dev/fd/3")
+	cmd.Env = append(cmd.Env, s.Env()...)
 	cmd.ExtraFiles = []*os.File{in}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -250,8 +246,8 @@ func TestValueFromPipe(t *testing.T) {
 	time.Sleep(50 * time.Millisecond) // vbot waits for the value
 	out.WriteString("of a pipe\n")
 	out.Close()
-	if err := cmd.Wait(); err != nil || s.values("fresh")["KEY"] != "of a pipe\n" {
-		t.Errorf("%v, stored %q", err, s.values("fresh"))
+	if err := cmd.Wait(); err != nil || s.Values("fresh")["KEY"] != "of a pipe\n" {
+		t.Errorf("%v, stored %q", err, s.Values("fresh"))
 	}
 }
 
@@ -276,12 +272,12 @@ func fullDisk(t *testing.T) string {
 // On a disk that runs full half way, a run leaves it as it was.
 func TestFullDisk(t *testing.T) {
 	dir := fullDisk(t)
-	put(t, dir, "target/AGENTS.md", "mine")
-	before := listing(t, dir)
+	filetest.Put(t, dir, "target/AGENTS.md", "mine")
+	before := filetest.Listing(t, dir)
 	r := vbot(t, dir, initArgs("--overwrite-guide")...)
 	r.wantCode(t, 1)
 	golden(t, "errors/full-disk.txt", r.transcript(dir))
-	if after := listing(t, dir); after != before {
+	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 	r = vbot(t, dir, initArgs("--json")...)
@@ -292,13 +288,13 @@ func TestFullDisk(t *testing.T) {
 // Replaced guides come back, too, when a later one cannot be written.
 func TestFullDiskWhileReplacingGuides(t *testing.T) {
 	dir := fullDisk(t)
-	put(t, dir, "target/AGENTS.md", "mine")
-	put(t, dir, "target/GETTING_STARTED.md", "mine")
-	put(t, dir, "target/AGENT_IMPORT.md", "mine")
-	put(t, dir, "filler", strings.Repeat("x", 4096))
-	before := listing(t, dir)
+	filetest.Put(t, dir, "target/AGENTS.md", "mine")
+	filetest.Put(t, dir, "target/GETTING_STARTED.md", "mine")
+	filetest.Put(t, dir, "target/AGENT_IMPORT.md", "mine")
+	filetest.Put(t, dir, "filler", strings.Repeat("x", 4096))
+	before := filetest.Listing(t, dir)
 	vbot(t, dir, "init", "target", "--overwrite-guide").wantCode(t, 1)
-	if after := listing(t, dir); after != before {
+	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 }
@@ -311,15 +307,15 @@ func TestFullDiskWhileUpdating(t *testing.T) {
 	if err := os.Remove(filepath.Join(elsewhere, "target/AGENTS.md")); err != nil { // too large
 		t.Fatal(err)
 	}
-	for name, data := range readTree(t, elsewhere) {
-		if data == "old" || strings.HasSuffix(name, recordName) {
-			put(t, dir, name, data)
+	for name, data := range filetest.Tree(t, elsewhere) {
+		if data == "old" || strings.HasSuffix(name, project.RecordName) {
+			filetest.Put(t, dir, name, data)
 		}
 	}
-	before := listing(t, dir)
+	before := filetest.Listing(t, dir)
 	r := vbot(t, dir, "init", "target", "--update")
 	r.wantCode(t, 1)
-	if after := listing(t, dir); after != before || !strings.Contains(r.stderr, "no space left") {
+	if after := filetest.Listing(t, dir); after != before || !strings.Contains(r.stderr, "no space left") {
 		t.Errorf("%s\nbefore:\n%s\nafter:\n%s", r.stderr, before, after)
 	}
 }
@@ -329,7 +325,7 @@ func TestFullDiskWhileUpdating(t *testing.T) {
 func TestKilledUpdate(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	want := readTree(t, dir)
+	want := filetest.Tree(t, dir)
 	killed := 0
 	for i := range 40 {
 		aged(t, dir, map[string]string{"server/bot.py": "old", "old/gone.py": "old", "README.md": "old"}, "server/Dockerfile")
@@ -342,7 +338,7 @@ func TestKilledUpdate(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			killed++
 		}
-		if r := vbot(t, dir, "init", "target", "--check"); strings.Contains(r.stdout, stateEdited) {
+		if r := vbot(t, dir, "init", "target", "--check"); strings.Contains(r.stdout, project.Edited) {
 			t.Fatalf("killed after %d steps: %s", i, r.stdout)
 		}
 		vbot(t, dir, "init", "target", "--update").wantCode(t, 0)
@@ -356,8 +352,8 @@ func TestKilledUpdate(t *testing.T) {
 			os.Remove(name)
 		}
 		os.Remove(filepath.Join(dir, "target", "old")) // with such a file in it, it stayed
-		if !equalTrees(want, readTree(t, dir)) {
-			t.Fatalf("killed after %d steps:\n%s", i, listing(t, dir))
+		if !equalTrees(want, filetest.Tree(t, dir)) {
+			t.Fatalf("killed after %d steps:\n%s", i, filetest.Listing(t, dir))
 		}
 	}
 	if killed == 0 {
@@ -386,15 +382,15 @@ func readOnly(t *testing.T, dir string) {
 func TestReadOnly(t *testing.T) {
 	for _, place := range []string{"target", "target/server"} {
 		dir := t.TempDir()
-		put(t, dir, "target/server/mine.txt", "mine")
+		filetest.Put(t, dir, "target/server/mine.txt", "mine")
 		readOnly(t, filepath.Join(dir, place))
-		before := listing(t, dir)
+		before := filetest.Listing(t, dir)
 		r := vbot(t, dir, initArgs()...)
 		r.wantCode(t, 1)
 		if !strings.Contains(r.stderr, "nothing was written") || strings.Count(r.stderr, "\n") != 2 {
 			t.Errorf("%s is read-only: %s", place, r.stderr)
 		}
-		if after := listing(t, dir); after != before {
+		if after := filetest.Listing(t, dir); after != before {
 			t.Errorf("before:\n%s\nafter:\n%s", before, after)
 		}
 	}
@@ -406,7 +402,7 @@ func TestTwoRunsInOneTarget(t *testing.T) {
 	args := initArgs("--client-framework", "react")
 	whole := t.TempDir()
 	vbot(t, whole, args...).wantCode(t, 0)
-	want := len(readTree(t, whole))
+	want := len(filetest.Tree(t, whole))
 
 	codes := map[[2]int]int{}
 	for i := range 60 {
@@ -429,7 +425,7 @@ func TestTwoRunsInOneTarget(t *testing.T) {
 			code[n] = cmd.ProcessState.ExitCode()
 		}
 		codes[code]++
-		if got := len(readTree(t, dir)); (code[0] == 0 || code[1] == 0) && got != want {
+		if got := len(filetest.Tree(t, dir)); (code[0] == 0 || code[1] == 0) && got != want {
 			t.Errorf("exit codes %v, and %d of %d files", code, got, want)
 		}
 	}
@@ -461,7 +457,7 @@ func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
 						w.Close()
 					}
 				})
-				r := with{env: env, stdin: testToken}.vbot(t, dir, "cloud", args)
+				r := with{env: env, stdin: cloudtest.Token}.vbot(t, dir, "cloud", args)
 				if !opened.Stop() {
 					t.Errorf("%s=%s, %s: it opened the pipe", variable, path, args)
 				}

@@ -6,33 +6,41 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/cli"
+	"vbot/internal/filetest"
+	"vbot/internal/project"
+	"vbot/internal/report"
 )
 
 // checkRecord checks that the record in dir says all of the project: config, as a dry
 // run prints it, and the hash of each file but the guides.
 func checkRecord(t *testing.T, dir, config string) {
 	t.Helper()
-	tree := readTree(t, dir)
+	tree := filetest.Tree(t, dir)
 	var got struct {
 		Vbot   string            `json:"vbot"`
 		Config json.RawMessage   `json:"config"`
 		Files  map[string]string `json:"files"`
 	}
-	if err := json.Unmarshal([]byte(tree[recordName]), &got); err != nil {
+	if err := json.Unmarshal([]byte(tree[project.RecordName]), &got); err != nil {
 		t.Fatal(err)
 	}
 	if want := strings.ReplaceAll(strings.TrimSpace(config), "\n", "\n  "); got.Vbot != version || string(got.Config) != want {
 		t.Errorf("vbot %s, config %s, want %s", got.Vbot, got.Config, want)
 	}
 	for name, data := range tree {
-		if want := hexSum([]byte(data)); name != recordName && filepath.Ext(name) != ".md" && got.Files[name] != want {
+		if want := filetest.Sum(data); name != project.RecordName && filepath.Ext(name) != ".md" && got.Files[name] != want {
 			t.Errorf("%s has the hash %q, want %s", name, got.Files[name], want)
 		}
 	}
@@ -49,14 +57,14 @@ func aged(t testing.TB, dir string, old map[string]string, later ...string) {
 	t.Helper()
 	target := filepath.Join(dir, "target")
 	var r map[string]any
-	if err := json.Unmarshal([]byte(readTree(t, target)[recordName]), &r); err != nil {
+	if err := json.Unmarshal([]byte(filetest.Tree(t, target)[project.RecordName]), &r); err != nil {
 		t.Fatal(err)
 	}
 	r["vbot"] = "0.0.9"
 	files := r["files"].(map[string]any)
 	for name, data := range old {
-		put(t, target, name, data)
-		files[name] = hexSum([]byte(data))
+		filetest.Put(t, target, name, data)
+		files[name] = filetest.Sum(data)
 	}
 	for _, name := range later {
 		delete(files, name)
@@ -68,7 +76,7 @@ func aged(t testing.TB, dir string, old map[string]string, later ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, target, recordName, string(data))
+	filetest.Put(t, target, project.RecordName, string(data))
 }
 
 // lived is a project of an older vbot in which somebody worked.
@@ -77,10 +85,10 @@ func lived(t testing.TB) (dir string) {
 	dir = t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old", "old/deep/gone.py": "gone\n", "old/edited.py": "old\n", "server/bot.py": "old\n"}, "server/cloud-deploy.toml")
-	bot := readTree(t, dir)["target/server/pyproject.toml"]
-	put(t, dir, "target/server/pyproject.toml", bot+"# mine\n")
-	put(t, dir, "target/old/edited.py", "mine\n")
-	put(t, dir, "target/notes.txt", "mine\n")
+	bot := filetest.Tree(t, dir)["target/server/pyproject.toml"]
+	filetest.Put(t, dir, "target/server/pyproject.toml", bot+"# mine\n")
+	filetest.Put(t, dir, "target/old/edited.py", "mine\n")
+	filetest.Put(t, dir, "target/notes.txt", "mine\n")
 	if err := os.Remove(filepath.Join(dir, "target/.gitignore")); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +99,7 @@ func lived(t testing.TB) (dir string) {
 // once.
 func TestCheckAndUpdate(t *testing.T) {
 	dir := lived(t)
-	before := listing(t, dir)
+	before := filetest.Listing(t, dir)
 	for _, c := range []struct {
 		name, args string
 		code       int
@@ -107,21 +115,21 @@ func TestCheckAndUpdate(t *testing.T) {
 		r := vbot(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...)
 		r.wantCode(t, c.code)
 		golden(t, "update/"+c.name+".txt", r.transcript(dir))
-		if after := listing(t, dir); after != before {
+		if after := filetest.Listing(t, dir); after != before {
 			t.Fatalf("%s: before:\n%s\nafter:\n%s", c.args, before, after)
 		}
 	}
 	r := vbot(t, dir, "init", "target", "--update", "--diff")
 	r.wantCode(t, 0)
 	golden(t, "update/update-diff.txt", r.transcript(dir))
-	tree := readTree(t, dir)
+	tree := filetest.Tree(t, dir)
 	for name, want := range map[string]string{"server/bot.py": "", "server/pyproject.toml": "# mine\n", "old/edited.py": "mine\n", "notes.txt": "mine\n"} {
 		if got := tree["target/"+name]; !strings.HasSuffix(got, want) || got == "old\n" {
 			t.Errorf("%s holds %q", name, got)
 		}
 	}
-	if strings.Contains(listing(t, dir), "gone") || tree["target/.gitignore"] != "" {
-		t.Errorf("after the update:\n%s", listing(t, dir))
+	if strings.Contains(filetest.Listing(t, dir), "gone") || tree["target/.gitignore"] != "" {
+		t.Errorf("after the update:\n%s", filetest.Listing(t, dir))
 	}
 	for _, name := range []string{"update-again", "update-again-json"} {
 		args := []string{"init", "target", "--update"}
@@ -132,7 +140,7 @@ func TestCheckAndUpdate(t *testing.T) {
 		r.wantCode(t, 0)
 		golden(t, "update/"+name+".txt", r.transcript(dir))
 	}
-	if !equalTrees(tree, readTree(t, dir)) {
+	if !equalTrees(tree, filetest.Tree(t, dir)) {
 		t.Error("the second update changed something")
 	}
 }
@@ -142,18 +150,18 @@ func TestLineEndsOfGit(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "old/gone.py": "gone\n"})
-	for name, data := range readTree(t, dir) {
-		put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
+	for name, data := range filetest.Tree(t, dir) {
+		filetest.Put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
 	}
 	const edited = "# mine\r\n"
-	put(t, dir, "target/server/bot.py", edited)
-	before := readTree(t, dir)
+	filetest.Put(t, dir, "target/server/bot.py", edited)
+	before := filetest.Tree(t, dir)
 	r := vbot(t, dir, "init", "target", "--check")
 	r.wantCode(t, 1)
 	golden(t, "update/check-crlf.txt", r.transcript(dir))
 	r = vbot(t, dir, "init", "target", "--update", "--json")
 	r.wantCode(t, 0)
-	after := readTree(t, dir)
+	after := filetest.Tree(t, dir)
 	for name, data := range before {
 		switch name {
 		case "target/old/gone.py":
@@ -173,7 +181,7 @@ func TestLineEndsOfGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range answer.Files {
-		if data, ok := after["target/"+f.Path]; ok && f.SHA256 != hexSum([]byte(data)) {
+		if data, ok := after["target/"+f.Path]; ok && f.SHA256 != filetest.Sum(data) {
 			t.Errorf("the hash of %s is not that of the file", f.Path)
 		}
 	}
@@ -183,7 +191,7 @@ func TestLineEndsOfGit(t *testing.T) {
 func TestOtherVersionIsAConflict(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	fresh := readTree(t, dir)
+	fresh := filetest.Tree(t, dir)
 	aged(t, dir, nil)
 	r := vbot(t, dir, initArgs()...)
 	r.wantCode(t, 1)
@@ -194,7 +202,7 @@ func TestOtherVersionIsAConflict(t *testing.T) {
 	r = vbot(t, dir, "init", "target", "--update", "--json")
 	r.wantCode(t, 0)
 	golden(t, "update/update-json.txt", r.transcript(dir))
-	if !equalTrees(fresh, readTree(t, dir)) {
+	if !equalTrees(fresh, filetest.Tree(t, dir)) {
 		t.Error("the update differs from a fresh project")
 	}
 }
@@ -204,7 +212,7 @@ func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, nil)
-	put(t, dir, "target/server/bot.py", "mine\n")
+	filetest.Put(t, dir, "target/server/bot.py", "mine\n")
 	if err := os.Remove(filepath.Join(dir, "target/README.md")); err != nil {
 		t.Fatal(err)
 	}
@@ -221,11 +229,11 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 1)
 	vbot(t, dir, "init", "quickstart").wantCode(t, 0)
 	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 0)
-	put(t, dir, "vbot-quickstart/server/bot.py", "mine")
+	filetest.Put(t, dir, "vbot-quickstart/server/bot.py", "mine")
 	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 1)
 	vbot(t, dir, "init", "quickstart", "--update", "--recording").wantCode(t, 2)
 	vbot(t, filepath.Join(dir, "vbot-quickstart"), "init", "--update", "--recording").wantCode(t, 0)
-	if tree := readTree(t, dir); tree["vbot-quickstart/server/bot.py"] != "mine" || !strings.Contains(tree["vbot-quickstart/.gitignore"], "recordings") {
+	if tree := filetest.Tree(t, dir); tree["vbot-quickstart/server/bot.py"] != "mine" || !strings.Contains(tree["vbot-quickstart/.gitignore"], "recordings") {
 		t.Errorf("bot.py: %q, .gitignore: %q", tree["vbot-quickstart/server/bot.py"], tree["vbot-quickstart/.gitignore"])
 	}
 }
@@ -233,14 +241,14 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 // Whatever bot an older vbot wrote, and whatever this one writes otherwise: an update of
 // what nobody touched gives what a fresh run gives.
 func TestUpdatedIsFresh(t *testing.T) {
-	cat := newCatalog()
+	cat := bot.NewCatalog()
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var before *config
+	var before *bot.Config
 	for range 40 {
 		fresh, dir := t.TempDir(), t.TempDir()
-		cfg := randomBot(t, cat, rng)
-		files, err := render(cfg, cat)
+		cfg := anyBot(t, cat, rng)
+		files, err := (&initOptions{cat: cat}).files(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,40 +257,42 @@ func TestUpdatedIsFresh(t *testing.T) {
 			was = *before
 		}
 		before = &cfg
-		old, err := render(was, cat)
+		old, err := bot.New(was, cat).Files(version)
 		if err != nil {
 			t.Fatal(err)
 		}
-		old = old[:len(old)-1] // the record
-		for i := range old {
-			if !old[i].guide && rng.IntN(3) == 0 {
-				old[i].data = append([]byte("# old\n"), old[i].data...)
+		for _, name := range slices.Sorted(maps.Keys(old)) {
+			switch n := rng.IntN(15); {
+			case project.IsGuide(name):
+			case n < 5:
+				old[name] = append([]byte("# old\n"), old[name]...)
+			case n < 8:
+				delete(old, name)
 			}
 		}
-		old = slices.DeleteFunc(old, func(f generatedFile) bool { return !f.guide && rng.IntN(5) == 0 })
-		old = append(old, generatedFile{path: "server/old/gone.py", data: []byte("gone\n")})
-		if old, err = withRecord(was, old); err != nil {
+		old["server/old/gone.py"] = []byte("gone\n")
+		if err := project.AddRecord(version, was, old); err != nil {
 			t.Fatal(err)
 		}
-		for at, files := range map[string][]generatedFile{fresh: files, dir: old} {
-			p, err := makePlan(at, files, false, false)
+		for at, files := range map[string]map[string][]byte{fresh: files, dir: old} {
+			p, err := project.New(at, files, false, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := p.apply(context.Background()); err != nil {
+			if err := p.Apply(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var config, said bytes.Buffer
-		if err := writeJSON(&config, cfg); err != nil {
+		if err := report.WriteJSON(&config, cfg); err != nil {
 			t.Fatal(err)
 		}
 		args := []string{"init", dir, "--config", "-", "--update"}
-		if code := run(context.Background(), args, &app{stdin: &config, stdout: &said, stderr: &said, getenv: func(string) string { return "" }}); code != 0 || !equalTrees(readTree(t, fresh), readTree(t, dir)) || strings.Contains(listing(t, dir), "/old") {
-			t.Fatalf("seed %d: exit code %d: %s\n%s", seed, code, &said, listing(t, dir))
+		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 || !equalTrees(filetest.Tree(t, fresh), filetest.Tree(t, dir)) || strings.Contains(filetest.Listing(t, dir), "/old") {
+			t.Fatalf("seed %d: exit code %d: %s\n%s", seed, code, &said, filetest.Listing(t, dir))
 		}
 		args = []string{"init", dir, "--check"}
-		if code := run(context.Background(), args, &app{stdin: &config, stdout: &said, stderr: &said, getenv: func(string) string { return "" }}); code != 0 {
+		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
 			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
 		}
 	}
@@ -292,12 +302,12 @@ func TestUpdatedIsFresh(t *testing.T) {
 func TestUpdateWithOptions(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs("--client-framework", "vanilla")...).wantCode(t, 0)
-	put(t, dir, "target/client/src/main.js", "mine")
-	put(t, dir, "target/client/node_modules/mine.js", "mine")
+	filetest.Put(t, dir, "target/client/src/main.js", "mine")
+	filetest.Put(t, dir, "target/client/node_modules/mine.js", "mine")
 	r := vbot(t, dir, "init", "target", "--update", "--client-framework", "none")
 	r.wantCode(t, 0)
 	golden(t, "update/update-with-options.txt", r.transcript(dir))
-	for name := range readTree(t, filepath.Join(dir, "target/client")) {
+	for name := range filetest.Tree(t, filepath.Join(dir, "target/client")) {
 		if name != "src/main.js" && name != "node_modules/mine.js" {
 			t.Errorf("client/%s is left", name)
 		}
@@ -336,25 +346,25 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs("--eval")...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/bot.py": "old", "gone/x": "gone", "server/Dockerfile": "old", "server/cloud-deploy.toml": "old"})
-	put(t, dir, "outside/x", "gone")
-	put(t, dir, "outside/starter_text.yaml", "old")
+	filetest.Put(t, dir, "outside/x", "gone")
+	filetest.Put(t, dir, "outside/starter_text.yaml", "old")
 	for name, to := range map[string]string{"gone": "../outside", "server/evals": "../../outside", "server/bot.py": "../../outside/x"} {
 		at := filepath.Join(dir, "target", name)
 		if err := os.RemoveAll(at); err != nil {
 			t.Fatal(err)
 		}
-		symlink(t, to, at)
+		filetest.Link(t, to, at)
 	}
 	if err := os.Remove(filepath.Join(dir, "target/server/Dockerfile")); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, "target/server/Dockerfile/mine", "mine")
+	filetest.Put(t, dir, "target/server/Dockerfile/mine", "mine")
 	r := vbot(t, dir, "init", "target", "--check", "--diff")
 	r.wantCode(t, 1)
 	golden(t, "update/links.txt", r.transcript(dir))
 	r = vbot(t, dir, "init", "target", "--update")
 	r.wantCode(t, 0)
-	tree := readTree(t, dir)
+	tree := filetest.Tree(t, dir)
 	for name, want := range map[string]string{
 		"outside/x": "gone", "outside/starter_text.yaml": "old", "target/gone": "link to ../outside", "target/server/Dockerfile/mine": "mine",
 		"target/server/evals": "link to ../../outside", "target/server/bot.py": "link to ../../outside/x",
@@ -373,25 +383,25 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 func TestHostileRecords(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	put(t, dir, "outside.txt", "mine")
-	put(t, dir, "target/.git/HEAD", "mine")
-	good := readTree(t, dir)["target/.vbot.json"]
-	put(t, dir, "target/server/mine.txt", "mine")
-	hash := hexSum([]byte("mine"))
+	filetest.Put(t, dir, "outside.txt", "mine")
+	filetest.Put(t, dir, "target/.git/HEAD", "mine")
+	good := filetest.Tree(t, dir)["target/.vbot.json"]
+	filetest.Put(t, dir, "target/server/mine.txt", "mine")
+	hash := filetest.Sum("mine")
 	with := func(name string) string {
 		quoted, _ := json.Marshal(name)
 		return strings.Replace(good, `"files": {`, `"files": {`+"\n    "+string(quoted)+`: "`+hash+`",`, 1)
 	}
-	for _, c := range []struct{ name, record string }{
+	type hostile struct{ name, record string }
+	cases := []hostile{
 		{"path: up", with("../outside.txt")},
 		{"path: up from below", with("server/../../outside.txt")},
 		{"path: absolute", with(filepath.ToSlash(dir) + "/outside.txt")},
 		{"path: of git", with(".GIT/HEAD")},
 		{"path: backslashes", with(`..\outside.txt`)},
 		{"path: drive", with("C:outside.txt")},
-		{"path: device", with("server/nul.txt")},
 		{"path: line end", with("a\nb")},
-		{"path: the record", with(recordName)},
+		{"path: the record", with(project.RecordName)},
 		{"path: empty", with("")},
 		{"empty", ""},
 		{"cut-off", good[:100]},
@@ -403,13 +413,17 @@ func TestHostileRecords(t *testing.T) {
 		{"bad-config", strings.NewReplacer(`"mode": "cascade"`, `"mode": "talk"`, `"recording"`, `"recordng"`).Replace(good)},
 		{"newer-config", strings.NewReplacer(`"`+version+`"`, `"9.0.0"`, `"recording"`, `"dancing"`).Replace(good)},
 		{"newer", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1)},
-		{"unreadable", good + strings.Repeat(" ", maxHead)},
-	} {
-		put(t, dir, "target/.vbot.json", c.record)
-		before := listing(t, dir)
+		{"unreadable", good + strings.Repeat(" ", 256<<10)},
+	}
+	if runtime.GOOS == "windows" {
+		cases = append(cases, hostile{"path: device", with("server/nul.txt")})
+	}
+	for _, c := range cases {
+		filetest.Put(t, dir, "target/.vbot.json", c.record)
+		before := filetest.Listing(t, dir)
 		r := vbot(t, dir, "init", "target", "--update")
 		r.wantCode(t, 2)
-		if after := listing(t, dir); after != before {
+		if after := filetest.Listing(t, dir); after != before {
 			t.Fatalf("%s: before:\n%s\nafter:\n%s", c.name, before, after)
 		}
 		if !strings.HasPrefix(c.name, "path: ") {
@@ -418,15 +432,15 @@ func TestHostileRecords(t *testing.T) {
 			t.Errorf("%s: %s", c.name, r.stderr)
 		}
 	}
-	put(t, dir, "target/.vbot.json", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1))
+	filetest.Put(t, dir, "target/.vbot.json", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1))
 	r := vbot(t, dir, "init", "target", "--check")
 	r.wantCode(t, 0)
 	golden(t, "update/record/newer-check.txt", r.transcript(dir))
 	for name, prepare := range map[string]func(string){
 		"none":       func(string) {},
-		"unreadable": func(at string) { symlink(t, "../outside.txt", at) },
+		"unreadable": func(at string) { filetest.Link(t, "../outside.txt", at) },
 	} {
-		at := filepath.Join(dir, "target", recordName)
+		at := filepath.Join(dir, "target", project.RecordName)
 		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
@@ -443,11 +457,11 @@ func TestHostileRecords(t *testing.T) {
 func TestCheckWithoutRecord(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	if err := os.Remove(filepath.Join(dir, "target", recordName)); err != nil {
+	if err := os.Remove(filepath.Join(dir, "target", project.RecordName)); err != nil {
 		t.Fatal(err)
 	}
 	vbot(t, dir, initArgs("--check")...).wantCode(t, 0)
-	put(t, dir, "target/server/bot.py", "mine")
+	filetest.Put(t, dir, "target/server/bot.py", "mine")
 	r := vbot(t, dir, initArgs("--check", "--json")...)
 	r.wantCode(t, 1)
 	if !strings.Contains(r.stdout, `"written_by": null`) || strings.Count(r.stdout, `"state": "edited"`) != 1 {
@@ -463,49 +477,11 @@ func TestCheckWithoutRecord(t *testing.T) {
 	vbot(t, dir, "init", "nowhere", "--check").wantCode(t, 1)
 }
 
-// Interrupted at any point, an update takes back exactly what it did.
-func TestUpdateInterruptedAnywhere(t *testing.T) {
-	cat := newCatalog()
-	cfg, _, _ := resolve(cat, quickstart(), "")
-	files, err := render(cfg, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for looks := int64(0); ; looks++ {
-		dir := t.TempDir()
-		vbot(t, dir, "init", "quickstart").wantCode(t, 0)
-		if err := os.Rename(filepath.Join(dir, "vbot-quickstart"), filepath.Join(dir, "target")); err != nil {
-			t.Fatal(err)
-		}
-		aged(t, dir, map[string]string{"old/deep/gone.py": "gone", "server/bot.py": "old", "README.md": "old"}, ".gitignore", "server/Dockerfile")
-		before := listing(t, dir)
-		was, err := readOrigin(filepath.Join(dir, "target"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := planUpdate(filepath.Join(dir, "target"), files, was.files)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx := &countdown{Context: context.Background()}
-		ctx.left.Store(looks)
-		if err = p.apply(ctx); err == nil {
-			if looks < 9 || strings.Contains(listing(t, dir), "/old") {
-				t.Fatalf("after %d looks:\n%s", looks, listing(t, dir))
-			}
-			return
-		}
-		if after := listing(t, dir); after != before || asFailure(err).Code != codeInterrupted {
-			t.Fatalf("interrupted at look %d: %v\nbefore:\n%s\nafter:\n%s", looks, err, before, after)
-		}
-	}
-}
-
 // Two updates at once: what one of them did, the other does not undo or report.
 func TestTwoUpdatesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	fresh := readTree(t, dir)
+	fresh := filetest.Tree(t, dir)
 	aged(t, dir, map[string]string{"gone.py": "gone", "server/bot.py": "old"})
 	var runs []*exec.Cmd
 	for range 8 {
@@ -523,35 +499,7 @@ func TestTwoUpdatesAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if done == 0 || !equalTrees(fresh, readTree(t, dir)) {
-		t.Errorf("%d succeeded:\n%s", done, listing(t, dir))
-	}
-}
-
-// What somebody edits or removes after an update looked is left alone.
-func TestEditDuringAnUpdate(t *testing.T) {
-	for _, edit := range []func(bot, gone string) error{
-		func(bot, gone string) error { return os.WriteFile(bot, []byte("mine"), 0o644) },
-		func(bot, gone string) error { return os.WriteFile(gone, []byte("mine"), 0o644) },
-		func(bot, gone string) error { return os.Remove(gone) },
-	} {
-		dir := t.TempDir()
-		put(t, dir, "bot.py", "old")
-		put(t, dir, "old/gone.py", "old")
-		p, err := planUpdate(dir, []generatedFile{{path: "bot.py", data: []byte("new")}, {path: "new.py", data: []byte("new")}},
-			map[string]string{"bot.py": hexSum([]byte("old")), "old/gone.py": hexSum([]byte("old"))})
-		if err != nil || p.writes() != 3 {
-			t.Fatal(err, p.steps)
-		}
-		if err := edit(filepath.Join(dir, "bot.py"), filepath.Join(dir, "old", "gone.py")); err != nil {
-			t.Fatal(err)
-		}
-		before := listing(t, dir)
-		if err := p.apply(context.Background()); !errors.Is(err, errChanged) {
-			t.Errorf("apply: %v", err)
-		}
-		if after := listing(t, dir); after != before {
-			t.Errorf("before:\n%s\nafter:\n%s", before, after)
-		}
+	if done == 0 || !equalTrees(fresh, filetest.Tree(t, dir)) {
+		t.Errorf("%d succeeded:\n%s", done, filetest.Listing(t, dir))
 	}
 }

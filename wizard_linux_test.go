@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,96 +18,19 @@ import (
 	"testing"
 	"time"
 
-	"vbot/internal/tty"
-
 	"golang.org/x/sys/unix"
-)
 
-// screen is what a terminal of the size shows after the output: its lines, those
-// that were scrolled away first, and where the cursor stands among them. It knows
-// only what prompt.go uses; a sequence that it does not know is an error.
-func screen(output string, width, height int) (lines []string, row, column int, err error) {
-	cells := [][]string{{}}
-	top := 0 // the first line that is not scrolled away
-	wraps := true
-	put := func(r rune) {
-		w := tty.Width(string(r))
-		if column+w > width && wraps {
-			column, row = 0, row+1
-		}
-		column = min(column, width-w)
-		for len(cells) <= row {
-			cells = append(cells, nil)
-		}
-		for len(cells[row]) < column+w {
-			cells[row] = append(cells[row], " ")
-		}
-		if w == 0 && column > 0 {
-			cells[row][column-1] += string(r)
-			return
-		}
-		cells[row][column] = string(r)
-		if w == 2 {
-			cells[row][column+1] = ""
-		}
-		column += w
-	}
-	for i := 0; i < len(output); {
-		switch c := output[i]; {
-		case c == '\r':
-			column, i = 0, i+1
-		case c == '\n':
-			row, i = row+1, i+1
-		case c == 0x1b:
-			rest := output[i+1:]
-			end := strings.IndexFunc(rest, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' })
-			if end < 0 {
-				return nil, 0, 0, nil // the rest is on its way
-			}
-			n := 1
-			fmt.Sscanf(rest, "[%d", &n)
-			switch sequence := rest[:end+1]; {
-			case rest[end] == 'A':
-				row = max(top, row-n)
-			case rest[end] == 'C':
-				column = min(width-1, column+n)
-			case sequence == "[K" && row < len(cells):
-				cells[row] = cells[row][:min(column, len(cells[row]))]
-			case sequence == "[?7l", sequence == "[?7h":
-				wraps = sequence == "[?7h"
-			case sequence == "[K", sequence == "[?2004h", sequence == "[?2004l", rest[end] == 'm':
-			case sequence == "[J":
-				if row < len(cells) {
-					cells = cells[:row+1]
-					cells[row] = cells[row][:min(column, len(cells[row]))]
-				}
-			default:
-				return nil, 0, 0, fmt.Errorf("the terminal was sent %q", sequence)
-			}
-			i += end + 2
-		default:
-			for n, r := range output[i:] {
-				if n > 0 {
-					break
-				}
-				put(r)
-				i += len(string(r))
-			}
-		}
-		for len(cells) <= row {
-			cells = append(cells, nil)
-		}
-		top = max(top, row-height+1)
-	}
-	for _, line := range cells {
-		lines = append(lines, strings.TrimRight(strings.Join(line, ""), " "))
-	}
-	return lines, row, column, nil
-}
+	"vbot/internal/bot"
+	"vbot/internal/cli"
+	"vbot/internal/filetest"
+	"vbot/internal/project"
+	"vbot/internal/ptytest"
+	"vbot/internal/tty"
+)
 
 // A person sits at a terminal and reads.
 type person struct {
-	*terminal
+	*ptytest.Terminal
 	width, height int
 	read          int // how much of the text was read, where questions are plain
 }
@@ -117,34 +41,27 @@ func sitDown(t testing.TB, dir, kind string, width, height int, args ...string) 
 	t.Helper()
 	cmd := vbotCommand(t, dir, args...)
 	cmd.Env = append(cmd.Env, "TERM="+kind)
-	return &person{openTerminalOf(t, cmd, width, height), width, height, 0}
-}
-
-// raw is all that was printed, as it was.
-func (p *person) raw() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.ReplaceAll(p.screen.String(), allPrinted, "")
+	return &person{ptytest.OpenSize(t, cmd, width, height), width, height, 0}
 }
 
 // lines are the lines on the screen.
 func (p *person) lines() (lines []string, row, column int) {
-	p.t.Helper()
+	p.T.Helper()
 	// The directory has another name, and may be broken in another place, each time.
-	lines, row, column, err := screen(strings.ReplaceAll(p.raw(), p.cmd.Dir, "DIR"), p.width, p.height)
+	lines, row, column, err := ptytest.Screen(strings.ReplaceAll(p.Raw(), p.Cmd.Dir, "DIR"), p.width, p.height)
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return lines, row, column
 }
 
 // until waits for the condition, which is called what.
 func (p *person) until(what string, condition func() bool) {
-	p.t.Helper()
+	p.T.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			lines, _, _ := p.lines()
-			p.t.Fatalf("%s never came; the terminal shows\n%s", what, strings.Join(lines, "\n"))
+			p.T.Fatalf("%s never came; the terminal shows\n%s", what, strings.Join(lines, "\n"))
 		}
 	}
 }
@@ -157,7 +74,7 @@ var questions = []string{"Directory", "How do you want to start?", "Project name
 
 // open is the question that is open, and the line that it stands in; or "".
 func (p *person) open() (question, line string) {
-	if text := p.text(); strings.Contains(text, "\x1b") {
+	if text := p.Text(); strings.Contains(text, "\x1b") {
 		lines, row, column := p.lines()
 		if column == 0 || row >= len(lines) {
 			return "", ""
@@ -184,7 +101,7 @@ func (p *person) open() (question, line string) {
 
 // asked waits until a question is open whose line begins so.
 func (p *person) asked(line string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.until("the question "+line, func() bool {
 		_, open := p.open()
 		return strings.HasPrefix(open, line)
@@ -193,90 +110,44 @@ func (p *person) asked(line string) {
 
 // asksNext waits for the question after the last one, and returns it.
 func (p *person) asksNext(last string) (question string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.until("a question after "+last, func() bool {
 		question, _ = p.open()
 		return question != "" && question != last
 	})
-	p.read = len(p.text())
+	p.read = len(p.Text())
 	return question
 }
 
-// answers are what to type at each question of the wizard to get the bot: what
+// typedFor are what to type at each question of the wizard to get what was said: what
 // Enter is to follow.
-func (cfg configFile) answers(target string, plain bool) map[string]string {
-	mark := func(ids []string) string {
-		if plain {
-			return strings.Join(ids, ",")
+func typedFor(said bot.Answers, target string, plain bool) map[string]string {
+	mark := func(words []string) string {
+		if len(words) == 0 || plain {
+			return strings.Join(words, ",")
 		}
-		return strings.Join(ids, "\t") + "\t"
+		return strings.Join(words, "\t") + "\t"
 	}
-	video := cfg.VideoService
-	if video == "" {
-		video = "no avatar"
-	}
-	client := cfg.ClientFramework
-	if client == "" {
-		client = "none"
-	}
+	answers := map[string]string{"Directory": target, "How do you want to start?": "scaffold", "Proceed?": "yes"}
 	var features []string
-	for _, f := range []struct {
-		on   bool
-		word string
-	}{
-		{cfg.Recording, "recording"}, {cfg.Transcription, "transcription"}, {cfg.EnableNoiseCancel, "noise"}, {cfg.EnableObservability, "observability"},
-		{cfg.EnableEval, "evals"}, {cfg.SelfHost, "self-hosting"}, {cfg.VideoInput, "video input"}, {cfg.VideoOutput && cfg.VideoService == "", "video output"},
-	} {
-		if word := f.word; f.on {
+	for _, o := range bot.Options {
+		switch a := said[o]; {
+		case o.List != nil:
+			answers[o.Ask] = mark(a.List)
+		case o.Toggle == nil:
+			answers[o.Ask] = cmp.Or(a.Text, o.None, "none")
+		case o.Ask != "":
+			answers[o.Ask] = map[bool]string{true: "y", false: "n"}[a.On]
+		case a.On && (o.Key != "video_output" || said[bot.OptVideo].Text == ""): // an avatar turns it on
+			words := strings.Fields(o.Label)
 			if !plain { // there a space marks
-				_, word, _ = strings.Cut(" "+word, " ")
-				word = strings.TrimPrefix(word, "video ")
+				words = words[len(words)-1:]
 			}
-			features = append(features, word)
+			features = append(features, strings.Join(words, " "))
 		}
 	}
-	marked := mark(features)
-	if len(features) == 0 {
-		marked = ""
-	}
-	deploy := "n"
-	if cfg.DeployToCloud {
-		deploy = "y"
-	}
-	return map[string]string{
-		"Directory": target, "How do you want to start?": "scaffold", "Project name": cfg.ProjectName, "What kind of bot?": cfg.BotType,
-		"How do people connect?": mark(cfg.Transports), "How does it process speech?": cfg.Mode,
-		"Who places the calls over Daily PSTN?": cfg.DailyPSTNMode, "Who places the calls over Twilio and SIP?": cfg.TwilioDailySIPMode,
-		"Speech to text": cfg.STTService, "Language model": cfg.LLMService, "Text to speech": cfg.TTSService, "Realtime model": cfg.RealtimeService,
-		"Video avatar": video, "Web client": client, "What serves the client?": cfg.ClientServer,
-		"Which features?": marked, "Add files to deploy it to Pipecat Cloud?": deploy, "Proceed?": "yes",
-	}
-}
-
-// configFile reads what a config writes.
-type configFile struct {
-	ProjectName         string   `json:"project_name"`
-	BotType             string   `json:"bot_type"`
-	Transports          []string `json:"transports"`
-	Mode                string   `json:"mode"`
-	STTService          string   `json:"stt_service"`
-	LLMService          string   `json:"llm_service"`
-	TTSService          string   `json:"tts_service"`
-	Recording           bool     `json:"recording"`
-	Transcription       bool     `json:"transcription"`
-	DeployToCloud       bool     `json:"deploy_to_cloud"`
-	EnableNoiseCancel   bool     `json:"enable_noise_cancel"`
-	EnableObservability bool     `json:"enable_observability"`
-	RealtimeService     string   `json:"realtime_service"`
-	VideoService        string   `json:"video_service"`
-	ClientFramework     string   `json:"client_framework"`
-	ClientServer        string   `json:"client_server"`
-	DailyPSTNMode       string   `json:"daily_pstn_mode"`
-	TwilioDailySIPMode  string   `json:"twilio_daily_sip_mode"`
-	VideoInput          bool     `json:"video_input"`
-	VideoOutput         bool     `json:"video_output"`
-	EnableEval          bool     `json:"enable_eval"`
-	SelfHost            bool     `json:"self_host"`
+	answers["Which features?"] = mark(features)
+	return answers
 }
 
 // The answers that describe a bot give the same bytes as its configuration file,
@@ -291,47 +162,47 @@ func TestWizardEqualsOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bot := range goldenBots(t) {
-		data, err := os.ReadFile("golden/" + bot + ".json")
+	for _, project := range goldenBots(t) {
+		data, err := os.ReadFile("golden/" + project + ".json")
 		if err != nil {
 			t.Fatal(err)
 		}
-		var cfg configFile
-		if err := json.Unmarshal(data, &cfg); err != nil {
-			t.Fatal(err)
+		said, problems := bot.ParseConfig(project, data)
+		if len(problems) > 0 {
+			t.Fatal(problems)
 		}
 		options := t.TempDir()
 		with{stdin: string(data)}.vbot(t, options, "init", "it's here", "--config", "-").wantCode(t, 0)
-		want := readTree(t, filepath.Join(options, "it's here"))
+		want := filetest.Tree(t, filepath.Join(options, "it's here"))
 		for _, kind := range []string{"xterm", "dumb"} {
-			t.Run(bot+" "+kind, func(t *testing.T) {
+			t.Run(project+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
 				p := sitDown(t, dir, kind, 80, 24, "init")
-				answers := cfg.answers("it's here", kind == "dumb")
+				answers := typedFor(said, "it's here", kind == "dumb")
 				for last := ""; last != "Proceed?"; {
 					last = p.asksNext(last)
 					answer, ok := answers[last]
 					if !ok {
 						t.Fatalf("it asks %q", last)
 					}
-					p.types(answer + "\n")
+					p.Types(answer + "\n")
 				}
-				if code := p.ends(); code != 0 || p.state() != p.before {
-					t.Fatalf("exit code %d, terminal as before: %v\n%s", code, p.state() == p.before, p.text())
+				if code := p.Ends(); code != 0 || p.State() != p.Before {
+					t.Fatalf("exit code %d, terminal as before: %v\n%s", code, p.State() == p.Before, p.Text())
 				}
-				if got := readTree(t, filepath.Join(dir, "it's here")); !equalTrees(got, want) {
-					t.Errorf("the wizard wrote other files than the options: %q", p.text())
+				if got := filetest.Tree(t, filepath.Join(dir, "it's here")); !equalTrees(got, want) {
+					t.Errorf("the wizard wrote other files than the options: %q", p.Text())
 				}
 				// The last line is the command.
-				lines := strings.Split(strings.TrimSpace(p.text()), "\n")
+				lines := strings.Split(strings.TrimSpace(p.Text()), "\n")
 				again := t.TempDir()
 				cmd := exec.Command("sh", "-e", "-c", lines[len(lines)-1])
 				cmd.Dir, cmd.Env = again, testEnv(t.TempDir(), bin)
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%s: %v\n%s", lines[len(lines)-1], err, out)
 				}
-				if got := readTree(t, filepath.Join(again, "it's here")); !equalTrees(got, want) {
+				if got := filetest.Tree(t, filepath.Join(again, "it's here")); !equalTrees(got, want) {
 					t.Errorf("it gives other files: %s", lines[len(lines)-1])
 				}
 			})
@@ -342,7 +213,7 @@ func TestWizardEqualsOptions(t *testing.T) {
 // plays types the keys in turn, and compares each screen that they lead to with
 // golden/wizard/NAME.
 func (p *person) plays(name string, keys ...string) {
-	t := p.t.(*testing.T)
+	t := p.T.(*testing.T)
 	t.Helper()
 	path := filepath.Join("golden", "wizard", name)
 	data, err := os.ReadFile(path)
@@ -352,9 +223,9 @@ func (p *person) plays(name string, keys ...string) {
 	want := strings.SplitAfter(string(data), "\n=====\n")
 	var got strings.Builder
 	for i, k := range append([]string{""}, keys...) {
-		read := p.bytesRead()
-		p.types(k)
-		p.settles(read + len(k))
+		read := p.BytesRead()
+		p.Types(k)
+		p.Settles(read + len(k))
 		lines, row, column := p.lines()
 		if row < len(lines) {
 			line := lines[row]
@@ -409,13 +280,13 @@ func TestWizardScreens(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "work")
-			put(t, dir, "file", "")
+			filetest.Put(t, dir, "file", "")
 			p := sitDown(t, dir, c.kind, c.width, c.height, strings.Fields(c.args)...)
 			p.plays(c.name+".txt", c.keys...)
-			if code := p.ends(); code != c.code || p.state() != p.before {
-				t.Errorf("exit code %d, want %d; terminal as before: %v", code, c.code, p.state() == p.before)
+			if code := p.Ends(); code != c.code || p.State() != p.Before {
+				t.Errorf("exit code %d, want %d; terminal as before: %v", code, c.code, p.State() == p.Before)
 			}
-			if tree := readTree(t, dir); c.code != 0 && len(tree) != 1 {
+			if tree := filetest.Tree(t, dir); c.code != 0 && len(tree) != 1 {
 				t.Errorf("nothing was to be written, and there is %v", tree)
 			}
 		})
@@ -437,14 +308,14 @@ func TestWizardFilesInTheWay(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "work")
-			put(t, dir, "bot/README.md", "mine")
-			put(t, dir, "bot/server/bot.py", "mine")
+			filetest.Put(t, dir, "bot/README.md", "mine")
+			filetest.Put(t, dir, "bot/server/bot.py", "mine")
 			p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
 			p.plays("files-"+c.name+".txt", c.keys...)
-			if code := p.ends(); code != c.code {
+			if code := p.Ends(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
-			tree := readTree(t, dir)
+			tree := filetest.Tree(t, dir)
 			if tree["bot/README.md"] != "mine" || tree["bot/server/bot.py"] != "mine" {
 				t.Error("a file was written over")
 			}
@@ -455,13 +326,13 @@ func TestWizardFilesInTheWay(t *testing.T) {
 	}
 	t.Run("a link", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "work")
-		put(t, dir, "bot/notes", "mine")
+		filetest.Put(t, dir, "bot/notes", "mine")
 		if err := os.Symlink("/etc", filepath.Join(dir, "bot/server")); err != nil {
 			t.Fatal(err)
 		}
 		p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
 		p.plays("files-link.txt", "own\r"+answers, "\x1b[B\r")
-		if code := p.ends(); code != 1 {
+		if code := p.Ends(); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
 	})
@@ -470,12 +341,12 @@ func TestWizardFilesInTheWay(t *testing.T) {
 	for again := range 2 {
 		p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
 		p.asked("How do you want to start?")
-		if told := strings.Contains(p.text(), "change its options: vbot init bot --update"); told != (again == 1) {
-			t.Errorf("told of --update: %v\n%s", told, p.text())
+		if told := strings.Contains(p.Text(), "change its options: vbot init bot --update"); told != (again == 1) {
+			t.Errorf("told of --update: %v\n%s", told, p.Text())
 		}
-		p.types("own\r" + strings.Repeat("\r", 12))
-		if code := p.ends(); code != 0 {
-			t.Errorf("exit code %d\n%s", code, p.text())
+		p.Types("own\r" + strings.Repeat("\r", 12))
+		if code := p.Ends(); code != 0 {
+			t.Errorf("exit code %d\n%s", code, p.Text())
 		}
 	}
 }
@@ -484,17 +355,17 @@ func TestWizardFilesInTheWay(t *testing.T) {
 func TestWizardRefreshesGuides(t *testing.T) {
 	for keys, replaced := range map[string]bool{"y\r": true, "\r": false} {
 		dir := t.TempDir()
-		put(t, dir, "bot/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
+		filetest.Put(t, dir, "bot/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
 		p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
-		p.types("own\r" + strings.Repeat("\r", 12))
+		p.Types("own\r" + strings.Repeat("\r", 12))
 		p.asked("AGENTS.md was written by an older vbot.")
-		p.types(keys)
-		if code := p.ends(); code != 0 {
-			t.Errorf("exit code %d\n%s", code, p.text())
+		p.Types(keys)
+		if code := p.Ends(); code != 0 {
+			t.Errorf("exit code %d\n%s", code, p.Text())
 		}
-		got := readTree(t, dir)["bot/AGENTS.md"]
-		if strings.HasPrefix(got, "from long ago") == replaced || strings.Contains(p.text(), "cartesia --overwrite-guide") != replaced {
-			t.Errorf("%q: replaced, want %v\n%s", keys, replaced, p.text())
+		got := filetest.Tree(t, dir)["bot/AGENTS.md"]
+		if strings.HasPrefix(got, "from long ago") == replaced || strings.Contains(p.Text(), "cartesia --overwrite-guide") != replaced {
+			t.Errorf("%q: replaced, want %v\n%s", keys, replaced, p.Text())
 		}
 	}
 }
@@ -506,13 +377,13 @@ func TestWizardAndJSON(t *testing.T) {
 	cmd.Env = append(cmd.Env, "TERM=xterm")
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
-	p := &person{openTerminal(t, cmd), 80, 24, 0}
-	p.types("own\r" + strings.Repeat("\r", 12))
-	if code := p.ends(); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, p.text())
+	p := &person{ptytest.Open(t, cmd), 80, 24, 0}
+	p.Types("own\r" + strings.Repeat("\r", 12))
+	if code := p.Ends(); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, p.Text())
 	}
 	var answer struct {
-		Config configFile
+		Config bot.Config
 		Files  []struct{ Path, Action string }
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil || answer.Config.STTService != "stt_a" || len(answer.Files) < 9 {
@@ -541,25 +412,25 @@ func TestWizardIsLeft(t *testing.T) {
 						question := ""
 						for range asked {
 							question = p.asksNext(question)
-							p.types(answers[question] + "\n")
+							p.Types(answers[question] + "\n")
 						}
 						last = p.asksNext(question)
 						asked = append(asked, last)
-						p.types(way.keys)
+						p.Types(way.keys)
 						if way.signal != 0 {
-							p.cmd.Process.Signal(way.signal)
+							p.Cmd.Process.Signal(way.signal)
 						}
-						if code := p.ends(); code != 130 || !strings.HasSuffix(p.text(), " interrupted; nothing was written\n") {
-							t.Errorf("%s: exit code %d\n%s", last, code, p.text())
+						if code := p.Ends(); code != 130 || !strings.HasSuffix(p.Text(), " interrupted; nothing was written\n") {
+							t.Errorf("%s: exit code %d\n%s", last, code, p.Text())
 						}
-						if p.state() != p.before {
+						if p.State() != p.Before {
 							t.Errorf("%s: the terminal is not as it was", last)
 						}
 						// What was answered is not lost.
-						if strings.Contains(p.text(), "as a command line:\n  vbot init .") != (last != "Directory") {
-							t.Errorf("%s: the command line so far\n%s", last, p.text())
+						if strings.Contains(p.Text(), "as a command line:\n  vbot init .") != (last != "Directory") {
+							t.Errorf("%s: the command line so far\n%s", last, p.Text())
 						}
-						if tree := readTree(t, dir); len(tree) > 0 {
+						if tree := filetest.Tree(t, dir); len(tree) > 0 {
 							t.Errorf("%s: there is %v", last, tree)
 						}
 					}
@@ -596,31 +467,31 @@ var (
 func TestWizardFailsLate(t *testing.T) {
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
-	p.types("own\r" + strings.Repeat("\r", 11))
+	p.Types("own\r" + strings.Repeat("\r", 11))
 	p.asked("Proceed?")
-	put(t, dir, "bot", "a file now")
-	p.types("\r")
-	if code := p.ends(); code != 1 || !strings.Contains(p.text(), "\n  vbot init bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia\n\x1b[1;31merror:\x1b[m ") {
-		t.Errorf("exit code %d\n%s", code, p.text())
+	filetest.Put(t, dir, "bot", "a file now")
+	p.Types("\r")
+	if code := p.Ends(); code != 1 || !strings.Contains(p.Text(), "\n  vbot init bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia\n\x1b[1;31merror:\x1b[m ") {
+		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 }
 
 // The directory is checked at its question, and nothing is created.
 func TestWizardChecksTheDirectory(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, "around/file", "")
-	put(t, dir, "around/full/a", "")
+	filetest.Put(t, dir, "around/file", "")
+	filetest.Put(t, dir, "around/full/a", "")
 	for _, name := range []string{"b", "c", "d"} {
-		put(t, dir, "around/full/"+name, "")
+		filetest.Put(t, dir, "around/full/"+name, "")
 	}
-	put(t, dir, "around/closed/a", "")
+	filetest.Put(t, dir, "around/closed/a", "")
 	readOnly(t, filepath.Join(dir, "around/closed"))
 	for link, to := range map[string]string{"dangling": "nowhere", "linked": "full"} {
 		if err := os.Symlink(to, filepath.Join(dir, "around", link)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := listing(t, dir)
+	before := filetest.Listing(t, dir)
 	around := filepath.Join(dir, "around")
 	long := strings.Repeat("x", 300)
 	for typed, want := range map[string]string{
@@ -629,7 +500,7 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 		"linked": "a link to a directory; contains a, b, c, 1 more; existing files are not overwritten", "closed": "writing to DIR/closed: ", "closed/new": "creating DIR/closed/new: ",
 		long: "reading DIR/" + long + ": file name too long", "new/" + long: "creating DIR/new/" + long + ": file name too long",
 	} {
-		note, err := describeTarget(filepath.Join(around, typed))
+		note, err := project.Describe(filepath.Join(around, typed))
 		if err != nil {
 			note = err.Error()
 		}
@@ -639,23 +510,23 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 	}
 	p := sitDown(t, around, "xterm", 80, 24, "init")
 	p.asked("Directory")
-	p.types("dangling\r")
-	p.sees("is a dangling")
-	p.types("\x15~bob\r")
-	p.sees("only ~ and ~/ are expanded; write the full path, or ./~bob")
-	p.types("\x15~/bots/one\r")
+	p.Types("dangling\r")
+	p.Sees("is a dangling")
+	p.Types("\x15~bob\r")
+	p.Sees("only ~ and ~/ are expanded; write the full path, or ./~bob")
+	p.Types("\x15~/bots/one\r")
 	p.asked("How do you want to start?")
-	if after := listing(t, dir); after != before {
+	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
-	p.types("\r\r")
-	home := strings.TrimPrefix(p.cmd.Env[1], "HOME=")
-	if code := p.ends(); code != 0 || len(readTree(t, filepath.Join(home, "bots/one"))) < 9 {
-		t.Errorf("exit code %d\n%s", code, p.text())
+	p.Types("\r\r")
+	home := strings.TrimPrefix(p.Cmd.Env[1], "HOME=")
+	if code := p.Ends(); code != 0 || len(filetest.Tree(t, filepath.Join(home, "bots/one"))) < 9 {
+		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 	p = sitDown(t, around, "xterm", 80, 24, "init", "dangling")
-	if code := p.ends(); code != 1 || !strings.HasSuffix(p.text(), "\x1b[?2004l\x1b[1;31merror:\x1b[m "+around+"/dangling is a dangling link; nothing was written\n") {
-		t.Errorf("exit code %d\n%s", code, p.text())
+	if code := p.Ends(); code != 1 || !strings.HasSuffix(p.Text(), "\x1b[?2004l\x1b[1;31merror:\x1b[m "+around+"/dangling is a dangling link; nothing was written\n") {
+		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 }
 
@@ -668,17 +539,17 @@ func TestRecommendedBot(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		p := sitDown(t, dir, "xterm", 80, 24, strings.Fields(c.args)...)
-		p.types("\r\r")
+		p.Types("\r\r")
 		text := ""
-		if code := p.ends(); code == 0 {
-			text = strings.ReplaceAll(p.text(), dir, "DIR")
+		if code := p.Ends(); code == 0 {
+			text = strings.ReplaceAll(p.Text(), dir, "DIR")
 		}
 		if !strings.Contains(text, c.want) || !strings.HasSuffix(text, "\n  vbot init bot -t smallwebrtc -t daily -m cascade --stt deepgram --llm openai --tts cartesia\n") {
-			t.Errorf("vbot %s: %s", c.args, p.text())
+			t.Errorf("vbot %s: %s", c.args, p.Text())
 		}
 		want := t.TempDir()
 		vbot(t, want, "init", "quickstart").wantCode(t, 0)
-		if got, want := readTree(t, dir)["bot/server/bot.py"], readTree(t, want)["vbot-quickstart/server/bot.py"]; got == "" || got != want {
+		if got, want := filetest.Tree(t, dir)["bot/server/bot.py"], filetest.Tree(t, want)["vbot-quickstart/server/bot.py"]; got == "" || got != want {
 			t.Errorf("bot.py differs from the quickstart's")
 		}
 	}
@@ -689,15 +560,15 @@ func TestWizardAndAClosedTerminal(t *testing.T) {
 	for _, kind := range []string{"xterm", "dumb"} {
 		p := sitDown(t, t.TempDir(), kind, 80, 24, "init")
 		p.asksNext("")
-		p.hangsUp()
+		p.HangsUp()
 		done := make(chan error, 1)
-		go func() { done <- p.cmd.Wait() }()
+		go func() { done <- p.Cmd.Wait() }()
 		select {
 		case <-done:
 		case <-time.After(20 * time.Second):
 			t.Fatal("it goes on without a terminal")
 		}
-		if code := p.cmd.ProcessState.ExitCode(); code != 130 {
+		if code := p.Cmd.ProcessState.ExitCode(); code != 130 {
 			t.Errorf("%s: exit code %d", kind, code)
 		}
 	}
@@ -708,19 +579,19 @@ func TestWizardAndAClosedTerminal(t *testing.T) {
 func TestWizardAndAFrozenTerminal(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init")
 	p.asksNext("")
-	p.mu.Lock() // the one who reads stops
-	p.types(strings.Repeat("x", 2000))
+	p.Mu.Lock() // the one who reads stops
+	p.Types(strings.Repeat("x", 2000))
 	for last := ""; ; time.Sleep(50 * time.Millisecond) {
-		states, wakes := p.threads()
+		states, wakes := p.Threads()
 		if strings.Trim(states, "S") == "" && wakes == last {
 			break
 		}
 		last = wakes
 	}
-	stubborn(t, p.cmd)
-	p.mu.Unlock()
-	if code := p.cmd.ProcessState.ExitCode(); code != 130 || p.state() != p.before {
-		t.Errorf("exit code %d, the mode is as before: %v", code, p.state() == p.before)
+	stubborn(t, p.Cmd)
+	p.Mu.Unlock()
+	if code := p.Cmd.ProcessState.ExitCode(); code != 130 || p.State() != p.Before {
+		t.Errorf("exit code %d, the mode is as before: %v", code, p.State() == p.Before)
 	}
 }
 
@@ -728,11 +599,11 @@ func TestWizardAndAFrozenTerminal(t *testing.T) {
 func TestWizardTypedAhead(t *testing.T) {
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init")
-	p.types("parlour\rscaff\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r")
-	if code := p.ends(); code != 0 || !strings.Contains(p.text(), "--stt deepgram_flux --llm anthropic --tts elevenlabs\n") {
-		t.Errorf("exit code %d\n%s", code, p.text())
+	p.Types("parlour\rscaff\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r")
+	if code := p.Ends(); code != 0 || !strings.Contains(p.Text(), "--stt deepgram_flux --llm anthropic --tts elevenlabs\n") {
+		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
-	if strings.Contains(p.text(), "parlour\n?") {
+	if strings.Contains(p.Text(), "parlour\n?") {
 		t.Error("what was typed ahead is shown by itself")
 	}
 }
@@ -742,11 +613,11 @@ func TestWizardAndAPaste(t *testing.T) {
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init")
 	p.asked("Directory")
-	p.types("\x1b[200~parlour\n\n\n\n\n\x1b[201~")
+	p.Types("\x1b[200~parlour\n\n\n\n\n\x1b[201~")
 	p.asked("Directory (.): parlour")
-	p.types("\x1b[200~\ny\n\x1b[201~\x03")
-	if code := p.ends(); code != 130 || len(readTree(t, dir)) > 0 {
-		t.Errorf("exit code %d\n%s", code, p.text())
+	p.Types("\x1b[200~\ny\n\x1b[201~\x03")
+	if code := p.Ends(); code != 130 || len(filetest.Tree(t, dir)) > 0 {
+		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 }
 
@@ -758,16 +629,16 @@ func TestWizardAndAHostileName(t *testing.T) {
 		for question := ""; question != "Proceed?"; {
 			switch question = p.asksNext(question); question {
 			case "Project name":
-				p.types("parlour\r")
+				p.Types("parlour\r")
 			case "Proceed?":
 			default:
-				p.types("\r")
+				p.Types("\r")
 			}
 		}
-		p.sees("a]0;ownedb")
-		p.types("\x03")
-		p.ends()
-		if raw := p.raw(); strings.Contains(raw, "\x1b]0;") || strings.ContainsRune(raw, '\u202e') {
+		p.Sees("a]0;ownedb")
+		p.Types("\x03")
+		p.Ends()
+		if raw := p.Raw(); strings.Contains(raw, "\x1b]0;") || strings.ContainsRune(raw, '\u202e') {
 			t.Errorf("TERM=%q: %q", kind, raw)
 		}
 	}
@@ -776,22 +647,22 @@ func TestWizardAndAHostileName(t *testing.T) {
 // The window changes its size while a question is open.
 func TestWizardAndAResizedWindow(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
-	p.types("own\r\r\r\r\r")
+	p.Types("own\r\r\r\r\r")
 	p.asked("Speech to text")
-	services := len(newCatalog().list(kindSTT))
-	p.sees(fmt.Sprintf("%d of %d", services, services))
+	services := len(bot.NewCatalog().List(bot.KindSTT))
+	p.Sees(fmt.Sprintf("%d of %d", services, services))
 	for _, size := range [][2]int{{40, 8}, {100, 30}, {20, 3}, {80, 24}} {
 		p.width, p.height = size[0], size[1]
-		before := len(p.raw())
-		unix.IoctlSetWinsize(int(p.tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size[1]), Col: uint16(size[0])})
+		before := len(p.Raw())
+		unix.IoctlSetWinsize(int(p.TTY.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size[1]), Col: uint16(size[0])})
 		p.until("another drawing", func() bool {
-			drawn := p.raw()[before:]
+			drawn := p.Raw()[before:]
 			rows := strings.Count(drawn, "\x1b[K")
 			return rows > 1 && rows <= size[1] && strings.Contains(drawn, "\x1b[J")
 		})
 	}
-	p.types("\x03")
-	if code := p.ends(); code != 130 || p.state() != p.before {
+	p.Types("\x03")
+	if code := p.Ends(); code != 130 || p.State() != p.Before {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -800,16 +671,16 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 func TestWizardAndANarrowerWindow(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
 	p.width = 50
-	p.types("own\r\r\r\r\r")
+	p.Types("own\r\r\r\r\r")
 	p.asked("Speech to text")
-	p.types("\x1b[B")
-	p.sees("> OpenAI")
+	p.Types("\x1b[B")
+	p.Sees("> OpenAI")
 	lines, _, _ := p.lines()
 	if n := strings.Count(strings.Join(lines, "\n"), "? Speech to text"); n != 1 {
 		t.Errorf("the question is there %d times:\n%s", n, strings.Join(lines, "\n"))
 	}
-	p.types("\x03")
-	p.ends()
+	p.Types("\x03")
+	p.Ends()
 }
 
 // Errors begin in colour at a terminal; NO_COLOR, a terminal that has none, and a file
@@ -823,9 +694,9 @@ func TestColourOfErrors(t *testing.T) {
 	} {
 		cmd := vbotCommand(t, t.TempDir(), "init", "--bogus")
 		cmd.Env = append(cmd.Env, strings.Fields(env)...)
-		term := openTerminal(t, cmd)
-		if code := term.ends(); code != 2 || term.text() != want {
-			t.Errorf("%s: exit code %d, %q", env, code, term.text())
+		term := ptytest.Open(t, cmd)
+		if code := term.Ends(); code != 2 || term.Text() != want {
+			t.Errorf("%s: exit code %d, %q", env, code, term.Text())
 		}
 	}
 }
@@ -840,13 +711,13 @@ func TestWizardColours(t *testing.T) {
 		{"TERM=", false, false}, {"TERM=dumb", false, false}, {"TERM=xterm VBOT_PLAIN_PROMPTS=1", false, false}} {
 		cmd := vbotCommand(t, t.TempDir(), "init", "bot")
 		cmd.Env = append(cmd.Env, strings.Fields(c.env)...)
-		p := &person{openTerminal(t, cmd), 80, 24, 0}
-		p.sees("How do you want to start?")
-		p.types(strings.Repeat("\n", 13))
-		if code := p.ends(); code != 0 {
+		p := &person{ptytest.Open(t, cmd), 80, 24, 0}
+		p.Sees("How do you want to start?")
+		p.Types(strings.Repeat("\n", 13))
+		if code := p.Ends(); code != 0 {
 			t.Errorf("%s: exit code %d", c.env, code)
 		}
-		if colour, cursor := regexp.MustCompile("\x1b\\[[0-9;]*m").MatchString(p.raw()), strings.Contains(p.raw(), "\x1b["); colour != c.colour || cursor != c.cursor {
+		if colour, cursor := regexp.MustCompile("\x1b\\[[0-9;]*m").MatchString(p.Raw()), strings.Contains(p.Raw(), "\x1b["); colour != c.colour || cursor != c.cursor {
 			t.Errorf("%s: colour %v, cursor %v", c.env, colour, cursor)
 		}
 	}
@@ -856,12 +727,12 @@ func TestWizardColours(t *testing.T) {
 func TestWizardNeedsAPerson(t *testing.T) {
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init", "--no-input")
-	if code := p.ends(); code != 2 {
-		t.Errorf("exit code %d\n%s", code, p.text())
+	if code := p.Ends(); code != 2 {
+		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 	p = sitDown(t, dir, "xterm", 80, 24, "init", "guides", "--no-input")
-	if code := p.ends(); code != 0 || len(readTree(t, dir)) != 3 {
-		t.Errorf("exit code %d\n%s", code, p.text())
+	if code := p.Ends(); code != 0 || len(filetest.Tree(t, dir)) != 3 {
+		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 }
 
@@ -875,7 +746,7 @@ func TestRandomKeys(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
 			dir := t.TempDir()
-			put(t, dir, "around/file", "mine")
+			filetest.Put(t, dir, "around/file", "mine")
 			kind := []string{"xterm", "dumb"}[i%2]
 			p := sitDown(t, filepath.Join(dir, "around"), kind, 1+rng.IntN(100), 1+rng.IntN(40), "init")
 			var typed strings.Builder
@@ -883,41 +754,41 @@ func TestRandomKeys(t *testing.T) {
 				typed.WriteString(pool[rng.IntN(len(pool))])
 			}
 			for b := range slices.Chunk([]byte(typed.String()), 64) {
-				p.master.Write(b)
+				p.Master.Write(b)
 			}
 			// Before the first question Ctrl-C just ends the process.
 			p.until("the first question", func() bool {
-				return strings.Contains(p.raw(), "\x1b[?2004h") || strings.Contains(p.raw(), "Directory (")
+				return strings.Contains(p.Raw(), "\x1b[?2004h") || strings.Contains(p.Raw(), "Directory (")
 			})
 			// Once the keys are read, this is what ends any question.
 			ended, signalled := make(chan struct{}), false
-			go func() { p.cmd.Wait(); close(ended) }()
+			go func() { p.Cmd.Wait(); close(ended) }()
 			for deadline := time.Now().Add(20 * time.Second); ; {
 				select {
 				case <-ended:
 				case <-time.After(50 * time.Millisecond):
 					// Before anything is shown, Ctrl-C may kill it, as any program that starts.
 					// Between questions it is a signal, and a second one ends vbot where it is.
-					if asks := p.state() != p.before; p.raw() != "" && (asks || !signalled) {
-						p.master.WriteString("\x03")
+					if asks := p.State() != p.Before; p.Raw() != "" && (asks || !signalled) {
+						p.Master.WriteString("\x03")
 						signalled = signalled || !asks
 					}
 					if time.Now().After(deadline) {
-						t.Fatalf("seed %d, no. %d: it never ends after %q\n%q", seed, i, typed.String(), p.raw())
+						t.Fatalf("seed %d, no. %d: it never ends after %q\n%q", seed, i, typed.String(), p.Raw())
 					}
 					continue
 				}
 				break
 			}
-			code := p.cmd.ProcessState.ExitCode()
-			if !slices.Contains([]int{0, 1, 2, 130}, code) || strings.Contains(p.raw(), "goroutine ") {
-				t.Errorf("seed %d, no. %d: exit code %d after %q\n%s", seed, i, code, typed.String(), p.raw())
+			code := p.Cmd.ProcessState.ExitCode()
+			if !slices.Contains([]int{0, 1, 2, 130}, code) || strings.Contains(p.Raw(), "goroutine ") {
+				t.Errorf("seed %d, no. %d: exit code %d after %q\n%s", seed, i, code, typed.String(), p.Raw())
 			}
-			if p.state() != p.before {
+			if p.State() != p.Before {
 				t.Errorf("seed %d, no. %d: the terminal is not as it was", seed, i)
 			}
 			tops := map[string]bool{}
-			for path := range readTree(t, dir) {
+			for path := range filetest.Tree(t, dir) {
 				rest, ok := strings.CutPrefix(path, "around/")
 				top, _, _ := strings.Cut(rest, "/")
 				if rest != "file" {
@@ -936,15 +807,15 @@ func TestRandomKeys(t *testing.T) {
 
 // A fault of this program, too, leaves the terminal as it was.
 func TestPanicAtAQuestion(t *testing.T) {
-	p := openTerminal(t, exec.Command("sleep", "60"))
-	a := &app{stdin: p.tty, stderr: p.tty, getenv: func(string) string { return "xterm" }}
-	asks := a.prompter()
+	p := ptytest.Open(t, exec.Command("sleep", "60"))
+	a := &cli.App{Stdin: p.TTY, Stderr: p.TTY, Getenv: func(string) string { return "xterm" }}
+	asks := a.Terminal()
 	asks.Plain = false
-	p.types("x")
+	p.Types("x")
 	func() {
 		defer func() { recover() }()
-		asks.line(context.Background(), "Name", "", func(s string) (string, bool) {
-			if p.state() == p.before {
+		asks.Text(context.Background(), "Name", "", func(s string) (string, bool) {
+			if p.State() == p.Before {
 				t.Error("the terminal is not in raw mode")
 			}
 			if s != "" {
@@ -954,7 +825,7 @@ func TestPanicAtAQuestion(t *testing.T) {
 		})
 		t.Error("there was no panic")
 	}()
-	if p.state() != p.before {
+	if p.State() != p.Before {
 		t.Error("the terminal is not as it was")
 	}
 }

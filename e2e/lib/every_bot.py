@@ -6,6 +6,7 @@ Some services need Python 3.12; that this machine has it is no option.
 
 import fcntl
 import itertools
+import json
 import os
 import shutil
 import subprocess
@@ -27,24 +28,8 @@ VENV = bots.CACHE / "catalog"
 # the environment takes 7 GB instead of 1.7 GB. No type that a bot uses comes from these packages.
 HEAVY = ("torch", "torchaudio", "funasr")
 
-OPTIONS = {
-    "recording": ["--recording"],
-    "transcription": ["--transcription"],
-    "observability": ["--observability"],
-    "noise": ["--enable-noise-cancel"],
-    "eval": ["--eval"],
-    "no_deploy": ["--no-deploy-to-cloud"],
-}
-EVERYWHERE = [
-    "--recording",
-    "--transcription",
-    "--observability",
-    "--enable-noise-cancel",
-    "--eval",
-]
 # Noise cancelling needs Pipecat Cloud, which does not run LiveKit.
 REFUSED = {"rtc_room": ["--enable-noise-cancel"]}
-VIDEO = {"video_in": ["--video-input"], "video_out": ["--video-output"]}
 LONGEST = 64  # characters of a name
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 REALTIME = ["-m", "realtime", "--realtime", "openai"]
@@ -59,8 +44,23 @@ def transports(*ids: str) -> list[str]:
     return [part for id in ids for part in ("-t", id)]
 
 
-def arguments(catalog: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def toggles(vbot: Path) -> Iterator[tuple[str, str]]:
+    """The options that turn something on, or off what is on by default, and what they do."""
+    page = json.loads(bots.must(vbot, "help", "init", "--json", cwd=HERE, env=bots.plain_env()))
+    for option in page["options"]:
+        on, *off = option["names"]
+        other_name = option["about"].startswith(("the same as", "refused"))
+        if off == [f"--no-{on.removeprefix('--')}"] and not other_name:
+            yield off[0] if "default: yes" in option["about"] else on, option["about"]
+
+
+def arguments(vbot: Path, catalog: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """The bots to generate: a name for each, and the options that make it."""
+    said = dict(toggles(vbot))
+    web_only = [option for option, about in said.items() if "web bots only" in about]
+    options = [option for option in said if option not in web_only]
+    everywhere = [option for option in options if not option.startswith("--no-")]
+    assert len(web_only) > 1 and len(everywhere) > 4
     web, phones = catalog["transports"]["web"], catalog["transports"]["telephony"]
     stt, llm, tts = (itertools.cycle(catalog[kind]) for kind in ("stt", "llm", "tts"))
     most = max(len(catalog[kind]) for kind in ("stt", "llm", "tts"))
@@ -69,12 +69,12 @@ def arguments(catalog: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
         yield f"cascade_{number}", [*transports(transport), "-m", "cascade", *services]
         yield (
             f"cascade_{number}_all",
-            [*transports(web[0]), "-m", "cascade", *services, *EVERYWHERE],
+            [*transports(web[0]), "-m", "cascade", *services, *everywhere],
         )
     for id in catalog["realtime"]:
         services = ["-m", "realtime", "--realtime", id]
         yield id, [*transports("rtc_small"), *services]
-        yield f"{id}_all", [*transports("rtc_small"), *services, *EVERYWHERE]
+        yield f"{id}_all", [*transports("rtc_small"), *services, *everywhere]
     for id, (mode, services) in itertools.product(
         catalog["video"], {"cascade": CASCADE, "realtime": REALTIME}.items()
     ):
@@ -84,32 +84,32 @@ def arguments(catalog: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
         for id in [*web, *phones]:
             if id not in DIALED:
                 yield f"{id}_{mode}", [*transports(id), *services]
-                options = [option for option in EVERYWHERE if option not in REFUSED.get(id, ())]
-                yield f"{id}_{mode}_all", [*transports(id), *services, *options]
+                allowed = [option for option in everywhere if option not in REFUSED.get(id, ())]
+                yield f"{id}_{mode}_all", [*transports(id), *services, *allowed]
                 # To try it: a way in that needs no telephone.
                 beside = transports(id, "rtc_small", "websocket")
-                yield f"{id}_{mode}_beside", [*beside, *services, *EVERYWHERE]
+                yield f"{id}_{mode}_beside", [*beside, *services, *everywhere]
         for id, way in itertools.product(DIALED, ("dial-in", "dial-out")):
             named = ["--name", "n" * LONGEST]
             yield f"{id}_{way}_{mode}", [*transports(id), DIALED[id], way, *services, *named]
-        for name, option in OPTIONS.items():
-            yield f"{name}_{mode}", [*transports("rtc_small"), *services, *option]
-            yield f"{name}_{mode}_phone", [*transports("tel_a"), *services, *option]
-        for name, option in VIDEO.items():
-            yield f"{name}_{mode}", [*transports(*web), *services, *option]
-        all_video = [part for option in VIDEO.values() for part in option]
-        yield f"web_{mode}_all", [*transports(*web), *services, *EVERYWHERE, *all_video]
-        avatar = [*all_video, "--video", "video_a"]
-        yield f"avatar_{mode}_all", [*transports(*web), *services, *EVERYWHERE, *avatar]
+        for option in options:
+            yield f"{option}_{mode}", [*transports("rtc_small"), *services, option]
+            yield f"{option}_{mode}_phone", [*transports("tel_a"), *services, option]
+        for option in web_only:
+            yield f"{option}_{mode}", [*transports(*web), *services, option]
+        yield f"web_{mode}_all", [*transports(*web), *services, *everywhere, *web_only]
+        avatar = [*web_only, "--video", "video_a"]
+        yield f"avatar_{mode}_all", [*transports(*web), *services, *everywhere, *avatar]
         phoned = transports(*(id for id in phones if "rtc_hosted" not in id))
-        yield f"phones_{mode}_all", [*phoned, *transports(*web), *services, *EVERYWHERE]
+        yield f"phones_{mode}_all", [*phoned, *transports(*web), *services, *everywhere]
 
 
 def generate(vbot: Path, catalog: dict[str, Any]) -> dict[str, bots.Project]:
     """Every bot, by name."""
     shutil.rmtree(BOTS, ignore_errors=True)
     made = {}
-    for name, options in arguments(catalog):
+    for name, options in arguments(vbot, catalog):
+        name = name.strip("-")
         assert name not in made, f"two bots are called {name}"
         made[name] = bots.generate(vbot, BOTS / name, name, *options)
     # Below the folder with its configuration, pyright leaves out what a dot hides.

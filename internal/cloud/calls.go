@@ -3,11 +3,13 @@ package cloud
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // below returns the path below the organization, if there is one.
@@ -142,9 +144,9 @@ func (s *Set) complete() bool {
 	return s.Secrets != nil && !slices.ContainsFunc(*s.Secrets, func(k setKey) bool { return k.Name == "" })
 }
 
-// StorePairs adds all pairs to the set in one request. It returns the region of the
+// storePairs adds all pairs to the set in one request. It returns the region of the
 // set.
-func (c *Client) StorePairs(ctx context.Context, name, region string, pairs []Pair) (string, error) {
+func (c *Client) storePairs(ctx context.Context, name, region string, pairs []Pair) (string, error) {
 	type entry struct {
 		Key   string `json:"secretKey"`
 		Value string `json:"secretValue"`
@@ -163,9 +165,9 @@ func (c *Client) StorePairs(ctx context.Context, name, region string, pairs []Pa
 	return c.put(ctx, doing, name, body)
 }
 
-// StorePair adds one pair, in the form that the Python client uses. openapi.json does
+// storePair adds one pair, in the form that the Python client uses. openapi.json does
 // not describe it.
-func (c *Client) StorePair(ctx context.Context, name, region string, p Pair) (string, error) {
+func (c *Client) storePair(ctx context.Context, name, region string, p Pair) (string, error) {
 	return c.put(ctx, "storing "+p.Key+" in "+name, name, struct {
 		Name        string `json:"name"`
 		IsImagePull bool   `json:"isImagePullSecret"`
@@ -173,6 +175,94 @@ func (c *Client) StorePair(ctx context.Context, name, region string, p Pair) (st
 		Value       string `json:"secretValue"`
 		Region      string `json:"region,omitempty"`
 	}{name, false, p.Key, p.Value.Reveal(), c.asSaid(region)})
+}
+
+// A Change is what StoreAll does to a secret set.
+type Change struct {
+	Name, Region string
+	Pairs        []Pair   // to add
+	Prune        []string // keys to remove, once all pairs are stored: a failure loses nothing
+}
+
+// StoreAll carries out the change: all pairs in one request or, if the API refuses that
+// form, one request a pair. It returns the region of the set and, also on failure, how
+// many changes are done: pairs in order, then keys.
+func (c *Client) StoreAll(ctx context.Context, ch Change) (region string, done int, err error) {
+	region = ch.Region
+	got, err := c.storePairs(ctx, ch.Name, region, ch.Pairs)
+	if IsBadRequest(err) {
+		whole := asError(err)
+		for i, p := range ch.Pairs {
+			if got, err = c.storePair(ctx, ch.Name, region, p); err != nil {
+				if e := asError(err); i == 0 && e != nil && e.Message != whole.Message {
+					err = &Error{code: e.code, Message: whole.Error() + "; " + e.Error(), err: err}
+				}
+				return region, i, err
+			}
+			region = cmp.Or(got, region)
+		}
+	}
+	if err != nil {
+		return region, 0, err
+	}
+	region = cmp.Or(got, region)
+	for i, key := range ch.Prune {
+		if err := c.Remove(ctx, "removing key "+key+" of "+ch.Name, ch.Name, key); err != nil {
+			return region, len(ch.Pairs) + i, err
+		}
+	}
+	return region, len(ch.Pairs) + len(ch.Prune), nil
+}
+
+// WaitReady polls until the secret that was stored is ready, for at most limit. It returns
+// the last status, "" if there was none. kind is TypeSet or TypeImagePull.
+func (c *Client) WaitReady(ctx context.Context, name, kind string, limit time.Duration) (status string, err error) {
+	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
+	defer cancel()
+	began := c.Now()
+	fail := func(code, hint, format string, args ...any) error {
+		return &Error{code: code, hint: hint, Message: name + " is stored, but " + fmt.Sprintf(format, args...)}
+	}
+	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
+		// Pause before the first poll too: the API is slow to leave the old state.
+		left := limit - c.Now().Sub(began)
+		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
+			return status, fail(Timeout, "`vbot cloud secrets list` shows its status", "not ready after %v; its status is %s", limit, cmp.Or(status, "-"))
+		}
+		var now *Entry
+		err := c.Pause(ctx, min(pause, left))
+		if err == nil && kind == TypeImagePull {
+			now, err = c.Find(timed, name)
+		} else if err == nil {
+			var set *Set
+			if set, err = c.Get(timed, name); err == nil {
+				now = &set.Entry
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return status, &Error{code: Interrupted, Message: "interrupted; " + name + " is stored, but it may not be ready"}
+		case timed.Err() != nil, IsNotFound(err), err == nil && now == nil:
+			continue // a new secret may take a moment to appear
+		case err != nil:
+			e := asError(err)
+			if e == nil {
+				return status, err
+			}
+			after := *e
+			after.Doing, after.Message, after.hint, after.Tries = "", name+" is stored, but it may not be ready: "+e.Error(), e.Hint(), 0
+			return status, &after
+		}
+		switch status = now.Status; {
+		case status == "ready":
+			c.Note(name + " is ready")
+			return status, nil
+		case status == "failed" && now.Message != "":
+			return status, fail(Failed, "", "its status is failed: %s", now.Message)
+		case status == "failed":
+			return status, fail(Failed, "", "its status is failed")
+		}
+	}
 }
 
 // StoreImagePull stores an image pull secret and returns its region.
@@ -220,7 +310,7 @@ func (r *reference) complete() bool { return r.Name != "" }
 // that it was removed.
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
 	err := c.do(ctx, request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...)}, &confirmation{})
-	if e := AsError(err); IsNotFound(err) && e.Unsure {
+	if e := asError(err); IsNotFound(err) && e.Unsure {
 		return nil
 	}
 	return err

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"reflect"
@@ -16,24 +17,15 @@ import (
 // way from an answer to the rest of the program, and cleans all of them.
 
 const (
-	maxText    = 4 << 10 // bytes of a string to look at
 	maxMessage = 500     // runes of a string to show
-	maxSearch  = 1 << 25 // bytes of secrets to compare with answers, in all: about a second
+	maxSearch  = 1 << 32 // bytes to search for values, in all answers: about a second
 	mark       = "[hidden]"
-
-	// A text that has this many letters and digits in a row in common with a value is
-	// hidden there: the API may have cut the value or escaped it.
-	overlap = 8
-	// The same for names, such as a region: AWS_REGION=eu-central-1 must not hide the
-	// region eu-central.
-	overlapInName = 16
 )
 
 // A cleaner removes secrets from the API's answers.
 type cleaner struct {
 	printable func(string) string
-	forms     []Secret          // in which the API may write what was sent
-	letters   []Secret          // of the forms
+	forms     []Secret          // in which the API may write what was sent, folded
 	plain     map[string]bool   // texts to leave alone, in lower case
 	exact     map[string]string // names as the API has them, by the cleaned name
 	searched  int               // bytes
@@ -46,25 +38,53 @@ func newCleaner(printable func(string) string) *cleaner {
 	return c
 }
 
-// Hide removes values from the API's answers: as they are, quoted, in a URL, and in
-// base64.
+// Hide removes values from the API's answers, in any letter case: as they are, as JSON,
+// percent-encoded, in base64 and in hex. Values of up to 3 bytes it hides only as they are:
+// their encodings are too common in other words.
 func (c *cleaner) Hide(values ...Secret) {
+	var forms []string
 	for _, v := range values {
-		value := v.Reveal()
-		quoted, _ := json.Marshal(value)
-		escaped := url.QueryEscape(value)
-		var forms, letters []string
-		for _, form := range []string{value, strings.Trim(string(quoted), `"`), strings.Trim(strconv.QuoteToASCII(value), `"`),
-			escaped, strings.ReplaceAll(escaped, "+", "%20"), base64.StdEncoding.EncodeToString([]byte(value))} {
-			if form = c.oneLine(form); form == "" || slices.Contains(forms, form) {
+		forms = append(forms, v.Reveal())
+		for _, value := range []string{v.Reveal(), strings.TrimSpace(v.Reveal())} {
+			if len(value) <= 3 {
 				continue
 			}
-			forms, c.forms = append(forms, form), append(c.forms, NewSecret(form))
-			if l := lettersOf(form); len(l) >= overlap && !slices.Contains(letters, l) {
-				letters, c.letters = append(letters, l), append(c.letters, NewSecret(l))
-			}
+			quoted, _ := json.Marshal(value)
+			escaped := url.QueryEscape(value)
+			forms = append(forms, strings.Trim(string(quoted), `"`), strings.Trim(strconv.QuoteToASCII(value), `"`),
+				escaped, strings.ReplaceAll(escaped, "+", "%20"), hex.EncodeToString([]byte(value)),
+				base64.RawStdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)))
 		}
 	}
+	for i, form := range forms {
+		forms[i], _ = fold(c.oneLine(form))
+	}
+	slices.Sort(forms)
+	for _, form := range slices.Compact(forms) {
+		if form != "" {
+			c.forms = append(c.forms, NewSecret(form))
+		}
+	}
+}
+
+// fold returns s with each letter in one case and without backslashes, so that JSON within
+// JSON is found, too; and for each byte of that the offset of its letter in s, and the end.
+func fold(s string) (folded string, at []int) {
+	var b strings.Builder
+	for i, r := range s {
+		if r == '\\' {
+			continue
+		}
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		b.WriteRune(least)
+		for len(at) < b.Len() {
+			at = append(at, i)
+		}
+	}
+	return b.String(), append(at, len(s))
 }
 
 // Keep leaves strings of the API's answers alone that are one of texts, because a
@@ -111,7 +131,7 @@ func (c *cleaner) cleanAll(v reflect.Value) {
 // the secrets. Control characters go first: they may stand inside a value.
 func (c *cleaner) clean(s string) string {
 	said := s
-	s = cut(c.oneLine(s), maxText)
+	s = c.oneLine(s)
 	if c.plain[strings.ToLower(s)] {
 		return s
 	}
@@ -141,56 +161,27 @@ func (c *cleaner) oneLine(s string) string {
 	return strings.TrimSpace(c.printable(strings.Join(strings.Fields(s), " ")))
 }
 
-// cut returns the first most bytes of s, without a broken character at the end.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
-}
-
 // hide replaces the secrets in s.
 func (c *cleaner) hide(s string) string {
-	name, run := IsSegment(s), overlap
-	if name {
-		run = overlapInName
+	folded, at := fold(s)
+	if c.searched += len(c.forms) * (len(folded) + 32); c.searched > maxSearch {
+		return mark // no answer takes this long
 	}
 	hidden := make([]bool, len(s)) // by byte
-	cover := func(from, to int) {
-		for i := from; i < to; i++ {
-			hidden[i] = true
-		}
-	}
 	for _, secret := range c.forms {
 		form := secret.Reveal()
-		for from := 0; from+len(form) <= len(s); {
-			i := strings.Index(s[from:], form)
+		for from := 0; ; {
+			i := strings.Index(folded[from:], form)
 			if i < 0 {
 				break
 			}
 			start := from + i
-			if from = start + len(form); isWhole(s, start, from, name) {
-				cover(start, from)
+			if from = start + len(form); isWhole(folded, start, from, IsSegment(s)) {
+				for j := at[start]; j < at[from]; j++ {
+					hidden[j] = true
+				}
 			}
 		}
-	}
-	letters, at := lettersOf(s), []int{} // and where in s each of their bytes is
-	for i := range len(s) {
-		if isLetterOrDigit(s[i]) {
-			at = append(at, i)
-		}
-	}
-	shared := c.shared(letters, run)
-	for i := 0; i+run <= len(letters); i++ {
-		if shared[letters[i:i+run]] {
-			cover(at[i], at[i+run-1]+1)
-		}
-	}
-	if c.searched > maxSearch {
-		return mark // no answer takes this long
 	}
 	var b strings.Builder
 	for i := range len(s) {
@@ -200,29 +191,7 @@ func (c *cleaner) hide(s string) string {
 			b.WriteString(mark)
 		}
 	}
-	return strings.ToValidUTF8(b.String(), "")
-}
-
-// shared returns the runs of letters, true for those that a secret has too.
-func (c *cleaner) shared(letters string, run int) map[string]bool {
-	runs := map[string]bool{}
-	for i := 0; i+run <= len(letters); i++ {
-		runs[letters[i:i+run]] = false
-	}
-	c.searched += len(c.forms)
-	for _, secret := range c.letters {
-		if len(runs) == 0 || c.searched > maxSearch {
-			break
-		}
-		s := secret.Reveal()
-		c.searched += len(s)
-		for i := 0; i+run <= len(s); i++ {
-			if _, ok := runs[s[i:i+run]]; ok {
-				runs[s[i:i+run]] = true
-			}
-		}
-	}
-	return runs
+	return b.String()
 }
 
 // isWhole reports whether s[start:end] is to be hidden if it equals a value. Values of
@@ -236,17 +205,6 @@ func isWhole(s string, start, end int, name bool) bool {
 		return end-start == len(s)
 	}
 	return !isLetter(start-1) && !isLetter(end)
-}
-
-// lettersOf returns the letters and digits of s.
-func lettersOf(s string) string {
-	letters := make([]byte, 0, len(s))
-	for i := range len(s) {
-		if isLetterOrDigit(s[i]) {
-			letters = append(letters, s[i])
-		}
-	}
-	return string(letters)
 }
 
 // isLetterOrDigit reports whether c is one, or part of a character beyond ASCII.

@@ -37,6 +37,8 @@ const (
 // A World is what the client needs from the program.
 type World struct {
 	UserAgent string
+	Getenv    func(string) string
+	Path      func(name string) string // resolves it against the working directory
 	Now       func() time.Time
 	Pause     func(context.Context, time.Duration) error
 	Random    func() float64           // from [0, 1)
@@ -52,11 +54,11 @@ type Client struct {
 	Organization string // "" for a key that belongs to one
 	TryTimeout   time.Duration
 	CallTimeout  time.Duration
-	Accepted     bool // the API has accepted the token
+	TokenFrom    string // a variable, a file, or ""
 
-	token         Secret
-	refused, hint string // what to say if the API rejects it
-	http          *http.Client
+	token    Secret
+	accepted bool // the API has accepted the token
+	http     *http.Client
 }
 
 // New makes a client for the API at base. roots are the authorities to trust; nil
@@ -98,19 +100,13 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 	}}
 }
 
-// Use sets the token. refused and hint are what to say if the API rejects it.
-func (c *Client) Use(token Secret, refused, hint string) {
-	c.token, c.refused, c.hint = token, refused, hint
-	c.Hide(token)
-}
-
 // Personal says whether the token belongs to a person, who may be in several
 // organizations. A private API key belongs to one organization.
 func (c *Client) Personal() bool { return strings.HasPrefix(c.token.Reveal(), "pcc_pat_") }
 
-// ParseAddress parses the API's address. Its error does not repeat the address,
+// parseAddress parses the API's address. Its error does not repeat the address,
 // which may hold a password.
-func ParseAddress(s string) (*url.URL, error) {
+func parseAddress(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
 		return nil, errors.New("is not a URL such as " + Address)
@@ -152,8 +148,8 @@ func IsProxy(s string) bool {
 	return err == nil && u.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)
 }
 
-// Authorities returns the system's authorities and those in the file.
-func Authorities(name string) (*x509.CertPool, error) {
+// authorities returns the system's authorities and those in the file.
+func authorities(name string) (*x509.CertPool, error) {
 	pem, err := readFile(name, maxAuthorities)
 	if err != nil {
 		return nil, err
@@ -183,19 +179,22 @@ type shape interface{ complete() bool }
 
 // The codes of an error, words that scripts match on.
 const (
-	Failed       = "failed"      // an unexpected answer
-	Unavailable  = "unavailable" // no answer, or "not now"
-	Timeout      = "timeout"
-	Interrupted  = "interrupted"
-	Rejected     = "rejected" // the API understood, and refuses
-	Unauthorized = "unauthorized"
-	Forbidden    = "forbidden"
-	NotFound     = "not_found"
+	Usage         = "usage"
+	InvalidConfig = "invalid_config" // a variable or a file is wrong
+	IO            = "io"
+	Failed        = "failed"      // an unexpected answer
+	Unavailable   = "unavailable" // no answer, or "not now"
+	Timeout       = "timeout"
+	Interrupted   = "interrupted"
+	Rejected      = "rejected" // the API understood, and refuses
+	Unauthorized  = "unauthorized"
+	Forbidden     = "forbidden"
+	NotFound      = "not_found"
 )
 
-// An Error is a failed request.
+// An Error is a failed request, or what keeps one from being sent.
 type Error struct {
-	Doing   string // for messages: "listing secrets"
+	Doing   string // for messages: "listing secrets"; "" if there was no request
 	Message string // what was wrong, fit to show
 	Tries   int
 	Unsure  bool // the request may have taken effect
@@ -206,6 +205,10 @@ type Error struct {
 	soon    bool          // and soon enough to try it again at once
 	after   time.Duration // how long the API asked to wait
 	err     error
+
+	field   string   // the option, variable or file that is wrong, or ""
+	shown   string   // the same, as shown to people
+	allowed []string // its allowed values, if they are known
 }
 
 func (e *Error) Unwrap() error { return e.err }
@@ -218,6 +221,10 @@ func (e *Error) HTTPStatus() int { return e.status }
 
 // Retryable reports whether the same request may succeed later.
 func (e *Error) Retryable() bool { return e.later }
+
+// Field is the option, variable or file that is wrong, its name as shown to people, and
+// its allowed values; "" if it is none of these.
+func (e *Error) Field() (name, shown string, allowed []string) { return e.field, e.shown, e.allowed }
 
 // Hint says what to do, or "".
 func (e *Error) Hint() string {
@@ -233,7 +240,10 @@ func (e *Error) Hint() string {
 }
 
 func (e *Error) Error() string {
-	s := e.Doing + ": " + e.Message
+	s := e.Message
+	if e.Doing != "" {
+		s = e.Doing + ": " + s
+	}
 	if e.Tries > 1 {
 		s += fmt.Sprintf(" (tried %d times)", e.Tries)
 	}
@@ -243,21 +253,21 @@ func (e *Error) Error() string {
 	return s
 }
 
-// AsError finds the API's error in err's chain, or nil.
-func AsError(err error) *Error {
+// asError finds the API's error in err's chain, or nil.
+func asError(err error) *Error {
 	e, _ := errors.AsType[*Error](err)
 	return e
 }
 
 // IsNotFound says whether the API answered that there is no such thing.
 func IsNotFound(err error) bool {
-	e := AsError(err)
+	e := asError(err)
 	return e != nil && e.code == NotFound
 }
 
 // IsBadRequest says whether the API answered 400 or 422.
 func IsBadRequest(err error) bool {
-	e := AsError(err)
+	e := asError(err)
 	return e != nil && (e.status == http.StatusBadRequest || e.status == http.StatusUnprocessableEntity)
 }
 
@@ -275,7 +285,7 @@ func (c *Client) do(ctx context.Context, r request, into shape) error {
 	for try := 1; ; try++ {
 		e := c.try(all, r, body, into)
 		if e == nil {
-			c.Accepted = true
+			c.accepted = true
 			return nil
 		}
 		unsure = (unsure || e.Unsure) && r.method != http.MethodGet
@@ -378,7 +388,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 
 // noAnswer returns the error of a request without a complete answer.
 func (c *Client) noAnswer(err error) *Error {
-	if e := AsError(err); e != nil {
+	if e := asError(err); e != nil {
 		return e // from the transport
 	}
 	host := c.Base.Host
@@ -387,9 +397,8 @@ func (c *Client) noAnswer(err error) *Error {
 		e.Message, e.soon, e.later = "the host "+dns.Name+" cannot be found", !dns.IsNotFound, !dns.IsNotFound
 		return e
 	}
-	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	if untrusted {
-		e.Message = fmt.Sprintf("the certificate of %s is not trusted (%s)", host, certificateFault(err))
+	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		e.Message = "the certificate of " + host + " is not trusted: " + c.clean(strings.TrimPrefix(untrusted.Err.Error(), "x509: "))
 		e.hint = "VBOT_CA_FILE can add authorities"
 		return e
 	}
@@ -427,20 +436,6 @@ func (c *Client) noAnswer(err error) *Error {
 	return e
 }
 
-// certificateFault says in a few words why a certificate is not trusted.
-func certificateFault(err error) string {
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "unknown authority"
-	}
-	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return "issued for another host"
-	}
-	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		return "expired"
-	}
-	return "invalid"
-}
-
 // refusal returns the error of an answer that is not a success.
 func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	e := &Error{status: resp.StatusCode, code: Rejected}
@@ -455,7 +450,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 		e.Message = fmt.Sprintf("the API answered with a redirect (%d); vbot does not follow it, because the values would go to another address", s)
 		return e
 	case s == http.StatusUnauthorized:
-		e.code, e.hint = Unauthorized, c.hint
+		e.code, e.hint = Unauthorized, howToSignIn
 	case s == http.StatusForbidden:
 		e.code, e.hint = Forbidden, "check --organization, or use a token that has the permission"
 	case s == http.StatusNotFound && text != "":
@@ -486,7 +481,11 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 		e.Message += ": " + text
 	}
 	if e.code == Unauthorized {
-		e.Message += "; " + c.refused
+		e.Message += "; the token"
+		if c.TokenFrom != "" {
+			e.Message += " from " + c.TokenFrom
+		}
+		e.Message += " is not valid"
 	}
 	return e
 }

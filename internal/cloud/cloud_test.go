@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vbot/internal/cloudtest"
 )
 
 func TestParseAddress(t *testing.T) {
@@ -23,8 +25,8 @@ func TestParseAddress(t *testing.T) {
 		"api.example.com": false, "https://": false, "https://:80": false, "ftp://localhost": false, "//localhost": false, "https://u:p@example.com": false,
 		"https://example.com?x": false, "https://example.com/#x": false, "https:example.com": false, "\x00": false, "http://localhost@example.com": false,
 	} {
-		if _, err := ParseAddress(in); (err == nil) != ok {
-			t.Errorf("ParseAddress(%q): %v", in, err)
+		if _, err := parseAddress(in); (err == nil) != ok {
+			t.Errorf("parseAddress(%q): %v", in, err)
 		}
 	}
 }
@@ -41,7 +43,7 @@ func TestPathsAreEscaped(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked = r.RequestURI }))
 	defer server.Close()
 	var err error
-	if c.Base, err = ParseAddress(server.URL); err != nil {
+	if c.Base, err = parseAddress(server.URL); err != nil {
 		t.Fatal(err)
 	}
 	c.try(context.Background(), request{method: "GET", path: c.below("secrets", "a/../b?c#d%2fe")}, nil, nil)
@@ -56,7 +58,7 @@ func TestKeysComeFromTheSecretsAlone(t *testing.T) {
 		io.WriteString(w, `{"keys": ["X"], "secrets": [{"fieldName": "B"}, {"fieldName": "A"}]}`)
 	}))
 	defer server.Close()
-	base, err := ParseAddress(server.URL)
+	base, err := parseAddress(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func TestKeysComeFromTheSecretsAlone(t *testing.T) {
 // http reaches this machine alone, by its address: a name may mean another one.
 func TestHTTPStaysOnThisMachine(t *testing.T) {
 	for _, host := range []string{"192.0.2.1:80", "[2001:db8::1]:80"} {
-		base, err := ParseAddress("http://localhost")
+		base, err := parseAddress("http://localhost")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +79,7 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 		c.CallTimeout = time.Second
 		base.Host = host // as if localhost had that address
 		_, err = c.Organizations(context.Background())
-		if e := AsError(err); e == nil || e.Code() != Failed || e.Retryable() || e.Tries != 1 || !strings.Contains(e.Message, "another machine") {
+		if e := asError(err); e == nil || e.Code() != Failed || e.Retryable() || e.Tries != 1 || !strings.Contains(e.Message, "another machine") {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
@@ -125,7 +127,7 @@ func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 // leaves nothing beside it, whether it succeeds or not.
 func TestLoginReplacesTheFile(t *testing.T) {
 	dir := t.TempDir()
-	f := File{Path: filepath.Join(dir, "config.json"), Note: func(string) {}}
+	f := File{filepath.Join(dir, "config.json")}
 	backup := filepath.Join(dir, "backup")
 	for _, err := range []error{os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(Settings{Token: "new"})} {
 		if err != nil {
@@ -153,36 +155,13 @@ func TestLoginReplacesTheFile(t *testing.T) {
 	}
 }
 
-// A link in the place of vbot's own directory keeps the mode of what it leads to.
-func TestModesOfLinkedDirectories(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("it has no such modes")
-	}
-	dir := t.TempDir()
-	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
-	for _, err := range []error{os.Mkdir(real, 0o755), os.Symlink(real, link), os.WriteFile(filepath.Join(real, "config.json"), []byte(`{"token":"x"}`), 0o644)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	f := File{Path: filepath.Join(link, "config.json"), Own: true, Note: func(string) {}}
-	if s, err := f.Read(); err != nil || s.Token != "x" {
-		t.Fatal(s, err)
-	}
-	for path, want := range map[string]os.FileMode{real: 0o755, f.Path: 0o600} {
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", path, info.Mode(), err)
-		}
-	}
-}
-
 // The name of an organization becomes a part of paths, and cannot lead elsewhere.
 func TestNamesOfOrganizations(t *testing.T) {
 	for _, name := range []string{"..", "a/b", "a%2fb", "", "a?b", "-a"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			io.WriteString(w, `{"organizations": [{"name": "acme"}, {"name": "`+name+`"}]}`)
 		}))
-		base, err := ParseAddress(server.URL)
+		base, err := parseAddress(server.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,5 +169,59 @@ func TestNamesOfOrganizations(t *testing.T) {
 			t.Errorf("organizations %q", names)
 		}
 		server.Close()
+	}
+}
+
+// standin returns a client of the stand-in, with a clock of its own.
+func standin(t *testing.T, s *cloudtest.Standin, random float64) (*Client, *cloudtest.Clock) {
+	t.Helper()
+	base, err := parseAddress(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Personal = false
+	clock, w := &cloudtest.Clock{}, test
+	w.UserAgent, w.Now, w.Pause, w.Random = "test/1", clock.Now, clock.Pause, func() float64 { return random }
+	c := New(base, nil, w)
+	c.Use(NewSecret(cloudtest.Key), "")
+	return c, clock
+}
+
+// The pauses differ from run to run, within bounds.
+func TestPausesAreJittered(t *testing.T) {
+	for random, want := range map[float64]time.Duration{0: 250 * time.Millisecond, 0.999: 499 * time.Millisecond} {
+		s := cloudtest.New(t, "test/1").Want("GET /v1/secrets", "GET /v1/secrets").Misbehave("GET", cloudtest.Drop)
+		c, clock := standin(t, s, random)
+		if _, err := c.List(context.Background(), ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := clock.Pauses[0].Truncate(time.Millisecond); got != want {
+			t.Errorf("with %v it waited %v, want %v", random, got, want)
+		}
+	}
+}
+
+// A server that does not answer, a try that takes too long and a call that takes too long
+// in all: a timeout, and never a success.
+func TestTimeouts(t *testing.T) {
+	s := cloudtest.New(t, "test/1")
+	s.Anything = true
+	s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Hang)...)
+	c, _ := standin(t, s, 0)
+	c.TryTimeout = 200 * time.Millisecond
+	pairs := []Pair{{Key: "A", Value: NewSecret("1")}}
+	_, err := c.storePairs(context.Background(), "app", "", pairs)
+	if e := asError(err); e == nil || e.Code() != Timeout || e.Tries != 4 || !e.Unsure {
+		t.Errorf("four tries: %v", err)
+	}
+	s.Misbehave("PUT", cloudtest.Hang)
+	c.TryTimeout, c.CallTimeout = time.Minute, 200*time.Millisecond
+	_, err = c.storePairs(context.Background(), "app", "", pairs)
+	if e := asError(err); e == nil || e.Code() != Timeout || e.Tries != 1 {
+		t.Errorf("one call: %v", err)
+	}
+	// The end of the call, and not that of the try a minute later.
+	if !strings.HasSuffix(err.Error(), "did not answer in time; it may have succeeded") {
+		t.Errorf("it says %v", err)
 	}
 }

@@ -23,31 +23,25 @@ type Settings struct {
 }
 
 // A File is the file with the settings.
-type File struct {
-	Path string
-	Own  bool         // its directory contains nothing else
-	Note func(string) // tells the person about modes that were too open
-}
+type File struct{ Path string }
 
-// DefaultPath returns the default path of the settings.
-func DefaultPath() (string, error) {
+// defaultPath returns the default path of the settings.
+func defaultPath() (string, error) {
 	dir, err := os.UserConfigDir()
 	return filepath.Join(dir, "vbot", "config.json"), err
 }
 
 var errForeign = errors.New("is not a file that `vbot cloud login` wrote; remove it, or set VBOT_CONFIG to another file")
 
-// Read reads the file. Missing settings are empty.
+// Read reads the file. Missing settings are empty. Like ssh, it refuses a file that other
+// users can read or write; Windows has no such modes.
 func (f File) Read() (Settings, error) {
 	s, err := f.parse()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Settings{}, nil
 	}
-	if err == nil && f.Foreign() == nil {
-		f.closeToOthers(f.Path, 0o600)
-		if f.Own {
-			f.closeToOthers(filepath.Dir(f.Path), 0o700)
-		}
+	if info, statErr := os.Stat(f.Path); err == nil && statErr == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return Settings{}, fmt.Errorf("other users have access to the token in it (mode %04o); run chmod 600 on it", info.Mode().Perm())
 	}
 	return s, err
 }
@@ -114,25 +108,6 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// closeToOthers removes the permissions of other users, unless path is a link.
-func (f File) closeToOthers(path string, mode fs.FileMode) {
-	file, err := os.Open(path)
-	if err != nil {
-		return
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	named, nameErr := os.Lstat(path)
-	if runtime.GOOS == "windows" || err != nil || nameErr != nil || !os.SameFile(info, named) || info.Mode().Perm()&^mode == 0 {
-		return
-	}
-	if err := file.Chmod(mode); err != nil {
-		f.Note(fmt.Sprintf("warning: other users can access %s, and its mode cannot be changed: %v", path, errors.Unwrap(err)))
-		return
-	}
-	f.Note(fmt.Sprintf("other users had access to %s; its mode is now %04o", path, mode))
-}
-
 // Write replaces the file atomically.
 func (f File) Write(s Settings) error {
 	data, err := json.MarshalIndent(s, "", "  ")
@@ -142,9 +117,6 @@ func (f File) Write(s Settings) error {
 	dir := filepath.Dir(f.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
-	}
-	if f.Own {
-		f.closeToOthers(dir, 0o700)
 	}
 	tmp, err := f.temporary()
 	if err != nil {

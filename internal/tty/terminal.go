@@ -32,6 +32,7 @@ func IsTerminal(stream any) bool {
 // nothing is typed, a closed terminal) or the context ends.
 type Terminal struct {
 	Plain bool // no cursor movement; the terminal's own line editing
+	Back  bool // a person can go back to the question before
 
 	styles    bool                // colours, bold and faint text
 	printable func(string) string // drops what would move the cursor
@@ -44,14 +45,14 @@ type Terminal struct {
 	// question takes its result.
 	reading bool
 	found   chan reading
-	decoder Decoder
-	keys    []Key
+	decoder decoder
+	keys    []key
 	due     time.Time // when to flush the decoder
 
 	was     atomic.Pointer[term.State] // the mode before raw mode, nil out of it
 	raw     *term.State                // raw mode
-	shown   View                       // the block on the screen
-	printed []Row                      // the rows above it that this Terminal printed
+	shown   view                       // the block on the screen
+	printed []row                      // the rows above it that this Terminal printed
 }
 
 // A reading is the result of one read from the terminal.
@@ -131,7 +132,7 @@ func (t *Terminal) reenterRaw() bool {
 		return false
 	}
 	t.mark(pasteOn)
-	t.shown = View{} // the cursor is elsewhere
+	t.shown = view{} // the cursor is elsewhere
 	return true
 }
 
@@ -165,14 +166,14 @@ func (t *Terminal) read() {
 	}()
 }
 
-// next waits for a key, or returns KeyNone to request a redraw.
+// next waits for a key, or returns keyNone to request a redraw.
 //
 // It polls for a new size or mode at every tick: unlike SIGWINCH and SIGCONT, that
 // works on every system.
-func (t *Terminal) next(ctx context.Context, ticks <-chan time.Time) (Key, error) {
+func (t *Terminal) next(ctx context.Context, ticks <-chan time.Time) (key, error) {
 	for len(t.keys) == 0 {
 		if ctx.Err() != nil {
-			return Key{}, context.Canceled
+			return key{}, context.Canceled
 		}
 		var late <-chan time.Time
 		if t.decoder.patience() > 0 {
@@ -181,11 +182,11 @@ func (t *Terminal) next(ctx context.Context, ticks <-chan time.Time) (Key, error
 		t.read()
 		select {
 		case <-ctx.Done():
-			return Key{}, context.Canceled
+			return key{}, context.Canceled
 		case r := <-t.found:
 			t.reading = false
 			if r.err != nil {
-				return Key{}, context.Canceled
+				return key{}, context.Canceled
 			}
 			t.keys = t.decoder.Take(r.b)
 			t.due = time.Now().Add(t.decoder.patience())
@@ -193,7 +194,7 @@ func (t *Terminal) next(ctx context.Context, ticks <-chan time.Time) (Key, error
 			t.keys = t.decoder.Flush()
 		case <-ticks:
 			if t.reenterRaw() || t.updateSize() {
-				return Key{Name: KeyNone}, nil
+				return key{Name: keyNone}, nil
 			}
 		}
 	}
@@ -202,8 +203,17 @@ func (t *Terminal) next(ctx context.Context, ticks <-chan time.Time) (Key, error
 	return k, nil
 }
 
-// Line prints the prompt and reads a line with the terminal's own line editing.
-func (t *Terminal) Line(ctx context.Context, prompt string) (string, error) {
+// plainLine reads the answer to a plain question.
+func (t *Terminal) plainLine(ctx context.Context, prompt string) (string, error) {
+	said, err := t.readLine(ctx, prompt)
+	if err == nil && t.Back && strings.TrimSpace(said) == PlainBack {
+		err = ErrBack
+	}
+	return said, err
+}
+
+// readLine prints the prompt and reads a line with the terminal's own line editing.
+func (t *Terminal) readLine(ctx context.Context, prompt string) (string, error) {
 	io.WriteString(t.out, t.printable(prompt))
 	var line []byte
 	for {
@@ -255,7 +265,7 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 			return "", err
 		}
 		switch k.Name {
-		case KeyEnter:
+		case keyEnter:
 			if len(typed) >= MaxLine-1 {
 				return "", ErrTooLong
 			}
@@ -265,22 +275,22 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 			fmt.Fprintf(t.out, "\r\n%s. Try again.\r\n", odd)
 			typed, odd = nil, ""
 			show()
-		case KeyInterrupt:
+		case keyInterrupt:
 			return "", context.Canceled
-		case KeyEOF:
+		case keyEOF:
 			if len(typed) == 0 {
 				return "", context.Canceled
 			}
-		case KeyBackspace:
+		case keyBackspace:
 			_, size := utf8.DecodeLastRune(typed)
 			typed = typed[:len(typed)-size]
 		case keyKill:
 			typed, odd = nil, ""
-		case KeyNone:
+		case keyNone:
 			show()
-		case KeyText, KeyTab:
+		case keyText, keyTab:
 			typed = append(typed, k.Text...)
-		case KeyPaste:
+		case keyPaste:
 			text := strings.TrimRight(k.Text, "\r\n")
 			if strings.ContainsAny(text, "\r\n") && !strings.HasPrefix(text, "-----BEGIN ") {
 				odd = "Expected one line, but several were pasted"
@@ -305,7 +315,7 @@ const (
 // up returns the sequence that moves the cursor from this column to the first one of
 // the row that is so many rows above. A terminal that became narrower may have
 // rewrapped those.
-func (t *Terminal) up(rows []Row, column int) string {
+func (t *Terminal) up(rows []row, column int) string {
 	n := column / t.width
 	for _, r := range rows {
 		n += 1 + max(0, r.width()-1)/t.width
@@ -319,7 +329,7 @@ func (t *Terminal) up(rows []Row, column int) string {
 // toTop returns the sequence that moves the cursor to the top of the block. What is
 // above it is never drawn again: that includes what the shell printed.
 func (t *Terminal) toTop() string {
-	return t.up(t.shown.Rows[:min(t.shown.Line, len(t.shown.Rows))], t.shown.Column)
+	return t.up(t.shown.Rows[:min(t.shown.line, len(t.shown.Rows))], t.shown.Column)
 }
 
 // Mark returns a place above the next question, for Rewind.
@@ -338,7 +348,7 @@ func (t *Terminal) Rewind(mark int) {
 // it, to avoid flicker. The last column stays free: terminals differ in how they
 // wrap there. Wrapping is off meanwhile: if the terminal has just become narrower,
 // a row is still a row.
-func (t *Terminal) draw(v View) {
+func (t *Terminal) draw(v view) {
 	var b strings.Builder
 	b.WriteString(t.toTop() + wrapOff)
 	for i, r := range v.Rows {
@@ -349,7 +359,7 @@ func (t *Terminal) draw(v View) {
 		b.WriteString("\x1b[K")
 	}
 	b.WriteString("\x1b[J\r")
-	if n := len(v.Rows) - 1 - v.Line; n > 0 {
+	if n := len(v.Rows) - 1 - v.line; n > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", n)
 	}
 	if v.Column > 0 {
@@ -359,18 +369,18 @@ func (t *Terminal) draw(v View) {
 	// Remember what fits.
 	for i, r := range v.Rows {
 		if r.width() > t.width-1 {
-			v.Rows[i] = Row{{Normal, r.Text(t.width - 1)}}
+			v.Rows[i] = row{{normal, r.Text(t.width - 1)}}
 		}
 	}
 	t.shown = v
 }
 
 // write appends the row, cut to width columns.
-func (t *Terminal) write(b *strings.Builder, r Row, width int) {
+func (t *Terminal) write(b *strings.Builder, r row, width int) {
 	for _, s := range r {
 		text := t.printable(Cut(s.Text, width))
-		if t.styles && text != "" && s.Style != Normal {
-			text = fmt.Sprintf("\x1b[%sm%s\x1b[m", s.Style, text)
+		if t.styles && text != "" && s.style != normal {
+			text = fmt.Sprintf("\x1b[%sm%s\x1b[m", s.style, text)
 		}
 		b.WriteString(text)
 		width -= Width(s.Text)
@@ -378,14 +388,14 @@ func (t *Terminal) write(b *strings.Builder, r Row, width int) {
 }
 
 // collapse replaces the block by rows that stay.
-func (t *Terminal) collapse(rows ...Row) {
+func (t *Terminal) collapse(rows ...row) {
 	io.WriteString(t.out, t.toTop()+"\x1b[J")
-	t.shown = View{}
+	t.shown = view{}
 	t.print(rows)
 }
 
 // print prints rows that fit the terminal.
-func (t *Terminal) print(rows []Row) {
+func (t *Terminal) print(rows []row) {
 	var b strings.Builder
 	for _, r := range rows {
 		t.write(&b, r, t.width)
@@ -401,27 +411,33 @@ func (t *Terminal) print(rows []Row) {
 // Say prints lines between questions.
 func (t *Terminal) Say(format string, args ...any) {
 	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
-		t.print(lines(line, Normal, t.width))
+		t.print(lines(line, normal, t.width))
 	}
 }
 
-// A Question is a question with the state of its answer. It does not know the
+// A question is a question with the state of its answer. It does not know the
 // terminal.
-type Question interface {
+type question interface {
 	// Press applies a key and reports whether the question is answered.
-	Press(k Key) bool
-	// View draws the question for a terminal of this size.
-	View(width, height int) View
+	Press(k key) bool
+	// view draws the question for a terminal of this size. back says that one can go
+	// back to the question before.
+	view(width, height int, back bool) view
 	// Blank reports whether nothing is typed; then Ctrl-D leaves.
 	Blank() bool
 	// Title and Answer remain on the screen.
 	Title() string
 	Answer() string
+	// plainly asks with numbered lines.
+	plainly(ctx context.Context, t *Terminal) error
 }
 
-// Ask asks q until it is answered. With back it returns ErrBack for Shift-Tab, and for
+// Ask asks q until it is answered. With Back it returns ErrBack for Shift-Tab, and for
 // the left arrow if nothing is typed.
-func (t *Terminal) Ask(ctx context.Context, q Question, back bool) error {
+func (t *Terminal) Ask(ctx context.Context, q question) error {
+	if t.Plain {
+		return q.plainly(ctx, t)
+	}
 	release, err := t.enterRaw()
 	if err != nil {
 		return err
@@ -430,24 +446,24 @@ func (t *Terminal) Ask(ctx context.Context, q Question, back bool) error {
 	ticks := time.NewTicker(100 * time.Millisecond)
 	defer ticks.Stop()
 	for t.updateSize(); ; {
-		t.draw(q.View(t.width, t.height))
+		t.draw(q.view(t.width, t.height, t.Back))
 		k, err := t.next(ctx, ticks.C)
-		if k.Name == KeyInterrupt || k.Name == KeyEOF && q.Blank() {
+		if k.Name == keyInterrupt || k.Name == keyEOF && q.Blank() {
 			err = context.Canceled
 		}
-		title := lines("? "+q.Title(), Bold, t.width)
+		title := lines("? "+q.Title(), bold, t.width)
 		switch {
 		case err != nil:
 			t.collapse(title...)
 			return err
-		case back && (k.Name == keyBackTab || k.Name == keyLeft && q.Blank()):
+		case t.Back && (k.Name == keyBackTab || k.Name == keyLeft && q.Blank()):
 			t.collapse()
 			return ErrBack
-		case k.Name != KeyNone && q.Press(k):
-			if answer := (Span{Cyan, "  " + q.Answer()}); len(title) == 1 && title[0].width()+Width(answer.Text) <= t.width {
+		case k.Name != keyNone && q.Press(k):
+			if answer := (span{cyan, "  " + q.Answer()}); len(title) == 1 && title[0].width()+Width(answer.Text) <= t.width {
 				title[0] = append(title[0], answer)
 			} else {
-				title = append(title, lines(answer.Text, answer.Style, t.width)...)
+				title = append(title, lines(answer.Text, answer.style, t.width)...)
 			}
 			t.collapse(title...)
 			return nil

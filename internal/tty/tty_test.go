@@ -10,28 +10,28 @@ func TestKeys(t *testing.T) {
 	for bytes, want := range map[string]string{
 		"a":                               "0:a",
 		"é日":                              "0:é 0:日",
-		"\r\n":                            fmt.Sprintf("%d:\r %d:\n", KeyEnter, KeyEnter),
-		"\x1b[A\x1bOB":                    fmt.Sprintf("%d: %d:", KeyUp, KeyDown),
+		"\r\n":                            fmt.Sprintf("%d:\r %d:\n", keyEnter, keyEnter),
+		"\x1b[A\x1bOB":                    fmt.Sprintf("%d: %d:", keyUp, keyDown),
 		"\x1b[1;5C\x1bOD":                 fmt.Sprintf("%d: %d:", keyRight, keyLeft),
-		"\x1b[1~\x1b[4~\x1b[H\x1bOF":      fmt.Sprintf("%d: %d: %d: %d:", KeyHome, KeyEnd, KeyHome, KeyEnd),
-		"\x1b[3~\x1b[5~\x1b[6~":           fmt.Sprintf("%d: %d: %d:", keyDelete, KeyPageUp, KeyPageDown),
-		"\x1b":                            fmt.Sprintf("%d:", KeyEscape),
-		"\x1b\x1b":                        fmt.Sprintf("%d: %d:", KeyEscape, KeyEscape),
-		"\x1b\x03":                        fmt.Sprintf("%d: %d:\x03", KeyEscape, KeyInterrupt),
-		"\x1b[\x03":                       fmt.Sprintf("%d: %d:\x03", keyOther, KeyInterrupt),
-		"\x1b[12\r":                       fmt.Sprintf("%d: %d:\r", keyOther, KeyEnter),
+		"\x1b[1~\x1b[4~\x1b[H\x1bOF":      fmt.Sprintf("%d: %d: %d: %d:", keyHome, keyEnd, keyHome, keyEnd),
+		"\x1b[3~\x1b[5~\x1b[6~":           fmt.Sprintf("%d: %d: %d:", keyDelete, keyPageUp, keyPageDown),
+		"\x1b":                            fmt.Sprintf("%d:", keyEscape),
+		"\x1b\x1b":                        fmt.Sprintf("%d: %d:", keyEscape, keyEscape),
+		"\x1b\x03":                        fmt.Sprintf("%d: %d:\x03", keyEscape, keyInterrupt),
+		"\x1b[\x03":                       fmt.Sprintf("%d: %d:\x03", keyOther, keyInterrupt),
+		"\x1b[12\r":                       fmt.Sprintf("%d: %d:\r", keyOther, keyEnter),
 		"\x1bf":                           fmt.Sprintf("%d:", keyOther),
 		"\x1b[[A1":                        fmt.Sprintf("%d: 0:1", keyOther),
 		"\x1b[99~\x1b[Z":                  fmt.Sprintf("%d: %d:", keyOther, keyBackTab),
-		"\x1b[200~a\rb\x1b[201~c":         fmt.Sprintf("%d:a\rb 0:c", KeyPaste),
-		"\x1b[200~a\x03":                  fmt.Sprintf("%d:a %d:", KeyPaste, KeyInterrupt),
-		"\x1b[200~never ended":            fmt.Sprintf("%d:never ended", KeyPaste),
+		"\x1b[200~a\rb\x1b[201~c":         fmt.Sprintf("%d:a\rb 0:c", keyPaste),
+		"\x1b[200~a\x03":                  fmt.Sprintf("%d:a %d:", keyPaste, keyInterrupt),
+		"\x1b[200~never ended":            fmt.Sprintf("%d:never ended", keyPaste),
 		"\xc3a":                           "0:\xc3 0:a",
 		"\xff":                            "0:\xff",
 		"\x1b[" + strings.Repeat("1", 40): fmt.Sprintf("%d: %s", keyOther, strings.TrimSpace(strings.Repeat("0:1 ", 9))),
 	} {
-		var d Decoder
-		var keys []Key
+		var d decoder
+		var keys []key
 		for _, b := range []byte(bytes) {
 			keys = append(keys, d.Take(b)...)
 		}
@@ -47,7 +47,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q: something is held after all", bytes)
 		}
 	}
-	var d Decoder
+	var d decoder
 	for _, b := range []byte("\x1b[200~" + strings.Repeat("x", 3*maxPaste)) {
 		d.Take(b)
 	}
@@ -105,14 +105,14 @@ func TestEditing(t *testing.T) {
 		"\x7f\x7f\x1b[D\x1b[C":            "|",
 		"\xff\u200b\u202e":                "|",
 	} {
-		var d Decoder
-		var e Editor
+		var d decoder
+		var e editor
 		for _, b := range []byte(keys) {
 			for _, k := range d.Take(b) {
-				e.Press(k)
+				e.press(k)
 			}
 		}
-		if got := string(e.Typed[:e.at]) + "|" + string(e.Typed[e.at:]); got != want {
+		if got := string(e.typed[:e.at]) + "|" + string(e.typed[e.at:]); got != want {
 			t.Errorf("%q: %s, want %s", keys, got, want)
 		}
 	}

@@ -285,12 +285,12 @@ func checkSource(path, commit string) error {
 	for r := tar.NewReader(unzipped); ; {
 		head, err := r.Next()
 		if err != nil {
-			return fmt.Errorf("looking for version.go: %w", err)
+			return fmt.Errorf("looking for main.go: %w", err)
 		}
-		if strings.Count(head.Name, "/") == 1 && strings.HasSuffix(head.Name, "/version.go") {
+		if strings.Count(head.Name, "/") == 1 && strings.HasSuffix(head.Name, "/main.go") {
 			text, err := io.ReadAll(r)
 			if err == nil && !strings.Contains(string(text), `const commit = "`+commit+`"`) {
-				err = fmt.Errorf("version.go does not name commit %s", commit)
+				err = fmt.Errorf("main.go does not name commit %s", commit)
 			}
 			return err
 		}

@@ -80,7 +80,7 @@ func TestVerify(t *testing.T) {
 			r.commit = other
 			r.statement.Predicate.BuildDefinition.ExternalParameters.Commit = other
 			r.statement.Predicate.BuildDefinition.ResolvedDependencies[0].Digest["gitCommit"] = other
-		}, nil, "version.go does not name commit"},
+		}, nil, "main.go does not name commit"},
 		{"a binary of another Go", func(t *testing.T, r *release) {
 			r.statement.Predicate.RunDetails.Builder.Version["go"] = "go1.0"
 		}, nil, "built with " + runtime.Version() + ", not with go1.0"},
@@ -153,7 +153,7 @@ func newRelease(t *testing.T, program string) *release {
 	zipped := gzip.NewWriter(&archive)
 	packed := tar.NewWriter(zipped)
 	code := fmt.Sprintf("package main\n\nconst commit = %q\n", commit)
-	packed.WriteHeader(&tar.Header{Name: "vbot-1.0.0/version.go", Mode: 0o644, Size: int64(len(code))})
+	packed.WriteHeader(&tar.Header{Name: "vbot-1.0.0/main.go", Mode: 0o644, Size: int64(len(code))})
 	io.WriteString(packed, code)
 	packed.Close()
 	zipped.Close()

@@ -1,7 +1,7 @@
 # id: rtc_hosted
 # label: Daily
 # names: daily
-# order: 1
+# order: 01
 # type: web
 # key: daily
 # video: in, out

@@ -1,7 +1,7 @@
 # id: rtc_hosted_pstn_dialin
 # label: Daily PSTN (dial-in)
 # names: daily_pstn_dialin
-# order: 9
+# order: 09
 # type: telephony
 # generic: rtc_hosted_pstn
 # mode: dial-in

@@ -1,7 +1,7 @@
 # id: tel_d
 # label: Exotel
 # names: exotel
-# order: 8
+# order: 08
 # type: telephony
 # key: exotel
 # extras: websocket

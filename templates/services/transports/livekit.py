@@ -1,7 +1,7 @@
 # id: rtc_room
 # label: LiveKit
 # names: livekit
-# order: 3
+# order: 03
 # type: web
 # key: livekit
 # video: in, out

@@ -1,7 +1,7 @@
 # id: tel_c
 # label: Plivo
 # names: plivo
-# order: 7
+# order: 07
 # type: telephony
 # key: plivo
 # extras: websocket

@@ -1,7 +1,7 @@
 # id: rtc_small
 # label: SmallWebRTC
 # names: smallwebrtc, webrtc
-# order: 2
+# order: 02
 # type: web
 # key: webrtc
 # video: in, out

@@ -1,7 +1,7 @@
 # id: tel_b
 # label: Telnyx
 # names: telnyx
-# order: 6
+# order: 06
 # type: telephony
 # key: telnyx
 # extras: websocket

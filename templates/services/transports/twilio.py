@@ -1,7 +1,7 @@
 # id: tel_a
 # label: Twilio
 # names: twilio
-# order: 5
+# order: 05
 # type: telephony
 # key: twilio
 # extras: websocket

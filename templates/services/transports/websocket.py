@@ -1,7 +1,7 @@
 # id: websocket
 # label: WebSocket
 # names: websocket
-# order: 4
+# order: 04
 # type: web
 # key: websocket
 # client: @pipecat-ai/websocket-transport ^1.7.1

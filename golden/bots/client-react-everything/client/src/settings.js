@@ -4,9 +4,6 @@
 /** Where sessions start: the path or URL of the bot's /start. @type {string} */
 export const startPath = import.meta.env.VITE_START_URL || "/start";
 
-/** Whether to use the default media manager of the transport's package. */
-export const packageMediaManager = import.meta.env.VITE_MEDIA_MANAGER === "daily";
-
 /** Whether to ask the bot's host for STUN and TURN servers, which help behind firewalls. */
 export const askForIceServers = import.meta.env.VITE_ICE_SERVERS === "default";
 

@@ -4,9 +4,6 @@
 /** Where sessions start: app/api/[...path]/route.ts. */
 export const startPath = "/api/start";
 
-/** Whether to use the default media manager of the transport's package. */
-export const packageMediaManager = process.env.NEXT_PUBLIC_MEDIA_MANAGER === "daily";
-
 /** Whether to ask the bot's host for STUN and TURN servers, which help behind firewalls. */
 export const askForIceServers = process.env.NEXT_PUBLIC_ICE_SERVERS === "default";
 

@@ -1,7 +1,7 @@
 // @ts-check
 import { SmallWebRTCTransport } from "@pipecat-ai/small-webrtc-transport";
 import { Devices } from "./devices.js";
-import { askForIceServers, packageMediaManager } from "./settings.js";
+import { askForIceServers } from "./settings.js";
 
 export const request = { transport: "webrtc", enableDefaultIceServers: askForIceServers };
 
@@ -15,9 +15,8 @@ export const parameters = (answer, startUrl) => ({
 
 /** @type {import("./connection.js").Connection["createTransport"]} */
 export function createTransport(chosen) {
-  if (packageMediaManager) return new SmallWebRTCTransport();
   const devices = new Devices(chosen, () => {
-    // With other media managers the package does not replace the track on the connection.
+    // With media managers other than its own the package does not replace the track on the connection.
     // @ts-ignore: both are missing from its types
     if (transport.pc) void transport.addUserMedia();
   });

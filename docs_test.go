@@ -1,0 +1,427 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/cli"
+	"vbot/internal/filetest"
+	"vbot/internal/report"
+	"vbot/templates"
+)
+
+// madeSection compares what stands in file between the lines `<!-- name -->` and
+// `<!-- /name -->` with want, and rewrites it with -update.
+func madeSection(t *testing.T, file, name, want string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(data), "<!-- "+name+" -->\n")
+	got, after, ok2 := strings.Cut(rest, "<!-- /"+name+" -->\n")
+	if !ok || !ok2 {
+		t.Fatalf("%s has no section %s", file, name)
+	}
+	want = "\n" + want + "\n"
+	if got == want {
+		return
+	}
+	if !updating() {
+		t.Errorf("the section %s of %s is out of date; `make golden` makes it anew", name, file)
+		return
+	}
+	text := before + "<!-- " + name + " -->\n" + want + "<!-- /" + name + " -->\n" + after
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whoever adds a command shows a run of it in golden/, and names it in README.md or docs/. Its
+// help page and the schema of its answer have tests of their own.
+func TestEveryCommandIsShown(t *testing.T) {
+	transcripts, documents := "", document(t, "README.md")
+	for _, dir := range []string{"golden", "docs"} {
+		for name, text := range filetest.Tree(t, dir) {
+			switch {
+			case dir == "docs":
+				documents += text
+			case strings.HasSuffix(name, ".txt") && !strings.HasPrefix(name, "errors/"):
+				transcripts += text
+			}
+		}
+	}
+	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
+		if c.Setup == nil || path == "vbot" {
+			return
+		}
+		if !regexp.MustCompile(`(?m)^\$ ` + path + `( |$)`).MatchString(transcripts) {
+			t.Errorf("golden/ has no transcript of %s", path)
+		}
+		if !strings.Contains(documents, path) {
+			t.Errorf("neither README.md nor docs/ names %s", path)
+		}
+	})
+}
+
+// The tables of providers are made from the catalog: a row a kind in README.md, a
+// row a provider in PROVIDERS.md.
+func TestProviderTables(t *testing.T) {
+	cat := bot.NewCatalog()
+	var short, long bytes.Buffer
+	short.WriteString("| kind | option | names |\n| --- | --- | --- |\n")
+	for _, k := range []struct {
+		title, option string
+		providers     []*bot.Provider
+	}{
+		{"Web transports", "--transport", cat.Transports(false)},
+		{"Telephony transports", "--transport", cat.Transports(true)},
+		{"Speech to text", "--stt", cat.All(bot.KindSTT)},
+		{"Language models", "--llm", cat.All(bot.KindLLM)},
+		{"Text to speech", "--tts", cat.All(bot.KindTTS)},
+		{"Speech to speech", "--realtime", cat.All(bot.KindRealtime)},
+		{"Video avatars", "--video", cat.All(bot.KindVideo)},
+	} {
+		var names []string
+		fmt.Fprintf(&long, "## %s (`%s`)\n\n| id | provider | names | needed variables | also needs | hosts |\n| --- | --- | --- | --- | --- | --- |\n", k.title, k.option)
+		for _, p := range k.providers {
+			p.Load()
+			names = append(names, p.Names[0])
+			label := p.Label
+			if p.KeysURL != "" {
+				label = "[" + label + "](" + p.KeysURL + ")"
+			}
+			var needed []string
+			for _, v := range p.Env {
+				if other := p.Unless(v); other != "" {
+					needed = append(needed, v.Name+"` or `"+other)
+				} else if v.Required {
+					needed = append(needed, v.Name)
+				}
+			}
+			fmt.Fprintf(&long, "| `%s` | %s | %s | %s | %s | %s |\n", p.ID, label, quoted(p.Names), quoted(needed), quoted(p.Needs()), quoted(p.Addresses()))
+		}
+		fmt.Fprintln(&long)
+		fmt.Fprintf(&short, "| %s (%d) | `%s` | %s |\n", k.title, len(names), k.option, quoted(names))
+	}
+	madeSection(t, "README.md", "providers", short.String())
+	madeSection(t, "docs/PROVIDERS.md", "providers", strings.TrimSuffix(long.String(), "\n"))
+}
+
+// quoted lists words as code.
+func quoted(words []string) string {
+	var out []string
+	for _, w := range words {
+		out = append(out, "`"+w+"`")
+	}
+	return cmp.Or(strings.Join(out, ", "), "-")
+}
+
+// The session in README.md is what a terminal shows.
+func TestReadmeSession(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		skip(t, "the README shows another terminal")
+	}
+	dir := t.TempDir()
+	var b bytes.Buffer
+	b.WriteString("```console\n")
+	for _, c := range []struct {
+		args string
+		code int
+	}{
+		{"init quickstart", 0},
+		{"init my-bot -t twilio -m realtime --realtime openai --video tavus --enable-noise-cancel --no-deploy-to-cloud", 2},
+		{"init vbot-quickstart -t twilio -m realtime --realtime openai", 1},
+	} {
+		r := vbot(t, dir, strings.Fields(c.args)...)
+		r.wantCode(t, c.code)
+		b.WriteString("$ vbot " + c.args + "\n" + strings.ReplaceAll(r.stdout+r.stderr, dir, "/home/you"))
+	}
+	b.WriteString("```\n")
+	madeSection(t, "README.md", "session", b.String())
+}
+
+// document reads a file of the repository.
+func document(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// sources are the Go files of the program, without tests and the packages for them.
+func sources(t testing.TB) (files []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.go", "internal/*/*.go", "templates/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			files = append(files, filepath.ToSlash(f))
+		}
+	}
+	return slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") || strings.HasSuffix(path.Dir(f), "test") })
+}
+
+// lines counts the lines of files.
+func lines(t *testing.T, files []string) (n int) {
+	t.Helper()
+	for _, f := range files {
+		n += strings.Count(document(t, f), "\n")
+	}
+	return n
+}
+
+// The figures in AUDIT.md are true to five percent; -update writes them anew where
+// they are not.
+func TestAuditFigures(t *testing.T) {
+	needGo(t)
+	text := document(t, "docs/AUDIT.md")
+	figure := func(pattern string, got int) {
+		t.Helper()
+		at := regexp.MustCompile(pattern).FindStringSubmatchIndex(text)
+		if at == nil {
+			t.Fatalf("AUDIT.md has nothing like %q", pattern)
+		}
+		said, _ := strconv.Atoi(strings.ReplaceAll(text[at[2]:at[3]], ",", ""))
+		if 20*max(said-got, got-said) <= got {
+			return
+		}
+		if !updating() {
+			t.Errorf("AUDIT.md says %d where %d is right (%s); `make golden` mends it", said, got, pattern)
+		}
+		rounded := 1 // to two digits
+		for ; got >= 100; rounded *= 10 {
+			got = (got + 5) / 10
+		}
+		number := fmt.Sprint(got * rounded)
+		for i := len(number) - 3; i > 0; i -= 3 {
+			number = number[:i] + "," + number[i:]
+		}
+		text = text[:at[2]] + number + text[at[3]:]
+	}
+	bytes := 0
+	for _, data := range filetest.Tree(t, "templates") {
+		bytes += len(data)
+	}
+	figure(`about ([\d,]+) lines of Go and`, lines(t, sources(t)))
+	figure(`and ([\d,]+) kB of templates`, bytes/1000)
+	for name, pattern := range map[string]string{"golang.org/x/term": `1, with about ([\d,]+) lines`, "golang.org/x/sys/unix": "1 \\(`unix`\\), with about ([\\d,]+) lines"} {
+		cmd := exec.Command("go", "list", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, name)
+		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		figure(pattern, lines(t, strings.Fields(string(out))))
+	}
+	if updating() {
+		if err := os.WriteFile("docs/AUDIT.md", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// CONTRIBUTING.md has a row for each file of the program, and for each package.
+func TestTableOfFiles(t *testing.T) {
+	described := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `?([a-z_*/]+(?:\\.go)?)`? \\|").FindAllStringSubmatch(document(t, "docs/CONTRIBUTING.md"), -1) {
+		found, err := filepath.Glob(row[1])
+		if row[1] == "file" {
+			continue // the table's head
+		}
+		if err != nil || len(found) == 0 {
+			t.Errorf("CONTRIBUTING.md describes %s, and there is no such file", row[1])
+		}
+		for _, f := range found {
+			described[f] = true
+		}
+	}
+	for _, f := range sources(t) {
+		if !described[f] && !described[path.Dir(f)] {
+			t.Errorf("CONTRIBUTING.md does not describe %s", f)
+		}
+	}
+}
+
+// docs/scripting.md lists the codes of errors that the program has.
+func TestTableOfErrorCodes(t *testing.T) {
+	codes := func(pattern, text string) (found []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			found = append(found, m[1])
+		}
+		slices.Sort(found)
+		return slices.Compact(found)
+	}
+	said := codes("(?m)^\\| `([a-z_]+)` \\| \\d+ \\|", document(t, "docs/scripting.md"))
+	if has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`, document(t, "internal/report/failure.go")); len(has) < 10 || !slices.Equal(said, has) {
+		t.Errorf("docs/scripting.md lists %q, and the program has %q", said, has)
+	}
+	if f, _ := reflect.TypeFor[report.Answer]().FieldByName("Code"); !slices.Equal(said, slices.Sorted(strings.SplitSeq(f.Tag.Get("enum"), ","))) {
+		t.Errorf("the schema lists %q", f.Tag.Get("enum"))
+	}
+}
+
+// The documents name only tests, make targets and versions that there are.
+func TestNamesInDocuments(t *testing.T) {
+	all := ""
+	for _, name := range []string{"README.md", "docs/AUDIT.md", "docs/CONTRIBUTING.md", "docs/SECURITY.md", "docs/performance.md", "docs/scripting.md", "docs/secrets.md"} {
+		all += document(t, name)
+	}
+	tests := ""
+	files, _ := filepath.Glob("*_test.go")
+	more, _ := filepath.Glob("internal/*/*_test.go")
+	for _, f := range append(files, more...) {
+		tests += document(t, f)
+	}
+	for _, m := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(all, -1) {
+		if !strings.Contains(tests, "\nfunc "+m[1]+"(") {
+			t.Errorf("a document names %s, and there is no such test", m[1])
+		}
+	}
+	makefile := document(t, "Makefile")
+	for _, m := range regexp.MustCompile("(?m)(?:^|`)make ([a-z0-9-]+)").FindAllStringSubmatch(all, -1) {
+		if !strings.Contains(makefile, "\n"+m[1]+":") {
+			t.Errorf("a document names `make %s`, and the Makefile has no such target", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):(.*)`).FindAllStringSubmatch(makefile, -1) {
+		if !strings.Contains(m[2], " ## ") {
+			t.Errorf("make help does not say what `make %s` does", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`vbot-(\d+\.\d+\.\d+)`).FindAllStringSubmatch(all, -1) {
+		if m[1] != version {
+			t.Errorf("a document names %s, and this is vbot %s", m[0], version)
+		}
+	}
+	goMod := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(document(t, "go.mod"))[1]
+	for _, m := range regexp.MustCompile(`\bGo(?:\]\(https://go.dev/dl/\))? (1\.\d+)`).FindAllStringSubmatch(all, -1) {
+		if m[1] != goMod {
+			t.Errorf("a document names %s, and go.mod Go %s", m[0], goMod)
+		}
+	}
+}
+
+// rooms are the packages of the program: which of the others each may import, and which
+// packages that touch something outside the program. An auditor who wants to know what
+// writes files reads the room that may.
+var rooms = []struct{ dir, imports, outside string }{
+	{".", "bot cli cloud dotenv project report templates tty wizard", "os runtime runtime/debug crypto/fips140 math/rand/v2 time"},
+	{"internal/bot", "report templates", ""},
+	{"internal/cli", "report tty", "os os/signal syscall runtime flag time"},
+	{"internal/cloud", "", "os syscall runtime crypto/tls net net/http time log"},
+	{"internal/dotenv", "cloud report", ""},
+	{"internal/project", "report", "os syscall crypto/sha256"},
+	{"internal/report", "", ""},
+	{"templates", "", "embed"},
+	{"internal/tty", "", "os time golang.org/x/term"},
+	{"internal/wizard", "bot project report tty", ""},
+}
+
+// outside are the packages that touch something outside the program, or could hide that
+// something does. The program has no use for those that no room may import.
+var outside = strings.Fields(`os os/signal os/exec os/user syscall runtime runtime/debug embed flag plugin unsafe
+	crypto/fips140 crypto/sha256 crypto/rand crypto/tls math/rand math/rand/v2 net net/http time log html/template
+	golang.org/x/term golang.org/x/sys/unix`)
+
+// Each room imports only what the table allows it, and all of that.
+func TestRooms(t *testing.T) {
+	imported := map[string][]string{} // by room
+	for _, name := range sources(t) {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := path.Dir(name)
+		for _, i := range f.Imports {
+			pkg, _ := strconv.Unquote(i.Path.Value)
+			if ours, ok := strings.CutPrefix(pkg, "vbot/"); ok {
+				imported[room] = append(imported[room], strings.TrimPrefix(ours, "internal/"))
+			} else if slices.Contains(outside, pkg) {
+				imported[room] = append(imported[room], pkg)
+			} else if strings.Contains(pkg, ".") {
+				t.Errorf("%s imports %s, which is not of the standard library", name, pkg)
+			}
+		}
+	}
+	for _, r := range rooms {
+		got := slices.Compact(slices.Sorted(slices.Values(imported[r.dir])))
+		want := slices.Sorted(slices.Values(strings.Fields(r.imports + " " + r.outside)))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s imports %q; the table allows %q", r.dir, got, want)
+		}
+		delete(imported, r.dir)
+	}
+	for room := range imported {
+		t.Errorf("the table lacks %s", room)
+	}
+}
+
+// The program is its own code, the standard library and two modules.
+func TestLinkedModules(t *testing.T) {
+	needGo(t)
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Compact(slices.Sorted(slices.Values(strings.Fields(string(out)))))
+	if want := []string{"golang.org/x/sys", "golang.org/x/term"}; !slices.Equal(got, want) {
+		t.Errorf("linked modules: %q, want %q", got, want)
+	}
+}
+
+// What is embedded is what templates/ holds, at any depth and with files whose names
+// begin with a dot; no cache of a linter, and no file of an editor.
+func TestEmbeddedFiles(t *testing.T) {
+	var embedded, there []string
+	err := fs.WalkDir(templates.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			embedded = append(embedded, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range filetest.Tree(t, "templates") {
+		service, _ := filepath.Match("services/*/*.py", path)
+		text, _ := filepath.Match("help/*.txt", path)
+		script, _ := filepath.Match("completion/vbot.*", path)
+		schema, _ := filepath.Match("schemas/*.json", path)
+		if service || text || script || schema || strings.HasSuffix(path, ".tmpl") {
+			there = append(there, path)
+		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") && !strings.Contains(path, "_cache/") {
+			t.Errorf("templates/%s is neither a template nor a service, a help page, a completion script or a schema", path)
+		}
+	}
+	slices.Sort(embedded)
+	slices.Sort(there)
+	for _, path := range there {
+		if !slices.Contains(embedded, path) {
+			t.Errorf("%s is not embedded: templates/files.go lacks a pattern for it", path)
+		}
+	}
+	if len(embedded) > len(there) {
+		t.Errorf("embedded are %q, and templates/ holds %q", embedded, there)
+	}
+}

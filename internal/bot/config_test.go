@@ -1,0 +1,97 @@
+package bot
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"vbot/internal/report"
+)
+
+func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte(`{"mode": "cascade", "transports": ["daily"], "recording": true}`))
+	f.Add([]byte(`{"a": {"b": [1, null]}}`))
+	f.Add([]byte("\xff{"))
+	cat := NewCatalog()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		said, problems := ParseConfig("fuzz.json", data)
+		if said == nil {
+			return
+		}
+		cfg, _, wrong := Resolve(cat, said, "name")
+		if len(problems)+len(wrong) == 0 {
+			// What is accepted can be rendered, and reads back as itself.
+			if _, err := New(cfg, cat).Files("0.1.0"); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := report.WriteJSON(&b, cfg); err != nil {
+				t.Fatal(err)
+			}
+			again, problems := ParseConfig("again.json", b.Bytes())
+			if len(problems) > 0 {
+				t.Fatalf("%s: %v", b.Bytes(), problems)
+			}
+			back, notes, wrong := Resolve(cat, again, "other")
+			if len(notes)+len(wrong) > 0 || fmt.Sprint(back) != fmt.Sprint(cfg) {
+				t.Fatalf("%+v reads back as %+v: %v %v", cfg, back, notes, wrong)
+			}
+		}
+	})
+}
+
+// The table has a row for each field of the configuration, and each row leads to
+// its own field.
+func TestEveryFieldHasARow(t *testing.T) {
+	if fields := reflect.TypeFor[Config]().NumField(); fields != len(Options) {
+		t.Errorf("the configuration has %d fields, and the table %d rows", fields, len(Options))
+	}
+	for _, o := range Options {
+		if position(o.Key) < 0 {
+			t.Errorf("the configuration has no %s", o.Key)
+		}
+		if o.Help == "" || o.Label == "" || o.Turn == 0 || o.Ask == "" && o.Toggle == nil {
+			t.Errorf("%s: the row says too little for the help or the wizard", o.Key)
+		}
+	}
+}
+
+func TestNameOfTheDirectory(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/x/my-bot":                             "my-bot",
+		"/x/_my bot!":                           "my bot",
+		"/x/Grüezi":                             "Grüezi",
+		"/x/क्षेत्र":                            "क्षेत्र",
+		"/x/.hidden":                            "hidden",
+		"/x/my@bot":                             "",
+		"/x/@@@":                                "",
+		"/":                                     "",
+		"/x/con":                                "",
+		"/x/" + strings.Repeat("a", 80):         strings.Repeat("a", 64),
+		"/x/" + strings.Repeat("ab!", 1):        "ab",
+		"/x/" + strings.Repeat("é", 64):         strings.Repeat("é", 64),
+		"/x/" + strings.Repeat("b", 63) + "!!!": strings.Repeat("b", 63),
+	} {
+		if got := NameFromDir(dir); got != want {
+			t.Errorf("nameFromDir(%q) = %q, want %q", dir, got, want)
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for name, want := range map[string]string{
+		"vbot-quickstart":         "vbot-quickstart",
+		"My Bot_2.0":              "my-bot-2-0",
+		"Café":                    "caf",
+		"日本":                      "bot",
+		"a--b":                    "a-b",
+		"1":                       "1",
+		strings.Repeat("ab-", 30): strings.TrimSuffix(strings.Repeat("ab-", 19)[:55], "-"),
+	} {
+		if got := slug(name); got != want {
+			t.Errorf("slug(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,485 @@
+package bot
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"vbot/internal/report"
+)
+
+// The fixed words of the configuration.
+const (
+	BotWeb        = "web"
+	BotTelephony  = "telephony"
+	modeCascade   = "cascade"
+	ModeRealtime  = "realtime"
+	ModeDialIn    = "dial-in"
+	modeDialOut   = "dial-out"
+	ClientReact   = "react"
+	clientVanilla = "vanilla"
+	ClientNone    = "none"
+	ServerVite    = "vite"
+	serverNext    = "nextjs"
+)
+
+// A Config describes a bot completely. --dry-run prints it as JSON and --config
+// reads it. The order of the keys is fixed.
+type Config struct {
+	ProjectName         string        `json:"project_name"`
+	BotType             string        `json:"bot_type"`
+	Transports          []string      `json:"transports"` // canonical ids, in the order given
+	Mode                string        `json:"mode"`
+	STTService          report.OrNull `json:"stt_service"` // services are canonical ids
+	LLMService          report.OrNull `json:"llm_service"`
+	TTSService          report.OrNull `json:"tts_service"`
+	Recording           bool          `json:"recording"`
+	Transcription       bool          `json:"transcription"`
+	DeployToCloud       bool          `json:"deploy_to_cloud"`
+	EnableNoiseCancel   bool          `json:"enable_noise_cancel"`
+	EnableObservability bool          `json:"enable_observability"`
+	RealtimeService     report.OrNull `json:"realtime_service"`
+	VideoService        report.OrNull `json:"video_service"`
+	ClientFramework     report.OrNull `json:"client_framework"`
+	ClientServer        report.OrNull `json:"client_server"`
+	DailyPSTNMode       report.OrNull `json:"daily_pstn_mode"`
+	TwilioDailySIPMode  report.OrNull `json:"twilio_daily_sip_mode"`
+	VideoInput          bool          `json:"video_input"`
+	VideoOutput         bool          `json:"video_output"`
+	EnableEval          bool          `json:"enable_eval"`
+	SelfHost            bool          `json:"self_host"`
+}
+
+func (c Config) hasTransport(id string) bool { return slices.Contains(c.Transports, id) }
+
+// The options that shape a bot.
+
+// An Option is a row of the table: everything about one configuration key. Flags,
+// configuration file, help, completion, wizard, dry run and resolver iterate over
+// the table. Rules that involve several options are in resolve.go.
+type Option struct {
+	Key   string // in the configuration
+	Peer  string // the key for it in a configuration of `pipecat init`, if that differs
+	Flag  string
+	Short string // the flag's short form, or ""
+
+	// Exactly one of these is set: it returns the field in the configuration.
+	text   func(*Config) *string
+	List   func(*Config) *[]string
+	Toggle func(*Config) *bool
+
+	Value string // placeholder in the help: "ID"
+	Help  string // description
+	Words []Word // the allowed values, if they are fixed
+	Kind  string // of the providers that are its values, or ""
+	noun  string // such a provider in messages: "language model"
+	On    bool   // default of a toggle
+
+	mode string // the only mode that uses it, or ""
+	web  string // what it adds, if only web bots can have it: "video"; or ""
+
+	// The wizard's question. Toggles without one share a question.
+	Turn    int    // position among the questions, from 1
+	Ask     string // the question
+	Label   string // in the summary
+	Note    string // explains a toggle
+	First   string // preselected answer
+	None    string // label for no value, if that is allowed
+	Yes, No string // a toggle with its own question, in the summary
+}
+
+// An Word is a value of an option, with its meaning.
+type Word struct{ Name, Meaning string }
+
+var dialModes = []Word{{ModeDialIn, "people call the bot"}, {modeDialOut, "the bot calls people"}}
+
+// The rows, in the order of the help page.
+var (
+	OptName = &Option{
+		Key: "project_name", Flag: "name", Short: "n", text: func(c *Config) *string { return &c.ProjectName },
+		Value: "NAME", Help: "project name (default: the directory's name)",
+		Turn: 1, Ask: "Project name", Label: "Name",
+	}
+	OptBotType = &Option{
+		Key: "bot_type", Flag: "bot-type", Short: "b", text: func(c *Config) *string { return &c.BotType },
+		Value: "web|telephony", Help: "kind of bot (default: depends on the transports)",
+		Words: []Word{{BotWeb, "in a browser or an app"}, {BotTelephony, "on the phone"}},
+		Turn:  2, Ask: "What kind of bot?", Label: "Bot type", First: BotWeb,
+	}
+	OptTransports = &Option{
+		Key: "transports", Flag: "transport", Short: "t", List: func(c *Config) *[]string { return &c.Transports },
+		Value: "ID", Help: "transport; repeatable", Kind: KindTransport,
+		Turn: 3, Ask: "How do people connect?", Label: "Transports", First: "smallwebrtc",
+	}
+	OptMode = &Option{
+		Key: "mode", Flag: "mode", Short: "m", text: func(c *Config) *string { return &c.Mode },
+		Value: "cascade|realtime", Help: "use --stt, --llm and --tts, or use --realtime",
+		Words: []Word{{modeCascade, "speech to text, language model, text to speech"}, {ModeRealtime, "one speech-to-speech model"}},
+		Turn:  4, Ask: "How does it process speech?", Label: "Mode", First: modeCascade,
+	}
+	OptSTT = &Option{
+		Key: "stt_service", Flag: "stt", text: func(c *Config) *string { return (*string)(&c.STTService) },
+		Value: "ID", Help: "speech-to-text service", Kind: KindSTT, noun: "speech-to-text service", mode: modeCascade,
+		Turn: 7, Ask: "Speech to text", Label: "Speech to text", First: "deepgram",
+	}
+	OptLLM = &Option{
+		Key: "llm_service", Flag: "llm", text: func(c *Config) *string { return (*string)(&c.LLMService) },
+		Value: "ID", Help: "language model", Kind: KindLLM, noun: "language model", mode: modeCascade,
+		Turn: 8, Ask: "Language model", Label: "Language model", First: "openai",
+	}
+	OptTTS = &Option{
+		Key: "tts_service", Flag: "tts", text: func(c *Config) *string { return (*string)(&c.TTSService) },
+		Value: "ID", Help: "text-to-speech service", Kind: KindTTS, noun: "text-to-speech service", mode: modeCascade,
+		Turn: 9, Ask: "Text to speech", Label: "Text to speech", First: "cartesia",
+	}
+	OptRealtime = &Option{
+		Key: "realtime_service", Flag: "realtime", text: func(c *Config) *string { return (*string)(&c.RealtimeService) },
+		Value: "ID", Help: "speech-to-speech service", Kind: KindRealtime, noun: "speech-to-speech service", mode: ModeRealtime,
+		Turn: 10, Ask: "Realtime model", Label: "Realtime model", First: "openai",
+	}
+	OptVideo = &Option{
+		Key: "video_service", Flag: "video", text: func(c *Config) *string { return (*string)(&c.VideoService) },
+		Value: "ID", Help: "video avatar; web bots only", Kind: KindVideo, noun: "video avatar service", web: "video",
+		Turn: 11, Ask: "Video avatar", Label: "Video avatar", None: "no avatar",
+	}
+	OptClient = &Option{
+		Key: "client_framework", Flag: "client-framework", text: func(c *Config) *string { return (*string)(&c.ClientFramework) },
+		Value: "FRAMEWORK", Help: "web client: react, vanilla or none (default: none)",
+		Words: []Word{{ClientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {ClientNone, "no web client"}},
+		web:   "a web client",
+		Turn:  12, Ask: "Web client", Label: "Web client", First: ClientNone,
+	}
+	OptClientServer = &Option{
+		Key: "client_server", Flag: "client-server", text: func(c *Config) *string { return (*string)(&c.ClientServer) },
+		Value: "SERVER", Help: "vite, or nextjs with react (default: vite)",
+		Words: []Word{{ServerVite, "a static page for any web server"}, {serverNext, "a Next.js app"}},
+		Turn:  13, Ask: "What serves the client?", Label: "Client server", First: ServerVite,
+	}
+	OptPSTNMode = &Option{
+		Key: "daily_pstn_mode", Flag: "daily-pstn-mode", text: func(c *Config) *string { return (*string)(&c.DailyPSTNMode) },
+		Value: "MODE", Help: "dial-in or dial-out, for daily_pstn",
+		Words: dialModes,
+		Turn:  5, Ask: "Who places the calls over Daily PSTN?", Label: "Calls (Daily)", First: ModeDialIn,
+	}
+	OptSIPMode = &Option{
+		Key: "twilio_daily_sip_mode", Flag: "twilio-daily-sip-mode", text: func(c *Config) *string { return (*string)(&c.TwilioDailySIPMode) },
+		Value: "MODE", Help: "dial-in or dial-out, for twilio_daily_sip",
+		Words: dialModes,
+		Turn:  6, Ask: "Who places the calls over Twilio and SIP?", Label: "Calls (SIP)", First: ModeDialIn,
+	}
+	optVideoInput = &Option{
+		Key: "video_input", Flag: "video-input", Toggle: func(c *Config) *bool { return &c.VideoInput },
+		Help: "see the user's camera; web bots only (default: no)", web: "video",
+		Turn: 15, Label: "video input", Note: "the bot sees the user's camera",
+	}
+	optVideoOutput = &Option{
+		Key: "video_output", Flag: "video-output", Toggle: func(c *Config) *bool { return &c.VideoOutput },
+		Help: "send video; web bots only (default: no)", web: "video",
+		Turn: 15, Label: "video output", Note: "the bot sends video",
+	}
+	optDeploy = &Option{
+		Key: "deploy_to_cloud", Flag: "deploy-to-cloud", Toggle: func(c *Config) *bool { return &c.DeployToCloud },
+		Help: "write Dockerfile and cloud-deploy.toml (default: yes, unless LiveKit is the only transport)", On: true,
+		Turn: 16, Ask: "Add files to deploy it to Pipecat Cloud?", Label: "Deployment", Yes: "Dockerfile, cloud-deploy.toml", No: "none",
+	}
+	optNoiseCancel = &Option{
+		Key: "enable_noise_cancel", Peer: "enable_krisp", Flag: "enable-noise-cancel", Toggle: func(c *Config) *bool { return &c.EnableNoiseCancel },
+		Help: "filter noise; needs cloud deployment (default: no)",
+		Turn: 14, Label: "noise cancelling", Note: "by Krisp, on Pipecat Cloud",
+	}
+
+	// Options are all rows. A row that no rule mentions needs no variable.
+	Options = []*Option{
+		OptName, OptBotType, OptTransports, OptMode, OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo,
+		OptClient, OptClientServer, OptPSTNMode, OptSIPMode,
+		{
+			Key: "recording", Flag: "recording", Toggle: func(c *Config) *bool { return &c.Recording },
+			Help: "record the conversation (default: no)",
+			Turn: 14, Label: "recording", Note: "the audio of each conversation",
+		}, {
+			Key: "transcription", Flag: "transcription", Toggle: func(c *Config) *bool { return &c.Transcription },
+			Help: "log what is said (default: no)",
+			Turn: 14, Label: "transcription", Note: "a log of what is said",
+		},
+		optVideoInput, optVideoOutput, optDeploy, optNoiseCancel,
+		{
+			Key: "enable_observability", Flag: "observability", Toggle: func(c *Config) *bool { return &c.EnableObservability },
+			Help: "watch the pipeline live (default: no)",
+			Turn: 14, Label: "observability", Note: "watch the pipeline live",
+		}, {
+			Key: "enable_eval", Flag: "eval", Toggle: func(c *Config) *bool { return &c.EnableEval },
+			Help: "write evals to server/evals (default: no)",
+			Turn: 14, Label: "evals", Note: "scripted conversations that test the bot",
+		}, {
+			Key: "self_host", Flag: "self-host", Toggle: func(c *Config) *bool { return &c.SelfHost },
+			Help: "write files for Docker and Kubernetes to deploy (default: no)",
+			Turn: 14, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
+		},
+	}
+)
+
+// Quickstart returns the preset of `vbot init quickstart`.
+func Quickstart() Answers {
+	return Answers{
+		OptName:       {Text: "vbot-quickstart"},
+		OptTransports: {List: []string{"smallwebrtc", "daily"}},
+		OptMode:       {Text: modeCascade},
+		OptSTT:        {Text: "deepgram"},
+		OptLLM:        {Text: "openai"},
+		OptTTS:        {Text: "cartesia"},
+	}
+}
+
+// dialed maps the transports that need a dial mode to the option for it.
+var dialed = map[string]*Option{"rtc_hosted_pstn": OptPSTNMode, "tel_a_rtc_hosted_sip": OptSIPMode}
+
+// optionOf returns the option with the key, or nil.
+func optionOf(key string) *Option {
+	for _, o := range Options {
+		if key != "" && (o.Key == key || o.Peer == key) {
+			return o
+		}
+	}
+	return nil
+}
+
+// Where returns the option as shown in messages: "--stt (stt_service)".
+func (o *Option) Where() string { return "--" + o.Flag + " (" + o.Key + ")" }
+
+// Allowed returns the names of the words.
+func (o *Option) Allowed() (names []string) {
+	for _, w := range o.Words {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
+// position returns the index of the key in the JSON of a config, or -1.
+func position(key string) int {
+	fields := reflect.TypeFor[Config]()
+	for i := range fields.NumField() {
+		if fields.Field(i).Tag.Get("json") == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// An Answer is the value given for an option, and its source.
+type Answer struct {
+	at     string // its place in the configuration file: "bot.json:3:5"
+	Text   string
+	List   []string
+	On     bool
+	Taken  string // the name that `pipecat init` has for the option, if that was given
+	Flag   bool   // given on the command line, not in the configuration file
+	broken bool   // unusable, and already reported
+}
+
+// Answers holds the given values by option.
+type Answers map[*Option]Answer
+
+// set stores the answer in the configuration.
+func (o *Option) set(c *Config, a Answer) {
+	switch {
+	case o.Toggle != nil:
+		*o.Toggle(c) = a.On
+	case o.List != nil:
+		*o.List(c) = a.List
+	default:
+		*o.text(c) = a.Text
+	}
+}
+
+// Answers returns the answers that produce c.
+func (c Config) Answers() Answers {
+	said := Answers{}
+	for _, o := range Options {
+		switch {
+		case o.Toggle != nil:
+			said[o] = Answer{On: *o.Toggle(&c)}
+		case o.List != nil:
+			said[o] = Answer{List: *o.List(&c)}
+		case *o.text(&c) != "":
+			said[o] = Answer{Text: *o.text(&c)}
+		}
+	}
+	return said
+}
+
+// maxProblems bounds the list of problems with a configuration file, and the time to place
+// them.
+const maxProblems = 100
+
+// ParseConfig reads the JSON object in data. name is the file's name in problems. The
+// answers are nil if data is no JSON object.
+func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
+	var problems []report.Problem
+	at := func(offset int) string { return report.Place(name, data, offset) }
+	wrong := func(key string, offset int, format string, args ...any) {
+		problems = append(problems, report.Problem{Field: key, Message: at(offset) + ": " + fmt.Sprintf(format, args...)})
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	members, end, fault := report.Members(data)
+	if members == nil {
+		wrong("config", end, "%s", fault)
+		return nil, problems
+	}
+	said, first := Answers{}, map[*Option]string{}
+	for _, m := range members {
+		o := optionOf(m.Key)
+		if len(problems) == maxProblems {
+			wrong("config", m.At, "and more")
+			break
+		}
+		switch {
+		case m.Key == "$schema": // for editors; see `vbot schema`
+			continue
+		case m.Key == "generate_client": // of `pipecat init`, beside client_framework
+			var on bool
+			if json.Unmarshal(m.Value, &on) != nil {
+				wrong(m.Key, m.ValueAt, "%s: expected true or false", m.Key)
+			} else if _, ok := said[OptClient]; !ok && !on {
+				said[OptClient] = Answer{Text: ClientNone, Taken: m.Key, at: at(m.ValueAt)}
+			}
+			continue
+		case o == nil:
+			wrong(m.Key, m.At, "unknown key %q%s", m.Key, report.DidYouMean(nearestKey(m.Key)))
+			continue
+		case first[o] != "":
+			wrong(m.Key, m.At, "%s is already given in %s", m.Key, first[o])
+			continue
+		}
+		first[o] = at(m.At)
+		if string(m.Value) == "null" {
+			continue
+		}
+		var got Answer
+		into, what := any(&got.Text), "a string"
+		if o.Toggle != nil {
+			into, what = &got.On, "true or false"
+		} else if o.List != nil {
+			into, what = &got.List, "a list of strings"
+		}
+		if json.Unmarshal(m.Value, into) != nil {
+			got = Answer{broken: true}
+			wrong(m.Key, m.ValueAt, "%s: expected %s", m.Key, what)
+		}
+		if got.at = at(m.ValueAt); m.Key != o.Key {
+			got.Taken = m.Key
+		}
+		said[o] = got
+	}
+	if fault != "" {
+		wrong("config", end, "%s", fault)
+	}
+	return said, problems
+}
+
+// nearestKey returns the key that word may mean, "" if there is none. It knows the
+// names of the flags too.
+func nearestKey(word string) string {
+	keys := map[string]string{}
+	var names []string
+	for _, o := range Options {
+		for _, name := range []string{o.Key, strings.ReplaceAll(o.Flag, "-", "_")} {
+			keys[name], names = o.Key, append(names, name)
+		}
+	}
+	return keys[report.Nearest(strings.ReplaceAll(word, "-", "_"), names)]
+}
+
+// Names.
+
+// NameFromDir derives a project name from the last element of dir. It trims
+// invalid characters at both ends, and returns "" if no valid name remains.
+func NameFromDir(dir string) string {
+	runes := []rune(filepath.Base(dir))
+	for len(runes) > 0 && !startsName(runes[0]) {
+		runes = runes[1:]
+	}
+	if len(runes) > maxName {
+		runes = runes[:maxName]
+	}
+	for len(runes) > 0 && !inName(runes[len(runes)-1]) {
+		runes = runes[:len(runes)-1]
+	}
+	if NameProblem(string(runes)) != "" {
+		return ""
+	}
+	return string(runes)
+}
+
+// maxName is the maximum length of a project name, in characters.
+const maxName = 64
+
+func startsName(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// inName also accepts combining marks: in some scripts, and in the file names of
+// some systems, they are part of a letter.
+func inName(r rune) bool {
+	return startsName(r) || unicode.IsMark(r) || strings.ContainsRune(" ._-", r)
+}
+
+// reservedName reports whether Windows reserves the name for a device.
+func reservedName(name string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(name), ".")
+	if len(base) == 4 && base[3] >= '0' && base[3] <= '9' {
+		return base[:3] == "com" || base[:3] == "lpt"
+	}
+	return slices.Contains([]string{"con", "prn", "aux", "nul"}, base)
+}
+
+// NameProblem returns what is wrong with a project name, or "".
+func NameProblem(name string) string {
+	runes := []rune(name)
+	switch {
+	case len(runes) == 0:
+		return "the name is empty"
+	case len(runes) > maxName:
+		return fmt.Sprintf("the name has %d characters; the maximum is %d", len(runes), maxName)
+	case !startsName(runes[0]) || slices.ContainsFunc(runes, func(r rune) bool { return !inName(r) }):
+		return fmt.Sprintf("%q is not a valid name: use letters, digits, spaces and . _ -, and begin with a letter or digit", name)
+	case reservedName(name):
+		return fmt.Sprintf("%q is a reserved name on Windows", name)
+	}
+	return ""
+}
+
+// slug converts a project name to a package and agent name: lower-case ASCII
+// letters and digits joined by single hyphens, or "bot" if none remain. At most 55
+// characters, so that SLUG-secrets is a valid name for a secret set.
+func slug(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		} else if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	s := b.String()
+	s = strings.Trim(s[:min(len(s), 55)], "-")
+	if s == "" {
+		return "bot"
+	}
+	return s
+}
+
+// The kinds of provider, each a folder of templates/services.
+const (
+	KindSTT       = "stt"
+	KindLLM       = "llm"
+	KindTTS       = "tts"
+	KindRealtime  = "realtime"
+	KindVideo     = "video"
+	KindTransport = "transports"
+)
+
+// ServiceKinds are the kinds of AI service, in the order of listings.
+var ServiceKinds = []string{KindSTT, KindLLM, KindTTS, KindRealtime, KindVideo}

@@ -1,0 +1,244 @@
+package bot
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"vbot/internal/report"
+)
+
+// The files of templates/services are plain Python. This file extracts what bot.py
+// needs of them.
+
+// pythonCode is the code of one provider, as used in bot.py.
+type pythonCode struct {
+	imports      []pythonImport
+	body         string // the statements that build it, indented by four
+	needsSession bool
+	needsIfSet   bool
+}
+
+// A pythonImport is `import MODULE`, or with names `from MODULE import NAMES`.
+type pythonImport struct {
+	module string
+	names  []string
+}
+
+// parseCode splits the provider's file into imports and body. Lines that end in
+// `# when: CONDITION` are kept only if the condition is true.
+func (p *Provider) parseCode(when map[string]bool) pythonCode {
+	imports, parameters, _, statements, _ := p.parts()
+	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(parameters, "session:"), needsIfSet: strings.Contains(parameters, "if_set")}
+	var body []string
+	for line := range strings.SplitSeq(statements, "\n") {
+		kept, mark, ok := strings.Cut(line, whenMark)
+		if !ok || when[mark] {
+			body = append(body, kept)
+		}
+	}
+	// bot.py has a constant in place of the parameter; the length is the same.
+	code.body = strings.ReplaceAll(strings.Join(body, "\n"), "=system_instruction", "=SYSTEM_INSTRUCTION")
+	return code
+}
+
+// parts splits the code of the provider's file into the imports and the function build:
+// its parameters, the class that it returns, and the statements above its return. It
+// reports whether all of them are there.
+func (p *Provider) parts() (imports, parameters, class, statements string, ok bool) {
+	imports, rest, found := strings.Cut("\n"+p.source, "\ndef build(")
+	parameters, rest, typed := strings.Cut(rest, ") -> ")
+	class, rest, hasBody := strings.Cut(rest, ":\n")
+	statements, last, returns := strings.Cut(rest, "\n    return ")
+	return strings.TrimPrefix(imports, "\n"), parameters, class, statements, found && typed && hasBody && returns && last == p.Name()+"\n"
+}
+
+const whenMark = "  # when: "
+
+var conditions = []string{"noise_cancel", "video_in", "video_out", "avatar"}
+
+// Name is the name that the code gives what it builds.
+func (p *Provider) Name() string {
+	switch p.Kind {
+	case KindRealtime:
+		return "llm" // it takes the language model's place
+	case KindTransport:
+		return "params"
+	}
+	return p.Kind
+}
+
+// buildParameters are those of build. Only transports have the ones after the third.
+var buildParameters = []string{"if_set", "system_instruction: str", "session: aiohttp.ClientSession",
+	"krisp_filter: BaseAudioFilter | None", "video_width: int", "video_height: int"}
+
+// checkCode returns what would get lost on the way to bot.py, or break it. Whether it
+// is Python, and of the right types, only Python's own tools can say.
+func (p *Provider) checkCode() (problems []report.Problem) {
+	at := p.lines["code"]
+	wrong := func(format string, args ...any) { problems = append(problems, p.wrong(at, format, args...)) }
+	imports, parameters, class, statements, ok := p.parts()
+	name := p.Name()
+	if !ok || !uses(imports, class) || !strings.Contains("\n"+statements, "\n    "+name+" = ") {
+		wrong("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
+		return problems
+	}
+	var formatted []string
+	for _, i := range parseImports(imports) {
+		formatted = append(formatted, strings.Split(fromImport(i.module, i.names), "\n")...)
+	}
+	for i, line := range strings.Split(imports, "\n") {
+		if at = p.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
+			wrong("only imports stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
+		}
+	}
+	may := buildParameters
+	if p.Kind != KindTransport {
+		may = may[:3]
+	}
+	for parameter := range strings.SplitSeq(parameters, ",") {
+		if parameter = strings.TrimSpace(parameter); parameter != "" && !slices.Contains(may, parameter) {
+			wrong("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
+		}
+	}
+	for i, line := range strings.Split(p.source, "\n") {
+		at = p.lines["code"] + i
+		if _, mark, ok := strings.Cut(line, whenMark); ok && !slices.Contains(conditions, mark) {
+			wrong("unknown condition %q", mark)
+		}
+		_, read, _ := strings.Cut(line, `os.environ["`)
+		if name, _, ok := strings.Cut(read, `"`); ok && p.lines[name] == 0 {
+			wrong("the head lacks a line for %s: # env: %s required ...", name, name)
+		}
+	}
+	for _, v := range p.Env {
+		if at = p.lines[v.Name]; !v.readByLibrary && !v.server && p.Generic == "" && !strings.Contains(p.source, `"`+v.Name+`"`) {
+			wrong("build does not read %s; if the framework does, add the word library", v.Name)
+		}
+	}
+	return problems
+}
+
+// asExpression converts `    params = X(...)` to X(...), indented for the dictionary
+// of transports.
+func asExpression(body string) string {
+	_, expression, _ := strings.Cut(body, " = ")
+	return strings.ReplaceAll(expression, "\n", "\n    ")
+}
+
+// parseImports parses src, which contains only import statements.
+func parseImports(src string) (imports []pythonImport) {
+	src = strings.NewReplacer("(\n", "", ",\n)", "", "\n    ", " ").Replace(src)
+	for line := range strings.Lines(src) {
+		words := strings.Fields(strings.ReplaceAll(line, ",", " "))
+		switch {
+		case len(words) == 2 && words[0] == "import":
+			imports = append(imports, pythonImport{module: words[1]})
+		case len(words) > 3 && words[0] == "from":
+			imports = append(imports, pythonImport{words[1], words[3:]})
+		}
+	}
+	return imports
+}
+
+// tidyImports merges the imports between the markers of a template with the extra
+// ones, drops those that the code does not use, and formats them as ruff does.
+func tidyImports(src string, extra []pythonImport) string {
+	before, rest, ok := strings.Cut(src, "# imports\n")
+	if !ok {
+		return src
+	}
+	block, code, _ := strings.Cut(rest, "# end of imports\n")
+	names := map[string]map[string]bool{} // by module; an empty name is a plain import
+	for _, i := range append(parseImports(block), extra...) {
+		if names[i.module] == nil {
+			names[i.module] = map[string]bool{}
+		}
+		top, _, _ := strings.Cut(i.module, ".")
+		if len(i.names) == 0 && uses(code, top) && !strings.Contains(before, "import "+i.module+"\n") {
+			names[i.module][""] = true
+		}
+		for _, n := range i.names {
+			if uses(code, n) {
+				names[i.module][n] = true
+			}
+		}
+	}
+	var standard, thirdParty []string
+	for _, module := range slices.Sorted(maps.Keys(names)) {
+		to := &thirdParty
+		if slices.Contains(pythonStandard, strings.Split(module, ".")[0]) {
+			to = &standard
+		}
+		if names[module][""] {
+			*to = append(*to, "import "+module)
+		}
+		delete(names[module], "")
+		if len(names[module]) > 0 {
+			*to = append(*to, fromImport(module, slices.Collect(maps.Keys(names[module]))))
+		}
+	}
+	var groups []string
+	for _, s := range [][]string{standard, thirdParty} {
+		// Plain imports come before the others.
+		slices.SortStableFunc(s, func(a, b string) int { return -cmp.Compare(a[:1], b[:1]) })
+		if len(s) > 0 {
+			groups = append(groups, strings.Join(s, "\n"))
+		}
+	}
+	return before + strings.Join(groups, "\n\n") + "\n" + code
+}
+
+// pythonStandard lists the modules of the standard library that a provider may import.
+var pythonStandard = strings.Fields(`
+	abc argparse array asyncio base64 binascii bisect codecs collections concurrent configparser contextlib
+	contextvars copy csv ctypes dataclasses datetime decimal difflib email encodings enum errno fnmatch
+	fractions functools gettext glob gzip hashlib heapq hmac html http importlib inspect io ipaddress
+	itertools json locale logging math mimetypes mmap multiprocessing numbers operator os pathlib pickle
+	platform pprint queue quopri random re secrets select selectors shlex shutil signal socket socketserver
+	sqlite3 ssl stat statistics string struct subprocess sys tempfile textwrap threading time tomllib
+	traceback types typing unicodedata urllib uuid warnings wave weakref xml zipfile zlib zoneinfo`)
+
+// uses reports whether the code contains name as a whole word.
+func uses(code, name string) bool {
+	letter := func(s string, at int) bool {
+		return at >= 0 && at < len(s) && (s[at] == '_' || s[at] >= '0' && s[at] <= '9' || s[at]|0x20 >= 'a' && s[at]|0x20 <= 'z')
+	}
+	for from := 0; name != ""; {
+		i := strings.Index(code[from:], name)
+		if i < 0 {
+			break
+		}
+		from += i + len(name)
+		if !letter(code, from-len(name)-1) && !letter(code, from) {
+			return true
+		}
+	}
+	return false
+}
+
+// fromImport returns one import statement as ruff formats it at 100 columns: of the
+// module, or of names in it: constants, classes, then the rest, each sorted.
+func fromImport(module string, names []string) string {
+	if len(names) == 0 {
+		return "import " + module
+	}
+	class := func(n string) int {
+		switch {
+		case len(n) > 1 && n == strings.ToUpper(n):
+			return 0
+		case n[0] >= 'A' && n[0] <= 'Z':
+			return 1
+		}
+		return 2
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(class(a), class(b)), strings.Compare(a, b))
+	})
+	line := "from " + module + " import " + strings.Join(names, ", ")
+	if len(line) <= 100 {
+		return line
+	}
+	return "from " + module + " import (\n    " + strings.Join(names, ",\n    ") + ",\n)"
+}

@@ -1,0 +1,578 @@
+package bot
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"text/template"
+
+	"vbot/templates"
+)
+
+// frameworkRange is the range of pipecat-ai versions that the templates were
+// tested with.
+const frameworkRange = ">=1.14,<2"
+
+// pythonFloor is what pipecat-ai 1.14 needs; some services need more.
+const pythonFloor = "3.11"
+
+// GettingStarted is the guide of the coding-agent path alone.
+const GettingStarted = "GETTING_STARTED.md"
+
+// A Project is the data of the templates: a configuration and everything derived from
+// it.
+type Project struct {
+	Config
+	Slug         string
+	Summary      string // who listens, thinks and speaks, in a sentence
+	Version      string // of vbot
+	Range        string // of pipecat-ai
+	Dependencies []string
+	Python       string // as in requires-python
+	PythonFloor  string
+	Services     []Service // in the order in which bot.py builds them
+	STT, LLM     *Service
+	TTS          *Service
+	Realtime     *Service
+	Video        *Service
+	Transports   []Service
+	// ClientTransports are those that the web client can use: for them there is a
+	// package for browsers.
+	ClientTransports []Service
+	NeedsSession     bool // some service takes an aiohttp session
+	NeedsIfSet       bool // some service takes arguments with if_set
+	// MustBeSet are the variables without which no session works, as README.md lists them.
+	MustBeSet []string
+	botCheck  startCheck
+	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
+	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
+	Dial        string
+	DialParams  string // the parameters of its transport, where bot.py builds that
+	serverCheck startCheck
+	Env         []envGroup
+	Tree        string // the files of the project, as the README draws them
+	ServerDir   string // see NextSteps
+	ClientDir   string
+}
+
+// A Service is a provider, for the templates.
+type Service struct {
+	*Provider
+	code pythonCode
+}
+
+// ClientPackage is the name of its package for browsers, and ClientRange the range
+// of versions that was tested: "^1.6.9".
+func (s Service) ClientPackage() string { name, _, _ := strings.Cut(s.client, " "); return name }
+func (s Service) ClientRange() string   { _, versions, _ := strings.Cut(s.client, " "); return versions }
+
+// Body is the code that builds it, without the last line's end.
+func (s Service) Body() string { return s.code.body }
+
+// KeysEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
+func (s Service) KeysEntry() string {
+	name, label, keys := s.Name()+".name", `"`+s.Label+`"`, `"`+s.Keys()+`"`
+	line := "        " + name + ": (" + label + ", " + keys + "),"
+	if len(line) <= 100 {
+		return line
+	}
+	const indent = "\n            "
+	return "        " + name + ": (" + indent + label + "," + indent + keys + ",\n        ),"
+}
+
+func (p Project) Telephony() bool { return p.BotType == BotTelephony }
+func (p Project) HasVideo() bool  { return p.VideoInput || p.VideoOutput }
+
+// Has says whether the bot has the transport with the id.
+func (p Project) Has(id string) bool { return p.hasTransport(id) }
+
+// TransportLabels names the transports: "SmallWebRTC, Daily".
+func (p Project) TransportLabels() string {
+	var labels []string
+	for _, t := range p.Transports {
+		labels = append(labels, t.Label)
+	}
+	return strings.Join(labels, ", ")
+}
+
+// Entries are the transports that create_transport makes. Two may share an entry:
+// Daily's rooms, and calls that come into them.
+func (p Project) Entries() (entries []Service) {
+	for _, t := range p.Transports {
+		if t.Key != "" && !slices.ContainsFunc(entries, func(e Service) bool { return e.Key == t.Key }) {
+			entries = append(entries, t)
+		}
+	}
+	return entries
+}
+
+// CanLook says whether the language model has a tool to see the camera: realtime
+// services are shown it anyway.
+func (p Project) CanLook() bool { return p.VideoInput && p.Mode == modeCascade }
+
+// StartsWithContext says whether the model hears nothing before it is given a
+// context, be it empty.
+func (p Project) StartsWithContext() bool { return p.Realtime != nil && p.Realtime.starts == "context" }
+
+// UsesGoogleKey says whether a service takes the key of a Google service account.
+func (p Project) UsesGoogleKey() bool {
+	return slices.ContainsFunc(p.Services, func(s Service) bool {
+		return slices.ContainsFunc(s.Env, func(v variable) bool { return v.Name == "GOOGLE_CREDENTIALS_JSON" })
+	})
+}
+
+// TakesKeys says whether a service or transport takes a key.
+func (p Project) TakesKeys() bool {
+	return slices.ContainsFunc(slices.Concat(p.Services, p.Transports), func(s Service) bool {
+		return slices.ContainsFunc(s.Env, func(v variable) bool { return v.Kind == "secret" })
+	})
+}
+
+// Watched is the service, by its name in bot.py, that may fail silently: bot.py
+// waits for it to deliver the greeting. "" if there is none.
+func (p Project) Watched() string {
+	switch {
+	case p.CallsOut() && p.OnlyCalls(): // the person who is called speaks first
+		return ""
+	case p.Video != nil:
+		return p.Video.Name()
+	case p.Realtime != nil:
+		return p.Realtime.Name()
+	}
+	return ""
+}
+
+// CallsOut says whether the bot calls people.
+func (p Project) CallsOut() bool { return strings.HasSuffix(p.Dial, "dial-out") }
+
+// OnlyCalls says whether every session is a call that server.py starts.
+func (p Project) OnlyCalls() bool {
+	return p.HasServer() && len(p.Entries()) == 0 && !p.EnableEval
+}
+
+// HasServer says whether server.py starts the calls.
+func (p Project) HasServer() bool { return p.DialParams != "" }
+
+// A hostRow is a row of the README's table of hosts.
+type hostRow struct{ Host, Port, For string }
+
+// Hosts are the hosts that the bot contacts, each address once.
+func (p Project) Hosts() (rows []hostRow) {
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		for _, h := range s.hosts {
+			name, port, _ := strings.Cut(h.address, ":")
+			row := hostRow{name, strings.Replace(cmp.Or(port, "443"), "/udp", ", UDP", 1), s.Label}
+			if h.note != "" {
+				row.For += ": " + h.note
+			}
+			i := slices.IndexFunc(rows, func(r hostRow) bool { return r.Host == row.Host && r.Port == row.Port })
+			switch {
+			case i < 0:
+				rows = append(rows, row)
+			case rows[i].For != row.For:
+				rows[i].For += "; " + row.For
+			}
+		}
+	}
+	return rows
+}
+
+// OtherPorts are the TCP ports other than 443 at which the bot contacts hosts.
+func (p Project) OtherPorts() (ports []string) {
+	for _, row := range p.Hosts() {
+		udp := strings.HasSuffix(row.Port, "UDP")
+		if !udp && row.Port != "443" && row.Host != "localhost" && !slices.Contains(ports, row.Port) {
+			ports = append(ports, row.Port)
+		}
+	}
+	return ports
+}
+
+// UsesUDP says whether the bot sends audio over UDP.
+func (p Project) UsesUDP() bool {
+	return p.Dial != "" || p.Has("rtc_small") || p.Has("rtc_hosted") || p.Has("rtc_room")
+}
+
+// OnlyPhone is the key of the only transport, if that is a telephone provider that
+// calls the bot.
+func (p Project) OnlyPhone() string {
+	if phones := p.PhoneTransports(); len(phones) == 1 && len(p.Transports) == 1 {
+		return phones[0].Key
+	}
+	return ""
+}
+
+// MaxSessions is how many sessions one process carries: 8 telephone calls
+// took 0.45 cores, 4 sessions over SmallWebRTC 0.63 (`e2e/run -m cost` on an idle Xeon).
+// With SmallWebRTC each does its own encryption, in Python.
+func (p Project) MaxSessions() int {
+	if p.Has("rtc_small") {
+		return 4
+	}
+	return 8
+}
+
+func (p Project) PhoneTransports() (phones []Service) {
+	for _, t := range p.Transports {
+		if t.botType == BotTelephony && t.Generic == "" {
+			phones = append(phones, t)
+		}
+	}
+	return phones
+}
+
+// An envGroup is one paragraph of .env.example.
+type envGroup struct {
+	Title     string
+	Variables []string // lines
+}
+
+// Files returns all files of the project by path, relative to it and with slashes. The
+// same version and configuration always produce the same bytes.
+func (p *Project) Files(version string) (map[string][]byte, error) {
+	files, about := map[string][]byte{}, map[string]string{".vbot.json": "what vbot wrote; commit it"}
+	add := func(path, source string) error {
+		data, what, err := execute(source, p)
+		if strings.HasSuffix(path, ".py") {
+			data = tidyImports(data, p.imports())
+		}
+		if strings.TrimSpace(data) != "" { // what a project lacks, its template leaves out
+			files[path], about[path] = []byte(data), what
+		}
+		return err
+	}
+	for _, folder := range append([]string{"server", "deploy"}, p.clientFolders()...) {
+		err := fs.WalkDir(templates.Files, folder, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			path := strings.TrimSuffix(name, ".tmpl")
+			if rest, ok := strings.CutPrefix(path, folder); ok && strings.HasPrefix(folder, "client/") {
+				path = "client" + rest // several folders make up the client
+			}
+			return add(path, name)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	p.Version = version
+	for path, source := range map[string]string{".gitignore": ".gitignore.tmpl", "AGENTS.md": "guide/AGENTS.md.tmpl", "AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl"} {
+		if err := add(path, source); err != nil {
+			return nil, err
+		}
+	}
+	_, about["README.md"], _ = source("README.md.tmpl") // its tree has itself
+	p.Tree = tree(about)
+	return files, add("README.md", "README.md.tmpl")
+}
+
+// NextSteps says how to run the new bot. server and client are the paths of these folders, as
+// one types them.
+func (p *Project) NextSteps(server, client string) (string, error) {
+	p.ServerDir, p.ClientDir = server, client
+	text, _, err := execute("next.txt.tmpl", p)
+	return strings.TrimSuffix(text, "\n"), err
+}
+
+// clientFolders returns the folders of templates/client that make up the web client.
+// Files that several clients share are in a folder of their own.
+func (p *Project) clientFolders() []string {
+	switch {
+	case p.ClientFramework == clientVanilla:
+		return []string{"client/shared", "client/vite", "client/vanilla"}
+	case p.ClientServer == serverNext:
+		return []string{"client/shared", "client/react", "client/react-nextjs"}
+	case p.ClientFramework == ClientReact:
+		return []string{"client/shared", "client/vite", "client/react", "client/react-vite"}
+	}
+	return nil
+}
+
+// Guides returns the guides of the coding-agent path.
+func Guides(version string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md", GettingStarted} {
+		text, _, err := execute("guide/"+name+".tmpl", &Project{Version: version, Range: frameworkRange})
+		if err != nil {
+			return nil, err
+		}
+		files[name] = []byte(text)
+	}
+	return files, nil
+}
+
+// source returns a template, without its first line: a comment that says what the file is.
+func source(name string) (text, what string, err error) {
+	raw, err := templates.Files.ReadFile(name)
+	text = string(raw)
+	if head, rest, ok := strings.Cut(text, " */ -%>\n"); ok && strings.HasPrefix(head, "<%/* ") {
+		what, text = head[len("<%/* "):], rest
+	}
+	return text, what, err
+}
+
+// execute fills in one template. It also returns what the file is.
+func execute(name string, data any) (text, what string, err error) {
+	text, what, err = source(name)
+	if err != nil || !strings.Contains(text, "<%") {
+		return text, what, err // most of a web client: the template is the file
+	}
+	t, err := template.New(name).Delims("<%", "%>").Parse(text)
+	if err != nil {
+		return "", "", err
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	err = t.Execute(&b, data)
+	return b.String(), what, err
+}
+
+func New(cfg Config, cat *Catalog) *Project {
+	p := &Project{Config: cfg, Slug: slug(cfg.ProjectName), Range: frameworkRange, PythonFloor: pythonFloor}
+	when := map[string]bool{
+		"noise_cancel": cfg.EnableNoiseCancel,
+		"video_in":     cfg.VideoInput,
+		"video_out":    cfg.VideoOutput,
+		"avatar":       cfg.VideoService != "",
+	}
+	add := func(kind, id string) *Service {
+		if id == "" {
+			return nil
+		}
+		found := cat.Find(kind, id)
+		return &Service{found, found.parseCode(when)}
+	}
+	p.STT = add(KindSTT, string(cfg.STTService))
+	p.LLM = add(KindLLM, string(cfg.LLMService))
+	p.TTS = add(KindTTS, string(cfg.TTSService))
+	p.Realtime = add(KindRealtime, string(cfg.RealtimeService))
+	p.Video = add(KindVideo, string(cfg.VideoService))
+	for _, s := range []*Service{p.STT, p.LLM, p.TTS, p.Realtime, p.Video} {
+		if s != nil {
+			p.Services = append(p.Services, *s)
+			p.NeedsSession = p.NeedsSession || s.code.needsSession
+			p.NeedsIfSet = p.NeedsIfSet || s.code.needsIfSet
+		}
+	}
+	for _, id := range cfg.Transports {
+		switch id { // a dialed transport is generated from the file of its mode
+		case "rtc_hosted_pstn":
+			p.Dial = "pstn " + string(cfg.DailyPSTNMode)
+			id += "_" + strings.ReplaceAll(string(cfg.DailyPSTNMode), "-", "")
+		case "tel_a_rtc_hosted_sip":
+			p.Dial = "sip " + string(cfg.TwilioDailySIPMode)
+			id += "_" + strings.ReplaceAll(string(cfg.TwilioDailySIPMode), "-", "")
+		}
+		s := add(KindTransport, id)
+		s.code.body = asExpression(s.code.body)
+		if p.Video != nil { // what it shows goes out as it is
+			s.code.body = strings.NewReplacer("=video_width", "="+p.Video.width, "=video_height", "="+p.Video.height).Replace(s.code.body)
+		}
+		if s.Key == "" {
+			p.DialParams = s.code.body
+			if len(cfg.Transports) > 1 || cfg.EnableEval { // one level deeper
+				p.DialParams = strings.ReplaceAll(p.DialParams, "\n", "\n    ")
+			}
+		}
+		p.Transports = append(p.Transports, *s)
+	}
+	for _, t := range p.Transports {
+		if t.client != "" {
+			p.ClientTransports = append(p.ClientTransports, t)
+		}
+	}
+	p.Summary = p.summary()
+	p.describeRequirements()
+	return p
+}
+
+func (p *Project) summary() string {
+	s := ""
+	if p.Realtime != nil {
+		s = p.Realtime.Label + " listens and speaks"
+	} else {
+		s = fmt.Sprintf("%s listens, %s thinks, %s speaks", p.STT.Label, p.LLM.Label, p.TTS.Label)
+	}
+	if p.Video != nil {
+		s += ", " + p.Video.Label + " shows a face"
+	}
+	return s + "."
+}
+
+// describeRequirements fills in the dependencies and the variables.
+func (p *Project) describeRequirements() {
+	extras := map[string]bool{"runner": true}
+	if p.Mode == modeCascade {
+		extras["silero"] = true // a realtime model detects turns itself
+	}
+	floor := pythonFloor
+	seen := map[string]bool{}
+	var must []string // the names of MustBeSet
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		for _, e := range s.Extras {
+			extras[e] = true
+		}
+		if v, ok := strings.CutPrefix(s.python, ">="); ok && olderPython(floor, v) {
+			floor = v
+		}
+		group := envGroup{Title: s.Label}
+		if s.KeysURL != "" {
+			group.Title += ": " + s.KeysURL
+		}
+		if s.Kind == KindTransport && s.Generic == "" && len(p.Transports) > 1 {
+			group.Title += " (only to connect over " + s.Label + ")"
+		}
+		for _, v := range s.Env {
+			// Services may need the same key, each unless another variable is set.
+			first := !seen[v.Name]
+			seen[v.Name] = true
+			if first {
+				group.Variables = append(group.Variables, v.lines()...)
+			}
+			chosen := s.Kind == KindTransport && len(p.Transports) > 1 // one of several ways in
+			switch {
+			case v.server:
+				p.serverCheck.add(v, s.Env)
+			case !chosen:
+				p.botCheck.add(v, s.Env)
+			case v.Without != "":
+				p.botCheck.add(variable{Name: v.Name, Without: v.Without}, nil)
+			}
+			if v.Required && !v.server && !chosen {
+				switch i := slices.Index(must, v.Name); {
+				case i < 0:
+					must = append(must, v.Name)
+					p.MustBeSet = append(p.MustBeSet, s.must(v))
+				case p.MustBeSet[i] != s.must(v): // services can do without it in different ways
+					p.MustBeSet[i] = "`" + v.Name + "`"
+				}
+			}
+			if v.Required && !v.server && s.Generic != "" {
+				// Without a substitute: see unless.
+				p.serverCheck.add(variable{Name: v.Name, Required: true}, nil)
+			}
+		}
+		if len(group.Variables) > 0 {
+			p.Env = append(p.Env, group)
+		}
+	}
+	if p.EnableNoiseCancel {
+		p.Env = append(p.Env, envGroup{"Noise cancelling (set by Pipecat Cloud; only to run it elsewhere)", []string{
+			"# path of the Krisp VIVA model", "# KRISP_VIVA_FILTER_MODEL_PATH=",
+			"# licence key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
+		}})
+	}
+	p.Python, p.PythonFloor = ">="+floor, floor
+	p.Dependencies = []string{fmt.Sprintf("pipecat-ai[%s]%s", strings.Join(slices.Sorted(maps.Keys(extras)), ","), frameworkRange)}
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		p.Dependencies = append(p.Dependencies, s.pip...)
+	}
+	if p.EnableObservability {
+		p.Dependencies = append(p.Dependencies, "pipecat-ai-whisker>=2.0.1,<3")
+	}
+}
+
+// Offline lists the variables with which the bot needs no internet: addresses of one's
+// own servers, and models as files. There are none if a service has neither, or if
+// every transport is somebody else's.
+func (p Project) Offline() (lines []string) {
+	if !p.Has("rtc_small") && !p.Has("rtc_room") && !p.Has("websocket") {
+		return nil
+	}
+	for _, s := range p.Services {
+		before := len(lines)
+		for _, v := range s.Env {
+			model := slices.Contains(s.flags, "local") && (v.Kind == "model" || v.Kind == "path")
+			if v.Kind == "url" || model {
+				lines = append(lines, "`"+v.Name+"`: "+v.Note)
+			}
+		}
+		if len(lines) == before {
+			return nil
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// Keyless are the variables for an address of one's own that make a required key
+// optional.
+func (p Project) Keyless() string {
+	var names []string
+	for _, s := range p.Services {
+		for _, v := range s.Env {
+			if other := s.Unless(v); v.Required && s.isAddress(other) {
+				names = append(names, "`"+other+"`")
+			}
+		}
+	}
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// Credentials returns what the bot requires: each variable once.
+func (p *Project) Credentials() (out []Credential) {
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		for _, k := range s.Credentials() {
+			if s.Kind == KindTransport && s.Generic == "" && len(p.Transports) > 1 {
+				k.Only = s.Label
+			}
+			if !slices.ContainsFunc(out, func(o Credential) bool { return o.Names == k.Names }) {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
+// Check and ServerCheck are the code with which bot.py and server.py stop at their
+// start where a variable is missing, without the last line's end.
+func (p *Project) Check() (string, error) {
+	if !p.UsesGoogleKey() {
+		return p.botCheck.code("sys.exit")
+	}
+	// Problems with the key are reported together with the others.
+	code, err := p.botCheck.code("problems.append")
+	return "    problems = google_problems()\n" + code + "\n    if problems:\n        sys.exit(\"\\n\".join(problems))", err
+}
+func (p *Project) ServerCheck() (string, error) { return p.serverCheck.code("sys.exit") }
+
+func olderPython(a, b string) bool {
+	var x, y int
+	fmt.Sscanf(a, "3.%d", &x)
+	fmt.Sscanf(b, "3.%d", &y)
+	return x < y
+}
+
+// tree draws the paths with what they are as an indented list, directories before their
+// files.
+func tree(about map[string]string) string {
+	var b strings.Builder
+	shown := map[string]bool{}
+	for _, p := range slices.Sorted(maps.Keys(about)) {
+		for i, r := range p {
+			if dir := p[:i]; r == '/' && !shown[dir] {
+				shown[dir] = true
+				fmt.Fprintf(&b, "%s%s/\n", strings.Repeat("  ", strings.Count(dir, "/")), path.Base(dir))
+			}
+		}
+		line := strings.Repeat("  ", strings.Count(p, "/")) + path.Base(p)
+		if about[p] != "" {
+			line = fmt.Sprintf("%-28s%s", line, about[p])
+		}
+		fmt.Fprintln(&b, line)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// imports are those of all providers of the project.
+func (p *Project) imports() (imports []pythonImport) {
+	for _, s := range slices.Concat(p.Services, p.Transports) {
+		imports = append(imports, s.code.imports...)
+	}
+	return imports
+}

@@ -1,0 +1,361 @@
+package bot
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vbot/internal/report"
+)
+
+// An option is visible where it is on, and leaves no trace where it is off.
+func TestOptionsLeaveNoTrace(t *testing.T) {
+	cat := NewCatalog()
+	traces := map[string]string{
+		"recording":            `(?i)recording|AudioBufferProcessor`,
+		"transcription":        `Transcript:`,
+		"enable_observability": `(?i)whisker`,
+		"enable_noise_cancel":  `(?i)krisp`,
+		"enable_eval":          `(?i)\bevals?\b`,
+		"deploy_to_cloud":      `(?i)docker|cloud-deploy|pipecatcloud`,
+		"video_input":          `video_in`,
+		"video_output":         `video_out`,
+		"self_host":            `(?i)self_host|kubernetes|compose`,
+	}
+	for _, o := range Options {
+		if o.Toggle == nil {
+			continue
+		}
+		if traces[o.Key] == "" {
+			t.Errorf("say here by what %s is seen in a project", o.Key)
+			continue
+		}
+		for _, on := range []bool{false, true} {
+			said := Quickstart()
+			said[o] = Answer{On: on}
+			cfg, _, problems := Resolve(cat, said, "")
+			files, err := New(cfg, cat).Files("0.1.0")
+			if err != nil || len(problems) > 0 {
+				t.Fatal(err, problems)
+			}
+			found := ""
+			for name, data := range files {
+				if !strings.HasPrefix(name, "AGENT") {
+					found += regexp.MustCompile(traces[o.Key]).FindString(name + "\n" + string(data))
+				}
+			}
+			if (found != "") != on {
+				t.Errorf("%s is %v, and of it there is %q", o.Key, on, found)
+			}
+		}
+	}
+}
+
+// fullBots are bots that have all that can be combined: for each mode and kind of bot every
+// toggle, transport and client that the rules allow, and an avatar where one can be.
+func fullBots(cat *Catalog) (all []Config) {
+	for _, start := range []string{BotWeb, BotTelephony} {
+		for _, mode := range OptMode.Allowed() {
+			said := Answers{OptBotType: {Text: start}, OptMode: {Text: mode}, OptTransports: {}}
+			try := func(o *Option, a Answer) {
+				was, had := said[o]
+				said[o] = a
+				if _, _, problems := Resolve(cat, said, "full"); slices.ContainsFunc(problems, func(p report.Problem) bool { return !p.Missing }) {
+					if delete(said, o); had {
+						said[o] = was
+					}
+				}
+			}
+			for _, p := range cat.List(KindTransport) {
+				try(OptTransports, Answer{List: append(slices.Clone(said[OptTransports].List), p.ID)})
+			}
+			for _, o := range Options {
+				switch {
+				case o.Toggle != nil:
+					try(o, Answer{On: true})
+				case slices.Contains(ServiceKinds, o.Kind):
+					try(o, Answer{Text: cat.List(o.Kind)[0].ID})
+				case o == OptClient || o == OptClientServer:
+					try(o, Answer{Text: o.Words[0].Name})
+				}
+			}
+			cfg, _, problems := Resolve(cat, said, "full")
+			if len(problems) > 0 {
+				panic(problems[0].Line())
+			}
+			all = append(all, cfg)
+		}
+	}
+	return all
+}
+
+// pythonFault returns what is wrong with the brackets and quotes of Python code, or "". The
+// rest is for Python's own tools, in e2e.
+func pythonFault(code string) string {
+	var open []byte
+	line := 1
+	for i := 0; i < len(code); i++ {
+		switch c := code[i]; c {
+		case '\n':
+			line++
+		case '#':
+			end := strings.IndexByte(code[i:], '\n')
+			if end < 0 {
+				return fmt.Sprintf("line %d: no line end", line)
+			}
+			i += end - 1
+		case '(', '[', '{':
+			open = append(open, c)
+		case ')', ']', '}':
+			opening := map[byte]byte{')': '(', ']': '[', '}': '{'}[c]
+			if len(open) == 0 || open[len(open)-1] != opening {
+				return fmt.Sprintf("line %d: %c closes nothing", line, c)
+			}
+			open = open[:len(open)-1]
+		case '\'', '"':
+			quote := string(c)
+			if strings.HasPrefix(code[i:], strings.Repeat(quote, 3)) {
+				quote = strings.Repeat(quote, 3)
+			}
+			start := line
+			for i += len(quote); i < len(code) && !strings.HasPrefix(code[i:], quote); i++ {
+				if code[i] == '\\' {
+					i++
+				} else if code[i] == '\n' && len(quote) == 1 {
+					return fmt.Sprintf("line %d: %s is not closed", start, quote)
+				}
+				if i < len(code) && code[i] == '\n' {
+					line++
+				}
+			}
+			if i >= len(code) {
+				return fmt.Sprintf("line %d: %s is not closed", start, quote)
+			}
+			i += len(quote) - 1
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Sprintf("%s: not closed", open)
+	}
+	return ""
+}
+
+func TestPythonFault(t *testing.T) {
+	for code, fault := range map[string]string{
+		"a = [1, (2), {'b': \"]\"}]  # ( it's\n":                 "",
+		"\"\"\"It's a \\\"text\\\".\n\"\"\"\nf(f\"{x['a']}\")\n": "",
+		"a = (1\n":           "(: not closed",
+		"a = 1)\n":           "line 1: ) closes nothing",
+		"a = [1}\n":          "line 1: } closes nothing",
+		"b = 1\na = 'x\n'\n": "line 2: ' is not closed",
+		"\"\"\"x\"\n":        "line 1: \"\"\" is not closed",
+		"# end":              "line 1: no line end",
+	} {
+		if got := pythonFault(code); got != fault {
+			t.Errorf("%q: %q, want %q", code, got, fault)
+		}
+	}
+}
+
+// randomBot is a valid configuration, chosen by rng.
+func randomBot(t testing.TB, cat *Catalog, rng *rand.Rand) Config {
+	pick := func(kind string) string {
+		p := cat.List(kind)[rng.IntN(len(cat.List(kind)))]
+		return p.Names[rng.IntN(len(p.Names))]
+	}
+	for {
+		said := Answers{OptTransports: {}}
+		for range 1 + rng.IntN(3) {
+			said[OptTransports] = Answer{List: append(said[OptTransports].List, pick(KindTransport))}
+		}
+		if rng.IntN(4) == 0 {
+			said[OptMode] = Answer{Text: ModeRealtime}
+			said[OptRealtime] = Answer{Text: pick(KindRealtime)}
+		} else {
+			said[OptMode] = Answer{Text: modeCascade}
+			said[OptSTT] = Answer{Text: pick(KindSTT)}
+			said[OptLLM] = Answer{Text: pick(KindLLM)}
+			said[OptTTS] = Answer{Text: pick(KindTTS)}
+		}
+		if rng.IntN(4) == 0 {
+			said[OptVideo] = Answer{Text: pick(KindVideo)}
+		}
+		for _, o := range Options {
+			if o.Toggle != nil && rng.IntN(2) == 0 {
+				said[o] = Answer{On: rng.IntN(2) == 0}
+			}
+		}
+		if cfg, _, problems := Resolve(cat, said, "random bot"); len(problems) == 0 {
+			return cfg
+		}
+	}
+}
+
+// Whatever can be asked for gives a whole project.
+func TestRandomBots(t *testing.T) {
+	cat := NewCatalog()
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	// The first bot has a service that needs more than an extra: few have.
+	needy := Quickstart()
+	needy[OptSTT] = Answer{Text: "funasr"}
+	first, _, _ := Resolve(cat, needy, "")
+	bots := append(fullBots(cat), first)
+	for len(bots) < 300 {
+		bots = append(bots, randomBot(t, cat, rng))
+	}
+	for _, cfg := range bots {
+		files, err := New(cfg, cat).Files("0.1.0")
+		if err != nil {
+			t.Fatalf("seed %d: %+v: %v", seed, cfg, err)
+		}
+		again, _ := New(cfg, cat).Files("0.1.0")
+		text := map[string]string{}
+		for name, data := range files {
+			text[name] = string(data)
+			if !bytes.Equal(data, again[name]) {
+				t.Errorf("seed %d: %s is not the same twice", seed, name)
+			}
+			for _, leftover := range []string{"<%", "%>", "<no value>", "# when:", "\r", "\t ", " \n", "\n\n\n\n"} {
+				if strings.Contains(text[name], leftover) {
+					t.Errorf("seed %d: %s holds %q", seed, name, leftover)
+				}
+			}
+			if fault := pythonFault(text[name]); strings.HasSuffix(name, ".py") && fault != "" {
+				t.Errorf("seed %d: %s: %s", seed, name, fault)
+			}
+			if !strings.HasSuffix(text[name], "\n") || strings.HasSuffix(text[name], "\n\n") {
+				t.Errorf("seed %d: %s does not end in one line end", seed, name)
+			}
+		}
+		checkVariables(t, seed, cat, text)
+		for _, s := range New(cfg, cat).Services {
+			for _, requirement := range s.pip {
+				if !strings.Contains(text["server/pyproject.toml"], `    "`+requirement+"\",\n") {
+					t.Errorf("seed %d: %s needs %s", seed, s.ID, requirement)
+				}
+			}
+		}
+		for _, m := range regexp.MustCompile(`(?m)^COPY (.*) \S+$`).FindAllStringSubmatch(text["server/Dockerfile"], -1) {
+			for _, source := range strings.Fields(m[1]) {
+				// uv.lock* is there once uv made it.
+				if _, ok := text["server/"+source]; !ok && source != "uv.lock*" {
+					t.Errorf("seed %d: the Dockerfile copies %s, which is not there", seed, source)
+				}
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("%+v\n%s", cfg, text["server/bot.py"])
+		}
+	}
+}
+
+// checkVariables compares the variables that the code reads with .env.example.
+func checkVariables(t *testing.T, seed uint64, cat *Catalog, text map[string]string) {
+	library := map[string]bool{"KRISP_VIVA_FILTER_MODEL_PATH": true, "KRISP_VIVA_API_KEY": true}
+	for _, kind := range append(ServiceKinds, KindTransport) {
+		for _, p := range cat.All(kind) {
+			for _, v := range p.Env {
+				if v.readByLibrary {
+					library[v.Name] = true
+				}
+			}
+		}
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:# )?([A-Z][A-Z0-9_]*)=(.*)$`).FindAllStringSubmatch(text["server/.env.example"], -1) {
+		if named[m[1]] {
+			t.Errorf("seed %d: .env.example names %s twice", seed, m[1])
+		}
+		if m[2] != "" {
+			t.Errorf("seed %d: .env.example holds a value for %s", seed, m[1])
+		}
+		named[m[1]] = true
+	}
+	read := map[string]bool{}
+	code := text["server/bot.py"] + text["server/server.py"]
+	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\(|if_set\(\w+=)["']([A-Z0-9_]+)["']`).FindAllStringSubmatch(code, -1) {
+		read[m[1]] = true
+		if !named[m[1]] {
+			t.Errorf("seed %d: the code reads %s, which .env.example does not name", seed, m[1])
+		}
+	}
+	for name := range named {
+		if !read[name] && !library[name] {
+			t.Errorf("seed %d: .env.example names %s, which nothing reads", seed, name)
+		}
+	}
+}
+
+func BenchmarkRenderQuickstart(b *testing.B) {
+	cat := NewCatalog()
+	cfg, _, _ := Resolve(cat, Quickstart(), "")
+	for b.Loop() {
+		if _, err := New(cfg, cat).Files("0.1.0"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Every service once, in the smallest bot that takes it.
+func BenchmarkEveryService(b *testing.B) {
+	cat := NewCatalog()
+	var bots []Config
+	for _, kind := range ServiceKinds {
+		for _, p := range cat.List(kind) {
+			said := Quickstart()
+			if kind == KindRealtime {
+				said[OptMode] = Answer{Text: ModeRealtime}
+				for _, o := range []*Option{OptSTT, OptLLM, OptTTS} {
+					delete(said, o)
+				}
+			}
+			said[optionOf(kind+"_service")] = Answer{Text: p.ID}
+			cfg, _, problems := Resolve(cat, said, "")
+			if len(problems) > 0 {
+				b.Fatal(problems)
+			}
+			bots = append(bots, cfg)
+		}
+	}
+	for b.Loop() {
+		for _, cfg := range bots {
+			if _, err := New(cfg, cat).Files("0.1.0"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// The options that give a configuration give it, whatever it is.
+func TestArguments(t *testing.T) {
+	cat := NewCatalog()
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 200 {
+		cfg := randomBot(t, cat, rng)
+		for _, dirName := range []string{"random bot", "another", ""} {
+			args := cfg.Answers().Arguments(cat, dirName)
+			said := Answers{}
+			for i := 0; i < len(args); i++ {
+				o := Options[slices.IndexFunc(Options, func(o *Option) bool {
+					return slices.Contains([]string{"--" + o.Flag, "--no-" + o.Flag, "-" + o.Short}, args[i])
+				})]
+				a := Answer{On: !strings.HasPrefix(args[i], "--no-"), Flag: true}
+				if o.Toggle == nil {
+					i++
+					a = Answer{Text: args[i], List: append(said[o].List, args[i]), Flag: true}
+				}
+				said[o] = a
+			}
+			if got, left, problems := Resolve(cat, said, dirName); len(left)+len(problems) > 0 || !reflect.DeepEqual(got, cfg) {
+				t.Fatalf("seed %d: %+v gives %q, which gives %+v, %v", seed, cfg, args, got, problems)
+			}
+		}
+	}
+}

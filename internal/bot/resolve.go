@@ -1,0 +1,426 @@
+package bot
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"vbot/internal/report"
+)
+
+// The rules that turn answers into a configuration. They rewrite the answers to
+// canonical ids and drop those that do not apply. Then every option stores its
+// answer in the configuration.
+
+// A resolver turns answers into a configuration. It continues after a problem, so
+// that all problems are reported at once.
+type resolver struct {
+	cat      *Catalog
+	said     Answers
+	cfg      Config            // starts with the defaults
+	found    []*Provider       // the transports
+	typed    map[string]string // the word given for each transport, by id
+	dropped  []dropped
+	problems []report.Problem
+}
+
+// dropped is a value of the file that the command line overrides.
+type dropped struct {
+	Option *Option
+	What   string // the option's key; a description if option is nil
+	Why    string
+}
+
+// Resolve applies every rule to said and fills in the defaults. dirName is the
+// default project name, or "" if there is none.
+func Resolve(cat *Catalog, said Answers, dirName string) (Config, []dropped, []report.Problem) {
+	r := &resolver{cat: cat, said: maps.Clone(said), typed: map[string]string{}}
+	for _, o := range Options {
+		if a, ok := r.said[o]; ok && o.text != nil && a.Text == "" && !a.broken {
+			r.wrong(o, "the value is empty")
+			r.said[o] = Answer{Flag: a.Flag, broken: true}
+		}
+		if o.On {
+			o.set(&r.cfg, Answer{On: true})
+		}
+	}
+	r.name(dirName)
+	r.mode()
+	r.transports()
+	r.botType()
+	for _, o := range []*Option{OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo} {
+		r.checkService(o)
+	}
+	r.cloud()
+	r.video()
+	r.client()
+	for _, o := range Options {
+		if o.Words != nil {
+			r.word(o)
+		}
+		if r.has(o) {
+			o.set(&r.cfg, r.said[o])
+		}
+	}
+	slices.SortStableFunc(r.problems, func(a, b report.Problem) int { return cmp.Compare(position(a.Field), position(b.Field)) })
+	return r.cfg, r.dropped, r.problems
+}
+
+// wrong records a problem with the option, where its value is.
+func (r *resolver) wrong(o *Option, format string, args ...any) {
+	p := report.Problem{Field: o.Key, Where: o.Where(), Message: fmt.Sprintf(format, args...)}
+	if at := r.said[o].at; at != "" {
+		p.Where, p.Message = "", at+": "+o.Key+": "+p.Message
+	}
+	r.problems = append(r.problems, p)
+}
+
+// oneOf records a problem together with the allowed values.
+func (r *resolver) oneOf(o *Option, format string, args ...any) {
+	r.wrong(o, format, args...)
+	p := &r.problems[len(r.problems)-1]
+	p.Allowed = o.Allowed()
+	if o.Kind != "" {
+		p.Allowed, p.Names = r.cat.IDs(o.Kind), r.cat.names(o.Kind)
+	}
+}
+
+// unknown records that no provider has the name, with the nearest one.
+func (r *resolver) unknown(o *Option, noun, name string) {
+	near := r.cat.nearest(o.Kind, name)
+	aside := report.DidYouMean(near)
+	if near == "" && o != OptTransports && !r.said[o].Flag && r.cat.Own == 0 {
+		aside = " (is --catalog or VBOT_CATALOG missing?)"
+	}
+	r.oneOf(o, "unknown %s %q%s", noun, name, aside)
+	if near != "" {
+		r.problems[len(r.problems)-1].Names = "`vbot init --describe-options=" + o.Kind + "` shows all"
+	}
+}
+
+// missing records that a required option was not given.
+func (r *resolver) missing(o *Option, format string, args ...any) {
+	r.oneOf(o, format, args...)
+	r.problems[len(r.problems)-1].Missing = true
+}
+
+// has reports whether the option has a usable value.
+func (r *resolver) has(o *Option) bool {
+	a, ok := r.said[o]
+	return ok && !a.broken
+}
+
+// given reports whether the option was given, usable or not.
+func (r *resolver) given(o *Option) bool {
+	_, ok := r.said[o]
+	return ok
+}
+
+// yields resolves a conflict in which o loses against winner. If o comes from the
+// file and winner from the command line, o is dropped with a note. Otherwise the
+// conflict is a problem.
+func (r *resolver) yields(o, winner *Option, why string) {
+	a := r.said[o]
+	if !a.Flag && r.said[winner].Flag {
+		r.dropped = append(r.dropped, dropped{o, o.Key, why})
+		delete(r.said, o)
+		return
+	}
+	r.wrong(o, "%s", why)
+	r.said[o] = Answer{Flag: a.Flag, broken: true}
+}
+
+// word returns the value of an option with fixed values, or "" if it has none.
+func (r *resolver) word(o *Option) string {
+	if !r.has(o) {
+		return ""
+	}
+	value := r.said[o].Text
+	if slices.ContainsFunc(o.Words, func(w Word) bool { return w.Name == value }) {
+		return value
+	}
+	r.oneOf(o, "unknown value %q%s", value, report.DidYouMean(report.Nearest(value, o.Allowed())))
+	r.said[o] = Answer{broken: true}
+	return ""
+}
+
+func (r *resolver) name(dirName string) {
+	r.cfg.ProjectName = dirName
+	if r.has(OptName) {
+		if why := NameProblem(r.said[OptName].Text); why != "" {
+			r.wrong(OptName, "%s", why)
+		}
+	} else if dirName == "" && !r.given(OptName) {
+		r.missing(OptName, "missing: the directory's name cannot be a project name")
+	}
+}
+
+// mode has no default. While it is missing, service lists what each mode needs.
+func (r *resolver) mode() {
+	if !r.given(OptMode) {
+		r.missing(OptMode, "missing: cascade chains three services, realtime uses one")
+	}
+	r.word(OptMode)
+}
+
+// maxTransports bounds the list of problems, and the time to find them.
+const maxTransports = 100
+
+// transports replaces the given transports by canonical ids. An id such as
+// rtc_hosted_pstn_dialin becomes the generic transport and its dial mode.
+func (r *resolver) transports() {
+	r.cfg.Transports = []string{}
+	said := r.said[OptTransports]
+	if !r.given(OptTransports) || r.has(OptTransports) && len(said.List) == 0 {
+		r.missing(OptTransports, "missing: how people reach the bot")
+		return
+	}
+	if len(said.List) > maxTransports {
+		r.wrong(OptTransports, "%d transports; the maximum is %d", len(said.List), maxTransports)
+		r.said[OptTransports] = Answer{Flag: said.Flag, broken: true}
+		return
+	}
+	ids := []string{}
+	modes := map[*Option]string{} // dial modes named by transport ids
+	for _, word := range said.List {
+		p := r.cat.Find(KindTransport, word)
+		if p == nil {
+			r.unknownTransport(word, said.Flag)
+			continue
+		}
+		id := p.ID
+		if p.Generic != "" {
+			id = p.Generic
+			o := dialed[id]
+			if other := modes[o]; other != "" && other != p.mode {
+				r.wrong(OptTransports, "%s and %s exclude each other", r.typed[id], word)
+			}
+			modes[o] = p.mode
+		}
+		if r.typed[id] == "" || p.Generic != "" {
+			r.typed[id] = word
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+			r.found = append(r.found, p)
+		}
+	}
+	said.List = ids
+	r.said[OptTransports] = said
+	if pstn, sip := r.typed["rtc_hosted_pstn"], r.typed["tel_a_rtc_hosted_sip"]; pstn != "" && sip != "" {
+		r.wrong(OptTransports, "%s and %s exclude each other: each needs a server.py of its own", pstn, sip)
+	}
+	r.dialMode("rtc_hosted_pstn", modes)
+	r.dialMode("tel_a_rtc_hosted_sip", modes)
+}
+
+// unknownTransport records a word that names no transport, or several.
+func (r *resolver) unknownTransport(word string, flag bool) {
+	several := strings.FieldsFunc(word, func(c rune) bool { return c == ',' || c == ' ' })
+	switch {
+	case word == "":
+		r.wrong(OptTransports, "the value is empty")
+	case len(several) < 2:
+		r.unknown(OptTransports, "transport", word)
+	case flag:
+		r.wrong(OptTransports, "%q is not one transport; repeat -t: -t %s", word, strings.Join(several, " -t "))
+	default:
+		r.wrong(OptTransports, "%q is not one transport; write [%s]", word, strings.Join(report.QuoteAll(several), ", "))
+	}
+}
+
+// dialMode finds the mode of the dialed transport with the id. It comes from the
+// option, from a transport id that names the mode, or from both if they agree.
+func (r *resolver) dialMode(id string, modes map[*Option]string) {
+	o := dialed[id]
+	named, there := modes[o], slices.Contains(r.said[OptTransports].List, id)
+	if r.has(o) && !there {
+		r.yields(o, OptTransports, "the bot has no "+r.cat.Find(KindTransport, id).Names[0]+" transport")
+		return
+	}
+	given := r.given(o)
+	said := r.word(o)
+	switch {
+	case said == "" && named != "":
+		r.said[o] = Answer{Text: named}
+	case said == "" && there && !given:
+		r.missing(o, "missing: %s needs it", r.typed[id])
+	case said == "" || named == "" || said == named:
+	case r.said[o].Flag && !r.said[OptTransports].Flag:
+		r.dropped = append(r.dropped, dropped{nil, "the mode " + named, o.Where() + " says " + said})
+	default:
+		r.yields(o, OptTransports, "the transport "+r.typed[id]+" means "+named)
+		if !r.given(o) {
+			r.said[o] = Answer{Text: named}
+		}
+	}
+}
+
+func (r *resolver) botType() {
+	i := slices.IndexFunc(r.found, func(p *Provider) bool { return p.botType == BotTelephony })
+	if r.word(OptBotType) == BotWeb && i >= 0 {
+		r.yields(OptBotType, OptTransports, "a web bot cannot use the telephony transport "+r.typed[cmp.Or(r.found[i].Generic, r.found[i].ID)])
+	}
+	r.cfg.BotType = BotWeb
+	if i >= 0 {
+		r.cfg.BotType = BotTelephony
+	}
+}
+
+// telephony reports whether this is a telephony bot, and which option decided it.
+func (r *resolver) telephony() (bool, *Option) {
+	if r.has(OptBotType) {
+		return r.said[OptBotType].Text == BotTelephony, OptBotType
+	}
+	return r.cfg.BotType == BotTelephony, OptTransports
+}
+
+// checkService checks a service against the mode and replaces it by its canonical id.
+func (r *resolver) checkService(o *Option) {
+	mode := r.said[OptMode].Text
+	switch {
+	case r.has(o) && mode != "" && o.mode != "" && o.mode != mode:
+		r.yields(o, OptMode, "only "+o.mode+" mode uses it; the mode is "+mode)
+	case r.has(o):
+		a := r.said[o]
+		p := r.cat.Find(o.Kind, a.Text)
+		if p == nil {
+			r.unknown(o, o.noun, a.Text)
+			return
+		}
+		a.Text = p.ID
+		r.said[o] = a
+	case r.given(o) || o.mode == "":
+	case mode == "":
+		r.missing(o, "missing if the mode is %s", o.mode)
+	case mode == o.mode:
+		r.missing(o, "missing: %s mode needs a %s", o.mode, o.noun)
+	}
+}
+
+// cloud applies the rules for deployment and noise cancelling.
+func (r *resolver) cloud() {
+	if len(r.found) > 0 && !slices.ContainsFunc(r.found, func(p *Provider) bool { return p.cloud != "no" }) {
+		r.cfg.DeployToCloud = false
+		why := "Pipecat Cloud does not run " + r.found[0].Label + " bots"
+		if r.said[optDeploy].On {
+			r.yields(optDeploy, OptTransports, why)
+		}
+		if r.said[optNoiseCancel].On && !r.given(optDeploy) {
+			r.yields(optNoiseCancel, OptTransports, "it needs cloud deployment, but "+why)
+		}
+	}
+	if r.said[optNoiseCancel].On && r.has(optDeploy) && !r.said[optDeploy].On {
+		// Either of the two may come from the command line.
+		if r.said[optDeploy].Flag {
+			r.yields(optNoiseCancel, optDeploy, "it needs cloud deployment, which is turned off")
+		} else {
+			r.yields(optDeploy, optNoiseCancel, "noise cancelling needs cloud deployment")
+		}
+	}
+}
+
+// webOnly reports whether it refused the option, because this is a telephony bot.
+func (r *resolver) webOnly(o *Option) bool {
+	phone, winner := r.telephony()
+	if phone {
+		r.yields(o, winner, "only web bots can have "+o.web+"; this is a telephony bot")
+	}
+	return phone
+}
+
+// video applies the rules for video. An avatar turns video output on.
+func (r *resolver) video() {
+	if r.has(optVideoOutput) && !r.said[optVideoOutput].On && r.has(OptVideo) {
+		if r.said[optVideoOutput].Flag && !r.said[OptVideo].Flag {
+			r.yields(OptVideo, optVideoOutput, "video output is turned off")
+		} else {
+			r.yields(optVideoOutput, OptVideo, "a video avatar needs video output")
+		}
+	}
+	for _, o := range []*Option{optVideoInput, optVideoOutput, OptVideo} {
+		carries := func(p *Provider) bool { return p.videoOut }
+		if o == optVideoInput {
+			carries = func(p *Provider) bool { return p.videoIn }
+		}
+		// Turning it off is always allowed.
+		if a := r.said[o]; !a.On && a.Text == "" || r.webOnly(o) {
+			continue
+		}
+		if len(r.found) > 0 && !slices.ContainsFunc(r.found, carries) {
+			r.yields(o, OptTransports, "none of the bot's transports supports video")
+		} else if o == optVideoInput && r.has(OptRealtime) {
+			if p := r.cat.Find(KindRealtime, r.said[OptRealtime].Text); p != nil && !p.videoIn {
+				r.yields(o, OptRealtime, p.Label+" does not accept video")
+			}
+		}
+	}
+	r.cfg.VideoOutput = r.has(OptVideo)
+}
+
+// client applies the rules for the web client and its server.
+func (r *resolver) client() {
+	framework := r.word(OptClient)
+	if framework != "" && framework != ClientNone {
+		r.webOnly(OptClient)
+	}
+	if framework != "" && !r.given(OptClient) && !r.said[OptClientServer].Flag {
+		delete(r.said, OptClientServer) // it belonged to the client that was dropped
+	}
+	if !r.has(OptClient) || framework == ClientNone {
+		framework = ""
+	}
+	server := r.word(OptClientServer)
+	switch {
+	case framework == "" && server != "" && !r.said[OptClient].broken:
+		r.yields(OptClientServer, OptClient, "there is no web client to serve")
+	case framework == clientVanilla && server == serverNext:
+		r.yields(OptClientServer, OptClient, "nextjs needs the react client")
+	}
+	if framework == "" {
+		delete(r.said, OptClient)
+	} else {
+		r.cfg.ClientServer = ServerVite
+	}
+}
+
+// Arguments returns the shortest list of command-line options that says the same.
+// dirName is the same as for resolve. Providers appear under their real names.
+func (said Answers) Arguments(cat *Catalog, dirName string) (args []string) {
+	said = maps.Clone(said)
+	want, _, wrong := Resolve(cat, said, dirName)
+	sorted := slices.SortedFunc(maps.Keys(said), func(a, b *Option) int { return cmp.Compare(position(a.Key), position(b.Key)) })
+	for _, o := range sorted {
+		a := said[o]
+		delete(said, o)
+		if without, _, problems := Resolve(cat, said, dirName); reflect.DeepEqual(problems, wrong) && reflect.DeepEqual(without, want) {
+			continue
+		}
+		said[o] = a
+		flag := "--" + o.Flag
+		if o.Short != "" && o != OptName {
+			flag = "-" + o.Short
+		}
+		words := a.List
+		switch {
+		case o.Toggle != nil && !a.On:
+			args = append(args, "--no-"+o.Flag)
+			continue
+		case o.Toggle != nil:
+			args = append(args, flag)
+			continue
+		case o.text != nil:
+			words = []string{a.Text}
+		}
+		for _, word := range words {
+			if o.Kind != "" {
+				word = cat.Find(o.Kind, word).Names[0]
+			}
+			args = append(args, flag, word)
+		}
+	}
+	return args
+}

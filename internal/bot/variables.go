@@ -1,0 +1,181 @@
+package bot
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Keys names what to check when the service refuses its key: at most two variables,
+// so that a sentence in bot.py holds them.
+func (p *Provider) Keys() string {
+	var required, optional []string
+	between := " and "
+	for _, v := range p.Env {
+		switch {
+		case v.Kind == "secret" && v.Required:
+			required = append(required, v.Name)
+		case v.Kind == "secret":
+			optional = append(optional, v.Name)
+		case v.Kind == "path": // a file in place of a secret, or of a model
+			optional, between = append(optional, v.Name), " or "
+		}
+	}
+	switch {
+	case len(required) > 0:
+		return strings.Join(required[:min(2, len(required))], " and ")
+	case len(optional) > 0:
+		return strings.Join(optional[:min(2, len(optional))], between)
+	}
+	return "its settings" // of a local model, for example
+}
+
+// must is a required variable in README.md, with what takes its place.
+func (p *Provider) must(v variable) string {
+	text := "`" + v.Name + "`"
+	if other := p.Unless(v); other != "" && !p.isAddress(other) {
+		text += ", or `" + other + "`"
+		for _, w := range p.Env {
+			if w.With == other {
+				text += " and `" + w.Name + "`"
+			}
+		}
+	}
+	return text
+}
+
+// isAddress reports whether the variable name holds an address.
+func (p *Provider) isAddress(name string) bool {
+	return slices.ContainsFunc(p.Env, func(v variable) bool { return v.Name == name && v.Kind == "url" })
+}
+
+// Needed lists the variables that the transport requires, for a sentence.
+func (p *Provider) Needed() string {
+	var out []string
+	for _, v := range p.Env {
+		if v.Required && !v.server {
+			out = append(out, p.must(v))
+		}
+	}
+	return strings.Join(out, " and ")
+}
+
+// Credential are variables that must be set, and where to get them.
+type Credential struct {
+	Names string
+	Page  string // or a description, if there is no page
+	Only  string // the transport without which nobody needs them, or ""
+}
+
+// Line names the variables and their page, in one line or two.
+func (c Credential) Line() string {
+	line := c.Names + "  " + c.Page
+	if c.Only != "" {
+		line += " (only for " + c.Only + ")"
+	}
+	if len(line) > 78 {
+		line = strings.Replace(line, "  ", "\n    ", 1)
+	}
+	return line
+}
+
+// Credentials returns what the service requires.
+func (p *Provider) Credentials() (out []Credential) {
+	elsewhere := map[string]string{} // pages of variables that begin with a word, such as TWILIO
+	for _, v := range p.Env {
+		if !v.Required {
+			continue
+		}
+		k := Credential{Names: strings.ReplaceAll(p.must(v), "`", ""), Page: cmp.Or(p.KeysURL, v.Note)}
+		vendor, _, _ := strings.Cut(v.Name, "_")
+		if _, page, ok := strings.Cut(v.Note, " from https://"); ok {
+			elsewhere[vendor] = "https://" + page
+		} else if v.server {
+			k.Page = v.Note
+		}
+		k.Page = cmp.Or(elsewhere[vendor], k.Page)
+		if last := len(out) - 1; last >= 0 && out[last].Page == k.Page {
+			out[last].Names += " and " + k.Names
+		} else {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// A startCheck holds the variables that a program checks when it starts.
+type startCheck struct {
+	Required   []string
+	Conditions []startCondition
+	Conflicts  [][2]string // pairs of which one is refused beside the other
+	Report     string      // the Python function that takes each problem
+}
+
+// A startCondition lists the variables required if a variable is set, and if it is unset.
+type startCondition struct {
+	IsSet      string // in Python
+	Set, Unset []string
+}
+
+// add adds the variable of a provider that has the variables env. A variable of
+// several providers is added once for each.
+func (c *startCheck) add(v variable, env []variable) {
+	on := func(name string) *startCondition {
+		isSet := `os.getenv("` + name + `")`
+		if i := slices.IndexFunc(env, func(w variable) bool { return w.Name == name }); i >= 0 && env[i].Other != "" {
+			isSet = "(" + isSet + ` or os.getenv("` + env[i].Other + `"))`
+		}
+		i := slices.IndexFunc(c.Conditions, func(o startCondition) bool { return o.IsSet == isSet })
+		if i < 0 {
+			i = len(c.Conditions)
+			c.Conditions = append(c.Conditions, startCondition{IsSet: isSet})
+		}
+		return &c.Conditions[i]
+	}
+	once := func(names *[]string) {
+		if !slices.Contains(*names, v.Name) {
+			*names = append(*names, v.Name)
+		}
+	}
+	switch {
+	case v.unless != "":
+		once(&on(v.unless).Unset)
+	case v.With != "":
+		once(&on(v.With).Set)
+	case v.Required:
+		once(&c.Required)
+	}
+	if both := [2]string{v.Name, v.Without}; v.Without != "" && !slices.Contains(c.Conflicts, both) {
+		c.Conflicts = append(c.Conflicts, both)
+	}
+}
+
+// Repeats reports whether a variable is required for several reasons.
+func (c startCheck) Repeats() bool {
+	all := slices.Clone(c.Required)
+	for _, on := range c.Conditions {
+		all = slices.Concat(all, on.Set, on.Unset)
+	}
+	slices.Sort(all)
+	return len(slices.Compact(slices.Clone(all))) < len(all)
+}
+
+// code is Python that passes each problem to the function report.
+func (c startCheck) code(report string) (string, error) {
+	c.Report = report
+	text, _, err := execute("parts/check.py.tmpl", c)
+	return strings.Trim(text, "\n"), err
+}
+
+// lines returns the variable as in .env.example: without a value, and commented out if
+// it is optional.
+func (v variable) lines() []string {
+	note := v.Note
+	if text := cmp.Or(v.Fallback, v.Other); text != "" {
+		note += " (default: " + text + ")"
+	}
+	if v.Required {
+		return []string{"# " + note, v.Name + "="}
+	}
+	return []string{"# optional: " + note, "# " + v.Name + "="}
+}

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"vbot/internal/report"
+)
+
+// A Command is one word of the command line. It either runs, has subcommands, or is only
+// a help page.
+type Command struct {
+	Name  string
+	Setup func(inv *Invocation) RunFunc // registers the options; nil if it does not run
+	Topic bool                          // only a help page: `vbot help NAME`
+	Sub   []Command
+	First []string // completions of the first argument
+	page  string   // the help page, in which {options} stands for a section of options
+}
+
+// WithPages adds the help pages of the command and all below it. files has them as
+// help/PATH.txt, where PATH is the command's: cloud-login.
+func WithPages(files fs.FS, root *Command) *Command {
+	var add func(c *Command, path string)
+	add = func(c *Command, path string) {
+		page, err := fs.ReadFile(files, "help/"+cmp.Or(path, c.Name)+".txt")
+		if err != nil {
+			panic(err)
+		}
+		c.page = string(page)
+		for i := range c.Sub {
+			sub := &c.Sub[i]
+			add(sub, strings.TrimPrefix(path+"-"+sub.Name, "-"))
+		}
+	}
+	add(root, "")
+	return root
+}
+
+// below returns the command as typed, below the one typed as path.
+func (c *Command) below(path string) string {
+	if c.Topic {
+		path += " help"
+	}
+	return path + " " + c.Name
+}
+
+// A RunFunc runs a command. args are the arguments without the options.
+type RunFunc func(ctx context.Context, a *App, inv *Invocation, args []string) error
+
+// An Invocation is one command line being executed.
+type Invocation struct {
+	Root    *Command
+	Cmd     *Command
+	Path    string // of the command, such as "vbot init"
+	JSON    bool   // --json was given
+	Asks    bool   // the command may ask; its help page has --no-input
+	Instead Action // what an option asks for in place of the command, or nil
+
+	help    bool // `vbot help ...`, which also knows topics
+	set     *flag.FlagSet
+	options []*Option          // in the order of the help page
+	named   map[string]*Option // by name, without hyphens
+	section int                // of the help page
+	noInput bool
+}
+
+// An Action runs in place of a command, whatever else is on the line.
+type Action func(a *App, inv *Invocation) error
+
+// Report prints v as JSON if --json was given.
+func (inv *Invocation) Report(a *App, v any) error {
+	if !inv.JSON {
+		return nil
+	}
+	return report.WriteJSON(a.Stdout, v)
+}
+
+// enter moves to the subcommand called name and reports whether it exists.
+func (inv *Invocation) enter(name string) bool {
+	i := slices.IndexFunc(inv.Cmd.Sub, func(c Command) bool { return c.Name == name && (inv.help || !c.Topic) })
+	if i < 0 {
+		return false
+	}
+	inv.Cmd = &inv.Cmd.Sub[i]
+	inv.Path = inv.Cmd.below(inv.Path)
+	return true
+}
+
+// newInvocation returns an invocation at the root command.
+func newInvocation(root *Command) *Invocation {
+	return &Invocation{Root: root, Cmd: root, Path: root.Name}
+}
+
+// Run runs the command of the tree that args name, and returns its exit code. Only main and
+// a second signal exit, so every defer runs.
+func Run(ctx context.Context, root *Command, args []string, a *App) int {
+	inv := newInvocation(root)
+	err := inv.dispatch(ctx, args, a)
+	if err == nil {
+		return 0
+	}
+	f := report.As(err)
+	if inv.JSON {
+		if err := report.WriteJSON(a.Stdout, f.JSON()); err != nil {
+			fmt.Fprintln(a.Stderr, "error: writing the answer:", err)
+		}
+	}
+	fmt.Fprint(a.Stderr, f.Text(a.colors()))
+	return f.ExitCode()
+}
+
+// dispatch finds the command that args name, parses its options and runs it.
+func (inv *Invocation) dispatch(ctx context.Context, args []string, a *App) error {
+	bare := len(args) == 0
+	// Options may come before the command.
+	var before []string
+	known, name := true, ""
+	for len(args) > 0 && inv.Cmd.Sub != nil && known {
+		// The text after = may be a misplaced secret: do not repeat it.
+		name, _, _ = strings.Cut(args[0], "=")
+		switch {
+		case strings.HasPrefix(name, "-"):
+			before = append(before, args[0])
+		case name == "help":
+			inv.help = true
+		default:
+			known = inv.enter(name)
+		}
+		args = args[1:]
+	}
+
+	do := inv.setup()
+	rest, problems := inv.parse(append(before, args...))
+	switch {
+	case bare:
+		fmt.Fprint(a.Stderr, inv.page())
+		return &report.Failure{Code: report.Usage}
+	case inv.Instead != nil && (known || !inv.help):
+		return inv.Instead(a, inv)
+	case !known:
+		return report.Usagef("unknown command %q%s; see `%s --help`", name, inv.meant(name), inv.Path)
+	case inv.help:
+		return printHelp(a, inv)
+	case len(problems) > 0:
+		return &report.Failure{Code: report.Usage, Problems: problems}
+	case do == nil:
+		return report.Usagef("missing command; see `%s --help`", inv.Path)
+	}
+	a.NoInput = inv.noInput
+	return do(ctx, a, inv, rest)
+}
+
+// setup registers the options of the command, and returns its RunFunc.
+func (inv *Invocation) setup() (do RunFunc) {
+	inv.set = flag.NewFlagSet(inv.Path, flag.ContinueOnError)
+	inv.set.SetOutput(io.Discard)
+	inv.set.Usage = func() {}
+	inv.named = map[string]*Option{}
+	if inv.Cmd != inv.Root {
+		inv.Root.Setup(inv) // --version works everywhere
+		inv.options = nil   // and stands on one page
+	}
+	asJSON := inv.Bool("json", "print the result as JSON", &inv.JSON)
+	noInput := inv.Bool("no-input", "never ask", &inv.noInput)
+	inv.options = nil
+	if inv.Cmd.Setup != nil {
+		do = inv.Cmd.Setup(inv)
+	}
+	asJSON.section, noInput.section = inv.section, inv.section
+	if inv.Asks {
+		inv.options = append(inv.options, noInput)
+	}
+	inv.options = append(inv.options, asJSON)
+	inv.InsteadOption("h help", "print this help", printHelp)
+	return do
+}
+
+// meant returns " (did you mean `vbot init`?)" for the command that is nearest to word, or
+// "". The commands below the current one come first.
+func (inv *Invocation) meant(word string) string {
+	var names, paths []string
+	add := func(name, path string) { names, paths = append(names, name), append(paths, path) }
+	var walk func(c *Command, path string)
+	walk = func(c *Command, path string) {
+		for _, sub := range c.Sub {
+			add(sub.Name, sub.below(path))
+		}
+		for _, sub := range c.Sub {
+			for _, word := range sub.First {
+				if word[0] != ':' { // such as quickstart
+					add(word, sub.below(path)+" "+word)
+				}
+			}
+			walk(&sub, sub.below(path))
+		}
+	}
+	walk(inv.Cmd, inv.Path)
+	walk(inv.Root, inv.Root.Name)
+	if i := slices.Index(names, report.Nearest(word, names)); i >= 0 {
+		return report.DidYouMean("`" + paths[i] + "`")
+	}
+	return ""
+}
+
+// page returns the help page: its options are those that are registered.
+func (inv *Invocation) page() string {
+	column := 0
+	for _, o := range inv.options {
+		if left := len(o.left()); left <= maxLeft {
+			column = max(column, left+4)
+		}
+	}
+	page := inv.Cmd.page
+	for section := 0; strings.Contains(page, "{options}\n"); section++ {
+		var b strings.Builder
+		for _, o := range inv.options {
+			if o.section == section {
+				o.print(&b, column)
+			}
+		}
+		page = strings.Replace(page, "{options}\n", b.String(), 1)
+	}
+	return page
+}
+
+// printHelp prints the help page; as JSON also its parts, for tools.
+func printHelp(a *App, inv *Invocation) error {
+	if !inv.JSON {
+		_, err := io.WriteString(a.Stdout, inv.page())
+		return err
+	}
+	out := HelpAnswer{inv.Path, inv.page(), []string{}, []Option{}}
+	for _, c := range inv.Cmd.Sub {
+		out.Commands = append(out.Commands, c.Name)
+	}
+	for _, o := range inv.options {
+		if strings.Contains(inv.Cmd.page, "{options}") {
+			out.Options = append(out.Options, *o)
+		}
+	}
+	return report.WriteJSON(a.Stdout, out)
+}
+
+// A HelpAnswer is the JSON of a help page.
+type HelpAnswer struct {
+	Command  string   `json:"command"`
+	Page     string   `json:"page"`
+	Commands []string `json:"commands"`
+	Options  []Option `json:"options"`
+}

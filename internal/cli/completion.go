@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"strings"
+)
+
+// A Completion is a word that completes what is typed, with a description; or AnyFile or
+// AnyDir.
+type Completion struct {
+	Word  string `json:"word"`
+	About string `json:"about"`
+}
+
+// These stand for the names of files and of directories.
+const (
+	AnyFile = ":files"
+	AnyDir  = ":dirs"
+)
+
+// Complete returns the completions of the last word in typed, the words after "vbot". The
+// last word may be empty.
+func Complete(a *App, root *Command, typed []string) []Completion {
+	out := []Completion{}
+	if len(typed) == 0 {
+		typed = []string{""}
+	}
+	before, last := typed[:len(typed)-1], typed[len(typed)-1]
+	if last == `""` { // from PowerShell
+		last = ""
+	}
+	inv := newInvocation(root)
+	for ; len(before) > 0 && inv.Cmd.Sub != nil; before = before[1:] {
+		if before[0] == "help" {
+			inv.help = true
+		} else if !strings.HasPrefix(before[0], "-") && !inv.enter(before[0]) {
+			return out
+		}
+	}
+	inv.setup()
+	inv.parse(before)
+
+	arguments := 0
+	wanted := "" // the option whose value comes next
+	for _, word := range before {
+		switch name := strings.TrimLeft(word, "-"); {
+		case wanted != "":
+			wanted = ""
+		case word == "--":
+			return out // only arguments follow, and they cannot be completed
+		case name == word || name == "":
+			arguments++
+		case inv.takesValue(name):
+			wanted = name
+		}
+	}
+	add := func(word, about string) {
+		if strings.HasPrefix(word, last) || word == AnyFile || word == AnyDir {
+			out = append(out, Completion{word, about})
+		}
+	}
+	name, value, inline := strings.Cut(strings.TrimPrefix(last, "--"), "=")
+	switch {
+	case wanted != "":
+		for _, word := range inv.values(a, wanted, last) {
+			add(word, "")
+		}
+	case inline && strings.HasPrefix(last, "--"):
+		for _, word := range inv.values(a, name, value) {
+			if word[0] != ':' {
+				word = "--" + name + "=" + word
+			}
+			add(word, "")
+		}
+	case strings.HasPrefix(last, "-"):
+		for _, o := range inv.options {
+			for i, name := range o.Names {
+				about := brief(o.About)
+				if i > 0 && strings.HasPrefix(name, "--no-") {
+					about = "" // the description is that of the positive form
+				}
+				add(name, about)
+			}
+		}
+	case inv.Cmd.Sub != nil:
+		for _, c := range inv.Cmd.Sub {
+			if about, _, _ := strings.Cut(c.page, "\n"); inv.help || !c.Topic {
+				add(c.Name, brief(about))
+			}
+		}
+		if inv.Cmd == inv.Root && !inv.help {
+			add("help", "Print help for a command or a topic")
+		}
+	case arguments == 0:
+		for _, word := range inv.Cmd.First {
+			add(word, "")
+		}
+	}
+	return out
+}
+
+// brief returns the beginning of a description, up to the first sentence or aside.
+func brief(about string) string {
+	for _, end := range []string{"; ", " (", ". "} {
+		about, _, _ = strings.Cut(about, end)
+	}
+	return strings.TrimSuffix(about, ".")
+}
+
+// values returns the known values of the option that begin with typed.
+func (inv *Invocation) values(a *App, name, typed string) []string {
+	switch o := inv.named[name]; {
+	case o == nil:
+	case o.Complete != nil:
+		return o.Complete(a, typed)
+	case o.Value == "FILE":
+		return []string{AnyFile}
+	case o.Value == "DIR":
+		return []string{AnyDir}
+	}
+	return nil
+}

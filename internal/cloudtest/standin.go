@@ -1,0 +1,547 @@
+// Package cloudtest stands in for the API of Pipecat Cloud in tests.
+package cloudtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A Standin is the API of Pipecat Cloud as its description has it, and strict: it
+// fails the test for a request that a client must not send, for one that the test
+// does not expect and for one that never came.
+type Standin struct {
+	*httptest.Server
+	t         testing.TB
+	userAgent string // of every request
+
+	Mu       sync.Mutex
+	Orgs     []string
+	Personal bool // the token is one of a person; else the key of orgs[0]
+	Sets     map[string]*Secret
+	Cluster  map[string]string // the Kubernetes Secrets of region pce-acme, with their types
+	NoBulk   bool              // only one key a request, as the Python client sends it
+	Statuses []string          // what the next reads say of the status; the last stays
+	faults   map[string][]Fault
+	Log      []string
+	wanted   []string
+	Anything bool            // no list of wanted requests
+	Slow     time.Duration   // how long a write takes
+	writing  map[string]bool // sets that are being written
+	Overlaps int
+}
+
+// Secret is what the API holds under one name.
+type Secret struct {
+	Kind    string
+	region  string
+	status  string
+	Message string
+	Source  string
+	Values  map[string]string
+	host    string
+}
+
+// The API's words.
+const (
+	typeSet          = "secret"
+	typeImagePull    = "imagePullSecret"
+	sourceReferenced = "referenced"
+)
+
+const (
+	Token = "pcc_pat_tok3n-of-the-test"
+	Key   = "private-key-of-the-test"
+)
+
+// A Fault answers in place of the API; serve is the API's right answer.
+type Fault func(w http.ResponseWriter, r *http.Request, body []byte, serve func())
+
+// New returns a stand-in that wants every request to be in its list of wanted ones.
+func New(t testing.TB, userAgent string) *Standin {
+	s := Bare(t, userAgent)
+	t.Cleanup(func() {
+		s.Close()
+		s.Mu.Lock()
+		defer s.Mu.Unlock()
+		if !s.Anything && !slices.Equal(s.Log, s.wanted) {
+			t.Errorf("requests:\n  %s\nwanted:\n  %s", strings.Join(s.Log, "\n  "), strings.Join(s.wanted, "\n  "))
+		}
+		for on, left := range s.faults {
+			if len(left) > 0 {
+				t.Errorf("%d faults of %s never happened", len(left), on)
+			}
+		}
+	})
+	return s
+}
+
+// Bare is one that takes any request of the API, any number of times.
+func Bare(t testing.TB, userAgent string) *Standin {
+	s := &Standin{t: t, userAgent: userAgent, Orgs: []string{"acme"}, Personal: true, Sets: map[string]*Secret{}, faults: map[string][]Fault{}, writing: map[string]bool{}}
+	s.Server = httptest.NewServer(s)
+	return s
+}
+
+// Keep makes the API hold a secret set.
+func (s *Standin) Keep(name, region, status string, keys ...string) *Secret {
+	k := &Secret{Kind: typeSet, region: region, status: status, Values: map[string]string{}}
+	for _, key := range keys {
+		k.Values[key] = "old"
+	}
+	s.Sets[name] = k
+	return k
+}
+
+// Values is what the API holds under the name; nil is nothing.
+func (s *Standin) Values(name string) map[string]string {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if k := s.Sets[name]; k != nil {
+		return maps.Clone(k.Values)
+	}
+	return nil
+}
+
+// Want says which requests come, in order, with the organization's path as ~.
+func (s *Standin) Want(requests ...string) *Standin {
+	s.wanted = append(s.wanted, requests...)
+	return s
+}
+
+// Misbehave makes the next requests of the method go wrong.
+func (s *Standin) Misbehave(method string, how ...Fault) *Standin {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.faults[method] = append(s.faults[method], how...)
+	return s
+}
+
+// Env is what vbot has to know. The lock tells the race detector that what the test
+// set up before comes before the requests, which another process may send.
+func (s *Standin) Env() []string {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	return []string{"VBOT_API_URL=" + s.URL, "VBOT_TOKEN=" + Token, "VBOT_ORGANIZATION=acme", "VBOT_CONFIG=" + filepath.Join(s.t.TempDir(), "config.json")}
+}
+
+func (s *Standin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client went away
+	}
+	short := strings.Replace(r.Method+" "+r.URL.RequestURI(), "/v1/organizations/acme/", "~/", 1)
+	s.Mu.Lock()
+	s.Log = append(s.Log, short)
+	var fault Fault
+	if left := s.faults[r.Method]; len(left) > 0 {
+		fault, s.faults[r.Method] = left[0], left[1:]
+	}
+	s.Mu.Unlock()
+	s.checkHeaders(r, body)
+	serve := func() { s.Answer(w, r, body) }
+	if fault != nil {
+		fault(w, r, body, serve)
+		return
+	}
+	serve()
+}
+
+// checkHeaders fails the test if the request is not one that vbot sends.
+func (s *Standin) checkHeaders(r *http.Request, body []byte) {
+	wrong := func(format string, args ...any) {
+		s.t.Errorf("%s %s: %s", r.Method, r.URL, fmt.Sprintf(format, args...))
+	}
+	if got := r.Header.Get("User-Agent"); got != s.userAgent {
+		wrong("User-Agent is %q", got)
+	}
+	if r.Header.Get("Accept") != "application/json" {
+		wrong("Accept is %q", r.Header.Get("Accept"))
+	}
+	if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+		wrong("there is no bearer token")
+	}
+	writes := r.Method == "PUT" || r.Method == "POST"
+	if writes != (r.Header.Get("Content-Type") == "application/json") || writes != (len(body) > 0) {
+		wrong("%d bytes of %q", len(body), r.Header.Get("Content-Type"))
+	}
+	if r.URL.RawQuery != "" && (r.Method != "GET" || len(r.URL.Query()) != 1 || r.URL.Query().Get("region") == "") {
+		wrong("query %q", r.URL.RawQuery)
+	}
+}
+
+// Say answers with JSON.
+func Say(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}
+
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	Say(w, status, map[string]string{"error": message, "code": code})
+}
+
+// Answer is what the API answers.
+func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if path[0] != "v1" || strings.Contains(r.URL.EscapedPath(), "%") || slices.Contains(path, "") || slices.Contains(path, "..") {
+		s.t.Errorf("%s %s is no path of the API", r.Method, r.URL)
+		return
+	}
+	path = path[1:]
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	long := path[0] == "organizations"
+	if s.Personal && token != Token || !s.Personal && token != Key || s.Personal && !long {
+		refuse(w, 401, "UNAUTHORIZED", "Unauthorized")
+		return
+	}
+	if r.Method == "GET" && slices.Equal(path, []string{"organizations"}) {
+		list := []map[string]string{}
+		for _, o := range s.Orgs {
+			list = append(list, map[string]string{"name": o, "verboseName": strings.ToUpper(o)})
+		}
+		Say(w, 200, map[string]any{"organizations": list})
+		return
+	}
+	if long {
+		if len(path) < 3 || !slices.Contains(s.Orgs, path[1]) {
+			refuse(w, 403, "FORBIDDEN", "Not your organization")
+			return
+		}
+		path = path[2:]
+	}
+	if path[0] != "secrets" || len(path) > 3 {
+		s.t.Errorf("%s %s is no path of the API", r.Method, r.URL)
+		return
+	}
+	switch path = path[1:]; {
+	case r.Method == "GET" && len(path) == 0:
+		s.list(w, r.URL.Query().Get("region"))
+	case r.Method == "GET" && len(path) == 1:
+		s.get(w, path[0])
+	case r.Method == "POST" && slices.Equal(path, []string{"references"}):
+		s.reference(w, body)
+	case slices.Contains(path, "references"):
+		s.t.Errorf("%s %s takes a route of the API for a set", r.Method, r.URL)
+	case r.Method == "PUT" && len(path) == 1:
+		s.put(w, path[0], body)
+	case r.Method == "DELETE" && len(path) > 0:
+		s.remove(w, path)
+	default:
+		s.t.Errorf("%s %s is no request of the API", r.Method, r.URL)
+	}
+}
+
+// status is what a read says of the readiness.
+func (s *Standin) status(k *Secret) string {
+	if len(s.Statuses) == 0 {
+		return k.status
+	}
+	next := s.Statuses[0]
+	if len(s.Statuses) > 1 {
+		s.Statuses = s.Statuses[1:]
+	}
+	return next
+}
+
+func (s *Standin) list(w http.ResponseWriter, _ string) { // the filter is not described, and not applied
+	rows := []map[string]string{}
+	for name, k := range s.Sets { // in any order
+		row := map[string]string{"name": name, "type": k.Kind}
+		for field, value := range map[string]string{"region": k.region, "status": s.status(k), "errorMessage": k.Message, "source": k.Source} {
+			if value != "" {
+				row[field] = value
+			}
+		}
+		rows = append(rows, row)
+	}
+	Say(w, 200, map[string]any{"sets": rows})
+}
+
+func (s *Standin) get(w http.ResponseWriter, name string) {
+	k := s.Sets[name]
+	if k == nil {
+		refuse(w, 404, "NOT_FOUND", "Set not found")
+		return
+	}
+	if k.Kind == typeImagePull {
+		refuse(w, 400, "PCC-1006", "Cannot retrieve image pull secrets by name")
+		return
+	}
+	keys := []map[string]string{}
+	for key := range k.Values {
+		keys = append(keys, map[string]string{"fieldName": key})
+	}
+	answer := map[string]any{"region": k.region, "secrets": keys}
+	for field, value := range map[string]string{"status": s.status(k), "errorMessage": k.Message, "source": k.Source} {
+		if value != "" {
+			answer[field] = value
+		}
+	}
+	Say(w, 200, answer)
+}
+
+func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
+	type entry struct {
+		Key   *string `json:"secretKey"`
+		Value *string `json:"secretValue"`
+	}
+	var in struct {
+		Secrets     *[]entry `json:"secrets"`
+		Name        *string  `json:"name"`
+		IsImagePull *bool    `json:"isImagePullSecret"`
+		Key         *string  `json:"secretKey"`
+		Value       *string  `json:"secretValue"`
+		Host        *string  `json:"host"`
+		Region      *string  `json:"region"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil || dec.More() {
+		s.t.Errorf("PUT %s: the body is not one of the API: %v", name, err)
+		return
+	}
+	if s.writing[name] {
+		s.Overlaps++
+		refuse(w, 409, "CONFLICT", "The set was modified concurrently, please retry")
+		return
+	}
+	if s.Slow > 0 {
+		s.writing[name] = true
+		s.Mu.Unlock()
+		time.Sleep(s.Slow)
+		s.Mu.Lock()
+		delete(s.writing, name)
+	}
+	k := s.Sets[name]
+	if k != nil && k.Source == sourceReferenced {
+		refuse(w, 409, "CONFLICT", "The name is used by a referenced secret")
+		return
+	}
+	region := "us-west"
+	if k != nil {
+		region = k.region
+	}
+	if in.Region != nil && *in.Region != region && k != nil {
+		refuse(w, 400, "GENERIC_BAD_REQUEST", "Set exists in another region")
+		return
+	}
+	if in.Region != nil {
+		region = *in.Region
+		if !slices.Contains([]string{"us-west", "us-east", "eu-central", "ap-south"}, region) {
+			refuse(w, 400, "GENERIC_BAD_REQUEST", "Invalid region")
+			return
+		}
+	}
+	image := in.IsImagePull != nil && *in.IsImagePull
+	if k == nil {
+		k = &Secret{Kind: typeSet, region: region, status: "pending", Values: map[string]string{}}
+		if image {
+			k.Kind = typeImagePull
+		}
+	}
+	if image != (k.Kind == typeImagePull) {
+		refuse(w, 400, "GENERIC_BAD_REQUEST", "Set is of another type")
+		return
+	}
+	switch {
+	case image:
+		if in.Value == nil || *in.Value == "" || in.Host == nil || !strings.Contains(*in.Host, "://") || in.Secrets != nil || in.Key != nil || in.Name != nil {
+			s.t.Errorf("PUT %s: no body for an image pull secret", name)
+			return
+		}
+		k.Values["value"], k.host = *in.Value, *in.Host
+	case in.Secrets != nil:
+		if in.Key != nil || in.Value != nil || in.Name != nil || in.IsImagePull != nil || in.Host != nil || len(*in.Secrets) == 0 {
+			s.t.Errorf("PUT %s: the two forms are mixed", name)
+			return
+		}
+		if s.NoBulk {
+			refuse(w, 400, "GENERIC_BAD_REQUEST", "secretKey is required")
+			return
+		}
+		for _, e := range *in.Secrets {
+			if e.Key == nil || e.Value == nil || *e.Value == "" {
+				s.t.Errorf("PUT %s: a pair is not whole", name)
+				return
+			}
+			k.Values[*e.Key] = *e.Value
+		}
+	default:
+		if in.Key == nil || in.Value == nil || *in.Value == "" || in.Name == nil || *in.Name != name || in.IsImagePull == nil {
+			s.t.Errorf("PUT %s: the pair is not whole", name)
+			return
+		}
+		k.Values[*in.Key] = *in.Value
+	}
+	s.Sets[name] = k
+	Say(w, 202, map[string]string{"status": "OK", "region": k.region})
+}
+
+// reference registers a Kubernetes Secret, which the API looks for in the cluster.
+func (s *Standin) reference(w http.ResponseWriter, body []byte) {
+	var in struct {
+		Name   string `json:"name"`
+		Region string `json:"region"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil || dec.More() || in.Name == "" || in.Region == "" {
+		s.t.Errorf("POST references: the body is not one of the API: %s", body)
+		return
+	}
+	kind := s.Cluster[in.Name]
+	switch k := s.Sets[in.Name]; {
+	case in.Region != "pce-acme":
+		refuse(w, 400, "GENERIC_BAD_REQUEST", "Secrets can be referenced in self-hosted regions only")
+	case kind == "":
+		refuse(w, 404, "NOT_FOUND", "Secret not found in the cluster")
+	case k != nil && k.Source != sourceReferenced:
+		refuse(w, 409, "CONFLICT", "The name is used by a secret that is not referenced")
+	default:
+		s.Sets[in.Name] = &Secret{Kind: kind, region: in.Region, status: "ready", Source: sourceReferenced}
+		Say(w, 200, map[string]string{"name": in.Name, "region": in.Region, "type": kind, "status": "ready"})
+	}
+}
+
+func (s *Standin) remove(w http.ResponseWriter, path []string) {
+	k := s.Sets[path[0]]
+	if k == nil {
+		refuse(w, 404, "NOT_FOUND", "Secret not found")
+		return
+	}
+	if len(path) == 1 {
+		delete(s.Sets, path[0])
+	} else if _, ok := k.Values[path[1]]; ok {
+		delete(k.Values, path[1])
+	} else {
+		refuse(w, 404, "NOT_FOUND", "Secret not found")
+		return
+	}
+	Say(w, 200, map[string]string{"status": "OK"})
+}
+
+// Misbehaviours.
+
+// Drop closes the connection instead of answering.
+func Drop(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		conn.Close()
+	}
+}
+
+// LoseAnswer does what was asked, and closes the connection instead of saying so.
+func LoseAnswer(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		defer conn.Close()
+	}
+	r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*Standin).Answer(httptest.NewRecorder(), r, body)
+}
+
+// Half closes the connection in the middle of the answer.
+func Half(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+	w.Header().Set("Content-Length", "1000")
+	io.WriteString(w, `{"status":"OK",`)
+	panic(http.ErrAbortHandler)
+}
+
+// Hang answers when the client has gone away.
+func Hang(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+	<-r.Context().Done()
+}
+
+// With200 answers 200 with a body of another kind.
+func With200(body string) Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { io.WriteString(w, body) }
+}
+
+func Huge(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+	fmt.Fprintf(w, `{"status":"OK","region":"%s"}`, strings.Repeat("x", 8<<20))
+}
+
+// Status answers with the HTTP status and the API's form of an error.
+func Status(code int, word, message string, headers ...string) Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+		for i := 0; i+1 < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		refuse(w, code, word, message)
+	}
+}
+
+// Echo answers with the status, and repeats in its message all that was sent, as
+// it is, quoted, and decoded.
+func Echo(code int) Fault {
+	return func(w http.ResponseWriter, r *http.Request, body []byte, _ func()) {
+		words := []string{"got", string(body), r.Header.Get("Authorization"), fmt.Sprintf("%q", body)}
+		var v any
+		json.Unmarshal(body, &v)
+		var walk func(v any)
+		walk = func(v any) {
+			switch v := v.(type) {
+			case string:
+				words = append(words, v, base64.StdEncoding.EncodeToString([]byte(v)))
+				if plain, err := base64.StdEncoding.DecodeString(v); err == nil {
+					_, password, _ := strings.Cut(string(plain), ":")
+					words = append(words, string(plain), password)
+				}
+			case []any:
+				for _, x := range v {
+					walk(x)
+				}
+			case map[string]any:
+				for _, k := range slices.Sorted(maps.Keys(v)) {
+					walk(v[k])
+				}
+			}
+		}
+		walk(v)
+		refuse(w, code, "ECHO", strings.Join(words, " | "))
+	}
+}
+
+// Times is one misbehaviour, several times.
+func Times(n int, m Fault) []Fault { return slices.Repeat([]Fault{m}, n) }
+
+// Right is the right answer.
+func Right(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) { serve() }
+
+// Runs within the test, with a clock that a pause puts on.
+
+type Clock struct {
+	mu     sync.Mutex
+	Time   time.Time
+	Pauses []time.Duration
+	Second time.Duration // what a second takes in truth
+}
+
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Time
+}
+
+func (c *Clock) Pause(ctx context.Context, d time.Duration) error {
+	time.Sleep(time.Duration(d.Seconds() * float64(c.Second)))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Time = c.Time.Add(d)
+	c.Pauses = append(c.Pauses, d)
+	return ctx.Err()
+}

@@ -1,0 +1,225 @@
+package dotenv
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"vbot/internal/cloud"
+)
+
+// read is what parseSecrets makes of a file, as text: the pairs, or the faults.
+func read(data string) string {
+	pairs, faults := Parse(data, false)
+	var out []string
+	for _, f := range faults {
+		out = append(out, fmt.Sprintf("%d: %s", f.Line, f.Message))
+	}
+	if faults == nil {
+		for _, p := range pairs {
+			out = append(out, fmt.Sprintf("%s=%q", p.Key, p.Value.Reveal()))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestDotenv(t *testing.T) {
+	const after = `: unexpected text after the closing "`
+	long := strings.Repeat("K", 64)
+	for _, c := range []struct{ in, want string }{
+		// What other tools store wrong, refuse, or read as it is meant.
+		{`K='a b'`, `K="a b"`},
+		{`K=v # note`, `K="v"`},
+		{`K="v" # note`, `K="v"`},
+		{`K="a" and "b"`, "1: K" + after},
+		{`K="a\nb"`, `K="a\nb"`},
+		{`K="a \"q\" b"`, `K="a \"q\" b"`},
+		{"K=one\nK=two", "2: K is already set on line 1"},
+		{"K=a\x00b", "1: K: the value contains a NUL character"},
+		{"export K=v", `K="v"`},
+		{"\ufeffK=v", `K="v"`},
+		{"K=\"-----BEGIN-----\nYQ==\n-----END-----\"\nL=1", "K=\"-----BEGIN-----\\nYQ==\\n-----END-----\"\nL=\"1\""},
+		{"K=", "1: K: the value is empty"},
+		{`K=""`, "1: K: the value is empty"},
+		{`K="`, `1: K: missing closing "`},
+		{"K=\xe9", "1: the file is not valid UTF-8"},
+		{"\xff\xfeK\x00", "1: the file is not valid UTF-8"},
+		{"A=1\nB=\xe9", "2: the file is not valid UTF-8"},
+		{"a bad line\nK=\nL=1\n=x", "1: missing =\n2: K: the value is empty\n4: invalid key; " + cloud.KeyRule},
+		{"K=a#b", `K="a#b"`},
+		{"K=a=b==", `K="a=b=="`},
+		{"K = v", `K="v"`},
+		{"K=v\r\nL=w\r\n", "K=\"v\"\nL=\"w\""},
+		{"K=v\rL=w", "K=\"v\"\nL=\"w\""},
+		{"K=v", `K="v"`},
+		{"K=${A}", `K="${A}"`},
+		{"K=é漢🙂", `K="é漢🙂"`},
+		{"K=" + strings.Repeat("x", 2<<20), `K="` + strings.Repeat("x", 2<<20) + `"`},
+
+		// The rest of the grammar.
+		{"", ""},
+		{"\n\n# c\n  # d\n\t\r\n", ""},
+		{"K=v\n\n# c = d\nL=w # e", "K=\"v\"\nL=\"w\""},
+		{"  export\tK\t=\tv\t", `K="v"`},
+		{"export=1", `export="1"`},
+		{"export =1", `export="1"`},
+		{"exported=1", `exported="1"`},
+		{"export K", "1: missing ="},
+		{"K=#v", `K="#v"`},
+		{"K= #v", "1: K: the value is empty"},
+		{"K=v #", `K="v"`},
+		{"K=v\t# c", `K="v"`},
+		{"K=two words", `K="two words"`},
+		{`K=a"b'c`, `K="a\"b'c"`},
+		{`K='a"\n$x#'`, `K="a\"\\n$x#"`},
+		{"K='a\nb'", `K="a\nb"`},
+		{"K='a\r\nb'", `K="a\nb"`},
+		{"K='a\rb'\nL=", "3: L: the value is empty"},
+		{`K="\t\\ \d \$x"`, `K="\t\\ \\d \\$x"`},
+		{`K="a\`, `1: K: missing closing "`},
+		{`K='it''s'`, "1: K: unexpected text after the closing '"},
+		{`K="v"#c`, "1: K" + after},
+		{"K=\"a\nb\" x\nL=\"\"", "1: K" + after + "\n3: L: the value is empty"},
+		{"K='open\nL=1\nM=2", "1: K: missing closing '"},
+		{"bad key='x\ny'\nL=1\nK", "1: invalid key; " + cloud.KeyRule + "\n4: missing ="},
+		{long + "=v", long + `="v"`},
+		{long + "K=v", "1: invalid key; " + cloud.KeyRule},
+		{"1-a_B=v", `1-a_B="v"`},
+		{"K:v", "1: missing ="},
+		{"é=v", "1: invalid key; " + cloud.KeyRule},
+		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is already set on line 1"},
+	} {
+		if got := read(c.in); got != c.want {
+			t.Errorf("%.80q is read as\n%.200s\nwant\n%.200s", c.in, got, c.want)
+		}
+	}
+}
+
+// quoteDotenv writes a pair in the form that holds the most.
+func quoteDotenv(key, value string) string {
+	return key + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + "\"\n"
+}
+
+// Whatever is read, it does not panic, no fault repeats a value, and what is read is
+// read again from what is written.
+func FuzzDotenv(f *testing.F) {
+	for _, s := range []string{"", "K=v", "export K = 'a\nb' # c\r\nL=\"\\n\\\\\"", "\ufeffK=#", "K=\"", "K", "=", "K='\r'\rL=\xff", "K=\\", "a b='c\nd'"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		if strings.HasPrefix(strings.TrimPrefix(data, "\ufeff"), "{") {
+			return // another format
+		}
+		pairs, faults := Parse(data, false)
+		lines := 1 + strings.Count(data, "\n") + strings.Count(data, "\r")
+		for _, fault := range faults {
+			if fault.Line < 1 || fault.Line > lines || fault.Message == "" {
+				t.Errorf("%q: fault %+v in a file of %d lines", data, fault, lines)
+			}
+		}
+		var again strings.Builder
+		var keys []string
+		for _, p := range pairs {
+			if v := p.Value.Reveal(); v == "" || !utf8.ValidString(v) || strings.Contains(v, "\x00") || strings.Contains(v, "\r\n") || !cloud.IsKey(p.Key) || slices.Contains(keys, p.Key) {
+				t.Fatalf("%q: bad pair %s", data, p.Key)
+			}
+			keys = append(keys, p.Key)
+			again.WriteString(quoteDotenv(p.Key, p.Value.Reveal()))
+		}
+		second, faults := Parse(again.String(), false)
+		if len(second) != len(pairs) || faults != nil {
+			t.Fatalf("%q: %d pairs, read again %d, with %v", data, len(pairs), len(second), faults)
+		}
+		for i, p := range second {
+			if p.Key != pairs[i].Key || p.Value.Reveal() != pairs[i].Value.Reveal() {
+				t.Errorf("%q: %s is %q, and read again %q", data, p.Key, pairs[i].Value.Reveal(), p.Value.Reveal())
+			}
+		}
+	})
+}
+
+// What is read of a JSON object is what encoding/json has.
+func FuzzObject(f *testing.F) {
+	for _, s := range []string{"{}", `{"K": "v"}`, "{\"K\":\n\"\\ud83d\\ude00\", \"L\": \"\"}", `{"K": "v", "K": "w"}`, `{"K": 1e999, "L": [{}], "M": null}`, `{"K": "\ud800"}`, `{"K"`, `{"K": "v"}x`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		data = "{" + strings.TrimPrefix(data, "{")
+		pairs, faults := Parse(data, true)
+		for _, fault := range faults {
+			if fault.Line < 1 || fault.Line > 1+strings.Count(data, "\n") || fault.Message == "" {
+				t.Errorf("%q: fault %+v", data, fault)
+			}
+		}
+		var want map[string]string
+		if err := json.Unmarshal([]byte(data), &want); err != nil && faults == nil {
+			t.Errorf("%q is not an object of strings: %v", data, err)
+		}
+		for _, p := range pairs {
+			if faults == nil && (p.Value.Reveal() != want[p.Key] || len(pairs) != len(want)) {
+				t.Errorf("%q: %s is %q in %q", data, p.Key, p.Value.Reveal(), want)
+			}
+		}
+	})
+}
+
+// A pair as an argument never panics, and never changes a value that has no quotes.
+func FuzzSplitPairs(f *testing.F) {
+	for _, s := range []string{"", "A", "A=1 B=2", `A="x y" B=`, "A=b=c D=e", "A=\"", "A=\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, arg string) {
+		pairs, err := Split(arg)
+		if err != nil && pairs != nil || len(pairs) == 1 {
+			t.Errorf("%q: %d pairs and %v", arg, len(pairs), err)
+		}
+		for _, p := range pairs {
+			if !strings.Contains(arg, p.Key+"=") || !strings.Contains(arg, p.Value.Reveal()) {
+				t.Errorf("%q holds no %s=%q", arg, p.Key, p.Value.Reveal())
+			}
+		}
+	})
+}
+
+func BenchmarkDotenv(b *testing.B) {
+	var file strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&file, "export KEY_%d = \"value \\\"%d\\\"\" # note\n", i, i)
+	}
+	for b.Loop() {
+		if pairs, _ := Parse(file.String(), false); len(pairs) != 1000 {
+			b.Fatal(len(pairs))
+		}
+	}
+}
+
+func TestSplitPairs(t *testing.T) {
+	for _, arg := range []string{"DSN=host=h port=1", "A=x=y B=1 C=2", "URL=http://x?a=b KEY=1", "A=1\nB=2\n", "A=1\n B=2", "A=aGVsbG8\nd29ybGQ==", "A=two words=="} {
+		if pairs, err := Split(arg); err == nil {
+			t.Errorf("splitPairs(%q) finds %d, want an error", arg, len(pairs))
+		}
+	}
+	for _, arg := range []string{"", "KEY", "A=1", "A=two words", "A=x=y words", `A="two words"`, "two words", "A B=1"} {
+		if pairs, err := Split(arg); pairs != nil || err != nil {
+			t.Errorf("splitPairs(%q) finds %d, %v, want none", arg, len(pairs), err)
+		}
+	}
+}
+
+// In a large object each key is found without reading all before it again.
+func TestManyKeysInJSON(t *testing.T) {
+	const n = 200_000
+	var b strings.Builder
+	b.WriteString("{")
+	for i := range n {
+		fmt.Fprintf(&b, "\"K%d\": \"v\",\n", i)
+	}
+	b.WriteString(`"K0": "again"}`)
+	pairs, faults := Parse(b.String(), false)
+	if want := fmt.Sprint([]Fault{{n + 1, "K0 is already set on line 1"}}); len(pairs) != n || fmt.Sprint(faults) != want {
+		t.Errorf("%d pairs, faults %v", len(pairs), faults)
+	}
+}

@@ -1,0 +1,88 @@
+// Package filetest makes files for tests, and looks at what they left.
+package filetest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Put writes a file below dir, and makes the folders above it.
+func Put(t testing.TB, dir, name, data string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(data), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Link makes a link, or skips the test under Wine, which makes none.
+func Link(t testing.TB, to, at string) {
+	t.Helper()
+	if err := os.Symlink(to, at); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(at); runtime.GOOS == "windows" && (err != nil || info.Mode().Type() != fs.ModeSymlink) {
+		t.Skip("Wine makes no links")
+	}
+}
+
+// Tree returns all files below dir, by path with slashes. A link counts as a file that
+// holds where it leads. It is empty if there is no dir.
+func Tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	tree := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		rel = filepath.ToSlash(rel)
+		if d.Type()&fs.ModeSymlink != 0 {
+			to, err := os.Readlink(path)
+			tree[rel] = "link to " + to
+			return err
+		}
+		data, err := os.ReadFile(path)
+		tree[rel] = string(data)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// Listing returns every name below dir with its type and content.
+func Listing(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(d.Type().String() + " " + path)
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(" " + Sum(string(data)))
+		} else if to, err := os.Readlink(path); err == nil {
+			b.WriteString(" -> " + to)
+		}
+		b.WriteString("\n")
+		return nil
+	})
+	return b.String()
+}
+
+// Sum returns the SHA-256 of data in hex.
+func Sum(data string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(data))) }

@@ -1,0 +1,222 @@
+// Package report has what vbot says: failures with their codes, problems, and text and
+// JSON that are fit to print. It prints nothing itself.
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Error codes of the JSON contract. Scripts match on them, so they never change.
+const (
+	Usage         = "usage"          // the command line cannot be parsed, or vbot cannot ask for an answer
+	InvalidConfig = "invalid_config" // options or an input file ask for something impossible
+	Conflict      = "conflict"       // existing files are in the way
+	Declined      = "declined"       // a person answered no
+	Interrupted   = "interrupted"
+	IO            = "io"
+	Unauthorized  = "unauthorized" // not signed in, or the API rejects the token
+	Forbidden     = "forbidden"
+	NotFound      = "not_found"
+	Rejected      = "rejected"    // refused by the API, or because the API would
+	Unavailable   = "unavailable" // no answer; a later try may succeed
+	Timeout       = "timeout"
+	Partial       = "partial" // some keys are stored
+	Differs       = "differs" // a comparison found a difference; the listing stands on stdout
+	Failed        = "failed"  // anything else
+)
+
+// A Failure is an error with a code for scripts and text for people.
+type Failure struct {
+	Code     string
+	Message  string
+	Problems []Problem
+	Hint     string // what to do next; printed last
+	Result   any    // what succeeded nevertheless, for --json
+	Err      error  // the cause, or nil
+}
+
+// A Envelope is what --json prints when a command fails.
+type Envelope struct {
+	Error  Answer `json:"error"`
+	Result any    `json:"result,omitempty"` // what a success would have printed
+}
+
+// An Answer is the JSON of a failure.
+type Answer struct {
+	Code       string    `json:"code" enum:"usage,invalid_config,conflict,declined,interrupted,io,unauthorized,forbidden,not_found,rejected,unavailable,timeout,partial,differs,failed"`
+	Message    string    `json:"message"`
+	Retryable  bool      `json:"retryable"`   // the same command may succeed later
+	HTTPStatus *int      `json:"http_status"` // of the API's answer, if there was one
+	Hint       OrNull    `json:"hint"`        // what to do
+	Problems   []Problem `json:"problems"`
+}
+
+// A Problem is one mistake, shown as one line of text.
+type Problem struct {
+	Field   string   `json:"field"` // configuration key, argument, variable or file:line
+	Message string   `json:"message"`
+	Allowed []string `json:"allowed"`
+	Where   string   `json:"-"` // the field as shown to people: "--stt (stt_service)"
+	Names   string   `json:"-"` // the allowed values as shown to people; "" if these are Allowed
+	Missing bool     `json:"-"` // an option was not given, as opposed to wrong
+}
+
+func (f *Failure) Error() string {
+	if f.Message == "" && len(f.Problems) > 0 {
+		return f.Problems[0].Line()
+	}
+	return f.Message
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Text returns what a person sees: the problems below the message, if there is one.
+func (f *Failure) Text(colour bool) string {
+	start := "error: "
+	if colour {
+		start = "\x1b[1;31merror:\x1b[m "
+	}
+	var b strings.Builder
+	if f.Message != "" {
+		b.WriteString(start + Printable(f.Message) + "\n")
+		start = "  "
+	}
+	for _, p := range f.Problems {
+		b.WriteString(start + Printable(p.Line()) + "\n")
+	}
+	if hint := f.advice(); hint != "" {
+		b.WriteString("hint: " + Printable(hint) + "\n")
+	}
+	return b.String()
+}
+
+// advice returns what to do, or "".
+func (f *Failure) advice() string {
+	if e, ok := errors.AsType[coded](f); ok && f.Hint == "" {
+		return e.Hint()
+	}
+	return f.Hint
+}
+
+// JSON returns what --json prints. If there are only problems, the message is the first
+// of them. No array is null.
+func (f *Failure) JSON() Envelope {
+	out := Answer{Code: f.Code, Message: Printable(f.Error()), Hint: OrNull(Printable(f.advice())), Problems: []Problem{}}
+	if more := len(f.Problems) - 1; f.Message == "" && more > 0 {
+		out.Message += "; and " + Plural(more, "more problem")
+	}
+	switch f.Code {
+	case Interrupted, Timeout, Partial:
+		out.Retryable = true
+	}
+	if e, ok := errors.AsType[coded](f); ok {
+		out.Retryable = out.Retryable || e.Retryable()
+		if status := e.HTTPStatus(); status != 0 {
+			out.HTTPStatus = &status
+		}
+	}
+	for _, p := range f.Problems {
+		p.Message = Printable(p.Message)
+		if p.Allowed == nil {
+			p.Allowed = []string{}
+		}
+		out.Problems = append(out.Problems, p)
+	}
+	return Envelope{out, f.Result}
+}
+
+// ExitCode is the only mapping from codes to exit codes.
+func (f *Failure) ExitCode() int {
+	switch f.Code {
+	case Usage, InvalidConfig:
+		return 2
+	case Interrupted:
+		return 130
+	}
+	return 1
+}
+
+// Line returns the problem as one line: where, what, and the allowed values.
+func (p Problem) Line() string {
+	s := p.Message
+	if p.Where != "" {
+		s = p.Where + ": " + s
+	}
+	if p.Names != "" {
+		s += "; " + p.Names
+	} else if len(p.Allowed) > 0 {
+		s += "; allowed: " + strings.Join(p.Allowed, ", ")
+	}
+	return strings.ReplaceAll(s, "\n", " ") // a key in a file may contain one
+}
+
+// A coded error knows what the contract says about it.
+type coded interface {
+	error
+	Code() string
+	Retryable() bool
+	HTTPStatus() int // 0 if there was no answer
+	Hint() string
+	// Field is the option, variable or file that is wrong, its name as shown to people, and
+	// its allowed values; "" if it is none of these.
+	Field() (name, shown string, allowed []string)
+}
+
+// As returns the failure in err's chain, or converts err to one. Of joined errors it has
+// all problems.
+func As(err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		f := &Failure{Err: err}
+		for _, e := range joined.Unwrap() {
+			one := As(e)
+			f.Code, f.Problems = one.Code, append(f.Problems, one.Problems...)
+		}
+		return f
+	}
+	if e, ok := errors.AsType[coded](err); ok {
+		f := &Failure{Code: e.Code(), Message: e.Error(), Err: err}
+		if field, shown, allowed := e.Field(); field != "" {
+			f.Message, f.Problems = "", []Problem{{Field: field, Where: shown, Message: f.Message, Allowed: allowed}}
+		}
+		return f
+	}
+	if errors.Is(err, context.Canceled) {
+		return Interruption()
+	}
+	return &Failure{Code: Failed, Message: err.Error(), Err: err}
+}
+
+// One returns a failure with a single problem.
+func One(code, field, where, format string, args ...any) *Failure {
+	return &Failure{Code: code, Problems: []Problem{{Field: field, Where: where, Message: fmt.Sprintf(format, args...)}}}
+}
+
+// WithResult adds to err what succeeded nevertheless.
+func WithResult(err error, result any) error {
+	f := *As(err)
+	f.Result = result
+	return &f
+}
+
+// Errorf returns a failure with a message.
+func Errorf(code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Usagef returns the failure of a command line that cannot be parsed.
+func Usagef(format string, args ...any) error { return Errorf(Usage, format, args...) }
+
+// IOError returns the failure of an attempt at a file or folder, such as "reading NAME".
+func IOError(attempt string, err error) *Failure {
+	return &Failure{Code: IO, Message: fmt.Sprintf("%s: %v", attempt, Cause(err)), Err: err}
+}
+
+func Interruption() *Failure {
+	return &Failure{Code: Interrupted, Message: "interrupted; nothing was written"}
+}

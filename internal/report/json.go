@@ -1,0 +1,93 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// WriteJSON writes v as indented JSON, without the HTML escapes of <, > and &. It
+// escapes what is hidden: a name in it stays the same name.
+func WriteJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	var out []byte
+	for _, r := range b.String() {
+		if !IsHidden(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+// OrNull is a string that becomes null in JSON when it is empty.
+type OrNull string
+
+func (s OrNull) MarshalJSON() ([]byte, error) {
+	if s == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(s))
+}
+
+// A Member is a key of a JSON object with its value, and where they begin.
+type Member struct {
+	Key         string
+	Value       json.RawMessage
+	At, ValueAt int // offsets
+}
+
+// Members returns the members of the JSON object in data, in order. encoding/json alone
+// silently accepts keys that are there twice or in another case. fault is what is wrong
+// with data, and where; of what follows the object, too.
+func Members(data []byte) (members []Member, at int, fault string) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	// next is where the next token begins, behind the punctuation.
+	next := func(punctuation string) int {
+		return len(data) - len(bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"+punctuation))
+	}
+	var whole json.RawMessage
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&whole); errors.Is(err, io.EOF) {
+		return nil, 0, "the file is empty; expected a JSON object"
+	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return nil, int(syntax.Offset) - 1, syntax.Error()
+	} else if err != nil {
+		return nil, len(data), "the JSON ends too early: a bracket or quote is not closed"
+	}
+	if start, _ := dec.Token(); start != json.Delim('{') {
+		return nil, 0, "expected a JSON object: {...}"
+	}
+	for members = []Member{}; dec.More(); {
+		m := Member{At: next(",")}
+		key, _ := dec.Token()
+		m.Key, m.ValueAt = key.(string), next(":")
+		dec.Decode(&m.Value)
+		members = append(members, m)
+	}
+	dec.Token()
+	if end := next(""); end < len(data) {
+		return members, end, "unexpected text after the JSON object"
+	}
+	return members, 0, ""
+}
+
+// Place returns where the offset is in the file: "bot.json:3:5".
+func Place(name string, data []byte, offset int) string {
+	before := data[:offset]
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("%s:%d:%d", name, 1+bytes.Count(before, []byte("\n")), column)
+}

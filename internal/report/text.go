@@ -1,0 +1,111 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// IsHidden reports whether a terminal shows nothing for r: it is a control,
+// bidirectional, zero-width or filling character. With those, text from files, names
+// or servers could move the cursor or look like another text.
+func IsHidden(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// Printable drops what is hidden.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if IsHidden(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// DidYouMean returns " (did you mean X?)", or "" if there is no suggestion.
+func DidYouMean(likely string) string {
+	if likely == "" {
+		return ""
+	}
+	return " (did you mean " + likely + "?)"
+}
+
+// Nearest returns the name with the fewest edits from word, the first of equals. If
+// the edits exceed a third of the word's length, it returns the first name that
+// begins with word, or "".
+func Nearest(word string, names []string) string {
+	length := len([]rune(word))
+	best, limit := "", max(1, length/3)+1
+	if length < 2 {
+		return ""
+	}
+	for _, name := range names {
+		n := len([]rune(name))
+		if n < 2 || max(n-length, length-n) >= limit { // too many edits already
+			continue
+		}
+		if d := edits(strings.ToLower(word), name); d < limit {
+			best, limit = name, d
+		}
+	}
+	for _, name := range names {
+		if best == "" && len(word) > 2 && strings.HasPrefix(name, word) {
+			best = name
+		}
+	}
+	return best
+}
+
+// edits returns the edit distance from a to b: insertions, deletions, changes and
+// swaps of neighbouring letters.
+func edits(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	d := make([][]int, len(s)+1)
+	for i := range d {
+		d[i] = make([]int, len(t)+1)
+		d[i][0] = i
+	}
+	for j := range t {
+		d[0][j+1] = j + 1
+	}
+	for i := range s {
+		for j := range t {
+			d[i+1][j+1] = d[i][j]
+			if s[i] != t[j] {
+				d[i+1][j+1] = 1 + min(d[i][j+1], d[i+1][j], d[i][j])
+				if i > 0 && j > 0 && s[i] == t[j-1] && s[i-1] == t[j] {
+					d[i+1][j+1] = min(d[i+1][j+1], d[i-1][j-1]+1)
+				}
+			}
+		}
+	}
+	return d[len(s)][len(t)]
+}
+
+// Plural returns "1 file", "2 files".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func QuoteAll(words []string) (out []string) {
+	for _, w := range words {
+		out = append(out, fmt.Sprintf("%q", w))
+	}
+	return out
+}
+
+// Cause removes the operation and path of an fs.PathError.
+func Cause(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+package tty
+
+import (
+	"cmp"
+	"context"
+	"strings"
+)
+
+// How to go back, as a plain question reads it and as the others say it.
+const (
+	PlainBack = "<"
+	backHelp  = "Left goes back"
+)
+
+// A lineQuestion asks for a line of text.
+type lineQuestion struct {
+	ask      string
+	yesNo    string // shown after a yes-or-no question
+	fallback string // the answer to Enter alone; "" if an answer must be typed
+	// check validates the text, or the fallback if nothing is typed. note is shown
+	// below the question.
+	check  func(text string) (note string, ok bool)
+	answer func(text string) string // converts the text to the answer; may be nil
+	line   editor
+	wrong  bool // Enter was pressed on an invalid text
+}
+
+func (q *lineQuestion) text() string {
+	return cmp.Or(strings.TrimSpace(string(q.line.typed)), q.fallback)
+}
+
+func (q *lineQuestion) Title() string { return q.ask }
+func (q *lineQuestion) Blank() bool   { return len(q.line.typed) == 0 }
+
+func (q *lineQuestion) Answer() string {
+	if q.answer != nil {
+		return q.answer(q.text())
+	}
+	return q.text()
+}
+
+func (q *lineQuestion) Press(k key) bool {
+	if k.Name != keyEnter {
+		q.wrong = false
+		q.line.press(k)
+		return false
+	}
+	_, ok := q.check(q.text())
+	q.wrong = !ok
+	return ok
+}
+
+// head returns the question with what Enter takes.
+func (q *lineQuestion) head(enter string) string {
+	if q.yesNo == "" && q.fallback != "" {
+		return q.ask + " (" + enter + q.fallback + ")"
+	}
+	return q.ask + q.yesNo
+}
+
+func (q *lineQuestion) view(width, height int, back bool) view {
+	v := head(q.head(""), &q.line, width)
+	says, ok := q.check(q.text())
+	if ok {
+		v.Rows = append(v.Rows, note(says, faint, width)...)
+	} else if q.wrong || !q.Blank() {
+		v.Rows = append(v.Rows, note(says, red, width)...)
+	}
+	if back {
+		v.Rows = append(v.Rows, note(backHelp, faint, width)...)
+	}
+	return v.fit(height)
+}
+
+func (q *lineQuestion) plainly(ctx context.Context, t *Terminal) error {
+	prompt := q.head("Enter: ") + ": "
+	if q.yesNo != "" {
+		prompt = q.head("") + " "
+	}
+	for {
+		said, err := t.plainLine(ctx, prompt)
+		if err != nil {
+			return err
+		}
+		q.line = editor{}
+		q.line.insert(said)
+		note, ok := q.check(q.text())
+		if ok {
+			return nil
+		}
+		t.Say("%s", note)
+	}
+}
+
+// Text asks for a line of text. fallback is the answer to Enter alone; "" if there is none.
+// check validates what is typed, and returns a note to show.
+func (t *Terminal) Text(ctx context.Context, question, fallback string, check func(string) (note string, ok bool)) (string, error) {
+	q := &lineQuestion{ask: question, fallback: fallback, check: check}
+	err := t.Ask(ctx, q)
+	return q.Answer(), err
+}
+
+// yesOrNo returns a yes-or-no question. Any other text counts as no if the fallback
+// is no, and is refused if the fallback is yes.
+func yesOrNo(question string, fallback bool) *lineQuestion {
+	yes := func(text string) bool { return strings.HasPrefix("yes", strings.ToLower(text)) }
+	q := &lineQuestion{ask: question, yesNo: " [y/N]", fallback: "no"}
+	if fallback {
+		q.yesNo, q.fallback = " [Y/n]", "yes"
+	}
+	q.check = func(text string) (string, bool) {
+		if !fallback || yes(text) || strings.HasPrefix("no", strings.ToLower(text)) {
+			return "", true
+		}
+		return "answer y or n", false
+	}
+	q.answer = func(text string) string {
+		if yes(text) {
+			return "yes"
+		}
+		return "no"
+	}
+	return q
+}
+
+// Confirm asks a yes-or-no question. fallback is the answer to Enter alone.
+func (t *Terminal) Confirm(ctx context.Context, question string, fallback bool) (bool, error) {
+	q := yesOrNo(question, fallback)
+	err := t.Ask(ctx, q)
+	return q.Answer() == "yes", err
+}

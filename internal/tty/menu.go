@@ -1,0 +1,367 @@
+package tty
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Choice is an entry of a menu.
+type Choice struct {
+	Value  string   // what it stands for; not shown
+	Label  string   // shown first
+	ID     string   // "stt_a", or ""
+	Names  []string // other names to type; not shown
+	Note   string   // a short description, or ""
+	Detail string   // more about it, or ""; shown at the cursor
+}
+
+// matches reports whether label, id and names contain all words, which are in lower
+// case.
+func (c Choice) matches(words []string) bool {
+	all := strings.ToLower(c.Label + "\n" + c.ID + "\n" + strings.Join(c.Names, "\n"))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
+}
+
+// Is reports whether word is a name, id or label of the choice; begins, whether one
+// of them begins with word. word is in lower case.
+func (c Choice) Is(word string) bool {
+	return slices.ContainsFunc(append(c.Names, c.Label, c.ID), func(n string) bool { return strings.ToLower(n) == word })
+}
+
+func (c Choice) begins(word string) bool {
+	return slices.ContainsFunc(append(c.Names, c.Label, c.ID), func(n string) bool { return strings.HasPrefix(strings.ToLower(n), word) })
+}
+
+// A Menu asks for one or several choices of a list.
+type Menu struct {
+	Ask     string
+	Choices []Choice
+	Several bool
+	// Needed means that of several at least one has to be chosen: if none is marked,
+	// Enter selects the one at the cursor.
+	Needed bool
+	// Allow returns why the marked choices cannot be combined, or "". It may be nil.
+	Allow  func(marked []int) string
+	Marked []int // in the order of marking; the answer after Enter
+	At     int   // the choice at the cursor, if the filter shows it
+	filter editor
+	wrong  string
+}
+
+// shown returns the choices that match the filter.
+func (m *Menu) shown() (out []int) {
+	words := strings.Fields(strings.ToLower(string(m.filter.typed)))
+	for i, c := range m.Choices {
+		if c.matches(words) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (m *Menu) Title() string { return m.Ask }
+func (m *Menu) Blank() bool   { return len(m.filter.typed) == 0 }
+
+func (m *Menu) Answer() string {
+	var labels []string
+	for _, i := range m.Marked {
+		labels = append(labels, m.Choices[i].Label)
+	}
+	return cmp.Or(strings.Join(labels, ", "), "none")
+}
+
+func (m *Menu) Press(k key) bool {
+	shown := m.shown()
+	at := slices.Index(shown, m.At) // -1 if nothing is shown
+	last := len(shown) - 1
+	to, moves := map[keyName]int{
+		keyUp: at - 1, keyPageUp: max(0, at-menuPage), keyHome: 0,
+		keyDown: at + 1, keyPageDown: min(last, at+menuPage), keyEnd: last,
+	}[k.Name]
+	m.wrong = ""
+	switch {
+	case k.Name == keyEscape:
+		m.filter = editor{}
+	case len(shown) == 0 && k.Name == keyEnter:
+		m.wrong = "no match"
+	case k.Name == keyEnter:
+		return m.enter()
+	case m.Several && (k.Name == keyText && k.Text == " " || k.Name == keyTab):
+		if len(shown) > 0 && m.mark(m.At) {
+			m.filter = editor{} // for the next one
+		}
+	case moves && len(shown) > 0:
+		m.At = shown[(to+len(shown))%len(shown)] // Up and Down go round
+	default:
+		before := string(m.filter.typed)
+		if m.filter.press(k) && string(m.filter.typed) != before {
+			m.seek()
+		}
+	}
+	return false
+}
+
+// seek moves the cursor to the best match: a choice with that name, else one whose
+// name begins with the filter, else the first match.
+func (m *Menu) seek() {
+	shown := m.shown()
+	word := strings.ToLower(strings.TrimSpace(string(m.filter.typed)))
+	if len(shown) == 0 || word == "" && slices.Contains(shown, m.At) {
+		return
+	}
+	m.At = shown[0]
+	for _, likely := range []func(Choice, string) bool{Choice.Is, Choice.begins} {
+		if i := slices.IndexFunc(shown, func(i int) bool { return likely(m.Choices[i], word) }); i >= 0 {
+			m.At = shown[i]
+			return
+		}
+	}
+}
+
+// mark marks or unmarks the choice, and reports whether that is allowed.
+func (m *Menu) mark(i int) bool {
+	if n := slices.Index(m.Marked, i); n >= 0 {
+		m.Marked = slices.Delete(m.Marked, n, n+1)
+		return true
+	}
+	return m.take(append(slices.Clone(m.Marked), i))
+}
+
+// enter reports whether the marked choices answer the question.
+func (m *Menu) enter() bool {
+	chosen := m.Marked
+	if !m.Several || m.Needed && len(chosen) == 0 {
+		chosen = []int{m.At}
+	}
+	return m.take(chosen)
+}
+
+// take makes the chosen ones the answer, and reports whether that is allowed.
+func (m *Menu) take(chosen []int) bool {
+	m.wrong = ""
+	if m.Allow != nil {
+		m.wrong = m.Allow(chosen)
+	}
+	if m.wrong == "" {
+		m.Marked = chosen
+	}
+	return m.wrong == ""
+}
+
+// menuPage is the maximum number of lines of a list. Earlier answers stay on the
+// screen, and few lines scroll away, out of reach, when a window is made narrower and
+// the terminal wraps them.
+const menuPage = 7
+
+func (m *Menu) view(width, height int, back bool) view {
+	shown := m.shown()
+	v := head(m.Ask, &m.filter, width)
+	at := slices.Index(shown, m.At)
+	labels, ids := m.columns()
+	help, room := note(m.help(len(shown), back), faint, width), height-len(v.Rows)
+	foot := help
+	if at >= 0 {
+		_, left := m.row(m.At, true, labels, ids, width)
+		about := slices.DeleteFunc([]string{left, m.Choices[m.At].Detail}, func(s string) bool { return s == "" })
+		foot = append(note(strings.Join(about, "; "), faint, width), help...)
+	}
+	if room-len(foot) < 3 {
+		foot = help[:1]
+	}
+	if m.wrong != "" {
+		foot = note(m.wrong, red, width)
+	}
+	rows := min(len(shown), menuPage, max(1, room-len(foot)))
+	from := max(0, min(at-rows/2, len(shown)-rows))
+	for n, i := range shown[from : from+rows] {
+		drawn, _ := m.row(i, from+n == at, labels, ids, width)
+		// The first and the last line say how many choices they stand for.
+		if above := from + 1; n == 0 && from > 0 && rows > 2 {
+			drawn = row{{style: faint, Text: fmt.Sprintf("  %d more above", above)}}
+		} else if below := len(shown) - from - n; n == rows-1 && below > 1 && rows > 2 {
+			drawn = row{{style: faint, Text: fmt.Sprintf("  %d more below", below)}}
+		}
+		v.Rows = append(v.Rows, drawn)
+	}
+	v.Rows = append(v.Rows, foot...)
+	return v.fit(height)
+}
+
+// help returns the line about keys.
+func (m *Menu) help(shown int, back bool) string {
+	how := "Enter selects"
+	switch {
+	case shown == 0:
+		return "no match; Esc shows all"
+	case m.Several && m.Needed && len(m.Marked) == 0:
+		how = "Enter selects, Space selects several"
+	case m.Several:
+		how = "Space selects, Enter continues"
+	}
+	if len(m.Choices) > menuPage {
+		how = fmt.Sprintf("%d of %d; %s, type to filter", shown, len(m.Choices), how)
+	}
+	if back {
+		how += ", " + backHelp
+	}
+	return how
+}
+
+// columns returns the widths of the labels and the ids.
+func (m *Menu) columns() (labels, ids int) {
+	for _, c := range m.Choices {
+		labels, ids = max(labels, Width(c.Label)), max(ids, Width(c.ID))
+	}
+	return labels, ids
+}
+
+// pad adds spaces up to the width.
+func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-Width(s))) }
+
+// row draws one choice. labels and ids are the widths of the columns. left is what
+// does not fit.
+func (m *Menu) row(i int, here bool, labels, ids, width int) (drawn row, left string) {
+	c := m.Choices[i]
+	pointer, style := "  ", normal
+	if here {
+		pointer, style = "> ", cyan
+	}
+	if m.Several {
+		box := "[ ] "
+		if slices.Contains(m.Marked, i) {
+			box = "[x] "
+		}
+		pointer += box
+	}
+	label := pad(c.Label, labels)
+	rest := c.rest(ids)
+	if len(pointer)+labels+2+Width(rest) > width-1 {
+		rest, left = c.ID, c.Note
+	}
+	if len(pointer)+labels+2+ids > width-1 {
+		rest, left = "", strings.TrimSpace(c.ID+" "+c.Note)
+	}
+	if rest == "" {
+		return row{{style: style, Text: pointer + c.Label}}, left
+	}
+	return row{{style: style, Text: pointer + label[:len(c.Label)]}, {style: faint, Text: label[len(c.Label):] + "  " + rest}}, left
+}
+
+// rest returns the text after the label: the id, padded to ids columns, and the note.
+func (c Choice) rest(ids int) string {
+	if ids == 0 {
+		return c.Note
+	}
+	return strings.TrimRight(pad(c.ID, ids)+"  "+c.Note, " ")
+}
+
+// plainly prints numbered choices and reads numbers, ids or names. Any other text
+// narrows the list.
+func (m *Menu) plainly(ctx context.Context, t *Terminal) error {
+	t.Say("%s", m.Ask)
+	m.list(t)
+	for {
+		said, err := t.plainLine(ctx, m.plainPrompt())
+		if err != nil {
+			return err
+		}
+		said = strings.ToLower(strings.TrimSpace(said))
+		m.wrong = ""
+		switch chosen, ok := m.read(said); {
+		case said == "" && m.enter(), said != "" && ok && m.take(chosen):
+			return nil
+		case m.wrong != "":
+			t.Say("%s", m.wrong)
+		case said == "?":
+			m.filter = editor{}
+			m.list(t)
+		case len(m.shown()) == 0:
+			t.Say("%q is not a choice; enter a number from 1 to %d or a name", string(m.filter.typed), len(m.Choices))
+			m.filter = editor{}
+		default:
+			t.Say("%d of %d match; ? lists all:", len(m.shown()), len(m.Choices))
+			m.list(t)
+		}
+	}
+}
+
+// list prints the choices that match the filter.
+func (m *Menu) list(t *Terminal) {
+	labels, ids := m.columns()
+	for _, i := range m.shown() {
+		c := m.Choices[i]
+		line := fmt.Sprintf("  %*d  %s  %s", len(strconv.Itoa(len(m.Choices))), i+1, pad(c.Label, labels), c.rest(ids))
+		if c.Detail != "" && !m.Blank() {
+			line = strings.TrimRight(line, " ") + "; " + c.Detail
+		}
+		t.Say("%s", strings.TrimRight(line, " "))
+	}
+}
+
+// plainPrompt says what can be typed, and what Enter takes.
+func (m *Menu) plainPrompt() string {
+	ask, enter := "Number or name", m.Choices[m.At].Label
+	if len(m.Choices) > menuPage {
+		ask += ", or part of a name for a shorter list"
+	}
+	if m.Several {
+		ask = "Numbers or names, such as 1,3"
+		if len(m.Marked) > 0 || !m.Needed {
+			enter = m.Answer()
+		}
+	}
+	return ask + " (Enter: " + enter + "): "
+}
+
+// read returns the typed choices. It reports false if a word means none of them, and
+// then the filter is that word.
+func (m *Menu) read(said string) (chosen []int, ok bool) {
+	words := []string{said}
+	if m.Several {
+		if !m.Needed && (said == "none" || said == "0") {
+			return nil, true
+		}
+		words = strings.Split(said, ",")
+		if len(words) == 1 && m.find(said) < 0 {
+			words = strings.Fields(said)
+		}
+	}
+	for _, word := range words {
+		i := m.find(strings.TrimSpace(word))
+		if i < 0 {
+			return nil, false
+		}
+		if !slices.Contains(chosen, i) {
+			chosen = append(chosen, i)
+		}
+	}
+	return chosen, true
+}
+
+// find returns the choice that word means, or -1: its number, its name, or the beginning of a
+// name if the filter leaves no other. word is in lower case.
+func (m *Menu) find(word string) int {
+	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(m.Choices) {
+		return n - 1
+	}
+	m.filter = editor{}
+	m.filter.insert(word)
+	m.seek()
+	if shown, c := m.shown(), m.Choices[m.At]; word == "" || len(shown) == 0 || !c.Is(word) && (len(shown) > 1 || !c.begins(word)) {
+		return -1
+	}
+	return m.At
+}
+
+// Choose asks for one choice and returns its index. at is the preselected index.
+func (t *Terminal) Choose(ctx context.Context, question string, choices []Choice, at int) (int, error) {
+	m := &Menu{Ask: question, Choices: choices, At: at}
+	if err := t.Ask(ctx, m); err != nil {
+		return 0, err
+	}
+	return m.Marked[0], nil
+}

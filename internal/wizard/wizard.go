@@ -1,0 +1,689 @@
+// Package wizard asks a person at a terminal what to write. Its answers are those that
+// options give.
+package wizard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/project"
+	"vbot/internal/report"
+	"vbot/internal/tty"
+)
+
+// A topic is one question of the wizard, about one option or several toggles. The
+// rules in resolve.go decide which answers it offers (see allows).
+type topic struct {
+	ask     string
+	label   string        // in the summary
+	options []*bot.Option // none for the directory and the start
+}
+
+const (
+	labelDirectory = "Directory"
+	labelStart     = "Start"
+	labelFeatures  = "Features"
+)
+
+// topics returns all questions in order. Toggles without a question of their own
+// share one.
+func topics() (all []*topic) {
+	all = []*topic{{ask: "Directory", label: labelDirectory}, {ask: "How do you want to start?", label: labelStart}}
+	inTurn := slices.Clone(bot.Options)
+	slices.SortStableFunc(inTurn, func(a, b *bot.Option) int { return cmp.Compare(a.Turn, b.Turn) })
+	for _, o := range inTurn {
+		if o.Ask != "" {
+			all = append(all, &topic{o.Ask, o.Label, []*bot.Option{o}})
+		} else if last := all[len(all)-1]; last.label == labelFeatures {
+			last.options = append(last.options, o)
+		} else {
+			all = append(all, &topic{"Which features?", labelFeatures, []*bot.Option{o}})
+		}
+	}
+	return all
+}
+
+// What to write: the answers to "How do you want to start?".
+const (
+	startUnknown     = iota - 1
+	startRecommended // these are in the order of the menu
+	startOwn
+	startGuides
+)
+
+// A Wizard asks a person what to write.
+type Wizard struct {
+	Terminal *tty.Terminal
+	Catalog  *bot.Catalog
+	Path     func(target string) string // resolves it against the working directory
+	Home     string                     // the person's home directory; "" if it is unknown
+	Quote    func(path string) string   // for a command line to copy
+	// Plan returns what a run with the answers so far would do; without a configuration
+	// for the guides.
+	Plan func(*bot.Config) (*project.Plan, error)
+
+	// The answers. Some may be given before.
+	Target         string // as it was typed, but for ~
+	Guides         bool   // guides for a coding agent, instead of a bot
+	Said           bot.Answers
+	KeepExisting   bool
+	OverwriteGuide bool
+	Refresh        []string // guides of an older version, to replace
+	Located        bool     // the target was asked for, or given and found good
+
+	topics []*topic
+	start  int
+	before bot.Answers     // answers that were taken back; preselected
+	done   map[string]bool // labels of the topics that were asked
+	visits []visit
+}
+
+// A visit is a question that was answered, and the way back to it.
+type visit struct {
+	topic   *topic
+	mark    int  // see tty.Terminal
+	changed bool // see askTopic
+}
+
+// name returns the default project name.
+func (w *Wizard) name() string { return bot.NameFromDir(w.Path(w.Target)) }
+
+// Ask asks all questions, shows the result, and lets the person change answers until
+// they confirm or cancel. Until it returns, Ctrl-C is a key.
+func (w *Wizard) Ask(ctx context.Context) error {
+	w.topics, w.start, w.Said, w.before, w.done = topics(), startUnknown, bot.Answers{}, bot.Answers{}, map[string]bool{}
+	release, err := w.Terminal.Hold()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if w.Target != "" {
+		if _, err := project.Describe(w.Path(w.Target)); err != nil {
+			return err
+		}
+		w.done[labelDirectory], w.Located = true, true
+	}
+	if w.Terminal.Plain {
+		w.Terminal.Say("Type %s to go back one question.", tty.PlainBack)
+	}
+	v := visit{topic: w.next()}
+	for {
+		w.Terminal.Back = len(w.visits) > 0
+		v.mark = w.Terminal.Mark()
+		var planned *project.Plan // once all is answered
+		switch {
+		case v.topic == nil:
+			planned, err = w.finish(ctx)
+		default:
+			if err = w.askTopic(ctx, v.topic, v.changed); err == nil {
+				w.visits = append(w.visits, v)
+			}
+			if w.Guides = w.start == startGuides; w.Guides && err == nil {
+				planned, err = w.Plan(nil)
+			}
+		}
+		switch {
+		case errors.Is(err, tty.ErrBack):
+			last := len(w.visits) - 1
+			v, w.visits = w.visits[last], w.visits[:last]
+			w.Terminal.Rewind(v.mark)
+			w.takeBack(v.topic)
+			continue
+		case err != nil:
+			return err
+		case planned != nil:
+			return w.offerRefresh(ctx, planned)
+		}
+		v = visit{topic: w.next()}
+	}
+}
+
+// offerRefresh asks whether to replace guides that an older vbot wrote.
+func (w *Wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
+	w.Terminal.Back = false
+	kept := 0 // guides that differ
+	for _, s := range p.Steps {
+		if !s.Guide || s.Action != project.Kept {
+			continue
+		}
+		kept++
+		if s.GuideAge() >= 0 {
+			continue
+		}
+		yes, err := w.Terminal.Confirm(ctx, s.Path+" was written by an older vbot. Replace it and lose any changes you made?", false)
+		if err != nil {
+			return err
+		}
+		if yes {
+			w.Refresh = append(w.Refresh, s.Path)
+		}
+	}
+	if kept > 0 && kept == len(w.Refresh) {
+		w.OverwriteGuide = true // for the command line
+	}
+	return nil
+}
+
+// next returns the first question without an answer, or nil.
+func (w *Wizard) next() *topic {
+	for _, t := range w.topics {
+		if !w.answered(t) && w.hasChoice(t, false) {
+			return t
+		}
+	}
+	return nil
+}
+
+// answered reports whether the topic was asked or already has an answer.
+func (w *Wizard) answered(t *topic) bool {
+	return w.done[t.label] || slices.ContainsFunc(t.options, func(o *bot.Option) bool { _, ok := w.Said[o]; return ok })
+}
+
+// takeBack makes a topic one without an answer. The old answer will be preselected.
+func (w *Wizard) takeBack(t *topic) {
+	if t.label == labelStart { // nothing but the directory comes before it
+		w.Said, w.done = bot.Answers{}, map[string]bool{labelDirectory: true}
+	}
+	if w.answered(t) {
+		for _, o := range t.options {
+			w.before[o] = w.Said[o]
+			delete(w.Said, o)
+		}
+	}
+	delete(w.done, t.label)
+}
+
+// finish shows the result and asks whether to write it. The plan is nil if an answer was
+// changed.
+func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
+	cfg, _, problems := bot.Resolve(w.Catalog, w.Said, w.name())
+	if len(problems) > 0 {
+		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: "nothing was written"}
+	}
+	planned, err := w.Plan(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	w.show(cfg, planned)
+	for mark := w.Terminal.Mark(); ; w.Terminal.Rewind(mark) {
+		w.Terminal.Back = len(w.visits) > 0
+		what, err := w.askWhatNow(ctx, planned)
+		switch {
+		case err != nil:
+			return nil, err
+		case what == doCancel:
+			return nil, &report.Failure{Code: report.Declined, Message: "nothing was written"}
+		case what == doKeep:
+			w.KeepExisting = true
+			return w.Plan(&cfg)
+		case what == doWrite:
+			return planned, nil
+		}
+		w.Terminal.Back = true
+		if err := w.askChange(ctx, cfg); !errors.Is(err, tty.ErrBack) {
+			return nil, err
+		}
+	}
+}
+
+// The questions.
+
+func (w *Wizard) askTarget(ctx context.Context) error {
+	target, err := w.Terminal.Text(ctx, "Directory", cmp.Or(w.Target, project.Suggest(w.Path(""))), func(typed string) (string, bool) {
+		target, err := w.expand(typed)
+		note := ""
+		if err == nil {
+			note, err = project.Describe(w.Path(target))
+		}
+		if err != nil {
+			return strings.TrimSuffix(err.Error(), "; nothing was written"), false
+		}
+		return note, true
+	})
+	if err != nil {
+		return err
+	}
+	if w.Target, err = w.expand(target); err != nil {
+		return err
+	}
+	if w.Target == "quickstart" {
+		w.Target = "./quickstart" // a directory, not the preset of that name
+	}
+	w.done[labelDirectory], w.Located = true, true
+	if w.name() == "" {
+		w.done[bot.OptName.Label] = false // it cannot come from the directory
+	}
+	return nil
+}
+
+// expand replaces ~ by the home directory, as a shell does.
+func (w *Wizard) expand(typed string) (string, error) {
+	rest, home := strings.CutPrefix(typed, "~")
+	switch {
+	case !home:
+		return typed, nil
+	case rest != "" && rest[0] != '/':
+		return "", fmt.Errorf("only ~ and ~/ are expanded; write the full path, or ./%s", typed)
+	case w.Home == "":
+		return "", errors.New("the home directory is unknown; write the full path")
+	}
+	return filepath.Join(w.Home, rest), nil
+}
+
+// askStart asks for the recommended bot, one of the person's own, or the guides.
+func (w *Wizard) askStart(ctx context.Context) error {
+	recommended := bot.Quickstart()
+	delete(recommended, bot.OptName)
+	var labels []string
+	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
+		labels = append(labels, w.Catalog.Find(o.Kind, recommended[o].Text).Label)
+	}
+	choices := []tty.Choice{
+		{Label: "Recommended bot", Note: "in the browser: " + strings.Join(labels, ", ")},
+		{Label: "A bot of your own", Names: []string{"scaffold"}, Note: "choose its services and features"},
+		{Label: "Build with a coding agent", Names: []string{"guides"}, Note: "write the guides it needs"},
+	}
+	at := max(w.start, startRecommended)
+	if project.Has(w.Path(w.Target), project.BotName) {
+		w.Terminal.Say("This directory already has a bot: %s", filepath.Join(w.Target, project.BotName))
+		if project.Has(w.Path(w.Target), project.RecordName) {
+			w.Terminal.Say("To update it, or to change its options: vbot init %s --update", w.Quote(w.Target))
+		}
+	}
+	if w.start == startUnknown && (w.OverwriteGuide || project.Has(w.Path(w.Target), project.BotName)) {
+		at = startGuides
+	}
+	i, err := w.Terminal.Choose(ctx, "How do you want to start?", choices, at)
+	if err != nil {
+		return err
+	}
+	w.start, w.done[labelStart] = i, true
+	if w.start != startRecommended {
+		return nil
+	}
+	w.Said = recommended
+	for _, t := range w.topics {
+		w.done[t.label] = t.label != bot.OptName.Label || w.name() != ""
+	}
+	return nil
+}
+
+// allows reports whether the rules allow the value beside all other answers.
+func (w *Wizard) allows(o *bot.Option, a bot.Answer) bool {
+	return w.objection(o, a) == ""
+}
+
+// objection returns why the rules refuse the value, or "".
+func (w *Wizard) objection(o *bot.Option, a bot.Answer) string {
+	said := maps.Clone(w.Said)
+	if o == bot.OptBotType {
+		delete(said, bot.OptTransports) // the other bot type has other transports
+	}
+	said[o] = a
+	_, _, problems := bot.Resolve(w.Catalog, said, w.name())
+	for _, p := range problems {
+		if !p.Missing {
+			return p.Message
+		}
+	}
+	return ""
+}
+
+// askTopic asks a question.
+//
+// A changed answer is treated like an option of the command line, and the other
+// answers like the file: those that no longer fit are dropped with a note.
+func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) error {
+	switch {
+	case t.label == labelDirectory:
+		return w.askTarget(ctx)
+	case t.label == labelStart:
+		return w.askStart(ctx)
+	}
+	var err error
+	o := t.options[0]
+	switch {
+	case o.Ask == "":
+		err = w.askFeatures(ctx, t, changed)
+	case o == bot.OptName:
+		err = w.askName(ctx)
+	case o.List != nil:
+		err = w.askTransports(ctx, o, changed)
+	case o.Toggle != nil:
+		err = w.askToggle(ctx, o, changed)
+	default:
+		err = w.askChoice(ctx, o, changed)
+	}
+	if err != nil {
+		return err
+	}
+	w.done[t.label] = true
+	w.dropConflicting()
+	return nil
+}
+
+// dropConflicting drops answers that do not fit the changed ones.
+func (w *Wizard) dropConflicting() {
+	_, left, _ := bot.Resolve(w.Catalog, w.Said, w.name())
+	for _, l := range left {
+		if l.Option == nil {
+			continue
+		}
+		w.before[l.Option] = w.Said[l.Option]
+		delete(w.Said, l.Option)
+		if l.Option.Ask != "" {
+			delete(w.done, l.Option.Label)
+		}
+		w.Terminal.Say("  Dropped %s: %s", l.Option.Label, l.Why)
+	}
+	for o, a := range w.Said {
+		a.Flag = false
+		w.Said[o] = a
+	}
+}
+
+func (w *Wizard) askName(ctx context.Context) error {
+	name, err := w.Terminal.Text(ctx, bot.OptName.Ask, cmp.Or(w.before[bot.OptName].Text, w.name()), func(s string) (string, bool) {
+		why := bot.NameProblem(s)
+		return why, why == ""
+	})
+	if err == nil && name != w.name() { // else it follows the directory
+		w.Said[bot.OptName] = bot.Answer{Text: name}
+	}
+	return err
+}
+
+// askChoice asks for one value of an option.
+func (w *Wizard) askChoice(ctx context.Context, o *bot.Option, changed bool) error {
+	choices := w.offer(o, changed)
+	was, known := w.before[o]
+	at := max(0, slices.IndexFunc(choices, func(c tty.Choice) bool { return c.Is(o.First) }))
+	if i := slices.IndexFunc(choices, func(c tty.Choice) bool { return c.Value == was.Text }); known && i >= 0 {
+		at = i
+	}
+	i, err := w.Terminal.Choose(ctx, o.Ask, choices, at)
+	if err != nil {
+		return err
+	}
+	value := choices[i].Value
+	if value != "" {
+		w.Said[o] = bot.Answer{Text: value, Flag: changed}
+	}
+	if o == bot.OptBotType && known && was.Text != value {
+		delete(w.Said, bot.OptTransports) // the other bot type has other ones
+		delete(w.before, bot.OptTransports)
+		delete(w.done, bot.OptTransports.Label)
+	}
+	return nil
+}
+
+// offer returns the allowed values of the option. The value "" stands for none.
+func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
+	add := func(c tty.Choice) {
+		a := bot.Answer{Text: c.Value, Flag: changed}
+		if o.List != nil {
+			a = bot.Answer{List: []string{c.Value}, Flag: changed}
+		}
+		if c.Value == "" || w.allows(o, a) {
+			choices = append(choices, c)
+		}
+	}
+	if o.None != "" {
+		add(tty.Choice{Label: o.None})
+	}
+	for _, word := range o.Words {
+		add(tty.Choice{Value: word.Name, Label: word.Name, Note: word.Meaning})
+	}
+	if o.Kind == "" {
+		return choices
+	}
+	providers := w.Catalog.All(o.Kind)
+	if o.Kind == bot.KindTransport && w.Said[bot.OptBotType].Text == bot.BotTelephony {
+		providers = slices.Concat(w.Catalog.Transports(true), w.Catalog.Transports(false))
+	}
+	for _, p := range providers {
+		if p.Generic != "" {
+			continue // the dial mode is a separate question
+		}
+		add(choiceOf(p))
+	}
+	return choices
+}
+
+// choiceOf returns the provider as a choice.
+func choiceOf(p *bot.Provider) tty.Choice {
+	c := tty.Choice{Value: p.ID, Label: p.Label, ID: p.ID, Names: p.Names}
+	for _, name := range p.Names {
+		// An alias such as deepgram_stt only repeats deepgram.
+		if short := strings.TrimSuffix(name, "_"+p.Kind); short == name || !slices.Contains(p.Names, short) {
+			c.Note = strings.TrimSpace(c.Note + " " + name)
+		}
+	}
+	var details []string
+	for _, k := range (bot.Service{Provider: p}).Credentials() {
+		details = append(details, k.Names+"  "+k.Page)
+	}
+	if len(details) == 0 {
+		details = []string{"needs no key"}
+	}
+	if p.Kind != bot.KindTransport {
+		details = append(details, p.Needs()...)
+	}
+	c.Detail = strings.Join(details, "; ")
+	return c
+}
+
+// hasChoice reports whether the topic has more than one answer.
+func (w *Wizard) hasChoice(t *topic, changed bool) bool {
+	if len(t.options) == 0 || t.options[0].Ask == "" || t.options[0] == bot.OptName {
+		return true
+	}
+	if o := t.options[0]; o.Toggle != nil {
+		return w.allows(o, bot.Answer{On: false, Flag: changed}) && w.allows(o, bot.Answer{On: true, Flag: changed})
+	}
+	return len(w.offer(t.options[0], changed)) > 1
+}
+
+// askTransports asks for one or more transports.
+func (w *Wizard) askTransports(ctx context.Context, o *bot.Option, changed bool) error {
+	choices := w.offer(o, changed)
+	m := &tty.Menu{Ask: o.Ask, Choices: choices, Several: true, Needed: true}
+	pick := func(marked []int) bot.Answer {
+		a := bot.Answer{Flag: changed}
+		for _, i := range marked {
+			a.List = append(a.List, choices[i].Value)
+		}
+		return a
+	}
+	m.Allow = func(marked []int) string { return w.objection(o, pick(marked)) }
+	for i, c := range choices {
+		if c.Is(o.First) && w.Said[bot.OptBotType].Text == bot.BotWeb {
+			m.At = i
+		}
+	}
+	for _, id := range w.before[o].List {
+		if i := slices.IndexFunc(choices, func(c tty.Choice) bool { return c.Value == id }); i >= 0 {
+			m.Marked, m.At = append(m.Marked, i), i
+		}
+	}
+	if err := w.Terminal.Ask(ctx, m); err != nil {
+		return err
+	}
+	w.Said[o] = pick(m.Marked)
+	return nil
+}
+
+// askFeatures asks which of several toggles to turn on.
+func (w *Wizard) askFeatures(ctx context.Context, t *topic, changed bool) error {
+	m := &tty.Menu{Ask: t.ask, Several: true}
+	var offered []*bot.Option
+	for _, o := range t.options {
+		// Skip toggles that cannot be turned off: an avatar needs video output.
+		if w.allows(o, bot.Answer{On: true, Flag: changed}) && w.allows(o, bot.Answer{On: false}) {
+			if w.before[o].On {
+				m.Marked = append(m.Marked, len(offered))
+			}
+			offered = append(offered, o)
+			m.Choices = append(m.Choices, tty.Choice{Label: o.Label, Note: o.Note})
+		}
+	}
+	if err := w.Terminal.Ask(ctx, m); err != nil {
+		return err
+	}
+	for i, o := range offered {
+		w.Said[o] = bot.Answer{On: slices.Contains(m.Marked, i), Flag: changed}
+	}
+	return nil
+}
+
+// askToggle asks a yes-or-no question.
+func (w *Wizard) askToggle(ctx context.Context, o *bot.Option, changed bool) error {
+	fallback := o.On
+	if a, ok := w.before[o]; ok {
+		fallback = a.On
+	}
+	yes, err := w.Terminal.Confirm(ctx, o.Ask, fallback)
+	if err == nil {
+		w.Said[o] = bot.Answer{On: yes, Flag: changed}
+	}
+	return err
+}
+
+// The summary.
+
+// show prints the answers and the conflicts with existing files.
+func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
+	w.Terminal.Say("")
+	for _, f := range w.facts(cfg) {
+		w.Terminal.Say("  %-14s  %s", f.label, f.value)
+	}
+	label := "Keys"
+	for _, k := range bot.New(cfg, w.Catalog).Credentials() {
+		if k.Only != "" {
+			label = "Key for " + k.Only
+		}
+		w.Terminal.Say("  %-14s  %s  %s", label, k.Names, k.Page)
+		label = ""
+	}
+	w.Terminal.Say("")
+	for _, c := range p.Conflicts {
+		w.Terminal.Say("  Conflict: %s", c.Line())
+	}
+	if p.Stuck {
+		w.Terminal.Say("  Directories and links are not replaced: move them, or choose another directory.")
+	}
+	for _, s := range p.Steps {
+		if s.Action == project.Kept {
+			w.Terminal.Say("  Kept: %s", s.Path)
+		}
+	}
+	if len(p.Conflicts) > 0 || p.Count(project.Kept) > 0 {
+		w.Terminal.Say("")
+	}
+}
+
+// A fact is one line of the summary.
+type fact struct {
+	label, value string
+	topic        *topic
+}
+
+// facts returns the lines of the summary, in the order of the questions.
+func (w *Wizard) facts(cfg bot.Config) (facts []fact) {
+	said := cfg.Answers()
+	for _, t := range w.topics {
+		if t.label == labelDirectory {
+			facts = append(facts, fact{t.label, w.Target, t})
+		}
+		if len(t.options) == 0 {
+			continue
+		}
+		o := t.options[0]
+		value := said[o].Text
+		var labels []string
+		switch {
+		case o.Ask == "":
+			for _, o := range t.options {
+				if said[o].On {
+					labels = append(labels, o.Label)
+				}
+			}
+			value = strings.Join(labels, ", ")
+		case o.List != nil:
+			for _, id := range said[o].List {
+				labels = append(labels, w.Catalog.Find(o.Kind, id).Label)
+			}
+			value = strings.Join(labels, ", ")
+		case o.Toggle != nil && said[o].On:
+			value = o.Yes
+		case o.Toggle != nil:
+			value = o.No
+		case o.Kind != "" && value != "":
+			value = w.Catalog.Find(o.Kind, value).Label
+		}
+		if value == "" && w.done[t.label] && w.hasChoice(t, true) {
+			value = "none"
+		}
+		if value != "" {
+			facts = append(facts, fact{t.label, value, t})
+		}
+	}
+	return facts
+}
+
+// The actions offered after the summary, as they can be typed.
+const (
+	doWrite  = "yes"
+	doKeep   = "keep"
+	doChange = "change"
+	doCancel = "no"
+)
+
+func (w *Wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string, err error) {
+	var choices []tty.Choice
+	add := func(action, label string) {
+		choices = append(choices, tty.Choice{Value: action, Label: label, Names: []string{action}})
+	}
+	n := p.Count(project.Created) + p.Count(project.Replaced)
+	switch {
+	case len(p.Conflicts) == 0 && n == 0:
+		add(doWrite, "Finish: all files are up to date")
+	case len(p.Conflicts) == 0:
+		add(doWrite, "Write "+report.Plural(n, "file")+" to "+w.Target)
+	case !p.Stuck:
+		add(doKeep, "Keep existing files, write "+report.Plural(n-len(p.Conflicts), "missing file"))
+	}
+	add(doChange, "Change an answer")
+	add(doCancel, "Cancel without writing")
+	i, err := w.Terminal.Choose(ctx, "Proceed?", choices, 0)
+	return choices[i].Value, err
+}
+
+// askChange asks which answer to change, then asks that question again.
+func (w *Wizard) askChange(ctx context.Context, cfg bot.Config) error {
+	var choices []tty.Choice
+	facts := slices.DeleteFunc(w.facts(cfg), func(f fact) bool { return !w.hasChoice(f.topic, true) })
+	for _, f := range facts {
+		choices = append(choices, tty.Choice{Label: f.label, Note: f.value})
+	}
+	i, err := w.Terminal.Choose(ctx, "Which answer?", append(choices, tty.Choice{Label: "None of them"}), 0)
+	if err != nil || i == len(facts) {
+		return err
+	}
+	said, done := maps.Clone(w.Said), maps.Clone(w.done)
+	v := visit{facts[i].topic, w.Terminal.Mark(), true}
+	w.takeBack(v.topic)
+	if err := w.askTopic(ctx, v.topic, true); err != nil {
+		w.Said, w.done = said, done
+		return err
+	}
+	w.visits = append(w.visits, v)
+	return nil
+}

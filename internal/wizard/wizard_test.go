@@ -1,0 +1,35 @@
+package wizard
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"vbot/internal/bot"
+)
+
+// A service of one's own is offered after vbot's.
+func TestOwnService(t *testing.T) {
+	cat := bot.NewCatalog()
+	if problems := cat.Add(os.DirFS("../bot/testdata"), "services"); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	w := &Wizard{Path: filepath.Clean, Catalog: cat, Said: bot.Quickstart()}
+	delete(w.Said, bot.OptSTT)
+	choices := w.offer(bot.OptSTT, false)
+	if last := choices[len(choices)-1]; last.Value != "acme" || last.Label != "Acme Speech" {
+		t.Errorf("the last choice is %+v", last)
+	}
+}
+
+// What is offered at a question: every value is put to the rules.
+func BenchmarkOffer(b *testing.B) {
+	w := &Wizard{Path: filepath.Clean, Catalog: bot.NewCatalog(), Said: bot.Quickstart()}
+	delete(w.Said, bot.OptTTS)
+	services := len(w.Catalog.List(bot.KindTTS))
+	for b.Loop() {
+		if choices := w.offer(bot.OptTTS, false); len(choices) != services {
+			b.Fatalf("%d are offered, want %d", len(choices), services)
+		}
+	}
+}

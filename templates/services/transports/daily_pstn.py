@@ -1,0 +1,23 @@
+# id: rtc_hosted_pstn
+# label: Daily PSTN
+# names: daily_pstn
+# order: 09
+# type: telephony
+# flags: daily_pstn_mode
+# extras: daily
+# keys: https://dashboard.daily.co/developers
+# env: DAILY_API_KEY required secret library: API key
+# env: SERVER_API_KEY required secret server: a long random text, the password of server.py
+# env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
+# env: PIPECAT_API_KEY optional secret server with PIPECAT_AGENT_NAME: Pipecat Cloud's public key
+# env: BOT_URL optional url server =http://localhost:7860: where bot.py runs, without an agent name
+# env: HOST optional id server =127.0.0.1: address of server.py; 0.0.0.0 takes all
+# env: PORT optional id server =8080: port of server.py
+# host: *.daily.co: the API, signals
+# host: prod-ks.pluot.blue
+# host: *.daily.co:23000-26999,40000-49999/udp: media
+# host: stun.cloudflare.com:3478/udp
+# host: *.stun.twilio.com:3478/udp
+# host: turn.cloudflare.com:3478/udp: media that cannot go directly
+# host: turn.cloudflare.com: media that cannot go over UDP
+# host: *.turn.twilio.com: media that cannot go over UDP

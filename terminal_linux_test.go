@@ -1,0 +1,491 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"vbot/internal/cloudtest"
+	"vbot/internal/filetest"
+	"vbot/internal/ptytest"
+)
+
+// terminal runs vbot at a terminal against the stand-in, signed in.
+func terminalOn(t testing.TB, s *cloudtest.Standin, args ...string) *ptytest.Terminal {
+	t.Helper()
+	cmd := vbotCommand(t, t.TempDir(), append([]string{"cloud"}, args...)...)
+	cmd.Env = append(cmd.Env, s.Env()...)
+	return ptytest.Open(t, cmd)
+}
+
+// A value that is asked for is not shown, and what goes where is shown before it
+// goes there.
+func TestHiddenPrompt(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s.Keep("app", "us-west", "ready", "OLD")
+	term := terminalOn(t, s, "secrets", "set", "app", "OLD", "NEW", "THIRD=3")
+	term.Sees("OLD for app (hidden): ")
+	term.Types("hunter2-first\r")
+	term.Sees("NEW for app (hidden): ")
+	term.Types("hunter2-wrong\x15hunter2-é\x7f2nd\r") // Ctrl-U, backspace
+	term.Sees("Store 3 keys? [y/N] ")
+	term.Types("y\n")
+	if code := term.Ends(); code != 0 || term.State() != term.Before {
+		t.Errorf("exit code %d, terminal as before: %v", code, term.State() == term.Before)
+	}
+	if strings.Contains(term.Text(), "hunter2") {
+		t.Errorf("the value was shown:\n%s", term.Text())
+	}
+	if v := s.Values("app"); v["OLD"] != "hunter2-first" || v["NEW"] != "hunter2-2nd" || v["THIRD"] != "3" {
+		t.Errorf("stored %q", v)
+	}
+	golden(t, "cloud/terminal-set.txt", []byte(term.Text()))
+}
+
+// What would be removed is shown and confirmed with the rest.
+func TestPruneIsConfirmed(t *testing.T) {
+	for _, answer := range []string{"y", "n"} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
+		s.Keep("app", "us-west", "ready", "OLD", "GONE")
+		if answer == "y" {
+			s.Want("PUT ~/secrets/app", "DELETE ~/secrets/app/GONE")
+		}
+		term := terminalOn(t, s, "secrets", "set", "app", "OLD=1", "NEW=2", "--prune")
+		term.Sees("Store 2 keys and remove 1 key? [y/N] ")
+		term.Types(answer + "\n")
+		term.Ends()
+		golden(t, "cloud/terminal-prune-"+answer+".txt", []byte(term.Text()))
+	}
+}
+
+// What was typed does not come back from an API that repeats it, either.
+func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
+	for _, args := range [][]string{{"secrets", "set", "app", "KEY", "--skip"}, {"secrets", "set", "app", "KEY", "--skip", "--json"}} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Echo(400), cloudtest.Echo(400))
+		term := terminalOn(t, s, args...)
+		term.Sees("KEY for app (hidden): ")
+		term.Types("hunter2-pl4nted\r")
+		if code := term.Ends(); code != 1 || strings.Contains(term.Text(), "hunter2") || strings.Contains(term.Text(), "pl4nted") {
+			t.Errorf("exit code %d\n%s", code, term.Text())
+		}
+	}
+	s := cloudtest.New(t, "vbot/"+version)
+	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
+	term.Sees("KEY for app (hidden): ")
+	term.Types("-----BEGIN PRIVATE KEY-----\r")
+	if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "--value-file") {
+		t.Errorf("the first line of a key: exit code %d\n%s", code, term.Text())
+	}
+}
+
+// Whatever ends a hidden question, the terminal is as it was, nothing is sent, and
+// what was typed is not shown.
+func TestHiddenPromptIsLeft(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		keys   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"ctrl-c", "hunter2\x03", 0, 130},
+		{"ctrl-d", "\x04", 0, 130},
+		{"ctrl-d after text does nothing", "hunter2\x04\x03", 0, 130},
+		{"sigterm", "hunter2", syscall.SIGTERM, 130},
+		{"sighup", "hunter2", syscall.SIGHUP, 130},
+		{"sigint", "hunter2", syscall.SIGINT, 130},
+		{"empty", "\r", 0, 2},
+		{"as long as a terminal may cut it", strings.Repeat("hunter2", 1000)[:4095] + "\r", 0, 2},
+		{"longer", strings.Repeat("hunter2", 1000) + "\r", 0, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := cloudtest.New(t, "vbot/"+version)
+			term := terminalOn(t, s, "secrets", "set", "app", "KEY")
+			term.Sees("KEY for app (hidden): ")
+			term.Types(c.keys)
+			if c.signal != 0 {
+				time.Sleep(20 * time.Millisecond) // the keys arrive first
+				term.Cmd.Process.Signal(c.signal)
+			}
+			if code := term.Ends(); code != c.code {
+				t.Errorf("exit code %d, want %d\n%s", code, c.code, term.Text())
+			}
+			if term.State() != term.Before {
+				t.Error("the terminal is not as it was")
+			}
+			// Keys that reach the terminal after vbot's last line are not its to hide.
+			shown, _, _ := strings.Cut(term.Text(), "error: interrupted; nothing was written\n")
+			if strings.Contains(shown, "hunter2") {
+				t.Errorf("what was typed was shown:\n%s", term.Text())
+			}
+			if c.code == 2 && c.keys != "\r" && !strings.Contains(term.Text(), "--file") && !strings.Contains(term.Text(), "use a file") {
+				t.Errorf("it does not name the way out:\n%s", term.Text())
+			}
+		})
+	}
+}
+
+// One byte less than the limit is stored whole.
+func TestHiddenPromptTakesALongLine(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	long := strings.Repeat("0123456789", 410)[:4094]
+	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
+	term.Sees("KEY for app (hidden): ")
+	term.Types(long + "\r")
+	if code := term.Ends(); code != 0 || s.Values("app")["KEY"] != long {
+		t.Errorf("exit code %d, stored %d bytes", code, len(s.Values("app")["KEY"]))
+	}
+}
+
+// A pasted value is not shown, either.
+func TestHiddenPromptTakesAPaste(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
+	term.Sees("KEY for app (hidden): ")
+	term.Types("\x1b[200~hunter2\n\x1b[201~\r")
+	if code := term.Ends(); code != 0 || s.Values("app")["KEY"] != "hunter2" || strings.Contains(term.Text(), "hunter2") {
+		t.Errorf("exit code %d, stored %q\n%s", code, s.Values("app"), term.Text())
+	}
+}
+
+// An arrow key would leave letters in the value that nobody sees.
+func TestHiddenPromptAsksAgain(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
+	term.Sees("KEY for app (hidden): ")
+	term.Types("hunter\x1b[D2\r")
+	term.Sees("Try again")
+	term.Types("hunter2\r")
+	if code := term.Ends(); code != 0 || s.Values("app")["KEY"] != "hunter2" {
+		t.Errorf("exit code %d, stored %q", code, s.Values("app"))
+	}
+}
+
+// Stopped from outside, the program hides what is typed as soon as it goes on, even
+// where a shell has set the terminal its own way meanwhile. Ctrl-Z does nothing.
+func TestHiddenPromptAfterAStop(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
+	term.Sees("KEY for app (hidden): ")
+	term.Waits(false)
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := term.Cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.IoctlSetTermios(int(term.TTY.Fd()), unix.TCSETS, &term.Before); sig == syscall.SIGSTOP && err != nil {
+			t.Fatal(err)
+		}
+	}
+	term.Waits(false)
+	term.Types("hunter2\r")
+	if code := term.Ends(); code != 0 || term.State() != term.Before || s.Values("app")["KEY"] != "hunter2" {
+		t.Errorf("exit code %d, stored %q", code, s.Values("app"))
+	}
+	if strings.Contains(term.Text(), "hunter2") || strings.Count(term.Text(), "hidden") < 2 {
+		t.Errorf("the terminal shows\n%s", term.Text())
+	}
+}
+
+// Enter means no, and nothing is written.
+func TestEnterMeansNo(t *testing.T) {
+	for _, c := range []struct{ name, args, question string }{
+		{"set", "secrets set app K=1 N=2", "Store 2 keys? [y/N] "},
+		{"unset", "secrets unset app K", "Remove key K of secret set app of organization acme, region us-west? [y/N] "},
+		{"delete", "secrets delete app", "with 1 key? This cannot be undone. [y/N] "},
+	} {
+		for _, keys := range []string{"\n", "n\n", "nonsense\n"} {
+			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
+			s.Keep("app", "us-west", "ready", "K")
+			term := terminalOn(t, s, strings.Fields(c.args)...)
+			term.Sees(c.question)
+			term.Types(keys)
+			if code := term.Ends(); code != 1 {
+				t.Errorf("vbot cloud %s, %q: exit code %d", c.args, keys, code)
+			}
+			if keys == "\n" {
+				golden(t, "cloud/terminal-declined-"+c.name+".txt", []byte(term.Text()))
+			}
+		}
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
+		s.Keep("app", "us-west", "ready", "K")
+		term := terminalOn(t, s, strings.Fields(c.args)...)
+		term.Sees(c.question)
+		term.Types("\x03")
+		if code := term.Ends(); code != 130 {
+			t.Errorf("vbot cloud %s, Ctrl-C: exit code %d", c.args, code)
+		}
+	}
+}
+
+// Credentials: a user and then the password, typed ahead.
+func TestImagePullAtATerminal(t *testing.T) {
+	for _, keys := range []string{"bob:hunter2\r", "bob\rhunter2\r"} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
+		term := terminalOn(t, s, "secrets", "image-pull-secret", "reg", "ghcr.io")
+		term.Sees("USER:PASSWORD for https://ghcr.io (hidden): ")
+		term.Types(keys)
+		if code := term.Ends(); code != 0 || s.Values("reg")["value"] != "Ym9iOmh1bnRlcjI=" {
+			t.Errorf("%q: exit code %d, stored %q\n%s", keys, code, s.Values("reg"), term.Text())
+		}
+		if strings.Contains(term.Text(), "hunter2") || strings.Contains(term.Text(), "bob") {
+			t.Errorf("it was shown:\n%s", term.Text())
+		}
+	}
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
+	term := terminalOn(t, s, "secrets", "image-pull-secret", "reg", "ghcr.io")
+	term.Sees("USER:PASSWORD for https://ghcr.io (hidden): ")
+	term.Types("bob\r")
+	term.Sees("Password for that user (hidden): ")
+	term.Types("hunter2\r")
+	if code := term.Ends(); code != 0 || strings.Contains(term.Text(), "hunter2") {
+		t.Errorf("the password alone: exit code %d\n%s", code, term.Text())
+	}
+	s = cloudtest.New(t, "vbot/"+version)
+	term = terminalOn(t, s, "secrets", "image-pull-secret", "reg", "ghcr.io", "--no-input")
+	if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "vbot cannot ask for it") {
+		t.Errorf("--no-input: exit code %d\n%s", code, term.Text())
+	}
+}
+
+// Login asks for the token, hidden, and which of several organizations.
+func TestLoginAtATerminal(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations/beta/secrets")
+	s.Orgs = []string{"gamma", "acme", "beta"}
+	dir := t.TempDir()
+	env := append(s.Env()[:1], "VBOT_CONFIG="+dir+"/config.json")
+	cmd := vbotCommand(t, dir, "cloud", "login")
+	cmd.Env = append(cmd.Env, env...)
+	term := ptytest.Open(t, cmd)
+	term.Sees("Token (hidden): ")
+	term.Types(cloudtest.Token + "\r")
+	term.Sees("Number or name (Enter: acme): ")
+	term.Types("7\n")
+	term.Sees("is not a choice; enter a number from 1 to 3 or a name\nNumber or name (Enter: acme): ")
+	term.Types("beta\n")
+	if code := term.Ends(); code != 0 || strings.Contains(term.Text(), cloudtest.Token) {
+		t.Errorf("exit code %d\n%s", code, term.Text())
+	}
+	golden(t, "cloud/terminal-login.txt", bytes.ReplaceAll([]byte(term.Text()), []byte(dir), []byte("DIR")))
+	with{env: env}.vbot(t, dir, "cloud", "secrets", "list").wantCode(t, 0)
+}
+
+// --file - at a terminal would show what is typed.
+func TestFileFromATerminalIsRefused(t *testing.T) {
+	term := terminalOn(t, cloudtest.New(t, "vbot/"+version), "secrets", "set", "app", "--file", "-", "--skip")
+	if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "stdin is a terminal") {
+		t.Errorf("exit code %d\n%s", code, term.Text())
+	}
+}
+
+// At a terminal vbot offers to refresh a guide that an older version wrote; only
+// a yes replaces it.
+func TestRefreshIsOffered(t *testing.T) {
+	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
+	for _, c := range []struct {
+		name, keys string
+		code       int
+		replaced   bool
+	}{
+		{"yes", "y\n", 0, true},
+		{"YES", "YES\n", 0, true},
+		{"enter", "\n", 0, false},
+		{"no", "n\n", 0, false},
+		{"nonsense", "perhaps\n", 0, false},
+		{"ctrl-c", "\x03", 130, false},
+		{"ctrl-d", "\x04", 130, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			filetest.Put(t, dir, "target/AGENTS.md", old)
+			term := ptytest.Open(t, vbotCommand(t, dir, "init", "target"))
+			term.Types("3\n") // the guides
+			term.Sees("AGENTS.md was written by an older vbot. Replace it and lose any changes you made? [y/N] ")
+			term.Types(c.keys)
+			if code := term.Ends(); code != c.code {
+				t.Errorf("exit code %d, want %d\n%s", code, c.code, term.Text())
+			}
+			if term.State() != term.Before {
+				t.Error("the terminal is not as it was")
+			}
+			tree := filetest.Tree(t, dir)
+			if replaced := tree["target/AGENTS.md"] != old; replaced != c.replaced {
+				t.Errorf("replaced: %v, want %v", replaced, c.replaced)
+			}
+			if c.code == 130 && len(tree) != 1 {
+				t.Errorf("interrupted, and it wrote %d files", len(tree)-1)
+			}
+		})
+	}
+}
+
+// --no-input, a pipe for stdin, or any bot option: nothing is asked.
+func TestNothingIsAsked(t *testing.T) {
+	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
+	for _, args := range [][]string{{"init", "target", "--no-input"}, initArgs()} {
+		dir := t.TempDir()
+		filetest.Put(t, dir, "target/AGENTS.md", old)
+		term := ptytest.Open(t, vbotCommand(t, dir, args...))
+		if code := term.Ends(); code != 0 {
+			t.Errorf("vbot %q: exit code %d", args, code)
+		}
+		term.Sees("kept AGENTS.md, which an older vbot wrote; to replace it: vbot init --overwrite-guide")
+	}
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/AGENTS.md", old)
+	cmd := vbotCommand(t, dir, "init", "target")
+	cmd.Stdin = strings.NewReader("y\n")
+	term := ptytest.Open(t, cmd)
+	if term.Ends(); filetest.Tree(t, dir)["target/AGENTS.md"] != old {
+		t.Error("a pipe answered a question")
+	}
+}
+
+// At a terminal an update shows what it would do, and only a yes lets it. What it shows of
+// files moves no cursor.
+func TestUpdateIsConfirmed(t *testing.T) {
+	for _, c := range []struct {
+		name, args, keys string
+		code             int
+		updated          bool
+	}{
+		{"yes", "--update", "y\n", 0, true},
+		{"yes-with-diff", "--update --diff", "y\n", 0, true},
+		{"enter", "--update", "\n", 1, false},
+		{"ctrl-c", "--update", "\x03", 130, false},
+		{"no-input", "--update --no-input", "", 0, true},
+		{"check", "--check --diff", "", 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			vbot(t, dir, initArgs()...).wantCode(t, 0)
+			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n"})
+			filetest.Put(t, dir, "target/.gitignore", "mine\x1b[2J\n")
+			before := filetest.Tree(t, dir)
+			term := ptytest.Open(t, vbotCommand(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...))
+			if c.keys != "" {
+				term.Sees("Go ahead? [y/N] ")
+				term.Types(c.keys)
+			}
+			if code := term.Ends(); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			text := term.Text()
+			if strings.Contains(text, "\x1b") {
+				t.Errorf("the terminal was sent %q", text)
+			}
+			if start, rest, ok := strings.Cut(text, "\n+\"\"\"A voice bot"); ok { // the rest of bot.py
+				text = start + "\n[...]\n" + rest[strings.LastIndex(rest, "\n+"):]
+			}
+			golden(t, "update/terminal/"+c.name+".txt", []byte(withoutDir(text, dir)))
+			if after := filetest.Tree(t, dir); equalTrees(before, after) == c.updated || after["target/.gitignore"] != before["target/.gitignore"] {
+				t.Errorf("after: %q", after)
+			}
+		})
+	}
+}
+
+// injected is a run of vbot in which strace makes system calls fail or wait.
+func injected(t *testing.T, dir, faults string, args ...string) *exec.Cmd {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("CI has strace for this test: ", err)
+		}
+		skip(t, "strace is not installed")
+	}
+	cmd := vbotCommand(t, dir, args...)
+	cmd.Args = []string{"strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=linkat,renameat,unlinkat"}
+	for fault := range strings.FieldsSeq(faults) {
+		cmd.Args = append(cmd.Args, "-e", "inject="+fault)
+	}
+	cmd.Args = append(append(cmd.Args, cmd.Path), args...)
+	cmd.Path = strace
+	return cmd
+}
+
+// What a login leaves that is killed before it moves the token to its place, only the
+// user can read.
+func TestKilledLogin(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
+	dir := t.TempDir()
+	cmd := injected(t, dir, "renameat:error=EIO:signal=KILL", "cloud", "login")
+	cmd.Env = append(cmd.Env, "VBOT_API_URL="+s.URL, "VBOT_CONFIG="+filepath.Join(dir, "config.json"))
+	cmd.Stdin = strings.NewReader(cloudtest.Token)
+	out, err := cmd.CombinedOutput()
+	left, globErr := filepath.Glob(filepath.Join(dir, ".config.json.vbot-*"))
+	if err == nil || globErr != nil || len(left) != 1 || !strings.Contains(filetest.Tree(t, dir)[filepath.Base(left[0])], cloudtest.Token) {
+		t.Fatalf("%v, left: %q\n%s", err, filetest.Tree(t, dir), out)
+	}
+	if info, err := os.Stat(left[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// A file is taken back, too, if it is in place and its temporary name cannot be
+// removed; or it is named.
+func TestTemporaryFileThatStays(t *testing.T) {
+	dir := t.TempDir()
+	// The first removal of each thread fails, and an undo may be in another thread.
+	out, err := injected(t, dir, "unlinkat:error=EIO:when=1", initArgs()...).CombinedOutput()
+	left := filetest.Tree(t, dir)
+	if err == nil || strings.Contains(string(out), "; nothing was written\n") != (len(left) == 0) {
+		t.Errorf("%v, left: %q\n%s", err, left, out)
+	}
+	_, named, _ := strings.Cut(string(out), "could not be removed: ")
+	for name := range left {
+		if !strings.Contains("\n"+named, "\n"+filepath.Base(name)+": input/output error") {
+			t.Errorf("%s is left, which nothing says:\n%s", name, out)
+		}
+	}
+}
+
+// Where the file system has no hard links, files are renamed into place, and one
+// that appears in the meantime is not overwritten.
+func TestNoHardLinks(t *testing.T) {
+	whole := t.TempDir()
+	vbot(t, whole, initArgs()...).wantCode(t, 0)
+	dir := t.TempDir()
+	if out, err := injected(t, dir, "linkat:error=EPERM", initArgs()...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !equalTrees(filetest.Tree(t, whole), filetest.Tree(t, dir)) {
+		t.Errorf("the files differ:\n%s", filetest.Listing(t, dir))
+	}
+	filetest.Put(t, dir, "target/AGENTS.md", "mine")
+	if out, err := injected(t, dir, "linkat:error=EPERM", initArgs("--overwrite-guide")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !equalTrees(filetest.Tree(t, whole), filetest.Tree(t, dir)) {
+		t.Errorf("the guide was not replaced:\n%s", filetest.Listing(t, dir))
+	}
+
+	for _, when := range []string{"linkat:error=EPERM:delay_enter=1s", "linkat:error=EPERM renameat:delay_enter=1s"} {
+		dir := t.TempDir()
+		cmd := injected(t, dir, when+":when=1", initArgs()...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for len(filetest.Tree(t, dir)) == 0 { // until the first file is written under its temporary name
+			time.Sleep(time.Millisecond)
+		}
+		// Whoever creates it first keeps it.
+		mine, err := os.OpenFile(filepath.Join(dir, "target/.gitignore"), os.O_CREATE|os.O_EXCL, 0o644)
+		mine.Close()
+		cmd.Wait()
+		want := 0
+		if err == nil {
+			want = 1
+		}
+		if tree := filetest.Tree(t, dir); cmd.ProcessState.ExitCode() != want || err == nil && (len(tree) != 1 || tree["target/.gitignore"] != "") {
+			t.Errorf("%s: exit code %d, want %d; left: %q", when, cmd.ProcessState.ExitCode(), want, tree)
+		}
+	}
+}
