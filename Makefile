@@ -32,7 +32,7 @@ vulnerabilities: ## check the linked code for known vulnerabilities
 e2e: ## run real bots, conversations and evals; installs packages from PyPI
 	e2e/run
 
-catalog-check: ## compare the catalog with the newest supported framework
+catalog-check: ## compare the catalog and the pinned Go with the newest there are
 	e2e/newest
 
 dist: ## build a release into dist/

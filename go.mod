@@ -2,7 +2,7 @@ module vbot
 
 go 1.26.0
 
-toolchain go1.26.8
+toolchain go1.26.11
 
 require (
 	github.com/sebdah/goldie/v2 v2.8.0
