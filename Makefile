@@ -23,17 +23,24 @@ lint: ## run gofmt, go vet for three systems, staticcheck; ruff, pyright, shellc
 	go tool -modfile=tools/go.mod staticcheck ./...
 	e2e/lint
 
-windows: ## run the Go tests as a Windows program, under Wine; see e2e/wine
+windows: ## run the Go tests as a Windows program, and questions at a console, under Wine; see e2e/wine
 	GOOS=windows CGO_ENABLED=0 go test -exec "$(CURDIR)/e2e/wine" ./...
+	e2e/run -m wine
 
 vulnerabilities: ## check the linked code for known vulnerabilities
 	release/vulnerabilities
 
-e2e: ## run real bots, conversations and evals; installs packages from PyPI
+e2e: ## run real bots, one of each kind, with the real framework; installs packages from PyPI and npm
 	e2e/run
 
+variants: ## run the others: more conversations, browsers, transports and faults
+	e2e/run variants
+
+vendors: ## run every service against a stand-in for its vendor
+	vendors/run
+
 catalog-check: ## compare the catalog and the pinned Go with the newest there are
-	e2e/newest
+	vendors/newest
 
 dist: ## build a release into dist/
 	release/dist
@@ -60,4 +67,4 @@ bench: ## run the benchmarks, and compare with the Python tool; RUNS=1 for a qui
 bench-table: ## compare, and update the tables in docs/performance.md
 	e2e/bench --write $(RUNS)
 
-.PHONY: build help test fips golden lint windows vulnerabilities e2e catalog-check dist dist-source reproduce offline audit mutate bench bench-table
+.PHONY: build help test fips golden lint windows vulnerabilities e2e variants vendors catalog-check dist dist-source reproduce offline audit mutate bench bench-table

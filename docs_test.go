@@ -244,7 +244,9 @@ func TestAuditFigures(t *testing.T) {
 // CONTRIBUTING.md has a row for each file of the program, and for each package.
 func TestTableOfFiles(t *testing.T) {
 	described := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `?([a-z_*/]+(?:\\.go)?)`? \\|").FindAllStringSubmatch(document(t, "docs/CONTRIBUTING.md"), -1) {
+	_, table, _ := strings.Cut(document(t, "docs/CONTRIBUTING.md"), "\n## Structure\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, row := range regexp.MustCompile("(?m)^\\| `?([a-z_*/]+(?:\\.go)?)`? \\|").FindAllStringSubmatch(table, -1) {
 		found, err := filepath.Glob(row[1])
 		if row[1] == "file" {
 			continue // the table's head

@@ -75,6 +75,7 @@ def test_a_person_talks_with_the_bot_over_a_websocket(socketed: bots.Project) ->
     network.run(conversation)
 
 
+@pytest.mark.variants
 def test_a_telephone_bot_is_tried_without_a_telephone(phoned: bots.Project) -> None:
     phoned.write_env(**KEYS)
 
@@ -95,6 +96,7 @@ async def follow(url: str, events: list[bytes]) -> None:
             events.append(message.data)
 
 
+@pytest.mark.variants
 def test_a_conversation_is_recorded_logged_and_followed(vbot: Path) -> None:
     options = ["--recording", "--transcription", "--observability"]
     project = bots.installed(vbot, "watched", "-t", "smallwebrtc", *CASCADE, *options)
@@ -128,6 +130,7 @@ def test_a_conversation_is_recorded_logged_and_followed(vbot: Path) -> None:
     network.run(conversation)
 
 
+@pytest.mark.alone  # beside a client in a browser, it leaves gaps in what it says
 def test_a_person_talks_with_a_realtime_bot(realtime: bots.Project) -> None:
     async def conversation() -> None:
         service = RealtimeOpenAI(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
@@ -150,6 +153,7 @@ def test_a_person_talks_with_a_realtime_bot(realtime: bots.Project) -> None:
     network.run(conversation)
 
 
+@pytest.mark.variants
 def test_a_person_interrupts_a_realtime_bot(realtime: bots.Project) -> None:
     """The model alone judges that: the bot has no detector of its own."""
     story = " ".join([GREETING, *["This is a long story, and nobody asked for it."] * 5])
@@ -178,6 +182,7 @@ def test_a_person_interrupts_a_realtime_bot(realtime: bots.Project) -> None:
     network.run(conversation)
 
 
+@pytest.mark.variants
 def test_a_person_talks_with_a_live_bot(vbot: Path) -> None:
     """Its model listens and speaks at the same time, from when it is first given a context."""
     options = ["-m", "realtime", "--realtime", "openai_live", "--transcription"]
@@ -283,6 +288,7 @@ def apology(project: bots.Project) -> str:
     return str(words)
 
 
+@pytest.mark.variants
 def test_a_bot_whose_model_fails_is_not_silent(hurried: bots.Project) -> None:
     """It apologizes once, and the conversation goes on."""
 
@@ -312,6 +318,7 @@ class Silent(OpenAI):
         return await super().handle(request)
 
 
+@pytest.mark.variants
 def test_a_bot_whose_model_says_nothing_is_not_silent(hurried: bots.Project) -> None:
     """Neither where no answer comes nor where it is empty; and the conversation goes on."""
 
@@ -351,6 +358,7 @@ class Vanishing(RealtimeOpenAI):
         await ws.close()
 
 
+@pytest.mark.variants
 def test_a_realtime_bot_that_loses_its_model_does_not_stay(realtime: bots.Project) -> None:
     """The framework reports each piece of audio that it cannot send, for as long as it is let."""
 
@@ -374,6 +382,7 @@ QUIET = {
 }
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("label", QUIET)
 def test_a_service_that_never_starts_is_missed(vbot: Path, label: str, figures: list[str]) -> None:
     refusing, options, variable = QUIET[label]
@@ -399,6 +408,7 @@ def test_a_service_that_never_starts_is_missed(vbot: Path, label: str, figures: 
     network.run(conversation)
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("label", REFUSED)
 def test_a_call_is_hung_up_where_a_service_refuses(
     phoned: bots.Project, label: str, figures: list[str]

@@ -104,6 +104,7 @@ def outgoing(project: bots.Project) -> dict[str, str]:
     return {"phone_number": NUMBER} if project.folder.name == "pstn_out" else {"sip_uri": SIP}
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_out"])
 def test_who_knows_the_password_can_start_a_call(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)
@@ -151,6 +152,7 @@ NO_ADDRESSES = [
 ]
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(("kind", "no"), [("pstn_out", NO_NUMBERS), ("sip_out", NO_ADDRESSES)])
 def test_what_cannot_be_called_is_refused(
     kind: str, no: list[Any], request: pytest.FixtureRequest
@@ -174,6 +176,7 @@ def test_what_cannot_be_called_is_refused(
     network.run(calls)
 
 
+@pytest.mark.variants
 def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
     sip_in.write_env(**IN, BOT_URL=Runner.url)
 
@@ -222,6 +225,7 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
     network.run(calls)
 
 
+@pytest.mark.variants
 def test_twilio_may_know_the_server_by_a_public_url(sip_in: bots.Project) -> None:
     sip_in.write_env(**IN, BOT_URL=Runner.url, PUBLIC_URL="https://calls.example/")
 
@@ -237,6 +241,7 @@ def test_twilio_may_know_the_server_by_a_public_url(sip_in: bots.Project) -> Non
     network.run(calls)
 
 
+@pytest.mark.variants
 def test_the_server_is_open_to_others_when_told(pstn_out: bots.Project) -> None:
     async def calls() -> None:
         async def answers() -> bool:
@@ -257,6 +262,7 @@ def test_the_server_is_open_to_others_when_told(pstn_out: bots.Project) -> None:
     network.run(calls)
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
 def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)
@@ -293,6 +299,7 @@ def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) 
     network.run(calls)
 
 
+@pytest.mark.variants
 def test_a_bot_or_a_daily_that_is_not_there_is_said_in_words(pstn_out: bots.Project) -> None:
     nobody = "http://127.0.0.1:9"
 
@@ -314,6 +321,7 @@ def test_a_bot_or_a_daily_that_is_not_there_is_said_in_words(pstn_out: bots.Proj
     network.run(calls)
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
 def test_a_deployed_bot_is_started_on_pipecat_cloud(
     kind: str, request: pytest.FixtureRequest
@@ -335,6 +343,7 @@ def test_a_deployed_bot_is_started_on_pipecat_cloud(
     network.run(calls)
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     ("kind", "script", "given", "missing"),
     [
@@ -363,6 +372,7 @@ def test_what_is_missing_is_named_at_the_start(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     ("env", "user", "password"),
     [
@@ -430,6 +440,7 @@ def test_the_server_and_the_bot_work_together(kind: str, request: pytest.Fixture
     network.run(calls)
 
 
+@pytest.mark.variants
 def test_a_call_in_over_daily_reaches_the_bot(pstn_in: bots.Project) -> None:
     """With the command that the README gives, and what Daily's webhook sends."""
     pstn_in.write_env(**KEYS, **OURS)
@@ -459,6 +470,7 @@ def test_a_call_in_over_daily_reaches_the_bot(pstn_in: bots.Project) -> None:
     network.run(calls)
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("kind", ["pstn_in", "pstn_out", "sip_in", "sip_out"])
 def test_the_bot_of_a_call_starts(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)

@@ -70,11 +70,16 @@ TYPED = "And what do you call the city on the river Seine?"
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.name)
 def client(vbot: Path, request: pytest.FixtureRequest) -> Client:
     """Each client in turn, for a bot like the quickstart's."""
-    livekit_server.build()
     kind: Kind = request.param
     made = built(vbot, kind, f"client-{kind.name}", *EVERY_WAY, "--self-host")
     made.project.write_env(**KEYS, **livekit_server.KEYS)
     return made
+
+
+@pytest.fixture(scope="module")
+def livekit() -> None:
+    """A LiveKit server can be started."""
+    livekit_server.build()
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +111,7 @@ async def something_else(port: int, answer: bytes = b"") -> AsyncIterator[asynci
         server.close()
 
 
+@pytest.mark.variants
 @pytest.mark.alone
 def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: list[str]) -> None:
     async def visits(browser: Visitor, url: str, bot_port: int) -> None:
@@ -302,7 +308,8 @@ async def choose(visit: Visit, way: str) -> None:
     await connection.select_option(WAYS[way])
 
 
-def test_a_person_meets_the_bot_in_a_room(client: Client, microphone: Path) -> None:
+@pytest.mark.variants
+def test_a_person_meets_the_bot_in_a_room(client: Client, microphone: Path, livekit: None) -> None:
     async def main() -> None:
         port = bots.free_port()
         async with (
@@ -342,7 +349,8 @@ async def ask(visit: Visit, one: Person, microphone: str, speaker: str) -> None:
                     raise
 
 
-def test_a_person_talks_with_the_bot_in_firefox(client: Client) -> None:
+@pytest.mark.variants
+def test_a_person_talks_with_the_bot_in_firefox(client: Client, livekit: None) -> None:
     # Each client in another way: the code for it is the same in all of them.
     way = dict(zip(KINDS, WAYS, strict=True))[client.kind]
 
@@ -420,6 +428,7 @@ REFUSALS = (
 )
 
 
+@pytest.mark.variants
 def test_the_page_says_which_key_is_wrong(
     vbot: Path, client: Client, microphone: Path, figures: list[str]
 ) -> None:
@@ -469,6 +478,7 @@ def test_the_page_says_which_key_is_wrong(
     network.run(main, timeout=300)
 
 
+@pytest.mark.variants
 def test_every_state_can_be_seen_and_read(
     client: Client, microphone: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -568,6 +578,7 @@ def test_every_state_can_be_seen_and_read(
     assert TREE.read_text() == "\n".join(tree), "e2e/run test_clients.py --update -k every_state"
 
 
+@pytest.mark.variants
 def test_the_page_says_that_the_microphone_is_silent(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "silence.wav"
     with wave.open(str(path), "wb") as file:
@@ -591,9 +602,8 @@ def test_the_page_says_that_the_microphone_is_silent(client: Client, tmp_path: P
 
 
 @pytest.fixture(scope="module")
-def several(vbot: Path) -> Client:
+def several(vbot: Path, livekit: None) -> Client:
     """A client with the choice between connections, of a bot that takes video."""
-    livekit_server.build()
     options = (*EVERY_WAY, "--video-input", "--self-host")
     made = built(vbot, KINDS[0], "client-several", *options)
     made.project.write_env(**KEYS, **livekit_server.KEYS)
@@ -601,6 +611,7 @@ def several(vbot: Path) -> Client:
     return made
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("way", ["websocket", "livekit"])
 def test_a_person_connects_another_way(
     several: Client, microphone: Path, figures: list[str], way: str
@@ -684,6 +695,7 @@ def test_a_person_connects_another_way(
     network.run(main)
 
 
+@pytest.mark.variants
 def test_the_page_says_which_setting_of_livekit_is_wrong(several: Client, microphone: Path) -> None:
     no_server = "No LiveKit server answers at ws://localhost:7880. Check LIVEKIT_URL in server/.env"
     wrong = {
@@ -720,6 +732,7 @@ def test_the_page_says_which_setting_of_livekit_is_wrong(several: Client, microp
         several.project.write_env(**KEYS, **livekit_server.KEYS)
 
 
+@pytest.mark.variants
 def test_a_bot_that_stops_stays_in_its_room(several: Client, microphone: Path) -> None:
     """After SIGTERM a session goes on to its end, and no other begins."""
 
@@ -757,6 +770,7 @@ def test_a_bot_that_stops_stays_in_its_room(several: Client, microphone: Path) -
     network.run(main)
 
 
+@pytest.mark.variants
 def test_a_turn_server_is_in_between(several: Client, microphone: Path) -> None:
     """Nothing goes directly between page and bot; with what the README says to set."""
 
@@ -789,6 +803,7 @@ def test_a_turn_server_is_in_between(several: Client, microphone: Path) -> None:
         several.project.write_env(**KEYS, **livekit_server.KEYS)
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("way", ["smallwebrtc", "livekit"])
 def test_the_bot_sees_the_camera(several: Client, microphone: Path, way: str) -> None:
     async def main() -> None:

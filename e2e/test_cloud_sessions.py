@@ -86,6 +86,7 @@ def test_people_come_over_webrtc(web: bots.Project) -> None:
     network.run(session)
 
 
+@pytest.mark.variants
 def test_people_come_over_a_websocket(web: bots.Project) -> None:
     async def session() -> None:
         async with stand_ins() as services, web.cloud(services.env | KEYS | DAILY) as bot:
@@ -99,6 +100,7 @@ def test_people_come_over_a_websocket(web: bots.Project) -> None:
     network.run(session)
 
 
+@pytest.mark.variants
 def test_people_call(phones: bots.Project) -> None:
     async def sessions() -> None:
         async with stand_ins() as services, phones.cloud(services.env | KEYS | PHONES) as bot:
@@ -122,6 +124,7 @@ DIAL_IN = {
 }
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     ("name", "headers", "body"),
     [

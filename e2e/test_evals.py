@@ -82,6 +82,7 @@ def test_the_bot_passes_the_written_starter_eval(evaluated: bots.Project) -> Non
     assert services.requests("cartesia", "speak") == []
 
 
+@pytest.mark.variants
 def test_the_bot_passes_the_spoken_starter_eval(evaluated: bots.Project) -> None:
     evaluated.write_env(**KEYS)
     services = evals.stand_ins(Model(KEYS["OPENAI_API_KEY"]))
@@ -94,6 +95,7 @@ def test_the_bot_passes_the_spoken_starter_eval(evaluated: bots.Project) -> None
     assert spoken == [GREETING, *(ANSWERS[question] for question in asked)]
 
 
+@pytest.mark.variants
 def test_a_realtime_bot_passes_the_spoken_starter_eval(realtime: bots.Project) -> None:
     key = KEYS["OPENAI_API_KEY"]
     realtime.write_env(OPENAI_API_KEY=key)
@@ -102,6 +104,7 @@ def test_a_realtime_bot_passes_the_spoken_starter_eval(realtime: bots.Project) -
     assert evaluate(realtime, services, to_the_word(realtime)) == ""
 
 
+@pytest.mark.variants
 def test_a_realtime_bot_that_says_nothing_fails_its_eval(realtime: bots.Project) -> None:
     key = KEYS["OPENAI_API_KEY"]
     realtime.write_env(OPENAI_API_KEY=key)
@@ -111,6 +114,7 @@ def test_a_realtime_bot_that_says_nothing_fails_its_eval(realtime: bots.Project)
     assert failed.startswith("t0 response: no matching 'response' event")
 
 
+@pytest.mark.variants
 def test_a_bot_that_says_the_wrong_thing_fails_its_eval(evaluated: bots.Project) -> None:
     """That the others pass means something: the same way of running can fail."""
     evaluated.write_env(**KEYS)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import pytest
 from playwright.async_api import expect
 
 import bots
@@ -22,6 +23,8 @@ OPTIONS = (
     *("--mode", "cascade", "--stt", "openai", "--llm", "openai", "--tts", "openai"),
 )
 NO_KEY = "none"  # what bot.py sends where .env has no key
+
+pytestmark = pytest.mark.variants
 
 
 def commands(readme: Path) -> list[str]:

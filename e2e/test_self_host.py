@@ -193,6 +193,7 @@ def test_a_cluster_knows_every_field(everywhere: list[bots.Project]) -> None:
         bots.must("kubernetes-validate", "--strict", *files, cwd=folder)
 
 
+@pytest.mark.variants
 def test_a_pod_holds_conversations_and_lets_them_end(
     hosted: bots.Project, image: dockerfiles.Image, figures: list[str]
 ) -> None:
@@ -237,6 +238,7 @@ def test_a_pod_holds_conversations_and_lets_them_end(
     network.run(calls)
 
 
+@pytest.mark.variants
 def test_a_full_pod_takes_no_session_and_calls_end_in_time(
     hosted: bots.Project, image: dockerfiles.Image
 ) -> None:
@@ -260,6 +262,7 @@ def test_a_full_pod_takes_no_session_and_calls_end_in_time(
     network.run(calls)
 
 
+@pytest.mark.variants
 def test_a_pod_stops_at_once_without_its_keys(
     hosted: bots.Project, image: dockerfiles.Image
 ) -> None:

@@ -17,6 +17,8 @@ ROOT = Path(__file__).parent.parent
 WINE = ROOT / "e2e" / "wine"
 BUILD = {**os.environ, "GOOS": "windows", "CGO_ENABLED": "0"}
 
+pytestmark = pytest.mark.wine
+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:

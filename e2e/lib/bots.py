@@ -22,7 +22,7 @@ import aiohttp
 
 import network
 
-CACHE = Path(__file__).parent.parent / ".cache"
+CACHE = Path(__file__).resolve().parent.parent / ".cache"
 # Each worker of pytest-xdist has folders of its own; a run without workers has those above them.
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 PROJECTS = CACHE / "projects" / WORKER

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-CACHE = Path(__file__).parent.parent / ".cache"
+CACHE = Path(__file__).resolve().parent.parent / ".cache"
 ORG = "acme"
 TOKEN = "pcc_pat_of-the-check"
 PIPECATCLOUD = "pipecatcloud==1.4.0"

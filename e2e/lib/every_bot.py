@@ -1,6 +1,5 @@
-"""Every bot that vbot can generate, and one environment with the packages of them all.
+"""Every bot that vbot can generate, an environment with the packages of them all, and linters.
 
-The fixtures `catalog`, `generated` and `python` of conftest.py are made of this, once a session.
 Some services need Python 3.12; that this machine has it is no option.
 """
 
@@ -19,10 +18,8 @@ import pytest
 
 import bots
 
-HERE = Path(__file__).parent.parent
+HERE = Path(__file__).resolve().parent.parent
 SERVICES = HERE.parent / "templates" / "services"
-BOTS = bots.PROJECTS / "catalog"
-VENV = bots.CACHE / "catalog"
 
 # pocket-tts and FunASR are models of one's own machine, and the only services on PyTorch: with it,
 # the environment takes 7 GB instead of 1.7 GB. No type that a bot uses comes from these packages.
@@ -33,11 +30,14 @@ REFUSED = {"rtc_room": ["--enable-noise-cancel"]}
 LONGEST = 64  # characters of a name
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 REALTIME = ["-m", "realtime", "--realtime", "openai"]
+MODES = {"cascade": CASCADE, "realtime": REALTIME}
 # The two transports that are called in one of two ways, by their generic names.
 DIALED = {
     "rtc_hosted_pstn": "--daily-pstn-mode",
     "tel_a_rtc_hosted_sip": "--twilio-daily-sip-mode",
 }
+
+Arguments = Iterator[tuple[str, list[str]]]  # a name for each bot, and the options that make it
 
 
 def transports(*ids: str) -> list[str]:
@@ -54,14 +54,21 @@ def toggles(vbot: Path) -> Iterator[tuple[str, str]]:
             yield off[0] if "default: yes" in option["about"] else on, option["about"]
 
 
-def arguments(vbot: Path, catalog: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The bots to generate: a name for each, and the options that make it."""
+def options(vbot: Path) -> tuple[list[str], list[str], list[str]]:
+    """The options of `toggles` for all bots, those of them that turn something on, and those for
+    web bots only."""
     said = dict(toggles(vbot))
     web_only = [option for option, about in said.items() if "web bots only" in about]
-    options = [option for option in said if option not in web_only]
-    everywhere = [option for option in options if not option.startswith("--no-")]
+    others = [option for option in said if option not in web_only]
+    everywhere = [option for option in others if not option.startswith("--no-")]
     assert len(web_only) > 1 and len(everywhere) > 4
-    web, phones = catalog["transports"]["web"], catalog["transports"]["telephony"]
+    return others, everywhere, web_only
+
+
+def with_every_service(vbot: Path, catalog: dict[str, Any]) -> Arguments:
+    """Each service, alone and with all options."""
+    _, everywhere, _ = options(vbot)
+    web = catalog["transports"]["web"]
     stt, llm, tts = (itertools.cycle(catalog[kind]) for kind in ("stt", "llm", "tts"))
     most = max(len(catalog[kind]) for kind in ("stt", "llm", "tts"))
     for number, transport in zip(range(most), itertools.cycle(web), strict=False):
@@ -75,12 +82,15 @@ def arguments(vbot: Path, catalog: dict[str, Any]) -> Iterator[tuple[str, list[s
         services = ["-m", "realtime", "--realtime", id]
         yield id, [*transports("rtc_small"), *services]
         yield f"{id}_all", [*transports("rtc_small"), *services, *everywhere]
-    for id, (mode, services) in itertools.product(
-        catalog["video"], {"cascade": CASCADE, "realtime": REALTIME}.items()
-    ):
+    for id, (mode, services) in itertools.product(catalog["video"], MODES.items()):
         yield f"{id}_{mode}", [*transports(*web), *services, "--video", id]
 
-    for mode, services in {"cascade": CASCADE, "realtime": REALTIME}.items():
+
+def with_every_option(vbot: Path, catalog: dict[str, Any]) -> Arguments:
+    """Each transport and each option, alone and with all that goes with it."""
+    others, everywhere, web_only = options(vbot)
+    web, phones = catalog["transports"]["web"], catalog["transports"]["telephony"]
+    for mode, services in MODES.items():
         for id in [*web, *phones]:
             if id not in DIALED:
                 yield f"{id}_{mode}", [*transports(id), *services]
@@ -92,7 +102,7 @@ def arguments(vbot: Path, catalog: dict[str, Any]) -> Iterator[tuple[str, list[s
         for id, way in itertools.product(DIALED, ("dial-in", "dial-out")):
             named = ["--name", "n" * LONGEST]
             yield f"{id}_{way}_{mode}", [*transports(id), DIALED[id], way, *services, *named]
-        for option in options:
+        for option in others:
             yield f"{option}_{mode}", [*transports("rtc_small"), *services, option]
             yield f"{option}_{mode}_phone", [*transports("tel_a"), *services, option]
         for option in web_only:
@@ -104,17 +114,23 @@ def arguments(vbot: Path, catalog: dict[str, Any]) -> Iterator[tuple[str, list[s
         yield f"phones_{mode}_all", [*phoned, *transports(*web), *services, *everywhere]
 
 
-def generate(vbot: Path, catalog: dict[str, Any]) -> dict[str, bots.Project]:
-    """Every bot, by name."""
-    shutil.rmtree(BOTS, ignore_errors=True)
+def generate(vbot: Path, arguments: Arguments, folder: Path) -> dict[str, bots.Project]:
+    """The bots of these arguments, by name."""
+    shutil.rmtree(folder, ignore_errors=True)
     made = {}
-    for name, options in arguments(vbot, catalog):
+    for name, options in arguments:
         name = name.strip("-")
         assert name not in made, f"two bots are called {name}"
-        made[name] = bots.generate(vbot, BOTS / name, name, *options)
+        made[name] = bots.generate(vbot, folder / name, name, *options)
     # Below the folder with its configuration, pyright leaves out what a dot hides.
-    (BOTS / "pyrightconfig.json").write_text("{}")
+    (folder / "pyrightconfig.json").write_text("{}")
     return made
+
+
+def with_code(kind: str = "*") -> Iterator[Path]:
+    """Not the transports that stand for several ways of dialing: their files have the code."""
+    paths = SERVICES.glob(f"{kind}/*.py")
+    return (path for path in paths if "\ndef build(" in path.read_text())
 
 
 def new_python() -> Path:
@@ -131,21 +147,53 @@ def new_python() -> Path:
     pytest.fail("no Python 3.12, 3.13 or 3.14 was found, on PATH or in pyenv: install one")
 
 
-def install(projects: Iterable[bots.Project]) -> Path:
-    """The Python of an environment with what the bots say they need, and nothing else."""
+def install(projects: Iterable[bots.Project], name: str) -> Path:
+    """The Python of the environment `name` with what the bots say they need, and nothing else."""
     wanted: set[str] = set()
     for project in projects:
         said = tomllib.loads((project.server / "pyproject.toml").read_text())
         wanted |= {*said["project"]["dependencies"], *sum(said["dependency-groups"].values(), [])}
     base = new_python()
-    python = VENV / "bin" / "python"
+    venv = bots.CACHE / name
+    python = venv / "bin" / "python"
     # Of the workers that want it, all but the first find it there.
-    with VENV.with_suffix(".lock").open("w") as lock:
+    with venv.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not python.exists() or python.resolve() != base.resolve():
-            bots.must("uv", "venv", "--clear", "--python", base, VENV, cwd=HERE)
-        left_out = bots.CACHE / "catalog-overrides.txt"
+            bots.must("uv", "venv", "--clear", "--python", base, venv, cwd=HERE)
+        left_out = venv.with_suffix(".overrides.txt")
         left_out.write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in HEAVY))
         options = ["--exact", "--python", python, "--override", left_out]
         bots.must("uv", "pip", "install", *options, *sorted(wanted), cwd=HERE)
     return python
+
+
+def python_files(projects: Iterable[bots.Project]) -> list[Path]:
+    return sorted(path for project in projects for path in project.server.rglob("*.py"))
+
+
+def ruff(python: Path, *command: str | Path) -> str:
+    """Run ruff without its cache, and without heeding that git ignores our folder."""
+    first, *rest = command
+    options = ("--no-cache", "--no-respect-gitignore")
+    return bots.must(python.with_name("ruff"), first, *options, *rest, cwd=HERE)
+
+
+def lint(python: Path, folder: Path, sources: list[Path]) -> None:
+    """What `generate` made in the folder, each bot by the rules in its own pyproject.toml."""
+    seen = ruff(python, "check", "--show-files", folder).split()
+    assert {Path(name) for name in seen if name.endswith(".py")} == set(sources)
+    ruff(python, "check", folder)
+    ruff(python, "format", "--check", folder)
+
+
+def type_errors(python: Path, folder: Path, files: list[Path]) -> dict[Path, list[str]]:
+    """What pyright says of each file, in one run: it takes long to read the packages."""
+    command = (python.with_name("pyright"), "--pythonpath", python, "--outputjson")
+    result = json.loads(bots.run(*command, *files, cwd=folder).stdout)
+    assert result["summary"]["filesAnalyzed"] == len(files)
+    found: dict[Path, list[str]] = {path: [] for path in files}
+    for d in result["generalDiagnostics"]:
+        line = d["range"]["start"]["line"] + 1
+        found[Path(d["file"])].append(f"{d['file']}:{line}: {d['severity']}: {d['message']}")
+    return found

@@ -1,23 +1,23 @@
-"""All that vbot can generate, at once: every service, transport and option is sound Python.
+"""Every service, at once: the code is sound, and the catalog agrees with the framework.
 
 One environment holds the packages of all of them, one run of each tool reads them all.
 """
 
-import json
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bots
+import every_bot
 import network
-from every_bot import BOTS, SERVICES
+from every_bot import SERVICES
 
 HERE = Path(__file__).parent
+BOTS = bots.PROJECTS / "catalog"
 
 KINDS = ("stt", "llm", "tts", "realtime", "video")
 
@@ -25,16 +25,9 @@ KINDS = ("stt", "llm", "tts", "realtime", "video")
 @pytest.fixture(scope="module")
 def sources(generated: dict[str, bots.Project]) -> list[Path]:
     """Every Python file of every bot."""
-    found = [path for project in generated.values() for path in project.server.rglob("*.py")]
+    found = every_bot.python_files(generated.values())
     assert len(found) >= len(generated)
-    return sorted(found)
-
-
-def ruff(python: Path, *command: str | Path) -> str:
-    """Run ruff without its cache, and without heeding that git ignores our folder."""
-    first, *rest = command
-    options = ("--no-cache", "--no-respect-gitignore")
-    return bots.must(python.with_name("ruff"), first, *options, *rest, cwd=HERE)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -49,25 +42,8 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def type_errors(python: Path, sources: list[Path], wrong: Path) -> dict[Path, list[str]]:
-    """What pyright says of every bot, of the catalog as it stands, and of a file that is wrong.
-
-    In one run: most of its time goes into reading the packages.
-    """
-    files = [*sources, *SERVICES.glob("*/*.py"), wrong]
-    command = (python.with_name("pyright"), "--pythonpath", python, "--outputjson")
-    result = json.loads(bots.run(*command, *files, cwd=BOTS).stdout)
-    assert result["summary"]["filesAnalyzed"] == len(files)
-    found: dict[Path, list[str]] = {path: [] for path in files}
-    for d in result["generalDiagnostics"]:
-        line = d["range"]["start"]["line"] + 1
-        found[Path(d["file"])].append(f"{d['file']}:{line}: {d['severity']}: {d['message']}")
-    return found
-
-
-def with_code(kind: str = "*") -> Iterator[Path]:
-    """Not the transports that stand for several ways of dialing: their files have the code."""
-    paths = SERVICES.glob(f"{kind}/*.py")
-    return (path for path in paths if "\ndef build(" in path.read_text())
+    """What pyright says of every bot, of the catalog as it stands, and of a file that is wrong."""
+    return every_bot.type_errors(python, BOTS, [*sources, *SERVICES.glob("*/*.py"), wrong])
 
 
 def test_the_catalog_is_complete(catalog: dict[str, Any]) -> None:
@@ -77,20 +53,13 @@ def test_the_catalog_is_complete(catalog: dict[str, Any]) -> None:
         assert sorted(catalog[kind]) == sorted(id[1] for id in ids if id)
 
 
-def test_every_service_and_transport_is_in_a_bot(generated: dict[str, bots.Project]) -> None:
+def test_every_service_is_in_a_bot(generated: dict[str, bots.Project]) -> None:
     """The class that each file of the catalog is about is in the code of a bot."""
     written = [project.server / "bot.py" for project in generated.values()]
     words = {word for path in written for word in re.findall(r"\w+", path.read_text())}
-    keys = {key for path in written for key in re.findall(r'"(\w+)": lambda:', path.read_text())}
-    for path in with_code():
-        text = path.read_text()
-        returned = re.search(r"-> (\w+):", text)
+    for path in (path for kind in KINDS for path in every_bot.with_code(kind)):
+        returned = re.search(r"-> (\w+):", path.read_text())
         assert returned and returned[1] in words, path
-        if key := re.search(r"(?m)^# key: (\w+)$", text):
-            assert key[1] in keys, path
-    servers = [path.read_text() for path in BOTS.glob("*/*/server/server.py")]
-    posts = {post for text in servers for post in re.findall(r'@app.post\("/(\w+)"', text)}
-    assert posts == {"call", "dialout"}
 
 
 def test_bots_that_need_a_later_python_say_so(generated: dict[str, bots.Project]) -> None:
@@ -105,10 +74,7 @@ def test_bots_that_need_a_later_python_say_so(generated: dict[str, bots.Project]
 
 
 def test_every_bot_passes_the_linter(python: Path, sources: list[Path]) -> None:
-    seen = ruff(python, "check", "--show-files", BOTS).split()
-    assert {Path(name) for name in seen if name.endswith(".py")} == set(sources)
-    ruff(python, "check", BOTS)
-    ruff(python, "format", "--check", BOTS)
+    every_bot.lint(python, BOTS, sources)
 
 
 def test_every_bot_passes_the_type_check(
@@ -121,8 +87,8 @@ def test_the_catalog_passes_as_it_stands(
     python: Path, generated: dict[str, bots.Project], type_errors: dict[Path, list[str]]
 ) -> None:
     config = generated["cascade_0"].server / "pyproject.toml"
-    ruff(python, "check", "--config", config, SERVICES)
-    ruff(python, "format", "--check", "--config", config, SERVICES)
+    every_bot.ruff(python, "check", "--config", config, SERVICES)
+    every_bot.ruff(python, "format", "--check", "--config", config, SERVICES)
     assert [line for path in SERVICES.glob("*/*.py") for line in type_errors[path]] == []
 
 
@@ -147,7 +113,7 @@ def test_every_argument_is_declared(python: Path, tmp_path: Path) -> None:
 def test_the_catalog_agrees_with_the_framework(python: Path, catalog: dict[str, Any]) -> None:
     said = bots.must(python, HERE / "lib" / "catalog_check.py", cwd=HERE)
     services = sum(len(catalog[kind]) for kind in KINDS)
-    transports = len(list(with_code("transports")))
+    transports = len(list(every_bot.with_code("transports")))
     assert said.startswith(f"{services} services and {transports} transports compared")
 
 
@@ -208,7 +174,8 @@ def test_every_service_contacts_the_hosts_that_it_lists(python: Path, tmp_path: 
     more = code.replace("# host: api", "# host: more.example:8443\n# host: api")
     (folder / "tts" / "more.py").write_text(more)
     script = HERE / "lib" / "hosts.py"
-    said = bots.run(python, script, folder, cwd=HERE, env=bots.plain_env(), timeout=600)
+    env = bots.plain_env() | {"PYTHONPATH": str(Path(network.__file__).parent)}
+    said = bots.run(python, script, folder, cwd=HERE, env=env, timeout=600)
     assert said.stdout.splitlines() == [
         "stt/other.py: it contacts api.deepgram.com:443, and does not list it",
         "stt/other.py: it lists other.deepgram.com:443, and does not contact it",

@@ -1,6 +1,8 @@
 """Does the catalog still say what the installed pipecat-ai says?
 
-    python e2e/lib/catalog_check.py [FOLDER [LIST]]   # templates/services, catalog_left_out.toml
+    python vendors/lib/catalog_check.py [FOLDER [LIST]]
+
+FOLDER is templates/services unless it is given, LIST is catalog_left_out.toml.
 
 Run it with a Python that has pipecat-ai installed, no extras needed: it imports nothing of the
 framework. A service's module can be imported only where that service's own packages are
@@ -90,7 +92,7 @@ PLACE = re.compile(
     r"(?:^|_)(?:url|uri|host|server|endpoint|address|path|dir|file|callback|client|http_options)(?:$|_)"
 )
 
-# Variables that packages beneath the framework read. e2e/lib/addresses.py sees that they do.
+# Variables that packages beneath the framework read. vendors/lib/addresses.py sees that they do.
 BENEATH = {"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"}
 
 # A parameter's default, with the module where it stands; None where it has to be given.
