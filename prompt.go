@@ -31,15 +31,10 @@ func readByPerson(w io.Writer) bool { return tty.IsTerminal(w) }
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
 func stdinEchoes(a *cli.App) bool { return tty.IsTerminal(a.Stdin) }
 
-// confirm asks a yes-or-no question; the default is no.
-func confirm(ctx context.Context, a *cli.App, question string) (bool, error) {
-	return a.Terminal().Confirm(ctx, question, false)
-}
-
-// mustConfirm asks for confirmation. If the answer is no, it fails with the message
-// declined.
+// mustConfirm asks for confirmation; the default is no. If the answer is no, it fails
+// with the message declined.
 func mustConfirm(ctx context.Context, a *cli.App, question, declined string) error {
-	yes, err := confirm(ctx, a, question)
+	yes, err := a.Terminal().Confirm(ctx, question, false)
 	if err == nil && !yes {
 		err = &report.Failure{Code: report.Declined, Message: declined}
 	}

@@ -86,11 +86,12 @@ func truth(word string) string {
 
 // Bool registers a boolean option. Its --no- form goes without saying.
 func (inv *Invocation) Bool(names, about string, p *bool) *Option {
-	o := inv.add(names, "", about, toggle(true, func(on bool) { *p = on }))
-	if name := "no-" + o.Key; !strings.HasPrefix(o.Key, "no-") {
-		inv.set.Var(toggle(false, func(on bool) { *p = on }), name, "")
-		inv.named[name] = o
+	put := func(on bool) { *p = on }
+	if strings.HasPrefix(names, "no-") {
+		return inv.add(names, "", about, toggle(true, put))
 	}
+	o := inv.Toggle(names, about, put)
+	o.Names = o.Names[:len(o.Names)-1]
 	return o
 }
 

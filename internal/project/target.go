@@ -24,12 +24,10 @@ func Suggest(dir string) string {
 		return "."
 	}
 	name := "my-bot"
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
-			return name
-		}
+	for n := 2; Has(dir, name); n++ {
 		name = fmt.Sprintf("my-bot-%d", n)
 	}
+	return name
 }
 
 // Describe describes what is at dir. It returns an error if a project cannot go
@@ -131,10 +129,11 @@ func ioFailure(attempt string, err error) error {
 	if f, ok := errors.AsType[*report.Failure](err); ok {
 		return f
 	}
-	f := report.IOError(attempt, err)
+	cause := err
 	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		f = report.IOError(attempt, le.Err)
+		cause = le.Err
 	}
+	f := report.IOError(attempt, cause)
 	f.Message += "; nothing was written"
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

@@ -37,7 +37,7 @@ const (
 type Step struct {
 	Path   string // relative to the target, with slashes
 	data   []byte // nil for a file of an earlier version that is no longer written
-	Guide  bool   // see isGuide
+	Guide  bool   // see IsGuide
 	Action string
 	State  string // in the words of --check; "" in other runs, and for guides and the record
 	found  []byte // the first maxHead bytes of the existing file
@@ -62,7 +62,7 @@ type Plan struct {
 	Dir       string // absolute
 	Steps     []Step // sorted by path
 	Conflicts []report.Problem
-	// stuck says that --keep-existing would not resolve all conflicts.
+	// Stuck says that --keep-existing would not resolve all conflicts.
 	Stuck bool
 }
 

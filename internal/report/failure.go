@@ -38,7 +38,7 @@ type Failure struct {
 	Err      error  // the cause, or nil
 }
 
-// A Envelope is what --json prints when a command fails.
+// An Envelope is what --json prints when a command fails.
 type Envelope struct {
 	Error  Answer `json:"error"`
 	Result any    `json:"result,omitempty"` // what a success would have printed

@@ -291,13 +291,15 @@ func (w *Wizard) askStart(ctx context.Context) error {
 		{Label: "Build with a coding agent", Names: []string{"guides"}, Note: "write the guides it needs"},
 	}
 	at := max(w.start, startRecommended)
-	if project.Has(w.Path(w.Target), project.BotName) {
+	dir := w.Path(w.Target)
+	hasBot := project.Has(dir, project.BotName)
+	if hasBot {
 		w.Terminal.Say("This directory already has a bot: %s", filepath.Join(w.Target, project.BotName))
-		if project.Has(w.Path(w.Target), project.RecordName) {
+		if project.Has(dir, project.RecordName) {
 			w.Terminal.Say("To update it, or to change its options: vbot init %s --update", w.Quote(w.Target))
 		}
 	}
-	if w.start == startUnknown && (w.OverwriteGuide || project.Has(w.Path(w.Target), project.BotName)) {
+	if w.start == startUnknown && (w.OverwriteGuide || hasBot) {
 		at = startGuides
 	}
 	i, err := w.Terminal.Choose(ctx, "How do you want to start?", choices, at)
