@@ -2,6 +2,7 @@
 # label: Cartesia Turns
 # names: cartesia_turns, cartesia_turns_stt
 # extras: cartesia
+# languages: en, es, fr, hi, ja
 # keys: https://play.cartesia.ai/keys
 # env: CARTESIA_API_KEY required secret: API key
 # env: CARTESIA_TURNS_BASE_URL optional url =wss://api.cartesia.ai/stt/turns/websocket: address
@@ -11,9 +12,9 @@ import os
 from pipecat.services.cartesia.turns.stt import CartesiaTurnsSTTService
 
 
-def build(if_set) -> CartesiaTurnsSTTService:
+def build() -> CartesiaTurnsSTTService:
     stt = CartesiaTurnsSTTService(
         api_key=os.environ["CARTESIA_API_KEY"],
-        **if_set(url="CARTESIA_TURNS_BASE_URL"),
+        url=os.getenv("CARTESIA_TURNS_BASE_URL", "wss://api.cartesia.ai/stt/turns/websocket"),
     )
     return stt

@@ -2,6 +2,7 @@
 # label: Deepgram Flux
 # names: deepgram_flux, deepgram_flux_stt
 # extras: deepgram
+# languages: de, en, es, fr, hi, it, ja, nl, pt, ru
 # keys: https://console.deepgram.com/
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_STT_BASE_URL: API key
 # env: DEEPGRAM_FLUX_STT_BASE_URL optional url =wss://api.deepgram.com/v2/listen: address
@@ -9,11 +10,16 @@
 import os
 
 from pipecat.services.deepgram.flux.stt import DeepgramFluxSTTService
+from pipecat.transcriptions.language import Language
 
 
-def build(if_set) -> DeepgramFluxSTTService:
+def build(language: str) -> DeepgramFluxSTTService:
     stt = DeepgramFluxSTTService(
-        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
-        **if_set(url="DEEPGRAM_FLUX_STT_BASE_URL"),
+        api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
+        url=os.getenv("DEEPGRAM_FLUX_STT_BASE_URL", "wss://api.deepgram.com/v2/listen"),
+        settings=DeepgramFluxSTTService.Settings(  # when: language
+            model="flux-general-multi",  # when: language
+            language_hints=[Language(language.split("-")[0])],  # when: language
+        ),  # when: language
     )
     return stt

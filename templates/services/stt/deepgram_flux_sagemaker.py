@@ -3,6 +3,7 @@
 # names: deepgram_flux_sagemaker, deepgram_flux_sagemaker_stt
 # extras: deepgram, sagemaker
 # python: >=3.12
+# languages: en
 # keys: https://console.aws.amazon.com/iam/
 # env: DEEPGRAM_FLUX_SAGEMAKER_STT_ENDPOINT_NAME required id: SageMaker endpoint name
 # env: DEEPGRAM_FLUX_SAGEMAKER_STT_REGION required region: region of the endpoint, such as us-east-2

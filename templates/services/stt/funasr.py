@@ -4,6 +4,7 @@
 # extras: funasr
 # pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.12
 # flags: local
+# languages: en, ja, ko, yue, zh
 # env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model id (936 MB), or the folder of one
 # host: www.modelscope.cn: the model, at the first start
 # host: *.modelscope.cn: its files
@@ -13,8 +14,11 @@ from pipecat.services.funasr.stt import FunASRSTTService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> FunASRSTTService:
+def build(language: str) -> FunASRSTTService:
     stt = FunASRSTTService(
-        settings=FunASRSTTService.Settings(model=os.getenv("FUNASR_MODEL") or NOT_GIVEN)
+        settings=FunASRSTTService.Settings(
+            model=os.getenv("FUNASR_MODEL", NOT_GIVEN),
+            language=language,  # when: language
+        ),
     )
     return stt

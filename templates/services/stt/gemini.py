@@ -2,6 +2,7 @@
 # label: Gemini Transcribe Live
 # names: gemini, gemini_stt
 # extras: google
+# languages: auto
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key
 # env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API or one like it

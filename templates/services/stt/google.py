@@ -2,6 +2,10 @@
 # label: Google Speech-to-Text
 # names: google, google_stt
 # extras: google
+# languages: af, am, ar, az, bg, bn, bs, ca, cs, da, de, el, en, es, et, eu, fa, fi, fil, fr, gl, gu
+# languages: he, hi, hr, hu, hy, id, is, it, ja, jv, ka, kk, km, kn, ko, lo, lt, lv, mk, ml, mn, mr
+# languages: ms, my, nb, ne, nl, no, pa, pl, pt, ro, ru, si, sk, sl, sq, sr, su, sv, sw, ta, te, th
+# languages: tr, uk, ur, uz, vi, yue, zh, zu
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
@@ -9,11 +13,13 @@
 import os
 
 from pipecat.services.google.stt import GoogleSTTService
+from pipecat.transcriptions.language import Language
 
 
-def build() -> GoogleSTTService:
+def build(language: str) -> GoogleSTTService:
     stt = GoogleSTTService(
-        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
-        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
+        settings=GoogleSTTService.Settings(languages=[Language(language)]),  # when: language
     )
     return stt

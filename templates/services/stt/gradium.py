@@ -2,6 +2,7 @@
 # label: Gradium
 # names: gradium, gradium_stt
 # extras: gradium
+# languages: de, en, es, fr, pt
 # keys: https://studio.gradium.ai/
 # env: GRADIUM_API_KEY required secret: API key
 # env: GRADIUM_STT_BASE_URL optional url =wss://api.gradium.ai/api/speech/asr: address
@@ -11,9 +12,12 @@ import os
 from pipecat.services.gradium.stt import GradiumSTTService
 
 
-def build(if_set) -> GradiumSTTService:
+def build(language: str) -> GradiumSTTService:
     stt = GradiumSTTService(
         api_key=os.environ["GRADIUM_API_KEY"],
-        **if_set(api_endpoint_base_url="GRADIUM_STT_BASE_URL"),
+        api_endpoint_base_url=os.getenv(
+            "GRADIUM_STT_BASE_URL", "wss://api.gradium.ai/api/speech/asr"
+        ),
+        settings=GradiumSTTService.Settings(language=language),  # when: language
     )
     return stt

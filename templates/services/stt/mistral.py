@@ -2,6 +2,7 @@
 # label: Mistral
 # names: mistral, mistral_stt
 # extras: mistral
+# languages: auto
 # keys: https://console.mistral.ai/api-keys
 # env: MISTRAL_API_KEY required secret: API key
 # env: MISTRAL_STT_BASE_URL optional url: address, such as https://api.mistral.ai
@@ -14,6 +15,6 @@ from pipecat.services.mistral.stt import MistralSTTService
 def build() -> MistralSTTService:
     stt = MistralSTTService(
         api_key=os.environ["MISTRAL_API_KEY"],
-        base_url=os.getenv("MISTRAL_STT_BASE_URL") or None,
+        base_url=os.getenv("MISTRAL_STT_BASE_URL"),
     )
     return stt

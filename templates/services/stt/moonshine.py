@@ -3,8 +3,9 @@
 # names: moonshine, moonshine_stt
 # extras: moonshine
 # flags: local
+# languages: ar, de, en, es, fil, ja, ko, tl, uk, vi, zh
 # env: MOONSHINE_MODEL optional model =small-streaming: model (142 MB), downloaded on first use
-# env: MOONSHINE_VOICE_CACHE optional path: folder of downloaded models
+# env: MOONSHINE_VOICE_CACHE optional path library: folder of downloaded models
 # host: download.moonshine.ai: the model, at the first start
 import os
 
@@ -12,10 +13,11 @@ from pipecat.services.moonshine.stt import MoonshineSTTService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> MoonshineSTTService:
-    if not os.getenv("MOONSHINE_VOICE_CACHE"):  # blank, it would be the current folder
-        os.environ.pop("MOONSHINE_VOICE_CACHE", None)
+def build(language: str) -> MoonshineSTTService:
     stt = MoonshineSTTService(
-        settings=MoonshineSTTService.Settings(model=os.getenv("MOONSHINE_MODEL") or NOT_GIVEN)
+        settings=MoonshineSTTService.Settings(
+            model=os.getenv("MOONSHINE_MODEL", NOT_GIVEN),
+            language=language,  # when: language
+        ),
     )
     return stt

@@ -2,6 +2,7 @@
 # label: NVIDIA
 # names: nvidia, nvidia_stt
 # extras: nvidia
+# languages: en
 # keys: https://build.nvidia.com/settings/api-keys
 # env: NVIDIA_API_KEY required secret unless NVIDIA_STT_SERVER: API key
 # env: NVIDIA_STT_SERVER optional url =grpc.nvcf.nvidia.com:443: host:port of the gRPC server
@@ -12,10 +13,10 @@ import os
 from pipecat.services.nvidia.stt import NvidiaSTTService
 
 
-def build(if_set) -> NvidiaSTTService:
+def build() -> NvidiaSTTService:
     stt = NvidiaSTTService(
-        api_key=os.getenv("NVIDIA_API_KEY") or None,
-        **if_set(server="NVIDIA_STT_SERVER"),
+        api_key=os.getenv("NVIDIA_API_KEY"),
+        server=os.getenv("NVIDIA_STT_SERVER", "grpc.nvcf.nvidia.com:443"),
         use_ssl=os.getenv("NVIDIA_USE_SSL") != "false",
     )
     return stt

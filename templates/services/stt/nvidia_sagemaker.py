@@ -3,6 +3,7 @@
 # names: nvidia_sagemaker, nvidia_sagemaker_stt
 # extras: aws, sagemaker
 # python: >=3.12
+# languages: en
 # keys: https://console.aws.amazon.com/iam/
 # env: NVIDIA_SAGEMAKER_STT_ENDPOINT_NAME required id: SageMaker endpoint name
 # env: AWS_REGION optional region =us-west-2: endpoint region, also read by other AWS services
@@ -18,6 +19,6 @@ from pipecat.services.nvidia.sagemaker.stt import NvidiaSageMakerSTTService
 def build() -> NvidiaSageMakerSTTService:
     stt = NvidiaSageMakerSTTService(
         endpoint_name=os.environ["NVIDIA_SAGEMAKER_STT_ENDPOINT_NAME"],
-        region=os.getenv("AWS_REGION") or "us-west-2",
+        region=os.getenv("AWS_REGION", "us-west-2"),
     )
     return stt

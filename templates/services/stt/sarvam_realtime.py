@@ -2,6 +2,8 @@
 # label: Sarvam Realtime
 # names: sarvam_realtime, sarvam_realtime_stt
 # extras: sarvam
+# languages: as, bn, brx, doi, en, en-IN, gu, hi, kn, kok, ks, mai, ml, mni, mr, ne, or, pa, sa, sat
+# languages: sd, ta, te, ur
 # keys: https://dashboard.sarvam.ai/
 # env: SARVAM_API_KEY required secret: API key
 # env: SARVAM_REALTIME_BASE_URL optional url =wss://api.sarvam.ai/speech-to-text-realtime/ws: URL
@@ -11,9 +13,12 @@ import os
 from pipecat.services.sarvam.stt import SarvamRealtimeSTTService
 
 
-def build(if_set) -> SarvamRealtimeSTTService:
+def build(language: str) -> SarvamRealtimeSTTService:
     stt = SarvamRealtimeSTTService(
         api_key=os.environ["SARVAM_API_KEY"],
-        **if_set(base_url="SARVAM_REALTIME_BASE_URL"),
+        base_url=os.getenv(
+            "SARVAM_REALTIME_BASE_URL", "wss://api.sarvam.ai/speech-to-text-realtime/ws"
+        ),
+        settings=SarvamRealtimeSTTService.Settings(language=language),  # when: language
     )
     return stt

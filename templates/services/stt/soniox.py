@@ -2,6 +2,9 @@
 # label: Soniox
 # names: soniox, soniox_stt
 # extras: soniox
+# languages: af, ar, az, be, bg, bn, bs, ca, cs, cy, da, de, el, en, es, et, eu, fa, fi, fr, gl, gu
+# languages: he, hi, hr, hu, id, it, ja, kk, kn, ko, lt, lv, mk, ml, mr, ms, nb, nl, no, pa, pl, pt
+# languages: ro, ru, sk, sl, sq, sr, sv, sw, ta, te, th, tl, tr, uk, ur, vi, zh
 # keys: https://console.soniox.com/
 # env: SONIOX_API_KEY required secret: API key
 # env: SONIOX_STT_BASE_URL optional url =wss://stt-rt.soniox.com/transcribe-websocket: address
@@ -11,9 +14,10 @@ import os
 from pipecat.services.soniox.stt import SonioxSTTService
 
 
-def build(if_set) -> SonioxSTTService:
+def build(language: str) -> SonioxSTTService:
     stt = SonioxSTTService(
         api_key=os.environ["SONIOX_API_KEY"],
-        **if_set(url="SONIOX_STT_BASE_URL"),
+        url=os.getenv("SONIOX_STT_BASE_URL", "wss://stt-rt.soniox.com/transcribe-websocket"),
+        settings=SonioxSTTService.Settings(language=language),  # when: language
     )
     return stt

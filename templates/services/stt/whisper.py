@@ -3,6 +3,8 @@
 # names: whisper, whisper_stt, whisper_local
 # extras: whisper
 # flags: local
+# languages: ar, bn, cs, da, de, el, en, es, fa, fi, fr, hi, hu, id, it, ja, ko, nl, pl, pt, ro, ru
+# languages: sk, sv, th, tr, uk, ur, vi, zh
 # env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: id or folder (792 MB)
 # host: huggingface.co: the model, at the first start
 # host: *.hf.co: its files
@@ -12,8 +14,12 @@ from pipecat.services.whisper.stt import WhisperSTTService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> WhisperSTTService:
+def build(language: str) -> WhisperSTTService:
+    os.environ.setdefault("WHISPER_MODEL", "small")  # the default is English only  # when: language
     stt = WhisperSTTService(
-        settings=WhisperSTTService.Settings(model=os.getenv("WHISPER_MODEL") or NOT_GIVEN)
+        settings=WhisperSTTService.Settings(
+            model=os.getenv("WHISPER_MODEL", NOT_GIVEN),
+            language=language,  # when: language
+        ),
     )
     return stt

@@ -2,6 +2,7 @@
 # label: XAI
 # names: xai, xai_stt
 # extras: xai
+# languages: ar, bn, de, en, es, fr, hi, id, it, ja, ko, pt, ru, tr, vi, zh
 # keys: https://console.x.ai/
 # env: XAI_API_KEY required secret: API key
 # env: XAI_STT_BASE_URL optional url =wss://api.x.ai/v1/stt: address
@@ -11,9 +12,10 @@ import os
 from pipecat.services.xai.stt import XAISTTService
 
 
-def build(if_set) -> XAISTTService:
+def build(language: str) -> XAISTTService:
     stt = XAISTTService(
         api_key=os.environ["XAI_API_KEY"],
-        **if_set(ws_url="XAI_STT_BASE_URL"),
+        ws_url=os.getenv("XAI_STT_BASE_URL", "wss://api.x.ai/v1/stt"),
+        settings=XAISTTService.Settings(language=language),  # when: language
     )
     return stt
