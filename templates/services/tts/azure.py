@@ -2,6 +2,7 @@
 # label: Azure TTS
 # names: azure, azure_tts
 # extras: azure
+# languages: voice
 # keys: https://portal.azure.com/
 # env: AZURE_SPEECH_API_KEY required secret: key of the Speech resource
 # env: AZURE_SPEECH_REGION required region unless AZURE_SPEECH_TTS_ENDPOINT: region, such as eastus
@@ -17,8 +18,8 @@ from pipecat.utils.types import NOT_GIVEN
 def build() -> AzureTTSService:
     tts = AzureTTSService(
         api_key=os.environ["AZURE_SPEECH_API_KEY"],
-        private_endpoint=os.getenv("AZURE_SPEECH_TTS_ENDPOINT") or None,
-        region=os.getenv("AZURE_SPEECH_REGION") or None,
-        settings=AzureTTSService.Settings(voice=os.getenv("AZURE_SPEECH_VOICE_ID") or NOT_GIVEN),
+        private_endpoint=os.getenv("AZURE_SPEECH_TTS_ENDPOINT"),
+        region=os.getenv("AZURE_SPEECH_REGION"),
+        settings=AzureTTSService.Settings(voice=os.getenv("AZURE_SPEECH_VOICE_ID", NOT_GIVEN)),
     )
     return tts

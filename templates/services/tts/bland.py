@@ -2,6 +2,7 @@
 # label: Bland
 # names: bland, bland_tts
 # extras: bland
+# languages: voice
 # keys: https://app.bland.ai/
 # env: BLAND_API_KEY required secret: API key
 # env: BLAND_BASE_URL optional url =wss://api.bland.ai/v2/tts/ws: address
@@ -13,10 +14,10 @@ from pipecat.services.bland.tts import BlandTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set) -> BlandTTSService:
+def build() -> BlandTTSService:
     tts = BlandTTSService(
         api_key=os.environ["BLAND_API_KEY"],
-        **if_set(url="BLAND_BASE_URL"),
-        settings=BlandTTSService.Settings(voice=os.getenv("BLAND_VOICE_ID") or NOT_GIVEN),
+        url=os.getenv("BLAND_BASE_URL", "wss://api.bland.ai/v2/tts/ws"),
+        settings=BlandTTSService.Settings(voice=os.getenv("BLAND_VOICE_ID", NOT_GIVEN)),
     )
     return tts

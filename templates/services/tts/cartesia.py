@@ -2,6 +2,7 @@
 # label: Cartesia
 # names: cartesia, cartesia_tts
 # extras: cartesia
+# languages: ar, bg, bn, cs, da, de, el, en, es, fi, fil, fr, gu, he, hi, hr, hu, id, it, ja, ka, kn, ko, ml, mr, ms, nb, nl, no, or, pa, pl, pt, ro, ru, sk, sv, ta, te, th, tl, tr, uk, ur, vi, zh
 # keys: https://play.cartesia.ai/keys
 # env: CARTESIA_API_KEY required secret: API key
 # env: CARTESIA_TTS_BASE_URL optional url =wss://api.cartesia.ai/tts/websocket: address
@@ -12,12 +13,13 @@ import os
 from pipecat.services.cartesia.tts import CartesiaTTSService
 
 
-def build(if_set) -> CartesiaTTSService:
+def build(language: str) -> CartesiaTTSService:
     tts = CartesiaTTSService(
         api_key=os.environ["CARTESIA_API_KEY"],
-        **if_set(url="CARTESIA_TTS_BASE_URL"),
+        url=os.getenv("CARTESIA_TTS_BASE_URL", "wss://api.cartesia.ai/tts/websocket"),
         settings=CartesiaTTSService.Settings(
-            voice=os.getenv("CARTESIA_VOICE_ID") or "86e30c1d-714b-4074-a1f2-1cb6b552fb49"
+            language=language,  # when: language
+            voice=os.getenv("CARTESIA_VOICE_ID", "86e30c1d-714b-4074-a1f2-1cb6b552fb49"),
         ),
     )
     return tts

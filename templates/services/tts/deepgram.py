@@ -2,6 +2,7 @@
 # label: Deepgram
 # names: deepgram, deepgram_tts
 # extras: deepgram
+# languages: voice
 # keys: https://console.deepgram.com/
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_TTS_BASE_URL: API key
 # env: DEEPGRAM_TTS_BASE_URL optional url =wss://api.deepgram.com: address
@@ -13,10 +14,10 @@ from pipecat.services.deepgram.tts import DeepgramTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set) -> DeepgramTTSService:
+def build() -> DeepgramTTSService:
     tts = DeepgramTTSService(
-        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
-        **if_set(base_url="DEEPGRAM_TTS_BASE_URL"),
-        settings=DeepgramTTSService.Settings(voice=os.getenv("DEEPGRAM_VOICE_ID") or NOT_GIVEN),
+        api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
+        base_url=os.getenv("DEEPGRAM_TTS_BASE_URL", "wss://api.deepgram.com"),
+        settings=DeepgramTTSService.Settings(voice=os.getenv("DEEPGRAM_VOICE_ID", NOT_GIVEN)),
     )
     return tts

@@ -2,6 +2,7 @@
 # label: Deepgram Flux
 # names: deepgram_flux, deepgram_flux_tts
 # extras: deepgram
+# languages: en
 # keys: https://console.deepgram.com/
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_TTS_BASE_URL: API key
 # env: DEEPGRAM_FLUX_TTS_BASE_URL optional url =wss://api.deepgram.com/v2/speak: address
@@ -13,10 +14,10 @@ from pipecat.services.deepgram.flux.tts import DeepgramFluxTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set) -> DeepgramFluxTTSService:
+def build() -> DeepgramFluxTTSService:
     tts = DeepgramFluxTTSService(
-        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
-        **if_set(url="DEEPGRAM_FLUX_TTS_BASE_URL"),
-        settings=DeepgramFluxTTSService.Settings(voice=os.getenv("DEEPGRAM_VOICE_ID") or NOT_GIVEN),
+        api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
+        url=os.getenv("DEEPGRAM_FLUX_TTS_BASE_URL", "wss://api.deepgram.com/v2/speak"),
+        settings=DeepgramFluxTTSService.Settings(voice=os.getenv("DEEPGRAM_VOICE_ID", NOT_GIVEN)),
     )
     return tts

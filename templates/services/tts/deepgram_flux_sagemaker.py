@@ -3,6 +3,7 @@
 # names: deepgram_flux_sagemaker, deepgram_flux_sagemaker_tts
 # extras: deepgram, sagemaker
 # python: >=3.12
+# languages: en
 # keys: https://console.aws.amazon.com/iam/
 # env: DEEPGRAM_FLUX_SAGEMAKER_TTS_ENDPOINT_NAME required id: SageMaker endpoint name
 # env: DEEPGRAM_FLUX_SAGEMAKER_TTS_REGION required region: region of the endpoint, such as us-east-2
@@ -22,7 +23,7 @@ def build() -> DeepgramFluxSageMakerTTSService:
         endpoint_name=os.environ["DEEPGRAM_FLUX_SAGEMAKER_TTS_ENDPOINT_NAME"],
         region=os.environ["DEEPGRAM_FLUX_SAGEMAKER_TTS_REGION"],
         settings=DeepgramFluxSageMakerTTSService.Settings(
-            voice=os.getenv("DEEPGRAM_FLUX_SAGEMAKER_TTS_VOICE_ID") or NOT_GIVEN
+            voice=os.getenv("DEEPGRAM_FLUX_SAGEMAKER_TTS_VOICE_ID", NOT_GIVEN)
         ),
     )
     return tts

@@ -2,6 +2,7 @@
 # label: ElevenLabs
 # names: elevenlabs, elevenlabs_tts
 # extras: elevenlabs
+# languages: ar, bg, cs, da, de, el, en, es, fi, fil, fr, hi, hr, hu, id, it, ja, ko, ms, nl, no, pl, pt, ro, ru, sk, sv, ta, tr, uk, vi, zh
 # keys: https://elevenlabs.io/app/settings/api-keys
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_TTS_BASE_URL optional url =wss://api.elevenlabs.io: address
@@ -12,10 +13,13 @@ import os
 from pipecat.services.elevenlabs.tts import ElevenLabsTTSService
 
 
-def build(if_set) -> ElevenLabsTTSService:
+def build(language: str) -> ElevenLabsTTSService:
     tts = ElevenLabsTTSService(
         api_key=os.environ["ELEVENLABS_API_KEY"],
-        **if_set(url="ELEVENLABS_TTS_BASE_URL"),
-        settings=ElevenLabsTTSService.Settings(voice=os.environ["ELEVENLABS_VOICE_ID"]),
+        url=os.getenv("ELEVENLABS_TTS_BASE_URL", "wss://api.elevenlabs.io"),
+        settings=ElevenLabsTTSService.Settings(
+            language=language,  # when: language
+            voice=os.environ["ELEVENLABS_VOICE_ID"],
+        ),
     )
     return tts

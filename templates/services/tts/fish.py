@@ -2,6 +2,7 @@
 # label: Fish
 # names: fish, fish_tts, fish_audio
 # extras: fish
+# languages: auto
 # keys: https://fish.audio/app/api-keys/
 # env: FISH_API_KEY required secret: API key
 # env: FISH_VOICE_ID required voice: voice model id, from the voice library

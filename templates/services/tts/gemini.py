@@ -2,6 +2,7 @@
 # label: Gemini TTS
 # names: gemini, gemini_tts
 # extras: google
+# languages: af, am, ar, az, be, bg, bn, ca, ceb, cs, da, de, el, en, es, et, eu, fa, fi, fil, fr, gl, gu, he, hi, hr, ht, hu, hy, id, is, it, ja, jv, ka, kn, ko, kok, la, lb, lo, lt, lv, mai, mg, mk, ml, mn, mr, ms, my, nb, ne, nl, nn, no, or, pa, pl, ps, pt, ro, ru, sd, si, sk, sl, sq, sr, sv, sw, ta, te, th, tr, uk, ur, vi, zh
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
@@ -13,11 +14,14 @@ from pipecat.services.google.tts import GeminiTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> GeminiTTSService:
+def build(language: str) -> GeminiTTSService:
     tts = GeminiTTSService(
-        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
-        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
         sample_rate=24000,  # Gemini's only rate
-        settings=GeminiTTSService.Settings(voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN),
+        settings=GeminiTTSService.Settings(
+            language=language,  # when: language
+            voice=os.getenv("GOOGLE_VOICE_ID", NOT_GIVEN),
+        ),
     )
     return tts

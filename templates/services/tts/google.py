@@ -2,10 +2,11 @@
 # label: Google TTS
 # names: google, google_tts
 # extras: google
+# languages: ar, bg, bn, cs, da, de, el, en, es, et, fi, fr, gu, he, hi, hr, hu, id, it, ja, kn, ko, lt, lv, ml, mr, nb, nl, no, pl, pt, ro, ru, sk, sl, sr, sv, sw, ta, te, th, tr, uk, ur, vi, zh
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
-# env: GOOGLE_VOICE_ID optional voice =en-US-Chirp3-HD-Charon: voice, also read by Gemini services
+# env: GOOGLE_VOICE_ID optional voice =en-US-Chirp3-HD-Charon: voice of the language, for Gemini too
 # host: texttospeech.googleapis.com
 import os
 
@@ -13,10 +14,13 @@ from pipecat.services.google.tts import GoogleTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> GoogleTTSService:
+def build(language: str) -> GoogleTTSService:
     tts = GoogleTTSService(
-        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
-        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
-        settings=GoogleTTSService.Settings(voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN),
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
+        settings=GoogleTTSService.Settings(
+            language=language,  # when: language
+            voice=os.getenv("GOOGLE_VOICE_ID", NOT_GIVEN),
+        ),
     )
     return tts

@@ -2,6 +2,7 @@
 # label: Gradium TTS
 # names: gradium, gradium_tts
 # extras: gradium
+# languages: voice
 # keys: https://studio.gradium.ai/
 # env: GRADIUM_API_KEY required secret: API key
 # env: GRADIUM_TTS_BASE_URL optional url =wss://api.gradium.ai/api/speech/tts: address
@@ -13,10 +14,10 @@ from pipecat.services.gradium.tts import GradiumTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set) -> GradiumTTSService:
+def build() -> GradiumTTSService:
     tts = GradiumTTSService(
         api_key=os.environ["GRADIUM_API_KEY"],
-        **if_set(url="GRADIUM_TTS_BASE_URL"),
-        settings=GradiumTTSService.Settings(voice=os.getenv("GRADIUM_VOICE_ID") or NOT_GIVEN),
+        url=os.getenv("GRADIUM_TTS_BASE_URL", "wss://api.gradium.ai/api/speech/tts"),
+        settings=GradiumTTSService.Settings(voice=os.getenv("GRADIUM_VOICE_ID", NOT_GIVEN)),
     )
     return tts

@@ -2,6 +2,7 @@
 # label: Groq TTS
 # names: groq, groq_tts
 # extras: groq
+# languages: en
 # keys: https://console.groq.com/keys
 # env: GROQ_API_KEY required secret: API key
 # env: GROQ_VOICE_ID optional voice =autumn: voice name
@@ -15,6 +16,6 @@ from pipecat.utils.types import NOT_GIVEN
 def build() -> GroqTTSService:
     tts = GroqTTSService(
         api_key=os.environ["GROQ_API_KEY"],
-        settings=GroqTTSService.Settings(voice=os.getenv("GROQ_VOICE_ID") or NOT_GIVEN),
+        settings=GroqTTSService.Settings(voice=os.getenv("GROQ_VOICE_ID", NOT_GIVEN)),
     )
     return tts

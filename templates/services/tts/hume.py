@@ -2,6 +2,7 @@
 # label: Hume TTS
 # names: hume, hume_tts
 # extras: hume
+# languages: auto
 # keys: https://platform.hume.ai/settings/keys
 # env: HUME_API_KEY required secret: API key
 # env: HUME_VOICE_ID required voice: voice id, not the name, from the voice library

@@ -1,6 +1,7 @@
 # id: tts_u
 # label: MiniMax
 # names: minimax, minimax_tts
+# languages: af, ar, bg, ca, cs, da, de, el, en, es, fa, fi, fil, fr, he, hi, hr, hu, id, it, ja, ko, ms, nb, nl, nn, pl, pt, ro, ru, sk, sl, sv, ta, th, tr, uk, vi, yue, zh
 # keys: https://platform.minimax.io/user-center/basic-information/interface-key
 # env: MINIMAX_API_KEY required secret: API key
 # env: MINIMAX_BASE_URL optional url =https://api.minimax.io/v1/t2a_v2: address
@@ -10,16 +11,20 @@
 import os
 
 import aiohttp
-from pipecat.services.minimax.tts import MiniMaxHttpTTSService
+from pipecat.services.minimax.tts import MiniMaxHttpTTSService, language_to_minimax_language
+from pipecat.transcriptions.language import Language
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, session: aiohttp.ClientSession) -> MiniMaxHttpTTSService:
+def build(session: aiohttp.ClientSession, language: str) -> MiniMaxHttpTTSService:
     tts = MiniMaxHttpTTSService(
         api_key=os.environ["MINIMAX_API_KEY"],
-        **if_set(base_url="MINIMAX_BASE_URL"),
+        base_url=os.getenv("MINIMAX_BASE_URL", "https://api.minimax.io/v1/t2a_v2"),
         group_id=os.environ["MINIMAX_GROUP_ID"],
         aiohttp_session=session,
-        settings=MiniMaxHttpTTSService.Settings(voice=os.getenv("MINIMAX_VOICE_ID") or NOT_GIVEN),
+        settings=MiniMaxHttpTTSService.Settings(
+            language_boost=language_to_minimax_language(Language(language)),  # when: language
+            voice=os.getenv("MINIMAX_VOICE_ID", NOT_GIVEN),
+        ),
     )
     return tts

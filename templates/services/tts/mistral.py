@@ -2,6 +2,7 @@
 # label: Mistral
 # names: mistral, mistral_tts
 # extras: mistral
+# languages: voice
 # keys: https://console.mistral.ai/api-keys
 # env: MISTRAL_API_KEY required secret: API key
 # env: MISTRAL_VOICE_ID required voice: voice id, from the list of voices

@@ -2,6 +2,7 @@
 # label: Neuphonic
 # names: neuphonic, neuphonic_tts
 # extras: neuphonic
+# languages: ar, de, en, es, fr, hi, nl, pt, ru, zh
 # keys: https://app.neuphonic.com/apikey
 # env: NEUPHONIC_API_KEY required secret: API key
 # env: NEUPHONIC_BASE_URL optional url =wss://api.neuphonic.com: address
@@ -12,10 +13,13 @@ import os
 from pipecat.services.neuphonic.tts import NeuphonicTTSService
 
 
-def build(if_set) -> NeuphonicTTSService:
+def build(language: str) -> NeuphonicTTSService:
     tts = NeuphonicTTSService(
         api_key=os.environ["NEUPHONIC_API_KEY"],
-        **if_set(url="NEUPHONIC_BASE_URL"),
-        settings=NeuphonicTTSService.Settings(voice=os.environ["NEUPHONIC_VOICE_ID"]),
+        url=os.getenv("NEUPHONIC_BASE_URL", "wss://api.neuphonic.com"),
+        settings=NeuphonicTTSService.Settings(
+            language=language,  # when: language
+            voice=os.environ["NEUPHONIC_VOICE_ID"],
+        ),
     )
     return tts

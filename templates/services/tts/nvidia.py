@@ -2,6 +2,7 @@
 # label: NVIDIA
 # names: nvidia, nvidia_tts
 # extras: nvidia
+# languages: de-DE, en-US, es-US, fr-FR, hi-IN, it-IT, ja-JP, ko-KR, pt-BR, vi-VN, zh-CN
 # keys: https://build.nvidia.com/settings/api-keys
 # env: NVIDIA_API_KEY required secret unless NVIDIA_TTS_SERVER: API key
 # env: NVIDIA_TTS_SERVER optional url =grpc.nvcf.nvidia.com:443: host:port of the gRPC server
@@ -14,11 +15,14 @@ from pipecat.services.nvidia.tts import NvidiaTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set) -> NvidiaTTSService:
+def build(language: str) -> NvidiaTTSService:
     tts = NvidiaTTSService(
-        api_key=os.getenv("NVIDIA_API_KEY") or None,
-        **if_set(server="NVIDIA_TTS_SERVER"),
+        api_key=os.getenv("NVIDIA_API_KEY"),
+        server=os.getenv("NVIDIA_TTS_SERVER", "grpc.nvcf.nvidia.com:443"),
         use_ssl=os.getenv("NVIDIA_USE_SSL") != "false",
-        settings=NvidiaTTSService.Settings(voice=os.getenv("NVIDIA_VOICE_ID") or NOT_GIVEN),
+        settings=NvidiaTTSService.Settings(
+            language=language,  # when: language
+            voice=os.getenv("NVIDIA_VOICE_ID", NOT_GIVEN),
+        ),
     )
     return tts

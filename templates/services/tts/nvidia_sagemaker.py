@@ -3,6 +3,7 @@
 # names: nvidia_sagemaker, nvidia_sagemaker_tts
 # extras: aws, sagemaker
 # python: >=3.12
+# languages: de-DE, en-US, es-US, fr-FR, hi-IN, it-IT, ja-JP, ko-KR, pt-BR, vi-VN, zh-CN
 # keys: https://console.aws.amazon.com/iam/
 # env: NVIDIA_SAGEMAKER_TTS_ENDPOINT_NAME required id: SageMaker endpoint name
 # env: AWS_REGION optional region =us-west-2: endpoint region, also read by other AWS services
@@ -16,12 +17,13 @@ from pipecat.services.nvidia.sagemaker.tts import NvidiaSageMakerTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> NvidiaSageMakerTTSService:
+def build(language: str) -> NvidiaSageMakerTTSService:
     tts = NvidiaSageMakerTTSService(
         endpoint_name=os.environ["NVIDIA_SAGEMAKER_TTS_ENDPOINT_NAME"],
-        region=os.getenv("AWS_REGION") or "us-west-2",
+        region=os.getenv("AWS_REGION", "us-west-2"),
         settings=NvidiaSageMakerTTSService.Settings(
-            voice=os.getenv("NVIDIA_SAGEMAKER_TTS_VOICE_ID") or NOT_GIVEN
+            language=language,  # when: language
+            voice=os.getenv("NVIDIA_SAGEMAKER_TTS_VOICE_ID", NOT_GIVEN),
         ),
     )
     return tts

@@ -2,10 +2,11 @@
 # label: OpenAI TTS
 # names: openai, openai_tts
 # extras: openai
+# languages: auto
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret unless OPENAI_TTS_BASE_URL: API key
 # env: OPENAI_TTS_BASE_URL optional url else OPENAI_BASE_URL: address for text to speech alone
-# env: OPENAI_BASE_URL optional url =https://api.openai.com/v1: address of the API or one like it
+# env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
 # env: OPENAI_VOICE_ID optional voice =alloy: voice name
 # host: api.openai.com
 import os
@@ -16,11 +17,9 @@ from pipecat.utils.types import NOT_GIVEN
 
 def build() -> OpenAITTSService:
     tts = OpenAITTSService(
-        api_key=os.getenv("OPENAI_API_KEY") or "none",
-        base_url=os.getenv("OPENAI_TTS_BASE_URL")
-        or os.getenv("OPENAI_BASE_URL")
-        or "https://api.openai.com/v1",
+        api_key=os.getenv("OPENAI_API_KEY", "none"),
+        base_url=os.getenv("OPENAI_TTS_BASE_URL"),
         sample_rate=24000,  # OpenAI's only rate
-        settings=OpenAITTSService.Settings(voice=os.getenv("OPENAI_VOICE_ID") or NOT_GIVEN),
+        settings=OpenAITTSService.Settings(voice=os.getenv("OPENAI_VOICE_ID", NOT_GIVEN)),
     )
     return tts

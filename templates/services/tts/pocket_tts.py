@@ -3,6 +3,7 @@
 # names: pocket_tts, pockettts_tts, pockettts
 # extras: pocket-tts
 # flags: local
+# languages: de, en, es, fr, it, pt
 # env: POCKET_TTS_VOICE_ID optional voice =alba: voice name or a .wav file to clone
 # host: huggingface.co: the model, at the first start
 # host: *.hf.co: its files
@@ -12,9 +13,12 @@ from pipecat.services.pocket_tts.tts import PocketTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> PocketTTSService:
+def build(language: str) -> PocketTTSService:
     tts = PocketTTSService(
         sample_rate=24000,  # the model's rate
-        settings=PocketTTSService.Settings(voice=os.getenv("POCKET_TTS_VOICE_ID") or NOT_GIVEN),
+        settings=PocketTTSService.Settings(
+            language=language,  # when: language
+            voice=os.getenv("POCKET_TTS_VOICE_ID", NOT_GIVEN),
+        ),
     )
     return tts

@@ -2,9 +2,10 @@
 # label: AWS Polly
 # names: polly, aws_polly_tts, aws_polly
 # extras: aws
+# languages: ar, ca, cs, cy, da, de, en, es, fi, fr, hi, is, it, ja, ko, nb, nl, no, pl, pt, ro, ru, sv, tr, yue, zh
 # keys: https://console.aws.amazon.com/iam/
 # env: AWS_REGION optional region =us-east-1: region, also read by the SageMaker services
-# env: AWS_VOICE_ID optional voice =Joanna: Polly voice name, also read by Nova Sonic
+# env: AWS_VOICE_ID optional voice =Joanna: Polly voice of the language, also read by Nova Sonic
 # env: AWS_ACCESS_KEY_ID optional secret library: access key id
 # env: AWS_SECRET_ACCESS_KEY optional secret library: secret access key
 # env: AWS_SESSION_TOKEN optional secret library: session token, for temporary keys only
@@ -15,10 +16,13 @@ from pipecat.services.aws.tts import AWSPollyTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build() -> AWSPollyTTSService:
+def build(language: str) -> AWSPollyTTSService:
     tts = AWSPollyTTSService(
-        region=os.getenv("AWS_REGION") or "us-east-1",
+        region=os.getenv("AWS_REGION", "us-east-1"),
         sample_rate=16000,  # the rate that the framework asks Polly for
-        settings=AWSPollyTTSService.Settings(voice=os.getenv("AWS_VOICE_ID") or NOT_GIVEN),
+        settings=AWSPollyTTSService.Settings(
+            language=language,  # when: language
+            voice=os.getenv("AWS_VOICE_ID", NOT_GIVEN),
+        ),
     )
     return tts

@@ -2,6 +2,7 @@
 # label: Resemble
 # names: resemble, resemble_tts, resembleai
 # extras: resembleai
+# languages: voice
 # keys: https://app.resemble.ai/account/api
 # env: RESEMBLE_API_KEY required secret: API key
 # env: RESEMBLE_BASE_URL optional url =wss://websocket.cluster.resemble.ai/stream: address
@@ -12,10 +13,10 @@ import os
 from pipecat.services.resembleai.tts import ResembleAITTSService
 
 
-def build(if_set) -> ResembleAITTSService:
+def build() -> ResembleAITTSService:
     tts = ResembleAITTSService(
         api_key=os.environ["RESEMBLE_API_KEY"],
-        **if_set(url="RESEMBLE_BASE_URL"),
+        url=os.getenv("RESEMBLE_BASE_URL", "wss://websocket.cluster.resemble.ai/stream"),
         settings=ResembleAITTSService.Settings(voice=os.environ["RESEMBLE_VOICE_ID"]),
     )
     return tts

@@ -2,6 +2,7 @@
 # label: Rime
 # names: rime, rime_tts
 # extras: rime
+# languages: ar, de, en, es, fr, hi, it, ja, pt
 # keys: https://app.rime.ai/tokens/
 # env: RIME_API_KEY required secret: API key
 # env: RIME_BASE_URL optional url =wss://users-ws.rime.ai/ws3: address
@@ -12,10 +13,13 @@ import os
 from pipecat.services.rime.tts import RimeTTSService
 
 
-def build(if_set) -> RimeTTSService:
+def build(language: str) -> RimeTTSService:
     tts = RimeTTSService(
         api_key=os.environ["RIME_API_KEY"],
-        **if_set(url="RIME_BASE_URL"),
-        settings=RimeTTSService.Settings(voice=os.environ["RIME_VOICE_ID"]),
+        url=os.getenv("RIME_BASE_URL", "wss://users-ws.rime.ai/ws3"),
+        settings=RimeTTSService.Settings(
+            language=language,  # when: language
+            voice=os.environ["RIME_VOICE_ID"],
+        ),
     )
     return tts

@@ -2,6 +2,7 @@
 # label: Rime V1
 # names: rime_v1, rime_v1_tts
 # extras: rime
+# languages: ar, de, en, es, fr, hi, it, ja, pt
 # keys: https://app.rime.ai/tokens/
 # env: RIME_API_KEY required secret: API key
 # env: RIME_V1_BASE_URL optional url: address, wss://...
@@ -13,12 +14,13 @@ import os
 from pipecat.services.rime.tts_v1 import RimeV1TTSService
 
 
-def build() -> RimeV1TTSService:
+def build(language: str) -> RimeV1TTSService:
     tts = RimeV1TTSService(
         api_key=os.environ["RIME_API_KEY"],
-        websocket_url=os.getenv("RIME_V1_BASE_URL") or None,
+        websocket_url=os.getenv("RIME_V1_BASE_URL"),
         settings=RimeV1TTSService.Settings(
-            model=os.getenv("RIME_MODEL") or "coda",
+            language=language,  # when: language
+            model=os.getenv("RIME_MODEL", "coda"),
             voice=os.environ["RIME_VOICE_ID"],
         ),
     )

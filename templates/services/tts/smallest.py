@@ -2,6 +2,7 @@
 # label: Smallest
 # names: smallest, smallest_tts
 # extras: smallest
+# languages: ar, bn, de, el, en, es, fi, fr, gu, hi, id, it, ja, kn, ko, ml, mr, ms, nl, no, or, pa, pl, pt, ru, sv, ta, te, tr, vi, zh
 # keys: https://app.smallest.ai/dashboard/api-keys
 # env: SMALLEST_API_KEY required secret: API key
 # env: SMALLEST_TTS_BASE_URL optional url =wss://api.smallest.ai: address
@@ -13,10 +14,13 @@ from pipecat.services.smallest.tts import SmallestTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set) -> SmallestTTSService:
+def build(language: str) -> SmallestTTSService:
     tts = SmallestTTSService(
         api_key=os.environ["SMALLEST_API_KEY"],
-        **if_set(base_url="SMALLEST_TTS_BASE_URL"),
-        settings=SmallestTTSService.Settings(voice=os.getenv("SMALLEST_VOICE_ID") or NOT_GIVEN),
+        base_url=os.getenv("SMALLEST_TTS_BASE_URL", "wss://api.smallest.ai"),
+        settings=SmallestTTSService.Settings(
+            language=language,  # when: language
+            voice=os.getenv("SMALLEST_VOICE_ID", NOT_GIVEN),
+        ),
     )
     return tts

@@ -1,6 +1,7 @@
 # id: tts_ah
 # label: Speechify
 # names: speechify, speechify_tts
+# languages: de, en, es, fr, it, pt
 # keys: https://platform.speechify.ai/api-keys
 # env: SPEECHIFY_API_KEY required secret: API key
 # env: SPEECHIFY_BASE_URL optional url =https://api.speechify.ai: address
@@ -13,13 +14,14 @@ from pipecat.services.speechify.tts import SpeechifyHttpTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, session: aiohttp.ClientSession) -> SpeechifyHttpTTSService:
+def build(session: aiohttp.ClientSession, language: str) -> SpeechifyHttpTTSService:
     tts = SpeechifyHttpTTSService(
         api_key=os.environ["SPEECHIFY_API_KEY"],
-        **if_set(base_url="SPEECHIFY_BASE_URL"),
+        base_url=os.getenv("SPEECHIFY_BASE_URL", "https://api.speechify.ai"),
         aiohttp_session=session,
         settings=SpeechifyHttpTTSService.Settings(
-            voice=os.getenv("SPEECHIFY_VOICE_ID") or NOT_GIVEN
+            language=language,  # when: language
+            voice=os.getenv("SPEECHIFY_VOICE_ID", NOT_GIVEN),
         ),
     )
     return tts

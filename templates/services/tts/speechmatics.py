@@ -2,6 +2,7 @@
 # label: Speechmatics
 # names: speechmatics, speechmatics_tts
 # extras: speechmatics
+# languages: en
 # keys: https://portal.speechmatics.com/settings/api-keys
 # env: SPEECHMATICS_API_KEY required secret: API key
 # env: SPEECHMATICS_TTS_BASE_URL optional url =https://preview.tts.speechmatics.com: address
@@ -14,13 +15,13 @@ from pipecat.services.speechmatics.tts import SpeechmaticsTTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, session: aiohttp.ClientSession) -> SpeechmaticsTTSService:
+def build(session: aiohttp.ClientSession) -> SpeechmaticsTTSService:
     tts = SpeechmaticsTTSService(
         api_key=os.environ["SPEECHMATICS_API_KEY"],
-        **if_set(base_url="SPEECHMATICS_TTS_BASE_URL"),
+        base_url=os.getenv("SPEECHMATICS_TTS_BASE_URL", "https://preview.tts.speechmatics.com"),
         aiohttp_session=session,
         settings=SpeechmaticsTTSService.Settings(
-            voice=os.getenv("SPEECHMATICS_VOICE_ID") or NOT_GIVEN
+            voice=os.getenv("SPEECHMATICS_VOICE_ID", NOT_GIVEN)
         ),
     )
     return tts

@@ -2,6 +2,7 @@
 # label: XAI
 # names: xai, xai_tts
 # extras: xai
+# languages: ar, bn, de, en, es, fr, hi, id, it, ja, ko, pt, ru, tr, vi, zh
 # keys: https://console.x.ai/
 # env: XAI_API_KEY required secret: API key
 # env: XAI_TTS_BASE_URL optional url =wss://api.x.ai/v1/tts: address
@@ -13,10 +14,13 @@ from pipecat.services.xai.tts import XAITTSService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set) -> XAITTSService:
+def build(language: str) -> XAITTSService:
     tts = XAITTSService(
         api_key=os.environ["XAI_API_KEY"],
-        **if_set(base_url="XAI_TTS_BASE_URL"),
-        settings=XAITTSService.Settings(voice=os.getenv("XAI_VOICE_ID") or NOT_GIVEN),
+        base_url=os.getenv("XAI_TTS_BASE_URL", "wss://api.x.ai/v1/tts"),
+        settings=XAITTSService.Settings(
+            language=language,  # when: language
+            voice=os.getenv("XAI_VOICE_ID", NOT_GIVEN),
+        ),
     )
     return tts
