@@ -4,12 +4,11 @@
 # extras: anthropic
 # keys: https://platform.claude.com/settings/keys
 # env: ANTHROPIC_API_KEY required secret: API key
-# env: ANTHROPIC_BASE_URL optional url =https://api.anthropic.com: address
+# env: ANTHROPIC_BASE_URL optional url library =https://api.anthropic.com: address
 # env: ANTHROPIC_MODEL optional model =claude-sonnet-4-6: model id
 # host: api.anthropic.com
 import os
 
-from anthropic import AsyncAnthropic
 from pipecat.services.anthropic.llm import AnthropicLLMService
 from pipecat.utils.types import NOT_GIVEN
 
@@ -17,12 +16,8 @@ from pipecat.utils.types import NOT_GIVEN
 def build(system_instruction: str) -> AnthropicLLMService:
     llm = AnthropicLLMService(
         api_key=os.environ["ANTHROPIC_API_KEY"],
-        client=AsyncAnthropic(
-            api_key=os.environ["ANTHROPIC_API_KEY"],
-            base_url=os.getenv("ANTHROPIC_BASE_URL") or "https://api.anthropic.com",
-        ),
         settings=AnthropicLLMService.Settings(
-            model=os.getenv("ANTHROPIC_MODEL") or NOT_GIVEN,
+            model=os.getenv("ANTHROPIC_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

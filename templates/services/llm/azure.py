@@ -18,7 +18,7 @@ def build(system_instruction: str) -> AzureLLMService:
         endpoint=os.environ["AZURE_CHATGPT_ENDPOINT"],
         api_key=os.environ["AZURE_CHATGPT_API_KEY"],
         settings=AzureLLMService.Settings(
-            model=os.getenv("AZURE_CHATGPT_MODEL") or NOT_GIVEN,
+            model=os.getenv("AZURE_CHATGPT_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -13,12 +13,12 @@ from pipecat.services.baseten.llm import BasetenLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> BasetenLLMService:
+def build(system_instruction: str) -> BasetenLLMService:
     llm = BasetenLLMService(
         api_key=os.environ["BASETEN_API_KEY"],
-        **if_set(base_url="BASETEN_BASE_URL"),
+        base_url=os.getenv("BASETEN_BASE_URL", "https://inference.baseten.co/v1"),
         settings=BasetenLLMService.Settings(
-            model=os.getenv("BASETEN_MODEL") or NOT_GIVEN,
+            model=os.getenv("BASETEN_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

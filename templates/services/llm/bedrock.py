@@ -17,9 +17,9 @@ from pipecat.utils.types import NOT_GIVEN
 
 def build(system_instruction: str) -> AWSBedrockLLMService:
     llm = AWSBedrockLLMService(
-        aws_region=os.getenv("AWS_REGION") or "us-east-1",
+        aws_region=os.getenv("AWS_REGION", "us-east-1"),
         settings=AWSBedrockLLMService.Settings(
-            model=os.getenv("AWS_BEDROCK_MODEL") or NOT_GIVEN,
+            model=os.getenv("AWS_BEDROCK_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

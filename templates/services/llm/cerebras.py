@@ -13,12 +13,12 @@ from pipecat.services.cerebras.llm import CerebrasLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> CerebrasLLMService:
+def build(system_instruction: str) -> CerebrasLLMService:
     llm = CerebrasLLMService(
         api_key=os.environ["CEREBRAS_API_KEY"],
-        **if_set(base_url="CEREBRAS_BASE_URL"),
+        base_url=os.getenv("CEREBRAS_BASE_URL", "https://api.cerebras.ai/v1"),
         settings=CerebrasLLMService.Settings(
-            model=os.getenv("CEREBRAS_MODEL") or NOT_GIVEN,
+            model=os.getenv("CEREBRAS_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

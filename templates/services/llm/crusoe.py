@@ -13,12 +13,12 @@ from pipecat.services.crusoe.llm import CrusoeLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> CrusoeLLMService:
+def build(system_instruction: str) -> CrusoeLLMService:
     llm = CrusoeLLMService(
         api_key=os.environ["CRUSOE_API_KEY"],
-        **if_set(base_url="CRUSOE_BASE_URL"),
+        base_url=os.getenv("CRUSOE_BASE_URL", "https://api.inference.crusoecloud.com/v1/"),
         settings=CrusoeLLMService.Settings(
-            model=os.getenv("CRUSOE_MODEL") or NOT_GIVEN,
+            model=os.getenv("CRUSOE_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -13,12 +13,12 @@ from pipecat.services.deepseek.llm import DeepSeekLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> DeepSeekLLMService:
+def build(system_instruction: str) -> DeepSeekLLMService:
     llm = DeepSeekLLMService(
         api_key=os.environ["DEEPSEEK_API_KEY"],
-        **if_set(base_url="DEEPSEEK_BASE_URL"),
+        base_url=os.getenv("DEEPSEEK_BASE_URL", "https://api.deepseek.com/v1"),
         settings=DeepSeekLLMService.Settings(
-            model=os.getenv("DEEPSEEK_MODEL") or NOT_GIVEN,
+            model=os.getenv("DEEPSEEK_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

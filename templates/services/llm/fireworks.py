@@ -13,12 +13,12 @@ from pipecat.services.fireworks.llm import FireworksLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> FireworksLLMService:
+def build(system_instruction: str) -> FireworksLLMService:
     llm = FireworksLLMService(
         api_key=os.environ["FIREWORKS_API_KEY"],
-        **if_set(base_url="FIREWORKS_BASE_URL"),
+        base_url=os.getenv("FIREWORKS_BASE_URL", "https://api.fireworks.ai/inference/v1"),
         settings=FireworksLLMService.Settings(
-            model=os.getenv("FIREWORKS_MODEL") or NOT_GIVEN,
+            model=os.getenv("FIREWORKS_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

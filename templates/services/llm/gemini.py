@@ -17,7 +17,7 @@ def build(system_instruction: str) -> GoogleLLMService:
     llm = GoogleLLMService(
         api_key=os.environ["GOOGLE_API_KEY"],
         settings=GoogleLLMService.Settings(
-            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            model=os.getenv("GOOGLE_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

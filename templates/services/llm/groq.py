@@ -13,12 +13,12 @@ from pipecat.services.groq.llm import GroqLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> GroqLLMService:
+def build(system_instruction: str) -> GroqLLMService:
     llm = GroqLLMService(
         api_key=os.environ["GROQ_API_KEY"],
-        **if_set(base_url="GROQ_LLM_BASE_URL"),
+        base_url=os.getenv("GROQ_LLM_BASE_URL", "https://api.groq.com/openai/v1"),
         settings=GroqLLMService.Settings(
-            model=os.getenv("GROQ_MODEL") or NOT_GIVEN,
+            model=os.getenv("GROQ_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

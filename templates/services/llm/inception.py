@@ -13,12 +13,12 @@ from pipecat.services.inception.llm import InceptionLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> InceptionLLMService:
+def build(system_instruction: str) -> InceptionLLMService:
     llm = InceptionLLMService(
         api_key=os.environ["INCEPTION_API_KEY"],
-        **if_set(base_url="INCEPTION_BASE_URL"),
+        base_url=os.getenv("INCEPTION_BASE_URL", "https://api.inceptionlabs.ai/v1"),
         settings=InceptionLLMService.Settings(
-            model=os.getenv("INCEPTION_MODEL") or NOT_GIVEN,
+            model=os.getenv("INCEPTION_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -13,12 +13,12 @@ from pipecat.services.mistral.llm import MistralLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> MistralLLMService:
+def build(system_instruction: str) -> MistralLLMService:
     llm = MistralLLMService(
         api_key=os.environ["MISTRAL_API_KEY"],
-        **if_set(base_url="MISTRAL_BASE_URL"),
+        base_url=os.getenv("MISTRAL_BASE_URL", "https://api.mistral.ai/v1"),
         settings=MistralLLMService.Settings(
-            model=os.getenv("MISTRAL_MODEL") or NOT_GIVEN,
+            model=os.getenv("MISTRAL_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -13,12 +13,12 @@ from pipecat.services.nebius.llm import NebiusLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> NebiusLLMService:
+def build(system_instruction: str) -> NebiusLLMService:
     llm = NebiusLLMService(
         api_key=os.environ["NEBIUS_API_KEY"],
-        **if_set(base_url="NEBIUS_BASE_URL"),
+        base_url=os.getenv("NEBIUS_BASE_URL", "https://api.tokenfactory.nebius.com/v1/"),
         settings=NebiusLLMService.Settings(
-            model=os.getenv("NEBIUS_MODEL") or NOT_GIVEN,
+            model=os.getenv("NEBIUS_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

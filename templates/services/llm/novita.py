@@ -13,12 +13,12 @@ from pipecat.services.novita.llm import NovitaLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> NovitaLLMService:
+def build(system_instruction: str) -> NovitaLLMService:
     llm = NovitaLLMService(
         api_key=os.environ["NOVITA_API_KEY"],
-        **if_set(base_url="NOVITA_BASE_URL"),
+        base_url=os.getenv("NOVITA_BASE_URL", "https://api.novita.ai/openai"),
         settings=NovitaLLMService.Settings(
-            model=os.getenv("NOVITA_MODEL") or NOT_GIVEN,
+            model=os.getenv("NOVITA_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

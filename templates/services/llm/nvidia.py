@@ -13,12 +13,12 @@ from pipecat.services.nvidia.llm import NvidiaLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> NvidiaLLMService:
+def build(system_instruction: str) -> NvidiaLLMService:
     llm = NvidiaLLMService(
-        api_key=os.getenv("NVIDIA_API_KEY") or "none",
-        **if_set(base_url="NVIDIA_BASE_URL"),
+        api_key=os.getenv("NVIDIA_API_KEY"),
+        base_url=os.getenv("NVIDIA_BASE_URL", "https://integrate.api.nvidia.com/v1"),
         settings=NvidiaLLMService.Settings(
-            model=os.getenv("NVIDIA_MODEL") or NOT_GIVEN,
+            model=os.getenv("NVIDIA_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

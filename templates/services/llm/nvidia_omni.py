@@ -13,13 +13,13 @@ from pipecat.services.nvidia.omni.llm import NvidiaOmniLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> NvidiaOmniLLMService:
+def build(system_instruction: str) -> NvidiaOmniLLMService:
     llm = NvidiaOmniLLMService(
-        api_key=os.getenv("NVIDIA_API_KEY") or "none",
-        **if_set(base_url="NVIDIA_BASE_URL"),
+        api_key=os.getenv("NVIDIA_API_KEY"),
+        base_url=os.getenv("NVIDIA_BASE_URL", "https://integrate.api.nvidia.com/v1"),
         audio_input=False,  # it reads what the speech-to-text service heard
         settings=NvidiaOmniLLMService.Settings(
-            model=os.getenv("NVIDIA_OMNI_MODEL") or NOT_GIVEN,
+            model=os.getenv("NVIDIA_OMNI_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

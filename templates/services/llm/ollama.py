@@ -11,11 +11,11 @@ from pipecat.services.ollama.llm import OLLamaLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> OLLamaLLMService:
+def build(system_instruction: str) -> OLLamaLLMService:
     llm = OLLamaLLMService(
-        **if_set(base_url="OLLAMA_BASE_URL"),
+        base_url=os.getenv("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
         settings=OLLamaLLMService.Settings(
-            model=os.getenv("OLLAMA_MODEL") or NOT_GIVEN,
+            model=os.getenv("OLLAMA_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -4,7 +4,7 @@
 # extras: openai
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret unless OPENAI_BASE_URL: API key
-# env: OPENAI_BASE_URL optional url =https://api.openai.com/v1: address of the API or one like it
+# env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
 # env: OPENAI_MODEL optional model =gpt-4.1: model id
 # host: api.openai.com
 import os
@@ -15,10 +15,9 @@ from pipecat.utils.types import NOT_GIVEN
 
 def build(system_instruction: str) -> OpenAILLMService:
     llm = OpenAILLMService(
-        api_key=os.getenv("OPENAI_API_KEY") or "none",
-        base_url=os.getenv("OPENAI_BASE_URL") or "https://api.openai.com/v1",
+        api_key=os.getenv("OPENAI_API_KEY", "none"),
         settings=OpenAILLMService.Settings(
-            model=os.getenv("OPENAI_MODEL") or NOT_GIVEN,
+            model=os.getenv("OPENAI_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

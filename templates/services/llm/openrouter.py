@@ -13,12 +13,12 @@ from pipecat.services.openrouter.llm import OpenRouterLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> OpenRouterLLMService:
+def build(system_instruction: str) -> OpenRouterLLMService:
     llm = OpenRouterLLMService(
         api_key=os.environ["OPENROUTER_API_KEY"],
-        **if_set(base_url="OPENROUTER_BASE_URL"),
+        base_url=os.getenv("OPENROUTER_BASE_URL", "https://openrouter.ai/api/v1"),
         settings=OpenRouterLLMService.Settings(
-            model=os.getenv("OPENROUTER_MODEL") or NOT_GIVEN,
+            model=os.getenv("OPENROUTER_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

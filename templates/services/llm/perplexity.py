@@ -13,12 +13,12 @@ from pipecat.services.perplexity.llm import PerplexityAgentHttpLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> PerplexityAgentHttpLLMService:
+def build(system_instruction: str) -> PerplexityAgentHttpLLMService:
     llm = PerplexityAgentHttpLLMService(
         api_key=os.environ["PERPLEXITY_API_KEY"],
-        **if_set(base_url="PERPLEXITY_BASE_URL"),
+        base_url=os.getenv("PERPLEXITY_BASE_URL", "https://api.perplexity.ai/v1"),
         settings=PerplexityAgentHttpLLMService.Settings(
-            model=os.getenv("PERPLEXITY_MODEL") or NOT_GIVEN,
+            model=os.getenv("PERPLEXITY_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

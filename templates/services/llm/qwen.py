@@ -13,12 +13,14 @@ from pipecat.services.qwen.llm import QwenLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> QwenLLMService:
+def build(system_instruction: str) -> QwenLLMService:
     llm = QwenLLMService(
         api_key=os.environ["QWEN_API_KEY"],
-        **if_set(base_url="QWEN_BASE_URL"),
+        base_url=os.getenv(
+            "QWEN_BASE_URL", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"
+        ),
         settings=QwenLLMService.Settings(
-            model=os.getenv("QWEN_MODEL") or NOT_GIVEN,
+            model=os.getenv("QWEN_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

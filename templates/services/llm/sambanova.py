@@ -13,12 +13,12 @@ from pipecat.services.sambanova.llm import SambaNovaLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> SambaNovaLLMService:
+def build(system_instruction: str) -> SambaNovaLLMService:
     llm = SambaNovaLLMService(
         api_key=os.environ["SAMBANOVA_API_KEY"],
-        **if_set(base_url="SAMBANOVA_BASE_URL"),
+        base_url=os.getenv("SAMBANOVA_BASE_URL", "https://api.sambanova.ai/v1"),
         settings=SambaNovaLLMService.Settings(
-            model=os.getenv("SAMBANOVA_MODEL") or NOT_GIVEN,
+            model=os.getenv("SAMBANOVA_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -16,9 +16,9 @@ from pipecat.utils.types import NOT_GIVEN
 def build(system_instruction: str) -> SarvamLLMService:
     llm = SarvamLLMService(
         api_key=os.environ["SARVAM_API_KEY"],
-        base_url=os.getenv("SARVAM_BASE_URL") or None,
+        base_url=os.getenv("SARVAM_BASE_URL"),
         settings=SarvamLLMService.Settings(
-            model=os.getenv("SARVAM_MODEL") or NOT_GIVEN,
+            model=os.getenv("SARVAM_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -13,12 +13,12 @@ from pipecat.services.smallest.llm import SmallestLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> SmallestLLMService:
+def build(system_instruction: str) -> SmallestLLMService:
     llm = SmallestLLMService(
         api_key=os.environ["SMALLEST_API_KEY"],
-        **if_set(base_url="SMALLEST_BASE_URL"),
+        base_url=os.getenv("SMALLEST_BASE_URL", "https://api.smallest.ai/waves/v1"),
         settings=SmallestLLMService.Settings(
-            model=os.getenv("SMALLEST_MODEL") or NOT_GIVEN,
+            model=os.getenv("SMALLEST_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

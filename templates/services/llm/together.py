@@ -13,12 +13,12 @@ from pipecat.services.together.llm import TogetherLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> TogetherLLMService:
+def build(system_instruction: str) -> TogetherLLMService:
     llm = TogetherLLMService(
         api_key=os.environ["TOGETHER_API_KEY"],
-        **if_set(base_url="TOGETHER_BASE_URL"),
+        base_url=os.getenv("TOGETHER_BASE_URL", "https://api.together.xyz/v1"),
         settings=TogetherLLMService.Settings(
-            model=os.getenv("TOGETHER_MODEL") or NOT_GIVEN,
+            model=os.getenv("TOGETHER_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -19,12 +19,12 @@ from pipecat.utils.types import NOT_GIVEN
 
 def build(system_instruction: str) -> GoogleVertexLLMService:
     llm = GoogleVertexLLMService(
-        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
-        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
-        location=os.getenv("GOOGLE_LOCATION") or "global",
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
+        location=os.getenv("GOOGLE_LOCATION", "global"),
         project_id=os.environ["GOOGLE_PROJECT_ID"],
         settings=GoogleVertexLLMService.Settings(
-            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            model=os.getenv("GOOGLE_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

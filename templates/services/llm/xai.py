@@ -13,12 +13,12 @@ from pipecat.services.xai.llm import GrokLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> GrokLLMService:
+def build(system_instruction: str) -> GrokLLMService:
     llm = GrokLLMService(
         api_key=os.environ["XAI_API_KEY"],
-        **if_set(base_url="XAI_BASE_URL"),
+        base_url=os.getenv("XAI_BASE_URL", "https://api.x.ai/v1"),
         settings=GrokLLMService.Settings(
-            model=os.getenv("XAI_MODEL") or NOT_GIVEN,
+            model=os.getenv("XAI_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

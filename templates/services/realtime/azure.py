@@ -3,6 +3,9 @@
 # names: azure, azure_realtime
 # video: in
 # extras: azure
+# languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi
+# languages: hr, hu, hy, id, is, it, ja, kk, kn, ko, lt, lv, mi, mk, mr, ms, ne, nl, no, pl, pt
+# languages: ro, ru, sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh
 # keys: https://portal.azure.com/
 # env: AZURE_REALTIME_API_KEY required secret: key of the Azure OpenAI resource
 # env: AZURE_REALTIME_BASE_URL required url: wss URL ending in /openai/v1/realtime?model=DEPLOYMENT
@@ -18,14 +21,19 @@ from pipecat.services.openai.realtime.events import (
 )
 
 
-def build(system_instruction: str) -> AzureRealtimeLLMService:
+def build(system_instruction: str, language: str) -> AzureRealtimeLLMService:
     llm = AzureRealtimeLLMService(
         api_key=os.environ["AZURE_REALTIME_API_KEY"],
         base_url=os.environ["AZURE_REALTIME_BASE_URL"],
         settings=AzureRealtimeLLMService.Settings(
             session_properties=SessionProperties(
                 audio=AudioConfiguration(
-                    input=AudioInput(transcription=InputAudioTranscription(model="whisper-1"))
+                    input=AudioInput(
+                        transcription=InputAudioTranscription(
+                            model="whisper-1",
+                            language=language.split("-")[0],  # when: language
+                        )
+                    )
                 )
             ),
             system_instruction=system_instruction,

@@ -2,6 +2,10 @@
 # label: Azure Voice Live
 # names: azure_voice_live
 # extras: azure
+# languages: af, am, ar, as, az, bg, bn, bs, ca, cs, cy, da, de, el, en, es, et, eu, fa, fi, fil
+# languages: fr, ga, gl, gu, he, hi, hr, hu, hy, id, is, it, ja, jv, ka, kk, km, kn, ko, lo, lt
+# languages: lv, mk, ml, mn, mr, ms, mt, my, nb, ne, nl, no, or, pa, pl, ps, pt, ro, ru, si, sk
+# languages: sl, so, sq, sr, su, sv, sw, ta, te, th, tr, uk, ur, uz, vi, wuu, yue, zh, zu
 # keys: https://portal.azure.com/
 # env: AZURE_VOICE_LIVE_API_KEY required secret: key of the Foundry resource
 # env: AZURE_VOICE_LIVE_ENDPOINT required url: address, https://NAME.services.ai.azure.com
@@ -18,7 +22,7 @@ from pipecat.services.azure.voice_live.events import (
 from pipecat.services.azure.voice_live.llm import AzureVoiceLiveLLMService
 
 
-def build(system_instruction: str) -> AzureVoiceLiveLLMService:
+def build(system_instruction: str, language: str) -> AzureVoiceLiveLLMService:
     llm = AzureVoiceLiveLLMService(
         api_key=os.environ["AZURE_VOICE_LIVE_API_KEY"],
         endpoint=os.environ["AZURE_VOICE_LIVE_ENDPOINT"],
@@ -27,8 +31,11 @@ def build(system_instruction: str) -> AzureVoiceLiveLLMService:
             session_properties=SessionProperties(
                 modalities=["text", "audio"],
                 voice=AzureStandardVoice(name="en-US-Ava:DragonHDLatestNeural"),
-                turn_detection=TurnDetection(type="azure_semantic_vad"),
-                input_audio_transcription=InputAudioTranscription(model="azure-speech"),
+                turn_detection=TurnDetection(type="azure_semantic_vad_multilingual"),
+                input_audio_transcription=InputAudioTranscription(
+                    model="azure-speech",
+                    language=language,  # when: language
+                ),
                 input_audio_noise_reduction=InputAudioNoiseReduction(),
             ),
             system_instruction=system_instruction,

@@ -3,6 +3,8 @@
 # names: gemini_live, gemini_live_realtime
 # video: in
 # extras: google
+# languages: ar, bn-IN, de, en, es, fr, gu, hi, id, it, ja, kn, ko, ml, mr, nl, pl, pt-BR, ru, ta
+# languages: te, th, tr, vi, zh
 # starts: context
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key
@@ -13,15 +15,17 @@
 import os
 
 from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService
+from pipecat.transcriptions.language import Language
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> GeminiLiveLLMService:
+def build(system_instruction: str, language: str) -> GeminiLiveLLMService:
     llm = GeminiLiveLLMService(
         api_key=os.environ["GOOGLE_API_KEY"],
         settings=GeminiLiveLLMService.Settings(
-            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
-            voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN,
+            model=os.getenv("GOOGLE_MODEL", NOT_GIVEN),
+            voice=os.getenv("GOOGLE_VOICE_ID", NOT_GIVEN),
+            language=Language(language),  # when: language
             system_instruction=system_instruction,
         ),
     )

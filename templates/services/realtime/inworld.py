@@ -2,6 +2,7 @@
 # label: Inworld Realtime
 # names: inworld, inworld_realtime
 # extras: inworld
+# languages: auto
 # starts: context
 # keys: https://platform.inworld.ai/api-keys
 # env: INWORLD_API_KEY required secret: API key, the Base64 form
@@ -15,13 +16,15 @@ from pipecat.services.inworld.realtime.llm import InworldRealtimeLLMService
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(if_set, system_instruction: str) -> InworldRealtimeLLMService:
+def build(system_instruction: str) -> InworldRealtimeLLMService:
     llm = InworldRealtimeLLMService(
         api_key=os.environ["INWORLD_API_KEY"],
-        **if_set(base_url="INWORLD_REALTIME_BASE_URL"),
-        voice=os.getenv("INWORLD_VOICE_ID") or None,
+        base_url=os.getenv(
+            "INWORLD_REALTIME_BASE_URL", "wss://api.inworld.ai/api/v1/realtime/session"
+        ),
+        voice=os.getenv("INWORLD_VOICE_ID"),
         settings=InworldRealtimeLLMService.Settings(
-            model=os.getenv("INWORLD_MODEL") or NOT_GIVEN,
+            model=os.getenv("INWORLD_MODEL", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

@@ -2,6 +2,7 @@
 # label: AWS Nova Sonic
 # names: nova_sonic, aws_nova_realtime, aws_nova, aws_nova_sonic
 # extras: aws-nova-sonic
+# languages: de, en, es, fr, hi, it, pt
 # python: >=3.12
 # starts: context
 # keys: https://console.aws.amazon.com/iam/
@@ -22,9 +23,9 @@ def build(system_instruction: str) -> AWSNovaSonicLLMService:
         secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"],
         access_key_id=os.environ["AWS_ACCESS_KEY_ID"],
         region=os.environ["AWS_REGION"],
-        session_token=os.getenv("AWS_SESSION_TOKEN") or None,
+        session_token=os.getenv("AWS_SESSION_TOKEN"),
         settings=AWSNovaSonicLLMService.Settings(
-            voice=os.getenv("AWS_VOICE_ID") or NOT_GIVEN,
+            voice=os.getenv("AWS_VOICE_ID", NOT_GIVEN),
             system_instruction=system_instruction,
         ),
     )

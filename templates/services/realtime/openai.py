@@ -3,6 +3,9 @@
 # names: openai, openai_realtime
 # video: in
 # extras: openai
+# languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi
+# languages: hr, hu, hy, id, is, it, ja, kk, kn, ko, lt, lv, mi, mk, mr, ms, ne, nl, no, pl, pt
+# languages: ro, ru, sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key
 # env: OPENAI_REALTIME_BASE_URL optional url =wss://api.openai.com/v1/realtime: address
@@ -20,15 +23,18 @@ from pipecat.services.openai.realtime.events import (
 from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
 
 
-def build(if_set, system_instruction: str) -> OpenAIRealtimeLLMService:
+def build(system_instruction: str, language: str) -> OpenAIRealtimeLLMService:
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
-        **if_set(base_url="OPENAI_REALTIME_BASE_URL"),
+        base_url=os.getenv("OPENAI_REALTIME_BASE_URL", "wss://api.openai.com/v1/realtime"),
         settings=OpenAIRealtimeLLMService.Settings(
             session_properties=SessionProperties(
                 audio=AudioConfiguration(
                     input=AudioInput(
-                        transcription=InputAudioTranscription(),
+                        transcription=InputAudioTranscription(
+                            model="gpt-realtime-whisper",
+                            language=language.split("-")[0],  # when: language
+                        ),
                         turn_detection=SemanticTurnDetection(),
                         noise_reduction=InputAudioNoiseReduction(type="near_field"),
                     )

@@ -2,6 +2,7 @@
 # label: OpenAI Live
 # names: openai_live, openai_live_realtime
 # extras: openai
+# languages: auto
 # starts: context
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key
@@ -14,15 +15,13 @@ from pipecat.services.openai.live.llm import OpenAILiveLLMService, ResponsesDele
 from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService
 
 
-def build(if_set, system_instruction: str) -> OpenAILiveLLMService:
+def build(system_instruction: str) -> OpenAILiveLLMService:
     llm = OpenAILiveLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
-        **if_set(base_url="OPENAI_LIVE_BASE_URL"),
+        base_url=os.getenv("OPENAI_LIVE_BASE_URL", "wss://api.openai.com/v1/live/sessions"),
         # The model that talks hands on what takes thought or a tool.
         delegation=ResponsesDelegation(
-            settings=OpenAIResponsesLLMService.Settings(
-                model=os.getenv("OPENAI_MODEL") or "gpt-4.1"
-            )
+            settings=OpenAIResponsesLLMService.Settings(model=os.getenv("OPENAI_MODEL", "gpt-4.1"))
         ),
         settings=OpenAILiveLLMService.Settings(system_instruction=system_instruction),
     )

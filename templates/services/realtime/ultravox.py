@@ -2,6 +2,8 @@
 # label: Ultravox
 # names: ultravox
 # extras: ultravox
+# languages: ar, bg, cs, da, de, el, en, es, fi, fr, hi, hu, it, ja, nl, pl, pt, ro, ru, sk, sv
+# languages: ta, tr, uk, vi, zh
 # keys: https://app.ultravox.ai/
 # env: ULTRAVOX_API_KEY required secret: API key
 # host: api.ultravox.ai
@@ -11,13 +13,14 @@ import os
 from pipecat.services.ultravox.llm import OneShotInputParams, UltravoxRealtimeLLMService
 
 
-def build(system_instruction: str) -> UltravoxRealtimeLLMService:
+def build(system_instruction: str, language: str) -> UltravoxRealtimeLLMService:
     # A call ends after an hour: the framework's default, and its limit.
     llm = UltravoxRealtimeLLMService(
         params=OneShotInputParams(
             api_key=os.environ["ULTRAVOX_API_KEY"],
             system_prompt=system_instruction,
             temperature=0.3,
+            extra={"languageHint": language},  # when: language
         )
     )
     return llm

@@ -3,6 +3,8 @@
 # names: vertex_live, gemini_vertex_live_realtime, gemini_vertex_live
 # video: in
 # extras: google
+# languages: ar, bn-IN, de, en, es, fr, gu, hi, id, it, ja, kn, ko, ml, mr, nl, pl, pt-BR, ru, ta
+# languages: te, th, tr, vi, zh
 # starts: context
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
@@ -17,18 +19,20 @@
 import os
 
 from pipecat.services.google.gemini_live.vertex.llm import GeminiLiveVertexLLMService
+from pipecat.transcriptions.language import Language
 from pipecat.utils.types import NOT_GIVEN
 
 
-def build(system_instruction: str) -> GeminiLiveVertexLLMService:
+def build(system_instruction: str, language: str) -> GeminiLiveVertexLLMService:
     llm = GeminiLiveVertexLLMService(
-        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
-        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
         project_id=os.environ["GOOGLE_PROJECT_ID"],
         location=os.environ["GOOGLE_LOCATION"],
         settings=GeminiLiveVertexLLMService.Settings(
-            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
-            voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN,
+            model=os.getenv("GOOGLE_MODEL", NOT_GIVEN),
+            voice=os.getenv("GOOGLE_VOICE_ID", NOT_GIVEN),
+            language=Language(language),  # when: language
             system_instruction=system_instruction,
         ),
     )

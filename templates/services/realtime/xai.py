@@ -2,6 +2,7 @@
 # label: Grok Realtime
 # names: xai, xai_realtime, grok_realtime, grok
 # extras: xai
+# languages: ar, bn, de, en, es, fr, hi, id, it, ja, ko, pt, ru, tr, vi, zh
 # keys: https://console.x.ai/
 # env: XAI_API_KEY required secret: API key
 # env: XAI_REALTIME_BASE_URL optional url =wss://api.x.ai/v1/realtime: address
@@ -9,16 +10,30 @@
 # host: api.x.ai
 import os
 
-from pipecat.services.xai.realtime.events import SessionProperties
+from pipecat.services.xai.realtime.events import (
+    AudioConfiguration,
+    AudioInput,
+    InputAudioTranscription,
+    SessionProperties,
+)
 from pipecat.services.xai.realtime.llm import GrokRealtimeLLMService
 
 
-def build(if_set, system_instruction: str) -> GrokRealtimeLLMService:
+def build(system_instruction: str, language: str) -> GrokRealtimeLLMService:
     llm = GrokRealtimeLLMService(
         api_key=os.environ["XAI_API_KEY"],
-        **if_set(base_url="XAI_REALTIME_BASE_URL"),
+        base_url=os.getenv("XAI_REALTIME_BASE_URL", "wss://api.x.ai/v1/realtime"),
         settings=GrokRealtimeLLMService.Settings(
-            session_properties=SessionProperties(voice=os.getenv("XAI_VOICE_ID") or "eve"),
+            session_properties=SessionProperties(
+                voice=os.getenv("XAI_VOICE_ID", "eve"),
+                audio=AudioConfiguration(  # when: language
+                    input=AudioInput(  # when: language
+                        transcription=InputAudioTranscription(  # when: language
+                            language_hint=language,  # when: language
+                        ),  # when: language
+                    ),  # when: language
+                ),  # when: language
+            ),
             system_instruction=system_instruction,
         ),
     )

@@ -13,10 +13,10 @@ import os
 from pipecat.services.simli.video import SimliVideoService
 
 
-def build(if_set) -> SimliVideoService:
+def build() -> SimliVideoService:
     video = SimliVideoService(
         api_key=os.environ["SIMLI_API_KEY"],
-        **if_set(simli_url="SIMLI_BASE_URL"),
+        simli_url=os.getenv("SIMLI_BASE_URL", "https://api.simli.ai"),
         face_id=os.environ["SIMLI_FACE_ID"],
     )
     return video
