@@ -142,12 +142,12 @@ def test_a_service_that_the_catalog_lacks_would_be_seen(python: Path, tmp_path: 
 
 
 def test_every_address_reaches_its_service(python: Path, tmp_path: Path) -> None:
-    """And a blank variable leaves the framework's own. Two files that are wrong are noticed."""
+    """And an unset variable leaves the framework's own. Two files that are wrong are noticed."""
     folder = tmp_path / "services"
     shutil.copytree(SERVICES, folder)
     wrong = {
-        "stt/deepgram.py": ('os.getenv("DEEPGRAM_STT_BASE_URL") or ""', '""'),
-        "llm/openai.py": ('openai.com/v1",', 'openai.com/v2",'),
+        "llm/cerebras.py": ('cerebras.ai/v1")', 'cerebras.ai/v2")'),
+        "llm/ollama.py": ('os.getenv("OLLAMA_BASE_URL", ', 'os.getenv("OLLAMA_ADDRESS", '),
     }
     for name, (right, instead) in wrong.items():
         code = (folder / name).read_text()
@@ -156,9 +156,9 @@ def test_every_address_reaches_its_service(python: Path, tmp_path: Path) -> None
     script = HERE / "lib" / "addresses.py"
     said = bots.run(python, script, folder, cwd=HERE, env=bots.plain_env())
     assert said.stdout.splitlines() == [
-        "llm/openai_wrong.py: unset, ._client._base_url._uri_reference.4 is /v2/, not /v1/",
-        "llm/openai_wrong.py: blank, ._client._base_url._uri_reference.4 is /v2/, not /v1/",
-        "stt/deepgram_wrong.py: DEEPGRAM_STT_BASE_URL does not reach it",
+        "llm/cerebras_wrong.py: unset, ._client._base_url is https://api.cerebras.ai/v2/, "
+        "not https://api.cerebras.ai/v1/",
+        "llm/ollama_wrong.py: OLLAMA_BASE_URL does not reach it",
     ], said.stderr
     assert said.returncode == 1
 

@@ -1,11 +1,11 @@
-"""Does the address in a variable reach the service, and is a blank one the same as none?
+"""Does the address in a variable reach the service, and only then?
 
     python vendors/lib/addresses.py [FOLDER]        # FOLDER: templates/services
 
 Run it with a Python that has every service's packages. It builds each service of the catalog as
 bot.py does, and looks for addresses and paths in the object that comes out, through all that hangs
-on it. With a variable set, its value is there. With all of them unset, and with all of them blank,
-the object holds what it holds when the framework builds it without the arguments in question.
+on it. With a variable set, its value is there. With all of them unset, the object holds what it
+holds when the framework builds it without the arguments in question.
 
 Nothing is connected. Models of one's own machine are not loaded: what stands in for a model keeps
 what it was asked to load.
@@ -22,13 +22,12 @@ import re
 import sys
 import tempfile
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
 import aiohttp
-import httpx
 import moonshine_voice.download_file
 import pipecat.services.kokoro.tts as kokoro
 import pipecat.services.moonshine.stt as moonshine
@@ -41,8 +40,6 @@ from loguru import logger
 import catalog_arguments
 import catalog_check
 import hearing
-
-BOT = Path(__file__).resolve().parents[2] / "templates" / "server" / "bot.py.tmpl"
 
 KINDS = ("stt", "llm", "tts", "realtime", "video")
 DEEP = 8  # attributes of attributes
@@ -81,15 +78,6 @@ def stand_in() -> None:
     Credentials.refresh = lambda *_: None
 
 
-def if_set() -> Callable[..., Any]:
-    """The function of bot.py."""
-    text = BOT.read_text("utf-8")
-    [code] = re.findall(r"(?m)^def if_set\(.*\n(?:    .*\n)+", text)
-    scope: dict[str, Any] = {"os": os, "Any": Any}
-    exec(code, scope)
-    return scope["if_set"]
-
-
 def places(thing: object) -> dict[str, str]:
     """The addresses and paths in an object, by where they hang."""
     found: dict[str, str] = {}
@@ -97,7 +85,7 @@ def places(thing: object) -> dict[str, str]:
     left = [("", thing)]
     while left:
         path, it = left.pop()
-        if isinstance(it, (httpx.URL, Path)):
+        if isinstance(it, Path) or type(it).__name__ == "URL":  # of httpx, httpx2, yarl
             it = str(it)
         if isinstance(it, str):
             if PLACE.match(it):
@@ -155,8 +143,8 @@ class Service:
         self.name = ast.unparse(returns)
         self.cls = vars(self.module)[self.name]
         self.known = {
-            "if_set": if_set(),
             "system_instruction": "instruction",
+            "language": "en",
             "session": session,
         }
         self.plain = {"GOOGLE_APPLICATION_CREDENTIALS": account}
@@ -195,13 +183,15 @@ class Service:
     def differences(self) -> Iterator[str]:
         variables = of_network(self.entry)
         alone = self.build({}, alone=True)
-        optional = {v.name: "" for v in variables if not v.required}
-        for how, found in {"unset": self.build({}), "blank": self.build(optional)}.items():
-            for path in sorted(alone.keys() | found.keys()):
-                if alone.get(path) != found.get(path):
-                    yield f"{how}, {path} is {found.get(path)}, not {alone.get(path)}"
+        unset = self.build({})
+        for path in sorted(alone.keys() | unset.keys()):
+            if alone.get(path) != unset.get(path):
+                yield f"unset, {path} is {unset.get(path)}, not {alone.get(path)}"
         by_name = {v.name: v for v in variables}
         for v in variables:
+            there = any(v.default in text for text in unset.values())
+            if v.read_by_library and v.default and not there:
+                yield f"{v.name}: unset, {v.default} is nowhere in it"
             held = self.build({v.name: value(v)}).values()
             if not any(host(v) in text for text in held):
                 yield f"{v.name} does not reach it"

@@ -93,7 +93,13 @@ PLACE = re.compile(
 )
 
 # Variables that packages beneath the framework read. vendors/lib/addresses.py sees that they do.
-BENEATH = {"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"}
+BENEATH = {
+    "ANTHROPIC_BASE_URL",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_VERTEX_BASE_URL",
+    "MOONSHINE_VOICE_CACHE",
+    "OPENAI_BASE_URL",
+}
 
 # A parameter's default, with the module where it stands; None where it has to be given.
 Default = tuple[str, ast.expr] | None
@@ -137,16 +143,11 @@ def assigned(body: list[ast.stmt], name: str) -> ast.expr | None:
 
 
 def keywords(call: ast.Call) -> dict[str, ast.expr]:
-    """The arguments of a call. One of `**if_set(name="VARIABLE")` is `if_set("VARIABLE")`."""
-    out: dict[str, ast.expr] = {}
+    """The arguments of a call, by name."""
     for k in call.keywords:
-        if k.arg:
-            out[k.arg] = k.value
-        elif isinstance(k.value, ast.Call) and dotted(k.value.func) == "if_set":
-            out |= {i.arg: ast.Call(k.value.func, [i.value], []) for i in k.value.keywords if i.arg}
-        else:
+        if k.arg is None:
             raise Unreadable(f"argument {ast.unparse(k.value)}")
-    return out
+    return {k.arg: k.value for k in call.keywords if k.arg}
 
 
 # --- the framework ---------------------------------------------------------------------------
@@ -524,7 +525,9 @@ def called_class(framework: Framework, entry: Entry, call: ast.Call) -> Class | 
     if first not in entry.imports:
         return None
     module, name = entry.imports[first]
-    return framework.find_class(module, f"{name}.{rest}" if rest else name)
+    found = framework.find_class(module, f"{name}.{rest}" if rest else name)
+    # The call of an enum makes nothing: it looks up a member.
+    return None if found and "StrEnum" in framework.bases(found)[1] else found
 
 
 def settings_owner(framework: Framework, entry: Entry, call: ast.Call) -> Class:
@@ -546,7 +549,7 @@ def check_variables(framework: Framework, entry: Entry) -> Iterator[str]:
     for call in calls(entry.build):
         if isinstance(call.func, ast.Attribute) and dotted(call.func) == "os.environ.pop":
             used |= {str(a.value) for a in call.args if isinstance(a, ast.Constant)}
-        for argument, node in keywords(call).items() if dotted(call.func) != "if_set" else ():
+        for argument, node in keywords(call).items():
             read = read_variable(node)
             if read is None:
                 continue
@@ -606,7 +609,7 @@ def check_default(
     if form == "fallback":
         if str(fallback) != promised:
             yield f"{name}: the head says ={promised}, the code {fallback}"
-        if default not in (None, fallback):
+        if default is not None and str(default) != str(fallback):  # one may be a number
             yield f"{name}: the class's default is {default}, not {fallback}"
     elif form == "library":
         if default is None:
@@ -633,25 +636,24 @@ def read_variable(node: ast.AST) -> tuple[Any, ...] | None:
             return name, "required", None
         case ast.Call(func=ast.Name(id="int"), args=[inner]):
             return read_variable(inner)
-        case ast.Call(func=ast.Name(id="if_set"), args=[ast.Constant(value=str(name))]):
-            return name, "library", None
         case ast.IfExp(test=ast.NamedExpr(value=ast.Call(args=[ast.Constant(value=str(name))]))):
             return name, "none", None
-        case ast.Compare(left=ast.Call(func=f, args=[ast.Constant(value=str(name))])) if (
+        case ast.Compare(left=ast.Call(func=f, args=[ast.Constant(value=str(name)), *_])) if (
             dotted(f) == "os.getenv"
         ):
             return name, "switch", None
-        case ast.BoolOp(op=ast.Or(), values=[ast.Call(args=[ast.Constant(v)]), middle, other]):
-            rest = read_variable(ast.BoolOp(ast.Or(), [middle, other]))
-            return (str(v), *rest) if rest else None
-        case ast.BoolOp(op=ast.Or(), values=[ast.Call(func=f, args=[ast.Constant(v)]), other]) if (
+        case ast.Call(func=f, args=[ast.Constant(value=str(name)), *other]) if (
             dotted(f) == "os.getenv"
         ):
-            if dotted(other) == "NOT_GIVEN":
-                return str(v), "library", None
-            if isinstance(other, ast.Constant):
-                form = "none" if other.value is None else "fallback"
-                return str(v), form, other.value
+            match other:
+                case []:
+                    return name, "none", None
+                case [ast.Name(id="NOT_GIVEN")]:
+                    return name, "library", None
+                case [ast.Constant(value=value)]:
+                    return name, "fallback", value
+                case [ast.Call() as rest] if found := read_variable(rest):
+                    return name, *found
     if any(dotted(n) in ("os.environ", "os.getenv") for n in ast.walk(node)):
         if not any(isinstance(n, ast.Call) and n.keywords for n in ast.walk(node)):
             raise Unreadable(f"use of a variable {ast.unparse(node)!r}")
@@ -773,7 +775,7 @@ def check_parts(framework: Framework, entries: list[Entry], left_out: Path) -> I
 
 def check_places(framework: Framework, entry: Entry, left_out: set[str]) -> Iterator[str]:
     """Every address and path that a class takes is set by a variable, or left out (6)."""
-    service, reading = service_class(framework, entry), {"os.environ", "os.getenv", "if_set"}
+    service, reading = service_class(framework, entry), {"os.environ", "os.getenv"}
     for call in calls(entry.build):
         cls = called_class(framework, entry, call)
         if cls is None or service is None:
