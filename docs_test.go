@@ -407,13 +407,14 @@ func TestEmbeddedFiles(t *testing.T) {
 	}
 	for path := range filetest.Tree(t, "templates") {
 		service, _ := filepath.Match("services/*/*.py", path)
+		module, _ := filepath.Match("server/*.py", path)
 		text, _ := filepath.Match("help/*.txt", path)
 		script, _ := filepath.Match("completion/vbot.*", path)
 		schema, _ := filepath.Match("schemas/*.json", path)
-		if service || text || script || schema || strings.HasSuffix(path, ".tmpl") {
+		if service || module || text || script || schema || strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
 		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") && !strings.Contains(path, "_cache/") {
-			t.Errorf("templates/%s is neither a template nor a service, a help page, a completion script or a schema", path)
+			t.Errorf("templates/%s is neither a template nor a service, a module, a help page, a completion script or a schema", path)
 		}
 	}
 	slices.Sort(embedded)

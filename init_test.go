@@ -377,6 +377,9 @@ func samples(cat *bot.Catalog, o *bot.Option) (values []bot.Answer) {
 		}
 		return values
 	}
+	if o == bot.OptLanguage {
+		return []bot.Answer{{Text: "de"}}
+	}
 	return []bot.Answer{{Text: "Another name"}}
 }
 
@@ -622,7 +625,7 @@ func faultyServices(acme string) map[string]string {
 		"stt/latin.py":    strings.Replace(acme, "Acme Speech", "Acm\xe9", 1),
 		"stt/tab.py":      strings.Replace(acme, "    stt", "\tstt", 1),
 		"stt/quote.py":    "# id: quote\n# label: \"Quote\"\n# keys: <% .Slug %>\n# names: quote\n# names: quote\n",
-		"stt/code.py":     "# id: code\n# label: Code\n# names: code\n# env: CODE_URL optional url: address\nimport os\nimport numpy as np\n\nfrom .parts import Part\nfrom code import Code\n\nX = 1\n\n\ndef build(key: str, if_set) -> Code:\n    stt = Code(os.environ[\"CODE_KEY\"])\n    stt.x()  # when: raining\n    return stt\n",
+		"stt/code.py":     "# id: code\n# label: Code\n# names: code\n# env: CODE_URL optional url: address\nimport os\nimport numpy as np\n\nfrom .parts import Part\nfrom code import Code\n\nX = 1\n\n\ndef build(key: str, language: str) -> Code:\n    stt = Code(os.environ[\"CODE_KEY\"])\n    stt.x(language)  # when: raining\n    return stt\n",
 		"stt/returns.py":  "# id: returns\n# label: Returns\n# names: returns\nfrom a import A\n\n\ndef build() -> A:\n    return A()\n",
 		"stt/empty.py":    "",
 		"stt/large.py":    "#" + strings.Repeat("#", 64<<10),

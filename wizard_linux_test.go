@@ -69,7 +69,7 @@ func (p *person) until(what string, condition func() bool) {
 // questions are all that the wizard asks.
 var questions = []string{"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
 	"How does it process speech?", "Who places the calls over Daily PSTN?", "Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
-	"Realtime model", "Video avatar", "Web client", "What serves the client?", "Which features?", "Add files to deploy it to Pipecat Cloud?", "Proceed?",
+	"Realtime model", "Video avatar", "Language, such as de or pt-BR", "Web client", "What serves the client?", "Which features?", "Add files to deploy it to Pipecat Cloud?", "Proceed?",
 	"Which answer?", "AGENTS.md was written by an older vbot."}
 
 // open is the question that is open, and the line that it stands in; or "".
@@ -255,15 +255,15 @@ func TestWizardScreens(t *testing.T) {
 		keys          []string
 		code          int
 	}{
-		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r",
+		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r", "\r",
 			down, " ", down, down, " ", "\r", "\r", "\r"}, 0},
-		{"small-window", 40, 10, "xterm", "init", []string{"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r",
+		{"small-window", 40, 10, "xterm", "init", []string{"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r", "\r",
 			"\r", "n", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r"}, 1},
-		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "no\r"}, 1},
+		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "\r", "no\r"}, 1},
 		{"plain", 80, 24, "dumb", "init", []string{"talker\n", "2\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
-			"2\n", "gem\n", "?\n", "ai li\n", "gemini_live\n",
+			"2\n", "gem\n", "?\n", "ai li\n", "gemini_live\n", "german\n", "DE\n",
 			"1,5\n", "perhaps\n", "no\n", "9\n", "yes\n"}, 0},
-		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\rtavus\r\r", "noise\t\r", // an avatar sends video: there is no choice
+		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\rtavus\r\r\r", "noise\t\r", // an avatar sends video: there is no choice
 			"cha\rdepl\rn\r",        // noise cancelling needs deployment
 			"cha\rmode\rreal\r",     // other services
 			"\r", "cha\rbot\rtel\r", // other transports, no video
@@ -271,7 +271,7 @@ func TestWizardScreens(t *testing.T) {
 			"cha\rdirect\rsalon\r", // another name
 			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\rfeat\r", "evals\trecor\t\r", "cha\rnone of\r", "no\r"}, 1},
 		{"back", 80, 24, "xterm", "init", []string{left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r", "real\r",
-			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r", "evals\t\r", "\r",
+			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r\r", "evals\t\r", "\r",
 			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r", "\r", "no\r"}, 1},
 		{"recommended", 80, 24, "xterm", "init", []string{"\r", "\r", "cha\rlang\ranth\r", left + left, "own\r", "\x03"}, 130},
 		{"unchanged", 80, 40, "xterm", "init parlour", []string{"\r", "cha\rmode\r" + left, "no\r"}, 1},
@@ -295,7 +295,7 @@ func TestWizardScreens(t *testing.T) {
 
 // Files in the way are shown before anything is written; they can be kept.
 func TestWizardFilesInTheWay(t *testing.T) {
-	answers := strings.Repeat("\r", 11)
+	answers := strings.Repeat("\r", 12)
 	for _, c := range []struct {
 		name string
 		keys []string
@@ -344,7 +344,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 		if told := strings.Contains(p.Text(), "change its options: vbot init bot --update"); told != (again == 1) {
 			t.Errorf("told of --update: %v\n%s", told, p.Text())
 		}
-		p.Types("own\r" + strings.Repeat("\r", 12))
+		p.Types("own\r" + strings.Repeat("\r", 13))
 		if code := p.Ends(); code != 0 {
 			t.Errorf("exit code %d\n%s", code, p.Text())
 		}
@@ -357,7 +357,7 @@ func TestWizardRefreshesGuides(t *testing.T) {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "bot/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
 		p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
-		p.Types("own\r" + strings.Repeat("\r", 12))
+		p.Types("own\r" + strings.Repeat("\r", 13))
 		p.asked("AGENTS.md was written by an older vbot.")
 		p.Types(keys)
 		if code := p.Ends(); code != 0 {
@@ -378,7 +378,7 @@ func TestWizardAndJSON(t *testing.T) {
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	p := &person{ptytest.Open(t, cmd), 80, 24, 0}
-	p.Types("own\r" + strings.Repeat("\r", 12))
+	p.Types("own\r" + strings.Repeat("\r", 13))
 	if code := p.Ends(); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, p.Text())
 	}
@@ -467,7 +467,7 @@ var (
 func TestWizardFailsLate(t *testing.T) {
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
-	p.Types("own\r" + strings.Repeat("\r", 11))
+	p.Types("own\r" + strings.Repeat("\r", 12))
 	p.asked("Proceed?")
 	filetest.Put(t, dir, "bot", "a file now")
 	p.Types("\r")
@@ -534,8 +534,8 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 // asked for.
 func TestRecommendedBot(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"init bot", "created 10 files in DIR/bot\n\nNext"},
-		{"init bot --verbose", "created 10 files in DIR/bot:\n  .gitignore\n  AGENTS.md\n"},
+		{"init bot", "created %d files in DIR/bot\n\nNext"},
+		{"init bot --verbose", "created %d files in DIR/bot:\n  .gitignore\n  AGENTS.md\n"},
 	} {
 		dir := t.TempDir()
 		p := sitDown(t, dir, "xterm", 80, 24, strings.Fields(c.args)...)
@@ -544,7 +544,7 @@ func TestRecommendedBot(t *testing.T) {
 		if code := p.Ends(); code == 0 {
 			text = strings.ReplaceAll(p.Text(), dir, "DIR")
 		}
-		if !strings.Contains(text, c.want) || !strings.HasSuffix(text, "\n  vbot init bot -t smallwebrtc -t daily -m cascade --stt deepgram --llm openai --tts cartesia\n") {
+		if want := fmt.Sprintf(c.want, len(filetest.Tree(t, dir))); !strings.Contains(text, want) || !strings.HasSuffix(text, "\n  vbot init bot -t smallwebrtc -t daily -m cascade --stt deepgram --llm openai --tts cartesia\n") {
 			t.Errorf("vbot %s: %s", c.args, p.Text())
 		}
 		want := t.TempDir()
@@ -599,7 +599,7 @@ func TestWizardAndAFrozenTerminal(t *testing.T) {
 func TestWizardTypedAhead(t *testing.T) {
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init")
-	p.Types("parlour\rscaff\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r")
+	p.Types("parlour\rscaff\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r\r")
 	if code := p.Ends(); code != 0 || !strings.Contains(p.Text(), "--stt deepgram_flux --llm anthropic --tts elevenlabs\n") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
@@ -713,7 +713,7 @@ func TestWizardColours(t *testing.T) {
 		cmd.Env = append(cmd.Env, strings.Fields(c.env)...)
 		p := &person{ptytest.Open(t, cmd), 80, 24, 0}
 		p.Sees("How do you want to start?")
-		p.Types(strings.Repeat("\n", 13))
+		p.Types(strings.Repeat("\n", 14))
 		if code := p.Ends(); code != 0 {
 			t.Errorf("%s: exit code %d", c.env, code)
 		}

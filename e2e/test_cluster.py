@@ -1,4 +1,4 @@
-"""A real API server takes what `--self-host` writes, with the commands of the project's README.
+"""A real API server takes what `--self-host` writes, with the commands of the project's DEPLOY.md.
 
 It takes minutes to build that server, so this runs by hand: e2e/run -m cluster
 """
@@ -55,15 +55,15 @@ def versions(server: cluster.Cluster, name: str) -> dict[str, str]:
 
 
 def applied(server: cluster.Cluster, command: list[str]) -> list[str]:
-    """What the command of the README says, a line an object."""
+    """What the command of DEPLOY.md says, a line an object."""
     return server.must(*command).splitlines()
 
 
 def test_a_cluster_takes_it_and_its_changes(server: cluster.Cluster, project: bots.Project) -> None:
     name = project.folder.name
     folder = project.folder / "deploy/kubernetes"
-    readme = (project.folder / "README.md").read_text()
-    commands = re.findall(r"(?m)^kubectl (.+)$", readme.partition("**In a cluster.**")[2])
+    deploy = (project.folder / "DEPLOY.md").read_text()
+    commands = re.findall(r"(?m)^kubectl (.+)$", deploy.partition("**In a cluster.**")[2])
     create, apply = (line.replace("deploy/kubernetes", str(folder)).split() for line in commands)
     (folder / ".env").write_text("A='1'\n")
 

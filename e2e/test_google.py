@@ -92,7 +92,7 @@ def test_the_key_as_a_file(project: bots.Project) -> None:
 
 
 def test_the_key_as_text(project: bots.Project) -> None:
-    """In single quotes in .env, and from its file with the README's command in the cloud."""
+    """In single quotes in .env, and from its file with DEPLOY.md's command in the cloud."""
     project.write_env(**REST)
     with (project.server / ".env").open("a") as env_file:
         env_file.write(f"GOOGLE_CREDENTIALS_JSON='{key_text()}'\n")
@@ -100,8 +100,8 @@ def test_the_key_as_text(project: bots.Project) -> None:
 
     (project.server / "key.json").write_text(key_text())
     project.write_env(**REST, GOOGLE_APPLICATION_CREDENTIALS="")
-    readme = (project.folder / "README.md").read_text().replace("YOUR_KEY", "key")
-    command = re.search(r"(?m)^vbot cloud secrets (set (?:.*\\\n)*.*)$", readme)
+    deploy = (project.folder / "DEPLOY.md").read_text().replace("YOUR_KEY", "key")
+    command = re.search(r"(?m)^vbot cloud secrets (set (?:.*\\\n)*.*)$", deploy)
     assert command
     args = shlex.split(command[1].replace("\\\n", " "))
     with CloudAPI() as api:

@@ -1,4 +1,4 @@
-"""Without the internet: the README's commands make a bot to talk to on a machine that has none."""
+"""Without the internet: DEPLOY.md's commands make a bot to talk to on a machine that has none."""
 
 import asyncio
 import contextlib
@@ -27,10 +27,10 @@ NO_KEY = "none"  # what bot.py sends where .env has no key
 pytestmark = pytest.mark.variants
 
 
-def commands(readme: Path) -> list[str]:
+def commands(document: Path) -> list[str]:
     """The blocks of commands in "Without the internet"."""
-    section = re.search(r"(?ms)^## Without the internet$.*?(?=^## )", readme.read_text())
-    assert section, f"{readme} has no such section"
+    section = re.search(r"(?ms)^## Without the internet$.*?(?=^## )", document.read_text())
+    assert section, f"{document} has no such section"
     return re.findall(r"(?ms)^```sh\n(.*?)\n```$", section[0])
 
 
@@ -59,7 +59,7 @@ def test_a_conversation_without_the_internet(vbot: Path, tmp_path: Path) -> None
             return await asyncio.to_thread(bots.generate, vbot, folder, "talker", *OPTIONS)
 
     made = network.run(make)
-    download, server, client = commands(made.folder / "README.md")
+    download, server, client = commands(made.folder / "DEPLOY.md")
     # Not every registry has the linter for every platform, and `npm ci` insists on all of them.
     npm = node_env() | {"npm_config_omit_lockfile_registry_resolved": "false"}
     bots.must("npm", "pkg", "delete", "devDependencies.oxlint", cwd=made.folder / "client", env=npm)

@@ -113,9 +113,9 @@ async def address(bot: bots.Bot, name: str) -> str:
     return url
 
 
-def test_the_readme_has_the_addresses_of_the_deployed_bot(phoned: bots.Project) -> None:
+def test_deploy_md_has_the_addresses_of_the_deployed_bot(phoned: bots.Project) -> None:
     """https://docs.pipecat.ai/pipecat-cloud/guides/telephony/overview"""
-    deploy = (phoned.folder / "README.md").read_text().partition("## Deploy")[2]
+    deploy = (phoned.folder / "DEPLOY.md").read_text().partition("## Pipecat Cloud")[2]
     found = re.findall(r"(?s)\n\*(\w+)\.\* .*?```\w+\n(.*?)\n```", deploy)
     assert [name.lower() for name, _ in found] == list(CARRIERS)
     agent = "phones.ORGANIZATION"
@@ -129,7 +129,9 @@ def test_the_readme_has_the_addresses_of_the_deployed_bot(phoned: bots.Project) 
         assert rest == BOTH_WAYS.get(name)
         query = "" if name == "twilio" else f"?serviceHost={agent}"
         assert url == f"wss://api.pipecat.daily.co/ws/{name}{query}"
-        assert parameters == ({"_pipecatCloudServiceHost": agent} if name == "twilio" else {})
+        numbers = {"from_number": "{{From}}", "to_number": "{{To}}"}  # TwiML Bins fill them in
+        twilio = {"_pipecatCloudServiceHost": agent, **numbers}
+        assert parameters == (twilio if name == "twilio" else {})
 
 
 async def interrupts(caller: PhoneCaller) -> None:

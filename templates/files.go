@@ -8,5 +8,5 @@ import "embed"
 // .env.example, or with `all:` include the caches of linters.
 //
 //go:embed *.tmpl */*.tmpl */*/*.tmpl */*/*/*.tmpl */*/*/*/*.tmpl */*/*/*/*/*/*.tmpl
-//go:embed services/*/*.py completion/vbot.* help/*.txt schemas/*.json
+//go:embed services/*/*.py server/*.py completion/vbot.* help/*.txt schemas/*.json
 var Files embed.FS

@@ -45,7 +45,7 @@ class Model(OpenAI):
         instruction = " ".join(text_of(m) for m in before if m["role"] == "system")
         if asked == RECIPE and "without lists" not in instruction:
             return FORMATTED
-        return self.answers[asked]
+        return ANSWERS[asked]
 
 
 class DeadModel(OpenAI):

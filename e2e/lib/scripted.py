@@ -1,17 +1,26 @@
 """A bot that does what a test tells it: it keeps a page in a state for as long as needed.
 
-It talks with the page over the `websocket` transport, in the framework's own protocol.
+It talks with the page in the framework's own protocol: over the `websocket` transport, or with a
+`scripted_peer` over WebRTC.
 """
 
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
+from pathlib import Path
 from typing import Any
 
 from aiohttp import WSMsgType, web
+from aiortc import (
+    RTCConfiguration,
+    RTCDataChannel,
+    RTCPeerConnection,
+    RTCSessionDescription,
+)
 
 import speech
+import webrtc_client
 from socket_clients import AUDIO, CHANNELS, DATA, MESSAGE, PCM, SAMPLE_RATE, fields, pack
 
 RATE = 24000
@@ -97,4 +106,119 @@ async def scripted_bot(port: int) -> AsyncIterator[ScriptedBot]:
         await web.TCPSite(runner, "localhost", port).start()
         yield bot
     finally:
+        await runner.cleanup()
+
+
+class ScriptedPeer(ScriptedBot):
+    """The same, for server/page.html, which it serves too."""
+
+    def __init__(self, port: int, page: Path) -> None:
+        super().__init__(port)
+        self.page = page
+        self.refuses = 0  # the status of its answer to POST /start
+        self.hidden = False  # no packet reaches it
+        self.got: list[dict[str, Any]] = []  # messages of the page
+        self._sound = self._still = bytes(2 * webrtc_client.TICK)
+        self._peer: RTCPeerConnection | None = None
+        self._channel: RTCDataChannel
+
+    async def start(self, request: web.Request) -> web.Response:
+        assert await request.json() == {"transport": "webrtc"}
+        if self.refuses:
+            return web.json_response({"detail": "for programs"}, status=self.refuses)
+        return web.json_response({"sessionId": "a-session"})
+
+    async def show(self, request: web.Request) -> web.FileResponse:
+        return web.FileResponse(self.page)
+
+    async def offer(self, request: web.Request) -> web.Response:
+        offer = await request.json()
+        self._peer = RTCPeerConnection(RTCConfiguration(iceServers=[]))
+        self._peer.addTrack(webrtc_client.Microphone(self._breath))
+        self._peer.on("datachannel", self._opened)
+        await self._peer.setRemoteDescription(RTCSessionDescription(offer["sdp"], offer["type"]))
+        await self._peer.setLocalDescription(await self._peer.createAnswer())
+        sdp = self._peer.localDescription.sdp
+        if self.hidden:
+            lines = sdp.split("\r\n")
+            sdp = "\r\n".join(line for line in lines if not line.startswith("a=candidate"))
+        return web.json_response({"sdp": sdp, "type": "answer", "pc_id": "a-peer"})
+
+    async def candidates(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        assert body["pc_id"] == "a-peer" and body["candidates"]
+        return web.json_response({"status": "success"})  # the page finds the bot, not it the page
+
+    def _opened(self, channel: RTCDataChannel) -> None:
+        self._channel = channel
+
+        @channel.on("message")
+        def received(text: str) -> None:
+            if text.startswith("ping"):
+                return
+            self.got.append(json.loads(text))
+            if self.got[-1]["type"] == "client-ready":
+                self.asked.set()
+
+    async def greets(self, connecting: Awaitable[None]) -> None:
+        """Wait for the page, and be ready for it."""
+        self.asked.clear()
+        await connecting
+        await asyncio.wait_for(self.asked.wait(), 20)
+        await self.send("bot-ready", version="2.2.0")
+
+    async def got_message(self, kind: str, **data: Any) -> None:
+        """Wait until this is the last message of the page."""
+        async with asyncio.timeout(20):
+            while (self.got[-1]["type"], self.got[-1]["data"]) != (kind, data):
+                await asyncio.sleep(0.05)
+
+    def _breath(self) -> bytes:
+        tick = self._sound[: len(self._still)]
+        self._sound = self._sound[len(tick) :] + tick
+        return tick
+
+    async def send(self, kind: str, **data: Any) -> None:
+        message = {"label": "rtvi-ai", "id": "scripted", "type": kind, "data": data}
+        self._channel.send(json.dumps(message))
+
+    async def says(self, segment: int, said: str, ahead: str = "", status: str = "") -> None:
+        await self.send(
+            "bot-output",
+            text=f"{said} {ahead}".strip(),
+            segment_id=segment,
+            will_be_spoken=True,
+            spoken_status=status or ("in-progress" if ahead else "completed"),
+            spoken_progress={"accumulated_text": said, "remaining_text": ahead},
+        )
+
+    @contextlib.asynccontextmanager
+    async def aloud(self, text: str) -> AsyncIterator[None]:
+        speech_ = speech.speak(text, webrtc_client.RATE)
+        self._sound = speech_[: len(speech_) // len(self._still) * len(self._still)]
+        try:
+            yield
+        finally:
+            self._sound = self._still
+
+    async def leaves(self) -> None:
+        if self._peer:
+            await self._peer.close()
+
+
+@contextlib.asynccontextmanager
+async def scripted_peer(port: int, page: Path) -> AsyncIterator[ScriptedPeer]:
+    bot = ScriptedPeer(port, page)
+    app = web.Application()
+    app.router.add_get("/", bot.show)
+    app.router.add_post("/start", bot.start)
+    app.router.add_post("/sessions/a-session/api/offer", bot.offer)
+    app.router.add_patch("/sessions/a-session/api/offer", bot.candidates)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "localhost", port).start()
+        yield bot
+    finally:
+        await bot.leaves()
         await runner.cleanup()

@@ -91,12 +91,21 @@ def text_of(message: Mapping[str, Any]) -> str:
     return " ".join(part.get("text", "") for part in content)
 
 
+@dataclass
+class Call:
+    """An answer for which the model calls a tool first: what it calls, and what it says then."""
+
+    name: str
+    arguments: dict[str, Any]
+    then: str
+
+
 class OpenAI(Service):
     """Chat completions, streamed: a greeting first, then the answers to what is said to it."""
 
     name, host = "openai", "api.openai.com"
 
-    def __init__(self, key: str, greeting: str, answers: Mapping[str, str]):
+    def __init__(self, key: str, greeting: str, answers: Mapping[str, str | Call]):
         super().__init__()
         self.key, self.greeting, self.answers = key, greeting, answers
 
@@ -108,19 +117,28 @@ class OpenAI(Service):
         self.note("chat", **body)
         self.expect(body.get("model"), "no model")
         self.expect(body.get("stream") is True, "not streamed")
-        return await self._stream(request, body, self._reply(body["messages"]))
+        reply = self._reply(body["messages"])
+        if isinstance(reply, Call):
+            tools = [tool["function"]["name"] for tool in body.get("tools", [])]
+            self.expect(reply.name in tools, f"no tool {reply.name} in {tools}")
+        return await self._stream(request, body, reply)
 
-    def _reply(self, messages: list[dict[str, Any]]) -> str:
+    def _reply(self, messages: list[dict[str, Any]]) -> str | Call:
         self.expect(messages and messages[0]["role"] == "system", "no system message at the head")
         last = messages[-1]
         if last["role"] in ("system", "developer"):
             return self.greeting
-        said = text_of(last)
-        self.expect(last["role"] == "user" and said in self.answers, f"no answer to {last}")
-        return self.answers[said]
+        # After a call comes its result, and the answer to what was said before it.
+        called = last["role"] == "tool"
+        users = [message for message in messages if message["role"] == "user"]
+        said = text_of(users[-1]) if called and users else text_of(last)
+        asked = last["role"] == "user" or called
+        self.expect(asked and said in self.answers, f"no answer to {last}")
+        answer = self.answers[said]
+        return answer.then if called and isinstance(answer, Call) else answer
 
     async def _stream(
-        self, request: web.Request, body: dict[str, Any], text: str
+        self, request: web.Request, body: dict[str, Any], reply: str | Call
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
@@ -134,13 +152,19 @@ class OpenAI(Service):
         async def send(**rest: Any) -> None:
             await response.write(b"data: " + json.dumps(chunk | rest).encode() + b"\n\n")
 
-        def choice(delta: dict[str, str], finish: str | None = None) -> list[dict[str, Any]]:
+        def choice(delta: dict[str, Any], finish: str | None = None) -> list[dict[str, Any]]:
             return [{"index": 0, "delta": delta, "finish_reason": finish}]
 
         await send(choices=choice({"role": "assistant", "content": ""}))
-        for number, word in enumerate(text.split(" ")):
-            await send(choices=choice({"content": f" {word}" if number else word}))
-        await send(choices=choice({}, "stop"))
+        if isinstance(reply, Call):
+            function = {"name": reply.name, "arguments": json.dumps(reply.arguments)}
+            call = {"index": 0, "id": f"call_{uuid.uuid4().hex}", "type": "function"}
+            await send(choices=choice({"tool_calls": [call | {"function": function}]}))
+            await send(choices=choice({}, "tool_calls"))
+        else:
+            for number, word in enumerate(reply.split(" ")):
+                await send(choices=choice({"content": f" {word}" if number else word}))
+            await send(choices=choice({}, "stop"))
         if (body.get("stream_options") or {}).get("include_usage"):
             usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
             await send(choices=[], usage=usage)

@@ -1,4 +1,4 @@
-"""coturn (Debian's), as a project's Compose file starts it, with what its README says to set."""
+"""coturn (Debian's), as a project's Compose file starts it, with what its DEPLOY.md says to set."""
 
 import asyncio
 import contextlib
@@ -14,8 +14,8 @@ import network
 @contextlib.asynccontextmanager
 async def running(project: bots.Project) -> AsyncIterator[str]:
     """The server, up; its address. server/.env says so, too."""
-    readme = (project.folder / "README.md").read_text()
-    found = re.search(r"(?ms)^PIPECAT_ICE_SERVERS=.*?^TURN_ADDRESS=(\S+)$", readme)
+    deploy = (project.folder / "DEPLOY.md").read_text()
+    found = re.search(r"(?ms)^PIPECAT_ICE_SERVERS=.*?^TURN_ADDRESS=(\S+)$", deploy)
     assert found
     with network.card() as address, (project.server / ".env").open("a") as env:
         env.write(found[0].replace(found[1], address) + "\n")

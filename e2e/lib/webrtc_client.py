@@ -26,8 +26,8 @@ RATE = 48000
 TICK = RATE // 50  # samples in 20 ms
 
 
-class _Microphone(AudioStreamTrack):
-    """What the caller breathes out, in real time."""
+class Microphone(AudioStreamTrack):
+    """What somebody breathes out, in real time."""
 
     def __init__(self, breath: Callable[[], bytes]) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class WebRTCCaller(Caller):
         self._open = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
-        peer.addTrack(_Microphone(self.breath))
+        peer.addTrack(Microphone(self.breath))
         peer.on("track", self._tracked)
         self._channel.on("open", self._open.set)
         self._channel.on("message", lambda text: self.messages.append(json.loads(text)))

@@ -25,13 +25,17 @@ type Provider struct {
 	python  string   // a bound that is stricter than the framework's, ">=3.12"
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
 	starts  string   // "context" where a realtime session starts with the first context, "" with the connection
+	Turns   string   // code that makes it wait longer before a turn ends, where the service decides that by default
 	KeysURL string   // where a person gets the keys
 	Env     []variable
-	hosts   []serviceHost  // that it contacts, if .env holds no address of one's own
-	videoIn bool           // a transport carries the person's camera, a realtime service looks at it
-	source  string         // the file without its head; "" before load
-	lines   map[string]int // of the keys in the head
-	own     bool           // not one of vbot's
+	// languages are BCP 47 tags, or "auto" (it finds out by itself) or "voice" (each voice
+	// has its own) alone; none where nothing is heard or spoken.
+	languages []string
+	hosts     []serviceHost  // that it contacts, if .env holds no address of one's own
+	videoIn   bool           // a transport carries the person's camera, a realtime service looks at it
+	source    string         // the file without its head; "" before load
+	lines     map[string]int // of the keys in the head
+	own       bool           // not one of vbot's
 
 	// Video avatars only.
 	width, height string // of the picture, in pixels
@@ -135,7 +139,7 @@ func (c *Catalog) provider(kind, name string) *Provider {
 // loaded; or nil.
 func (c *Catalog) Find(kind, word string) *Provider {
 	for _, p := range c.known {
-		if p != nil && p.Kind == kind && p.is(word) {
+		if p != nil && p.Kind == kind && p.Is(word) {
 			return p.Load()
 		}
 	}
@@ -143,15 +147,15 @@ func (c *Catalog) Find(kind, word string) *Provider {
 		return p.Load()
 	}
 	for _, p := range c.List(kind) {
-		if p.is(word) {
+		if p.Is(word) {
 			return p.Load()
 		}
 	}
 	return nil
 }
 
-// is reports whether word is the id or a name of the provider.
-func (p *Provider) is(word string) bool { return p.ID == word || slices.Contains(p.Names, word) }
+// Is reports whether word is the id or a name of the provider.
+func (p *Provider) Is(word string) bool { return p.ID == word || slices.Contains(p.Names, word) }
 
 // readNames reads the three lines that a provider's file begins with: `# id: `,
 // `# label: ` and `# names: `. It is nil if there is no such file.
@@ -204,7 +208,7 @@ func (p *Provider) parse(text string) (problems []report.Problem) {
 		line, text, _ = strings.Cut(text, "\n")
 		name, value, _ := strings.Cut(line[2:], ": ")
 		key, words := keys[name], strings.Split(value, ", ")
-		if p.lines[name] > 0 && name != "env" && name != "host" {
+		if p.lines[name] > 0 && name != "env" && name != "host" && name != "languages" {
 			wrong("%s is already in line %d", name, p.lines[name])
 		}
 		p.lines[name] = at
@@ -263,7 +267,18 @@ func (p *Provider) headKeys() map[string]headKey {
 		"pip":    {to: &p.pip},
 		"python": {&p.python, ">=3.", digits, ">=3.12"},
 		"flags":  {to: &p.flags},
+		"languages": {to: func(value string) string {
+			words := strings.Split(value, ", ")
+			p.languages = append(p.languages, words...)
+			for _, word := range words {
+				if tag, _ := LanguageTag(word); tag != word && value != languageAuto && value != languageVoice {
+					return "expected auto, voice, or tags such as en, de, pt-BR"
+				}
+			}
+			return ""
+		}},
 		"starts": {to: &p.starts},
+		"turns":  {to: &p.Turns},
 		"keys":   {to: &p.KeysURL},
 		"env": {to: func(value string) string {
 			v, why := parseVariable(value)
@@ -388,16 +403,16 @@ func (c *Catalog) nearest(kind, word string) string {
 	return report.Nearest(word, words)
 }
 
-// names returns the first names of the kind, as many as fit a line, and the command
-// that shows the others.
-func (c *Catalog) names(kind string) string {
+// names returns the first names of the providers, as many as fit a line, and where the
+// others are.
+func names(providers []*Provider, others string) string {
 	line := "allowed: "
-	for i, p := range c.List(kind) {
+	for i, p := range providers {
 		if i > 0 {
 			line += ", "
 		}
 		if len(line)+len(p.Names[0]) > 60 {
-			return fmt.Sprintf("%s... (`vbot init --describe-options=%s` shows all)", line, kind)
+			return line + "... (" + others + ")"
 		}
 		line += p.Names[0]
 	}

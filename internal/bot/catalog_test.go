@@ -31,6 +31,9 @@ func TestCatalog(t *testing.T) {
 					t.Errorf("%s: %q is not a name to type", p.file, name)
 				}
 			}
+			if hears := kind == KindSTT || kind == KindTTS || kind == KindRealtime; hears != (p.languages != nil) {
+				t.Errorf("%s: a line `# languages:` is there, and should be: %v, %v", p.file, !hears, hears)
+			}
 			if p.standsFor() {
 				continue // a transport that stands for several ways of dialing
 			}
@@ -85,69 +88,38 @@ func TestImportsAgree(t *testing.T) {
 	for _, kind := range append(ServiceKinds, KindTransport) {
 		for _, p := range cat.All(kind) {
 			if !p.standsFor() {
-				check(kind, p.file, p.parseCode(map[string]bool{"noise_cancel": true, "video_in": true, "video_out": true, "avatar": true}).imports)
+				check(kind, p.file, p.parseCode(map[string]bool{"language": true, "noise_cancel": true, "video_in": true, "video_out": true, "avatar": true}).imports)
 			}
 		}
 	}
 }
 
-// What a program checks at its start follows from the words of its variables.
-func TestNeeds(t *testing.T) {
-	const missing = `    if missing := [name for name in required if not os.getenv(name)]:
-        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")`
-	for _, c := range []struct {
-		env  []string
-		want string
-	}{
-		{[]string{"MODEL optional model: model"}, ""},
-		{[]string{"KEY required secret: key"}, "    required = [\n        \"KEY\",\n    ]\n" + missing},
-		{[]string{"KEY required secret unless URL: key", "URL optional url =https://a: address"}, `    required: list[str] = []
-    if not os.getenv("URL"):
-        required.append("KEY")
-` + missing},
-		{[]string{"KEY required secret unless OWN: key", "OWN optional url else URL: address", "URL optional url: address"}, `    required: list[str] = []
-    if not (os.getenv("OWN") or os.getenv("URL")):
-        required.append("KEY")
-` + missing},
-		{[]string{"KEY required secret unless OWN: key", "--", "KEY required secret unless URL: key", "--", "KEY required secret unless URL: key"}, `    required: list[str] = []
-    if not os.getenv("OWN"):
-        required.append("KEY")
-    if not os.getenv("URL"):
-        required.append("KEY")
-` + strings.Replace(missing, "in required", "in dict.fromkeys(required)", 1)},
-		{[]string{"NAME required id: name", "SECRET optional secret server with NAME: secret"}, `    required = [
-        "NAME",
-    ]
-    if os.getenv("NAME"):
-        required.append("SECRET")
-` + missing},
-		{[]string{"TOKEN required secret unless KEY: token", "KEY optional id without TOKEN: key", "SECRET optional secret with KEY: secret"}, `    required: list[str] = []
-    if os.getenv("KEY"):
-        required.append("SECRET")
-    else:
-        required.append("TOKEN")
-` + missing + `
-    if os.getenv("KEY") and os.getenv("TOKEN"):
-        sys.exit("Set TOKEN or KEY in .env, not both.")`},
-		{[]string{"KEY optional id without TOKEN: key"}, `    if os.getenv("KEY") and os.getenv("TOKEN"):
-        sys.exit("Set TOKEN or KEY in .env, not both.")`},
+// What a program requires at its start follows from the words of its variables.
+func TestRequirements(t *testing.T) {
+	for env, want := range map[string]string{
+		"MODEL optional model: model": "",
+		"KEY required secret: key":    "KEY",
+		"KEY required secret unless URL: key\nURL optional url =https://a: address":                                            "KEY or URL",
+		"KEY required secret unless OWN: key\nOWN optional url else URL: address\nURL optional url: address":                   "KEY or OWN or URL",
+		"NAME required id: name\nSECRET optional secret server with NAME: secret":                                              "NAME, SECRET if NAME",
+		"TOKEN required secret unless KEY: token\nKEY optional id without TOKEN: key\nSECRET optional secret with KEY: secret": "TOKEN xor KEY, SECRET if KEY",
 	} {
-		var start startCheck
-		for _, lines := range strings.Split(strings.Join(c.env, "\n"), "\n--\n") {
-			var env []variable
-			for line := range strings.Lines(lines) {
-				v, why := parseVariable(strings.TrimSpace(line))
-				if why != "" {
-					t.Fatal(line, why)
-				}
-				env = append(env, v)
+		var vs []variable
+		for line := range strings.SplitSeq(env, "\n") {
+			v, why := parseVariable(line)
+			if why != "" {
+				t.Fatal(line, why)
 			}
-			for _, v := range env {
-				start.add(v, env)
+			vs = append(vs, v)
+		}
+		var got []string
+		for _, v := range vs {
+			if text := v.requirement(vs); text != "" {
+				got = append(got, text)
 			}
 		}
-		if got, err := start.code("sys.exit"); err != nil || got != c.want {
-			t.Errorf("%q:\n%s\nwant:\n%s", c.env, got, c.want)
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%q: %q, want %q", env, got, want)
 		}
 	}
 }

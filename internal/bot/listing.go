@@ -53,6 +53,10 @@ type ProviderAnswer struct {
 	Extras []string         `json:"extras"`
 	Needs  []string         `json:"needs"`
 	Hosts  []string         `json:"hosts"`
+	// How it comes to the language of the conversation, and those that it can be told or is
+	// made for.
+	Language  report.OrNull `json:"language"` // told, fixed, auto or voice
+	Languages []string      `json:"languages"`
 }
 
 // Describe returns what --describe-options prints as JSON, of one kind or, if that is "",
@@ -60,13 +64,16 @@ type ProviderAnswer struct {
 func (c *Catalog) Describe(kind string) any {
 	botTypes := []ProviderAnswer{}
 	for _, id := range OptBotType.Allowed() {
-		botTypes = append(botTypes, ProviderAnswer{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableAnswer{}, []string{}, []string{}, []string{}})
+		botTypes = append(botTypes, ProviderAnswer{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableAnswer{}, []string{}, []string{}, []string{}, "", []string{}})
 	}
 	all := bySection(c, botTypes, func(providers []*Provider) []ProviderAnswer {
 		out := []ProviderAnswer{}
 		for _, p := range providers {
 			p.Load()
-			e := ProviderAnswer{p.ID, p.Label, p.Names, []variableAnswer{}, append([]string{}, p.Extras...), append([]string{}, p.Needs()...), p.Addresses()}
+			e := ProviderAnswer{p.ID, p.Label, p.Names, []variableAnswer{}, append([]string{}, p.Extras...), append([]string{}, p.Needs()...), p.Addresses(), report.OrNull(p.language()), []string{}}
+			if e.Language == "told" || e.Language == "fixed" {
+				e.Languages = p.languages
+			}
 			for _, v := range p.Env {
 				e.Env = append(e.Env, variableAnswer{v.Name, v.Required, report.OrNull(p.Unless(v)), report.OrNull(v.With), report.OrNull(v.Without), v.Kind, report.OrNull(v.Fallback), report.OrNull(v.Other), v.Note})
 			}

@@ -53,6 +53,7 @@ type Config struct {
 	VideoOutput         bool          `json:"video_output"`
 	EnableEval          bool          `json:"enable_eval"`
 	SelfHost            bool          `json:"self_host"`
+	Language            report.OrNull `json:"language"` // a BCP 47 tag
 }
 
 func (c Config) hasTransport(id string) bool { return slices.Contains(c.Transports, id) }
@@ -147,18 +148,23 @@ var (
 		Value: "ID", Help: "video avatar; web bots only", Kind: KindVideo, noun: "video avatar service", web: "video",
 		Turn: 11, Ask: "Video avatar", Label: "Video avatar", None: "no avatar",
 	}
+	OptLanguage = &Option{
+		Key: "language", Flag: "language", text: func(c *Config) *string { return (*string)(&c.Language) },
+		Value: "TAG", Help: "language of the conversation, such as de or pt-BR (default: each service's own)",
+		Turn: 12, Ask: "Language, such as de or pt-BR", Label: "Language", None: "none",
+	}
 	OptClient = &Option{
 		Key: "client_framework", Flag: "client-framework", text: func(c *Config) *string { return (*string)(&c.ClientFramework) },
 		Value: "FRAMEWORK", Help: "web client: react, vanilla or none (default: none)",
 		Words: []Word{{ClientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {ClientNone, "no web client"}},
 		web:   "a web client",
-		Turn:  12, Ask: "Web client", Label: "Web client", First: ClientNone,
+		Turn:  13, Ask: "Web client", Label: "Web client", First: ClientNone,
 	}
 	OptClientServer = &Option{
 		Key: "client_server", Flag: "client-server", text: func(c *Config) *string { return (*string)(&c.ClientServer) },
 		Value: "SERVER", Help: "vite, or nextjs with react (default: vite)",
 		Words: []Word{{ServerVite, "a static page for any web server"}, {serverNext, "a Next.js app"}},
-		Turn:  13, Ask: "What serves the client?", Label: "Client server", First: ServerVite,
+		Turn:  14, Ask: "What serves the client?", Label: "Client server", First: ServerVite,
 	}
 	OptPSTNMode = &Option{
 		Key: "daily_pstn_mode", Flag: "daily-pstn-mode", text: func(c *Config) *string { return (*string)(&c.DailyPSTNMode) },
@@ -175,50 +181,50 @@ var (
 	optVideoInput = &Option{
 		Key: "video_input", Flag: "video-input", Toggle: func(c *Config) *bool { return &c.VideoInput },
 		Help: "see the user's camera; web bots only (default: no)", web: "video",
-		Turn: 15, Label: "video input", Note: "the bot sees the user's camera",
+		Turn: 16, Label: "video input", Note: "the bot sees the user's camera",
 	}
 	optVideoOutput = &Option{
 		Key: "video_output", Flag: "video-output", Toggle: func(c *Config) *bool { return &c.VideoOutput },
 		Help: "send video; web bots only (default: no)", web: "video",
-		Turn: 15, Label: "video output", Note: "the bot sends video",
+		Turn: 16, Label: "video output", Note: "the bot sends video",
 	}
 	optDeploy = &Option{
 		Key: "deploy_to_cloud", Flag: "deploy-to-cloud", Toggle: func(c *Config) *bool { return &c.DeployToCloud },
 		Help: "write Dockerfile and cloud-deploy.toml (default: yes, unless LiveKit is the only transport)", On: true,
-		Turn: 16, Ask: "Add files to deploy it to Pipecat Cloud?", Label: "Deployment", Yes: "Dockerfile, cloud-deploy.toml", No: "none",
+		Turn: 17, Ask: "Add files to deploy it to Pipecat Cloud?", Label: "Deployment", Yes: "Dockerfile, cloud-deploy.toml", No: "none",
 	}
 	optNoiseCancel = &Option{
 		Key: "enable_noise_cancel", Peer: "enable_krisp", Flag: "enable-noise-cancel", Toggle: func(c *Config) *bool { return &c.EnableNoiseCancel },
 		Help: "filter noise; needs cloud deployment (default: no)",
-		Turn: 14, Label: "noise cancelling", Note: "by Krisp, on Pipecat Cloud",
+		Turn: 15, Label: "noise cancelling", Note: "by Krisp, on Pipecat Cloud",
 	}
 
 	// Options are all rows. A row that no rule mentions needs no variable.
 	Options = []*Option{
-		OptName, OptBotType, OptTransports, OptMode, OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo,
+		OptName, OptBotType, OptTransports, OptMode, OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo, OptLanguage,
 		OptClient, OptClientServer, OptPSTNMode, OptSIPMode,
 		{
 			Key: "recording", Flag: "recording", Toggle: func(c *Config) *bool { return &c.Recording },
 			Help: "record the conversation (default: no)",
-			Turn: 14, Label: "recording", Note: "the audio of each conversation",
+			Turn: 15, Label: "recording", Note: "the audio of each conversation",
 		}, {
 			Key: "transcription", Flag: "transcription", Toggle: func(c *Config) *bool { return &c.Transcription },
 			Help: "log what is said (default: no)",
-			Turn: 14, Label: "transcription", Note: "a log of what is said",
+			Turn: 15, Label: "transcription", Note: "a log of what is said",
 		},
 		optVideoInput, optVideoOutput, optDeploy, optNoiseCancel,
 		{
 			Key: "enable_observability", Flag: "observability", Toggle: func(c *Config) *bool { return &c.EnableObservability },
 			Help: "watch the pipeline live (default: no)",
-			Turn: 14, Label: "observability", Note: "watch the pipeline live",
+			Turn: 15, Label: "observability", Note: "watch the pipeline live",
 		}, {
 			Key: "enable_eval", Flag: "eval", Toggle: func(c *Config) *bool { return &c.EnableEval },
 			Help: "write evals to server/evals (default: no)",
-			Turn: 14, Label: "evals", Note: "scripted conversations that test the bot",
+			Turn: 15, Label: "evals", Note: "scripted conversations that test the bot",
 		}, {
 			Key: "self_host", Flag: "self-host", Toggle: func(c *Config) *bool { return &c.SelfHost },
 			Help: "write files for Docker and Kubernetes to deploy (default: no)",
-			Turn: 14, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
+			Turn: 15, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
 		},
 	}
 )

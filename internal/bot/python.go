@@ -17,7 +17,6 @@ type pythonCode struct {
 	imports      []pythonImport
 	body         string // the statements that build it, indented by four
 	needsSession bool
-	needsIfSet   bool
 }
 
 // A pythonImport is `import MODULE`, or with names `from MODULE import NAMES`.
@@ -30,16 +29,25 @@ type pythonImport struct {
 // `# when: CONDITION` are kept only if the condition is true.
 func (p *Provider) parseCode(when map[string]bool) pythonCode {
 	imports, parameters, _, statements, _ := p.parts()
-	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(parameters, "session:"), needsIfSet: strings.Contains(parameters, "if_set")}
+	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(parameters, "session:")}
 	var body []string
 	for line := range strings.SplitSeq(statements, "\n") {
 		kept, mark, ok := strings.Cut(line, whenMark)
+		if ok && mark == "language" {
+			kept = substitute(kept, "language", "LANGUAGE")
+		}
 		if !ok || when[mark] {
 			body = append(body, kept)
 		}
 	}
-	// bot.py has a constant in place of the parameter; the length is the same.
-	code.body = strings.ReplaceAll(strings.Join(body, "\n"), "=system_instruction", "=SYSTEM_INSTRUCTION")
+	for i := 1; i+1 < len(body); i++ { // a call with one argument, as the rest of it was left out
+		call := body[i-1] + strings.TrimSuffix(strings.TrimSpace(body[i]), ",") + strings.TrimSpace(body[i+1])
+		if strings.HasSuffix(body[i-1], "(") && strings.TrimSpace(body[i+1]) == ")," && strings.HasSuffix(body[i], ",") && !strings.Contains(call, "#") && len(call) <= 100 {
+			body = slices.Replace(body, i-1, i+2, call)
+		}
+	}
+	// bot.py has constants in place of these parameters; the lengths are the same.
+	code.body = substitute(strings.Join(body, "\n"), "system_instruction", "SYSTEM_INSTRUCTION")
 	return code
 }
 
@@ -56,7 +64,7 @@ func (p *Provider) parts() (imports, parameters, class, statements string, ok bo
 
 const whenMark = "  # when: "
 
-var conditions = []string{"noise_cancel", "video_in", "video_out", "avatar"}
+var conditions = []string{"language", "telephony", "noise_cancel", "video_in", "video_out", "avatar"}
 
 // Name is the name that the code gives what it builds.
 func (p *Provider) Name() string {
@@ -69,8 +77,8 @@ func (p *Provider) Name() string {
 	return p.Kind
 }
 
-// buildParameters are those of build. Only transports have the ones after the third.
-var buildParameters = []string{"if_set", "system_instruction: str", "session: aiohttp.ClientSession",
+// buildParameters are those of build. Only transports have the ones after the fourth.
+var buildParameters = []string{"system_instruction: str", "language: str", "session: aiohttp.ClientSession", "hang_up: DirectFunction",
 	"krisp_filter: BaseAudioFilter | None", "video_width: int", "video_height: int"}
 
 // checkCode returns what would get lost on the way to bot.py, or break it. Whether it
@@ -95,17 +103,27 @@ func (p *Provider) checkCode() (problems []report.Problem) {
 	}
 	may := buildParameters
 	if p.Kind != KindTransport {
-		may = may[:3]
+		may = may[:4]
 	}
 	for parameter := range strings.SplitSeq(parameters, ",") {
 		if parameter = strings.TrimSpace(parameter); parameter != "" && !slices.Contains(may, parameter) {
 			wrong("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
 		}
 	}
+	if told := strings.Contains(parameters, "language:"); told && p.language() != "told" {
+		wrong("build takes a language, so a line in the head must list some: # languages: en, de, pt-BR")
+	}
+	body := false
 	for i, line := range strings.Split(p.source, "\n") {
 		at = p.lines["code"] + i
-		if _, mark, ok := strings.Cut(line, whenMark); ok && !slices.Contains(conditions, mark) {
+		body = body || strings.Contains(line, ") -> ")
+		_, mark, ok := strings.Cut(line, whenMark)
+		if ok && !slices.Contains(conditions, mark) {
 			wrong("unknown condition %q", mark)
+		}
+		code, _, _ := strings.Cut(line, "#")
+		if mark != "language" && body && strings.HasPrefix(line, " ") && substitute(code, "language", "") != code {
+			wrong("a line that reads language must end in `# when: language`")
 		}
 		_, read, _ := strings.Cut(line, `os.environ["`)
 		if name, _, ok := strings.Cut(read, `"`); ok && p.lines[name] == 0 {
@@ -120,10 +138,19 @@ func (p *Provider) checkCode() (problems []report.Problem) {
 	return problems
 }
 
-// asExpression converts `    params = X(...)` to X(...), indented for the dictionary
-// of transports.
-func asExpression(body string) string {
+// asExpression converts `    params = X(...)` to X(...), for the dictionary of transports, in
+// as few lines as fit into 100 columns.
+func asExpression(key, body string) string {
 	_, expression, _ := strings.Cut(body, " = ")
+	line := strings.NewReplacer("(\n        ", "(", ",\n    )", ")", "\n        ", " ").Replace(expression)
+	class, arguments, _ := strings.Cut(strings.TrimSuffix(line, ")"), "(")
+	switch {
+	case strings.Contains(line, "#"):
+	case len(`        "": lambda: ,`+key+line) <= 100:
+		return line
+	case len("            "+arguments) <= 100:
+		return class + "(\n            " + arguments + "\n        )"
+	}
 	return strings.ReplaceAll(expression, "\n", "\n    ")
 }
 
@@ -200,11 +227,27 @@ var pythonStandard = strings.Fields(`
 	sqlite3 ssl stat statistics string struct subprocess sys tempfile textwrap threading time tomllib
 	traceback types typing unicodedata urllib uuid warnings wave weakref xml zipfile zlib zoneinfo`)
 
+// substitute puts other in the place of the parameter name in the code. It leaves keywords,
+// attributes and texts of that name alone.
+func substitute(code, name, other string) string {
+	for at := len(code); ; {
+		if at = strings.LastIndex(code[:at], name); at < 0 {
+			return code
+		}
+		before, after := code[max(0, at-1):at], code[at+len(name):]
+		if !letter(before, 0) && !letter(after, 0) && !strings.ContainsAny(before, `."'`) && !strings.HasPrefix(after, "=") {
+			code = code[:at] + other + after
+		}
+	}
+}
+
+// letter reports whether the character there may be part of a name.
+func letter(s string, at int) bool {
+	return at >= 0 && at < len(s) && (s[at] == '_' || s[at] >= '0' && s[at] <= '9' || s[at]|0x20 >= 'a' && s[at]|0x20 <= 'z')
+}
+
 // uses reports whether the code contains name as a whole word.
 func uses(code, name string) bool {
-	letter := func(s string, at int) bool {
-		return at >= 0 && at < len(s) && (s[at] == '_' || s[at] >= '0' && s[at] <= '9' || s[at]|0x20 >= 'a' && s[at]|0x20 <= 'z')
-	}
 	for from := 0; name != ""; {
 		i := strings.Index(code[from:], name)
 		if i < 0 {

@@ -44,19 +44,18 @@ type Project struct {
 	// package for browsers.
 	ClientTransports []Service
 	NeedsSession     bool // some service takes an aiohttp session
-	NeedsIfSet       bool // some service takes arguments with if_set
 	// MustBeSet are the variables without which no session works, as README.md lists them.
 	MustBeSet []string
-	botCheck  startCheck
+	// Requires and ServerRequires are what bot.py and server.py require of .env when they start.
+	Requires, ServerRequires []string
 	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
-	Dial        string
-	DialParams  string // the parameters of its transport, where bot.py builds that
-	serverCheck startCheck
-	Env         []envGroup
-	Tree        string // the files of the project, as the README draws them
-	ServerDir   string // see NextSteps
-	ClientDir   string
+	Dial       string
+	DialParams string // the parameters of its transport, where bot.py builds that
+	Env        []envGroup
+	Tree       string // the files of the project, as the README draws them
+	ServerDir  string // see NextSteps
+	ClientDir  string
 }
 
 // A Service is a provider, for the templates.
@@ -73,16 +72,64 @@ func (s Service) ClientRange() string   { _, versions, _ := strings.Cut(s.client
 // Body is the code that builds it, without the last line's end.
 func (s Service) Body() string { return s.code.body }
 
-// KeysEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
-func (s Service) KeysEntry() string {
-	name, label, keys := s.Name()+".name", `"`+s.Label+`"`, `"`+s.Keys()+`"`
-	line := "        " + name + ": (" + label + ", " + keys + "),"
-	if len(line) <= 100 {
+// Class is the framework's class of it.
+func (s Service) Class() string {
+	_, call, _ := strings.Cut(s.code.body, "    "+s.Name()+" = ")
+	class, _, _ := strings.Cut(call, "(")
+	return class
+}
+
+// WatchEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
+func (s Service) WatchEntry() string {
+	name, label, keys := s.Name(), `"`+s.Label+`"`, `"`+s.Keys()+`"`
+	line := name + ": (" + label + ", " + keys + ")"
+	if len(line) <= 91 {
 		return line
 	}
 	const indent = "\n            "
-	return "        " + name + ": (" + indent + label + "," + indent + keys + ",\n        ),"
+	return name + ": (" + indent + label + "," + indent + keys + ",\n        )"
 }
+
+// ServiceNames are the names of the services in bot.py: "stt, llm, tts".
+func (p Project) ServiceNames() string {
+	var names []string
+	for _, s := range p.Services {
+		names = append(names, s.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// ServicesApart says whether bot.py builds the services in a function of their own, so
+// that no function is longer than 70 lines.
+func (p Project) ServicesApart() bool {
+	lines := 0
+	for _, s := range p.Services {
+		lines += 1 + strings.Count(s.Body(), "\n")
+	}
+	for _, on := range []bool{p.Recording, p.Transcription, p.EnableObservability, p.HasServer(), p.Dial != ""} {
+		if on {
+			lines += 5
+		}
+	}
+	return lines > 25
+}
+
+// CallNames are what bot.py imports from call.py: "Call, record".
+func (p Project) CallNames() string {
+	var names []string
+	for _, n := range []struct {
+		name string
+		on   bool
+	}{{"Call", p.HasServer()}, {"camera_tool", p.CanLook()}, {"log_transcript", p.Transcription}, {"noise_filter", p.EnableNoiseCancel && len(p.Entries()) > 0}, {"record", p.Recording}, {"set_up_tracing", p.EnableObservability}, {"show_in_whisker", p.EnableObservability}} {
+		if n.on {
+			names = append(names, n.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// HasPage says whether the bot serves a page of its own: server/page.html.
+func (p Project) HasPage() bool { return p.Has("rtc_small") && p.ClientFramework == "" }
 
 func (p Project) Telephony() bool { return p.BotType == BotTelephony }
 func (p Project) HasVideo() bool  { return p.VideoInput || p.VideoOutput }
@@ -110,6 +157,29 @@ func (p Project) Entries() (entries []Service) {
 	return entries
 }
 
+// Shared are the parameters, indented for a function, that several of the entries have in
+// common, if that saves lines. "" if there are none.
+func (p Project) Shared() (shared string) {
+	saves, users := 0, map[string]int{}
+	for _, e := range p.Entries() {
+		_, parameters, _ := strings.Cut(e.Body(), "(")
+		users[parameters]++
+		if lines := strings.Count(parameters, "\n"); (users[parameters]-1)*lines-4 > saves {
+			saves, shared = (users[parameters]-1)*lines-4, parameters
+		}
+	}
+	return shared
+}
+
+// Params is the code that makes the parameters of the transport.
+func (p Project) Params(entry Service) string {
+	class, parameters, _ := strings.Cut(entry.Body(), "(")
+	if shared := p.Shared(); shared != "" && parameters == shared {
+		return "shared(" + class + ")"
+	}
+	return entry.Body()
+}
+
 // CanLook says whether the language model has a tool to see the camera: realtime
 // services are shown it anyway.
 func (p Project) CanLook() bool { return p.VideoInput && p.Mode == modeCascade }
@@ -125,27 +195,6 @@ func (p Project) UsesGoogleKey() bool {
 	})
 }
 
-// TakesKeys says whether a service or transport takes a key.
-func (p Project) TakesKeys() bool {
-	return slices.ContainsFunc(slices.Concat(p.Services, p.Transports), func(s Service) bool {
-		return slices.ContainsFunc(s.Env, func(v variable) bool { return v.Kind == "secret" })
-	})
-}
-
-// Watched is the service, by its name in bot.py, that may fail silently: bot.py
-// waits for it to deliver the greeting. "" if there is none.
-func (p Project) Watched() string {
-	switch {
-	case p.CallsOut() && p.OnlyCalls(): // the person who is called speaks first
-		return ""
-	case p.Video != nil:
-		return p.Video.Name()
-	case p.Realtime != nil:
-		return p.Realtime.Name()
-	}
-	return ""
-}
-
 // CallsOut says whether the bot calls people.
 func (p Project) CallsOut() bool { return strings.HasSuffix(p.Dial, "dial-out") }
 
@@ -157,7 +206,7 @@ func (p Project) OnlyCalls() bool {
 // HasServer says whether server.py starts the calls.
 func (p Project) HasServer() bool { return p.DialParams != "" }
 
-// A hostRow is a row of the README's table of hosts.
+// A hostRow is a row of DEPLOY.md's table of hosts.
 type hostRow struct{ Host, Port, For string }
 
 // Hosts are the hosts that the bot contacts, each address once.
@@ -237,7 +286,7 @@ func (p *Project) Files(version string) (map[string][]byte, error) {
 	files, about := map[string][]byte{}, map[string]string{".vbot.json": "what vbot wrote; commit it"}
 	add := func(path, source string) error {
 		data, what, err := execute(source, p)
-		if strings.HasSuffix(path, ".py") {
+		if strings.HasSuffix(source, ".py.tmpl") {
 			data = tidyImports(data, p.imports())
 		}
 		if strings.TrimSpace(data) != "" { // what a project lacks, its template leaves out
@@ -261,7 +310,7 @@ func (p *Project) Files(version string) (map[string][]byte, error) {
 		}
 	}
 	p.Version = version
-	for path, source := range map[string]string{".gitignore": ".gitignore.tmpl", "AGENTS.md": "guide/AGENTS.md.tmpl", "AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl"} {
+	for path, source := range map[string]string{".gitignore": ".gitignore.tmpl", "DEPLOY.md": "DEPLOY.md.tmpl", "AGENTS.md": "guide/AGENTS.md.tmpl", "AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl"} {
 		if err := add(path, source); err != nil {
 			return nil, err
 		}
@@ -307,11 +356,15 @@ func Guides(version string) (map[string][]byte, error) {
 }
 
 // source returns a template, without its first line: a comment that says what the file is.
+// A Python file that is no template says it in its docstring.
 func source(name string) (text, what string, err error) {
 	raw, err := templates.Files.ReadFile(name)
 	text = string(raw)
 	if head, rest, ok := strings.Cut(text, " */ -%>\n"); ok && strings.HasPrefix(head, "<%/* ") {
 		what, text = head[len("<%/* "):], rest
+	} else if head, _, _ := strings.Cut(text, "\n"); strings.HasSuffix(name, ".py") {
+		what = strings.Trim(head, `".`)
+		what = strings.ToLower(what[:1]) + what[1:]
 	}
 	return text, what, err
 }
@@ -319,7 +372,7 @@ func source(name string) (text, what string, err error) {
 // execute fills in one template. It also returns what the file is.
 func execute(name string, data any) (text, what string, err error) {
 	text, what, err = source(name)
-	if err != nil || !strings.Contains(text, "<%") {
+	if err != nil || !strings.HasSuffix(name, ".tmpl") || !strings.Contains(text, "<%") {
 		return text, what, err // most of a web client: the template is the file
 	}
 	t, err := template.New(name).Delims("<%", "%>").Parse(text)
@@ -335,6 +388,8 @@ func execute(name string, data any) (text, what string, err error) {
 func New(cfg Config, cat *Catalog) *Project {
 	p := &Project{Config: cfg, Slug: slug(cfg.ProjectName), Range: frameworkRange, PythonFloor: pythonFloor}
 	when := map[string]bool{
+		"language":     cfg.Language != "",
+		"telephony":    cfg.BotType == BotTelephony,
 		"noise_cancel": cfg.EnableNoiseCancel,
 		"video_in":     cfg.VideoInput,
 		"video_out":    cfg.VideoOutput,
@@ -345,7 +400,7 @@ func New(cfg Config, cat *Catalog) *Project {
 			return nil
 		}
 		found := cat.Find(kind, id)
-		return &Service{found, found.parseCode(when)}
+		return &Service{found.speaking(string(cfg.Language)), found.parseCode(when)}
 	}
 	p.STT = add(KindSTT, string(cfg.STTService))
 	p.LLM = add(KindLLM, string(cfg.LLMService))
@@ -356,7 +411,6 @@ func New(cfg Config, cat *Catalog) *Project {
 		if s != nil {
 			p.Services = append(p.Services, *s)
 			p.NeedsSession = p.NeedsSession || s.code.needsSession
-			p.NeedsIfSet = p.NeedsIfSet || s.code.needsIfSet
 		}
 	}
 	for _, id := range cfg.Transports {
@@ -369,15 +423,12 @@ func New(cfg Config, cat *Catalog) *Project {
 			id += "_" + strings.ReplaceAll(string(cfg.TwilioDailySIPMode), "-", "")
 		}
 		s := add(KindTransport, id)
-		s.code.body = asExpression(s.code.body)
+		s.code.body = asExpression(s.Key, strings.Replace(s.code.body, "=krisp_filter", "=noise_filter()", 1))
 		if p.Video != nil { // what it shows goes out as it is
 			s.code.body = strings.NewReplacer("=video_width", "="+p.Video.width, "=video_height", "="+p.Video.height).Replace(s.code.body)
 		}
 		if s.Key == "" {
 			p.DialParams = s.code.body
-			if len(cfg.Transports) > 1 || cfg.EnableEval { // one level deeper
-				p.DialParams = strings.ReplaceAll(p.DialParams, "\n", "\n    ")
-			}
 		}
 		p.Transports = append(p.Transports, *s)
 	}
@@ -410,9 +461,17 @@ func (p *Project) describeRequirements() {
 	if p.Mode == modeCascade {
 		extras["silero"] = true // a realtime model detects turns itself
 	}
+	if p.EnableObservability {
+		extras["tracing"] = true
+	}
 	floor := pythonFloor
 	seen := map[string]bool{}
 	var must []string // the names of MustBeSet
+	require := func(list *[]string, what string) {
+		if what != "" && !slices.Contains(*list, what) {
+			*list = append(*list, what)
+		}
+	}
 	for _, s := range slices.Concat(p.Services, p.Transports) {
 		for _, e := range s.Extras {
 			extras[e] = true
@@ -437,11 +496,11 @@ func (p *Project) describeRequirements() {
 			chosen := s.Kind == KindTransport && len(p.Transports) > 1 // one of several ways in
 			switch {
 			case v.server:
-				p.serverCheck.add(v, s.Env)
+				require(&p.ServerRequires, v.requirement(s.Env))
 			case !chosen:
-				p.botCheck.add(v, s.Env)
+				require(&p.Requires, v.requirement(s.Env))
 			case v.Without != "":
-				p.botCheck.add(variable{Name: v.Name, Without: v.Without}, nil)
+				require(&p.Requires, v.Without+" without "+v.Name)
 			}
 			if v.Required && !v.server && !chosen {
 				switch i := slices.Index(must, v.Name); {
@@ -453,13 +512,15 @@ func (p *Project) describeRequirements() {
 				}
 			}
 			if v.Required && !v.server && s.Generic != "" {
-				// Without a substitute: see unless.
-				p.serverCheck.add(variable{Name: v.Name, Required: true}, nil)
+				require(&p.ServerRequires, v.Name) // without a substitute: see Unless
 			}
 		}
 		if len(group.Variables) > 0 {
 			p.Env = append(p.Env, group)
 		}
+	}
+	if p.EnableObservability {
+		p.Env = append(p.Env, envGroup{"Observability", []string{"# optional: where traces go over OTLP, such as http://localhost:4318", "# OTEL_EXPORTER_OTLP_ENDPOINT="}})
 	}
 	if p.EnableNoiseCancel {
 		p.Env = append(p.Env, envGroup{"Noise cancelling (set by Pipecat Cloud; only to run it elsewhere)", []string{
@@ -473,7 +534,7 @@ func (p *Project) describeRequirements() {
 		p.Dependencies = append(p.Dependencies, s.pip...)
 	}
 	if p.EnableObservability {
-		p.Dependencies = append(p.Dependencies, "pipecat-ai-whisker>=2.0.1,<3")
+		p.Dependencies = append(p.Dependencies, "opentelemetry-exporter-otlp-proto-http>=1.33,<2", "pipecat-ai-whisker>=2.0.1,<3")
 	}
 }
 
@@ -528,18 +589,6 @@ func (p *Project) Credentials() (out []Credential) {
 	}
 	return out
 }
-
-// Check and ServerCheck are the code with which bot.py and server.py stop at their
-// start where a variable is missing, without the last line's end.
-func (p *Project) Check() (string, error) {
-	if !p.UsesGoogleKey() {
-		return p.botCheck.code("sys.exit")
-	}
-	// Problems with the key are reported together with the others.
-	code, err := p.botCheck.code("problems.append")
-	return "    problems = google_problems()\n" + code + "\n    if problems:\n        sys.exit(\"\\n\".join(problems))", err
-}
-func (p *Project) ServerCheck() (string, error) { return p.serverCheck.code("sys.exit") }
 
 func olderPython(a, b string) bool {
 	var x, y int

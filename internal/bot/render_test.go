@@ -3,6 +3,7 @@ package bot
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"reflect"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"vbot/internal/report"
+	"vbot/templates"
 )
 
 // An option is visible where it is on, and leaves no trace where it is off.
@@ -185,6 +187,9 @@ func randomBot(t testing.TB, cat *Catalog, rng *rand.Rand) Config {
 		if rng.IntN(4) == 0 {
 			said[OptVideo] = Answer{Text: pick(KindVideo)}
 		}
+		if rng.IntN(3) == 0 {
+			said[OptLanguage] = Answer{Text: []string{"de", "pt-br", "zh-Hant-TW"}[rng.IntN(3)]}
+		}
 		for _, o := range Options {
 			if o.Toggle != nil && rng.IntN(2) == 0 {
 				said[o] = Answer{On: rng.IntN(2) == 0}
@@ -208,6 +213,10 @@ func TestRandomBots(t *testing.T) {
 	bots := append(fullBots(cat), first)
 	for len(bots) < 300 {
 		bots = append(bots, randomBot(t, cat, rng))
+	}
+	same, err := fs.Glob(templates.Files, "server/*.py") // in every project
+	if err != nil || len(same) == 0 {
+		t.Fatal(same, err)
 	}
 	for _, cfg := range bots {
 		files, err := New(cfg, cat).Files("0.1.0")
@@ -233,6 +242,11 @@ func TestRandomBots(t *testing.T) {
 				t.Errorf("seed %d: %s does not end in one line end", seed, name)
 			}
 		}
+		for _, name := range same {
+			if data, err := templates.Files.ReadFile(name); err != nil || text[name] != string(data) {
+				t.Errorf("seed %d: %s is not as in templates, %v", seed, name, err)
+			}
+		}
 		checkVariables(t, seed, cat, text)
 		for _, s := range New(cfg, cat).Services {
 			for _, requirement := range s.pip {
@@ -244,7 +258,7 @@ func TestRandomBots(t *testing.T) {
 		for _, m := range regexp.MustCompile(`(?m)^COPY (.*) \S+$`).FindAllStringSubmatch(text["server/Dockerfile"], -1) {
 			for _, source := range strings.Fields(m[1]) {
 				// uv.lock* is there once uv made it.
-				if _, ok := text["server/"+source]; !ok && source != "uv.lock*" {
+				if _, ok := text["server/"+source]; !ok && source != "uv.lock*" && source != "*.py" {
 					t.Errorf("seed %d: the Dockerfile copies %s, which is not there", seed, source)
 				}
 			}
@@ -278,8 +292,8 @@ func checkVariables(t *testing.T, seed uint64, cat *Catalog, text map[string]str
 		named[m[1]] = true
 	}
 	read := map[string]bool{}
-	code := text["server/bot.py"] + text["server/server.py"]
-	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\(|if_set\(\w+=)["']([A-Z0-9_]+)["']`).FindAllStringSubmatch(code, -1) {
+	code := text["server/bot.py"] + text["server/call.py"] + text["server/server.py"]
+	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\()\s*["']([A-Z0-9_]+)["']`).FindAllStringSubmatch(code, -1) {
 		read[m[1]] = true
 		if !named[m[1]] {
 			t.Errorf("seed %d: the code reads %s, which .env.example does not name", seed, m[1])
@@ -289,6 +303,66 @@ func checkVariables(t *testing.T, seed uint64, cat *Catalog, text map[string]str
 		if !read[name] && !library[name] {
 			t.Errorf("seed %d: .env.example names %s, which nothing reads", seed, name)
 		}
+	}
+}
+
+// What is generated stays short enough to be read, for every choice of services: in lines, of
+// files and of functions. Unset variables are handled in one way.
+func TestSizes(t *testing.T) {
+	cat := NewCatalog()
+	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 200}
+	check := func(cfg Config, bot int) {
+		files, err := New(cfg, cat).Files("0.1.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, data := range files {
+			name, ok := strings.CutPrefix(name, "server/")
+			if !ok || !strings.HasSuffix(name, ".py") {
+				continue
+			}
+			lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+			if limits[name] == 0 || len(lines) > limits[name] || name == "bot.py" && len(lines) > bot {
+				t.Errorf("%s has %d lines in %s, %s, %+v", name, len(lines), cfg.BotType, cfg.Mode, cfg)
+			}
+			for i, line := range lines {
+				code := strings.TrimLeft(line, " ")
+				if !strings.HasPrefix(strings.TrimPrefix(code, "async "), "def ") {
+					continue
+				}
+				end, body := i+1, i+1
+				for ; end < len(lines) && (lines[end] == "" || lines[end][0] == ')' || len(lines[end])-len(strings.TrimLeft(lines[end], " ")) > len(line)-len(code) || body == end); end++ {
+					if lines[end] != "" {
+						body = end + 1
+					}
+				}
+				if body-i > 70 {
+					t.Errorf("%s: %s has %d lines in %+v", name, code, body-i, cfg)
+				}
+			}
+			if found := regexp.MustCompile(`getenv\([^()]*\) or |environ.get\(|if_set`).Find(data); found != nil && name != "watch.py" {
+				t.Errorf("%s has %q in %+v", name, found, cfg)
+			}
+		}
+	}
+	quickstart, _, _ := Resolve(cat, Quickstart(), "")
+	check(quickstart, 130)
+	longest := func(kind string) string {
+		return slices.MaxFunc(cat.All(kind), func(a, b *Provider) int {
+			return strings.Count(a.source, "\n") - strings.Count(b.source, "\n")
+		}).ID
+	}
+	for _, cfg := range fullBots(cat) {
+		cfg.Language = "de"
+		check(cfg, 220)
+		for _, kind := range ServiceKinds {
+			o := optionOf(kind + "_service")
+			if said := cfg.Answers(); said[o].Text != "" {
+				said[o] = Answer{Text: longest(kind)}
+				*o.text(&cfg) = longest(kind)
+			}
+		}
+		check(cfg, 220)
 	}
 }
 

@@ -54,6 +54,7 @@ func Resolve(cat *Catalog, said Answers, dirName string) (Config, []dropped, []r
 	for _, o := range []*Option{OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo} {
 		r.checkService(o)
 	}
+	r.language()
 	r.cloud()
 	r.video()
 	r.client()
@@ -84,9 +85,11 @@ func (r *resolver) oneOf(o *Option, format string, args ...any) {
 	p := &r.problems[len(r.problems)-1]
 	p.Allowed = o.Allowed()
 	if o.Kind != "" {
-		p.Allowed, p.Names = r.cat.IDs(o.Kind), r.cat.names(o.Kind)
+		p.Allowed, p.Names = r.cat.IDs(o.Kind), names(r.cat.List(o.Kind), showsAll(o.Kind))
 	}
 }
+
+func showsAll(kind string) string { return "`vbot init --describe-options=" + kind + "` shows all" }
 
 // unknown records that no provider has the name, with the nearest one.
 func (r *resolver) unknown(o *Option, noun, name string) {
@@ -97,7 +100,7 @@ func (r *resolver) unknown(o *Option, noun, name string) {
 	}
 	r.oneOf(o, "unknown %s %q%s", noun, name, aside)
 	if near != "" {
-		r.problems[len(r.problems)-1].Names = "`vbot init --describe-options=" + o.Kind + "` shows all"
+		r.problems[len(r.problems)-1].Names = showsAll(o.Kind)
 	}
 }
 

@@ -103,68 +103,27 @@ func (p *Provider) Credentials() (out []Credential) {
 	return out
 }
 
-// A startCheck holds the variables that a program checks when it starts.
-type startCheck struct {
-	Required   []string
-	Conditions []startCondition
-	Conflicts  [][2]string // pairs of which one is refused beside the other
-	Report     string      // the Python function that takes each problem
-}
-
-// A startCondition lists the variables required if a variable is set, and if it is unset.
-type startCondition struct {
-	IsSet      string // in Python
-	Set, Unset []string
-}
-
-// add adds the variable of a provider that has the variables env. A variable of
-// several providers is added once for each.
-func (c *startCheck) add(v variable, env []variable) {
-	on := func(name string) *startCondition {
-		isSet := `os.getenv("` + name + `")`
-		if i := slices.IndexFunc(env, func(w variable) bool { return w.Name == name }); i >= 0 && env[i].Other != "" {
-			isSet = "(" + isSet + ` or os.getenv("` + env[i].Other + `"))`
-		}
-		i := slices.IndexFunc(c.Conditions, func(o startCondition) bool { return o.IsSet == isSet })
-		if i < 0 {
-			i = len(c.Conditions)
-			c.Conditions = append(c.Conditions, startCondition{IsSet: isSet})
-		}
-		return &c.Conditions[i]
-	}
-	once := func(names *[]string) {
-		if !slices.Contains(*names, v.Name) {
-			*names = append(*names, v.Name)
-		}
-	}
+// requirement returns what must be set, of a provider that has the variables env, as
+// settings.require reads it; "" if v is optional.
+func (v variable) requirement(env []variable) string {
 	switch {
-	case v.unless != "":
-		once(&on(v.unless).Unset)
 	case v.With != "":
-		once(&on(v.With).Set)
-	case v.Required:
-		once(&c.Required)
+		return v.Name + " if " + v.With
+	case !v.Required:
+		return ""
+	case v.unless == "":
+		return v.Name
 	}
-	if both := [2]string{v.Name, v.Without}; v.Without != "" && !slices.Contains(c.Conflicts, both) {
-		c.Conflicts = append(c.Conflicts, both)
+	for _, w := range env {
+		switch {
+		case w.Name != v.unless:
+		case w.Without == v.Name:
+			return v.Name + " xor " + w.Name
+		case w.Other != "":
+			return v.Name + " or " + w.Name + " or " + w.Other
+		}
 	}
-}
-
-// Repeats reports whether a variable is required for several reasons.
-func (c startCheck) Repeats() bool {
-	all := slices.Clone(c.Required)
-	for _, on := range c.Conditions {
-		all = slices.Concat(all, on.Set, on.Unset)
-	}
-	slices.Sort(all)
-	return len(slices.Compact(slices.Clone(all))) < len(all)
-}
-
-// code is Python that passes each problem to the function report.
-func (c startCheck) code(report string) (string, error) {
-	c.Report = report
-	text, _, err := execute("parts/check.py.tmpl", c)
-	return strings.Trim(text, "\n"), err
+	return v.Name + " or " + v.unless
 }
 
 // lines returns the variable as in .env.example: without a value, and commented out if

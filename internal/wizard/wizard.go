@@ -356,6 +356,8 @@ func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) error {
 		err = w.askFeatures(ctx, t, changed)
 	case o == bot.OptName:
 		err = w.askName(ctx)
+	case o == bot.OptLanguage:
+		err = w.askLanguage(ctx, o, changed)
 	case o.List != nil:
 		err = w.askTransports(ctx, o, changed)
 	case o.Toggle != nil:
@@ -398,6 +400,20 @@ func (w *Wizard) askName(ctx context.Context) error {
 	})
 	if err == nil && name != w.name() { // else it follows the directory
 		w.Said[bot.OptName] = bot.Answer{Text: name}
+	}
+	return err
+}
+
+// askLanguage asks for a language that the services support, or none.
+func (w *Wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) error {
+	typed, err := w.Terminal.Text(ctx, o.Ask, cmp.Or(w.before[o].Text, o.None), func(s string) (why string, ok bool) {
+		if s != o.None {
+			why = w.objection(o, bot.Answer{Text: s, Flag: changed})
+		}
+		return why, why == ""
+	})
+	if tag, ok := bot.LanguageTag(typed); ok && err == nil {
+		w.Said[o] = bot.Answer{Text: tag, Flag: changed}
 	}
 	return err
 }
@@ -447,16 +463,23 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 		return choices
 	}
 	providers := w.Catalog.All(o.Kind)
-	if o.Kind == bot.KindTransport && w.Said[bot.OptBotType].Text == bot.BotTelephony {
+	phone := o.Kind == bot.KindTransport && w.Said[bot.OptBotType].Text == bot.BotTelephony
+	if phone {
 		providers = slices.Concat(w.Catalog.Transports(true), w.Catalog.Transports(false))
 	}
+	var trial []tty.Choice
 	for _, p := range providers {
-		if p.Generic != "" {
-			continue // the dial mode is a separate question
+		switch {
+		case p.Generic != "": // the dial mode is a separate question
+		case phone && p.Is(bot.OptTransports.First):
+			c := choiceOf(p)
+			c.Note = "to try it without a phone"
+			trial = append(trial, c)
+		default:
+			add(choiceOf(p))
 		}
-		add(choiceOf(p))
 	}
-	return choices
+	return append(choices, trial...)
 }
 
 // choiceOf returns the provider as a choice.
@@ -484,7 +507,7 @@ func choiceOf(p *bot.Provider) tty.Choice {
 
 // hasChoice reports whether the topic has more than one answer.
 func (w *Wizard) hasChoice(t *topic, changed bool) bool {
-	if len(t.options) == 0 || t.options[0].Ask == "" || t.options[0] == bot.OptName {
+	if len(t.options) == 0 || t.options[0].Ask == "" || t.options[0] == bot.OptName || t.options[0] == bot.OptLanguage {
 		return true
 	}
 	if o := t.options[0]; o.Toggle != nil {

@@ -63,6 +63,10 @@ class Loaded:
         return super().__new__(cls)
 
 
+async def hang_up(params: Any) -> None:
+    """End the call."""
+
+
 def stand_in() -> None:
     """Load no model, download none, and ask nobody for a token."""
     for name in catalog_arguments.PLACEHOLDERS:
@@ -146,6 +150,7 @@ class Service:
             "system_instruction": "instruction",
             "language": "en",
             "session": session,
+            "hang_up": hang_up,
         }
         self.plain = {"GOOGLE_APPLICATION_CREDENTIALS": account}
         for v in self.entry.variables:

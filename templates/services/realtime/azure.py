@@ -1,11 +1,12 @@
 # id: realtime_d
 # label: Azure Realtime
 # names: azure, azure_realtime
+# turns: AudioInput(turn_detection=TurnDetection(silence_duration_ms=1000))
 # video: in
 # extras: azure
-# languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi
-# languages: hr, hu, hy, id, is, it, ja, kk, kn, ko, lt, lv, mi, mk, mr, ms, ne, nl, no, pl, pt
-# languages: ro, ru, sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh
+# languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi, hr
+# languages: hu, hy, id, is, it, ja, kk, kn, ko, lt, lv, mi, mk, mr, ms, ne, nl, no, pl, pt, ro, ru
+# languages: sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh
 # keys: https://portal.azure.com/
 # env: AZURE_REALTIME_API_KEY required secret: key of the Azure OpenAI resource
 # env: AZURE_REALTIME_BASE_URL required url: wss URL ending in /openai/v1/realtime?model=DEPLOYMENT

@@ -1,11 +1,12 @@
 # id: realtime_e
 # label: Azure Voice Live
 # names: azure_voice_live
+# turns: TurnDetection(type='azure_semantic_vad', silence_duration_ms=1000)
 # extras: azure
-# languages: af, am, ar, as, az, bg, bn, bs, ca, cs, cy, da, de, el, en, es, et, eu, fa, fi, fil
-# languages: fr, ga, gl, gu, he, hi, hr, hu, hy, id, is, it, ja, jv, ka, kk, km, kn, ko, lo, lt
-# languages: lv, mk, ml, mn, mr, ms, mt, my, nb, ne, nl, no, or, pa, pl, ps, pt, ro, ru, si, sk
-# languages: sl, so, sq, sr, su, sv, sw, ta, te, th, tr, uk, ur, uz, vi, wuu, yue, zh, zu
+# languages: af, am, ar, as, az, bg, bn, bs, ca, cs, cy, da, de, el, en, es, et, eu, fa, fi, fil, fr
+# languages: ga, gl, gu, he, hi, hr, hu, hy, id, is, it, ja, jv, ka, kk, km, kn, ko, lo, lt, lv, mk
+# languages: ml, mn, mr, ms, mt, my, nb, ne, nl, no, or, pa, pl, ps, pt, ro, ru, si, sk, sl, so, sq
+# languages: sr, su, sv, sw, ta, te, th, tr, uk, ur, uz, vi, wuu, yue, zh, zu
 # keys: https://portal.azure.com/
 # env: AZURE_VOICE_LIVE_API_KEY required secret: key of the Foundry resource
 # env: AZURE_VOICE_LIVE_ENDPOINT required url: address, https://NAME.services.ai.azure.com

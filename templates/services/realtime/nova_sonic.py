@@ -1,6 +1,7 @@
 # id: realtime_c
 # label: AWS Nova Sonic
 # names: nova_sonic, aws_nova_realtime, aws_nova, aws_nova_sonic
+# turns: Settings(endpointing_sensitivity='LOW')
 # extras: aws-nova-sonic
 # languages: de, en, es, fr, hi, it, pt
 # python: >=3.12

@@ -1,11 +1,12 @@
 # id: realtime_a
 # label: OpenAI Realtime
 # names: openai, openai_realtime
+# turns: SemanticTurnDetection(eagerness='low')
 # video: in
 # extras: openai
-# languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi
-# languages: hr, hu, hy, id, is, it, ja, kk, kn, ko, lt, lv, mi, mk, mr, ms, ne, nl, no, pl, pt
-# languages: ro, ru, sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh
+# languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi, hr
+# languages: hu, hy, id, is, it, ja, kk, kn, ko, lt, lv, mi, mk, mr, ms, ne, nl, no, pl, pt, ro, ru
+# languages: sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key
 # env: OPENAI_REALTIME_BASE_URL optional url =wss://api.openai.com/v1/realtime: address

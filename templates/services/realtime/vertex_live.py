@@ -1,6 +1,7 @@
 # id: realtime_f
 # label: Gemini Vertex Live
 # names: vertex_live, gemini_vertex_live_realtime, gemini_vertex_live
+# turns: Settings(vad=GeminiVADParams(silence_duration_ms=1000))
 # video: in
 # extras: google
 # languages: ar, bn-IN, de, en, es, fr, gu, hi, id, it, ja, kn, ko, ml, mr, nl, pl, pt-BR, ru, ta

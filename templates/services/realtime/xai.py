@@ -1,6 +1,7 @@
 # id: realtime_g
 # label: Grok Realtime
 # names: xai, xai_realtime, grok_realtime, grok
+# turns: SessionProperties(turn_detection=TurnDetection(silence_duration_ms=1000))
 # extras: xai
 # languages: ar, bn, de, en, es, fr, hi, id, it, ja, ko, pt, ru, tr, vi, zh
 # keys: https://console.x.ai/

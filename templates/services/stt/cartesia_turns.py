@@ -1,6 +1,7 @@
 # id: stt_g
 # label: Cartesia Turns
 # names: cartesia_turns, cartesia_turns_stt
+# turns: Settings(turn_end_threshold=0.15, turn_end_timeout_ms=8000)
 # extras: cartesia
 # languages: en, es, fr, hi, ja
 # keys: https://play.cartesia.ai/keys

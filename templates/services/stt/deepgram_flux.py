@@ -1,6 +1,7 @@
 # id: stt_h
 # label: Deepgram Flux
 # names: deepgram_flux, deepgram_flux_stt
+# turns: Settings(eot_threshold=0.85, eot_timeout_ms=8000)
 # extras: deepgram
 # languages: de, en, es, fr, hi, it, ja, nl, pt, ru
 # keys: https://console.deepgram.com/

@@ -1,6 +1,7 @@
 # id: stt_i
 # label: Deepgram Flux SageMaker
 # names: deepgram_flux_sagemaker, deepgram_flux_sagemaker_stt
+# turns: Settings(eot_threshold=0.85, eot_timeout_ms=8000)
 # extras: deepgram, sagemaker
 # python: >=3.12
 # languages: en

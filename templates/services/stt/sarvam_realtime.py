@@ -1,6 +1,7 @@
 # id: stt_ah
 # label: Sarvam Realtime
 # names: sarvam_realtime, sarvam_realtime_stt
+# turns: Settings(silence_duration_ms=1000)
 # extras: sarvam
 # languages: as, bn, brx, doi, en, en-IN, gu, hi, kn, kok, ks, mai, ml, mni, mr, ne, or, pa, sa, sat
 # languages: sd, ta, te, ur

@@ -1,6 +1,7 @@
 # id: stt_ae
 # label: Zoom AI
 # names: zoom_ai, zoom_ai_stt
+# turns: Settings(silence_duration_ms=1000)
 # extras: zoom-ai
 # languages: ar, bn, ca, cs, da, de, el, en, es, et, fa, fi, fil, fr, he, hi, hu, id, it, ja, ko, ms
 # languages: nl, pl, pt, ro, ru, sv, ta, te, th, tl, tr, uk, vi, yue, zh

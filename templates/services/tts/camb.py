@@ -2,7 +2,8 @@
 # label: Camb
 # names: camb, camb_tts
 # extras: camb
-# languages: ar, bn, cs, de, el, en, es, fi, fr, hi, id, it, ja, kn, ko, ml, mr, nl, pa, pl, pt, ro, ru, ta, te, th, tr, uk, vi, zh
+# languages: ar, bn, cs, de, el, en, es, fi, fr, hi, id, it, ja, kn, ko, ml, mr, nl, pa, pl, pt, ro
+# languages: ru, ta, te, th, tr, uk, vi, zh
 # keys: https://studio.camb.ai/
 # env: CAMB_API_KEY required secret: API key
 # env: CAMB_VOICE_ID optional voice =147320: voice id, a number

@@ -2,7 +2,9 @@
 # label: Cartesia
 # names: cartesia, cartesia_tts
 # extras: cartesia
-# languages: ar, bg, bn, cs, da, de, el, en, es, fi, fil, fr, gu, he, hi, hr, hu, id, it, ja, ka, kn, ko, ml, mr, ms, nb, nl, no, or, pa, pl, pt, ro, ru, sk, sv, ta, te, th, tl, tr, uk, ur, vi, zh
+# languages: ar, bg, bn, cs, da, de, el, en, es, fi, fil, fr, gu, he, hi, hr, hu, id, it, ja, ka, kn
+# languages: ko, ml, mr, ms, nb, nl, no, or, pa, pl, pt, ro, ru, sk, sv, ta, te, th, tl, tr, uk, ur
+# languages: vi, zh
 # keys: https://play.cartesia.ai/keys
 # env: CARTESIA_API_KEY required secret: API key
 # env: CARTESIA_TTS_BASE_URL optional url =wss://api.cartesia.ai/tts/websocket: address

@@ -2,7 +2,10 @@
 # label: Gemini TTS
 # names: gemini, gemini_tts
 # extras: google
-# languages: af, am, ar, az, be, bg, bn, ca, ceb, cs, da, de, el, en, es, et, eu, fa, fi, fil, fr, gl, gu, he, hi, hr, ht, hu, hy, id, is, it, ja, jv, ka, kn, ko, kok, la, lb, lo, lt, lv, mai, mg, mk, ml, mn, mr, ms, my, nb, ne, nl, nn, no, or, pa, pl, ps, pt, ro, ru, sd, si, sk, sl, sq, sr, sv, sw, ta, te, th, tr, uk, ur, vi, zh
+# languages: af, am, ar, az, be, bg, bn, ca, ceb, cs, da, de, el, en, es, et, eu, fa, fi, fil, fr
+# languages: gl, gu, he, hi, hr, ht, hu, hy, id, is, it, ja, jv, ka, kn, ko, kok, la, lb, lo, lt, lv
+# languages: mai, mg, mk, ml, mn, mr, ms, my, nb, ne, nl, nn, no, or, pa, pl, ps, pt, ro, ru, sd, si
+# languages: sk, sl, sq, sr, sv, sw, ta, te, th, tr, uk, ur, vi, zh
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place

@@ -2,7 +2,9 @@
 # label: Google TTS
 # names: google, google_tts
 # extras: google
-# languages: ar, bg, bn, cs, da, de, el, en, es, et, fi, fr, gu, he, hi, hr, hu, id, it, ja, kn, ko, lt, lv, ml, mr, nb, nl, no, pl, pt, ro, ru, sk, sl, sr, sv, sw, ta, te, th, tr, uk, ur, vi, zh
+# languages: ar, bg, bn, cs, da, de, el, en, es, et, fi, fr, gu, he, hi, hr, hu, id, it, ja, kn, ko
+# languages: lt, lv, ml, mr, nb, nl, no, pl, pt, ro, ru, sk, sl, sr, sv, sw, ta, te, th, tr, uk, ur
+# languages: vi, zh
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place

@@ -1,7 +1,8 @@
 # id: tts_u
 # label: MiniMax
 # names: minimax, minimax_tts
-# languages: af, ar, bg, ca, cs, da, de, el, en, es, fa, fi, fil, fr, he, hi, hr, hu, id, it, ja, ko, ms, nb, nl, nn, pl, pt, ro, ru, sk, sl, sv, ta, th, tr, uk, vi, yue, zh
+# languages: af, ar, bg, ca, cs, da, de, el, en, es, fa, fi, fil, fr, he, hi, hr, hu, id, it, ja, ko
+# languages: ms, nb, nl, nn, pl, pt, ro, ru, sk, sl, sv, ta, th, tr, uk, vi, yue, zh
 # keys: https://platform.minimax.io/user-center/basic-information/interface-key
 # env: MINIMAX_API_KEY required secret: API key
 # env: MINIMAX_BASE_URL optional url =https://api.minimax.io/v1/t2a_v2: address

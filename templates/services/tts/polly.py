@@ -2,7 +2,8 @@
 # label: AWS Polly
 # names: polly, aws_polly_tts, aws_polly
 # extras: aws
-# languages: ar, ca, cs, cy, da, de, en, es, fi, fr, hi, is, it, ja, ko, nb, nl, no, pl, pt, ro, ru, sv, tr, yue, zh
+# languages: ar, ca, cs, cy, da, de, en, es, fi, fr, hi, is, it, ja, ko, nb, nl, no, pl, pt, ro, ru
+# languages: sv, tr, yue, zh
 # keys: https://console.aws.amazon.com/iam/
 # env: AWS_REGION optional region =us-east-1: region, also read by the SageMaker services
 # env: AWS_VOICE_ID optional voice =Joanna: Polly voice of the language, also read by Nova Sonic

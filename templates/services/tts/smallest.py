@@ -2,7 +2,8 @@
 # label: Smallest
 # names: smallest, smallest_tts
 # extras: smallest
-# languages: ar, bn, de, el, en, es, fi, fr, gu, hi, id, it, ja, kn, ko, ml, mr, ms, nl, no, or, pa, pl, pt, ru, sv, ta, te, tr, vi, zh
+# languages: ar, bn, de, el, en, es, fi, fr, gu, hi, id, it, ja, kn, ko, ml, mr, ms, nl, no, or, pa
+# languages: pl, pt, ru, sv, ta, te, tr, vi, zh
 # keys: https://app.smallest.ai/dashboard/api-keys
 # env: SMALLEST_API_KEY required secret: API key
 # env: SMALLEST_TTS_BASE_URL optional url =wss://api.smallest.ai: address

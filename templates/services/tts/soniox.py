@@ -2,7 +2,9 @@
 # label: Soniox
 # names: soniox, soniox_tts
 # extras: soniox
-# languages: af, ar, az, be, bg, bn, bs, ca, cs, cy, da, de, el, en, es, et, eu, fa, fi, fr, gl, gu, he, hi, hr, hu, id, is, it, ja, kk, kn, ko, lt, lv, mk, ml, mr, ms, nb, nl, no, pa, pl, pt, ro, ru, sk, sl, sq, sr, su, sv, sw, ta, te, th, tl, tr, uk, ur, uz, vi, zh
+# languages: af, ar, az, be, bg, bn, bs, ca, cs, cy, da, de, el, en, es, et, eu, fa, fi, fr, gl, gu
+# languages: he, hi, hr, hu, id, is, it, ja, kk, kn, ko, lt, lv, mk, ml, mr, ms, nb, nl, no, pa, pl
+# languages: pt, ro, ru, sk, sl, sq, sr, su, sv, sw, ta, te, th, tl, tr, uk, ur, uz, vi, zh
 # keys: https://console.soniox.com/
 # env: SONIOX_API_KEY required secret: API key
 # env: SONIOX_TTS_BASE_URL optional url =wss://tts-rt.soniox.com/tts-websocket: address

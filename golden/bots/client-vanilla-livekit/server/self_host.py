@@ -19,9 +19,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import bot as project
+import settings
 
-MAX_SESSIONS = int(os.getenv("MAX_SESSIONS") or 8)
-DRAIN_SECONDS = float(os.getenv("DRAIN_SECONDS") or 3540)
+MAX_SESSIONS = int(os.getenv("MAX_SESSIONS", "8"))
+DRAIN_SECONDS = float(os.getenv("DRAIN_SECONDS", "3540"))
 
 sessions: set[asyncio.Task[None]] = set()
 stopping = asyncio.Event()
@@ -82,5 +83,5 @@ async def ready() -> str:
 
 
 if __name__ == "__main__":
-    project.check_settings()
+    settings.require(project.REQUIRED)
     main()

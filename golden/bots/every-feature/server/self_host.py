@@ -11,17 +11,19 @@ import asyncio
 import contextlib
 import os
 import signal
+from pathlib import Path
 
 from loguru import logger
 from pipecat.runner.run import app, main
 from pipecat.runner.types import RunnerArguments
-from starlette.responses import PlainTextResponse
+from starlette.responses import FileResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import bot as project
+import settings
 
-MAX_SESSIONS = int(os.getenv("MAX_SESSIONS") or 4)
-DRAIN_SECONDS = float(os.getenv("DRAIN_SECONDS") or 3540)
+MAX_SESSIONS = int(os.getenv("MAX_SESSIONS", "4"))
+DRAIN_SECONDS = float(os.getenv("DRAIN_SECONDS", "3540"))
 
 sessions: set[asyncio.Task[None]] = set()
 stopping = asyncio.Event()
@@ -73,6 +75,7 @@ class Door:
 
 
 app.add_middleware(Door)
+app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
 
 
 @app.get("/ready")
@@ -82,5 +85,5 @@ async def ready() -> str:
 
 
 if __name__ == "__main__":
-    project.check_settings()
+    settings.require(project.REQUIRED)
     main()

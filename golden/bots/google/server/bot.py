@@ -1,96 +1,73 @@
-"""A voice bot on Pipecat.
+"""A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 Google Speech-to-Text listens, Google Vertex AI thinks, Gemini TTS speaks.
-
-Run it with `uv run bot.py`; README.md says how to talk to it.
 """
 
 import os
 
-# Turn off the telemetry of ONNX Runtime, before it is imported.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-import asyncio
-import contextlib
-import json
-import re
-import sys
-from typing import Any
+from pathlib import Path
 
-import google.auth
-from dotenv import dotenv_values, load_dotenv
-from google.oauth2.service_account import Credentials
-from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
-from pipecat.frames.frames import (
-    CancelFrame,
-    EndFrame,
-    ErrorFrame,
-    Frame,
-    FunctionCallsStartedFrame,
-    InterruptionFrame,
-    LLMRunFrame,
-    LLMTextFrame,
-    TTSSpeakFrame,
-)
+from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMContextAggregatorPair,
     LLMUserAggregatorParams,
 )
-from pipecat.processors.frameworks.rtvi.models import Error, ErrorData
 from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.google.stt import GoogleSTTService
 from pipecat.services.google.tts import GeminiTTSService
 from pipecat.services.google.vertex.llm import GoogleVertexLLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
-from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
+from starlette.responses import FileResponse
 
-load_dotenv(override=True)
+import settings
+from watch import Watch
+
+settings.load()
 
 # Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
-
-# What it says if the language model fails, or gives no answer for PATIENCE seconds.
-APOLOGY = "Sorry, I cannot answer right now. Please try again."
-PATIENCE = 15
+GREETING = "Greet the person and introduce yourself briefly."
+APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
     stt = GoogleSTTService(
-        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
-        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
     )
     llm = GoogleVertexLLMService(
-        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
-        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
-        location=os.getenv("GOOGLE_LOCATION") or "global",
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
+        location=os.getenv("GOOGLE_LOCATION", "global"),
         project_id=os.environ["GOOGLE_PROJECT_ID"],
         settings=GoogleVertexLLMService.Settings(
-            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
+            model=os.getenv("GOOGLE_MODEL", NOT_GIVEN),
             system_instruction=SYSTEM_INSTRUCTION,
         ),
     )
     tts = GeminiTTSService(
-        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON") or None,
-        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS") or None,
+        credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
+        credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
         sample_rate=24000,  # Gemini's only rate
-        settings=GeminiTTSService.Settings(voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN),
+        settings=GeminiTTSService.Settings(voice=os.getenv("GOOGLE_VOICE_ID", NOT_GIVEN)),
     )
 
-    context = LLMContext()
+    context = LLMContext([{"role": "developer", "content": GREETING}])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
-        context,
-        user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
+        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
     # Audio enters at the top and leaves at the bottom.
@@ -109,137 +86,43 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
-        processor_unusable_policy=ProcessorUnusablePolicy.END,
     )
+    services = {  # what to name, and what to check, when one of them fails
+        stt: ("Google Speech-to-Text", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
+        llm: ("Google Vertex AI", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
+        tts: ("Gemini TTS", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
+    }
+    Watch(worker, services, APOLOGY)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # What to name in an error: each service's label and the variables to check.
-    services = {
-        stt.name: (
-            "Google Speech-to-Text",
-            "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON",
-        ),
-        llm.name: ("Google Vertex AI", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
-        tts.name: ("Gemini TTS", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
-    }
-    answered = asyncio.Event()
-    problems: list[str] = []
-    page_ready = asyncio.Event()
-
-    @worker.event_handler("on_pipeline_error")
-    async def on_pipeline_error(worker, error: ErrorFrame):
-        failed = error.processor
-        if failed is llm and llm.is_usable and error.category != ErrorCategory.APPLICATION:
-            answered.set()
-            await worker.queue_frames([TTSSpeakFrame(APOLOGY)])
-        if not failed or failed.is_usable or failed.name not in services:
-            return  # temporary, or already reported
-        label, variables = services.pop(failed.name)
-        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-        what = "refused the key" if refused else "does not work"
-        problem = f"{label} {what}. Check {variables} in server/.env"
-        problem += ", then start the bot again." if refused else ", the network and the log."
-        logger.error(problem)
-        problems.append(problem)
-
-    @worker.rtvi.event_handler("on_before_process_frame")
-    async def on_before_process_frame(rtvi, frame: Frame):
-        if problems and isinstance(frame, EndFrame):
-            # Tell the page why the session ends. It may still be loading.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(page_ready.wait(), 20)
-            reason = ErrorData(error=" ".join(problems), fatal=True)
-            await rtvi.push_transport_message(Error(data=reason))
-
-    # What ends the wait for an answer. The model may be silent without an error.
-    ends = (LLMTextFrame, FunctionCallsStartedFrame, InterruptionFrame, EndFrame, CancelFrame)
-
-    @llm.event_handler("on_after_push_frame")
-    async def on_model_frame(model, frame: Frame):
-        if isinstance(frame, ends):
-            answered.set()
-
-    async def await_answer(*_: Any) -> None:
-        answered.clear()
-        try:
-            await asyncio.wait_for(answered.wait(), PATIENCE)
-        except TimeoutError:
-            logger.error(f"Google Vertex AI has not answered for {PATIENCE} seconds.")
-            await tts.queue_frame(TTSSpeakFrame(APOLOGY))  # the model keeps others waiting
-
-    user_aggregator.add_event_handler("on_user_turn_message_added", await_answer)
-
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
-        page_ready.set()
-        logger.info("Connected")
-        context.add_message(
-            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
-        )
         await worker.queue_frames([LLMRunFrame()])
-        await await_answer()
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
-        logger.info("Disconnected")
         await runner.cancel()
 
     await runner.run()
 
 
-async def bot(runner_args: RunnerArguments) -> None:
+async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
     transport_params = {
-        "webrtc": lambda: TransportParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-        ),
+        "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
     }
-    transport = await create_transport(runner_args, transport_params)
-    await run_bot(transport, runner_args)
+    await run_bot(await create_transport(runner_args, transport_params), runner_args)
 
 
-def google_problems() -> list[str]:
-    """Say what keeps the credentials for Google from being used."""
-    problem = "Set GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON in .env"
-    try:
-        if text := os.getenv("GOOGLE_CREDENTIALS_JSON"):
-            problem = "GOOGLE_CREDENTIALS_JSON is not the key of a service account"
-            Credentials.from_service_account_info(json.loads(text))
-        elif path := os.getenv("GOOGLE_APPLICATION_CREDENTIALS"):
-            problem = "GOOGLE_APPLICATION_CREDENTIALS is not the key file of a service account"
-            Credentials.from_service_account_file(path)
-        else:
-            google.auth.default()  # this machine's login
-    except Exception as e:
-        return [f"{problem}: {e}"]
-    return []
-
-
-def check_settings() -> None:
-    """Stop if .env lacks what every session needs or holds a broken key."""
-    # Such a key cannot be sent, and error messages would show it, even in the browser.
-    if odd := [
-        name
-        for name, value in dotenv_values().items()
-        if name.endswith(("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN"))
-        and re.search("[^!-~]", value or "")
-    ]:
-        sys.exit(f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes.")
-    problems = google_problems()
-    required = [
-        "GOOGLE_PROJECT_ID",
-    ]
-    if missing := [name for name in required if not os.getenv(name)]:
-        problems.append(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-    if problems:
-        sys.exit("\n".join(problems))
-
+REQUIRED = [  # in .env
+    "GOOGLE_PROJECT_ID",
+]
 
 if __name__ == "__main__":
-    check_settings()
+    from pipecat.runner.run import app, main
 
-    from pipecat.runner.run import main
-
+    settings.require(REQUIRED, google=True)
+    app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
+    Watch.ends_with_server = True  # the server would wait for the people to leave
     main()

@@ -1,37 +1,19 @@
-"""A voice bot on Pipecat.
+"""A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 Deepgram listens, OpenAI thinks, Cartesia speaks.
-
-Run it with `uv run bot.py`; README.md says how to talk to it.
 """
 
 import os
 
-# Turn off the telemetry of ONNX Runtime, before it is imported.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-import asyncio
-import re
-import sys
-from typing import Any
+from pathlib import Path
 
-from dotenv import dotenv_values, load_dotenv
-from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import (
-    CancelFrame,
-    EndFrame,
-    ErrorFrame,
-    Frame,
-    FunctionCallsStartedFrame,
-    InterruptionFrame,
-    LLMRunFrame,
-    LLMTextFrame,
-    TTSSpeakFrame,
-)
+from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame, TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMContextAggregatorPair,
@@ -41,65 +23,65 @@ from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.cartesia.tts import CartesiaTTSService
 from pipecat.services.deepgram.stt import DeepgramSTTService
+from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
-from pipecat.transports.daily.transport import DailyParams, DailyTransport
-from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
+from starlette.responses import FileResponse
 
+import settings
 from call import Call
+from watch import Watch
 
-load_dotenv(override=True)
+settings.load()
 
 # Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
-
-# What it says if the language model fails, or gives no answer for PATIENCE seconds.
-APOLOGY = "Sorry, I cannot answer right now. Please try again."
-PATIENCE = 15
-
-MAX_ATTEMPTS = 3  # to reach the person
+GREETING = "Greet the person and introduce yourself briefly."
+APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 
 
-def if_set(**variables: str) -> dict[str, Any]:
-    """Return the arguments whose variable is set. The others keep their defaults."""
-    return {name: os.environ[v] for name, v in variables.items() if os.getenv(v)}
+async def hang_up(params: FunctionCallParams, goodbye: str):
+    """End the call when the person wants to, with a goodbye that is spoken. Say nothing else."""
+    await params.llm.push_frame(TTSSpeakFrame(goodbye))
+    await params.llm.push_frame(EndWorkerFrame())  # behind everything that is still to be heard
 
 
-async def run_bot(
-    transport: BaseTransport,
-    runner_args: RunnerArguments,
-    call: Call | None,
-) -> None:
-    """Run one conversation until the person leaves."""
+def make_services():
+    """Return the services of one conversation."""
     stt = DeepgramSTTService(
-        api_key=os.getenv("DEEPGRAM_API_KEY") or "none",
-        base_url=os.getenv("DEEPGRAM_STT_BASE_URL") or "",
+        api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
+        base_url=os.getenv("DEEPGRAM_STT_BASE_URL", ""),
     )
     llm = OpenAILLMService(
-        api_key=os.getenv("OPENAI_API_KEY") or "none",
-        base_url=os.getenv("OPENAI_BASE_URL") or "https://api.openai.com/v1",
+        api_key=os.getenv("OPENAI_API_KEY", "none"),
         settings=OpenAILLMService.Settings(
-            model=os.getenv("OPENAI_MODEL") or NOT_GIVEN,
+            model=os.getenv("OPENAI_MODEL", NOT_GIVEN),
             system_instruction=SYSTEM_INSTRUCTION,
         ),
     )
     tts = CartesiaTTSService(
         api_key=os.environ["CARTESIA_API_KEY"],
-        **if_set(url="CARTESIA_TTS_BASE_URL"),
+        url=os.getenv("CARTESIA_TTS_BASE_URL", "wss://api.cartesia.ai/tts/websocket"),
         settings=CartesiaTTSService.Settings(
-            voice=os.getenv("CARTESIA_VOICE_ID") or "86e30c1d-714b-4074-a1f2-1cb6b552fb49"
+            voice=os.getenv("CARTESIA_VOICE_ID", "86e30c1d-714b-4074-a1f2-1cb6b552fb49"),
         ),
     )
+    return stt, llm, tts
 
-    context = LLMContext()
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call | None):
+    """Run one conversation until the person leaves."""
+    stt, llm, tts = make_services()
+    context = LLMContext(  # a person who is called speaks first
+        [] if call else [{"role": "developer", "content": GREETING}], tools=[hang_up]
+    )
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
-        context,
-        user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
+        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
     # Audio enters at the top and leaves at the bottom.
@@ -118,159 +100,55 @@ async def run_bot(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
-        processor_unusable_policy=ProcessorUnusablePolicy.END,
     )
+    services = {  # what to name, and what to check, when one of them fails
+        stt: ("Deepgram", "DEEPGRAM_API_KEY"),
+        llm: ("OpenAI", "OPENAI_API_KEY"),
+        tts: ("Cartesia", "CARTESIA_API_KEY"),
+    }
+    Watch(worker, services, APOLOGY, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # What to name in an error: each service's label and the variables to check.
-    services = {
-        stt.name: ("Deepgram", "DEEPGRAM_API_KEY"),
-        llm.name: ("OpenAI", "OPENAI_API_KEY"),
-        tts.name: ("Cartesia", "CARTESIA_API_KEY"),
-    }
-    answered = asyncio.Event()
-
-    @worker.event_handler("on_pipeline_error")
-    async def on_pipeline_error(worker, error: ErrorFrame):
-        failed = error.processor
-        if failed is llm and llm.is_usable and error.category != ErrorCategory.APPLICATION:
-            answered.set()
-            await worker.queue_frames([TTSSpeakFrame(APOLOGY)])
-        if not failed or failed.is_usable or failed.name not in services:
-            return  # temporary, or already reported
-        label, variables = services.pop(failed.name)
-        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-        what = "refused the key" if refused else "does not work"
-        problem = f"{label} {what}. Check {variables} in server/.env"
-        problem += ", then start the bot again." if refused else ", the network and the log."
-        logger.error(problem)
-
-    # What ends the wait for an answer. The model may be silent without an error.
-    ends = (LLMTextFrame, FunctionCallsStartedFrame, InterruptionFrame, EndFrame, CancelFrame)
-
-    @llm.event_handler("on_after_push_frame")
-    async def on_model_frame(model, frame: Frame):
-        if isinstance(frame, ends):
-            answered.set()
-
-    async def await_answer(*_: Any) -> None:
-        answered.clear()
-        try:
-            await asyncio.wait_for(answered.wait(), PATIENCE)
-        except TimeoutError:
-            logger.error(f"OpenAI has not answered for {PATIENCE} seconds.")
-            await tts.queue_frame(TTSSpeakFrame(APOLOGY))  # the model keeps others waiting
-
-    user_aggregator.add_event_handler("on_user_turn_message_added", await_answer)
-
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        logger.info("Connected")
-        if call:
-            return  # the person who is called speaks first
-        context.add_message(
-            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
-        )
-        await worker.queue_frames([LLMRunFrame()])
-        await await_answer()
+        if not call:
+            await worker.queue_frames([LLMRunFrame()])
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
-        logger.info("Disconnected")
         await runner.cancel()
 
-    if call and isinstance(transport, DailyTransport):
-        attempts = 0
-
-        async def dial() -> None:
-            nonlocal attempts
-            attempts += 1
-            logger.info(f"Calling {call.phone_number}, attempt {attempts}")
-            _, error = await transport.start_dialout({"phoneNumber": call.phone_number})
-            if error:
-                logger.error(f"The call cannot be started: {error}")
-                await runner.cancel()
-
-        @transport.event_handler("on_joined")
-        async def on_joined(transport, data):
-            await dial()
-
-        @transport.event_handler("on_dialout_answered")
-        async def on_dialout_answered(transport, data):
-            logger.info("Answered")
-
-        @transport.event_handler("on_dialout_error")
-        async def on_dialout_error(transport, data):
-            logger.warning(f"The call failed: {data}")
-            if attempts < MAX_ATTEMPTS:
-                await dial()
-            else:
-                await runner.cancel()
-
-        @transport.event_handler("on_error")
-        async def on_error(transport, error):
-            await runner.cancel()  # cannot join the room; the reason is already logged
-
+    if call:
+        call.handle(transport, runner)
     await runner.run()
 
 
-async def bot(runner_args: RunnerArguments) -> None:
+async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
     transport_params = {
-        "webrtc": lambda: TransportParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-        ),
-        # For `pipecat eval`.
-        "eval": lambda: EvalTransportParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-        ),
+        "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+        "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
     }
-    # Sessions with a call come from server.py; the others use the entries above.
-    call = None
+    call = None  # unless server.py starts this session
     if isinstance(runner_args.body, dict) and "room_url" in runner_args.body:
         call = Call.model_validate(runner_args.body)
-        transport = DailyTransport(
-            call.room_url,
-            call.token,
-            "pstn-dial-out",
-            params=DailyParams(
-                api_key=os.environ["DAILY_API_KEY"],
-                audio_in_enabled=True,
-                audio_out_enabled=True,
-            ),
-        )
+        transport = call.transport()
     else:
         transport = await create_transport(runner_args, transport_params)
     await run_bot(transport, runner_args, call)
 
 
-def check_settings() -> None:
-    """Stop if .env lacks what every session needs or holds a broken key."""
-    # Such a key cannot be sent, and error messages would show it, even in the browser.
-    if odd := [
-        name
-        for name, value in dotenv_values().items()
-        if name.endswith(("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN"))
-        and re.search("[^!-~]", value or "")
-    ]:
-        sys.exit(f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes.")
-    required = [
-        "CARTESIA_API_KEY",
-    ]
-    if not os.getenv("DEEPGRAM_STT_BASE_URL"):
-        required.append("DEEPGRAM_API_KEY")
-    if not os.getenv("OPENAI_BASE_URL"):
-        required.append("OPENAI_API_KEY")
-    if missing := [name for name in required if not os.getenv(name)]:
-        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-
+REQUIRED = [  # in .env
+    "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
+    "OPENAI_API_KEY or OPENAI_BASE_URL",
+    "CARTESIA_API_KEY",
+]
 
 if __name__ == "__main__":
-    check_settings()
+    from pipecat.runner.run import app, main
 
-    from pipecat.runner.run import main
-
+    settings.require(REQUIRED)
+    app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
+    Watch.ends_with_server = True  # the server would wait for the people to leave
     main()

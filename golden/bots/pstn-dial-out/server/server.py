@@ -8,23 +8,22 @@ Run it with `uv run server.py`, beside bot.py, and request a call:
 
 import hmac
 import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
 import aiohttp
 import uvicorn
-from dotenv import load_dotenv
 from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from loguru import logger
 from pipecat.runner.daily import DailyRoomConfig, configure
 from pydantic import BaseModel, Field
 
+import settings
 from call import Call
 
-load_dotenv(override=True)
+settings.load()
 
 CLOUD_URL = "https://api.pipecat.daily.co/v1/public"
 TIMEOUT = aiohttp.ClientTimeout(total=30)
@@ -58,7 +57,7 @@ async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
         url = f"{CLOUD_URL}/{agent}/start"
         headers["Authorization"] = f"Bearer {os.environ['PIPECAT_API_KEY']}"
     else:
-        url = f"{os.getenv('BOT_URL') or 'http://localhost:7860'}/start"
+        url = f"{os.getenv('BOT_URL', 'http://localhost:7860')}/start"
         body["transport"] = "daily"
     try:
         async with session.post(url, headers=headers, json=body) as answer:
@@ -110,13 +109,11 @@ async def health() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    required = [
-        "DAILY_API_KEY",
-        "SERVER_API_KEY",
-    ]
-    if os.getenv("PIPECAT_AGENT_NAME"):
-        required.append("PIPECAT_API_KEY")
-    if missing := [name for name in required if not os.getenv(name)]:
-        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-    host, port = os.getenv("HOST") or "127.0.0.1", int(os.getenv("PORT") or 8080)
-    uvicorn.run(app, host=host, port=port)
+    settings.require(
+        [
+            "DAILY_API_KEY",
+            "SERVER_API_KEY",
+            "PIPECAT_API_KEY if PIPECAT_AGENT_NAME",
+        ]
+    )
+    uvicorn.run(app, host=os.getenv("HOST", "127.0.0.1"), port=int(os.getenv("PORT", "8080")))

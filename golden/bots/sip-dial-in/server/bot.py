@@ -1,46 +1,20 @@
-"""A voice bot on Pipecat.
+"""A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 OpenAI Realtime listens and speaks.
-
-Run it with `uv run bot.py`; README.md says how to talk to it.
 """
 
 import os
 
-# Turn off the telemetry of ONNX Runtime, before it is imported.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-import asyncio
-import re
-import sys
-import time
-import wave
-from collections import deque
-from datetime import datetime
-from pathlib import Path
-from typing import Any
-from xml.sax.saxutils import escape
-
-from dotenv import dotenv_values, load_dotenv
-from loguru import logger
-from pipecat.frames.frames import (
-    CancelFrame,
-    EndFrame,
-    ErrorFrame,
-    Frame,
-    LLMRunFrame,
-    TTSAudioRawFrame,
-)
+from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.aggregators.llm_response_universal import (
-    AssistantTurnStoppedMessage,
-    LLMContextAggregatorPair,
-    UserTurnMessageAddedMessage,
-)
+from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
 from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
 from pipecat.runner.types import RunnerArguments
+from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.realtime.events import (
     AudioConfiguration,
     AudioInput,
@@ -51,65 +25,37 @@ from pipecat.services.openai.realtime.events import (
 )
 from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
 from pipecat.transports.base_transport import BaseTransport
-from pipecat.transports.daily.transport import DailyParams, DailyTransport
-from pipecat.utils.errors import ErrorCategory
 from pipecat.workers.runner import WorkerRunner
-from twilio.rest import Client
 
-from call import Call
+import settings
+from call import Call, log_transcript, record
+from watch import Watch
 
-load_dotenv(override=True)
+settings.load()
 
 # Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+GREETING = "Greet the person and introduce yourself briefly."
 
 
-def if_set(**variables: str) -> dict[str, Any]:
-    """Return the arguments whose variable is set. The others keep their defaults."""
-    return {name: os.environ[v] for name, v in variables.items() if os.getenv(v)}
+async def hang_up(params: FunctionCallParams):
+    """End the call when the person wants to and you have said goodbye."""
+    await params.llm.push_frame(EndWorkerFrame())  # behind everything that is still to be heard
 
 
-def fetch_call(call: Call) -> None:
-    """Have Twilio connect the waiting call to the room. Blocks until Twilio answers."""
-    account = os.environ["TWILIO_ACCOUNT_SID"]
-    if key := os.getenv("TWILIO_API_KEY"):
-        client = Client(key, os.environ["TWILIO_API_SECRET"], account)
-    else:
-        client = Client(account, os.environ["TWILIO_AUTH_TOKEN"])
-    client.calls(call.call_sid).update(
-        twiml=f"<Response><Dial><Sip>{escape(call.sip_uri)}</Sip></Dial></Response>"
-    )
-
-
-def save_recording(audio: bytes, sample_rate: int, num_channels: int) -> Path:
-    """Write 16-bit audio to a new WAV file in recordings/ and return its path."""
-    path = Path("recordings") / f"{datetime.now():%Y%m%d-%H%M%S-%f}.wav"
-    path.parent.mkdir(exist_ok=True)
-    with wave.open(str(path), "wb") as wav:
-        wav.setnchannels(num_channels)
-        wav.setsampwidth(2)
-        wav.setframerate(sample_rate)
-        wav.writeframes(audio)
-    return path
-
-
-async def run_bot(
-    transport: BaseTransport,
-    runner_args: RunnerArguments,
-    call: Call,
-) -> None:
-    """Run one conversation until the person leaves."""
+def make_services():
+    """Return the services of one conversation."""
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
-        **if_set(base_url="OPENAI_REALTIME_BASE_URL"),
+        base_url=os.getenv("OPENAI_REALTIME_BASE_URL", "wss://api.openai.com/v1/realtime"),
         settings=OpenAIRealtimeLLMService.Settings(
             session_properties=SessionProperties(
                 audio=AudioConfiguration(
                     input=AudioInput(
-                        transcription=InputAudioTranscription(),
+                        transcription=InputAudioTranscription(model="gpt-realtime-whisper"),
                         turn_detection=SemanticTurnDetection(),
                         noise_reduction=InputAudioNoiseReduction(type="near_field"),
                     )
@@ -118,8 +64,13 @@ async def run_bot(
             system_instruction=SYSTEM_INSTRUCTION,
         ),
     )
+    return llm
 
-    context = LLMContext()
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
+    """Run one conversation until the person leaves."""
+    llm = make_services()
+    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[hang_up])
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
     audio_buffer = AudioBufferProcessor(auto_start_recording=True)
@@ -139,138 +90,47 @@ async def run_bot(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
-        processor_unusable_policy=ProcessorUnusablePolicy.END,
+    )
+    Watch(
+        worker,
+        {llm: ("OpenAI Realtime", "OPENAI_API_KEY")},
+        page=False,
     )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
-
-    # What to name in an error: each service's label and the variables to check.
-    services = {
-        llm.name: ("OpenAI Realtime", "OPENAI_API_KEY"),
-    }
-    errors: deque[float] = deque(maxlen=25)  # when the model failed
-
-    @worker.event_handler("on_pipeline_error")
-    async def on_pipeline_error(worker, error: ErrorFrame):
-        failed = error.processor
-        if failed is llm and llm.is_usable:
-            errors.append(time.monotonic())
-            # Each piece of audio fails once the connection is lost.
-            if len(errors) == errors.maxlen and errors[-1] - errors[0] < 10:
-                await llm.push_error("too many errors", force_treat_as_permanent=True)
-                return
-        if not failed or failed.is_usable or failed.name not in services:
-            return  # temporary, or already reported
-        label, variables = services.pop(failed.name)
-        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-        what = "refused the key" if refused else "does not work"
-        problem = f"{label} {what}. Check {variables} in server/.env"
-        problem += ", then start the bot again." if refused else ", the network and the log."
-        logger.error(problem)
-
-    started = asyncio.Event()
-
-    @llm.event_handler("on_after_push_frame")
-    async def on_after_push_frame(service, frame: Frame):
-        if isinstance(frame, (TTSAudioRawFrame, EndFrame, CancelFrame)):
-            started.set()
+    log_transcript(runner_args, user_aggregator, assistant_aggregator)
+    record(runner_args, audio_buffer)
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        logger.info("Connected")
-        context.add_message(
-            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
-        )
         await worker.queue_frames([LLMRunFrame()])
-        # The service may fail without an error. Do not leave the person in silence.
-        try:
-            await asyncio.wait_for(started.wait(), 20)
-        except TimeoutError:
-            await llm.push_error("no audio within 20 seconds", force_treat_as_permanent=True)
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
-        logger.info("Disconnected")
         await runner.cancel()
 
-    if isinstance(transport, DailyTransport):
-
-        @transport.event_handler("on_dialin_ready")
-        async def on_dialin_ready(transport, sip_endpoint):
-            logger.info(f"Fetching call {call.call_sid} from Twilio")
-            try:
-                await asyncio.to_thread(fetch_call, call)
-            except Exception as e:
-                logger.error(f"Twilio did not hand the call over: {e}")
-                await runner.cancel()
-
-        @transport.event_handler("on_dialin_error")
-        async def on_dialin_error(transport, data):
-            logger.error(f"The call failed: {data}")
-            await runner.cancel()
-
-        @transport.event_handler("on_error")
-        async def on_error(transport, error):
-            await runner.cancel()  # cannot join the room; the reason is already logged
-
-    @user_aggregator.event_handler("on_user_turn_message_added")
-    async def on_user_turn_message_added(aggregator, message: UserTurnMessageAddedMessage):
-        logger.info(f"Transcript: user: {message.content}")
-
-    @assistant_aggregator.event_handler("on_assistant_turn_stopped")
-    async def on_assistant_turn_stopped(aggregator, message: AssistantTurnStoppedMessage):
-        logger.info(f"Transcript: bot: {message.content}")
-
-    @audio_buffer.event_handler("on_audio_data")
-    async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
-        if audio:
-            path = await asyncio.to_thread(save_recording, audio, sample_rate, num_channels)
-            logger.info(f"Recording: {path}")
-
+    call.handle(transport, runner)
     await runner.run()
 
 
-async def bot(runner_args: RunnerArguments) -> None:
+async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
     call = Call.model_validate(runner_args.body)
-    transport = DailyTransport(
-        call.room_url,
-        call.token,
-        "sip-dial-in",
-        params=DailyParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-        ),
-    )
+    transport = call.transport()
     await run_bot(transport, runner_args, call)
 
 
-def check_settings() -> None:
-    """Stop if .env lacks what every session needs or holds a broken key."""
-    # Such a key cannot be sent, and error messages would show it, even in the browser.
-    if odd := [
-        name
-        for name, value in dotenv_values().items()
-        if name.endswith(("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN"))
-        and re.search("[^!-~]", value or "")
-    ]:
-        sys.exit(f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes.")
-    required = [
-        "OPENAI_API_KEY",
-        "DAILY_API_KEY",
-        "TWILIO_ACCOUNT_SID",
-    ]
-    if os.getenv("TWILIO_API_KEY"):
-        required.append("TWILIO_API_SECRET")
-    else:
-        required.append("TWILIO_AUTH_TOKEN")
-    if missing := [name for name in required if not os.getenv(name)]:
-        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-
+REQUIRED = [  # in .env
+    "OPENAI_API_KEY",
+    "DAILY_API_KEY",
+    "TWILIO_ACCOUNT_SID",
+    "TWILIO_AUTH_TOKEN or TWILIO_API_KEY",
+    "TWILIO_API_SECRET if TWILIO_API_KEY",
+]
 
 if __name__ == "__main__":
-    check_settings()
-
     from pipecat.runner.run import main
 
+    settings.require(REQUIRED)
+    Watch.ends_with_server = True  # the server would wait for the people to leave
     main()

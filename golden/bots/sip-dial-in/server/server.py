@@ -5,23 +5,22 @@ creates a Daily room, starts the bot there, and holds the caller until the bot f
 """
 
 import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qsl
 
 import aiohttp
 import uvicorn
-from dotenv import load_dotenv
 from fastapi import FastAPI, HTTPException, Request, Response
 from loguru import logger
 from pipecat.runner.daily import DailyRoomConfig, configure
 from twilio.request_validator import RequestValidator
 from twilio.twiml.voice_response import VoiceResponse
 
+import settings
 from call import Call
 
-load_dotenv(override=True)
+settings.load()
 
 CLOUD_URL = "https://api.pipecat.daily.co/v1/public"
 TIMEOUT = aiohttp.ClientTimeout(total=30)
@@ -56,7 +55,7 @@ async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
         url = f"{CLOUD_URL}/{agent}/start"
         headers["Authorization"] = f"Bearer {os.environ['PIPECAT_API_KEY']}"
     else:
-        url = f"{os.getenv('BOT_URL') or 'http://localhost:7860'}/start"
+        url = f"{os.getenv('BOT_URL', 'http://localhost:7860')}/start"
         body["transport"] = "daily"
     try:
         async with session.post(url, headers=headers, json=body) as answer:
@@ -84,8 +83,8 @@ async def take_call(request: Request) -> Response:
     if not form.get("CallSid"):
         raise HTTPException(400, "CallSid is missing")
 
-    session = request.app.state.session
-    room = await make_room(session, form.get("From", "unknown"))
+    session, caller = request.app.state.session, form.get("From", "unknown")
+    room = await make_room(session, caller)
     if not room.sip_endpoint:
         raise HTTPException(502, "Daily gave the room no SIP address")
     await start_bot(
@@ -95,6 +94,7 @@ async def take_call(request: Request) -> Response:
             token=room.token,
             sip_uri=room.sip_endpoint,
             call_sid=form["CallSid"],
+            caller=caller,
         ),
     )
     # The caller hears this until the bot fetches the call from Twilio.
@@ -111,14 +111,12 @@ async def health() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    required = [
-        "DAILY_API_KEY",
-        "TWILIO_ACCOUNT_SID",
-        "TWILIO_AUTH_TOKEN",
-    ]
-    if os.getenv("PIPECAT_AGENT_NAME"):
-        required.append("PIPECAT_API_KEY")
-    if missing := [name for name in required if not os.getenv(name)]:
-        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-    host, port = os.getenv("HOST") or "127.0.0.1", int(os.getenv("PORT") or 8080)
-    uvicorn.run(app, host=host, port=port)
+    settings.require(
+        [
+            "DAILY_API_KEY",
+            "TWILIO_ACCOUNT_SID",
+            "TWILIO_AUTH_TOKEN",
+            "PIPECAT_API_KEY if PIPECAT_AGENT_NAME",
+        ]
+    )
+    uvicorn.run(app, host=os.getenv("HOST", "127.0.0.1"), port=int(os.getenv("PORT", "8080")))

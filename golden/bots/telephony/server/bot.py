@@ -1,38 +1,20 @@
-"""A voice bot on Pipecat.
+"""A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 OpenAI listens, Anthropic Claude thinks, ElevenLabs speaks.
-
-Run it with `uv run bot.py`; README.md says how to talk to it.
 """
 
 import os
 
-# Turn off the telemetry of ONNX Runtime, before it is imported.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-import asyncio
-import re
-import sys
-from typing import Any
+from pathlib import Path
 
-from anthropic import AsyncAnthropic
-from dotenv import dotenv_values, load_dotenv
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import (
-    CancelFrame,
-    EndFrame,
-    ErrorFrame,
-    Frame,
-    FunctionCallsStartedFrame,
-    InterruptionFrame,
-    LLMRunFrame,
-    LLMTextFrame,
-    TTSSpeakFrame,
-)
+from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame, TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMContextAggregatorPair,
@@ -42,60 +24,56 @@ from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.anthropic.llm import AnthropicLLMService
 from pipecat.services.elevenlabs.tts import ElevenLabsTTSService
+from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.stt import OpenAISTTService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
-from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
+from starlette.responses import FileResponse
 
-load_dotenv(override=True)
+import settings
+from watch import Watch
+
+settings.load()
 
 # Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
-
-# What it says if the language model fails, or gives no answer for PATIENCE seconds.
-APOLOGY = "Sorry, I cannot answer right now. Please try again."
-PATIENCE = 15
+GREETING = "Greet the person and introduce yourself briefly."
+APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 
 
-def if_set(**variables: str) -> dict[str, Any]:
-    """Return the arguments whose variable is set. The others keep their defaults."""
-    return {name: os.environ[v] for name, v in variables.items() if os.getenv(v)}
+async def hang_up(params: FunctionCallParams, goodbye: str):
+    """End the call when the person wants to, with a goodbye that is spoken. Say nothing else."""
+    await params.llm.push_frame(TTSSpeakFrame(goodbye))
+    await params.llm.push_frame(EndWorkerFrame())  # behind everything that is still to be heard
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
     stt = OpenAISTTService(
-        api_key=os.getenv("OPENAI_API_KEY") or "none",
-        base_url=os.getenv("OPENAI_STT_BASE_URL")
-        or os.getenv("OPENAI_BASE_URL")
-        or "https://api.openai.com/v1",
+        api_key=os.getenv("OPENAI_API_KEY", "none"),
+        base_url=os.getenv("OPENAI_STT_BASE_URL"),
     )
     llm = AnthropicLLMService(
         api_key=os.environ["ANTHROPIC_API_KEY"],
-        client=AsyncAnthropic(
-            api_key=os.environ["ANTHROPIC_API_KEY"],
-            base_url=os.getenv("ANTHROPIC_BASE_URL") or "https://api.anthropic.com",
-        ),
         settings=AnthropicLLMService.Settings(
-            model=os.getenv("ANTHROPIC_MODEL") or NOT_GIVEN,
+            model=os.getenv("ANTHROPIC_MODEL", NOT_GIVEN),
             system_instruction=SYSTEM_INSTRUCTION,
         ),
     )
     tts = ElevenLabsTTSService(
         api_key=os.environ["ELEVENLABS_API_KEY"],
-        **if_set(url="ELEVENLABS_TTS_BASE_URL"),
+        url=os.getenv("ELEVENLABS_TTS_BASE_URL", "wss://api.elevenlabs.io"),
         settings=ElevenLabsTTSService.Settings(voice=os.environ["ELEVENLABS_VOICE_ID"]),
     )
 
-    context = LLMContext()
+    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[hang_up])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
-        context,
-        user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()),
+        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
     # Audio enters at the top and leaves at the bottom.
@@ -114,70 +92,28 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
-        processor_unusable_policy=ProcessorUnusablePolicy.END,
     )
+    services = {  # what to name, and what to check, when one of them fails
+        stt: ("OpenAI", "OPENAI_API_KEY"),
+        llm: ("Anthropic Claude", "ANTHROPIC_API_KEY"),
+        tts: ("ElevenLabs", "ELEVENLABS_API_KEY"),
+    }
+    Watch(worker, services, APOLOGY, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # What to name in an error: each service's label and the variables to check.
-    services = {
-        stt.name: ("OpenAI", "OPENAI_API_KEY"),
-        llm.name: ("Anthropic Claude", "ANTHROPIC_API_KEY"),
-        tts.name: ("ElevenLabs", "ELEVENLABS_API_KEY"),
-    }
-    answered = asyncio.Event()
-
-    @worker.event_handler("on_pipeline_error")
-    async def on_pipeline_error(worker, error: ErrorFrame):
-        failed = error.processor
-        if failed is llm and llm.is_usable and error.category != ErrorCategory.APPLICATION:
-            answered.set()
-            await worker.queue_frames([TTSSpeakFrame(APOLOGY)])
-        if not failed or failed.is_usable or failed.name not in services:
-            return  # temporary, or already reported
-        label, variables = services.pop(failed.name)
-        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-        what = "refused the key" if refused else "does not work"
-        problem = f"{label} {what}. Check {variables} in server/.env"
-        problem += ", then start the bot again." if refused else ", the network and the log."
-        logger.error(problem)
-
-    # What ends the wait for an answer. The model may be silent without an error.
-    ends = (LLMTextFrame, FunctionCallsStartedFrame, InterruptionFrame, EndFrame, CancelFrame)
-
-    @llm.event_handler("on_after_push_frame")
-    async def on_model_frame(model, frame: Frame):
-        if isinstance(frame, ends):
-            answered.set()
-
-    async def await_answer(*_: Any) -> None:
-        answered.clear()
-        try:
-            await asyncio.wait_for(answered.wait(), PATIENCE)
-        except TimeoutError:
-            logger.error(f"Anthropic Claude has not answered for {PATIENCE} seconds.")
-            await tts.queue_frame(TTSSpeakFrame(APOLOGY))  # the model keeps others waiting
-
-    user_aggregator.add_event_handler("on_user_turn_message_added", await_answer)
-
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        logger.info("Connected")
-        context.add_message(
-            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
-        )
         await worker.queue_frames([LLMRunFrame()])
-        await await_answer()
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
-        logger.info("Disconnected")
         await runner.cancel()
 
     await runner.run()
 
 
-async def bot(runner_args: RunnerArguments) -> None:
+async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
     transport_params = {
         "twilio": lambda: FastAPIWebsocketParams(
@@ -185,46 +121,27 @@ async def bot(runner_args: RunnerArguments) -> None:
             audio_out_enabled=True,
             audio_out_sample_rate=8000,  # the line's rate; the serializer would clip the last word
         ),
-        "webrtc": lambda: TransportParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-        ),
-        # For `pipecat eval`.
-        "eval": lambda: EvalTransportParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-        ),
+        "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+        "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
     }
     transport = await create_transport(runner_args, transport_params)
+    if number := runner_args.call_data and runner_args.call_data.from_number:
+        logger.info(f"Call from {number}")  # to_number is the number that was called
     await run_bot(transport, runner_args)
 
 
-def check_settings() -> None:
-    """Stop if .env lacks what every session needs or holds a broken key."""
-    # Such a key cannot be sent, and error messages would show it, even in the browser.
-    if odd := [
-        name
-        for name, value in dotenv_values().items()
-        if name.endswith(("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN"))
-        and re.search("[^!-~]", value or "")
-    ]:
-        sys.exit(f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes.")
-    required = [
-        "ANTHROPIC_API_KEY",
-        "ELEVENLABS_API_KEY",
-        "ELEVENLABS_VOICE_ID",
-    ]
-    if not (os.getenv("OPENAI_STT_BASE_URL") or os.getenv("OPENAI_BASE_URL")):
-        required.append("OPENAI_API_KEY")
-    if missing := [name for name in required if not os.getenv(name)]:
-        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-    if os.getenv("TWILIO_API_KEY") and os.getenv("TWILIO_AUTH_TOKEN"):
-        sys.exit("Set TWILIO_AUTH_TOKEN or TWILIO_API_KEY in .env, not both.")
-
+REQUIRED = [  # in .env
+    "OPENAI_API_KEY or OPENAI_STT_BASE_URL or OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "ELEVENLABS_API_KEY",
+    "ELEVENLABS_VOICE_ID",
+    "TWILIO_AUTH_TOKEN without TWILIO_API_KEY",
+]
 
 if __name__ == "__main__":
-    check_settings()
+    from pipecat.runner.run import app, main
 
-    from pipecat.runner.run import main
-
+    settings.require(REQUIRED)
+    app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
+    Watch.ends_with_server = True  # the server would wait for the people to leave
     main()

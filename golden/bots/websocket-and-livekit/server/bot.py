@@ -1,37 +1,17 @@
-"""A voice bot on Pipecat.
+"""A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 Gemini Live listens and speaks.
-
-Run it with `uv run bot.py`; README.md says how to talk to it.
 """
 
 import os
 
-# Turn off the telemetry of ONNX Runtime, before it is imported.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-import asyncio
-import contextlib
-import re
-import sys
-import time
-from collections import deque
-
-from dotenv import dotenv_values, load_dotenv
-from loguru import logger
-from pipecat.frames.frames import (
-    CancelFrame,
-    EndFrame,
-    ErrorFrame,
-    Frame,
-    LLMRunFrame,
-    TTSAudioRawFrame,
-)
+from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker, ProcessorUnusablePolicy
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
-from pipecat.processors.frameworks.rtvi.models import Error, ErrorData
 from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
@@ -39,31 +19,34 @@ from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.livekit.transport import LiveKitParams
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
-from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
-load_dotenv(override=True)
+import settings
+from watch import Watch
+
+settings.load()
 
 # Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+GREETING = "Greet the person and introduce yourself briefly."
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> None:
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
     llm = GeminiLiveLLMService(
         api_key=os.environ["GOOGLE_API_KEY"],
         settings=GeminiLiveLLMService.Settings(
-            model=os.getenv("GOOGLE_MODEL") or NOT_GIVEN,
-            voice=os.getenv("GOOGLE_VOICE_ID") or NOT_GIVEN,
+            model=os.getenv("GOOGLE_MODEL", NOT_GIVEN),
+            voice=os.getenv("GOOGLE_VOICE_ID", NOT_GIVEN),
             system_instruction=SYSTEM_INSTRUCTION,
         ),
     )
 
-    context = LLMContext()
+    context = LLMContext([{"role": "developer", "content": GREETING}])
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
@@ -81,77 +64,26 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments) -> Non
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
-        processor_unusable_policy=ProcessorUnusablePolicy.END,
+    )
+    Watch(
+        worker,
+        {llm: ("Gemini Live", "GOOGLE_API_KEY")},
     )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
 
-    # What to name in an error: each service's label and the variables to check.
-    services = {
-        llm.name: ("Gemini Live", "GOOGLE_API_KEY"),
-    }
-    errors: deque[float] = deque(maxlen=25)  # when the model failed
-    problems: list[str] = []
-    page_ready = asyncio.Event()
-
-    @worker.event_handler("on_pipeline_error")
-    async def on_pipeline_error(worker, error: ErrorFrame):
-        failed = error.processor
-        if failed is llm and llm.is_usable:
-            errors.append(time.monotonic())
-            # Each piece of audio fails once the connection is lost.
-            if len(errors) == errors.maxlen and errors[-1] - errors[0] < 10:
-                await llm.push_error("too many errors", force_treat_as_permanent=True)
-                return
-        if not failed or failed.is_usable or failed.name not in services:
-            return  # temporary, or already reported
-        label, variables = services.pop(failed.name)
-        refused = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-        what = "refused the key" if refused else "does not work"
-        problem = f"{label} {what}. Check {variables} in server/.env"
-        problem += ", then start the bot again." if refused else ", the network and the log."
-        logger.error(problem)
-        problems.append(problem)
-
-    @worker.rtvi.event_handler("on_before_process_frame")
-    async def on_before_process_frame(rtvi, frame: Frame):
-        if problems and isinstance(frame, EndFrame):
-            # Tell the page why the session ends. It may still be loading.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(page_ready.wait(), 20)
-            reason = ErrorData(error=" ".join(problems), fatal=True)
-            await rtvi.push_transport_message(Error(data=reason))
-
-    started = asyncio.Event()
-
-    @llm.event_handler("on_after_push_frame")
-    async def on_after_push_frame(service, frame: Frame):
-        if isinstance(frame, (TTSAudioRawFrame, EndFrame, CancelFrame)):
-            started.set()
-
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
-        page_ready.set()
-        logger.info("Connected")
-        context.add_message(
-            {"role": "developer", "content": "Greet the person and introduce yourself briefly."}
-        )
         await worker.queue_frames([LLMRunFrame()])
-        # The service may fail without an error. Do not leave the person in silence.
-        try:
-            await asyncio.wait_for(started.wait(), 20)
-        except TimeoutError:
-            await llm.push_error("no audio within 20 seconds", force_treat_as_permanent=True)
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
-        logger.info("Disconnected")
         await runner.cancel()
 
     await runner.run()
 
 
-async def bot(runner_args: RunnerArguments) -> None:
+async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
     transport_params = {
         "websocket": lambda: FastAPIWebsocketParams(
@@ -160,35 +92,18 @@ async def bot(runner_args: RunnerArguments) -> None:
             add_wav_header=False,
             serializer=ProtobufFrameSerializer(),
         ),
-        "livekit": lambda: LiveKitParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-        ),
+        "livekit": lambda: LiveKitParams(audio_in_enabled=True, audio_out_enabled=True),
     }
-    transport = await create_transport(runner_args, transport_params)
-    await run_bot(transport, runner_args)
+    await run_bot(await create_transport(runner_args, transport_params), runner_args)
 
 
-def check_settings() -> None:
-    """Stop if .env lacks what every session needs or holds a broken key."""
-    # Such a key cannot be sent, and error messages would show it, even in the browser.
-    if odd := [
-        name
-        for name, value in dotenv_values().items()
-        if name.endswith(("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN"))
-        and re.search("[^!-~]", value or "")
-    ]:
-        sys.exit(f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes.")
-    required = [
-        "GOOGLE_API_KEY",
-    ]
-    if missing := [name for name in required if not os.getenv(name)]:
-        sys.exit(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
-
+REQUIRED = [  # in .env
+    "GOOGLE_API_KEY",
+]
 
 if __name__ == "__main__":
-    check_settings()
-
     from pipecat.runner.run import main
 
+    settings.require(REQUIRED)
+    Watch.ends_with_server = True  # the server would wait for the people to leave
     main()

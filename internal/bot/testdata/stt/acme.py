@@ -12,5 +12,5 @@ from acme_speech import AcmeSTTService
 
 
 def build() -> AcmeSTTService:
-    stt = AcmeSTTService(url=os.environ["ACME_STT_URL"], key=os.getenv("ACME_STT_KEY") or "")
+    stt = AcmeSTTService(url=os.environ["ACME_STT_URL"], key=os.getenv("ACME_STT_KEY", ""))
     return stt

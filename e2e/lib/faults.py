@@ -1,0 +1,159 @@
+"""Deepgram, OpenAI and Cartesia on a bad day, which begins and ends when the test says so.
+
+listening, thinking, speaking = services()
+async with StandIns(listening, thinking, speaking): ...
+    thinking.turn("stalls")
+    thinking.turn("")  # it works again
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+import speech
+from conversation import ANSWER, GREETING, KEYS, QUESTION
+from phones import TwilioAPI
+from realtime import RealtimeOpenAI
+from services import REFUSALS, Cartesia, Deepgram, OpenAI
+from standins import Service
+
+CALL = {
+    "index": 0,
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "look", "arguments": "{}"},
+}
+
+
+class Faulty(Service):
+    """Whoever is out of order: cannot be reached, lets a handshake hang, refuses the key, ..."""
+
+    mode = ""
+
+    def __init__(self, *args: Any):
+        super().__init__(*args)
+        self._open: list[web.Request] = []
+
+    def turn(self, mode: str) -> None:
+        """Be out of order in this way from now on. Who cannot be reached hangs up, too."""
+        self.mode = mode
+        if mode in ("is gone", "hangs", "refuses"):
+            for request in self._open:
+                abort(request)
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        if self.mode == "is gone":
+            abort(request)
+        elif self.mode == "hangs":
+            await asyncio.sleep(3600)
+        elif self.mode == "fails":
+            return web.json_response({"error": {"message": "overloaded"}}, status=503)
+        elif self.mode == "refuses":
+            return web.json_response(REFUSALS.get(self.name, REFUSALS["openai"])[1], status=401)
+        self._open.append(request)
+        try:
+            return await super().answer(request)
+        finally:
+            self._open.remove(request)
+
+
+def abort(request: web.Request) -> None:
+    """Break the connection without a farewell."""
+    if request.transport:
+        request.transport.abort()
+
+
+class FaultyDeepgram(Faulty, Deepgram):
+    """It takes whatever is loud for its sentence: several people at once make a machine stutter."""
+
+    async def received(self, ws: web.WebSocketResponse, session: Any, message: Any) -> None:
+        if self.mode == "dies":
+            for request in self._open:
+                abort(request)
+        elif self.mode == "is silent":
+            pass
+        elif isinstance(message, bytes) or message["type"] != "Finalize":
+            await super().received(ws, session, message)
+        else:
+            loud = speech.loudness(bytes(session.audio)) > 100
+            session.audio.clear()
+            await ws.send_json(self._results(self.sentences[0] if loud else ""))
+
+
+class FaultyOpenAI(Faulty, OpenAI):
+    """It can also take its time, or call a tool first: `look`."""
+
+    def _reply(self, messages: list[dict[str, Any]]) -> str:
+        if messages[-1]["role"] == "tool":
+            return ANSWER
+        return super()._reply(messages)
+
+    async def _stream(
+        self, request: web.Request, body: dict[str, Any], text: str
+    ) -> web.StreamResponse:
+        if self.mode == "thinks":
+            await asyncio.sleep(6)
+        calls = self.mode == "looks" and body["messages"][-1]["role"] == "user"
+        if not calls and self.mode not in ("stalls", "dies"):
+            return await super()._stream(request, body, "" if self.mode == "is empty" else text)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        words = [{"content": f"{word} "} for word in text.split()[:4]]
+        for delta in [{"tool_calls": [CALL]}] if calls else words:
+            choice = {"index": 0, "delta": delta, "finish_reason": None}
+            chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+            data = json.dumps(chunk | {"choices": [choice]}).encode()
+            await response.write(b"data: %s\n\n" % data)
+        if calls:
+            await response.write(b"data: [DONE]\n\n")
+            return response
+        if self.mode == "dies":
+            abort(request)
+        await asyncio.sleep(3600)
+        return response
+
+
+class FaultyCartesia(Faulty, Cartesia):
+    async def _speak(self, ws: web.WebSocketResponse, context: str, text: str, rate: int) -> None:
+        if self.mode in ("stops", "dies"):  # after a word
+            await super()._speak(ws, context, text.split()[0], rate)
+            if self.mode == "dies":
+                for request in self._open:
+                    abort(request)
+        elif self.mode != "is silent":
+            await super()._speak(ws, context, text, rate)
+
+    async def received(self, ws: web.WebSocketResponse, session: None, message: Any) -> None:
+        if self.mode and not message.get("transcript"):
+            return  # it does not say that this was all
+        await super().received(ws, session, message)
+
+
+class FaultyRealtime(Faulty, RealtimeOpenAI):
+    async def _send(self, ws: web.WebSocketResponse, kind: str, **rest: Any) -> None:
+        if self.mode == "is silent" and not kind.startswith("session."):
+            return
+        if self.mode == "stops" and kind.endswith((".done", "transcript.delta")):
+            return  # all of the sound, and no end
+        await super()._send(ws, kind, **rest)
+
+
+class BusyTwilio(TwilioAPI):
+    """It ends more than one call. All have the same name here."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests.clear()
+        return await super().handle(request)
+
+
+def services(answers: Mapping[str, str] | None = None) -> tuple[Faulty, Faulty, Faulty]:
+    """The three services of the quickstart, in order."""
+    answers = answers or {QUESTION: ANSWER}
+    return (
+        FaultyDeepgram(KEYS["DEEPGRAM_API_KEY"], [*answers, GREETING, *answers.values()]),
+        FaultyOpenAI(KEYS["OPENAI_API_KEY"], GREETING, answers),
+        FaultyCartesia(KEYS["CARTESIA_API_KEY"]),
+    )

@@ -1,0 +1,258 @@
+"""A service that fails, hangs or is silent is named, nobody else is, and the person is told.
+
+In each test, two people call from a browser and two by telephone: one of each before the service
+fails, one after that.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+import bots
+import faults
+import network
+import socket_clients
+import speech
+import webrtc_client
+from caller import Caller, until
+from conversation import ANSWER, GREETING, KEYS, QUESTION
+from phones import TwilioCaller
+from standins import StandIns
+from test_bots import CASCADE, TWILIO
+from webrtc_client import WebRTCCaller
+
+LIMIT = 25  # seconds, from the fault
+APOLOGY = "Sorry, I cannot answer right now"
+
+# What may happen to whom, and whether a session goes on once it is over.
+CORE = [("Deepgram", "hangs", False), ("OpenAI", "stalls", True), ("Cartesia", "stops", False)]
+MORE = [
+    ("Deepgram", "is gone", False),
+    ("Deepgram", "refuses", False),
+    ("Deepgram", "is silent", True),
+    ("Deepgram", "dies", False),
+    ("OpenAI", "is gone", True),
+    ("OpenAI", "hangs", True),
+    ("OpenAI", "refuses", False),
+    ("OpenAI", "is empty", True),
+    ("OpenAI", "fails", True),
+    ("OpenAI", "dies", True),
+    ("Cartesia", "is gone", False),
+    ("Cartesia", "hangs", False),
+    ("Cartesia", "refuses", False),
+    ("Cartesia", "is silent", False),
+    ("Cartesia", "dies", False),
+]
+
+
+@pytest.fixture(scope="module")
+def project(vbot: Path) -> bots.Project:
+    project = bots.installed(vbot, "faulty", "-t", "twilio", "-t", "smallwebrtc", *CASCADE)
+    project.write_env(**KEYS, **TWILIO)
+    return project
+
+
+class Telephone(TwilioCaller):
+    """Keeps what comes, apart from when it is played."""
+
+    def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        super().__init__(ws)
+        self.came = b""
+
+    def media(self, message: dict[str, Any]) -> bytes:
+        self.came += (pcm := super().media(message))
+        return pcm
+
+    async def apologized_to(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while not self.came or not await asyncio.to_thread(
+            speech.hear, self.came, self.rate, [APOLOGY]
+        ):
+            assert time.monotonic() < deadline, f"no apology within {timeout:g} s"
+            await asyncio.sleep(1)
+
+
+@asynccontextmanager
+async def two_calls(bot: bots.Bot) -> AsyncIterator[tuple[WebRTCCaller, Telephone]]:
+    async with (
+        webrtc_client.call(bot.url) as page,
+        socket_clients.call(Telephone, bot.url) as phone,
+    ):
+        yield page, phone
+
+
+def told(bot: bots.Bot) -> list[str]:
+    """What the watch says in the log."""
+    return re.findall(r"ERROR +\| watch:\w+:\d+ - (.*)", bot.log)
+
+
+@pytest.mark.parametrize(
+    "label, mode, passes",
+    [*CORE, *(pytest.param(*row, marks=pytest.mark.variants) for row in MORE)],
+    ids=lambda value: str(value),
+)
+def test_a_fault_is_told(
+    project: bots.Project, label: str, mode: str, passes: bool, figures: list[str]
+) -> None:
+    async def conversation() -> None:
+        trio = faults.services()
+        [faulty] = [service for service in trio if service.name == label.lower()]
+        twilio = faults.BusyTwilio(TwilioCaller.account, TWILIO["TWILIO_AUTH_TOKEN"])
+
+        def said(sentence: str) -> int:
+            """How many people have been told this."""
+            asked = services.requests("cartesia", "speak")
+            return sum(sentence in request["transcript"] for request in asked)
+
+        async with StandIns(*trio, twilio) as services, project.bot(services.env) as bot:
+            async with two_calls(bot) as (page, phone):
+                await page.ready()
+                await until(lambda: said(GREETING) == 2, 20)
+                await asyncio.sleep(4)  # it is heard
+                faulty.turn(mode)
+                began = time.monotonic()
+
+                async def is_told(caller: Caller, late: bool) -> str:
+                    """How many seconds it took until this person knows."""
+                    if late and isinstance(caller, WebRTCCaller):
+                        await caller.ready()
+                    if late and label == "Deepgram" and mode in ("is silent", "dies"):
+                        await asyncio.sleep(4)
+                    if not late or label == "Deepgram":
+                        caller.pcm += speech.speak(QUESTION, caller.rate)
+                    left = LIMIT - (time.monotonic() - began)
+                    if not isinstance(caller, Telephone):
+                        words = re.compile(
+                            rf"{label} .*\. Check {label.upper()}_API_KEY in server/"
+                        )
+                        await caller.receive(
+                            "error", lambda data: bool(words.search(data["error"])), left
+                        )
+                    elif label == "Cartesia":
+                        await caller.left_alone(left)
+                    else:
+                        await caller.apologized_to(left)
+                    return f"{time.monotonic() - began:.1f} s"
+
+                async with two_calls(bot) as (late_page, late_phone):
+                    seconds = await asyncio.gather(
+                        *(is_told(caller, late=False) for caller in (page, phone)),
+                        *(is_told(caller, late=True) for caller in (late_page, late_phone)),
+                    )
+                    figures.append(f"{label} {mode}: {', '.join(seconds)} until this is told")
+                    assert all(line.startswith(f"{label} ") for line in told(bot)), told(bot)
+                    assert not any(key in bot.log for key in KEYS.values())
+                    if passes:
+                        faulty.turn("")
+                        before = said(ANSWER)
+                        for caller in (page, phone, late_page, late_phone):
+                            caller.pcm += speech.speak(QUESTION, caller.rate)
+                        await until(lambda: said(ANSWER) == before + 4, 20)
+                        assert said(ANSWER) == before + 4
+                    else:
+                        await late_phone.left_alone(LIMIT)
+                        phone.over = True
+
+    network.run(conversation)
+
+
+@pytest.fixture(scope="module")
+def realtime(vbot: Path) -> bots.Project:
+    options = ["-t", "twilio", "-t", "smallwebrtc", "-m", "realtime", "--realtime", "openai"]
+    project = bots.installed(vbot, "faulty-realtime", *options)
+    project.write_env(OPENAI_API_KEY=KEYS["OPENAI_API_KEY"], **TWILIO)
+    return project
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "is silent",
+        *(pytest.param(m, marks=pytest.mark.variants) for m in ("is gone", "hangs", "refuses")),
+        pytest.param("stops", marks=pytest.mark.variants),
+    ],
+)
+def test_a_fault_of_a_realtime_model_is_told(
+    realtime: bots.Project, mode: str, figures: list[str]
+) -> None:
+    async def conversation() -> None:
+        model = faults.FaultyRealtime(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
+        model.turn(mode)
+        twilio = faults.BusyTwilio(TwilioCaller.account, TWILIO["TWILIO_AUTH_TOKEN"])
+        async with StandIns(model, twilio) as services, realtime.bot(services.env) as bot:
+            began = time.monotonic()
+            async with two_calls(bot) as (page, phone):
+                await page.ready()
+                error = await page.receive("error", lambda data: data["fatal"], LIMIT)
+                seconds = time.monotonic() - began
+                await phone.left_alone(LIMIT - seconds)
+                hung_up = time.monotonic() - began
+            assert re.match(r"OpenAI Realtime .*\. Check OPENAI_API_KEY in server/", error["error"])
+            assert told(bot) == [error["error"]] * 2
+            figures.append(f"OpenAI Realtime {mode}: {seconds:.1f} s, {hung_up:.1f} s")
+
+    network.run(conversation)
+
+
+STORY = ["This is a long story, and it goes on for a while."] * 7
+TOOL = '''
+async def look(params):
+    """Look out of the window."""
+    import asyncio
+
+    await asyncio.sleep(10)
+    await params.result_callback("rain")
+
+
+async def run_bot('''
+
+
+def test_patience_is_no_fault(project: bots.Project) -> None:
+    """A person may be silent, a model think, a voice speak for long, and a tool take its time."""
+    code, changed = re.subn(
+        r"LLMContext\([^()]*\)\n",
+        "LLMContext(tools=[look])\n",
+        (project.server / "bot.py").read_text(),
+    )
+    assert changed == 1
+    patient = code.replace("\nasync def run_bot(", TOOL, 1)
+    (project.server / "patient.py").write_text(patient)
+    long = len(speech.speak(" ".join(STORY), 8000)) / 16000
+    assert 18 < long < 25, f"{long:.0f} s"
+
+    async def conversation() -> None:
+        trio = faults.services({QUESTION: " ".join(STORY)})
+        twilio = faults.BusyTwilio(TwilioCaller.account, TWILIO["TWILIO_AUTH_TOKEN"])
+        async with (
+            StandIns(*trio, twilio) as services,
+            project.bot(services.env, script="patient.py") as bot,
+            two_calls(bot) as callers,
+        ):
+
+            def said() -> list[str]:
+                asked = services.requests("cartesia", "speak")
+                return [request["transcript"].strip() for request in asked]
+
+            async def ask(mode: str, last: str, times: int, seconds: float) -> None:
+                trio[1].turn(mode)
+                for caller in callers:
+                    caller.pcm += speech.speak(QUESTION, caller.rate)
+                await until(lambda: said().count(last) == times, 30)
+                assert said().count(last) == times, said()
+                await asyncio.sleep(seconds)
+
+            await callers[0].ready()
+            await asyncio.sleep(20)
+            await ask("thinks", STORY[0], 2 * len(STORY), long + 2)
+            await ask("looks", ANSWER, 2, 12)
+            assert told(bot) == []
+            assert bot.errors() == []
+
+    network.run(conversation)

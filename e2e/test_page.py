@@ -1,0 +1,448 @@
+"""The page that the bot itself serves: one file, with which a person can talk with the bot."""
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+import bots
+import network
+from clients import SCREENSHOTS, Visit, chromium, recording, timed, until
+from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from firefox import HEADSET, SPEAKERS, firefox, person
+from scripted import scripted_peer
+from services import Refusing
+from standins import StandIns
+
+PICTURES = SCREENSHOTS / "page"
+TYPED = "And what do you call the city on the river Seine?"
+SERVICES = ("-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
+SILENT = "OpenAI has not answered for 15 seconds. Check the network and the log."
+WRONG_KEY = "OpenAI refused the key. Check OPENAI_API_KEY in server/.env, then start the bot again."
+
+# What the page says, and what has to happen before.
+NO_MICROPHONE = {
+    "The microphone is blocked. Allow it for this page": "",
+    "No microphone was found. Plug one in": (
+        "void (watched.opening = () => { throw new DOMException('', 'NotFoundError') })"
+    ),
+    "Browsers allow the microphone only over https or on localhost.": (
+        "Object.defineProperty(navigator, 'mediaDevices', { value: undefined })"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def microphone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recording(tmp_path_factory.mktemp("microphone") / "person.wav")
+
+
+@pytest.fixture(scope="module")
+def project(quickstart: bots.Project) -> bots.Project:
+    quickstart.write_env(**KEYS)
+    return quickstart
+
+
+async def type_message(visit: Visit, text: str) -> None:
+    message = visit.page.get_by_label("Message")
+    await message.fill(text)
+    await message.press("Enter")
+    await expect(visit.entries("You", text)).to_have_count(1)
+    await expect(message).to_be_focused()
+    await expect(message).to_have_value("")
+
+
+def test_a_person_talks_with_the_bot(project: bots.Project, microphone: Path) -> None:
+    """Without the internet, and the page asks nobody but the bot for anything."""
+
+    async def main() -> None:
+        async with (
+            stand_ins((QUESTION, TYPED)) as services,
+            project.bot(services.env) as bot,
+            chromium(microphone) as browser,
+            browser.visit(f"{bot.url}/", "microphone") as visit,
+        ):
+            assert await visit.page.title() == "vbot-quickstart"
+            await visit.connect()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
+            assert await visit.page.evaluate("watched.loudest") > 0.1
+            await type_message(visit, TYPED)
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
+            await expect(visit.entries("You", QUESTION)).to_have_count(1, timeout=30_000)
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(2, timeout=20_000)
+
+            quiet = await visit.heard() / 1000
+            await visit.button("Mute").click()
+            await until(lambda: visit.energy_of(packets=10), lambda e: e < quiet, "it falls silent")
+            assert await visit.energy_of(packets=50) < quiet
+            await visit.button("Unmute").click()
+            await visit.heard(more_than=quiet)
+
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            await visit.no_alert()
+            await bot.sessions_end()
+            assert bot.errors() == []
+            assert services.names_asked() == services.hosts
+
+    network.run(main)
+
+
+@pytest.mark.variants
+def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Path) -> None:
+    """With the keyboard alone, and a bot that stays in each state while it is looked at."""
+
+    async def state(visit: Visit, name: str, mood: str) -> None:
+        await expect(visit.page.locator(".mood")).to_have_text(mood)
+        await visit.looks(PICTURES, name)
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            scripted_peer(port, project.server / "page.html") as bot,
+            chromium(microphone) as browser,
+            browser.visit(f"http://localhost:{port}/", "microphone") as visit,
+        ):
+            await visit.ready()
+            await state(visit, "start", "Ready to talk")
+            await visit.press("button", "Connect")
+            await asyncio.wait_for(bot.asked.wait(), 20)
+            await state(visit, "connecting", "Connecting")
+            await bot.send("bot-ready", version="2.2.0")
+            await expect(visit.status).to_have_text("Connected")
+            await bot.send("bot-llm-started")
+            await state(visit, "thinking", "Thinking")
+
+            await bot.send("bot-started-speaking")
+            await bot.says(1, GREETING)
+            await bot.send("bot-stopped-speaking")
+            await state(visit, "listening", "Listening")
+            await bot.send("user-started-speaking")
+            await bot.hears("What is the capital", final=False)
+            await state(visit, "hearing", "Hearing you")
+            await bot.hears(QUESTION)
+            await bot.send("user-stopped-speaking")
+            await bot.send("bot-started-speaking")
+            await bot.says(2, "The capital of France", "is a city called Paris.")
+            await bot.send("bot-interrupted")
+            await bot.send("bot-stopped-speaking")
+            await bot.hears("And in Spain?")
+            await bot.send("bot-started-speaking")
+            await bot.says(3, "That is", "Madrid, at the foot of the Sierra de Guadarrama.")
+            async with bot.aloud(GREETING):
+                stage = visit.page.locator(".stage")
+                loud = "(stage) => stage.style.getPropertyValue('--level') > 0.3"
+                await until(lambda: stage.evaluate(loud), bool, "the shape moves")
+                await state(visit, "speaking", "Speaking")
+            await bot.send("bot-stopped-speaking")
+            await expect(visit.entries("Bot", "The capital of France cut off")).to_have_count(1)
+
+            await visit.press("button", "Mute")
+            await state(visit, "muted", "Muted")
+            await visit.press("button", "Unmute")
+            message = visit.page.get_by_label("Message")
+            await message.press_sequentially("شكراً")
+            await message.press("Enter")
+            await expect(visit.entries("You", "شكراً")).to_have_count(1)
+            await bot.got_message("send-text", content="شكراً")
+
+            await bot.send("error", fatal=False, error="Error code: 500 - {'of': 'an engine'}")
+            await bot.send("server-message", problem=SILENT)
+            await visit.alert(SILENT)
+            await state(visit, "silent-model", "Thinking")
+            await bot.send("user-started-speaking")
+            await visit.no_alert()
+            await bot.send("user-stopped-speaking")
+            await bot.send("error", fatal=True, error=WRONG_KEY)
+            await visit.alert(f"The bot stopped: {WRONG_KEY}")
+            await state(visit, "wrong-key", "Something went wrong")
+            assert "an engine" not in await visit.page.content()
+            bot.asked.clear()
+            await visit.press("button", "Retry")
+            await asyncio.wait_for(bot.asked.wait(), 20)
+            await bot.send("bot-ready", version="2.2.0")
+            await expect(visit.status).to_have_text("Connected")
+            await visit.press("button", "Disconnect")
+            await visit.nothing_left_running()
+
+    network.run(main, timeout=300)
+
+
+@pytest.mark.variants
+def test_a_person_talks_with_the_bot_in_firefox(project: bots.Project) -> None:
+    async def main() -> None:
+        async with (
+            stand_ins((QUESTION, TYPED)) as services,
+            project.bot(services.env) as bot,
+            person() as one,
+            firefox(one) as browser,
+            browser.visit(f"{bot.url}/") as visit,
+        ):
+            await visit.connect()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            await expect(visit.page.locator(".mood")).to_have_text("Listening", timeout=20_000)
+            assert await visit.page.evaluate("watched.loudest") > 0.1
+            await one.say(QUESTION, HEADSET)
+            await expect(visit.entries("You", QUESTION)).to_have_count(1, timeout=20_000)
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
+            async with one.listening(SPEAKERS):
+                await type_message(visit, TYPED)
+                await one.hear(ANSWER, timeout=20)
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            await visit.no_alert()
+            await bot.sessions_end()
+            assert bot.errors() == []
+
+    network.run(main)
+
+
+@pytest.mark.variants
+@pytest.mark.parametrize("why", NO_MICROPHONE)
+def test_typing_needs_no_microphone(project: bots.Project, microphone: Path, why: str) -> None:
+    async def main() -> None:
+        async with (
+            stand_ins((TYPED,)) as services,
+            project.bot(services.env) as bot,
+            chromium(microphone) as browser,
+            # A page that may use nothing is told only the way to the internet, and here is none.
+            browser.visit(f"{bot.url}/", "camera") as visit,
+        ):
+            await visit.page.evaluate(NO_MICROPHONE[why])
+            await visit.connect()
+            await visit.alert(why)
+            await expect(visit.page.get_by_label("Message")).to_be_focused()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
+            await expect(visit.page.locator(".mood")).to_have_text("No microphone", timeout=20_000)
+            await type_message(visit, TYPED)
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
+
+            if why.startswith("The microphone is blocked"):
+                await visit.looks(PICTURES, "no-microphone")
+                await visit.page.context.grant_permissions(["microphone"])
+                await visit.button("Unmute").click()
+                await visit.heard(more_than=0.001)
+                await visit.newest_track_goes_out()
+                await expect(visit.button("Mute")).to_be_visible()
+                await visit.no_alert()
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            await bot.sessions_end()
+            assert bot.errors() == []
+
+    network.run(main)
+
+
+@pytest.mark.variants
+@pytest.mark.parametrize("service", ["deepgram", "openai", "cartesia"])
+def test_the_page_says_which_key_is_wrong(
+    project: bots.Project, microphone: Path, service: str
+) -> None:
+    hosts = [it for it in stand_ins().services if it.name != service]
+
+    async def main() -> None:
+        async with (
+            StandIns(*hosts, Refusing(service)) as services,
+            project.bot(services.env) as bot,
+            chromium(microphone) as browser,
+            browser.visit(f"{bot.url}/", "microphone") as visit,
+        ):
+            for _ in range(2):  # the bot is there for the next one
+                await visit.try_to_connect()
+                await visit.alert(f"{service.upper()}_API_KEY in server/.env", timeout=30)
+                await expect(visit.page.get_by_role("alert")).to_contain_text("refused the key")
+                await visit.nothing_left_running()
+                await bot.sessions_end()
+            said = await visit.page.content()
+            assert not any(key in said for key in KEYS.values())
+            assert "a-w*****key" not in said  # which OpenAI says
+
+    network.run(main)
+
+
+@pytest.mark.variants
+def test_a_bot_that_dies_is_missed(
+    project: bots.Project, microphone: Path, figures: list[str]
+) -> None:
+    async def main() -> None:
+        async with (
+            stand_ins() as services,
+            project.bot(services.env) as bot,
+            chromium(microphone) as browser,
+            browser.visit(f"{bot.url}/", "microphone") as visit,
+        ):
+            await visit.connect()
+            with bot.stopped():
+                await visit.reconnecting()
+                await visit.page.screenshot(path=PICTURES / "reconnecting.png")
+            await expect(visit.status).to_have_text("Connected")
+            await bot.die()
+            noticed = await visit.reconnecting()
+            assert noticed < 4
+            told = await timed(visit.alert("The connection to the bot was lost", timeout=60))
+            figures.append(f"page: {noticed:.1f} s to Reconnecting, {noticed + told:.1f} s to why")
+            await visit.nothing_left_running()
+
+    network.run(main)
+
+
+@pytest.mark.variants
+def test_the_conversation_is_in_order(project: bots.Project, microphone: Path) -> None:
+    """Whatever order the messages come in."""
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            scripted_peer(port, project.server / "page.html") as bot,
+            chromium(microphone) as browser,
+            browser.visit(f"http://localhost:{port}/", "microphone") as visit,
+        ):
+            await bot.greets(visit.button("Connect").click())
+            await bot.send("bot-started-speaking")
+            await bot.says(1, "One two.")  # before its first message
+            await bot.says(1, "", "One two.", status="new")
+            await bot.says(2, "", "Three four.", status="new")
+            await bot.says(2, "Three", "four.")
+            await bot.send("bot-stopped-speaking")
+            await bot.says(2, "Three four.")  # late
+            await bot.hears("Five", final=False)
+            await bot.hears("Five six.")
+            await bot.hears("Seven")
+            await bot.hears("seven eight.")
+            await bot.send("bot-started-speaking")
+            await bot.says(3, "", "Nine ten.", status="new")
+            await bot.says(3, "Nine", "ten.")
+            message = visit.page.get_by_label("Message")
+            await message.fill("Stop.")
+            await message.press("Enter")
+            await bot.got_message("send-text", content="Stop.")
+            await bot.send("bot-interrupted")
+            await bot.send("bot-stopped-speaking")
+            await bot.send("bot-started-speaking")
+            await bot.says(4, "", "Never said.", status="new")
+            await bot.send("bot-interrupted")
+            await bot.send("bot-stopped-speaking")
+            await bot.send("bot-started-speaking")
+            await bot.says(5, "Said as a whole.")  # by a voice that tells no words
+            await bot.send("bot-stopped-speaking")
+            await bot.send("bot-interrupted")
+            await bot.send("bot-output", text="Written.", segment_id=6, will_be_spoken=False)
+            await bot.send("bot-started-speaking")
+            await bot.says(7, "Left", "unsaid.")
+            await expect(visit.page.locator("li").last).to_contain_text("unsaid")
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            lines = [" ".join(t.split()) for t in await visit.log.locator("li").all_inner_texts()]
+            assert lines == [
+                "Bot One two. Three four.",
+                "You Five six. Seven seven eight.",
+                "Bot Nine cut off",
+                "You Stop.",
+                "Bot Said as a whole.",
+                "Bot Written. Left cut off",
+            ]
+
+    network.run(main)
+
+
+@pytest.mark.variants
+def test_the_page_says_what_is_wrong(project: bots.Project, microphone: Path) -> None:
+    async def main() -> None:
+        port = bots.free_port()
+        url = f"http://localhost:{port}/"
+        page = project.server / "page.html"
+        async with chromium(microphone) as browser, contextlib.AsyncExitStack() as stack:
+            async with scripted_peer(port, page) as bot:
+                for status, words in (
+                    (400, "The bot does not take SmallWebRTC now."),
+                    (429, "All bots are busy."),
+                    (500, "The bot could not be started (500)."),
+                    (503, "The bot takes no more sessions now."),
+                ):
+                    async with browser.visit(url, "microphone") as visit:
+                        bot.refuses = status
+                        await visit.button("Connect").click()
+                        await visit.alert(words)
+                        assert "for programs" not in await visit.page.content()
+                        await visit.nothing_left_running()
+                bot.refuses = 0
+
+                async with browser.visit(url, "microphone", stop_clock=True) as visit:
+                    await visit.button("Connect").click()
+                    await asyncio.wait_for(bot.asked.wait(), 20)
+                    await visit.page.clock.run_for(31_000)
+                    await visit.alert("The bot did not answer within 30 seconds.")
+                    await visit.nothing_left_running()
+
+                async with browser.visit(url, "microphone") as visit:
+                    bot.hidden = True
+                    await visit.button("Connect").click()
+                    await visit.alert(
+                        "The bot answers, but sound does not get through.", timeout=40
+                    )
+                    await visit.nothing_left_running()
+                    bot.hidden = False
+
+                async with browser.visit(url, "microphone") as visit:
+                    await visit.button("Connect").click()
+                    await visit.button("Cancel").click()
+                    await visit.nothing_left_running()
+                    await visit.no_alert()
+                    await bot.greets(visit.button("Connect").click())
+                    await bot.leaves()
+                    await visit.alert("The connection to the bot was lost.")
+                    await visit.nothing_left_running()
+
+                late = await stack.enter_async_context(browser.visit(url, "microphone"))
+            await late.button("Connect").click()  # the bot was stopped meanwhile
+            await late.alert(f"No bot answers at http://localhost:{port}. Start it in server/")
+            await late.nothing_left_running()
+            await late.looks(PICTURES, "no-bot")
+
+    network.run(main, timeout=300)
+
+
+@pytest.mark.variants
+def test_page_and_bot_see_each_other(vbot: Path, microphone: Path) -> None:
+    options = ("-t", "smallwebrtc", *SERVICES, "--video-input", "--video-output", "--self-host")
+    project = bots.installed(vbot, "page-video", *options)
+    project.write_env(**KEYS)
+
+    async def main() -> None:
+        async with (
+            stand_ins() as services,
+            project.bot(services.env, "-t", "webrtc", script="self_host.py") as bot,
+            chromium(microphone) as browser,
+        ):
+            async with browser.visit(f"{bot.url}/", "microphone", "camera") as visit:
+                await visit.connect()
+                assert await visit.opened() == ["audio", "video"]
+                await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+                await visit.measured(lambda now: now["videoOut"] > 10, "video goes out")
+                await visit.looks(PICTURES, "camera")
+                await visit.button("Camera").click()
+                await visit.nothing_open("video")
+                await visit.button("Camera").click()
+                await visit.newest_track_goes_out()
+                await visit.button("Disconnect").click()
+                await visit.nothing_left_running()
+                await bot.sessions_end()
+
+            async with browser.visit(f"{bot.url}/", "microphone") as visit:
+                await visit.connect()
+                await visit.alert("The camera cannot be used. Allow it for this page")
+                await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+                ended = bot.log.count("Disconnected")
+                await visit.page.goto("about:blank")
+                await until(
+                    lambda: asyncio.sleep(0, bot.log.count("Disconnected")),
+                    lambda now: now > ended,
+                    "the bot hears that the page was left",
+                )
+            assert bot.errors() == []
+
+    network.run(main)

@@ -1,0 +1,151 @@
+"""What a project's README says to change in bot.py works as it stands there."""
+
+import ast
+import re
+import textwrap
+import time
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import bots
+import network
+from caller import until
+from conversation import ANSWER, GREETING, KEYS, QUESTION, called
+from services import Call, Cartesia, Deepgram, OpenAI
+from standins import StandIns
+from webrtc_client import call
+
+DEV = ("uv", "run", "--group", "dev")
+DAY = "2030-12-24"
+ASIDE = "Absolutely, absolutely."
+
+
+@pytest.fixture(scope="module")
+def made(vbot: Path) -> bots.Project:
+    project = bots.generate(vbot, bots.PROJECTS / "readme", "quickstart")
+    project.sync()
+    project.write_env(**KEYS)
+    return project
+
+
+@pytest.fixture
+def project(made: bots.Project) -> Iterator[bots.Project]:
+    """With bot.py as it was made, before and after."""
+    bot = made.server / "bot.py"
+    source = bot.read_text()
+    yield made
+    bot.write_text(source)
+
+
+def section(project: bots.Project, heading: str) -> str:
+    readme = (project.folder / "README.md").read_text()
+    found = re.search(rf"(?ms)^#+ {heading}$.*?(?=^## |\Z)", readme)
+    assert found, f"README.md has no section {heading!r}"
+    return found[0]
+
+
+def block(text: str) -> str:
+    [code] = re.findall(r"(?ms)^```python\n(.*?)^```$", text)
+    return code
+
+
+def edit(project: bots.Project, *changes: tuple[str, str]) -> None:
+    """Replace what is in bot.py once, each by the other."""
+    bot = project.server / "bot.py"
+    source = bot.read_text()
+    for old, new in changes:
+        assert source.count(old) == 1, f"{old!r} is in bot.py {source.count(old)} times"
+        source = source.replace(old, new)
+    bot.write_text(source)
+
+
+def import_in(project: bots.Project, imports: str) -> None:
+    bot = project.server / "bot.py"
+    source = bot.read_text()
+    at = source.index("\nfrom pipecat.") + 1
+    bot.write_text(source[:at] + imports + "\n" + source[at:])
+
+
+def stand_ins(said: list[str], answers: dict[str, str | Call]) -> StandIns:
+    return StandIns(
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], [*said, GREETING, ANSWER]),
+        OpenAI(KEYS["OPENAI_API_KEY"], GREETING, answers),
+        Cartesia(KEYS["CARTESIA_API_KEY"]),
+    )
+
+
+def test_the_model_calls_the_tool(project: bots.Project) -> None:
+    text = section(project, "Tools")
+    imports, _, function = block(text).partition("\n\n\n")
+    [(old, new)] = re.findall(r"change `(.*?)` to `(.*?)`", text)
+    import_in(project, imports)
+    edit(project, ("\nasync def run_bot(", f"\n{function}\n\nasync def run_bot("), (old, new))
+    bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", cwd=project.server)
+    said = bots.must(*DEV, "pyright", "bot.py", cwd=project.server)
+    assert "0 errors, 0 warnings, 0 informations" in said
+
+    answer = Call("days_until", {"day": DAY}, then=ANSWER)
+
+    async def conversation() -> None:
+        async with (
+            stand_ins([QUESTION], {QUESTION: answer}) as services,
+            project.bot(services.env) as bot,
+            called(bot) as caller,
+        ):
+            await caller.say(QUESTION)
+            await caller.hear(ANSWER)
+            _, asked, told = services.requests("openai", "chat")
+            [tool] = asked["tools"]
+            assert tool["function"]["parameters"]["required"] == ["day"]
+            assert DAY in tool["function"]["description"]
+            calls, result = told["messages"][-2:]
+            assert calls["tool_calls"][0]["function"]["name"] == "days_until"
+            days = (date.fromisoformat(DAY) - date.today()).days
+            assert ast.literal_eval(result["content"]) == {"today": str(date.today()), "days": days}
+            assert bot.errors() == []
+
+    network.run(conversation)
+
+
+def arguments(code: str) -> dict[str, str]:
+    """The source of each argument of the aggregator, by name."""
+    body = ast.parse(f"dict(\n{textwrap.dedent(code)}\n)", mode="eval").body
+    assert isinstance(body, ast.Call)
+    return {keyword.arg: ast.unparse(keyword.value) for keyword in body.keywords if keyword.arg}
+
+
+@pytest.mark.parametrize("name", ["user_turn_strategies", "user_mute_strategies"])
+def test_turns_and_interruptions_change(project: bots.Project, name: str) -> None:
+    """Somebody speaks two words while the bot greets: it goes on. Then it is asked."""
+    imports, _, code = block(section(project, "Turns and interruptions")).partition("\n\n")
+    import_in(project, imports)
+    takes = "LLMUserAggregatorParams("
+    edit(project, (takes, f"{takes}{name}={arguments(code)[name]}, "))
+    patient = name == "user_turn_strategies"
+    # Muted, the bot does not tell Deepgram's stand-in where the aside ends.
+    heard = QUESTION if patient else f"{ASIDE} {QUESTION}"
+
+    async def conversation() -> None:
+        async with (
+            stand_ins([ASIDE, QUESTION], {heard: ANSWER}) as services,
+            project.bot(services.env) as bot,
+            call(bot.url) as caller,
+        ):
+            await caller.ready()
+            await caller.receive("bot-started-speaking")
+            await caller.say(ASIDE)
+            await caller.hear(GREETING)
+            await caller.receive("bot-stopped-speaking")
+            assert "broadcasting interruption" not in bot.log
+            await caller.say(QUESTION)
+            silent = time.monotonic()
+            await until(lambda: len(services.requests("openai", "chat")) > 1, 10)
+            assert not patient or time.monotonic() - silent > 1.4
+            await caller.hear(ANSWER)
+            assert len(services.requests("openai", "chat")) == 2
+            assert bot.errors() == []
+
+    network.run(conversation)

@@ -1,0 +1,65 @@
+"""What settings.py makes of .env, in every project the same bytes."""
+
+import importlib.util
+import os
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "templates/server/settings.py"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module in a folder of its own, as .env is looked for beside it."""
+    for name in ("A", "B", "C", "SOME_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "settings.py").write_bytes(SOURCE.read_bytes())
+    spec = importlib.util.spec_from_file_location("settings", tmp_path / "settings.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    return module
+
+
+def test_a_blank_line_counts_as_not_set(settings: ModuleType) -> None:
+    """Also where the variable is set outside: .env has the last word."""
+    os.environ["B"] = "outside"
+    os.environ["C"] = " "
+    Path(".env").write_text("A=1\nB=\n")
+    settings.load()
+    assert os.environ["A"] == "1"
+    assert "B" not in os.environ and "C" not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("env", "needs", "said"),
+    [
+        ("A=1", ["A"], ""),
+        ("A=", ["A"], "Set A in"),
+        ("", ["A", "B"], "Set A, B in"),
+        ("", ["A or B", "A or C"], "Set A in"),
+        ("C=1", ["A or B or C"], ""),
+        ("", ["A if B"], ""),
+        ("B=1", ["A if B"], "Set A in"),
+        ("", ["A xor B"], "Set A in"),
+        ("B=1", ["A xor B"], ""),
+        ("A=1\nB=1", ["A xor B"], "Set A or B in .env, not both."),
+        ("SOME_API_KEY='“x”'", [], "Copy SOME_API_KEY to .env again"),
+        ("SOME_API_KEY='a b'", ["C"], "Copy SOME_API_KEY to .env again"),
+        ("SOME_API_KEY=x", [], ""),
+    ],
+)
+def test_what_is_required(settings: ModuleType, env: str, needs: list[str], said: str) -> None:
+    Path(".env").write_text(env)
+    if not said:
+        settings.require(needs)
+        return
+    with pytest.raises(SystemExit) as stopped:
+        settings.require(needs)
+    text = str(stopped.value)
+    assert text.startswith(said)
+    assert "“x”" not in text and "a b" not in text

@@ -1,0 +1,124 @@
+"""A voice bot on Pipecat; README.md says how to run it and talk to it.
+
+Deepgram listens, OpenAI thinks, Cartesia speaks.
+"""
+
+import os
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
+
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+)
+from pipecat.runner.types import RunnerArguments
+from pipecat.runner.utils import create_transport
+from pipecat.services.cartesia.tts import CartesiaTTSService
+from pipecat.services.deepgram.stt import DeepgramSTTService
+from pipecat.services.openai.llm import OpenAILLMService
+from pipecat.transports.base_transport import BaseTransport, TransportParams
+from pipecat.utils.types import NOT_GIVEN
+from pipecat.workers.runner import WorkerRunner
+
+import settings
+from watch import Watch
+
+settings.load()
+
+# Who the bot is and how it answers. Change this first.
+SYSTEM_INSTRUCTION = (
+    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
+    "answer in one to three plain sentences, without lists, emojis or other formatting."
+)
+GREETING = "Greet the person and introduce yourself briefly."
+APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    stt = DeepgramSTTService(
+        api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
+        base_url=os.getenv("DEEPGRAM_STT_BASE_URL", ""),
+    )
+    llm = OpenAILLMService(
+        api_key=os.getenv("OPENAI_API_KEY", "none"),
+        settings=OpenAILLMService.Settings(
+            model=os.getenv("OPENAI_MODEL", NOT_GIVEN),
+            system_instruction=SYSTEM_INSTRUCTION,
+        ),
+    )
+    tts = CartesiaTTSService(
+        api_key=os.environ["CARTESIA_API_KEY"],
+        url=os.getenv("CARTESIA_TTS_BASE_URL", "wss://api.cartesia.ai/tts/websocket"),
+        settings=CartesiaTTSService.Settings(
+            voice=os.getenv("CARTESIA_VOICE_ID", "86e30c1d-714b-4074-a1f2-1cb6b552fb49"),
+        ),
+    )
+
+    context = LLMContext([{"role": "developer", "content": GREETING}])
+    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
+        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
+    )
+
+    # Audio enters at the top and leaves at the bottom.
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            stt,
+            user_aggregator,
+            llm,
+            tts,
+            transport.output(),
+            assistant_aggregator,
+        ]
+    )
+    worker = PipelineWorker(
+        pipeline,
+        params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+        idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
+    )
+    services = {  # what to name, and what to check, when one of them fails
+        stt: ("Deepgram", "DEEPGRAM_API_KEY"),
+        llm: ("OpenAI", "OPENAI_API_KEY"),
+        tts: ("Cartesia", "CARTESIA_API_KEY"),
+    }
+    Watch(worker, services, APOLOGY)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    await runner.add_workers(worker)
+
+    @worker.rtvi.event_handler("on_client_ready")
+    async def on_client_ready(rtvi):
+        await worker.queue_frames([LLMRunFrame()])
+
+    @transport.event_handler("on_client_disconnected")
+    async def on_client_disconnected(transport, client):
+        await runner.cancel()
+
+    await runner.run()
+
+
+async def bot(runner_args: RunnerArguments):
+    """Serve one session: the runner calls this for each person who connects."""
+    transport_params = {
+        "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+    }
+    await run_bot(await create_transport(runner_args, transport_params), runner_args)
+
+
+REQUIRED = [  # in .env
+    "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
+    "OPENAI_API_KEY or OPENAI_BASE_URL",
+    "CARTESIA_API_KEY",
+]
+
+if __name__ == "__main__":
+    from pipecat.runner.run import main
+
+    settings.require(REQUIRED)
+    Watch.ends_with_server = True  # the server would wait for the people to leave
+    main()

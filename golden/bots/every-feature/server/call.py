@@ -1,0 +1,114 @@
+"""What goes with a call, beside the conversation."""
+
+import asyncio
+import os
+import socket
+import wave
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+from loguru import logger
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
+from pipecat.frames.frames import UserImageRequestFrame
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.runner.types import RunnerArguments
+from pipecat.services.llm_service import FunctionCallParams
+from pipecat.transports.base_transport import BaseTransport
+from pipecat.utils.tracing.setup import setup_tracing
+from pipecat.workers.runner import WorkerRunner
+from pipecat_whisker import WhiskerServer
+
+
+def camera_tool(transport: BaseTransport):
+    """Return a tool with which the model looks through the person's camera."""
+    viewer = ""
+
+    @transport.event_handler("on_client_connected")
+    async def on_client_connected(transport, client):
+        nonlocal viewer
+        viewer = transport.get_client_id(client)
+
+    async def look(params: FunctionCallParams, question: str):
+        """Look through the person's camera to answer a question about it.
+
+        Args:
+            question: What to find out, such as "What am I holding?".
+        """
+        frame = UserImageRequestFrame(
+            user_id=viewer,
+            text=question,
+            append_to_context=True,
+            function_name=params.function_name,
+            tool_call_id=params.tool_call_id,
+            result_callback=params.result_callback,
+        )
+        await params.llm.push_frame(frame, FrameDirection.UPSTREAM)
+
+    return look
+
+
+def log_transcript(runner_args: RunnerArguments, user: FrameProcessor, bot: FrameProcessor) -> None:
+    """Log what both sides say."""
+    session = runner_args.session_id
+
+    @user.event_handler("on_user_turn_message_added")
+    async def on_user_turn_message_added(aggregator, message):
+        logger.info(f"Transcript {session}: user: {message.content}")
+
+    @bot.event_handler("on_assistant_turn_stopped")
+    async def on_assistant_turn_stopped(aggregator, message):
+        logger.info(f"Transcript {session}: bot: {message.content}")
+
+
+def noise_filter() -> BaseAudioFilter | None:
+    """Return the noise-cancelling filter. Its SDK is part of Pipecat Cloud's image, not on PyPI."""
+    if find_spec("krisp_audio") is None:
+        logger.warning("Noise cancelling is off: the krisp_audio SDK is not installed here.")
+        return None
+    from pipecat.audio.filters.krisp_viva_filter import KrispVivaFilter
+
+    return KrispVivaFilter()
+
+
+def record(runner_args: RunnerArguments, audio_buffer: AudioBufferProcessor) -> None:
+    """Write what both sides say to a WAV file in recordings/, when the call ends."""
+
+    def save(audio: bytes, sample_rate: int, num_channels: int) -> None:
+        name = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{runner_args.session_id}.wav"
+        path = Path("recordings") / name
+        path.parent.mkdir(exist_ok=True)
+        with wave.open(str(path), "wb") as wav:
+            wav.setnchannels(num_channels)
+            wav.setsampwidth(2)  # bytes
+            wav.setframerate(sample_rate)
+            wav.writeframes(audio)
+        logger.info(f"Recording: {path}")
+
+    @audio_buffer.event_handler("on_audio_data")
+    async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
+        if audio:
+            await asyncio.to_thread(save, audio, sample_rate, num_channels)
+
+
+def set_up_tracing() -> None:
+    """Send traces over OTLP, if .env says where to."""
+    if os.getenv("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        setup_tracing("every-feature", OTLPSpanExporter())
+
+
+async def show_in_whisker(worker: PipelineWorker, runner: WorkerRunner) -> None:
+    """Show the pipeline live, unless another session is shown; see README.md."""
+    with socket.socket() as probe:
+        if probe.connect_ex(("localhost", 9090)) == 0:
+            return
+    whisker = WhiskerServer()
+    worker.add_observer(whisker.create_observer(worker))
+    await runner.add_workers(whisker)
+
+    @worker.event_handler("on_pipeline_finished")
+    async def on_pipeline_finished(worker, frame):
+        await runner.cancel()  # Whisker would go on

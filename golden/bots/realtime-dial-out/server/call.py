@@ -1,0 +1,62 @@
+"""What goes with a call, beside the conversation."""
+
+import os
+from typing import Any
+
+from loguru import logger
+from pipecat.transports.base_transport import BaseTransport
+from pipecat.transports.daily.transport import DailyParams, DailyTransport
+from pipecat.workers.runner import WorkerRunner
+from pydantic import BaseModel
+
+MAX_ATTEMPTS = 3  # to reach the person
+
+
+class Call(BaseModel):
+    """A telephone call and the Daily room in which the bot joins it."""
+
+    room_url: str
+    token: str  # the bot needs it to join
+    phone_number: str  # to call, such as +15551234567
+
+    def transport(self) -> DailyTransport:
+        """Return what joins the room."""
+        params = DailyParams(
+            api_key=os.environ["DAILY_API_KEY"], audio_in_enabled=True, audio_out_enabled=True
+        )
+        return DailyTransport(
+            self.room_url,
+            self.token,
+            "realtime-dial-out",
+            params=params,
+        )
+
+    def handle(self, transport: BaseTransport, runner: WorkerRunner) -> None:
+        """Call the person once the bot is in the room. End the session if nobody can be reached."""
+        assert isinstance(transport, DailyTransport)
+        attempts = 0
+
+        async def dial() -> None:
+            nonlocal attempts
+            attempts += 1
+            logger.info(f"Calling {self.phone_number}, attempt {attempts}")
+            _, error = await transport.start_dialout({"phoneNumber": self.phone_number})
+            if error:
+                logger.error(f"The call cannot be started: {error}")
+                await runner.cancel()
+
+        @transport.event_handler("on_joined")
+        async def on_joined(transport: DailyTransport, data: Any) -> None:
+            await dial()
+
+        @transport.event_handler("on_dialout_answered")
+        async def on_dialout_answered(transport: DailyTransport, data: Any) -> None:
+            logger.info("Answered")
+
+        @transport.event_handler("on_dialout_error")
+        async def on_dialout_error(transport: DailyTransport, data: Any) -> None:
+            logger.warning(f"The call failed: {data}")
+            if attempts < MAX_ATTEMPTS:
+                await dial()
+            else:
+                await runner.cancel()

@@ -1,0 +1,83 @@
+"""What .env holds: read once, and checked before the bot starts."""
+
+import importlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+
+from dotenv import dotenv_values, load_dotenv
+
+
+def load() -> None:
+    """Read .env into the environment, which it overrides. A blank value counts as not set."""
+    load_dotenv(override=True)
+    for name, value in list(os.environ.items()):
+        if not value.strip():
+            del os.environ[name]
+
+
+def require(needs: Iterable[str], google: bool = False) -> None:
+    """Stop the program if .env lacks something or holds a key that cannot be sent.
+
+    Args:
+        needs: What must be set, each in one of these forms:
+            "NAME"; "NAME or OTHER", at least one of them; "NAME if OTHER", where OTHER is set;
+            "NAME xor OTHER", exactly one of them; "NAME without OTHER", not both of them.
+        google: Whether Google's services need the credentials of a service account.
+    """
+    load()
+    problems = [*_unusable(), *_missing(needs)]
+    if google:
+        problems += _google()
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+def _unusable() -> list[str]:
+    """Name the keys that no header can carry. Errors would show them, even in the browser."""
+    keys = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
+    values = dotenv_values().items()
+    odd = [n for n, v in values if n.endswith(keys) and re.search("[^!-~]", v or "")]
+    if not odd:
+        return []
+    return [f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes."]
+
+
+def _missing(needs: Iterable[str]) -> list[str]:
+    """Name what is not set, and what is set twice over."""
+    missing, problems = [], []
+    for need in needs:
+        name, _, condition = need.partition(" ")
+        word, _, others = condition.partition(" ")
+        if word in ("if", "without"):
+            wanted = word == "if" and others in os.environ
+        else:
+            wanted = not any(other in os.environ for other in others.split(" or "))
+        if wanted and name not in os.environ:
+            missing.append(name)
+        elif word in ("xor", "without") and name in os.environ and others in os.environ:
+            problems.append(f"Set {name} or {others} in .env, not both.")
+    if missing:
+        names = ", ".join(dict.fromkeys(missing))
+        problems.insert(0, f"Set {names} in .env; .env.example says where to get them.")
+    return problems
+
+
+def _google() -> list[str]:
+    """Say what keeps the credentials for Google from being used."""
+    problem = "Set GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON in .env"
+    try:
+        account = importlib.import_module("google.oauth2.service_account").Credentials
+        if text := os.getenv("GOOGLE_CREDENTIALS_JSON"):
+            problem = "GOOGLE_CREDENTIALS_JSON is not the key of a service account"
+            account.from_service_account_info(json.loads(text))
+        elif path := os.getenv("GOOGLE_APPLICATION_CREDENTIALS"):
+            problem = "GOOGLE_APPLICATION_CREDENTIALS is not the key file of a service account"
+            account.from_service_account_file(path)
+        else:
+            importlib.import_module("google.auth").default()  # this machine's login
+    except Exception as e:
+        return [f"{problem}: {e}"]
+    return []
