@@ -19,7 +19,7 @@ import network
 import socket_clients
 import speech
 from caller import EAR
-from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from conversation import ANSWER, GREETING, KEYS, QUESTION
 from phones import (
     CarrierAPI,
     ExotelCaller,
@@ -31,7 +31,7 @@ from phones import (
     TwilioAPI,
     TwilioCaller,
 )
-from services import Cartesia, Deepgram, OpenAI
+from services import Call, Cartesia, Deepgram, OpenAI
 from standins import StandIns
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
@@ -191,19 +191,6 @@ def test_a_person_calls_interrupts_and_hangs_up(phoned: bots.Project, name: str)
     network.run(calls)
 
 
-@pytest.fixture(scope="module")
-def ending(vbot: Path) -> bots.Project:
-    """A bot whose owner lets it hang up after its greeting."""
-    transports = [word for name in CARRIERS for word in ("-t", name)]
-    project = bots.installed(vbot, "ending", *transports, *CASCADE)
-    source = project.server / "bot.py"
-    code, edits = re.subn(r"\[LLMRunFrame\(\)\]", "[LLMRunFrame(), EndFrame()]", source.read_text())
-    code = code.replace("import ErrorFrame,", "import EndFrame, ErrorFrame,")
-    assert edits == 1
-    source.write_text(code)
-    return project
-
-
 KEY = ACCOUNT | {"TWILIO_API_KEY": "SK" + "4" * 32, "TWILIO_API_SECRET": "a-twilio-secret"}
 BY_KEY = CARRIERS | {
     "twilio": Carrier(
@@ -214,21 +201,26 @@ BY_KEY = CARRIERS | {
 
 @pytest.mark.variants
 @pytest.mark.parametrize("carriers", [CARRIERS, BY_KEY], ids=["token", "key"])
-def test_the_bot_says_what_it_has_to_say_and_hangs_up(
-    ending: bots.Project, carriers: dict[str, Carrier]
-) -> None:
-    """One bot takes the calls of all; each carrier is asked once to end the call, with its key."""
+def test_the_model_ends_the_call(phoned: bots.Project, carriers: dict[str, Carrier]) -> None:
+    """Its goodbye is heard in full. Each carrier is asked once to end the call, with its key."""
     keys = {name: key for carrier in carriers.values() for name, key in carrier.env.items()}
-    ending.write_env(**KEYS, **keys)
+    phoned.write_env(**KEYS, **keys)
     apis = {name: carrier.api() for name, carrier in carriers.items() if carrier.api}
-    services = stand_ins(more=list(apis.values()))
+    services = StandIns(
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], [QUESTION, GREETING, ANSWER]),
+        OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: Call("hang_up", {"goodbye": ANSWER})}),
+        Cartesia(KEYS["CARTESIA_API_KEY"]),
+        *apis.values(),
+    )
 
     async def calls() -> None:
-        async with services, ending.bot(services.env) as bot:
+        async with services, phoned.bot(services.env) as bot:
             for name, carrier in carriers.items():
                 async with socket_clients.call(carrier.caller, bot.url) as caller:
-                    await caller.left_alone()
                     await caller.hear(GREETING)
+                    await caller.say(QUESTION)
+                    await caller.left_alone()
+                    await caller.hear(ANSWER)
                 await bot.sessions_end()
                 if name in apis:
                     assert len(apis[name].requests) == 1

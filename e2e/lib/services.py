@@ -97,7 +97,7 @@ class Call:
 
     name: str
     arguments: dict[str, Any]
-    then: str
+    then: str = ""  # nothing where the tool ends the call
 
 
 class OpenAI(Service):

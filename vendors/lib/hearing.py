@@ -264,6 +264,7 @@ def load(number: int, path: Path) -> Callable[..., Any]:
     """`bot` of a bot.py, with a value for each variable that it needs."""
     for name in re.findall(r"(?m)^(\w+)=", (path.parent / ".env.example").read_text()):
         os.environ.setdefault(name, "us-east-1" if "REGION" in name else "a-key")
+    sys.path.insert(0, str(path.parent))  # for the files beside it
     spec = importlib.util.spec_from_file_location(f"bot_{number}", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

@@ -17,6 +17,7 @@ import functools
 import importlib.util
 import json
 import math
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,7 @@ LINES = {line.transport: line for line in (Twilio, Telnyx, Plivo, Exotel, Page)}
 
 def load(server: Path, name: str) -> Any:
     """The bot.py of a project, as a module of its own."""
+    sys.path.insert(0, str(server))  # for the files beside it
     spec = importlib.util.spec_from_file_location(name, server / "bot.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
