@@ -17,15 +17,8 @@ import speech
 from conversation import ANSWER, GREETING, KEYS, QUESTION
 from phones import TwilioAPI
 from realtime import RealtimeOpenAI
-from services import REFUSALS, Cartesia, Deepgram, OpenAI
+from services import REFUSALS, Call, Cartesia, Deepgram, OpenAI
 from standins import Service
-
-CALL = {
-    "index": 0,
-    "id": "call_1",
-    "type": "function",
-    "function": {"name": "look", "arguments": "{}"},
-}
 
 
 class Faulty(Service):
@@ -86,30 +79,25 @@ class FaultyDeepgram(Faulty, Deepgram):
 class FaultyOpenAI(Faulty, OpenAI):
     """It can also take its time, or call a tool first: `look`."""
 
-    def _reply(self, messages: list[dict[str, Any]]) -> str:
-        if messages[-1]["role"] == "tool":
-            return ANSWER
+    def _reply(self, messages: list[dict[str, Any]]) -> str | Call:
+        if self.mode == "looks" or messages[-1]["role"] == "tool":
+            return Call("look", {}, ANSWER) if messages[-1]["role"] == "user" else ANSWER
         return super()._reply(messages)
 
     async def _stream(
-        self, request: web.Request, body: dict[str, Any], text: str
+        self, request: web.Request, body: dict[str, Any], reply: str | Call
     ) -> web.StreamResponse:
         if self.mode == "thinks":
             await asyncio.sleep(6)
-        calls = self.mode == "looks" and body["messages"][-1]["role"] == "user"
-        if not calls and self.mode not in ("stalls", "dies"):
-            return await super()._stream(request, body, "" if self.mode == "is empty" else text)
+        if isinstance(reply, Call) or self.mode not in ("stalls", "dies"):
+            return await super()._stream(request, body, "" if self.mode == "is empty" else reply)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        words = [{"content": f"{word} "} for word in text.split()[:4]]
-        for delta in [{"tool_calls": [CALL]}] if calls else words:
-            choice = {"index": 0, "delta": delta, "finish_reason": None}
+        for word in reply.split()[:4]:
+            choice = {"index": 0, "delta": {"content": f"{word} "}, "finish_reason": None}
             chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
             data = json.dumps(chunk | {"choices": [choice]}).encode()
             await response.write(b"data: %s\n\n" % data)
-        if calls:
-            await response.write(b"data: [DONE]\n\n")
-            return response
         if self.mode == "dies":
             abort(request)
         await asyncio.sleep(3600)

@@ -416,6 +416,10 @@ export class Session {
         // The WebSocket transport also reports its own closing as an error.
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
+      // From watch.py: a service failed, and the session goes on.
+      onServerMessage: (data) => data?.problem && this.#set({ problem: new Problem(data.problem) }),
+      // A new attempt.
+      onUserStartedSpeaking: () => this.#set({ problem: undefined }),
       onBotDisconnected: () => void this.#lost(attempt),
       onDisconnected: () => void this.#lost(attempt),
     };
