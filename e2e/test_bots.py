@@ -113,7 +113,7 @@ def test_a_conversation_is_recorded_logged_and_followed(vbot: Path) -> None:
             await until(lambda: "Recording: " in bot.log, 10)
             assert bot.errors() == []
 
-        said = re.findall(r"Transcript: (\w+: .*)", bot.log)
+        said = re.findall(r"Transcript [0-9a-f-]{36}: (\w+: .*)", bot.log)
         assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
         [recording] = (project.server / "recordings").iterdir()
         with wave.open(str(recording)) as wav:
@@ -147,7 +147,7 @@ def test_a_person_talks_with_a_realtime_bot(realtime: bots.Project) -> None:
             assert "friendly assistant" in session["instructions"]
             assert session["audio"]["input"]["turn_detection"] == {"type": "semantic_vad"}
             assert services.requests("realtime", "heard") == [{"text": QUESTION}]
-            said = re.findall(r"Transcript: (\w+: .*)", bot.log)
+            said = re.findall(r"Transcript [0-9a-f-]{36}: (\w+: .*)", bot.log)
             assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
 
     network.run(conversation)
@@ -204,7 +204,7 @@ def test_a_person_talks_with_a_live_bot(vbot: Path) -> None:
             assert "friendly assistant" in start["session"]["instructions"]
             assert start["session"]["delegation"]["responses"]["model"] == "gpt-4.1"
             assert services.requests("live", "heard") == [{"text": QUESTION}]
-            said = re.findall(r"Transcript: (\w+: .*)", bot.log)
+            said = re.findall(r"Transcript [0-9a-f-]{36}: (\w+: .*)", bot.log)
             assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
 
     network.run(conversation)
