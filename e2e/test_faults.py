@@ -222,6 +222,7 @@ async def look(params):
 async def run_bot('''
 
 
+@pytest.mark.variants
 def test_patience_is_no_fault(project: bots.Project) -> None:
     """A person may be silent, a model think, a voice speak for long, and a tool take its time."""
     code = (project.server / "bot.py").read_text()

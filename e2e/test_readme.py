@@ -117,6 +117,7 @@ def arguments(code: str) -> dict[str, str]:
     return {keyword.arg: ast.unparse(keyword.value) for keyword in body.keywords if keyword.arg}
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("name", ["user_turn_strategies", "user_mute_strategies"])
 def test_turns_and_interruptions_change(project: bots.Project, name: str) -> None:
     """Somebody speaks two words while the bot greets: it goes on. Then it is asked."""

@@ -39,7 +39,7 @@ func TestSubstitute(t *testing.T) {
 func TestLanguageOfServices(t *testing.T) {
 	cat, files := NewCatalog(), fstest.MapFS{}
 	for name, c := range map[string][2]string{
-		"told": {"# languages: en, de, pt-BR, zh-Hans\n", "language: str"}, "fixed": {"# languages: en\n", ""},
+		"told": {"# languages: en, de, pt-BR, zh-Hans\n# languages: es, es-MX\n", "language: str"}, "fixed": {"# languages: en\n", ""},
 		"auto": {"# languages: auto\n", ""}, "silent": {}, "voice": {"# languages: voice\n", ""},
 	} {
 		code := "stt = Acme(\n        voice=os.getenv(\"ACME_VOICE\", \"joe\"),\n"
@@ -54,7 +54,7 @@ func TestLanguageOfServices(t *testing.T) {
 	}
 	for _, c := range []struct{ service, tag, want string }{
 		{"told", "de", ""}, {"told", "de-at", ""}, {"told", "pt-BR", ""}, {"told", "zh-hans-cn", ""}, {"told", "zh-Hant", "Acme told does not support the language zh-Hant"},
-		{"told", "pt", "Acme told does not support the language pt"}, {"fixed", "en-GB", ""}, {"fixed", "fr", "Acme fixed does not support the language fr"},
+		{"told", "pt", "Acme told does not support the language pt"}, {"told", "es", ""}, {"told", "es-MX", ""}, {"told", "es-AR", "Acme told does not support the language es-AR"}, {"fixed", "en-GB", ""}, {"fixed", "fr", "Acme fixed does not support the language fr"},
 		{"auto", "fr", ""}, {"silent", "fr", ""}, {"voice", "fr", ""}, {"told", "German", `"German" is not a language tag; expected one such as de or pt-BR`},
 	} {
 		said := Quickstart()
