@@ -3,6 +3,8 @@
 import asyncio
 import re
 import wave
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -96,26 +98,59 @@ async def follow(url: str, events: list[bytes]) -> None:
             events.append(message.data)
 
 
+@asynccontextmanager
+async def collector(traces: list[bytes]) -> AsyncIterator[str]:
+    """Where traces go over OTLP; its address."""
+
+    async def take(request: web.Request) -> web.Response:
+        traces.append(await request.read())
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_post("/v1/traces", take)
+    runner = web.AppRunner(app, shutdown_timeout=1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
 @pytest.mark.variants
-def test_a_conversation_is_recorded_logged_and_followed(vbot: Path) -> None:
+def test_a_conversation_is_recorded_logged_traced_and_followed(vbot: Path) -> None:
+    """And a second session beside it does without Whisker, which shows one."""
     options = ["--recording", "--transcription", "--observability"]
     project = bots.installed(vbot, "watched", "-t", "smallwebrtc", *CASCADE, *options)
-    project.write_env(**KEYS)
 
     async def conversation() -> None:
         events: list[bytes] = []
-        async with stand_ins() as services, project.bot(services.env) as bot:
-            async with webrtc_client.call(bot.url) as caller:
-                await caller.ready()
-                following = asyncio.create_task(follow("http://localhost:9090", events))
-                await holds_a_conversation(caller, services)
-                following.cancel()
-            await until(lambda: "Recording: " in bot.log, 10)
-            assert bot.errors() == []
+        traces: list[bytes] = []
+        async with collector(traces) as address, stand_ins() as services:
+            project.write_env(**KEYS, OTEL_EXPORTER_OTLP_ENDPOINT=address)
+            often = {"OTEL_BSP_SCHEDULE_DELAY": "200"}  # in milliseconds
+            async with project.bot(services.env | often) as bot:
+                async with webrtc_client.call(bot.url) as caller:
+                    await caller.ready()
+                    following = asyncio.create_task(follow("http://localhost:9090", events))
+                    await holds_a_conversation(caller, services)
+                    following.cancel()
+                await until(lambda: "Recording: " in bot.log, 10)
+                said = re.findall(r"Transcript [0-9a-f-]{36}: (\w+: .*)", bot.log)
+                async with webrtc_client.call(bot.url) as first:
+                    await first.ready()
+                    await first.hear(GREETING)
+                    async with webrtc_client.call(bot.url) as second:
+                        await second.ready()
+                        await second.hear(GREETING)
+                await bot.sessions_end()
+                await until(lambda: any(b"conversation" in trace for trace in traces), 10)
+                assert bot.errors() == []
 
-        said = re.findall(r"Transcript [0-9a-f-]{36}: (\w+: .*)", bot.log)
+        for name in (b"conversation", b"turn", b"stt", b"llm", b"tts"):
+            assert any(name in trace for trace in traces), name
         assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
-        [recording] = (project.server / "recordings").iterdir()
+        recording, *_ = sorted((project.server / "recordings").iterdir())
         with wave.open(str(recording)) as wav:
             assert (wav.getnchannels(), wav.getsampwidth()) == (1, 2)
             sound, rate = wav.readframes(wav.getnframes()), wav.getframerate()

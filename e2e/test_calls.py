@@ -195,6 +195,7 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
                     "token": f"token-for-{room['name']}",
                     "sip_uri": f"sip:{room['name']}@sip.daily.example",
                     "call_sid": CALL["CallSid"],
+                    "caller": NUMBER,
                 }
 
                 # Through a tunnel, Twilio signs the address that it knows.
@@ -385,10 +386,10 @@ def test_the_bot_fetches_the_waiting_call(
     sip_in: bots.Project, env: dict[str, str], user: str, password: str
 ) -> None:
     sip_in.write_env(**KEYS, **env)
-    code = "import sys; from bot import fetch_call; from call import Call"
-    code += "; fetch_call(Call.model_validate_json(sys.argv[1]))"
+    code = "import sys; import settings; from call import Call; settings.load()"
+    code += "; Call.model_validate_json(sys.argv[1])._fetch()"
     call = {"room_url": "", "token": "", "sip_uri": "sip:a&b@sip.daily.example"}
-    call |= {"call_sid": CALL["CallSid"]}
+    call |= {"call_sid": CALL["CallSid"], "caller": NUMBER}
     wanted = "<Response><Dial><Sip>sip:a&amp;b@sip.daily.example</Sip></Dial></Response>"
 
     async def fetch() -> None:
@@ -431,6 +432,9 @@ def test_the_server_and_the_bot_work_together(kind: str, request: pytest.Fixture
                     [room] = services.requests("daily", "rooms")
                     url = f"https://company.daily.co/{room['name']}"
                     await goes_to(bot, url)
+                    await services.wait_for(
+                        "daily", "delete", lambda it: it["room"] == room["name"]
+                    )
                     assert server.errors() == []
                 if network.fenced():
                     looked_up = {found["room"] for found in services.requests("rooms")}
@@ -462,6 +466,8 @@ def test_a_call_in_over_daily_reaches_the_bot(pstn_in: bots.Project) -> None:
                 url = f"https://company.daily.co/{room['name']}"
                 assert (status, answer["dailyRoom"]) == (200, url)
                 await goes_to(bot, url)
+                gone = await services.wait_for("daily", "delete", lambda _: True)
+                assert gone["room"] == room["name"]
                 if network.fenced():
                     looked_up = {found["room"] for found in services.requests("rooms")}
                     assert looked_up == {room["name"]}

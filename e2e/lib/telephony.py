@@ -36,8 +36,11 @@ class Daily(Service):
         self.in_order = True
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.expect(request.method == "POST", f"method {request.method}")
         self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
+        if request.method == "DELETE":  # of a room, whose call has ended
+            self.note("delete", room=request.path.removeprefix("/v1/rooms/"))
+            return web.json_response({"deleted": True})
+        self.expect(request.method == "POST", f"method {request.method}")
         body = await request.json()
         self.note(request.path.removeprefix("/v1/"), **body)
         if not self.in_order:

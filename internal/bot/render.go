@@ -120,7 +120,7 @@ func (p Project) CallNames() string {
 	for _, n := range []struct {
 		name string
 		on   bool
-	}{{"Call", p.HasServer()}, {"camera_tool", p.CanLook()}, {"log_transcript", p.Transcription}, {"noise_filter", p.EnableNoiseCancel && len(p.Entries()) > 0}, {"record", p.Recording}, {"set_up_tracing", p.EnableObservability}, {"show_in_whisker", p.EnableObservability}} {
+	}{{"Call", p.HasServer()}, {"camera_tool", p.CanLook()}, {"end_call", p.Dial != ""}, {"handle_call", p.Dial == "pstn dial-in"}, {"log_transcript", p.Transcription}, {"noise_filter", p.EnableNoiseCancel && len(p.Entries()) > 0}, {"observe", p.EnableObservability}, {"record", p.Recording}} {
 		if n.on {
 			names = append(names, n.name)
 		}

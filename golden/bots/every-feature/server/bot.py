@@ -36,11 +36,10 @@ from pipecat.workers.runner import WorkerRunner
 from starlette.responses import FileResponse
 
 import settings
-from call import camera_tool, log_transcript, noise_filter, record, set_up_tracing, show_in_whisker
+from call import camera_tool, log_transcript, noise_filter, observe, record
 from watch import Watch
 
 settings.load()
-set_up_tracing()
 
 # Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = (
@@ -123,7 +122,7 @@ async def run_bot(
     Watch(worker, services, APOLOGY)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
-    await show_in_whisker(worker, runner)
+    await observe(worker, runner)
     log_transcript(runner_args, user_aggregator, assistant_aggregator)
     record(runner_args, audio_buffer)
 

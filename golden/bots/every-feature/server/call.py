@@ -5,6 +5,7 @@ import os
 import socket
 import wave
 from datetime import datetime
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -94,17 +95,20 @@ def record(runner_args: RunnerArguments, audio_buffer: AudioBufferProcessor) -> 
             await asyncio.to_thread(save, audio, sample_rate, num_channels)
 
 
-def set_up_tracing() -> None:
-    """Send traces over OTLP, if .env says where to."""
+@cache
+def send_traces() -> None:
+    """Send the traces of this and all later sessions over OTLP, if .env says where to."""
     if os.getenv("OTEL_EXPORTER_OTLP_ENDPOINT"):
         setup_tracing("every-feature", OTLPSpanExporter())
 
 
-async def show_in_whisker(worker: PipelineWorker, runner: WorkerRunner) -> None:
-    """Show the pipeline live, unless another session is shown; see README.md."""
-    with socket.socket() as probe:
-        if probe.connect_ex(("localhost", 9090)) == 0:
-            return
+async def observe(worker: PipelineWorker, runner: WorkerRunner) -> None:
+    """Trace the session, and show it live in Whisker unless another one is shown; see README.md."""
+    send_traces()
+    try:
+        socket.create_server(("localhost", 9090)).close()
+    except OSError:
+        return  # the port is taken
     whisker = WhiskerServer()
     worker.add_observer(whisker.create_observer(worker))
     await runner.add_workers(whisker)

@@ -7,7 +7,6 @@ import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame, TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
@@ -24,11 +23,12 @@ from pipecat.services.deepgram.stt import DeepgramSTTService
 from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport
-from pipecat.transports.daily.transport import DailyParams, DailyTransport
+from pipecat.transports.daily.transport import DailyParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
+from call import end_call, handle_call
 from watch import Watch
 
 settings.load()
@@ -108,13 +108,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     async def on_client_disconnected(transport, client):
         await runner.cancel()
 
-    if isinstance(transport, DailyTransport):
-
-        @transport.event_handler("on_dialin_error")
-        async def on_dialin_error(transport, data):
-            logger.error(f"The call failed: {data}")
-            await runner.cancel()
-
+    handle_call(transport, runner)
     await runner.run()
 
 
@@ -123,7 +117,11 @@ async def bot(runner_args: RunnerArguments):
     transport_params = {
         "daily": lambda: DailyParams(audio_in_enabled=True, audio_out_enabled=True),
     }
-    await run_bot(await create_transport(runner_args, transport_params), runner_args)
+    transport = await create_transport(runner_args, transport_params)
+    try:
+        await run_bot(transport, runner_args)
+    finally:
+        await end_call(runner_args)
 
 
 REQUIRED = [  # in .env

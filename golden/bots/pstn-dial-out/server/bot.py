@@ -31,7 +31,7 @@ from pipecat.workers.runner import WorkerRunner
 from starlette.responses import FileResponse
 
 import settings
-from call import Call
+from call import Call, end_call
 from watch import Watch
 
 settings.load()
@@ -136,7 +136,10 @@ async def bot(runner_args: RunnerArguments):
         transport = call.transport()
     else:
         transport = await create_transport(runner_args, transport_params)
-    await run_bot(transport, runner_args, call)
+    try:
+        await run_bot(transport, runner_args, call)
+    finally:
+        await end_call(call)
 
 
 REQUIRED = [  # in .env

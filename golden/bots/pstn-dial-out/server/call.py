@@ -3,9 +3,11 @@
 import os
 from typing import Any
 
+import aiohttp
 from loguru import logger
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.daily.transport import DailyParams, DailyTransport
+from pipecat.transports.daily.utils import DailyRESTHelper
 from pipecat.workers.runner import WorkerRunner
 from pydantic import BaseModel
 
@@ -60,3 +62,18 @@ class Call(BaseModel):
                 await dial()
             else:
                 await runner.cancel()
+
+
+async def end_call(call: Call | None) -> None:
+    """Delete the room of a call, so that nobody stays alone in it."""
+    if not call:
+        return
+    room_url = call.room_url
+    try:
+        async with aiohttp.ClientSession() as session:
+            daily = DailyRESTHelper(
+                daily_api_key=os.environ["DAILY_API_KEY"], aiohttp_session=session
+            )
+            await daily.delete_room_by_url(room_url)
+    except Exception as e:
+        logger.error(f"The room of the call stays: {e}")

@@ -28,7 +28,7 @@ from pipecat.transports.base_transport import BaseTransport
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, log_transcript, record
+from call import Call, end_call, log_transcript, record
 from watch import Watch
 
 settings.load()
@@ -117,7 +117,10 @@ async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
     call = Call.model_validate(runner_args.body)
     transport = call.transport()
-    await run_bot(transport, runner_args, call)
+    try:
+        await run_bot(transport, runner_args, call)
+    finally:
+        await end_call(call)
 
 
 REQUIRED = [  # in .env

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import aiohttp
 from loguru import logger
 from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.runner.types import RunnerArguments
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.daily.transport import DailyParams, DailyTransport
+from pipecat.transports.daily.utils import DailyRESTHelper
 from pipecat.workers.runner import WorkerRunner
 from pydantic import BaseModel
 from twilio.rest import Client
@@ -65,6 +67,19 @@ class Call(BaseModel):
         client.calls(self.call_sid).update(
             twiml=f"<Response><Dial><Sip>{escape(self.sip_uri)}</Sip></Dial></Response>"
         )
+
+
+async def end_call(call: Call) -> None:
+    """Delete the room of a call, so that nobody stays alone in it."""
+    room_url = call.room_url
+    try:
+        async with aiohttp.ClientSession() as session:
+            daily = DailyRESTHelper(
+                daily_api_key=os.environ["DAILY_API_KEY"], aiohttp_session=session
+            )
+            await daily.delete_room_by_url(room_url)
+    except Exception as e:
+        logger.error(f"The room of the call stays: {e}")
 
 
 def log_transcript(runner_args: RunnerArguments, user: FrameProcessor, bot: FrameProcessor) -> None:

@@ -27,7 +27,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call
+from call import Call, end_call
 from watch import Watch
 
 settings.load()
@@ -120,7 +120,10 @@ async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
     call = Call.model_validate(runner_args.body)
     transport = call.transport()
-    await run_bot(transport, runner_args, call)
+    try:
+        await run_bot(transport, runner_args, call)
+    finally:
+        await end_call(call)
 
 
 REQUIRED = [  # in .env

@@ -1,0 +1,40 @@
+"""What goes with a call, beside the conversation."""
+
+import os
+from typing import Any
+
+import aiohttp
+from loguru import logger
+from pipecat.runner.types import DailyDialinRequest, DailyRunnerArguments, RunnerArguments
+from pipecat.transports.base_transport import BaseTransport
+from pipecat.transports.daily.transport import DailyTransport
+from pipecat.transports.daily.utils import DailyRESTHelper
+from pipecat.workers.runner import WorkerRunner
+
+
+def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
+    """End the session if the call fails."""
+    if isinstance(transport, DailyTransport):
+
+        @transport.event_handler("on_dialin_error")
+        async def on_dialin_error(transport: DailyTransport, data: Any) -> None:
+            logger.error(f"The call failed: {data}")
+            await runner.cancel()
+
+
+async def end_call(runner_args: RunnerArguments) -> None:
+    """Delete the room of a call, so that nobody stays alone in it."""
+    if not isinstance(runner_args, DailyRunnerArguments):
+        return
+    body = runner_args.body or {}
+    if not isinstance(body, DailyDialinRequest) and "dialin_settings" not in body:
+        return  # from a browser
+    room_url = runner_args.room_url
+    try:
+        async with aiohttp.ClientSession() as session:
+            daily = DailyRESTHelper(
+                daily_api_key=os.environ["DAILY_API_KEY"], aiohttp_session=session
+            )
+            await daily.delete_room_by_url(room_url)
+    except Exception as e:
+        logger.error(f"The room of the call stays: {e}")
