@@ -11,7 +11,7 @@
 # host: *.ultravox.ai: the call, at the address that the API answers
 import os
 
-from pipecat.adapters.schemas.direct_function import DirectFunction
+from pipecat.adapters.llm.schemas.direct_function import DirectFunction
 from pipecat.services.ultravox.llm import OneShotInputParams, UltravoxRealtimeLLMService
 
 
