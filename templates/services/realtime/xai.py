@@ -15,6 +15,7 @@ from pipecat.services.xai.realtime.events import (
     AudioConfiguration,
     AudioInput,
     InputAudioTranscription,
+    PCMAudioFormat,
     SessionProperties,
 )
 from pipecat.services.xai.realtime.llm import GrokRealtimeLLMService
@@ -29,6 +30,7 @@ def build(system_instruction: str, language: str) -> GrokRealtimeLLMService:
                 voice=os.getenv("XAI_VOICE_ID", "eve"),
                 audio=AudioConfiguration(  # when: language
                     input=AudioInput(  # when: language
+                        format=PCMAudioFormat(rate=16000),  # the pipeline's rate  # when: language
                         transcription=InputAudioTranscription(  # when: language
                             language_hint=language,  # when: language
                         ),  # when: language
