@@ -19,6 +19,8 @@ def build(language: str) -> OpenAISTTService:
     stt = OpenAISTTService(
         api_key=os.getenv("OPENAI_API_KEY", "none"),
         base_url=os.getenv("OPENAI_STT_BASE_URL"),
-        settings=OpenAISTTService.Settings(language=language),  # when: language
+        settings=OpenAISTTService.Settings(  # when: language
+            language=language.split("-")[0],  # when: language
+        ),  # when: language
     )
     return stt
