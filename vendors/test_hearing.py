@@ -4,6 +4,9 @@ That holds for what a person says, to every service that hears, and for what a r
 says. Every bot is generated, and all run in one process: hearing.py has the lines, and ears.py the
 services' ends of the connections. The rest is the framework's. While a realtime bot speaks the
 person does too, and nothing may interrupt the bot before its model does.
+
+By telephone, a service that can be told the language is told one, and is sent it. The web's bots
+have none.
 """
 
 import itertools
@@ -19,6 +22,7 @@ import numpy as np
 import pytest
 
 import bots
+import languages
 import speech
 from every_bot import SERVICES
 
@@ -60,12 +64,20 @@ def with_a_detector(code: str) -> str:
     return imports + code.replace("AggregatorPair(context)", f"AggregatorPair(context, {params})")
 
 
+def without_language(code: str) -> str:
+    """A bot that does not tell its service."""
+    code, found = re.subn(r"(?m)^.*=LANGUAGE\b.*\n", "", code)
+    assert found == 1
+    return code
+
+
 # Bots that get it wrong: it has to be noticed.
 MUTANTS = {
     ("stt/whisper", "phone", "8 kHz"): at_8_khz,
     ("stt/moonshine", "phone", "8 kHz"): at_8_khz,
     ("realtime/nova_sonic", "phone", "8 kHz"): at_8_khz,
     ("realtime/gemini_live", "web", "detector"): with_a_detector,
+    ("stt/deepgram", "phone", "language"): without_language,
 }
 
 
@@ -88,7 +100,13 @@ def mutant(bot: Path, name: str, mutate: Any) -> Path:
 
 
 @pytest.fixture(scope="module")
-def projects(vbot: Path) -> dict[tuple[str, str], bots.Project]:
+def told(vbot: Path) -> dict[str, str]:
+    """The language of each service that is told one."""
+    return languages.told(vbot, *KINDS)
+
+
+@pytest.fixture(scope="module")
+def projects(vbot: Path, told: dict[str, str]) -> dict[tuple[str, str], bots.Project]:
     """A bot for each service and line."""
     shutil.rmtree(BOTS, ignore_errors=True)
     made = {}
@@ -96,6 +114,8 @@ def projects(vbot: Path) -> dict[tuple[str, str], bots.Project]:
         if service not in NOT_DRIVEN:
             name = re.sub(r"\W|_", "-", f"{service}-{line}")
             args = [name, "-t", transport, *options(service)]
+            if line == "phone":
+                args += languages.option(told, service)
             made[service, line] = bots.generate(vbot, BOTS / name, *args)
     return made
 
@@ -181,13 +201,21 @@ def test_only_the_model_interrupts_a_realtime_bot(real: Measured) -> None:
     assert set(alone.values()) == {0}, alone
 
 
+def test_a_service_is_sent_the_language(real: Measured, told: dict[str, str]) -> None:
+    """By telephone; and what is found is not there without it, on the web."""
+    seen = {key for key, one in real.items() if languages.seen(told, key[0], one["texts"])}
+    assert seen == {(service, "phone") for service in told}
+
+
 def test_a_bot_that_gets_it_wrong_is_noticed(
-    measured: dict[tuple[str, ...], dict[str, Any]],
+    measured: dict[tuple[str, ...], dict[str, Any]], told: dict[str, str]
 ) -> None:
     wrong = {key: one for key, one in measured.items() if len(key) == 3}
     assert len(wrong) == len(MUTANTS)
     for (service, _, what), one in wrong.items():
         if what == "8 kHz":
             assert one["heard"] == pytest.approx(0.5, abs=TOLERANCE), service
+        elif what == "language":
+            assert not languages.seen(told, service, one["texts"])
         else:
             assert one["interrupted_alone"] == 1, service

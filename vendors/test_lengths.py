@@ -4,13 +4,16 @@ Each service's bot is generated twice, for the telephone and for a web page. Its
 it is told to say, says one second of tone (voices.py); the bot plays that to a line that counts
 (line.py), in a process with many other bots (lengths.py). The other providers of telephone lines
 have their turn with one of the voices.
+
+By telephone, a service that can be told the language is told one, and is sent it. The web's bots
+have none.
 """
 
 import asyncio
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,9 @@ import pytest
 from aiohttp import web
 
 import bots
+import languages
 import network
+import sent
 import voices
 from every_bot import SERVICES
 from services import OpenAI
@@ -50,6 +55,8 @@ NATIVE = {
 UNMEASURED: dict[str, str] = {}
 DRIVEN = {*voices.SOCKETS, *voices.PAGES, *NATIVE}
 
+UNTOLD, UNTOLD_HOST = "cartesia", "untold.example"  # a bot does not tell it the language, there
+
 
 # --- the voices that are served --------------------------------------------------------------
 
@@ -75,6 +82,15 @@ class Speakers(Service):
 
 
 @dataclass
+class Opened:
+    """A connection to one of the voices, and the texts that were sent on it."""
+
+    voice: voices.Socket
+    said: voices.Session
+    texts: set[str]
+
+
+@dataclass
 class Host(WebSocketService):
     """All voices of one host, and what else is there."""
 
@@ -83,6 +99,8 @@ class Host(WebSocketService):
     sockets: dict[str, voices.Socket] = field(default_factory=dict)
     pages: dict[str, voices.Page] = field(default_factory=dict)
     others: Service | None = None
+    # The texts of each connection or request, by the path of its voice.
+    texts: dict[str, list[set[str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -94,36 +112,41 @@ class Host(WebSocketService):
         if self._socket(request):
             return await super().handle(request)
         if answer := self.pages.get(request.path):
+            asked = {**request.query, **await request.json()}
+            self._keep(request.path, request.headers, asked)
             with strict():
-                body, kind = answer({**request.query, **await request.json()})
+                body, kind = answer(asked)
             return web.Response(body=body, content_type=kind)
         self.expect(self.others, f"no such path: {request.path}")
         assert self.others
         return await self.others.handle(request)
 
-    def _socket(self, request: web.Request) -> voices.Socket | None:
-        found = (voice for path, voice in self.sockets.items() if request.path.startswith(path))
-        return next(found, None)
+    def _keep(self, path: str, *what: Any) -> set[str]:
+        texts = set(sent.values(what))
+        self.texts.setdefault(path, []).append(texts)
+        return texts
 
-    def opened(self, request: web.Request) -> tuple[voices.Socket, voices.Session]:
-        voice = self._socket(request)
-        assert voice
-        return voice, voices.Session(dict(request.query))
+    def _socket(self, request: web.Request) -> str | None:
+        return next((path for path in self.sockets if request.path.startswith(path)), None)
+
+    def opened(self, request: web.Request) -> Opened:
+        path = self._socket(request)
+        assert path
+        texts = self._keep(path, str(request.url), request.headers)
+        return Opened(self.sockets[path], voices.Session(dict(request.query)), texts)
 
     async def begin(self, ws: web.WebSocketResponse, session: object) -> None:
         if greeting := voices.GREETINGS.get(self.host):
             await ws.send_bytes(greeting[1])
 
-    async def received(
-        self, ws: web.WebSocketResponse, session: tuple[voices.Socket, voices.Session], message: Any
-    ) -> None:
-        voice, said = session
+    async def received(self, ws: web.WebSocketResponse, session: Opened, message: Any) -> None:
+        session.texts |= set(sent.values(message))
         with strict():
-            for answer in voice(said, message):
+            for answer in session.voice(session.said, message):
                 await (ws.send_bytes(answer) if isinstance(answer, bytes) else ws.send_json(answer))
 
 
-def hosts() -> list[Service]:
+def hosts() -> dict[str, Host]:
     """Every voice, and a language model that says the sentence."""
     found: dict[str, Host] = {}
     for host, path, voice in voices.SOCKETS.values():
@@ -132,7 +155,9 @@ def hosts() -> list[Service]:
         found.setdefault(host, Host(host)).pages[path] = answer
     found["api.openai.com"].others = OpenAI(KEY, SENTENCE, {})
     found["xtts.example"].others = Speakers()
-    return list(found.values())
+    _, path, voice = voices.SOCKETS[UNTOLD]
+    found[UNTOLD_HOST] = Host(UNTOLD_HOST, sockets={path: voice})
+    return found
 
 
 def keys() -> dict[str, str]:
@@ -165,11 +190,13 @@ class Made:
         return self
 
 
-def generate(vbot: Path, service: str, transport: str, name: str = "") -> Made:
+def generate(
+    vbot: Path, service: str, transport: str, name: str = "", more: Sequence[str] = ()
+) -> Made:
     """A bot that speaks with that service, on that transport."""
     name = name or f"{service}_{transport}"
     options = ["-m", "cascade", "--stt", "openai", "--llm", "openai", "--tts", service]
-    project = bots.generate(vbot, BOTS / name, name, "-t", transport, *options)
+    project = bots.generate(vbot, BOTS / name, name, "-t", transport, *options, *more)
     return Made(transport, project.server)
 
 
@@ -201,8 +228,9 @@ class Results:
     """How long each bot spoke, with every voice within reach and nothing else."""
 
     def __init__(self, vbot: Path, python: Path) -> None:
+        self.told = languages.told(vbot, "tts")
         spoken = {
-            (service, line): generate(vbot, service, transport)
+            (service, line): generate(vbot, service, transport, more=self._language(service, line))
             for service in sorted(DRIVEN)
             for line, transport in LINES.items()
         }
@@ -214,10 +242,15 @@ class Results:
         left_to_the_serializer = generate(vbot, "openai", "twilio", "left").with_changes(
             (r"audio_out_sample_rate=8000,.*\n", "\n")
         )
-        made = [*spoken.values(), *called.values(), all_at_8_khz, left_to_the_serializer]
+        language = self._language(UNTOLD, "telephone")
+        untold = generate(vbot, UNTOLD, "twilio", "untold", language).with_changes(
+            (r".*=LANGUAGE,.*\n", ""), (voices.SOCKETS[UNTOLD][0], UNTOLD_HOST)
+        )
+        made = [*spoken.values(), *called.values(), all_at_8_khz, left_to_the_serializer, untold]
+        self.hosts = hosts()
 
         async def main() -> list[dict[str, dict[str, Any]]]:
-            async with StandIns(*hosts()) as services:
+            async with StandIns(*self.hosts.values()) as services:
                 env = services.env | {"AWS_CA_BUNDLE": services.env["SSL_CERT_FILE"]}
                 # Both bots of a service in one process, which imports its packages once.
                 size = -(-len(made) // PROCESSES)
@@ -233,6 +266,16 @@ class Results:
         self.called = {of: found[str(bot.server)] for of, bot in called.items()}
         self.all_at_8_khz = found[str(all_at_8_khz.server)]
         self.left_to_the_serializer = found[str(left_to_the_serializer.server)]
+
+    def _language(self, service: str, line: str) -> list[str]:
+        return languages.option(self.told, f"tts/{service}") if line == "telephone" else []
+
+    def texts(self, service: str) -> list[set[str]]:
+        """What it was sent, by connection, by request or, where it is replaced, by bot."""
+        if service in NATIVE:
+            return [set(self.spoken[service, line]["texts"]) for line in LINES]
+        host, path, _ = {**voices.SOCKETS, **voices.PAGES}[service]
+        return self.hosts[host].texts[path]
 
 
 @pytest.fixture(scope="module")
@@ -261,6 +304,20 @@ def test_a_second_of_speech_lasts_a_second(
         assert result["seconds"] == pytest.approx(1, rel=TOLERANCE)
 
 
+def test_a_service_is_sent_the_language(results: Results) -> None:
+    """By telephone; and what is found is not there without it, on the web."""
+    seen = {
+        name
+        for name in results.told
+        if {
+            languages.seen(results.told, name, texts)
+            for texts in results.texts(name.removeprefix("tts/"))
+        }
+        == {True, False}
+    }
+    assert seen == results.told.keys()
+
+
 @pytest.mark.parametrize("provider", OTHER_PROVIDERS)
 def test_it_does_with_every_provider_of_telephone_lines(
     provider: str, results: Results, figures: list[str]
@@ -280,3 +337,9 @@ def test_speech_at_the_wrong_speed_would_be_seen(results: Results) -> None:
 def test_an_ending_that_is_cut_off_would_be_seen(results: Results) -> None:
     """The serializer's resampler keeps the last few hundredths of a second to itself."""
     assert 0.9 < results.left_to_the_serializer["seconds"] < 1 - TOLERANCE
+
+
+def test_a_service_that_is_not_told_the_language_would_be_seen(results: Results) -> None:
+    _, path, _ = voices.SOCKETS[UNTOLD]
+    [texts] = results.hosts[UNTOLD_HOST].texts[path]
+    assert not languages.seen(results.told, f"tts/{UNTOLD}", texts)

@@ -2,8 +2,8 @@
 
 `replace_connections` replaces what the services' classes connect with: WebSockets, HTTP, the
 streams of AWS, Google and NVIDIA, Azure's native recognizer, and local models. All above that is
-the framework's code and the services' own SDKs. Each end keeps the speech that it is sent, and the
-rate that it was told, in the `Call` that it takes part in.
+the framework's code and the services' own SDKs. Each end keeps the speech that it is sent, the
+rate that it was told and all short texts, in the `Call` that it takes part in.
 
 Where the rate is declared, the service's documentation says; a rate that is never declared is
 fixed there. The ends of realtime services also speak: one second, in the form they were asked for.
@@ -11,6 +11,7 @@ fixed there. The ends of realtime services also speak: one second, in the form t
 
 import asyncio
 import base64
+import contextlib
 import io
 import json
 import struct
@@ -23,9 +24,13 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import aiohttp
 import numpy as np
+import openai
 from websockets.exceptions import ConnectionClosedOK
 from websockets.protocol import State
+
+import sent
 
 
 @dataclass
@@ -43,6 +48,10 @@ class Call:
     spoken: int = 0  # how often the bot ended what it said
     realtime: "Realtime | None" = None
     errors: list[str] = field(default_factory=list)
+    texts: set[str] = field(default_factory=set)  # in addresses, headers, messages and arguments
+
+    def keep(self, *what: Any) -> None:
+        self.texts |= set(sent.values(what))
 
     def declare(self, rate: int | str) -> None:
         if self.rate not in (0, int(rate)):
@@ -81,6 +90,7 @@ class End:
 
     def __init__(self, url: str):
         self.call = CALL.get()
+        self.call.keep(url)
         self.query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         self.outgoing: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         self.opened()
@@ -92,6 +102,11 @@ class End:
 
     def say(self, **message: Any) -> None:
         self.outgoing.put_nowait(json.dumps(message))
+
+    def take(self, message: str | bytes) -> None:
+        if isinstance(message, str):
+            self.call.keep(message)
+        self.received(message)
 
     def received(self, message: str | bytes) -> None:
         if isinstance(message, bytes):
@@ -543,7 +558,7 @@ class Socket:
         self.end, self.state = end, State.OPEN
 
     async def send(self, message: str | bytes) -> None:
-        self.end.received(message)
+        self.end.take(message)
 
     async def recv(self, decode: bool | None = None) -> str | bytes:
         message = await self.end.outgoing.get()
@@ -564,7 +579,8 @@ class Socket:
 class Connect:
     """`websockets.connect`: awaited, or entered."""
 
-    def __init__(self, uri: str, **_: Any):
+    def __init__(self, uri: str, **options: Any):
+        CALL.get().keep(options)
         self.uri = uri
 
     async def open(self) -> Socket:
@@ -606,6 +622,8 @@ class Answer:
 async def request(_: Any, method: str, url: str, **content: Any) -> Answer:
     """`aiohttp.ClientSession._request`, which all others of its methods call."""
     call = CALL.get()
+    form = content.get("data")
+    call.keep(str(url), content, form._fields if isinstance(form, aiohttp.FormData) else ())
     if call.service in ("stt/assemblyai_sync", "stt/elevenlabs"):
         if method == "POST":  # and not to warm the connection up
             [file] = [part[2] for part in content["data"]._fields if "filename" in part[0]]
@@ -638,7 +656,7 @@ class Stream:
     async def send(self, event: Any) -> None:
         part = event.value
         text = getattr(part, "data_type", "UTF8") == "UTF8"
-        self.end.received(part.bytes_.decode().strip() if text else part.bytes_)
+        self.end.take(part.bytes_.decode().strip() if text else part.bytes_)
 
     async def await_output(self) -> tuple[None, "Stream"]:
         return None, self
@@ -654,20 +672,33 @@ class Stream:
         self.end.outgoing.put_nowait(None)
 
 
-class Silence:
-    """A language model's answer of no words."""
+class Word:
+    """A language model's answer: one word."""
 
     async def __aiter__(self) -> AsyncIterator[Any]:
-        for nothing in ():
-            yield nothing
+        choice = {"index": 0, "delta": {"content": "Hello."}, "finish_reason": "stop"}
+        about = {"id": "1", "created": 0, "model": "m", "object": "chat.completion.chunk"}
+        yield openai.types.chat.ChatCompletionChunk.model_validate(about | {"choices": [choice]})
 
     async def close(self) -> None:
         pass
 
 
+class Spoken:
+    """A voice's answer: silence, which is sound."""
+
+    status_code = 200
+
+    @contextlib.asynccontextmanager
+    async def create(self, **_: Any) -> AsyncIterator["Spoken"]:
+        yield self
+
+    async def iter_bytes(self, _: int) -> AsyncIterator[bytes]:
+        yield bytes(4800)
+
+
 def replace_connections() -> None:
     """Before any module of a service is imported: they keep what they find."""
-    import aiohttp
     import websockets
     import websockets.asyncio.client
     import websockets.legacy.client
@@ -676,16 +707,19 @@ def replace_connections() -> None:
         module.connect = Connect
     aiohttp.ClientSession._request = request
 
+    import openai.resources.audio.speech
     import openai.resources.audio.transcriptions
     import openai.resources.chat.completions.completions
 
-    async def transcribe(_: Any, *, file: tuple[str, bytes, str], **__: Any) -> Any:
+    async def transcribe(_: Any, *, file: tuple[str, bytes, str], **rest: Any) -> Any:
+        CALL.get().keep(rest)
         hear_wav(file[1])
         return openai.types.audio.Transcription(text="")
 
-    async def complete(_: Any, **__: Any) -> Silence:
-        return Silence()
+    async def complete(_: Any, **__: Any) -> Word:
+        return Word()
 
+    openai.resources.audio.speech.AsyncSpeech.with_streaming_response = Spoken()
     openai.resources.audio.transcriptions.AsyncTranscriptions.create = transcribe
     openai.resources.chat.completions.completions.AsyncCompletions.create = complete
 
@@ -731,6 +765,7 @@ def _replace_google() -> None:
                 if said.audio:
                     CALL.get().hear(said.audio)
                 else:
+                    CALL.get().keep(type(said).to_dict(said))
                     form = said.streaming_config.config.explicit_decoding_config
                     assert form.encoding.name == "LINEAR16" and form.audio_channel_count == 1
                     CALL.get().declare(form.sample_rate_hertz)
@@ -784,8 +819,8 @@ def _replace_azure() -> None:
     class Recognizer:
         recognizing, recognized, canceled = Signal(), Signal(), Signal()
 
-        def __init__(self, **_: Any):
-            pass
+        def __init__(self, speech_config: Any, **_: Any):
+            CALL.get().keep(speech_config.speech_recognition_language)
 
         def start_continuous_recognition_async(self) -> None:
             pass
@@ -812,7 +847,8 @@ def _replace_models() -> None:
         def __init__(self, *_: Any, **__: Any):
             pass
 
-        def transcribe(self, samples: Any, **_: Any) -> tuple[list[Any], None]:
+        def transcribe(self, samples: Any, **options: Any) -> tuple[list[Any], None]:
+            CALL.get().keep(options)
             hear(samples, 16000)
             return [], None
 
@@ -828,14 +864,19 @@ def _replace_models() -> None:
         def __init__(self, **_: Any):
             pass
 
-        def generate(self, input: Any, **_: Any) -> list[dict[str, str]]:
+        def generate(self, input: Any, **options: Any) -> list[dict[str, str]]:
+            CALL.get().keep(options)
             # The framework (1.14.0) gives it the head of a WAV file as the first 22 samples.
             hear(input[22:], 16000)
             return [{"text": ""}]
 
+    def load(language: str, arch: Any = None) -> tuple[str, Any]:
+        CALL.get().keep(language)
+        return "", arch
+
     faster_whisper.WhisperModel = Whisper
     moonshine_voice.Transcriber = Moonshine
-    moonshine_voice.get_model_for_language = lambda language, arch=None: ("", arch)
+    moonshine_voice.get_model_for_language = load
     # FunASR's package needs PyTorch, which is not installed for these checks.
     sys.modules |= {
         "funasr": SimpleNamespace(AutoModel=FunASR),

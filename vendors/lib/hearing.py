@@ -257,7 +257,8 @@ async def converse(
     except Exception:
         call.errors.append(traceback.format_exc())
     heard = length(call.heard, call.rate) if call.rate else 0.0
-    return {**found, "rate": call.rate, "heard": heard, "errors": call.errors}
+    found |= {"rate": call.rate, "heard": heard, "texts": sorted(call.texts)}
+    return {**found, "errors": call.errors}
 
 
 def load(number: int, path: Path) -> Callable[..., Any]:

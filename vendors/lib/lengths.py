@@ -3,8 +3,9 @@
     python lengths.py LINE:PROJECT...        # LINE: twilio, websocket...; PROJECT: its server/
 
 Run it with a Python that has the packages of all these bots. One JSON object for each of them goes
-to stdout: its `project`, the `seconds`, the `rate` that its voice says its sound has, and the lines
-of its `log` up to the hang-up that are warnings or worse.
+to stdout: its `project`, the `seconds`, the `rate` that its voice says its sound has, the lines of
+its `log` up to the hang-up that are warnings or worse, and the `texts` that what is replaced was
+sent.
 
 The bots run at the same time, in this process. What has no connection that a server on loopback
 could take the other end of is replaced here: native code, gRPC and models of one's own machine.
@@ -23,6 +24,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import line
+import sent
 import voices
 from line import tone
 
@@ -31,6 +33,12 @@ PATIENCE = 60  # seconds until the first sound
 
 # Which bot a line of the log, or a frame, belongs to.
 whose: contextvars.ContextVar[str] = contextvars.ContextVar("whose", default="")
+
+TEXTS: dict[str, set[str]] = {}  # that a bot sent to what is replaced
+
+
+def keep(*what: Any) -> None:
+    TEXTS.setdefault(whose.get(), set()).update(sent.values(what))
 
 
 # --- native code -----------------------------------------------------------------------------
@@ -61,6 +69,7 @@ class Google:
 
     async def streaming_synthesize(self, requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
         first = await anext(requests)
+        keep(type(first).to_dict(first))
         form = first.streaming_config.streaming_audio_config
         rate = 24000 if first.streaming_config.voice.model_name else form.sample_rate_hertz
 
@@ -83,6 +92,7 @@ class Riva:
 
     def SynthesizeOnline(self, requests: Iterator[Any], metadata: Any) -> Iterator[Any]:
         for request in requests:
+            keep(request.language_code)
             for sound in voices.pieces(tone(request.sample_rate_hz)):
                 yield SimpleNamespace(audio=sound)
 
@@ -94,6 +104,7 @@ class SageMaker:
         self, *, model_invocation_path: str | None, model_query_string: str | None, **_: Any
     ) -> None:
         protocols = {"v1/speak": voices.aura, "v2/speak": voices.flux, None: voices.nim}
+        keep(f"wss://model/?{model_query_string}")
         self.model = protocols[model_invocation_path]
         self.session = voices.Session(dict(urllib.parse.parse_qsl(model_query_string or "")))
         self.answers: asyncio.Queue[bytes] = asyncio.Queue()
@@ -103,6 +114,7 @@ class SageMaker:
         self.is_active = True
 
     async def send_json(self, message: dict[str, Any]) -> None:
+        keep(message)
         for answer in self.model(self.session, message):
             self.answers.put_nowait(
                 answer if isinstance(answer, bytes) else json.dumps(answer).encode()
@@ -127,9 +139,10 @@ class Kokoro:
     def __init__(self, *files: str) -> None:
         self.voices = ["af_heart"]
 
-    async def create_stream(self, text: str, **_: Any) -> AsyncIterator[Any]:
+    async def create_stream(self, text: str, **options: Any) -> AsyncIterator[Any]:
         import numpy
 
+        keep(options)
         for sound in voices.pieces(tone(24000)):
             yield numpy.frombuffer(sound, numpy.int16) / 32767, 24000
 
@@ -154,6 +167,11 @@ class Pocket:
 
     sample_rate = 24000
 
+    @classmethod
+    def load_model(cls, **options: Any) -> "Pocket":
+        keep(options)
+        return cls()
+
     def get_state_for_audio_prompt(self, voice: str) -> None:
         pass
 
@@ -170,8 +188,9 @@ def replace() -> None:
     # pocket_tts cannot be imported without PyTorch; see PLACEHOLDERS in catalog_arguments.py.
     for name in ("pocket_tts", "torch"):
         sys.modules[name] = MagicMock()
-    sys.modules["pocket_tts"].TTSModel.load_model.return_value = Pocket()  # type: ignore[attr-defined]
+    sys.modules["pocket_tts"].TTSModel = Pocket  # type: ignore[attr-defined]
 
+    import pipecat.audio.resamplers.soxr_stream_resampler as resampler
     import pipecat.services.azure.tts as azure
     import pipecat.services.deepgram.flux.sagemaker.tts as flux_sagemaker
     import pipecat.services.deepgram.sagemaker.tts as sagemaker
@@ -182,6 +201,9 @@ def replace() -> None:
     import riva.client
 
     changed: dict[Any, dict[str, Any]] = {
+        # After 0.2 s without audio it drops what it holds back. Here that would only mean that the
+        # machine is busy, so its clock stands still.
+        resampler: {"time": SimpleNamespace(time=lambda: 0.0)},
         azure: {"SpeechSynthesizer": Azure},
         google.GoogleBaseTTSService: {"_create_client": lambda *_: Google()},
         riva.client: {"SpeechSynthesisService": Riva},
@@ -259,7 +281,8 @@ async def main(bots: list[list[str]]) -> None:
         for (kind, server), module in zip(bots, modules, strict=True)
     )
     for result in await asyncio.gather(*measuring):
-        print(json.dumps(result))
+        texts = sorted(TEXTS.get(result["project"], ()))
+        print(json.dumps({**result, "texts": texts}))
     assert "" not in notes.log, f"nobody knows who said this: {notes.log['']}"
 
 
