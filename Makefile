@@ -67,4 +67,7 @@ bench: ## run the benchmarks, and compare with the Python tool; RUNS=1 for a qui
 bench-table: ## compare, and update the tables in docs/performance.md
 	e2e/bench --write $(RUNS)
 
+cold-start: ## measure the quickstart from nothing to its first word, and update docs/performance.md
+	e2e/bench --cold --write
+
 .PHONY: build help test fips golden lint windows vulnerabilities e2e variants vendors catalog-check dist dist-source reproduce offline audit mutate bench bench-table

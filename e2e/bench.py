@@ -11,23 +11,21 @@ request.
 import argparse
 import json
 import os
-import re
 import shlex
 import shutil
 import statistics
 import subprocess
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from cloud_api import CloudAPI, pipecat
+from tables import machine, mb_, ms, times, write
 
 VBOT = os.environ["VBOT"]
 EMPTY = os.environ["EMPTY"]  # a Go program that does nothing
 NETHTTP = os.environ["NETHTTP"]  # one that links net/http and prints a word
-PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 ROUNDS = 3
 DELAY = 0.05  # seconds that the stand-in takes for a request
 
@@ -180,36 +178,6 @@ class Bench:
         return lines
 
 
-def ms(seconds: float) -> str:
-    if seconds >= 0.9995:
-        return f"{seconds:.1f} s"
-    return f"{seconds * 1000:.0f} ms" if seconds >= 0.00995 else f"{seconds * 1000:.1f} ms"
-
-
-def mb_(size: float) -> str:
-    return f"{size / 1e6:.0f} MB" if size >= 9.95e6 else f"{size / 1e6:.1f} MB"
-
-
-def times(ratio: float) -> str:
-    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
-
-
-def machine() -> str:
-    """What the figures come from."""
-    cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    version = json.loads(subprocess.check_output([VBOT, "version", "--json"], text=True))
-    python = pipecat().with_name("python")
-    script = "import importlib.metadata as m, platform as p; print(p.python_version(), "
-    script += "m.version('pipecat-ai'), m.version('pipecatcloud'))"
-    theirs = subprocess.check_output([python, "-c", script], text=True).split()
-    text = (
-        f"{cpu[1] if cpu else os.uname().machine}, {os.cpu_count()} cores, {os.uname().sysname}. "
-        f"vbot {version['version']} ({version['go'].replace('go', 'Go ', 1)}); "
-        f"`pipecat-ai[cli]` {theirs[1]} with `pipecatcloud` {theirs[2]} (Python {theirs[0]})."
-    )
-    return textwrap.fill(text, 120)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true")
@@ -221,12 +189,7 @@ def main() -> None:
     text = "\n".join(tables) + "\n"
     print(text)
     if args.write:
-        page = PAGE.read_text(encoding="utf-8")
-        begin, end = "<!-- bench -->\n", "<!-- /bench -->"
-        assert page.count(begin) == page.count(end) == 1
-        before, rest = page.split(begin)
-        after = rest.split(end)[1]
-        PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+        write("bench", text)
 
 
 if __name__ == "__main__":

@@ -173,6 +173,34 @@ class OpenAI(Service):
         return response
 
 
+class OpenAIResponses(WebSocketService):
+    """Responses over a WebSocket, which the Python tool's bot asks for: always the same one."""
+
+    name, host = "openai responses", "api.openai.com"
+
+    def __init__(self, key: str, reply: str):
+        super().__init__()
+        self.key, self.reply = key, reply
+
+    def opened(self, request: web.Request) -> None:
+        self.expect(request.path == "/v1/responses", f"no such path: {request.path}")
+        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
+
+    async def received(self, ws: web.WebSocketResponse, session: None, message: Any) -> None:
+        asked = isinstance(message, dict) and message.get("type") == "response.create"
+        self.expect(asked and message.get("model"), f"no model, or no request: {message}")
+        self.note("create", **message)
+        text = {"type": "output_text", "text": self.reply}
+        item = {"id": "msg_1", "type": "message", "role": "assistant", "content": [text]}
+        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+        response = {"id": "resp_1", "model": message["model"], "output": [item], "usage": usage}
+        await ws.send_json({"type": "response.created", "response": {"id": "resp_1"}})
+        delta = {"type": "response.output_text.delta", "item_id": "msg_1", "delta": self.reply}
+        await ws.send_json(delta)
+        await ws.send_json({"type": "response.output_item.done", "item": item})
+        await ws.send_json({"type": "response.completed", "response": response})
+
+
 class OpenAITranscription(Service):
     """Transcription of a recording: hears the sentences given to it."""
 
