@@ -18,6 +18,7 @@ from phones import ExotelCaller, PlivoCaller, TelnyxCaller, TwilioCaller
 from services import Cartesia, Deepgram
 from socket_clients import WebSocketCaller
 from standins import StandIns
+from telephony import Daily as DailyAPI
 from telephony import Rooms
 from test_calls import NUMBER, goes_to, post
 
@@ -134,7 +135,7 @@ DIAL_IN = {
         pytest.param(
             "sip_in",
             {},
-            TOKEN | {"sip_uri": "sip:a@sip.daily.example", "call_sid": "CA2"},
+            TOKEN | {"sip_uri": "sip:a@sip.daily.example", "call_sid": "CA2", "caller": NUMBER},
             id="a call over SIP",
         ),
     ],
@@ -146,7 +147,8 @@ def test_the_bot_goes_to_the_room(
     listening, speaking = Deepgram(KEYS["DEEPGRAM_API_KEY"], []), Cartesia(KEYS["CARTESIA_API_KEY"])
 
     async def session() -> None:
-        async with StandIns(Rooms(), listening, speaking) as services:
+        rooms = [DailyAPI(DAILY["DAILY_API_KEY"]), Rooms()]
+        async with StandIns(*rooms, listening, speaking) as services:
             # Unseen, native code would go to the real Daily.
             nowhere = {} if network.fenced() else {"HTTPS_PROXY": "http://127.0.0.1:9"}
             env = services.env | nowhere | KEYS | DAILY | TWILIO
@@ -154,5 +156,7 @@ def test_the_bot_goes_to_the_room(
                 assert await post(f"{bot.url}/bot", headers, json=body) == (200, {})
                 await goes_to(bot, ROOM)
                 assert [line for line in bot.errors() if "Error joining" not in line] == []
+            gone = [{"room": "a-room"}] if name != "web" else []  # nobody stays alone in a call's
+            assert services.requests("daily", "delete") == gone
 
     network.run(session)

@@ -28,10 +28,7 @@ def require(needs: Iterable[str], google: bool = False) -> None:
         google: Whether Google's services need the credentials of a service account.
     """
     load()
-    problems = [*_unusable(), *_missing(needs)]
-    if google:
-        problems += _google()
-    if problems:
+    if problems := [*_unusable(), *(_google() if google else []), *_missing(needs)]:
         sys.exit("\n".join(problems))
 
 

@@ -1,6 +1,5 @@
 """What goes with a call, beside the conversation."""
 
-import os
 from typing import Any
 
 import aiohttp
@@ -24,17 +23,16 @@ def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
 
 async def end_call(runner_args: RunnerArguments) -> None:
     """Delete the room of a call, so that nobody stays alone in it."""
-    if not isinstance(runner_args, DailyRunnerArguments):
+    body = runner_args.body
+    dialed_in = isinstance(body, DailyDialinRequest) or "dialin_settings" in (body or {})
+    if not isinstance(runner_args, DailyRunnerArguments) or not dialed_in:
         return
-    body = runner_args.body or {}
-    if not isinstance(body, DailyDialinRequest) and "dialin_settings" not in body:
-        return  # from a browser
     room_url = runner_args.room_url
     try:
+        request = DailyDialinRequest.model_validate(body, from_attributes=True)
+        key, api = request.daily_api_key, request.daily_api_url
         async with aiohttp.ClientSession() as session:
-            daily = DailyRESTHelper(
-                daily_api_key=os.environ["DAILY_API_KEY"], aiohttp_session=session
-            )
+            daily = DailyRESTHelper(daily_api_key=key, daily_api_url=api, aiohttp_session=session)
             await daily.delete_room_by_url(room_url)
     except Exception as e:
         logger.error(f"The room of the call stays: {e}")

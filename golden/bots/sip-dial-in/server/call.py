@@ -73,10 +73,9 @@ async def end_call(call: Call) -> None:
     """Delete the room of a call, so that nobody stays alone in it."""
     room_url = call.room_url
     try:
+        key, api = os.environ["DAILY_API_KEY"], "https://api.daily.co/v1"
         async with aiohttp.ClientSession() as session:
-            daily = DailyRESTHelper(
-                daily_api_key=os.environ["DAILY_API_KEY"], aiohttp_session=session
-            )
+            daily = DailyRESTHelper(daily_api_key=key, daily_api_url=api, aiohttp_session=session)
             await daily.delete_room_by_url(room_url)
     except Exception as e:
         logger.error(f"The room of the call stays: {e}")
