@@ -46,7 +46,7 @@ FORGET = """
 """
 # What is replaced in bot.py, and by what.
 MUTATIONS = {
-    "no greeting": without("await worker.queue_frames([LLMRunFrame()])"),
+    "no greeting": (r"await worker\.queue_frames\(\[LLMRunFrame\(\)\]\)", "pass"),
     "markdown": ("plain sentences, without lists, emojis or other formatting", "bullet points"),
     "no tts": without("tts,"),
     "STT told 8 kHz": (r"(?<=DeepgramSTTService\()", "sample_rate=8000, "),
