@@ -81,6 +81,12 @@ export class Session {
   #attempt = new AbortController();
   /** The last error from the bot or the transport before the session ended. */
   #lastError = "";
+  /**
+   * What the bot said of one of its services, while the session goes on.
+   *
+   * @type {Problem | undefined}
+   */
+  #ofBot;
   /** When the person pressed Connect. */
   #began = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -391,9 +397,13 @@ export class Session {
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
       // From watch.py: a service failed, and the session goes on.
-      onServerMessage: (data) => data?.problem && this.#set({ problem: new Problem(data.problem) }),
+      onServerMessage: (data) => {
+        if (data?.problem) this.#set({ problem: (this.#ofBot = new Problem(data.problem)) });
+      },
       // A new attempt.
-      onUserStartedSpeaking: () => this.#set({ problem: undefined }),
+      onUserStartedSpeaking: () => {
+        if (this.state.problem === this.#ofBot) this.#set({ problem: undefined });
+      },
       onBotDisconnected: () => void this.#lost(attempt),
       onDisconnected: () => void this.#lost(attempt),
     };
