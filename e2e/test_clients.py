@@ -532,7 +532,11 @@ def test_every_state_can_be_seen_and_read(
                 await bot.says(1, GREETING)
                 await bot.send("bot-stopped-speaking")
                 await state(visit, "listening", "Listening")
+                late = "OpenAI has not answered for 15 seconds."
+                await bot.send("server-message", problem=late)
+                await visit.alert(late)
                 await bot.send("user-started-speaking")
+                await expect(visit.page.get_by_text(late)).to_have_count(0)
                 await bot.hears("What is the capital", final=False)
                 await state(visit, "hearing", "Hearing you")
                 await bot.hears(QUESTION)
