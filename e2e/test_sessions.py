@@ -35,8 +35,9 @@ def twilio() -> TwilioAPI:
 
 def python(bot: bots.Bot) -> int:
     """The process id of the bot: uv is its parent."""
-    children = Path(f"/proc/{bot.process.pid}/task/{bot.process.pid}/children").read_text()
-    return int(children.split()[0]) if children.split() else bot.process.pid
+    tasks = Path(f"/proc/{bot.process.pid}/task").iterdir()
+    [child] = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+    return child
 
 
 def status(pid: int, key: str) -> int:
