@@ -130,7 +130,7 @@ async def bot(runner_args: RunnerArguments):
         "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
         "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
     }
-    call = None  # unless server.py starts this session
+    call = None  # unless server.py made it
     if isinstance(runner_args.body, dict) and "room_url" in runner_args.body:
         call = Call.model_validate(runner_args.body)
         transport = call.transport()
