@@ -74,8 +74,7 @@ func (s Service) Body() string { return s.code.body }
 
 // Class is the framework's class of it.
 func (s Service) Class() string {
-	_, call, _ := strings.Cut(s.code.body, "    "+s.Name()+" = ")
-	class, _, _ := strings.Cut(call, "(")
+	_, _, class, _, _ := s.parts()
 	return class
 }
 
@@ -137,15 +136,6 @@ func (p Project) HasVideo() bool  { return p.VideoInput || p.VideoOutput }
 // Has says whether the bot has the transport with the id.
 func (p Project) Has(id string) bool { return p.hasTransport(id) }
 
-// TransportLabels names the transports: "SmallWebRTC, Daily".
-func (p Project) TransportLabels() string {
-	var labels []string
-	for _, t := range p.Transports {
-		labels = append(labels, t.Label)
-	}
-	return strings.Join(labels, ", ")
-}
-
 // Entries are the transports that create_transport makes. Two may share an entry:
 // Daily's rooms, and calls that come into them.
 func (p Project) Entries() (entries []Service) {
@@ -171,13 +161,13 @@ func (p Project) Shared() (shared string) {
 	return shared
 }
 
-// Params is the code that makes the parameters of the transport.
-func (p Project) Params(entry Service) string {
-	class, parameters, _ := strings.Cut(entry.Body(), "(")
-	if shared := p.Shared(); shared != "" && parameters == shared {
+// Params is the code that makes the parameters of the transport, where those are shared.
+func (s Service) Params(shared string) string {
+	class, parameters, _ := strings.Cut(s.Body(), "(")
+	if shared != "" && parameters == shared {
 		return "shared(" + class + ")"
 	}
-	return entry.Body()
+	return s.Body()
 }
 
 // CanLook says whether the language model has a tool to see the camera: realtime
@@ -423,10 +413,11 @@ func New(cfg Config, cat *Catalog) *Project {
 			id += "_" + strings.ReplaceAll(string(cfg.TwilioDailySIPMode), "-", "")
 		}
 		s := add(KindTransport, id)
-		s.code.body = asExpression(s.Key, strings.Replace(s.code.body, "=krisp_filter", "=noise_filter()", 1))
+		arguments := []string{"=krisp_filter", "=noise_filter()"}
 		if p.Video != nil { // what it shows goes out as it is
-			s.code.body = strings.NewReplacer("=video_width", "="+p.Video.width, "=video_height", "="+p.Video.height).Replace(s.code.body)
+			arguments = append(arguments, "=video_width", "="+p.Video.width, "=video_height", "="+p.Video.height)
 		}
+		s.code.body = asExpression(s.Key, strings.NewReplacer(arguments...).Replace(s.code.body))
 		if s.Key == "" {
 			p.DialParams = s.code.body
 		}

@@ -356,10 +356,8 @@ func TestSizes(t *testing.T) {
 		cfg.Language = "de"
 		check(cfg, 220)
 		for _, kind := range ServiceKinds {
-			o := optionOf(kind + "_service")
-			if said := cfg.Answers(); said[o].Text != "" {
-				said[o] = Answer{Text: longest(kind)}
-				*o.text(&cfg) = longest(kind)
+			if id := optionOf(kind + "_service").text(&cfg); *id != "" {
+				*id = longest(kind)
 			}
 		}
 		check(cfg, 220)

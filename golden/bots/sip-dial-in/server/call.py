@@ -52,10 +52,7 @@ class Call(BaseModel):
                 logger.error(f"Twilio did not hand the call over: {e}")
                 await runner.cancel()
 
-        @transport.event_handler("on_dialin_error")
-        async def on_dialin_error(transport: DailyTransport, data: Any) -> None:
-            logger.error(f"The call failed: {data}")
-            await runner.cancel()
+        handle_call(transport, runner)
 
     def _fetch(self) -> None:
         """Have Twilio connect the waiting call to the room. Blocks until Twilio answers."""
@@ -67,6 +64,16 @@ class Call(BaseModel):
         client.calls(self.call_sid).update(
             twiml=f"<Response><Dial><Sip>{escape(self.sip_uri)}</Sip></Dial></Response>"
         )
+
+
+def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
+    """End the session if the call fails."""
+    if isinstance(transport, DailyTransport):
+
+        @transport.event_handler("on_dialin_error")
+        async def on_dialin_error(transport: DailyTransport, data: Any) -> None:
+            logger.error(f"The call failed: {data}")
+            await runner.cancel()
 
 
 async def end_call(call: Call) -> None:
