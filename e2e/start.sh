@@ -30,6 +30,10 @@ if [ -z "${VBOT:-}" ]; then
 fi
 export VBOT
 
+# Options of pytest. On a busy machine a conversation in real time can miss a deadline.
+# shellcheck disable=SC2034
+two_workers=(-n 2 --dist loadfile --reruns 2 --reruns-delay 10)
+
 tests() {
     cd "$root/$1" || exit
     shift

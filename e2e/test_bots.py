@@ -3,8 +3,6 @@
 import asyncio
 import re
 import wave
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from phones import TwilioCaller
 from realtime import LiveOpenAI, RealtimeOpenAI
 from services import OpenAI, Refusing
 from socket_clients import WebSocketCaller
-from standins import StandIns
+from standins import Service, StandIns, own_server
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 REALTIME = ["-m", "realtime", "--realtime", "openai"]
@@ -98,23 +96,18 @@ async def follow(url: str, events: list[bytes]) -> None:
             events.append(message.data)
 
 
-@asynccontextmanager
-async def collector(traces: list[bytes]) -> AsyncIterator[str]:
-    """Where traces go over OTLP; its address."""
+class Collector(Service):
+    """Where traces go over OTLP."""
 
-    async def take(request: web.Request) -> web.Response:
-        traces.append(await request.read())
+    name = "collector"
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.expect(request.path == "/v1/traces", f"no such path: {request.path}")
+        self.note("traces", body=await request.read())
         return web.Response()
 
-    app = web.Application()
-    app.router.add_post("/v1/traces", take)
-    runner = web.AppRunner(app, shutdown_timeout=1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    def has(self, name: bytes) -> bool:
+        return any(name in data["body"] for _, data in self.requests)
 
 
 @pytest.mark.variants
@@ -125,9 +118,10 @@ def test_a_conversation_is_recorded_logged_traced_and_followed(vbot: Path) -> No
 
     async def conversation() -> None:
         events: list[bytes] = []
-        traces: list[bytes] = []
-        async with collector(traces) as address, stand_ins() as services:
-            project.write_env(**KEYS, OTEL_EXPORTER_OTLP_ENDPOINT=address)
+        traces = Collector()
+        async with own_server(traces) as address, stand_ins() as services:
+            endpoint = address.removesuffix("/v1")
+            project.write_env(**KEYS, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint)
             often = {"OTEL_BSP_SCHEDULE_DELAY": "200"}  # in milliseconds
             async with project.bot(services.env | often) as bot:
                 async with webrtc_client.call(bot.url) as caller:
@@ -144,11 +138,11 @@ def test_a_conversation_is_recorded_logged_traced_and_followed(vbot: Path) -> No
                         await second.ready()
                         await second.hear(GREETING)
                 await bot.sessions_end()
-                await until(lambda: any(b"conversation" in trace for trace in traces), 10)
+                await until(lambda: traces.has(b"conversation"), 10)
                 assert bot.errors() == []
 
         for name in (b"conversation", b"turn", b"stt", b"llm", b"tts"):
-            assert any(name in trace for trace in traces), name
+            assert traces.has(name), name
         assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
         recording, *_ = sorted((project.server / "recordings").iterdir())
         with wave.open(str(recording)) as wav:

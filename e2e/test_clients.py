@@ -27,6 +27,7 @@ from clients import (
     Visitor,
     built,
     chromium,
+    is_asked_twice,
     recording,
     timed,
     until,
@@ -537,23 +538,7 @@ def test_every_state_can_be_seen_and_read(
                 await visit.alert(late)
                 await bot.send("user-started-speaking")
                 await expect(visit.page.get_by_text(late)).to_have_count(0)
-                await bot.hears("What is the capital", final=False)
-                await state(visit, "hearing", "Hearing you")
-                await bot.hears(QUESTION)
-                await bot.send("user-stopped-speaking")
-                await bot.send("bot-started-speaking")
-                await bot.says(2, "The capital of France", "is a city called Paris.")
-                await bot.send("bot-interrupted")
-                await bot.send("bot-stopped-speaking")
-                await bot.hears("And in Spain?")
-                await bot.send("bot-started-speaking")
-                await bot.says(3, "That is", "Madrid, at the foot of the Sierra de Guadarrama.")
-                async with bot.aloud(GREETING):
-                    stage = visit.page.locator(".stage")
-                    loud = "(stage) => stage.style.getPropertyValue('--level') > 0.3"
-                    await until(lambda: stage.evaluate(loud), bool, "the shape moves")
-                    await state(visit, "speaking", "Speaking")
-                await bot.send("bot-stopped-speaking")
+                await is_asked_twice(visit, bot, state)
 
                 await visit.press("button", "Mute")
                 await state(visit, "muted", "Muted")

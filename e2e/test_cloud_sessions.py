@@ -18,8 +18,7 @@ from phones import ExotelCaller, PlivoCaller, TelnyxCaller, TwilioCaller
 from services import Cartesia, Deepgram
 from socket_clients import WebSocketCaller
 from standins import StandIns
-from telephony import Daily as DailyAPI
-from telephony import Rooms
+from telephony import Daily, Rooms
 from test_calls import NUMBER, goes_to, post
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
@@ -147,7 +146,7 @@ def test_the_bot_goes_to_the_room(
     listening, speaking = Deepgram(KEYS["DEEPGRAM_API_KEY"], []), Cartesia(KEYS["CARTESIA_API_KEY"])
 
     async def session() -> None:
-        rooms = [DailyAPI(DAILY["DAILY_API_KEY"]), Rooms()]
+        rooms = [Daily(DAILY["DAILY_API_KEY"]), Rooms()]
         async with StandIns(*rooms, listening, speaking) as services:
             # Unseen, native code would go to the real Daily.
             nowhere = {} if network.fenced() else {"HTTPS_PROXY": "http://127.0.0.1:9"}

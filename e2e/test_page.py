@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 import bots
 import network
-from clients import SCREENSHOTS, Visit, chromium, recording, timed, until
+from clients import SCREENSHOTS, Visit, chromium, is_asked_twice, recording, timed, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from firefox import HEADSET, SPEAKERS, firefox, person
 from scripted import scripted_peer
@@ -121,23 +121,7 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
             await bot.send("bot-stopped-speaking")
             await state(visit, "listening", "Listening")
             await bot.send("user-started-speaking")
-            await bot.hears("What is the capital", final=False)
-            await state(visit, "hearing", "Hearing you")
-            await bot.hears(QUESTION)
-            await bot.send("user-stopped-speaking")
-            await bot.send("bot-started-speaking")
-            await bot.says(2, "The capital of France", "is a city called Paris.")
-            await bot.send("bot-interrupted")
-            await bot.send("bot-stopped-speaking")
-            await bot.hears("And in Spain?")
-            await bot.send("bot-started-speaking")
-            await bot.says(3, "That is", "Madrid, at the foot of the Sierra de Guadarrama.")
-            async with bot.aloud(GREETING):
-                stage = visit.page.locator(".stage")
-                loud = "(stage) => stage.style.getPropertyValue('--level') > 0.3"
-                await until(lambda: stage.evaluate(loud), bool, "the shape moves")
-                await state(visit, "speaking", "Speaking")
-            await bot.send("bot-stopped-speaking")
+            await is_asked_twice(visit, bot, state)
             await expect(visit.entries("Bot", "The capital of France cut off")).to_have_count(1)
 
             await visit.press("button", "Mute")

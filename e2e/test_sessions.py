@@ -5,6 +5,8 @@ import os
 import re
 import signal
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from caller import until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from phones import TwilioAPI, TwilioCaller
 from test_bots import CASCADE, TWILIO
+from webrtc_client import WebRTCCaller
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,18 @@ def status(pid: int, key: str) -> int:
     """VmRSS in kB, or the number of Threads."""
     [value] = re.findall(rf"(?m)^{key}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
     return int(value)
+
+
+@asynccontextmanager
+async def greeted(bot: bots.Bot) -> AsyncIterator[tuple[WebRTCCaller, TwilioCaller]]:
+    """Two people at once, from a browser and by telephone, who have heard the greeting."""
+    async with (
+        webrtc_client.call(bot.url) as page,
+        socket_clients.call(TwilioCaller, bot.url) as phone,
+    ):
+        await page.ready()
+        await asyncio.gather(page.hear(GREETING), phone.hear(GREETING))
+        yield page, phone
 
 
 @pytest.mark.alone
@@ -79,12 +94,7 @@ def test_two_sessions_are_told_apart(project: bots.Project) -> None:
 
     async def calls() -> None:
         async with stand_ins(more=[twilio()]) as services, project.bot(services.env) as bot:
-            async with (
-                webrtc_client.call(bot.url) as page,
-                socket_clients.call(TwilioCaller, bot.url) as phone,
-            ):
-                await page.ready()
-                await asyncio.gather(page.hear(GREETING), phone.hear(GREETING))
+            async with greeted(bot) as (page, phone):
                 await asyncio.gather(page.say(QUESTION), phone.say(QUESTION))
                 await asyncio.gather(page.hear(ANSWER), phone.hear(ANSWER))
             await bot.sessions_end()
@@ -114,12 +124,7 @@ def test_a_bot_that_is_told_to_stop_ends_its_calls(
 
     async def calls() -> None:
         async with stand_ins(more=[twilio()]) as services, project.bot(services.env) as bot:
-            async with (
-                webrtc_client.call(bot.url) as page,
-                socket_clients.call(TwilioCaller, bot.url) as phone,
-            ):
-                await page.ready()
-                await asyncio.gather(page.hear(GREETING), phone.hear(GREETING))
+            async with greeted(bot) as (page, phone):
                 began = time.monotonic()
                 os.kill(python(bot), number)
                 await phone.left_alone()

@@ -25,7 +25,8 @@ from playwright.async_api import Browser, Locator, Page, Response, async_playwri
 import bots
 import network
 import speech
-from conversation import QUESTION
+from conversation import GREETING, QUESTION
+from scripted import ScriptedBot
 
 T = TypeVar("T")
 
@@ -583,3 +584,26 @@ async def chromium(microphone: Path, *flags: str) -> AsyncIterator[Visitor]:
             yield Visitor(browser)
         finally:
             await browser.close()
+
+
+async def is_asked_twice(
+    visit: Visit, bot: ScriptedBot, state: Callable[[Visit, str, str], Awaitable[None]]
+) -> None:
+    """The person speaks. The first answer is cut off, the second goes on: two states to look at."""
+    await bot.hears("What is the capital", final=False)
+    await state(visit, "hearing", "Hearing you")
+    await bot.hears(QUESTION)
+    await bot.send("user-stopped-speaking")
+    await bot.send("bot-started-speaking")
+    await bot.says(2, "The capital of France", "is a city called Paris.")
+    await bot.send("bot-interrupted")
+    await bot.send("bot-stopped-speaking")
+    await bot.hears("And in Spain?")
+    await bot.send("bot-started-speaking")
+    await bot.says(3, "That is", "Madrid, at the foot of the Sierra de Guadarrama.")
+    async with bot.aloud(GREETING):
+        stage = visit.page.locator(".stage")
+        loud = "(stage) => stage.style.getPropertyValue('--level') > 0.3"
+        await until(lambda: stage.evaluate(loud), bool, "the shape moves")
+        await state(visit, "speaking", "Speaking")
+    await bot.send("bot-stopped-speaking")

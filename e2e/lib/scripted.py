@@ -54,7 +54,10 @@ class ScriptedBot:
     async def send(self, kind: str, **data: Any) -> None:
         """A message of the framework's protocol."""
         message = {"label": "rtvi-ai", "id": "scripted", "type": kind, "data": data}
-        await self._page.send_bytes(pack(MESSAGE, pack(DATA, json.dumps(message).encode())))
+        await self.deliver(json.dumps(message))
+
+    async def deliver(self, text: str) -> None:
+        await self._page.send_bytes(pack(MESSAGE, pack(DATA, text.encode())))
 
     async def says(self, segment: int, said: str, ahead: str = "") -> None:
         """How far the bot has come with a sentence."""
@@ -95,18 +98,23 @@ class ScriptedBot:
 
 
 @contextlib.asynccontextmanager
-async def scripted_bot(port: int) -> AsyncIterator[ScriptedBot]:
-    bot = ScriptedBot(port)
+async def listening(port: int, *routes: web.RouteDef) -> AsyncIterator[None]:
     app = web.Application()
-    app.router.add_post("/start", bot.start)
-    app.router.add_get("/ws-client", bot.serve)
+    app.add_routes(routes)
     runner = web.AppRunner(app)
     await runner.setup()
     try:
         await web.TCPSite(runner, "localhost", port).start()
-        yield bot
+        yield
     finally:
         await runner.cleanup()
+
+
+@contextlib.asynccontextmanager
+async def scripted_bot(port: int) -> AsyncIterator[ScriptedBot]:
+    bot = ScriptedBot(port)
+    async with listening(port, web.post("/start", bot.start), web.get("/ws-client", bot.serve)):
+        yield bot
 
 
 class ScriptedPeer(ScriptedBot):
@@ -178,9 +186,8 @@ class ScriptedPeer(ScriptedBot):
         self._sound = self._sound[len(tick) :] + tick
         return tick
 
-    async def send(self, kind: str, **data: Any) -> None:
-        message = {"label": "rtvi-ai", "id": "scripted", "type": kind, "data": data}
-        self._channel.send(json.dumps(message))
+    async def deliver(self, text: str) -> None:
+        self._channel.send(text)
 
     async def says(self, segment: int, said: str, ahead: str = "", status: str = "") -> None:
         await self.send(
@@ -209,16 +216,15 @@ class ScriptedPeer(ScriptedBot):
 @contextlib.asynccontextmanager
 async def scripted_peer(port: int, page: Path) -> AsyncIterator[ScriptedPeer]:
     bot = ScriptedPeer(port, page)
-    app = web.Application()
-    app.router.add_get("/", bot.show)
-    app.router.add_post("/start", bot.start)
-    app.router.add_post("/sessions/a-session/api/offer", bot.offer)
-    app.router.add_patch("/sessions/a-session/api/offer", bot.candidates)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "localhost", port).start()
-        yield bot
-    finally:
-        await bot.leaves()
-        await runner.cleanup()
+    offers = "/sessions/a-session/api/offer"
+    routes = (
+        web.get("/", bot.show),
+        web.post("/start", bot.start),
+        web.post(offers, bot.offer),
+        web.patch(offers, bot.candidates),
+    )
+    async with listening(port, *routes):
+        try:
+            yield bot
+        finally:
+            await bot.leaves()
