@@ -231,22 +231,30 @@ func (o *initOptions) files(cfg bot.Config) (map[string][]byte, error) {
 	return files, err
 }
 
-// plan returns what a run would do in dir; for the guides alone if cfg is nil.
-func (o *initOptions) plan(dir string, cfg *bot.Config) (p *project.Plan, err error) {
+// plan returns what a run would do in the target that open opens; for the guides alone if
+// cfg is nil. The caller closes the target.
+func (o *initOptions) plan(open func(string) (*project.Target, error), dir string, cfg *bot.Config) (t *project.Target, p *project.Plan, err error) {
 	var files map[string][]byte
 	if cfg != nil {
 		files, err = o.files(*cfg)
-	} else if files, err = bot.Guides(version); project.Has(dir, project.BotName) {
-		delete(files, bot.GettingStarted) // it is only for directories without a bot
+	} else {
+		files, err = bot.Guides(version)
+	}
+	if err == nil {
+		t, err = open(dir)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if cfg == nil && project.Has(dir, project.BotName) {
+		delete(files, bot.GettingStarted) // it is only for directories without a bot
 	}
 	overwrite := o.refresh
 	if o.overwriteGuide {
 		overwrite = project.Guides
 	}
-	return project.New(dir, files, o.keepExisting, overwrite)
+	p, err = t.Plan(files, o.keepExisting, overwrite)
+	return t, p, err
 }
 
 // scaffold writes the bot that the options and the configuration file describe.
@@ -260,7 +268,14 @@ func (o *initOptions) scaffold(ctx context.Context, a *cli.App, inv *cli.Invocat
 
 // write writes a bot or, if cfg is nil, the guides for a coding agent.
 func (o *initOptions) write(ctx context.Context, a *cli.App, inv *cli.Invocation, target string, cfg *bot.Config) error {
-	p, err := o.plan(a.Path(target), cfg)
+	open := project.Lock
+	if o.dryRun {
+		open = project.Open
+	}
+	t, p, err := o.plan(open, a.Path(target), cfg)
+	if t != nil {
+		defer t.Close()
+	}
 	if o.dryRun {
 		if err != nil {
 			a.Note("would fail: %v", err)
@@ -273,7 +288,7 @@ func (o *initOptions) write(ctx context.Context, a *cli.App, inv *cli.Invocation
 		err = conflictError(p)
 	}
 	if err == nil {
-		err = p.Apply(ctx)
+		err = t.Apply(ctx, p)
 	}
 	if err == nil {
 		err = reportRun(a, inv, p, cfg, o.verbose || !readByPerson(a.Stderr))
@@ -294,10 +309,24 @@ func (o *initOptions) write(ctx context.Context, a *cli.App, inv *cli.Invocation
 // compare compares a project with what this version writes, and with --update brings
 // it up to date.
 func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocation, target string) error {
-	dir := a.Path(target)
-	was, said, err := readRecord(dir)
+	dir, open := a.Path(target), project.Open
+	if o.update && !o.dryRun && project.Has(dir, project.RecordName) {
+		open = project.Lock // until the end, so that what is read stays true
+	}
+	t, err := open(dir)
 	if err != nil {
 		return err
+	}
+	defer t.Close()
+	was, said, err := readRecord(t)
+	if err != nil {
+		return err
+	}
+	switch {
+	case was.Began != nil && o.update && !o.dryRun:
+		a.Note("finishing an update of %s that was interrupted", dir)
+	case was.Began != nil:
+		a.Note("an update of %s was interrupted; `vbot init %s --update` finishes it", dir, cli.ShellPath(target))
 	}
 	age, _ := project.CompareVersions(was.Vbot, version)
 	switch {
@@ -318,7 +347,7 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 	if err != nil {
 		return err
 	}
-	p, err := project.Update(dir, files, was.Files)
+	p, err := t.Update(files, was)
 	if err != nil {
 		return err
 	}
@@ -344,7 +373,7 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 		}
 		diff = "" // it was shown
 	}
-	if err := p.Apply(ctx); err != nil {
+	if err := t.Apply(ctx, p); err != nil {
 		return err
 	}
 	if err := reportRun(a, inv, p, &cfg, o.verbose || !asks); err != nil {
@@ -356,9 +385,9 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 	return printFiles(a, diff)
 }
 
-// readRecord returns the record in dir, and the configuration in it.
-func readRecord(dir string) (r *project.Record, said bot.Answers, err error) {
-	r, err = project.ReadRecord(dir)
+// readRecord returns the record of the target, and the configuration in it.
+func readRecord(t *project.Target) (r *project.Record, said bot.Answers, err error) {
+	r, err = t.Record()
 	if err == nil && r.Vbot != "" {
 		var problems []report.Problem
 		if said, problems = bot.ParseConfig(project.RecordName, r.Config); len(problems) > 0 {
@@ -366,6 +395,7 @@ func readRecord(dir string) (r *project.Record, said bot.Answers, err error) {
 		}
 	}
 	if f, ok := errors.AsType[*report.Failure](err); ok && r != nil {
+		f.Hint = "to write it anew, remove it and run init with the bot's options and --keep-existing"
 		if age, _ := project.CompareVersions(r.Vbot, version); age > 0 {
 			f.Hint = "vbot " + r.Vbot + " wrote it; use that version or a later one"
 		}
@@ -376,6 +406,9 @@ func readRecord(dir string) (r *project.Record, said bot.Answers, err error) {
 // printFiles prints text from files to stdout, byte for byte, but to a terminal only
 // what cannot move the cursor.
 func printFiles(a *cli.App, text string) error {
+	if text == "" {
+		return nil // a full disk would fail that, too
+	}
 	if readByPerson(a.Stdout) {
 		text = report.Printable(text)
 	}
@@ -389,7 +422,10 @@ func (o *initOptions) ask(ctx context.Context, a *cli.App, inv *cli.Invocation, 
 		Target: target, KeepExisting: o.keepExisting, OverwriteGuide: o.overwriteGuide}
 	w.Plan = func(cfg *bot.Config) (*project.Plan, error) {
 		o.keepExisting = w.KeepExisting
-		p, err := o.plan(a.Path(w.Target), cfg)
+		t, p, err := o.plan(project.Open, a.Path(w.Target), cfg)
+		if t != nil {
+			t.Close()
+		}
 		if err == nil && cfg == nil { // the wizard shows a bot's conflicts itself
 			err = conflictError(p)
 		}
@@ -514,11 +550,19 @@ func changes(p *project.Plan) string {
 	for _, s := range p.Steps {
 		for _, word := range words {
 			if s.Action == word.action && !s.Guide {
-				fmt.Fprintf(&b, "  "+word.would+"\n", s.Path)
+				fmt.Fprintf(&b, "  "+word.would+"\n", label(s))
 			}
 		}
 	}
 	return cmp.Or(b.String(), "  change nothing\n")
+}
+
+// label returns the path of a step as people see it.
+func label(s project.Step) string {
+	if s.Emptied {
+		return s.Path + " (empty, as a power failure leaves it)"
+	}
+	return s.Path
 }
 
 // An initAnswer is the JSON of a run that writes. Config is null for the guides.
@@ -558,7 +602,7 @@ func (o *initOptions) reportStates(a *cli.App, inv *cli.Invocation, out projectA
 		out.Files = append(out.Files, stateAnswer{s.Path, s.State, report.OrNull(s.Before)})
 		count[s.State]++
 		if s.State != project.Unchanged || o.verbose {
-			list += fmt.Sprintf("%-9s  %s\n", s.State, s.Path)
+			list += fmt.Sprintf("%-9s  %s\n", s.State, label(s))
 		}
 	}
 	if !inv.JSON {

@@ -20,7 +20,6 @@ import (
 	"vbot/internal/bot"
 	"vbot/internal/cli"
 	"vbot/internal/filetest"
-	"vbot/internal/project"
 )
 
 // cascade is a complete set of options, to be added to.
@@ -959,13 +958,7 @@ func benchmarkTree(b *testing.B, said bot.Answers) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := project.New(filepath.Join(dir, "bot"), files, false, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := p.Apply(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+		writeProject(b, filepath.Join(dir, "bot"), files)
 		b.StopTimer()
 		os.RemoveAll(filepath.Join(dir, "bot"))
 		b.StartTimer()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
+	"vbot/internal/project"
 	"vbot/internal/ptytest"
 )
 
@@ -443,6 +445,49 @@ func TestTemporaryFileThatStays(t *testing.T) {
 	for name := range left {
 		if !strings.Contains("\n"+named, "\n"+filepath.Base(name)+": input/output error") {
 			t.Errorf("%s is left, which nothing says:\n%s", name, out)
+		}
+	}
+}
+
+// Killed at any change, or told that it failed, an update leaves nothing that counts as edited
+// or deleted, and the next one finishes the work, also with other options. One that reports
+// success leaves no file besides the project's.
+func TestUpdateThatFailsAnywhere(t *testing.T) {
+	fresh := map[string]map[string]string{}
+	for _, options := range []string{"", "--tts elevenlabs"} {
+		dir := t.TempDir()
+		vbot(t, dir, initArgs(strings.Fields(options)...)...).wantCode(t, 0)
+		fresh[options] = filetest.Tree(t, dir)
+	}
+	for _, call := range []string{"linkat", "renameat", "unlinkat"} {
+		failed := 0
+		for n := 1; n < 20; n++ {
+			dir := t.TempDir()
+			vbot(t, dir, initArgs()...).wantCode(t, 0)
+			aged(t, dir, map[string]string{"server/bot.py": "old", "old/gone.py": "old", "README.md": "old"}, "server/Dockerfile")
+			// strace counts for each thread, and a run may change threads.
+			fault := fmt.Sprintf("%s:%s:when=%d", call, []string{"signal=KILL", "error=EIO"}[n%2], (n+1)/2)
+			if err := injected(t, dir, fault, "init", "target", "--update", "--tts", "elevenlabs").Run(); err == nil {
+				if left := filetest.Tree(t, dir); !equalTrees(fresh["--tts elevenlabs"], left) {
+					t.Fatalf("%s: it succeeded and left:\n%s", fault, filetest.Listing(t, dir))
+				}
+				continue
+			}
+			failed++
+			if r := vbot(t, dir, "init", "target", "--check"); strings.Contains(r.stdout, project.Edited) {
+				t.Fatalf("%s: %s", fault, r.stdout)
+			}
+			options := []string{"", "--tts elevenlabs", "--tts cartesia"}[n%3]
+			vbot(t, dir, append([]string{"init", "target", "--update"}, strings.Fields(options)...)...).wantCode(t, 0)
+			if options == "" && strings.Contains(filetest.Tree(t, dir)["target/.vbot.json"], `"tts_service": "tts_b"`) {
+				options = "--tts elevenlabs" // what failed had come to writing this
+			}
+			if !equalTrees(fresh[strings.TrimSuffix(options, "--tts cartesia")], filetest.Tree(t, dir)) || strings.Contains(filetest.Listing(t, dir), "/old") {
+				t.Fatalf("%s:\n%s", fault, filetest.Listing(t, dir))
+			}
+		}
+		if failed < 4 {
+			t.Errorf("%s: %d updates failed", call, failed)
 		}
 	}
 }

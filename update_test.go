@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -77,6 +76,23 @@ func aged(t testing.TB, dir string, old map[string]string, later ...string) {
 		t.Fatal(err)
 	}
 	filetest.Put(t, target, project.RecordName, string(data))
+}
+
+// writeProject writes the files of a project into dir.
+func writeProject(t testing.TB, dir string, files map[string][]byte) {
+	t.Helper()
+	target, err := project.Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	p, err := target.Plan(files, false, nil)
+	if err == nil {
+		err = target.Apply(context.Background(), p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // lived is a project of an older vbot in which somebody worked.
@@ -187,6 +203,43 @@ func TestLineEndsOfGit(t *testing.T) {
 	}
 }
 
+// What a power failure or a kill left is named, and the next update puts it right.
+func TestWhatAnEndedRunLeft(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	fresh := filetest.Tree(t, dir)
+	for name, leave := range map[string]func(){
+		"empty": func() {
+			filetest.Put(t, dir, "target/server/bot.py", "")
+			filetest.Put(t, dir, "target/README.md", "")
+			filetest.Put(t, dir, "target/DEPLOY.md", "mine")
+		},
+		"began": func() {
+			record := strings.Replace(fresh["target/.vbot.json"], filetest.Sum(fresh["target/server/bot.py"]), filetest.Sum("earlier"), 1)
+			filetest.Put(t, dir, "target/.vbot.json", strings.Replace(record, "\n}\n", `,
+  "began": {"server/bot.py": ["`+filetest.Sum("old")+`", "`+filetest.Sum("new")+`"], "gone.py": ["`+filetest.Sum("old")+`"]}}`, 1))
+			filetest.Put(t, dir, "target/server/bot.py", "old")
+			filetest.Put(t, dir, "target/gone.py", "old")
+			filetest.Put(t, dir, "target/DEPLOY.md", fresh["target/DEPLOY.md"])
+		},
+	} {
+		leave()
+		r := vbot(t, dir, "init", "target", "--check")
+		r.wantCode(t, 1)
+		golden(t, "update/left/"+name+"-check.txt", r.transcript(dir))
+		r = vbot(t, dir, "init", "target", "--update")
+		r.wantCode(t, 0)
+		golden(t, "update/left/"+name+".txt", r.transcript(dir))
+		left := filetest.Tree(t, dir)
+		if left["target/DEPLOY.md"] == "mine" {
+			left["target/DEPLOY.md"] = fresh["target/DEPLOY.md"]
+		}
+		if !equalTrees(fresh, left) {
+			t.Errorf("%s:\n%s", name, filetest.Listing(t, dir))
+		}
+	}
+}
+
 // The same command again is an update only if it says so.
 func TestOtherVersionIsAConflict(t *testing.T) {
 	dir := t.TempDir()
@@ -275,13 +328,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		for at, files := range map[string]map[string][]byte{fresh: files, dir: old} {
-			p, err := project.New(at, files, false, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Apply(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			writeProject(t, at, files)
 		}
 		var config, said bytes.Buffer
 		if err := report.WriteJSON(&config, cfg); err != nil {
@@ -409,6 +456,7 @@ func TestHostileRecords(t *testing.T) {
 		{"wrong-types", strings.Replace(good, `"files": {`, `"files": {"a": 7,`, 1)},
 		{"two-objects", good + "{}"},
 		{"no-version", strings.Replace(good, `"`+version+`"`, `"new\n"`, 1)},
+		{"no-files", good[:strings.Index(good, ",\n  \"files\"")] + "\n}\n"},
 		{"no-config", `{"vbot": "` + version + `"}`},
 		{"bad-config", strings.NewReplacer(`"mode": "cascade"`, `"mode": "talk"`, `"recording"`, `"recordng"`).Replace(good)},
 		{"newer-config", strings.NewReplacer(`"`+version+`"`, `"9.0.0"`, `"recording"`, `"dancing"`).Replace(good)},
@@ -475,31 +523,4 @@ func TestCheckWithoutRecord(t *testing.T) {
 		t.Errorf("it said %s", r.stdout)
 	}
 	vbot(t, dir, "init", "nowhere", "--check").wantCode(t, 1)
-}
-
-// Two updates at once: what one of them did, the other does not undo or report.
-func TestTwoUpdatesAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	fresh := filetest.Tree(t, dir)
-	aged(t, dir, map[string]string{"gone.py": "gone", "server/bot.py": "old"})
-	var runs []*exec.Cmd
-	for range 8 {
-		cmd := vbotCommand(t, dir, "init", "target", "--update")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		runs = append(runs, cmd)
-	}
-	done := 0
-	for _, cmd := range runs {
-		if err := cmd.Wait(); err == nil {
-			done++
-		} else if cmd.ProcessState.ExitCode() != 1 {
-			t.Error(err)
-		}
-	}
-	if done == 0 || !equalTrees(fresh, filetest.Tree(t, dir)) {
-		t.Errorf("%d succeeded:\n%s", done, filetest.Listing(t, dir))
-	}
 }

@@ -501,6 +501,9 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 		long: "reading DIR/" + long + ": file name too long", "new/" + long: "creating DIR/new/" + long + ": file name too long",
 	} {
 		note, err := project.Describe(filepath.Join(around, typed))
+		if err == nil {
+			err = project.Writable(filepath.Join(around, typed))
+		}
 		if err != nil {
 			note = err.Error()
 		}
@@ -514,6 +517,8 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 	p.Sees("is a dangling")
 	p.Types("\x15~bob\r")
 	p.Sees("only ~ and ~/ are expanded; write the full path, or ./~bob")
+	p.Types("\x15/proc/x\r")
+	p.Sees("creating /proc/x: ")
 	p.Types("\x15~/bots/one\r")
 	p.asked("How do you want to start?")
 	if after := filetest.Listing(t, dir); after != before {

@@ -24,9 +24,3 @@ func lock(root *os.Root) (io.Closer, error) {
 	}
 	return dir, nil
 }
-
-// writable returns why this user cannot create files in dir, or nil.
-func writable(dir string) error {
-	const write, search = 2, 1
-	return syscall.Access(dir, write|search)
-}

@@ -18,6 +18,3 @@ func lock(root *os.Root) (io.Closer, error) {
 	}
 	return f, nil
 }
-
-// writable cannot tell on Windows without creating a file.
-func writable(string) error { return nil }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -46,6 +47,21 @@ func project() map[string][]byte {
 	return files
 }
 
+// lockAndPlan returns what a run does that writes files into dir.
+func lockAndPlan(t *testing.T, dir string, files map[string][]byte, keepExisting bool, overwrite []string) (*Target, *Plan) {
+	t.Helper()
+	target, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.Close)
+	p, err := target.Plan(files, keepExisting, overwrite)
+	if err != nil || len(p.Conflicts) > 0 {
+		t.Fatal(err, p.Conflicts)
+	}
+	return target, p
+}
+
 // Interrupted at any point, a run takes back exactly what it made.
 func TestInterruptedAnywhere(t *testing.T) {
 	for looks := int64(0); ; looks++ {
@@ -54,13 +70,10 @@ func TestInterruptedAnywhere(t *testing.T) {
 		filetest.Put(t, dir, "parent/target/AGENTS.md", "mine\n")
 		filetest.Put(t, dir, "parent/target/AGENT_IMPORT.md", "mine\n")
 		before := filetest.Listing(t, dir)
-		p, err := New(filepath.Join(dir, "parent", "target"), project(), false, Guides)
-		if err != nil || len(p.Conflicts) > 0 {
-			t.Fatal(err, p.Conflicts)
-		}
+		target, p := lockAndPlan(t, filepath.Join(dir, "parent", "target"), project(), false, Guides)
 		ctx := &countdown{Context: context.Background()}
 		ctx.left.Store(looks)
-		err = p.Apply(ctx)
+		err := target.Apply(ctx, p)
 		if err == nil {
 			if looks < 8 {
 				t.Fatalf("the run looked only %d times whether it was interrupted", looks)
@@ -76,22 +89,19 @@ func TestInterruptedAnywhere(t *testing.T) {
 	}
 }
 
-// What cannot be undone is named, and everything else is undone.
-func TestUndoThatFails(t *testing.T) {
+// What others put into a directory stays, and everything else is undone.
+func TestUndoBesideOthers(t *testing.T) {
 	dir := t.TempDir()
-	p, err := New(filepath.Join(dir, "target"), map[string][]byte{"a/b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a/b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
 	looks := 0
-	err = p.Apply(&watched{context.Background(), func() error {
-		if looks++; looks == 1 {
+	err := target.Apply(&watched{context.Background(), func() error {
+		if looks++; looks < 3 {
 			return nil
 		}
 		filetest.Put(t, dir, "target/a/b/mine", "mine")
 		return context.Canceled
-	}})
-	if err == nil || !strings.Contains(err.Error(), "could not be removed: a/b: ") {
+	}}, p)
+	if err == nil || err.Error() != "interrupted; nothing was written" {
 		t.Errorf("apply: %v", err)
 	}
 	if tree := filetest.Tree(t, dir); len(tree) != 1 || tree["target/a/b/mine"] != "mine" {
@@ -102,13 +112,10 @@ func TestUndoThatFails(t *testing.T) {
 // A file that appears after the plan was made is not written over.
 func TestFileThatAppearsInBetween(t *testing.T) {
 	dir := t.TempDir()
-	p, err := New(filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
 	filetest.Put(t, dir, "target/b/c", "mine")
 	before := filetest.Listing(t, dir)
-	err = p.Apply(context.Background())
+	err := target.Apply(context.Background(), p)
 	if !errors.Is(err, fs.ErrExist) {
 		t.Fatalf("apply: %v", err)
 	}
@@ -121,13 +128,10 @@ func TestFileThatAppearsInBetween(t *testing.T) {
 func TestGuideThatChangesInBetween(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "AGENTS.md", "old")
-	p, err := New(dir, map[string][]byte{"AGENTS.md": []byte("new"), "other": []byte("ours")}, false, Guides)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target, p := lockAndPlan(t, dir, map[string][]byte{"AGENTS.md": []byte("new"), "other": []byte("ours")}, false, Guides)
 	filetest.Put(t, dir, "AGENTS.md", "edited just now")
 	before := filetest.Listing(t, dir)
-	if err := p.Apply(context.Background()); err == nil {
+	if err := target.Apply(context.Background(), p); err == nil {
 		t.Fatal("apply succeeded")
 	}
 	if after := filetest.Listing(t, dir); after != before {
@@ -135,61 +139,53 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	}
 }
 
-// While one run writes into a target, another one is told to come back, and one that
-// planned with what the first took back again does not report that as there.
+// While one run writes into a target, another one is told to come back. What the first made
+// stays until it has been told.
 func TestTwoRunsAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	newPlan := func() *Plan {
-		p, err := New(filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+	dir := filepath.Join(t.TempDir(), "parent", "target")
+	files := map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}
+	target, p := lockAndPlan(t, dir, files, false, nil)
+	if other, err := Lock(dir); err == nil || err.Error() != "another vbot is writing to "+dir+"; nothing was written" {
+		t.Errorf("a second run beside the first: %v, %v", other, err)
 	}
-	var second *Plan
-	looks := 0
-	err := newPlan().Apply(&watched{context.Background(), func() error {
-		if looks++; looks < 3 {
-			return nil
-		}
-		if second = newPlan(); second.Count(Unchanged) != 2 {
-			t.Fatalf("beside half a run, another one plans %v", second.Steps)
-		}
-		if err := second.Apply(context.Background()); err == nil || err.Error() != "another vbot is writing to "+filepath.Join(dir, "target")+"; nothing was written" {
-			t.Errorf("the second run beside the first: %v", err)
-		}
-		return context.Canceled
-	}})
-	if report.As(err).Code != report.Interrupted {
-		t.Errorf("the first run: %v", err)
+	if err := target.Apply(context.Background(), p); err != nil {
+		t.Fatal(err)
 	}
-	if err := second.Apply(context.Background()); !errors.Is(err, errChanged) {
-		t.Errorf("the second run after the first: %v", err)
-	}
-	if left := filetest.Listing(t, dir); strings.Count(left, "\n") != 1 {
-		t.Errorf("left:\n%s", left)
-	}
-	if err := newPlan().Apply(context.Background()); err != nil {
-		t.Errorf("a third run: %v", err)
+	target.Close()
+	target, p = lockAndPlan(t, dir, files, false, nil)
+	if err := target.Apply(context.Background(), p); err != nil || p.Count(Unchanged) != 2 {
+		t.Errorf("after the first run: %v, %v", err, p.Steps)
 	}
 }
 
-// A file that was kept, though not read, is there at the end.
-func TestKeptFileThatVanishes(t *testing.T) {
+// A target that is locked and not written to is as it was.
+func TestLockAlone(t *testing.T) {
 	dir := t.TempDir()
-	filetest.Link(t, "nowhere", filepath.Join(dir, "a"))
-	p, err := New(dir, map[string][]byte{"a": []byte("ours"), "b": []byte("ours")}, true, nil)
-	if err != nil {
+	target, _ := lockAndPlan(t, filepath.Join(dir, "parent", "target"), nil, false, nil)
+	target.Close()
+	if left := filetest.Listing(t, dir); strings.Contains(left, "parent") {
+		t.Errorf("left:\n%s", left)
+	}
+}
+
+// What a killed run left is removed, and nothing else.
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".vbot-1-2.tmp", "b/.vbot-33-4.tmp", "mine/.vbot-1-2.tmp", ".vbot-mine.tmp", "b/c"} {
+		filetest.Put(t, dir, name, "ours")
+	}
+	filetest.Link(t, "b/c", filepath.Join(dir, ".vbot-1-3.tmp"))
+	target, p := lockAndPlan(t, dir, map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
+	if err := target.Apply(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
-		t.Fatal(err)
+	var left []string
+	for name := range filetest.Tree(t, dir) {
+		left = append(left, name)
 	}
-	if err := p.Apply(context.Background()); !errors.Is(err, errChanged) {
-		t.Errorf("apply: %v", err)
-	}
-	if tree := filetest.Tree(t, dir); len(tree) != 0 {
-		t.Errorf("left: %q", tree)
+	slices.Sort(left)
+	if want := []string{".vbot-1-3.tmp", ".vbot-mine.tmp", "a", "b/c", "mine/.vbot-1-2.tmp"}; !slices.Equal(left, want) {
+		t.Errorf("left %q, want %q", left, want)
 	}
 }
 
@@ -200,13 +196,10 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "outside/notes.txt", "mine")
 		filetest.Put(t, dir, "target/mine/notes.txt", "mine")
-		p, err := New(filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
 		filetest.Link(t, to, filepath.Join(dir, "target/b"))
 		before := filetest.Listing(t, dir)
-		if err := p.Apply(context.Background()); err == nil {
+		if err := target.Apply(context.Background(), p); err == nil {
 			t.Errorf("%s: apply succeeded", to)
 		}
 		if after := filetest.Listing(t, dir); after != before {
@@ -219,12 +212,9 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "elsewhere", "mine")
-	p, err := New(filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
 	looks := 0
-	p.Apply(&watched{context.Background(), func() error {
+	target.Apply(&watched{context.Background(), func() error {
 		if looks++; looks < 3 {
 			return nil
 		}
@@ -234,7 +224,7 @@ func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 		}
 		filetest.Link(t, "../elsewhere", filepath.Join(dir, "target/b"))
 		return context.Canceled
-	}})
+	}}, p)
 	if tree := filetest.Tree(t, dir); tree["target/a"] != "mine" || tree["target/b"] != "link to ../elsewhere" || len(tree) != 3 {
 		t.Errorf("left: %q", tree)
 	}
@@ -246,11 +236,8 @@ func TestTemporaryNameThatExists(t *testing.T) {
 	filetest.Put(t, dir, "mine.txt", "mine")
 	temp := fmt.Sprintf(".vbot-%d-1.tmp", os.Getpid())
 	filetest.Link(t, "mine.txt", filepath.Join(dir, temp))
-	p, err := New(dir, map[string][]byte{"a": []byte("ours")}, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Apply(context.Background()); err != nil {
+	target, p := lockAndPlan(t, dir, map[string][]byte{"a": []byte("ours")}, false, nil)
+	if err := target.Apply(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
 	if tree := filetest.Tree(t, dir); tree["mine.txt"] != "mine" || tree[temp] != "link to mine.txt" || tree["a"] != "ours" {
@@ -278,10 +265,41 @@ func TestGuideAge(t *testing.T) {
 	}
 }
 
+// updating returns a plan that updates the project in dir, whose record says old of each
+// file in was, to files.
+func updating(t *testing.T, dir string, files map[string][]byte, was ...string) (*Target, *Plan) {
+	t.Helper()
+	record := &Record{Vbot: "0.0.1", Config: []byte(`{}`), Files: map[string]string{}}
+	for _, name := range was {
+		record.Files[name] = hexSum([]byte("old"))
+	}
+	old, err := record.bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	filetest.Put(t, dir, RecordName, string(old))
+	if err := AddRecord("0.0.2", struct{}{}, files); err != nil {
+		t.Fatal(err)
+	}
+	target, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.Close)
+	if record, err = target.Record(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := target.Update(files, record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target, p
+}
+
 // Interrupted at any point, an update takes back exactly what it did.
 func TestUpdateInterruptedAnywhere(t *testing.T) {
 	files := project()
-	was := map[string]string{"old/deep/gone.py": hexSum([]byte("old")), "server/bot.py": hexSum([]byte("old")), "README.md": hexSum([]byte("old"))}
+	was := []string{"old/deep/gone.py", "server/bot.py", "README.md"}
 	for looks := int64(0); ; looks++ {
 		dir := t.TempDir()
 		for name, data := range files {
@@ -289,17 +307,15 @@ func TestUpdateInterruptedAnywhere(t *testing.T) {
 				filetest.Put(t, dir, name, string(data))
 			}
 		}
-		for name := range was {
+		for _, name := range was {
 			filetest.Put(t, dir, name, "old")
 		}
+		target, p := updating(t, dir, files, was...)
 		before := filetest.Listing(t, dir)
-		p, err := Update(dir, files, was)
-		if err != nil {
-			t.Fatal(err)
-		}
 		ctx := &countdown{Context: context.Background()}
 		ctx.left.Store(looks)
-		if err = p.Apply(ctx); err == nil {
+		err := target.Apply(ctx, p)
+		if err == nil {
 			if looks < 5 || strings.Contains(filetest.Listing(t, dir), "/old") {
 				t.Fatalf("after %d looks:\n%s", looks, filetest.Listing(t, dir))
 			}
@@ -321,16 +337,15 @@ func TestEditDuringAnUpdate(t *testing.T) {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "bot.py", "old")
 		filetest.Put(t, dir, "old/gone.py", "old")
-		p, err := Update(dir, map[string][]byte{"bot.py": []byte("new"), "new.py": []byte("new")},
-			map[string]string{"bot.py": hexSum([]byte("old")), "old/gone.py": hexSum([]byte("old"))})
-		if err != nil || p.Writes() != 3 {
-			t.Fatal(err, p.Steps)
+		target, p := updating(t, dir, map[string][]byte{"bot.py": []byte("new"), "new.py": []byte("new")}, "bot.py", "old/gone.py")
+		if p.Writes() != 4 {
+			t.Fatal(p.Steps)
 		}
 		if err := edit(filepath.Join(dir, "bot.py"), filepath.Join(dir, "old", "gone.py")); err != nil {
 			t.Fatal(err)
 		}
 		before := filetest.Listing(t, dir)
-		if err := p.Apply(context.Background()); !errors.Is(err, errChanged) {
+		if err := target.Apply(context.Background(), p); !errors.Is(err, errChanged) {
 			t.Errorf("apply: %v", err)
 		}
 		if after := filetest.Listing(t, dir); after != before {

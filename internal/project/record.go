@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +22,20 @@ type Record struct {
 	Vbot   string            `json:"vbot"` // the version that wrote it; "" if there is no record
 	Config json.RawMessage   `json:"config"`
 	Files  map[string]string `json:"files"` // SHA-256 in hex; no guides, which say their version themselves
+	// Began is set while an update runs, and after one that was killed: for each file that
+	// it changes, the SHA-256 of what vbot wrote there or is about to write. Vbot and Config
+	// are the update's then, and Files has only the other files.
+	Began map[string][]string `json:"began,omitempty"`
+}
+
+// paths are those of all files in the record.
+func (r *Record) paths() []string {
+	return slices.AppendSeq(slices.Collect(maps.Keys(r.Files)), maps.Keys(r.Began))
+}
+
+// wrote reports whether vbot wrote the file with this hash.
+func (r *Record) wrote(name, hash string) bool {
+	return hash != "" && (r.Files[name] == hash || slices.Contains(r.Began[name], hash))
 }
 
 const RecordName = ".vbot.json"
@@ -31,30 +46,33 @@ func AddRecord(version string, config any, files map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	r := Record{version, raw, map[string]string{}}
+	r := Record{Vbot: version, Config: raw, Files: map[string]string{}}
 	for name, data := range files {
 		if !IsGuide(name) {
 			r.Files[name] = hexSum(data)
 		}
 	}
-	var data bytes.Buffer
-	err = report.WriteJSON(&data, r)
-	files[RecordName] = data.Bytes()
+	files[RecordName], err = r.bytes()
 	return err
 }
 
-// ReadRecord reads the record in dir. What comes before the configuration in the file is
-// blank in Config, so that problems with it name the file's lines.
-func ReadRecord(dir string) (*Record, error) {
-	root, err := openTarget(dir)
-	if root == nil {
-		return &Record{}, err
+// bytes returns the record as it stands in the file.
+func (r *Record) bytes() ([]byte, error) {
+	var data bytes.Buffer
+	err := report.WriteJSON(&data, r)
+	return data.Bytes(), err
+}
+
+// Record reads the record. What comes before the configuration in the file is blank in
+// Config, so that problems with it name the file's lines.
+func (t *Target) Record() (*Record, error) {
+	found, err := t.look(RecordName)
+	if err == nil && found.at == RecordName && found.hash == "" && found.mode.IsRegular() {
+		err = fs.ErrPermission
 	}
-	defer root.Close()
-	found, err := look(root, RecordName)
 	switch {
 	case err != nil:
-		return nil, ioFailure("reading "+filepath.Join(dir, RecordName), err)
+		return nil, report.IOError("reading "+t.path(RecordName), err)
 	case found.at == "":
 		return &Record{}, nil
 	case found.hash == "" || len(found.head) == maxHead:
@@ -80,7 +98,7 @@ func parseRecord(data []byte) (r *Record, problems []report.Problem) {
 		wrong(at, "%s", fault)
 		return r, problems
 	}
-	into, configAt := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files}, 0
+	into, configAt := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files, "began": &r.Began}, 0
 	for _, m := range members {
 		if m.Key == "config" {
 			configAt = m.ValueAt
@@ -92,6 +110,9 @@ func parseRecord(data []byte) (r *Record, problems []report.Problem) {
 	if r.Config == nil {
 		wrong(0, "config is missing")
 	}
+	if r.Files == nil {
+		wrong(0, "files is missing")
+	}
 	if len(problems) > 0 {
 		return &Record{}, problems
 	}
@@ -99,7 +120,7 @@ func parseRecord(data []byte) (r *Record, problems []report.Problem) {
 		wrong(0, "vbot: expected a version")
 		r.Vbot = ""
 	}
-	for name := range r.Files {
+	for _, name := range r.paths() {
 		if !ownPath(name) {
 			wrong(max(0, bytes.Index(data, []byte(name))), "%q is no path of a file that vbot writes", name)
 		}

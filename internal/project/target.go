@@ -3,6 +3,7 @@ package project
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,27 +34,14 @@ func Suggest(dir string) string {
 // Describe describes what is at dir. It returns an error if a project cannot go
 // there, and changes nothing.
 func Describe(dir string) (note string, err error) {
-	root, err := openTarget(dir)
+	root, err := openRoot(dir)
 	if err != nil {
 		return "", err
 	}
 	if root == nil {
-		up := dir
-		for _, err := os.Stat(up); err != nil; _, err = os.Stat(up) {
-			if len(filepath.Base(up)) > maxFileName {
-				return "", ioFailure("creating "+dir, errors.New("file name too long"))
-			}
-			up = filepath.Dir(up)
-		}
-		if err := writable(up); err != nil {
-			return "", ioFailure("creating "+dir, err)
-		}
 		return "a new directory", nil
 	}
 	root.Close()
-	if err := writable(dir); err != nil {
-		return "", ioFailure("writing to "+dir, err)
-	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", ioFailure("reading "+dir, err)
@@ -74,6 +62,26 @@ func Describe(dir string) (note string, err error) {
 	return note + "contains " + strings.Join(names, ", ") + "; existing files are not overwritten", nil
 }
 
+// Writable returns why nothing can be made at dir, which need not exist, or nil. It tries:
+// permissions say nothing of a read-only file system, of /proc, or to root.
+func Writable(dir string) error {
+	up, attempt := dir, "writing to "
+	for _, err := os.Stat(up); err != nil; _, err = os.Stat(up) {
+		if len(filepath.Base(up)) > maxFileName {
+			return ioFailure("creating "+dir, errors.New("file name too long"))
+		}
+		up, attempt = filepath.Dir(up), "creating "
+	}
+	made, err := os.MkdirTemp(up, ".vbot-*.tmp")
+	if err == nil {
+		err = os.Remove(made)
+	}
+	if err != nil {
+		return ioFailure(attempt+dir, err)
+	}
+	return nil
+}
+
 // BotName is the file of a project that every bot has.
 const BotName = "server/bot.py"
 
@@ -83,8 +91,139 @@ func Has(dir, name string) bool {
 	return err == nil
 }
 
-// openTarget opens dir, or returns nil if it does not exist yet.
-func openTarget(dir string) (*os.Root, error) {
+// A Target is the directory of a project. While it is locked, no other run of vbot writes
+// there: what was read stays true, but for what other programs do.
+type Target struct {
+	Dir   string              // absolute
+	dirs  map[string]*os.Root // by path below the target; "." is the target, nil if it does not exist
+	lock  io.Closer
+	undo  []undoStep // newest last
+	temps int
+}
+
+type undoStep struct {
+	name string // the path to name if it fails
+	do   func() error
+}
+
+// Open opens dir, which is absolute and need not exist, to read.
+func Open(dir string) (*Target, error) {
+	root, err := openRoot(dir)
+	return &Target{Dir: dir, dirs: map[string]*os.Root{".": root}}, err
+}
+
+// Lock opens dir to write there. It makes dir and its missing parents, which Close removes
+// again if nothing was applied.
+func Lock(dir string) (*Target, error) {
+	t, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	busy := false
+	made, err := makeDirs(dir)
+	if err == nil && t.dirs["."] == nil {
+		t.dirs["."], err = os.OpenRoot(dir)
+	}
+	if err == nil {
+		t.lock, err = lock(t.dirs["."])
+		busy = errors.Is(err, fs.ErrExist)
+	}
+	if err == nil && !t.isAt(dir) {
+		err = errChanged // another run made it, and has taken it back
+	}
+	for _, d := range made {
+		if !busy { // the other run needs them
+			t.onFailure(d, func() error {
+				t.closeDir(".")
+				return os.Remove(d)
+			})
+		}
+	}
+	switch {
+	case err == nil:
+		return t, nil
+	case busy:
+		err = &report.Failure{Code: report.IO, Message: "another vbot is writing to " + dir + nothingWritten,
+			Hint: "run the same command again when it has finished", Err: err}
+	default:
+		err = t.rollBack(ioFailure("creating "+dir, err))
+	}
+	t.Close()
+	return nil, err
+}
+
+// isAt reports whether the open target is what is at dir.
+func (t *Target) isAt(dir string) bool {
+	opened, err := t.dirs["."].Stat(".")
+	there, err2 := os.Stat(dir)
+	return err == nil && err2 == nil && os.SameFile(opened, there)
+}
+
+// makeDirs makes dir and its missing parents, and returns what it made.
+func makeDirs(dir string) (made []string, err error) {
+	var missing []string
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); err == nil {
+			break
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		missing = append(missing, d)
+	}
+	for _, d := range slices.Backward(missing) {
+		switch err := os.Mkdir(d, 0o755); {
+		case err == nil:
+			made = append(made, d)
+		case !errors.Is(err, fs.ErrExist): // another run was faster
+			return made, err
+		}
+	}
+	return made, nil
+}
+
+// Close unlocks the target, and takes back what was not applied.
+func (t *Target) Close() {
+	t.takeBack()
+	for name := range t.dirs {
+		t.closeDir(name)
+	}
+}
+
+func (t *Target) onFailure(name string, do func() error) {
+	t.undo = append(t.undo, undoStep{name, do})
+}
+
+// takeBack undoes what was done, and returns what could not be undone. What others put
+// into a directory stays, and so does the directory.
+func (t *Target) takeBack() (left []error) {
+	for _, u := range slices.Backward(t.undo) {
+		if err := u.do(); err != nil && !errors.Is(err, fs.ErrExist) {
+			left = append(left, fmt.Errorf("%s: %w", u.name, report.Cause(err)))
+		}
+	}
+	t.undo = nil
+	return left
+}
+
+// rollBack undoes what was done, and returns cause, with what could not be undone.
+func (t *Target) rollBack(cause error) error {
+	left := t.takeBack()
+	if len(left) == 0 {
+		return cause
+	}
+	f := *report.As(cause)
+	f.Message = strings.TrimSuffix(f.Message, nothingWritten) + "; some new files could not be removed: " + errors.Join(left...).Error()
+	return &f
+}
+
+// path returns the full path of a file, whose name has slashes.
+func (t *Target) path(name string) string { return filepath.Join(t.Dir, filepath.FromSlash(name)) }
+
+// nothingWritten ends the message of a run that left everything as it was.
+const nothingWritten = "; nothing was written"
+
+// openRoot opens dir, or returns nil if it does not exist yet.
+func openRoot(dir string) (*os.Root, error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, obstacle(dir)
@@ -121,7 +260,7 @@ func obstacle(dir string) error {
 }
 
 func inTheWay(dir, what string) error {
-	return &report.Failure{Code: report.Conflict, Message: fmt.Sprintf("%s is %s; nothing was written", dir, what)}
+	return &report.Failure{Code: report.Conflict, Message: dir + " is " + what + nothingWritten}
 }
 
 // ioFailure says what was attempted, and that nothing was written.
@@ -134,7 +273,7 @@ func ioFailure(attempt string, err error) error {
 		cause = le.Err
 	}
 	f := report.IOError(attempt, cause)
-	f.Message += "; nothing was written"
+	f.Message += nothingWritten
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		f.Hint = "free some space and run the same command again"

@@ -2,32 +2,37 @@ package project
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
-// Update compares the project in dir with files, which this version writes, and was,
-// the hashes of what was written before. The plan is dpkg's rule for configuration
-// files: what nobody touched is replaced or removed, and the rest is left alone. CRLF
-// counts as LF.
-func Update(dir string, files map[string][]byte, was map[string]string) (*Plan, error) {
+// Update compares the project with files, which this version writes, and was, the record
+// of what was written before. The plan is dpkg's rule for configuration files: what nobody
+// touched is replaced or removed, and the rest is left alone. CRLF counts as LF. An empty
+// file that vbot wrote otherwise is what a power failure leaves, and nobody's work.
+func (t *Target) Update(files map[string][]byte, was *Record) (*Plan, error) {
 	files = maps.Clone(files)
-	for name := range was {
+	for _, name := range was.paths() {
 		if _, ok := files[name]; !ok {
 			files[name] = nil
 		}
 	}
-	p := &Plan{Dir: dir}
-	err := p.survey(files, func(s *Step, found finding) {
+	p := &Plan{Dir: t.Dir}
+	err := p.survey(t, files, func(s *Step, found finding) {
 		hash := found.hash
 		if lf := bytes.ReplaceAll(found.head, []byte("\r\n"), []byte("\n")); len(lf) < len(found.head) && len(found.head) < maxHead {
 			hash = hexSum(lf) // as it was before Git on Windows checked it out
 		}
-		untouched := hash != "" && hash == was[s.Path]
+		untouched := was.wrote(s.Path, hash)
+		if !untouched && hash == hexSum(nil) && slices.Contains(was.paths(), s.Path) {
+			untouched, s.Emptied = true, true
+		}
 		switch {
 		case found.at == "" && (s.Guide || s.data == nil):
-		case found.at == "" && was[s.Path] == "":
+		case found.at == "" && was.Files[s.Path] == "":
 			s.State, s.Action = Missing, Created
 		case found.at == "":
 			s.State, s.Action = Missing, Missing
@@ -44,7 +49,38 @@ func Update(dir string, files map[string][]byte, was map[string]string) (*Plan, 
 			s.State = ""
 		}
 	})
+	if err == nil && slices.Contains(p.Paths(Replaced), RecordName) {
+		p.journal, err = was.begin(p.Steps, files[RecordName])
+	}
 	return p, err
+}
+
+// begin returns the record for the time of the update: see Began. now is the new record.
+func (was *Record) begin(steps []Step, now []byte) ([]byte, error) {
+	r := &Record{}
+	if err := json.Unmarshal(now, r); err != nil {
+		return nil, err
+	}
+	r.Files, r.Began = maps.Clone(was.Files), maps.Clone(was.Began)
+	if r.Began == nil {
+		r.Began = map[string][]string{}
+	}
+	for _, s := range steps {
+		if s.Guide || s.Path == RecordName || s.Action != Created && s.Action != Replaced && s.Action != Removed {
+			continue
+		}
+		hashes := slices.Clone(was.Began[s.Path])
+		if old := was.Files[s.Path]; old != "" {
+			hashes = append(hashes, old)
+		}
+		if s.data != nil {
+			hashes = append(hashes, hexSum(s.data))
+		}
+		slices.Sort(hashes)
+		r.Began[s.Path] = slices.Compact(hashes)
+		delete(r.Files, s.Path)
+	}
+	return r.bytes()
 }
 
 // Diff returns the diffs from what is there to what this version writes. With writes

@@ -108,6 +108,9 @@ func (w *Wizard) Ask(ctx context.Context) error {
 		if _, err := project.Describe(w.Path(w.Target)); err != nil {
 			return err
 		}
+		if err := project.Writable(w.Path(w.Target)); err != nil {
+			return err
+		}
 		w.done[labelDirectory], w.Located = true, true
 	}
 	if w.Terminal.Plain {
@@ -250,10 +253,14 @@ func (w *Wizard) askTarget(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.Target, err = w.expand(target); err != nil {
+	if target, err = w.expand(target); err != nil {
 		return err
 	}
-	if w.Target == "quickstart" {
+	if err := project.Writable(w.Path(target)); err != nil {
+		w.Terminal.Say("%s", strings.TrimSuffix(err.Error(), "; nothing was written"))
+		return w.askTarget(ctx)
+	}
+	if w.Target = target; target == "quickstart" {
 		w.Target = "./quickstart" // a directory, not the preset of that name
 	}
 	w.done[labelDirectory], w.Located = true, true

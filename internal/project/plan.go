@@ -1,0 +1,274 @@
+// Package project is a folder that vbot writes: what a run would do there, doing and
+// undoing it, and the record by which a later run knows what nobody edited.
+package project
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"vbot/internal/report"
+)
+
+// What happens to a file, in the words of the JSON report, and what is with it, in those
+// of --check.
+const (
+	Created   = "created"
+	Kept      = "kept"      // something else exists and stays
+	Unchanged = "unchanged" // it exists with the same bytes
+	Replaced  = "replaced"
+	Removed   = "removed"
+	Missing   = "missing"  // this version writes it, and it is not there; if somebody deleted it, it stays deleted
+	Edited    = "edited"   // neither as this version writes it nor as the record says
+	Outdated  = "outdated" // as the record says; this version writes it otherwise, or not at all
+)
+
+// A Step is what a run does, or would do, with one file.
+type Step struct {
+	Path    string // relative to the target, with slashes
+	data    []byte // nil for a file of an earlier version that is no longer written
+	Guide   bool   // see IsGuide
+	Action  string
+	State   string // in the words of --check; "" in other runs, and for guides and the record
+	Emptied bool   // vbot wrote the file, and it is empty, as a power failure leaves it
+	found   []byte // the first maxHead bytes of the existing file
+	Before  string // SHA-256 of the existing file in hex, "" if there is none or it was not read
+}
+
+// Sum is the SHA-256 in hex of the file after the run, "" if it was not read or is not
+// there.
+func (s Step) Sum() string {
+	switch s.Action {
+	case Kept, Unchanged:
+		return s.Before
+	case Removed, Missing:
+		return ""
+	}
+	return hexSum(s.data)
+}
+
+// A Plan is everything that a run would do in a directory. It is complete before
+// the first byte is written.
+type Plan struct {
+	Dir       string // absolute
+	Steps     []Step // sorted by path
+	Conflicts []report.Problem
+	journal   []byte   // the record while an update writes, or nil
+	dirs      []string // of all files that were compared
+	gone      []string // files that are no longer written
+	// Stuck says that --keep-existing would not resolve all conflicts.
+	Stuck bool
+}
+
+// Plan compares files with what exists in the target. overwrite are the guides to
+// replace. It follows no link below the target and changes nothing.
+func (t *Target) Plan(files map[string][]byte, keepExisting bool, overwrite []string) (*Plan, error) {
+	p := &Plan{Dir: t.Dir}
+	inWay := map[string]bool{} // directories already reported
+	err := p.survey(t, files, func(s *Step, found finding) {
+		p.compare(s, found, inWay, keepExisting, slices.Contains(overwrite, s.Path))
+	})
+	return p, err
+}
+
+// survey makes the steps of the plan: decide sets the action of each by what exists at
+// its path. A step without an action is left out.
+func (p *Plan) survey(t *Target, files map[string][]byte, decide func(*Step, finding)) error {
+	for _, name := range inOrder(files) {
+		found, err := t.look(name)
+		if err != nil {
+			return ioFailure("reading "+t.path(name), err)
+		}
+		if dir := path.Dir(name); !slices.Contains(p.dirs, dir) {
+			p.dirs = append(p.dirs, dir)
+		}
+		if files[name] == nil {
+			p.gone = append(p.gone, name)
+		}
+		s := Step{Path: name, data: files[name], Guide: IsGuide(name), found: found.head, Before: found.hash}
+		if decide(&s, found); s.Action != "" {
+			p.Steps = append(p.Steps, s)
+		}
+	}
+	return nil
+}
+
+// inOrder sorts files by path, the record last: what a killed run leaves is no record,
+// or the one from before, which is still true.
+func inOrder(files map[string][]byte) []string {
+	return slices.SortedFunc(maps.Keys(files), func(a, b string) int {
+		switch RecordName {
+		case a:
+			return 1
+		case b:
+			return -1
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// Guides are the guides for coding agents. Existing ones are kept, unless a person wants
+// them replaced.
+var Guides = []string{"AGENTS.md", "AGENT_IMPORT.md", "GETTING_STARTED.md"}
+
+func IsGuide(name string) bool { return slices.Contains(Guides, name) }
+
+// hexSum returns the SHA-256 of data in hex.
+func hexSum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
+}
+
+// compare decides what to do with one file by what exists at its path.
+func (p *Plan) compare(s *Step, found finding, inWay map[string]bool, keepExisting, overwriteGuide bool) {
+	conflict := func(at, message string) {
+		s.Action = Created // it is never carried out
+		if !inWay[at] {
+			inWay[at] = true
+			p.Conflicts = append(p.Conflicts, report.Problem{Field: at, Message: message, Where: at})
+		}
+	}
+	switch {
+	case found.at == "":
+		s.Action = Created
+	case found.at != s.Path:
+		conflict(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
+		p.Stuck = true
+	case !found.mode.IsRegular() && (found.mode.IsDir() || s.Guide && overwriteGuide || !s.Guide && !keepExisting):
+		conflict(s.Path, "a "+typeName(found.mode)+" is in the way")
+		p.Stuck = p.Stuck || found.mode.IsDir() || s.Guide
+	case s.Before == hexSum(s.data):
+		s.Action = Unchanged
+	case s.Guide && !overwriteGuide || !s.Guide && keepExisting:
+		s.Action = Kept
+	case s.Before == "":
+		conflict(s.Path, "exists and cannot be read")
+	case s.Guide:
+		s.Action = Replaced
+	default:
+		conflict(s.Path, "exists with different content")
+	}
+}
+
+// A finding is what exists at a path below the target.
+type finding struct {
+	at   string // the path, or a parent that is no directory; "" if nothing exists
+	mode fs.FileMode
+	hash string // SHA-256 of a regular file in hex, "" if it cannot be read
+	head []byte // its first maxHead bytes
+}
+
+// look finds what exists at name. It follows no link, and opens only regular files:
+// a link may lead anywhere, and a pipe may never end.
+func (t *Target) look(name string) (found finding, err error) {
+	root := t.dirs["."]
+	if root == nil {
+		return finding{}, nil
+	}
+	for _, at := range append(parents(name), name) {
+		info, err := root.Lstat(at)
+		if err != nil {
+			return finding{}, ignoreMissing(err)
+		}
+		if found = (finding{at: at, mode: info.Mode()}); !info.IsDir() {
+			break
+		}
+	}
+	if found.at == name && found.mode.IsRegular() {
+		found.hash, found.head, err = inspect(root, name)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		err = nil
+	}
+	return found, err
+}
+
+// maxHead is how much of an existing file is kept, to read a guide's version, the
+// record, and for the diff.
+const maxHead = 256 << 10
+
+// inspect returns the SHA-256 of a file in hex, and its first maxHead bytes.
+func inspect(root *os.Root, name string) (hash string, head []byte, err error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	head, err = io.ReadAll(io.TeeReader(io.LimitReader(f, maxHead), h))
+	if err == nil {
+		_, err = io.Copy(h, f)
+	}
+	return hex.EncodeToString(h.Sum(nil)), head, err
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Paths returns the paths of the files to which the action happens.
+func (p *Plan) Paths(action string) (paths []string) {
+	for _, s := range p.Steps {
+		if s.Action == action {
+			paths = append(paths, s.Path)
+		}
+	}
+	return paths
+}
+
+// Count returns to how many files the action happens.
+func (p *Plan) Count(action string) int { return len(p.Paths(action)) }
+
+// Writes returns how many files the plan changes.
+func (p *Plan) Writes() int {
+	return p.Count(Created) + p.Count(Replaced) + p.Count(Removed)
+}
+
+// parents are the directories above a slash-separated path, outermost first.
+func parents(name string) (dirs []string) {
+	for i, r := range name {
+		if r == '/' {
+			dirs = append(dirs, name[:i])
+		}
+	}
+	return dirs
+}
+
+// GuideAge compares the versions in the last lines of the guide that is there and of the
+// new one: -1 if it is older, 0 if equal, 1 if it is newer or cannot be read.
+func (s Step) GuideAge() int {
+	stamp := func(guide []byte) string {
+		text := strings.TrimSpace(string(guide))
+		version, ok := strings.CutPrefix(text[strings.LastIndex(text, "\n")+1:], "<!-- vbot ")
+		if !ok || !strings.HasSuffix(version, "-->") {
+			return ""
+		}
+		return version
+	}
+	age, ok := CompareVersions(stamp(s.found), stamp(s.data))
+	if !ok {
+		return 1
+	}
+	return age
+}
+
+// CompareVersions compares the versions at the beginning of a and b: -1 if a is older, 0 if
+// they are equal, 1 if a is newer. It reports false if a has none.
+func CompareVersions(a, b string) (order int, ok bool) {
+	const form = "%d.%d.%d"
+	var x, y [3]int
+	_, err := fmt.Sscanf(a, form, &x[0], &x[1], &x[2])
+	fmt.Sscanf(b, form, &y[0], &y[1], &y[2])
+	return slices.Compare(x[:], y[:]), err == nil
+}
