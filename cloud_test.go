@@ -71,21 +71,21 @@ func TestLoginTranscripts(t *testing.T) {
 		{"login-json", []string{"login", "--json"}, cloudtest.Token + "\r\nmore", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},
 		{"login-organization", []string{"login", "-o", "beta"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} },
 			[]string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"beta"}`},
-		{"login-other-organization", []string{"login", "-o", "else", "--json"}, cloudtest.Token, nil, nil, []string{"GET /v1/organizations"}, 1, ""},
+		{"login-other-organization", []string{"login", "-o", "else", "--json"}, cloudtest.Token, nil, nil, []string{"GET /v1/organizations"}, 4, ""},
 		{"login-several", []string{"login"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} }, []string{"GET /v1/organizations"}, 2, ""},
 		{"login-several-environment", []string{"login"}, cloudtest.Token, []string{"VBOT_ORGANIZATION=beta"}, func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} },
 			[]string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"beta"}`},
-		{"login-none", []string{"login"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Orgs = nil }, []string{"GET /v1/organizations"}, 1, ""},
+		{"login-none", []string{"login"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Orgs = nil }, []string{"GET /v1/organizations"}, 4, ""},
 		{"login-private-key", []string{"login", "--json"}, cloudtest.Key, nil, func(s *cloudtest.Standin) { s.Personal = false }, []string{"GET /v1/secrets"}, 0, `{"token":"` + cloudtest.Key + `"}`},
 		{"login-private-key-and-organization", []string{"login", "--organization=acme"}, cloudtest.Key, nil, func(s *cloudtest.Standin) { s.Personal = false },
 			[]string{"GET ~/secrets"}, 0, `{"token":"` + cloudtest.Key + `","organization":"acme"}`},
-		{"login-refused", []string{"login"}, "pcc_pat_wrong", nil, nil, []string{"GET /v1/organizations"}, 1, ""},
-		{"login-refused-json", []string{"login", "--json"}, "wrong", nil, nil, []string{"GET /v1/secrets"}, 1, ""},
+		{"login-refused", []string{"login"}, "pcc_pat_wrong", nil, nil, []string{"GET /v1/organizations"}, 5, ""},
+		{"login-refused-json", []string{"login", "--json"}, "wrong", nil, nil, []string{"GET /v1/secrets"}, 5, ""},
 		{"login-empty", []string{"login"}, "", nil, nil, nil, 2, ""},
 		{"login-control-character", []string{"login"}, "pcc_pat_a\x1bb\n", nil, nil, nil, 2, ""},
 		{"login-arguments", []string{"login", "pcc_pat_hunter2", "-o", "../x", "--json"}, "", nil, nil, nil, 2, ""},
 		{"login-with-variable", []string{"login"}, cloudtest.Token, []string{"VBOT_TOKEN=other"}, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},
-		{"login-down", []string{"login"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Misbehave("GET", cloudtest.Times(4, cloudtest.Drop)...) }, slices.Repeat([]string{"GET /v1/organizations"}, 4), 1, ""},
+		{"login-down", []string{"login"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Misbehave("GET", cloudtest.Times(4, cloudtest.Drop)...) }, slices.Repeat([]string{"GET /v1/organizations"}, 4), 6, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -141,9 +141,9 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 		{"whoami-environment", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + cloudtest.Token + "\n"}, nil, []string{"GET /v1/organizations"}, 0},
 		{"whoami-private-key", []string{"whoami"}, "", []string{"VBOT_TOKEN=" + cloudtest.Key}, func(s *cloudtest.Standin) { s.Personal = false }, []string{"GET /v1/secrets"}, 0},
 		{"whoami-private-key-json", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + cloudtest.Key}, func(s *cloudtest.Standin) { s.Personal = false }, []string{"GET /v1/secrets"}, 0},
-		{"whoami-expired", []string{"whoami"}, `{"token":"pcc_pat_old","organization":"acme"}`, nil, nil, []string{"GET /v1/organizations"}, 1},
-		{"whoami-not-signed-in", []string{"whoami"}, "", nil, nil, nil, 1},
-		{"whoami-not-signed-in-json", []string{"whoami", "--json"}, `{}`, []string{"VBOT_TOKEN="}, nil, nil, 1},
+		{"whoami-expired", []string{"whoami"}, `{"token":"pcc_pat_old","organization":"acme"}`, nil, nil, []string{"GET /v1/organizations"}, 5},
+		{"whoami-not-signed-in", []string{"whoami"}, "", nil, nil, nil, 5},
+		{"whoami-not-signed-in-json", []string{"whoami", "--json"}, `{}`, []string{"VBOT_TOKEN="}, nil, nil, 5},
 		{"whoami-several", []string{"whoami"}, `{"token":"` + cloudtest.Token + `"}`, nil, func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} }, []string{"GET /v1/organizations"}, 2},
 		{"whoami-malformed", []string{"whoami", "--json"}, `{"token":`, nil, nil, nil, 2},
 		{"whoami-malformed-and-more", []string{"whoami"}, `{"token":5}`, []string{"VBOT_API_URL=http://example.com", "VBOT_CA_FILE=none.pem", "VBOT_ORGANIZATION=a/b"}, nil, nil, 2},
@@ -242,7 +242,7 @@ func TestOrganization(t *testing.T) {
 		{"never one of several", "", "", "", cloudtest.Token, []string{"acme", "beta"}, []string{"GET /v1/organizations"}, 2},
 		{"a key needs none", "", "", "", cloudtest.Key, nil, []string{"GET /v1/secrets"}, 0},
 		{"a key with one", "acme", "", "", cloudtest.Key, nil, []string{"GET ~/secrets"}, 0},
-		{"one that is not yours", "beta", "", "", cloudtest.Token, nil, []string{"GET /v1/organizations/beta/secrets"}, 1},
+		{"one that is not yours", "beta", "", "", cloudtest.Token, nil, []string{"GET /v1/organizations/beta/secrets"}, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
@@ -367,7 +367,7 @@ func TestFaults(t *testing.T) {
 						r.wantCode(t, 0) // that is how a deletion may be answered
 						continue
 					}
-					r.wantCode(t, 1)
+					r.wantCode(t, (&report.Failure{Code: f.code}).ExitCode())
 					requests := append(slices.Clone(c.before), slices.Repeat([]string{c.on}, f.tries)...)
 					switch {
 					case strings.HasPrefix(f.name, "400") && strings.HasPrefix(c.name, "set, writing"):
@@ -436,8 +436,8 @@ func TestRetries(t *testing.T) {
 		{"Retry-After, useless: the past", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: nonsense", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: negative", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
-		{"Retry-After, too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "3600")}, nil, 1},
-		{"Retry-After, twice too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "100"), cloudtest.Status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 1},
+		{"Retry-After, too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "3600")}, nil, 6},
+		{"Retry-After, twice too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "100"), cloudtest.Status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 6},
 		{"conflict", []cloudtest.Fault{cloudtest.Status(409, "CONFLICT", "modified concurrently")}, []time.Duration{375 * time.Millisecond}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -462,7 +462,7 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 	runOn(t, s, "cloud", "secrets", "delete", "app", "--skip", "--json").wantCode(t, 0)
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "DELETE ~/secrets/app").Misbehave("DELETE", cloudtest.Status(404, "NOT_FOUND", "Secret not found"))
 	s.Keep("app", "us-west", "ready", "K")
-	runOn(t, s, "cloud", "secrets", "delete", "app", "--skip").wantCode(t, 1)
+	runOn(t, s, "cloud", "secrets", "delete", "app", "--skip").wantCode(t, 4)
 }
 
 // A redirect is not followed, to wherever it leads.
@@ -517,7 +517,7 @@ func TestTLS(t *testing.T) {
 	s, ca := tlsStandin(t, "GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	set := []string{"cloud", "secrets", "set", "fresh", "A=hunter2", "--skip", "--json"}
 	r := with{env: s.Env()}.vbot(t, t.TempDir(), set...)
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	golden(t, "cloud/tls-untrusted.txt", transcriptOn(s, r))
 
 	// What the runtime can be made to log holds what is sent.
@@ -530,14 +530,14 @@ func TestTLS(t *testing.T) {
 	// Further authorities do not turn verification off.
 	elsewhere := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "VBOT_API_URL="+elsewhere)}.vbot(t, t.TempDir(), set...)
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	if !strings.Contains(r.stderr, "is not trusted: certificate is valid for example.com") {
 		t.Errorf("it said %s", r.stderr)
 	}
 
 	plain := cloudtest.New(t, "vbot/"+version)
 	r = with{env: append(s.Env(), "VBOT_API_URL=https://"+plain.Listener.Addr().String())}.vbot(t, t.TempDir(), set...)
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	golden(t, "cloud/tls-not-spoken.txt", transcriptOn(plain, r))
 
 	filetest.Put(t, filepath.Dir(ca), "empty.pem", "nothing")
@@ -587,11 +587,11 @@ func TestProxy(t *testing.T) {
 	closed.Close()
 	down := strings.Replace(closed.URL, "http://", "http://bob:hunter2@", 1)
 	r = with{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	golden(t, "cloud/proxy-down.txt", transcriptOn(s, r))
 	answer.Store(http.StatusForbidden)
 	r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	if !strings.Contains(r.stderr, "Forbidden") || strings.Contains(r.stderr, "hunter2") {
 		t.Errorf("it said %s", r.stderr)
 	}
@@ -602,10 +602,10 @@ func TestNobodyAnswers(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version)
 	s.Close()
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	golden(t, "cloud/refused.txt", transcriptOn(s, r))
 	r = here{env: append(s.Env(), "VBOT_API_URL=https://api.invalid")}.vbot(t, "cloud", "secrets", "list")
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	if !strings.Contains(r.stderr, "api.invalid") {
 		t.Errorf("it said %s", r.stderr)
 	}
@@ -618,7 +618,7 @@ func TestSignInComesAfterTheCommandLine(t *testing.T) {
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=none"}
 	for _, args := range [][]string{{"list"}, {"list", "app"}, {"set", "app", "A=1", "--skip"}, {"set", "app", "A=1", "--dry-run"}, {"unset", "app", "K", "-s"}, {"delete", "app", "-s"}, {"image-pull-secret", "reg", "ghcr.io", "a:b"}, {"reference", "a", "-r=pce-a"}} {
 		r := here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, args...)...)
-		r.wantCode(t, 1)
+		r.wantCode(t, 5)
 		if !strings.Contains(r.stderr, "vbot cloud login") || !strings.Contains(r.stderr, "VBOT_TOKEN") {
 			t.Errorf("vbot cloud secrets %q: %s", args, r.stderr)
 		}
@@ -710,7 +710,7 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 func TestWaitEnds(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Hang)
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	golden(t, "cloud/set-wait-hanging.txt", transcriptOn(s, r))
 }
 
@@ -725,7 +725,7 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 		env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t, file)}
 		for _, args := range []string{"whoami", "secrets list --json"} {
 			r := here{env: env}.vbot(t, strings.Fields("cloud "+args)...)
-			r.wantCode(t, 1)
+			r.wantCode(t, 5)
 			if !strings.Contains(r.stderr, "is not sent to "+s.URL) || !strings.Contains(r.stderr, "VBOT_TOKEN") {
 				t.Errorf("it said %s", r.stderr)
 			}
@@ -831,7 +831,7 @@ func TestByteOrderMarkOnStdin(t *testing.T) {
 func TestHintOfAListingNotFound(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.Status(404, "NOT_FOUND", "Organization not found"))
 	r := runOn(t, s, "cloud", "secrets", "list")
-	r.wantCode(t, 1)
+	r.wantCode(t, 4)
 	if !strings.Contains(r.stderr, "hint: check --organization, and VBOT_API_URL if it is set\n") {
 		t.Error(r.stderr)
 	}

@@ -58,7 +58,7 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 	inv.Text("c config", "FILE", "read options from a JSON file; - is stdin; command-line options override it", func(s string) { o.config = &s })
 	inv.Bool("dry-run", "print the configuration as JSON; write nothing", &o.dryRun)
 	inv.Section()
-	inv.Bool("check", "list edited, missing and outdated files; write nothing; the exit code is 1 if there are any", &o.check)
+	inv.Bool("check", "list edited, missing and outdated files; write nothing; the exit code is 3 if there are any", &o.check)
 	inv.Bool("update", "replace files that nobody edited, write new ones, remove old ones; bot options change the bot", &o.update)
 	inv.Bool("diff", "with --check or --update, print a patch", &o.diff)
 	inv.Section()

@@ -900,7 +900,7 @@ func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 	for i, command := range strings.Split(section, "`vbot ")[1:] {
 		command, _, _ = strings.Cut(command, "`")
 		r := vbot(t, dir, strings.Fields(command)...)
-		r.wantCode(t, i) // the update is done; the check finds the edited file
+		r.wantCode(t, 3*i) // the update is done; the check finds the edited file
 		said += r.stdout
 	}
 	if tree = filetest.Tree(t, dir); !strings.HasSuffix(tree["server/bot.py"], "# mine\n") || tree["server/evals/starter_text.yaml"] == "" {

@@ -5,10 +5,12 @@
 // --json, stdout holds exactly one object, on failure too. Without --json, a
 // failing command leaves stdout empty, unless it found a difference and lists it.
 //
-// Exit codes. 0: success. 1: failure (disk, network, API, existing files, not
-// found, declined, not signed in). 2: the command line or an input file is wrong
-// or incomplete, or vbot cannot ask for a missing answer. 130: interrupted; the
-// second signal ends vbot at once, and what it wrote stays.
+// Exit codes. 0: success. 1: failure (disk, existing files, declined, refused by the
+// API). 2: the command line or an input file is wrong or incomplete, or vbot cannot ask
+// for a missing answer. 3: a check found a difference. 4: not found. 5: not signed in, or
+// not allowed. 6: no answer, or not in time; the same command may succeed later. 7: some
+// of it is done. 130: interrupted; the second signal ends vbot at once, and what it wrote
+// stays.
 package main
 
 import (

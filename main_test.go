@@ -856,7 +856,7 @@ func TestWrongLines(t *testing.T) {
 			args[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "~", " "), "''", "")
 		}
 		r := vbot(args...)
-		if want := 2; r.code != want && !(r.code == 1 && strings.Contains(r.stderr, "not signed in")) || r.stdout != "" {
+		if want := 2; r.code != want && !(r.code == 5 && strings.Contains(r.stderr, "not signed in")) || r.stdout != "" {
 			t.Errorf("vbot %s: exit code %d, stdout %q", strings.TrimSpace(line), r.code, r.stdout)
 		}
 		if strings.Contains(r.stderr, "hunter2") {

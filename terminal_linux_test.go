@@ -362,7 +362,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 		{"enter", "--update", "\n", 1, false},
 		{"ctrl-c", "--update", "\x03", 130, false},
 		{"no-input", "--update --no-input", "", 0, true},
-		{"check", "--check --diff", "", 1, false},
+		{"check", "--check --diff", "", 3, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -44,7 +44,7 @@ func TestSystemAuthorities(t *testing.T) {
 	}
 	s, ca := tlsStandin(t, "GET ~/secrets")
 	list := []string{"cloud", "secrets", "list"}
-	with{env: s.Env()}.vbot(t, t.TempDir(), list...).wantCode(t, 1)
+	with{env: s.Env()}.vbot(t, t.TempDir(), list...).wantCode(t, 6)
 	with{env: append(s.Env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
 }
 

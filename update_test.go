@@ -120,11 +120,11 @@ func TestCheckAndUpdate(t *testing.T) {
 		name, args string
 		code       int
 	}{
-		{"check", "--check", 1},
-		{"check-json", "--check --json", 1},
-		{"check-diff", "--check --diff", 1},
+		{"check", "--check", 3},
+		{"check-json", "--check --json", 3},
+		{"check-diff", "--check --diff", 3},
 		{"check-dry-run", "--check --dry-run --no-deploy-to-cloud", 0},
-		{"check-with-options", "--check --no-deploy-to-cloud", 1},
+		{"check-with-options", "--check --no-deploy-to-cloud", 3},
 		{"update-dry-run", "--update --diff --dry-run", 0},
 		{"update-refused", "--update -t pigeon", 2},
 	} {
@@ -173,7 +173,7 @@ func TestLineEndsOfGit(t *testing.T) {
 	filetest.Put(t, dir, "target/server/bot.py", edited)
 	before := filetest.Tree(t, dir)
 	r := vbot(t, dir, "init", "target", "--check")
-	r.wantCode(t, 1)
+	r.wantCode(t, 3)
 	golden(t, "update/check-crlf.txt", r.transcript(dir))
 	r = vbot(t, dir, "init", "target", "--update", "--json")
 	r.wantCode(t, 0)
@@ -225,7 +225,7 @@ func TestWhatAnEndedRunLeft(t *testing.T) {
 	} {
 		leave()
 		r := vbot(t, dir, "init", "target", "--check")
-		r.wantCode(t, 1)
+		r.wantCode(t, 3)
 		golden(t, "update/left/"+name+"-check.txt", r.transcript(dir))
 		r = vbot(t, dir, "init", "target", "--update")
 		r.wantCode(t, 0)
@@ -270,7 +270,7 @@ func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := vbot(t, dir, "init", "target", "--check")
-	r.wantCode(t, 1)
+	r.wantCode(t, 3)
 	if strings.Contains(r.stderr, "hint:") {
 		t.Error(r.stderr)
 	}
@@ -279,11 +279,11 @@ func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
 // The quickstart is checked in its own directory, and its options cannot change.
 func TestUpdateOfTheQuickstart(t *testing.T) {
 	dir := t.TempDir()
-	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 1)
+	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 4)
 	vbot(t, dir, "init", "quickstart").wantCode(t, 0)
 	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 0)
 	filetest.Put(t, dir, "vbot-quickstart/server/bot.py", "mine")
-	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 1)
+	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 3)
 	vbot(t, dir, "init", "quickstart", "--update", "--recording").wantCode(t, 2)
 	vbot(t, filepath.Join(dir, "vbot-quickstart"), "init", "--update", "--recording").wantCode(t, 0)
 	if tree := filetest.Tree(t, dir); tree["vbot-quickstart/server/bot.py"] != "mine" || !strings.Contains(tree["vbot-quickstart/.gitignore"], "recordings") {
@@ -407,7 +407,7 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	}
 	filetest.Put(t, dir, "target/server/Dockerfile/mine", "mine")
 	r := vbot(t, dir, "init", "target", "--check", "--diff")
-	r.wantCode(t, 1)
+	r.wantCode(t, 3)
 	golden(t, "update/links.txt", r.transcript(dir))
 	r = vbot(t, dir, "init", "target", "--update")
 	r.wantCode(t, 0)
@@ -511,16 +511,16 @@ func TestCheckWithoutRecord(t *testing.T) {
 	vbot(t, dir, initArgs("--check")...).wantCode(t, 0)
 	filetest.Put(t, dir, "target/server/bot.py", "mine")
 	r := vbot(t, dir, initArgs("--check", "--json")...)
-	r.wantCode(t, 1)
+	r.wantCode(t, 3)
 	if !strings.Contains(r.stdout, `"written_by": null`) || strings.Count(r.stdout, `"state": "edited"`) != 1 {
 		t.Errorf("it said %s", r.stdout)
 	}
 	// The way to a record, which says that bot.py is edited.
 	vbot(t, dir, initArgs("--keep-existing")...).wantCode(t, 0)
 	r = vbot(t, dir, "init", "target", "--check")
-	r.wantCode(t, 1)
+	r.wantCode(t, 3)
 	if !strings.Contains(r.stdout, "edited     server/bot.py\n") {
 		t.Errorf("it said %s", r.stdout)
 	}
-	vbot(t, dir, "init", "nowhere", "--check").wantCode(t, 1)
+	vbot(t, dir, "init", "nowhere", "--check").wantCode(t, 4)
 }

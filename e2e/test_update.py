@@ -75,7 +75,7 @@ def test_a_diff_is_a_patch(vbot: Path, tmp_path: Path, program: str, seed: int) 
 
     # What --check prints leads to the project of this version.
     check = init("--check", "--diff")
-    assert check.returncode == 1, check
+    assert check.returncode == 3, check
     fresh = bots.generate(vbot, tmp_path / "fresh", "project", *BOT, "--client-framework", "react")
     assert after(check.stdout) == contents(fresh.folder)
 

@@ -133,6 +133,16 @@ func (f *Failure) ExitCode() int {
 	switch f.Code {
 	case Usage, InvalidConfig:
 		return 2
+	case Differs:
+		return 3
+	case NotFound:
+		return 4
+	case Unauthorized, Forbidden:
+		return 5
+	case Unavailable, Timeout:
+		return 6
+	case Partial:
+		return 7
 	case Interrupted:
 		return 130
 	}
