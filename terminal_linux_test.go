@@ -102,6 +102,8 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 		{"sigterm", "hunter2", syscall.SIGTERM, 130},
 		{"sighup", "hunter2", syscall.SIGHUP, 130},
 		{"sigint", "hunter2", syscall.SIGINT, 130},
+		{"sigquit", "hunter2", syscall.SIGQUIT, 130},
+		{"sigabrt", "hunter2", syscall.SIGABRT, 130},
 		{"empty", "\r", 0, 2},
 		{"as long as a terminal may cut it", strings.Repeat("hunter2", 1000)[:4095] + "\r", 0, 2},
 		{"longer", strings.Repeat("hunter2", 1000) + "\r", 0, 2},

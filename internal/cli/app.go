@@ -72,13 +72,17 @@ func (a *App) Terminal() *tty.Terminal {
 	return a.term.Load()
 }
 
-// UntilInterrupted returns a context that ends with the first SIGINT, SIGTERM or SIGHUP.
-// The second one ends the program at once, wherever it is: something that cannot be
-// interrupted may never return.
+// endings are the signals that ask a program to end. Go would answer SIGQUIT (Ctrl-\) and
+// SIGABRT with a dump, and leave the terminal without echo.
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
+
+// UntilInterrupted returns a context that ends with the first of these signals. The second
+// one ends the program at once, wherever it is: something that cannot be interrupted may
+// never return.
 func UntilInterrupted(ctx context.Context, a *App) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range endings {
 		if !signal.Ignored(s) { // by nohup, for example
 			signal.Notify(asked, s)
 		}
