@@ -148,12 +148,13 @@ func TestHiddenPromptTakesALongLine(t *testing.T) {
 	}
 }
 
-// A pasted value is not shown, either.
+// A pasted value is not shown, either. What the terminal still answers to a program before
+// is no part of it.
 func TestHiddenPromptTakesAPaste(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
-	term.Types("\x1b[200~hunter2\n\x1b[201~\r")
+	term.Types("\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[200~hunter2\n\x1b[201~\x1b[?62c\r")
 	if code := term.Ends(); code != 0 || s.Values("app")["KEY"] != "hunter2" || strings.Contains(term.Text(), "hunter2") {
 		t.Errorf("exit code %d, stored %q\n%s", code, s.Values("app"), term.Text())
 	}

@@ -618,7 +618,7 @@ func TestWizardAndAPaste(t *testing.T) {
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init")
 	p.asked("Directory")
-	p.Types("\x1b[200~parlour\n\n\n\n\n\x1b[201~")
+	p.Types("\x1b]11;rgb:0000/0000/0000\a\x1b[200~parlour\n\n\n\n\n\x1b[201~\x1bP>|XTerm\x1b\\")
 	p.asked("Directory (.): parlour")
 	p.Types("\x1b[200~\ny\n\x1b[201~\x03")
 	if code := p.Ends(); code != 130 || len(filetest.Tree(t, dir)) > 0 {

@@ -18,7 +18,7 @@ import (
 // A key is a pressed key or a pasted text.
 type key struct {
 	Name keyName
-	Text string // for keyText and keyPaste; for keys of one byte, that byte
+	Text string // for keyText, keyPaste and keyCut; for keys of one byte, that byte
 }
 
 // A keyName identifies a key.
@@ -27,6 +27,7 @@ type keyName int
 const (
 	keyText keyName = iota
 	keyPaste
+	keyCut // a pasted text that is not whole
 	keyPasteBegin
 	keyEnter
 	keyTab
@@ -50,7 +51,7 @@ const (
 	keyInterrupt // Ctrl-C
 	keyEOF       // Ctrl-D
 	keyOther     // any other key
-	keyNone      // no key: redraw the screen
+	keyNone      // no key: redraw the question
 )
 
 // controls maps the control characters to keys.
@@ -69,10 +70,15 @@ var sequences = map[string]keyName{
 
 const (
 	escape = 27
+	bell   = 7
+	// What follows ESC at the start of a control string (DCS, SOS, OSC, PM, APC of ECMA-48). A
+	// terminal answers another program's question in this way, perhaps after that has ended.
+	stringStarts = "PX]^_"
+	maxString    = 1 << 10 // what is kept of one
 	// The bytes of a key arrive together; after this pause the key is complete.
 	keyPause   = 100 * time.Millisecond
 	pastePause = time.Second
-	// maxPaste is the maximum size of a paste, in bytes; the rest is dropped.
+	// maxPaste is the size from which on a paste is cut, in bytes.
 	maxPaste = 1 << 16
 	pasteEnd = "\x1b[201~"
 )
@@ -102,9 +108,13 @@ func (d *decoder) Take(b byte) []key {
 	}
 	if d.pasting {
 		d.held = append(d.held, b)
-		if text, ok := bytes.CutSuffix(d.held, []byte(pasteEnd)); ok {
+		if text, ended := bytes.CutSuffix(d.held, []byte(pasteEnd)); ended {
 			d.held = text
-			return d.Flush()
+			keys := d.Flush()
+			if len(text) < maxPaste {
+				keys[0].Name = keyPaste
+			}
+			return keys
 		}
 		if len(d.held) > maxPaste+len(pasteEnd) {
 			d.held = slices.Delete(d.held, maxPaste, maxPaste+1)
@@ -112,9 +122,13 @@ func (d *decoder) Take(b byte) []key {
 		return nil
 	}
 	switch {
+	case d.inString() && b == bell: // its end
+		return d.Flush()
 	case len(d.held) > 0 && (b < ' ' || b == 127 && d.held[0] == escape || d.held[0] != escape && b < utf8.RuneSelf):
 		// The held bytes never became a key. This byte starts anew.
 		return append(d.Flush(), d.Take(b)...)
+	case len(d.held) == maxString:
+		return nil
 	case len(d.held) > 0 || b == escape || b >= utf8.RuneSelf:
 		d.held = append(d.held, b)
 		return d.complete()
@@ -124,17 +138,22 @@ func (d *decoder) Take(b byte) []key {
 	return []key{{cmp.Or(controls[b], keyOther), string(rune(b))}}
 }
 
+// inString reports whether the held bytes are of a control string. It ends with BEL, or at
+// the next control character, such as the ESC of ESC \.
+func (d *decoder) inString() bool {
+	return len(d.held) > 2 && d.held[0] == escape && strings.IndexByte(stringStarts, d.held[1]) >= 0
+}
+
 // complete returns the held key if it is complete.
 func (d *decoder) complete() []key {
 	k, ok := keyOf(d.held)
-	switch {
-	case !ok:
-		return nil
-	case k.Name == keyPasteBegin:
-		d.held, d.pasting = nil, true
+	if !ok {
 		return nil
 	}
-	d.held = nil
+	d.held, d.pasting = nil, k.Name == keyPasteBegin
+	if d.pasting || k.Name == keyNone {
+		return nil
+	}
 	return []key{k}
 }
 
@@ -147,6 +166,10 @@ func keyOf(held []byte) (k key, ok bool) {
 		return key{keyText, string(held)}, utf8.FullRune(held)
 	case len(held) == 1:
 		return key{}, false
+	case strings.IndexByte(stringStarts, held[1]) >= 0: // see inString
+		return key{}, false
+	case held[1] == '\\': // the end of a control string
+		return key{Name: keyNone}, true
 	case held[1] != '[' && held[1] != 'O': // Alt and a character
 		return key{Name: keyOther}, utf8.FullRune(held[1:])
 	case len(held) == 2 || string(held) == "\x1b[[":
@@ -155,6 +178,8 @@ func keyOf(held []byte) (k key, ok bool) {
 		return key{Name: keyOther}, true
 	case last < '@' || last > '~':
 		return key{Name: keyOther}, len(held) > 32
+	case held[2] >= '<' && held[2] <= '?': // an answer of the terminal, too
+		return key{Name: keyNone}, true
 	case held[1] == 'O' && last == 'M': // of the keypad
 		return key{Name: keyEnter}, true
 	}
@@ -168,12 +193,12 @@ func keyOf(held []byte) (k key, ok bool) {
 
 // Flush returns the held bytes as a key.
 func (d *decoder) Flush() []key {
-	held, pasting := string(d.held), d.pasting
+	held, pasting, reply := string(d.held), d.pasting, d.inString()
 	d.held, d.pasting = nil, false
 	switch {
 	case pasting:
-		return []key{{keyPaste, held}}
-	case held == "":
+		return []key{{keyCut, held}}
+	case held == "", reply:
 		return nil
 	case held == "\x1b":
 		return []key{{Name: keyEscape}}
@@ -195,7 +220,7 @@ const maxEdited = 4096
 // press applies a key and reports whether it is an editing key.
 func (e *editor) press(k key) bool {
 	switch k.Name {
-	case keyText, keyPaste:
+	case keyText, keyPaste, keyCut:
 		e.insert(k.Text)
 	case keyBackspace:
 		e.delete(e.before(), e.at)
