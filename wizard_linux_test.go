@@ -585,7 +585,10 @@ func TestWizardAndAFrozenTerminal(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init")
 	p.asksNext("")
 	p.Mu.Lock() // the one who reads stops
-	p.Types(strings.Repeat("x", 2000))
+	for range 100 { // it draws when keys pause
+		p.Types("x")
+		time.Sleep(10 * time.Millisecond)
+	}
 	for last := ""; ; time.Sleep(50 * time.Millisecond) {
 		states, wakes := p.Threads()
 		if strings.Trim(states, "S") == "" && wakes == last {

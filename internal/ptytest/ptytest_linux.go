@@ -40,8 +40,8 @@ func Open(t testing.TB, cmd *exec.Cmd) *Terminal {
 	return OpenSize(t, cmd, 80, 24)
 }
 
-// OpenSize is openTerminal for one of another size.
-func OpenSize(t testing.TB, cmd *exec.Cmd, width, height int) *Terminal {
+// Pair opens a pseudo-terminal of this size: the person's side and the command's.
+func Pair(t testing.TB, width, height int) (master, tty *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -54,11 +54,18 @@ func OpenSize(t testing.TB, cmd *exec.Cmd, width, height int) *Terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)})
+	return master, tty
+}
+
+// OpenSize is Open for a terminal of another size.
+func OpenSize(t testing.TB, cmd *exec.Cmd, width, height int) *Terminal {
+	t.Helper()
+	master, tty := Pair(t, width, height)
 	if cmd.Stdin == nil {
 		cmd.Stdin = tty
 	}
@@ -178,13 +185,17 @@ func (term *Terminal) catchesUp() {
 func (term *Terminal) Settles(read int) {
 	term.T.Helper()
 	var last string
+	var since time.Time
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		states, wakes := term.Threads()
 		if states == "Z" {
 			break
 		}
-		// At two looks each thread was asleep, and none woke up in between.
-		if strings.Trim(states, "S") == "" && wakes == last && term.Text() != "" && term.BytesRead() >= read {
+		if strings.Trim(states, "S") != "" || wakes != last || term.Text() == "" || term.BytesRead() < read {
+			since = time.Now()
+		}
+		// Each thread is asleep, and for longer than the pause after which a question is drawn.
+		if time.Since(since) > 10*time.Millisecond {
 			break
 		}
 		last = wakes

@@ -1,5 +1,5 @@
 // Package tty asks questions at a terminal. It reads single keys, redraws the question
-// at each key, and restores the terminal at the end.
+// after the keys that came, and restores the terminal at the end.
 //
 // Ctrl-Z does nothing during a question. If the program is stopped in another way
 // (kill -STOP), it takes the terminal back when it continues.
@@ -166,6 +166,22 @@ func (t *Terminal) read() {
 	}()
 }
 
+// more reports whether there is more input, or some comes within d.
+func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
+	if len(t.keys) > 0 {
+		return true
+	}
+	t.read()
+	select {
+	case r := <-t.found:
+		t.found <- r // for next
+		return true
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+	return false
+}
+
 // next waits for a key, or returns keyNone to request a redraw.
 //
 // It polls for a new size or mode at every tick: unlike SIGWINCH and SIGCONT, that
@@ -305,6 +321,10 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 }
 
 // Drawing.
+
+// drawPause is how long to wait for more input before drawing. Text that a terminal pastes as
+// single keys is drawn once.
+const drawPause = 5 * time.Millisecond
 
 // Whether the terminal continues a row that is too long on the next one.
 const (
@@ -446,7 +466,9 @@ func (t *Terminal) Ask(ctx context.Context, q question) error {
 	ticks := time.NewTicker(100 * time.Millisecond)
 	defer ticks.Stop()
 	for t.updateSize(); ; {
-		t.draw(q.view(t.width, t.height, t.Back))
+		if !t.more(ctx, drawPause) {
+			t.draw(q.view(t.width, t.height, t.Back))
+		}
 		k, err := t.next(ctx, ticks.C)
 		if k.Name == keyInterrupt || k.Name == keyEOF && q.Blank() {
 			err = context.Canceled
