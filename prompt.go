@@ -44,10 +44,9 @@ func mustConfirm(ctx context.Context, a *cli.App, question, declined string) err
 // hidden reads a line without showing it. stdin must be a terminal, whose mode is
 // always restored.
 func hidden(ctx context.Context, a *cli.App, question string) (cloud.Secret, error) {
-	typed, err := a.Terminal().Hidden(ctx, question)
-	if errors.Is(err, tty.ErrTooLong) {
-		err = &report.Failure{Code: report.Usage, Message: fmt.Sprintf("the terminal may have truncated the input at %d bytes; nothing was written", tty.MaxLine-1),
-			Hint: "use a file or stdin"}
+	typed, err := a.Terminal().Hidden(ctx, question, false)
+	if errors.Is(err, tty.ErrCut) || errors.Is(err, tty.ErrLines) {
+		err = &report.Failure{Code: report.Usage, Message: err.Error() + "; nothing was written", Hint: "use a file or stdin", Err: err}
 	}
 	return cloud.NewSecret(typed), err
 }

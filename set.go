@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/dotenv"
 	"vbot/internal/report"
+	"vbot/internal/tty"
 )
 
 type setOptions struct {
@@ -265,13 +267,13 @@ func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
 			continue
 		}
 		value, err := hidden(ctx, r.app, p.Key+" for "+s.Name+" (hidden):")
-		if err != nil {
-			return err
-		}
-		if strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
+		if errors.Is(err, tty.ErrLines) || strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
 			// The rest of the key would go to whatever reads the terminal next.
 			field, where := p.Called()
-			return report.One(report.InvalidConfig, field, where, "a key of several lines cannot be typed; use --value-file KEY=PATH")
+			return report.One(report.InvalidConfig, field, where, "a value of several lines cannot be typed; use --value-file KEY=PATH")
+		}
+		if err != nil {
+			return err
 		}
 		p.Value = value
 		r.add(nil, p, p.Word, value.Empty())

@@ -51,7 +51,7 @@ const (
 	keyInterrupt // Ctrl-C
 	keyEOF       // Ctrl-D
 	keyOther     // any other key
-	keyNone      // no key: redraw the question
+	keyNone      // no key, such as an answer of the terminal
 )
 
 // controls maps the control characters to keys.
@@ -151,7 +151,7 @@ func (d *decoder) complete() []key {
 		return nil
 	}
 	d.held, d.pasting = nil, k.Name == keyPasteBegin
-	if d.pasting || k.Name == keyNone {
+	if d.pasting {
 		return nil
 	}
 	return []key{k}
@@ -198,8 +198,10 @@ func (d *decoder) Flush() []key {
 	switch {
 	case pasting:
 		return []key{{keyCut, held}}
-	case held == "", reply:
+	case held == "":
 		return nil
+	case reply:
+		return []key{{Name: keyNone}}
 	case held == "\x1b":
 		return []key{{Name: keyEscape}}
 	case held[0] == escape:

@@ -6,6 +6,7 @@
 package tty
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -136,14 +137,9 @@ func (t *Terminal) reenterRaw() bool {
 	return true
 }
 
-// Hold keeps the terminal from echoing between questions, until release. For plain
-// questions it does nothing.
-func (t *Terminal) Hold() (release func(), err error) {
-	if t.Plain {
-		return func() {}, nil
-	}
-	return t.enterRaw()
-}
+// Hold keeps the terminal from echoing between questions, until release. Plain questions
+// need the echo; hidden ones do not.
+func (t *Terminal) Hold() (release func(), err error) { return t.enterRaw() }
 
 func (t *Terminal) mark(sequence string) {
 	if !t.Plain {
@@ -182,7 +178,7 @@ func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// next waits for a key, or returns keyNone to request a redraw.
+// next waits for a key, or returns keyNone where only a redraw may be needed.
 //
 // It polls for a new size or mode at every tick: unlike SIGWINCH and SIGCONT, that
 // works on every system.
@@ -252,16 +248,20 @@ func (t *Terminal) readLine(ctx context.Context, prompt string) (string, error) 
 	}
 }
 
-// MaxLine is the maximum length of a line in a terminal's buffer, in bytes, with the
+// maxLine is the maximum length of a line in a terminal's buffer, in bytes, with the
 // line end (N_TTY_BUF_SIZE of Linux). Longer lines, pasted ahead of the question, may
 // have been truncated.
-const MaxLine = 4096
+const maxLine = 4096
 
-// ErrTooLong means that the terminal may have truncated a hidden line.
-var ErrTooLong = errors.New("the line is longer than a terminal allows")
+// Why a hidden answer is refused.
+var (
+	ErrCut   = errors.New("the terminal may have truncated the input")
+	ErrLines = errors.New("expected one line, but several were pasted")
+)
 
-// Hidden prints the prompt and reads a line without showing it.
-func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
+// Hidden prints the prompt and reads a line without showing it; with lines, a paste may be
+// several.
+func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool) (string, error) {
 	release, err := t.enterRaw()
 	if err != nil {
 		return "", err
@@ -274,7 +274,8 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 	show()
 
 	var typed []byte
-	odd := "" // why the input is refused, or ""
+	var refused error
+	odd := false // a key that types no character was pressed
 	for {
 		k, err := t.next(ctx, ticks.C)
 		if err != nil {
@@ -282,14 +283,19 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 		}
 		switch k.Name {
 		case keyEnter:
-			if len(typed) >= MaxLine-1 {
-				return "", ErrTooLong
+			for line := range bytes.SplitSeq(typed, []byte("\n")) {
+				if len(line) >= maxLine-1 {
+					refused = ErrCut
+				}
 			}
-			if odd == "" {
+			if refused != nil {
+				return "", refused
+			}
+			if !odd {
 				return string(typed), nil
 			}
-			fmt.Fprintf(t.out, "\r\n%s. Try again.\r\n", odd)
-			typed, odd = nil, ""
+			io.WriteString(t.out, "\r\nThat key types no character. Try again.\r\n")
+			typed, odd = nil, false
 			show()
 		case keyInterrupt:
 			return "", context.Canceled
@@ -301,23 +307,45 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
 			_, size := utf8.DecodeLastRune(typed)
 			typed = typed[:len(typed)-size]
 		case keyKill:
-			typed, odd = nil, ""
+			typed, refused, odd = nil, nil, false
 		case keyNone:
 			show()
 		case keyText, keyTab:
 			typed = append(typed, k.Text...)
 		case keyPaste:
-			text := strings.TrimRight(k.Text, "\r\n")
-			if strings.ContainsAny(text, "\r\n") && !strings.HasPrefix(text, "-----BEGIN ") {
-				odd = "Expected one line, but several were pasted"
+			text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(k.Text)
+			text = strings.TrimSuffix(text, "\n")
+			if !lines {
+				if text = strings.TrimRight(text, "\n"); strings.Contains(text, "\n") {
+					refused = ErrLines
+				}
 			}
-			text, _, _ = strings.Cut(text, "\n")
-			text, _, _ = strings.Cut(text, "\r")
 			typed = append(typed, text...)
+		case keyCut:
+			refused = ErrCut
 		default:
-			odd = "That key types no character"
+			odd = true
 		}
 	}
+}
+
+// Rest reads away what still comes, until it pauses, and reports whether it was text. After
+// the last hidden answer, that is the rest of a paste whose lines came as single keys: the
+// next program must not get it. Call it before the release of Hold, or what comes may be shown.
+func (t *Terminal) Rest(ctx context.Context) (text bool) {
+	release, err := t.enterRaw()
+	if err != nil {
+		return false
+	}
+	defer release()
+	for t.more(ctx, keyPause) {
+		k, err := t.next(ctx, nil)
+		if err != nil {
+			break
+		}
+		text = text || k.Name != keyEnter && k.Name != keyNone
+	}
+	return text
 }
 
 // Drawing.

@@ -1,11 +1,13 @@
 package tty_test
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"vbot/internal/ptytest"
 	"vbot/internal/tty"
@@ -39,5 +41,93 @@ func TestDrawsOnce(t *testing.T) {
 	said, err := term.Text(t.Context(), "Directory", "", func(string) (string, bool) { return "a note", true })
 	if n := printed.Load(); err != nil || len(said) != 4096 || n > 20_000 {
 		t.Errorf("%v: took %d bytes, and printed %d", err, len(said), n)
+	}
+}
+
+// What comes as a hidden answer is taken whole, or refused.
+func TestHidden(t *testing.T) {
+	const file = "_json_key:{\n\t\"type\": \"service_account\"\n}"
+	paste := func(text string) string { return "\x1b[200~" + text + "\x1b[201~\r" }
+	long := strings.Repeat("x", 4094)
+	for _, c := range []struct {
+		name, keys string
+		lines      bool
+		want       string
+		err        error
+	}{
+		{"a line", paste("one"), false, "one", nil},
+		{"a line with its ends", paste("one\r\n\r\n"), false, "one", nil},
+		{"lines where there may be one", paste("one\rtwo"), false, "", tty.ErrLines},
+		{"a key where there may be one line", paste("-----BEGIN PRIVATE KEY-----\nMII"), false, "", tty.ErrLines},
+		{"lines, taken back", "\x1b[200~one\ntwo\x1b[201~\x15three\r", false, "three", nil},
+		{"lines", paste(file), true, file, nil},
+		{"lines, as terminals paste them", paste(strings.ReplaceAll(file, "\n", "\r") + "\r"), true, file, nil},
+		{"lines with CRLF", paste(strings.ReplaceAll(file, "\n", "\r\n") + "\r\n"), true, file, nil},
+		{"a blank line at the end", paste("one\n\n"), true, "one\n", nil},
+		{"lines after what was typed", "bob:" + paste(file), true, "bob:" + file, nil},
+		{"more than a line may have", paste(long + "\n" + long), true, long + "\n" + long, nil},
+		{"a line as long as one that was cut", paste("one\n" + long + "x\ntwo"), true, "", tty.ErrCut},
+		{"a paste that is cut", paste(strings.Repeat("x\n", 1<<15)), true, "", tty.ErrCut},
+		{"a paste without an end", "\x1b[200~one", true, "", tty.ErrCut},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			term, keys, _ := open(t)
+			go func() {
+				io.WriteString(keys, c.keys)
+				if !strings.HasSuffix(c.keys, "\r") {
+					time.Sleep(1200 * time.Millisecond)
+					io.WriteString(keys, "\r")
+				}
+			}()
+			if said, err := term.Hidden(t.Context(), "Password:", c.lines); said != c.want || err != c.err {
+				t.Errorf("%v, %d bytes; want %v, %d bytes", err, len(said), c.err, len(c.want))
+			}
+		})
+	}
+}
+
+// The rest of a paste that came line by line is noticed and read away.
+func TestRest(t *testing.T) {
+	for _, c := range []struct {
+		first string   // the answer and what comes with it
+		later []string // each after a part of the pause
+		want  bool
+	}{
+		{"one\r", nil, false},
+		{"one\r\n", nil, false},
+		{"one\rtwo\rthree\r", nil, true},
+		{"one\r", []string{"\r", "two\r", "three"}, true},
+		{"one\r", []string{"\x1b]11;rgb:0000/0000/0000\a"}, false},
+	} {
+		term, keys, _ := open(t)
+		release, err := term.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(keys, c.first)
+		if said, err := term.Hidden(t.Context(), "Password:", true); said != "one" || err != nil {
+			t.Errorf("%q: %q, %v", c.first, said, err)
+		}
+		go func() {
+			for _, text := range c.later {
+				time.Sleep(10 * time.Millisecond)
+				io.WriteString(keys, text)
+			}
+		}()
+		if got := term.Rest(t.Context()); got != c.want {
+			t.Errorf("%q, %q: %v", c.first, c.later, got)
+		}
+		release()
+		io.WriteString(keys, "next\r")
+		if said, err := term.Hidden(t.Context(), "Password:", true); said != "next" || err != nil {
+			t.Errorf("%q, %q: then %q, %v", c.first, c.later, said, err)
+		}
+	}
+	term, keys, _ := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if io.WriteString(keys, "\r"); term.Rest(ctx) {
+		t.Error("a run that was interrupted waits for more")
 	}
 }

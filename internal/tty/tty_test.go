@@ -2,6 +2,7 @@ package tty
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,6 +50,7 @@ func TestKeys(t *testing.T) {
 			keys = append(keys, d.Take(b)...)
 		}
 		keys = append(keys, d.Flush()...)
+		keys = slices.DeleteFunc(keys, func(k key) bool { return k.Name == keyNone })
 		var got []string
 		for _, k := range keys {
 			got = append(got, fmt.Sprintf("%d:%s", k.Name, k.Text))
@@ -80,7 +82,7 @@ func TestKeys(t *testing.T) {
 	for _, b := range []byte("\x1b]" + strings.Repeat("x", 3*maxString)) {
 		d.Take(b)
 	}
-	if len(d.held) > maxString || d.patience() != keyPause || len(d.Take('\a')) > 0 {
+	if len(d.held) > maxString || d.patience() != keyPause || d.Take('\a')[0].Name != keyNone {
 		t.Errorf("of an endless answer, %d bytes are kept", len(d.held))
 	}
 }

@@ -99,11 +99,13 @@ func (w *Wizard) name() string { return bot.NameFromDir(w.Path(w.Target)) }
 // they confirm or cancel. Until it returns, Ctrl-C is a key.
 func (w *Wizard) Ask(ctx context.Context) error {
 	w.topics, w.start, w.Said, w.before, w.done = topics(), startUnknown, bot.Answers{}, bot.Answers{}, map[string]bool{}
-	release, err := w.Terminal.Hold()
-	if err != nil {
-		return err
+	if !w.Terminal.Plain {
+		release, err := w.Terminal.Hold()
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
-	defer release()
 	if w.Target != "" {
 		if _, err := project.Describe(w.Path(w.Target)); err != nil {
 			return err
@@ -121,6 +123,7 @@ func (w *Wizard) Ask(ctx context.Context) error {
 		w.Terminal.Back = len(w.visits) > 0
 		v.mark = w.Terminal.Mark()
 		var planned *project.Plan // once all is answered
+		var err error
 		switch {
 		case v.topic == nil:
 			planned, err = w.finish(ctx)
