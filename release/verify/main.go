@@ -4,11 +4,13 @@
 // the line of the release key (see SECURITY.md). It checks that
 //
 //   - SHA256SUMS and the provenance are signed by that key;
-//   - the folder has the files that they name with those digests, and no others;
+//   - the folder has the files that they name with those digests, these two with their
+//     signatures, and nothing else;
 //   - the provenance is an in-toto statement with SLSA provenance, both version 1;
 //   - the binaries say of themselves that the Go version and the modules that the
 //     provenance names built them, and the source tarball that it is that commit, or
-//     COMMIT if given.
+//     COMMIT if given;
+//   - the names of these files have the version of the provenance.
 //
 // It needs Go and ssh-keygen of OpenSSH 8.1 or later, and no network. The exit code is
 // 1 if something is not so.
@@ -89,6 +91,10 @@ func verify(dir, signers, commit string) (string, error) {
 	if err != nil || len(provenance) != 1 {
 		return "", fmt.Errorf("%s has %d files vbot-*.intoto.json, want 1", dir, len(provenance))
 	}
+	files, err := digests(dir, filepath.Base(provenance[0]))
+	if err != nil {
+		return "", err
+	}
 	sumsText, err := signed(filepath.Join(dir, sumsFile), signers)
 	if err != nil {
 		return "", err
@@ -98,10 +104,6 @@ func verify(dir, signers, commit string) (string, error) {
 		return "", err
 	}
 
-	files, err := digests(dir)
-	if err != nil {
-		return "", err
-	}
 	sums := map[string]string{}
 	for line := range strings.Lines(string(sumsText)) {
 		digest, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
@@ -128,10 +130,16 @@ func verify(dir, signers, commit string) (string, error) {
 	if commit != "" && commit != built.Commit {
 		return "", fmt.Errorf("the release is of commit %s, not of %s", built.Commit, commit)
 	}
+	if filepath.Base(provenance[0]) != "vbot-"+built.Version+".intoto.json" {
+		return "", fmt.Errorf("%s is of version %q", provenance[0], built.Version)
+	}
 	binaries := 0
+	versioned := regexp.MustCompile(`^vbot-` + regexp.QuoteMeta(built.Version) + `-(src|man|licenses|generated|linux|darwin|windows)\b`)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(dir, name)
 		switch {
+		case strings.HasPrefix(name, "vbot-") && !versioned.MatchString(name):
+			err = fmt.Errorf("the provenance is of version %q", built.Version)
 		case strings.HasSuffix(name, "-src.tar.gz"):
 			err = checkSource(path, built.Commit)
 		case regexp.MustCompile(`^vbot-.*-(linux|darwin|windows)-(amd64|arm64)(-fips)?(\.exe)?$`).MatchString(name):
@@ -161,19 +169,19 @@ func signed(path, signers string) ([]byte, error) {
 }
 
 // digests returns the SHA-256 of each file of a release, by its name; not of the sums,
-// and of signatures.
-func digests(dir string) (map[string]string, error) {
+// and of the two signatures.
+func digests(dir, provenance string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]string{}
 	for _, e := range entries {
-		if e.Name() == sumsFile || strings.HasSuffix(e.Name(), ".sig") {
-			continue
-		}
 		if !e.Type().IsRegular() {
 			return nil, fmt.Errorf("%s is no regular file", e.Name())
+		}
+		if slices.Contains([]string{sumsFile, sumsFile + ".sig", provenance + ".sig"}, e.Name()) {
+			continue
 		}
 		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {

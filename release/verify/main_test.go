@@ -17,7 +17,10 @@ import (
 	"testing"
 )
 
-const commit = "0123456789abcdef0123456789abcdef01234567"
+const (
+	commit     = "0123456789abcdef0123456789abcdef01234567"
+	provenance = "vbot-1.0.0.intoto.json"
+)
 
 // A release as it is signed, and what the tests change of it.
 type release struct {
@@ -53,6 +56,22 @@ func TestVerify(t *testing.T) {
 			os.Remove(r.path("vbot.fish"))
 			os.Symlink(r.path("vbot.bash"), r.path("vbot.fish"))
 		}, "no regular file"},
+		{"the sums through a link", nil, func(t *testing.T, r *release) {
+			os.Rename(r.path(sumsFile), r.signers+".sums")
+			os.Symlink(r.signers+".sums", r.path(sumsFile))
+		}, "SHA256SUMS is no regular file"},
+		{"a folder", nil, func(t *testing.T, r *release) { os.Mkdir(r.path("folder.sig"), 0o755) }, "folder.sig is no regular file"},
+		{"one more signature", nil, func(t *testing.T, r *release) { r.sign(t, "vbot.fish", namespace) }, "does not name vbot.fish.sig"},
+		{"a signature of other provenance", nil, func(t *testing.T, r *release) {
+			write(t, r.path("vbot-1.0.1.intoto.json.sig"), read(t, r.path(provenance+".sig")))
+		}, "does not name vbot-1.0.1.intoto.json.sig"},
+		{"provenance of another version", func(t *testing.T, r *release) {
+			r.statement.Predicate.BuildDefinition.ExternalParameters.Version = "1.0.1"
+		}, nil, provenance + ` is of version "1.0.1"`},
+		{"a file of another version", func(t *testing.T, r *release) {
+			os.Rename(r.path("vbot-1.0.0-src.tar.gz"), r.path("vbot-1.0.0-rc1-src.tar.gz"))
+			r.describe(t)
+		}, nil, `vbot-1.0.0-rc1-src.tar.gz: the provenance is of version "1.0.0"`},
 		{"a changed byte, and the sums to fit", nil, func(t *testing.T, r *release) {
 			edit(t, r.path("vbot.fish"), "complete", "compleTe")
 			r.sum(t)
@@ -64,8 +83,8 @@ func TestVerify(t *testing.T) {
 		{"another key", func(t *testing.T, r *release) { r.key = newKey(t) }, nil, "the signature of "},
 		{"the key for another purpose", nil, func(t *testing.T, r *release) { r.sign(t, sumsFile, "git") }, "the signature of "},
 		{"the key under another name", nil, func(t *testing.T, r *release) { edit(t, r.signers, "vbot ", "other ") }, "the signature of "},
-		{"no signature", nil, func(t *testing.T, r *release) { os.Remove(r.path("vbot-1.0.0.intoto.json.sig")) }, "the signature of "},
-		{"no provenance", nil, func(t *testing.T, r *release) { os.Remove(r.path("vbot-1.0.0.intoto.json")) }, "has 0 files"},
+		{"no signature", nil, func(t *testing.T, r *release) { os.Remove(r.path(provenance + ".sig")) }, "the signature of "},
+		{"no provenance", nil, func(t *testing.T, r *release) { os.Remove(r.path(provenance)) }, "has 0 files"},
 		{"provenance with another digest", func(t *testing.T, r *release) {
 			r.statement.Subject[0].Digest["sha256"] = strings.Repeat("0", 64)
 		}, nil, "is not as "},
@@ -99,10 +118,10 @@ func TestVerify(t *testing.T) {
 				c.change(t, r)
 			}
 			text, _ := json.Marshal(r.statement)
-			write(t, r.path("vbot-1.0.0.intoto.json"), string(text))
+			write(t, r.path(provenance), string(text))
 			r.sum(t)
 			r.sign(t, sumsFile, namespace)
-			r.sign(t, "vbot-1.0.0.intoto.json", namespace)
+			r.sign(t, provenance, namespace)
 			if c.after != nil {
 				c.after(t, r)
 			}
@@ -186,7 +205,7 @@ func build(t *testing.T) string {
 
 // describe makes the statement of the files that are there.
 func (r *release) describe(t *testing.T) {
-	files, err := digests(r.dir)
+	files, err := digests(r.dir, provenance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +215,7 @@ func (r *release) describe(t *testing.T) {
 	}
 	definition := &s.Predicate.BuildDefinition
 	definition.BuildType = "urn:example:type"
-	definition.ExternalParameters.Commit = commit
+	definition.ExternalParameters.Commit, definition.ExternalParameters.Version = commit, "1.0.0"
 	definition.ResolvedDependencies = []resource{{Name: "source", Digest: map[string]string{"gitCommit": commit}}}
 	info, err := buildinfo.Read(strings.NewReader(r.program))
 	if err != nil {
@@ -215,7 +234,7 @@ func (r *release) path(name string) string { return filepath.Join(r.dir, name) }
 
 // sum writes SHA256SUMS of the files that are there.
 func (r *release) sum(t *testing.T) {
-	files, err := digests(r.dir)
+	files, err := digests(r.dir, provenance)
 	if err != nil {
 		t.Fatal(err)
 	}
