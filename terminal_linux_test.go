@@ -78,12 +78,14 @@ func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 			t.Errorf("exit code %d\n%s", code, term.Text())
 		}
 	}
-	s := cloudtest.New(t, "vbot/"+version)
-	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
-	term.Sees("KEY for app (hidden): ")
-	term.Types("-----BEGIN PRIVATE KEY-----\r")
-	if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "--value-file") {
-		t.Errorf("the first line of a key: exit code %d\n%s", code, term.Text())
+	for _, keys := range []string{"-----BEGIN PRIVATE KEY-----\r", "\x1b[200~hunter2\rhunter2\r\x1b[201~\r"} {
+		s := cloudtest.New(t, "vbot/"+version)
+		term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
+		term.Sees("KEY for app (hidden): ")
+		term.Types(keys)
+		if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "--value-file") || strings.Contains(term.Text(), "hunter2") {
+			t.Errorf("a key of several lines: exit code %d\n%s", code, term.Text())
+		}
 	}
 }
 
