@@ -585,16 +585,12 @@ func TestWizardAndAFrozenTerminal(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init")
 	p.asksNext("")
 	p.Mu.Lock() // the one who reads stops
-	for range 100 { // it draws when keys pause
-		p.Types("x")
-		time.Sleep(10 * time.Millisecond)
-	}
-	for last := ""; ; time.Sleep(50 * time.Millisecond) {
-		states, wakes := p.Threads()
-		if strings.Trim(states, "S") == "" && wakes == last {
-			break
+	for last := -1; p.BytesRead() > last; { // until it reads no more
+		last = p.BytesRead()
+		for range 20 {
+			p.Types(strings.Repeat("x", 80))
+			time.Sleep(10 * time.Millisecond) // it draws when keys pause
 		}
-		last = wakes
 	}
 	stubborn(t, p.Cmd)
 	p.Mu.Unlock()
