@@ -68,7 +68,7 @@ func TestLoginTranscripts(t *testing.T) {
 		holds string // the configuration file, if it was written
 	}{
 		{"login", []string{"login"}, cloudtest.Token + "\n", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},
-		{"login-json", []string{"login", "--json"}, cloudtest.Token + "\r\nmore", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},
+		{"login-json", []string{"login", "--json"}, cloudtest.Token + "\r\n", nil, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},
 		{"login-organization", []string{"login", "-o", "beta"}, cloudtest.Token, nil, func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} },
 			[]string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"beta"}`},
 		{"login-other-organization", []string{"login", "-o", "else", "--json"}, cloudtest.Token, nil, nil, []string{"GET /v1/organizations"}, 4, ""},
@@ -82,6 +82,7 @@ func TestLoginTranscripts(t *testing.T) {
 		{"login-refused", []string{"login"}, "pcc_pat_wrong", nil, nil, []string{"GET /v1/organizations"}, 5, ""},
 		{"login-refused-json", []string{"login", "--json"}, "wrong", nil, nil, []string{"GET /v1/secrets"}, 5, ""},
 		{"login-empty", []string{"login"}, "", nil, nil, nil, 2, ""},
+		{"login-two-lines", []string{"login"}, cloudtest.Token + "\nmore\n", nil, nil, nil, 2, ""},
 		{"login-control-character", []string{"login"}, "pcc_pat_a\x1bb\n", nil, nil, nil, 2, ""},
 		{"login-arguments", []string{"login", "pcc_pat_hunter2", "-o", "../x", "--json"}, "", nil, nil, nil, 2, ""},
 		{"login-with-variable", []string{"login"}, cloudtest.Token, []string{"VBOT_TOKEN=other"}, nil, []string{"GET /v1/organizations"}, 0, `{"token":"` + cloudtest.Token + `","organization":"acme"}`},

@@ -77,7 +77,12 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		if err != nil {
 			return err
 		}
-		token, err := secretLine(ctx, a, "token", "Token (hidden):")
+		var token cloud.Secret
+		if canAsk(a) {
+			token, err = hidden(ctx, a, "Token (hidden):", false, func(string) bool { return true })
+		} else {
+			token, err = secretFromStdin(ctx, a, "token", false)
+		}
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -41,46 +39,43 @@ func mustConfirm(ctx context.Context, a *cli.App, question, declined string) err
 	return err
 }
 
-// hidden reads a line without showing it. stdin must be a terminal, whose mode is
-// always restored.
-func hidden(ctx context.Context, a *cli.App, question string) (cloud.Secret, error) {
-	typed, err := a.Terminal().Hidden(ctx, question, false)
+// hidden reads a secret without showing it. stdin must be a terminal, whose mode is always
+// restored. See tty.Terminal.Hidden for lines and last.
+func hidden(ctx context.Context, a *cli.App, question string, lines bool, last func(typed string) bool) (cloud.Secret, error) {
+	typed, err := a.Terminal().Hidden(ctx, question, lines, last)
 	if errors.Is(err, tty.ErrCut) || errors.Is(err, tty.ErrLines) {
 		err = &report.Failure{Code: report.Usage, Message: err.Error() + "; nothing was written", Hint: "use a file or stdin", Err: err}
 	}
 	return cloud.NewSecret(typed), err
 }
 
-// maxHiddenLine is the maximum length of a secret line on stdin, in bytes.
-const maxHiddenLine = 16 << 10
+// maxSecret is the maximum size of a secret on stdin, in bytes.
+const maxSecret = 64 << 10
 
-// secretLine reads a secret from a hidden prompt or, if vbot cannot ask, from the
-// first line of stdin. field is its name in problems.
-func secretLine(ctx context.Context, a *cli.App, field, question string) (cloud.Secret, error) {
-	if canAsk(a) {
-		return hidden(ctx, a, question)
-	}
+// secretFromStdin reads a secret, less one line end at its end: a line or, with lines, all
+// that comes. field is its name in problems.
+func secretFromStdin(ctx context.Context, a *cli.App, field string, lines bool) (cloud.Secret, error) {
 	wrong := func(message string) (cloud.Secret, error) {
 		return cloud.Secret{}, report.One(report.Usage, field, field, "%s", message)
 	}
 	if stdinEchoes(a) {
 		return wrong("missing, and vbot cannot ask for it; pass it on stdin")
 	}
-	text, err := cli.Interruptible(ctx, func() (string, error) {
-		return bufio.NewReader(io.LimitReader(a.Stdin, maxHiddenLine+1)).ReadString('\n')
-	})
+	data, err := cli.ReadAll(ctx, a, "-", maxSecret)
 	if f, ok := errors.AsType[*report.Failure](err); ok {
 		return cloud.Secret{}, f
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return cloud.Secret{}, fmt.Errorf("reading stdin: %w", report.Cause(err))
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	if text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"); !lines {
+		text = strings.TrimRight(text, "\r\n")
 	}
-	if len(text) > maxHiddenLine {
-		return wrong(fmt.Sprintf("the line on stdin is longer than %d bytes", maxHiddenLine))
-	}
-	text = strings.TrimRight(strings.TrimPrefix(text, "\ufeff"), "\r\n")
-	if text == "" {
-		return wrong("missing: the first line of stdin is empty")
+	switch {
+	case err != nil:
+		return wrong("stdin: " + err.Error())
+	case text == "":
+		return wrong("missing: stdin is empty")
+	case !lines && strings.ContainsAny(text, "\r\n"):
+		return wrong("expected one line on stdin, but there are several")
 	}
 	return cloud.NewSecret(text), nil
 }

@@ -346,8 +346,9 @@ func setupDelete(inv *cli.Invocation) cli.RunFunc {
 
 // setupRemove sets up unset, with a name and a key, or delete, with a name.
 func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFunc {
-	var skip bool
+	var skip, ifExists bool
 	inv.Bool("s skip", about, &skip)
+	inv.Bool("if-exists", "succeed, too, if there is nothing to remove", &ifExists)
 	inv.Asks = true
 	return cloudCommand(inv, currentOrg, "", func(ctx context.Context, r *cloudRun, args []string) error {
 		path := r.arguments(args, len(fields), r.existingName, fields...)
@@ -359,8 +360,18 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 		if err := r.connect(ctx); err != nil {
 			return err
 		}
+		absent := func(err error) bool {
+			return ifExists && err != nil && report.As(err).Code == report.NotFound && r.api.IsGone(ctx, path...)
+		}
 		what, err := r.describe(ctx, name, key)
-		if err != nil {
+		nothing := func(err error) error {
+			r.app.Note("nothing to do: %v", err)
+			return r.inv.Report(r.app, removeResult{name, report.OrNull(key), false})
+		}
+		switch {
+		case absent(err):
+			return nothing(err)
+		case err != nil:
 			return err
 		}
 		doing, done, question := "deleting "+name, "deleted", "Delete "+what+"? This cannot be undone."
@@ -372,7 +383,10 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 				return err
 			}
 		}
-		if err := r.api.Remove(ctx, doing, path...); err != nil {
+		switch err := r.api.Remove(ctx, doing, path...); {
+		case absent(err): // somebody else was faster
+			return nothing(err)
+		case err != nil:
 			return err
 		}
 		r.app.Note("%s %s", done, what)
@@ -545,7 +559,7 @@ func (o *imagePullOptions) read(ctx context.Context, r *cloudRun, args []string)
 	case canAsk(r.app):
 		return name, host, cloud.Secret{}, r.faults(ctx)
 	default:
-		login, err = secretLine(ctx, r.app, "credentials", "")
+		login, err = secretFromStdin(ctx, r.app, "credentials", true)
 		if f, ok := errors.AsType[*report.Failure](err); ok && f.Code == report.Usage {
 			r.usage = append(r.usage, f.Problems...)
 		} else if err != nil {
@@ -558,11 +572,13 @@ func (o *imagePullOptions) read(ctx context.Context, r *cloudRun, args []string)
 	return name, host, login, r.faults(ctx)
 }
 
-// credentials checks the USER:PASSWORD argument.
+// credentials checks USER:PASSWORD. The password may have several lines: registries of
+// Google take a key file there.
 func (r *cloudRun) credentials(login cloud.Secret, encode bool) {
 	user, password, ok := strings.Cut(login.Reveal(), ":")
+	control := func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }
 	switch {
-	case !utf8.ValidString(login.Reveal()) || strings.ContainsFunc(login.Reveal(), unicode.IsControl):
+	case !utf8.ValidString(login.Reveal()) || strings.ContainsFunc(login.Reveal(), control) || encode && strings.ContainsFunc(user, unicode.IsControl):
 		r.invalid("credentials", "CREDENTIALS", "contain a control character or invalid UTF-8")
 	case encode && (!ok || user == "" || password == ""):
 		r.invalid("credentials", "CREDENTIALS", "are not USER:PASSWORD; use --no-encode to send other text unchanged")
@@ -575,12 +591,13 @@ func (o *imagePullOptions) ask(ctx context.Context, r *cloudRun, host string) (c
 	if !o.encode {
 		question = "Encoded credentials for " + host + " (hidden):"
 	}
-	login, err := hidden(ctx, r.app, question)
+	always := func(string) bool { return true }
+	login, err := hidden(ctx, r.app, question, true, func(typed string) bool { return !o.encode || strings.Contains(typed, ":") })
 	if err != nil {
 		return cloud.Secret{}, err
 	}
 	if o.encode && !login.Empty() && !strings.Contains(login.Reveal(), ":") {
-		password, err := hidden(ctx, r.app, "Password for that user (hidden):")
+		password, err := hidden(ctx, r.app, "Password for that user (hidden):", true, always)
 		if err != nil {
 			return cloud.Secret{}, err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -148,6 +149,9 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"unset-no-set", []string{"unset", "nothing", "A", "--skip"}, many, []string{"GET ~/secrets/nothing"}, 4},
 		{"unset-image-pull", []string{"unset", "hub", "A", "--skip"}, many, []string{getHub, getList}, 1},
 		{"unset-referenced", []string{"unset", "cluster", "A", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
+		{"unset-if-exists", []string{"unset", "app-secrets", "NOPE", "--if-exists", "--skip"}, many, []string{getSet, getSet}, 0},
+		{"unset-if-exists-no-set", []string{"unset", "nothing", "A", "--if-exists", "--skip", "--json"}, many, []string{"GET ~/secrets/nothing", "GET ~/secrets/nothing", getList}, 0},
+		{"unset-if-exists-it-does", []string{"unset", "app-secrets", "API_KEY", "--if-exists", "--skip"}, many, []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 0},
 		{"unset-cannot-ask", []string{"unset", "app-secrets", "API_KEY"}, many, nil, 2},
 		{"unset-missing", []string{"unset"}, nil, nil, 2},
 		{"unset-bad", []string{"unset", "..", "API_KEY?force=1", "extra", "--skip"}, nil, nil, 2},
@@ -156,6 +160,22 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"delete-json", []string{"delete", "app-secrets", "--skip", "--json"}, many, []string{getSet, "DELETE ~/secrets/app-secrets"}, 0},
 		{"delete-image-pull", []string{"delete", "hub", "--skip"}, many, []string{getHub, getList, "DELETE ~/secrets/hub"}, 0},
 		{"delete-unknown", []string{"delete", "nothing", "--skip"}, many, []string{"GET ~/secrets/nothing"}, 4},
+		{"delete-if-exists", []string{"delete", "nothing", "--if-exists", "--skip", "--json"}, many, []string{"GET ~/secrets/nothing", getList}, 0},
+		{"delete-if-exists-elsewhere", []string{"delete", "nothing", "--if-exists", "--skip"},
+			func(s *cloudtest.Standin) {
+				s.Misbehave("GET", cloudtest.Times(2, cloudtest.Status(404, "X", "Organization not found"))...)
+			},
+			[]string{"GET ~/secrets/nothing", getList}, 4},
+		{"delete-if-exists-meanwhile", []string{"delete", "app-secrets", "--if-exists", "--skip"},
+			func(s *cloudtest.Standin) {
+				many(s)
+				s.Misbehave("DELETE", func(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
+					s.Mu.Lock()
+					delete(s.Sets, "app-secrets")
+					s.Mu.Unlock()
+					serve()
+				})
+			}, []string{getSet, "DELETE ~/secrets/app-secrets", getList}, 0},
 		{"delete-referenced", []string{"delete", "cluster", "--skip"}, many, []string{"GET ~/secrets/cluster", "DELETE ~/secrets/cluster"}, 0},
 		{"delete-cannot-ask", []string{"delete", "app-secrets", "--no-input"}, many, nil, 2},
 		{"delete-bad", []string{"delete", "../services/my-agent", "--skip"}, nil, nil, 2},
@@ -179,6 +199,7 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"image-pull-no-credentials", []string{"image-pull-secret", "hub", "ghcr.io", "--json"}, nil, nil, 2},
 		{"image-pull-too-many", []string{"image-pull-secret", "my_hub", "ftp://weird host", "nocolon", "more", "--encode=maybe"}, nil, nil, 2},
 		{"image-pull-bad-values", []string{"image-pull-secret", "my_hub", "https://bob:pass@ghcr.io", "nocolon"}, nil, nil, 2},
+		{"image-pull-two-lines-user", []string{"image-pull-secret", "hub", "ghcr.io", "two\nlines:pw"}, nil, nil, 2},
 		{"image-pull-encode-with-a-space", []string{"image-pull-secret", "hub", "ghcr.io", "a:b", "--encode", "false"}, nil, nil, 2},
 		{"secret-like-an-option", []string{"image-pull-secret", "hub", "ghcr.io", "-bob:hunter2"}, nil, nil, 2},
 	} {
@@ -366,17 +387,26 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
+// A password may have several lines. It is stored whole.
 func TestImagePullStoresWhatWasGiven(t *testing.T) {
+	const keyFile = "_json_key:{\n\t\"type\": \"service_account\"\r\n}\n"
 	for _, c := range []struct{ args, stdin, want string }{
 		{"bob:t0k:en", "", "Ym9iOnQwazplbg=="},
 		{"--encode bob:t0k", "", "Ym9iOnQwaw=="},
 		{"--no-encode Ym9iOnQwaw==", "", "Ym9iOnQwaw=="},
 		{"--encode=false as-it-is", "", "as-it-is"},
-		{"", "bob:t0k\r\nmore\n", "Ym9iOnQwaw=="},
+		{"", "bob:t0k\r\n", "Ym9iOnQwaw=="},
+		{"", keyFile + "\n", base64.StdEncoding.EncodeToString([]byte(keyFile))},
+		{"--no-encode", keyFile, strings.TrimSuffix(keyFile, "\n")},
+		{"-- KEYFILE", "", base64.StdEncoding.EncodeToString([]byte(keyFile))},
 		{"--no-input", "bob:t0k", "Ym9iOnQwaw=="},
 	} {
+		args := strings.Fields(c.args)
+		if i := slices.Index(args, "KEYFILE"); i >= 0 {
+			args[i] = keyFile
+		}
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
-		r := here{env: s.Env(), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io"}, strings.Fields(c.args)...)...)
+		r := here{env: s.Env(), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io"}, args...)...)
 		r.wantCode(t, 0)
 		if got := s.Values("reg")["value"]; got != c.want {
 			t.Errorf("%s stored %q, want %q", c.args, got, c.want)

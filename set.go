@@ -266,9 +266,11 @@ func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
 		if !p.Value.Empty() {
 			continue
 		}
-		value, err := hidden(ctx, r.app, p.Key+" for "+s.Name+" (hidden):")
-		if errors.Is(err, tty.ErrLines) || strings.HasPrefix(value.Reveal(), "-----BEGIN ") {
-			// The rest of the key would go to whatever reads the terminal next.
+		nothingFollows := o.skip && !slices.ContainsFunc(s.pairs[i+1:], func(q dotenv.Pair) bool { return q.Value.Empty() })
+		value, err := hidden(ctx, r.app, p.Key+" for "+s.Name+" (hidden):", false, func(typed string) bool {
+			return nothingFollows || isPEM(typed)
+		})
+		if errors.Is(err, tty.ErrLines) || isPEM(value.Reveal()) {
 			field, where := p.Called()
 			return report.One(report.InvalidConfig, field, where, "a value of several lines cannot be typed; use --value-file KEY=PATH")
 		}
@@ -281,6 +283,9 @@ func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
 	}
 	return r.faults(ctx)
 }
+
+// isPEM reports whether the line is the first of a key or certificate.
+func isPEM(line string) bool { return strings.HasPrefix(line, "-----BEGIN ") }
 
 // Values of keyResult.Result.
 const (

@@ -233,7 +233,7 @@ func TestEnterMeansNo(t *testing.T) {
 
 // Credentials: a user and then the password, typed ahead.
 func TestImagePullAtATerminal(t *testing.T) {
-	for _, keys := range []string{"bob:hunter2\r", "bob\rhunter2\r"} {
+	for _, keys := range []string{"bob:hunter2\r", "bob\rhunter2\r", "bob\r\x1b[200~hunter2\r\x1b[201~\r"} {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
 		term := terminalOn(t, s, "secrets", "image-pull-secret", "reg", "ghcr.io")
 		term.Sees("USER:PASSWORD for https://ghcr.io (hidden): ")
@@ -253,6 +253,25 @@ func TestImagePullAtATerminal(t *testing.T) {
 	term.Types("hunter2\r")
 	if code := term.Ends(); code != 0 || strings.Contains(term.Text(), "hunter2") {
 		t.Errorf("the password alone: exit code %d\n%s", code, term.Text())
+	}
+	// A password of several lines: whole, or refused.
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
+	term = terminalOn(t, s, "secrets", "image-pull-secret", "reg", "gcr.io")
+	term.Sees("(hidden): ")
+	term.Types("\x1b[200~_json_key:{\r}\x1b[201~\r")
+	if code := term.Ends(); code != 0 || s.Values("reg")["value"] != "X2pzb25fa2V5OnsKfQ==" {
+		t.Errorf("several lines: exit code %d, stored %q\n%s", code, s.Values("reg"), term.Text())
+	}
+	for _, plain := range []string{"", "VBOT_PLAIN_PROMPTS=1"} {
+		s = cloudtest.New(t, "vbot/"+version)
+		cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "image-pull-secret", "reg", "gcr.io")
+		cmd.Env = append(append(cmd.Env, s.Env()...), plain)
+		term = ptytest.Open(t, cmd)
+		term.Sees("(hidden): ")
+		term.Types("_json_key:{\rhunter2\r}\r")
+		if code := term.Ends(); code != 2 || strings.Contains(term.Text(), "hunter2") || !strings.Contains(term.Text(), "several were pasted") {
+			t.Errorf("several lines as single keys: exit code %d\n%s", code, term.Text())
+		}
 	}
 	s = cloudtest.New(t, "vbot/"+version)
 	term = terminalOn(t, s, "secrets", "image-pull-secret", "reg", "ghcr.io", "--no-input")

@@ -584,7 +584,7 @@ func TestWizardAndAClosedTerminal(t *testing.T) {
 func TestWizardAndAFrozenTerminal(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init")
 	p.asksNext("")
-	p.Mu.Lock() // the one who reads stops
+	p.Mu.Lock()                             // the one who reads stops
 	for last := -1; p.BytesRead() > last; { // until it reads no more
 		last = p.BytesRead()
 		for range 20 {

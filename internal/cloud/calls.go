@@ -315,3 +315,16 @@ func (c *Client) Remove(ctx context.Context, doing string, path ...string) error
 	}
 	return err
 }
+
+// IsGone reports whether the API lists all secrets, or the keys of the set, without it. path
+// is a name and, if any, a key.
+func (c *Client) IsGone(ctx context.Context, path ...string) bool {
+	c.Keep(path...)
+	if len(path) > 1 {
+		if set, err := c.Get(ctx, path[0]); err == nil {
+			return !slices.Contains(set.Keys, path[1])
+		}
+	}
+	e, err := c.Find(ctx, path[0])
+	return err == nil && e == nil
+}

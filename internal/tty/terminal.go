@@ -260,8 +260,10 @@ var (
 )
 
 // Hidden prints the prompt and reads a line without showing it; with lines, a paste may be
-// several.
-func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool) (string, error) {
+// several. If last says of the answer that nothing may follow it, more input is the rest of a
+// paste whose lines came as single keys: it is read away, so that the next program does not
+// get it, and the answer is refused.
+func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool, last func(string) bool) (string, error) {
 	release, err := t.enterRaw()
 	if err != nil {
 		return "", err
@@ -288,10 +290,12 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool) (strin
 					refused = ErrCut
 				}
 			}
-			if refused != nil {
+			switch {
+			case refused == nil && !odd && last(string(typed)) && t.rest(ctx):
+				return "", ErrLines
+			case refused != nil:
 				return "", refused
-			}
-			if !odd {
+			case !odd:
 				return string(typed), nil
 			}
 			io.WriteString(t.out, "\r\nThat key types no character. Try again.\r\n")
@@ -329,15 +333,8 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool) (strin
 	}
 }
 
-// Rest reads away what still comes, until it pauses, and reports whether it was text. After
-// the last hidden answer, that is the rest of a paste whose lines came as single keys: the
-// next program must not get it. Call it before the release of Hold, or what comes may be shown.
-func (t *Terminal) Rest(ctx context.Context) (text bool) {
-	release, err := t.enterRaw()
-	if err != nil {
-		return false
-	}
-	defer release()
+// rest reads away what still comes, until it pauses, and reports whether it was text.
+func (t *Terminal) rest(ctx context.Context) (text bool) {
 	for t.more(ctx, keyPause) {
 		k, err := t.next(ctx, nil)
 		if err != nil {

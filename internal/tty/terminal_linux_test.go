@@ -1,7 +1,6 @@
 package tty_test
 
 import (
-	"context"
 	"io"
 	"os"
 	"strings"
@@ -80,54 +79,48 @@ func TestHidden(t *testing.T) {
 					io.WriteString(keys, "\r")
 				}
 			}()
-			if said, err := term.Hidden(t.Context(), "Password:", c.lines); said != c.want || err != c.err {
+			if said, err := term.Hidden(t.Context(), "Password:", c.lines, never); said != c.want || err != c.err {
 				t.Errorf("%v, %d bytes; want %v, %d bytes", err, len(said), c.err, len(c.want))
 			}
 		})
 	}
 }
 
+func never(string) bool { return false }
+
 // The rest of a paste that came line by line is noticed and read away.
-func TestRest(t *testing.T) {
+func TestRestOfAPaste(t *testing.T) {
 	for _, c := range []struct {
 		first string   // the answer and what comes with it
 		later []string // each after a part of the pause
-		want  bool
+		err   error
 	}{
-		{"one\r", nil, false},
-		{"one\r\n", nil, false},
-		{"one\rtwo\rthree\r", nil, true},
-		{"one\r", []string{"\r", "two\r", "three"}, true},
-		{"one\r", []string{"\x1b]11;rgb:0000/0000/0000\a"}, false},
+		{"one\r", nil, nil},
+		{"one\r\n", nil, nil},
+		{"one\rtwo\rthree\r", nil, tty.ErrLines},
+		{"one\r", []string{"\r", "two\r", "three"}, tty.ErrLines},
+		{"one\r", []string{"\x1b]11;rgb:0000/0000/0000\a"}, nil},
 	} {
 		term, keys, _ := open(t)
-		release, err := term.Hold()
+		release, err := term.Hold() // or the terminal itself makes lines of what is written now
 		if err != nil {
 			t.Fatal(err)
 		}
 		io.WriteString(keys, c.first)
-		if said, err := term.Hidden(t.Context(), "Password:", true); said != "one" || err != nil {
-			t.Errorf("%q: %q, %v", c.first, said, err)
-		}
 		go func() {
 			for _, text := range c.later {
 				time.Sleep(10 * time.Millisecond)
 				io.WriteString(keys, text)
 			}
 		}()
-		if got := term.Rest(t.Context()); got != c.want {
-			t.Errorf("%q, %q: %v", c.first, c.later, got)
+		said, err := term.Hidden(t.Context(), "Password:", true, func(said string) bool { return said == "one" })
+		if err != c.err || err == nil && said != "one" {
+			t.Errorf("%q, %q: %q, %v", c.first, c.later, said, err)
 		}
-		release()
 		io.WriteString(keys, "next\r")
-		if said, err := term.Hidden(t.Context(), "Password:", true); said != "next" || err != nil {
+		if said, err := term.Hidden(t.Context(), "Password:", true, never); said != "next" || err != nil {
 			t.Errorf("%q, %q: then %q, %v", c.first, c.later, said, err)
 		}
-	}
-	term, keys, _ := open(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if io.WriteString(keys, "\r"); term.Rest(ctx) {
-		t.Error("a run that was interrupted waits for more")
+		release()
 	}
 }
