@@ -2,11 +2,13 @@ package project
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -351,5 +353,78 @@ func TestEditDuringAnUpdate(t *testing.T) {
 		if after := filetest.Listing(t, dir); after != before {
 			t.Errorf("before:\n%s\nafter:\n%s", before, after)
 		}
+	}
+}
+
+// A directory that is made anew while a run comes to its lock is not the one that it opened.
+func TestTargetThatIsReplaced(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "target")
+	target, _ := lockAndPlan(t, dir, nil, false, nil)
+	if !target.isAt(dir) {
+		t.Error("the target is not at its place")
+	}
+	for _, replace := range []func(string) error{os.Remove, func(dir string) error { return os.Mkdir(dir, 0o755) }} {
+		if err := replace(dir); err != nil {
+			t.Fatal(err)
+		}
+		if target.isAt(dir) {
+			t.Error("another directory is taken for the target")
+		}
+	}
+}
+
+// An empty file that vbot did not write is somebody's own, as is one that it wrote empty.
+func TestEmptyFileOfOnesOwn(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"new.py", "was.py"} {
+		filetest.Put(t, dir, name, "")
+	}
+	_, p := updating(t, dir, map[string][]byte{"new.py": []byte("new"), "was.py": []byte("new")}, "was.py")
+	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept, []string{"new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
+		t.Errorf("kept %q, replaced %q", kept, replaced)
+	}
+}
+
+// While an update runs, the record has all that earlier ones may have left, too.
+func TestUpdateAfterAKilledOne(t *testing.T) {
+	was := &Record{Vbot: "0.0.1", Config: []byte("{}"), Files: map[string]string{"a": "1"}, Began: map[string][]string{"b": {"2", "3"}, "c": {"4"}}}
+	journal, err := was.begin([]Step{{Path: "a", data: []byte("new"), Action: Replaced}, {Path: "b", Action: Removed}, {Path: "AGENTS.md", Guide: true, Action: Created},
+		{Path: RecordName, Action: Replaced}}, []byte(`{"vbot": "0.0.2", "config": {"x": 1}, "files": {}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Record
+	if err := json.Unmarshal(journal, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := Record{Vbot: "0.0.2", Config: []byte(`{
+    "x": 1
+  }`), Files: map[string]string{}, Began: map[string][]string{"a": {"1", hexSum([]byte("new"))}, "b": {"2", "3"}, "c": {"4"}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the record:\n%s", journal)
+	}
+}
+
+// A link that takes the place of a directory that vbot no longer needs is not removed.
+func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "mine/notes.txt", "mine")
+	target, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "old/gone.py")
+	filetest.Link(t, "mine", filepath.Join(dir, "old"))
+	if err := target.Apply(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
+	if tree := filetest.Tree(t, dir); tree["old"] != "link to mine" {
+		t.Errorf("left: %q", tree)
+	}
+}
+
+// A file of which only the beginning was read is not compared.
+func TestDiffOfALargeFile(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "a", strings.Repeat("x", maxHead+1))
+	_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
+	if diff := p.Diff(false); diff != "a differs, and cannot be compared: it is no regular file, is too large or cannot be read\n" {
+		t.Errorf("%.200q", diff)
 	}
 }
