@@ -374,6 +374,25 @@ func TestNamesNeverLeadElsewhere(t *testing.T) {
 	}
 }
 
+// A name with a line end makes no line that looks like one of vbot's.
+func TestNamesMakeNoLines(t *testing.T) {
+	r := vbot(t, t.TempDir(), "cloud", "secrets", "set", "app", "--skip", "--file", "none\nerror: all of it was sent")
+	r.wantCode(t, 2)
+	if strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("it said\n%s", r.stderr)
+	}
+}
+
+// A secret that is too long is refused, not cut.
+func TestSecretOnStdinThatIsTooLong(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version)
+	r := here{env: s.Env(), stdin: strings.NewReader("bob:" + strings.Repeat("x", maxSecret))}.vbot(t, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io")
+	r.wantCode(t, 2)
+	if r.stderr != "error: credentials: stdin: larger than 65536 bytes\n" {
+		t.Errorf("it said\n%s", r.stderr)
+	}
+}
+
 func TestRegistry(t *testing.T) {
 	for in, want := range map[string]string{
 		"ghcr.io": "https://ghcr.io", "localhost:5000": "https://localhost:5000", "https://index.docker.io/v1/": "https://index.docker.io/v1/",

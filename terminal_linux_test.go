@@ -78,13 +78,26 @@ func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 			t.Errorf("exit code %d\n%s", code, term.Text())
 		}
 	}
-	for _, keys := range []string{"-----BEGIN PRIVATE KEY-----\r", "\x1b[200~hunter2\rhunter2\r\x1b[201~\r"} {
+}
+
+// A value of several lines is refused, however it is pasted, and what follows its first line
+// goes to no other program.
+func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
+	for _, c := range []struct{ args, keys string }{
+		{"--skip", "-----BEGIN PRIVATE KEY-----\r"},
+		{"--skip", "\x1b[200~hunter2\rhunter2\r\x1b[201~\r"},
+		{"--skip", "first\rhunter2\r"},
+		{"", "-----BEGIN PRIVATE KEY-----\rhunter2\r"},
+	} {
 		s := cloudtest.New(t, "vbot/"+version)
-		term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
+		cmd := vbotCommand(t, t.TempDir())
+		cmd.Env = append(cmd.Env, s.Env()...)
+		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `"$0" cloud secrets set app KEY ` + c.args + `; code=$?; timeout 0.3 cat; exit $code`, cmd.Path}
+		term := ptytest.Open(t, cmd)
 		term.Sees("KEY for app (hidden): ")
-		term.Types(keys)
+		term.Types(c.keys)
 		if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "--value-file") || strings.Contains(term.Text(), "hunter2") {
-			t.Errorf("a key of several lines: exit code %d\n%s", code, term.Text())
+			t.Errorf("%s, %q: exit code %d\n%s", c.args, c.keys, code, term.Text())
 		}
 	}
 }
