@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
@@ -167,7 +168,7 @@ def test_what_cannot_be_called_is_refused(
                 for value in no:
                     status, answer = await ask(server, {name: value})
                     assert status == 422, value
-                    assert answer["detail"][0]["loc"] == ["body", name]
+                    assert answer["detail"][0]["loc"] == [name]
                 for whole in ({}, [], "+1"):
                     assert (await ask(server, whole))[0] == 422
                 assert server.errors() == []
@@ -198,11 +199,17 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
                     "caller": NUMBER,
                 }
 
+                # The same call again starts nothing.
+                before = asked(services)
+                assert await asyncio.gather(ring(server), ring(server)) == [(200, twiml)] * 2
+                assert asked(services) == before
+
                 # Through a tunnel, Twilio signs the address that it knows.
                 through = {"Host": "tunnel.example", "X-Forwarded-Proto": "https"}
-                signed = signature(TOKEN, "https://tunnel.example/call", CALL)
+                tunneled = CALL | {"CallSid": "CA" + "5" * 32}
+                signed = signature(TOKEN, "https://tunnel.example/call", tunneled)
                 headers = through | {"X-Twilio-Signature": signed}
-                assert (await post(f"{server.url}/call", headers, data=CALL))[0] == 200
+                assert (await post(f"{server.url}/call", headers, data=tunneled))[0] == 200
                 assert len(services.requests("runner", "start")) == 2
 
                 before = asked(services)
@@ -211,8 +218,8 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
                 assert (await post(f"{server.url}/call", data=b"\xff\xfe"))[0] == 403
                 # A signature is good for one address and one form.
                 headers = {"X-Twilio-Signature": signed}
-                assert (await post(f"{server.url}/call", headers, data=CALL))[0] == 403
-                other = CALL | {"From": "+15550000000"}
+                assert (await post(f"{server.url}/call", headers, data=tunneled))[0] == 403
+                other = tunneled | {"From": "+15550000000"}
                 headers |= through
                 assert (await post(f"{server.url}/call", headers, data=other))[0] == 403
                 status, answer = await ring(server, {"From": NUMBER})
@@ -222,6 +229,53 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
                 secrets_stay(server)
             assert services.names_asked() == services.hosts
         is_a_call(sip_in, call)
+
+    network.run(calls)
+
+
+async def unfinished(url: str, size: int, *head: str) -> int:
+    """The status that a request gets of whose body only `size` bytes are sent, and no end."""
+    to = urlsplit(url)
+    reader, writer = await asyncio.open_connection(to.hostname, to.port)
+    lines = [f"POST {to.path} HTTP/1.1", "Host: localhost", *head, "", ""]
+    body = b"%x\r\n%b\r\n" % (size, b"a" * size) if size else b""
+    writer.write("\r\n".join(lines).encode() + body)
+    try:
+        async with asyncio.timeout(3):
+            return int((await reader.readline()).split()[1])
+    finally:
+        writer.close()
+
+
+MAX_BODY = 64 * 1024
+
+
+@pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
+def test_a_large_body_is_refused_before_it_is_read(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    project: bots.Project = request.getfixturevalue(kind)
+    project.write_env(**(IN if kind == "sip_in" else OUT), BOT_URL=Runner.url)
+    chunked, key = "Transfer-Encoding: chunked", f"Authorization: Bearer {PASSWORD}"
+
+    async def calls() -> None:
+        async with StandIns(Daily(DAILY_KEY), Runner()) as services:
+            async with project.webhook(services.env) as server:
+                url = f"{server.url}/{'call' if kind == 'sip_in' else 'dialout'}"
+                with pytest.raises(TimeoutError):  # and then hangs up: no fault of the server
+                    await unfinished(url, 1, chunked, key)
+                assert await unfinished(url, MAX_BODY + 1, chunked, key) == 413
+                large = f"Content-Length: {300 << 20}"
+                assert await unfinished(url, MAX_BODY + 1, large, key) == 413
+                if kind != "sip_in":  # whose signature is of the body
+                    assert await unfinished(url, 0, chunked) == 401
+                    assert await unfinished(url, 0, large) == 401
+                # This much is read.
+                headers = {"Authorization": f"Bearer {PASSWORD}"}
+                refused = 403 if kind == "sip_in" else 422
+                assert (await post(url, headers, data=b"a" * MAX_BODY))[0] == refused
+                assert server.errors() == []
+            assert asked(services) == [[], [], []]
 
     network.run(calls)
 

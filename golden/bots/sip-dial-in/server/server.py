@@ -5,6 +5,7 @@ creates a Daily room, starts the bot there, and holds the caller until the bot f
 """
 
 import os
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qsl
@@ -14,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI, HTTPException, Request, Response
 from loguru import logger
 from pipecat.runner.daily import DailyRoomConfig, configure
+from starlette.requests import ClientDisconnect
 from twilio.request_validator import RequestValidator
 from twilio.twiml.voice_response import VoiceResponse
 
@@ -24,6 +26,7 @@ settings.load()
 
 CLOUD_URL = "https://api.pipecat.daily.co/v1/public"
 TIMEOUT = aiohttp.ClientTimeout(total=30)
+MAX_BODY = 64 * 1024  # bytes of a request
 HOLD = 30  # seconds that a caller waits for the bot before the call ends
 
 
@@ -36,6 +39,20 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(lifespan=lifespan)
+taken: deque[str] = deque(maxlen=1000)  # the CallSid of each recent call
+
+
+async def read(request: Request) -> bytes:
+    """Return the body. Anybody may send one: a long one is refused before it is in memory."""
+    body = b""
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY:
+                raise HTTPException(413, f"the body is longer than {MAX_BODY} bytes")
+    except ClientDisconnect as e:
+        raise HTTPException(400, "the body ends early") from e
+    return body
 
 
 async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomConfig:
@@ -66,10 +83,27 @@ async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
         raise HTTPException(502, "the bot did not start; see the server's log") from e
 
 
+async def connect(session: aiohttp.ClientSession, call_sid: str, caller: str) -> None:
+    """Create a room for the call and start the bot in it."""
+    room = await make_room(session, caller)
+    if not room.sip_endpoint:
+        raise HTTPException(502, "Daily gave the room no SIP address")
+    await start_bot(
+        session,
+        Call(
+            room_url=room.room_url,
+            token=room.token,
+            sip_uri=room.sip_endpoint,
+            call_sid=call_sid,
+            caller=caller,
+        ),
+    )
+
+
 @app.post("/call")
 async def take_call(request: Request) -> Response:
     """Answer Twilio's webhook for an incoming call."""
-    body = (await request.body()).decode(errors="replace")
+    body = (await read(request)).decode(errors="replace")
     form = dict(parse_qsl(body, keep_blank_values=True))
     url = str(request.url)
     if public := os.getenv("PUBLIC_URL"):
@@ -80,23 +114,16 @@ async def take_call(request: Request) -> Response:
     if not validator.validate(url, form, request.headers.get("X-Twilio-Signature", "")):
         logger.warning(f"Refused a request that Twilio did not sign for {url}")
         raise HTTPException(403, "this request is not signed by Twilio")
-    if not form.get("CallSid"):
+    if not (call_sid := form.get("CallSid")):
         raise HTTPException(400, "CallSid is missing")
 
-    session, caller = request.app.state.session, form.get("From", "unknown")
-    room = await make_room(session, caller)
-    if not room.sip_endpoint:
-        raise HTTPException(502, "Daily gave the room no SIP address")
-    await start_bot(
-        session,
-        Call(
-            room_url=room.room_url,
-            token=room.token,
-            sip_uri=room.sip_endpoint,
-            call_sid=form["CallSid"],
-            caller=caller,
-        ),
-    )
+    if call_sid not in taken:  # whoever saw a request can send it again
+        taken.append(call_sid)
+        try:
+            await connect(request.app.state.session, call_sid, form.get("From", "unknown"))
+        except Exception:
+            taken.remove(call_sid)
+            raise
     # The caller hears this until the bot fetches the call from Twilio.
     waiting = VoiceResponse()
     waiting.say("One moment, please.")
