@@ -80,6 +80,22 @@ func TestNameOfTheDirectory(t *testing.T) {
 	}
 }
 
+func TestReservedNames(t *testing.T) {
+	for _, name := range []string{"con", "PRN", "Aux", "nul", "nul.txt", "con .a.b", "COM0", "com9.txt", "Lpt0", "LPT1 "} {
+		if why := NameProblem(name); !strings.HasSuffix(why, "is a reserved name on Windows") {
+			t.Errorf("%q: %q", name, why)
+		}
+	}
+	for _, name := range []string{"console", "com", "com10", "coma", "lpt.1", "nul-1", "a.con", "com٣"} {
+		if why := NameProblem(name); why != "" {
+			t.Error(why)
+		}
+	}
+	if NameProblem("COM¹") == "" {
+		t.Error("COM¹ is taken")
+	}
+}
+
 func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{
 		"vbot-quickstart":         "vbot-quickstart",

@@ -432,9 +432,11 @@ func inName(r rune) bool {
 	return startsName(r) || unicode.IsMark(r) || strings.ContainsRune(" ._-", r)
 }
 
-// reservedName reports whether Windows reserves the name for a device.
+// reservedName reports whether Windows reserves the name for a device, with or without what
+// looks like an extension. (It reserves COM¹, too, which inName refuses.)
 func reservedName(name string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(name), ".")
+	base = strings.TrimRight(base, " ")
 	if len(base) == 4 && base[3] >= '0' && base[3] <= '9' {
 		return base[:3] == "com" || base[:3] == "lpt"
 	}
