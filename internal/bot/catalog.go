@@ -217,7 +217,7 @@ func (p *Provider) parse(text string) (problems []report.Problem) {
 			return !found || rest == "" || key.characters != "" && strings.Trim(rest, key.characters) != ""
 		}) {
 			wrong("%s: expected something like %s", name, cmp.Or(key.example, "Acme"))
-		} else if strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%") { // in Python, TOML or Markdown
+		} else if strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%") { // in Python, TOML, YAML or Markdown
 			wrong("%s: a value may not have \" \\ | ` or <%%", name)
 		}
 		switch to := key.to.(type) {
@@ -289,6 +289,11 @@ func (p *Provider) headKeys() map[string]headKey {
 		}},
 		"host": {to: func(value string) string {
 			address, note, _ := strings.Cut(value, ": ")
+			_, port, _ := strings.Cut(address, ":")
+			port, udp := strings.CutSuffix(port, "/udp")
+			if strings.Trim(port, digits) != "" && !udp { // a number in YAML
+				return "expected HOST[:PORT[/udp]]: NOTE"
+			}
 			p.hosts = append(p.hosts, serviceHost{address, note})
 			return ""
 		}},
