@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import tempfile
+import tomllib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import aiohttp
 import pytest
 import yaml
+from ruamel.yaml import YAML
 
 import bots
 import dockerfiles
@@ -180,6 +182,38 @@ def test_compose_reads_the_file(everywhere: list[bots.Project]) -> None:
         env_of_pod = {e["name"]: e["value"] for e in pod(project)["containers"][0]["env"]}
         assert bot["environment"] == env_of_pod
     assert found == {"bot", "calls", "turn", "livekit"}
+
+
+# Some reader of YAML takes each for something else than a text.
+NO_TEXTS = ["123", "1e3", "0x1f", "0o17", "0b1", "2001-01-01", "true", "null", "on", "no", "y"]
+
+
+@pytest.mark.parametrize("name", NO_TEXTS)
+def test_any_name_is_a_text_to_every_reader(vbot: Path, name: str) -> None:
+    """YAML 1.1, as Kubernetes has it, YAML 1.2 and TOML. `no` is also the tag of Norwegian."""
+    options = ["-n", name, "-t", "webrtc", "-t", "twilio_daily_sip_dialin", *SERVICES]
+    options += ["--recording", "--eval", "--language", "no", "--self-host"]
+    project = bots.generate(vbot, bots.PROJECTS / "hosted_name", "named", *options)
+    read: dict[str, Any] = {}
+    for file in sorted(project.files):
+        text = (project.folder / file).read_text()
+        if file.endswith(".yaml"):
+            read[file] = list(yaml.safe_load_all(text))
+            assert repr(list(YAML(typ="safe", pure=True).load_all(text))) == repr(read[file]), file
+        elif file.endswith(".toml"):
+            read[file] = tomllib.loads(text)
+    assert len(read) == 9
+    [compose] = read["deploy/compose.yaml"]
+    images = [service["image"] for service in compose["services"].values()]
+    assert [compose["name"], *images] == [name, name, name, "coturn/coturn:4.6"]
+    [kustomization] = read["deploy/kubernetes/kustomization.yaml"]
+    assert kustomization["namespace"] == name
+    [evaluated] = read["server/evals/starter_audio.yaml"]
+    assert evaluated["judge"]["transcription"]["language"] == "no"
+    assert read["server/pyproject.toml"]["project"]["name"] == f"{name}-server"
+    assert read["server/cloud-deploy.toml"]["agent_name"] == name
+    volumes = pod(project)["volumes"]
+    assert volumes[0]["secret"] == {"secretName": "bot", "defaultMode": 0o440}
 
 
 def test_a_cluster_knows_every_field(everywhere: list[bots.Project]) -> None:

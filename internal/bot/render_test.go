@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"path"
 	"reflect"
 	"regexp"
 	"slices"
@@ -303,6 +304,40 @@ func checkVariables(t *testing.T, seed uint64, cat *Catalog, text map[string]str
 		if !read[name] && !library[name] {
 			t.Errorf("seed %d: .env.example names %s, which nothing reads", seed, name)
 		}
+	}
+}
+
+// Each value that is put into YAML, TOML or JSON stands in quotes: a project may be called null or
+// 123, and a language is called no. What the readers of these make of it is for e2e.
+func TestValuesStandInQuotes(t *testing.T) {
+	action := regexp.MustCompile(`<%-? (if|else|end|range|\$\w+ :=)?.*?%>`)
+	comment := regexp.MustCompile(`(^|\s)#.*`)
+	files := 0
+	err := fs.WalkDir(templates.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		kind, ok := strings.CutSuffix(name, ".tmpl")
+		if !ok || !slices.Contains([]string{".yaml", ".toml", ".json"}, path.Ext(kind)) {
+			return err
+		}
+		files++
+		text, _, err := source(name)
+		for line := range strings.Lines(text) {
+			line = action.ReplaceAllStringFunc(line, func(a string) string {
+				if action.FindStringSubmatch(a)[1] != "" {
+					return ""
+				}
+				return "<%"
+			})
+			line = strings.ReplaceAll(comment.ReplaceAllString(line, ""), "{port: <%}", "") // the catalog's ports are digits
+			for i, part := range strings.Split(line, `"`) {
+				if i%2 == 0 && strings.Contains(part, "<%") {
+					t.Errorf("%s: a value without quotes: %s", name, line)
+				}
+			}
+		}
+		return err
+	})
+	if err != nil || files < 12 {
+		t.Error(files, err)
 	}
 }
 
