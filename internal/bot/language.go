@@ -73,7 +73,7 @@ func (p *Provider) speaking(tag string) *Provider {
 	choosing := *p
 	choosing.Env = slices.Clone(p.Env)
 	for i, v := range choosing.Env {
-		if v.Kind == "voice" && v.Fallback != "" {
+		if v.Kind == "voice" {
 			v.Required, v.Fallback, v.Note = true, "", "one that speaks "+tag+": "+v.Note
 			choosing.Env[i] = v
 		}

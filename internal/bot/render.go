@@ -493,14 +493,9 @@ func (p *Project) describeRequirements() {
 			case v.Without != "":
 				require(&p.Requires, v.Without+" without "+v.Name)
 			}
-			if v.Required && !v.server && !chosen {
-				switch i := slices.Index(must, v.Name); {
-				case i < 0:
-					must = append(must, v.Name)
-					p.MustBeSet = append(p.MustBeSet, s.must(v))
-				case p.MustBeSet[i] != s.must(v): // services can do without it in different ways
-					p.MustBeSet[i] = "`" + v.Name + "`"
-				}
+			if v.Required && !v.server && !chosen && !slices.Contains(must, v.Name) {
+				must = append(must, v.Name)
+				p.MustBeSet = append(p.MustBeSet, s.must(v))
 			}
 			if v.Required && !v.server && s.Generic != "" {
 				require(&p.ServerRequires, v.Name) // without a substitute: see Unless

@@ -53,7 +53,7 @@ func (p *Provider) isAddress(name string) bool {
 func (p *Provider) Needed() string {
 	var out []string
 	for _, v := range p.Env {
-		if v.Required && !v.server {
+		if v.Required {
 			out = append(out, p.must(v))
 		}
 	}
