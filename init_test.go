@@ -215,6 +215,7 @@ func TestFlagsBeatTheFile(t *testing.T) {
 		{"avatar-wanted", `{"video_output": false, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--video tavus"},
 		{"model-without-sight", `{"video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--realtime grok"},
 		{"transport-off-the-cloud", `{"deploy_to_cloud": true, "enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t livekit"},
+		{"client", `{"client_framework": "react", "client_server": "nextjs", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
 		{"telephony-wanted", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-b telephony"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -530,6 +531,8 @@ func TestTooManyTransports(t *testing.T) {
 	if !strings.Contains(r.stderr, "90000 transports; the maximum is 100\n") || strings.Contains(r.stderr, "unknown transport") {
 		t.Errorf("%d bytes on stderr: %.500s", len(r.stderr), r.stderr)
 	}
+	filetest.Put(t, dir, "most.json", `{"mode": "realtime", "realtime_service": "openai", "transports":[`+strings.Repeat(`"daily",`, 99)+`"daily"]}`)
+	vbot(t, dir, "init", "target", "--config", "most.json", "--dry-run").wantCode(t, 0)
 	// So is one full of unknown keys.
 	filetest.Put(t, dir, "keys.json", `{`+strings.ReplaceAll(strings.Join(transports[:60000], ": 1, "), "x", "y")+`: 1}`)
 	r = vbot(t, dir, "init", "target", "--config", "keys.json")
@@ -544,12 +547,13 @@ func TestNamesOfPipecatInit(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "peer.json", `{"project_name": "x", "bot_type": "web", "transports": ["daily"], "mode": "realtime",
  "realtime_service": "openai_realtime", "enable_krisp": true, "generate_client": false, "client_framework": null}`)
+	filetest.Put(t, dir, "both.json", `{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai_realtime", "client_framework": "react", "generate_client": false}`)
 	filetest.Put(t, dir, "twice.json", `{"enable_krisp": true, "enable_noise_cancel": true, "generate_client": "yes"}`)
 	var all []byte
 	for _, args := range []string{
 		"x --config peer.json --dry-run",
 		"x --config peer.json --dry-run --no-enable-krisp --no-context-hub --client-framework vanilla",
-		"x --config twice.json --no-input", "x --context-hub", "quickstart --enable-krisp", "x --enable-krisp=perhaps",
+		"x --config both.json --dry-run", "x --config twice.json --no-input", "x --context-hub", "quickstart --enable-krisp", "x --enable-krisp=perhaps",
 	} {
 		all = append(all, vbot(t, dir, append([]string{"init"}, strings.Fields(args)...)...).transcript(dir)...)
 	}
@@ -566,8 +570,11 @@ func TestOwnService(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "services/stt/acme.py", acme(t))
 	filetest.Put(t, dir, "services/stt/__pycache__/acme.cpython-312.pyc", "\x00")
+	filetest.Put(t, dir, "services/stt/__init__.py", "")
+	filetest.Put(t, dir, "services/stt/._acme.py", "\x00") // of macOS
 	filetest.Put(t, dir, "services/README.md", "Services of Acme\n")
 	filetest.Put(t, dir, "services/tests/check.py", "assert True\n")
+	filetest.Put(t, dir, "services/venv/lib/acme/acme.py", acme(t))
 	filetest.Put(t, dir, "bot.json", `{"transports": ["smallwebrtc"], "mode": "cascade", "stt_service": "acme_stt", "llm_service": "openai", "tts_service": "cartesia"}`)
 
 	r := vbot(t, dir, append([]string{"init", "there", "--catalog", "services"}, strings.Fields(withAcme)...)...)
@@ -632,7 +639,7 @@ func faultyServices(acme string) map[string]string {
 		"sst/other.py":    acme,
 		"other.py":        acme,
 		"a/stt/nested.py": acme,
-		"video/face.py":   "# id: face\n# label: Face\n# names: face\n# host: https://a\n# host: a:8x\n# host: a:1-2/udp\n# python: 3.12\n# extras: face]\nfrom face import Face\n\n\ndef build() -> Face:\n    video = Face()\n    return video\n",
+		"video/face.py":   "# id: face\n# id: face\n# label: Face\n# names: face\n# env: FACE_KEY required secret libary: key\n# host: https://a\n# host: a:8x\n# host: a:1-2/udp\n# python: 3.12\n# extras: face]\nfrom face import Face\n\n\ndef build() -> Face:\n    video = Face()\n    return video\n",
 	}
 }
 

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,20 @@ func TestCatalog(t *testing.T) {
 			for _, problem := range p.checkCode() {
 				t.Error(problem.Line())
 			}
+		}
+	}
+}
+
+// A description of one kind has its providers.
+func TestDescriptions(t *testing.T) {
+	cat := NewCatalog()
+	for _, kind := range ServiceKinds {
+		var ids []string
+		for _, p := range cat.Describe(kind).(map[string]any)[kind].([]ProviderAnswer) {
+			ids = append(ids, p.ID)
+		}
+		if !slices.Equal(ids, cat.IDs(kind)) {
+			t.Errorf("%s: %q", kind, ids)
 		}
 	}
 }
@@ -94,6 +109,16 @@ func TestImportsAgree(t *testing.T) {
 	}
 }
 
+// bot.py has an HTTP session where a service takes one, after whatever else.
+func TestSessions(t *testing.T) {
+	for parameters, want := range map[string]bool{"": false, "language: str": false, "session: aiohttp.ClientSession": true, "language: str, session: aiohttp.ClientSession": true} {
+		p := &Provider{Kind: KindSTT, source: "from a import A\n\n\ndef build(" + parameters + ") -> A:\n    stt = A(session)\n    return stt\n"}
+		if got := p.parseCode(nil).needsSession; got != want {
+			t.Errorf("%q: %v", parameters, got)
+		}
+	}
+}
+
 // What a program requires at its start follows from the words of its variables.
 func TestRequirements(t *testing.T) {
 	for env, want := range map[string]string{
@@ -136,5 +161,9 @@ func TestKeysToCheck(t *testing.T) {
 		if got := cat.Find(c.kind, c.name).Keys(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+	secret := variable{Name: "KEY", Required: true, Kind: "secret"}
+	if got := (&Provider{Env: []variable{secret, secret, secret}}).Keys(); got != "KEY and KEY" {
+		t.Errorf("of three: %q", got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 func TestLanguageTag(t *testing.T) {
 	for text, want := range map[string]string{
 		"de": "de", "DE": "de", "pt-br": "pt-BR", "zh-hans-cn": "zh-Hans-CN", "sr-latn": "sr-Latn", "es-419": "es-419", "yue": "yue",
-		"": "", "d": "", "german": "", "de_DE": "", "de-": "", "-de": "", "de-DE-AT": "", "de-DE-1996": "", "Deutsch": "", "none": "", "\u212ae": "", "d3": "", "es-41": "",
+		"": "", "d": "", "german": "", "de_DE": "", "de-": "", "-de": "", "de-DE-AT": "", "de-DE-419": "", "de-DE-1996": "", "Deutsch": "", "none": "", "\u212ae": "", "d3": "", "es-41": "",
 	} {
 		if got, ok := LanguageTag(text); got != want || ok != (want != "") {
 			t.Errorf("LanguageTag(%q) = %q, %v, want %q", text, got, ok, want)
@@ -30,6 +30,15 @@ func TestSubstitute(t *testing.T) {
 	} {
 		if got := substitute(code, "language", "LANGUAGE"); got != want {
 			t.Errorf("%s becomes %s, want %s", code, got, want)
+		}
+	}
+}
+
+// A name is used where it stands alone.
+func TestUses(t *testing.T) {
+	for code, want := range map[string]bool{"x = Frame()": true, "Frame": true, "MyFrame()": false, "Frames": false, "_Frame(Frame2, Frame)": true, "": false} {
+		if got := uses(code, "Frame"); got != want {
+			t.Errorf("%q: %v", code, got)
 		}
 	}
 }
@@ -73,6 +82,9 @@ func TestLanguageOfServices(t *testing.T) {
 		if got != "" {
 			continue
 		}
+		if bot := New(cfg, cat); bot.English() != strings.HasPrefix(c.tag, "en") {
+			t.Errorf("%v: it speaks English: %v", c, bot.English())
+		}
 		written, err := New(cfg, cat).Files("0.1.0")
 		if err != nil {
 			t.Fatal(err)
@@ -85,5 +97,8 @@ func TestLanguageOfServices(t *testing.T) {
 		if strings.Contains(env, "# one that speaks fr: voice\nACME_VOICE=") != (c.service == "voice") {
 			t.Errorf("%v: %s", c, env)
 		}
+	}
+	if v := cat.Find(KindSTT, "acme_voice").Env[0]; v.Required || v.Fallback != "joe" {
+		t.Errorf("the bots changed the catalog: %+v", v)
 	}
 }

@@ -231,7 +231,7 @@ func TestRandomBots(t *testing.T) {
 			if !bytes.Equal(data, again[name]) {
 				t.Errorf("seed %d: %s is not the same twice", seed, name)
 			}
-			for _, leftover := range []string{"<%", "%>", "<no value>", "# when:", "\r", "\t ", " \n", "\n\n\n\n"} {
+			for _, leftover := range []string{"<%", "%>", "<no value>", "# when:", "\r", "\t ", " \n", "\n\n\n\n", "=video_width", "=video_height", "=krisp_filter"} {
 				if strings.Contains(text[name], leftover) {
 					t.Errorf("seed %d: %s holds %q", seed, name, leftover)
 				}
@@ -338,6 +338,56 @@ func TestValuesStandInQuotes(t *testing.T) {
 	})
 	if err != nil || files < 12 {
 		t.Error(files, err)
+	}
+}
+
+// smallBot has these transports, and one service where there may be three: "llm ollama".
+func smallBot(t *testing.T, service string, transports ...string) (*Project, string) {
+	said := Quickstart()
+	kind, name, _ := strings.Cut(service, " ")
+	if kind == KindRealtime {
+		said = Answers{OptMode: {Text: ModeRealtime}}
+	}
+	said[optionOf(kind+"_service")] = Answer{Text: name}
+	said[OptTransports] = Answer{List: transports}
+	cfg, _, problems := Resolve(NewCatalog(), said, "small")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	p := New(cfg, NewCatalog())
+	files, err := p.Files("0.1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, string(files["server/bot.py"])
+}
+
+// A cluster's network lets through what the services need, and nothing to this machine itself.
+func TestOtherPorts(t *testing.T) {
+	for service, want := range map[string]string{"llm ollama": "[]", "stt aws_transcribe": "[8443]", "stt deepgram": "[]"} {
+		if p, _ := smallBot(t, service, "websocket"); fmt.Sprint(p.OtherPorts()) != want {
+			t.Errorf("%s: %v, want %s", service, p.OtherPorts(), want)
+		}
+	}
+}
+
+// Evals come over a way in of their own, beside the calls.
+func TestOnlyCalls(t *testing.T) {
+	p, _ := smallBot(t, "llm openai", "daily_pstn_dialout")
+	if !p.OnlyCalls() {
+		t.Error("sessions come otherwise")
+	}
+	if p.EnableEval = true; p.OnlyCalls() {
+		t.Error("evals are calls")
+	}
+}
+
+// A line for telephones alone is in bots with one.
+func TestLinesForTelephones(t *testing.T) {
+	for transport, want := range map[string]bool{"smallwebrtc": false, "twilio": true} {
+		if _, code := smallBot(t, "realtime ultravox", transport); strings.Contains(code, "one_shot_selected_tools=[hang_up]") != want {
+			t.Errorf("%s: %s", transport, code)
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // A service of one's own is offered after vbot's.
-func TestOwnService(t *testing.T) {
+func TestOwnServiceIsOffered(t *testing.T) {
 	cat := bot.NewCatalog()
 	if problems := cat.Add(os.DirFS("../bot/testdata"), "services"); len(problems) > 0 {
 		t.Fatal(problems)
