@@ -516,3 +516,22 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// Each key is named with the page that has it, or with what it is.
+func TestCredentials(t *testing.T) {
+	for transports, want := range map[string]string{
+		"twilio":                  "TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN, or TWILIO_API_KEY and TWILIO_API_SECRET\n    https://console.twilio.com",
+		"daily_pstn_dialout":      "DAILY_API_KEY  https://dashboard.daily.co/developers\nSERVER_API_KEY  a long random text, the password of server.py",
+		"twilio_daily_sip_dialin": "DAILY_API_KEY  https://dashboard.daily.co/developers\nTWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN  https://console.twilio.com",
+		"smallwebrtc daily":       "DAILY_API_KEY  https://dashboard.daily.co/developers (only for Daily)",
+	} {
+		p, _ := smallBot(t, "llm openai", strings.Fields(transports)...)
+		var got []string
+		for _, c := range p.Credentials()[3:] { // those of the services come first
+			got = append(got, c.Line())
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s: %q", transports, got)
+		}
+	}
+}
