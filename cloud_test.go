@@ -437,8 +437,11 @@ func TestRetries(t *testing.T) {
 		{"Retry-After, useless: the past", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: nonsense", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: negative", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
-		{"Retry-After, too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "3600")}, nil, 6},
-		{"Retry-After, twice too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "100"), cloudtest.Status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 6},
+		{"Retry-After, too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "3600")}, nil, 1},
+		{"Retry-After, endless: no number of seconds", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "9223372036854775807")}, nil, 1},
+		{"Retry-After, endless: no number at all", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "99999999999999999999")}, nil, 1},
+		{"Retry-After, endless: no time at all", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT")}, nil, 1},
+		{"Retry-After, twice too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "100"), cloudtest.Status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 1},
 		{"conflict", []cloudtest.Fault{cloudtest.Status(409, "CONFLICT", "modified concurrently")}, []time.Duration{375 * time.Millisecond}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

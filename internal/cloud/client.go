@@ -30,6 +30,8 @@ const (
 	tryTimeout  = 30 * time.Second       // for one request with its answer
 	callTimeout = 2 * time.Minute        // for a request with all its tries
 	maxAnswer   = 2 << 20                // bytes; a listing of 200 sets has 30,000
+	maxInformed = 8                      // answers before the final one
+	maxAfter    = 1000 * time.Hour       // of Retry-After
 
 	maxAuthorities = 4 << 20 // bytes; the certificates of a Linux system have 220,000
 )
@@ -298,9 +300,7 @@ func (c *Client) do(ctx context.Context, r request, into shape) error {
 		}
 		pause := firstPause << (try - 1)
 		pause = pause/2 + time.Duration(c.Random()*float64(pause/2))
-		if e.after > 0 {
-			pause += e.after
-		}
+		pause += e.after
 		if pause > c.CallTimeout-c.Now().Sub(began) {
 			e.Message += fmt.Sprintf("; the API asks to wait %v, longer than vbot waits", e.after)
 			return e
@@ -490,13 +490,14 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	return e
 }
 
-// retryAfter parses a Retry-After header: seconds or a date.
+// retryAfter parses a Retry-After header: seconds or a date. What is longer than maxAfter
+// is not waited for anyway.
 func retryAfter(s string, now time.Time) time.Duration {
-	if n, err := strconv.Atoi(s); err == nil {
-		return time.Duration(min(max(n, 0), 1<<20)) * time.Second
+	if n, err := strconv.Atoi(s); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(max(n, 0), int(maxAfter/time.Second))) * time.Second
 	}
 	if t, err := http.ParseTime(s); err == nil {
-		return max(0, t.Sub(now))
+		return min(max(t.Sub(now), 0), maxAfter)
 	}
 	return 0
 }
