@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -290,7 +291,7 @@ type apiFault struct {
 
 // status is the one of HTTP, or 0 without an answer.
 func (f apiFault) status() int {
-	if status, err := strconv.Atoi(strings.Fields(f.name)[0]); err == nil {
+	if status, err := strconv.Atoi(strings.Trim(strings.Fields(f.name)[0], ",")); err == nil {
 		return status
 	}
 	switch f.name {
@@ -317,11 +318,18 @@ func TestFaults(t *testing.T) {
 		{"array", cloudtest.With200(`[]`), report.Failed, 1},
 		{"trailing data", cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK"} x`), report.Failed, 1},
 		{"no content", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }, report.Failed, 1},
+		{"101", cloudtest.Informed(101), report.Failed, 1},
+		{"102", cloudtest.Informed(102), report.Failed, 1},
+		{"103, without end", cloudtest.Informed(slices.Repeat([]int{103}, 100)...), report.Failed, 1},
+		{"an error", cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK","error":"nothing was stored"}`), report.Failed, 1},
+		{"another name", cloudtest.With200(`{"sets":[{"region":"us-west"}],"secrets":[],"status":"OK","name":"other"}`), report.Failed, 1},
+		{"another type", cloudtest.With200(`{"secrets":[],"type":"else"}`), report.Failed, 1},
 		{"301", cloudtest.Status(301, "X", "x", "Location", "/"), report.Failed, 1},
 		{"302", cloudtest.Status(302, "X", "x", "Location", "/"), report.Failed, 1},
 		{"307", cloudtest.Status(307, "X", "x", "Location", "/"), report.Failed, 1},
 		{"308", cloudtest.Status(308, "X", "x", "Location", "/"), report.Failed, 1},
 		{"400", cloudtest.Status(400, "GENERIC_BAD_REQUEST", "no"), report.Rejected, 1},
+		{"422", cloudtest.Status(422, "X", "no"), report.Rejected, 1},
 		{"400 {}", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { cloudtest.Say(w, 400, struct{}{}) }, report.Rejected, 1},
 		{"401", cloudtest.Status(401, "UNAUTHORIZED", "Unauthorized"), report.Unauthorized, 1},
 		{"403", cloudtest.Status(403, "FORBIDDEN", "no"), report.Forbidden, 1},
@@ -351,6 +359,7 @@ func TestFaults(t *testing.T) {
 		{"delete", "DELETE", []string{"delete", "app", "--skip"}, []string{"GET ~/secrets/app"}, "DELETE ~/secrets/app"},
 		{"image-pull-secret, reading", "GET", []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"}, nil, "GET ~/secrets"},
 		{"image-pull-secret", "PUT", []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"}, []string{"GET ~/secrets"}, "PUT ~/secrets/reg"},
+		{"reference", "POST", []string{"reference", "team", "--region=pce-acme"}, nil, "POST ~/secrets/references"},
 	}
 	for _, c := range commands {
 		t.Run(c.name, func(t *testing.T) {
@@ -371,9 +380,9 @@ func TestFaults(t *testing.T) {
 					r.wantCode(t, (&report.Failure{Code: f.code}).ExitCode())
 					requests := append(slices.Clone(c.before), slices.Repeat([]string{c.on}, f.tries)...)
 					switch {
-					case strings.HasPrefix(f.name, "400") && strings.HasPrefix(c.name, "set, writing"):
+					case (f.status() == 400 || f.status() == 422) && strings.HasPrefix(c.name, "set, writing"):
 						requests = append(requests, c.on) // one pair a request
-					case strings.HasPrefix(f.name, "400") && strings.HasSuffix(c.on, "GET ~/secrets/app"):
+					case (f.status() == 400 || f.status() == 422) && strings.HasSuffix(c.on, "GET ~/secrets/app"):
 						requests = append(requests, "GET ~/secrets") // is it an image pull secret?
 					}
 					if !slices.Equal(s.Log, requests) {
@@ -384,6 +393,11 @@ func TestFaults(t *testing.T) {
 					}
 					if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
 						t.Errorf("%s: it does not say how often it tried: %s", what, r.stderr)
+					}
+					status := f.status()
+					unsure := status < 300 || slices.Contains([]int{500, 502, 504}, status)
+					if strings.Contains(r.stderr, "; it may have succeeded") != (unsure && c.method != "GET") {
+						t.Errorf("%s: it says %s", what, r.stderr)
 					}
 					if strings.Contains(r.stderr, "v4lue") {
 						t.Errorf("%s: the value came out: %s", what, r.stderr)
@@ -410,7 +424,6 @@ func TestFaults(t *testing.T) {
 					if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil || answer.Error.Code != f.code {
 						t.Errorf("%s: code %q, want %q; %s", what, answer.Error.Code, f.code, answer.Error.Message)
 					}
-					status := f.status()
 					later := f.tries > 1 || status == 500
 					if e := answer.Error; e.Status != status || e.Retryable == nil || *e.Retryable != later {
 						t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, status, later)
@@ -458,15 +471,100 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// A deletion whose answer is lost is done when the API says that it is not there
-// any more, and only if it was there before.
+// A deletion whose answer was lost is done when what was there is seen to be gone: "not
+// found" may be said of something else.
 func TestDeletionWithALostAnswer(t *testing.T) {
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "DELETE ~/secrets/app", "DELETE ~/secrets/app").Misbehave("DELETE", cloudtest.LoseAnswer)
+	const get, list = "GET ~/secrets/app", "GET ~/secrets"
+	notFound := cloudtest.Status(404, "NOT_FOUND", "Secret not found")
+	elsewhere := []cloudtest.Fault{cloudtest.Status(502, "X", "x"), cloudtest.Status(404, "NOT_FOUND", "Organization not found")}
+	for _, c := range []struct {
+		args    string
+		deletes []cloudtest.Fault
+		look    cloudtest.Fault
+		want    []string // requests after the deletions
+		code    int
+	}{
+		{"delete app", []cloudtest.Fault{cloudtest.LoseAnswer}, nil, []string{list}, 0},
+		{"unset app K", []cloudtest.Fault{cloudtest.LoseAnswer}, nil, []string{get}, 0},
+		{"delete app", []cloudtest.Fault{notFound}, nil, nil, 1},
+		{"unset app K", []cloudtest.Fault{notFound}, nil, nil, 1},
+		{"delete app", elsewhere, nil, []string{list}, 1},
+		{"unset app K", elsewhere, nil, []string{get}, 1},
+		{"delete app", []cloudtest.Fault{cloudtest.LoseAnswer}, notFound, []string{list}, 1},
+		{"unset app K", []cloudtest.Fault{cloudtest.LoseAnswer}, notFound, []string{get, list}, 1},
+	} {
+		deletion := "DELETE ~/secrets/app"
+		if strings.HasPrefix(c.args, "unset") {
+			deletion += "/K"
+		}
+		tries := max(len(c.deletes), 2)
+		if c.want == nil {
+			tries = 1
+		}
+		s := cloudtest.New(t, "vbot/"+version).Want(append(append([]string{get}, slices.Repeat([]string{deletion}, tries)...), c.want...)...).Misbehave("DELETE", c.deletes...)
+		if c.look != nil {
+			s.Misbehave("GET", cloudtest.Right, c.look)
+		}
+		s.Keep("app", "us-west", "ready", "K")
+		r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(c.args+" --skip --json")...)...)
+		r.wantCode(t, c.code)
+		if unsure := strings.Contains(r.stderr, "it may have succeeded"); unsure != (c.code != 0 && c.want != nil) {
+			t.Errorf("vbot cloud secrets %s: %s", c.args, r.stderr)
+		}
+	}
+	// Interrupted while it looks.
+	ctx, cancel := context.WithCancel(context.Background())
+	s := cloudtest.New(t, "vbot/"+version).Want(get, "DELETE ~/secrets/app", "DELETE ~/secrets/app", list).Misbehave("DELETE", cloudtest.LoseAnswer).
+		Misbehave("GET", cloudtest.Right, func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) { cancel(); <-r.Context().Done() })
 	s.Keep("app", "us-west", "ready", "K")
-	runOn(t, s, "cloud", "secrets", "delete", "app", "--skip", "--json").wantCode(t, 0)
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "DELETE ~/secrets/app").Misbehave("DELETE", cloudtest.Status(404, "NOT_FOUND", "Secret not found"))
-	s.Keep("app", "us-west", "ready", "K")
-	runOn(t, s, "cloud", "secrets", "delete", "app", "--skip").wantCode(t, 4)
+	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "delete", "app", "--skip")
+	r.wantCode(t, 130)
+	if !strings.Contains(r.stderr, "interrupted (tried 2 times); it may have succeeded") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// What an answer says against what was asked for is a failure that says so.
+func TestContradictions(t *testing.T) {
+	for _, c := range []struct{ args, answer, want string }{
+		{"set app A=1 --region us-east", `{"status":"OK","region":"eu-central"}`, "region eu-central instead of us-east"},
+		{"set app A=1", `{"status":"OK","name":"other"}`, "name other instead of app"},
+		{"set app A=1", `{"status":"OK","type":"imagePullSecret"}`, "type imagePullSecret instead of secret"},
+		{"set app A=1", `{"error":"quota exceeded, nothing stored"}`, "error: quota exceeded, nothing stored"},
+		{"set app A=1", `{"status":"OK","error":"quota exceeded"}`, "error: quota exceeded"},
+		{"set app A=1", `{"status":"failed"}`, "its status is failed"},
+		{"set app A=1", `{"status":"O\u200bK"}`, "its status is O\ufffdK"},
+		{"image-pull-secret reg ghcr.io bob:x --region us-east", `{"status":"OK","region":"us-we\u200bst"}`, "region us-we\ufffdst instead of us-east"},
+		{"image-pull-secret reg ghcr.io bob:x", `{"status":"OK","type":"secret"}`, "type secret instead of imagePullSecret"},
+		{"delete old", `{"status":"OK","name":"other"}`, "name other instead of old"},
+		{"unset old K", `{"status":"OK","error":"no"}`, "error: no"},
+		{"reference team --region pce-a", `{"name":"other","region":"pce-a"}`, "name other instead of team"},
+		{"reference team --region pce-a", `{"name":"team","region":"pce-b"}`, "region pce-b instead of pce-a"},
+		{"reference team --region pce-a", `{"name":"team","status":"failed"}`, "its status is failed;"},
+		{"reference team --region pce-a", `{"name":"team","status":"failed","errorMessage":"gone"}`, "its status is failed: gone"},
+	} {
+		s := cloudtest.Bare(t, "vbot/"+version)
+		s.Keep("old", "us-west", "ready", "K")
+		for _, method := range []string{"PUT", "POST", "DELETE"} {
+			s.Misbehave(method, cloudtest.With200(c.answer))
+		}
+		args := strings.Fields("cloud secrets " + c.args)
+		if !strings.HasPrefix(c.args, "reference") && !strings.HasPrefix(c.args, "image") {
+			args = append(args, "--skip")
+		}
+		r := runOn(t, s, args...)
+		s.Close()
+		r.wantCode(t, 1)
+		if !strings.Contains(r.stderr, "unexpected answer (200): "+c.want) || !strings.Contains(r.stderr, "; it may have succeeded\n") {
+			t.Errorf("vbot %s: it said %s", args, r.stderr)
+		}
+	}
+}
+
+// 100 and 103 announce an answer.
+func TestInformationalAnswers(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.Inform(100, 103, 103))
+	runOn(t, s, "cloud", "secrets", "list").wantCode(t, 0)
 }
 
 // A redirect is not followed, to wherever it leads.
@@ -703,11 +801,17 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "B=ready", "C=eu-central", "D=OK", "E=app", "KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
 	r.wantCode(t, 0)
 	golden(t, "cloud/set-values-like-names.txt", transcriptOn(s, r))
-	// The organization and the name, too.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
+	// The name, too.
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets", "GET /v1/organizations", "GET ~/secrets/app", "PUT ~/secrets/app")
 	s.Keep("my-hub", "eu-central", "ready").Kind = cloud.TypeImagePull
-	here{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "app", "A=acme", "--skip").wantCode(t, 0)
 	runOn(t, s, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
+	// An organization that only the API names would be shown.
+	r = here{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "app", "A=acme", "--skip")
+	r.wantCode(t, 1)
+	if !strings.Contains(r.stderr, "organization [hidden] cannot be used; name yours with --organization") {
+		t.Errorf("it said %s", r.stderr)
+	}
+	runOn(t, s, "cloud", "secrets", "set", "app", "A=acme", "--skip", "-o", "acme").wantCode(t, 0)
 }
 
 // --wait is over when its time is, whatever the API does.

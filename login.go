@@ -16,7 +16,7 @@ import (
 func world(a *cli.App) cloud.World {
 	return cloud.World{
 		UserAgent: "vbot/" + version, Getenv: a.Getenv, Path: a.Path, Now: a.Now, Pause: a.Pause, Random: a.Random,
-		Note: func(s string) { a.Note("%s", s) }, Printable: report.Printable,
+		Note: func(s string) { a.Note("%s", s) }, IsHidden: report.IsHidden,
 	}
 }
 

@@ -526,14 +526,14 @@ func (o *imagePullOptions) do(ctx context.Context, r *cloudRun, args []string) e
 		}
 		region = cmp.Or(region, was.Region)
 	}
-	now, err := r.api.StoreImagePull(ctx, name, region, host, value)
+	now, err := r.api.StoreImagePull(ctx, name, r.regionGiven(), host, value)
 	if err != nil {
 		return err
 	}
 	result := imagePullResult{name, report.OrNull(cmp.Or(now, region)), host, was == nil, ""}
 	r.app.Note("stored image pull secret %s for %s in %s (%s)", name, host, r.where(string(result.Region)), newOrReplaced(was != nil, "updated"))
 	if o.wait > 0 {
-		status, err := r.api.WaitReady(ctx, name, cloud.TypeImagePull, o.wait)
+		status, err := r.api.WaitReady(ctx, cloud.Entry{Name: name, Type: cloud.TypeImagePull, Region: r.regionGiven()}, o.wait)
 		if result.Status = report.OrNull(status); err != nil {
 			return report.WithResult(err, result)
 		}

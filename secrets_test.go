@@ -855,15 +855,16 @@ func TestValueFiles(t *testing.T) {
 	}
 }
 
-// A key of the set that reads like a value is not shown, and yet removed.
+// --prune removes no key whose name it cannot show: it would be another one, or a value.
 func TestPruneOfAHiddenKey(t *testing.T) {
-	const word = "A_KEY_AND_A_VALUE"
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/"+word)
-	s.Keep("app", "us-west", "ready", word)
-	r := here{env: s.Env(), stdin: strings.NewReader("NEW=" + word + "\n")}.vbot(t, strings.Fields("cloud secrets set app --file - --prune --skip")...)
-	r.wantCode(t, 0)
-	if strings.Contains(r.stderr, word) || len(s.Values("app")) != 1 {
-		t.Errorf("the set holds %q, and it printed %s", s.Values("app"), r.stderr)
+	for _, key := range []string{"A_KEY_AND_A_VALUE", "B\u200bC", "BC\n", "a/b", strings.Repeat("x", 65)} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
+		s.Keep("app", "us-west", "ready", "BC", key)
+		r := here{env: s.Env(), stdin: strings.NewReader("NEW=A_KEY_AND_A_VALUE\n")}.vbot(t, strings.Fields("cloud secrets set app --file - --prune --skip")...)
+		r.wantCode(t, 1)
+		if strings.Contains(r.stderr, "A_KEY") || !strings.Contains(r.stderr, "--prune: ") || !strings.Contains(r.stderr, "nothing was written") || len(s.Values("app")) != 2 {
+			t.Errorf("the set holds %q, and it printed %s", s.Values("app"), r.stderr)
+		}
 	}
 }
 

@@ -90,8 +90,10 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 			return err
 		}
 	}
-	region, n, err := r.api.StoreAll(ctx, s.Change)
-	if s.Region = region; err != nil {
+	change := s.Change
+	change.Region = r.regionGiven() // a region that only the API named is not sent back
+	region, n, err := r.api.StoreAll(ctx, change)
+	if s.Region = cmp.Or(region, s.Region); err != nil {
 		return s.partial(r, err, n)
 	}
 	r.app.Note("stored in secret set %s of %s:", s.Name, r.where(s.Region))
@@ -99,7 +101,7 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 		r.app.Note("  %s  %s", k.Key, k.words("replaced"))
 	}
 	if o.wait > 0 {
-		if s.status, err = r.api.WaitReady(ctx, s.Name, cloud.TypeSet, o.wait); err != nil {
+		if s.status, err = r.api.WaitReady(ctx, cloud.Entry{Name: s.Name, Type: cloud.TypeSet, Region: r.regionGiven()}, o.wait); err != nil {
 			return report.WithResult(err, s.result(n, "", ""))
 		}
 	}
@@ -362,7 +364,9 @@ func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
 	s.was, s.Region = was, cmp.Or(s.Region, was.Region)
 	for _, key := range was.Keys {
 		given := slices.Contains(s.left, key) || slices.ContainsFunc(s.Pairs, func(p cloud.Pair) bool { return p.Key == key })
-		if prune && !given {
+		if prune && !given && !cloud.IsKey(key) {
+			return report.One(report.Rejected, "prune", "--prune", "key %s cannot be removed, because its name cannot be shown as it is; nothing was written", key)
+		} else if prune && !given {
 			s.Prune = append(s.Prune, key)
 		}
 	}

@@ -35,15 +35,21 @@ func (c *Client) Organizations(ctx context.Context) (names []string, err error) 
 }
 
 type organizationList struct {
-	Organizations *[]organization `json:"organizations"`
+	Entry
+	Organizations *[]Entry `json:"organizations"`
 }
 
-type organization struct {
-	Name string `json:"name"`
-}
-
-func (l *organizationList) complete() bool {
-	return l.Organizations != nil && !slices.ContainsFunc(*l.Organizations, func(o organization) bool { return !IsSegment(o.Name) })
+func (l *organizationList) lacks() string {
+	if l.Organizations == nil {
+		return "no organizations"
+	}
+	for _, o := range *l.Organizations {
+		// It becomes part of paths, and is shown.
+		if !IsSegment(o.Name) {
+			return "organization " + o.Name + " cannot be used; name yours with --organization or VBOT_ORGANIZATION"
+		}
+	}
+	return ""
 }
 
 // List returns all sets and image pull secrets, sorted by name; of one region, unless
@@ -74,7 +80,8 @@ func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
 	return nil, err
 }
 
-// An Entry is a secret set or image pull secret in a listing.
+// An Entry is a secret set or image pull secret in an answer; and in a request, the one
+// that it is about, as far as that was asked for.
 type Entry struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -82,6 +89,22 @@ type Entry struct {
 	Status  string `json:"status"`
 	Source  string `json:"source"`
 	Message string `json:"errorMessage"`
+	Error   string `json:"error"`
+}
+
+// misfit returns how the answer contradicts what was asked for, or "".
+func (r *Entry) misfit(asked Entry) string {
+	if r.Error != "" {
+		return "error: " + r.Error
+	}
+	for _, word := range []struct{ what, got, want string }{
+		{"name", r.Name, asked.Name}, {"type", r.Type, asked.Type}, {"region", r.Region, asked.Region},
+	} {
+		if word.got != "" && word.want != "" && word.got != word.want {
+			return fmt.Sprintf("%s %s instead of %s", word.what, word.got, word.want)
+		}
+	}
+	return ""
 }
 
 // Kind returns vbot's name for the entry's type. Unknown types are returned unchanged.
@@ -108,17 +131,25 @@ const (
 const SourceReferenced = "referenced"
 
 type secretList struct {
+	Entry
 	Sets *[]Entry `json:"sets"`
 }
 
-func (l *secretList) complete() bool {
-	return l.Sets != nil && !slices.ContainsFunc(*l.Sets, func(r Entry) bool { return r.Name == "" })
+func (l *secretList) lacks() string {
+	if l.Sets == nil || slices.ContainsFunc(*l.Sets, func(r Entry) bool { return r.Name == "" }) {
+		return "no names of secrets"
+	}
+	return ""
 }
 
 // Get returns one secret set. For an image pull secret the API answers 400.
 func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
+	return c.get(ctx, Entry{Name: name, Type: TypeSet})
+}
+
+func (c *Client) get(ctx context.Context, asked Entry) (*Set, error) {
 	var got Set
-	err := c.do(ctx, request{doing: "reading secret set " + name, method: http.MethodGet, path: c.below("secrets", name)}, &got)
+	err := c.do(ctx, request{doing: "reading secret set " + asked.Name, method: http.MethodGet, path: c.below("secrets", asked.Name), asked: asked}, &got)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +171,11 @@ type setKey struct {
 	Name string `json:"fieldName"`
 }
 
-func (s *Set) complete() bool {
-	return s.Secrets != nil && !slices.ContainsFunc(*s.Secrets, func(k setKey) bool { return k.Name == "" })
+func (s *Set) lacks() string {
+	if s.Secrets == nil || slices.ContainsFunc(*s.Secrets, func(k setKey) bool { return k.Name == "" }) {
+		return "no names of keys"
+	}
+	return ""
 }
 
 // storePairs adds all pairs to the set in one request. It returns the region of the
@@ -154,7 +188,7 @@ func (c *Client) storePairs(ctx context.Context, name, region string, pairs []Pa
 	body := struct {
 		Secrets []entry `json:"secrets"`
 		Region  string  `json:"region,omitempty"`
-	}{Region: c.asSaid(region)}
+	}{Region: region}
 	for _, p := range pairs {
 		body.Secrets = append(body.Secrets, entry{p.Key, p.Value.Reveal()})
 	}
@@ -162,24 +196,24 @@ func (c *Client) storePairs(ctx context.Context, name, region string, pairs []Pa
 	if len(pairs) == 1 {
 		doing = "storing 1 key in " + name
 	}
-	return c.put(ctx, doing, name, body)
+	return c.put(ctx, doing, Entry{Name: name, Type: TypeSet, Region: region}, body)
 }
 
 // storePair adds one pair, in the form that the Python client uses. openapi.json does
 // not describe it.
 func (c *Client) storePair(ctx context.Context, name, region string, p Pair) (string, error) {
-	return c.put(ctx, "storing "+p.Key+" in "+name, name, struct {
+	return c.put(ctx, "storing "+p.Key+" in "+name, Entry{Name: name, Type: TypeSet, Region: region}, struct {
 		Name        string `json:"name"`
 		IsImagePull bool   `json:"isImagePullSecret"`
 		Key         string `json:"secretKey"`
 		Value       string `json:"secretValue"`
 		Region      string `json:"region,omitempty"`
-	}{name, false, p.Key, p.Value.Reveal(), c.asSaid(region)})
+	}{name, false, p.Key, p.Value.Reveal(), region})
 }
 
 // A Change is what StoreAll does to a secret set.
 type Change struct {
-	Name, Region string
+	Name, Region string   // "" if the region is the API's choice
 	Pairs        []Pair   // to add
 	Prune        []string // keys to remove, once all pairs are stored: a failure loses nothing
 }
@@ -188,12 +222,12 @@ type Change struct {
 // form, one request a pair. It returns the region of the set and, also on failure, how
 // many changes are done: pairs in order, then keys.
 func (c *Client) StoreAll(ctx context.Context, ch Change) (region string, done int, err error) {
-	region = ch.Region
-	got, err := c.storePairs(ctx, ch.Name, region, ch.Pairs)
+	region, err = c.storePairs(ctx, ch.Name, ch.Region, ch.Pairs)
 	if IsBadRequest(err) {
 		whole := asError(err)
 		for i, p := range ch.Pairs {
-			if got, err = c.storePair(ctx, ch.Name, region, p); err != nil {
+			var got string
+			if got, err = c.storePair(ctx, ch.Name, ch.Region, p); err != nil {
 				if e := asError(err); i == 0 && e != nil && e.Message != whole.Message {
 					err = &Error{code: e.code, Message: whole.Error() + "; " + e.Error(), err: err}
 				}
@@ -205,7 +239,6 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (region string, done i
 	if err != nil {
 		return region, 0, err
 	}
-	region = cmp.Or(got, region)
 	for i, key := range ch.Prune {
 		if err := c.Remove(ctx, "removing key "+key+" of "+ch.Name, ch.Name, key); err != nil {
 			return region, len(ch.Pairs) + i, err
@@ -215,8 +248,9 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (region string, done i
 }
 
 // WaitReady polls until the secret that was stored is ready, for at most limit. It returns
-// the last status, "" if there was none. kind is TypeSet or TypeImagePull.
-func (c *Client) WaitReady(ctx context.Context, name, kind string, limit time.Duration) (status string, err error) {
+// the last status, "" if there was none.
+func (c *Client) WaitReady(ctx context.Context, stored Entry, limit time.Duration) (status string, err error) {
+	name := stored.Name
 	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
 	defer cancel()
 	began := c.Now()
@@ -231,11 +265,11 @@ func (c *Client) WaitReady(ctx context.Context, name, kind string, limit time.Du
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
-		if err == nil && kind == TypeImagePull {
+		if err == nil && stored.Type == TypeImagePull {
 			now, err = c.Find(timed, name)
 		} else if err == nil {
 			var set *Set
-			if set, err = c.Get(timed, name); err == nil {
+			if set, err = c.get(timed, stored); err == nil {
 				now = &set.Entry
 			}
 		}
@@ -254,6 +288,8 @@ func (c *Client) WaitReady(ctx context.Context, name, kind string, limit time.Du
 			return status, &after
 		}
 		switch status = now.Status; {
+		case now.misfit(stored) != "":
+			return status, fail(Failed, "", "the API lists it with %s", now.misfit(stored))
 		case status == "ready":
 			c.Note(name + " is ready")
 			return status, nil
@@ -267,51 +303,68 @@ func (c *Client) WaitReady(ctx context.Context, name, kind string, limit time.Du
 
 // StoreImagePull stores an image pull secret and returns its region.
 func (c *Client) StoreImagePull(ctx context.Context, name, region, host string, value Secret) (string, error) {
-	return c.put(ctx, "storing image pull secret "+name, name, struct {
+	return c.put(ctx, "storing image pull secret "+name, Entry{Name: name, Type: TypeImagePull, Region: region}, struct {
 		IsImagePull bool   `json:"isImagePullSecret"`
 		Value       string `json:"secretValue"`
 		Host        string `json:"host"`
 		Region      string `json:"region,omitempty"`
-	}{true, value.Reveal(), host, c.asSaid(region)})
+	}{true, value.Reveal(), host, region})
 }
 
-func (c *Client) put(ctx context.Context, doing, name string, body any) (region string, err error) {
+func (c *Client) put(ctx context.Context, doing string, asked Entry, body any) (region string, err error) {
 	var got confirmation
-	err = c.do(ctx, request{doing: doing, method: http.MethodPut, path: c.below("secrets", name), body: body}, &got)
+	err = c.do(ctx, request{doing: doing, method: http.MethodPut, path: c.below("secrets", asked.Name), body: body, asked: asked}, &got)
 	return got.Region, err
 }
 
-// A confirmation is the answer of the API after storing or deleting.
-type confirmation struct {
-	Status string `json:"status"` // the word OK; not the status of the secret
-	Region string `json:"region"`
-}
+// A confirmation is the answer of the API after storing or deleting. Its status is the
+// word OK, not the status of the secret.
+type confirmation struct{ Entry }
 
-func (c *confirmation) complete() bool { return strings.EqualFold(c.Status, "ok") }
+func (c *confirmation) lacks() string {
+	if strings.EqualFold(c.Status, "ok") {
+		return ""
+	}
+	return "its status is " + cmp.Or(c.Status, "missing")
+}
 
 // Reference registers a Kubernetes Secret of a self-hosted region as a set. The answer
 // is not in openapi.json.
 func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, error) {
-	var got reference
+	var got Entry
 	err := c.do(ctx, request{doing: "registering " + name + " in " + region, method: http.MethodPost, path: c.below("secrets", "references"),
+		asked: Entry{Name: name, Region: region},
 		body: struct {
 			Name   string `json:"name"`
 			Region string `json:"region"`
 		}{name, region}}, &got)
-	return (*Entry)(&got), err
+	return &got, err
 }
 
-type reference Entry
+func (r *Entry) lacks() string {
+	switch {
+	case r.Name == "":
+		return "no name"
+	case r.Status == "failed":
+		return strings.TrimSuffix("its status is failed: "+r.Message, ": ")
+	}
+	return ""
+}
 
-func (r *reference) complete() bool { return r.Name != "" }
-
-// Remove deletes a secret, or one key of a set. path is its name and, if any, the
-// key. The caller has seen that it exists, so "not found" after a lost answer means
-// that it was removed.
+// Remove deletes a secret, or one key of a set. path is its name and, if any, the key.
+// After a try without an answer the API may say "not found", of what that try removed or
+// of something else; so the end of what was there is looked for.
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
-	err := c.do(ctx, request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...)}, &confirmation{})
-	if e := asError(err); IsNotFound(err) && e.Unsure {
+	r := request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...), asked: Entry{Name: path[0]}}
+	err := c.do(ctx, r, &confirmation{})
+	e := asError(err)
+	switch {
+	case !IsNotFound(err) || !e.Unsure:
+		return err
+	case c.IsGone(ctx, path...):
 		return nil
+	case ctx.Err() != nil:
+		return e.interrupted(ctx)
 	}
 	return err
 }

@@ -22,18 +22,18 @@ const (
 	mark       = "[hidden]"
 )
 
-// A cleaner removes secrets from the API's answers.
+// A cleaner removes secrets from the API's answers. It marks what it removes, so that
+// what it returns equals a name or a word only if the API said just that.
 type cleaner struct {
-	printable func(string) string
-	forms     []Secret          // in which the API may write what was sent, folded
-	plain     map[string]bool   // texts to leave alone, in lower case
-	exact     map[string]string // names as the API has them, by the cleaned name
-	searched  int               // bytes
+	isHidden func(rune) bool // a terminal shows nothing for it
+	forms    []Secret        // in which the API may write what was sent, folded
+	plain    map[string]bool // texts to leave alone, in lower case
+	searched int             // bytes
 }
 
 // newCleaner leaves alone the words that the API itself uses.
-func newCleaner(printable func(string) string) *cleaner {
-	c := &cleaner{printable: printable, plain: map[string]bool{}, exact: map[string]string{}}
+func newCleaner(isHidden func(rune) bool) *cleaner {
+	c := &cleaner{isHidden: isHidden, plain: map[string]bool{}}
 	c.Keep("ready", "pending", "failed", "unknown", "managed", "referenced", TypeSet, TypeImagePull, "OK")
 	return c
 }
@@ -57,7 +57,7 @@ func (c *cleaner) Hide(values ...Secret) {
 		}
 	}
 	for i, form := range forms {
-		forms[i], _ = fold(c.oneLine(form))
+		forms[i], _ = fold(strings.TrimSpace(c.oneLine(form)))
 	}
 	slices.Sort(forms)
 	for _, form := range slices.Compact(forms) {
@@ -67,12 +67,13 @@ func (c *cleaner) Hide(values ...Secret) {
 	}
 }
 
-// fold returns s with each letter in one case and without backslashes, so that JSON within
-// JSON is found, too; and for each byte of that the offset of its letter in s, and the end.
+// fold returns s with each letter in one case, without backslashes, so that JSON within
+// JSON is found, too, and without marks of what is hidden; and for each byte of that the
+// offset of its letter in s, and the end.
 func fold(s string) (folded string, at []int) {
 	var b strings.Builder
 	for i, r := range s {
-		if r == '\\' {
+		if r == '\\' || r == utf8.RuneError {
 			continue
 		}
 		least := r
@@ -98,8 +99,7 @@ func (c *cleaner) Keep(texts ...string) {
 // decode parses an answer and cleans every string of it. It reports whether the answer
 // has the form of into.
 func (c *cleaner) decode(data []byte, into any) bool {
-	s, ok := into.(shape)
-	if json.Unmarshal(data, into) != nil || ok && !s.complete() {
+	if json.Unmarshal(data, into) != nil {
 		return false
 	}
 	c.cleanAll(reflect.ValueOf(into))
@@ -130,7 +130,6 @@ func (c *cleaner) cleanAll(v reflect.Value) {
 // clean makes a string of an answer fit to show: one line, of bounded length, without
 // the secrets. Control characters go first: they may stand inside a value.
 func (c *cleaner) clean(s string) string {
-	said := s
 	s = c.oneLine(s)
 	if c.plain[strings.ToLower(s)] {
 		return s
@@ -139,26 +138,25 @@ func (c *cleaner) clean(s string) string {
 	if r := []rune(s); len(r) > maxMessage {
 		s = string(r[:maxMessage]) + "..."
 	}
-	if s != said && IsSegment(said) {
-		if other, ok := c.exact[s]; ok && other != said {
-			said = "" // it stands for several
-		}
-		c.exact[s] = said
-	}
 	return s
 }
 
-// asSaid returns a name as the API has it, for the next request.
-func (c *cleaner) asSaid(name string) string {
-	if said := c.exact[name]; said != "" {
-		return said
-	}
-	return name
-}
-
-// oneLine makes s printable, with spaces for line ends and tabs.
+// oneLine returns s with a space for white space and U+FFFD for hidden characters.
 func (c *cleaner) oneLine(s string) string {
-	return strings.TrimSpace(c.printable(strings.Join(strings.Fields(s), " ")))
+	var b strings.Builder
+	last := 'x'
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			r = ' '
+		} else if c.isHidden(r) {
+			r = utf8.RuneError
+		}
+		if r != last || r != ' ' && r != utf8.RuneError {
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return b.String()
 }
 
 // hide replaces the secrets in s.

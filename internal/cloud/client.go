@@ -13,6 +13,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
 	"net/url"
 	"slices"
 	"strconv"
@@ -43,9 +45,9 @@ type World struct {
 	Path      func(name string) string // resolves it against the working directory
 	Now       func() time.Time
 	Pause     func(context.Context, time.Duration) error
-	Random    func() float64           // from [0, 1)
-	Note      func(text string)        // tells the person about a retry
-	Printable func(text string) string // drops unprintable characters
+	Random    func() float64    // from [0, 1)
+	Note      func(text string) // tells the person about a retry
+	IsHidden  func(rune) bool   // a terminal shows nothing for it
 }
 
 // A Client calls the API with one token.
@@ -95,7 +97,7 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 	// With GODEBUG=http2debug=2 net/http logs requests with their values. It also
 	// logs bytes that a server sends unasked.
 	log.SetOutput(io.Discard)
-	return &Client{World: world, cleaner: newCleaner(world.Printable), Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, http: &http.Client{
+	return &Client{World: world, cleaner: newCleaner(world.IsHidden), Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, http: &http.Client{
 		Transport: transport,
 		// A redirect would send the values elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -173,11 +175,15 @@ type request struct {
 	path   []string // below /v1
 	query  url.Values
 	body   any
+	asked  Entry // what the answer must not contradict
 }
 
-// A shape is what a JSON answer is decoded into. complete reports whether it has what
-// the program relies on.
-type shape interface{ complete() bool }
+// A shape is what a JSON answer is decoded into. It is believed if it neither contradicts
+// what was asked for nor lacks anything.
+type shape interface {
+	misfit(asked Entry) string
+	lacks() string
+}
 
 // The codes of an error, words that scripts match on.
 const (
@@ -280,6 +286,7 @@ func (c *Client) do(ctx context.Context, r request, into shape) error {
 	if r.body != nil {
 		body, _ = json.Marshal(r.body) // strings and booleans
 	}
+	c.Keep(r.asked.Name, r.asked.Region)
 	began := c.Now()
 	all, cancel := context.WithTimeout(ctx, c.CallTimeout)
 	defer cancel()
@@ -330,9 +337,19 @@ func (e *Error) interrupted(ctx context.Context) error {
 func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *Error {
 	ctx, cancel := context.WithTimeout(ctx, c.TryTimeout)
 	defer cancel()
+	connected, informed := false, 0
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected = true },
+		// With this, net/http no longer bounds their number.
+		Got1xxResponse: func(status int, _ textproto.MIMEHeader) error {
+			if informed++; informed > maxInformed || status != http.StatusContinue && status != http.StatusEarlyHints {
+				return unexpected(status, "not a final status")
+			}
+			return nil
+		},
+	})
 	u := *c.Base
 	for _, segment := range append([]string{"v1"}, r.path...) {
-		segment = c.asSaid(segment)
 		if segment == "" || segment == "." || segment == ".." {
 			return &Error{code: Failed, Message: "a name in the URL is empty or a relative path"}
 		}
@@ -356,38 +373,49 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return c.noAnswer(err)
+		return c.noAnswer(err, connected)
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode < 200 { // net/http takes 101 for final; reading would have no end
+		return unexpected(resp.StatusCode, "not a final status")
+	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return c.noAnswer(err)
+		return c.noAnswer(err, true)
 	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+	if resp.StatusCode > 299 {
 		return c.refusal(resp, data)
 	}
 	if resp.StatusCode == http.StatusNoContent && r.method == http.MethodDelete {
 		return nil
 	}
-	unreadable := func(what string) *Error {
-		return &Error{code: Failed, status: resp.StatusCode, Unsure: true,
-			Message: fmt.Sprintf("unexpected answer (%d): %s", resp.StatusCode, what)}
-	}
+	wrong := ""
 	switch {
 	case len(data) > maxAnswer:
-		return unreadable(fmt.Sprintf("longer than %d megabytes", maxAnswer>>20))
+		wrong = fmt.Sprintf("longer than %d megabytes", maxAnswer>>20)
 	case len(bytes.TrimSpace(data)) == 0:
-		return unreadable("empty")
+		wrong = "empty"
 	case !json.Valid(data):
-		return unreadable("not JSON")
+		wrong = "not JSON"
 	case !c.decode(data, into):
-		return unreadable("unexpected JSON")
+		wrong = "unexpected JSON"
+	default:
+		wrong = cmp.Or(into.misfit(r.asked), into.lacks())
+	}
+	if wrong != "" {
+		return unexpected(resp.StatusCode, wrong)
 	}
 	return nil
 }
 
-// noAnswer returns the error of a request without a complete answer.
-func (c *Client) noAnswer(err error) *Error {
+// unexpected returns the error of an answer that cannot be believed.
+func unexpected(status int, what string) *Error {
+	return &Error{code: Failed, status: status, Unsure: true, Message: fmt.Sprintf("unexpected answer (%d): %s", status, what)}
+}
+
+// noAnswer returns the error of a request without a complete answer. connected says
+// whether the request may have been sent.
+func (c *Client) noAnswer(err error, connected bool) *Error {
 	if e := asError(err); e != nil {
 		return e // from the transport
 	}
@@ -408,7 +436,7 @@ func (c *Client) noAnswer(err error) *Error {
 	}
 	op, _ := errors.AsType[*net.OpError](err)
 	dialing := op != nil && (op.Op == "dial" || op.Op == "proxyconnect")
-	e.soon, e.later, e.Unsure = true, true, !dialing
+	e.soon, e.later, e.Unsure = true, true, connected
 	if dialing && op.Op == "proxyconnect" {
 		host = "the proxy"
 	}
@@ -442,7 +470,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	var said struct{ Error, Message string }
 	text := ""
 	if c.decode(data, &said) {
-		text = cmp.Or(said.Error, said.Message)
+		text = strings.TrimSpace(cmp.Or(said.Error, said.Message))
 	}
 	switch s := resp.StatusCode; {
 	case s >= 300 && s <= 399:

@@ -33,7 +33,7 @@ func TestParseAddress(t *testing.T) {
 
 // Paths are escaped, and never shortened.
 func TestPathsAreEscaped(t *testing.T) {
-	c := &Client{World: test, cleaner: newCleaner(test.Printable), Organization: "acme", Base: &url.URL{Scheme: "https", Host: "example.com"}, http: http.DefaultClient, TryTimeout: time.Second}
+	c := &Client{World: test, cleaner: newCleaner(test.IsHidden), Organization: "acme", Base: &url.URL{Scheme: "https", Host: "example.com"}, http: http.DefaultClient, TryTimeout: time.Second}
 	for _, segment := range []string{"", ".", ".."} {
 		if e := c.try(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil, nil); e == nil || e.code != Failed {
 			t.Errorf("a request for %q: %v", segment, e)

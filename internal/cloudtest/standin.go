@@ -466,6 +466,33 @@ func Hang(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 	<-r.Context().Done()
 }
 
+// Inform sends answers that are not final, and then the right one.
+func Inform(statuses ...int) Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
+		for _, status := range statuses {
+			w.WriteHeader(status)
+		}
+		serve()
+	}
+}
+
+// Informed sends answers that are not final, and then nothing; of 101, none is final ever.
+func Informed(statuses ...int) Fault {
+	return func(w http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+		if statuses[0] != http.StatusSwitchingProtocols {
+			Inform(statuses...)(w, r, nil, func() { <-r.Context().Done() })
+			return
+		}
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			defer conn.Close()
+			io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
+			conn.SetDeadline(time.Now().Add(20 * time.Second))
+			io.Copy(io.Discard, conn)
+		}
+	}
+}
+
 // With200 answers 200 with a body of another kind.
 func With200(body string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { io.WriteString(w, body) }
