@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -591,6 +593,94 @@ func TestListOfTwoHundred(t *testing.T) {
 	r = runOn(t, s, "cloud", "secrets", "list", "--json")
 	if n := strings.Count(r.stdout, `"name"`); n != 200 {
 		t.Errorf("%d in the JSON", n)
+	}
+}
+
+// Whatever goes wrong, and whenever: what is reported as done is done.
+func TestDoneMeansDone(t *testing.T) {
+	const value = "pl4nted-value"
+	var faults []cloudtest.Fault // without effect, and none is an answer that fits
+	for _, body := range []string{
+		"", "<html>", "{}", "null", `{"status":"failed"}`, `{"status":"OK","name":"other"}`, `{"status":"OK","region":"eu-central","type":"else","name":"other"}`,
+		`{"status":"OK","error":"nothing done"}`, `{"name":"team","region":"pce-b"}`, `{"name":"team","status":"failed"}`, `{"sets":[{}],"secrets":[{}],"status":"ok "}`,
+		`{"sets":[],"secrets":[],"status":"OK","error":"nothing done"}`,
+	} {
+		faults = append(faults, cloudtest.With200(body))
+	}
+	for _, status := range []int{301, 400, 401, 403, 409, 422, 429, 500, 502, 503, 504} {
+		faults = append(faults, cloudtest.Status(status, "X", "Organization not found"), cloudtest.Echo(status))
+	}
+	faults = append(faults, cloudtest.Drop, cloudtest.Half, cloudtest.Informed(101), cloudtest.Informed(102), cloudtest.Informed(slices.Repeat([]int{103}, 20)...), cloudtest.Status(409, "X", "referenced"))
+	// That there is no such set is an answer that fits, to a read.
+	reads := slices.Clone(faults)
+	faults = append(faults, cloudtest.Status(404, "X", "Organization not found"))
+	for _, f := range faults {
+		faults = append(faults, cloudtest.Do(f))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	var all sync.WaitGroup
+	var done, runs atomic.Int32
+	for range 1500 {
+		s := cloudtest.Bare(t, "vbot/"+version)
+		s.Keep("app", "us-east", "ready", "K", "L")
+		s.Cluster, s.NoBulk = map[string]string{"team": cloud.TypeSet}, random.IntN(2) == 0
+		for _, method := range []string{"GET", "PUT", "POST", "DELETE"} {
+			for range random.IntN(5) {
+				f := faults[random.IntN(len(faults))]
+				if method == "GET" {
+					f = reads[random.IntN(len(reads))]
+				}
+				switch random.IntN(4) {
+				case 0:
+					f = cloudtest.Right
+				case 1:
+					f = cloudtest.Inform(100, 103)
+				case 2:
+					f = []cloudtest.Fault{cloudtest.Drop, cloudtest.LoseAnswer, cloudtest.Do(cloudtest.Status(502, "X", "x"))}[random.IntN(3)]
+				}
+				s.Misbehave(method, f)
+			}
+		}
+		line := []string{
+			"set app A=" + value + " K=2 --region us-east --skip", "set app A=" + value + " K=2 --prune --skip", "unset app K --skip", "delete app --skip",
+			"image-pull-secret reg ghcr.io bob:" + value + " --region us-east", "reference team --region pce-acme",
+		}[random.IntN(6)]
+		all.Go(func() {
+			r := runOn(t, s, strings.Fields("cloud secrets "+line)...)
+			s.Close()
+			if strings.Contains(r.stdout+r.stderr, value) {
+				t.Errorf("vbot cloud secrets %s: it printed %s%s", line, r.stdout, r.stderr)
+			}
+			if runs.Add(1); r.code != 0 {
+				return
+			}
+			done.Add(1)
+			app, ok := s.Values("app"), true
+			switch command := strings.Fields(line); command[0] {
+			case "set":
+				_, left := app["L"]
+				ok = app["A"] == value && app["K"] == "2" && left != strings.Contains(line, "--prune")
+			case "unset":
+				_, left := app["K"]
+				ok = app != nil && !left
+			case "delete":
+				ok = app == nil
+			case "image-pull-secret":
+				ok = s.Values("reg")["value"] != ""
+			case "reference":
+				ok = s.Sets["team"] != nil
+			}
+			if !ok {
+				t.Errorf("vbot cloud secrets %s: exit code 0, and the API holds %v after %q\n%s", line, app, s.Log, r.stderr)
+			}
+		})
+		if random.IntN(8) == 0 {
+			all.Wait()
+		}
+	}
+	all.Wait()
+	if done.Load() < 100 || runs.Load()-done.Load() < 100 {
+		t.Errorf("%d of %d runs succeeded", done.Load(), runs.Load())
 	}
 }
 

@@ -447,11 +447,15 @@ func Drop(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 
 // LoseAnswer does what was asked, and closes the connection instead of saying so.
 func LoseAnswer(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
-	conn, _, err := w.(http.Hijacker).Hijack()
-	if err == nil {
-		defer conn.Close()
+	Do(Drop)(w, r, body, serve)
+}
+
+// Do does what was asked, and then answers otherwise.
+func Do(otherwise Fault) Fault {
+	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+		r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*Standin).Answer(httptest.NewRecorder(), r, body)
+		otherwise(w, r, body, serve)
 	}
-	r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*Standin).Answer(httptest.NewRecorder(), r, body)
 }
 
 // Half closes the connection in the middle of the answer.
