@@ -3,12 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -606,6 +612,7 @@ func tlsStandin(t *testing.T, want ...string) (s *cloudtest.Standin, ca string) 
 	s.Close()
 	s.Server = httptest.NewUnstartedServer(s)
 	s.Server.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.Server.StartTLS()
 	ca = filepath.Join(t.TempDir(), "ca.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
@@ -646,6 +653,67 @@ func TestTLS(t *testing.T) {
 	r = with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "empty.pem"))}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 2)
 	golden(t, "cloud/tls-no-certificate.txt", []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(ca))))
+}
+
+// What is wrong with a certificate, and with TLS, is said at once, with what helps.
+func TestCertificates(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	authority := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	sign := func(template, parent *x509.Certificate) []byte {
+		der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return der
+	}
+	block := func(der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	}
+	dir, ca := t.TempDir(), block(sign(authority, authority))
+	filetest.Put(t, dir, "ca.pem", "# ours\n"+ca)
+	list := []string{"cloud", "secrets", "list"}
+	for _, c := range []struct {
+		name string
+		ends time.Duration
+		host net.IP
+		with x509.SignatureAlgorithm
+		max  uint16 // version of TLS
+		want string
+	}{
+		{"good", time.Hour, net.IPv4(127, 0, 0, 1), 0, 0, ""},
+		{"expired", -time.Minute, net.IPv4(127, 0, 0, 1), 0, 0, "hint: check the clock of this machine, and the server's certificate\n"},
+		{"another host", time.Hour, net.IPv4(127, 0, 0, 2), 0, 0, "hint: check VBOT_API_URL\n"},
+		{"SHA-1", time.Hour, net.IPv4(127, 0, 0, 1), x509.SHA1WithRSA, 0, "hint: the server needs another certificate\n"},
+		{"TLS 1.0", time.Hour, net.IPv4(127, 0, 0, 1), 0, tls.VersionTLS10, ": remote error: tls: protocol version not supported\nhint: vbot needs TLS 1.2 or newer"},
+	} {
+		leaf := &x509.Certificate{SerialNumber: big.NewInt(2), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(c.ends), IPAddresses: []net.IP{c.host}, SignatureAlgorithm: c.with}
+		s := cloudtest.Bare(t, "vbot/"+version)
+		s.Close()
+		s.Server = httptest.NewUnstartedServer(s)
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{sign(leaf, authority)}, PrivateKey: key}}, MaxVersion: c.max, MinVersion: min(c.max, tls.VersionTLS12)}
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		s.StartTLS()
+		r := with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(dir, "ca.pem"))}.vbot(t, dir, list...)
+		s.Close()
+		if (r.code == 0) != (c.want == "") || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "trying again") || strings.Count(r.stderr, "VBOT_CA_FILE") > 0 {
+			t.Errorf("%s: exit code %d, %s", c.name, r.code, r.stderr)
+		}
+	}
+	// Each certificate of VBOT_CA_FILE counts.
+	for name, text := range map[string]string{
+		"base64": ca + strings.Replace(ca, "M", "!", 1), "content": ca + block([]byte("nonsense")), "end": ca + ca[:len(ca)-10], "begin": ca[:100] + "\n" + ca,
+	} {
+		filetest.Put(t, dir, "broken.pem", text)
+		r := with{env: append(cloudtest.New(t, "vbot/"+version).Env(), "VBOT_CA_FILE=broken.pem")}.vbot(t, dir, list...)
+		r.wantCode(t, 2)
+		if want := filepath.Join(dir, "broken.pem") + ": certificate "; !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, " is damaged\n") {
+			t.Errorf("%s: it said %s", name, r.stderr)
+		}
+	}
 }
 
 // A proxy gets the host and nothing else, and its password is not printed.

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -154,7 +155,7 @@ func IsProxy(s string) bool {
 
 // authorities returns the system's authorities and those in the file.
 func authorities(name string) (*x509.CertPool, error) {
-	pem, err := readFile(name, maxAuthorities)
+	data, err := readFile(name, maxAuthorities)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +163,21 @@ func authorities(name string) (*x509.CertPool, error) {
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	if !pool.AppendCertsFromPEM(pem) {
+	const begin = "-----BEGIN CERTIFICATE-----"
+	blocks := strings.Split(string(data), begin)[1:]
+	if len(blocks) == 0 {
 		return nil, errors.New("contains no PEM certificate")
+	}
+	for i, rest := range blocks {
+		// One by one: pem.Decode skips damaged blocks.
+		var authority *x509.Certificate
+		if block, _ := pem.Decode([]byte(begin + rest)); block != nil {
+			authority, _ = x509.ParseCertificate(block.Bytes)
+		}
+		if authority == nil {
+			return nil, fmt.Errorf("certificate %d is damaged", i+1)
+		}
+		pool.AddCert(authority)
 	}
 	return pool, nil
 }
@@ -427,7 +441,7 @@ func (c *Client) noAnswer(err error, connected bool) *Error {
 	}
 	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		e.Message = "the certificate of " + host + " is not trusted: " + c.clean(strings.TrimPrefix(untrusted.Err.Error(), "x509: "))
-		e.hint = "VBOT_CA_FILE can add authorities"
+		e.hint = certificateHint(untrusted.Err)
 		return e
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
@@ -458,10 +472,28 @@ func (c *Client) noAnswer(err error, connected bool) *Error {
 			if u, ok := errors.AsType[*url.Error](err); ok {
 				err = u.Err
 			}
+			if !connected {
+				e.Message, e.hint = "no TLS connection to "+host, "vbot needs TLS 1.2 or newer; check VBOT_API_URL and HTTPS_PROXY if they are set"
+				e.soon, e.later = false, false
+			}
 			e.Message += ": " + c.clean(err.Error())
 		}
 	}
 	return e
+}
+
+// certificateHint says what to do about a certificate that is not trusted.
+func certificateHint(err error) string {
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return "check the clock of this machine, and the server's certificate"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "check VBOT_API_URL"
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok && !strings.Contains(err.Error(), "insecure algorithm") {
+		return "VBOT_CA_FILE can add authorities"
+	}
+	return "the server needs another certificate"
 }
 
 // refusal returns the error of an answer that is not a success.
