@@ -234,6 +234,21 @@ func TestLoginThatCannotBeStored(t *testing.T) {
 	}
 }
 
+// Without an absolute directory for the settings, the token is not stored anywhere else.
+func TestRelativeHome(t *testing.T) {
+	s, dir := cloudtest.New(t, "vbot/"+version), t.TempDir()
+	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=", "HOME=home", "XDG_CONFIG_HOME=", "AppData=home"}
+	for _, args := range []string{"login", "logout", "whoami"} {
+		r := with{env: env, stdin: cloudtest.Token}.vbot(t, dir, "cloud", args)
+		if r.code == 0 || !strings.Contains(r.stderr, "cannot find your configuration directory: ") || !strings.Contains(r.stderr, " is a relative path; set VBOT_CONFIG to a file") {
+			t.Errorf("vbot cloud %s: exit code %d, %s", args, r.code, r.stderr)
+		}
+	}
+	if tree := filetest.Tree(t, dir); len(tree) > 0 {
+		t.Errorf("it wrote %v", tree)
+	}
+}
+
 // Which organization and which paths.
 func TestOrganization(t *testing.T) {
 	for _, c := range []struct {

@@ -441,7 +441,7 @@ func injected(t *testing.T, dir, faults string, args ...string) *exec.Cmd {
 		skip(t, "strace is not installed")
 	}
 	cmd := vbotCommand(t, dir, args...)
-	cmd.Args = []string{"strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=linkat,renameat,unlinkat"}
+	cmd.Args = []string{"strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=linkat,renameat,unlinkat,fsync"}
 	for fault := range strings.FieldsSeq(faults) {
 		cmd.Args = append(cmd.Args, "-e", "inject="+fault)
 	}
@@ -465,6 +465,28 @@ func TestKilledLogin(t *testing.T) {
 	}
 	if info, err := os.Stat(left[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// A token that may not be on the disk is not called stored, and one that is still there not
+// removed.
+func TestTokenOnAFailingDisk(t *testing.T) {
+	for _, c := range []struct{ fault, args, want string }{
+		{"fsync:error=EIO", "login", "storing the token in PATH: input/output error\n"},
+		{"renameat:error=EIO", "login", "storing the token in PATH: rename "},
+		{"unlinkat:error=EROFS", "logout", "removing PATH: read-only file system; the token is still stored there\n"},
+	} {
+		s := cloudtest.Bare(t, "vbot/"+version)
+		text := `{"token":"old","api_url":"` + s.URL + `"}`
+		path := storedConfig(t, text)
+		cmd := injected(t, t.TempDir(), c.fault, "cloud", c.args)
+		cmd.Env = append(cmd.Env, "VBOT_API_URL="+s.URL, "VBOT_CONFIG="+path)
+		cmd.Stdin = strings.NewReader(cloudtest.Token)
+		out, err := cmd.CombinedOutput()
+		s.Close()
+		if tree := filetest.Tree(t, filepath.Dir(path)); err == nil || len(tree) != 1 || tree["config.json"] != text || !strings.Contains(string(out), strings.Replace(c.want, "PATH", path, 1)) {
+			t.Errorf("%s with %s: %v, left: %q\n%s", c.args, c.fault, err, tree, out)
+		}
 	}
 }
 

@@ -92,6 +92,24 @@ func TestModes(t *testing.T) {
 	})
 }
 
+// The user alone can use what login makes, and can, whatever the umask.
+func TestUmaskOfLogin(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations")
+	for _, umask := range []int{0, 0o777} {
+		dir := t.TempDir()
+		env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, "a/b/config.json")}
+		before := syscall.Umask(umask)
+		r := here{env: env, dir: dir, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login")
+		syscall.Umask(before)
+		r.wantCode(t, 0)
+		for name, want := range map[string]fs.FileMode{"a": 0o700, "a/b": 0o700, "a/b/config.json": 0o600} {
+			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
+				t.Errorf("umask %03o, %s: %v, %v", umask, name, info.Mode(), err)
+			}
+		}
+	}
+}
+
 // Killed at any moment, a run leaves no half-written file, and the next one
 // finishes the work.
 func TestKilledAnywhere(t *testing.T) {

@@ -28,6 +28,9 @@ type File struct{ Path string }
 // defaultPath returns the default path of the settings.
 func defaultPath() (string, error) {
 	dir, err := os.UserConfigDir()
+	if err == nil && !filepath.IsAbs(dir) {
+		err = fmt.Errorf("%s is a relative path", dir)
+	}
 	return filepath.Join(dir, "vbot", "config.json"), err
 }
 
@@ -115,22 +118,42 @@ func (f File) Write(s Settings) error {
 		return err
 	}
 	dir := filepath.Dir(f.Path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(dir); err != nil {
 		return err
 	}
 	tmp, err := f.temporary()
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // no-op after the rename
-	_, err = tmp.Write(append(data, '\n'))
+	defer os.Remove(tmp.Name())             // no-op after the rename
+	if err = tmp.Chmod(0o600); err == nil { // the umask may have taken more
+		_, err = tmp.Write(append(data, '\n'))
+	}
 	if err == nil {
 		err = tmp.Sync()
 	}
-	if err := errors.Join(err, tmp.Close()); err != nil {
+	tmp.Close() // all of it is on the disk, or err says why not
+	if err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), f.Path)
+}
+
+// makeDir makes a directory that only the user can use, whatever the umask, and those
+// above it.
+func makeDir(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeDir(filepath.Dir(dir)); err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o700)
 }
 
 // temporary creates a file beside the settings, with mode 0600. A login that is killed

@@ -83,6 +83,8 @@ func SignIn(w World, organization *string) (*Client, error) {
 			if stored, fileErr = file.Read(); fileErr != nil {
 				err = errors.Join(err, wrong("config_file", file.Path, cause(fileErr)))
 			}
+		} else if token == "" && err == nil {
+			return nil, fileErr
 		}
 		if err == nil && stored.Token != "" && stored.APIURL != c.Base.String() {
 			// What is stored is for that address alone.
