@@ -903,6 +903,24 @@ func TestWaitEnds(t *testing.T) {
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
 	r.wantCode(t, 6)
 	golden(t, "cloud/set-wait-hanging.txt", transcriptOn(s, r))
+	// A poll that is to be tried again later, with a real clock.
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Status(429, "X", "x", "Retry-After", "40"))
+	began := time.Now()
+	r = with{env: s.Env()}.vbot(t, t.TempDir(), "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1200ms")
+	r.wantCode(t, 1)
+	if took := time.Since(began); took > 20*time.Second || !strings.Contains(r.stderr, "app is stored, but not ready after 1.2s") {
+		t.Errorf("after %v it said %s", took, r.stderr)
+	}
+	// It waits no longer than it says, and until then.
+	for limit, want := range map[string]time.Duration{"6s": 6 * time.Second, "7s": 7 * time.Second, "500ms": time.Second / 2} {
+		s := cloudtest.Bare(t, "vbot/"+version)
+		clock := &cloudtest.Clock{Time: time.Unix(1e9, 0)}
+		r := here{env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait="+limit)
+		s.Close()
+		if took := clock.Time.Sub(time.Unix(1e9, 0)); r.code == 0 || took != want {
+			t.Errorf("--wait=%s: exit code %d after %v", limit, r.code, took)
+		}
+	}
 }
 
 // The stored token goes to the address that it was checked with and to no other.
@@ -923,6 +941,19 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 		}
 		// VBOT_TOKEN goes where VBOT_API_URL says; the stored organization is another matter.
 		here{env: append(env, "VBOT_TOKEN="+cloudtest.Token)}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+	}
+	// Letters of a host have no case, those of a path have. The token may end a line.
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
+	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		stored, address string
+		code            int
+	}{{"", "HTTP://LocalHost:" + port, 0}, {"/a", "http://localhost:" + port + "/A", 1}} {
+		path := storedConfig(t, `{"token":"`+cloudtest.Token+`\r\n","api_url":"http://localhost:`+port+c.stored+`"}`)
+		here{env: []string{"VBOT_API_URL=" + c.address, "VBOT_CONFIG=" + path}}.vbot(t, "cloud", "whoami").wantCode(t, c.code)
 	}
 	file := cloud.File{Path: storedConfig(t, `{"token":"x"}`)}
 	if stored, err := file.Read(); err != nil || stored.APIURL != cloud.Address {

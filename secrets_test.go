@@ -331,6 +331,15 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 	r.wantCode(t, 2)
 }
 
+// A name of a file cannot pretend to be a line of output.
+func TestProblemsAreLines(t *testing.T) {
+	r := runOn(t, cloudtest.New(t, "vbot/"+version), "cloud", "secrets", "set", "fresh", "--skip", "--file", "none\nerror: forged")
+	r.wantCode(t, 2)
+	if strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("it printed %q", r.stderr)
+	}
+}
+
 // A pipe that never ends does not keep vbot from being interrupted.
 func TestSetIsInterruptedWhileReading(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version)
