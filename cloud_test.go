@@ -586,6 +586,14 @@ func TestContradictions(t *testing.T) {
 func TestInformationalAnswers(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.Inform(100, 103, 103))
 	runOn(t, s, "cloud", "secrets", "list").wantCode(t, 0)
+	// In HTTP/2, too, others end the run.
+	s, ca := tlsStandin(t, "GET ~/secrets")
+	s.Misbehave("GET", cloudtest.Informed(102))
+	r := with{env: append(s.Env(), "VBOT_CA_FILE="+ca)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	r.wantCode(t, 1)
+	if want := "error: listing secrets: unexpected answer (102): not a final status\n"; r.stderr != want {
+		t.Errorf("it said %s", r.stderr)
+	}
 }
 
 // A redirect is not followed, to wherever it leads.

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -352,12 +353,14 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	ctx, cancel := context.WithTimeout(ctx, c.TryTimeout)
 	defer cancel()
 	connected, informed := false, 0
+	var notFinal atomic.Pointer[Error] // HTTP/2 hides the error of the hook
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected = true },
 		// With this, net/http no longer bounds their number.
 		Got1xxResponse: func(status int, _ textproto.MIMEHeader) error {
 			if informed++; informed > maxInformed || status != http.StatusContinue && status != http.StatusEarlyHints {
-				return unexpected(status, "not a final status")
+				notFinal.Store(unexpected(status, "not a final status"))
+				return notFinal.Load()
 			}
 			return nil
 		},
@@ -386,6 +389,9 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
+	if e := notFinal.Load(); e != nil {
+		return e
+	}
 	if err != nil {
 		return c.noAnswer(err, connected)
 	}
