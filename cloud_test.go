@@ -471,11 +471,11 @@ func TestRetries(t *testing.T) {
 		{"Retry-After, useless: the past", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: nonsense", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: negative", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
-		{"Retry-After, too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "3600")}, nil, 1},
-		{"Retry-After, endless: no number of seconds", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "9223372036854775807")}, nil, 1},
-		{"Retry-After, endless: no number at all", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "99999999999999999999")}, nil, 1},
-		{"Retry-After, endless: no time at all", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT")}, nil, 1},
-		{"Retry-After, twice too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "100"), cloudtest.Status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 1},
+		{"Retry-After, too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "3600")}, nil, 6},
+		{"Retry-After, endless: no number of seconds", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "9223372036854775807")}, nil, 6},
+		{"Retry-After, endless: no number at all", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "99999999999999999999")}, nil, 6},
+		{"Retry-After, endless: no time at all", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT")}, nil, 6},
+		{"Retry-After, twice too long", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "100"), cloudtest.Status(429, "X", "x", "Retry-After", "100")}, []time.Duration{100375 * time.Millisecond}, 6},
 		{"conflict", []cloudtest.Fault{cloudtest.Status(409, "CONFLICT", "modified concurrently")}, []time.Duration{375 * time.Millisecond}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -507,12 +507,12 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 	}{
 		{"delete app", []cloudtest.Fault{cloudtest.LoseAnswer}, nil, []string{list}, 0},
 		{"unset app K", []cloudtest.Fault{cloudtest.LoseAnswer}, nil, []string{get}, 0},
-		{"delete app", []cloudtest.Fault{notFound}, nil, nil, 1},
-		{"unset app K", []cloudtest.Fault{notFound}, nil, nil, 1},
-		{"delete app", elsewhere, nil, []string{list}, 1},
-		{"unset app K", elsewhere, nil, []string{get}, 1},
-		{"delete app", []cloudtest.Fault{cloudtest.LoseAnswer}, notFound, []string{list}, 1},
-		{"unset app K", []cloudtest.Fault{cloudtest.LoseAnswer}, notFound, []string{get, list}, 1},
+		{"delete app", []cloudtest.Fault{notFound}, nil, nil, 4},
+		{"unset app K", []cloudtest.Fault{notFound}, nil, nil, 4},
+		{"delete app", elsewhere, nil, []string{list}, 4},
+		{"unset app K", elsewhere, nil, []string{get}, 4},
+		{"delete app", []cloudtest.Fault{cloudtest.LoseAnswer}, notFound, []string{list}, 4},
+		{"unset app K", []cloudtest.Fault{cloudtest.LoseAnswer}, notFound, []string{get, list}, 4},
 	} {
 		deletion := "DELETE ~/secrets/app"
 		if strings.HasPrefix(c.args, "unset") {
@@ -915,7 +915,7 @@ func TestWaitEnds(t *testing.T) {
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Status(429, "X", "x", "Retry-After", "40"))
 	began := time.Now()
 	r = with{env: s.Env()}.vbot(t, t.TempDir(), "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1200ms")
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	if took := time.Since(began); took > 20*time.Second || !strings.Contains(r.stderr, "app is stored, but not ready after 1.2s") {
 		t.Errorf("after %v it said %s", took, r.stderr)
 	}
@@ -959,7 +959,7 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 	for _, c := range []struct {
 		stored, address string
 		code            int
-	}{{"", "HTTP://LocalHost:" + port, 0}, {"/a", "http://localhost:" + port + "/A", 1}} {
+	}{{"", "HTTP://LocalHost:" + port, 0}, {"/a", "http://localhost:" + port + "/A", 5}} {
 		path := storedConfig(t, `{"token":"`+cloudtest.Token+`\r\n","api_url":"http://localhost:`+port+c.stored+`"}`)
 		here{env: []string{"VBOT_API_URL=" + c.address, "VBOT_CONFIG=" + path}}.vbot(t, "cloud", "whoami").wantCode(t, c.code)
 	}

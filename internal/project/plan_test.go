@@ -217,7 +217,7 @@ func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 	target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
 	looks := 0
 	target.Apply(&watched{context.Background(), func() error {
-		if looks++; looks < 3 {
+		if looks++; looks < 4 {
 			return nil
 		}
 		filetest.Put(t, dir, "target/a", "mine")
