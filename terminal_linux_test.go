@@ -151,6 +151,22 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 	}
 }
 
+// A signal that whoever starts vbot ignores, as nohup does, ends nothing.
+func TestNohup(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "app", "KEY", "--skip")
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Env = append(cmd.Env, s.Env()...)
+	term := ptytest.Open(t, cmd)
+	term.Sees("KEY for app (hidden): ")
+	cmd.Process.Signal(syscall.SIGHUP)
+	time.Sleep(50 * time.Millisecond)
+	term.Types("hunter2\r")
+	if code := term.Ends(); code != 0 || s.Values("app")["KEY"] != "hunter2" {
+		t.Errorf("exit code %d\n%s", code, term.Text())
+	}
+}
+
 // One byte less than the limit is stored whole.
 func TestHiddenPromptTakesALongLine(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")

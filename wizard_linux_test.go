@@ -519,7 +519,7 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 	p.Sees("only ~ and ~/ are expanded; write the full path, or ./~bob")
 	p.Types("\x15/proc/x\r")
 	p.Sees("creating /proc/x: ")
-	p.Types("\x15~/bots/one\r")
+	p.Types("\x15 ~/bots/one \r")
 	p.asked("How do you want to start?")
 	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
@@ -669,6 +669,38 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 	if code := p.Ends(); code != 130 || p.State() != p.Before {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+// A terminal that does not tell its size is taken for one of the usual size.
+func TestWizardWithoutASize(t *testing.T) {
+	p := sitDown(t, t.TempDir(), "xterm", 0, 0, "init", "bot")
+	p.width, p.height = 80, 24
+	p.asked("How do you want to start?")
+	p.Types("\x03")
+	if code := p.Ends(); code != 130 {
+		t.Errorf("exit code %d\n%s", code, p.Text())
+	}
+}
+
+// Stopped from outside, the wizard goes on below what was printed meanwhile.
+func TestWizardAfterAStop(t *testing.T) {
+	p := sitDown(t, t.TempDir(), "xterm", 14, 24, "init")
+	p.asked("Directory")
+	p.Cmd.Process.Signal(syscall.SIGSTOP)
+	p.until("a stop", func() bool { states, _ := p.Threads(); return strings.Trim(states, "T") == "" })
+	if err := unix.IoctlSetTermios(int(p.TTY.Fd()), unix.TCSETS, &p.Before); err != nil {
+		t.Fatal(err)
+	}
+	p.TTY.WriteString("\n$ echo\x1b[K\n$ fg\x1b[K\n")
+	p.Cmd.Process.Signal(syscall.SIGCONT)
+	p.Waits(false)
+	p.Types("parlour")
+	p.Sees("parlour")
+	if lines, _, _ := p.lines(); !strings.Contains(strings.Join(lines, "\n"), "\n$ echo\n$ fg\n? Directory") {
+		t.Errorf("the terminal shows\n%s", strings.Join(lines, "\n"))
+	}
+	p.Types("\x03")
+	p.Ends()
 }
 
 // A window that has become narrower shows what was drawn before the program noticed.

@@ -42,13 +42,13 @@ func drawing(q question, width, height int, back bool) string {
 func TestMenuKeys(t *testing.T) {
 	m := func() *Menu {
 		return &Menu{Ask: "Which?", Choices: []Choice{
-			{Label: "Alpha", ID: "x_a", Names: []string{"first", "one"}}, {Label: "Beta", Note: "zzz", Detail: "zzz"}, {Label: "Alphabet", ID: "x_aa"}, {Label: "Gamma rays"},
+			{Label: "Alpha", ID: "x_a", Names: []string{"first", "one"}}, {Label: "Beta", Note: "zzz", Detail: "zzz"}, {Label: "Alphabet", ID: "x_aa"}, {Label: "Gamma rays", Names: []string{"al"}},
 		}}
 	}
 	for keys, want := range map[string]string{
 		"\r": "Alpha", "\x1b[B\r": "Beta", "\x1b[A\r": "Gamma rays", "\x1b[B\x1b[B\x1b[B\x1b[B\r": "Alpha", "\x1b[F\r": "Gamma rays",
 		"\x1b[6~\x1b[H\r": "Alpha", "alpha\r": "Alpha", "alphab\r": "Alphabet", "x_aa\r": "Alphabet", "ONE\r": "Alpha", "bet\r": "Beta",
-		"gamma r\r": "Gamma rays", "rays gam\r": "Gamma rays", "zzz\r\x15\r": "Alpha", "be\x1b\r": "Beta", "a\x7f\x7f\x7f\n": "Alpha",
+		"gamma r\r": "Gamma rays", "al\r": "Gamma rays", "rays gam\r": "Gamma rays", "zzz\r\x15\r": "Alpha", "be\x1b\r": "Beta", "a\x7f\x7f\x7f\n": "Alpha",
 		"\x1b[200~beta\n\x1b[201~": "",
 	} {
 		q := m()
@@ -88,7 +88,7 @@ func TestMenuKeys(t *testing.T) {
 func TestPlainAnswers(t *testing.T) {
 	m := &Menu{Several: true, Choices: []Choice{{Label: "Alpha One", ID: "x_a", Names: []string{"first"}}, {Label: "Beta"}, {Label: "Alphabet"}}}
 	for said, want := range map[string]string{
-		"2": "[1]", "1,3": "[0 2]", "3 1": "[2 0]", "alpha one": "[0]", "alpha one, BETA": "[0 1]", "x_a first": "[0]", "none": "[]", "0": "[]",
+		"2": "[1]", "2,2": "[1]", "1,3": "[0 2]", "3 1": "[2 0]", "alpha one": "[0]", "alpha one, BETA": "[0 1]", "x_a first": "[0]", "none": "[]", "0": "[]",
 		"beta": "[1]", "alphab": "[2]",
 	} {
 		if chosen, ok := m.read(strings.ToLower(said)); fmt.Sprint(chosen) != want || !ok {
@@ -98,6 +98,12 @@ func TestPlainAnswers(t *testing.T) {
 	for _, said := range []string{"4", "-1", "alpha", "be", "beta, gamma", ",,1", "1e1"} {
 		if chosen, ok := m.read(said); ok {
 			t.Errorf("%q was taken for %v", said, chosen)
+		}
+	}
+	m.Needed = true
+	for _, said := range []string{"none", "0"} {
+		if _, ok := m.read(said); ok {
+			t.Errorf("%q was taken where a choice is needed", said)
 		}
 	}
 }

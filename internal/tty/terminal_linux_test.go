@@ -1,6 +1,7 @@
 package tty_test
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"vbot/internal/tty"
 )
 
-// open returns a Terminal, the person's side of it, and how much was printed so far.
+// open returns a Terminal in raw mode, the person's side of it, and how much was printed so far.
 func open(t *testing.T) (term *tty.Terminal, keys *os.File, printed *atomic.Int64) {
 	keys, file := ptytest.Pair(t, 80, 24)
 	printed = new(atomic.Int64)
@@ -24,13 +25,19 @@ func open(t *testing.T) (term *tty.Terminal, keys *os.File, printed *atomic.Int6
 			printed.Add(int64(n))
 		}
 	}()
+	term = tty.Open(file, file, false, true, strings.Clone)
+	release, err := term.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
+		release()
 		io.WriteString(keys, "\n") // for a read that waits
 		file.Close()
 		<-closed
 		keys.Close()
 	})
-	return tty.Open(file, file, false, true, strings.Clone), keys, printed
+	return term, keys, printed
 }
 
 // Text that a terminal pastes as single keys is drawn when it is there, not at each.
@@ -40,6 +47,21 @@ func TestDrawsOnce(t *testing.T) {
 	said, err := term.Text(t.Context(), "Directory", "", func(string) (string, bool) { return "a note", true })
 	if n := printed.Load(); err != nil || len(said) != 4096 || n > 20_000 {
 		t.Errorf("%v: took %d bytes, and printed %d", err, len(said), n)
+	}
+}
+
+// The keys that leave a question move and delete where something is typed.
+func TestKeysThatLeave(t *testing.T) {
+	for typed, want := range map[string]struct {
+		said string
+		err  error
+	}{"ac\x1b[Db\r": {"abc", nil}, "abc\x1b[D\x04\r": {"ab", nil}, "\x1b[D": {"", tty.ErrBack}, "a\x1b[Z": {"a", tty.ErrBack}, "\x04": {"", context.Canceled}} {
+		term, keys, _ := open(t)
+		term.Back = true
+		io.WriteString(keys, typed)
+		if said, err := term.Text(t.Context(), "Name", "", func(string) (string, bool) { return "", true }); said != want.said || err != want.err {
+			t.Errorf("%q: %q, %v", typed, said, err)
+		}
 	}
 }
 
@@ -67,19 +89,25 @@ func TestHidden(t *testing.T) {
 		{"more than a line may have", paste(long + "\n" + long), true, long + "\n" + long, nil},
 		{"a line as long as one that was cut", paste("one\n" + long + "x\ntwo"), true, "", tty.ErrCut},
 		{"a paste that is cut", paste(strings.Repeat("x\n", 1<<15)), true, "", tty.ErrCut},
-		{"a paste without an end", "\x1b[200~one", true, "", tty.ErrCut},
+		{"a paste without an end", "\x1b[200~one(1200ms)\r", true, "", tty.ErrCut},
+		{"a paste with a pause", "\x1b[200~one\nt(300ms)wo\x1b[201~\r", true, "one\ntwo", nil},
+		{"an odd key, taken back", "\x1b[Aone\x15two\r", true, "two", nil},
+		{"Ctrl-D in a line", "one\x04two\r", true, "onetwo", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			term, keys, _ := open(t)
+			first, rest, _ := strings.Cut(c.keys, "(")
+			wait, later, _ := strings.Cut(rest, ")")
 			go func() {
-				io.WriteString(keys, c.keys)
-				if !strings.HasSuffix(c.keys, "\r") {
-					time.Sleep(1200 * time.Millisecond)
-					io.WriteString(keys, "\r")
-				}
+				io.WriteString(keys, first)
+				pause, _ := time.ParseDuration(wait)
+				time.Sleep(pause)
+				io.WriteString(keys, later)
 			}()
-			if said, err := term.Hidden(t.Context(), "Password:", c.lines, never); said != c.want || err != c.err {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			if said, err := term.Hidden(ctx, "Password:", c.lines, never); said != c.want || err != c.err {
 				t.Errorf("%v, %d bytes; want %v, %d bytes", err, len(said), c.err, len(c.want))
 			}
 		})
@@ -102,10 +130,6 @@ func TestRestOfAPaste(t *testing.T) {
 		{"one\r", []string{"\x1b]11;rgb:0000/0000/0000\a"}, nil},
 	} {
 		term, keys, _ := open(t)
-		release, err := term.Hold() // or the terminal itself makes lines of what is written now
-		if err != nil {
-			t.Fatal(err)
-		}
 		io.WriteString(keys, c.first)
 		go func() {
 			for _, text := range c.later {
@@ -121,6 +145,5 @@ func TestRestOfAPaste(t *testing.T) {
 		if said, err := term.Hidden(t.Context(), "Password:", true, never); said != "next" || err != nil {
 			t.Errorf("%q, %q: then %q, %v", c.first, c.later, said, err)
 		}
-		release()
 	}
 }

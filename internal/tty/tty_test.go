@@ -15,7 +15,7 @@ func TestKeys(t *testing.T) {
 		"\x1b[A\x1bOB":               fmt.Sprintf("%d: %d:", keyUp, keyDown),
 		"\x1b[1;5C\x1bOD":            fmt.Sprintf("%d: %d:", keyRight, keyLeft),
 		"\x1b[1~\x1b[4~\x1b[H\x1bOF": fmt.Sprintf("%d: %d: %d: %d:", keyHome, keyEnd, keyHome, keyEnd),
-		"\x1b[3~\x1b[5~\x1b[6~":      fmt.Sprintf("%d: %d: %d:", keyDelete, keyPageUp, keyPageDown),
+		"\x1b[3;5~\x1b[5~\x1b[6~":    fmt.Sprintf("%d: %d: %d:", keyDelete, keyPageUp, keyPageDown),
 		"\x1b":                       fmt.Sprintf("%d:", keyEscape),
 		"\x1b\x1b":                   fmt.Sprintf("%d: %d:", keyEscape, keyEscape),
 		"\x1b\x03":                   fmt.Sprintf("%d: %d:\x03", keyEscape, keyInterrupt),
@@ -84,6 +84,19 @@ func TestKeys(t *testing.T) {
 	}
 	if len(d.held) > maxString || d.patience() != keyPause || d.Take('\a')[0].Name != keyNone {
 		t.Errorf("of an endless answer, %d bytes are kept", len(d.held))
+	}
+}
+
+// Rows that a terminal wrapped when it became narrower count as they stand there.
+func TestUp(t *testing.T) {
+	term := &Terminal{width: 50}
+	for width, want := range map[int]string{0: "\r\x1b[2A", 50: "\r\x1b[2A", 51: "\r\x1b[3A", 101: "\r\x1b[4A"} {
+		if got := term.up([]row{nil, {{Text: strings.Repeat("x", width)}}}, 0); got != want {
+			t.Errorf("above a row of %d columns and an empty one: %q", width, got)
+		}
+	}
+	if got := term.up(nil, 60); got != "\r\x1b[1A" {
+		t.Errorf("from column 60: %q", got)
 	}
 }
 
