@@ -216,6 +216,9 @@ func TestHelpAsJSON(t *testing.T) {
 		r.wantCode(t, 0)
 		golden(t, "help/version.json", []byte(r.stdout))
 	}
+	if r := vbot(t, t.TempDir(), "help", "exit-codes", "--json"); !strings.Contains(r.stdout, `"options": []`) {
+		t.Errorf("a page without options: %s", r.stdout)
+	}
 }
 
 // Each variable that the program asks for stands in `vbot help environment`, and each
@@ -452,7 +455,7 @@ func TestCompletion(t *testing.T) {
 		"init --stt deepgram", "init --stt stt_a", "init -t rtc", "init --client-framework ", "init --name ", "init --config ",
 		"init -- ", "inti ", "cloud secrets set set --file ", "cloud secrets set set --file=", "cloud secrets set set --wait",
 		"cloud secrets list --region ", "cloud secrets list ", "completion ", "version ",
-		"schema cl", "schema config ", "init --describe-options=", "init --describe-options ",
+		"schema cl", "schema config ", "init --describe-options=", "init --describe-options ", `completion ""`,
 	} {
 		words := strings.Split(typed, " ")
 		r := vbot(t, t.TempDir(), append([]string{"completion", "words", "--"}, words...)...)

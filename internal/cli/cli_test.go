@@ -19,6 +19,14 @@ func TestQuoteOn(t *testing.T) {
 	}
 }
 
+func TestShellPath(t *testing.T) {
+	for path, want := range map[string]string{"-x": "./-x", "x-": "x-"} {
+		if got := ShellPath(path); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	type parsed struct {
 		name, list string
@@ -48,6 +56,7 @@ func TestParse(t *testing.T) {
 		{"--name -5", parsed{name: "-5"}},
 		{"--name --", parsed{problems: 1}},
 		{"--on true x", parsed{rest: "x", problems: 1}},
+		{"--on yes --no-on OFF x", parsed{rest: "x", problems: 2}},
 		{"--x --y", parsed{problems: 2}},
 	} {
 		var got parsed

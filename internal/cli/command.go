@@ -183,7 +183,7 @@ func (inv *Invocation) setup() (do RunFunc) {
 }
 
 // meant returns " (did you mean `vbot init`?)" for the command that is nearest to word, or
-// "". The commands below the current one come first.
+// "".
 func (inv *Invocation) meant(word string) string {
 	var names, paths []string
 	add := func(name, path string) { names, paths = append(names, name), append(paths, path) }
@@ -201,7 +201,6 @@ func (inv *Invocation) meant(word string) string {
 			walk(&sub, sub.below(path))
 		}
 	}
-	walk(inv.Cmd, inv.Path)
 	walk(inv.Root, inv.Root.Name)
 	if i := slices.Index(names, report.Nearest(word, names)); i >= 0 {
 		return report.DidYouMean("`" + paths[i] + "`")

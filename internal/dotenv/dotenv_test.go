@@ -53,6 +53,7 @@ func TestDotenv(t *testing.T) {
 		{"K=a=b==", `K="a=b=="`},
 		{"K = v", `K="v"`},
 		{"K=v\r\nL=w\r\n", "K=\"v\"\nL=\"w\""},
+		{"K=v\r\nL=\r\n", "2: L: the value is empty"},
 		{"K=v\rL=w", "K=\"v\"\nL=\"w\""},
 		{"K=v", `K="v"`},
 		{"K=${A}", `K="${A}"`},
@@ -83,7 +84,7 @@ func TestDotenv(t *testing.T) {
 		{`K='it''s'`, "1: K: unexpected text after the closing '"},
 		{`K="v"#c`, "1: K" + after},
 		{"K=\"a\nb\" x\nL=\"\"", "1: K" + after + "\n3: L: the value is empty"},
-		{"K='open\nL=1\nM=2", "1: K: missing closing '"},
+		{"K='open\nL=1\na bad line", "1: K: missing closing '"},
 		{"bad key='x\ny'\nL=1\nK", "1: invalid key; " + cloud.KeyRule + "\n4: missing ="},
 		{long + "=v", long + `="v"`},
 		{long + "K=v", "1: invalid key; " + cloud.KeyRule},
@@ -197,6 +198,16 @@ func BenchmarkDotenv(b *testing.B) {
 }
 
 func TestSplitPairs(t *testing.T) {
+	for arg, want := range map[string]string{`A=1 B="two words"`: `A="1" B="two words"`, `A="x"y" B=x"y`: `A="x\"y" B="x\"y"`, " A=b==\tB= ": `A="b==" B=""`} {
+		pairs, err := Split(arg)
+		var got []string
+		for _, p := range pairs {
+			got = append(got, fmt.Sprintf("%s=%q", p.Key, p.Value.Reveal()))
+		}
+		if got := strings.Join(got, " "); got != want || err != nil {
+			t.Errorf("splitPairs(%q) = %s, %v, want %s", arg, got, err, want)
+		}
+	}
 	for _, arg := range []string{"DSN=host=h port=1", "A=x=y B=1 C=2", "URL=http://x?a=b KEY=1", "A=1\nB=2\n", "A=1\n B=2", "A=aGVsbG8\nd29ybGQ==", "A=two words=="} {
 		if pairs, err := Split(arg); err == nil {
 			t.Errorf("splitPairs(%q) finds %d, want an error", arg, len(pairs))
