@@ -380,9 +380,20 @@ func TestRefreshIsOffered(t *testing.T) {
 	}
 }
 
-// --no-input, a pipe for stdin, or any bot option: nothing is asked.
+// --no-input, a pipe for stdin, or any bot option: nothing is asked; nor is it about a guide of
+// one's own.
 func TestNothingIsAsked(t *testing.T) {
 	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
+	for _, own := range []string{"mine", "edited\n" + strings.Replace(stamp, "%s", version, 1), "new\n" + strings.Replace(stamp, "%s", "99.0.0", 1)} {
+		dir := t.TempDir()
+		filetest.Put(t, dir, "target/AGENTS.md", own)
+		term := ptytest.Open(t, vbotCommand(t, dir, "init", "target"))
+		term.Types("3\n") // the guides
+		term.Types("y\n")
+		if code := term.Ends(); code != 0 || filetest.Tree(t, dir)["target/AGENTS.md"] != own {
+			t.Errorf("%q: exit code %d", own, code)
+		}
+	}
 	for _, args := range [][]string{{"init", "target", "--no-input"}, initArgs()} {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "target/AGENTS.md", old)

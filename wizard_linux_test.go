@@ -353,9 +353,11 @@ func TestWizardFilesInTheWay(t *testing.T) {
 
 // In the wizard, too, an older guide can be refreshed; the command line says so.
 func TestWizardRefreshesGuides(t *testing.T) {
-	for keys, replaced := range map[string]bool{"y\r": true, "\r": false} {
+	for keys, replaced := range map[string][2]bool{"y\ry\r": {true, true}, "y\r\r": {true, false}, "\r\r": {}} {
 		dir := t.TempDir()
-		filetest.Put(t, dir, "bot/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
+		for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md"} {
+			filetest.Put(t, dir, "bot/"+name, "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
+		}
 		p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
 		p.Types("own\r" + strings.Repeat("\r", 13))
 		p.asked("AGENTS.md was written by an older vbot.")
@@ -363,8 +365,9 @@ func TestWizardRefreshesGuides(t *testing.T) {
 		if code := p.Ends(); code != 0 {
 			t.Errorf("exit code %d\n%s", code, p.Text())
 		}
-		got := filetest.Tree(t, dir)["bot/AGENTS.md"]
-		if strings.HasPrefix(got, "from long ago") == replaced || strings.Contains(p.Text(), "cartesia --overwrite-guide") != replaced {
+		tree := filetest.Tree(t, dir)
+		got := [2]bool{!strings.HasPrefix(tree["bot/AGENTS.md"], "from long ago"), !strings.HasPrefix(tree["bot/AGENT_IMPORT.md"], "from long ago")}
+		if got != replaced || strings.Contains(p.Text(), "cartesia --overwrite-guide") != (got == [2]bool{true, true}) {
 			t.Errorf("%q: replaced, want %v\n%s", keys, replaced, p.Text())
 		}
 	}
@@ -527,6 +530,11 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 	p.Types("\r\r")
 	home := strings.TrimPrefix(p.Cmd.Env[1], "HOME=")
 	if code := p.Ends(); code != 0 || len(filetest.Tree(t, filepath.Join(home, "bots/one"))) < 9 {
+		t.Errorf("exit code %d\n%s", code, p.Text())
+	}
+	p = sitDown(t, around, "xterm", 80, 24, "init")
+	p.Types("quickstart\r\r\r") // the directory, not the target of that name
+	if code := p.Ends(); code != 0 || !strings.Contains(p.Text(), "\n  vbot init ./quickstart ") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 	p = sitDown(t, around, "xterm", 80, 24, "init", "dangling")
