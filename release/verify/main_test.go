@@ -134,7 +134,7 @@ func TestVerify(t *testing.T) {
 }
 
 // Statements that are not what release/provenance writes.
-func TestParse(t *testing.T) {
+func TestStatement(t *testing.T) {
 	r := newRelease(t, build(t))
 	sound, _ := json.Marshal(r.statement)
 	if _, err := parse(sound); err != nil {
