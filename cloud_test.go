@@ -580,19 +580,45 @@ func TestContradictions(t *testing.T) {
 			t.Errorf("vbot %s: it said %s", args, r.stderr)
 		}
 	}
+	// What fits may read like a value.
+	s := cloudtest.Bare(t, "vbot/"+version).Misbehave("PUT", cloudtest.With200(`{"status":"OK","name":"app","region":"us-east","error":null}`))
+	defer s.Close()
+	runOn(t, s, "cloud", "secrets", "set", "app", "A=app", "B=us-east", "--region=us-east", "--skip").wantCode(t, 0)
+	// While it waits.
+	for _, row := range []string{`"type":"secret","region":"us-east"`, `"type":"imagePullSecret","region":"us-west"`} {
+		s.Misbehave("GET", cloudtest.Right, cloudtest.With200(`{"sets":[{"name":"reg","status":"ready",`+row+`}]}`))
+		r := runOn(t, s, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io", "bob:x", "--region=us-east", "--wait")
+		r.wantCode(t, 1)
+		if !strings.Contains(r.stderr, "reg is stored, but the API lists it with ") {
+			t.Errorf("it said %s", r.stderr)
+		}
+	}
 }
 
-// 100 and 103 announce an answer.
+// 100 and 103 announce an answer. What else is not final ends the run, in HTTP/2, too; and so
+// does what never becomes final.
 func TestInformationalAnswers(t *testing.T) {
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.Inform(100, 103, 103))
-	runOn(t, s, "cloud", "secrets", "list").wantCode(t, 0)
-	// In HTTP/2, too, others end the run.
-	s, ca := tlsStandin(t, "GET ~/secrets")
-	s.Misbehave("GET", cloudtest.Informed(102))
-	r := with{env: append(s.Env(), "VBOT_CA_FILE="+ca)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
-	r.wantCode(t, 1)
-	if want := "error: listing secrets: unexpected answer (102): not a final status\n"; r.stderr != want {
-		t.Errorf("it said %s", r.stderr)
+	for _, c := range []struct {
+		fault cloudtest.Fault
+		want  string
+	}{
+		{cloudtest.Inform(100, 103, 103), "no secrets in organization acme\n"},
+		{cloudtest.Informed(101), "error: listing secrets: unexpected answer (101): not a final status\n"},
+		{cloudtest.Inform(102), "error: listing secrets: unexpected answer (102): not a final status\n"},
+		{cloudtest.Inform(slices.Repeat([]int{103}, 9)...), "error: listing secrets: unexpected answer (103): not a final status\n"},
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", c.fault)
+		if r := runOn(t, s, "cloud", "secrets", "list"); r.stderr != c.want {
+			t.Errorf("it said %s, want %s", r.stderr, c.want)
+		}
+		if strings.Contains(c.want, "101") {
+			continue // HTTP/2 has none
+		}
+		s, ca := tlsStandin(t, "GET ~/secrets")
+		s.Misbehave("GET", c.fault)
+		if r := (with{env: append(s.Env(), "VBOT_CA_FILE="+ca)}).vbot(t, t.TempDir(), "cloud", "secrets", "list"); r.stderr != c.want {
+			t.Errorf("HTTP/2: it said %s, want %s", r.stderr, c.want)
+		}
 	}
 }
 
@@ -797,6 +823,11 @@ func TestNobodyAnswers(t *testing.T) {
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
 	r.wantCode(t, 6)
 	golden(t, "cloud/refused.txt", transcriptOn(s, r))
+	r = runOn(t, s, "cloud", "secrets", "reference", "team", "-r=pce-acme")
+	r.wantCode(t, 1)
+	if strings.Contains(r.stderr, "it may have succeeded") {
+		t.Errorf("it said %s", r.stderr)
+	}
 	r = here{env: append(s.Env(), "VBOT_API_URL=https://api.invalid")}.vbot(t, "cloud", "secrets", "list")
 	r.wantCode(t, 6)
 	if !strings.Contains(r.stderr, "api.invalid") {

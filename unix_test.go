@@ -97,12 +97,15 @@ func TestUmaskOfLogin(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations")
 	for _, umask := range []int{0, 0o777} {
 		dir := t.TempDir()
-		env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, "a/b/config.json")}
+		env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, "there/a/b/config.json")}
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "there"), 0o755), os.Chmod(filepath.Join(dir, "there"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
 		before := syscall.Umask(umask)
 		r := here{env: env, dir: dir, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login")
 		syscall.Umask(before)
 		r.wantCode(t, 0)
-		for name, want := range map[string]fs.FileMode{"a": 0o700, "a/b": 0o700, "a/b/config.json": 0o600} {
+		for name, want := range map[string]fs.FileMode{"there": 0o755, "there/a": 0o700, "there/a/b": 0o700, "there/a/b/config.json": 0o600} {
 			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
 				t.Errorf("umask %03o, %s: %v, %v", umask, name, info.Mode(), err)
 			}

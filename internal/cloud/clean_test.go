@@ -36,6 +36,7 @@ func TestClean(t *testing.T) {
 		// In any letter case, as each of the forms.
 		"HUNTER2 Hunter2":                      "[hidden] [hidden]",
 		"aHVudGVyMg== aHVudGVyMg AHVUDGVYMG==": "[hidden]== [hidden] [hidden]==",
+		"bXVsdGkKbGluZS1zZWNyZXQ=":             "[hidden]=",
 		"ISE/Pw== ISE_Pw":                      "[hidden]== [hidden]", // both alphabets of base64
 		"68756e74657232 68756E74657232":        "[hidden] [hidden]",
 		"GEHEIMNIS É \"QUOTED\"":               "[hidden]",

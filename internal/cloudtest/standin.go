@@ -480,7 +480,7 @@ func Inform(statuses ...int) Fault {
 	}
 }
 
-// Informed sends answers that are not final, and then nothing; of 101, none is final ever.
+// Informed sends answers that are not final, and then nothing.
 func Informed(statuses ...int) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 		if statuses[0] != http.StatusSwitchingProtocols {
