@@ -92,24 +92,30 @@ func TestModes(t *testing.T) {
 	})
 }
 
-// The user alone can use what login makes, and can, whatever the umask.
+// The user alone can use what login makes, and can, whatever the umask. What is there keeps
+// its mode.
 func TestUmaskOfLogin(t *testing.T) {
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations")
-	for _, umask := range []int{0, 0o777} {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations", "GET /v1/organizations")
+	for _, c := range []struct {
+		umask int
+		path  string
+	}{{0, "a/b/config.json"}, {0o777, "a/b/config.json"}, {0, "config.json"}} {
 		dir := t.TempDir()
-		env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, "there/a/b/config.json")}
-		if err := errors.Join(os.Mkdir(filepath.Join(dir, "there"), 0o755), os.Chmod(filepath.Join(dir, "there"), 0o755)); err != nil {
+		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		before := syscall.Umask(umask)
-		r := here{env: env, dir: dir, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login")
+		before := syscall.Umask(c.umask)
+		r := here{env: []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, c.path)}, dir: dir, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login")
 		syscall.Umask(before)
 		r.wantCode(t, 0)
-		for name, want := range map[string]fs.FileMode{"there": 0o755, "there/a": 0o700, "there/a/b": 0o700, "there/a/b/config.json": 0o600} {
-			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
-				t.Errorf("umask %03o, %s: %v, %v", umask, name, info.Mode(), err)
+		want := fs.ModeDir | 0o755
+		filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if info, err := d.Info(); err != nil || info.Mode() != want && info.Mode() != 0o600 {
+				t.Errorf("umask %03o, %s: %v, %v", c.umask, path, info.Mode(), err)
 			}
-		}
+			want = fs.ModeDir | 0o700
+			return err
+		})
 	}
 }
 
