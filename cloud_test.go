@@ -811,7 +811,7 @@ func TestProxy(t *testing.T) {
 	answer.Store(http.StatusForbidden)
 	r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 6)
-	if !strings.Contains(r.stderr, "Forbidden") || strings.Contains(r.stderr, "hunter2") {
+	if want := "error: listing secrets: the proxy refused the connection: 403 Forbidden\nhint: check HTTPS_PROXY\n"; r.stderr != want {
 		t.Errorf("it said %s", r.stderr)
 	}
 }
@@ -958,6 +958,36 @@ func TestWaitEnds(t *testing.T) {
 		s.Close()
 		if took := clock.Time.Sub(time.Unix(1e9, 0)); r.code == 0 || took != want {
 			t.Errorf("--wait=%s: exit code %d after %v", limit, r.code, took)
+		}
+	}
+}
+
+// What a poll may meet.
+func TestWaitPolls(t *testing.T) {
+	set, pull := "set app A=1 --skip --wait", "image-pull-secret app ghcr.io bob:x --wait"
+	for _, c := range []struct {
+		args string
+		poll cloudtest.Fault // nil: an interrupt
+		code int
+		want string
+	}{
+		{set, cloudtest.Status(404, "X", "Set not found"), 0, "app is ready\n"},
+		{pull, cloudtest.With200(`{"sets":[]}`), 0, "app is ready\n"},
+		{set, cloudtest.Status(403, "X", "no"), 1, "error: app is stored, but it may not be ready: reading secret set app: the API answered 403 Forbidden: no\n"},
+		{set, nil, 130, "error: interrupted; app is stored, but it may not be ready\n"},
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		if c.poll == nil {
+			c.poll = func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) { cancel(); <-r.Context().Done() }
+		}
+		s := cloudtest.Bare(t, "vbot/"+version).Misbehave("GET", cloudtest.Right, c.poll)
+		s.Statuses = []string{"ready"}
+		r := here{ctx: ctx, env: s.Env()}.vbot(t, append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
+		s.Close()
+		cancel()
+		r.wantCode(t, c.code)
+		if !strings.Contains(r.stderr, c.want) {
+			t.Errorf("vbot cloud secrets %s: it said %s", c.args, r.stderr)
 		}
 	}
 }

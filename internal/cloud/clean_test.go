@@ -25,7 +25,7 @@ var test = World{
 
 func TestClean(t *testing.T) {
 	c := newCleaner(test.IsHidden)
-	c.Hide(NewSecret("hunter2"), NewSecret("1"), NewSecret("multi\nline-secret\n"), NewSecret("eu-central-1"), NewSecret("!!??"), NewSecret("e\u200bs\x1bc"), NewSecret("geheimnis é \"quoted\""))
+	c.Hide(NewSecret("hunter2"), NewSecret("1"), NewSecret("multi\nline-secret\n"), NewSecret("eu-central-1"), NewSecret("!!??"), NewSecret("e\u200bs\x1bc"), NewSecret("geheimnis é \"quoted\""), NewSecret("ümlaut\n<x>"))
 	for in, want := range map[string]string{
 		"no hunter2 here":               "no [hidden] here",
 		"value \"1\" in us-west-1, 100": "value \"[hidden]\" in us-west-[hidden], 100",
@@ -42,6 +42,7 @@ func TestClean(t *testing.T) {
 		"GEHEIMNIS É \"QUOTED\"":               "[hidden]",
 		`say "geheimnis \u00e9 \"quoted\""`:    `say "[hidden]""`,
 		`say "GEHEIMNIS \u00E9 \"QUOTED\""`:    `say "[hidden]""`,
+		`say "ümlaut\n\u003cx\u003e"`:          `say "[hidden]"`,
 		"geheimnis+%C3%A9+%22quoted%22":        "[hidden]",
 		"geheimnis%20%c3%a9%20%22quoted%22":    "[hidden]",
 		// Characters that are not shown do not hide a value from the search.

@@ -508,7 +508,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	var said struct{ Error, Message string }
 	text := ""
 	if c.decode(data, &said) {
-		text = strings.TrimSpace(cmp.Or(said.Error, said.Message))
+		text = cmp.Or(said.Error, said.Message)
 	}
 	switch s := resp.StatusCode; {
 	case s >= 300 && s <= 399:

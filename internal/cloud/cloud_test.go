@@ -201,6 +201,21 @@ func TestPausesAreJittered(t *testing.T) {
 	}
 }
 
+// An interrupt ends a pause, and nothing more is sent.
+func TestInterruptedPause(t *testing.T) {
+	s := cloudtest.New(t, "test/1").Want("PUT /v1/secrets/app").Misbehave("PUT", cloudtest.Drop)
+	c, _ := standin(t, s, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	c.Pause = func(context.Context, time.Duration) error {
+		cancel()
+		return ctx.Err()
+	}
+	_, err := c.storePairs(ctx, "app", "", []Pair{{Key: "A", Value: NewSecret("1")}})
+	if e := asError(err); e == nil || e.Code() != Interrupted || e.Tries != 1 || !e.Unsure {
+		t.Errorf("%v", err)
+	}
+}
+
 // A server that does not answer, a try that takes too long and a call that takes too long
 // in all: a timeout, and never a success.
 func TestTimeouts(t *testing.T) {
