@@ -824,7 +824,7 @@ func TestNobodyAnswers(t *testing.T) {
 	r.wantCode(t, 6)
 	golden(t, "cloud/refused.txt", transcriptOn(s, r))
 	r = runOn(t, s, "cloud", "secrets", "reference", "team", "-r=pce-acme")
-	r.wantCode(t, 1)
+	r.wantCode(t, 6)
 	if strings.Contains(r.stderr, "it may have succeeded") {
 		t.Errorf("it said %s", r.stderr)
 	}
@@ -973,7 +973,7 @@ func TestWaitPolls(t *testing.T) {
 	}{
 		{set, cloudtest.Status(404, "X", "Set not found"), 0, "app is ready\n"},
 		{pull, cloudtest.With200(`{"sets":[]}`), 0, "app is ready\n"},
-		{set, cloudtest.Status(403, "X", "no"), 1, "error: app is stored, but it may not be ready: reading secret set app: the API answered 403 Forbidden: no\n"},
+		{set, cloudtest.Status(403, "X", "no"), 5, "error: app is stored, but it may not be ready: reading secret set app: the API answered 403 Forbidden: no\n"},
 		{set, nil, 130, "error: interrupted; app is stored, but it may not be ready\n"},
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
