@@ -622,7 +622,8 @@ func TestDoneMeansDone(t *testing.T) {
 	faults = append(faults, cloudtest.Drop, cloudtest.Half, cloudtest.Informed(101), cloudtest.Informed(102), cloudtest.Informed(slices.Repeat([]int{103}, 20)...), cloudtest.Status(409, "X", "referenced"))
 	// That there is no such set is an answer that fits, to a read.
 	reads := slices.Clone(faults)
-	faults = append(faults, cloudtest.Status(404, "X", "Organization not found"))
+	notFound := cloudtest.Status(404, "X", "Organization not found")
+	faults = append(faults, notFound)
 	for _, f := range faults {
 		faults = append(faults, cloudtest.Do(f))
 	}
@@ -646,6 +647,10 @@ func TestDoneMeansDone(t *testing.T) {
 					f = cloudtest.Inform(100, 103)
 				case 2:
 					f = []cloudtest.Fault{cloudtest.Drop, cloudtest.LoseAnswer, cloudtest.Do(cloudtest.Status(502, "X", "x"))}[random.IntN(3)]
+				case 3:
+					if method == "DELETE" {
+						f = notFound
+					}
 				}
 				s.Misbehave(method, f)
 			}
