@@ -86,6 +86,6 @@ def test_hidden_prompt_at_a_console(program: Path) -> None:
     console.wait_for("Token (hidden):")
     console.type("pcc_pat_hidden")
     console.wait_for("nothing answers at 127.0.0.1:9")
-    assert console.code() == 1
+    assert console.code() == 6
     assert "pcc_pat_hidden" not in console.shown
     assert not config.exists()
