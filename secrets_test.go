@@ -97,7 +97,12 @@ func TestSecretsTranscripts(t *testing.T) {
 			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
 		{"set-prune-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run"}, many, []string{getSet}, 0},
 		{"set-prune-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run", "--json"}, many, []string{getSet}, 0},
-		{"set-prune-new", []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"}, many, []string{getNew, putNew}, 0},
+		{"set-prune-new", []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"}, many, []string{getNew, getList, putNew}, 0},
+		{"set-prune-not-found", []string{"set", "app-secrets", "A=1", "--prune", "--skip"},
+			func(s *cloudtest.Standin) {
+				many(s)
+				s.Misbehave("GET", cloudtest.Status(404, "X", "Organization not found"))
+			}, []string{getSet, getList}, 4},
 		{"set-prune-one-by-one", []string{"set", "app-secrets", "A=1", "B=2", "--prune", "--skip", "--json"},
 			func(s *cloudtest.Standin) { many(s); s.NoBulk = true },
 			[]string{getSet, putSet, putSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 0},

@@ -349,10 +349,12 @@ func (s *setUpdate) result(n int, next, rest string) setResult {
 // finds the keys that were not given.
 func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
 	was, err := r.api.Get(ctx, s.Name)
-	if cloud.IsNotFound(err) {
+	switch {
+	case cloud.IsNotFound(err) && prune && !r.api.IsGone(ctx, s.Name):
+		return err // of something else: the keys to remove are unknown
+	case cloud.IsNotFound(err):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return r.explain(ctx, s.Name, err, report.Rejected)
 	}
 	if was.Source == cloud.SourceReferenced {
