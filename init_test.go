@@ -20,6 +20,7 @@ import (
 	"vbot/internal/bot"
 	"vbot/internal/cli"
 	"vbot/internal/filetest"
+	"vbot/internal/project"
 )
 
 // cascade is a complete set of options, to be added to.
@@ -817,6 +818,20 @@ func TestKeepExisting(t *testing.T) {
 	again.wantCode(t, 0)
 	if !equalTrees(tree, filetest.Tree(t, dir)) {
 		t.Error("the second run changed something")
+	}
+}
+
+// A dry run needs no lock, as it writes nothing.
+func TestDryRunBesideARun(t *testing.T) {
+	dir := t.TempDir()
+	target, err := project.Lock(filepath.Join(dir, "target"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	r := vbot(t, dir, initArgs("--dry-run")...)
+	if r.wantCode(t, 0); r.stderr != "" {
+		t.Errorf("it said %s", r.stderr)
 	}
 }
 

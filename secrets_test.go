@@ -207,6 +207,7 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"image-pull-too-many", []string{"image-pull-secret", "my_hub", "ftp://weird host", "nocolon", "more", "--encode=maybe"}, nil, nil, 2},
 		{"image-pull-bad-values", []string{"image-pull-secret", "my_hub", "https://bob:pass@ghcr.io", "nocolon"}, nil, nil, 2},
 		{"image-pull-two-lines-user", []string{"image-pull-secret", "hub", "ghcr.io", "two\nlines:pw"}, nil, nil, 2},
+		{"image-pull-control-character", []string{"image-pull-secret", "hub", "ghcr.io", "bob:a\x1b[2Jb"}, nil, nil, 2},
 		{"image-pull-encode-with-a-space", []string{"image-pull-secret", "hub", "ghcr.io", "a:b", "--encode", "false"}, nil, nil, 2},
 		{"secret-like-an-option", []string{"image-pull-secret", "hub", "ghcr.io", "-bob:hunter2"}, nil, nil, 2},
 	} {

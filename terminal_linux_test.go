@@ -87,7 +87,7 @@ func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 		{"--skip", "-----BEGIN PRIVATE KEY-----\r"},
 		{"--skip", "\x1b[200~hunter2\rhunter2\r\x1b[201~\r"},
 		{"--skip", "first\rhunter2\r"},
-		{"", "-----BEGIN PRIVATE KEY-----\rhunter2\r"},
+		{"", "-----BEGIN PRIVATE KEY-----\rhunter2\nhunter2\n"},
 	} {
 		s := cloudtest.New(t, "vbot/"+version)
 		cmd := vbotCommand(t, t.TempDir())

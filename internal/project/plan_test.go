@@ -377,14 +377,16 @@ func TestTargetThatIsReplaced(t *testing.T) {
 	}
 }
 
-// An empty file that vbot did not write is somebody's own, as is one that it wrote empty.
+// An empty file or a link where vbot wrote nothing is somebody's own. An empty file that it wrote
+// otherwise is not.
 func TestEmptyFileOfOnesOwn(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"new.py", "was.py"} {
 		filetest.Put(t, dir, name, "")
 	}
-	_, p := updating(t, dir, map[string][]byte{"new.py": []byte("new"), "was.py": []byte("new")}, "was.py")
-	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept, []string{"new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
+	filetest.Link(t, "new.py", filepath.Join(dir, "link.py")) // that is not read
+	_, p := updating(t, dir, map[string][]byte{"link.py": []byte("new"), "new.py": []byte("new"), "was.py": []byte("new")}, "was.py")
+	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept, []string{"link.py", "new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
 		t.Errorf("kept %q, replaced %q", kept, replaced)
 	}
 }

@@ -26,9 +26,6 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	if ctx.Err() != nil {
 		return report.Interruption()
 	}
-	if name, err := t.sweep(p.dirs, ""); err != nil {
-		return ioFailure("removing "+t.path(name), err)
-	}
 	if p.journal != nil {
 		tmp, err := t.stage(RecordName, p.journal)
 		if err == nil {

@@ -14,6 +14,12 @@ func TestPrintableDropsWhatMovesTheCursor(t *testing.T) {
 	}
 }
 
+func TestPlaceCountsCharacters(t *testing.T) {
+	if got := Place("bot.json", []byte("é\n\"üé\": 1"), len("é\n\"üé")); got != "bot.json:2:4" {
+		t.Errorf("the place is %s", got)
+	}
+}
+
 // A word that is far longer than a name is not compared with it letter by letter.
 func TestNearestOfALongWord(t *testing.T) {
 	if got := testing.AllocsPerRun(1, func() { Nearest(strings.Repeat("x", 100_000), strings.Fields("deepgram openai cartesia")) }); got > 10 {
