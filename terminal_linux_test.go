@@ -92,7 +92,7 @@ func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 		s := cloudtest.New(t, "vbot/"+version)
 		cmd := vbotCommand(t, t.TempDir())
 		cmd.Env = append(cmd.Env, s.Env()...)
-		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `"$0" cloud secrets set app KEY ` + c.args + `; code=$?; timeout 0.3 cat; exit $code`, cmd.Path}
+		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `"$0" cloud secrets set app KEY ` + c.args + `; code=$?; timeout --foreground 0.3 cat; exit $code`, cmd.Path}
 		term := ptytest.Open(t, cmd)
 		term.Sees("KEY for app (hidden): ")
 		term.Types(c.keys)
@@ -468,7 +468,7 @@ func injected(t *testing.T, dir, faults string, args ...string) *exec.Cmd {
 		skip(t, "strace is not installed")
 	}
 	cmd := vbotCommand(t, dir, args...)
-	cmd.Args = []string{"strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=linkat,renameat,unlinkat,fsync"}
+	cmd.Args = []string{"strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=flock,linkat,renameat,unlinkat,fsync"}
 	for fault := range strings.FieldsSeq(faults) {
 		cmd.Args = append(cmd.Args, "-e", "inject="+fault)
 	}
