@@ -547,7 +547,7 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 	}
 	for _, call := range []string{"linkat", "renameat", "unlinkat"} {
 		failed := 0
-		for n := 1; n < 20; n++ {
+		for n := 1; n < 16; n++ {
 			dir := t.TempDir()
 			vbot(t, dir, initArgs()...).wantCode(t, 0)
 			aged(t, dir, map[string]string{"server/bot.py": "old", "old/gone.py": "old", "README.md": "old"}, "server/Dockerfile")

@@ -13,6 +13,9 @@ import (
 // bidirectional, zero-width or filling character. With those, text from files, names
 // or servers could move the cursor or look like another text.
 func IsHidden(r rune) bool {
+	if r >= ' ' && r <= '~' {
+		return false // at once: secrets may have megabytes
+	}
 	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
