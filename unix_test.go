@@ -405,7 +405,9 @@ func TestReadOnly(t *testing.T) {
 // after a kill the next update does.
 func TestRunsAtOnce(t *testing.T) {
 	whole := t.TempDir()
+	began := time.Now()
 	vbot(t, whole, initArgs()...).wantCode(t, 0)
+	took := time.Since(began)
 	first := filetest.Tree(t, whole)
 	// fresh is what a run of the configuration in the record writes.
 	made := map[string]map[string]string{first["target/.vbot.json"]: first}
@@ -446,7 +448,7 @@ func TestRunsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			runs = append(runs, cmd)
-			time.Sleep(time.Duration(rng.IntN(4000)) * time.Microsecond)
+			time.Sleep(time.Duration(rng.Int64N(int64(took))))
 			switch rng.IntN(5) {
 			case 0:
 				cmd.Process.Kill()
@@ -476,7 +478,7 @@ func TestRunsAtOnce(t *testing.T) {
 		}
 	}
 	t.Logf("exit codes: %v", codes)
-	if codes[0] == 0 || codes[1] == 0 || codes[130] == 0 || codes[-1] == 0 {
+	if codes[0] == 0 || codes[1] == 0 || codes[-1] == 0 {
 		t.Errorf("the runs never met: %v", codes)
 	}
 }
