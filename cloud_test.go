@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/fips140"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/tls"
@@ -739,6 +740,9 @@ func TestCertificates(t *testing.T) {
 		{"SHA-1", time.Hour, net.IPv4(127, 0, 0, 1), x509.SHA1WithRSA, 0, "hint: the server needs another certificate\n"},
 		{"TLS 1.0", time.Hour, net.IPv4(127, 0, 0, 1), 0, tls.VersionTLS10, ": remote error: tls: protocol version not supported\nhint: vbot needs TLS 1.2 or newer"},
 	} {
+		if fips140.Enabled() && (c.with != 0 || c.max != 0) {
+			continue // no such server can be made
+		}
 		leaf := &x509.Certificate{SerialNumber: big.NewInt(2), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(c.ends), IPAddresses: []net.IP{c.host}, SignatureAlgorithm: c.with}
 		s := cloudtest.Bare(t, "vbot/"+version)
 		s.Close()
