@@ -79,7 +79,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		}
 		var token cloud.Secret
 		if canAsk(a) {
-			token, err = hidden(ctx, a, "Token (hidden):", false, func(string) bool { return true })
+			token, err = hidden(ctx, a, "Token (hidden):", false, always)
 		} else {
 			token, err = secretFromStdin(ctx, a, "token", false)
 		}

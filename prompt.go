@@ -49,6 +49,9 @@ func hidden(ctx context.Context, a *cli.App, question string, lines bool, last f
 	return cloud.NewSecret(typed), err
 }
 
+// always says of any answer that nothing may follow it.
+func always(string) bool { return true }
+
 // maxSecret is the maximum size of a secret on stdin, in bytes.
 const maxSecret = 64 << 10
 

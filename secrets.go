@@ -591,7 +591,6 @@ func (o *imagePullOptions) ask(ctx context.Context, r *cloudRun, host string) (c
 	if !o.encode {
 		question = "Encoded credentials for " + host + " (hidden):"
 	}
-	always := func(string) bool { return true }
 	login, err := hidden(ctx, r.app, question, true, func(typed string) bool { return !o.encode || strings.Contains(typed, ":") })
 	if err != nil {
 		return cloud.Secret{}, err

@@ -61,10 +61,8 @@ func (was *Record) begin(steps []Step, now []byte) ([]byte, error) {
 	if err := json.Unmarshal(now, r); err != nil {
 		return nil, err
 	}
-	r.Files, r.Began = maps.Clone(was.Files), maps.Clone(was.Began)
-	if r.Began == nil {
-		r.Began = map[string][]string{}
-	}
+	r.Files, r.Began = maps.Clone(was.Files), map[string][]string{}
+	maps.Copy(r.Began, was.Began)
 	for _, s := range steps {
 		if s.Guide || s.Path == RecordName || s.Action != Created && s.Action != Replaced && s.Action != Removed {
 			continue

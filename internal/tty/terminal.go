@@ -137,9 +137,14 @@ func (t *Terminal) reenterRaw() bool {
 	return true
 }
 
-// Hold keeps the terminal from echoing between questions, until release. Plain questions
-// need the echo; hidden ones do not.
-func (t *Terminal) Hold() (release func(), err error) { return t.enterRaw() }
+// Hold keeps the terminal from echoing between questions, until release. For plain
+// questions, which need the echo, it does nothing.
+func (t *Terminal) Hold() (release func(), err error) {
+	if t.Plain {
+		return func() {}, nil
+	}
+	return t.enterRaw()
+}
 
 func (t *Terminal) mark(sequence string) {
 	if !t.Plain {

@@ -99,13 +99,11 @@ func (w *Wizard) name() string { return bot.NameFromDir(w.Path(w.Target)) }
 // they confirm or cancel. Until it returns, Ctrl-C is a key.
 func (w *Wizard) Ask(ctx context.Context) error {
 	w.topics, w.start, w.Said, w.before, w.done = topics(), startUnknown, bot.Answers{}, bot.Answers{}, map[string]bool{}
-	if !w.Terminal.Plain {
-		release, err := w.Terminal.Hold()
-		if err != nil {
-			return err
-		}
-		defer release()
+	release, err := w.Terminal.Hold()
+	if err != nil {
+		return err
 	}
+	defer release()
 	if w.Target != "" {
 		if _, err := project.Describe(w.Path(w.Target)); err != nil {
 			return err
@@ -123,7 +121,6 @@ func (w *Wizard) Ask(ctx context.Context) error {
 		w.Terminal.Back = len(w.visits) > 0
 		v.mark = w.Terminal.Mark()
 		var planned *project.Plan // once all is answered
-		var err error
 		switch {
 		case v.topic == nil:
 			planned, err = w.finish(ctx)
@@ -249,7 +246,7 @@ func (w *Wizard) askTarget(ctx context.Context) error {
 			note, err = project.Describe(w.Path(target))
 		}
 		if err != nil {
-			return strings.TrimSuffix(err.Error(), "; nothing was written"), false
+			return atTheQuestion(err), false
 		}
 		return note, true
 	})
@@ -260,7 +257,7 @@ func (w *Wizard) askTarget(ctx context.Context) error {
 		return err
 	}
 	if err := project.Writable(w.Path(target)); err != nil {
-		w.Terminal.Say("%s", strings.TrimSuffix(err.Error(), "; nothing was written"))
+		w.Terminal.Say("%s", atTheQuestion(err))
 		return w.askTarget(ctx)
 	}
 	if w.Target = target; target == "quickstart" {
@@ -271,6 +268,11 @@ func (w *Wizard) askTarget(ctx context.Context) error {
 		w.done[bot.OptName.Label] = false // it cannot come from the directory
 	}
 	return nil
+}
+
+// atTheQuestion returns the text of an error without what goes without saying there.
+func atTheQuestion(err error) string {
+	return strings.TrimSuffix(err.Error(), "; nothing was written")
 }
 
 // expand replaces ~ by the home directory, as a shell does.
