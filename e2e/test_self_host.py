@@ -6,7 +6,10 @@ the Deployment is in test_cluster.py.
 """
 
 import asyncio
+import base64
 import contextlib
+import hmac
+import json
 import os
 import re
 import signal
@@ -15,6 +18,7 @@ import tomllib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import aiohttp
 import pytest
@@ -32,7 +36,15 @@ from phones import TwilioCaller
 from standins import StandIns
 
 SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
-PHONE = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
+TOKEN = "f00d" * 16
+PHONE = {
+    "TWILIO_ACCOUNT_SID": TwilioCaller.account,
+    "TWILIO_AUTH_TOKEN": "a-twilio-token",
+    "PLIVO_AUTH_ID": "MA",
+    "PLIVO_AUTH_TOKEN": "a-plivo-token",
+    "PHONE_TOKEN": TOKEN,
+    "BOT_PUBLIC_URL": "https://bot.example.com",
+}
 # Whoever reads .env but python-dotenv stumbles over this.
 VOICE = 'a "voice" for $5 # and\nof two lines'
 # The version of the library with which Docker reads its Compose files.
@@ -42,7 +54,7 @@ COMPOSE = "github.com/compose-spec/compose-go/v2/cmd@v2.16.2"
 @pytest.fixture(scope="module")
 def hosted(vbot: Path) -> bots.Project:
     """A bot with a page and a telephone, for machines of one's own."""
-    options = ["-t", "rtc_small", "-t", "twilio", *SERVICES, "--self-host"]
+    options = ["-t", "rtc_small", "-t", "twilio", "-t", "plivo", *SERVICES, "--self-host"]
     return bots.generate(vbot, bots.PROJECTS / "hosted", "hosted", *options)
 
 
@@ -108,7 +120,8 @@ async def running(
         **bots.plain_env(),
         **services.env,
         **image.env,
-        **{e["name"]: e["value"] for e in container["env"]},
+        **{e["name"]: e["value"] for e in container["env"] if "value" in e},
+        "LOG_LEVEL": "DEBUG",
         **env,
         "SSL_CERT_FILE": str(trust),
     }
@@ -131,7 +144,7 @@ async def refuses_sessions(bot: bots.Bot) -> None:
     assert await bot.answers("/start", "POST") == 503
     async with aiohttp.ClientSession() as http:
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await http.ws_connect(bot.url + TwilioCaller.path)
+            await http.ws_connect(f"{bot.url}/ws/{TOKEN}")
         assert refused.value.status == 503
 
 
@@ -247,7 +260,8 @@ def test_a_pod_holds_conversations_and_lets_them_end(
             check = await asyncio.create_subprocess_exec(*health, env=image.env)
             assert await check.wait() == 0
 
-            async with called(bot) as page, socket_clients.call(TwilioCaller, bot.url) as phone:
+            line = socket_clients.call(TwilioCaller, bot.url, f"/{TOKEN}")
+            async with called(bot) as page, line as phone:
                 await until(lambda: len(bot.sessions()) == 2, 10)
                 os.kill(bot.process.pid, signal.SIGTERM)
                 await until_it_answers(bot, container["readinessProbe"]["httpGet"]["path"], 503)
@@ -259,12 +273,9 @@ def test_a_pod_holds_conversations_and_lets_them_end(
                 await phone.hear(ANSWER)
                 assert bot.process.returncode is None
             async with asyncio.timeout(20):
-                # It ends by the signal; in a container, where it is the first process, with 0.
-                assert await bot.process.wait() == -signal.SIGTERM
+                assert await bot.process.wait() == 0
             assert len(bot.sessions()) == 2 and not any(bot.sessions().values())
-            # What uvicorn logs after each WebSocket that was refused.
-            quirk = "ERROR:    ASGI callable returned without completing handshake."
-            assert set(bot.errors()) <= {quirk}
+            assert bot.errors() == []
             said = services.requests("cartesia", "speak")
             assert {request["voice"]["id"] for request in said} == {VOICE}
 
@@ -280,19 +291,135 @@ def test_a_full_pod_takes_no_session_and_calls_end_in_time(
     async def calls() -> None:
         limits = {"MAX_SESSIONS": "1", "DRAIN_SECONDS": "1"}
         async with stand_ins() as services, running(hosted, image, services, **limits) as bot:
-            async with webrtc_client.call(bot.url):
-                await until_it_answers(bot, "/ready", 503)
+            async with webrtc_client.call(bot.url) as page:
                 await refuses_sessions(bot)
+                assert await bot.answers("/ready") == 200  # it is no broken one
+                await page.offer(pc_id=page.id)  # what belongs to its own session
+                again = webrtc_client.new_caller()
+                await again.replace(page)
+                await again.ready()
+                await again.hang_up()
             await bot.sessions_end()
-            await until_it_answers(bot, "/ready", 200)
             async with webrtc_client.call(bot.url):
-                await until_it_answers(bot, "/ready", 503)
+                await refuses_sessions(bot)
                 os.kill(bot.process.pid, signal.SIGTERM)
                 async with asyncio.timeout(20):
                     await bot.process.wait()
             assert len(bot.sessions()) == 2 and not any(bot.sessions().values())
 
     network.run(calls)
+
+
+async def start(http: aiohttp.ClientSession, url: str, **more: Any) -> tuple[int, dict[str, Any]]:
+    async with http.post(f"{url}/start", json={"transport": "webrtc"} | more) as response:
+        return response.status, await response.json()
+
+
+async def metrics(http: aiohttp.ClientSession, url: str) -> dict[str, float]:
+    async with http.get(f"{url}/metrics") as response:
+        lines = (await response.text()).splitlines()
+    return {
+        name: float(value)
+        for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")
+    }
+
+
+def test_the_limit_holds_from_the_moment_of_asking(
+    hosted: bots.Project, image: dockerfiles.Image
+) -> None:
+    """Ten ask a bot for two; nobody comes, and nothing comes over a telephone's socket."""
+    write_env(image)
+
+    async def ask() -> None:
+        limits = {"MAX_SESSIONS": "2", "LOG_FORMAT": "json", "POD_IP": "10.1.2.3"}
+        async with (
+            stand_ins() as services,
+            running(hosted, image, services, **limits) as bot,
+            aiohttp.ClientSession() as http,
+        ):
+            answers = await asyncio.gather(*(start(http, bot.url) for _ in range(10)))
+            started = [answer["sessionId"] for status, answer in answers if status == 200]
+            assert len(started) == 2 and all(id.startswith("10-1-2-3.") for id in started)
+            assert [status for status, _ in answers].count(503) == 8
+            offers = [f"{bot.url}/sessions/{id}/api/offer" for id in (*started, "10-1-2-3.x")]
+            async with http.post(offers[2], json={"sdp": "v=0", "type": "offer"}) as response:
+                assert response.status == 404
+            await asyncio.sleep(10.5)  # nobody came
+            async with http.post(offers[0], json={"sdp": "v=0", "type": "offer"}) as response:
+                assert response.status == 404
+
+            sockets = [await http.ws_connect(f"{bot.url}/ws/{TOKEN}") for _ in range(2)]
+            await refuses_sessions(bot)
+            began = asyncio.get_running_loop().time()
+            for socket in sockets:
+                assert (await socket.receive(timeout=15)).type == aiohttp.WSMsgType.CLOSE
+            assert asyncio.get_running_loop().time() - began < 12
+            await asyncio.sleep(1)
+
+            figures = await metrics(http, bot.url)
+            assert figures["bot_sessions"] == 0 and figures["bot_sessions_max"] == 2
+            assert figures["bot_sessions_refused_total"] == 10
+            assert figures["bot_sessions_started_total"] == 2
+            for line in bot.log.splitlines():
+                assert TOKEN not in line and json.loads(line)["record"]["message"]
+
+    network.run(ask)
+
+
+def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Image) -> None:
+    """By the token of the socket's address, and the signature of the webhook."""
+    write_env(image)
+    form = {"CallUUID": "1", "From": "15551234567", "To": "15557654321"}
+
+    async def knock() -> None:
+        env = {"PIPECAT_ALLOWED_ORIGINS": "https://a.example.com"}
+        async with (
+            stand_ins() as services,
+            running(hosted, image, services, **env) as bot,
+            aiohttp.ClientSession() as http,
+        ):
+            for path in ("/ws", "/ws/", "/ws/wrong", f"/ws/{TOKEN}x", "/ws/%C3%A9"):
+                with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                    await http.ws_connect(bot.url + path)
+                assert refused.value.status in (403, 404), path
+
+            signed = plivo_signature(f"{PHONE['BOT_PUBLIC_URL']}/plivo", form, "n")
+            for signature, status in ((signed, 200), ("x" + signed[1:], 403), (None, 403)):
+                headers = {"X-Plivo-Signature-V3-Nonce": "n"}
+                headers |= {"X-Plivo-Signature-V3": signature} if signature else {}
+                async with http.post(f"{bot.url}/plivo", data=form, headers=headers) as response:
+                    assert response.status == status
+                    if status == 200:
+                        [stream] = ElementTree.fromstring(await response.text())
+                        assert stream.text == f"wss://bot.example.com/ws/{TOKEN}"
+            form["To"] = "1"
+            async with http.post(f"{bot.url}/plivo", data=form, headers=headers) as response:
+                assert response.status == 403
+
+            for origin, allowed in (("https://a.example.com", True), ("https://b.example", False)):
+                asks = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+                async with http.options(f"{bot.url}/start", headers=asks) as response:
+                    assert response.ok == allowed
+            # A page of another origin may send a form or text without asking first.
+            async with http.post(f"{bot.url}/start", data='{"transport": "webrtc"}') as response:
+                assert response.status == 422
+            for path in ("/start", "/plivo", "/sessions/x/api/offer"):
+                long = aiohttp.ClientTimeout(total=20)
+                body = json.dumps({"sdp": "x" * 70_000})
+                headers = {"Content-Type": "application/json"}
+                url = bot.url + path
+                async with http.post(url, data=body, headers=headers, timeout=long) as response:
+                    assert response.status == 413, path
+            assert (await metrics(http, bot.url))["bot_sessions"] == 0
+
+    network.run(knock)
+
+
+def plivo_signature(url: str, form: dict[str, str], nonce: str) -> str:
+    """https://www.plivo.com/docs/voice/concepts/signature-validation"""
+    text = f"{url}?" + "".join(f"{key}{form[key]}" for key in sorted(form)) + f".{nonce}"
+    key = PHONE["PLIVO_AUTH_TOKEN"].encode()
+    return base64.b64encode(hmac.digest(key, text.encode(), "sha256")).decode()
 
 
 @pytest.mark.variants

@@ -231,7 +231,13 @@ class Project:
 
 @contextlib.asynccontextmanager
 async def running(
-    *command: str | Path, cwd: Path, env: Mapping[str, str], port: int, path: str, name: str
+    *command: str | Path,
+    cwd: Path,
+    env: Mapping[str, str],
+    port: int,
+    path: str,
+    name: str,
+    host: str = "localhost",
 ) -> AsyncIterator[Bot]:
     """A program that serves `path` at `port`, up and answering; stopped at the end."""
     log_file = CACHE / "logs" / f"{name}-{port}.log"
@@ -246,7 +252,7 @@ async def running(
             stderr=log,
             start_new_session=True,
         )
-    bot = Bot(f"http://localhost:{port}", log_file, process)
+    bot = Bot(f"http://{host}:{port}", log_file, process)
     try:
         await _until_it_answers(bot, path)
         bot.up_since = asyncio.get_running_loop().time()

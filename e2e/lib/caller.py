@@ -44,6 +44,12 @@ class Caller:
         self.send_text(json.dumps(head | {"data": data}))
         await self.receive("bot-ready")
 
+    async def type(self, text: str) -> None:
+        """Send what others would say."""
+        data = {"content": text, "options": {"run_immediately": True, "audio_response": True}}
+        head = {"label": "rtvi-ai", "type": "send-text", "id": uuid.uuid4().hex[:8]}
+        self.send_text(json.dumps(head | {"data": data}))
+
     async def receive(
         self,
         kind: str,

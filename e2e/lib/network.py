@@ -190,7 +190,7 @@ class Names(asyncio.DatagramProtocol):
     """A name server: knows the hosts it is given, at 127.0.0.1, and writes down every question."""
 
     def __init__(self, known: Iterable[str]):
-        self.known = set(known)
+        self.known = {name: ["127.0.0.1"] for name in known}
         self.asked: set[str] = set()
 
     async def __aenter__(self) -> "Names":
@@ -217,5 +217,6 @@ class Names(asyncio.DatagramProtocol):
         if name not in self.known:
             reply.set_rcode(dns.rcode.NXDOMAIN)
         elif question.rdtype == dns.rdatatype.A:
-            reply.answer.append(dns.rrset.from_text(question.name, 60, "IN", "A", "127.0.0.1"))
+            found = self.known[name]
+            reply.answer.append(dns.rrset.from_text(question.name, 1, "IN", "A", *found))
         self._transport.sendto(reply.to_wire(), addr)

@@ -60,9 +60,9 @@ class SocketCaller(Caller):
 
 
 @contextlib.asynccontextmanager
-async def call(kind: type[C], url: str) -> AsyncIterator[C]:
-    """Call the bot whose runner answers at `url`; hang up at the end."""
-    address = url.replace("http", "ws", 1) + kind.path
+async def call(kind: type[C], url: str, more: str = "") -> AsyncIterator[C]:
+    """Call the bot whose runner answers at `url`; hang up at the end. `more` is a path's end."""
+    address = url.replace("http", "ws", 1) + kind.path + more
     async with aiohttp.ClientSession() as http, http.ws_connect(address) as ws:
         caller = kind(ws)
         await caller.begin()

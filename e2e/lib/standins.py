@@ -127,7 +127,7 @@ class StandIns:
         self.hosts = {service.host for service in services}
         self.env: dict[str, str] = {}
         self._strangers: list[str] = []
-        self._names: network.Names | None = None
+        self.names: network.Names | None = None
 
     async def __aenter__(self) -> "StandIns":
         async with AsyncExitStack() as stack:
@@ -147,7 +147,7 @@ class StandIns:
             await web.TCPSite(runner, "127.0.0.1", port, ssl_context=context).start()
             self._names_log = folder / "names"
             if network.fenced():
-                self._names = await stack.enter_async_context(network.Names(self.hosts))
+                self.names = await stack.enter_async_context(network.Names(self.hosts))
             else:
                 self.env |= {
                     "E2E_TLS_PORT": str(runner.addresses[0][1]),
@@ -200,6 +200,6 @@ class StandIns:
 
     def names_asked(self) -> set[str]:
         """The hosts that were looked up, those of this machine aside."""
-        if self._names:
-            return set(self._names.asked)
+        if self.names:
+            return set(self.names.asked)
         return set(self._names_log.read_text().split()) if self._names_log.exists() else set()

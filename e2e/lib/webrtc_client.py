@@ -56,6 +56,7 @@ class WebRTCCaller(Caller):
         self._channel = peer.createDataChannel("chat", ordered=True)
         self._open = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self.session = self.id = ""  # where its requests go, and what the bot calls the connection
 
         peer.addTrack(Microphone(self.breath))
         peer.on("track", self._tracked)
@@ -80,12 +81,30 @@ class WebRTCCaller(Caller):
         async with aiohttp.ClientSession(raise_for_status=True) as http:
             async with http.post(f"{url}/start", json={"transport": "webrtc"}) as response:
                 session = (await response.json())["sessionId"]
+        self.session = f"{url}/sessions/{session}/api/offer"
+        await self.offer()
+        await asyncio.wait_for(self._open.wait(), 20)
+        self._tasks.append(asyncio.create_task(self._keep_alive()))
+
+    async def offer(self, **more: str | bool) -> None:
+        """Say how to be reached: at first, when that changes, and once for one address more."""
+        async with aiohttp.ClientSession(raise_for_status=True) as http:
             await self._peer.setLocalDescription(await self._peer.createOffer())
             offer = self._peer.localDescription
-            body = {"sdp": offer.sdp, "type": offer.type}
-            async with http.post(f"{url}/sessions/{session}/api/offer", json=body) as response:
+            body = {"sdp": offer.sdp, "type": offer.type} | more
+            async with http.post(self.session, json=body) as response:
                 answer = await response.json()
+            self.id = answer["pc_id"]
+            candidate = "candidate:1 1 udp 1 192.0.2.1 9 typ host"
+            candidates = [{"candidate": candidate, "sdp_mid": "0", "sdp_mline_index": 0}]
+            async with http.patch(self.session, json={"pc_id": self.id, "candidates": candidates}):
+                pass
         await self._peer.setRemoteDescription(RTCSessionDescription(answer["sdp"], answer["type"]))
+
+    async def replace(self, lost: "WebRTCCaller") -> None:
+        """Go on with a session on a connection of one's own, as browsers do to restart ICE."""
+        self.session = lost.session
+        await self.offer(pc_id=lost.id, restart_pc=True)
         await asyncio.wait_for(self._open.wait(), 20)
         self._tasks.append(asyncio.create_task(self._keep_alive()))
 
@@ -105,11 +124,15 @@ class WebRTCCaller(Caller):
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
+def new_caller() -> WebRTCCaller:
+    # No servers: by default, aiortc asks one of Google's.
+    return WebRTCCaller(RTCPeerConnection(RTCConfiguration(iceServers=[])))
+
+
 @contextlib.asynccontextmanager
 async def call(url: str) -> AsyncIterator[WebRTCCaller]:
     """Call the bot whose runner answers at `url`; hang up at the end."""
-    # No servers: by default, aiortc asks one of Google's.
-    caller = WebRTCCaller(RTCPeerConnection(RTCConfiguration(iceServers=[])))
+    caller = new_caller()
     try:
         await caller.connect(url)
         yield caller

@@ -48,6 +48,7 @@ type Project struct {
 	MustBeSet []string
 	// Requires and ServerRequires are what bot.py and server.py require of .env when they start.
 	Requires, ServerRequires []string
+	SelfHostRequires         []string // and self_host.py, besides Requires
 	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
 	Dial       string
@@ -286,7 +287,7 @@ func (p *Project) Files(version string) (map[string][]byte, error) {
 	}
 	for _, folder := range append([]string{"server", "deploy"}, p.clientFolders()...) {
 		err := fs.WalkDir(templates.Files, folder, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
+			if err != nil || d.IsDir() || d.Name() == "door.py" && !p.SelfHost {
 				return err
 			}
 			path := strings.TrimSuffix(name, ".tmpl")
@@ -514,6 +515,9 @@ func (p *Project) describeRequirements() {
 			"# licence key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
 		}})
 	}
+	if p.SelfHost {
+		p.describeSelfHost()
+	}
 	p.Python, p.PythonFloor = ">="+floor, floor
 	p.Dependencies = []string{fmt.Sprintf("pipecat-ai[%s]%s", strings.Join(slices.Sorted(maps.Keys(extras)), ","), frameworkRange)}
 	for _, s := range slices.Concat(p.Services, p.Transports) {
@@ -522,6 +526,49 @@ func (p *Project) describeRequirements() {
 	if p.EnableObservability {
 		p.Dependencies = append(p.Dependencies, "opentelemetry-exporter-otlp-proto-http>=1.33,<2", "pipecat-ai-whisker>=2.0.1,<3")
 	}
+	if p.SelfHost {
+		p.Dependencies = append(p.Dependencies, "prometheus-client>=0.22,<1")
+		if p.Has("tel_c") {
+			p.Dependencies = append(p.Dependencies, "plivo>=4.59,<5")
+		}
+	}
+}
+
+// describeSelfHost adds the variables that self_host.py and deploy/ read.
+func (p *Project) describeSelfHost() {
+	group := envGroup{Title: "Your own machines; see DEPLOY.md"}
+	required := func(name, note string) {
+		group.Variables = append(group.Variables, "# "+note, name+"=")
+		p.SelfHostRequires = append(p.SelfHostRequires, name)
+	}
+	optional := func(name, note string) {
+		group.Variables = append(group.Variables, "# optional: "+note, "# "+name+"=")
+	}
+	if p.PhoneTransports() != nil {
+		required("PHONE_TOKEN", "a long random text, such as `openssl rand -hex 32` prints: part of the bot's address")
+	}
+	if p.Has("tel_c") {
+		required("BOT_PUBLIC_URL", "https address at which Plivo reaches the bot")
+	}
+	if p.Dial == "pstn dial-in" {
+		required("DAILY_HMAC_SECRET", "the `hmac` that Daily shows of the number's dial-in webhook")
+	}
+	if p.StartsByRequest() {
+		optional("PIPECAT_ALLOWED_ORIGINS", "origins of pages that may start sessions, such as https://example.com (default: all)")
+	}
+	if p.Has("rtc_small") {
+		optional("PIPECAT_ICE_SERVERS", "STUN and TURN servers, as URLs or JSON")
+		optional("TURN_URL", "your TURN server, such as turn:turn.example.com:3478")
+		optional("TURN_SECRET", "a long random text that the TURN server has, too")
+	}
+	if group.Variables != nil {
+		p.Env = append(p.Env, group)
+	}
+}
+
+// StartsByRequest says whether POST /start begins sessions.
+func (p Project) StartsByRequest() bool {
+	return p.HasServer() || p.Has("rtc_small") || p.Has("rtc_room") || p.Has("rtc_hosted") || p.Has("websocket")
 }
 
 // Offline lists the variables with which the bot needs no internet: addresses of one's

@@ -1,0 +1,210 @@
+"""Four bots behind the router of deploy/kubernetes: callers come and go, and bots are replaced.
+
+HAProxy is Debian's, with the generated file as it stands. The bots are processes, each at an
+address of its own like a pod; the cluster's name server is the one of these checks.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+import bots
+import network
+import socket_clients
+import webrtc_client
+from caller import until
+from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from phones import TwilioCaller
+from standins import StandIns
+from test_self_host import PHONE, SERVICES, TOKEN, metrics
+
+ROUTER = "http://127.0.0.1:8000"
+PLACES = 3  # of a bot
+
+
+class Cluster:
+    """Bots, and the names by which the router finds them."""
+
+    def __init__(self, project: bots.Project, services: StandIns, stack: contextlib.AsyncExitStack):
+        assert services.names
+        self.project, self.services, self.stack = project, services, stack
+        self.known = services.names.known
+        self.domain = f"bots.{project.folder.name}.svc.cluster.local"
+        self.known[self.domain] = []
+        services.hosts |= {self.domain, self.name("127.0.1.9")}
+        self.bots: dict[str, bots.Bot] = {}
+
+    def name(self, address: str) -> str:
+        """Of a pod, as CoreDNS has it."""
+        return f"{address.replace('.', '-')}.{self.domain}"
+
+    async def add(self) -> None:
+        address = f"127.0.1.{len(self.bots) + 1}"
+        env = {
+            **bots.plain_env(),
+            **self.services.env,
+            **{"POD_IP": address, "MAX_SESSIONS": str(PLACES), "LOG_LEVEL": "DEBUG"},
+        }
+        bot = await self.stack.enter_async_context(
+            bots.running(
+                *(self.project.server / ".venv/bin/python", "self_host.py", "--host", address),
+                cwd=self.project.server,
+                env=env,
+                port=7860,
+                path="/ready",
+                name=f"pod-{address}",
+                host=address,
+            )
+        )
+        self.bots[address] = bot
+        self.known[self.name(address)] = [address]
+        self.services.hosts.add(self.name(address))
+        self.known[self.domain].append(address)
+
+    async def end(self, address: str) -> None:
+        """As a rollout does: the pod keeps its name until it has ended."""
+        os.kill(self.bots[address].process.pid, signal.SIGTERM)
+        async with asyncio.timeout(90):
+            await self.bots[address].process.wait()
+        self.known[self.domain].remove(address)
+
+
+@contextlib.asynccontextmanager
+async def router(project: bots.Project) -> AsyncIterator[None]:
+    config = project.folder / "deploy/kubernetes/haproxy.cfg"
+    log_file = bots.CACHE / "logs" / "haproxy.log"
+    with log_file.open("w") as log:
+        process = await asyncio.create_subprocess_exec(
+            "haproxy", "-db", "-f", config, cwd=project.folder, stdout=log, stderr=log
+        )
+    try:
+        async with aiohttp.ClientSession() as http, asyncio.timeout(20):
+            while True:
+                assert process.returncode is None, log_file.read_text()
+                with contextlib.suppress(aiohttp.ClientError):
+                    async with http.get(f"{ROUTER}/status") as response:
+                        if response.ok:
+                            break
+                await asyncio.sleep(0.2)
+        yield
+    finally:
+        process.kill()
+        await process.wait()
+
+
+@pytest.fixture(scope="module")
+def project(vbot: Path) -> bots.Project:
+    options = ("-t", "rtc_small", "-t", "twilio", "-t", "plivo", *SERVICES, "--self-host")
+    project = bots.installed(vbot, "routed", *options)
+    project.write_env(**KEYS, **PHONE)
+    return project
+
+
+@pytest.mark.alone
+@pytest.mark.variants
+def test_nobody_is_refused_while_one_bot_has_room(
+    project: bots.Project, figures: list[str]
+) -> None:
+    async def come_and_go() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            services = await stack.enter_async_context(stand_ins())
+            cluster = Cluster(project, services, stack)
+            for _ in range(4):
+                await cluster.add()
+            await stack.enter_async_context(router(project))
+            for _ in range(PLACES):  # one of them is full, and stays so
+                line = socket_clients.call(TwilioCaller, cluster.bots["127.0.1.1"].url, f"/{TOKEN}")
+                await stack.enter_async_context(line)
+            room = asyncio.Semaphore(3 * PLACES - 1)
+            chance = random.Random(1)
+
+            async def phone() -> None:
+                line = socket_clients.call(TwilioCaller, ROUTER, f"/{TOKEN}")
+                async with room, line as caller:
+                    await asyncio.sleep(chance.uniform(0, 4))
+                    assert not caller.ws.closed
+                    caller.over = True
+                    await caller.ws.close()
+                    await asyncio.sleep(2)  # until the bot has noticed
+
+            async def page() -> None:
+                async with room:
+                    async with webrtc_client.call(ROUTER) as caller:
+                        await caller.ready()
+                        await caller.offer(pc_id=caller.id)
+                        await asyncio.sleep(chance.uniform(0, 4))
+                    await asyncio.sleep(2)
+
+            callers = [phone, page] * 60
+            began = time.monotonic()
+            await asyncio.gather(*(call() for call in callers))
+            took = time.monotonic() - began
+            async with aiohttp.ClientSession() as http:
+                found = [await metrics(http, bot.url) for bot in cluster.bots.values()]
+            started = [int(f["bot_sessions_started_total"]) for f in found]
+            assert sum(started) == PLACES + len(callers), started
+            sent_on = sum(int(f["bot_sessions_refused_total"]) for f in found)
+            assert sent_on > 0
+            figures.append(
+                f"{len(callers)} calls in {took:.0f} s, at most {3 * PLACES - 1} at once: "
+                f"{started} in four bots of {PLACES}, {sent_on} sent on from a full one"
+            )
+
+    network.run(come_and_go, timeout=400)
+
+
+def test_calls_outlive_the_bots_that_are_replaced(project: bots.Project) -> None:
+    """And with all of them their later requests: candidates, renegotiation, a restart of ICE."""
+
+    async def replace() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            services = await stack.enter_async_context(stand_ins())
+            cluster = Cluster(project, services, stack)
+            await cluster.add()
+            await stack.enter_async_context(router(project))
+            [old] = cluster.bots.values()
+            async with (
+                webrtc_client.call(ROUTER) as page,
+                socket_clients.call(TwilioCaller, ROUTER, f"/{TOKEN}") as phone,
+            ):
+                await page.ready()
+                await page.hear(GREETING)
+                await phone.hear(GREETING)
+                await cluster.add()
+                new = cluster.bots["127.0.1.2"]
+                ending = asyncio.create_task(cluster.end("127.0.1.1"))
+                await asyncio.sleep(1)
+
+                async with webrtc_client.call(ROUTER) as late:
+                    await late.ready()
+                    assert len(new.sessions()) == 1 and len(old.sessions()) == 2
+                await page.offer(pc_id=page.id)
+                await page.say(QUESTION)
+                await page.hear(ANSWER)
+                moved = webrtc_client.new_caller()
+                await moved.replace(page)
+                await moved.type(QUESTION)
+                await moved.hear(ANSWER)
+                await phone.say(QUESTION)
+                await phone.hear(ANSWER)
+                assert not ending.done()
+                await moved.hang_up()
+            await ending
+            assert old.process.returncode == 0
+            assert len(old.sessions()) == 2 and not any(old.sessions().values())
+            assert old.errors() == [] == new.errors()
+            async with aiohttp.ClientSession() as http:
+                for path in ("/metrics", "/ready", "/sessions/127-0-1-9.x/api/offer"):
+                    async with http.get(ROUTER + path) as response:
+                        assert response.status == 404, path
+                await until(lambda: len(cluster.known[cluster.domain]) == 1, 5)
+
+    network.run(replace, timeout=300)
