@@ -145,6 +145,7 @@ func TestRefusedConfigurations(t *testing.T) {
 		{"eval-alone", "--eval"},
 		{"client-alone", "--client-framework none"},
 		{"name-reserved", cascade + " -n aux.bot"},
+		{"name-of-the-cluster", cascade + " -n Kube_System --self-host"},
 		{"name-long", cascade + " -n " + strings.Repeat("n", 65)},
 		{"values-empty", "--name= -t= --mode= --stt= --llm= --tts="},
 		{"config-missing", "--config nowhere.json"},

@@ -656,6 +656,29 @@ func TestWizardAndAHostileName(t *testing.T) {
 	}
 }
 
+// With files for Kubernetes, no answer makes the cluster's own namespace the bot's.
+func TestWizardAndANameOfTheCluster(t *testing.T) {
+	dir := t.TempDir()
+	p := sitDown(t, dir, "", 80, 24, "init", "bot")
+	typed := map[string]string{"How do you want to start?": "scaffold", "Which features?": "self-hosting", "Proceed?": "change", "Which answer?": "directory", "Directory": "default"}
+	for question := ""; question != "Directory"; {
+		question = p.asksNext(question)
+		p.Types(typed[question] + "\r")
+	}
+	p.asked("Project name")
+	p.Types("\r")
+	p.Sees("choose another name")
+	p.Types("parlour\r")
+	p.asked("Proceed?")
+	p.Types("yes\r")
+	if code := p.Ends(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.Text())
+	}
+	if got := filetest.Tree(t, dir)["default/deploy/kubernetes/kustomization.yaml"]; !strings.Contains(got, "namespace: \"parlour\"") {
+		t.Error(got)
+	}
+}
+
 // The window changes its size while a question is open.
 func TestWizardAndAResizedWindow(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,25 @@ func TestReservedNames(t *testing.T) {
 	}
 	if NameProblem("COM¹") == "" {
 		t.Error("COM¹ is taken")
+	}
+}
+
+// A bot's namespace in Kubernetes is none of the cluster's own.
+func TestNamesOfTheCluster(t *testing.T) {
+	cat := NewCatalog()
+	for name, ok := range map[string]bool{"default": false, "Default!": false, "kube-system": false, "Kube x": false, "kube": true, "kubes-1": true, "a-kube-x": true, "defaults": true} {
+		for _, given := range []bool{true, false} {
+			for _, on := range []bool{true, false} {
+				said := Answers{OptTransports: {List: []string{"twilio"}}, OptMode: {Text: "realtime"}, OptRealtime: {Text: "openai"}, optSelfHost: {On: on}}
+				if given {
+					said[OptName] = Answer{Text: name}
+				}
+				_, _, problems := Resolve(cat, said, name)
+				if refused := slices.ContainsFunc(problems, func(p report.Problem) bool { return strings.Contains(p.Message, "namespace") }); refused != (on && !ok) {
+					t.Errorf("%q, given %v, self-host %v: %v", name, given, on, problems)
+				}
+			}
+		}
 	}
 }
 

@@ -199,6 +199,12 @@ var (
 		Turn: 15, Label: "noise cancelling", Note: "by Krisp, on Pipecat Cloud",
 	}
 
+	optSelfHost = &Option{
+		Key: "self_host", Flag: "self-host", Toggle: func(c *Config) *bool { return &c.SelfHost },
+		Help: "write files for Docker and Kubernetes to deploy (default: no)",
+		Turn: 15, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
+	}
+
 	// Options are all rows. A row that no rule mentions needs no variable.
 	Options = []*Option{
 		OptName, OptBotType, OptTransports, OptMode, OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo, OptLanguage,
@@ -221,11 +227,7 @@ var (
 			Key: "enable_eval", Flag: "eval", Toggle: func(c *Config) *bool { return &c.EnableEval },
 			Help: "write evals to server/evals (default: no)",
 			Turn: 15, Label: "evals", Note: "scripted conversations that test the bot",
-		}, {
-			Key: "self_host", Flag: "self-host", Toggle: func(c *Config) *bool { return &c.SelfHost },
-			Help: "write files for Docker and Kubernetes to deploy (default: no)",
-			Turn: 15, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
-		},
+		}, optSelfHost,
 	}
 )
 

@@ -159,6 +159,10 @@ func (r *resolver) name(dirName string) {
 	} else if dirName == "" && !r.given(OptName) {
 		r.missing(OptName, "missing: the directory's name cannot be a project name")
 	}
+	namespace := slug(cmp.Or(r.said[OptName].Text, dirName))
+	if r.said[optSelfHost].On && (namespace == "default" || strings.HasPrefix(namespace, "kube-")) {
+		r.wrong(OptName, "the bot's namespace in Kubernetes would be %q, which is the cluster's own; choose another name", namespace)
+	}
 }
 
 // mode has no default. While it is missing, service lists what each mode needs.

@@ -264,7 +264,7 @@ func (w *Wizard) askTarget(ctx context.Context) error {
 		w.Target = "./quickstart" // a directory, not the preset of that name
 	}
 	w.done[labelDirectory], w.Located = true, true
-	if w.name() == "" {
+	if !w.allows(bot.OptName, bot.Answer{Text: w.name()}) {
 		w.done[bot.OptName.Label] = false // it cannot come from the directory
 	}
 	return nil
@@ -407,7 +407,7 @@ func (w *Wizard) dropConflicting() {
 
 func (w *Wizard) askName(ctx context.Context) error {
 	name, err := w.Terminal.Text(ctx, bot.OptName.Ask, cmp.Or(w.before[bot.OptName].Text, w.name()), func(s string) (string, bool) {
-		why := bot.NameProblem(s)
+		why := w.objection(bot.OptName, bot.Answer{Text: s})
 		return why, why == ""
 	})
 	if err == nil && name != w.name() { // else it follows the directory
