@@ -256,6 +256,9 @@ func (p Project) MaxSessions() int {
 	return 8
 }
 
+// SessionsTarget is 60 % of MaxSessions, as Kubernetes writes fractions.
+func (p Project) SessionsTarget() string { return fmt.Sprintf("%dm", p.MaxSessions()*600) }
+
 func (p Project) PhoneTransports() (phones []Service) {
 	for _, t := range p.Transports {
 		if t.botType == BotTelephony && t.Generic == "" {
