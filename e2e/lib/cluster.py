@@ -1,8 +1,9 @@
-"""A real Kubernetes API server: etcd, kube-apiserver and kubectl, on loopback.
+"""A real Kubernetes without nodes: etcd, kube-apiserver, some controllers and kubectl, on loopback.
 
-There are no controllers and no nodes: the server checks, admits and stores what it is given, and
-nothing runs. It and kubectl are built from the Go module, which takes minutes, once a version;
-etcd is Debian's (apt-get install etcd-server).
+The server checks, admits and stores what it is given. The controllers of Deployments and of
+PodDisruptionBudgets act as everywhere; what the pods are, the test says in the kubelet's place
+(`Cluster.starts`), because nothing runs. All is built from the Go module, which takes minutes, once
+a version; etcd is Debian's (apt-get install etcd-server).
 """
 
 import json
@@ -26,34 +27,61 @@ import bots
 
 VERSION = "1.36.3"
 FOLDER = bots.CACHE / f"kubernetes-{VERSION}"
+CONTROLLERS = ("deployment", "replicaset", "disruption", "serviceaccount")
 
 
-def built(program: str) -> Path:
-    """A program of the module k8s.io/kubernetes.
+def _source() -> Path:
+    """The module k8s.io/kubernetes, to be built in.
 
     Its parts are modules of their own, which its go.mod looks for beside it. They are published
     under the same version, as 0.X.Y.
     """
-    target = FOLDER / program
-    if target.exists():
-        return target
     source = FOLDER / "source"
-    shutil.rmtree(source, ignore_errors=True)
+    if source.exists():
+        return source
+    part = FOLDER / "source.part"
+    shutil.rmtree(part, ignore_errors=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     download = ("go", "mod", "download", "-json", f"k8s.io/kubernetes@v{VERSION}")
     module = json.loads(bots.must(*download, cwd=FOLDER))["Dir"]
-    shutil.copytree(module, source, copy_function=shutil.copyfile)
-    for path in [source, *(path for path in source.rglob("*") if path.is_dir())]:
+    shutil.copytree(module, part, copy_function=shutil.copyfile)
+    for path in [part, *(path for path in part.rglob("*") if path.is_dir())]:
         path.chmod(0o755)
-    (source / "go.work").unlink(missing_ok=True)
-    shutil.rmtree(source / "vendor", ignore_errors=True)
+    (part / "go.work").unlink(missing_ok=True)
+    shutil.rmtree(part / "vendor", ignore_errors=True)
     parts = rf"\1 => \1 v0{VERSION.removeprefix('1')}"
-    go_mod = source / "go.mod"
+    go_mod = part / "go.mod"
     go_mod.write_text(re.sub(r"(k8s\.io/\S+) => \./staging/\S+", parts, go_mod.read_text()))
-    env = bots.networked_env() | {"GOFLAGS": "-mod=mod"}
-    command = ("go", "build", "-o", str(target), f"./cmd/{program}")
-    bots.must(*command, cwd=source, env=env, timeout=3600)
+    return part.rename(source)
+
+
+def _go(*command: str | Path) -> None:
+    env = bots.networked_env() | {"GOFLAGS": "-mod=mod", "CGO_ENABLED": "0"}
+    bots.must("go", *command, cwd=_source(), env=env, timeout=3600)
+
+
+def built(program: str) -> Path:
+    """A program of the module."""
+    target = FOLDER / program
+    if not target.exists():
+        _go("build", "-o", target, f"./cmd/{program}")
     return target
+
+
+def autoscaler(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How many pods the autoscaler wants; testdata/replicas_test.go has questions and answers."""
+    package = "pkg/controller/podautoscaler"
+    for test in (_source() / package).glob("*_test.go"):
+        test.unlink()  # theirs, which import more
+    shutil.copy(Path(__file__).parent / "testdata/replicas_test.go", _source() / package)
+    program = FOLDER / "autoscaler"
+    _go("test", "-c", "-vet=off", "-o", program, f"./{package}")
+    with tempfile.TemporaryDirectory(prefix="e2e-autoscaler-") as folder:
+        asked, answered = Path(folder) / "questions", Path(folder) / "answers"
+        asked.write_text(json.dumps(questions))
+        env = bots.plain_env() | {"QUESTIONS": str(asked), "ANSWERS": str(answered)}
+        bots.must(program, "-test.run=^TestReplicas$", cwd=FOLDER, env=env)
+        return json.loads(answered.read_text())
 
 
 @dataclass
@@ -82,6 +110,42 @@ class Cluster:
     def get(self, *what: str) -> Any:
         return json.loads(self.must("get", *what, "--output", "json"))
 
+    def create(self, namespace: str, what: Any) -> None:
+        self.must("create", "--namespace", namespace, "--filename", "-", stdin=json.dumps(what))
+
+    def pods(self, namespace: str, app: str = "bot") -> list[Any]:
+        """Those that are not being deleted."""
+        found = self.get("pods", "--namespace", namespace, "--selector", f"app={app}")["items"]
+        return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+
+    def starts(self, namespace: str, pods: list[Any]) -> None:
+        """What a scheduler and a kubelet would say of pods that start, and are ready."""
+        for pod in pods:
+            name = pod["metadata"]["name"]
+            if not pod["spec"].get("nodeName"):
+                node = {"apiVersion": "v1", "kind": "Node", "name": "node"}
+                binding = {"apiVersion": "v1", "kind": "Binding", "target": node}
+                binding["metadata"] = {"name": name}
+                path = f"/api/v1/namespaces/{namespace}/pods/{name}/binding"
+                self.must("create", "--raw", path, "--filename", "-", stdin=json.dumps(binding))
+            self.says(namespace, name, ready=True)
+
+    def says(self, namespace: str, pod: str, ready: bool) -> None:
+        """What a kubelet would say of a pod that runs."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        condition = {"type": "Ready", "status": str(ready), "lastTransitionTime": now}
+        status = {"phase": "Running", "startTime": now, "conditions": [condition]}
+        how = ("--subresource", "status", "--type", "merge", "--patch")
+        self.must("patch", "pod", pod, "--namespace", namespace, *how, json.dumps({"status": status}))
+
+    def evicts(self, namespace: str, pod: str) -> str:
+        """Asks for the eviction of a pod, as `kubectl drain` does; why it was refused, or ""."""
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction"}
+        eviction["metadata"] = {"name": pod, "namespace": namespace}
+        path = f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
+        done = self.run("create", "--raw", path, "--filename", "-", stdin=json.dumps(eviction))
+        return done.stderr if done.returncode else ""
+
 
 @contextmanager
 def _program(log: Path, *command: str | Path) -> Iterator[None]:
@@ -108,9 +172,10 @@ def _wait_for(url: str, trust: Path | None = None) -> None:
 
 @contextmanager
 def running() -> Iterator[Cluster]:
-    """An API server with all the admission that one has by default."""
+    """An API server with all the admission that one has by default, and CONTROLLERS."""
     assert shutil.which("etcd"), "etcd is not installed (apt-get install etcd-server)"
     server, kubectl = built("kube-apiserver"), built("kubectl")
+    manager = built("kube-controller-manager")
     token = secrets.token_hex(16)
     with tempfile.TemporaryDirectory(prefix="e2e-cluster-") as folder:
         here = Path(folder)
@@ -147,7 +212,13 @@ def running() -> Iterator[Cluster]:
                 _wait_for(f"{url}/readyz", trust)
                 config = here / "config"
                 config.write_text(json.dumps(_kubeconfig(url, trust, token)))
-                yield Cluster(kubectl, config)
+                control = [
+                    *(manager, f"--kubeconfig={config}", "--leader-elect=false"),
+                    f"--controllers={','.join(f'{name}-controller' for name in CONTROLLERS)}",
+                    *("--secure-port=0", "--bind-address=127.0.0.1"),
+                ]
+                with _program(logs / "kube-controller-manager.log", *control):
+                    yield Cluster(kubectl, config)
 
 
 def _kubeconfig(url: str, trust: Path, token: str) -> dict[str, Any]:
