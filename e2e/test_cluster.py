@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,10 +93,12 @@ def up(server: cluster.Cluster, name: str, apps: dict[str, int]) -> None:
 
 def ready(server: cluster.Cluster, name: str, app: str = "bot") -> list[str]:
     """The pods that are ready, and are not being deleted."""
-    found = server.pods(name, app)
-    conditions = [(pod, pod["status"].get("conditions", [])) for pod in found]
-    good = {"type": "Ready", "status": "True"}
-    return [p["metadata"]["name"] for p, has in conditions if any(good.items() <= c.items() for c in has)]
+    conditions = [
+        (pod["metadata"]["name"], condition["type"], condition["status"])
+        for pod in server.pods(name, app)
+        for condition in pod["status"].get("conditions", [])
+    ]
+    return [pod for pod, *condition in conditions if condition == ["Ready", "True"]]
 
 
 def roll(server: cluster.Cluster, name: str, app: str, floor: int) -> None:
@@ -189,7 +191,7 @@ def test_a_cluster_takes_it_and_its_changes(
     assert metric["pods"]["metric"]["name"] == "bot_sessions"
 
     # With a store's own Secret, the pods mount `bot`.
-    generator = 'secretGenerator:\n  - name: bot\n    files: [.env]\n'
+    generator = "secretGenerator:\n  - name: bot\n    files: [.env]\n"
     assert generator in other
     (folder / "kustomization.yaml").write_text(other.replace(generator, ""))
     (folder / ".env").unlink()
@@ -247,7 +249,7 @@ class Moment:
 
     name: str
     wanted: str  # "more" or "fewer" pods, "enough" for their sessions, "not more"; or an error
-    pods: list[float]  # how full each is
+    pods: Sequence[float]  # how full each is
     cost: float  # cores that a session takes
     age: float = 120  # seconds
     ready: bool = True  # when full
@@ -303,8 +305,8 @@ def test_the_autoscaler_adds_pods_when_all_are_full(
             wanted = "more" if by_sessions else UNREADY
             moments.append(Moment(f"{n} full and not ready", wanted, [1] * n, cost, ready=False))
         wanted = "enough" if by_sessions else "not more"
-        few = [1, 1, 1, 0.0]
-        moments.append(Moment("3 of 4 full and not ready", wanted, few, cost, ready=False))
+        some = [1, 1, 1, 0]
+        moments.append(Moment("3 of 4 full and not ready", wanted, some, cost, ready=False))
     # What CPU time does not show.
     wanted = "more" if by_sessions else "not more"
     moments.append(Moment("4 full, of 0.02 cores a session", wanted, [1] * 4, 0.02))

@@ -123,9 +123,8 @@ class Cluster:
         for pod in pods:
             name = pod["metadata"]["name"]
             if not pod["spec"].get("nodeName"):
-                node = {"apiVersion": "v1", "kind": "Node", "name": "node"}
-                binding = {"apiVersion": "v1", "kind": "Binding", "target": node}
-                binding["metadata"] = {"name": name}
+                meta, node = {"name": name}, {"apiVersion": "v1", "kind": "Node", "name": "node"}
+                binding = {"apiVersion": "v1", "kind": "Binding", "metadata": meta, "target": node}
                 path = f"/api/v1/namespaces/{namespace}/pods/{name}/binding"
                 self.must("create", "--raw", path, "--filename", "-", stdin=json.dumps(binding))
             self.says(namespace, name, ready=True)
@@ -135,13 +134,14 @@ class Cluster:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         condition = {"type": "Ready", "status": str(ready), "lastTransitionTime": now}
         status = {"phase": "Running", "startTime": now, "conditions": [condition]}
-        how = ("--subresource", "status", "--type", "merge", "--patch")
-        self.must("patch", "pod", pod, "--namespace", namespace, *how, json.dumps({"status": status}))
+        patch = ("--subresource", "status", "--type", "merge")
+        said = json.dumps({"status": status})
+        self.must("patch", "pod", pod, "--namespace", namespace, *patch, "--patch", said)
 
     def evicts(self, namespace: str, pod: str) -> str:
         """Asks for the eviction of a pod, as `kubectl drain` does; why it was refused, or ""."""
-        eviction = {"apiVersion": "policy/v1", "kind": "Eviction"}
-        eviction["metadata"] = {"name": pod, "namespace": namespace}
+        meta = {"name": pod, "namespace": namespace}
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": meta}
         path = f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
         done = self.run("create", "--raw", path, "--filename", "-", stdin=json.dumps(eviction))
         return done.stderr if done.returncode else ""
