@@ -53,7 +53,7 @@ def make(vbot: Path) -> Callable[[str], bots.Project]:
 def documented(project: bots.Project) -> list[list[str]]:
     """The commands of kubectl in DEPLOY.md, from there."""
     _, _, deploy = (project.folder / "DEPLOY.md").read_text().partition("**In a cluster.**")
-    lines = re.findall(r"(?m)^kubectl (.+)$", deploy.replace("\\\n", ""))
+    lines = re.findall(r"(?m)^kubectl (.+?)(?: &&)?$", deploy.replace("\\\n", ""))
     folder = str(project.folder / "deploy/kubernetes")
     return [shlex.split(line.replace("deploy/kubernetes", folder)) for line in lines]
 
@@ -183,7 +183,7 @@ def test_a_cluster_takes_it_and_its_changes(
 
     # By sessions instead of CPU time, the same object.
     text = (folder / "kustomization.yaml").read_text()
-    other = text.replace("- autoscaler.yaml", "- autoscaler-by-sessions.yaml")
+    other = text.replace("- autoscaler.yaml", "- by-sessions.yaml")
     (folder / "kustomization.yaml").write_text(other)
     changed = [line for line in server.must(*apply).splitlines() if "unchanged" not in line]
     assert "horizontalpodautoscaler.autoscaling/bot configured" in changed
@@ -279,7 +279,7 @@ UNREADY = "did not receive metrics for targeted pods (pods might be unready)"
 
 
 @pytest.mark.parametrize("kind", BOTS)
-@pytest.mark.parametrize("measure", ["autoscaler.yaml", "autoscaler-by-sessions.yaml"])
+@pytest.mark.parametrize("measure", ["autoscaler.yaml", "by-sessions.yaml"])
 def test_the_autoscaler_adds_pods_when_all_are_full(
     make: Callable[[str], bots.Project], kind: str, measure: str, figures: list[str]
 ) -> None:
