@@ -6,6 +6,7 @@ ends, because behind that is Daily itself.
 
 import asyncio
 import base64
+import hmac
 import json
 import re
 from collections.abc import Mapping
@@ -18,14 +19,17 @@ import pytest
 
 import bots
 import network
+import socket_clients
 from caller import until
-from conversation import KEYS
+from conversation import GREETING, KEYS
 from phones import TwilioAPI
-from services import Cartesia, Deepgram
+from services import Cartesia, Deepgram, OpenAI
+from socket_clients import WebSocketCaller
 from standins import StandIns
 from telephony import Cloud, Daily, Rooms, Runner, signature
 
 SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
+OWN = ("-t", "daily", "-t", "websocket", "--self-host")
 DAILY_KEY, PASSWORD, TOKEN = "a-daily-key", "a-long-random-text", "a-twilio-token"
 OURS = {"DAILY_API_KEY": DAILY_KEY}
 OUT = OURS | {"SERVER_API_KEY": PASSWORD}
@@ -46,7 +50,7 @@ def pstn_out(vbot: Path) -> bots.Project:
 
 @pytest.fixture(scope="module")
 def sip_out(vbot: Path) -> bots.Project:
-    return bots.installed(vbot, "sip_out", "-t", "twilio_daily_sip_dialout", *SERVICES)
+    return bots.installed(vbot, "sip_out", "-t", "twilio_daily_sip_dialout", *SERVICES, *OWN)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,7 @@ def sip_in(vbot: Path) -> bots.Project:
 
 @pytest.fixture(scope="module")
 def pstn_in(vbot: Path) -> bots.Project:
-    return bots.installed(vbot, "pstn_in", "-t", "daily_pstn_dialin", *SERVICES)
+    return bots.installed(vbot, "pstn_in", "-t", "daily_pstn_dialin", *SERVICES, *OWN)
 
 
 Answer = tuple[int, Any]
@@ -466,8 +470,12 @@ async def goes_to(bot: bots.Bot, url: str) -> None:
     assert "finished running" in bot.log
 
 
-@pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
-def test_the_server_and_the_bot_work_together(kind: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(
+    ("kind", "script"), [("pstn_out", "bot.py"), ("sip_out", "self_host.py"), ("sip_in", "bot.py")]
+)
+def test_the_server_and_the_bot_work_together(
+    kind: str, script: str, request: pytest.FixtureRequest
+) -> None:
     """Both run, as the README says, and the bot goes to the room of the call."""
     project: bots.Project = request.getfixturevalue(kind)
     values = KEYS | (IN if kind == "sip_in" else OUT)
@@ -478,7 +486,8 @@ def test_the_server_and_the_bot_work_together(kind: str, request: pytest.Fixture
             # Unseen, native code would go to the real Daily.
             nowhere = {} if network.fenced() else {"HTTPS_PROXY": "http://127.0.0.1:9"}
             project.write_env(**values)
-            async with project.bot(services.env | nowhere) as bot:
+            env = services.env | nowhere
+            async with project.bot(env, script=script) as bot:
                 project.write_env(**values, BOT_URL=bot.url)
                 async with project.webhook(services.env) as server:
                     wanted = ring(server) if kind == "sip_in" else ask(server, outgoing(project))
@@ -526,6 +535,63 @@ def test_a_call_in_over_daily_reaches_the_bot(pstn_in: bots.Project) -> None:
                     looked_up = {found["room"] for found in services.requests("rooms")}
                     assert looked_up == {room["name"]}
                     assert [line for line in bot.errors() if "Error joining" not in line] == []
+
+    network.run(calls)
+
+
+def test_daily_signs_the_calls_that_a_bot_of_ones_own_takes(pstn_in: bots.Project) -> None:
+    """As do pages, over Daily and over a WebSocket, with what POST /start gives them."""
+    secret = base64.b64encode(b"a-secret")
+    pstn_in.write_env(**KEYS, **OURS, DAILY_HMAC_SECRET=secret.decode())
+    listening, speaking = Deepgram(KEYS["DEEPGRAM_API_KEY"], []), Cartesia(KEYS["CARTESIA_API_KEY"])
+    thinking = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {})
+    ringing = {"From": NUMBER, "To": "+15557654321", "callId": "a-call", "callDomain": "a-domain"}
+
+    def signed(body: bytes, key: bytes = b"a-secret") -> dict[str, str]:
+        mark = hmac.digest(key, b"1790000000." + body, "sha256")
+        head = {"Content-Type": "application/json", "X-Pinless-Timestamp": "1790000000"}
+        return head | {"X-Pinless-Signature": base64.b64encode(mark).decode()}
+
+    async def calls() -> None:
+        stand_ins = (Daily(DAILY_KEY), Rooms(), listening, speaking, thinking)
+        async with StandIns(*stand_ins) as services:
+            env = services.env | {"MAX_SESSIONS": "1"}
+            # Unseen, native code would go to the real Daily.
+            env |= {} if network.fenced() else {"HTTPS_PROXY": "http://127.0.0.1:9"}
+            async with pstn_in.bot(env, script="self_host.py") as bot:
+                hook, body = f"{bot.url}/daily-dialin-webhook", json.dumps(ringing).encode()
+                assert await post(hook, json={"test": True}) == (200, {"status": "OK"})
+                for headers in ({}, signed(body, b"another"), signed(body + b" ")):
+                    assert (await post(hook, headers, data=body))[0] == 403
+                assert services.requests("daily") == []
+                assert (await post(hook, signed(body), data=body))[0] == 200
+                [room] = services.requests("daily", "rooms")
+                assert room["properties"]["sip"]["display_name"] == NUMBER
+                assert (await post(hook, signed(body), data=body))[0] == 503  # it is full
+                await goes_to(bot, f"https://company.daily.co/{room['name']}")
+
+                wanted = {"transport": "daily", "createDailyRoom": True}
+                status, answer = await post(f"{bot.url}/start", json=wanted)
+                room = services.requests("daily", "rooms")[-1]["name"]
+                assert status == 200
+                assert answer["dailyRoom"] == f"https://company.daily.co/{room}"
+                assert answer["dailyToken"] == f"token-for-{room}"
+                await until(lambda: f"Joining {answer['dailyRoom']}" in bot.log, 20)
+                await until(lambda: not any(bot.sessions().values()), 20)
+
+                status, answer = await post(f"{bot.url}/start", json={"transport": "websocket"})
+                url, path = urlsplit(answer["wsUrl"]), f"/ws-client/{answer['sessionId']}"
+                assert (status, url.path) == (200, path)
+                line = socket_clients.call(WebSocketCaller, bot.url, f"/{answer['sessionId']}")
+                async with line as page:
+                    await page.ready()
+                    await page.hear(GREETING)
+                    for end in (path, "/ws-client/made-up", "/ws-client"):
+                        async with aiohttp.ClientSession() as http:
+                            with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                                await http.ws_connect(bot.url + end)
+                        assert refused.value.status in (403, 404, 409), end
+                assert (await post(f"{bot.url}/start", json={"transport": "webrtc"}))[0] == 400
 
     network.run(calls)
 

@@ -769,7 +769,7 @@ def test_a_turn_server_is_in_between(several: Client, microphone: Path) -> None:
             turn.running(several.project) as relay,
             stand_ins((QUESTION, TYPED)) as services,
             several.served(port) as page,
-            several.project.bot(services.env, port=port) as bot,
+            several.project.bot(services.env, port=port, script="self_host.py") as bot,
             chromium(microphone) as browser,
             browser.visit(page.url, "microphone") as visit,
         ):

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.cost
 
 SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 PHONE = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
+PHONE["PHONE_TOKEN"] = "a-phone-token"
 SECONDS = 30  # of conversation that are measured
 
 
@@ -68,7 +69,7 @@ async def talk(way: str, url: str) -> None:
         async with webrtc_client.call(url) as page:
             await page.ready()
             await chat(page)
-    async with socket_clients.call(TwilioCaller, url) as phone:
+    async with socket_clients.call(TwilioCaller, url, "/a-phone-token") as phone:
         await chat(phone)
 
 
@@ -87,7 +88,9 @@ def test_what_a_session_costs(
             Cartesia(KEYS["CARTESIA_API_KEY"]),
         )
         async with services:
-            env = bots.plain_env() | services.env | {"MAX_SESSIONS": str(most)}
+            env = (
+                bots.plain_env() | services.env | {"MAX_SESSIONS": str(most), "LOG_LEVEL": "DEBUG"}
+            )
             command = (python, "self_host.py", "--port", str(port))
             async with bots.running(
                 *command, cwd=hosted.server, env=env, port=port, path="/ready", name="cost"

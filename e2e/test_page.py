@@ -399,7 +399,7 @@ def test_page_and_bot_see_each_other(vbot: Path, microphone: Path) -> None:
     async def main() -> None:
         async with (
             stand_ins() as services,
-            project.bot(services.env, "-t", "webrtc", script="self_host.py") as bot,
+            project.bot(services.env, script="self_host.py") as bot,
             chromium(microphone) as browser,
         ):
             async with browser.visit(f"{bot.url}/", "microphone", "camera") as visit:

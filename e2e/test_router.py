@@ -81,6 +81,7 @@ class Cluster:
 async def router(project: bots.Project) -> AsyncIterator[None]:
     config = project.folder / "deploy/kubernetes/haproxy.cfg"
     log_file = bots.CACHE / "logs" / "haproxy.log"
+    log_file.parent.mkdir(exist_ok=True)
     with log_file.open("w") as log:
         process = await asyncio.create_subprocess_exec(
             "haproxy", "-db", "-f", config, cwd=project.folder, stdout=log, stderr=log

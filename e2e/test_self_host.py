@@ -13,7 +13,9 @@ import json
 import os
 import re
 import signal
+import subprocess
 import tempfile
+import time
 import tomllib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -21,14 +23,19 @@ from typing import Any
 from xml.etree import ElementTree
 
 import aiohttp
+import aioice
+import aioice.stun
+import aioice.turn
 import pytest
 import yaml
+from dotenv import dotenv_values
 from ruamel.yaml import YAML
 
 import bots
 import dockerfiles
 import network
 import socket_clients
+import turn
 import webrtc_client
 from caller import until
 from conversation import ANSWER, KEYS, QUESTION, called, stand_ins
@@ -192,7 +199,8 @@ def test_compose_reads_the_file(everywhere: list[bots.Project]) -> None:
         build = bot["build"]
         assert Path(build["context"], build["dockerfile"]).resolve() == file.parent / "Dockerfile"
         assert Path(model["secrets"]["env"]["file"]) == project.server / ".env"
-        env_of_pod = {e["name"]: e["value"] for e in pod(project)["containers"][0]["env"]}
+        env_of_pod = {e["name"]: e.get("value") for e in pod(project)["containers"][0]["env"]}
+        assert env_of_pod.pop("POD_IP") is None  # it is the pod's own
         assert bot["environment"] == env_of_pod
     assert found == {"bot", "calls", "turn", "livekit"}
 
@@ -215,7 +223,7 @@ def test_any_name_is_a_text_to_every_reader(vbot: Path, name: str) -> None:
             assert repr(list(YAML(typ="safe", pure=True).load_all(text))) == repr(read[file]), file
         elif file.endswith(".toml"):
             read[file] = tomllib.loads(text)
-    assert len(read) == 9
+    assert len(read) == 11
     [compose] = read["deploy/compose.yaml"]
     images = [service["image"] for service in compose["services"].values()]
     assert [compose["name"], *images] == [name, name, name, "coturn/coturn:4.6"]
@@ -234,6 +242,7 @@ def test_a_cluster_knows_every_field(everywhere: list[bots.Project]) -> None:
     for project in everywhere:
         folder = project.folder / "deploy/kubernetes"
         names = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
+        names.append("by-sessions.yaml")  # in place of autoscaler.yaml
         assert {*names, "kustomization.yaml"} == {path.name for path in folder.glob("*.yaml")}
         files = [folder / name for name in names]
         bots.must("kubernetes-validate", "--strict", *files, cwd=folder)
@@ -366,6 +375,30 @@ def test_the_limit_holds_from_the_moment_of_asking(
     network.run(ask)
 
 
+def test_what_prometheus_is_told(hosted: bots.Project, image: dockerfiles.Image) -> None:
+    """How long somebody waited for the first word, and which service failed."""
+    write_env(image)
+
+    async def measure() -> None:
+        async with stand_ins() as services, aiohttp.ClientSession() as http:
+            async with running(hosted, image, services) as bot:
+                async with called(bot):
+                    figures = await metrics(http, bot.url)
+                assert figures["bot_sessions"] == 1 == figures["bot_first_word_seconds_count"]
+                assert 0.1 < figures["bot_first_word_seconds_sum"] < 20
+            env = image.folder / ".env"
+            env.write_text(env.read_text().replace(KEYS["OPENAI_API_KEY"], "another-key"))
+            async with running(hosted, image, services) as bot, webrtc_client.call(bot.url) as page:
+                await page.ready()
+                failed = 'bot_service_failures_total{service="OpenAI"}'
+                async with asyncio.timeout(30):
+                    while (await metrics(http, bot.url)).get(failed) != 1:
+                        await asyncio.sleep(0.2)
+                services.services[1].unexpected.clear()
+
+    network.run(measure)
+
+
 def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Image) -> None:
     """By the token of the socket's address, and the signature of the webhook."""
     write_env(image)
@@ -413,6 +446,79 @@ def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Ima
             assert (await metrics(http, bot.url))["bot_sessions"] == 0
 
     network.run(knock)
+
+
+def test_the_turn_server_takes_passwords_of_sessions_and_no_private_peers(
+    hosted: bots.Project,
+) -> None:
+    """With what DEPLOY.md says to set, and without: then it lets nobody in."""
+
+    async def allocate(address: str, secret: str, seconds: int) -> bool:
+        name = f"{int(time.time()) + seconds}:a-session"
+        key = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
+        try:
+            relay, _ = await aioice.turn.create_turn_endpoint(
+                asyncio.DatagramProtocol, (address, 3478), username=name, password=key
+            )
+        except aioice.stun.TransactionFailed as e:
+            assert e.response.attributes["ERROR-CODE"][0] == 401
+            return False
+        relay.close()
+        return True
+
+    async def relays(address: str, secret: str, peer: str) -> bool:
+        client = (
+            "turnutils_uclient",
+            "-v",
+            "-c",
+            "-n",
+            "1",
+            "-m",
+            "1",
+            "-W",
+            secret,
+            "-r",
+            "9",
+            "-e",
+        )
+        process = await asyncio.create_subprocess_exec(
+            *client, peer, address, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        assert process.stdout
+        said, bound = b"", (b"403 (Forbidden IP)", b"success: 0x")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                while not any(b in said for b in bound) and (
+                    part := await process.stdout.read(4096)
+                ):
+                    said += part
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        assert any(b in said for b in bound), said
+        return bound[0] not in said
+
+    async def ask() -> None:
+        (hosted.server / ".env").write_text("TURN_ALLOWED=10.9.9.9\n")
+        async with turn.running(hosted) as address:
+            secret = dotenv_values(hosted.server / ".env")["TURN_SECRET"]
+            assert secret
+            assert await allocate(address, secret, 60)
+            assert not await allocate(address, secret, -60)
+            assert not await allocate(address, "guessed", 60)
+            for peer in ("10.0.0.1", "172.16.3.4", "192.168.1.1", "100.64.0.1", "169.254.169.254"):
+                assert not await relays(address, secret, peer), peer
+            assert await relays(address, secret, "10.9.9.9")
+            assert await relays(address, secret, "203.0.113.200")
+        deploy = hosted.folder / "DEPLOY.md"
+        text = deploy.read_text()
+        deploy.write_text(re.sub("(?m)^TURN_SECRET=.*\n", "", text))
+        (hosted.server / ".env").unlink()
+        async with turn.running(hosted) as address:
+            assert not await allocate(address, "", 60)
+        deploy.write_text(text)
+
+    network.run(ask)
 
 
 def plivo_signature(url: str, form: dict[str, str], nonce: str) -> str:

@@ -220,7 +220,7 @@ class Project:
     def _running(
         self, env: Mapping[str, str], port: int, path: str, *command: str
     ) -> contextlib.AbstractAsyncContextManager[Bot]:
-        full = {**plain_env(), **env}
+        full = {**plain_env(), "LOG_LEVEL": "DEBUG", **env}
         if network.fenced():
             full["UV_OFFLINE"] = "1"  # fail at once where uv would wait for a registry
         name = f"{self.folder.name}-{command[0]}"

@@ -13,5 +13,6 @@ def service(project: bots.Project, name: str) -> dict[str, Any]:
     """A service of deploy/compose.yaml, with what `--env-file server/.env` fills in."""
     env = dotenv_values(project.server / ".env")
     text = (project.folder / "deploy/compose.yaml").read_text()
-    filled = re.sub(r"\$\{(\w+):-\}", lambda variable: env.get(variable[1]) or "", text)
+    text = re.sub(r"\$\{(\w+):\+([^}]*)\}", lambda v: v[2] if env.get(v[1]) else "", text)
+    filled = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda v: env.get(v[1]) or v[2], text)
     return yaml.safe_load(filled)["services"][name]

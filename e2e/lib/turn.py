@@ -15,12 +15,13 @@ import network
 async def running(project: bots.Project) -> AsyncIterator[str]:
     """The server, up; its address. server/.env says so, too."""
     deploy = (project.folder / "DEPLOY.md").read_text()
-    found = re.search(r"(?ms)^PIPECAT_ICE_SERVERS=.*?^TURN_ADDRESS=(\S+)$", deploy)
+    found = re.search(r"(?ms)^TURN_URL=.*?^TURN_ADDRESS=(\S+)$", deploy)
     assert found
     with network.card() as address, (project.server / ".env").open("a") as env:
         env.write(found[0].replace(found[1], address) + "\n")
         env.flush()
         log_file = bots.CACHE / "logs" / "turnserver.log"
+        log_file.parent.mkdir(exist_ok=True)
         with log_file.open("w") as log:
             process = await asyncio.create_subprocess_exec(
                 *("turnserver", "--log-file=stdout", "--pidfile=/dev/null"),

@@ -237,15 +237,6 @@ func (p Project) UsesUDP() bool {
 	return p.Dial != "" || p.Has("rtc_small") || p.Has("rtc_hosted") || p.Has("rtc_room")
 }
 
-// OnlyPhone is the key of the only transport, if that is a telephone provider that
-// calls the bot.
-func (p Project) OnlyPhone() string {
-	if phones := p.PhoneTransports(); len(phones) == 1 && len(p.Transports) == 1 {
-		return phones[0].Key
-	}
-	return ""
-}
-
 // MaxSessions is how many sessions one process carries: 8 telephone calls
 // took 0.45 cores, 4 sessions over SmallWebRTC 0.63 (`e2e/run -m cost` on an idle Xeon).
 // With SmallWebRTC each does its own encryption, in Python.

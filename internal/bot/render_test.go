@@ -244,10 +244,11 @@ func TestRandomBots(t *testing.T) {
 			}
 		}
 		for _, name := range same {
+			data, err := templates.Files.ReadFile(name)
 			if name == "server/door.py" && !cfg.SelfHost {
-				continue
+				data = nil
 			}
-			if data, err := templates.Files.ReadFile(name); err != nil || text[name] != string(data) {
+			if err != nil || text[name] != string(data) {
 				t.Errorf("seed %d: %s is not as in templates, %v", seed, name, err)
 			}
 		}
@@ -391,6 +392,31 @@ func TestLinesForTelephones(t *testing.T) {
 	for transport, want := range map[string]bool{"smallwebrtc": false, "twilio": true} {
 		if _, code := smallBot(t, "realtime ultravox", transport); strings.Contains(code, "one_shot_selected_tools=[hang_up]") != want {
 			t.Errorf("%s: %s", transport, code)
+		}
+	}
+}
+
+// self_host.py requires what keeps strangers out, .env.example explains it, and the
+// packages that it imports are installed.
+func TestSelfHostRequires(t *testing.T) {
+	for transport, want := range map[string]string{
+		"twilio":            "[PHONE_TOKEN] [prometheus-client>=0.22,<1]",
+		"plivo":             "[PHONE_TOKEN BOT_PUBLIC_URL] [prometheus-client>=0.22,<1 plivo>=4.59,<5]",
+		"daily_pstn_dialin": "[DAILY_HMAC_SECRET] [prometheus-client>=0.22,<1]",
+		"smallwebrtc":       "[] [prometheus-client>=0.22,<1]",
+	} {
+		p, _ := smallBot(t, "stt deepgram", transport)
+		p.SelfHost = true
+		p = New(p.Config, NewCatalog())
+		files, err := p.Files("0.1.0")
+		if got := fmt.Sprint(p.SelfHostRequires, p.Dependencies[1:]); err != nil || got != want {
+			t.Errorf("%s: %s, %v", transport, got, err)
+		}
+		_, required, _ := strings.Cut(string(files["server/self_host.py"]), "*bot.REQUIRED")
+		for _, name := range p.SelfHostRequires {
+			if !strings.Contains(string(files["server/.env.example"]), "\n"+name+"=\n") || !strings.Contains(required, `"`+name+`"`) {
+				t.Errorf("%s: %s is not required", transport, name)
+			}
 		}
 	}
 }
