@@ -39,6 +39,7 @@ print("\\n".join(tarfile.open(fileobj=io.BytesIO(context.tarball)).getnames()))
 def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
     """Nothing that a bot leaves behind goes along: recordings are of people."""
     options = ["-m", "realtime", "--realtime", "openai", "--recording", "--eval"]
+    options += ["-t", "websocket"]  # which needs no internet, and can be carried
     project = bots.generate(
         vbot, bots.PROJECTS / "context", "left", "-t", "twilio_daily_sip_dialin", *options
     )
@@ -50,6 +51,7 @@ def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
         ".env",
         ".venv/pyvenv.cfg",
         "__pycache__/bot.cpython-312.pyc",
+        "wheels/numpy-2.0.0-cp312-cp312-linux_x86_64.whl",
         "uv.lock",
     ):
         place = project.server / name

@@ -1,7 +1,11 @@
-"""Without the internet: DEPLOY.md's commands make a bot to talk to on a machine that has none."""
+"""Without the internet: DEPLOY.md's commands make a bot to talk to on a machine that has none.
+
+And its image, which is made by hand: see dockerfiles.py.
+"""
 
 import asyncio
 import contextlib
+import os
 import re
 import shutil
 from collections.abc import AsyncIterator, Mapping
@@ -12,26 +16,46 @@ import pytest
 from playwright.async_api import expect
 
 import bots
+import dockerfiles
 import network
 from clients import chromium, node_env, recording
 from conversation import ANSWER, GREETING, QUESTION, converse
+from every_bot import new_python
 from services import OpenAI, OpenAISpeech, OpenAITranscription
 from standins import own_server
 
 OPTIONS = (
     *("--bot-type", "web", "--transport", "smallwebrtc", "--client-framework", "vanilla"),
     *("--mode", "cascade", "--stt", "openai", "--llm", "openai", "--tts", "openai"),
+    "--self-host",
 )
 NO_KEY = "none"  # what bot.py sends where .env has no key
 
 pytestmark = pytest.mark.variants
 
 
-def commands(document: Path) -> list[str]:
-    """The blocks of commands in "Without the internet"."""
+def commands(document: Path, python: Path) -> list[str]:
+    """The blocks of commands in "Without the internet", for the Python of this machine."""
     section = re.search(r"(?ms)^## Without the internet$.*?(?=^## )", document.read_text())
     assert section, f"{document} has no such section"
-    return re.findall(r"(?ms)^```sh\n(.*?)\n```$", section[0])
+    asked = "import sys; print('%d.%d' % sys.version_info[:2])"
+    version = bots.must(python, "-c", asked, cwd=document.parent).strip()
+    blocks: list[str] = re.findall(r"(?ms)^```sh\n(.*?)\n```$", section[0])
+    return [re.sub(r"(python ?)3\.12", rf"\g<1>{version}", b) for b in blocks]
+
+
+async def build_image(carried: bots.Project, env: Mapping[str, str]) -> None:
+    """From the wheels alone; they are not in it."""
+    dockerfile, to = carried.folder / "deploy/Dockerfile", carried.folder / "image"
+    image = await asyncio.to_thread(dockerfiles.build, dockerfile, carried.server, to, env)
+    assert not list(image.root.rglob("*.whl"))
+    assert list((image.folder / ".venv").glob("lib/*/site-packages/pipecat/__pycache__/*.pyc"))
+    python = image.folder / ".venv/bin/python"
+    inside = {**env, **image.env, "OPENAI_API_KEY": NO_KEY}
+    await asyncio.to_thread(
+        bots.must, python, "-c", "import bot, self_host", cwd=image.folder, env=inside
+    )
+    shutil.rmtree(to)
 
 
 @contextlib.asynccontextmanager
@@ -59,21 +83,18 @@ def test_a_conversation_without_the_internet(vbot: Path, tmp_path: Path) -> None
             return await asyncio.to_thread(bots.generate, vbot, folder, "talker", *OPTIONS)
 
     made = network.run(make)
-    download, server, client = commands(made.folder / "DEPLOY.md")
-    # Not every registry has the linter for every platform, and `npm ci` insists on all of them.
-    npm = node_env() | {"npm_config_omit_lockfile_registry_resolved": "false"}
-    bots.must("npm", "pkg", "delete", "devDependencies.oxlint", cwd=made.folder / "client", env=npm)
-    bots.must("bash", "-ec", download, cwd=made.folder, env=npm)
+    python = new_python()
+    path = f"{python.parent}{os.pathsep}{node_env()['PATH']}"
+    download, _, build, server, client = commands(made.folder / "DEPLOY.md", python)
+    assert build.endswith("\ndocker build -f deploy/Dockerfile -t talker server")
+    bots.must("bash", "-ec", download, cwd=made.folder, env=node_env() | {"PATH": path})
 
-    left = shutil.ignore_patterns(".venv", "node_modules")
+    left = shutil.ignore_patterns(".venv")
     carried = bots.Project(
-        shutil.copytree(made.folder, folder / "carried", ignore=left), made.report
+        shutil.copytree(made.folder, folder / "carried", symlinks=True, ignore=left), made.report
     )
-    env = bots.plain_env() | {  # a home and caches that have never seen a package
-        "HOME": str(tmp_path),
-        "PATH": node_env()["PATH"],
-        "UV_CACHE_DIR": str(folder / "uv-cache"),
-    }
+    # A home that has never seen a package.
+    env = bots.plain_env() | {"HOME": str(tmp_path), "PATH": path}
 
     async def conversation() -> None:
         listens = OpenAITranscription(NO_KEY, [QUESTION, GREETING, ANSWER])
@@ -82,6 +103,7 @@ def test_a_conversation_without_the_internet(vbot: Path, tmp_path: Path) -> None
         async with AsyncExitStack() as stack:
             enter = stack.enter_async_context
             async with network.silence():
+                await build_image(carried, env)
                 carried.write_env(
                     OPENAI_STT_BASE_URL=await enter(own_server(listens)),
                     OPENAI_BASE_URL=await enter(own_server(thinks)),

@@ -100,7 +100,10 @@ class Image:
         for source in (path for s in sources for path in context.glob(s.lstrip("/"))):
             place = self.inside(target)
             if source.is_dir():
-                shutil.copytree(source, place, symlinks=True, copy_function=os.link)
+                link = os.link if source.stat().st_dev == self.root.stat().st_dev else shutil.copy2
+                shutil.copytree(
+                    source, place, symlinks=True, dirs_exist_ok=True, copy_function=link
+                )
                 continue
             if target.endswith("/") or target == "." or place.is_dir():
                 place /= source.name

@@ -566,26 +566,39 @@ func (p Project) StartsByRequest() bool {
 }
 
 // Offline lists the variables with which the bot needs no internet: addresses of one's
-// own servers, and models as files. There are none if a service has neither, or if
-// every transport is somebody else's.
+// own servers, and which models. There are none if a service is only elsewhere, or if
+// every transport is.
 func (p Project) Offline() (lines []string) {
 	if !p.Has("rtc_small") && !p.Has("rtc_room") && !p.Has("websocket") {
 		return nil
 	}
 	for _, s := range p.Services {
+		here := slices.Contains(s.flags, "local")
 		before := len(lines)
 		for _, v := range s.Env {
-			model := slices.Contains(s.flags, "local") && (v.Kind == "model" || v.Kind == "path")
-			if v.Kind == "url" || model {
+			if v.Kind == "url" || here && (v.Kind == "model" || v.Kind == "path") {
 				lines = append(lines, "`"+v.Name+"`: "+v.Note)
 			}
 		}
-		if len(lines) == before {
+		if len(lines) == before && !here {
 			return nil
 		}
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
+}
+
+// Downloads are the hosts from which models come that run in the bot.
+func (p Project) Downloads() (hosts []string) {
+	for _, s := range p.Services {
+		for _, h := range s.hosts {
+			first := strings.HasSuffix(h.note, "at the first start")
+			if first && slices.Contains(s.flags, "local") && !slices.Contains(hosts, h.address) {
+				hosts = append(hosts, h.address)
+			}
+		}
+	}
+	return hosts
 }
 
 // Keyless are the variables for an address of one's own that make a required key

@@ -376,6 +376,32 @@ func TestOtherPorts(t *testing.T) {
 	}
 }
 
+// A bot can be carried if each service can: as an address of one's own, or with its models.
+func TestOffline(t *testing.T) {
+	const quickstart = "CARTESIA_TTS_BASE_URL DEEPGRAM_STT_BASE_URL OPENAI_BASE_URL"
+	for _, c := range []struct{ service, transport, want, models string }{
+		{"stt deepgram", "smallwebrtc", quickstart, ""},
+		{"stt deepgram", "websocket", quickstart, ""},
+		{"stt deepgram", "livekit", quickstart, ""},
+		{"stt deepgram", "daily", "", ""},
+		{"tts kokoro", "twilio", "", "github.com"},
+		{"tts kokoro", "smallwebrtc", "DEEPGRAM_STT_BASE_URL KOKORO_MODEL_PATH KOKORO_VOICES_PATH OPENAI_BASE_URL", "github.com"},
+		{"tts pocket_tts", "smallwebrtc", "DEEPGRAM_STT_BASE_URL OPENAI_BASE_URL", "huggingface.co"},
+		{"llm ollama", "smallwebrtc", "CARTESIA_TTS_BASE_URL DEEPGRAM_STT_BASE_URL OLLAMA_BASE_URL OLLAMA_MODEL", ""},
+		{"stt aws_transcribe", "smallwebrtc", "", ""},
+	} {
+		p, _ := smallBot(t, c.service, c.transport)
+		var names []string
+		for _, line := range p.Offline() {
+			name, _, _ := strings.Cut(strings.Trim(line, "`"), "`")
+			names = append(names, name)
+		}
+		if got, models := strings.Join(names, " "), strings.Join(p.Downloads(), " "); got != c.want || models != c.models {
+			t.Errorf("%s, %s: %q and models of %q", c.service, c.transport, got, models)
+		}
+	}
+}
+
 // Evals come over a way in of their own, beside the calls.
 func TestOnlyCalls(t *testing.T) {
 	p, _ := smallBot(t, "llm openai", "daily_pstn_dialout")
