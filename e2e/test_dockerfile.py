@@ -39,7 +39,6 @@ print("\\n".join(tarfile.open(fileobj=io.BytesIO(context.tarball)).getnames()))
 def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
     """Nothing that a bot leaves behind goes along: recordings are of people."""
     options = ["-m", "realtime", "--realtime", "openai", "--recording", "--eval"]
-    options += ["-t", "websocket"]  # which needs no internet, and can be carried
     project = bots.generate(
         vbot, bots.PROJECTS / "context", "left", "-t", "twilio_daily_sip_dialin", *options
     )
