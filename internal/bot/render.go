@@ -554,6 +554,7 @@ func (p *Project) describeSelfHost() {
 		optional("PIPECAT_ICE_SERVERS", "STUN and TURN servers, as URLs or JSON")
 		optional("TURN_URL", "your TURN server, such as turn:turn.example.com:3478")
 		optional("TURN_SECRET", "a long random text that the TURN server has, too")
+		p.SelfHostRequires = append(p.SelfHostRequires, "TURN_URL if TURN_SECRET")
 	}
 	if group.Variables != nil {
 		p.Env = append(p.Env, group)

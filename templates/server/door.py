@@ -1,4 +1,4 @@
-"""Places for sessions, on machines of one's own: who may start one, what is counted, how it ends.
+"""Keeps places for sessions, on machines of one's own.
 
 Whoever asks gets a place, or is refused. The place is theirs for ten seconds; the session that they
 start keeps it until it is over. Requests of a running session need no place.
@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -225,9 +225,12 @@ def new_app(door: Door) -> FastAPI:
 
 
 class Server(uvicorn.Server):
-    """Serves until SIGTERM, and then until the running sessions are over."""
+    """Serves until SIGTERM, and then until the running sessions are over.
 
-    def __init__(self, app: Any, door: Door):
+    Sessions can start once `load` has returned, which is called in a thread of its own.
+    """
+
+    def __init__(self, app: Any, door: Door, load: Callable[[], None] | None = None):
         parser = argparse.ArgumentParser()
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=7860)
@@ -236,13 +239,29 @@ class Server(uvicorn.Server):
         quiet = {"log_config": None, "log_level": "warning", "access_log": False}
         super().__init__(uvicorn.Config(app, at.host, at.port, forwarded_allow_ips="*", **quiet))
         logger.info(f"Serving up to {door.places} sessions at http://{at.host}:{at.port}")
-        self._door, self._ending = door, None
+        self._door, self._load, self._task = door, load, None
+        door.loaded = load is None
+
+    async def startup(self, sockets=None) -> None:
+        await super().startup(sockets)
+        if self._load:
+            self._task = asyncio.create_task(self._prepare(self._load))
+
+    async def _prepare(self, load: Callable[[], None]) -> None:
+        try:
+            await asyncio.to_thread(load)
+            self._door.loaded = True
+            logger.info("The models are loaded")
+        except Exception as e:
+            logger.exception(f"The models cannot be loaded: {e}")
+            self.should_exit = True
 
     def handle_exit(self, sig, frame) -> None:
         if sig != signal.SIGTERM:
             super().handle_exit(sig, frame)
-        elif not self._ending:
-            self._ending = asyncio.get_running_loop().create_task(self._end())
+        elif not self._door.stopping:
+            self._door.stopping = True
+            self._task = asyncio.get_running_loop().create_task(self._end())
 
     async def _end(self) -> None:
         await self._door.drain(float(os.getenv("DRAIN_SECONDS", "3540")))

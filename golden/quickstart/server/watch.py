@@ -1,7 +1,4 @@
-"""Notice a service that fails, hangs or is silent, and say so: in the log, on the page, aloud.
-
-The framework reports errors. What a service owes and does not deliver shows in the frames.
-"""
+"""Notice a service that fails, hangs or is silent, and say so: in the log, on the page, aloud."""
 
 import asyncio
 import contextlib
@@ -142,6 +139,7 @@ class Watch(BaseObserver):
     """Watches the services of a session, each given with its label and the variables to check."""
 
     ends_with_server = False  # whether to end when the server is told to, instead of holding it up
+    others: list[type[BaseObserver]] = []  # which watch each session, too
 
     def __init__(self, worker: PipelineWorker, services: Services, apology="", page=True):
         super().__init__()
@@ -157,7 +155,8 @@ class Watch(BaseObserver):
             # All others wait until it is connected. The framework reports a timeout.
             limit = SHOW if rules is AVATAR else CONNECT
             part.setup = lambda setup, do=part.setup, s=limit: asyncio.wait_for(do(setup), s)
-        worker.add_observer(self)
+        for observer in (self, *(other() for other in self.others)):
+            worker.add_observer(observer)
         worker.rtvi.add_event_handler("on_client_ready", lambda rtvi: self._page.set())
 
     async def setup(self, task_manager) -> None:
@@ -191,7 +190,7 @@ class Watch(BaseObserver):
             for service in self._services.values():
                 if time.monotonic() >= service.due:
                     problem = service.complaint()
-                    logger.error(problem)
+                    logger.bind(service=service.label).error(problem)
                     if service.left >= 0:
                         await self._tell(problem)
                     else:

@@ -1,87 +1,68 @@
-"""Runs bot.py in a container, and does not cut conversations off.
+"""Serves the bot on machines of one's own.
 
-After SIGTERM no session starts, and the program ends when the running sessions are over. Those
-that still run after DRAIN_SECONDS are ended. No more than MAX_SESSIONS run at a time. GET /ready
-says whether a session can start: 200, or 503. The options are those of bot.py:
-
-    python self_host.py --host 0.0.0.0
+No more than MAX_SESSIONS run at a time. After SIGTERM no session starts, and the program ends when
+the running ones are over, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
 """
 
-import asyncio
-import contextlib
 import os
-import signal
 
-from loguru import logger
-from pipecat.runner.run import app, main
-from pipecat.runner.types import RunnerArguments
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+if os.getenv("LOG_FORMAT") == "json":
+    os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
 
-import bot as project
+from typing import Any
+
+from fastapi import HTTPException, Request
+from pipecat.runner.livekit import generate_session_tokens, livekit_credentials
+from pipecat.runner.types import LiveKitRunnerArguments
+from pydantic import BaseModel
+
+import bot
+import door
 import settings
 
-MAX_SESSIONS = int(os.getenv("MAX_SESSIONS", "8"))
-DRAIN_SECONDS = float(os.getenv("DRAIN_SECONDS", "3540"))
-
-sessions: set[asyncio.Task[None]] = set()
-stopping = asyncio.Event()
+settings.load()
+places = door.Door(int(os.getenv("MAX_SESSIONS", "8")))
+app = door.new_app(places)
 
 
-async def bot(runner_args: RunnerArguments) -> None:
-    """Serve one session. The framework's runner calls this instead of the function in bot.py."""
-    session = asyncio.create_task(project.bot(runner_args))
-    sessions.add(session)
-    session.add_done_callback(sessions.discard)
-    await session
+async def start_livekit(place: door.Place, request: Request) -> dict[str, Any]:
+    """The session starts, in a room of its own."""
+    url, key, secret = livekit_credentials()
+    name = place.id.rpartition(".")[2]
+    bot_token, token = generate_session_tokens(name, name, key, secret)
+    arguments = LiveKitRunnerArguments(
+        room_name=name, url=url, token=bot_token, body=place.body, session_id=place.id
+    )
+    places.start(place, bot.bot(arguments))
+    return {"url": url, "token": token}
 
 
-async def drain() -> None:
-    """Take SIGTERM, and pass it on to the server once no session is running."""
-    stop_server = signal.getsignal(signal.SIGTERM)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
-    await stopping.wait()
-    logger.info(f"Stopping after the running sessions: {len(sessions)}")
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(DRAIN_SECONDS):
-            while sessions:
-                await asyncio.sleep(0.2)
-    for session in sessions:
-        session.cancel()
-    while sessions:
-        await asyncio.sleep(0.2)
-    signal.signal(signal.SIGTERM, stop_server)
-    signal.raise_signal(signal.SIGTERM)
+STARTS = {
+    "livekit": start_livekit,
+}
 
 
-class Door:
-    """Refuses sessions while the bot is full or stopping."""
+class Start(BaseModel):
+    """What is asked for."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":  # as long as the server runs
-            drainer = asyncio.create_task(drain())
-            await self.app(scope, receive, send)
-            drainer.cancel()
-        elif scope["path"].startswith(("/status", "/sessions/")):  # running sessions need these
-            await self.app(scope, receive, send)
-        elif stopping.is_set() or len(sessions) >= MAX_SESSIONS:
-            await PlainTextResponse("no session can start", 503)(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+    transport: str = next(iter(STARTS))
+    body: Any = {}  # for bot.py
 
 
-app.add_middleware(Door)
-
-
-@app.get("/ready")
-async def ready() -> str:
-    """Answer while a session can start."""
-    return "a session can start"
+@app.post("/start")
+async def start(asked: Start, request: Request) -> dict[str, Any]:
+    """Keep a place for a session, and say how to join it."""
+    if asked.transport not in STARTS:
+        raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
+    place = places.reserve(asked.body)
+    return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
 
 
 if __name__ == "__main__":
-    settings.require(project.REQUIRED)
-    main()
+    door.set_up_logs()
+    settings.require(
+        [
+            *bot.REQUIRED,
+        ]
+    )
+    door.Server(app, places).run()

@@ -1,89 +1,145 @@
-"""Runs bot.py in a container, and does not cut conversations off.
+"""Serves the bot on machines of one's own.
 
-After SIGTERM no session starts, and the program ends when the running sessions are over. Those
-that still run after DRAIN_SECONDS are ended. No more than MAX_SESSIONS run at a time. GET /ready
-says whether a session can start: 200, or 503. The options are those of bot.py:
-
-    python self_host.py --host 0.0.0.0
+No more than MAX_SESSIONS run at a time. After SIGTERM no session starts, and the program ends when
+the running ones are over, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
 """
 
-import asyncio
-import contextlib
 import os
-import signal
+
+if os.getenv("LOG_FORMAT") == "json":
+    os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
+
+import base64
+import hmac
+import json
+import time
 from pathlib import Path
+from typing import Any
 
-from loguru import logger
-from pipecat.runner.run import app, main
-from pipecat.runner.types import RunnerArguments
-from starlette.responses import FileResponse, PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+import aiohttp
+from fastapi import HTTPException, Request
+from pipecat.runner.daily import configure
+from pipecat.runner.types import DailyRunnerArguments, SmallWebRTCRunnerArguments
+from pipecat.transports.smallwebrtc.connection import IceServer, SmallWebRTCConnection
+from pipecat.transports.smallwebrtc.request_handler import (
+    SmallWebRTCPatchRequest,
+    SmallWebRTCRequest,
+    SmallWebRTCRequestHandler,
+)
+from pydantic import BaseModel, Field
+from starlette.responses import FileResponse
 
-import bot as project
+import bot
+import door
 import settings
 
-MAX_SESSIONS = int(os.getenv("MAX_SESSIONS", "4"))
-DRAIN_SECONDS = float(os.getenv("DRAIN_SECONDS", "3540"))
-
-sessions: set[asyncio.Task[None]] = set()
-stopping = asyncio.Event()
+settings.load()
+places = door.Door(int(os.getenv("MAX_SESSIONS", "4")))
+app = door.new_app(places)
 
 
-async def bot(runner_args: RunnerArguments) -> None:
-    """Serve one session. The framework's runner calls this instead of the function in bot.py."""
-    session = asyncio.create_task(project.bot(runner_args))
-    sessions.add(session)
-    session.add_done_callback(sessions.discard)
-    await session
+@app.get("/")
+async def page() -> FileResponse:
+    """Serve the bot's page."""
+    return FileResponse(Path(__file__).with_name("page.html"))
 
 
-async def drain() -> None:
-    """Take SIGTERM, and pass it on to the server once no session is running."""
-    stop_server = signal.getsignal(signal.SIGTERM)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
-    await stopping.wait()
-    logger.info(f"Stopping after the running sessions: {len(sessions)}")
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(DRAIN_SECONDS):
-            while sessions:
-                await asyncio.sleep(0.2)
-    for session in sessions:
-        session.cancel()
-    while sessions:
-        await asyncio.sleep(0.2)
-    signal.signal(signal.SIGTERM, stop_server)
-    signal.raise_signal(signal.SIGTERM)
+peers = SmallWebRTCRequestHandler()
 
 
-class Door:
-    """Refuses sessions while the bot is full or stopping."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":  # as long as the server runs
-            drainer = asyncio.create_task(drain())
-            await self.app(scope, receive, send)
-            drainer.cancel()
-        elif scope["path"].startswith(("/status", "/sessions/")):  # running sessions need these
-            await self.app(scope, receive, send)
-        elif stopping.is_set() or len(sessions) >= MAX_SESSIONS:
-            await PlainTextResponse("no session can start", 503)(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+def ice_servers(session_id: str) -> list[dict[str, Any]]:
+    """Return the STUN and TURN servers of a session. coturn takes its password for four hours."""
+    given = os.getenv("PIPECAT_ICE_SERVERS", "[]")
+    servers = json.loads(given) if given[0] in "[{" else [{"urls": u} for u in given.split(",")]
+    servers = servers if isinstance(servers, list) else [servers]
+    if secret := os.getenv("TURN_SECRET"):
+        name = f"{int(time.time()) + 4 * 3600}:{session_id}"
+        password = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
+        turn = {"urls": os.environ["TURN_URL"], "username": name, "credential": password}
+        servers = [*servers, turn]
+    return servers
 
 
-app.add_middleware(Door)
-app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
+async def start_webrtc(place: door.Place, request: Request) -> dict[str, Any]:
+    """The session starts with the page's offer."""
+    return {"iceConfig": {"iceServers": ice_servers(place.id)}}
 
 
-@app.get("/ready")
-async def ready() -> str:
-    """Answer while a session can start."""
-    return "a session can start"
+class Offer(BaseModel):
+    """What a page says of its connection."""
+
+    sdp: str
+    type: str
+    pc_id: str | None = None  # of a connection that there is already
+    restart_pc: bool | None = None
+    request_data: Any = Field(None, alias="requestData")
+
+
+@app.post("/sessions/{session_id}/api/offer")
+async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
+    """Answer the offer that starts a session, or a later one in it."""
+    place = places.find(session_id)
+
+    async def connect(connection: SmallWebRTCConnection) -> None:
+        connection.connection_timeout_secs = door.CONNECT
+        arguments = SmallWebRTCRunnerArguments(
+            webrtc_connection=connection,
+            body=offer.request_data or (place and place.body),
+            session_id=session_id,
+        )
+        places.start(place, bot.bot(arguments))
+
+    if not place and not offer.pc_id:
+        raise HTTPException(409, "the session has started already")
+    peers.update_ice_servers([IceServer(**server) for server in ice_servers(session_id)])
+    return await peers.handle_web_request(SmallWebRTCRequest(**offer.model_dump()), connect)
+
+
+@app.patch("/sessions/{session_id}/api/offer")
+async def add_candidates(session_id: str, request: SmallWebRTCPatchRequest) -> dict[str, str]:
+    """Take more addresses at which the page can be reached."""
+    await peers.handle_patch_request(request)
+    return {"status": "success"}
+
+
+async def start_daily(place: door.Place, request: Request) -> dict[str, Any]:
+    """The session starts, in a room of its own."""
+    async with aiohttp.ClientSession() as session:
+        url, token = await configure(session, room_exp_duration=4)  # hours
+    arguments = DailyRunnerArguments(
+        room_url=url, token=token, body=place.body, session_id=place.id
+    )
+    places.start(place, bot.bot(arguments))
+    return {"dailyRoom": url, "dailyToken": token}
+
+
+STARTS = {
+    "webrtc": start_webrtc,
+    "daily": start_daily,
+}
+
+
+class Start(BaseModel):
+    """What is asked for."""
+
+    transport: str = next(iter(STARTS))
+    body: Any = {}  # for bot.py
+
+
+@app.post("/start")
+async def start(asked: Start, request: Request) -> dict[str, Any]:
+    """Keep a place for a session, and say how to join it."""
+    if asked.transport not in STARTS:
+        raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
+    place = places.reserve(asked.body)
+    return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
 
 
 if __name__ == "__main__":
-    settings.require(project.REQUIRED)
-    main()
+    door.set_up_logs()
+    settings.require(
+        [
+            *bot.REQUIRED,
+        ]
+    )
+    door.Server(app, places).run()

@@ -1,0 +1,147 @@
+"""Serves the bot on machines of one's own.
+
+No more than MAX_SESSIONS run at a time. After SIGTERM no session starts, and the program ends when
+the running ones are over, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
+"""
+
+import os
+
+if os.getenv("LOG_FORMAT") == "json":
+    os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
+
+import base64
+import hmac
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from fastapi import HTTPException, Request, WebSocket
+from pipecat.runner.types import SmallWebRTCRunnerArguments, WebSocketRunnerArguments
+from pipecat.transports.smallwebrtc.connection import IceServer, SmallWebRTCConnection
+from pipecat.transports.smallwebrtc.request_handler import (
+    SmallWebRTCPatchRequest,
+    SmallWebRTCRequest,
+    SmallWebRTCRequestHandler,
+)
+from pydantic import BaseModel, Field
+from starlette.responses import FileResponse
+
+import bot
+import door
+import settings
+
+settings.load()
+places = door.Door(int(os.getenv("MAX_SESSIONS", "4")))
+app = door.new_app(places)
+
+
+@app.get("/")
+async def page() -> FileResponse:
+    """Serve the bot's page."""
+    return FileResponse(Path(__file__).with_name("page.html"))
+
+
+peers = SmallWebRTCRequestHandler()
+
+
+def ice_servers(session_id: str) -> list[dict[str, Any]]:
+    """Return the STUN and TURN servers of a session. coturn takes its password for four hours."""
+    given = os.getenv("PIPECAT_ICE_SERVERS", "[]")
+    servers = json.loads(given) if given[0] in "[{" else [{"urls": u} for u in given.split(",")]
+    servers = servers if isinstance(servers, list) else [servers]
+    if secret := os.getenv("TURN_SECRET"):
+        name = f"{int(time.time()) + 4 * 3600}:{session_id}"
+        password = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
+        turn = {"urls": os.environ["TURN_URL"], "username": name, "credential": password}
+        servers = [*servers, turn]
+    return servers
+
+
+async def start_webrtc(place: door.Place, request: Request) -> dict[str, Any]:
+    """The session starts with the page's offer."""
+    return {"iceConfig": {"iceServers": ice_servers(place.id)}}
+
+
+class Offer(BaseModel):
+    """What a page says of its connection."""
+
+    sdp: str
+    type: str
+    pc_id: str | None = None  # of a connection that there is already
+    restart_pc: bool | None = None
+    request_data: Any = Field(None, alias="requestData")
+
+
+@app.post("/sessions/{session_id}/api/offer")
+async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
+    """Answer the offer that starts a session, or a later one in it."""
+    place = places.find(session_id)
+
+    async def connect(connection: SmallWebRTCConnection) -> None:
+        connection.connection_timeout_secs = door.CONNECT
+        arguments = SmallWebRTCRunnerArguments(
+            webrtc_connection=connection,
+            body=offer.request_data or (place and place.body),
+            session_id=session_id,
+        )
+        places.start(place, bot.bot(arguments))
+
+    if not place and not offer.pc_id:
+        raise HTTPException(409, "the session has started already")
+    peers.update_ice_servers([IceServer(**server) for server in ice_servers(session_id)])
+    return await peers.handle_web_request(SmallWebRTCRequest(**offer.model_dump()), connect)
+
+
+@app.patch("/sessions/{session_id}/api/offer")
+async def add_candidates(session_id: str, request: SmallWebRTCPatchRequest) -> dict[str, str]:
+    """Take more addresses at which the page can be reached."""
+    await peers.handle_patch_request(request)
+    return {"status": "success"}
+
+
+STARTS = {
+    "webrtc": start_webrtc,
+}
+
+
+class Start(BaseModel):
+    """What is asked for."""
+
+    transport: str = next(iter(STARTS))
+    body: Any = {}  # for bot.py
+
+
+@app.post("/start")
+async def start(asked: Start, request: Request) -> dict[str, Any]:
+    """Keep a place for a session, and say how to join it."""
+    if asked.transport not in STARTS:
+        raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
+    place = places.reserve(asked.body)
+    return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
+
+
+@app.websocket("/ws/{token}")
+async def take_call(websocket: WebSocket, token: str) -> None:
+    """Hold a telephone call. Only the provider knows the address."""
+    try:
+        if not hmac.compare_digest(token.encode(), os.environ["PHONE_TOKEN"].encode()):
+            raise HTTPException(403, "the address has another token")
+        place = places.reserve()
+    except HTTPException as e:
+        return await door.refuse(websocket, e)
+    socket = door.Socket(websocket)
+    await socket.accept()
+    arguments = WebSocketRunnerArguments(websocket=socket, session_id=place.id)
+    await places.start(place, bot.bot(arguments))
+
+
+if __name__ == "__main__":
+    door.set_up_logs()
+    settings.require(
+        [
+            *bot.REQUIRED,
+            "PHONE_TOKEN",
+        ]
+    )
+    door.Server(app, places).run()
