@@ -593,8 +593,7 @@ func (p Project) Offline() (lines []string) {
 func (p Project) Downloads() (hosts []string) {
 	for _, s := range p.Services {
 		for _, h := range s.hosts {
-			first := strings.HasSuffix(h.note, "at the first start")
-			if first && slices.Contains(s.flags, "local") && !slices.Contains(hosts, h.address) {
+			if strings.HasSuffix(h.note, "at the first start") && !slices.Contains(hosts, h.address) {
 				hosts = append(hosts, h.address)
 			}
 		}
