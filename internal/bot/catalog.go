@@ -31,6 +31,7 @@ type Provider struct {
 	// languages are BCP 47 tags, or "auto" (it finds out by itself) or "voice" (each voice
 	// has its own) alone; none where nothing is heard or spoken.
 	languages []string
+	model     localModel
 	hosts     []serviceHost  // that it contacts, if .env holds no address of one's own
 	videoIn   bool           // a transport carries the person's camera, a realtime service looks at it
 	source    string         // the file without its head; "" before load
@@ -49,6 +50,13 @@ type Provider struct {
 	videoOut bool
 	cloud    string // "no": Pipecat Cloud's runner (pipecatcloud 1.4) starts no bot with it
 	client   string // its package for browsers and the tested range, "@pipecat-ai/daily-transport ^1.6.9"; "" if there is none
+}
+
+// A localModel is what a model in the bot's process takes: there is none if it takes no memory.
+type localModel struct {
+	megabytes int
+	cpu       int  // thousandths of a core, while it works for one session, so that it keeps up
+	apart     bool // each session loads its own
 }
 
 // A serviceHost is what a firewall has to let through.
@@ -274,6 +282,16 @@ func (p *Provider) headKeys() map[string]headKey {
 				if tag, _ := LanguageTag(word); tag != word && value != languageAuto && value != languageVoice {
 					return "expected auto, voice, or tags such as en, de, pt-BR"
 				}
+			}
+			return ""
+		}},
+		"model": {to: func(value string) string {
+			cores := 0.0
+			value, p.model.apart = strings.CutSuffix(value, ", each session")
+			_, err := fmt.Sscanf(value, "%d MB, %g cores", &p.model.megabytes, &cores)
+			p.model.cpu = int(1000 * cores)
+			if err != nil || p.model.megabytes < 1 || !(cores > 0 && cores < 100) {
+				return "expected something like 400 MB, 0.5 cores"
 			}
 			return ""
 		}},

@@ -100,7 +100,7 @@ func (p Project) ServiceNames() string {
 }
 
 // ServicesApart says whether bot.py builds the services in a function of their own, so
-// that no function is longer than 70 lines.
+// that no function is longer than 70 lines, and so that models.py can call it.
 func (p Project) ServicesApart() bool {
 	lines := 0
 	for _, s := range p.Services {
@@ -111,7 +111,7 @@ func (p Project) ServicesApart() bool {
 			lines += 5
 		}
 	}
-	return lines > 25
+	return lines > 25 || len(p.LocalModels()) > 0
 }
 
 // CallNames are what bot.py imports from call.py: "Call, record".
@@ -237,14 +237,57 @@ func (p Project) UsesUDP() bool {
 	return p.Dial != "" || p.Has("rtc_small") || p.Has("rtc_hosted") || p.Has("rtc_room")
 }
 
-// MaxSessions is how many sessions one process carries: 8 telephone calls
-// took 0.45 cores, 4 sessions over SmallWebRTC 0.63 (`e2e/run -m cost` on an idle Xeon).
-// With SmallWebRTC each does its own encryption, in Python.
-func (p Project) MaxSessions() int {
-	if p.Has("rtc_small") {
-		return 4
+// LocalModels are the services whose models self_host.py loads before the first session.
+func (p Project) LocalModels() (models []Service) {
+	for _, s := range p.Services {
+		if p.SelfHost && s.model.megabytes > 0 {
+			models = append(models, s)
+		}
 	}
-	return 8
+	return models
+}
+
+// size is how many sessions one process carries, and the thousandths of a core and the
+// megabytes that they take: 8 telephone calls took 0.45 cores, 4 sessions over SmallWebRTC
+// 0.63 (`e2e/run -m cost` on an idle Xeon). With SmallWebRTC each does its own encryption, in
+// Python. With local models it is as many sessions as two cores carry, and one at least.
+func (p Project) size() (sessions, cpu, memory int) {
+	sessions = 8
+	if p.Has("rtc_small") {
+		sessions = 4
+	}
+	each, busy, memory, own := 500/sessions, 0, 155, 90
+	for _, s := range p.LocalModels() {
+		busy = max(busy, s.model.cpu) // not their sum: people and bot speak in turn
+		if s.model.apart {
+			own += s.model.megabytes
+		} else {
+			memory += s.model.megabytes
+		}
+	}
+	if busy > 0 {
+		each += busy
+		sessions = max(1, min(sessions, 2000/each))
+	}
+	return sessions, max(500, sessions*each), max(1024, memory+sessions*own)
+}
+
+// What a pod gets. The limit leaves room for long conversations.
+func (p Project) MaxSessions() int { n, _, _ := p.size(); return n }
+func (p Project) CPURequest() string {
+	_, cpu, _ := p.size()
+	return fmt.Sprintf("%dm", (cpu+99)/100*100)
+}
+func (p Project) MemoryRequest() string { _, _, mb := p.size(); return quantity(mb) }
+func (p Project) MemoryLimit() string   { _, _, mb := p.size(); return quantity(mb + 1024) }
+
+// quantity is an amount of memory as Kubernetes has it, in steps of a quarter of 1 Gi.
+func quantity(megabytes int) string {
+	mi := (megabytes + 255) / 256 * 256
+	if mi%1024 == 0 {
+		return fmt.Sprintf("%dGi", mi/1024)
+	}
+	return fmt.Sprintf("%dMi", mi)
 }
 
 // SessionsTarget is 60 % of MaxSessions, as Kubernetes writes fractions.

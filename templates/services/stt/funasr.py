@@ -4,6 +4,7 @@
 # extras: funasr
 # pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.12
 # flags: local
+# model: 1300 MB, 0.3 cores
 # languages: en, ja, ko, yue, zh
 # env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model id (936 MB), or the folder of one
 # host: www.modelscope.cn: the model, at the first start

@@ -3,6 +3,7 @@
 # names: moonshine, moonshine_stt
 # extras: moonshine
 # flags: local
+# model: 460 MB, 0.3 cores
 # languages: ar, de, en, es, fil, ja, ko, tl, uk, vi, zh
 # env: MOONSHINE_MODEL optional model =small-streaming: model (142 MB), downloaded on first use
 # env: MOONSHINE_VOICE_CACHE optional path library: folder of downloaded models

@@ -3,6 +3,7 @@
 # names: kokoro, kokoro_tts
 # extras: kokoro
 # flags: local
+# model: 740 MB, 1.1 cores
 # languages: en, es, fr, hi, it, ja, pt, zh
 # env: KOKORO_MODEL_PATH optional path: kokoro-v1.0.onnx (310 MB), else downloaded on first use
 # env: KOKORO_VOICES_PATH optional path: voices-v1.0.bin (28 MB), else downloaded on first use
