@@ -20,6 +20,7 @@ def build(language: str) -> KokoroTTSService:
         model_path=os.getenv("KOKORO_MODEL_PATH"),
         voices_path=os.getenv("KOKORO_VOICES_PATH"),
         sample_rate=24000,  # the model's rate
+        stop_frame_timeout_s=30.0,  # after 3 s, a slow processor's sentence would be a failure
         settings=KokoroTTSService.Settings(
             language=language,  # when: language
             voice=os.getenv("KOKORO_VOICE_ID", "af_heart"),
