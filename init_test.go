@@ -641,7 +641,7 @@ func faultyServices(acme string) map[string]string {
 		"sst/other.py":    acme,
 		"other.py":        acme,
 		"a/stt/nested.py": acme,
-		"video/face.py":   "# id: face\n# id: face\n# label: Face\n# names: face\n# env: FACE_KEY required secret libary: key\n# host: https://a\n# host: a:8x\n# host: a:1-2/udp\n# python: 3.12\n# extras: face]\nfrom face import Face\n\n\ndef build() -> Face:\n    video = Face()\n    return video\n",
+		"video/face.py":   "# id: face\n# id: face\n# label: Face\n# names: face\n# env: FACE_KEY required secret libary: key\n# host: https://a\n# host: a:8x\n# host: a:1-2/udp\n# python: 3.12\n# extras: face]\n# model: 5 MB, 0 cores\nfrom face import Face\n\n\ndef build() -> Face:\n    video = Face()\n    return video\n",
 	}
 }
 

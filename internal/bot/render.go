@@ -73,6 +73,9 @@ func (s Service) ClientRange() string   { _, versions, _ := strings.Cut(s.client
 // Body is the code that builds it, without the last line's end.
 func (s Service) Body() string { return s.code.body }
 
+// Apart says whether each session loads a model of its own.
+func (s Service) Apart() bool { return s.model.apart }
+
 // Class is the framework's class of it.
 func (s Service) Class() string {
 	_, _, class, _, _ := s.parts()

@@ -402,6 +402,47 @@ func TestOffline(t *testing.T) {
 	}
 }
 
+// A pod holds the sessions, and gets what they and their models take: for the heaviest model of a
+// session at a time, in steps, and never less than without models.
+func TestSizeOfPods(t *testing.T) {
+	size := func(p *Project) string {
+		ids := []string{}
+		for _, s := range p.LocalModels() {
+			ids = append(ids, s.ID)
+		}
+		return fmt.Sprintf("%d %s %s %s %s", p.MaxSessions(), p.CPURequest(), p.MemoryRequest(), p.MemoryLimit(), ids)
+	}
+	for _, test := range []struct{ services, transport, want string }{
+		{"stt deepgram", "twilio", "8 500m 1Gi 2Gi []"},
+		{"stt deepgram", "smallwebrtc", "4 500m 1Gi 2Gi []"},
+		{"tts xtts", "twilio", "8 500m 1Gi 2Gi []"}, // a server of its own
+		{"tts piper", "twilio", "4 1700m 1Gi 2Gi [tts_aa]"},
+		{"tts piper", "smallwebrtc", "4 1900m 1Gi 2Gi [tts_aa]"},
+		{"stt moonshine", "twilio", "5 1900m 1280Mi 2304Mi [stt_ab]"},
+		{"stt whisper", "smallwebrtc", "1 1600m 2Gi 3Gi [stt_ac]"},
+		{"tts pocket_tts", "twilio", "1 1100m 1Gi 2Gi [tts_ab]"},
+	} {
+		p, code := smallBot(t, test.services, test.transport)
+		p.SelfHost = true
+		if got := size(p); got != test.want {
+			t.Errorf("%s over %s: %s, want %s", test.services, test.transport, got, test.want)
+		}
+		files, err := p.Files("0.1.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		makes, local := []byte("def make_services"), len(p.LocalModels()) > 0
+		if strings.Contains(code, string(makes)) || bytes.Contains(files["server/bot.py"], makes) != local || (files["server/models.py"] != nil) != local {
+			t.Errorf("%s: models.py, or what it calls, is where no model is loaded, or not where one is", test.services)
+		}
+	}
+	p, _ := smallBot(t, "tts pocket_tts", "twilio")
+	p.SelfHost, p.TTS.model.cpu = true, 200
+	if got, want := size(p), "7 1900m 5888Mi 6912Mi [tts_ab]"; got != want {
+		t.Errorf("models that sessions don't share: %s, want %s", got, want)
+	}
+}
+
 // Evals come over a way in of their own, beside the calls.
 func TestOnlyCalls(t *testing.T) {
 	p, _ := smallBot(t, "llm openai", "daily_pstn_dialout")
