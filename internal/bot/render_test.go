@@ -416,8 +416,8 @@ func TestSizeOfPods(t *testing.T) {
 		{"stt deepgram", "twilio", "8 500m 1Gi 2Gi []"},
 		{"stt deepgram", "smallwebrtc", "4 500m 1Gi 2Gi []"},
 		{"tts xtts", "twilio", "8 500m 1Gi 2Gi []"}, // a server of its own
-		{"tts piper", "twilio", "4 1700m 1Gi 2Gi [tts_aa]"},
-		{"tts piper", "smallwebrtc", "4 1900m 1Gi 2Gi [tts_aa]"},
+		{"tts piper", "twilio", "4 1700m 1792Mi 2816Mi [tts_aa]"},
+		{"tts piper", "smallwebrtc", "4 1900m 1792Mi 2816Mi [tts_aa]"},
 		{"stt moonshine", "twilio", "5 1900m 1280Mi 2304Mi [stt_ab]"},
 		{"stt whisper", "smallwebrtc", "1 1600m 2Gi 3Gi [stt_ac]"},
 		{"tts pocket_tts", "twilio", "1 1100m 1Gi 2Gi [tts_ab]"},

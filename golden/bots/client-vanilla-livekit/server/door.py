@@ -1,16 +1,12 @@
-"""Places for sessions, on machines of one's own: who may start one, what is counted, how it ends.
+"""Keeps places for sessions, on machines of one's own.
 
 Whoever asks gets a place, or is refused. The place is theirs for ten seconds; the session that they
 start keeps it until it is over. Requests of a running session need no place.
 """
 
-import argparse
 import asyncio
 import contextlib
-import logging
 import os
-import signal
-import sys
 import time
 import uuid
 from collections.abc import Coroutine
@@ -18,20 +14,15 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
-from fastapi import FastAPI, HTTPException, Response, WebSocket
-from fastapi.middleware.cors import CORSMiddleware
+from fastapi import HTTPException
 from loguru import logger
 from pipecat.frames.frames import BotStartedSpeakingFrame
 from pipecat.observers.base_observer import BaseObserver, FramePushed
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, Histogram, generate_latest
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from prometheus_client import Counter, Gauge, Histogram
 
 from watch import Watch
 
 ARRIVE, CONNECT = 10, 20  # seconds to come after asking, and to connect after coming
-MAX_BODY = 64 * 1024  # bytes of a request
 
 REFUSED = Counter("bot_sessions_refused", "Sessions that found no place")
 STARTED = Counter("bot_sessions_started", "Sessions that began")
@@ -152,125 +143,6 @@ class FirstWord(BaseObserver):
         if self._since and isinstance(data.frame, BotStartedSpeakingFrame):
             FIRST_WORD.observe(time.monotonic() - self._since)
             self._since = None
-
-
-class Socket(WebSocket):
-    """A WebSocket that is closed if nothing has come over it within ten seconds."""
-
-    silent = True
-
-    def __init__(self, websocket: WebSocket):
-        super().__init__(websocket.scope, websocket.receive, websocket.send)
-
-    async def receive(self):
-        try:
-            async with asyncio.timeout(ARRIVE if self.silent else None):
-                message = await super().receive()
-        except TimeoutError:
-            await self.close(1008, "nothing came")
-            return {"type": "websocket.disconnect", "code": 1008}
-        self.silent = self.silent and message["type"] != "websocket.receive"
-        return message
-
-
-async def refuse(websocket: WebSocket, why: HTTPException) -> None:
-    await websocket.send_denial_response(PlainTextResponse(why.detail, why.status_code))
-
-
-class BoundedBodies:
-    """Refuses a long body before it is in memory. Anybody may send one."""
-
-    def __init__(self, app: ASGIApp):
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size = 0
-
-        async def bounded() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if scope["type"] == "http" and size > MAX_BODY:
-                raise HTTPException(413, f"the body is longer than {MAX_BODY} bytes")
-            return message
-
-        await self._app(scope, bounded, send)
-
-
-def new_app(door: Door) -> FastAPI:
-    """Return what tells probes, the router and Prometheus about the door."""
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(BoundedBodies)
-    origins = os.getenv("PIPECAT_ALLOWED_ORIGINS", "*").replace(" ", "").split(",")
-    app.add_middleware(
-        CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"]
-    )
-
-    @app.get("/status")
-    async def status() -> dict[str, str]:
-        """Say that the program works."""
-        return {"status": "ready"}
-
-    @app.get("/ready")
-    async def ready(response: Response) -> dict[str, bool]:
-        """Say whether this bot takes part. A full one does."""
-        response.status_code = 200 if door.ready() else 503
-        return {"ready": door.ready()}
-
-    @app.get("/metrics")
-    async def metrics() -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
-
-    return app
-
-
-class Server(uvicorn.Server):
-    """Serves until SIGTERM, and then until the running sessions are over."""
-
-    def __init__(self, app: Any, door: Door):
-        parser = argparse.ArgumentParser()
-        parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=7860)
-        at = parser.parse_args()
-        # Addresses, which contain tokens, stay out of the log. The proxy says what was https.
-        quiet = {"log_config": None, "log_level": "warning", "access_log": False}
-        super().__init__(uvicorn.Config(app, at.host, at.port, forwarded_allow_ips="*", **quiet))
-        logger.info(f"Serving up to {door.places} sessions at http://{at.host}:{at.port}")
-        self._door, self._ending = door, None
-
-    def handle_exit(self, sig, frame) -> None:
-        if sig != signal.SIGTERM:
-            super().handle_exit(sig, frame)
-        elif not self._ending:
-            self._ending = asyncio.get_running_loop().create_task(self._end())
-
-    async def _end(self) -> None:
-        await self._door.drain(float(os.getenv("DRAIN_SECONDS", "3540")))
-        self.should_exit = True
-
-
-class ToLoguru(logging.Handler):
-    """Passes on what other packages log."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())
-
-
-def set_up_logs() -> None:
-    """Log to stderr: with LOG_FORMAT=json an object a line, at LOG_LEVEL (INFO) and above."""
-    as_json = os.getenv("LOG_FORMAT") == "json"
-    logger.remove()
-    # `diagnose` would add the values of variables to tracebacks, keys among them.
-    level = os.getenv("LOG_LEVEL", "INFO")
-    logger.add(sys.stderr, level=level, serialize=as_json, diagnose=False)
-    logger.add(
-        lambda message: FAILED.labels(message.record["extra"]["service"]).inc(),
-        filter=lambda record: "service" in record["extra"],
-    )
-    logging.basicConfig(handlers=[ToLoguru()], level=logging.WARNING, force=True)
-    # uvicorn takes a WebSocket that is refused for one that is forgotten.
-    forgotten = "ASGI callable returned without completing handshake."
-    logging.getLogger("uvicorn.error").addFilter(lambda record: record.getMessage() != forgotten)
 
 
 Watch.others.append(FirstWord)

@@ -31,11 +31,12 @@ from starlette.responses import FileResponse
 
 import bot
 import door
+import serving
 import settings
 
 settings.load()
 places = door.Door(int(os.getenv("MAX_SESSIONS", "4")))
-app = door.new_app(places)
+app = serving.new_app(places)
 
 
 @app.get("/")
@@ -136,10 +137,11 @@ async def start(asked: Start, request: Request) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    door.set_up_logs()
+    serving.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
+            "TURN_URL if TURN_SECRET",
         ]
     )
-    door.Server(app, places).run()
+    serving.Server(app, places).run()

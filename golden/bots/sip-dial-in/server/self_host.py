@@ -17,11 +17,12 @@ from pydantic import BaseModel
 
 import bot
 import door
+import serving
 import settings
 
 settings.load()
 places = door.Door(int(os.getenv("MAX_SESSIONS", "8")))
-app = door.new_app(places)
+app = serving.new_app(places)
 
 
 async def start_daily(place: door.Place, request: Request) -> dict[str, Any]:
@@ -52,10 +53,10 @@ async def start(asked: Start, request: Request) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    door.set_up_logs()
+    serving.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
         ]
     )
-    door.Server(app, places).run()
+    serving.Server(app, places).run()

@@ -29,11 +29,12 @@ from starlette.responses import FileResponse
 
 import bot
 import door
+import serving
 import settings
 
 settings.load()
 places = door.Door(int(os.getenv("MAX_SESSIONS", "4")))
-app = door.new_app(places)
+app = serving.new_app(places)
 
 
 @app.get("/")
@@ -129,19 +130,20 @@ async def take_call(websocket: WebSocket, token: str) -> None:
             raise HTTPException(403, "the address has another token")
         place = places.reserve()
     except HTTPException as e:
-        return await door.refuse(websocket, e)
-    socket = door.Socket(websocket)
+        return await serving.refuse(websocket, e)
+    socket = serving.Socket(websocket)
     await socket.accept()
     arguments = WebSocketRunnerArguments(websocket=socket, session_id=place.id)
     await places.start(place, bot.bot(arguments))
 
 
 if __name__ == "__main__":
-    door.set_up_logs()
+    serving.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
             "PHONE_TOKEN",
+            "TURN_URL if TURN_SECRET",
         ]
     )
-    door.Server(app, places).run()
+    serving.Server(app, places).run()
