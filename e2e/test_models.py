@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 import bots
@@ -149,7 +150,10 @@ async def chat(bot: bots.Bot, files: Path, talk: Talk) -> bytes:
     def pauses() -> int:
         return sum(m.get("type") == "bot-stopped-speaking" for m in caller.messages)
 
-    async with socket_clients.call(WebSocketCaller, bot.url) as caller:
+    async with aiohttp.ClientSession(raise_for_status=True) as http:
+        async with http.post(f"{bot.url}/start", json={"transport": "websocket"}) as response:
+            session = (await response.json())["sessionId"]
+    async with socket_clients.call(WebSocketCaller, bot.url, f"/{session}") as caller:
         await caller.ready()
         await until(lambda: pauses() == 1, 60)
         greeted = len(caller.heard)
@@ -197,6 +201,7 @@ def test_sessions_share_the_models(
     project.write_env(OPENAI_API_KEY=key, **values[stt], **values[tts])
     script = shutil.copy(Path(__file__).parent / "lib/own_models.py", project.server)
     env = {
+        "MAX_SESSIONS": "3",
         "OWN_MODELS": f"{stt.upper()} {tts.upper()}",
         "MOONSHINE_FOLDER": str(model) if stt == "moonshine" else "",
     }
@@ -205,11 +210,15 @@ def test_sessions_share_the_models(
     async def conversations() -> None:
         async with StandIns(Thinker(key, GREETING, {})) as outside:
             async with project.bot(outside.env | env, script=Path(script).name) as bot:
-                assert "READY" in bot.log
+                if await bot.answers("/ready") == 503:
+                    assert await bot.answers("/start", "POST") == 503
+                async with asyncio.timeout(60):
+                    while await bot.answers("/ready") != 200:
+                        await asyncio.sleep(0.1)
                 answers["alone"] = await chat(bot, files, TALKS[0])
                 both = await asyncio.gather(*(chat(bot, files, talk) for talk in TALKS))
                 answers.update(zip(("first", "second"), both, strict=True))
-                first, ready, later = bot.log.partition("\nREADY\n")
+                first, ready, later = bot.log.partition("The models are loaded\n")
                 assert ready and "LOADED" not in later
                 assert sorted(re.findall(r"(?m)^LOADED (\w+)$", first)) == sorted(PAIRS[stt, tts])
                 assert bot.errors() == []

@@ -1,18 +1,16 @@
-"""A bot whose models run in its process, for several people: own_models.py [options of bot.py]
+"""self_host.py, saying which models it loads: own_models.py [options of self_host.py]
 
-It loads the models first, as self_host.py does, and says which it loaded. It runs with the bot's
-own Python, in the folder of bot.py. Moonshine's small model comes from a folder, because its
-own way to it leads to a registry of its maker.
+It runs with the bot's own Python, in the folder of bot.py. Moonshine's small model comes from a
+folder, because its own way to it leads to a registry of its maker.
 """
 
 import os
 import pkgutil
 import re
+import runpy
 from typing import Any
 
-import bot as project  # first: it says what ONNX Runtime reads when it is imported
-from pipecat.runner.run import main
-from pipecat.runner.types import RunnerArguments
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # as bot.py and self_host.py do first of all
 
 LOADERS = {
     "MOONSHINE": "pipecat.services.moonshine.stt:Transcriber",
@@ -43,14 +41,4 @@ if folder := os.getenv("MOONSHINE_FOLDER"):
 
     stt.get_model_for_language = lambda *_: (folder, ModelArch.TINY)
 
-import models  # noqa: E402
-
-
-async def bot(runner_args: RunnerArguments) -> None:
-    """The framework's runner calls this for each person."""
-    await project.bot(runner_args)
-
-
-models.load()
-print("READY", flush=True)
-main()
+runpy.run_module("self_host", run_name="__main__")

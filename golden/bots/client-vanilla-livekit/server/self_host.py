@@ -6,6 +6,7 @@ the running ones are over, at the latest after DRAIN_SECONDS. DEPLOY.md says how
 
 import os
 
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 if os.getenv("LOG_FORMAT") == "json":
     os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
 
