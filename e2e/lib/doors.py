@@ -94,10 +94,17 @@ async def failing() -> None:
         raise ValueError("no")
 
     await door.start(door.reserve(), fails())
+    await asyncio.sleep(0)
     assert door.has_room()
     task = door.start(door.reserve(), asyncio.sleep(99))
     await asyncio.wait_for(door.drain(0.1), 5)
     assert task.cancelled() and door.taken() == 0
+    door.stopping = False
+    task = door.start(door.reserve(), asyncio.sleep(99))
+    task.cancel()  # before it began
+    await asyncio.wait({task})
+    await asyncio.sleep(0)
+    assert door.taken() == 0
 
 
 asyncio.run(main())

@@ -101,8 +101,8 @@ class Door:
         if not place or not self._reserved.pop(place.id, None):
             session.close()
             raise HTTPException(404, "the place of this session is gone")
-        task = asyncio.create_task(self._run(place, session))
-        self._running[place.id] = task
+        task = self._running[place.id] = asyncio.create_task(self._run(place, session))
+        task.add_done_callback(lambda _: self._running.pop(place.id))
         return task
 
     async def _run(self, place: Place, session: Coroutine[Any, Any, None]) -> None:
@@ -113,8 +113,6 @@ class Door:
                 await session
         except Exception as e:
             logger.exception(f"Session {place.id} failed: {e}")
-        finally:
-            del self._running[place.id]
 
     async def drain(self, seconds: float) -> None:
         """Let the sessions end that were asked for. End those that still run after that time."""
