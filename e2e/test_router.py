@@ -140,6 +140,7 @@ def test_nobody_is_refused_while_one_bot_has_room(
                 async with room:
                     async with webrtc_client.call(ROUTER) as caller:
                         await caller.ready()
+                        await caller.offer_address()
                         await caller.offer(pc_id=caller.id)
                         await asyncio.sleep(chance.uniform(0, 4))
                     await asyncio.sleep(2)
@@ -187,6 +188,7 @@ def test_calls_outlive_the_bots_that_are_replaced(project: bots.Project) -> None
                 async with webrtc_client.call(ROUTER) as late:
                     await late.ready()
                     assert len(new.sessions()) == 1 and len(old.sessions()) == 2
+                await page.offer_address()
                 await page.offer(pc_id=page.id)
                 await page.say(QUESTION)
                 await page.hear(ANSWER)

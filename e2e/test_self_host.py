@@ -304,7 +304,8 @@ def test_a_full_pod_takes_no_session_and_calls_end_in_time(
             async with webrtc_client.call(bot.url) as page:
                 await refuses_sessions(bot)
                 assert await bot.answers("/ready") == 200  # it is no broken one
-                await page.offer(pc_id=page.id)  # what belongs to its own session
+                await page.offer_address()  # what belongs to its own session
+                await page.offer(pc_id=page.id)
                 again = webrtc_client.new_caller()
                 await again.replace(page)
                 await again.ready()

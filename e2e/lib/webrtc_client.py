@@ -87,7 +87,7 @@ class WebRTCCaller(Caller):
         self._tasks.append(asyncio.create_task(self._keep_alive()))
 
     async def offer(self, **more: str | bool) -> None:
-        """Say how to be reached: at first, when that changes, and once for one address more."""
+        """Say how to be reached: at first, and when that changes."""
         async with aiohttp.ClientSession(raise_for_status=True) as http:
             await self._peer.setLocalDescription(await self._peer.createOffer())
             offer = self._peer.localDescription
@@ -95,11 +95,16 @@ class WebRTCCaller(Caller):
             async with http.post(self.session, json=body) as response:
                 answer = await response.json()
             self.id = answer["pc_id"]
-            candidate = "candidate:1 1 udp 1 192.0.2.1 9 typ host"
-            candidates = [{"candidate": candidate, "sdp_mid": "0", "sdp_mline_index": 0}]
-            async with http.patch(self.session, json={"pc_id": self.id, "candidates": candidates}):
-                pass
         await self._peer.setRemoteDescription(RTCSessionDescription(answer["sdp"], answer["type"]))
+
+    async def offer_address(self) -> None:
+        """Name one more, at which nobody answers."""
+        address = {"candidate": "candidate:1 1 udp 1 192.0.2.1 9 typ host"}
+        candidates = [address | {"sdp_mid": "0", "sdp_mline_index": 0}]
+        async with aiohttp.ClientSession(raise_for_status=True) as http:
+            body = {"pc_id": self.id, "candidates": candidates}
+            async with http.patch(self.session, json=body):
+                pass
 
     async def replace(self, lost: "WebRTCCaller") -> None:
         """Go on with a session on a connection of one's own, as browsers do to restart ICE."""
