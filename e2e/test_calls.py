@@ -9,6 +9,7 @@ import base64
 import hmac
 import json
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -547,9 +548,10 @@ def test_daily_signs_the_calls_that_a_bot_of_ones_own_takes(pstn_in: bots.Projec
     thinking = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {})
     ringing = {"From": NUMBER, "To": "+15557654321", "callId": "a-call", "callDomain": "a-domain"}
 
-    def signed(body: bytes, key: bytes = b"a-secret") -> dict[str, str]:
-        mark = hmac.digest(key, b"1790000000." + body, "sha256")
-        head = {"Content-Type": "application/json", "X-Pinless-Timestamp": "1790000000"}
+    def signed(body: bytes, key: bytes = b"a-secret", ago: int = 0) -> dict[str, str]:
+        at = str(int(time.time()) - ago)
+        mark = hmac.digest(key, at.encode() + b"." + body, "sha256")
+        head = {"Content-Type": "application/json", "X-Pinless-Timestamp": at}
         return head | {"X-Pinless-Signature": base64.b64encode(mark).decode()}
 
     async def calls() -> None:
@@ -561,7 +563,8 @@ def test_daily_signs_the_calls_that_a_bot_of_ones_own_takes(pstn_in: bots.Projec
             async with pstn_in.bot(env, script="self_host.py") as bot:
                 hook, body = f"{bot.url}/daily-dialin-webhook", json.dumps(ringing).encode()
                 assert await post(hook, json={"test": True}) == (200, {"status": "OK"})
-                for headers in ({}, signed(body, b"another"), signed(body + b" ")):
+                wrong = [signed(body, b"another"), signed(body + b" "), signed(body, ago=900)]
+                for headers in ({}, *wrong):
                     assert (await post(hook, headers, data=body))[0] == 403
                 assert services.requests("daily") == []
                 assert (await post(hook, signed(body), data=body))[0] == 200
@@ -591,6 +594,10 @@ def test_daily_signs_the_calls_that_a_bot_of_ones_own_takes(pstn_in: bots.Projec
                             with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
                                 await http.ws_connect(bot.url + end)
                         assert refused.value.status in (403, 404, 409), end
+                    for _ in range(5):  # more than sound does
+                        await page.ws.send_bytes(bytes(900_000))
+                    await page.left_alone()
+                await until(lambda: not any(bot.sessions().values()), 20)
                 assert (await post(f"{bot.url}/start", json={"transport": "webrtc"}))[0] == 400
 
     network.run(calls)

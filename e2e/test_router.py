@@ -15,6 +15,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from yarl import URL
 
 import bots
 import network
@@ -205,8 +206,9 @@ def test_calls_outlive_the_bots_that_are_replaced(project: bots.Project) -> None
             assert len(old.sessions()) == 2 and not any(old.sessions().values())
             assert old.errors() == [] == new.errors()
             async with aiohttp.ClientSession() as http:
-                for path in ("/metrics", "/ready", "/sessions/127-0-1-9.x/api/offer"):
-                    async with http.get(ROUTER + path) as response:
+                missing = "/sessions/127-0-1-9.x/api/offer"
+                for path in ("/metrics", "/%6detrics", "/ready", missing):
+                    async with http.get(URL(ROUTER + path, encoded=True)) as response:
                         assert response.status == 404, path
                 await until(lambda: len(cluster.known[cluster.domain]) == 1, 5)
 

@@ -304,6 +304,11 @@ def test_a_full_pod_takes_no_session_and_calls_end_in_time(
             async with webrtc_client.call(bot.url) as page:
                 await refuses_sessions(bot)
                 assert await bot.answers("/ready") == 200  # it is no broken one
+                for pc_id in (None, "made-up"):  # which would be one more that nobody counts
+                    offer = {"sdp": page.sdp, "type": "offer", "pc_id": pc_id}
+                    async with aiohttp.ClientSession() as http:
+                        async with http.post(page.session, json=offer) as response:
+                            assert response.status in (400, 409)
                 await page.offer_address()  # what belongs to its own session
                 await page.offer(pc_id=page.id)
                 again = webrtc_client.new_caller()

@@ -42,7 +42,7 @@ async def main() -> None:
         ran.append(name)
         await over.wait()
 
-    def start(place: Place | None) -> None:
+    def start(place: Place) -> None:
         door.start(place, session())
 
     with patch("door.time", SimpleNamespace(monotonic=clock)):  # not the clock of asyncio
@@ -59,8 +59,10 @@ async def main() -> None:
         refused(404, start, third)  # too late, whether or not there is room
         refused(404, door.find, "made up")
 
-        # Who came but does not connect frees the place, too.
-        clock.now += CONNECT
+        # Who came but does not connect frees the place, too, however often they ask.
+        clock.now += CONNECT - 2
+        assert door.find(first.id) is first
+        clock.now += 2
         assert door.taken() == 1
         refused(404, start, first)
 
@@ -76,7 +78,8 @@ async def main() -> None:
         await asyncio.sleep(0.3)
         assert not door.ready() and not draining.done()
         refused(503, door.reserve)
-        start(door.find(fifth.id))
+        assert door.find(fifth.id) is fifth
+        start(fifth)
         await asyncio.sleep(0)
         assert figure("bot_sessions") == 3 == figure("bot_sessions_max")
         over.set()
@@ -105,6 +108,18 @@ async def failing() -> None:
     await asyncio.wait({task})
     await asyncio.sleep(0)
     assert door.taken() == 0
+
+    # Nobody comes; somebody does; a call rings.
+    door.places = 3
+    with patch("door.JOIN", 0.1):
+        empty, joined, ringing = door.reserve(), door.reserve(), door.reserve()
+        nobody = door.start(empty, asyncio.sleep(99))
+        rest = [door.start(joined, asyncio.sleep(99)), door.start(ringing, asyncio.sleep(99), True)]
+        joined.joined = True
+        await asyncio.sleep(0.3)
+        assert nobody.cancelled() and not any(task.done() for task in rest) and door.taken() == 2
+        for task in rest:
+            task.cancel()
 
 
 asyncio.run(main())

@@ -97,6 +97,10 @@ class WebRTCCaller(Caller):
             self.id = answer["pc_id"]
         await self._peer.setRemoteDescription(RTCSessionDescription(answer["sdp"], answer["type"]))
 
+    @property
+    def sdp(self) -> str:
+        return self._peer.localDescription.sdp
+
     async def offer_address(self) -> None:
         """Name one more, at which nobody answers."""
         address = {"candidate": "candidate:1 1 udp 1 192.0.2.1 9 typ host"}

@@ -493,7 +493,7 @@ func TestSelfHostRequires(t *testing.T) {
 // files and of functions. Unset variables are handled in one way.
 func TestSizes(t *testing.T) {
 	cat := NewCatalog()
-	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 265, "door.py": 160, "serving.py": 180, "models.py": 80}
+	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 305, "door.py": 180, "serving.py": 180, "models.py": 80}
 	check := func(cfg Config, bot int) {
 		files, err := New(cfg, cat).Files("0.1.0")
 		if err != nil {

@@ -16,15 +16,15 @@ from typing import Any
 
 from fastapi import HTTPException
 from loguru import logger
-from pipecat.frames.frames import BotStartedSpeakingFrame
+from pipecat.frames.frames import BotStartedSpeakingFrame, ClientConnectedFrame
 from pipecat.observers.base_observer import BaseObserver, FramePushed
 from prometheus_client import Counter, Gauge, Histogram
 
 from watch import Watch
 
-ARRIVE, CONNECT = 10, 20  # seconds to come after asking, and to connect after coming
+ARRIVE, CONNECT, JOIN = 10, 20, 30  # seconds: to come after asking, to connect, to be there
 
-REFUSED = Counter("bot_sessions_refused", "Sessions that found no place")
+REFUSED = Counter("bot_sessions_refused", "Questions for a place that was not there")
 STARTED = Counter("bot_sessions_started", "Sessions that began")
 FAILED = Counter("bot_service_failures", "What services failed to do", ["service"])
 FIRST_WORD = Histogram(
@@ -42,6 +42,8 @@ class Place:
     body: Any  # what came with the question
     asked: float = field(default_factory=time.monotonic)
     until: float = 0  # when it is free again, unless the session has started
+    came: bool = False  # whoever asked
+    joined: bool = False  # the session
 
 
 class Door:
@@ -65,15 +67,21 @@ class Door:
         self._reserved = {id: place for id, place in self._reserved.items() if place.until > now}
         return len(self._reserved) + len(self._running)
 
-    def reserve(self, body: Any = None) -> Place:
-        """Return a place, or raise HTTPException 503: another bot may have one."""
+    def reserve(self, body: Any = None, within: float = ARRIVE) -> Place:
+        """Return a place, or raise HTTPException 503: another bot may have one.
+
+        Args:
+            body: What bot.py gets.
+            within: How long it is kept for a session to start, in seconds.
+        """
         if not self.has_room():
             REFUSED.inc()
             raise HTTPException(503, "no session can start here")
         # In a cluster the ID begins with the pod's address, to which the router sends its requests.
-        pod = os.getenv("POD_IP", "").replace(".", "-").replace(":", "-")
+        pod = os.getenv("POD_IP", "").replace(".", "-")
         place = Place(f"{pod}.{uuid.uuid4()}".lstrip("."), body)
-        self._keep(place, ARRIVE)
+        place.until = time.monotonic() + within
+        self._reserved[place.id] = place
         return place
 
     def find(self, session_id: str) -> Place | None:
@@ -86,28 +94,36 @@ class Door:
             return None
         if session_id not in self._reserved:
             raise HTTPException(404, "there is no such session")
-        self._keep(self._reserved[session_id], CONNECT)
-        return self._reserved[session_id]
+        place = self._reserved[session_id]
+        if not place.came:
+            place.came, place.until = True, time.monotonic() + CONNECT
+        return place
 
-    def _keep(self, place: Place, seconds: float) -> None:
-        place.until = time.monotonic() + seconds
-        self._reserved[place.id] = place
+    def start(
+        self, place: Place, session: Coroutine[Any, Any, None], call: bool = False
+    ) -> asyncio.Task[None]:
+        """Run a session. Its place is free again when it is over, or if nobody joins it.
 
-    def start(self, place: Place | None, session: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run a session. Its place is free again when it is over.
+        Args:
+            place: What `reserve` or `find` returned.
+            session: What to run.
+            call: Whether it is a call, which may ring for long.
 
-        Raises HTTPException 404 if the place is not reserved (any more).
+        Raises HTTPException 404 if the place is not reserved any more.
         """
-        if not place or not self._reserved.pop(place.id, None):
+        self.taken()
+        if not self._reserved.pop(place.id, None):
             session.close()
             raise HTTPException(404, "the place of this session is gone")
         task = self._running[place.id] = asyncio.create_task(self._run(place, session))
         task.add_done_callback(lambda _: self._running.pop(place.id))
+        if not call:
+            task.get_loop().call_later(JOIN, lambda: place.joined or task.cancel())
         return task
 
     async def _run(self, place: Place, session: Coroutine[Any, Any, None]) -> None:
         STARTED.inc()
-        FirstWord.asked.set(place.asked)
+        Presence.place.set(place)
         try:
             with logger.contextualize(session=place.id):
                 await session
@@ -128,19 +144,21 @@ class Door:
             await asyncio.sleep(0.2)
 
 
-class FirstWord(BaseObserver):
-    """Measures how long the bot's first sound takes."""
+class Presence(BaseObserver):
+    """Notices who joins a session, and how long the bot's first sound takes."""
 
-    asked: ContextVar[float] = ContextVar("asked")
+    place: ContextVar[Place] = ContextVar("place")
 
     def __init__(self):
         super().__init__()
-        self._since: float | None = self.asked.get(time.monotonic())
+        self._place: Place | None = self.place.get(None)  # until the first sound
 
     async def on_push_frame(self, data: FramePushed) -> None:
-        if self._since and isinstance(data.frame, BotStartedSpeakingFrame):
-            FIRST_WORD.observe(time.monotonic() - self._since)
-            self._since = None
+        if self._place and isinstance(data.frame, ClientConnectedFrame):
+            self._place.joined = True
+        elif self._place and isinstance(data.frame, BotStartedSpeakingFrame):
+            FIRST_WORD.observe(time.monotonic() - self._place.asked)
+            self._place = None
 
 
-Watch.others.append(FirstWord)
+Watch.others.append(Presence)

@@ -28,7 +28,8 @@ app = serving.new_app(places)
 
 async def start_daily(place: door.Place, request: Request) -> dict[str, Any]:
     """The session starts, in the room that server.py made for a call."""
-    places.start(place, bot.bot(RunnerArguments(body=place.body, session_id=place.id)))
+    call = RunnerArguments(body=place.body, session_id=place.id)
+    places.start(place, bot.bot(call), call=True)
     return {}
 
 

@@ -10,9 +10,12 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 if os.getenv("LOG_FORMAT") == "json":
     os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
 
+import asyncio
 import base64
 import hmac
 import json
+import re
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ from fastapi import HTTPException, Request, WebSocket
 from pipecat.runner.types import SmallWebRTCRunnerArguments, WebSocketRunnerArguments
 from pipecat.transports.smallwebrtc.connection import IceServer, SmallWebRTCConnection
 from pipecat.transports.smallwebrtc.request_handler import (
+    ConnectionMode,
     SmallWebRTCPatchRequest,
     SmallWebRTCRequest,
     SmallWebRTCRequestHandler,
@@ -44,19 +48,23 @@ async def page() -> FileResponse:
     return FileResponse(Path(__file__).with_name("page.html"))
 
 
-peers = SmallWebRTCRequestHandler()
+peers: dict[str, SmallWebRTCRequestHandler] = {}  # of each session
 
 
 def ice_servers(session_id: str) -> list[dict[str, Any]]:
     """Return the STUN and TURN servers of a session. coturn takes its password for four hours."""
-    given = os.getenv("PIPECAT_ICE_SERVERS", "[]")
-    servers = json.loads(given) if given[0] in "[{" else [{"urls": u} for u in given.split(",")]
-    servers = servers if isinstance(servers, list) else [servers]
+    given = os.getenv("PIPECAT_ICE_SERVERS", "").strip()
+    entries = json.loads(given) if given[:1] in ("[", "{") else given.split(",")
+    servers = [
+        {"urls": entry.strip()} if isinstance(entry, str) else entry
+        for entry in (entries if isinstance(entries, list) else [entries])
+        if entry
+    ]
     if secret := os.getenv("TURN_SECRET"):
         name = f"{int(time.time()) + 4 * 3600}:{session_id}"
         password = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
         turn = {"urls": os.environ["TURN_URL"], "username": name, "credential": password}
-        servers = [*servers, turn]
+        servers.append(turn)
     return servers
 
 
@@ -77,28 +85,49 @@ class Offer(BaseModel):
 
 @app.post("/sessions/{session_id}/api/offer")
 async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
-    """Answer the offer that starts a session, or a later one in it."""
+    """Answer the offer that starts a session, or a later one for its connection."""
     place = places.find(session_id)
+    if place and session_id in peers:
+        raise HTTPException(409, "the session is being started")
+    if place:  # with one connection, of whoever asked
+        servers = [IceServer(**server) for server in ice_servers(session_id)]
+        peers[session_id] = SmallWebRTCRequestHandler(
+            servers, connection_mode=ConnectionMode.SINGLE
+        )
+    session: asyncio.Task[None] | None = None
 
     async def connect(connection: SmallWebRTCConnection) -> None:
+        nonlocal session
+        assert place  # the handler of a running session takes no new connection
         connection.connection_timeout_secs = door.CONNECT
         arguments = SmallWebRTCRunnerArguments(
             webrtc_connection=connection,
-            body=offer.request_data or (place and place.body),
+            body=offer.request_data or place.body,
             session_id=session_id,
         )
-        places.start(place, bot.bot(arguments))
+        session = places.start(place, bot.bot(arguments))
+        session.add_done_callback(lambda _: peers.pop(session_id, None))
 
-    if not place and not offer.pc_id:
-        raise HTTPException(409, "the session has started already")
-    peers.update_ice_servers([IceServer(**server) for server in ice_servers(session_id)])
-    return await peers.handle_web_request(SmallWebRTCRequest(**offer.model_dump()), connect)
+    handler = peers[session_id]
+    try:
+        answered = await handler.handle_web_request(
+            SmallWebRTCRequest(**offer.model_dump()), connect
+        )
+    finally:
+        if place and not session:
+            del peers[session_id]
+            await handler.close()
+    if place and not session:
+        raise HTTPException(404, "the place of this session is gone")
+    return answered
 
 
 @app.patch("/sessions/{session_id}/api/offer")
 async def add_candidates(session_id: str, request: SmallWebRTCPatchRequest) -> dict[str, str]:
     """Take more addresses at which the page can be reached."""
-    await peers.handle_patch_request(request)
+    if session_id not in peers:
+        raise HTTPException(404, "there is no such session")
+    await peers[session_id].handle_patch_request(request)
     return {"status": "success"}
 
 
@@ -147,4 +176,8 @@ if __name__ == "__main__":
             "TURN_URL if TURN_SECRET",
         ]
     )
+    if not re.fullmatch("[A-Za-z0-9_-]{16,}", os.environ["PHONE_TOKEN"]):
+        sys.exit("PHONE_TOKEN is part of an address: 16 or more letters, digits, _ and -.")
+    for server in ice_servers("none"):
+        IceServer(**server)  # a mistake shows now, not when somebody comes
     serving.Server(app, places).run()
