@@ -102,8 +102,9 @@ type Target struct {
 }
 
 type undoStep struct {
-	name string // the path to name if it fails
-	do   func() error
+	name     string // the path to name if it fails
+	do       func() error
+	explains bool // what others left: done only if they left nothing
 }
 
 // Open opens dir, which is absolute and need not exist, to read.
@@ -190,13 +191,16 @@ func (t *Target) Close() {
 }
 
 func (t *Target) onFailure(name string, do func() error) {
-	t.undo = append(t.undo, undoStep{name, do})
+	t.undo = append(t.undo, undoStep{name: name, do: do})
 }
 
 // takeBack undoes what was done, and returns what could not be undone. What others put
 // into a directory stays, and so does the directory.
 func (t *Target) takeBack() (left []error) {
 	for _, u := range slices.Backward(t.undo) {
+		if u.explains && len(left) > 0 {
+			continue
+		}
 		if err := u.do(); err != nil && !errors.Is(err, fs.ErrExist) {
 			left = append(left, fmt.Errorf("%s: %w", u.name, report.Cause(err)))
 		}

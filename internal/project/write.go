@@ -34,6 +34,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 		if err != nil {
 			return ioFailure("writing "+t.path(RecordName), err)
 		}
+		t.undo[len(t.undo)-1].explains = true
 	}
 	// Creations come first, because undoing them needs no disk space. All
 	// replacements are written in full before the first one is put in place.
@@ -214,7 +215,7 @@ func (t *Target) create(name string, data []byte) error {
 	}
 	dir, base := t.dirs[path.Dir(name)], path.Base(name)
 	remove := func(hash string) undoStep {
-		return undoStep{name, func() error {
+		return undoStep{name: name, do: func() error {
 			if now, _, err := inspect(dir, base); err != nil || now != hash {
 				return ignoreMissing(err) // changed since: no longer ours to remove
 			}
