@@ -90,8 +90,7 @@ async def main() -> None:
 
 async def failing() -> None:
     """A session that fails frees its place; one that goes on is ended."""
-    door = Door.__new__(Door)
-    door.places, door.loaded, door.stopping, door._reserved, door._running = 1, True, False, {}, {}
+    door = Door(1)
 
     async def fails() -> None:
         raise ValueError("no")

@@ -327,7 +327,7 @@ func (p *Project) Files(version string) (map[string][]byte, error) {
 	}
 	for _, folder := range append([]string{"server", "deploy"}, p.clientFolders()...) {
 		err := fs.WalkDir(templates.Files, folder, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !p.SelfHost && (d.Name() == "door.py" || d.Name() == "serving.py") {
+			if err != nil || d.IsDir() {
 				return err
 			}
 			path := strings.TrimSuffix(name, ".tmpl")

@@ -26,6 +26,8 @@ ARRIVE, CONNECT, JOIN = 10, 20, 30  # seconds: to come after asking, to connect,
 
 REFUSED = Counter("bot_sessions_refused", "Questions for a place that was not there")
 STARTED = Counter("bot_sessions_started", "Sessions that began")
+TAKEN = Gauge("bot_sessions", "Places that are taken")
+PLACES = Gauge("bot_sessions_max", "Places")
 FAILED = Counter("bot_service_failures", "What services failed to do", ["service"])
 FIRST_WORD = Histogram(
     "bot_first_word_seconds",
@@ -53,8 +55,8 @@ class Door:
         self.places, self.loaded, self.stopping = places, True, False
         self._reserved: dict[str, Place] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        Gauge("bot_sessions", "Places that are taken").set_function(self.taken)
-        Gauge("bot_sessions_max", "Places").set(places)
+        TAKEN.set_function(self.taken)
+        PLACES.set(places)
 
     def ready(self) -> bool:
         return self.loaded and not self.stopping
@@ -63,24 +65,22 @@ class Door:
         return self.ready() and self.taken() < self.places
 
     def taken(self) -> int:
-        now = time.monotonic()
-        self._reserved = {id: place for id, place in self._reserved.items() if place.until > now}
+        self._expire()
         return len(self._reserved) + len(self._running)
 
-    def reserve(self, body: Any = None, within: float = ARRIVE) -> Place:
-        """Return a place, or raise HTTPException 503: another bot may have one.
+    def _expire(self) -> None:
+        now = time.monotonic()
+        self._reserved = {id: place for id, place in self._reserved.items() if place.until > now}
 
-        Args:
-            body: What bot.py gets.
-            within: How long it is kept for a session to start, in seconds.
-        """
+    def reserve(self, body: Any = None) -> Place:
+        """Return a place, or raise HTTPException 503: another bot may have one."""
         if not self.has_room():
             REFUSED.inc()
             raise HTTPException(503, "no session can start here")
         # In a cluster the ID begins with the pod's address, to which the router sends its requests.
         pod = os.getenv("POD_IP", "").replace(".", "-")
         place = Place(f"{pod}.{uuid.uuid4()}".lstrip("."), body)
-        place.until = time.monotonic() + within
+        place.until = time.monotonic() + ARRIVE
         self._reserved[place.id] = place
         return place
 
@@ -89,7 +89,7 @@ class Door:
 
         Raises HTTPException 404 if nobody has asked, or longer ago than ARRIVE.
         """
-        self.taken()
+        self._expire()
         if session_id in self._running:
             return None
         if session_id not in self._reserved:
@@ -111,10 +111,10 @@ class Door:
 
         Raises HTTPException 404 if the place is not reserved any more.
         """
-        self.taken()
+        self._expire()
         if not self._reserved.pop(place.id, None):
             session.close()
-            raise HTTPException(404, "the place of this session is gone")
+            raise HTTPException(404, "nobody came in time, and the place is gone")
         task = self._running[place.id] = asyncio.create_task(self._run(place, session))
         task.add_done_callback(lambda _: self._running.pop(place.id))
         if not call:

@@ -123,13 +123,15 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         logger.info(f"Serving up to {door.places} sessions at http://{at.host}:{at.port}")
-        self._door, self._load, self._task = door, load, None
+        self._door, self._load = door, load
+        self._loading: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
         door.loaded = load is None
 
     async def startup(self, sockets=None) -> None:
         await super().startup(sockets)
         if self._load:
-            self._task = asyncio.create_task(self._prepare(self._load))
+            self._loading = asyncio.create_task(self._prepare(self._load))
 
     async def _prepare(self, load: Callable[[], None]) -> None:
         try:
@@ -143,9 +145,8 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig, frame) -> None:
         if sig != signal.SIGTERM:
             super().handle_exit(sig, frame)
-        elif not self._door.stopping:
-            self._door.stopping = True
-            self._task = asyncio.get_running_loop().create_task(self._end())
+        elif not self._ending:
+            self._ending = asyncio.get_running_loop().create_task(self._end())
 
     async def _end(self) -> None:
         await self._door.drain(float(os.getenv("DRAIN_SECONDS", "3540")))

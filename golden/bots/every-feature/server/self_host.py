@@ -10,7 +10,6 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 if os.getenv("LOG_FORMAT") == "json":
     os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
 
-import asyncio
 import base64
 import hmac
 import json
@@ -95,31 +94,29 @@ async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
         peers[session_id] = SmallWebRTCRequestHandler(
             servers, connection_mode=ConnectionMode.SINGLE
         )
-    session: asyncio.Task[None] | None = None
+    handler, started = peers[session_id], []
 
     async def connect(connection: SmallWebRTCConnection) -> None:
-        nonlocal session
-        assert place  # the handler of a running session takes no new connection
         connection.connection_timeout_secs = door.CONNECT
-        arguments = SmallWebRTCRunnerArguments(
-            webrtc_connection=connection,
-            body=offer.request_data or place.body,
-            session_id=session_id,
-        )
-        session = places.start(place, bot.bot(arguments))
-        session.add_done_callback(lambda _: peers.pop(session_id, None))
+        started.append(connection)
 
-    handler = peers[session_id]
     try:
         answered = await handler.handle_web_request(
             SmallWebRTCRequest(**offer.model_dump()), connect
         )
-    finally:
-        if place and not session:
+        if place:
+            arguments = SmallWebRTCRunnerArguments(
+                webrtc_connection=started[0],
+                body=offer.request_data or place.body,
+                session_id=session_id,
+            )
+            session = places.start(place, bot.bot(arguments))
+            session.add_done_callback(lambda _: peers.pop(session_id, None))
+    except BaseException:
+        if place:
             del peers[session_id]
             await handler.close()
-    if place and not session:
-        raise HTTPException(404, "the place of this session is gone")
+        raise
     return answered
 
 
@@ -134,6 +131,7 @@ async def add_candidates(session_id: str, request: SmallWebRTCPatchRequest) -> d
 
 async def start_daily(place: door.Place, request: Request) -> dict[str, Any]:
     """The session starts, in a room of its own."""
+    places.find(place.id)  # keeps it while Daily makes the room
     async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
         url, token = await configure(session, room_exp_duration=4)  # hours
     arguments = DailyRunnerArguments(
@@ -161,7 +159,7 @@ async def start(asked: Start, request: Request) -> dict[str, Any]:
     """Keep a place for a session, and say how to join it."""
     if asked.transport not in STARTS:
         raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    place = places.reserve(asked.body, door.CONNECT if asked.transport == "daily" else door.ARRIVE)
+    place = places.reserve(asked.body)
     return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
 
 

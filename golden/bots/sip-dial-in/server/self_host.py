@@ -26,15 +26,15 @@ places = door.Door(int(os.getenv("MAX_SESSIONS", "8")))
 app = serving.new_app(places)
 
 
-async def start_daily(place: door.Place, request: Request) -> dict[str, Any]:
+async def start_call(place: door.Place, request: Request) -> dict[str, Any]:
     """The session starts, in the room that server.py made for a call."""
-    call = RunnerArguments(body=place.body, session_id=place.id)
-    places.start(place, bot.bot(call), call=True)
+    arguments = RunnerArguments(body=place.body, session_id=place.id)
+    places.start(place, bot.bot(arguments), call=True)
     return {}
 
 
 STARTS = {
-    "daily": start_daily,
+    "daily": start_call,
 }
 
 

@@ -10,7 +10,6 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 if os.getenv("LOG_FORMAT") == "json":
     os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
 
-import asyncio
 import base64
 import hmac
 import json
@@ -94,31 +93,29 @@ async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
         peers[session_id] = SmallWebRTCRequestHandler(
             servers, connection_mode=ConnectionMode.SINGLE
         )
-    session: asyncio.Task[None] | None = None
+    handler, started = peers[session_id], []
 
     async def connect(connection: SmallWebRTCConnection) -> None:
-        nonlocal session
-        assert place  # the handler of a running session takes no new connection
         connection.connection_timeout_secs = door.CONNECT
-        arguments = SmallWebRTCRunnerArguments(
-            webrtc_connection=connection,
-            body=offer.request_data or place.body,
-            session_id=session_id,
-        )
-        session = places.start(place, bot.bot(arguments))
-        session.add_done_callback(lambda _: peers.pop(session_id, None))
+        started.append(connection)
 
-    handler = peers[session_id]
     try:
         answered = await handler.handle_web_request(
             SmallWebRTCRequest(**offer.model_dump()), connect
         )
-    finally:
-        if place and not session:
+        if place:
+            arguments = SmallWebRTCRunnerArguments(
+                webrtc_connection=started[0],
+                body=offer.request_data or place.body,
+                session_id=session_id,
+            )
+            session = places.start(place, bot.bot(arguments))
+            session.add_done_callback(lambda _: peers.pop(session_id, None))
+    except BaseException:
+        if place:
             del peers[session_id]
             await handler.close()
-    if place and not session:
-        raise HTTPException(404, "the place of this session is gone")
+        raise
     return answered
 
 
