@@ -205,7 +205,7 @@ func unquoted(s string, after bool) string {
 	return strings.TrimRight(s, " \t")
 }
 
-// quoted reads a value between quotes, which may span lines.
+// quoted reads a value between quotes, which may span lines. Each line ends in LF.
 func (p *dotenv) quoted(quote byte) (value string, ok bool) {
 	var b strings.Builder
 	s := p.text
@@ -219,10 +219,10 @@ func (p *dotenv) quoted(quote byte) (value string, ok bool) {
 			b.WriteByte(map[byte]byte{'n': '\n', 't': '\t', '"': '"', '\\': '\\'}[s[i]])
 		case c == '\r' && i+1 < len(s) && s[i+1] == '\n':
 			// the LF follows
+		case c == '\r' || c == '\n':
+			p.line++
+			b.WriteByte('\n')
 		default:
-			if c == '\n' || c == '\r' {
-				p.line++
-			}
 			b.WriteByte(c)
 		}
 	}
