@@ -151,6 +151,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 		{"whoami-private-key", []string{"whoami"}, "", []string{"VBOT_TOKEN=" + cloudtest.Key}, func(s *cloudtest.Standin) { s.Personal = false }, []string{"GET /v1/secrets"}, 0},
 		{"whoami-private-key-json", []string{"whoami", "--json"}, "", []string{"VBOT_TOKEN=" + cloudtest.Key}, func(s *cloudtest.Standin) { s.Personal = false }, []string{"GET /v1/secrets"}, 0},
 		{"whoami-expired", []string{"whoami"}, `{"token":"pcc_pat_old","organization":"acme"}`, nil, nil, []string{"GET /v1/organizations"}, 5},
+		{"whoami-wrong-variable", []string{"whoami"}, both, []string{"VBOT_TOKEN=pcc_pat_old"}, nil, []string{"GET /v1/organizations"}, 5},
 		{"whoami-not-signed-in", []string{"whoami"}, "", nil, nil, nil, 5},
 		{"whoami-not-signed-in-json", []string{"whoami", "--json"}, `{}`, []string{"VBOT_TOKEN="}, nil, nil, 5},
 		{"whoami-several", []string{"whoami"}, `{"token":"` + cloudtest.Token + `"}`, nil, func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} }, []string{"GET /v1/organizations"}, 2},

@@ -38,7 +38,6 @@ type initOptions struct {
 
 func setupInit(inv *cli.Invocation) cli.RunFunc {
 	o := &initOptions{said: bot.Answers{}}
-	inv.Asks = true
 	for _, opt := range bot.Options {
 		var shown *cli.Option
 		names := strings.TrimSpace(opt.Short + " " + opt.Flag)
@@ -65,10 +64,10 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 	for _, opt := range bot.Options {
 		if opt.Peer != "" {
 			name := strings.ReplaceAll(opt.Peer, "_", "-")
-			inv.Toggle(name, "the same as --"+opt.Flag, func(on bool) { o.said[opt] = bot.Answer{On: on, Flag: true, Taken: "--" + name} }).Key = opt.Key
+			inv.Toggle(name, "the same as --"+opt.Flag, func(on bool) { o.said[opt] = bot.Answer{On: on, Flag: true, Taken: switchPrefix(on) + name} }).Key = opt.Key
 		}
 	}
-	inv.Toggle("context-hub", "refused (run pipecat context-hub install); the second has nothing to do", func(on bool) { o.contextHub = &on })
+	inv.Toggle("context-hub", "refused: run pipecat context-hub install (--no-context-hub is ignored)", func(on bool) { o.contextHub = &on })
 	inv.Section()
 	inv.InsteadOption("list-options", "print the ids that options take, as JSON", o.list)
 	o.describeOption(inv)
@@ -77,6 +76,14 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 	inv.Bool("overwrite-guide", "replace existing guides with current ones", &o.overwriteGuide)
 	inv.Bool("verbose", "list each file, as without a terminal", &o.verbose)
 	return o.do
+}
+
+// switchPrefix is what stands before the name of a switch that is on or off.
+func switchPrefix(on bool) string {
+	if on {
+		return "--"
+	}
+	return "--no-"
 }
 
 // complete returns the values of the option that begin with typed. A provider has several
@@ -127,7 +134,7 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 	case compares && (o.keepExisting || o.overwriteGuide):
 		return report.Usagef("--keep-existing and --overwrite-guide do not go with --check and --update")
 	case target == "quickstart":
-		if target, err = o.quickstart(); err != nil {
+		if target, err = o.quickstart(compares); err != nil {
 			return err
 		}
 	}
@@ -140,17 +147,26 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 		return o.ask(ctx, a, inv, target)
 	case target == "":
 		return report.Usagef("missing directory or bot options; see `vbot init --help`")
+	case nearQuickstart(target) && !project.Has(a.Path(target), "."):
+		return report.Usagef("there is no directory %s%s; for a new one of this name: vbot init ./%[1]s", target, report.DidYouMean("`vbot init quickstart`"))
 	}
 	return o.write(ctx, a, inv, target, nil)
 }
 
+// nearQuickstart reports whether the target looks like a misspelt quickstart.
+func nearQuickstart(target string) bool {
+	return report.Nearest(target, []string{"quickstart"}) != "" && !strings.ContainsAny(target, `./\`) && !strings.Contains(target, "quickstart")
+}
+
 // quickstart sets the options of the preset, which takes none besides, and returns its
 // target.
-func (o *initOptions) quickstart() (target string, err error) {
+func (o *initOptions) quickstart(compares bool) (target string, err error) {
 	var problems []report.Problem
+	preset := bot.Quickstart()
+	name := preset[bot.OptName].Text
 	refuse := func(field, where string) {
 		problems = append(problems, report.Problem{Field: field, Where: where,
-			Message: "quickstart takes no bot options; choose another directory, or ./quickstart"})
+			Message: "quickstart takes no bot options"})
 	}
 	for _, opt := range bot.Options {
 		if _, ok := o.said[opt]; ok {
@@ -161,13 +177,16 @@ func (o *initOptions) quickstart() (target string, err error) {
 		refuse("config", "--config")
 	}
 	if len(problems) > 0 {
-		return "", &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		hint := "give another directory; for one of this name, ./quickstart"
+		if compares {
+			hint = "to change its options: vbot init " + name + " --update OPTIONS"
+		}
+		return "", &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: hint}
 	}
-	preset := bot.Quickstart()
-	if !o.check && !o.update { // these read the record
+	if !compares { // these read the record
 		o.said = preset
 	}
-	return preset[bot.OptName].Text, nil
+	return name, nil
 }
 
 // configure returns the configuration that the options describe. What no option says is
@@ -207,7 +226,7 @@ func (o *initOptions) configure(ctx context.Context, a *cli.App, dir string, rec
 	}
 	for _, opt := range bot.Options {
 		if name := o.said[opt].Taken; strings.HasPrefix(name, "--") {
-			a.Note("%s is taken for --%s", name, opt.Flag)
+			a.Note("%s is taken for %s", name, switchPrefix(o.said[opt].On)+opt.Flag)
 		} else if name != "" {
 			a.Note("%s is taken for %s", name, opt.Key)
 		}
@@ -610,17 +629,19 @@ func (o *initOptions) reportStates(a *cli.App, inv *cli.Invocation, out projectA
 			return err
 		}
 	}
-	summary := report.Plural(count[project.Unchanged], "file") + " as vbot " + version + " writes them"
 	if count[project.Unchanged] == len(out.Files) {
-		a.Note("%s", summary)
+		a.Note("all %d files match vbot %s", len(out.Files), version)
 		return inv.Report(a, out)
 	}
+	var parts []string
 	for _, state := range []string{project.Edited, project.Missing, project.Outdated} {
 		if count[state] > 0 {
-			summary += fmt.Sprintf(", %d %s", count[state], state)
+			parts = append(parts, fmt.Sprintf("%d %s", count[state], state))
 		}
 	}
-	f := &report.Failure{Code: report.Differs, Message: summary, Result: out}
+	f := report.Errorf(report.Differs, "%d of %d files do not match vbot %s: %s",
+		len(out.Files)-count[project.Unchanged], len(out.Files), version, strings.Join(parts, ", "))
+	f.Result = out
 	helps := func(s project.Step) bool { return s.State == project.Outdated || s.Action == project.Created }
 	if out.WrittenBy != "" && slices.ContainsFunc(p.Steps, helps) {
 		f.Hint = "the same command with --update instead of --check brings it up to date"

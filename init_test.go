@@ -168,6 +168,9 @@ func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	r := vbot(t, dir, "init", "quickstart", "--recording", "-m", "realtime", "--config", "x.json")
 	r.wantCode(t, 2)
 	golden(t, "errors/init/quickstart-with-options.txt", r.transcript(dir))
+	r = vbot(t, dir, "init", "quickstart", "--update", "--recording")
+	r.wantCode(t, 2)
+	golden(t, "errors/init/quickstart-update-with-options.txt", r.transcript(dir))
 
 	// ./quickstart is a directory like any other.
 	vbot(t, dir, append([]string{"init", "./quickstart"}, strings.Fields(cascade)...)...).wantCode(t, 0)
@@ -191,6 +194,7 @@ func TestConfigFileProblems(t *testing.T) {
 		{"a-list-of-other-things", `{"transports": ["daily", 7]}`},
 		{"empty-strings", `{"mode": "", "transports": [""], "project_name": ""}`},
 		{"nulls", `{"mode": null, "transports": null, "recording": null}`},
+		{"client-without-a-framework", `{"mode": "realtime", "generate_client": true}`},
 		{"file-against-file", `{"mode": "realtime", "realtime_service": "openai", "stt_service": "deepgram", "transports": ["twilio"], "bot_type": "web"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -562,7 +566,7 @@ func TestNamesOfPipecatInit(t *testing.T) {
 	golden(t, "config/pipecat-init.txt", all)
 }
 
-// acme is the file of a service of one's own. The README has it, too.
+// acme is the file of a service of one's own. docs/own-services.md has it, too.
 func acme(t testing.TB) string { return document(t, "internal/bot/testdata/stt/acme.py") }
 
 const withAcme = "-t webrtc -m cascade --stt acme --llm openai --tts cartesia"

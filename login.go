@@ -62,7 +62,6 @@ type (
 )
 
 func setupLogin(inv *cli.Invocation) cli.RunFunc {
-	inv.Asks = true
 	return cloudCommand(inv, "organization (default: the token's only one; if it has several, vbot asks)", "", func(ctx context.Context, r *cloudRun, args []string) error {
 		r.arguments(args, 0, nil)
 		if err := r.faults(ctx); err != nil {

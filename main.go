@@ -53,7 +53,7 @@ func main() {
 
 // commandTree returns the tree of all commands.
 func commandTree() *cli.Command {
-	return cli.WithPages(templates.Files, &cli.Command{Name: "vbot", Setup: setupTop, Sub: []cli.Command{
+	return cli.WithPages(templates.Files, &cli.Command{Name: "vbot", Setup: setupTop, Other: otherCommands, Sub: []cli.Command{
 		{Name: "init", Setup: setupInit, First: []string{"quickstart", cli.AnyDir}},
 		{Name: "cloud", Sub: []cli.Command{
 			{Name: "login", Setup: setupLogin},
@@ -76,6 +76,13 @@ func commandTree() *cli.Command {
 		{Name: "exit-codes", Topic: true},
 		{Name: "json", Topic: true},
 	}})
+}
+
+// otherCommands are commands that people may look for here (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
+var otherCommands = map[string]string{
+	"agent": "pipecat cloud agent", "agents": "pipecat cloud agent", "auth": "pipecat cloud auth", "build": "pipecat cloud build",
+	"deploy": "pipecat cloud deploy", "docker": "pipecat cloud docker", "eval": "pipecat eval", "logs": "pipecat cloud agent logs",
+	"organizations": "pipecat cloud organizations", "regions": "pipecat cloud regions", "context-hub": "pipecat context-hub",
 }
 
 // run executes one command line and returns its exit code.

@@ -293,6 +293,9 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown-command", "inti"},
 		{"unknown-command-far", "frobnicate"},
 		{"unknown-command-json", "inti --json"},
+		{"command-of-another-tool", "cloud deploy"},
+		{"json-with-nonsense", "version --json=maybe"},
+		{"quickstart-misspelt", "init quikstart"},
 		{"unknown-option", "init --obervability"},
 		{"unknown-option-of-vbot", "-x"},
 		{"unknown-option-hides-its-value", "init --tokn=hunter2"},
@@ -706,7 +709,6 @@ init --recording false
 init --eval No
 init --recording=perhaps
 init --no-recording=maybe
-init --json=perhaps
 init --describe-options stt
 init --describe-options=nothing
 init --list-options=stt

@@ -30,6 +30,7 @@ type cloudRun struct {
 	org, region *string          // nil if not given
 	usage       []report.Problem // missing or superfluous arguments and answers: report.Usage
 	wrong       []report.Problem // invalid values: report.InvalidConfig
+	hint        string           // about what is wrong
 	api         *cloud.Client    // after signIn
 }
 
@@ -67,7 +68,7 @@ func (r *cloudRun) faults(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return report.Interruption()
 	case len(r.wrong) > 0:
-		return &report.Failure{Code: report.InvalidConfig, Problems: append(r.usage, r.wrong...)}
+		return &report.Failure{Code: report.InvalidConfig, Problems: append(r.usage, r.wrong...), Hint: r.hint}
 	case len(r.usage) > 0:
 		return &report.Failure{Code: report.Usage, Problems: r.usage}
 	}
@@ -349,12 +350,11 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 	var skip, ifExists bool
 	inv.Bool("s skip", about, &skip)
 	inv.Bool("if-exists", "succeed, too, if there is nothing to remove", &ifExists)
-	inv.Asks = true
 	return cloudCommand(inv, currentOrg, "", func(ctx context.Context, r *cloudRun, args []string) error {
 		path := r.arguments(args, len(fields), r.existingName, fields...)
 		name, key := path[0], strings.Join(path[1:], "")
 		if key != "" && !cloud.IsKey(key) {
-			r.invalid("key", "KEY", "is not a key; %s", cloud.KeyRule)
+			r.invalid("key", "KEY", "%s", cloud.KeyRule)
 		}
 		r.confirmable(skip)
 		if err := r.connect(ctx); err != nil {
@@ -485,7 +485,6 @@ func setupImagePull(inv *cli.Invocation) cli.RunFunc {
 	o := &imagePullOptions{encode: true}
 	inv.Toggle("encode", "encode USER:PASSWORD in base64 (default: yes); otherwise send it unchanged", func(on bool) { o.encode = on })
 	waitOption(inv, "it", &o.wait)
-	inv.Asks = true
 	return cloudCommand(inv, currentOrg, regionOfNew("secret"), o.do)
 }
 
@@ -581,7 +580,7 @@ func (r *cloudRun) credentials(login cloud.Secret, encode bool) {
 	case !utf8.ValidString(login.Reveal()) || strings.ContainsFunc(login.Reveal(), control) || encode && strings.ContainsFunc(user, unicode.IsControl):
 		r.invalid("credentials", "CREDENTIALS", "contain a control character or invalid UTF-8")
 	case encode && (!ok || user == "" || password == ""):
-		r.invalid("credentials", "CREDENTIALS", "are not USER:PASSWORD; use --no-encode to send other text unchanged")
+		r.invalid("credentials", "CREDENTIALS", "must be USER:PASSWORD; use --no-encode to send other text unchanged")
 	}
 }
 

@@ -46,7 +46,6 @@ func setupSet(inv *cli.Invocation) cli.RunFunc {
 	inv.Bool("s skip", "store without asking", &o.skip)
 	inv.Bool("dry-run", "show what would be stored; store nothing", &o.dryRun)
 	waitOption(inv, "the set", &o.wait)
-	inv.Asks = true
 	return cloudCommand(inv, currentOrg, regionOfNew("set"), o.do)
 }
 
@@ -189,6 +188,9 @@ func (r *cloudRun) filePairs(ctx context.Context, name string, blank bool) []dot
 	}
 	pairs, faults := dotenv.Parse(string(data), blank)
 	for _, f := range faults {
+		if strings.HasSuffix(f.Message, dotenv.Empty) {
+			r.hint = "--skip-empty leaves out keys without a value"
+		}
 		at := fmt.Sprintf("%s:%d", fileLabel(name), f.Line)
 		r.invalid(at, at, "%s", f.Message)
 	}
@@ -493,7 +495,8 @@ func (r *cloudRun) compare(name, file string, pairs []dotenv.Pair, s *cloud.Set)
 	}
 	if len(out.Missing) > 0 {
 		return &report.Failure{Code: report.Differs, Result: out,
-			Message: fmt.Sprintf("secret set %s of %s lacks %s of %s", name, orgLabel(r.api), report.Plural(len(out.Missing), "key"), fileLabel(file))}
+			Message: fmt.Sprintf("secret set %s of %s is missing %s from %s: %s", name, orgLabel(r.api),
+				report.Plural(len(out.Missing), "key"), fileLabel(file), strings.Join(out.Missing, ", "))}
 	}
 	r.app.Note("secret set %s of %s has all keys of %s", name, orgLabel(r.api), fileLabel(file))
 	return r.inv.Report(r.app, out)

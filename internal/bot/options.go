@@ -339,6 +339,7 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 		return nil, problems
 	}
 	said, first := Answers{}, map[*Option]string{}
+	wanted := 0 // where generate_client asks for a client
 	for _, m := range members {
 		o := optionOf(m.Key)
 		if len(problems) == maxProblems {
@@ -354,6 +355,8 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 				wrong(m.Key, m.ValueAt, "%s: expected true or false", m.Key)
 			} else if _, ok := said[OptClient]; !ok && !on {
 				said[OptClient] = Answer{Text: ClientNone, Taken: m.Key, at: at(m.ValueAt)}
+			} else if on {
+				wanted = m.ValueAt
 			}
 			continue
 		case o == nil:
@@ -382,6 +385,9 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 			got.Taken = m.Key
 		}
 		said[o] = got
+	}
+	if _, ok := said[OptClient]; wanted > 0 && !ok {
+		wrong(OptClient.Key, wanted, "generate_client needs client_framework: react or vanilla")
 	}
 	if fault != "" {
 		wrong("config", end, "%s", fault)

@@ -383,7 +383,7 @@ func (r *resolver) client() {
 	server := r.word(OptClientServer)
 	switch {
 	case framework == "" && server != "" && !r.said[OptClient].broken:
-		r.yields(OptClientServer, OptClient, "there is no web client to serve")
+		r.yields(OptClientServer, OptClient, "needs a web client: --client-framework react or vanilla")
 	case framework == clientVanilla && server == serverNext:
 		r.yields(OptClientServer, OptClient, "nextjs needs the react client")
 	}

@@ -20,8 +20,9 @@ type Command struct {
 	Setup func(inv *Invocation) RunFunc // registers the options; nil if it does not run
 	Topic bool                          // only a help page: `vbot help NAME`
 	Sub   []Command
-	First []string // completions of the first argument
-	page  string   // the help page, in which {options} stands for a section of options
+	First []string          // completions of the first argument
+	Other map[string]string // commands that vbot lacks, and the other tool's that do their work
+	page  string            // the help page, in which {options} stands for a section of options
 }
 
 // WithPages adds the help pages of the command and all below it. files has them as
@@ -60,7 +61,6 @@ type Invocation struct {
 	Cmd     *Command
 	Path    string // of the command, such as "vbot init"
 	JSON    bool   // --json was given
-	Asks    bool   // the command may ask; its help page has --no-input
 	Instead Action // what an option asks for in place of the command, or nil
 
 	help    bool // `vbot help ...`, which also knows topics
@@ -145,6 +145,9 @@ func (inv *Invocation) dispatch(ctx context.Context, args []string, a *App) erro
 	case inv.Instead != nil && (known || !inv.help):
 		return inv.Instead(a, inv)
 	case !known:
+		if other := inv.Root.Other[name]; other != "" {
+			return report.Usagef("vbot has no command %q; Pipecat's own tool has it: %s", name, other)
+		}
 		return report.Usagef("unknown command %q%s; see `%s --help`", name, inv.meant(name), inv.Path)
 	case inv.help:
 		return printHelp(a, inv)
@@ -174,10 +177,7 @@ func (inv *Invocation) setup() (do RunFunc) {
 		do = inv.Cmd.Setup(inv)
 	}
 	asJSON.section, noInput.section = inv.section, inv.section
-	if inv.Asks {
-		inv.options = append(inv.options, noInput)
-	}
-	inv.options = append(inv.options, asJSON)
+	inv.options = append(inv.options, noInput, asJSON)
 	inv.InsteadOption("h help", "print this help", printHelp)
 	return do
 }

@@ -216,6 +216,7 @@ func (inv *Invocation) parse(args []string) (rest []string, problems []report.Pr
 		}
 		if err := inv.set.Parse(args[:n]); err != nil && v.on {
 			wrong("must be %s", v.what)
+			inv.JSON = inv.JSON || name == "json" // who typed it reads JSON
 		}
 		args = args[n:]
 	}
@@ -244,7 +245,7 @@ func (inv *Invocation) unknownOption(arg string) report.Problem {
 	plain := strings.ReplaceAll(strings.ToLower(strings.TrimLeft(typed, "-")), "_", "-")
 	short := typed[1:min(2, len(typed))]
 	if near := inv.nearest(plain); near != "" {
-		return report.Problem{Field: inv.named[near].Key, Where: typed, Message: "unknown option" + report.DidYouMean(dashed(near))}
+		return report.Problem{Field: inv.named[near].Key, Where: typed, Message: "unknown option" + report.DidYouMean(dashed(near)) + "; see `" + inv.Path + " --help`"}
 	} else if inv.takesValue(short) {
 		return report.Problem{Field: inv.named[short].Key, Where: "-" + short, Message: "put a space before its value"}
 	} else if len(plain) != 1 && strings.Trim(typed, "abcdefghijklmnopqrstuvwxyz-_") != "" || plain == "" {

@@ -516,7 +516,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 		e.Message = fmt.Sprintf("the API answered with a redirect (%d); vbot does not follow it, because the values would go to another address", s)
 		return e
 	case s == http.StatusUnauthorized:
-		e.code, e.hint = Unauthorized, howToSignIn
+		e.code, e.hint = Unauthorized, c.otherToken()
 	case s == http.StatusForbidden:
 		e.code, e.hint = Forbidden, "check --organization, or use a token that has the permission"
 	case s == http.StatusNotFound && text != "":

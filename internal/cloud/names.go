@@ -30,7 +30,7 @@ func IsKey(s string) bool {
 }
 
 // KeyRule describes what IsKey accepts.
-const KeyRule = "a key is 1 to 64 letters, digits, _ or -"
+const KeyRule = "a key has 1 to 64 letters, digits, _ or -"
 
 // IsName reports whether s consists of ASCII letters and digits, with the characters
 // of inner only between them, and is no longer than most bytes.

@@ -112,6 +112,17 @@ func SignIn(w World, organization *string) (*Client, error) {
 	return c, nil
 }
 
+// otherToken says what to do about a token that the API rejects.
+func (c *Client) otherToken() string {
+	switch c.TokenFrom {
+	case "":
+		return "copy the token again, or create a new one in the dashboard of Pipecat Cloud"
+	case "VBOT_TOKEN":
+		return "correct VBOT_TOKEN, or unset it to use the token that `vbot cloud login` stores"
+	}
+	return "run `vbot cloud login` with a new token"
+}
+
 // Use sets the token. from is its source, for messages: a variable, a file, or "".
 func (c *Client) Use(token Secret, from string) {
 	c.token, c.TokenFrom = token, from

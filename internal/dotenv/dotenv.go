@@ -66,6 +66,9 @@ func Parse(data string, blank bool) ([]Pair, []Fault) {
 	return f.pairs, f.faults
 }
 
+// Empty ends the message of a fault where a value is missing that may not be empty.
+const Empty = "the value is empty"
+
 // add takes a key with its value, or the fault that it has.
 func (f *secretsFile) add(line int, key, value, message string) {
 	secret := cloud.NewSecret(value)
@@ -76,7 +79,7 @@ func (f *secretsFile) add(line int, key, value, message string) {
 	case message != "":
 		message = key + ": " + message
 	case value == "" && !f.blank:
-		message = key + ": the value is empty"
+		message = key + ": " + Empty
 	case ValueFault(secret) != "":
 		message = key + ": " + ValueFault(secret)
 	case twice:
