@@ -1,4 +1,4 @@
-"""A service of one's own: the README's example, from its files to a conversation."""
+"""A service of one's own: the example of docs/own-services.md, from its files to a conversation."""
 
 import io
 import re
@@ -17,7 +17,7 @@ from conversation import ANSWER, GREETING, KEYS, QUESTION, converse
 from services import Cartesia, OpenAI
 from standins import StandIns, WebSocketService, own_server
 
-README = Path(__file__).parent.parent / "README.md"
+DOCUMENT = Path(__file__).parent.parent / "docs" / "own-services.md"
 FOLDER = bots.PROJECTS / "own-service"
 FILE = re.compile(r"^`([\w./-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WHEELS = {"UV_FIND_LINKS": "../../wheels"}
@@ -44,9 +44,9 @@ class AcmeSpeech(WebSocketService):
 
 @pytest.fixture(scope="module")
 def project(vbot: Path) -> bots.Project:
-    """What the README's files and commands make, the last one aside: it starts the bot."""
+    """What its files and commands make, the last one aside: it starts the bot."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    _, section, _ = re.split("<!-- /?own service -->", README.read_text())
+    _, section, _ = re.split("<!-- /?own service -->", DOCUMENT.read_text())
     files = dict(FILE.findall(section))
     assert len(files) == 3, sorted(files)
     for name, text in files.items():

@@ -109,6 +109,8 @@ class CloudAPI:
 
     def _answer(self, r: Request) -> tuple[int, Any]:
         match [r.method, *r.path.strip("/").split("/")]:
+            case ["GET", "v1", "organizations"]:
+                return 200, {"organizations": [{"name": ORG, "verboseName": "Acme"}]}
             case ["GET", "properties"]:
                 return 200, {"properties": {"defaultRegion": "us-west"}}
             case ["GET", "regions"]:
