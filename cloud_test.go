@@ -979,7 +979,7 @@ func TestWaitPolls(t *testing.T) {
 		{set, cloudtest.Status(404, "X", "Set not found"), 0, "app is ready\n"},
 		{pull, cloudtest.With200(`{"sets":[]}`), 0, "app is ready\n"},
 		{set, cloudtest.Status(403, "X", "no"), 5, "error: app is stored, but it may not be ready: reading secret set app: the API answered 403 Forbidden: no\n"},
-		{set, nil, 130, "error: interrupted; app is stored, but it may not be ready\n"},
+		{set, nil, 130, "\ninterrupted; app is stored, but it may not be ready\n"},
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		if c.poll == nil {

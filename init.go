@@ -387,7 +387,7 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 	asks := p.Writes() > 0 && canAsk(a)
 	if asks {
 		a.Note("%s", preview)
-		if err := mustConfirm(ctx, a, "Go ahead?", "nothing was written"); err != nil {
+		if err := mustConfirm(ctx, a, "Go ahead?", "written"); err != nil {
 			return err
 		}
 		diff = "" // it was shown

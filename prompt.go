@@ -29,12 +29,20 @@ func readByPerson(w io.Writer) bool { return tty.IsTerminal(w) }
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
 func stdinEchoes(a *cli.App) bool { return tty.IsTerminal(a.Stdin) }
 
-// mustConfirm asks for confirmation; the default is no. If the answer is no, it fails
-// with the message declined.
-func mustConfirm(ctx context.Context, a *cli.App, question, declined string) error {
+// mustConfirm asks for confirmation; the default is no. Unless the answer is yes, it fails;
+// done is what is then not done, such as "deleted".
+func mustConfirm(ctx context.Context, a *cli.App, question, done string) error {
 	yes, err := a.Terminal().Confirm(ctx, question, false)
 	if err == nil && !yes {
-		err = &report.Failure{Code: report.Declined, Message: declined}
+		return report.Cancelled(report.Declined, done)
+	}
+	return cancelled(err, done)
+}
+
+// cancelled returns err, or the failure of a question that a person left.
+func cancelled(err error, done string) error {
+	if errors.Is(err, context.Canceled) {
+		return report.Cancelled(report.Interrupted, done)
 	}
 	return err
 }
@@ -44,9 +52,9 @@ func mustConfirm(ctx context.Context, a *cli.App, question, declined string) err
 func hidden(ctx context.Context, a *cli.App, question string, lines bool, last func(typed string) bool) (cloud.Secret, error) {
 	typed, err := a.Terminal().Hidden(ctx, question, lines, last)
 	if errors.Is(err, tty.ErrCut) || errors.Is(err, tty.ErrLines) {
-		err = &report.Failure{Code: report.Usage, Message: err.Error() + "; nothing was written", Hint: "use a file or stdin", Err: err}
+		err = &report.Failure{Code: report.Usage, Message: err.Error() + "; nothing was stored", Hint: "use a file or stdin", Err: err}
 	}
-	return cloud.NewSecret(typed), err
+	return cloud.NewSecret(typed), cancelled(err, "stored")
 }
 
 // always says of any answer that nothing may follow it.

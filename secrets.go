@@ -379,7 +379,7 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 			doing, done, question = "removing key "+key+" of "+name, "removed", "Remove "+what+"?"
 		}
 		if !skip {
-			if err := mustConfirm(ctx, r.app, question, "nothing was "+done); err != nil {
+			if err := mustConfirm(ctx, r.app, question, done); err != nil {
 				return err
 			}
 		}

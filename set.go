@@ -85,7 +85,7 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 		if len(s.Prune) > 0 {
 			question += " and remove " + report.Plural(len(s.Prune), "key")
 		}
-		if err := mustConfirm(ctx, r.app, question+"?", "nothing was stored"); err != nil {
+		if err := mustConfirm(ctx, r.app, question+"?", "stored"); err != nil {
 			return err
 		}
 	}

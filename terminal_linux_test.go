@@ -140,7 +140,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 				t.Error("the terminal is not as it was")
 			}
 			// Keys that reach the terminal after vbot's last line are not its to hide.
-			shown, _, _ := strings.Cut(term.Text(), "error: interrupted; nothing was written\n")
+			shown, _, _ := strings.Cut(term.Text(), "cancelled; nothing was stored\n")
 			if strings.Contains(shown, "hunter2") {
 				t.Errorf("what was typed was shown:\n%s", term.Text())
 			}
@@ -231,10 +231,10 @@ func TestHiddenPromptAfterAStop(t *testing.T) {
 
 // Enter means no, and nothing is written.
 func TestEnterMeansNo(t *testing.T) {
-	for _, c := range []struct{ name, args, question string }{
-		{"set", "secrets set app K=1 N=2", "Store 2 keys? [y/N] "},
-		{"unset", "secrets unset app K", "Remove key K of secret set app of organization acme, region us-west? [y/N] "},
-		{"delete", "secrets delete app", "with 1 key? This cannot be undone. [y/N] "},
+	for _, c := range []struct{ name, args, question, done string }{
+		{"set", "secrets set app K=1 N=2", "Store 2 keys? [y/N] ", "stored"},
+		{"unset", "secrets unset app K", "Remove key K of secret set app of organization acme, region us-west? [y/N] ", "removed"},
+		{"delete", "secrets delete app", "with 1 key? This cannot be undone. [y/N] ", "deleted"},
 	} {
 		for _, keys := range []string{"\n", "n\n", "nonsense\n"} {
 			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
@@ -254,8 +254,8 @@ func TestEnterMeansNo(t *testing.T) {
 		term := terminalOn(t, s, strings.Fields(c.args)...)
 		term.Sees(c.question)
 		term.Types("\x03")
-		if code := term.Ends(); code != 130 {
-			t.Errorf("vbot cloud %s, Ctrl-C: exit code %d", c.args, code)
+		if code := term.Ends(); code != 130 || !strings.HasSuffix(term.Text(), "\ncancelled; nothing was "+c.done+"\n") {
+			t.Errorf("vbot cloud %s, Ctrl-C: exit code %d\n%s", c.args, code, term.Text())
 		}
 	}
 }

@@ -178,7 +178,7 @@ func TestSignals(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "error: interrupted; nothing was written\n" {
+		if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "cancelled; nothing was written\n" {
 			t.Errorf("%v: exit code %d, %s", sig, code, &stderr)
 		}
 		if _, err := os.Lstat(filepath.Join(dir, "target")); !errors.Is(err, fs.ErrNotExist) {

@@ -423,7 +423,7 @@ func TestWizardIsLeft(t *testing.T) {
 						if way.signal != 0 {
 							p.Cmd.Process.Signal(way.signal)
 						}
-						if code := p.Ends(); code != 130 || !strings.HasSuffix(p.Text(), " interrupted; nothing was written\n") {
+						if code := p.Ends(); code != 130 || !strings.HasSuffix(p.Text(), "cancelled; nothing was written\n") || strings.Contains(p.Text(), "error:") {
 							t.Errorf("%s: exit code %d\n%s", last, code, p.Text())
 						}
 						if p.State() != p.Before {

@@ -202,7 +202,7 @@ def test_stopped_and_back(window) -> None:
     w.until(lambda: w.lines()[-1].endswith("Left goes back"), "the question once more")
     w.shows("? Speech to text: whisper")
     w.tmux("send-keys", "C-c")
-    w.shows("interrupted; nothing was written")
+    w.shows("cancelled; nothing was written")
     w.types("stty -g > after\r")
     w.until(lambda: (w.dir / "after").exists() and (w.dir / "after").read_text(), "stty")
     assert (w.dir / "before").read_text() == (w.dir / "after").read_text()
@@ -219,5 +219,5 @@ def test_a_paste_presses_no_enter(window) -> None:
     w.types("\r")
     w.shows("? How do you want to start?")
     w.tmux("send-keys", "C-c")
-    w.shows("interrupted; nothing was written")
+    w.shows("cancelled; nothing was written")
     assert os.listdir(w.dir) == ["file"]

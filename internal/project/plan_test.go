@@ -104,7 +104,7 @@ func TestUndoBesideOthers(t *testing.T) {
 		filetest.Put(t, dir, "target/a/b/mine", "mine")
 		return context.Canceled
 	}}, p)
-	if err == nil || err.Error() != "interrupted; nothing was written" {
+	if err == nil || err.Error() != "cancelled; nothing was written" {
 		t.Errorf("apply: %v", err)
 	}
 	if tree := filetest.Tree(t, dir); len(tree) != 1 || tree["target/a/b/mine"] != "mine" {

@@ -73,10 +73,13 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Text returns what a person sees: the problems below the message, if there is one.
+// Text returns what a person sees: the problems below the message, if there is one. What
+// that person asked for is no error.
 func (f *Failure) Text(colour bool) string {
 	start := "error: "
-	if colour {
+	if f.Code == Declined || f.Code == Interrupted {
+		start = ""
+	} else if colour {
 		start = "\x1b[1;31merror:\x1b[m "
 	}
 	var b strings.Builder
@@ -227,6 +230,11 @@ func IOError(attempt string, err error) *Failure {
 	return &Failure{Code: IO, Message: fmt.Sprintf("%s: %v", attempt, Cause(err)), Err: err}
 }
 
-func Interruption() *Failure {
-	return &Failure{Code: Interrupted, Message: "interrupted; nothing was written"}
+// Cancelled returns the failure of a run that a person ended before it changed anything.
+// code is Declined or Interrupted; done is what it did not do, such as "written".
+func Cancelled(code, done string) *Failure {
+	return &Failure{Code: code, Message: "cancelled; nothing was " + done}
 }
+
+// Interruption returns the failure of a run that ended before it wrote anything.
+func Interruption() *Failure { return Cancelled(Interrupted, "written") }

@@ -222,7 +222,7 @@ func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
 		case err != nil:
 			return nil, err
 		case what == doCancel:
-			return nil, &report.Failure{Code: report.Declined, Message: "nothing was written"}
+			return nil, report.Cancelled(report.Declined, "written")
 		case what == doKeep:
 			w.KeepExisting = true
 			return w.Plan(&cfg)
