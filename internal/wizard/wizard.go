@@ -601,14 +601,6 @@ func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
 	for _, f := range w.facts(cfg) {
 		w.Terminal.Say("  %-14s  %s", f.label, f.value)
 	}
-	label := "Keys"
-	for _, k := range bot.New(cfg, w.Catalog).Credentials() {
-		if k.Only != "" {
-			label = "Key for " + k.Only
-		}
-		w.Terminal.Say("  %-14s  %s  %s", label, k.Names, k.Page)
-		label = ""
-	}
 	w.Terminal.Say("")
 	for _, c := range p.Conflicts {
 		w.Terminal.Say("  Conflict: %s", c.Line())
