@@ -256,13 +256,13 @@ func TestWizardScreens(t *testing.T) {
 		code          int
 	}{
 		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r", "\r",
-			down, " ", down, down, " ", "\r", "\r", "\r"}, 0},
+			down, down, "\r", "\r", "\r"}, 0},
 		{"small-window", 40, 10, "xterm", "init", []string{"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r", "\r",
 			"\r", "n", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r"}, 1},
 		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "\r", "no\r"}, 1},
 		{"plain", 80, 24, "dumb", "init", []string{"talker\n", "2\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
 			"2\n", "gem\n", "?\n", "ai li\n", "gemini_live\n", "german\n", "DE\n",
-			"1,5\n", "perhaps\n", "no\n", "9\n", "yes\n"}, 0},
+			"1,2\n", "2,6\n", "perhaps\n", "no\n", "9\n", "yes\n"}, 0},
 		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\rtavus\r\r\r", "noise\t\r", // an avatar sends video: there is no choice
 			"cha\rdepl\rn\r",        // noise cancelling needs deployment
 			"cha\rmode\rreal\r",     // other services

@@ -36,14 +36,13 @@ func (c Choice) begins(word string) bool {
 	return slices.ContainsFunc(append(c.Names, c.Label, c.ID), func(n string) bool { return strings.HasPrefix(strings.ToLower(n), word) })
 }
 
-// A Menu asks for one or several choices of a list.
+// A Menu asks for one or several choices of a list. Enter selects the one at the cursor, or
+// those that are ticked. So there is always an answer: where it may be none of them, none is a
+// choice.
 type Menu struct {
 	Ask     string
 	Choices []Choice
 	Several bool
-	// Needed means that of several at least one has to be chosen: if none is marked,
-	// Enter selects the one at the cursor.
-	Needed bool
 	// Allow returns why the marked choices cannot be combined, or "". It may be nil.
 	Allow  func(marked []int) string
 	Marked []int // in the order of marking; the answer after Enter
@@ -71,7 +70,7 @@ func (m *Menu) Answer() string {
 	for _, i := range m.Marked {
 		labels = append(labels, m.Choices[i].Label)
 	}
-	return cmp.Or(strings.Join(labels, ", "), "none")
+	return strings.Join(labels, ", ")
 }
 
 func (m *Menu) Press(k key) bool {
@@ -131,13 +130,12 @@ func (m *Menu) mark(i int) bool {
 	return m.take(append(slices.Clone(m.Marked), i))
 }
 
-// enter reports whether the marked choices answer the question.
+// enter reports whether what Enter selects answers the question.
 func (m *Menu) enter() bool {
-	chosen := m.Marked
-	if !m.Several || m.Needed && len(chosen) == 0 {
-		chosen = []int{m.At}
+	if len(m.Marked) == 0 {
+		return m.take([]int{m.At})
 	}
-	return m.take(chosen)
+	return m.take(m.Marked)
 }
 
 // take makes the chosen ones the answer, and reports whether that is allowed.
@@ -197,10 +195,10 @@ func (m *Menu) help(shown int, back bool) string {
 	switch {
 	case shown == 0:
 		return "no match; Esc shows all"
-	case m.Several && m.Needed && len(m.Marked) == 0:
-		how = "Enter selects, Space selects several"
+	case m.Several && len(m.Marked) == 0:
+		how = "Enter selects, Space ticks several"
 	case m.Several:
-		how = "Space selects, Enter continues"
+		how = "Enter selects what is ticked"
 	}
 	if len(m.Choices) > menuPage {
 		how = fmt.Sprintf("%d of %d; %s, type to filter", shown, len(m.Choices), how)
@@ -310,9 +308,7 @@ func (m *Menu) plainPrompt() string {
 	}
 	if m.Several {
 		ask = "Numbers or names, such as 1,3"
-		if len(m.Marked) > 0 || !m.Needed {
-			enter = m.Answer()
-		}
+		enter = cmp.Or(m.Answer(), enter)
 	}
 	return ask + " (Enter: " + enter + "): "
 }
@@ -322,9 +318,6 @@ func (m *Menu) plainPrompt() string {
 func (m *Menu) read(said string) (chosen []int, ok bool) {
 	words := []string{said}
 	if m.Several {
-		if !m.Needed && (said == "none" || said == "0") {
-			return nil, true
-		}
 		words = strings.Split(said, ",")
 		if len(words) == 1 && m.find(said) < 0 {
 			words = strings.Fields(said)

@@ -61,7 +61,8 @@ func TestMenuKeys(t *testing.T) {
 		}
 	}
 	for keys, want := range map[string]string{
-		"\r": "none", " \r": "Alpha", "\x1b[B\x1b[B \x1b[A \r": "Alphabet, Beta", "  \r": "none", "gam bet alp\r": "Gamma rays, Beta", "gam gam \r": "none",
+		"\r": "Alpha", "\x1b[B\r": "Beta", " \r": "Alpha", "\x1b[B \x1b[B\r": "Beta", "\x1b[B\x1b[B \x1b[A \r": "Alphabet, Beta",
+		"  \x1b[B\r": "Beta", "gam bet alp\r": "Gamma rays, Beta", "gam gam \r": "Gamma rays",
 		"gam\t\x01\r": "Gamma rays", " \x1b[B \x1b[B \r": "Alpha, Beta",
 	} {
 		q := m()
@@ -75,12 +76,6 @@ func TestMenuKeys(t *testing.T) {
 		if !press(q, keys) || q.Answer() != want {
 			t.Errorf("%q: chose %q, want %q", keys, q.Answer(), want)
 		}
-		q.Marked, q.Needed = nil, true
-	}
-	q := m()
-	q.Several, q.Needed = true, true
-	if !press(q, "\x1b[B\r") || q.Answer() != "Beta" {
-		t.Errorf("nothing was marked, and Enter chose %q", q.Answer())
 	}
 }
 
@@ -88,22 +83,16 @@ func TestMenuKeys(t *testing.T) {
 func TestPlainAnswers(t *testing.T) {
 	m := &Menu{Several: true, Choices: []Choice{{Label: "Alpha One", ID: "x_a", Names: []string{"first"}}, {Label: "Beta"}, {Label: "Alphabet"}}}
 	for said, want := range map[string]string{
-		"2": "[1]", "2,2": "[1]", "1,3": "[0 2]", "3 1": "[2 0]", "alpha one": "[0]", "alpha one, BETA": "[0 1]", "x_a first": "[0]", "none": "[]", "0": "[]",
+		"2": "[1]", "2,2": "[1]", "1,3": "[0 2]", "3 1": "[2 0]", "alpha one": "[0]", "alpha one, BETA": "[0 1]", "x_a first": "[0]",
 		"beta": "[1]", "alphab": "[2]",
 	} {
 		if chosen, ok := m.read(strings.ToLower(said)); fmt.Sprint(chosen) != want || !ok {
 			t.Errorf("%q: %v, want %s", said, chosen, want)
 		}
 	}
-	for _, said := range []string{"4", "-1", "alpha", "be", "beta, gamma", ",,1", "1e1"} {
+	for _, said := range []string{"4", "-1", "0", "none", "alpha", "be", "beta, gamma", ",,1", "1e1"} {
 		if chosen, ok := m.read(said); ok {
 			t.Errorf("%q was taken for %v", said, chosen)
-		}
-	}
-	m.Needed = true
-	for _, said := range []string{"none", "0"} {
-		if _, ok := m.read(said); ok {
-			t.Errorf("%q was taken where a choice is needed", said)
 		}
 	}
 }
@@ -130,10 +119,11 @@ func TestViews(t *testing.T) {
 	several := services()
 	several.Several = true
 	show("several", several, " \x1b[B\x1b[B ", 40, 6)
-	needed := services()
-	needed.Several, needed.Needed, back = true, true, true
-	show("several, at least one", needed, "", 80, 8)
-	show("several, at least one", needed, "\x1b[6~ ", 80, 8)
+	back = true
+	several = services()
+	several.Several = true
+	show("several", several, "", 80, 8)
+	show("several", several, "\x1b[6~ ", 80, 8)
 	show("line", dir, "", 80, 24)
 	show("line", dir, "日本語のディレクトリ", 20, 10)
 	show("line", dir, "!", 20, 10)

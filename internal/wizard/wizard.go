@@ -531,7 +531,7 @@ func (w *Wizard) hasChoice(t *topic, changed bool) bool {
 // askTransports asks for one or more transports.
 func (w *Wizard) askTransports(ctx context.Context, o *bot.Option, changed bool) error {
 	choices := w.offer(o, changed)
-	m := &tty.Menu{Ask: o.Ask, Choices: choices, Several: true, Needed: true}
+	m := &tty.Menu{Ask: o.Ask, Choices: choices, Several: true}
 	pick := func(marked []int) bot.Answer {
 		a := bot.Answer{Flag: changed}
 		for _, i := range marked {
@@ -559,13 +559,20 @@ func (w *Wizard) askTransports(ctx context.Context, o *bot.Option, changed bool)
 
 // askFeatures asks which of several toggles to turn on.
 func (w *Wizard) askFeatures(ctx context.Context, t *topic, changed bool) error {
-	m := &tty.Menu{Ask: t.ask, Several: true}
+	m := &tty.Menu{Ask: t.ask, Several: true, Choices: []tty.Choice{{Label: "none"}}}
+	m.Allow = func(marked []int) string {
+		if len(marked) > 1 && slices.Contains(marked, 0) {
+			return "none excludes the others"
+		}
+		return ""
+	}
 	var offered []*bot.Option
 	for _, o := range t.options {
 		// Skip toggles that cannot be turned off: an avatar needs video output.
 		if w.allows(o, bot.Answer{On: true, Flag: changed}) && w.allows(o, bot.Answer{On: false}) {
 			if w.before[o].On {
-				m.Marked = append(m.Marked, len(offered))
+				m.At = len(m.Choices)
+				m.Marked = append(m.Marked, m.At)
 			}
 			offered = append(offered, o)
 			m.Choices = append(m.Choices, tty.Choice{Label: o.Label, Note: o.Note})
@@ -575,7 +582,7 @@ func (w *Wizard) askFeatures(ctx context.Context, t *topic, changed bool) error 
 		return err
 	}
 	for i, o := range offered {
-		w.Said[o] = bot.Answer{On: slices.Contains(m.Marked, i), Flag: changed}
+		w.Said[o] = bot.Answer{On: slices.Contains(m.Marked, 1+i), Flag: changed}
 	}
 	return nil
 }
