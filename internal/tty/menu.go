@@ -49,6 +49,7 @@ type Menu struct {
 	At     int   // the choice at the cursor, if the filter shows it
 	filter editor
 	wrong  string
+	page   int // how many choices were drawn last
 }
 
 // shown returns the choices that match the filter.
@@ -78,8 +79,8 @@ func (m *Menu) Press(k key) bool {
 	at := slices.Index(shown, m.At) // -1 if nothing is shown
 	last := len(shown) - 1
 	to, moves := map[keyName]int{
-		keyUp: at - 1, keyPageUp: max(0, at-menuPage), keyHome: 0,
-		keyDown: at + 1, keyPageDown: min(last, at+menuPage), keyEnd: last,
+		keyUp: at - 1, keyPageUp: max(0, at-m.page), keyHome: 0,
+		keyDown: at + 1, keyPageDown: min(last, at+m.page), keyEnd: last,
 	}[k.Name]
 	m.wrong = ""
 	switch {
@@ -150,22 +151,21 @@ func (m *Menu) take(chosen []int) bool {
 	return m.wrong == ""
 }
 
-// menuPage is the maximum number of lines of a list. Earlier answers stay on the
-// screen, and few lines scroll away, out of reach, when a window is made narrower and
-// the terminal wraps them.
-const menuPage = 7
-
 func (m *Menu) view(width, height int, back bool) view {
 	shown := m.shown()
 	v := head(m.Ask, &m.filter, width)
 	at := slices.Index(shown, m.At)
 	labels, ids := m.columns()
 	help, room := note(m.help(len(shown), back), faint, width), height-len(v.Rows)
-	foot := help
-	if at >= 0 {
-		_, left := m.row(m.At, true, labels, ids, width)
-		about := slices.DeleteFunc([]string{left, m.Choices[m.At].Detail}, func(s string) bool { return s == "" })
-		foot = append(note(strings.Join(about, "; "), faint, width), help...)
+	foot, most := help, 0 // most is for the longest foot, so that the list keeps its height
+	for _, i := range shown {
+		_, left := m.row(i, true, labels, ids, width)
+		about := slices.DeleteFunc([]string{left, m.Choices[i].Detail}, func(s string) bool { return s == "" })
+		text := note(strings.Join(about, "; "), faint, width)
+		most = max(most, len(text)+len(help))
+		if i == m.At {
+			foot = append(text, help...)
+		}
 	}
 	if room-len(foot) < 3 {
 		foot = help[:1]
@@ -173,7 +173,8 @@ func (m *Menu) view(width, height int, back bool) view {
 	if m.wrong != "" {
 		foot = note(m.wrong, red, width)
 	}
-	rows := min(len(shown), menuPage, max(1, room-len(foot)))
+	rows := min(len(shown), max(1, room-max(min(most, room/3), len(foot))))
+	m.page = rows
 	from := max(0, min(at-rows/2, len(shown)-rows))
 	for n, i := range shown[from : from+rows] {
 		drawn, _ := m.row(i, from+n == at, labels, ids, width)
@@ -189,6 +190,9 @@ func (m *Menu) view(width, height int, back bool) view {
 	return v.fit(height)
 }
 
+// In a list of more choices than these few, it is quicker to type than to look.
+const few = 7
+
 // help returns the line about keys.
 func (m *Menu) help(shown int, back bool) string {
 	how := "Enter selects"
@@ -200,7 +204,7 @@ func (m *Menu) help(shown int, back bool) string {
 	case m.Several:
 		how = "Enter selects what is ticked"
 	}
-	if len(m.Choices) > menuPage {
+	if len(m.Choices) > few {
 		how = fmt.Sprintf("%d of %d; %s, type to filter", shown, len(m.Choices), how)
 	}
 	if back {
@@ -303,7 +307,7 @@ func (m *Menu) list(t *Terminal) {
 // plainPrompt says what can be typed, and what Enter takes.
 func (m *Menu) plainPrompt() string {
 	ask, enter := "Number or name", m.Choices[m.At].Label
-	if len(m.Choices) > menuPage {
+	if len(m.Choices) > few {
 		ask += ", or part of a name for a shorter list"
 	}
 	if m.Several {

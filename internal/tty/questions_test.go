@@ -133,6 +133,22 @@ func TestViews(t *testing.T) {
 	goldie.New(t, goldie.WithNameSuffix("")).Assert(t, "views.txt", []byte(b.String()))
 }
 
+// A list moves no row where the text about a choice is longer than that about the one before.
+func TestListKeepsItsHeight(t *testing.T) {
+	m := services()
+	m.Choices[1].Detail = strings.Repeat("words ", 30)
+	rows := 0
+	for range 3 {
+		drawn := drawing(m, 80, 14, false)
+		now := strings.Count(drawn[:strings.Index(drawn, "more below")], "\n")
+		if rows > 0 && now != rows {
+			t.Errorf("%d rows, and then %d\n%s", rows, now, drawn)
+		}
+		rows = now
+		press(m, "\x1b[B")
+	}
+}
+
 // services is a menu as long as those of services.
 func services() *Menu {
 	m := &Menu{Ask: "Text to speech"}
