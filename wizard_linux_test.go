@@ -257,6 +257,7 @@ func TestWizardScreens(t *testing.T) {
 	}{
 		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r", "\r",
 			down, down, "\r", "\r", "\r"}, 0},
+		{"large-window", 120, 50, "xterm", "init parlour", []string{"own\r\r\rdaily\r", "\r", "stt_b", "\r", "stt", "\x1b" + up + up + "\r", "\r\r\r", "\x03"}, 130},
 		{"small-window", 40, 10, "xterm", "init", []string{"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r", "\r",
 			"\r", "n", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r"}, 1},
 		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "\r", "no\r"}, 1},

@@ -167,3 +167,29 @@ func TestKeysToCheck(t *testing.T) {
 		t.Errorf("of three: %q", got)
 	}
 }
+
+// What a list says of a service comes from its file.
+func TestGist(t *testing.T) {
+	c := NewCatalog()
+	has := map[string]bool{"DEEPGRAM_API_KEY": true}
+	for _, want := range []struct{ kind, name, group, gist string }{
+		{KindSTT, "deepgram", "Usual", "55 languages; no further key"},
+		{KindSTT, "openai", "Usual", "57 languages; key from platform.openai.com"},
+		{KindSTT, "assemblyai", "Others", "31 languages; key from assemblyai.com"},
+		{KindSTT, "together", "Others", "language detected; key from api.together.ai"},
+		{KindSTT, "nvidia", "Others", "en only; key from build.nvidia.com"},
+		{KindSTT, "moonshine", "On your own machine", "11 languages; 460 MB of memory; no key"},
+		{KindLLM, "ollama", "On your own machine", "no key"},
+		{KindLLM, "bedrock", "Others", "key from console.aws.amazon.com"}, // or the machine's own
+		{KindTTS, "elevenlabs", "Usual", "32 languages; key and voice from elevenlabs.io"},
+		{KindTTS, "deepgram", "Others", "language by voice; no further key"},
+		{KindTTS, "xtts", "On your own machine", "16 languages; no key; deprecated"},
+		{KindRealtime, "gemini_live", "Usual", "25 languages; sees the camera; key from aistudio.google.com"},
+		{KindVideo, "heygen", "", "key from app.liveavatar.com"},
+		{KindTransport, "smallwebrtc", "", "no key"},
+	} {
+		if p := c.Find(want.kind, want.name); Groups[p.Group()] != want.group || p.Gist(has) != want.gist {
+			t.Errorf("%s %s: %q, %q", want.kind, want.name, Groups[p.Group()], p.Gist(has))
+		}
+	}
+}

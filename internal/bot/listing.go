@@ -153,3 +153,68 @@ func wrapped(words []string, width int) (lines []string) {
 
 // ListOptions returns what --list-options prints.
 func (c *Catalog) ListOptions() Sections[[]string] { return bySection(c, OptBotType.Allowed(), IDs) }
+
+// Groups are the headings of long lists of services. Ids are letters in the order in which
+// vbot got the services: the usual ones are the first two of each kind.
+var Groups = []string{"", "Usual", "On your own machine", "Others", "From your catalog"}
+
+// Group returns the index of the service's heading.
+func (p *Provider) Group() int {
+	switch {
+	case p.own:
+		return 4
+	case p.Kind == KindTransport || p.Kind == KindVideo: // short lists
+		return 0
+	case slices.Contains(p.flags, "local"):
+		return 2
+	case strings.HasSuffix(p.ID, "_a") || strings.HasSuffix(p.ID, "_b"):
+		return 1
+	}
+	return 3
+}
+
+// Gist says in half a line what sets the provider apart. has are the credentials that the
+// bot needs without it.
+func (p *Provider) Gist(has map[string]bool) string {
+	var facts, languages []string
+	for _, tag := range p.languages {
+		base, _, _ := strings.Cut(tag, "-")
+		if !slices.Contains(languages, base) {
+			languages = append(languages, base)
+		}
+	}
+	switch n := len(languages); {
+	case n > 3:
+		facts = append(facts, fmt.Sprintf("%d languages", n))
+	case n > 0 && languages[0] == languageAuto:
+		facts = append(facts, "language detected")
+	case n > 0 && languages[0] == languageVoice:
+		facts = append(facts, "language by voice")
+	case n > 0:
+		facts = append(facts, strings.Join(languages, ", ")+" only")
+	}
+	if p.Kind == KindRealtime && p.videoIn {
+		facts = append(facts, "sees the camera")
+	}
+	if p.model.megabytes > 0 {
+		facts = append(facts, fmt.Sprintf("%d MB of memory", p.model.megabytes))
+	}
+	key, credentials := "no key", p.Credentials()
+	if slices.ContainsFunc(p.Env, func(v variable) bool { return v.Kind == "secret" }) {
+		key = "key"
+		if slices.ContainsFunc(p.Env, func(v variable) bool { return v.Kind == "voice" && v.Required }) {
+			key = "key and voice"
+		}
+		if page := strings.Split(p.KeysURL, "/"); len(page) > 2 {
+			key += " from " + strings.TrimPrefix(page[2], "www.")
+		}
+	}
+	if len(credentials) > 0 && !slices.ContainsFunc(credentials, func(k Credential) bool { return !has[k.Names] }) {
+		key = "no further key"
+	}
+	facts = append(facts, key)
+	if slices.Contains(p.flags, "deprecated") {
+		facts = append(facts, "deprecated")
+	}
+	return strings.Join(facts, "; ")
+}

@@ -12,28 +12,27 @@ import (
 // A Choice is an entry of a menu.
 type Choice struct {
 	Value  string   // what it stands for; not shown
+	Group  string   // the heading that it stands under, with its neighbours, or ""
 	Label  string   // shown first
-	ID     string   // "stt_a", or ""
 	Names  []string // other names to type; not shown
 	Note   string   // a short description, or ""
 	Detail string   // more about it, or ""; shown at the cursor
 }
 
-// matches reports whether label, id and names contain all words, which are in lower
-// case.
+// matches reports whether label and names contain all words, which are in lower case.
 func (c Choice) matches(words []string) bool {
-	all := strings.ToLower(c.Label + "\n" + c.ID + "\n" + strings.Join(c.Names, "\n"))
+	all := strings.ToLower(c.Label + "\n" + strings.Join(c.Names, "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
 }
 
-// Is reports whether word is a name, id or label of the choice; begins, whether one
-// of them begins with word. word is in lower case.
+// Is reports whether word is a name or the label of the choice; begins, whether one of them
+// begins with word. word is in lower case.
 func (c Choice) Is(word string) bool {
-	return slices.ContainsFunc(append(c.Names, c.Label, c.ID), func(n string) bool { return strings.ToLower(n) == word })
+	return slices.ContainsFunc(append(c.Names, c.Label), func(n string) bool { return strings.ToLower(n) == word })
 }
 
 func (c Choice) begins(word string) bool {
-	return slices.ContainsFunc(append(c.Names, c.Label, c.ID), func(n string) bool { return strings.HasPrefix(strings.ToLower(n), word) })
+	return slices.ContainsFunc(append(c.Names, c.Label), func(n string) bool { return strings.HasPrefix(strings.ToLower(n), word) })
 }
 
 // A Menu asks for one or several choices of a list. Enter selects the one at the cursor, or
@@ -59,6 +58,24 @@ func (m *Menu) shown() (out []int) {
 		if c.matches(words) {
 			out = append(out, i)
 		}
+	}
+	return out
+}
+
+// An entry is a line of a list: a choice, or a heading.
+type entry struct {
+	heading string
+	choice  int
+}
+
+// entries returns the shown choices with their headings.
+func (m *Menu) entries(shown []int) (out []entry) {
+	group := ""
+	for _, i := range shown {
+		if g := m.Choices[i].Group; g != group {
+			group, out = g, append(out, entry{heading: g})
+		}
+		out = append(out, entry{choice: i})
 	}
 	return out
 }
@@ -154,40 +171,56 @@ func (m *Menu) take(chosen []int) bool {
 func (m *Menu) view(width, height int, back bool) view {
 	shown := m.shown()
 	v := head(m.Ask, &m.filter, width)
-	at := slices.Index(shown, m.At)
-	labels, ids := m.columns()
+	labels := m.labels()
 	help, room := note(m.help(len(shown), back), faint, width), height-len(v.Rows)
 	foot, most := help, 0 // most is for the longest foot, so that the list keeps its height
 	for _, i := range shown {
-		_, left := m.row(i, true, labels, ids, width)
+		_, left := m.row(i, true, labels, width)
 		about := slices.DeleteFunc([]string{left, m.Choices[i].Detail}, func(s string) bool { return s == "" })
-		text := note(strings.Join(about, "; "), faint, width)
-		most = max(most, len(text)+len(help))
-		if i == m.At {
-			foot = append(text, help...)
+		text := append(note(strings.Join(about, "; "), faint, width), help...)
+		most = max(most, len(text))
+		if i == m.At && len(text) > room/2 {
+			foot = append(note(left, faint, width), help...)
+		} else if i == m.At {
+			foot = text
 		}
 	}
-	if room-len(foot) < 3 {
+	if len(foot) > room/2 {
 		foot = help[:1]
 	}
 	if m.wrong != "" {
 		foot = note(m.wrong, red, width)
 	}
-	rows := min(len(shown), max(1, room-max(min(most, room/3), len(foot))))
+	all := m.entries(shown)
+	at := slices.Index(all, entry{choice: m.At})
+	rows := min(len(all), max(1, room-max(min(most, room/3), len(foot))))
 	m.page = rows
-	from := max(0, min(at-rows/2, len(shown)-rows))
-	for n, i := range shown[from : from+rows] {
-		drawn, _ := m.row(i, from+n == at, labels, ids, width)
+	from := max(0, min(at-rows/2, len(all)-rows))
+	for n, e := range all[from : from+rows] {
+		drawn := row{{style: bold, Text: Cut(e.heading, width-1)}}
+		if e.heading == "" {
+			drawn, _ = m.row(e.choice, from+n == at, labels, width)
+		}
 		// The first and the last line say how many choices they stand for.
-		if above := from + 1; n == 0 && from > 0 && rows > 2 {
-			drawn = row{{style: faint, Text: fmt.Sprintf("  %d more above", above)}}
-		} else if below := len(shown) - from - n; n == rows-1 && below > 1 && rows > 2 {
-			drawn = row{{style: faint, Text: fmt.Sprintf("  %d more below", below)}}
+		if n == 0 && from > 0 && rows > 2 {
+			drawn = row{{style: faint, Text: fmt.Sprintf("  %d more above", choices(all[:from+1]))}}
+		} else if n == rows-1 && from+rows < len(all) && rows > 2 {
+			drawn = row{{style: faint, Text: fmt.Sprintf("  %d more below", choices(all[from+n:]))}}
 		}
 		v.Rows = append(v.Rows, drawn)
 	}
 	v.Rows = append(v.Rows, foot...)
 	return v.fit(height)
+}
+
+// choices returns how many of the entries are choices.
+func choices(all []entry) (n int) {
+	for _, e := range all {
+		if e.heading == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // In a list of more choices than these few, it is quicker to type than to look.
@@ -213,20 +246,19 @@ func (m *Menu) help(shown int, back bool) string {
 	return how
 }
 
-// columns returns the widths of the labels and the ids.
-func (m *Menu) columns() (labels, ids int) {
+// labels returns the width of the labels.
+func (m *Menu) labels() (width int) {
 	for _, c := range m.Choices {
-		labels, ids = max(labels, Width(c.Label)), max(ids, Width(c.ID))
+		width = max(width, Width(c.Label))
 	}
-	return labels, ids
+	return width
 }
 
 // pad adds spaces up to the width.
 func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-Width(s))) }
 
-// row draws one choice. labels and ids are the widths of the columns. left is what
-// does not fit.
-func (m *Menu) row(i int, here bool, labels, ids, width int) (drawn row, left string) {
+// row draws one choice. labels is the width of that column. left is what does not fit.
+func (m *Menu) row(i int, here bool, labels, width int) (drawn row, left string) {
 	c := m.Choices[i]
 	pointer, style := "  ", normal
 	if here {
@@ -239,26 +271,11 @@ func (m *Menu) row(i int, here bool, labels, ids, width int) (drawn row, left st
 		}
 		pointer += box
 	}
+	if c.Note == "" || len(pointer)+labels+2+Width(c.Note) > width-1 {
+		return row{{style: style, Text: pointer + c.Label}}, c.Note
+	}
 	label := pad(c.Label, labels)
-	rest := c.rest(ids)
-	if len(pointer)+labels+2+Width(rest) > width-1 {
-		rest, left = c.ID, c.Note
-	}
-	if len(pointer)+labels+2+ids > width-1 {
-		rest, left = "", strings.TrimSpace(c.ID+" "+c.Note)
-	}
-	if rest == "" {
-		return row{{style: style, Text: pointer + c.Label}}, left
-	}
-	return row{{style: style, Text: pointer + label[:len(c.Label)]}, {style: faint, Text: label[len(c.Label):] + "  " + rest}}, left
-}
-
-// rest returns the text after the label: the id, padded to ids columns, and the note.
-func (c Choice) rest(ids int) string {
-	if ids == 0 {
-		return c.Note
-	}
-	return strings.TrimRight(pad(c.ID, ids)+"  "+c.Note, " ")
+	return row{{style: style, Text: pointer + label[:len(c.Label)]}, {style: faint, Text: label[len(c.Label):] + "  " + c.Note}}, ""
 }
 
 // plainly prints numbered choices and reads numbers, ids or names. Any other text
@@ -293,10 +310,14 @@ func (m *Menu) plainly(ctx context.Context, t *Terminal) error {
 
 // list prints the choices that match the filter.
 func (m *Menu) list(t *Terminal) {
-	labels, ids := m.columns()
-	for _, i := range m.shown() {
-		c := m.Choices[i]
-		line := fmt.Sprintf("  %*d  %s  %s", len(strconv.Itoa(len(m.Choices))), i+1, pad(c.Label, labels), c.rest(ids))
+	labels, digits := m.labels(), len(strconv.Itoa(len(m.Choices)))
+	for _, e := range m.entries(m.shown()) {
+		if e.heading != "" {
+			t.Say(" %s:", e.heading)
+			continue
+		}
+		c := m.Choices[e.choice]
+		line := fmt.Sprintf("  %*d  %s  %s", digits, e.choice+1, pad(c.Label, labels), c.Note)
 		if c.Detail != "" && !m.Blank() {
 			line = strings.TrimRight(line, " ") + "; " + c.Detail
 		}

@@ -42,7 +42,7 @@ func drawing(q question, width, height int, back bool) string {
 func TestMenuKeys(t *testing.T) {
 	m := func() *Menu {
 		return &Menu{Ask: "Which?", Choices: []Choice{
-			{Label: "Alpha", ID: "x_a", Names: []string{"first", "one"}}, {Label: "Beta", Note: "zzz", Detail: "zzz"}, {Label: "Alphabet", ID: "x_aa"}, {Label: "Gamma rays", Names: []string{"al"}},
+			{Label: "Alpha", Names: []string{"first", "one", "x_a"}}, {Label: "Beta", Note: "zzz", Detail: "zzz"}, {Label: "Alphabet", Names: []string{"x_aa"}}, {Label: "Gamma rays", Names: []string{"al"}},
 		}}
 	}
 	for keys, want := range map[string]string{
@@ -81,7 +81,7 @@ func TestMenuKeys(t *testing.T) {
 
 // What was typed for numbered lines.
 func TestPlainAnswers(t *testing.T) {
-	m := &Menu{Several: true, Choices: []Choice{{Label: "Alpha One", ID: "x_a", Names: []string{"first"}}, {Label: "Beta"}, {Label: "Alphabet"}}}
+	m := &Menu{Several: true, Choices: []Choice{{Label: "Alpha One", Names: []string{"first", "x_a"}}, {Label: "Beta"}, {Label: "Alphabet"}}}
 	for said, want := range map[string]string{
 		"2": "[1]", "2,2": "[1]", "1,3": "[0 2]", "3 1": "[2 0]", "alpha one": "[0]", "alpha one, BETA": "[0 1]", "x_a first": "[0]",
 		"beta": "[1]", "alphab": "[2]",
@@ -154,7 +154,7 @@ func services() *Menu {
 	m := &Menu{Ask: "Text to speech"}
 	for i, label := range strings.Fields("Cartesia ElevenLabs Async AWS_Polly Azure_TTS Camb Deepgram Deepgram_Flux Deepgram_Flux_SageMaker Fish_Audio Google_TTS Gradium Groq Hume Inworld Kokoro") {
 		name := strings.ToLower(label)
-		m.Choices = append(m.Choices, Choice{Label: strings.ReplaceAll(label, "_", " "), ID: fmt.Sprintf("tts_%c", 'a'+i), Names: []string{name}, Note: name,
+		m.Choices = append(m.Choices, Choice{Group: []string{"Usual", "Others"}[min(1, i/3)], Label: strings.ReplaceAll(label, "_", " "), Names: []string{fmt.Sprintf("tts_%c", 'a'+i), name}, Note: "of " + name,
 			Detail: strings.ToUpper(name) + "_API_KEY  https://console.example.com/settings/api-keys"})
 	}
 	return m

@@ -479,39 +479,47 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	if phone {
 		providers = slices.Concat(w.Catalog.Transports(true), w.Catalog.Transports(false))
 	}
+	has := w.credentials(o)
 	var trial []tty.Choice
-	for _, p := range providers {
+	for _, p := range slices.SortedStableFunc(slices.Values(providers), func(a, b *bot.Provider) int { return cmp.Compare(a.Group(), b.Group()) }) {
 		switch {
 		case p.Generic != "": // the dial mode is a separate question
 		case phone && p.Is(bot.OptTransports.First):
-			c := choiceOf(p)
+			c := choiceOf(p, has)
 			c.Note = "to try it without a phone"
 			trial = append(trial, c)
 		default:
-			add(choiceOf(p))
+			add(choiceOf(p, has))
 		}
 	}
 	return append(choices, trial...)
 }
 
-// choiceOf returns the provider as a choice.
-func choiceOf(p *bot.Provider) tty.Choice {
-	c := tty.Choice{Value: p.ID, Label: p.Label, ID: p.ID, Names: p.Names}
-	for _, name := range p.Names {
-		// An alias such as deepgram_stt only repeats deepgram.
-		if short := strings.TrimSuffix(name, "_"+p.Kind); short == name || !slices.Contains(p.Names, short) {
-			c.Note = strings.TrimSpace(c.Note + " " + name)
+// credentials returns what the services and transports need that were chosen for other
+// options.
+func (w *Wizard) credentials(besides *bot.Option) map[string]bool {
+	has := map[string]bool{}
+	for o, a := range w.Said {
+		if o.Kind == "" || o == besides {
+			continue
+		}
+		for _, name := range append(a.List, a.Text) {
+			if p := w.Catalog.Find(o.Kind, name); p != nil {
+				for _, k := range p.Credentials() {
+					has[k.Names] = true
+				}
+			}
 		}
 	}
+	return has
+}
+
+// choiceOf returns the provider as a choice. has is what the bot needs anyway.
+func choiceOf(p *bot.Provider, has map[string]bool) tty.Choice {
+	c := tty.Choice{Value: p.Names[0], Group: bot.Groups[p.Group()], Label: p.Label, Names: append([]string{p.ID}, p.Names...), Note: p.Gist(has)}
 	var details []string
-	for _, k := range (bot.Service{Provider: p}).Credentials() {
+	for _, k := range p.Credentials() {
 		details = append(details, k.Names+"  "+k.Page)
-	}
-	if len(details) == 0 {
-		details = []string{"needs no key"}
-	}
-	if p.Kind != bot.KindTransport {
-		details = append(details, p.Needs()...)
 	}
 	c.Detail = strings.Join(details, "; ")
 	return c
