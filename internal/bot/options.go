@@ -156,7 +156,7 @@ var (
 	OptClient = &Option{
 		Key: "client_framework", Flag: "client-framework", text: func(c *Config) *string { return (*string)(&c.ClientFramework) },
 		Value: "FRAMEWORK", Help: "web client: react, vanilla or none (default: none)",
-		Words: []Word{{ClientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {ClientNone, "no web client"}},
+		Words: []Word{{ClientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {ClientNone, "README.md explains how to reach the bot"}},
 		web:   "a web client",
 		Turn:  13, Ask: "Web client", Label: "Web client", First: ClientNone,
 	}

@@ -469,7 +469,11 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 		add(tty.Choice{Label: o.None})
 	}
 	for _, word := range o.Words {
-		add(tty.Choice{Value: word.Name, Label: word.Name, Note: word.Meaning})
+		c := tty.Choice{Value: word.Name, Label: word.Name, Note: word.Meaning}
+		if c.Value == bot.ClientNone && slices.Contains(w.Said[bot.OptTransports].List, bot.OptTransports.First) {
+			c.Note = "use the page that comes with the bot" // see HasPage
+		}
+		add(c)
 	}
 	if o.Kind == "" {
 		return choices

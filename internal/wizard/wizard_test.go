@@ -17,7 +17,7 @@ func TestOwnServiceIsOffered(t *testing.T) {
 	w := &Wizard{Path: filepath.Clean, Catalog: cat, Said: bot.Quickstart()}
 	delete(w.Said, bot.OptSTT)
 	choices := w.offer(bot.OptSTT, false)
-	if last := choices[len(choices)-1]; last.Value != "acme" || last.Label != "Acme Speech" {
+	if last := choices[len(choices)-1]; last.Value != "acme" || last.Label != "Acme Speech" || last.Group != "From your catalog" {
 		t.Errorf("the last choice is %+v", last)
 	}
 }
