@@ -694,7 +694,8 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 		p.until("another drawing", func() bool {
 			drawn := p.Raw()[before:]
 			rows := strings.Count(drawn, "\x1b[K")
-			return rows > 1 && rows <= size[1] && strings.Contains(drawn, "\x1b[J")
+			// It erases all rows that the terminal may have broken, and what is below the new ones.
+			return rows > 1 && rows <= size[1] && strings.Index(drawn, "\x1b[J") < strings.Index(drawn, "\x1b[K") && strings.Count(drawn, "\x1b[J") > 1
 		})
 	}
 	p.Types("\x03")

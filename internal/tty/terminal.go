@@ -53,6 +53,7 @@ type Terminal struct {
 	was     atomic.Pointer[term.State] // the mode before raw mode, nil out of it
 	raw     *term.State                // raw mode
 	shown   view                       // the block on the screen
+	drawn   int                        // the width that it was drawn for
 	printed []row                      // the rows above it that this Terminal printed
 }
 
@@ -401,6 +402,10 @@ func (t *Terminal) Rewind(mark int) {
 func (t *Terminal) draw(v view) {
 	var b strings.Builder
 	b.WriteString(t.toTop() + wrapOff)
+	if t.drawn != t.width {
+		b.WriteString("\x1b[J") // else a terminal may join the rows that it broke, once it is wider
+		t.drawn = t.width
+	}
 	for i, r := range v.Rows {
 		if i > 0 {
 			b.WriteString("\r\n")
