@@ -186,7 +186,7 @@ func TestGist(t *testing.T) {
 		{KindTTS, "xtts", "On your own machine", "16 languages; no key; deprecated"},
 		{KindRealtime, "gemini_live", "Usual", "25 languages; sees the camera; key from aistudio.google.com"},
 		{KindVideo, "heygen", "", "key from app.liveavatar.com"},
-		{KindTransport, "smallwebrtc", "", "no key"},
+		{KindTransport, "smallwebrtc", "To try it without a phone", "no key"},
 	} {
 		if p := c.Find(want.kind, want.name); Groups[p.Group()] != want.group || p.Gist(has) != want.gist {
 			t.Errorf("%s %s: %q, %q", want.kind, want.name, Groups[p.Group()], p.Gist(has))

@@ -156,21 +156,25 @@ func (c *Catalog) ListOptions() Sections[[]string] { return bySection(c, OptBotT
 
 // Groups are the headings of long lists of services. Ids are letters in the order in which
 // vbot got the services: the usual ones are the first two of each kind.
-var Groups = []string{"", "Usual", "On your own machine", "Others", "From your catalog"}
+var Groups = []string{"", "By phone", "To try it without a phone", "Usual", "On your own machine", "Others", "From your catalog"}
 
 // Group returns the index of the service's heading.
 func (p *Provider) Group() int {
 	switch {
 	case p.own:
-		return 4
-	case p.Kind == KindTransport || p.Kind == KindVideo: // short lists
+		return 6
+	case p.Kind == KindVideo: // a short list
 		return 0
-	case slices.Contains(p.flags, "local"):
-		return 2
-	case strings.HasSuffix(p.ID, "_a") || strings.HasSuffix(p.ID, "_b"):
+	case p.botType == BotTelephony:
 		return 1
+	case p.Kind == KindTransport: // of a telephony bot: in a list of a group there are no headings
+		return 2
+	case slices.Contains(p.flags, "local"):
+		return 4
+	case strings.HasSuffix(p.ID, "_a") || strings.HasSuffix(p.ID, "_b"):
+		return 3
 	}
-	return 3
+	return 5
 }
 
 // Gist says in half a line what sets the provider apart. has are the credentials that the

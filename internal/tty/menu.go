@@ -48,7 +48,7 @@ type Menu struct {
 	At     int   // the choice at the cursor, if the filter shows it
 	filter editor
 	wrong  string
-	page   int // how many choices were drawn last
+	page   int // how many lines of the list were drawn last
 }
 
 // shown returns the choices that match the filter.
@@ -68,9 +68,12 @@ type entry struct {
 	choice  int
 }
 
-// entries returns the shown choices with their headings.
+// entries returns the shown choices, with headings if there are several.
 func (m *Menu) entries(shown []int) (out []entry) {
 	group := ""
+	if last := m.Choices[len(m.Choices)-1].Group; m.Choices[0].Group == last {
+		group = last
+	}
 	for _, i := range shown {
 		if g := m.Choices[i].Group; g != group {
 			group, out = g, append(out, entry{heading: g})

@@ -478,25 +478,14 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	if o.Kind == "" {
 		return choices
 	}
-	providers := w.Catalog.All(o.Kind)
-	phone := o.Kind == bot.KindTransport && w.Said[bot.OptBotType].Text == bot.BotTelephony
-	if phone {
-		providers = slices.Concat(w.Catalog.Transports(true), w.Catalog.Transports(false))
-	}
-	has := w.credentials(o)
-	var trial []tty.Choice
-	for _, p := range slices.SortedStableFunc(slices.Values(providers), func(a, b *bot.Provider) int { return cmp.Compare(a.Group(), b.Group()) }) {
-		switch {
-		case p.Generic != "": // the dial mode is a separate question
-		case phone && p.Is(bot.OptTransports.First):
-			c := choiceOf(p, has)
-			c.Note = "to try it without a phone"
-			trial = append(trial, c)
-		default:
+	providers, has := slices.Clone(w.Catalog.All(o.Kind)), w.credentials(o)
+	slices.SortStableFunc(providers, func(a, b *bot.Provider) int { return cmp.Compare(a.Group(), b.Group()) })
+	for _, p := range providers {
+		if p.Generic == "" { // else the dial mode is a separate question
 			add(choiceOf(p, has))
 		}
 	}
-	return append(choices, trial...)
+	return choices
 }
 
 // credentials returns what the services and transports need that were chosen for other
