@@ -478,7 +478,7 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	if o.Kind == "" {
 		return choices
 	}
-	providers, has := slices.Clone(w.Catalog.All(o.Kind)), w.credentials(o)
+	providers, has := slices.Clone(w.Catalog.All(o.Kind)), w.credentials()
 	slices.SortStableFunc(providers, func(a, b *bot.Provider) int { return cmp.Compare(a.Group(), b.Group()) })
 	for _, p := range providers {
 		if p.Generic == "" { // else the dial mode is a separate question
@@ -488,19 +488,16 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	return choices
 }
 
-// credentials returns what the services and transports need that were chosen for other
-// options.
-func (w *Wizard) credentials(besides *bot.Option) map[string]bool {
+// credentials returns what the services and transports need that were chosen so far.
+func (w *Wizard) credentials() map[string]bool {
 	has := map[string]bool{}
 	for o, a := range w.Said {
-		if o.Kind == "" || o == besides {
-			continue
-		}
 		for _, name := range append(a.List, a.Text) {
-			if p := w.Catalog.Find(o.Kind, name); p != nil {
-				for _, k := range p.Credentials() {
-					has[k.Names] = true
-				}
+			if o.Kind == "" || name == "" {
+				continue
+			}
+			for _, k := range w.Catalog.Find(o.Kind, name).Credentials() {
+				has[k.Names] = true
 			}
 		}
 	}
