@@ -623,7 +623,7 @@ func TestCredentials(t *testing.T) {
 		"twilio":                  "TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN, or TWILIO_API_KEY and TWILIO_API_SECRET\n    https://console.twilio.com",
 		"daily_pstn_dialout":      "DAILY_API_KEY  https://dashboard.daily.co/developers\nSERVER_API_KEY  a long random text, the password of server.py",
 		"twilio_daily_sip_dialin": "DAILY_API_KEY  https://dashboard.daily.co/developers\nTWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN  https://console.twilio.com",
-		"smallwebrtc daily":       "DAILY_API_KEY  https://dashboard.daily.co/developers (only for Daily)",
+		"smallwebrtc daily":       "DAILY_API_KEY (only for Daily)  https://dashboard.daily.co/developers",
 	} {
 		p, _ := smallBot(t, "llm openai", strings.Fields(transports)...)
 		var got []string

@@ -67,12 +67,17 @@ type Credential struct {
 	Only  string // the transport without which nobody needs them, or ""
 }
 
+// String names the variables, and what needs them if not every session does.
+func (c Credential) String() string {
+	if c.Only != "" {
+		return c.Names + " (only for " + c.Only + ")"
+	}
+	return c.Names
+}
+
 // Line names the variables and their page, in one line or two.
 func (c Credential) Line() string {
-	line := c.Names + "  " + c.Page
-	if c.Only != "" {
-		line += " (only for " + c.Only + ")"
-	}
+	line := c.String() + "  " + c.Page
 	if len(line) > 78 {
 		line = strings.Replace(line, "  ", "\n    ", 1)
 	}
@@ -95,7 +100,7 @@ func (p *Provider) Credentials() (out []Credential) {
 		}
 		k.Page = cmp.Or(elsewhere[vendor], k.Page)
 		if last := len(out) - 1; last >= 0 && out[last].Page == k.Page {
-			out[last].Names += " and " + k.Names
+			out[last].Names = strings.ReplaceAll(out[last].Names, " and ", ", ") + " and " + k.Names
 		} else {
 			out = append(out, k)
 		}

@@ -600,13 +600,17 @@ func (w *Wizard) askToggle(ctx context.Context, o *bot.Option, changed bool) err
 
 // The summary.
 
-// show prints the answers and the conflicts with existing files.
+// show prints the answers, the keys they need, and the conflicts with existing files.
 func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
 	w.Terminal.Say("")
 	for _, f := range w.facts(cfg) {
 		w.Terminal.Say("  %-14s  %s", f.label, f.value)
 	}
-	w.Terminal.Say("")
+	var keys []string // where to get them stands in the next steps
+	for _, c := range bot.New(cfg, w.Catalog).Credentials() {
+		keys = append(keys, c.String())
+	}
+	w.Terminal.Say("  %-14s  %s\n", "Keys", cmp.Or(strings.Join(keys, ", "), "none"))
 	for _, c := range p.Conflicts {
 		w.Terminal.Say("  Conflict: %s", c.Line())
 	}

@@ -1,4 +1,4 @@
-"""Notice a service that fails, hangs or is silent, and say so: in the log, on the page, aloud."""
+"""Notices a service that fails, hangs or is silent, and says so: in the log, on the page, aloud."""
 
 import asyncio
 import contextlib
