@@ -2,8 +2,9 @@
 
 A fenced block of `sh` is carried out from top to bottom, in a terminal whose person answers what
 vbot asks. Blocks about a checkout run in a copy of this one, all others in a folder of the
-document's. What another check runs stands in ELSEWHERE. A fence without a language is no example:
-it shows a form, or what cannot be tried yet.
+document's. What another check runs stands in ELSEWHERE. Blocks of `console` are commands with what
+they print: docs_test.go makes that of README.md, and release/audit runs those of AUDIT.md. A fence
+without a language is no example: it shows a form, or what cannot be tried yet.
 """
 
 import os
@@ -29,7 +30,6 @@ COPIED = shutil.ignore_patterns(".git", ".cache", "node_modules", "__pycache__",
 
 # What runs the blocks that begin so, or all of a document.
 ELSEWHERE = {
-    ("docs/AUDIT.md", ""): "release/audit",
     ("docs/own-services.md", ""): "e2e/test_own_service.py",
     ("docs/install.md", "tar -xzf vbot-"): "release/offline",
     ("docs/install.md", 'eval "$(vbot completion bash)"'): "e2e/test_completion.py",
@@ -58,6 +58,8 @@ def test_what_is_tried_elsewhere_is() -> None:
             document
         )
         assert (ROOT / by).is_file()
+    sessions = [d for d in DOCUMENTS if "```console\n" in (ROOT / d).read_text()]
+    assert sessions == ["README.md", "docs/AUDIT.md"]
 
 
 def prepare(folder: Path, vbot: Path) -> None:
