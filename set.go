@@ -128,16 +128,16 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 		r.missing("secrets", "SECRETS", "nothing to store; pass KEY, KEY=VALUE or --file")
 	}
 	for _, p := range given {
-		field, where := p.Called()
+		field := p.Called()
 		// A key may come from the file or the command line, not both.
 		i := slices.IndexFunc(named, func(q dotenv.Pair) bool { return q.Key == p.Key })
 		if i >= 0 && !named[i].Value.Empty() {
-			r.invalid(field, where, "is given twice: also on line %d of the file", named[i].Line)
+			r.invalid(field, field, "is given twice: also on line %d of the file", named[i].Line)
 		} else if i >= 0 {
 			named = slices.Delete(named, i, i+1)
 		}
 		if p.Value.Empty() && !o.dryRun && !canAsk(r.app) {
-			r.missing(field, where, "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE")
+			r.missing(field, field, "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE")
 		}
 	}
 	var expanded []string // python-dotenv would read these differently
@@ -244,17 +244,18 @@ func (r *cloudRun) add(pairs []dotenv.Pair, p dotenv.Pair, n int, empty bool) []
 	if p.Value.Empty() {
 		p.Word = n
 	}
-	field, where := p.Called()
+	field := p.Called()
 	switch {
 	case !cloud.IsKey(p.Key):
 		// Do not repeat it: it may be a value without its key.
-		r.invalid("secrets", fmt.Sprintf("pair %d", n), "is neither KEY nor KEY=VALUE; %s", cloud.KeyRule)
+		field = dotenv.Pair{Word: n}.Called()
+		r.invalid(field, field, "is neither KEY nor KEY=VALUE; %s", cloud.KeyRule)
 	case slices.ContainsFunc(pairs, func(q dotenv.Pair) bool { return q.Key == p.Key }):
-		r.invalid(field, where, "is given twice")
+		r.invalid(field, field, "is given twice")
 	case empty:
-		r.invalid(field, where, "the value is empty")
+		r.invalid(field, field, "the value is empty")
 	case dotenv.ValueFault(p.Value) != "":
-		r.invalid(field, where, "%s", dotenv.ValueFault(p.Value))
+		r.invalid(field, field, "%s", dotenv.ValueFault(p.Value))
 	default:
 		return append(pairs, p)
 	}
@@ -275,8 +276,7 @@ func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
 			return nothingFollows || isPEM(typed)
 		})
 		if errors.Is(err, tty.ErrLines) || isPEM(value.Reveal()) {
-			field, where := p.Called()
-			return report.One(report.InvalidConfig, field, where, "a value of several lines cannot be typed; use --value-file KEY=PATH")
+			return report.One(report.InvalidConfig, p.Called(), p.Called(), "a value of several lines cannot be typed; use --value-file KEY=PATH")
 		}
 		if err != nil {
 			return err

@@ -22,12 +22,12 @@ type Pair struct {
 	Word int
 }
 
-// Called returns the field of a problem with p, and what people see instead.
-func (p Pair) Called() (field, where string) {
+// Called returns the field of a problem with p.
+func (p Pair) Called() string {
 	if p.Word > 0 {
-		return "secrets", fmt.Sprintf("pair %d", p.Word)
+		return fmt.Sprintf("pair %d", p.Word)
 	}
-	return p.Key, p.Key
+	return p.Key
 }
 
 // A Fault is an error in a line of a file. The message may repeat keys but no other
