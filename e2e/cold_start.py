@@ -47,11 +47,11 @@ REASONS = {
     "numpy": "the framework itself, for audio samples",
     "onnxruntime": "the models that detect speech and the end of a turn",
     "openai": "the framework, for every bot; here the language model too",
-    "opencv-python-headless": "SmallWebRTC, to receive video: only bots that do have it",
+    "opencv-python-headless": "SmallWebRTC, to receive video; vbot adds it only to bots that do",
     "pillow": "the framework itself, for images",
     "pipecat-ai": "the framework; 11 MB are its two models",
-    "pyright": "who changes the bot: the type checker of the group `dev`",
-    "ruff": "who changes the bot: the linter of the group `dev`",
+    "pyright": "the type checker, in the group `dev`",
+    "ruff": "the linter, in the group `dev`",
     "uvloop": "`pipecat-ai-prebuilt`, through `fastapi[all]`: the server's event loop",
 }
 
@@ -70,7 +70,7 @@ class Round:
         self.project = bots.Project(folder, {})
         self.project.write_env(**VALUES)
         server = self.project.server
-        self.step("find the versions: `uv lock`", "uv", "lock", cwd=server)
+        self.step("choose the versions: `uv lock`", "uv", "lock", cwd=server)
         self.step("download and install: `uv sync`", "uv", "sync", cwd=server)
         network.run(lambda: self.session(""))
         walls, cpus = zip(*self.times.values(), strict=True)

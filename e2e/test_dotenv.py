@@ -229,7 +229,7 @@ def cell(read: Read) -> str:
 
 
 def table() -> str:
-    """The section of the page: a row for each file that is not read alike."""
+    """The section of the page: a row for each file that is read differently."""
     read = {name: reader(FILES) for name, reader in READERS.items()}
     assert all(len(results) == len(FILES) for results in read.values())
     rows: list[str] = []
@@ -251,7 +251,7 @@ def table() -> str:
     ]
     return "\n".join(
         [
-            f"Of {len(FILES)} files, {len(rows)} are not read alike:",
+            f"{len(rows)} of {len(FILES)} test files are read differently:",
             "",
             " | ".join(heads) + " |",
             "| --- " * len(heads) + "|",
