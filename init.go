@@ -57,8 +57,8 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 	inv.Text("c config", "FILE", "read options from a JSON file; - is stdin; command-line options override it", func(s string) { o.config = &s })
 	inv.Bool("dry-run", "print the configuration as JSON; write nothing", &o.dryRun)
 	inv.Section()
-	inv.Bool("check", "list edited, missing and outdated files; write nothing; the exit code is 3 if there are any", &o.check)
-	inv.Bool("update", "replace files that nobody edited, write new ones, remove old ones; bot options change the bot", &o.update)
+	inv.Bool("check", "list edited, missing and outdated files; write nothing; exit with 3 if there are any", &o.check)
+	inv.Bool("update", "update files that nobody edited, add new ones, remove obsolete ones; bot options change the bot", &o.update)
 	inv.Bool("diff", "with --check or --update, print a patch", &o.diff)
 	inv.Section()
 	for _, opt := range bot.Options {
@@ -71,10 +71,10 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 	inv.Section()
 	inv.InsteadOption("list-options", "print the ids that options take, as JSON", o.list)
 	o.describeOption(inv)
-	inv.Text("catalog", "DIR", "add the services in DIR to those of vbot (default: the folder in VBOT_CATALOG)", func(s string) { o.catalog = &s })
+	inv.Text("catalog", "DIR", "add the services in the directory DIR (default: VBOT_CATALOG)", func(s string) { o.catalog = &s })
 	inv.Bool("keep-existing", "keep existing files; write only missing ones", &o.keepExisting)
 	inv.Bool("overwrite-guide", "replace existing guides with current ones", &o.overwriteGuide)
-	inv.Bool("verbose", "list each file, as without a terminal", &o.verbose)
+	inv.Bool("verbose", "list each file (default: only without a terminal)", &o.verbose)
 	return o.do
 }
 

@@ -62,7 +62,7 @@ type (
 )
 
 func setupLogin(inv *cli.Invocation) cli.RunFunc {
-	return cloudCommand(inv, "organization (default: the token's only one; if it has several, vbot asks)", "", func(ctx context.Context, r *cloudRun, args []string) error {
+	return cloudCommand(inv, "organization (default: the token's; if the token has several, vbot asks)", "", func(ctx context.Context, r *cloudRun, args []string) error {
 		r.arguments(args, 0, nil)
 		if err := r.faults(ctx); err != nil {
 			return err

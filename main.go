@@ -210,7 +210,7 @@ type schemaList struct {
 
 func setupSchema(inv *cli.Invocation) cli.RunFunc {
 	var catalog *string
-	inv.Text("catalog", "DIR", `list the services in DIR, too; see "vbot init --help"`, func(s string) { catalog = &s })
+	inv.Text("catalog", "DIR", `allow the services in DIR, too; see "vbot init --help"`, func(s string) { catalog = &s })
 	inv.About("json", "print the list as JSON; a schema is always JSON")
 	list := schemaList{[]string{}}
 	files, _ := templates.Files.ReadDir("schemas") // it is there

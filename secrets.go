@@ -108,7 +108,7 @@ func (r *cloudRun) arguments(args []string, required int, name func(string), fie
 // newName checks the name of a secret that vbot may create.
 func (r *cloudRun) newName(name string) {
 	if !cloud.IsName(name, 63, "-") {
-		r.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens only between them")
+		r.invalid("name", "NAME", "must be 1 to 63 letters, digits and hyphens, and begin and end with a letter or digit")
 	}
 	r.notReserved(name)
 }
@@ -123,7 +123,7 @@ func (r *cloudRun) notReserved(name string) {
 // existingName checks the name of a secret that another tool may have created.
 func (r *cloudRun) existingName(name string) {
 	if !cloud.IsName(name, 63, "-._") {
-		r.invalid("name", "NAME", "must be 1 to 63 letters and digits, with hyphens, dots and underscores only between them")
+		r.invalid("name", "NAME", "must be 1 to 63 letters, digits, hyphens, dots and underscores, and begin and end with a letter or digit")
 	}
 }
 
@@ -349,7 +349,7 @@ func setupDelete(inv *cli.Invocation) cli.RunFunc {
 func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFunc {
 	var skip, ifExists bool
 	inv.Bool("s skip", about, &skip)
-	inv.Bool("if-exists", "succeed, too, if there is nothing to remove", &ifExists)
+	inv.Bool("if-exists", "succeed even if there is nothing to remove", &ifExists)
 	return cloudCommand(inv, currentOrg, "", func(ctx context.Context, r *cloudRun, args []string) error {
 		path := r.arguments(args, len(fields), r.existingName, fields...)
 		name, key := path[0], strings.Join(path[1:], "")
@@ -483,8 +483,8 @@ type imagePullResult struct {
 
 func setupImagePull(inv *cli.Invocation) cli.RunFunc {
 	o := &imagePullOptions{encode: true}
-	inv.Toggle("encode", "encode USER:PASSWORD in base64 (default: yes); otherwise send it unchanged", func(on bool) { o.encode = on })
-	waitOption(inv, "it", &o.wait)
+	inv.Toggle("encode", "encode USER:PASSWORD in base64 (default: yes); --no-encode sends it unchanged", func(on bool) { o.encode = on })
+	waitOption(inv, "the secret", &o.wait)
 	return cloudCommand(inv, currentOrg, regionOfNew("secret"), o.do)
 }
 

@@ -119,7 +119,7 @@ var (
 	}
 	OptMode = &Option{
 		Key: "mode", Flag: "mode", Short: "m", text: func(c *Config) *string { return &c.Mode },
-		Value: "cascade|realtime", Help: "use --stt, --llm and --tts, or use --realtime",
+		Value: "cascade|realtime", Help: "cascade uses --stt, --llm and --tts; realtime uses --realtime",
 		Words: []Word{{modeCascade, "speech to text, language model, text to speech"}, {ModeRealtime, "one speech-to-speech model"}},
 		Turn:  4, Ask: "How does it process speech?", Label: "Mode", First: modeCascade,
 	}
@@ -162,7 +162,7 @@ var (
 	}
 	OptClientServer = &Option{
 		Key: "client_server", Flag: "client-server", text: func(c *Config) *string { return (*string)(&c.ClientServer) },
-		Value: "SERVER", Help: "vite, or nextjs with react (default: vite)",
+		Value: "SERVER", Help: "what serves the web client: vite or nextjs; nextjs needs react (default: vite)",
 		Words: []Word{{ServerVite, "a static page for any web server"}, {serverNext, "a Next.js app"}},
 		Turn:  14, Ask: "What serves the client?", Label: "Client server", First: ServerVite,
 	}
@@ -201,7 +201,7 @@ var (
 
 	optSelfHost = &Option{
 		Key: "self_host", Flag: "self-host", Toggle: func(c *Config) *bool { return &c.SelfHost },
-		Help: "write files for Docker and Kubernetes to deploy (default: no)",
+		Help: "write files for Docker and Kubernetes to deploy/ (default: no)",
 		Turn: 15, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
 	}
 
@@ -225,7 +225,7 @@ var (
 			Turn: 15, Label: "observability", Note: "watch the pipeline live",
 		}, {
 			Key: "enable_eval", Flag: "eval", Toggle: func(c *Config) *bool { return &c.EnableEval },
-			Help: "write evals to server/evals (default: no)",
+			Help: "write evals to server/evals/ (default: no)",
 			Turn: 15, Label: "evals", Note: "scripted conversations that test the bot",
 		}, optSelfHost,
 	}

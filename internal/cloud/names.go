@@ -54,7 +54,7 @@ func consistsOf(s, others string) bool {
 func IsSegment(s string) bool { return IsName(s, 128, "._-") }
 
 // SegmentRule describes what IsSegment accepts.
-const SegmentRule = "must be letters and digits, with hyphens, dots and underscores only between them"
+const SegmentRule = "must be letters, digits, hyphens, dots and underscores, and begin and end with a letter or digit"
 
 // IsToken reports whether s is not empty and fits in a header.
 func IsToken(s string) bool {
