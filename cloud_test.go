@@ -419,7 +419,7 @@ func TestFaults(t *testing.T) {
 					}
 					status := f.status()
 					unsure := status < 300 || slices.Contains([]int{500, 502, 504}, status)
-					if strings.Contains(r.stderr, "; it may have succeeded") != (unsure && c.method != "GET") {
+					if strings.Contains(r.stderr, "; the request may have succeeded") != (unsure && c.method != "GET") {
 						t.Errorf("%s: it says %s", what, r.stderr)
 					}
 					if strings.Contains(r.stderr, "v4lue") {
@@ -531,7 +531,7 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 		s.Keep("app", "us-west", "ready", "K")
 		r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(c.args+" --skip --json")...)...)
 		r.wantCode(t, c.code)
-		if unsure := strings.Contains(r.stderr, "it may have succeeded"); unsure != (c.code != 0 && c.want != nil) {
+		if unsure := strings.Contains(r.stderr, "the request may have succeeded"); unsure != (c.code != 0 && c.want != nil) {
 			t.Errorf("vbot cloud secrets %s: %s", c.args, r.stderr)
 		}
 	}
@@ -542,7 +542,7 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 	s.Keep("app", "us-west", "ready", "K")
 	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "delete", "app", "--skip")
 	r.wantCode(t, 130)
-	if !strings.Contains(r.stderr, "interrupted (tried 2 times); it may have succeeded") {
+	if !strings.Contains(r.stderr, "interrupted (tried 2 times); the request may have succeeded") {
 		t.Errorf("it said %s", r.stderr)
 	}
 }
@@ -578,7 +578,7 @@ func TestContradictions(t *testing.T) {
 		r := runOn(t, s, args...)
 		s.Close()
 		r.wantCode(t, 1)
-		if !strings.Contains(r.stderr, "unexpected answer (200): "+c.want) || !strings.Contains(r.stderr, "; it may have succeeded\n") {
+		if !strings.Contains(r.stderr, "unexpected answer (200): "+c.want) || !strings.Contains(r.stderr, "; the request may have succeeded\n") {
 			t.Errorf("vbot %s: it said %s", args, r.stderr)
 		}
 	}
@@ -830,7 +830,7 @@ func TestNobodyAnswers(t *testing.T) {
 	golden(t, "cloud/refused.txt", transcriptOn(s, r))
 	r = runOn(t, s, "cloud", "secrets", "reference", "team", "-r=pce-acme")
 	r.wantCode(t, 6)
-	if strings.Contains(r.stderr, "it may have succeeded") {
+	if strings.Contains(r.stderr, "the request may have succeeded") {
 		t.Errorf("it said %s", r.stderr)
 	}
 	r = here{env: append(s.Env(), "VBOT_API_URL=https://api.invalid")}.vbot(t, "cloud", "secrets", "list")
@@ -1042,7 +1042,7 @@ func TestUnreadableProxy(t *testing.T) {
 		for _, proxy := range []string{"http://bob:hunter2@proxy:port", "http://proxy:1%zz", " http://proxy:1", "http://", "://x", "ftp://proxy", "http://[::1", "\x01"} {
 			r := with{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 			r.wantCode(t, 2)
-			if !strings.HasPrefix(r.stderr, "error: HTTPS_PROXY: is not the address of a proxy") || strings.Contains(r.stderr, "hunter2") {
+			if !strings.HasPrefix(r.stderr, "error: HTTPS_PROXY: must be the address of a proxy") || strings.Contains(r.stderr, "hunter2") {
 				t.Errorf("%s=%q: %s", variable, proxy, r.stderr)
 			}
 		}

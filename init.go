@@ -121,18 +121,18 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 		return report.One(report.InvalidConfig, "context_hub", "--context-hub",
 			"vbot runs no other program; register the hub with `pipecat context-hub install`")
 	} else if o.contextHub != nil {
-		a.Note("--no-context-hub: nothing to do, as vbot registers no hub")
+		a.Note("--no-context-hub has no effect: vbot never registers the hub")
 	}
 	compares := o.check || o.update
 	switch {
 	case o.check && o.update:
-		return report.Usagef("--check and --update exclude each other")
+		return report.Usagef("--check and --update cannot be combined")
 	case o.diff && !compares:
 		return report.Usagef("--diff needs --check or --update")
 	case o.diff && inv.JSON:
 		return report.Usagef("--diff prints text: leave out --json")
 	case compares && (o.keepExisting || o.overwriteGuide):
-		return report.Usagef("--keep-existing and --overwrite-guide do not go with --check and --update")
+		return report.Usagef("--keep-existing and --overwrite-guide cannot be combined with --check or --update")
 	case target == "quickstart":
 		if target, err = o.quickstart(compares); err != nil {
 			return err
@@ -148,7 +148,7 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 	case target == "":
 		return report.Usagef("missing directory or bot options; see `vbot init --help`")
 	case nearQuickstart(target) && !project.Has(a.Path(target), "."):
-		return report.Usagef("there is no directory %s%s; for a new one of this name: vbot init ./%[1]s", target, report.DidYouMean("`vbot init quickstart`"))
+		return report.Usagef("there is no directory %s%s; to create it: vbot init ./%[1]s", target, report.DidYouMean("`vbot init quickstart`"))
 	}
 	return o.write(ctx, a, inv, target, nil)
 }
@@ -177,7 +177,7 @@ func (o *initOptions) quickstart(compares bool) (target string, err error) {
 		refuse("config", "--config")
 	}
 	if len(problems) > 0 {
-		hint := "give another directory; for one of this name, ./quickstart"
+		hint := "to choose options, pass another directory; for one named quickstart, pass ./quickstart"
 		if compares {
 			hint = "to change its options: vbot init " + name + " --update OPTIONS"
 		}
@@ -226,9 +226,9 @@ func (o *initOptions) configure(ctx context.Context, a *cli.App, dir string, rec
 	}
 	for _, opt := range bot.Options {
 		if name := o.said[opt].Taken; strings.HasPrefix(name, "--") {
-			a.Note("%s is taken for %s", name, switchPrefix(o.said[opt].On)+opt.Flag)
+			a.Note("reading %s as %s", name, switchPrefix(o.said[opt].On)+opt.Flag)
 		} else if name != "" {
-			a.Note("%s is taken for %s", name, opt.Key)
+			a.Note("reading %s as %s", name, opt.Key)
 		}
 	}
 	for _, l := range left {
@@ -351,7 +351,7 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 	switch {
 	case was.Vbot == "" && (o.update || len(o.said) == 0 && o.config == nil):
 		return &report.Failure{Code: report.NotFound, Message: "there is no " + project.RecordName + " in " + dir + ", so vbot cannot know what it wrote there",
-			Hint: "to compare, give --check the options of the bot; to add the file, run init with these options and --keep-existing"}
+			Hint: "to compare, pass the bot's options with --check; to create the file, run init with these options and --keep-existing"}
 	case age > 0 && o.update:
 		return &report.Failure{Code: report.InvalidConfig, Message: "vbot " + was.Vbot + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
 			Hint: "use vbot " + was.Vbot + " or a later one"}
@@ -414,7 +414,7 @@ func readRecord(t *project.Target) (r *project.Record, said bot.Answers, err err
 		}
 	}
 	if f, ok := errors.AsType[*report.Failure](err); ok && r != nil {
-		f.Hint = "to write it anew, remove it and run init with the bot's options and --keep-existing"
+		f.Hint = "to create it again, remove it and run init with the bot's options and --keep-existing"
 		if age, _ := project.CompareVersions(r.Vbot, version); age > 0 {
 			f.Hint = "vbot " + r.Vbot + " wrote it; use that version or a later one"
 		}
@@ -519,7 +519,7 @@ func conflictError(p *project.Plan) error {
 		Message: fmt.Sprintf("existing files in %s are in the way; nothing was written", p.Dir),
 		Hint:    "choose another directory, move them away, or use --keep-existing to write only missing files"}
 	if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.Path == project.RecordName && s.Before != "" }) {
-		f.Hint = "`vbot init " + cli.ShellQuote(p.Dir) + " --update`, with options to change the configuration, replaces only files that nobody edited"
+		f.Hint = "to update the project or change its options: `vbot init " + cli.ShellQuote(p.Dir) + " --update`, which keeps edited files"
 	}
 	if p.Stuck {
 		f.Hint = "choose another directory, or move them away; --keep-existing does not help with directories and links"
@@ -579,7 +579,7 @@ func changes(p *project.Plan) string {
 // label returns the path of a step as people see it.
 func label(s project.Step) string {
 	if s.Emptied {
-		return s.Path + " (empty, as a power failure leaves it)"
+		return s.Path + " (empty, as after a power failure)"
 	}
 	return s.Path
 }

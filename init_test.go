@@ -543,7 +543,7 @@ func TestTooManyTransports(t *testing.T) {
 	filetest.Put(t, dir, "keys.json", `{`+strings.ReplaceAll(strings.Join(transports[:60000], ": 1, "), "x", "y")+`: 1}`)
 	r = vbot(t, dir, "init", "target", "--config", "keys.json")
 	r.wantCode(t, 2)
-	if lines := strings.Count(r.stderr, "\n"); lines > 120 || !strings.Contains(r.stderr, ": and more\n") {
+	if lines := strings.Count(r.stderr, "\n"); lines > 120 || !strings.Contains(r.stderr, ": there are more problems\n") {
 		t.Errorf("%d lines on stderr: %.500s", lines, r.stderr)
 	}
 }

@@ -103,7 +103,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		}
 		a.Note("signed in to %s; token stored in %s", orgLabel(c), file.Path)
 		if a.Getenv("VBOT_TOKEN") != "" {
-			a.Note("VBOT_TOKEN is set and overrides it")
+			a.Note("VBOT_TOKEN is set and overrides the stored token")
 		}
 		return inv.Report(a, loginAnswer{report.OrNull(c.Organization), c.Base.String(), file.Path})
 	})

@@ -85,13 +85,13 @@ func (r *cloudRun) arguments(args []string, required int, name func(string), fie
 		if i >= len(args) && i < required {
 			r.missing(field, strings.ToUpper(field), "missing")
 		} else if i < len(args) && args[i] == "" {
-			r.invalid(field, strings.ToUpper(field), "is empty")
+			r.invalid(field, strings.ToUpper(field), "must not be empty")
 		}
 	}
 	if len(args) > 0 && len(fields) == 0 {
-		r.missing("arguments", "", "takes no arguments (%d given)", len(args))
+		r.missing("arguments", "", "%s takes no arguments, got %d", r.inv.Path, len(args))
 	} else if len(args) > len(fields) {
-		r.missing("arguments", "", "%s given, at most %d expected", report.Plural(len(args), "argument"), len(fields))
+		r.missing("arguments", "", "%s takes at most %s, got %d", r.inv.Path, report.Plural(len(fields), "argument"), len(args))
 	}
 	if len(fields) > 0 && named[0] != "" {
 		name(named[0])
@@ -116,7 +116,7 @@ func (r *cloudRun) newName(name string) {
 // notReserved refuses a name that is a route of the API.
 func (r *cloudRun) notReserved(name string) {
 	if strings.EqualFold(name, "references") {
-		r.invalid("name", "NAME", "the API reserves the name references")
+		r.invalid("name", "NAME", "the API reserves this name")
 	}
 }
 
@@ -433,7 +433,7 @@ func kindWords(kind string) string {
 
 // referencedError is for keys that only the cluster knows.
 func referencedError(name string) error {
-	return report.Errorf(report.Rejected, "%s refers to a Secret in your own cluster; its keys are managed there", name)
+	return report.Errorf(report.Rejected, "%s refers to a Kubernetes Secret in your own cluster; read and change its keys there", name)
 }
 
 // reference.
@@ -578,7 +578,7 @@ func (r *cloudRun) credentials(login cloud.Secret, encode bool) {
 	control := func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }
 	switch {
 	case !utf8.ValidString(login.Reveal()) || strings.ContainsFunc(login.Reveal(), control) || encode && strings.ContainsFunc(user, unicode.IsControl):
-		r.invalid("credentials", "CREDENTIALS", "contain a control character or invalid UTF-8")
+		r.invalid("credentials", "CREDENTIALS", "must not contain control characters or invalid UTF-8")
 	case encode && (!ok || user == "" || password == ""):
 		r.invalid("credentials", "CREDENTIALS", "must be USER:PASSWORD; use --no-encode to send other text unchanged")
 	}

@@ -132,12 +132,12 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 		// A key may come from the file or the command line, not both.
 		i := slices.IndexFunc(named, func(q dotenv.Pair) bool { return q.Key == p.Key })
 		if i >= 0 && !named[i].Value.Empty() {
-			r.invalid(field, field, "is given twice: also on line %d of the file", named[i].Line)
+			r.invalid(field, field, "given twice; it is also on line %d of the file", named[i].Line)
 		} else if i >= 0 {
 			named = slices.Delete(named, i, i+1)
 		}
 		if p.Value.Empty() && !o.dryRun && !canAsk(r.app) {
-			r.missing(field, field, "has no value, and vbot cannot ask for it; use --file - or KEY=VALUE")
+			r.missing(field, field, "no value, and vbot cannot ask for one; use --file - or KEY=VALUE")
 		}
 	}
 	var expanded []string // python-dotenv would read these differently
@@ -158,10 +158,10 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 		return nil, err
 	}
 	if len(s.left) > 0 {
-		r.app.Note("%s: left out, without a value: %s", fileLabel(*o.file), strings.Join(s.left, ", "))
+		r.app.Note("%s: left out keys without a value: %s", fileLabel(*o.file), strings.Join(s.left, ", "))
 	}
 	if len(expanded) > 0 {
-		r.app.Note("%s: python-dotenv would expand ${ in %s; vbot stores it unchanged", fileLabel(*o.file), strings.Join(expanded, ", "))
+		r.app.Note("%s: python-dotenv would expand ${...} in %s; vbot stores it unchanged", fileLabel(*o.file), strings.Join(expanded, ", "))
 	}
 	return s, nil
 }
@@ -249,9 +249,9 @@ func (r *cloudRun) add(pairs []dotenv.Pair, p dotenv.Pair, n int, empty bool) []
 	case !cloud.IsKey(p.Key):
 		// Do not repeat it: it may be a value without its key.
 		field = dotenv.Pair{Word: n}.Called()
-		r.invalid(field, field, "is neither KEY nor KEY=VALUE; %s", cloud.KeyRule)
+		r.invalid(field, field, "expected KEY or KEY=VALUE; %s", cloud.KeyRule)
 	case slices.ContainsFunc(pairs, func(q dotenv.Pair) bool { return q.Key == p.Key }):
-		r.invalid(field, field, "is given twice")
+		r.invalid(field, field, "given twice")
 	case empty:
 		r.invalid(field, field, "the value is empty")
 	case dotenv.ValueFault(p.Value) != "":

@@ -476,7 +476,7 @@ func TestHostileRecords(t *testing.T) {
 		}
 		if !strings.HasPrefix(c.name, "path: ") {
 			golden(t, "update/record/"+c.name+".txt", r.transcript(dir))
-		} else if !strings.Contains(r.stderr, "is no path of a file that vbot writes") || !strings.HasPrefix(r.stderr, "error: .vbot.json:") {
+		} else if !strings.Contains(r.stderr, "is not the path of a file that vbot writes") || !strings.HasPrefix(r.stderr, "error: .vbot.json:") {
 			t.Errorf("%s: %s", c.name, r.stderr)
 		}
 	}

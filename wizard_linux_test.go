@@ -68,8 +68,8 @@ func (p *person) until(what string, condition func() bool) {
 
 // questions are all that the wizard asks.
 var questions = []string{"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
-	"How does it process speech?", "Who places the calls over Daily PSTN?", "Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
-	"Realtime model", "Video avatar", "Language, such as de or pt-BR", "Web client", "What serves the client?", "Which features?", "Add files to deploy it to Pipecat Cloud?", "Proceed?",
+	"How does the bot process speech?", "Who places the calls over Daily PSTN?", "Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
+	"Realtime model", "Video avatar", "Language, such as de or pt-BR", "Web client", "What serves the client?", "Which features?", "Add files to deploy the bot to Pipecat Cloud?", "Proceed?",
 	"Which answer?", "AGENTS.md was written by an older vbot."}
 
 // open is the question that is open, and the line that it stands in; or "".
@@ -464,7 +464,7 @@ const start = "How do you want to start?"
 var (
 	longWay     = map[string]string{start: "scaffold", "What kind of bot?": "telephony", "How do people connect?": "daily_pstn"}
 	webWay      = map[string]string{start: "scaffold", "Web client": "react"}
-	realtimeWay = map[string]string{start: "scaffold", "What kind of bot?": "telephony", "How do people connect?": "twilio_daily_sip", "How does it process speech?": "realtime"}
+	realtimeWay = map[string]string{start: "scaffold", "What kind of bot?": "telephony", "How do people connect?": "twilio_daily_sip", "How does the bot process speech?": "realtime"}
 )
 
 // A run that fails after the last question leaves the command line, too.

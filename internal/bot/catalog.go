@@ -226,7 +226,7 @@ func (p *Provider) parse(text string) (problems []report.Problem) {
 		}) {
 			wrong("%s: expected something like %s", name, cmp.Or(key.example, "Acme"))
 		} else if strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%") { // in Python, TOML, YAML or Markdown
-			wrong("%s: a value may not have \" \\ | ` or <%%", name)
+			wrong("%s: a value must not contain \" \\ | ` or <%%", name)
 		}
 		switch to := key.to.(type) {
 		case *string:

@@ -132,7 +132,7 @@ func (c *Catalog) DescribeText(kind string) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("Beside each name: its label, id and other names; its variables, optional ones in\nbrackets; what else it needs, and the extras of pipecat-ai.\n")
+	b.WriteString("Each entry has its name, label, id and other names; its variables, with optional\nones in brackets; what else it needs; and the extras of pipecat-ai.\n")
 	return b.String()
 }
 

@@ -121,7 +121,7 @@ var (
 		Key: "mode", Flag: "mode", Short: "m", text: func(c *Config) *string { return &c.Mode },
 		Value: "cascade|realtime", Help: "cascade uses --stt, --llm and --tts; realtime uses --realtime",
 		Words: []Word{{modeCascade, "speech to text, language model, text to speech"}, {ModeRealtime, "one speech-to-speech model"}},
-		Turn:  4, Ask: "How does it process speech?", Label: "Mode", First: modeCascade,
+		Turn:  4, Ask: "How does the bot process speech?", Label: "Mode", First: modeCascade,
 	}
 	OptSTT = &Option{
 		Key: "stt_service", Flag: "stt", text: func(c *Config) *string { return (*string)(&c.STTService) },
@@ -191,7 +191,7 @@ var (
 	optDeploy = &Option{
 		Key: "deploy_to_cloud", Flag: "deploy-to-cloud", Toggle: func(c *Config) *bool { return &c.DeployToCloud },
 		Help: "write Dockerfile and cloud-deploy.toml (default: yes, unless LiveKit is the only transport)", On: true,
-		Turn: 17, Ask: "Add files to deploy it to Pipecat Cloud?", Label: "Deployment", Yes: "Dockerfile, cloud-deploy.toml", No: "none",
+		Turn: 17, Ask: "Add files to deploy the bot to Pipecat Cloud?", Label: "Deployment", Yes: "Dockerfile, cloud-deploy.toml", No: "none",
 	}
 	optNoiseCancel = &Option{
 		Key: "enable_noise_cancel", Peer: "enable_krisp", Flag: "enable-noise-cancel", Toggle: func(c *Config) *bool { return &c.EnableNoiseCancel },
@@ -343,7 +343,7 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 	for _, m := range members {
 		o := optionOf(m.Key)
 		if len(problems) == maxProblems {
-			wrong("config", m.At, "and more")
+			wrong("config", m.At, "there are more problems")
 			break
 		}
 		switch {

@@ -90,13 +90,13 @@ func (c *Catalog) adopt(p *Provider, text string) (problems []report.Problem) {
 	}
 	problems = p.parse(text)
 	if name := strings.TrimSuffix(path.Base(p.file), ".py"); p.ID != name || slices.Index(p.Names, name) != 0 {
-		problems = append(problems, p.wrong(1, "id and the first of names must be %s, as the file's name", name))
+		problems = append(problems, p.wrong(1, "id and the first name must be %q, the name of the file", name))
 	}
 	for _, n := range p.Names {
 		if other := c.Find(p.Kind, n); other != nil {
 			problems = append(problems, p.wrong(p.lines["names"], "%s is a name of %s", n, other.Label))
 		} else if letters, ok := strings.CutPrefix(n, p.Kind+"_"); ok && len(letters) < 3 {
-			problems = append(problems, p.wrong(p.lines["names"], "%s may become an id of vbot's own", n))
+			problems = append(problems, p.wrong(p.lines["names"], "%s is reserved for ids of vbot", n))
 		}
 	}
 	c.listed[p.Kind] = append(c.List(p.Kind), p)

@@ -98,7 +98,7 @@ func (p *Provider) checkCode() (problems []report.Problem) {
 	}
 	for i, line := range strings.Split(imports, "\n") {
 		if at = p.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
-			wrong("only imports stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
+			wrong("only imports may stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
 	}
 	may := buildParameters
@@ -127,7 +127,7 @@ func (p *Provider) checkCode() (problems []report.Problem) {
 		}
 		_, read, _ := strings.Cut(line, `os.environ["`)
 		if name, _, ok := strings.Cut(read, `"`); ok && p.lines[name] == 0 {
-			wrong("the head lacks a line for %s: # env: %s required ...", name, name)
+			wrong("the head has no line for %s; add # env: %s required ...", name, name)
 		}
 	}
 	for _, v := range p.Env {

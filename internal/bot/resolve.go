@@ -182,7 +182,7 @@ func (r *resolver) transports() {
 	r.cfg.Transports = []string{}
 	said := r.said[OptTransports]
 	if !r.given(OptTransports) || r.has(OptTransports) && len(said.List) == 0 {
-		r.missing(OptTransports, "missing: how people reach the bot")
+		r.missing(OptTransports, "missing: a transport is how people reach the bot")
 		return
 	}
 	if len(said.List) > maxTransports {
@@ -203,7 +203,7 @@ func (r *resolver) transports() {
 			id = p.Generic
 			o := dialed[id]
 			if other := modes[o]; other != "" && other != p.mode {
-				r.wrong(OptTransports, "%s and %s exclude each other", r.typed[id], word)
+				r.wrong(OptTransports, "%s and %s cannot be combined", r.typed[id], word)
 			}
 			modes[o] = p.mode
 		}
@@ -218,7 +218,7 @@ func (r *resolver) transports() {
 	said.List = ids
 	r.said[OptTransports] = said
 	if pstn, sip := r.typed["rtc_hosted_pstn"], r.typed["tel_a_rtc_hosted_sip"]; pstn != "" && sip != "" {
-		r.wrong(OptTransports, "%s and %s exclude each other: each needs a server.py of its own", pstn, sip)
+		r.wrong(OptTransports, "%s and %s cannot be combined: each needs a server.py of its own", pstn, sip)
 	}
 	r.dialMode("rtc_hosted_pstn", modes)
 	r.dialMode("tel_a_rtc_hosted_sip", modes)
@@ -302,7 +302,7 @@ func (r *resolver) checkService(o *Option) {
 		r.said[o] = a
 	case r.given(o) || o.mode == "":
 	case mode == "":
-		r.missing(o, "missing if the mode is %s", o.mode)
+		r.missing(o, "required if the mode is %s", o.mode)
 	case mode == o.mode:
 		r.missing(o, "missing: %s mode needs a %s", o.mode, o.noun)
 	}

@@ -240,7 +240,7 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (region string, done i
 		return region, 0, err
 	}
 	for i, key := range ch.Prune {
-		if err := c.Remove(ctx, "removing key "+key+" of "+ch.Name, ch.Name, key); err != nil {
+		if err := c.Remove(ctx, "removing key "+key+" from "+ch.Name, ch.Name, key); err != nil {
 			return region, len(ch.Pairs) + i, err
 		}
 	}
@@ -261,7 +261,7 @@ func (c *Client) WaitReady(ctx context.Context, stored Entry, limit time.Duratio
 		// Pause before the first poll too: the API is slow to leave the old state.
 		left := limit - c.Now().Sub(began)
 		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
-			return status, fail(Timeout, "`vbot cloud secrets list` shows its status", "not ready after %v; its status is %s", limit, cmp.Or(status, "-"))
+			return status, fail(Timeout, "`vbot cloud secrets list` shows its status", "not ready after %v; its status is %s", limit, cmp.Or(status, "missing"))
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))

@@ -115,7 +115,7 @@ func (c *Client) Personal() bool { return strings.HasPrefix(c.token.Reveal(), "p
 func parseAddress(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
-		return nil, errors.New("is not a URL such as " + Address)
+		return nil, errors.New("must be a URL such as " + Address)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("must not contain a user, a query or a fragment")
@@ -271,7 +271,7 @@ func (e *Error) Error() string {
 		s += fmt.Sprintf(" (tried %d times)", e.Tries)
 	}
 	if e.Unsure {
-		s += "; it may have succeeded"
+		s += "; the request may have succeeded"
 	}
 	return s
 }
@@ -497,7 +497,7 @@ func certificateHint(err error) string {
 		return "check VBOT_API_URL"
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok && !strings.Contains(err.Error(), "insecure algorithm") {
-		return "VBOT_CA_FILE can add authorities"
+		return "to trust another certificate authority, set VBOT_CA_FILE"
 	}
 	return "the server needs another certificate"
 }
@@ -520,7 +520,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *Error {
 	case s == http.StatusForbidden:
 		e.code, e.hint = Forbidden, "check --organization, or use a token that has the permission"
 	case s == http.StatusNotFound && text != "":
-		e.code, e.hint = NotFound, "`vbot cloud secrets list` shows what there is"
+		e.code, e.hint = NotFound, "`vbot cloud secrets list` lists all secrets"
 		if !strings.Contains(resp.Request.URL.Path, "/secrets/") {
 			e.hint = "check --organization, and VBOT_API_URL if it is set"
 		}

@@ -236,7 +236,7 @@ func TestTimeouts(t *testing.T) {
 		t.Errorf("one call: %v", err)
 	}
 	// The end of the call, and not that of the try a minute later.
-	if !strings.HasSuffix(err.Error(), "did not answer in time; it may have succeeded") {
+	if !strings.HasSuffix(err.Error(), "did not answer in time; the request may have succeeded") {
 		t.Errorf("it says %v", err)
 	}
 }

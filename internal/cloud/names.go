@@ -62,7 +62,7 @@ func IsToken(s string) bool {
 }
 
 // TokenRule describes what IsToken refuses.
-const TokenRule = "contains white space, control characters or non-ASCII text"
+const TokenRule = "must not contain white space, control characters or non-ASCII text"
 
 // A Pair is a key of a secret set with its value.
 type Pair struct {

@@ -39,7 +39,7 @@ func Open(w World, organization *string) (*Client, error) {
 		bad("VBOT_API_URL", err.Error())
 	}
 	if proxy := cmp.Or(w.Getenv("HTTPS_PROXY"), w.Getenv("https_proxy")); proxy != "" && !IsProxy(proxy) {
-		bad("HTTPS_PROXY", "is not the address of a proxy, such as http://proxy.example.com:3128")
+		bad("HTTPS_PROXY", "must be the address of a proxy, such as http://proxy.example.com:3128")
 	}
 	var roots *x509.CertPool
 	if name := w.Getenv("VBOT_CA_FILE"); name != "" {

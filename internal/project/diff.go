@@ -33,7 +33,7 @@ func unified(name string, before, after []byte) string {
 	case !ok:
 		return fmt.Sprintf("%s and %s differ, in too many lines to list\n", from, to)
 	case len(lines) == 0: // a head alone would mislead patch; vbot writes no empty file
-		return fmt.Sprintf("%s and %s differ: only one exists, and is empty\n", from, to)
+		return fmt.Sprintf("%s and %s differ: only one of them exists, and it is empty\n", from, to)
 	}
 	shown := make([]bool, len(lines)) // up to three lines around each change
 	for i, l := range lines {

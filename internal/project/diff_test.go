@@ -110,7 +110,7 @@ func TestUnified(t *testing.T) {
 		before, after []byte
 		want          string
 	}{
-		{[]byte{}, nil, "a/x and /dev/null differ: only one exists, and is empty\n"},
+		{[]byte{}, nil, "a/x and /dev/null differ: only one of them exists, and it is empty\n"},
 		{nil, []byte("a\n"), "--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n"},
 		{[]byte("a"), nil, "--- a/x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n\\ No newline at end of file\n"},
 		{[]byte("a\n"), []byte("a"), "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file\n"},

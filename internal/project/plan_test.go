@@ -430,7 +430,7 @@ func TestDiffOfALargeFile(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "a", strings.Repeat("x", maxHead+1))
 	_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
-	if diff := p.Diff(false); diff != "a differs, and cannot be compared: it is no regular file, is too large or cannot be read\n" {
+	if diff := p.Diff(false); diff != "a differs, but cannot be compared: it is not a regular file, is too large or cannot be read\n" {
 		t.Errorf("%.200q", diff)
 	}
 }

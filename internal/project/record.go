@@ -76,7 +76,7 @@ func (t *Target) Record() (*Record, error) {
 	case found.at == "":
 		return &Record{}, nil
 	case found.hash == "" || len(found.head) == maxHead:
-		return nil, report.One(report.InvalidConfig, RecordName, RecordName, "no regular file that can be read, of less than %d KiB", maxHead>>10)
+		return nil, report.One(report.InvalidConfig, RecordName, RecordName, "must be a readable regular file of less than %d KiB", maxHead>>10)
 	}
 	r, problems := parseRecord(found.head)
 	if len(problems) > 0 {
@@ -104,7 +104,7 @@ func parseRecord(data []byte) (r *Record, problems []report.Problem) {
 			configAt = m.ValueAt
 		}
 		if field := into[m.Key]; field != nil && json.Unmarshal(m.Value, field) != nil {
-			wrong(m.ValueAt, "%s: not what vbot writes there", m.Key)
+			wrong(m.ValueAt, "%s: unexpected value", m.Key)
 		}
 	}
 	if r.Config == nil {
@@ -122,7 +122,7 @@ func parseRecord(data []byte) (r *Record, problems []report.Problem) {
 	}
 	for _, name := range r.paths() {
 		if !ownPath(name) {
-			wrong(max(0, bytes.Index(data, []byte(name))), "%q is no path of a file that vbot writes", name)
+			wrong(max(0, bytes.Index(data, []byte(name))), "%q is not the path of a file that vbot writes", name)
 		}
 	}
 	before := bytes.Map(func(r rune) rune {

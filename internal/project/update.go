@@ -91,7 +91,7 @@ func (p *Plan) Diff(writes bool) string {
 			continue
 		}
 		if s.State != Missing && s.Before == "" || len(s.found) == maxHead {
-			fmt.Fprintf(&b, "%s differs, and cannot be compared: it is no regular file, is too large or cannot be read\n", s.Path)
+			fmt.Fprintf(&b, "%s differs, but cannot be compared: it is not a regular file, is too large or cannot be read\n", s.Path)
 			continue
 		}
 		b.WriteString(unified(s.Path, s.found, s.data))

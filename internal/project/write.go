@@ -102,7 +102,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 // notFinished says that only the end of a run is missing.
 func notFinished(attempt string, err error) error {
 	f := report.IOError("all files are written, but the run did not finish: "+attempt, err)
-	f.Hint = "the same command finishes it"
+	f.Hint = "run the same command again to finish"
 	return f
 }
 

@@ -560,7 +560,7 @@ func (w *Wizard) askFeatures(ctx context.Context, t *topic, changed bool) error 
 	m := &tty.Menu{Ask: t.ask, Several: true, Choices: []tty.Choice{{Label: "none"}}}
 	m.Allow = func(marked []int) string {
 		if len(marked) > 1 && slices.Contains(marked, 0) {
-			return "none excludes the others"
+			return "choose either none or some of the others"
 		}
 		return ""
 	}
