@@ -550,7 +550,7 @@ func (p *Project) describeRequirements() {
 		p.Env = append(p.Env, envGroup{"Observability", []string{"# optional: where traces go over OTLP, such as http://localhost:4318", "# OTEL_EXPORTER_OTLP_ENDPOINT="}})
 	}
 	if p.EnableNoiseCancel {
-		p.Env = append(p.Env, envGroup{"Noise cancelling (set by Pipecat Cloud; only to run it elsewhere)", []string{
+		p.Env = append(p.Env, envGroup{"Noise cancelling (Pipecat Cloud sets these; set them only elsewhere)", []string{
 			"# path of the Krisp VIVA model", "# KRISP_VIVA_FILTER_MODEL_PATH=",
 			"# licence key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
 		}})
@@ -585,13 +585,13 @@ func (p *Project) describeSelfHost() {
 		group.Variables = append(group.Variables, "# optional: "+note, "# "+name+"=")
 	}
 	if p.PhoneTransports() != nil {
-		required("PHONE_TOKEN", "a long random text, such as `openssl rand -hex 32` prints: part of the bot's address")
+		required("PHONE_TOKEN", "part of the bot's address: a long random text, such as `openssl rand -hex 32` prints")
 	}
 	if p.Has("tel_c") {
 		required("BOT_PUBLIC_URL", "https address at which Plivo reaches the bot")
 	}
 	if p.Dial == "pstn dial-in" {
-		required("DAILY_HMAC_SECRET", "the `hmac` that Daily shows of the number's dial-in webhook")
+		required("DAILY_HMAC_SECRET", "the `hmac` that Daily shows for the dial-in webhook of the number")
 	}
 	if p.StartsByRequest() {
 		optional("PIPECAT_ALLOWED_ORIGINS", "origins of pages that may start sessions, such as https://example.com (default: all)")
@@ -599,7 +599,7 @@ func (p *Project) describeSelfHost() {
 	if p.Has("rtc_small") {
 		optional("PIPECAT_ICE_SERVERS", "STUN and TURN servers, as URLs or JSON")
 		optional("TURN_URL", "your TURN server, such as turn:turn.example.com:3478")
-		optional("TURN_SECRET", "a long random text that the TURN server has, too")
+		optional("TURN_SECRET", "a long random text, the same as on the TURN server")
 		p.SelfHostRequires = append(p.SelfHostRequires, "TURN_URL if TURN_SECRET")
 	}
 	if group.Variables != nil {

@@ -1,4 +1,4 @@
-"""What .env holds: read once, and checked before the bot starts."""
+"""Reads .env, and checks it before the bot starts."""
 
 import importlib
 import json
@@ -19,7 +19,7 @@ def load() -> None:
 
 
 def require(needs: Iterable[str], google: bool = False) -> None:
-    """Stop the program if .env lacks something or holds a key that cannot be sent.
+    """Stop the program if .env has no value for something, or a key that cannot be sent.
 
     Args:
         needs: What must be set, each in one of these forms:

@@ -1,4 +1,4 @@
-"""Notices a service that fails, hangs or is silent, and says so: in the log, on the page, aloud."""
+"""Reports services that fail, hang or stay silent: in the log, on the page and aloud."""
 
 import asyncio
 import contextlib

@@ -3,7 +3,7 @@
 # names: ollama, ollama_llm
 # flags: local
 # env: OLLAMA_BASE_URL optional url =http://localhost:11434/v1: address
-# env: OLLAMA_MODEL optional model =llama2: model name, as ollama pull takes it
+# env: OLLAMA_MODEL optional model =llama2: model name, as for ollama pull
 # host: localhost:11434
 import os
 

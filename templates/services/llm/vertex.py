@@ -3,11 +3,11 @@
 # names: vertex, google_vertex_llm, google_vertex
 # extras: google
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
-# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file, else the login of the machine
-# env: GOOGLE_CREDENTIALS_JSON optional secret: that file's text in single quotes, used in its place
+# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; if unset, the login of the machine is used
+# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, to use in place of the path
 # env: GOOGLE_LOCATION optional region =global: location, also read by Gemini Vertex Live
 # env: GOOGLE_PROJECT_ID required id: project id, from the cloud console
-# env: GOOGLE_VERTEX_BASE_URL optional url library: address of the API or one like it
+# env: GOOGLE_VERTEX_BASE_URL optional url library: address of the API, or of a compatible one
 # env: GOOGLE_MODEL optional model =gemini-3.8-flash: model id, also read by other Google services
 # host: aiplatform.googleapis.com: with a GOOGLE_LOCATION, that and a hyphen in front
 # host: oauth2.googleapis.com

@@ -9,7 +9,7 @@
 # starts: context
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key
-# env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API or one like it
+# env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API, or of a compatible one
 # env: GOOGLE_MODEL optional model =models/gemini-3.8-live: model id, also read by other Google LLMs
 # env: GOOGLE_VOICE_ID optional voice =Charon: voice name, also read by other Google services
 # host: generativelanguage.googleapis.com

@@ -5,7 +5,7 @@
 # languages: auto
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key
-# env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API or one like it
+# env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API, or of a compatible one
 # host: generativelanguage.googleapis.com
 import os
 

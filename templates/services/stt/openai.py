@@ -7,7 +7,7 @@
 # languages: sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret unless OPENAI_STT_BASE_URL: API key
-# env: OPENAI_STT_BASE_URL optional url else OPENAI_BASE_URL: address for speech to text alone
+# env: OPENAI_STT_BASE_URL optional url else OPENAI_BASE_URL: address, for speech to text only
 # env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
 # host: api.openai.com
 import os

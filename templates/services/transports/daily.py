@@ -9,7 +9,7 @@
 # extras: daily
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
-# env: DAILY_ROOM_URL optional url library: join this room; unset: one for each session
+# env: DAILY_ROOM_URL optional url library: room to join; if unset, each session has its own
 # host: *.daily.co: the API, signals
 # host: prod-ks.pluot.blue
 # host: *.daily.co:23000-26999,40000-49999/udp: media

@@ -5,7 +5,7 @@
 # languages: auto
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret unless OPENAI_TTS_BASE_URL: API key
-# env: OPENAI_TTS_BASE_URL optional url else OPENAI_BASE_URL: address for text to speech alone
+# env: OPENAI_TTS_BASE_URL optional url else OPENAI_BASE_URL: address, for text to speech only
 # env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
 # env: OPENAI_VOICE_ID optional voice =alloy: voice name
 # host: api.openai.com

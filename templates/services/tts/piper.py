@@ -6,7 +6,7 @@
 # model: 1200 MB, 0.35 cores
 # languages: voice
 # env: PIPER_VOICES_DIR optional path: folder of VOICE.onnx (63 to 121 MB) and VOICE.onnx.json
-# env: PIPER_VOICE_ID required voice: voice, such as en_US-ryan-high, downloaded unless it is there
+# env: PIPER_VOICE_ID required voice: voice, such as en_US-ryan-high, downloaded if missing
 # host: huggingface.co: the voice, at the first start
 # host: *.hf.co: its files
 import os

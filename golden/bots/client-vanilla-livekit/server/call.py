@@ -1,4 +1,4 @@
-"""What goes with a call, beside the conversation."""
+"""Helpers of bot.py for calls and options."""
 
 from pipecat.frames.frames import UserImageRequestFrame
 from pipecat.processors.frame_processor import FrameDirection

@@ -1,7 +1,7 @@
-"""Keeps places for sessions, on machines of one's own.
+"""Limits how many sessions run at once, on your own machines.
 
-Whoever asks gets a place, or is refused. The place is theirs for ten seconds; the session that they
-start keeps it until it is over. Requests of a running session need no place.
+A request for a session gets a place, or is refused. The place is reserved for ten seconds. The
+session that then starts keeps it until it ends. Requests of a running session need no place.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Serves a bot on machines of one's own: sockets, probes, logs, and an end that cuts nobody off."""
+"""Serves a bot on your own machines: sockets, probes, logs, and a shutdown that cuts nobody off."""
 
 import argparse
 import asyncio

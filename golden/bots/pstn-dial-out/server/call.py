@@ -1,4 +1,4 @@
-"""What goes with a call, beside the conversation."""
+"""Helpers of bot.py for calls and options."""
 
 import os
 from typing import Any
