@@ -40,7 +40,7 @@ EARS: Rules = {
     frames.InterimTranscriptionFrame: None,
     frames.TranscriptionFrame: None,
 }
-# A tool takes as long as it takes.
+# A tool may take any time.
 PAUSES: Rules = {frames.FunctionCallsStartedFrame: None, frames.InterruptionFrame: None}
 MODEL: Rules = PAUSES | {
     frames.LLMContextFrame: (ANSWER, UNANSWERED),
@@ -57,7 +57,7 @@ VOICE: Rules = PAUSES | {
 SPEECH_TO_SPEECH: Rules = PAUSES | {
     frames.LLMContextFrame: (SHOW, f"has not answered for {SHOW} seconds"),
     frames.TTSAudioRawFrame: (NEXT_SOUND, "stopped in the middle of an answer"),
-    frames.SpeechOutputAudioRawFrame: None,  # goes on in silence
+    frames.SpeechOutputAudioRawFrame: None,  # sent during silence, too
     frames.TTSStoppedFrame: None,
     frames.LLMFullResponseEndFrame: None,
     frames.UserStartedSpeakingFrame: None,
@@ -74,7 +74,7 @@ class Service:
 
     def __init__(self, rules: Rules, chances: float, label: str, variables: str):
         self.rules, self.label, self.variables = dict(rules), label, variables
-        self.chances = self.left = chances  # to fail, before the session ends
+        self.chances = self.left = chances  # failures that do not end the session
         self.due, self.what, self.errors = math.inf, "", 0
         self.began = self.spoken = 0.0  # when somebody began to speak, and for how long in all
 
@@ -123,7 +123,7 @@ class Service:
             self.fails(REFUSED if error.category in refused else "does not work", ends=True)
         elif frames.LLMTextFrame in self.rules and error.category != ErrorCategory.APPLICATION:
             self.fails("failed to answer")
-        elif self.errors == 25:  # without a connection, each piece of audio is one
+        elif self.errors == 25:  # without a connection, each piece of audio is an error
             self.fails("does not work", ends=True)
 
     def complaint(self) -> str:
@@ -138,8 +138,8 @@ class Service:
 class Watch(BaseObserver):
     """Watches the services of a session, each given with its label and the variables to check."""
 
-    ends_with_server = False  # whether to end when the server is told to, instead of holding it up
-    others: list[type[BaseObserver]] = []  # which watch each session, too
+    ends_with_server = False  # whether a stopping server ends sessions at once
+    others: list[type[BaseObserver]] = []  # more observers of each session
 
     def __init__(self, worker: PipelineWorker, services: Services, apology="", page=True):
         super().__init__()
@@ -152,7 +152,7 @@ class Watch(BaseObserver):
         for part, about in services.items():
             rules, chances = next((kinds[k] for k in kinds if isinstance(part, k)), (AVATAR, 0))
             self._services[part] = Service(rules, chances, *about)
-            # All others wait until it is connected. The framework reports a timeout.
+            # The others wait until this one is connected. The framework reports a timeout.
             limit = SHOW if rules is AVATAR else CONNECT
             part.setup = lambda setup, do=part.setup, s=limit: asyncio.wait_for(do(setup), s)
         for observer in (self, *(other() for other in self.others)):
@@ -178,7 +178,7 @@ class Watch(BaseObserver):
         if data.first_push and service:
             service.reports(error) if error else service.sees(data.frame)
         elif data.first_push and error and isinstance(error.processor, BaseInputTransport):
-            await self._worker.cancel()  # the room cannot be joined, say
+            await self._worker.cancel()  # for example, it cannot join the room
 
     async def _look(self) -> None:
         problems, deadline = [], math.inf  # of the session

@@ -132,5 +132,5 @@ if __name__ == "__main__":
     from pipecat.runner.run import main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # the server would wait for the people to leave
+    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
     main()

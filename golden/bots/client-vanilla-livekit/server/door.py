@@ -41,10 +41,10 @@ class Place:
     """A place for a session that was asked for."""
 
     id: str  # of the session
-    body: Any  # what came with the question
+    body: Any  # what came with the request
     asked: float = field(default_factory=time.monotonic)
     until: float = 0  # when it is free again, unless the session has started
-    came: bool = False  # whoever asked
+    came: bool = False  # the person who asked
     joined: bool = False  # the session
 
 
@@ -85,9 +85,9 @@ class Door:
         return place
 
     def find(self, session_id: str) -> Place | None:
-        """Return the place of somebody who came, or None if their session runs already.
+        """Return the place of somebody who came, or None if their session is running already.
 
-        Raises HTTPException 404 if nobody has asked, or longer ago than ARRIVE.
+        Raises HTTPException 404 if nobody has asked for it within the last ARRIVE seconds.
         """
         self._expire()
         if session_id in self._running:

@@ -1,7 +1,7 @@
-"""Serves the bot on machines of one's own.
+"""Serves the bot on your own machines.
 
-No more than MAX_SESSIONS run at a time. After SIGTERM no session starts, and the program ends when
-the running ones are over, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
+At most MAX_SESSIONS sessions run at a time. After SIGTERM no session starts. The program ends when
+the running ones have ended, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
 """
 
 import os

@@ -53,7 +53,7 @@ async def refuse(websocket: WebSocket, why: HTTPException) -> None:
 
 
 class BoundedBodies:
-    """Refuses a long body before it is in memory. Anybody may send one."""
+    """Refuses a long body before it is in memory. Anybody can send one."""
 
     def __init__(self, app: ASGIApp):
         self._app = app

@@ -97,13 +97,13 @@ def record(runner_args: RunnerArguments, audio_buffer: AudioBufferProcessor) -> 
 
 @cache
 def send_traces() -> None:
-    """Send the traces of this and all later sessions over OTLP, if .env says where to."""
+    """Send the traces of this and all later sessions over OTLP, if .env has an address."""
     if os.getenv("OTEL_EXPORTER_OTLP_ENDPOINT"):
         setup_tracing("every-feature", OTLPSpanExporter())
 
 
 async def observe(worker: PipelineWorker, runner: WorkerRunner) -> None:
-    """Trace the session, and show it live in Whisker unless another one is shown; see README.md."""
+    """Trace the session. Show it in Whisker unless that shows another session; see README.md."""
     send_traces()
     try:
         socket.create_server(("localhost", 9090)).close()
@@ -115,4 +115,4 @@ async def observe(worker: PipelineWorker, runner: WorkerRunner) -> None:
 
     @worker.event_handler("on_pipeline_finished")
     async def on_pipeline_finished(worker, frame):
-        await runner.cancel()  # Whisker would go on
+        await runner.cancel()  # otherwise Whisker keeps running

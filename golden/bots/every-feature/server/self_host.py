@@ -1,7 +1,7 @@
-"""Serves the bot on machines of one's own.
+"""Serves the bot on your own machines.
 
-No more than MAX_SESSIONS run at a time. After SIGTERM no session starts, and the program ends when
-the running ones are over, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
+At most MAX_SESSIONS sessions run at a time. After SIGTERM no session starts. The program ends when
+the running ones have ended, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
 """
 
 import os
@@ -89,7 +89,7 @@ async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
     place = places.find(session_id)
     if place and session_id in peers:
         raise HTTPException(409, "the session is being started")
-    if place:  # with one connection, of whoever asked
+    if place:  # with one connection, for the page that asked
         servers = [IceServer(**server) for server in ice_servers(session_id)]
         peers[session_id] = SmallWebRTCRequestHandler(
             servers, connection_mode=ConnectionMode.SINGLE
@@ -172,5 +172,5 @@ if __name__ == "__main__":
         ]
     )
     for server in ice_servers("none"):
-        IceServer(**server)  # a mistake shows now, not when somebody comes
+        IceServer(**server)  # report a mistake now, not when somebody connects
     serving.Server(app, places).run()

@@ -22,7 +22,7 @@ def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
 
 
 async def end_call(runner_args: RunnerArguments) -> None:
-    """Delete the room of a call, so that nobody stays alone in it."""
+    """Delete the room of a call, so that nobody is left in it."""
     body = runner_args.body
     dialed_in = isinstance(body, DailyDialinRequest) or "dialin_settings" in (body or {})
     if not isinstance(runner_args, DailyRunnerArguments) or not dialed_in:

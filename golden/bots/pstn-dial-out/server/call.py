@@ -22,7 +22,7 @@ class Call(BaseModel):
     phone_number: str  # to call, such as +15551234567
 
     def transport(self) -> DailyTransport:
-        """Return what joins the room."""
+        """Return the transport that joins the room."""
         params = DailyParams(
             api_key=os.environ["DAILY_API_KEY"], audio_in_enabled=True, audio_out_enabled=True
         )
@@ -65,7 +65,7 @@ class Call(BaseModel):
 
 
 async def end_call(call: Call | None) -> None:
-    """Delete the room of a call, so that nobody stays alone in it."""
+    """Delete the room of a call, so that nobody is left in it."""
     if not call:
         return
     room_url = call.room_url

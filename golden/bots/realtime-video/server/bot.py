@@ -111,5 +111,5 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED)
     app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
-    Watch.ends_with_server = True  # the server would wait for the people to leave
+    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
     main()

@@ -28,10 +28,10 @@ class Call(BaseModel):
     token: str  # the bot needs it to join
     sip_uri: str  # of the room
     call_sid: str  # of the call waiting at Twilio
-    caller: str  # their number
+    caller: str  # the caller's number
 
     def transport(self) -> DailyTransport:
-        """Return what joins the room."""
+        """Return the transport that joins the room."""
         params = DailyParams(audio_in_enabled=True, audio_out_enabled=True)
         return DailyTransport(
             self.room_url,
@@ -77,7 +77,7 @@ def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
 
 
 async def end_call(call: Call) -> None:
-    """Delete the room of a call, so that nobody stays alone in it."""
+    """Delete the room of a call, so that nobody is left in it."""
     room_url = call.room_url
     try:
         key, api = os.environ["DAILY_API_KEY"], "https://api.daily.co/v1"

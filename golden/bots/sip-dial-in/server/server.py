@@ -1,6 +1,6 @@
 """Answers calls from Twilio and starts the bot for each.
 
-Run it with `uv run server.py`, beside bot.py. Twilio announces a call at POST /call. The server
+Run it with `uv run server.py`, while bot.py runs. Twilio announces a call at POST /call. The server
 creates a Daily room, starts the bot there, and holds the caller until the bot fetches the call.
 """
 
@@ -43,7 +43,7 @@ taken: deque[str] = deque(maxlen=1000)  # the CallSid of each recent call
 
 
 async def read(request: Request) -> bytes:
-    """Return the body. Anybody may send one: a long one is refused before it is in memory."""
+    """Return the body. Anybody can send one, so a long body is refused before it is in memory."""
     body = b""
     try:
         async for chunk in request.stream():
@@ -117,7 +117,7 @@ async def take_call(request: Request) -> Response:
     if not (call_sid := form.get("CallSid")):
         raise HTTPException(400, "CallSid is missing")
 
-    if call_sid not in taken:  # whoever saw a request can send it again
+    if call_sid not in taken:  # anyone who saw a request can send it again
         taken.append(call_sid)
         try:
             await connect(request.app.state.session, call_sid, form.get("From", "unknown"))

@@ -22,7 +22,7 @@ class Call(BaseModel):
     sip_uri: str  # to call, such as sip:alice@example.com
 
     def transport(self) -> DailyTransport:
-        """Return what joins the room."""
+        """Return the transport that joins the room."""
         params = DailyParams(audio_in_enabled=True, audio_out_enabled=True)
         return DailyTransport(
             self.room_url,
@@ -63,7 +63,7 @@ class Call(BaseModel):
 
 
 async def end_call(call: Call) -> None:
-    """Delete the room of a call, so that nobody stays alone in it."""
+    """Delete the room of a call, so that nobody is left in it."""
     room_url = call.room_url
     try:
         key, api = os.environ["DAILY_API_KEY"], "https://api.daily.co/v1"

@@ -1,6 +1,6 @@
 """Starts outgoing calls.
 
-Run it with `uv run server.py`, beside bot.py, and request a call:
+Run it with `uv run server.py`, while bot.py runs, and request a call:
 
     curl -X POST http://localhost:8080/dialout -H "Authorization: Bearer $SERVER_API_KEY" \
         -H "Content-Type: application/json" -d '{"sip_uri": "sip:alice@example.com"}'
@@ -43,7 +43,7 @@ app = FastAPI(lifespan=lifespan)
 
 
 async def read(request: Request) -> bytes:
-    """Return the body. Anybody may send one: a long one is refused before it is in memory."""
+    """Return the body. Anybody can send one, so a long body is refused before it is in memory."""
     body = b""
     try:
         async for chunk in request.stream():
@@ -107,7 +107,7 @@ def authorize(
 
 @app.post("/dialout", dependencies=[Depends(authorize)])
 async def dial_out(request: Request) -> dict[str, str]:
-    """Create a room and start the bot, which calls from there."""
+    """Create a room and start the bot, which calls the person from that room."""
     # FastAPI would read the body of a declared parameter before it asks for the key.
     try:
         wanted = DialoutRequest.model_validate_json(await read(request))

@@ -44,7 +44,7 @@ GREETING = "Greet the person and introduce yourself briefly."
 
 async def hang_up(params: FunctionCallParams):
     """End the call when the person wants to and you have said goodbye."""
-    await params.llm.push_frame(EndWorkerFrame())  # behind everything that is still to be heard
+    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
@@ -138,5 +138,5 @@ if __name__ == "__main__":
     from pipecat.runner.run import main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # the server would wait for the people to leave
+    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
     main()

@@ -49,7 +49,7 @@ APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a s
 async def hang_up(params: FunctionCallParams, goodbye: str):
     """End the call when the person wants to, with a goodbye that is spoken. Say nothing else."""
     await params.llm.push_frame(TTSSpeakFrame(goodbye))
-    await params.llm.push_frame(EndWorkerFrame())  # behind everything that is still to be heard
+    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
@@ -144,5 +144,5 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED)
     app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
-    Watch.ends_with_server = True  # the server would wait for the people to leave
+    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
     main()
