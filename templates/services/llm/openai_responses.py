@@ -5,7 +5,7 @@
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret unless OPENAI_RESPONSES_WS_URL: API key
 # env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
-# env: OPENAI_RESPONSES_WS_URL optional url =wss://api.openai.com/v1/responses: address of the WebSocket API
+# env: OPENAI_RESPONSES_WS_URL optional url =wss://api.openai.com/v1/responses: WebSocket address
 # env: OPENAI_MODEL optional model =gpt-4.1: model id
 # host: api.openai.com
 import os

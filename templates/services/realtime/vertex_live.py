@@ -8,8 +8,8 @@
 # languages: te, th, tr, vi, zh
 # starts: context
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
-# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; if unset, the login of the machine is used
-# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, to use in place of the path
+# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; unset: the login of the machine
+# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, in its place
 # env: GOOGLE_PROJECT_ID required id: project id, from the cloud console
 # env: GOOGLE_VERTEX_BASE_URL optional url library: address of the API, or of a compatible one
 # env: GOOGLE_LOCATION required region: location, such as us-east4

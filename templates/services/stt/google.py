@@ -7,8 +7,8 @@
 # languages: ms, my, nb, ne, nl, no, pa, pl, pt, ro, ru, si, sk, sl, sq, sr, su, sv, sw, ta, te, th
 # languages: tr, uk, ur, uz, vi, yue, zh, zu
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
-# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; if unset, the login of the machine is used
-# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, to use in place of the path
+# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; unset: the login of the machine
+# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, in its place
 # host: speech.googleapis.com
 import os
 

@@ -9,7 +9,7 @@
 # client: livekit-client ^2.23.0
 # extras: livekit
 # keys: https://cloud.livekit.io
-# env: LIVEKIT_URL required url library: the LiveKit server, as the bot and browsers reach it, wss://...
+# env: LIVEKIT_URL required url library: address for the bot and browsers, wss://...
 # env: LIVEKIT_API_KEY required id library: API key
 # env: LIVEKIT_API_SECRET required secret library: API secret
 # env: LIVEKIT_ROOM_NAME optional id library: one room for all sessions; unset: one for each

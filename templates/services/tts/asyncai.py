@@ -6,7 +6,7 @@
 # keys: https://async.com/developer
 # env: ASYNCAI_API_KEY required secret: API key
 # env: ASYNCAI_BASE_URL optional url =wss://api.async.com/text_to_speech/websocket/ws: address
-# env: ASYNCAI_VOICE_ID required voice: voice id, from the voice library
+# env: ASYNCAI_VOICE_ID required voice: id, from the voice library
 # host: api.async.com
 import os
 

@@ -8,7 +8,7 @@
 # keys: https://play.cartesia.ai/keys
 # env: CARTESIA_API_KEY required secret: API key
 # env: CARTESIA_TTS_BASE_URL optional url =wss://api.cartesia.ai/tts/websocket: address
-# env: CARTESIA_VOICE_ID optional voice =86e30c1d-714b-4074-a1f2-1cb6b552fb49: voice id, from the voice library
+# env: CARTESIA_VOICE_ID optional voice =86e30c1d-714b-4074-a1f2-1cb6b552fb49: see the voice library
 # host: api.cartesia.ai
 import os
 

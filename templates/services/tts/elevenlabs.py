@@ -7,7 +7,7 @@
 # keys: https://elevenlabs.io/app/settings/api-keys
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_TTS_BASE_URL optional url =wss://api.elevenlabs.io: address
-# env: ELEVENLABS_VOICE_ID required voice: voice id, from the voice library
+# env: ELEVENLABS_VOICE_ID required voice: id, from the voice library
 # host: api.elevenlabs.io
 import os
 

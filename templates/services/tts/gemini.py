@@ -7,8 +7,8 @@
 # languages: mai, mg, mk, ml, mn, mr, ms, my, nb, ne, nl, nn, no, or, pa, pl, ps, pt, ro, ru, sd, si
 # languages: sk, sl, sq, sr, sv, sw, ta, te, th, tr, uk, ur, vi, zh
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
-# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; if unset, the login of the machine is used
-# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, to use in place of the path
+# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; unset: the login of the machine
+# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, in its place
 # env: GOOGLE_VOICE_ID optional voice =Kore: voice name, also read by other Google services
 # host: texttospeech.googleapis.com
 import os

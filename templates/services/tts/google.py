@@ -6,8 +6,8 @@
 # languages: lt, lv, ml, mr, nb, nl, no, pl, pt, ro, ru, sk, sl, sr, sv, sw, ta, te, th, tr, uk, ur
 # languages: vi, zh
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
-# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; if unset, the login of the machine is used
-# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, to use in place of the path
+# env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; unset: the login of the machine
+# env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, in its place
 # env: GOOGLE_VOICE_ID optional voice =en-US-Chirp3-HD-Charon: voice of the language, for Gemini too
 # host: texttospeech.googleapis.com
 import os

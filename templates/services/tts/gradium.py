@@ -6,7 +6,7 @@
 # keys: https://studio.gradium.ai/
 # env: GRADIUM_API_KEY required secret: API key
 # env: GRADIUM_TTS_BASE_URL optional url =wss://api.gradium.ai/api/speech/tts: address
-# env: GRADIUM_VOICE_ID optional voice =_6Aslh2DxfmnRLmP: voice id, from the voice library
+# env: GRADIUM_VOICE_ID optional voice =_6Aslh2DxfmnRLmP: id, from the voice library
 # host: api.gradium.ai
 import os
 

@@ -6,7 +6,7 @@
 # keys: https://app.neuphonic.com/apikey
 # env: NEUPHONIC_API_KEY required secret: API key
 # env: NEUPHONIC_BASE_URL optional url =wss://api.neuphonic.com: address
-# env: NEUPHONIC_VOICE_ID required voice: voice id, from the voice library
+# env: NEUPHONIC_VOICE_ID required voice: id, from the voice library
 # host: api.neuphonic.com
 import os
 

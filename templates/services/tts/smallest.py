@@ -7,7 +7,7 @@
 # keys: https://app.smallest.ai/dashboard/api-keys
 # env: SMALLEST_API_KEY required secret: API key
 # env: SMALLEST_TTS_BASE_URL optional url =wss://api.smallest.ai: address
-# env: SMALLEST_VOICE_ID optional voice =meher: voice id, from the voice library
+# env: SMALLEST_VOICE_ID optional voice =meher: id, from the voice library
 # host: api.smallest.ai
 import os
 

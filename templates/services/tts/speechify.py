@@ -5,7 +5,7 @@
 # keys: https://platform.speechify.ai/api-keys
 # env: SPEECHIFY_API_KEY required secret: API key
 # env: SPEECHIFY_BASE_URL optional url =https://api.speechify.ai: address
-# env: SPEECHIFY_VOICE_ID optional voice =geffen_32: voice id, from the voice library
+# env: SPEECHIFY_VOICE_ID optional voice =geffen_32: id, from the voice library
 # host: api.speechify.ai
 import os
 
