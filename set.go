@@ -241,19 +241,17 @@ func (r *cloudRun) argumentPairs(args []string) (pairs []dotenv.Pair) {
 
 // add appends the pair if it is valid. n is its number, from 1, for messages.
 func (r *cloudRun) add(pairs []dotenv.Pair, p dotenv.Pair, n int, empty bool) []dotenv.Pair {
-	if p.Value.Empty() {
+	if p.Value.Empty() || !cloud.IsKey(p.Key) {
 		p.Word = n
 	}
 	field := p.Called()
 	switch {
 	case !cloud.IsKey(p.Key):
-		// Do not repeat it: it may be a value without its key.
-		field = dotenv.Pair{Word: n}.Called()
 		r.invalid(field, field, "expected KEY or KEY=VALUE; %s", cloud.KeyRule)
 	case slices.ContainsFunc(pairs, func(q dotenv.Pair) bool { return q.Key == p.Key }):
 		r.invalid(field, field, "given twice")
 	case empty:
-		r.invalid(field, field, "the value is empty")
+		r.invalid(field, field, "%s", dotenv.Empty)
 	case dotenv.ValueFault(p.Value) != "":
 		r.invalid(field, field, "%s", dotenv.ValueFault(p.Value))
 	default:

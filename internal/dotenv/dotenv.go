@@ -17,8 +17,8 @@ import (
 type Pair struct {
 	cloud.Pair
 	Line int // first line in the file, from 1; 0 if not from a file
-	// Word is the number of an argument without a value, from 1. The "key" may be a
-	// value whose key is missing, so messages give the number and not the word.
+	// Word is the number of an argument without a value or a valid key, from 1. The "key"
+	// may be a value whose key is missing, so messages give the number and not the word.
 	Word int
 }
 
