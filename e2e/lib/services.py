@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from aiohttp import web
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -248,13 +249,14 @@ class OpenAISpeech(Service):
 
 
 class Cartesia(WebSocketService):
-    """Streaming speech: eSpeak says each transcript."""
+    """Streaming speech: eSpeak says each transcript. Times of words count on within a context."""
 
     name, host = "cartesia", "api.cartesia.ai"
 
     def __init__(self, key: str):
         super().__init__()
         self.key = key
+        self._spoken: dict[str, float] = {}  # seconds, by context
 
     def opened(self, request: web.Request) -> None:
         self.expect(request.path == "/tts/websocket", f"no such path: {request.path}")
@@ -282,12 +284,10 @@ class Cartesia(WebSocketService):
     async def _speak(self, ws: web.WebSocketResponse, context: str, text: str, rate: int) -> None:
         pcm = speech.speak(text, rate)
         words = text.split()
-        step = len(pcm) / 2 / rate / len(words)
-        times = {
-            "words": words,
-            "start": [round(step * i, 3) for i in range(len(words))],
-            "end": [round(step * (i + 1), 3) for i in range(len(words))],
-        }
+        before = self._spoken.get(context, 0.0)
+        self._spoken[context] = before + len(pcm) / 2 / rate
+        ends = np.linspace(before, self._spoken[context], len(words) + 1).round(3).tolist()
+        times = {"words": words, "start": ends[:-1], "end": ends[1:]}
         head = {"context_id": context, "done": False, "status_code": 206}
         await ws.send_json(head | {"type": "timestamps", "word_timestamps": times})
         size = rate // 5 * 2  # 200 ms
