@@ -15,6 +15,9 @@ fips: ## run the tests with the FIPS 140 module, and with nothing but approved c
 golden: ## regenerate the golden files; review their diff like code
 	go test . ./internal/tty -update
 
+javascript: ## make the plain JavaScript client's modules of the TypeScript of the React clients
+	e2e/run test_javascript.py --update
+
 lint: ## run gofmt, go vet for three systems, staticcheck; ruff, pyright, shellcheck
 	@test -z "$$(gofmt -l *.go internal templates release)" || { gofmt -l *.go internal templates release; echo 'gofmt would change these files'; exit 1; }
 	go vet ./...
@@ -70,4 +73,4 @@ bench-table: ## compare, and update the tables in docs/performance.md
 cold-start: ## measure the quickstart from nothing to its first word, and update docs/performance.md
 	e2e/bench --cold --write
 
-.PHONY: build help test fips golden lint windows vulnerabilities e2e variants vendors catalog-check dist dist-source reproduce offline audit mutate bench bench-table
+.PHONY: build help test fips golden javascript lint windows vulnerabilities e2e variants vendors catalog-check dist dist-source reproduce offline audit mutate bench bench-table

@@ -1,6 +1,6 @@
-import type { Session } from "./session.js";
-import { useSession } from "./useSession";
-import { actionOf, type Mood } from "./words.js";
+import type { Session } from "./session.ts";
+import { useSession } from "./useSession.ts";
+import { actionOf, type Mood } from "./words.ts";
 
 /** Connect, disconnect and switches. */
 export function Controls({ session, mood }: { session: Session; mood: Mood }) {

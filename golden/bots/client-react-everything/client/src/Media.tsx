@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
-import { deviceProblem } from "./problems.js";
-import type { Session } from "./session.js";
-import { useSession } from "./useSession";
+import { deviceProblem } from "./problems.ts";
+import type { Session } from "./session.ts";
+import { useSession } from "./useSession.ts";
 
 /** Plays the bot's audio on the chosen speaker. */
 export function BotAudio({ session }: { session: Session }) {

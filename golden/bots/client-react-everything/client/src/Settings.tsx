@@ -1,7 +1,7 @@
 import { useEffect } from "react";
-import type { Session } from "./session.js";
-import { transports } from "./transports.js";
-import { useSession } from "./useSession";
+import type { Session } from "./session.ts";
+import { transports } from "./transports.ts";
+import { useSession } from "./useSession.ts";
 
 /** The connection, and menus for microphone, speaker and camera. */
 export function Settings({ session }: { session: Session }) {

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from "react";
-import { Controls } from "./Controls";
-import { Video } from "./Media";
-import { showLevels } from "./presence.js";
-import { ProblemBox } from "./ProblemBox";
-import type { Session } from "./session.js";
-import { useSession } from "./useSession";
-import { hintOf, moodOf, wordOf } from "./words.js";
+import { Controls } from "./Controls.tsx";
+import { Video } from "./Media.tsx";
+import { showLevels } from "./presence.ts";
+import { ProblemBox } from "./ProblemBox.tsx";
+import type { Session } from "./session.ts";
+import { useSession } from "./useSession.ts";
+import { hintOf, moodOf, wordOf } from "./words.ts";
 
 /** The bot, and what to do. */
 export function Stage({ session }: { session: Session }) {

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react";
-import { Developer } from "./Developer";
-import { BotAudio } from "./Media";
-import { Session } from "./session.js";
-import { Settings } from "./Settings";
-import { Stage } from "./Stage";
-import { Talk } from "./Talk";
-import { useSession } from "./useSession";
+import { Developer } from "./Developer.tsx";
+import { BotAudio } from "./Media.tsx";
+import { Session } from "./session.ts";
+import { Settings } from "./Settings.tsx";
+import { Stage } from "./Stage.tsx";
+import { Talk } from "./Talk.tsx";
+import { useSession } from "./useSession.ts";
 
 export function App() {
   const [session] = useState(() => new Session());

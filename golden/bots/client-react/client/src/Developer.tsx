@@ -1,8 +1,8 @@
 import { useState } from "react";
-import { CopyButton } from "./CopyButton";
-import { asText, seconds, stagesOf, tokensOf } from "./measurements.js";
-import type { Session } from "./session.js";
-import { useSession } from "./useSession";
+import { CopyButton } from "./CopyButton.tsx";
+import { asText, seconds, stagesOf, tokensOf } from "./measurements.ts";
+import type { Session } from "./session.ts";
+import { useSession } from "./useSession.ts";
 
 /** Numbers and events, for developers. */
 export function Developer({ session }: { session: Session }) {

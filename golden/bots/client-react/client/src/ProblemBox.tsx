@@ -1,7 +1,7 @@
-import { CopyButton } from "./CopyButton";
-import { parts } from "./problems.js";
-import type { Session } from "./session.js";
-import { useSession } from "./useSession";
+import { CopyButton } from "./CopyButton.tsx";
+import { parts } from "./problems.ts";
+import type { Session } from "./session.ts";
+import { useSession } from "./useSession.ts";
 
 /** What went wrong and what to do. Empty, it stays there for screen readers, which hear of what comes into it. */
 export function ProblemBox({ session }: { session: Session }) {

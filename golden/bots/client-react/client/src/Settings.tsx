@@ -1,6 +1,6 @@
 import { useEffect } from "react";
-import type { Session } from "./session.js";
-import { useSession } from "./useSession";
+import type { Session } from "./session.ts";
+import { useSession } from "./useSession.ts";
 
 /** Menus for microphone and speaker. */
 export function Settings({ session }: { session: Session }) {

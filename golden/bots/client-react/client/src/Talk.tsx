@@ -1,8 +1,8 @@
 import { type SubmitEvent, useEffect, useRef } from "react";
-import { aheadOf, type Entry, textOf } from "./conversation.js";
-import { followEnd } from "./scroll.js";
-import type { Session } from "./session.js";
-import { useSession } from "./useSession";
+import { aheadOf, type Entry, textOf } from "./conversation.ts";
+import { followEnd } from "./scroll.ts";
+import type { Session } from "./session.ts";
+import { useSession } from "./useSession.ts";
 
 /** The conversation, and the form for typed messages. */
 export function Talk({ session }: { session: Session }) {

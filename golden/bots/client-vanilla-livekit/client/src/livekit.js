@@ -1,4 +1,3 @@
-// @ts-check
 import { RTVIMessage, Transport } from "@pipecat-ai/client-js";
 import {
   ConnectionError,
@@ -10,6 +9,7 @@ import {
   RoomEvent,
   Track,
 } from "livekit-client";
+
 import { Devices } from "./devices.js";
 import { roomProblem } from "./problems.js";
 
@@ -17,28 +17,20 @@ export const request = { transport: "livekit" };
 
 export const sharesScreen = true;
 
-/** @type {import("./connection.js").Connection["parameters"]} */
 export const parameters = ({ url, token }) => ({ url, token });
 
-/** @type {import("./connection.js").Connection["createTransport"]} */
 export const createTransport = (chosen) => new LiveKitTransport(chosen);
 
-/**
- * Even from a bot that is silent a packet comes now and then.
- *
- * @type {NonNullable<import("./connection.js").Connection["packets"]>}
- */
-export const packets = (transport) => /** @type {LiveKitTransport} */ (transport).packets();
+/** Even from a bot that is silent a packet comes now and then. */
+export const packets = (transport) => transport.packets();
 
 /** A room of a LiveKit server, which the bot joins too. RTVI messages are data packets in JSON. */
 class LiveKitTransport extends Transport {
-  /** @type {import("@pipecat-ai/client-js").TransportState} */
   _state = "disconnected";
   #room = new Room();
   #devices;
   #publishing = Promise.resolve();
 
-  /** @param {import("./connection.js").Chosen} chosen */
   constructor(chosen) {
     super();
     this.#devices = new Devices(chosen, () => {
@@ -46,7 +38,6 @@ class LiveKitTransport extends Transport {
     });
   }
 
-  /** @type {Transport["initialize"]} */
   initialize(options, receive) {
     this._options = options;
     this._callbacks = options.callbacks ?? {};
@@ -67,7 +58,8 @@ class LiveKitTransport extends Transport {
         // While the room reconnects, everybody is gone for a moment.
         setTimeout(() => {
           const { state } = this.#room;
-          if (from.isAgent && state === ConnectionState.Connected && !this.#bot) this._callbacks.onBotDisconnected?.(person(from));
+          if (from.isAgent && state === ConnectionState.Connected && !this.#bot)
+            this._callbacks.onBotDisconnected?.(person(from));
         });
       })
       .on(RoomEvent.Reconnected, () => void this.#publish())
@@ -84,11 +76,10 @@ class LiveKitTransport extends Transport {
     this.state = "initialized";
   }
 
-  _validateConnectionParams(/** @type {unknown} */ given) {
+  _validateConnectionParams(given) {
     return given;
   }
 
-  /** @type {(given: any) => Promise<void>} */
   async _connect({ url, token }) {
     this.state = "connecting";
     try {
@@ -121,11 +112,7 @@ class LiveKitTransport extends Transport {
     return (this.#publishing = this.#publishing.then(publish, publish));
   }
 
-  /**
-   * @param {Track.Source} source
-   * @param {MediaStreamTrack | undefined} open
-   * @param {boolean} muted - LiveKit's own state: without it, publishing turns a muted microphone on
-   */
+  /** Muted is LiveKit's own state: without it, publishing turns a muted microphone on. */
   async #put(source, open, muted) {
     const { localParticipant } = this.#room;
     const published = localParticipant.getTrackPublication(source)?.track;
@@ -145,7 +132,7 @@ class LiveKitTransport extends Transport {
     this.sendMessage(RTVIMessage.clientReady());
   }
 
-  sendMessage(/** @type {RTVIMessage} */ message) {
+  sendMessage(message) {
     const data = new TextEncoder().encode(JSON.stringify(message));
     void this.#room.localParticipant.publishData(data, { reliable: true });
   }
@@ -181,11 +168,11 @@ class LiveKitTransport extends Transport {
   getAllMics = () => this.#devices.getAllMics();
   getAllCams = () => this.#devices.getAllCams();
   getAllSpeakers = () => this.#devices.getAllSpeakers();
-  updateMic = (/** @type {string} */ id) => this.#devices.updateMic(id);
-  updateCam = (/** @type {string} */ id) => this.#devices.updateCam(id);
+  updateMic = (id) => this.#devices.updateMic(id);
+  updateCam = (id) => this.#devices.updateCam(id);
   updateSpeaker = () => this.#devices.updateSpeaker();
-  enableMic = (/** @type {boolean} */ on) => this.#devices.enableMic(on);
-  enableCam = (/** @type {boolean} */ on) => this.#devices.enableCam(on);
+  enableMic = (on) => this.#devices.enableMic(on);
+  enableCam = (on) => this.#devices.enableCam(on);
   enableScreenShare = () => this.#devices.enableScreenShare();
 
   get selectedMic() {
@@ -213,7 +200,7 @@ class LiveKitTransport extends Transport {
   }
 }
 
-const person = (/** @type {import("livekit-client").RemoteParticipant} */ { identity, name }) => ({
+const person = ({ identity, name }) => ({
   id: identity,
   name: name ?? "",
   local: false,

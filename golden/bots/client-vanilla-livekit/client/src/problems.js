@@ -1,11 +1,9 @@
-// @ts-check
 
 /** What went wrong and what to do, for the person. */
 export class Problem extends Error {
-  /**
-   * @param {string} message
-   * @param {string} [command] - to run in a terminal
-   */
+  /** To run in a terminal. */
+  command;
+
   constructor(message, command) {
     super(message);
     this.command = command;
@@ -14,15 +12,10 @@ export class Problem extends Error {
 
 const startBot = "uv run bot.py";
 
-/**
- * Why a device cannot be used.
- *
- * @param {unknown} error - of getUserMedia or setSinkId
- * @param {"microphone" | "camera" | "speaker" | "screen"} device
- */
+/** Why a device cannot be used; the error is that of getUserMedia or setSinkId. */
 export function deviceProblem(error, device) {
   if (error instanceof Problem) return error;
-  const { name, message } = /** @type {DOMException} */ (error);
+  const { name, message } = error;
   switch (name) {
     case "NotAllowedError":
       return new Problem(`The ${device} is blocked. Allow it for this page in the browser's site settings.`);
@@ -36,12 +29,7 @@ export function deviceProblem(error, device) {
   return new Problem(`The ${device} cannot be used: ${message}`);
 }
 
-/**
- * Why POST /start failed.
- *
- * @param {Response} response
- * @param {string} startUrl
- */
+/** Why POST /start failed. */
 export async function startProblem(response, startUrl) {
   const answer = await response.json().catch(() => ({}));
   const reason = answer.detail ?? answer.info ?? answer.error ?? response.statusText;
@@ -64,15 +52,9 @@ export async function startProblem(response, startUrl) {
   return new Problem(`The bot could not be started (${response.status}): ${words}`);
 }
 
-/** @param {string} address */
 export const noBot = (address) => new Problem(`No bot answers at ${address}. Start it in server/:`, startBot);
 
-/**
- * Why the page could not join the bot's room.
- *
- * @param {string} address - of the LiveKit server
- * @param {boolean} refused - it answered, and refused the key
- */
+/** Why the page could not join the bot's room: the LiveKit server refused the key, or did not answer at its address. */
 export const roomProblem = (address, refused) => {
   const [what, variables] = refused
     ? ["LiveKit refused the key", "LIVEKIT_API_KEY and LIVEKIT_API_SECRET"]
@@ -80,7 +62,7 @@ export const roomProblem = (address, refused) => {
   return new Problem(`${what}. Check ${variables} in server/.env, then start the bot again.`, startBot);
 };
 
-/** @param {string} reason - of the bot; "" if it gave none */
+/** The reason is the bot's; "" if it gave none. */
 export const lost = (reason) =>
   reason
     ? new Problem(`The bot stopped: ${reason}`, /\.env/.test(reason) ? startBot : undefined)
@@ -89,11 +71,7 @@ export const lost = (reason) =>
 /** Names of variables, and paths. */
 const code = /(\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\bserver\/(?:\.env)?)/;
 
-/**
- * The first sentence, and the others, split at what is code in them: every second piece is.
- *
- * @param {Problem} problem
- */
+/** The first sentence, and the others, split at what is code in them: every second piece is. */
 export function parts({ message }) {
   const [what = "", todo = ""] = message.split(/(?<=\.) (.*)/s);
   return { what, todo: todo.split(code) };

@@ -1,5 +1,5 @@
-// @ts-check
 /** A session with the bot, and all that the page shows of it. */
+
 import { emptyConversation, ended, hear, typed } from "./conversation.js";
 import { Level } from "./level.js";
 import { measure, nothing } from "./measurements.js";
@@ -25,32 +25,7 @@ const forgotten = 20_000;
 /** Entries of the browser's device list that are aliases of another device. */
 const aliases = ["", "default", "communications"];
 
-/**
- * @typedef {"Not connected" | "Connecting" | "Connected" | "Reconnecting" | "Disconnecting"} Status
- *
- * @typedef {object} State - replaced, never changed
- * @property {Status} status
- * @property {Problem} [problem]
- * @property {string} transport - a name in transports.js
- * @property {boolean} muted
- * @property {boolean} cameraOn
- * @property {boolean} canShare - whether the screen can be shared
- * @property {boolean} sharing - the screen is shown in place of the camera
- * @property {"off" | "open" | "heard" | "silent"} microphone - as far as can be told
- * @property {boolean} checking - the microphone is open without a session
- * @property {boolean} userSpeaks - the bot hears the person
- * @property {boolean} botSpeaks
- * @property {boolean} botThinks
- * @property {readonly MediaDeviceInfo[]} devices - those with a name: browsers reveal it once the microphone is allowed
- * @property {import("./connection.js").Chosen} chosen
- * @property {import("./conversation.js").Conversation} conversation
- * @property {import("./measurements.js").Measurements} measurements
- * @property {MediaStreamTrack} [botAudio]
- * @property {MediaStreamTrack} [ownVideo]
- * @property {import("@pipecat-ai/client-js").PipecatClient} [client] - of the framework, during a session
- */
-
-/** @type {Partial<State>} what holds between sessions */
+/** What holds between sessions. */
 const idle = {
   status: "Not connected",
   client: undefined,
@@ -64,7 +39,6 @@ const idle = {
 };
 
 export class Session {
-  /** @type {State} */
   state = {
     status: "Not connected",
     transport: Object.keys(transports)[0] ?? "",
@@ -85,37 +59,26 @@ export class Session {
   /** How loud the bot and the person are; apart from the state because it changes all the time. */
   botLevel = new Level();
   ownLevel = new Level();
-  /** @type {Set<() => void>} */
   #listeners = new Set();
   /** Aborts the attempt to connect; the reason is a Problem, or empty. */
   #attempt = new AbortController();
   /** The last error from the bot or the transport before the session ended. */
   #lastError = "";
-  /**
-   * What the bot said of one of its services, while the session goes on.
-   *
-   * @type {Problem | undefined}
-   */
+  /** What the bot said of one of its services, while the session goes on. */
   #ofBot;
   /** When the person pressed Connect. */
   #began = 0;
-  /** @type {ReturnType<typeof setInterval> | undefined} */
   #hearing;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
   #thinking;
-  /** @type {MediaStreamTrack | undefined} */
   #checked;
 
-  /**
-   * @param {() => void} listener - called after each change of the state
-   * @returns {() => void} ends that
-   */
+  /** Calls the listener after each change of the state, until what this returns is called. */
   subscribe = (listener) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   };
 
-  #set(/** @type {Partial<State>} */ change) {
+  #set(change) {
     this.state = { ...this.state, ...change };
     for (const listener of this.#listeners) listener();
   }
@@ -128,7 +91,6 @@ export class Session {
     this.#set({ status: "Connecting", problem: undefined, measurements: nothing });
     const attempt = (this.#attempt = new AbortController());
     const { signal } = attempt;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     try {
       mediaDevices();
@@ -179,23 +141,23 @@ export class Session {
     return this.state.status === "Connected" || this.state.status === "Reconnecting";
   }
 
-  mute(/** @type {boolean} */ muted) {
+  mute(muted) {
     this.#set({ muted });
     this.state.client?.enableMic(!muted);
   }
 
-  turnCamera(/** @type {boolean} */ cameraOn) {
+  turnCamera(cameraOn) {
     this.#set({ cameraOn });
     this.state.client?.enableCam(cameraOn);
   }
 
   /** Shows the screen in place of the camera. */
-  share(/** @type {boolean} */ on) {
+  share(on) {
     this.state.client?.updateCam(on ? "screen" : this.state.chosen.camera);
   }
 
   /** Selects devices, also during a session. */
-  choose(/** @type {Partial<import("./connection.js").Chosen>} */ change) {
+  choose(change) {
     const { client, checking, problem } = this.state;
     // During a session a problem is one with a device.
     this.#set({ chosen: { ...this.state.chosen, ...change }, problem: client ? undefined : problem });
@@ -207,17 +169,13 @@ export class Session {
     if (change.camera !== undefined) client?.updateCam(change.camera);
   }
 
-  send(/** @type {string} */ text) {
+  send(text) {
     this.#set({ conversation: typed(this.state.conversation, text) });
     this.#hear({ type: "send-text", data: { text } });
     void this.state.client?.sendText(text);
   }
 
-  /**
-   * Shows a problem; without one, removes what is shown.
-   *
-   * @param {Problem} [problem]
-   */
+  /** Shows a problem; without one, removes what is shown. */
   report(problem) {
     this.#set({ problem });
   }
@@ -231,7 +189,8 @@ export class Session {
       const stream = await mediaDevices().getUserMedia({ audio: id ? { deviceId: { exact: id } } : true });
       this.#checked?.stop();
       for (const track of stream.getTracks()) {
-        if (!this.state.checking) track.stop(); // the person did not wait
+        if (!this.state.checking)
+          track.stop(); // the person did not wait
         else this.#listen((this.#checked = track));
       }
       void this.#findDevices();
@@ -249,8 +208,7 @@ export class Session {
 
   /** Watches for devices that are added or removed. Returns a function that stops watching. */
   watchDevices() {
-    /** @type {MediaDevices | undefined} - which browsers do not provide on insecure pages */
-    const media = navigator.mediaDevices;
+    const media = navigator.mediaDevices; // which browsers do not provide on insecure pages
     const find = () => void this.#findDevices();
     find();
     media?.addEventListener("devicechange", find);
@@ -261,7 +219,7 @@ export class Session {
     const all = (await navigator.mediaDevices?.enumerateDevices()) ?? [];
     const devices = all.filter(({ deviceId, label }) => label && !aliases.includes(deviceId));
     const { chosen } = this.state;
-    const there = (/** @type {string} */ id) => (devices.some(({ deviceId }) => deviceId === id) ? id : "");
+    const there = (id) => (devices.some(({ deviceId }) => deviceId === id) ? id : "");
     this.#set({
       devices,
       chosen: { microphone: there(chosen.microphone), speaker: there(chosen.speaker), camera: there(chosen.camera) },
@@ -269,7 +227,7 @@ export class Session {
   }
 
   /** Measures a microphone, and notes whether anything comes from it. */
-  #listen(/** @type {MediaStreamTrack} */ track) {
+  #listen(track) {
     this.#stopListening();
     this.ownLevel.listen(track);
     this.#set({ microphone: "open" });
@@ -292,10 +250,7 @@ export class Session {
   }
 
   /** Reads all messages of the bot, among them those for which the framework's client has no callback. */
-  #overhear(
-    /** @type {import("@pipecat-ai/client-js").Transport} */ transport,
-    /** @type {AbortController} */ attempt,
-  ) {
+  #overhear(transport, attempt) {
     const initialize = transport.initialize.bind(transport);
     transport.initialize = (options, receive) =>
       initialize(options, (message) => {
@@ -304,7 +259,7 @@ export class Session {
       });
   }
 
-  #hear(/** @type {{ type: string, data?: any }} */ message) {
+  #hear(message) {
     const { conversation, measurements, userSpeaks, botSpeaks, botThinks } = this.state;
     const change = { conversation: hear(conversation, message), userSpeaks, botSpeaks, botThinks };
     switch (message.type) {
@@ -330,14 +285,11 @@ export class Session {
     clearTimeout(this.#thinking);
     if (change.botThinks) this.#thinking = setTimeout(() => this.#set({ botThinks: false }), forgotten);
     const at = (performance.now() - this.#began) / 1000;
-    this.#set({ ...change, measurements: measure(measurements, at, message) });
+    this.#set({ ...change, measurements: measure(measurements, { at, ...message }) });
   }
 
   /** Reports when packets from the bot stop and when they resume, seconds before browsers notice. */
-  async #watch(
-    /** @type {import("@pipecat-ai/client-js").PipecatClient} */ client,
-    /** @type {() => Promise<number> | undefined} */ packets,
-  ) {
+  async #watch(client, packets) {
     let last = 0;
     let heard = Date.now();
     for (;;) {
@@ -350,16 +302,11 @@ export class Session {
     }
   }
 
-  /**
-   * Closes the connection and the devices.
-   *
-   * @param {Problem} [problem] - why
-   */
+  /** Closes the connection and the devices; the problem, if any, is why. */
   async #end(problem) {
     clearTimeout(this.#thinking);
     this.#set({ status: "Disconnecting", problem: undefined });
     const { client } = this.state;
-    /** @type {(MediaStreamTrack | undefined)[]} */
     let open = [];
     try {
       open = Object.values(client?.tracks().local ?? {});
@@ -375,17 +322,13 @@ export class Session {
   }
 
   /** Handles the unexpected end of a session. Ignores events of an earlier one. */
-  async #lost(/** @type {AbortController} */ attempt) {
+  async #lost(attempt) {
     if (attempt !== this.#attempt) return;
     const problem = lost(this.#lastError);
     if (this.state.status === "Connecting") attempt.abort(problem);
     if (this.#inSession) await this.#end(problem);
   }
 
-  /**
-   * @param {AbortController} attempt
-   * @returns {import("@pipecat-ai/client-js").RTVIEventCallbacks}
-   */
   #callbacks(attempt) {
     return {
       onTrackStarted: (track, participant) => {
@@ -399,12 +342,11 @@ export class Session {
         }
       },
       onTrackStopped: (track) => {
-        const { botAudio, ownVideo } = this.state;
-        if (track === botAudio) {
+        if (track === this.state.botAudio) {
           this.botLevel.stop();
           this.#set({ botAudio: undefined });
         }
-        if (track === ownVideo) this.#set({ ownVideo: undefined, sharing: false });
+        if (track === this.state.ownVideo) this.#set({ ownVideo: undefined, sharing: false });
       },
       onDeviceError: (error) => {
         const device = error.devices.includes("mic") ? "microphone" : "camera";
@@ -417,7 +359,7 @@ export class Session {
         else this.#set({ problem, chosen });
       },
       onError: ({ data }) => {
-        const { fatal, error } = /** @type {import("@pipecat-ai/client-js").ErrorData} */ (data);
+        const { fatal, error } = data;
         if (!fatal) return console.warn("The bot reports:", error);
         // The WebSocket transport also reports its own closing as an error.
         if (!error.startsWith("websocket ")) this.#lastError = error;
@@ -436,16 +378,13 @@ export class Session {
   }
 }
 
-/** @throws {Problem} where browsers provide none */
+/** Throws a Problem where browsers provide none. */
 function mediaDevices() {
   if (navigator.mediaDevices) return navigator.mediaDevices;
   throw new Problem("Browsers allow the microphone only over https or on localhost. Open this page that way.");
 }
 
-async function openDevices(
-  /** @type {import("@pipecat-ai/client-js").PipecatClient} */ client,
-  /** @type {AbortSignal} */ signal,
-) {
+async function openDevices(client, signal) {
   try {
     await client.initDevices();
   } catch (error) {
@@ -454,26 +393,18 @@ async function openDevices(
   if (signal.aborted) for (const track of Object.values(client.tracks().local)) track?.stop();
 }
 
-async function startBot(
-  /** @type {string} */ startUrl,
-  /** @type {object} */ request,
-  /** @type {AbortSignal} */ signal,
-) {
+async function startBot(startUrl, request, signal) {
   const headers = { "Content-Type": "application/json" };
-  const response = await fetch(startUrl, { method: "POST", headers, body: JSON.stringify(request), signal }).catch(() => {
-    signal.throwIfAborted();
-    throw noBot(startUrl);
-  });
+  const response = await fetch(startUrl, { method: "POST", headers, body: JSON.stringify(request), signal }).catch(
+    () => {
+      signal.throwIfAborted();
+      throw noBot(startUrl);
+    },
+  );
   if (!response.ok) throw await startProblem(response, startUrl);
-  return /** @type {Promise<import("./connection.js").StartAnswer>} */ (response.json());
+  return response.json();
 }
 
-/**
- * @template T
- * @param {Promise<T>} promise
- * @param {AbortSignal} signal
- * @returns {Promise<T>}
- */
 function unlessAborted(promise, signal) {
   return new Promise((resolve, reject) => {
     promise.then(resolve, reject);

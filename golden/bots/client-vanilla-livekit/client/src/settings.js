@@ -1,5 +1,4 @@
-// @ts-check
 /** Settings from .env; see .env.example. */
 
-/** Where sessions start: the path or URL of the bot's /start. @type {string} */
+/** Where sessions start: the path or URL of the bot's /start. */
 export const startPath = import.meta.env.VITE_START_URL || "/start";

@@ -1,0 +1,141 @@
+/** The transcript, as an immutable value: each function returns a new one. */
+import type { BotOutputData, TranscriptData } from "@pipecat-ai/client-js";
+
+/** A sentence of the bot, or what the person said between two pauses. */
+interface Part {
+  said: string;
+  /** What the bot is about to say. */
+  ahead: string;
+}
+
+export interface Entry {
+  id: number;
+  speaker: "You" | "Bot";
+  /** By segment, in the order in which they are said. */
+  parts: ReadonlyMap<number, Part>;
+  /** The bot's service tells which words it has spoken. */
+  followed?: boolean;
+  /** The bot was interrupted. */
+  cutOff?: boolean;
+}
+
+export interface Conversation {
+  finished: readonly Entry[];
+  /** At most one for each speaker. */
+  unfinished: readonly Entry[];
+  nextId: number;
+  /** The person's entry that may still grow. */
+  lastUserId?: number;
+  /** The bot's entry that may still change: its final words may arrive late. */
+  lastBotId?: number;
+}
+
+export const emptyConversation: Conversation = { finished: [], unfinished: [], nextId: 0 };
+
+const join = (entry: Entry, which: keyof Part) =>
+  [...entry.parts.values()]
+    .map((part) => part[which])
+    .filter(Boolean)
+    .join(" ");
+
+/** What was said so far. */
+export const textOf = (entry: Entry) => join(entry, "said");
+
+/** What the bot is about to say. */
+export const aheadOf = (entry: Entry) => (entry.cutOff ? "" : join(entry, "ahead"));
+
+/** Takes in a message of the bot. */
+export function hear(conversation: Conversation, { type, data }: { type: string; data?: unknown }): Conversation {
+  switch (type) {
+    case "user-transcription":
+      return userText(conversation, data as TranscriptData);
+    case "bot-output":
+      return botText(conversation, data as BotOutputData);
+    case "bot-interrupted":
+      return change(conversation, "Bot", (entry) => ({ ...entry, cutOff: !entry.followed || aheadOf(entry) !== "" }));
+    case "bot-stopped-speaking":
+      return botStopped(conversation);
+  }
+  return conversation;
+}
+
+/** Takes in a typed message; the person may be speaking at the same time. */
+export function typed(conversation: Conversation, text: string): Conversation {
+  const { finished, nextId } = conversation;
+  const entry: Entry = { id: nextId, speaker: "You", parts: new Map([[0, { said: text, ahead: "" }]]) };
+  return { ...conversation, finished: [...finished, entry], nextId: nextId + 1 };
+}
+
+/** Finishes all entries at the end of a session. The next one counts its segments from zero. */
+export function ended(conversation: Conversation): Conversation {
+  const { finished, unfinished, nextId } = finish(finish(conversation, "You"), "Bot");
+  const entries = finished.map((entry) => (aheadOf(entry) ? { ...entry, cutOff: true } : entry));
+  return { finished: entries, unfinished, nextId };
+}
+
+/** Interim text is replaced by the next one. */
+function userText(conversation: Conversation, { text, final }: TranscriptData): Conversation {
+  const last = conversation.finished.at(-1);
+  const botSpeaks = conversation.unfinished.some((entry) => entry.speaker === "Bot");
+  if (final && last && last.id === conversation.lastUserId && !botSpeaks) {
+    // Speech arrives in pieces, which form one entry until someone else speaks.
+    const longer = withPart(last, last.parts.size, text);
+    return { ...conversation, finished: [...conversation.finished.slice(0, -1), longer], unfinished: [] };
+  }
+  const said = say(conversation, "You", 0, text);
+  if (!final) return said;
+  return { ...finish(said, "You"), lastUserId: said.unfinished.find((entry) => entry.speaker === "You")?.id };
+}
+
+/** Text, and speech as far as it has been spoken. */
+function botText(
+  conversation: Conversation,
+  { text, segment_id: segment = 0, will_be_spoken: spoken, spoken_progress: progress }: BotOutputData,
+): Conversation {
+  const said = spoken && progress ? progress.accumulated_text : text;
+  const ahead = spoken && progress ? progress.remaining_text : "";
+  const last = conversation.finished.find((entry) => entry.id === conversation.lastBotId);
+  if (!last?.parts.has(segment)) return say(conversation, "Bot", segment, said, ahead);
+  const longer = withPart(last, segment, said, ahead);
+  return { ...conversation, finished: conversation.finished.map((entry) => (entry === last ? longer : entry)) };
+}
+
+function botStopped(conversation: Conversation): Conversation {
+  const bot = conversation.unfinished.find((entry) => entry.speaker === "Bot");
+  return bot ? { ...finish(conversation, "Bot"), lastBotId: bot.id } : conversation;
+}
+
+function say(
+  conversation: Conversation,
+  speaker: Entry["speaker"],
+  segment: number,
+  said: string,
+  ahead?: string,
+): Conversation {
+  const { unfinished, nextId } = conversation;
+  if (unfinished.some((entry) => entry.speaker === speaker)) {
+    return change(conversation, speaker, (entry) => withPart(entry, segment, said, ahead));
+  }
+  const entry = withPart({ id: nextId, speaker, parts: new Map() }, segment, said, ahead);
+  return { ...conversation, unfinished: [...unfinished, entry], nextId: nextId + 1 };
+}
+
+/** Replaces the speaker's unfinished entry, if there is one. */
+function change(conversation: Conversation, speaker: Entry["speaker"], to: (entry: Entry) => Entry): Conversation {
+  const { unfinished } = conversation;
+  return { ...conversation, unfinished: unfinished.map((entry) => (entry.speaker === speaker ? to(entry) : entry)) };
+}
+
+function withPart(entry: Entry, segment: number, said: string, ahead = ""): Entry {
+  const parts = new Map(entry.parts).set(segment, { said: said.trim(), ahead: ahead.trim() });
+  return { ...entry, parts, followed: entry.followed || ahead !== "" };
+}
+
+function finish(conversation: Conversation, speaker: Entry["speaker"]): Conversation {
+  const done = conversation.unfinished.filter((entry) => entry.speaker === speaker);
+  return {
+    ...conversation,
+    finished: [...conversation.finished, ...done.filter(textOf)],
+    unfinished: conversation.unfinished.filter((entry) => entry.speaker !== speaker),
+  };
+}

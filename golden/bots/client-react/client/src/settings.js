@@ -1,8 +1,0 @@
-// @ts-check
-/** Settings from .env; see .env.example. */
-
-/** Where sessions start: the path or URL of the bot's /start. @type {string} */
-export const startPath = import.meta.env.VITE_START_URL || "/start";
-
-/** Whether to ask the bot's host for STUN and TURN servers, which help behind firewalls. */
-export const askForIceServers = import.meta.env.VITE_ICE_SERVERS === "default";

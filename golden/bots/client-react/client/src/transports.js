@@ -1,9 +1,0 @@
-// @ts-check
-/**
- * How to reach the bot. Each transport is loaded on demand, which keeps the page small. The first is the default.
- *
- * @type {Record<string, { label: string, load: () => Promise<import("./connection.js").Connection> }>}
- */
-export const transports = {
-  webrtc: { label: "SmallWebRTC", load: () => import("./smallwebrtc.js") },
-};

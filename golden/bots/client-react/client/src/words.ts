@@ -1,0 +1,49 @@
+/** What the page says, apart from what is fixed in it and from problems.ts. */
+import type { State } from "./session.ts";
+
+export type Mood = keyof typeof words;
+
+const words = {
+  idle: "Ready to talk",
+  connecting: "Connecting",
+  listening: "Listening",
+  muted: "Muted",
+  hearing: "Hearing you",
+  thinking: "Thinking",
+  speaking: "Speaking",
+  reconnecting: "Reconnecting",
+  failed: "Something went wrong",
+};
+
+export function moodOf(state: State): Mood {
+  switch (state.status) {
+    case "Not connected":
+      return state.problem ? "failed" : "idle";
+    case "Connecting":
+      return "connecting";
+    case "Reconnecting":
+      return "reconnecting";
+    case "Disconnecting":
+      return "idle";
+  }
+  if (state.userSpeaks) return "hearing";
+  if (state.botSpeaks) return "speaking";
+  if (state.botThinks) return "thinking";
+  return state.muted ? "muted" : "listening";
+}
+
+/** The mood in words. */
+export const wordOf = (mood: Mood) => words[mood];
+
+/** What the main button does. */
+export const actionOf = (mood: Mood) =>
+  mood === "idle" ? "Connect" : mood === "failed" ? "Retry" : mood === "connecting" ? "Cancel" : "Disconnect";
+
+/** What to know about the microphone. */
+export function hintOf({ microphone, checking, muted }: State) {
+  if (microphone === "silent" && (checking || !muted)) {
+    return "No sound from the microphone. Is it muted, or the wrong one? Choose another under Settings.";
+  }
+  if (!checking || microphone === "off") return "";
+  return microphone === "heard" ? "The microphone works." : "Say something.";
+}

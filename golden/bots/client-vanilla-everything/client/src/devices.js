@@ -1,0 +1,159 @@
+import { DeviceError } from "@pipecat-ai/client-js";
+import { deviceOf } from "./connection.js";
+
+const me = { id: "local", name: "", local: true };
+
+const list = async (kind) => (await navigator.mediaDevices.enumerateDevices()).filter((device) => device.kind === kind);
+
+/** The microphone and the camera, opened without code from other hosts. */
+export class Devices {
+  #local = {};
+  #chosen;
+  #on = { audio: true, video: false };
+  /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
+  #wanted = { audio: {}, video: {} };
+  callbacks = {};
+  #changed;
+  supportsScreenShare = false;
+  isSharingScreen = false;
+  /** The page plays the audio itself, on the chosen speaker. */
+  selectedSpeaker = {};
+
+  /** Calls `changed` when a device was opened, closed or muted during a session. */
+  constructor(chosen, changed) {
+    this.#chosen = { audio: chosen.microphone, video: chosen.camera };
+    this.#changed = changed;
+  }
+
+  setClientOptions(options) {
+    this.callbacks = options.callbacks ?? {};
+    this.#on = { audio: options.enableMic ?? true, video: options.enableCam ?? false };
+  }
+
+  /** @throws {DOMException} from getUserMedia, if no microphone is available */
+  async initialize() {
+    await this.#open("audio");
+    // A conversation works without a camera.
+    if (this.#on.video) await this.#reopen("video");
+  }
+
+  async connect() {
+    if (!this.#local.audio) await this.initialize();
+  }
+
+  async disconnect() {
+    this.#close("audio");
+    this.#close("video");
+  }
+
+  tracks() {
+    return { local: { ...this.#local } };
+  }
+
+  getAllMics = () => list("audioinput");
+  getAllCams = () => list("videoinput");
+  getAllSpeakers = () => list("audiooutput");
+
+  get selectedMic() {
+    return this.#local.audio ? deviceOf(this.#local.audio) : {};
+  }
+
+  get selectedCam() {
+    return this.#local.video ? deviceOf(this.#local.video) : {};
+  }
+
+  updateSpeaker() {}
+
+  enableScreenShare() {}
+
+  get isMicEnabled() {
+    return this.#on.audio;
+  }
+
+  enableMic(on) {
+    this.#on.audio = on;
+    if (!this.#local.audio) return;
+    this.#local.audio.enabled = on;
+    this.#changed();
+  }
+
+  async updateMic(id) {
+    this.#chosen.audio = id;
+    await this.#reopen("audio");
+  }
+
+  get isCamEnabled() {
+    return this.#on.video;
+  }
+
+  async enableCam(on) {
+    this.#on.video = on;
+    if (this.#chosen.video !== "screen") await this.#renew("video");
+  }
+
+  async updateCam(id) {
+    this.#chosen.video = id;
+    await this.#renew("video");
+  }
+
+  /** Opens what is on, and closes what is off. */
+  async #renew(kind) {
+    if (kind === "audio" || this.#on.video || this.#chosen.video === "screen") return this.#reopen(kind);
+    this.#close(kind);
+    this.#changed();
+  }
+
+  /** Opens a device during a session. If that fails, reports it through the callbacks and keeps the open one. */
+  async #reopen(kind) {
+    try {
+      await this.#open(kind);
+      this.#changed();
+    } catch (error) {
+      const open = this.#local[kind];
+      const failed = this.#chosen[kind];
+      this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
+      if (failed === "screen") return; // the person chose no window
+      if (kind === "video" && !open) this.#on.video = false;
+      const sourceError = error;
+      const device = kind === "audio" ? "mic" : "cam";
+      this.callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
+    }
+  }
+
+  /** Replaces the open device with the chosen one. */
+  async #open(kind) {
+    const wanted = (this.#wanted[kind] = {});
+    const outdated = () => this.#wanted[kind] !== wanted;
+    const id = this.#chosen[kind];
+    const { mediaDevices } = navigator;
+    const asked = { [kind]: id ? { deviceId: { exact: id } } : true };
+    const opening = id === "screen" ? mediaDevices.getDisplayMedia() : mediaDevices.getUserMedia(asked);
+    const stream = await opening.catch((error) => {
+      if (!outdated()) throw error;
+    });
+    if (!stream) return;
+    if (outdated()) return stream.getTracks().forEach((track) => track.stop());
+    this.#close(kind);
+    for (const track of stream.getTracks()) {
+      if (kind === "audio") track.enabled = this.#on.audio;
+      this.#local[kind] = track;
+      // Unplugged, or no longer shared: switch to another device.
+      track.addEventListener("ended", () => {
+        this.#chosen[kind] = "";
+        void this.#renew(kind);
+      });
+      // Otherwise the client opens the device again when it connects.
+      this.callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));
+      this.callbacks.onTrackStarted?.(track, me);
+    }
+  }
+
+  #close(kind) {
+    this.#wanted[kind] = {};
+    const track = this.#local[kind];
+    if (!track) return;
+    track.stop();
+    delete this.#local[kind];
+    this.callbacks.onTrackStopped?.(track, me);
+  }
+}

@@ -1,0 +1,392 @@
+/** A session with the bot, and all that the page shows of it. */
+
+import { emptyConversation, ended, hear, typed } from "./conversation.js";
+import { Level } from "./level.js";
+import { measure, nothing } from "./measurements.js";
+import { Problem, deviceProblem, lost, noBot, startProblem } from "./problems.js";
+import { startPath } from "./settings.js";
+import { transports } from "./transports.js";
+
+/** Seconds to wait for the bot to start and report that it is ready. */
+const patience = 30;
+
+/** Milliseconds without a packet from the bot before the page shows Reconnecting. */
+const quiet = 1500;
+
+/** Milliseconds without any sound from the microphone before the page says so. */
+const suspicious = 8000;
+
+/** What comes from a microphone that is on is louder, even in a quiet room: -66 dB. */
+const silence = 0.0005;
+
+/** Milliseconds without a message of the bot after which it no longer thinks. */
+const forgotten = 20_000;
+
+/** Entries of the browser's device list that are aliases of another device. */
+const aliases = ["", "default", "communications"];
+
+/** What holds between sessions. */
+const idle = {
+  status: "Not connected",
+  client: undefined,
+  userSpeaks: false,
+  botSpeaks: false,
+  botThinks: false,
+  botAudio: undefined,
+};
+
+export class Session {
+  state = {
+    status: "Not connected",
+    transport: Object.keys(transports)[0] ?? "",
+    muted: false,
+    microphone: "off",
+    checking: false,
+    userSpeaks: false,
+    botSpeaks: false,
+    botThinks: false,
+    devices: [],
+    chosen: { microphone: "", speaker: "", camera: "" },
+    conversation: emptyConversation,
+    measurements: nothing,
+  };
+  /** How loud the bot and the person are; apart from the state because it changes all the time. */
+  botLevel = new Level();
+  ownLevel = new Level();
+  #listeners = new Set();
+  /** Aborts the attempt to connect; the reason is a Problem, or empty. */
+  #attempt = new AbortController();
+  /** The last error from the bot or the transport before the session ended. */
+  #lastError = "";
+  /** What the bot said of one of its services, while the session goes on. */
+  #ofBot;
+  /** When the person pressed Connect. */
+  #began = 0;
+  #hearing;
+  #thinking;
+  #checked;
+
+  /** Calls the listener after each change of the state, until what this returns is called. */
+  subscribe = (listener) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  #set(change) {
+    this.state = { ...this.state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+
+  async connect() {
+    if (this.state.status !== "Not connected") return;
+    this.stopCheck();
+    this.#lastError = "";
+    this.#began = performance.now();
+    this.#set({ status: "Connecting", problem: undefined, measurements: nothing });
+    const attempt = (this.#attempt = new AbortController());
+    const { signal } = attempt;
+    let timer;
+    try {
+      mediaDevices();
+      const [{ PipecatClient }, connection] = await Promise.all([
+        import("@pipecat-ai/client-js"),
+        transports[this.state.transport]?.load() ?? Promise.reject(new Problem("There is no such connection.")),
+      ]);
+      signal.throwIfAborted();
+      const transport = connection.createTransport(this.state.chosen);
+      this.#overhear(transport, attempt);
+      const client = new PipecatClient({
+        transport,
+        enableMic: !this.state.muted,
+        enableCam: false,
+        callbacks: this.#callbacks(attempt),
+      });
+      this.#set({ client });
+      await unlessAborted(openDevices(client, signal), signal);
+      void this.#findDevices();
+
+      // The person may take a while to allow the microphone, so the timeout starts here.
+      timer = setTimeout(() => {
+        const words = `The bot did not answer within ${patience} seconds. Check its terminal or log.`;
+        attempt.abort(new Problem(words));
+      }, patience * 1000);
+      const startUrl = new URL(startPath, location.href).href;
+      const answer = await startBot(startUrl, connection.request, signal);
+      await unlessAborted(client.connect(connection.parameters(answer, startUrl)), signal);
+      this.#set({ status: "Connected" });
+      if (connection.packets) void this.#watch(client, () => connection.packets?.(transport));
+    } catch (error) {
+      const reason = this.#lastError || (error instanceof Error ? error.message : JSON.stringify(error));
+      if (error instanceof Problem) await this.#end(error);
+      else await this.#end(signal.aborted ? undefined : new Problem(`The bot could not be reached: ${reason}.`));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async disconnect() {
+    this.stopCheck();
+    if (this.state.status === "Connecting") this.#attempt.abort();
+    if (this.#inSession) await this.#end();
+  }
+
+  get #inSession() {
+    return this.state.status === "Connected" || this.state.status === "Reconnecting";
+  }
+
+  mute(muted) {
+    this.#set({ muted });
+    this.state.client?.enableMic(!muted);
+  }
+
+  /** Selects devices, also during a session. */
+  choose(change) {
+    const { client, checking, problem } = this.state;
+    // During a session a problem is one with a device.
+    this.#set({ chosen: { ...this.state.chosen, ...change }, problem: client ? undefined : problem });
+    if (change.microphone !== undefined) {
+      client?.updateMic(change.microphone);
+      if (checking) void this.check();
+    }
+    if (change.speaker !== undefined) client?.updateSpeaker(change.speaker);
+  }
+
+  send(text) {
+    this.#set({ conversation: typed(this.state.conversation, text) });
+    this.#hear({ type: "send-text", data: { text } });
+    void this.state.client?.sendText(text);
+  }
+
+  /** Shows a problem; without one, removes what is shown. */
+  report(problem) {
+    this.#set({ problem });
+  }
+
+  /** Opens the microphone without a session, to see whether anything comes from it. */
+  async check() {
+    this.stopCheck();
+    this.#set({ checking: true, problem: undefined });
+    const id = this.state.chosen.microphone;
+    try {
+      const stream = await mediaDevices().getUserMedia({ audio: id ? { deviceId: { exact: id } } : true });
+      this.#checked?.stop();
+      for (const track of stream.getTracks()) {
+        if (!this.state.checking)
+          track.stop(); // the person did not wait
+        else this.#listen((this.#checked = track));
+      }
+      void this.#findDevices();
+    } catch (error) {
+      this.#set({ checking: false, problem: deviceProblem(error, "microphone") });
+    }
+  }
+
+  stopCheck() {
+    if (!this.state.checking) return;
+    this.#checked?.stop();
+    this.#set({ checking: false });
+    this.#stopListening();
+  }
+
+  /** Watches for devices that are added or removed. Returns a function that stops watching. */
+  watchDevices() {
+    const media = navigator.mediaDevices; // which browsers do not provide on insecure pages
+    const find = () => void this.#findDevices();
+    find();
+    media?.addEventListener("devicechange", find);
+    return () => media?.removeEventListener("devicechange", find);
+  }
+
+  async #findDevices() {
+    const all = (await navigator.mediaDevices?.enumerateDevices()) ?? [];
+    const devices = all.filter(({ deviceId, label }) => label && !aliases.includes(deviceId));
+    const { chosen } = this.state;
+    const there = (id) => (devices.some(({ deviceId }) => deviceId === id) ? id : "");
+    this.#set({
+      devices,
+      chosen: { microphone: there(chosen.microphone), speaker: there(chosen.speaker), camera: there(chosen.camera) },
+    });
+  }
+
+  /** Measures a microphone, and notes whether anything comes from it. */
+  #listen(track) {
+    this.#stopListening();
+    this.ownLevel.listen(track);
+    this.#set({ microphone: "open" });
+    let since = Date.now();
+    this.#hearing = setInterval(() => {
+      if (this.state.muted && !this.state.checking) since = Date.now();
+      else if (this.ownLevel.now > silence) {
+        clearInterval(this.#hearing);
+        this.#set({ microphone: "heard" });
+      } else if (Date.now() - since > suspicious && this.state.microphone !== "silent") {
+        this.#set({ microphone: "silent" });
+      }
+    }, 100);
+  }
+
+  #stopListening() {
+    clearInterval(this.#hearing);
+    this.ownLevel.stop();
+    this.#set({ microphone: "off" });
+  }
+
+  /** Reads all messages of the bot, among them those for which the framework's client has no callback. */
+  #overhear(transport, attempt) {
+    const initialize = transport.initialize.bind(transport);
+    transport.initialize = (options, receive) =>
+      initialize(options, (message) => {
+        if (attempt === this.#attempt && this.state.client) this.#hear(message);
+        receive(message);
+      });
+  }
+
+  #hear(message) {
+    const { conversation, measurements, userSpeaks, botSpeaks, botThinks } = this.state;
+    const change = { conversation: hear(conversation, message), userSpeaks, botSpeaks, botThinks };
+    switch (message.type) {
+      case "user-started-speaking":
+        change.userSpeaks = true;
+        change.botThinks = false;
+        break;
+      case "user-stopped-speaking":
+        change.userSpeaks = false;
+        change.botThinks = true;
+        break;
+      case "bot-llm-started":
+      case "send-text":
+        change.botThinks = true;
+        break;
+      case "bot-started-speaking":
+        change.botSpeaks = true;
+        change.botThinks = false;
+        break;
+      case "bot-stopped-speaking":
+        change.botSpeaks = false;
+    }
+    clearTimeout(this.#thinking);
+    if (change.botThinks) this.#thinking = setTimeout(() => this.#set({ botThinks: false }), forgotten);
+    const at = (performance.now() - this.#began) / 1000;
+    this.#set({ ...change, measurements: measure(measurements, { at, ...message }) });
+  }
+
+  /** Reports when packets from the bot stop and when they resume, seconds before browsers notice. */
+  async #watch(client, packets) {
+    let last = 0;
+    let heard = Date.now();
+    for (;;) {
+      const count = await packets();
+      if (this.state.client !== client || !this.#inSession) return;
+      if (count && count !== last) [last, heard] = [count, Date.now()];
+      const status = Date.now() - heard > quiet ? "Reconnecting" : "Connected";
+      if (status !== this.state.status) this.#set({ status });
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
+
+  /** Closes the connection and the devices; the problem, if any, is why. */
+  async #end(problem) {
+    clearTimeout(this.#thinking);
+    this.#set({ status: "Disconnecting", problem: undefined });
+    const { client } = this.state;
+    let open = [];
+    try {
+      open = Object.values(client?.tracks().local ?? {});
+      await client?.disconnect();
+    } catch (error) {
+      console.warn("While disconnecting:", error);
+    }
+    // A transport that never connected leaves its devices open.
+    for (const track of open) track?.stop();
+    this.#stopListening();
+    this.botLevel.stop();
+    this.#set({ ...idle, problem, conversation: ended(this.state.conversation) });
+  }
+
+  /** Handles the unexpected end of a session. Ignores events of an earlier one. */
+  async #lost(attempt) {
+    if (attempt !== this.#attempt) return;
+    const problem = lost(this.#lastError);
+    if (this.state.status === "Connecting") attempt.abort(problem);
+    if (this.#inSession) await this.#end(problem);
+  }
+
+  #callbacks(attempt) {
+    return {
+      onTrackStarted: (track, participant) => {
+        if (track.kind === "audio" && participant?.local) this.#listen(track);
+        else if (track.kind === "audio") {
+          this.botLevel.listen(track);
+          this.#set({ botAudio: track });
+        }
+      },
+      onTrackStopped: (track) => {
+        if (track === this.state.botAudio) {
+          this.botLevel.stop();
+          this.#set({ botAudio: undefined });
+        }
+      },
+      onDeviceError: (error) => {
+        const device = error.devices.includes("mic") ? "microphone" : "camera";
+        const problem = deviceProblem(error.details?.sourceError ?? error, device);
+        // What was chosen before remains in use.
+        const used = this.state.client?.[device === "microphone" ? "selectedMic" : "selectedCam"];
+        const chosen = { ...this.state.chosen, [device]: used?.deviceId ?? "" };
+        // Daily continues without a microphone, so the bot would hear nothing.
+        if (device === "microphone" && this.state.status === "Connecting") attempt.abort(problem);
+        else this.#set({ problem, chosen });
+      },
+      onError: ({ data }) => {
+        const { fatal, error } = data;
+        if (!fatal) return console.warn("The bot reports:", error);
+        // The WebSocket transport also reports its own closing as an error.
+        if (!error.startsWith("websocket ")) this.#lastError = error;
+      },
+      // From watch.py: a service failed, and the session goes on.
+      onServerMessage: (data) => {
+        if (data?.problem) this.#set({ problem: (this.#ofBot = new Problem(data.problem)) });
+      },
+      // A new attempt.
+      onUserStartedSpeaking: () => {
+        if (this.state.problem === this.#ofBot) this.#set({ problem: undefined });
+      },
+      onBotDisconnected: () => void this.#lost(attempt),
+      onDisconnected: () => void this.#lost(attempt),
+    };
+  }
+}
+
+/** Throws a Problem where browsers provide none. */
+function mediaDevices() {
+  if (navigator.mediaDevices) return navigator.mediaDevices;
+  throw new Problem("Browsers allow the microphone only over https or on localhost. Open this page that way.");
+}
+
+async function openDevices(client, signal) {
+  try {
+    await client.initDevices();
+  } catch (error) {
+    throw error instanceof DOMException ? deviceProblem(error, "microphone") : error;
+  }
+  if (signal.aborted) for (const track of Object.values(client.tracks().local)) track?.stop();
+}
+
+async function startBot(startUrl, request, signal) {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(startUrl, { method: "POST", headers, body: JSON.stringify(request), signal }).catch(
+    () => {
+      signal.throwIfAborted();
+      throw noBot(startUrl);
+    },
+  );
+  if (!response.ok) throw await startProblem(response, startUrl);
+  return response.json();
+}
+
+function unlessAborted(promise, signal) {
+  return new Promise((resolve, reject) => {
+    promise.then(resolve, reject);
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
