@@ -290,6 +290,7 @@ class Visit:
     page: Page
     hosts: set[str] = field(default_factory=set)  # that the page asked for anything
     faults: list[str] = field(default_factory=list)  # exceptions that nobody caught
+    logged: list[str] = field(default_factory=list)  # errors on the browser's console
     _scripts: list[Response] = field(default_factory=list)
 
     def button(self, name: str) -> Locator:
@@ -544,6 +545,12 @@ class Visitor:
             )
             page.on("pageerror", lambda error: visit.faults.append(str(error)))
             page.on(
+                "console",
+                lambda message: (
+                    visit.logged.append(message.text) if message.type == "error" else None
+                ),
+            )
+            page.on(
                 "response",
                 lambda r: visit._scripts.append(r) if r.request.resource_type == "script" else None,
             )
@@ -591,6 +598,7 @@ async def is_asked_twice(
 ) -> None:
     """The person speaks. The first answer is cut off, the second goes on: two states to look at."""
     await bot.hears("What is the capital", final=False)
+    await expect(visit.page.get_by_text("What is the capital")).to_be_visible()
     await state(visit, "hearing", "Hearing you")
     await bot.hears(QUESTION)
     await bot.send("user-stopped-speaking")

@@ -1,7 +1,7 @@
 """The conversation that the checks hold: what is said, and the services that hold it.
 
 The bot greets, the person asks, the bot answers. One sentence each, so that one request to a voice
-is one sentence to hear.
+is one sentence to hear; pages are greeted with several too.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ KEYS = {
     "CARTESIA_API_KEY": "a-cartesia-key",
 }
 GREETING = "Hello, I am the bot of the loopback company."
+SENTENCES = "Hello! I am your assistant. How can I help you today?"  # the first of one word
 QUESTION = "What is the capital of France?"
 ANSWER = "The capital of France is a city called Paris."
 

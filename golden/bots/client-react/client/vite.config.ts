@@ -1,5 +1,6 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig, loadEnv, type ProxyOptions } from "vite";
+import { names } from "./src/page.ts";
 
 export default defineConfig(({ mode }) => {
   const env = loadEnv(mode, ".", "");
@@ -25,5 +26,10 @@ export default defineConfig(({ mode }) => {
     "/start": toBot,
     "/sessions": toBot,
   };
-  return { plugins: [react()], server: { proxy }, preview: { proxy } };
+  const title = { name: "title", transformIndexHtml: (html: string) => html.replace("%NAME%", names.page) };
+  return {
+    plugins: [react(), title],
+    server: { proxy },
+    preview: { proxy },
+  };
 });

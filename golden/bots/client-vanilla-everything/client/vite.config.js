@@ -1,4 +1,5 @@
 import { defineConfig, loadEnv } from "vite";
+import { names } from "./src/page.js";
 
 export default defineConfig(({ mode }) => {
   const env = loadEnv(mode, import.meta.dirname, "");
@@ -26,5 +27,10 @@ export default defineConfig(({ mode }) => {
     "/sessions": toBot,
     "/ws-client": { ...toBot, ws: true },
   };
-  return { server: { proxy }, preview: { proxy } };
+  const title = { name: "title", transformIndexHtml: (html) => html.replaceAll("%NAME%", names.page) };
+  return {
+    plugins: [title],
+    server: { proxy },
+    preview: { proxy },
+  };
 });

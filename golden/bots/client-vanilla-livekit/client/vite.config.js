@@ -1,4 +1,5 @@
 import { defineConfig, loadEnv } from "vite";
+import { names } from "./src/page.js";
 
 export default defineConfig(({ mode }) => {
   const env = loadEnv(mode, import.meta.dirname, "");
@@ -25,7 +26,11 @@ export default defineConfig(({ mode }) => {
     "/start": toBot,
     "/sessions": toBot,
   };
-  // Connect loads the package of LiveKit, which is larger than Vite likes.
-  const build = { chunkSizeWarningLimit: 600 };
-  return { build, server: { proxy }, preview: { proxy } };
+  const title = { name: "title", transformIndexHtml: (html) => html.replaceAll("%NAME%", names.page) };
+  return {
+    plugins: [title],
+    build: { chunkSizeWarningLimit: 600 }, // Connect loads the package of LiveKit, which is larger than Vite likes
+    server: { proxy },
+    preview: { proxy },
+  };
 });

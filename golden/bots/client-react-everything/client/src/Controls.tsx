@@ -1,11 +1,11 @@
 import type { Session } from "./session.ts";
 import { useSession } from "./useSession.ts";
-import { actionOf, type Mood } from "./words.ts";
+import { actionOf, isOff, type Mood } from "./words.ts";
 
 /** Connect, disconnect and switches. */
 export function Controls({ session, mood }: { session: Session; mood: Mood }) {
   const status = useSession(session, (state) => state.status);
-  const muted = useSession(session, (state) => state.muted);
+  const off = useSession(session, isOff);
   const cameraOn = useSession(session, (state) => state.cameraOn);
   const canShare = useSession(session, (state) => state.canShare);
   const sharing = useSession(session, (state) => state.sharing);
@@ -24,22 +24,25 @@ export function Controls({ session, mood }: { session: Session; mood: Mood }) {
         {actionOf(mood)}
       </button>
       {(status === "Connected" || status === "Reconnecting") && (
-        <button type="button" className={muted ? "toggle mute off" : "toggle mute"} onClick={() => session.mute(!muted)}>
-          {muted ? "Unmute" : "Mute"}
+        <button type="button" className={off ? "toggle mute off" : "toggle mute"} onClick={() => session.mute(!off)}>
+          {off ? "Unmute" : "Mute"}
         </button>
       )}
       <button
         type="button"
-        className="toggle camera"
-        aria-pressed={cameraOn}
+        className={cameraOn ? "toggle camera" : "toggle camera off"}
         disabled={noVideo}
         onClick={() => session.turnCamera(!cameraOn)}
       >
-        Camera
+        {cameraOn ? "Stop camera" : "Camera"}
       </button>
       {canShare && (
-        <button type="button" className="toggle screen" aria-pressed={sharing} onClick={() => session.share(!sharing)}>
-          Screen
+        <button
+          type="button"
+          className={sharing ? "toggle screen on" : "toggle screen"}
+          onClick={() => session.share(!sharing)}
+        >
+          {sharing ? "Stop sharing" : "Share screen"}
         </button>
       )}
     </div>

@@ -11,7 +11,7 @@ import { hintOf, moodOf, wordOf } from "./words.ts";
 export function Stage({ session }: { session: Session }) {
   const mood = useSession(session, moodOf);
   const hint = useSession(session, hintOf);
-  const open = useSession(session, (state) => state.microphone !== "off");
+  const open = useSession(session, ({ microphone }) => ["open", "heard", "silent"].includes(microphone));
   const checking = useSession(session, (state) => state.checking);
   const idle = useSession(session, (state) => state.status === "Not connected");
   const botVideo = useSession(session, (state) => state.botVideo);
@@ -52,7 +52,7 @@ export function Stage({ session }: { session: Session }) {
       <ProblemBox session={session} />
       {mood === "idle" && (
         <p className="lead">
-          Press Connect and allow the microphone and the camera when the browser asks. The bot greets you; then just talk.
+          Press Connect and allow the microphone and the camera when the browser asks. The bot greets you; then just talk, or type.
         </p>
       )}
       <Controls session={session} mood={mood} />

@@ -1,16 +1,20 @@
 import { DeviceError, type PipecatClientOptions, type RTVIEventCallbacks } from "@pipecat-ai/client-js";
 import { type Chosen, deviceOf } from "./connection.ts";
+import { insecure } from "./problems.ts";
 
 type Kind = "audio" | "video";
 
 const me = { id: "local", name: "", local: true };
 
 const list = async (kind: MediaDeviceKind) =>
-  (await navigator.mediaDevices.enumerateDevices()).filter((device) => device.kind === kind);
+  ((await navigator.mediaDevices?.enumerateDevices()) ?? []).filter((device) => device.kind === kind);
 
 /** The microphone and the camera, opened without code from other hosts. */
 export class Devices {
   #local: Partial<Record<Kind, MediaStreamTrack>> = {};
+  /** What goes out while no microphone is open, because bots wait for sound; made when it is needed. */
+  #quiet?: AudioContext;
+  #silence?: MediaStreamTrack;
   #chosen: Record<Kind, string>;
   #on = { audio: true, video: false };
   /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
@@ -33,24 +37,26 @@ export class Devices {
     this.#on = { audio: options.enableMic ?? true, video: options.enableCam ?? false };
   }
 
-  /** @throws {DOMException} from getUserMedia, if no microphone is available */
+  /** Opens what there is: a conversation works without a camera, and without a microphone it is typed. */
   async initialize() {
-    await this.#open("audio");
-    // A conversation works without a camera.
+    await this.#reopen("audio");
     if (this.#on.video) await this.#reopen("video");
   }
 
   async connect() {
-    if (!this.#local.audio) await this.initialize();
+    if (!this.tracks().local.audio) await this.initialize();
   }
 
   async disconnect() {
     this.#close("audio");
     this.#close("video");
+    this.#silence = undefined;
+    await this.#quiet?.close().catch(() => {}); // the page and a package may both disconnect
   }
 
   tracks() {
-    return { local: { ...this.#local } };
+    const { audio = this.#silence, video } = this.#local;
+    return { local: { ...(audio && { audio }), ...(video && { video }) } };
   }
 
   getAllMics = () => list("audioinput");
@@ -106,7 +112,7 @@ export class Devices {
     this.#changed();
   }
 
-  /** Opens a device during a session. If that fails, reports it through the callbacks and keeps the open one. */
+  /** Opens a device. If that fails, reports it through the callbacks and keeps the open one. */
   async #reopen(kind: Kind) {
     try {
       await this.#open(kind);
@@ -117,6 +123,11 @@ export class Devices {
       this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
       if (failed === "screen") return; // the person chose no window
       if (kind === "video" && !open) this.#on.video = false;
+      if (kind === "audio" && !open && !this.#silence) {
+        this.#quiet = new AudioContext();
+        this.#silence = this.#quiet.createMediaStreamDestination().stream.getAudioTracks()[0];
+        this.#changed();
+      }
       const sourceError = error as Error;
       const device = kind === "audio" ? "mic" : "cam";
       this.callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
@@ -129,6 +140,7 @@ export class Devices {
     const outdated = () => this.#wanted[kind] !== wanted;
     const id = this.#chosen[kind];
     const { mediaDevices } = navigator;
+    if (!mediaDevices) throw insecure;
     const asked = { [kind]: id ? { deviceId: { exact: id } } : true };
     const opening = id === "screen" ? mediaDevices.getDisplayMedia() : mediaDevices.getUserMedia(asked);
     const stream = await opening.catch((error) => {
@@ -143,6 +155,7 @@ export class Devices {
       // Unplugged, or no longer shared: switch to another device.
       track.addEventListener("ended", () => {
         this.#chosen[kind] = "";
+        this.#close(kind);
         void this.#renew(kind);
       });
       // Otherwise the client opens the device again when it connects.

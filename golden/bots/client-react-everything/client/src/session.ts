@@ -1,12 +1,24 @@
 /** A session with the bot, and all that the page shows of it. */
 import type { ErrorData, PipecatClient, RTVIEventCallbacks, Transport } from "@pipecat-ai/client-js";
 import type { Chosen, StartAnswer } from "./connection.ts";
-import { type Conversation, emptyConversation, ended, hear, typed } from "./conversation.ts";
+import { type Conversation, emptyConversation, ended, hear, timed, typed } from "./conversation.ts";
 import { Level } from "./level.ts";
 import { measure, type Measurements, nothing } from "./measurements.ts";
-import { Problem, deviceProblem, lost, noBot, startProblem } from "./problems.ts";
+import {
+  Problem,
+  deviceProblem,
+  insecure,
+  late,
+  lost,
+  noBot,
+  notABot,
+  startProblem,
+  unloaded,
+  unreachable,
+} from "./problems.ts";
 import { startPath } from "./settings.ts";
 import { transports } from "./transports.ts";
+import { isOff } from "./words.ts";
 
 /** Seconds to wait for the bot to start and report that it is ready. */
 const patience = 30;
@@ -17,8 +29,8 @@ const quiet = 1500;
 /** Milliseconds without any sound from the microphone before the page says so. */
 const suspicious = 8000;
 
-/** What comes from a microphone that is on is louder, even in a quiet room: -66 dB. */
-const silence = 0.0005;
+/** Even a quiet room is louder, after the browser took out its noise: -100 dB. */
+const silence = 0.00001;
 
 /** Milliseconds without a message of the bot after which it no longer thinks. */
 const forgotten = 20_000;
@@ -40,8 +52,8 @@ export interface State {
   canShare: boolean;
   /** The screen is shown in place of the camera. */
   sharing: boolean;
-  /** As far as can be told. */
-  microphone: "off" | "open" | "heard" | "silent";
+  /** As far as can be told; without one, the conversation is typed. */
+  microphone: "off" | "asked" | "missing" | "open" | "heard" | "silent";
   /** The microphone is open without a session. */
   checking: boolean;
   /** The bot hears the person. */
@@ -96,6 +108,7 @@ export class Session {
   botLevel = new Level();
   ownLevel = new Level();
   #listeners = new Set<() => void>();
+  #handlers = new Set<{ type: string; handler: (data: unknown) => void }>();
   /** Aborts the attempt to connect; the reason is a Problem, or empty. */
   #attempt = new AbortController();
   /** The last error from the bot or the transport before the session ended. */
@@ -114,6 +127,16 @@ export class Session {
     return () => void this.#listeners.delete(listener);
   };
 
+  /**
+   * Calls the handler with the data of each message of the bot that has the type, such as "server-message" or
+   * "llm-function-call-stopped", until what this returns is called.
+   */
+  on(type: string, handler: (data: unknown) => void) {
+    const added = { type, handler };
+    this.#handlers.add(added);
+    return () => void this.#handlers.delete(added);
+  }
+
   #set(change: Partial<State>) {
     this.state = { ...this.state, ...change };
     for (const listener of this.#listeners) listener();
@@ -129,11 +152,10 @@ export class Session {
     const { signal } = attempt;
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
-      mediaDevices();
       const [{ PipecatClient }, connection] = await Promise.all([
         import("@pipecat-ai/client-js"),
-        transports[this.state.transport]?.load() ?? Promise.reject(new Problem("There is no such connection.")),
-      ]);
+        transports[this.state.transport]?.load() ?? Promise.reject(),
+      ]).catch(() => Promise.reject(unloaded));
       signal.throwIfAborted();
       const transport = connection.createTransport(this.state.chosen);
       this.#overhear(transport, attempt);
@@ -144,24 +166,25 @@ export class Session {
         callbacks: this.#callbacks(attempt),
       });
       this.#set({ client });
+      if (await asks()) this.#set({ microphone: "asked" });
       await unlessAborted(openDevices(client, signal), signal);
+      if (this.state.microphone === "asked") this.#set({ microphone: "off" });
       void this.#findDevices();
 
       // The person may take a while to allow the microphone, so the timeout starts here.
-      timer = setTimeout(() => {
-        const words = `The bot did not answer within ${patience} seconds. Check its terminal or log.`;
-        attempt.abort(new Problem(words));
-      }, patience * 1000);
+      timer = setTimeout(() => attempt.abort(late(patience)), patience * 1000);
       const startUrl = new URL(startPath, location.href).href;
       const answer = await startBot(startUrl, connection.request, signal);
       await unlessAborted(client.connect(connection.parameters(answer, startUrl)), signal);
-      const canShare = Boolean(connection.sharesScreen && "getDisplayMedia" in mediaDevices());
+      const canShare = Boolean(
+        connection.sharesScreen && navigator.mediaDevices && "getDisplayMedia" in mediaDevices(),
+      );
       this.#set({ status: "Connected", canShare });
       if (connection.packets) void this.#watch(client, () => connection.packets?.(transport));
     } catch (error) {
       const reason = this.#lastError || (error instanceof Error ? error.message : JSON.stringify(error));
       if (error instanceof Problem) await this.#end(error);
-      else await this.#end(signal.aborted ? undefined : new Problem(`The bot could not be reached: ${reason}.`));
+      else await this.#end(signal.aborted ? undefined : unreachable(reason));
     } finally {
       clearTimeout(timer);
     }
@@ -177,9 +200,22 @@ export class Session {
     return this.state.status === "Connected" || this.state.status === "Reconnecting";
   }
 
+  /** Without a microphone, turning it on tries again to open it. */
   mute(muted: boolean) {
+    if (this.state.microphone === "missing") return this.choose({ microphone: this.state.chosen.microphone });
     this.#set({ muted });
     this.state.client?.enableMic(!muted);
+  }
+
+  /** Mutes and unmutes with the space bar while nothing has the focus, until what this returns is called. */
+  muteWithSpace() {
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== " " || event.repeat || event.target !== document.body || !this.#inSession) return;
+      event.preventDefault(); // it would scroll
+      this.mute(!isOff(this.state));
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
   }
 
   turnCamera(cameraOn: boolean) {
@@ -230,8 +266,8 @@ export class Session {
       const stream = await mediaDevices().getUserMedia({ audio: id ? { deviceId: { exact: id } } : true });
       this.#checked?.stop();
       for (const track of stream.getTracks()) {
-        if (!this.state.checking) track.stop(); // the person did not wait
-        else this.#listen((this.#checked = track));
+        if (this.state.checking) this.#listen((this.#checked = track));
+        else track.stop(); // the person did not wait
       }
       void this.#findDevices();
     } catch (error) {
@@ -283,10 +319,10 @@ export class Session {
     }, 100);
   }
 
-  #stopListening() {
+  #stopListening(microphone: State["microphone"] = "off") {
     clearInterval(this.#hearing);
     this.ownLevel.stop();
-    this.#set({ microphone: "off" });
+    this.#set({ microphone });
   }
 
   /** Reads all messages of the bot, among them those for which the framework's client has no callback. */
@@ -300,32 +336,33 @@ export class Session {
   }
 
   #hear(message: { type: string; data?: unknown }) {
-    const { conversation, measurements, userSpeaks, botSpeaks, botThinks } = this.state;
-    const change = { conversation: hear(conversation, message), userSpeaks, botSpeaks, botThinks };
+    const at = (performance.now() - this.#began) / 1000;
+    const measurements = measure(this.state.measurements, { at, type: message.type, data: message.data });
+    let conversation = hear(this.state.conversation, message);
+    const answer = measurements.answers.at(-1);
+    if (answer?.heard !== undefined) conversation = timed(conversation, answer);
+    const change: Partial<State> = { measurements, conversation };
     switch (message.type) {
       case "user-started-speaking":
-        change.userSpeaks = true;
-        change.botThinks = false;
+        Object.assign(change, { userSpeaks: true, botThinks: false });
         break;
       case "user-stopped-speaking":
-        change.userSpeaks = false;
-        change.botThinks = true;
+        Object.assign(change, { userSpeaks: false, botThinks: true });
         break;
       case "bot-llm-started":
       case "send-text":
         change.botThinks = true;
         break;
       case "bot-started-speaking":
-        change.botSpeaks = true;
-        change.botThinks = false;
+        Object.assign(change, { botSpeaks: true, botThinks: false });
         break;
       case "bot-stopped-speaking":
         change.botSpeaks = false;
     }
+    this.#set(change);
     clearTimeout(this.#thinking);
-    if (change.botThinks) this.#thinking = setTimeout(() => this.#set({ botThinks: false }), forgotten);
-    const at = (performance.now() - this.#began) / 1000;
-    this.#set({ ...change, measurements: measure(measurements, { at, ...message }) });
+    if (this.state.botThinks) this.#thinking = setTimeout(() => this.#set({ botThinks: false }), forgotten);
+    for (const { type, handler } of this.#handlers) if (type === message.type) handler(message.data);
   }
 
   /** Reports when packets from the bot stop and when they resume, seconds before browsers notice. */
@@ -394,11 +431,12 @@ export class Session {
         const device = error.devices.includes("mic") ? "microphone" : "camera";
         const problem = deviceProblem(error.details?.sourceError ?? error, device);
         // What was chosen before remains in use.
-        const used = this.state.client?.[device === "microphone" ? "selectedMic" : "selectedCam"];
-        const chosen = { ...this.state.chosen, [device]: used?.deviceId ?? "" };
-        // Daily continues without a microphone, so the bot would hear nothing.
-        if (device === "microphone" && this.state.status === "Connecting") attempt.abort(problem);
-        else this.#set({ problem, chosen });
+        const used = this.state.client?.[device === "microphone" ? "selectedMic" : "selectedCam"]?.deviceId ?? "";
+        if (device === "microphone" && !used) this.#stopListening("missing");
+        if (device === "camera" && !used) this.#set({ cameraOn: false });
+        // Of two, the one that matters more.
+        const shown = device === "camera" && this.state.microphone === "missing" ? this.state.problem : problem;
+        this.#set({ problem: shown, chosen: { ...this.state.chosen, [device]: used } });
       },
       onError: ({ data }) => {
         const { fatal, error } = data as ErrorData;
@@ -407,7 +445,7 @@ export class Session {
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
       // From watch.py: a service failed, and the session goes on.
-      onServerMessage: (data) => {
+      onServerMessage: (data?: { problem?: string }) => {
         if (data?.problem) this.#set({ problem: (this.#ofBot = new Problem(data.problem)) });
       },
       // A new attempt.
@@ -420,10 +458,17 @@ export class Session {
   }
 }
 
-/** Throws a Problem where browsers provide none. */
+/** The devices of the browser, which an insecure page does not get. */
 function mediaDevices() {
   if (navigator.mediaDevices) return navigator.mediaDevices;
-  throw new Problem("Browsers allow the microphone only over https or on localhost. Open this page that way.");
+  throw insecure;
+}
+
+/** Whether the browser will ask the person for the microphone; if it does not tell, it will. */
+async function asks() {
+  const name = "microphone" as PermissionName; // unknown to some versions of the types, and some browsers
+  const answer = await navigator.permissions?.query({ name }).catch(() => undefined);
+  return answer?.state !== "granted" && answer?.state !== "denied";
 }
 
 async function openDevices(client: PipecatClient, signal: AbortSignal) {
@@ -437,12 +482,16 @@ async function openDevices(client: PipecatClient, signal: AbortSignal) {
 
 async function startBot(startUrl: string, request: object, signal: AbortSignal): Promise<StartAnswer> {
   const headers = { "Content-Type": "application/json" };
-  const response = await fetch(startUrl, { method: "POST", headers, body: JSON.stringify(request), signal }).catch(() => {
-    signal.throwIfAborted();
-    throw noBot(startUrl);
-  });
+  const response = await fetch(startUrl, { method: "POST", headers, body: JSON.stringify(request), signal }).catch(
+    () => {
+      signal.throwIfAborted();
+      throw noBot(startUrl);
+    },
+  );
   if (!response.ok) throw await startProblem(response, startUrl);
-  return response.json();
+  return response.json().catch(() => {
+    throw notABot(startUrl);
+  });
 }
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,4 +1,4 @@
-import { WebSocketTransport } from "@pipecat-ai/websocket-transport";
+import { ProtobufFrameSerializer, WebSocketTransport } from "@pipecat-ai/websocket-transport";
 import type { Chosen, StartAnswer } from "./connection.ts";
 import { Devices } from "./devices.ts";
 import { webSocketUrl } from "./settings.ts";
@@ -13,8 +13,20 @@ export const parameters = (answer: StartAnswer, startUrl: string) => ({
 export function createTransport(chosen: Chosen) {
   const sound = new Sound(chosen, () => sound.record());
   // The package's default media manager loads code from another host. Its other one ignores a microphone that fails.
-  const options = { mediaManager: sound } as object;
+  const options = { mediaManager: sound, serializer: new Frames() } as object;
   return new WebSocketTransport(options);
+}
+
+/** The bot also sends frames that the package does not know, and would log as errors. */
+class Frames extends ProtobufFrameSerializer {
+  override async deserialize(data: unknown) {
+    try {
+      return await super.deserialize(data);
+    } catch (error) {
+      if ((error as Error).message !== "Unknown frame kind") throw error;
+      return { type: "raw", message: undefined } as never;
+    }
+  }
 }
 
 /** Samples per second of what the bot hears and says. */
@@ -69,7 +81,10 @@ class Sound extends Devices {
   bufferBotAudio(samples: Int16Array) {
     if (!this.#output || !this.#voice) return;
     const buffer = this.#output.createBuffer(1, samples.length, rates.output);
-    buffer.copyToChannel(Float32Array.from(samples, (sample) => sample / 32768), 0);
+    buffer.copyToChannel(
+      Float32Array.from(samples, (sample) => sample / 32768),
+      0,
+    );
     const source = new AudioBufferSourceNode(this.#output, { buffer });
     source.connect(this.#voice);
     if (this.#end < this.#output.currentTime) this.#end = this.#output.currentTime + delay;

@@ -1,8 +1,10 @@
 import { useEffect, useState } from "react";
 import { Developer } from "./Developer.tsx";
 import { BotAudio } from "./Media.tsx";
+import { embedded, forDevelopers, names } from "./page.ts";
 import { Session } from "./session.ts";
 import { Settings } from "./Settings.tsx";
+import { showSigns } from "./signs.ts";
 import { Stage } from "./Stage.tsx";
 import { Talk } from "./Talk.tsx";
 import { useSession } from "./useSession.ts";
@@ -13,6 +15,8 @@ export function App() {
   const talking = useSession(session, (state) => state.conversation.nextId > 0);
   const connected = status === "Connected" || status === "Reconnecting";
 
+  useEffect(() => showSigns(session), [session]);
+  useEffect(() => session.muteWithSpace(), [session]);
   useEffect(() => {
     const leave = () => void session.disconnect();
     window.addEventListener("pagehide", leave);
@@ -23,9 +27,9 @@ export function App() {
   }, [session]);
 
   return (
-    <main data-view={connected || talking ? "talk" : "start"}>
+    <main data-view={(connected || talking) && !embedded ? "talk" : "start"} data-embedded={embedded || undefined}>
       <header>
-        <h1>client-react</h1>
+        <h1>{names.page}</h1>
         <p role="status" className="status" data-status={status}>
           {status}
         </p>
@@ -34,7 +38,7 @@ export function App() {
       <Talk session={session} />
       <footer>
         <Settings session={session} />
-        <Developer session={session} />
+        {forDevelopers && <Developer session={session} />}
       </footer>
       <BotAudio session={session} />
     </main>

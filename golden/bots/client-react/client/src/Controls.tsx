@@ -1,11 +1,11 @@
 import type { Session } from "./session.ts";
 import { useSession } from "./useSession.ts";
-import { actionOf, type Mood } from "./words.ts";
+import { actionOf, isOff, type Mood } from "./words.ts";
 
 /** Connect, disconnect and switches. */
 export function Controls({ session, mood }: { session: Session; mood: Mood }) {
   const status = useSession(session, (state) => state.status);
-  const muted = useSession(session, (state) => state.muted);
+  const off = useSession(session, isOff);
 
   return (
     <div className="controls">
@@ -20,8 +20,8 @@ export function Controls({ session, mood }: { session: Session; mood: Mood }) {
         {actionOf(mood)}
       </button>
       {(status === "Connected" || status === "Reconnecting") && (
-        <button type="button" className={muted ? "toggle mute off" : "toggle mute"} onClick={() => session.mute(!muted)}>
-          {muted ? "Unmute" : "Mute"}
+        <button type="button" className={off ? "toggle mute off" : "toggle mute"} onClick={() => session.mute(!off)}>
+          {off ? "Unmute" : "Mute"}
         </button>
       )}
     </div>

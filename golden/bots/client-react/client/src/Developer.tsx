@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { CopyButton } from "./CopyButton.tsx";
-import { asText, seconds, stagesOf, tokensOf } from "./measurements.ts";
+import { eventsAsText, seconds, stagesOf, tokensOf } from "./measurements.ts";
 import type { Session } from "./session.ts";
 import { useSession } from "./useSession.ts";
 
@@ -45,9 +45,9 @@ function Measurements({ session }: { session: Session }) {
       <p>{tokensOf(measurements)}</p>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be keyboard-accessible */}
       <pre tabIndex={0} role="group" aria-label="Events">
-        {asText(measurements)}
+        {eventsAsText(measurements)}
       </pre>
-      <CopyButton label="Copy the events" text={() => asText(session.state.measurements)} />
+      <CopyButton label="Copy the events" text={() => eventsAsText(session.state.measurements)} />
     </div>
   );
 }

@@ -1,17 +1,17 @@
-import { type SubmitEvent, useEffect, useRef } from "react";
+import { memo, type SubmitEvent, useState } from "react";
 import { aheadOf, type Entry, textOf } from "./conversation.ts";
-import { followEnd } from "./scroll.ts";
+import { seconds, stepsOf } from "./measurements.ts";
+import { names } from "./page.ts";
 import type { Session } from "./session.ts";
+import { Tools } from "./Tools.tsx";
 import { useSession } from "./useSession.ts";
 
 /** The conversation, and the form for typed messages. */
 export function Talk({ session }: { session: Session }) {
   const status = useSession(session, (state) => state.status);
   const conversation = useSession(session, (state) => state.conversation);
+  const [times, setTimes] = useState(false);
   const connected = status === "Connected" || status === "Reconnecting";
-  const box = useRef<HTMLDivElement>(null);
-
-  useEffect(() => (box.current ? followEnd(box.current) : undefined), []);
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -23,23 +23,37 @@ export function Talk({ session }: { session: Session }) {
   return (
     <section className="talk" aria-label="Conversation so far">
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be keyboard-accessible */}
-      <div className="conversation" role="group" tabIndex={0} aria-label="Conversation" ref={box}>
-        {connected && conversation.nextId === 0 && <p className="hint">The bot is about to greet you.</p>}
-        <div role="log" aria-label="Conversation">
+      <div className="conversation" role="group" tabIndex={0} aria-label="Conversation">
+        <div className="entries" data-times={times || undefined}>
+          {connected && conversation.nextId === 0 && <p className="hint">The bot is about to greet you.</p>}
+          <div role="log" aria-label="Conversation">
+            <ol>
+              {conversation.finished.map((entry) => (
+                <Line key={entry.id} entry={entry} />
+              ))}
+            </ol>
+          </div>
+          {/* Unfinished speech stays outside the log, so that screen readers read each entry once. */}
           <ol>
-            <Entries entries={conversation.finished} />
+            {conversation.unfinished.map((entry) => (
+              <Line key={entry.id} entry={entry} partial />
+            ))}
           </ol>
         </div>
-        {/* Unfinished speech stays outside the log, so that screen readers read each entry once. */}
-        <ol>
-          <Entries entries={conversation.unfinished} partial />
-        </ol>
       </div>
+      <Tools session={session} times={times} onTimes={setTimes} />
       <form className="composer" onSubmit={submit}>
         <label className="visually-hidden" htmlFor="message">
           Message
         </label>
-        <input id="message" name="message" autoComplete="off" placeholder="Type a message" disabled={!connected} />
+        <input
+          id="message"
+          name="message"
+          dir="auto"
+          autoComplete="off"
+          placeholder="Type a message"
+          disabled={!connected}
+        />
         <button type="submit" disabled={status !== "Connected"}>
           Send
         </button>
@@ -48,19 +62,38 @@ export function Talk({ session }: { session: Session }) {
   );
 }
 
-function Entries({ entries, partial = false }: { entries: readonly Entry[]; partial?: boolean }) {
-  return entries.map((entry) => {
-    const ahead = aheadOf(entry);
-    return (
-      <li key={entry.id} className={(partial ? "partial " : "") + (entry.speaker === "You" ? "user" : "bot")}>
-        <span className="speaker">{entry.speaker}</span>{" "}
-        <span className="text">
-          {textOf(entry)}
-          {ahead && <span className="ahead"> {ahead}</span>}
+/** An entry. It is drawn again only if it changes: entries are values. */
+const Line = memo(function Line({ entry, partial = false }: { entry: Entry; partial?: boolean }) {
+  const ahead = aheadOf(entry);
+  return (
+    <li className={(partial ? "partial " : "") + entry.speaker}>
+      <span className="speaker">{names[entry.speaker]}</span>{" "}
+      <span className="text" dir="auto">
+        {textOf(entry)}
+        {ahead && <span className="ahead"> {ahead}</span>}
+      </span>
+      {entry.cutOff && " "}
+      {entry.cutOff && <span className="cut-off">cut off</span>}
+      {entry.took && <Times steps={stepsOf(entry.took)} />}
+    </li>
+  );
+});
+
+/** Where the time of an answer went. */
+function Times({ steps }: { steps: ReturnType<typeof stepsOf> }) {
+  return (
+    <div className="took">
+      <div className="bar" aria-hidden="true">
+        {steps.map(([name, value]) => (
+          <i key={name} style={{ flexGrow: value }} />
+        ))}
+      </div>
+      {steps.map(([name, value]) => (
+        <span key={name}>
+          <i />
+          {name} {seconds(value)}
         </span>
-        {entry.cutOff && " "}
-        {entry.cutOff && <span className="cut-off">cut off</span>}
-      </li>
-    );
-  });
+      ))}
+    </div>
+  );
 }

@@ -72,7 +72,16 @@ export function measure(before: Measurements, { at, type, data }: Event): Measur
 const nameOf = (processor: string) => processor.replace(/(Service)?#\d+$/, "").replace(/(STT|LLM|TTS)$/, " $1");
 
 /** The names of all services that were measured. */
-export const stagesOf = ({ answers }: Measurements) => [...new Set(answers.flatMap(({ stages }) => Object.keys(stages)))];
+export const stagesOf = ({ answers }: Measurements) => [
+  ...new Set(answers.flatMap(({ stages }) => Object.keys(stages))),
+];
+
+/** What an answer took, in the order in which it happens: each service, and what no service says. */
+export function stepsOf({ asked, heard = asked, stages }: Answer) {
+  const steps = Object.entries(stages);
+  const known = steps.reduce((sum, [, value]) => sum + value, 0);
+  return [...steps, ["everything else", Math.max(0, heard - asked - known)] as const].filter(([, value]) => value > 0);
+}
 
 /** Seconds, for a table. */
 export const seconds = (value: number | undefined) => (value === undefined ? "â€“" : `${value.toFixed(2)} s`);
@@ -80,5 +89,5 @@ export const seconds = (value: number | undefined) => (value === undefined ? "â€
 export const tokensOf = ({ tokensIn, tokensOut }: Measurements) => `Tokens: ${tokensIn} in, ${tokensOut} out`;
 
 /** One line for each event. */
-export const asText = ({ events }: Measurements) =>
+export const eventsAsText = ({ events }: Measurements) =>
   events.map(({ at, type, data }) => `${at.toFixed(3)} ${type}${data ? ` ${JSON.stringify(data)}` : ""}`).join("\n");

@@ -5,9 +5,11 @@ export type Mood = keyof typeof words;
 
 const words = {
   idle: "Ready to talk",
+  asking: "Allow the microphone",
   connecting: "Connecting",
   listening: "Listening",
   muted: "Muted",
+  deaf: "No microphone: type",
   hearing: "Hearing you",
   thinking: "Thinking",
   speaking: "Speaking",
@@ -20,7 +22,7 @@ export function moodOf(state: State): Mood {
     case "Not connected":
       return state.problem ? "failed" : "idle";
     case "Connecting":
-      return "connecting";
+      return state.microphone === "asked" ? "asking" : "connecting";
     case "Reconnecting":
       return "reconnecting";
     case "Disconnecting":
@@ -29,15 +31,25 @@ export function moodOf(state: State): Mood {
   if (state.userSpeaks) return "hearing";
   if (state.botSpeaks) return "speaking";
   if (state.botThinks) return "thinking";
+  if (state.microphone === "missing") return "deaf";
   return state.muted ? "muted" : "listening";
 }
 
 /** The mood in words. */
 export const wordOf = (mood: Mood) => words[mood];
 
+/** Whether the bot hears nothing of the person. */
+export const isOff = ({ muted, microphone }: State) => muted || microphone === "missing";
+
 /** What the main button does. */
 export const actionOf = (mood: Mood) =>
-  mood === "idle" ? "Connect" : mood === "failed" ? "Retry" : mood === "connecting" ? "Cancel" : "Disconnect";
+  mood === "idle"
+    ? "Connect"
+    : mood === "failed"
+      ? "Retry"
+      : mood === "connecting" || mood === "asking"
+        ? "Cancel"
+        : "Disconnect";
 
 /** What to know about the microphone. */
 export function hintOf({ microphone, checking, muted }: State) {

@@ -1,4 +1,4 @@
-import { WebSocketTransport } from "@pipecat-ai/websocket-transport";
+import { ProtobufFrameSerializer, WebSocketTransport } from "@pipecat-ai/websocket-transport";
 
 import { Devices } from "./devices.js";
 import { webSocketUrl } from "./settings.js";
@@ -13,8 +13,20 @@ export const parameters = (answer, startUrl) => ({
 export function createTransport(chosen) {
   const sound = new Sound(chosen, () => sound.record());
   // The package's default media manager loads code from another host. Its other one ignores a microphone that fails.
-  const options = { mediaManager: sound };
+  const options = { mediaManager: sound, serializer: new Frames() };
   return new WebSocketTransport(options);
+}
+
+/** The bot also sends frames that the package does not know, and would log as errors. */
+class Frames extends ProtobufFrameSerializer {
+  async deserialize(data) {
+    try {
+      return await super.deserialize(data);
+    } catch (error) {
+      if (error.message !== "Unknown frame kind") throw error;
+      return { type: "raw", message: undefined };
+    }
+  }
 }
 
 /** Samples per second of what the bot hears and says. */
@@ -47,7 +59,7 @@ class Sound extends Devices {
     }
 
     this.#input = new AudioContext({ sampleRate: rates.input });
-    await this.#input.audioWorklet.addModule("/recorder.ts");
+    await this.#input.audioWorklet.addModule("/recorder.js");
     const recorder = new AudioWorkletNode(this.#input, "recorder", { channelCount: 1, channelCountMode: "explicit" });
     recorder.port.addEventListener("message", ({ data }) => this.#send(data));
     recorder.port.start();

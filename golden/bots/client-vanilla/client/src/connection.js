@@ -1,4 +1,4 @@
-/** What a transport has to provide, and what it may use. transports.ts lists the transports. */
+/** What a transport has to provide, and what it may use. transports.js lists the transports. */
 
 /** The device that a track comes from. */
 export function deviceOf(track) {

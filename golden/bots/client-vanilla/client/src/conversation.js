@@ -22,7 +22,7 @@ export function hear(conversation, { type, data }) {
     case "bot-output":
       return botText(conversation, data);
     case "bot-interrupted":
-      return change(conversation, "Bot", (entry) => ({ ...entry, cutOff: !entry.followed || aheadOf(entry) !== "" }));
+      return change(conversation, "bot", (entry) => ({ ...entry, cutOff: !entry.followed || aheadOf(entry) !== "" }));
     case "bot-stopped-speaking":
       return botStopped(conversation);
   }
@@ -32,13 +32,21 @@ export function hear(conversation, { type, data }) {
 /** Takes in a typed message; the person may be speaking at the same time. */
 export function typed(conversation, text) {
   const { finished, nextId } = conversation;
-  const entry = { id: nextId, speaker: "You", parts: new Map([[0, { said: text, ahead: "" }]]) };
+  const entry = { id: nextId, speaker: "user", parts: new Map([[0, { said: text, ahead: "" }]]) };
   return { ...conversation, finished: [...finished, entry], nextId: nextId + 1 };
+}
+
+/** Takes in how long the answer took that the bot is giving. */
+export function timed(conversation, took) {
+  const speaking = conversation.unfinished.find(({ speaker }) => speaker === "bot");
+  return speaking && speaking.took !== took
+    ? change(conversation, "bot", (entry) => ({ ...entry, took }))
+    : conversation;
 }
 
 /** Finishes all entries at the end of a session. The next one counts its segments from zero. */
 export function ended(conversation) {
-  const { finished, unfinished, nextId } = finish(finish(conversation, "You"), "Bot");
+  const { finished, unfinished, nextId } = finish(finish(conversation, "user"), "bot");
   const entries = finished.map((entry) => (aheadOf(entry) ? { ...entry, cutOff: true } : entry));
   return { finished: entries, unfinished, nextId };
 }
@@ -46,30 +54,39 @@ export function ended(conversation) {
 /** Interim text is replaced by the next one. */
 function userText(conversation, { text, final }) {
   const last = conversation.finished.at(-1);
-  const botSpeaks = conversation.unfinished.some((entry) => entry.speaker === "Bot");
+  const botSpeaks = conversation.unfinished.some(({ speaker }) => speaker === "bot");
   if (final && last && last.id === conversation.lastUserId && !botSpeaks) {
     // Speech arrives in pieces, which form one entry until someone else speaks.
     const longer = withPart(last, last.parts.size, text);
     return { ...conversation, finished: [...conversation.finished.slice(0, -1), longer], unfinished: [] };
   }
-  const said = say(conversation, "You", 0, text);
+  const said = say(conversation, "user", 0, text);
   if (!final) return said;
-  return { ...finish(said, "You"), lastUserId: said.unfinished.find((entry) => entry.speaker === "You")?.id };
+  return { ...finish(said, "user"), lastUserId: said.unfinished.find(({ speaker }) => speaker === "user")?.id };
 }
 
-/** Text, and speech as far as it has been spoken. */
-function botText(conversation, { text, segment_id: segment = 0, will_be_spoken: spoken, spoken_progress: progress }) {
+/**
+ * Text, and speech as far as it has been spoken. The framework reports spoken words at once, but a sentence as new only
+ * when the bot starts to speak: what is known of one is newer.
+ */
+function botText(
+  conversation,
+  { text, segment_id: segment = 0, will_be_spoken: spoken, spoken_status: status, spoken_progress: progress },
+) {
+  const { finished, unfinished, lastBotId } = conversation;
   const said = spoken && progress ? progress.accumulated_text : text;
   const ahead = spoken && progress ? progress.remaining_text : "";
-  const last = conversation.finished.find((entry) => entry.id === conversation.lastBotId);
-  if (!last?.parts.has(segment)) return say(conversation, "Bot", segment, said, ahead);
+  const has = (entry) => entry.speaker === "bot" && entry.parts.has(segment);
+  const last = finished.find((entry) => entry.id === lastBotId && has(entry));
+  if (status === "new" && (last || unfinished.some(has))) return conversation;
+  if (!last) return say(conversation, "bot", segment, said, ahead);
   const longer = withPart(last, segment, said, ahead);
-  return { ...conversation, finished: conversation.finished.map((entry) => (entry === last ? longer : entry)) };
+  return { ...conversation, finished: finished.map((entry) => (entry === last ? longer : entry)) };
 }
 
 function botStopped(conversation) {
-  const bot = conversation.unfinished.find((entry) => entry.speaker === "Bot");
-  return bot ? { ...finish(conversation, "Bot"), lastBotId: bot.id } : conversation;
+  const bot = conversation.unfinished.find(({ speaker }) => speaker === "bot");
+  return bot ? { ...finish(conversation, "bot"), lastBotId: bot.id } : conversation;
 }
 
 function say(conversation, speaker, segment, said, ahead) {
@@ -89,7 +106,8 @@ function change(conversation, speaker, to) {
 
 function withPart(entry, segment, said, ahead = "") {
   const parts = new Map(entry.parts).set(segment, { said: said.trim(), ahead: ahead.trim() });
-  return { ...entry, parts, followed: entry.followed || ahead !== "" };
+  const inOrder = new Map([...parts].toSorted(([one], [other]) => one - other));
+  return { ...entry, parts: inOrder, followed: entry.followed || ahead !== "" };
 }
 
 function finish(conversation, speaker) {

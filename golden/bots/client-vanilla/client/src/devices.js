@@ -1,13 +1,18 @@
 import { DeviceError } from "@pipecat-ai/client-js";
 import { deviceOf } from "./connection.js";
+import { insecure } from "./problems.js";
 
 const me = { id: "local", name: "", local: true };
 
-const list = async (kind) => (await navigator.mediaDevices.enumerateDevices()).filter((device) => device.kind === kind);
+const list = async (kind) =>
+  ((await navigator.mediaDevices?.enumerateDevices()) ?? []).filter((device) => device.kind === kind);
 
 /** The microphone, opened without code from other hosts. */
 export class Devices {
   #local = {};
+  /** What goes out while no microphone is open, because bots wait for sound; made when it is needed. */
+  #quiet;
+  #silence;
   #chosen;
   #on = { audio: true, video: false };
   /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
@@ -30,22 +35,25 @@ export class Devices {
     this.#on = { audio: options.enableMic ?? true, video: options.enableCam ?? false };
   }
 
-  /** @throws {DOMException} from getUserMedia, if no microphone is available */
+  /** Opens what there is: a conversation works without a camera, and without a microphone it is typed. */
   async initialize() {
-    await this.#open("audio");
+    await this.#reopen("audio");
   }
 
   async connect() {
-    if (!this.#local.audio) await this.initialize();
+    if (!this.tracks().local.audio) await this.initialize();
   }
 
   async disconnect() {
     this.#close("audio");
     this.#close("video");
+    this.#silence = undefined;
+    await this.#quiet?.close().catch(() => {}); // the page and a package may both disconnect
   }
 
   tracks() {
-    return { local: { ...this.#local } };
+    const { audio = this.#silence, video } = this.#local;
+    return { local: { ...(audio && { audio }), ...(video && { video }) } };
   }
 
   getAllMics = () => list("audioinput");
@@ -88,7 +96,7 @@ export class Devices {
 
   updateCam(_id) {}
 
-  /** Opens a device during a session. If that fails, reports it through the callbacks and keeps the open one. */
+  /** Opens a device. If that fails, reports it through the callbacks and keeps the open one. */
   async #reopen(kind) {
     try {
       await this.#open(kind);
@@ -96,6 +104,11 @@ export class Devices {
     } catch (error) {
       const open = this.#local[kind];
       this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
+      if (kind === "audio" && !open && !this.#silence) {
+        this.#quiet = new AudioContext();
+        this.#silence = this.#quiet.createMediaStreamDestination().stream.getAudioTracks()[0];
+        this.#changed();
+      }
       const sourceError = error;
       const device = kind === "audio" ? "mic" : "cam";
       this.callbacks.onDeviceError?.(new DeviceError([device], "unknown", sourceError.message, { sourceError }));
@@ -108,6 +121,7 @@ export class Devices {
     const outdated = () => this.#wanted[kind] !== wanted;
     const id = this.#chosen[kind];
     const { mediaDevices } = navigator;
+    if (!mediaDevices) throw insecure;
     const asked = { [kind]: id ? { deviceId: { exact: id } } : true };
     const opening = mediaDevices.getUserMedia(asked);
     const stream = await opening.catch((error) => {
@@ -122,6 +136,7 @@ export class Devices {
       // Unplugged: switch to another device.
       track.addEventListener("ended", () => {
         this.#chosen[kind] = "";
+        this.#close(kind);
         void this.#reopen(kind);
       });
       // Otherwise the client opens the device again when it connects.

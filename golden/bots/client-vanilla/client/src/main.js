@@ -1,15 +1,15 @@
-// @ts-check
 /** The page: shows the state of the session, and passes on what the person does. */
-import { asText } from "./measurements.js";
+import { asText, save } from "./keep.js";
+import { eventsAsText } from "./measurements.js";
+import { embedded, forDevelopers, names } from "./page.js";
 import { showLevels } from "./presence.js";
 import { deviceProblem } from "./problems.js";
-import { followEnd } from "./scroll.js";
 import { Session } from "./session.js";
+import { showSigns } from "./signs.js";
 import { copyOnClick, showConversation, showMeasurements, showProblem } from "./views.js";
-import { actionOf, hintOf, moodOf, wordOf } from "./words.js";
+import { actionOf, hintOf, isOff, moodOf, wordOf } from "./words.js";
 
-/** @returns {any} the element of index.html with the id */
-const element = (/** @type {string} */ id) => document.getElementById(id);
+const element = (id) => document.getElementById(id);
 
 const session = new Session();
 const connect = element("connect");
@@ -19,21 +19,17 @@ const botAudio = element("botAudio");
 const canChooseSpeaker = "setSinkId" in HTMLMediaElement.prototype;
 
 /** Shows a track; a new stream only for a new track, because each one starts anew. */
-function play(/** @type {HTMLMediaElement} */ media, /** @type {MediaStreamTrack | undefined} */ track) {
-  const stream = /** @type {MediaStream | null} */ (media.srcObject);
+function play(media, track) {
+  const stream = media.srcObject;
   if (stream?.getTracks()[0] === track) return;
   media.srcObject = track ? new MediaStream([track]) : null;
 }
 
-function showDevices(
-  /** @type {HTMLSelectElement} */ select,
-  /** @type {MediaDeviceKind} */ kind,
-  /** @type {string} */ chosen,
-) {
+function showDevices(select, kind, chosen) {
   const known = session.state.devices.filter((device) => device.kind === kind);
-  const names = known.map(({ deviceId }) => deviceId).join();
-  if (select.dataset.names !== names) {
-    select.dataset.names = names;
+  const ids = known.map(({ deviceId }) => deviceId).join();
+  if (select.dataset.ids !== ids) {
+    select.dataset.ids = ids;
     select.replaceChildren(new Option("Default", ""), ...known.map((d) => new Option(d.label, d.deviceId)));
   }
   select.value = known.some(({ deviceId }) => deviceId === chosen) ? chosen : "";
@@ -44,7 +40,7 @@ function show() {
   const { status, conversation, microphone, checking } = state;
   const connected = status === "Connected" || status === "Reconnecting";
   const mood = moodOf(state);
-  element("page").dataset.view = connected || conversation.nextId > 0 ? "talk" : "start";
+  element("page").dataset.view = (connected || conversation.nextId > 0) && !embedded ? "talk" : "start";
   element("stage").dataset.mood = mood;
   element("status").textContent = element("status").dataset.status = status;
   element("mood").textContent = wordOf(mood);
@@ -54,15 +50,16 @@ function show() {
   connect.textContent = actionOf(mood);
   connect.className = mood === "idle" || mood === "failed" ? "main" : "toggle leave";
   element("mute").hidden = !connected;
-  element("mute").textContent = state.muted ? "Unmute" : "Mute";
-  element("mute").className = state.muted ? "toggle mute off" : "toggle mute";
+  element("mute").textContent = isOff(state) ? "Unmute" : "Mute";
+  element("mute").className = isOff(state) ? "toggle mute off" : "toggle mute";
 
   element("check").hidden = status !== "Not connected";
   element("check").textContent = checking ? "End the check" : "Check the microphone";
-  element("level").hidden = microphone === "off";
+  element("level").hidden = !["open", "heard", "silent"].includes(microphone);
   element("microphoneHint").textContent = hintOf(state);
 
   element("conversationHint").hidden = !connected || conversation.nextId > 0;
+  element("tools").hidden = conversation.finished.length === 0;
   showConversation(conversation, element("finished"), element("unfinished"));
   message.disabled = !connected;
   element("send").disabled = status !== "Connected";
@@ -74,25 +71,26 @@ function show() {
 
 session.subscribe(show);
 session.watchDevices();
+session.muteWithSpace();
+showSigns(session);
 showLevels(element("stage"), session);
-followEnd(element("conversation"));
+if (embedded) element("page").dataset.embedded = true;
+element("developer").hidden = !forDevelopers;
 
-connect.addEventListener("click", (/** @type {MouseEvent} */ { detail }) => {
+connect.addEventListener("click", ({ detail }) => {
   if (detail > 1) return; // treat a double click as one
   void (session.state.status === "Not connected" ? session.connect() : session.disconnect());
 });
-element("mute").addEventListener("click", () => session.mute(!session.state.muted));
+element("mute").addEventListener("click", () => session.mute(!isOff(session.state)));
 element("check").addEventListener("click", () => void (session.state.checking ? session.stopCheck() : session.check()));
 element("microphone").addEventListener("change", () => session.choose({ microphone: element("microphone").value }));
 element("speakers").hidden = !canChooseSpeaker;
 speaker.addEventListener("change", () => {
   session.choose({ speaker: speaker.value });
-  botAudio.setSinkId(speaker.value).catch((/** @type {unknown} */ error) => {
-    session.report(deviceProblem(error, "speaker"));
-  });
+  botAudio.setSinkId(speaker.value).catch((error) => session.report(deviceProblem(error, "speaker")));
 });
 
-element("composer").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
+element("composer").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = message.value.trim();
   if (text) session.send(text);
@@ -100,7 +98,15 @@ element("composer").addEventListener("submit", (/** @type {SubmitEvent} */ event
 });
 
 element("developer").addEventListener("toggle", show);
-copyOnClick(element("copyEvents"), () => asText(session.state.measurements));
+copyOnClick(element("copyEvents"), () => eventsAsText(session.state.measurements));
+
+copyOnClick(element("copy"), () => asText(session.state.conversation));
+element("save").addEventListener("click", () => save(`${names.page}.txt`, asText(session.state.conversation)));
+element("times").addEventListener("click", ({ target }) => {
+  const on = target.ariaPressed !== "true";
+  target.ariaPressed = on;
+  element("entries").toggleAttribute("data-times", on);
+});
 
 window.addEventListener("pagehide", () => session.disconnect());
 

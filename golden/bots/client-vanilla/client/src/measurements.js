@@ -43,11 +43,18 @@ const nameOf = (processor) => processor.replace(/(Service)?#\d+$/, "").replace(/
 /** The names of all services that were measured. */
 export const stagesOf = ({ answers }) => [...new Set(answers.flatMap(({ stages }) => Object.keys(stages)))];
 
+/** What an answer took, in the order in which it happens: each service, and what no service says. */
+export function stepsOf({ asked, heard = asked, stages }) {
+  const steps = Object.entries(stages);
+  const known = steps.reduce((sum, [, value]) => sum + value, 0);
+  return [...steps, ["everything else", Math.max(0, heard - asked - known)]].filter(([, value]) => value > 0);
+}
+
 /** Seconds, for a table. */
 export const seconds = (value) => (value === undefined ? "–" : `${value.toFixed(2)} s`);
 
 export const tokensOf = ({ tokensIn, tokensOut }) => `Tokens: ${tokensIn} in, ${tokensOut} out`;
 
 /** One line for each event. */
-export const asText = ({ events }) =>
+export const eventsAsText = ({ events }) =>
   events.map(({ at, type, data }) => `${at.toFixed(3)} ${type}${data ? ` ${JSON.stringify(data)}` : ""}`).join("\n");

@@ -1,3 +1,4 @@
+import { forDevelopers } from "./page.js";
 
 /** What went wrong and what to do, for the person. */
 export class Problem extends Error {
@@ -12,53 +13,92 @@ export class Problem extends Error {
 
 const startBot = "uv run bot.py";
 
+/** Tells the bot's developer what to do about it, and everybody else what they can do. */
+const problem = (toOthers, toDevelopers, command) =>
+  forDevelopers ? new Problem(toDevelopers, command) : new Problem(toOthers);
+
+const notStarted = "The bot could not be started. Try again later.";
+const notReached = "The bot could not be reached. Check your connection, or try again later.";
+
 /** Why a device cannot be used; the error is that of getUserMedia or setSinkId. */
 export function deviceProblem(error, device) {
   if (error instanceof Problem) return error;
-  const { name, message } = error;
+  const { name } = error;
+  const type = device === "microphone" ? ", or type" : "";
   switch (name) {
     case "NotAllowedError":
-      return new Problem(`The ${device} is blocked. Allow it for this page in the browser's site settings.`);
+      return new Problem(`The ${device} is blocked. Allow it for this page in the browser's site settings${type}.`);
     case "NotFoundError":
-      return new Problem(`No ${device} was found. Plug one in.`);
+      return new Problem(`No ${device} was found. Plug one in${type}.`);
     case "OverconstrainedError":
-      return new Problem(`The chosen ${device} is gone. Choose another one under Settings.`);
+      return new Problem(`The chosen ${device} is gone. Choose another one under Settings${type}.`);
     case "NotReadableError":
-      return new Problem(`The ${device} cannot be used. Close other programs that use it.`);
+      return new Problem(`The ${device} cannot be used. Close other programs that use it${type}.`);
   }
-  return new Problem(`The ${device} cannot be used: ${message}`);
+  return new Problem(`The ${device} cannot be used. Choose another one under Settings${type}.`);
 }
+
+/** Browsers hide the microphone from such pages. */
+export const insecure = new Problem(
+  "The microphone cannot be used here. Browsers allow it only over https or on localhost. Open this page that way, or type.",
+);
 
 /** Why POST /start failed. */
 export async function startProblem(response, startUrl) {
   const answer = await response.json().catch(() => ({}));
-  const reason = answer.detail ?? answer.info ?? answer.error ?? response.statusText;
+  const busy = "All bots are busy. Wait a moment.";
   switch (response.status) {
     case 401:
     case 403:
-      return new Problem(
+      return problem(
+        notStarted,
         `The bot's host refused to start a session (${response.status}). Check the API key and the agent's name.`,
       );
     case 500:
-      return new Problem("The bot could not be started. Check its terminal or log.");
+      return problem(notStarted, "The bot could not be started. Check its terminal or log.");
     case 429:
-      return new Problem("All bots are busy. Wait a moment.");
-    case 502:
+      return new Problem(busy);
     case 503:
+      if (answer.detail) return new Problem(busy); // from the bot itself
+      return noBot(answer.bot ?? startUrl);
+    case 502:
     case 504:
       return noBot(answer.bot ?? startUrl);
   }
+  const reason = answer.detail ?? answer.info ?? answer.error ?? response.statusText;
   const words = typeof reason === "string" ? reason : JSON.stringify(reason);
-  return new Problem(`The bot could not be started (${response.status}): ${words}`);
+  return problem(notStarted, `The bot could not be started (${response.status}): ${words}`);
 }
 
-export const noBot = (address) => new Problem(`No bot answers at ${address}. Start it in server/:`, startBot);
+export const noBot = (address) => problem(notReached, `No bot answers at ${address}. Start it in server/:`, startBot);
+
+/** Something else answers at the address where sessions start. */
+export const notABot = (startUrl) =>
+  problem(notStarted, `What answers at ${startUrl} is not a bot. Check the addresses in client/.env.`);
+
+/** A part of the page could not be loaded. */
+export const unloaded = new Problem(
+  "Part of the page could not be loaded. Check your connection, then reload the page.",
+);
+
+export const late = (seconds) =>
+  problem(notReached, `The bot did not answer within ${seconds} seconds. Check its terminal or log.`);
+
+/** The reason is the browser's or a package's. */
+export const unreachable = (reason) => problem(notReached, `The bot could not be reached: ${reason}.`);
 
 /** The reason is the bot's; "" if it gave none. */
 export const lost = (reason) =>
   reason
-    ? new Problem(`The bot stopped: ${reason}`, /\.env/.test(reason) ? startBot : undefined)
-    : new Problem("The connection to the bot was lost. Check its terminal or log.");
+    ? problem(
+        "The bot stopped. Try again later.",
+        `The bot stopped: ${reason}`,
+        /\.env/.test(reason) ? startBot : undefined,
+      )
+    : problem(
+        "The connection to the bot was lost. Connect again.",
+        "The connection to the bot was lost. Check its terminal or log.",
+      );
 
 /** Names of variables, and paths. */
 const code = /(\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\bserver\/(?:\.env)?)/;

@@ -1,15 +1,9 @@
-// @ts-check
 /** Parts of the page that are made here rather than in index.html. */
 import { aheadOf, textOf } from "./conversation.js";
-import { asText, seconds, stagesOf, tokensOf } from "./measurements.js";
+import { eventsAsText, seconds, stagesOf, stepsOf, tokensOf } from "./measurements.js";
+import { names } from "./page.js";
 import { parts } from "./problems.js";
 
-/**
- * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag
- * @param {Partial<HTMLElementTagNameMap[T]>} properties
- * @param {(Node | string)[]} content
- */
 function make(tag, properties = {}, ...content) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...content);
@@ -17,7 +11,7 @@ function make(tag, properties = {}, ...content) {
 }
 
 /** Makes a button copy the text. */
-export function copyOnClick(/** @type {HTMLButtonElement} */ button, /** @type {() => string} */ text) {
+export function copyOnClick(button, text) {
   const label = button.textContent;
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text());
@@ -27,14 +21,10 @@ export function copyOnClick(/** @type {HTMLButtonElement} */ button, /** @type {
   return button;
 }
 
-/** The problem that is shown now. @type {import("./problems.js").Problem | undefined} */
+/** The problem that is shown now. */
 let shown;
 
-/**
- * @param {HTMLElement} box - with role="alert"
- * @param {import("./problems.js").Problem | undefined} problem
- * @param {(() => void) | undefined} dismiss - if the session goes on
- */
+/** Shows the problem in a box with role="alert"; `dismiss` is there if the session goes on. */
 export function showProblem(box, problem, dismiss) {
   if (problem === shown) return;
   shown = problem;
@@ -51,70 +41,67 @@ export function showProblem(box, problem, dismiss) {
   if (dismiss) box.append(make("button", { type: "button", onclick: dismiss }, "Dismiss"));
 }
 
-/** The elements of entries, by their id. @type {Map<number, HTMLLIElement>} */
-const elements = new Map();
+/** What is shown of each entry, by its id: its element, and the entry, which is a value. */
+const lines = new Map();
 
-/**
- * @param {import("./conversation.js").Conversation} conversation
- * @param {HTMLElement} finished - the list that is a log
- * @param {HTMLElement} unfinished
- */
+/** Shows the finished entries in a list that is a log, and those that are still being said in another one. */
 export function showConversation(conversation, finished, unfinished) {
-  for (const [list, entries] of /** @type {const} */ ([
+  for (const [list, entries] of [
     [finished, conversation.finished],
     [unfinished, conversation.unfinished],
-  ])) {
+  ]) {
     for (const entry of entries) {
-      let element = elements.get(entry.id);
-      if (!element) elements.set(entry.id, (element = make("li")));
-      if (element.parentElement !== list) list.append(element);
-      showEntry(element, entry, list === unfinished);
+      const line = lines.get(entry.id) ?? { element: make("li") };
+      lines.set(entry.id, line);
+      if (line.entry === entry && line.element.parentElement === list) continue;
+      line.entry = entry;
+      if (line.element.parentElement !== list) list.append(line.element);
+      showEntry(line.element, entry, list === unfinished);
     }
   }
-  const left = conversation.unfinished.map(({ id }) => elements.get(id));
-  for (const element of Array.from(unfinished.children)) {
-    if (!left.includes(/** @type {HTMLLIElement} */ (element))) element.remove();
-  }
+  const left = conversation.unfinished.map(({ id }) => lines.get(id).element);
+  for (const element of Array.from(unfinished.children)) if (!left.includes(element)) element.remove();
 }
 
-function showEntry(
-  /** @type {HTMLLIElement} */ element,
-  /** @type {import("./conversation.js").Entry} */ entry,
-  /** @type {boolean} */ partial,
-) {
-  const said = textOf(entry);
+function showEntry(element, entry, partial) {
   const ahead = aheadOf(entry);
-  const state = [said, ahead, entry.cutOff, partial].join("\n");
-  if (element.dataset.state === state) return;
-  element.dataset.state = state;
-  element.className = (partial ? "partial " : "") + (entry.speaker === "You" ? "user" : "bot");
+  element.className = (partial ? "partial " : "") + entry.speaker;
   element.replaceChildren(
-    make("span", { className: "speaker" }, entry.speaker),
+    make("span", { className: "speaker" }, names[entry.speaker]),
     " ",
-    make("span", { className: "text" }, said, ahead && make("span", { className: "ahead" }, ` ${ahead}`)),
+    make(
+      "span",
+      { className: "text", dir: "auto" },
+      textOf(entry),
+      ahead && make("span", { className: "ahead" }, ` ${ahead}`),
+    ),
     entry.cutOff ? " " : "",
     entry.cutOff ? make("span", { className: "cut-off" }, "cut off") : "",
+    entry.took ? times(stepsOf(entry.took)) : "",
   );
 }
 
-const row = (/** @type {"td" | "th"} */ tag, /** @type {string[]} */ cells) =>
-  make("tr", {}, ...cells.map((cell) => make(tag, {}, cell)));
+/** Where the time of an answer went. */
+function times(steps) {
+  const bar = make("div", { className: "bar", ariaHidden: true }, ...steps.map(() => make("i")));
+  steps.forEach(([, value], i) => (bar.children[i].style.flexGrow = value));
+  const words = steps.map(([name, value]) => make("span", {}, make("i"), `${name} ${seconds(value)}`));
+  return make("div", { className: "took" }, bar, ...words);
+}
 
-/**
- * @param {import("./measurements.js").Measurements} measurements
- * @param {HTMLElement} panel - the one for developers
- */
+const row = (tag, cells) => make("tr", {}, ...cells.map((cell) => make(tag, {}, cell)));
+
+/** Shows the numbers in the panel for developers. */
 export function showMeasurements(measurements, panel) {
   const stages = stagesOf(measurements);
-  panel.querySelector("thead")?.replaceChildren(row("th", ["First word", ...stages]));
+  panel.querySelector("thead").replaceChildren(row("th", ["First word", ...stages]));
   panel
     .querySelector("tbody")
-    ?.replaceChildren(
+    .replaceChildren(
       ...measurements.answers.map(({ asked, heard, stages: own }) =>
         row("td", [seconds(heard && heard - asked), ...stages.map((stage) => seconds(own[stage]))]),
       ),
     );
-  const [tokens, events] = panel.querySelectorAll(".tokens, pre");
-  if (tokens) tokens.textContent = tokensOf(measurements);
-  if (events) events.textContent = asText(measurements);
+  panel.querySelector(".tokens").textContent = tokensOf(measurements);
+  panel.querySelector("pre").textContent = eventsAsText(measurements);
 }

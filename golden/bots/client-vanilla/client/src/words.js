@@ -1,10 +1,12 @@
-/** What the page says, apart from what is fixed in it and from problems.ts. */
+/** What the page says, apart from what is fixed in it and from problems.js. */
 
 const words = {
   idle: "Ready to talk",
+  asking: "Allow the microphone",
   connecting: "Connecting",
   listening: "Listening",
   muted: "Muted",
+  deaf: "No microphone: type",
   hearing: "Hearing you",
   thinking: "Thinking",
   speaking: "Speaking",
@@ -17,7 +19,7 @@ export function moodOf(state) {
     case "Not connected":
       return state.problem ? "failed" : "idle";
     case "Connecting":
-      return "connecting";
+      return state.microphone === "asked" ? "asking" : "connecting";
     case "Reconnecting":
       return "reconnecting";
     case "Disconnecting":
@@ -26,15 +28,25 @@ export function moodOf(state) {
   if (state.userSpeaks) return "hearing";
   if (state.botSpeaks) return "speaking";
   if (state.botThinks) return "thinking";
+  if (state.microphone === "missing") return "deaf";
   return state.muted ? "muted" : "listening";
 }
 
 /** The mood in words. */
 export const wordOf = (mood) => words[mood];
 
+/** Whether the bot hears nothing of the person. */
+export const isOff = ({ muted, microphone }) => muted || microphone === "missing";
+
 /** What the main button does. */
 export const actionOf = (mood) =>
-  mood === "idle" ? "Connect" : mood === "failed" ? "Retry" : mood === "connecting" ? "Cancel" : "Disconnect";
+  mood === "idle"
+    ? "Connect"
+    : mood === "failed"
+      ? "Retry"
+      : mood === "connecting" || mood === "asking"
+        ? "Cancel"
+        : "Disconnect";
 
 /** What to know about the microphone. */
 export function hintOf({ microphone, checking, muted }) {
