@@ -10,7 +10,7 @@ from playwright.async_api import expect
 import bots
 import network
 from clients import SCREENSHOTS, Visit, chromium, is_asked_twice, recording, timed, until
-from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
+from conversation import ANSWER, GREETING, KEYS, QUESTION, SENTENCES, stand_ins
 from firefox import HEADSET, SPEAKERS, firefox, person
 from scripted import scripted_peer
 from services import Refusing
@@ -59,14 +59,14 @@ def test_a_person_talks_with_the_bot(project: bots.Project, microphone: Path) ->
 
     async def main() -> None:
         async with (
-            stand_ins((QUESTION, TYPED)) as services,
+            stand_ins((QUESTION, TYPED), greeting=SENTENCES) as services,
             project.bot(services.env) as bot,
             chromium(microphone) as browser,
             browser.visit(f"{bot.url}/", "microphone") as visit,
         ):
             assert await visit.page.title() == "vbot-quickstart"
             await visit.connect()
-            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            await expect(visit.entries("Bot", SENTENCES)).to_have_count(1, timeout=20_000)
             await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
             assert await visit.page.evaluate("watched.loudest") > 0.1
             await type_message(visit, TYPED)
@@ -201,7 +201,9 @@ def test_typing_needs_no_microphone(project: bots.Project, microphone: Path, why
             await expect(visit.page.get_by_label("Message")).to_be_focused()
             await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
             await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
-            await expect(visit.page.locator(".mood")).to_have_text("No microphone", timeout=20_000)
+            await expect(visit.page.locator(".mood")).to_have_text(
+                "No microphone: type", timeout=20_000
+            )
             await type_message(visit, TYPED)
             await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=20_000)
 
@@ -408,7 +410,7 @@ def test_page_and_bot_see_each_other(vbot: Path, microphone: Path) -> None:
                 await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
                 await visit.measured(lambda now: now["videoOut"] > 10, "video goes out")
                 await visit.looks(PICTURES, "camera")
-                await visit.button("Camera").click()
+                await visit.button("Stop camera").click()
                 await visit.nothing_open("video")
                 await visit.button("Camera").click()
                 await visit.newest_track_goes_out()

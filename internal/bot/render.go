@@ -400,6 +400,12 @@ func source(name string) (text, what string, err error) {
 	return text, what, err
 }
 
+// Include returns what a template makes of p, for a template that holds the same.
+func (p *Project) Include(name string) (string, error) {
+	text, _, err := execute(name, p)
+	return text, err
+}
+
 // execute fills in one template. It also returns what the file is.
 func execute(name string, data any) (text, what string, err error) {
 	text, what, err = source(name)
