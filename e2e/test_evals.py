@@ -7,13 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
+from playwright.async_api import expect
 
 import bots
 import evals
 import network
-from conversation import GREETING, KEYS
+from clients import chromium, recording
+from conversation import GREETING, KEYS, QUESTION
 from evals import AUDIO, TEXT
-from model import ANSWERS, Model
+from model import ANSWERS, WHICH, Model
 from realtime import RealtimeOpenAI
 from standins import StandIns
 
@@ -80,6 +82,42 @@ def test_the_bot_passes_the_written_starter_eval(evaluated: bots.Project) -> Non
     assert evaluate(evaluated, services, evaluated.server / f"evals/{TEXT}.yaml") == ""
     # In writing: nothing was spoken.
     assert services.requests("cartesia", "speak") == []
+
+
+def test_a_conversation_on_the_page_becomes_an_eval(
+    evaluated: bots.Project, tmp_path: Path
+) -> None:
+    """Talk once, save it, and the bot passes it: until it says something else."""
+    evaluated.write_env(**KEYS)
+
+    async def talk() -> Path:
+        async with (
+            evals.stand_ins(Model(KEYS["OPENAI_API_KEY"])) as services,
+            evaluated.bot(services.env) as bot,
+            chromium(recording(tmp_path / "person.wav")) as browser,
+            browser.visit(f"{bot.url}/", "microphone") as visit,
+        ):
+            await visit.connect()
+            await visit.button("Mute").click()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+            for question in (QUESTION, WHICH):
+                await visit.page.get_by_label("Message").fill(question)
+                await visit.page.get_by_label("Message").press("Enter")
+                answered = visit.entries("Bot", ANSWERS[question])
+                await expect(answered).to_have_count(1, timeout=20_000)
+            async with visit.page.expect_download() as saved:
+                await visit.button("Save as scenario").click()
+            file = evaluated.server / "evals/conversation.yaml"
+            await (await saved.value).save_as(file)
+            return file
+
+    file = network.run(talk)
+    key = KEYS["OPENAI_API_KEY"]
+    assert evaluate(evaluated, evals.stand_ins(Model(key)), file) == ""
+    assert '"France"' in file.read_text()
+    file.write_text(file.read_text().replace('"France"', '"Spain"'))
+    failed = evaluate(evaluated, evals.stand_ins(Model(key)), file)
+    assert "does not contain 'Spain'" in failed
 
 
 @pytest.mark.variants

@@ -77,10 +77,22 @@ def stand_ins(said: list[str], answers: dict[str, str | Call]) -> StandIns:
     )
 
 
-def test_the_model_calls_the_tool(project: bots.Project) -> None:
+def test_the_model_calls_the_tool(vbot: Path, project: bots.Project) -> None:
+    """The tool also sends the page a message, as the README of a project with a client says."""
     text = section(project, "Tools")
     imports, _, function = block(text).partition("\n\n\n")
     [(old, new)] = re.findall(r"change `(.*?)` to `(.*?)`", text)
+    options = ("-b", "web", "-m", "cascade", "--client-framework", "react", "--transport")
+    services = ("smallwebrtc", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
+    folder = bots.PROJECTS / "readme-client"
+    client = section(
+        bots.generate(vbot, folder, "readme-client", *options, *services), "The web client"
+    )
+    [frame] = re.findall(r"The frame is in `(.*?)`", client)
+    imports += f"\nfrom {frame} import RTVIServerMessageFrame"
+    function = function.replace(
+        "    await params.result", f"{block(client)}    await params.result"
+    )
     import_in(project, imports)
     edit(project, ("\nasync def run_bot(", f"\n{function}\n\nasync def run_bot("), (old, new))
     bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", cwd=project.server)
@@ -104,6 +116,7 @@ def test_the_model_calls_the_tool(project: bots.Project) -> None:
             calls, result = told["messages"][-2:]
             assert calls["tool_calls"][0]["function"]["name"] == "days_until"
             days = (date.fromisoformat(DAY) - date.today()).days
+            await caller.receive("server-message", lambda data: data == {"days": days})
             assert ast.literal_eval(result["content"]) == {"today": str(date.today()), "days": days}
             assert bot.errors() == []
 
