@@ -253,6 +253,15 @@ def test_errors_are_in_words_for_whoever_reads_them(
                 if not developer:
                     await expect(visit.page.get_by_text("uv run")).to_have_count(0)
                     await expect(visit.page.get_by_text(".env")).to_have_count(0)
+            await visit.page.evaluate("delete bot.start")
+            await visit.connect()
+            failed = "'OpenAI has not answered. Check OPENAI_API_KEY in server/.env.'"
+            await visit.page.evaluate(f"bot.send('server-message', {{ problem: {failed} }})")
+            answered = "OpenAI has not answered." if developer else "The bot could not answer."
+            await visit.alert(answered)
+            await visit.page.evaluate(f"bot.send('error', {{ fatal: true, error: {failed} }})")
+            await visit.alert("The bot stopped")
+            await expect(visit.page.get_by_text("OPENAI_API_KEY")).to_have_count(int(developer))
             panel = visit.page.get_by_text("For developers")
             if page.client:
                 await expect(panel).to_be_visible(visible=developer)

@@ -90,6 +90,9 @@ export const late = (seconds: number) =>
 /** The reason is the browser's or a package's. */
 export const unreachable = (reason: string) => problem(notReached, `The bot could not be reached: ${reason}.`);
 
+/** A service failed, and the session goes on; what failed is watch.py's words. */
+export const failed = (what: string) => problem("The bot could not answer. Try again.", what);
+
 /** The reason is the bot's; "" if it gave none. */
 export const lost = (reason: string) =>
   reason

@@ -95,6 +95,9 @@ export const roomProblem = (address, refused) => {
   return problem(notReached, `${what}. Check ${variables} in server/.env, then start the bot again.`, startBot);
 };
 
+/** A service failed, and the session goes on; what failed is watch.py's words. */
+export const failed = (what) => problem("The bot could not answer. Try again.", what);
+
 /** The reason is the bot's; "" if it gave none. */
 export const lost = (reason) =>
   reason

@@ -6,6 +6,7 @@ import { measure, nothing } from "./measurements.js";
 import {
   Problem,
   deviceProblem,
+  failed,
   insecure,
   late,
   lost,
@@ -401,9 +402,8 @@ export class Session {
         // The WebSocket transport also reports its own closing as an error.
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
-      // From watch.py: a service failed, and the session goes on.
       onServerMessage: (data) => {
-        if (data?.problem) this.#set({ problem: (this.#ofBot = new Problem(data.problem)) });
+        if (data?.problem) this.#set({ problem: (this.#ofBot = failed(data.problem)) });
       },
       // A new attempt.
       onUserStartedSpeaking: () => {
