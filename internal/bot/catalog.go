@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vbot/internal/report"
@@ -307,10 +308,14 @@ func (p *Provider) headKeys() map[string]headKey {
 		}},
 		"host": {to: func(value string) string {
 			address, note, _ := strings.Cut(value, ": ")
-			_, port, _ := strings.Cut(address, ":")
-			port, udp := strings.CutSuffix(port, "/udp")
-			if strings.Trim(port, digits) != "" && !udp { // a number in YAML
-				return "expected HOST[:PORT[/udp]]: NOTE"
+			_, port, given := strings.Cut(address, ":")
+			ports := []string{port}
+			if ranges, udp := strings.CutSuffix(port, "/udp"); udp {
+				ports = strings.FieldsFunc(ranges, func(r rune) bool { return r == '-' || r == ',' })
+			}
+			bad := func(port string) bool { n, err := strconv.ParseUint(port, 10, 16); return err != nil || n == 0 }
+			if given && (len(ports) == 0 || slices.ContainsFunc(ports, bad)) { // it stands in YAML
+				return "expected HOST[:PORT[/udp]]: NOTE, such as media.example.com:3478/udp: media"
 			}
 			p.hosts = append(p.hosts, serviceHost{address, note})
 			return ""

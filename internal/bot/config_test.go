@@ -131,3 +131,43 @@ func TestSlug(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with the text of a file is named.
+func TestTextOfAConfigurationFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\"mode\": \"cascade\",\n}":                                 "bot.json:2:1: remove the comma before }",
+		"{\"transports\": [\"daily\",\n  ],\n\"mode\": \"cascade\"}": "bot.json:2:3: remove the comma before ]",
+		"{,}":                                 "bot.json:1:2: invalid character ',' looking for beginning of object key string",
+		"{\"a\": [}":                          "bot.json:1:8: invalid character '}' looking for beginning of value",
+		"\xff\xfe{\x00}\x00":                  "bot.json:1:1: the file is UTF-16; save it as UTF-8",
+		"\xfe\xff\x00{\x00}":                  "bot.json:1:1: the file is UTF-16; save it as UTF-8",
+		"{\n<<<<<<< HEAD\n\"mode\": 1\n":      "bot.json:2:1: a merge conflict that is not resolved",
+		"{\"$schema\": 5}":                    "bot.json:1:13: $schema: expected a string",
+		"{\"$schema\": null}":                 "bot.json:1:13: $schema: expected a string",
+		"{\"$schema\": {\"mode\": \"x\"}}":    "bot.json:1:13: $schema: expected a string",
+		"{\"$schema\": \"vbot.schema.json\"}": "",
+		"\ufeff{}":                            "",
+	} {
+		_, problems := ParseConfig("bot.json", []byte(text))
+		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || problems[0].Message != want) {
+			t.Errorf("%q: %v, want %q", text, problems, want)
+		}
+	}
+}
+
+// A port is a number, also before /udp, where it may be a range, or several.
+func TestPortsOfHosts(t *testing.T) {
+	text := func(host string) string {
+		return "# id: acme\n# label: Acme\n# names: acme, acme_stt\n# host: " + host + "\n"
+	}
+	for host, ok := range map[string]bool{
+		"example.com": true, "example.com: note": true, "example.com:9000": true, "*.example.com:3478/udp": true, "{HOST}:1-2,5/udp: media": true, "example.com:65535": true,
+		"example.com:x": false, "example.com:x/udp": false, "example.com:/udp": false, "example.com:": false, "example.com:1-2": false, "example.com:0": false, "example.com:65536/udp": false,
+		"example.com:1-x/udp": false, "example.com:1\\n2/udp": false, "example.com:80/tcp": false, "example.com:-1": false, "example.com:1 # x": false,
+	} {
+		wrong := slices.ContainsFunc((&Provider{Kind: KindSTT}).parse(text(host)), func(p report.Problem) bool { return strings.Contains(p.Message, "expected HOST[:PORT[/udp]]") })
+		if wrong == ok {
+			t.Errorf("host: %s is refused: %v", host, wrong)
+		}
+	}
+}

@@ -348,6 +348,9 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 		}
 		switch {
 		case m.Key == "$schema": // for editors; see `vbot schema`
+			if m.Value[0] != '"' {
+				wrong(m.Key, m.ValueAt, "$schema: expected a string")
+			}
 			continue
 		case m.Key == "generate_client": // of `pipecat init`, beside client_framework
 			var on bool

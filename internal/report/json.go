@@ -51,6 +51,12 @@ type Member struct {
 	At, ValueAt int // offsets
 }
 
+// What is wrong with a text, apart from its form.
+const (
+	UTF16         = "the file is UTF-16; save it as UTF-8"
+	MergeConflict = "a merge conflict that is not resolved"
+)
+
 // Members returns the members of the JSON object in data, in order. encoding/json alone
 // silently accepts keys that are there twice or in another case. fault is what is wrong
 // with data, and where; of what follows the object, too.
@@ -64,7 +70,16 @@ func Members(data []byte) (members []Member, at int, fault string) {
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&whole); errors.Is(err, io.EOF) {
 		return nil, 0, "the file is empty; expected a JSON object"
 	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return nil, int(syntax.Offset) - 1, syntax.Error()
+		at, c := int(syntax.Offset)-1, data[syntax.Offset-1]
+		switch {
+		case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
+			return nil, 0, UTF16
+		case bytes.HasPrefix(data[at:], []byte("<<<<<<< ")):
+			return nil, at, MergeConflict
+		case (c == '}' || c == ']') && bytes.HasSuffix(bytes.TrimSpace(data[:at]), []byte(",")):
+			return nil, at, fmt.Sprintf("remove the comma before %c", c)
+		}
+		return nil, at, syntax.Error()
 	} else if err != nil {
 		return nil, len(data), "the JSON ends too early: a bracket or quote is not closed"
 	}
