@@ -294,6 +294,7 @@ func (o *initOptions) write(ctx context.Context, a *cli.App, inv *cli.Invocation
 	t, p, err := o.plan(open, a.Path(target), cfg)
 	if t != nil {
 		defer t.Close()
+		noteUnlocked(a, t)
 	}
 	if o.dryRun {
 		if err != nil {
@@ -325,6 +326,13 @@ func (o *initOptions) write(ctx context.Context, a *cli.App, inv *cli.Invocation
 	return nil
 }
 
+// noteUnlocked says that nothing keeps another run from writing to the target.
+func noteUnlocked(a *cli.App, t *project.Target) {
+	if t.Unlocked != nil {
+		a.Note("%s cannot be locked (%v): run no other vbot there until this one has ended", t.Dir, t.Unlocked)
+	}
+}
+
 // compare compares a project with what this version writes, and with --update brings
 // it up to date.
 func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocation, target string) error {
@@ -337,6 +345,7 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 		return err
 	}
 	defer t.Close()
+	noteUnlocked(a, t)
 	was, said, err := readRecord(t)
 	if err != nil {
 		return err

@@ -1,20 +1,14 @@
 package project
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 )
 
 // lock keeps other runs of vbot from writing below root until it is closed or the
 // process ends, even killed: then Windows removes the file. The error is fs.ErrExist if
-// another run has the lock. Where no file can be made, it goes without.
+// another run has the lock; any other says why there is none.
 func lock(root *os.Root) (io.Closer, error) {
 	const deleteOnClose = 0x04000000 // FILE_FLAG_DELETE_ON_CLOSE
-	f, err := root.OpenFile(".vbot.lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL|deleteOnClose, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return f, nil
+	return root.OpenFile(".vbot.lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL|deleteOnClose, 0o644)
 }

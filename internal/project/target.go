@@ -99,6 +99,8 @@ type Target struct {
 	lock  io.Closer
 	undo  []undoStep // newest last
 	temps int
+	// Unlocked is why a target that was to be locked is not: its file system has no locks.
+	Unlocked error
 }
 
 type undoStep struct {
@@ -127,7 +129,9 @@ func Lock(dir string) (*Target, error) {
 	}
 	if err == nil {
 		t.lock, err = lock(t.dirs["."])
-		busy = errors.Is(err, fs.ErrExist)
+		if busy = errors.Is(err, fs.ErrExist); !busy {
+			t.Unlocked, err = err, nil
+		}
 	}
 	if err == nil && !t.isAt(dir) {
 		err = errChanged // another run made it, and has taken it back
