@@ -22,6 +22,7 @@ import (
 	"vbot/internal/bot"
 	"vbot/internal/cli"
 	"vbot/internal/filetest"
+	"vbot/internal/project"
 	"vbot/internal/report"
 	"vbot/templates"
 )
@@ -392,7 +393,7 @@ func TestEmbeddedFiles(t *testing.T) {
 		text, _ := filepath.Match("help/*.txt", path)
 		script, _ := filepath.Match("completion/vbot.*", path)
 		schema, _ := filepath.Match("schemas/*.json", path)
-		if service || module || text || script || schema || strings.HasSuffix(path, ".tmpl") {
+		if service || module || text || script || schema || path == "paths.txt" || strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
 		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") && !strings.Contains(path, "_cache/") {
 			t.Errorf("templates/%s is neither a template nor a service, a module, a help page, a completion script or a schema", path)
@@ -407,5 +408,39 @@ func TestEmbeddedFiles(t *testing.T) {
 	}
 	if len(embedded) > len(there) {
 		t.Errorf("embedded are %q, and templates/ holds %q", embedded, there)
+	}
+}
+
+// The list of paths that a record may have holds what this version writes, of the templates and of
+// the golden projects, and what earlier ones wrote. -update adds paths; none is ever removed.
+func TestPaths(t *testing.T) {
+	listed := bot.Paths()
+	paths := slices.Clone(listed)
+	for name := range filetest.Tree(t, "templates") {
+		dir, rest, _ := strings.Cut(name, "/")
+		if dir == "client" {
+			_, rest, _ = strings.Cut(rest, "/") // several folders make up the client
+			name = "client/" + rest
+		}
+		if dir == "server" || dir == "deploy" || dir == "client" {
+			paths = append(paths, strings.TrimSuffix(name, ".tmpl"))
+		}
+	}
+	for _, name := range goldenProjects(t) {
+		for path := range goldenFiles(t, name) {
+			paths = append(paths, path)
+		}
+	}
+	unlisted := func(path string) bool {
+		return path == project.RecordName || project.IsGuide(path) || strings.Contains(path, "_cache")
+	}
+	paths = slices.Compact(slices.Sorted(slices.Values(slices.DeleteFunc(paths, unlisted))))
+	if slices.Equal(paths, listed) {
+		return
+	}
+	if !updating() {
+		t.Errorf("templates/paths.txt has %d paths and lacks some of %q; `make golden` adds them", len(listed), paths)
+	} else if err := os.WriteFile("templates/paths.txt", []byte(strings.Join(paths, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

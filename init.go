@@ -376,8 +376,11 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 		return err
 	}
 	p, err := t.Update(files, was)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case ctx.Err() != nil:
+		return report.Interruption()
 	}
 	diff := ""
 	if o.diff {
@@ -415,7 +418,7 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 
 // readRecord returns the record of the target, and the configuration in it.
 func readRecord(t *project.Target) (r *project.Record, said bot.Answers, err error) {
-	r, err = t.Record()
+	r, err = t.Record(bot.Paths())
 	if err == nil && r.Vbot != "" {
 		var problems []report.Problem
 		if said, problems = bot.ParseConfig(project.RecordName, r.Config); len(problems) > 0 {
@@ -424,6 +427,9 @@ func readRecord(t *project.Target) (r *project.Record, said bot.Answers, err err
 	}
 	if f, ok := errors.AsType[*report.Failure](err); ok && r != nil {
 		f.Hint = "to create it again, remove it and run init with the bot's options and --keep-existing"
+		if strings.HasSuffix(f.Error(), report.MergeConflict) {
+			f.Hint = "choose one side: take .vbot.json and every unedited file from it, then run --update with the options that the other side changed"
+		}
 		if age, _ := project.CompareVersions(r.Vbot, version); age > 0 {
 			f.Hint = "vbot " + r.Vbot + " wrote it; use that version or a later one"
 		}
@@ -665,7 +671,7 @@ func explainGuides(a *cli.App, p *project.Plan) {
 			continue
 		}
 		if s.Before == "" {
-			a.Note("kept %s, which is a link or cannot be read", s.Path)
+			a.Note("kept %s, which is a link, unreadable or larger than 1 MiB", s.Path)
 			continue
 		}
 		why := "differs from this version's guide"

@@ -289,7 +289,7 @@ func TestGuideThatIsALink(t *testing.T) {
 	filetest.Link(t, "elsewhere", filepath.Join(dir, "AGENTS.md"))
 	r := vbot(t, dir, "init", ".", "--no-input")
 	r.wantCode(t, 0)
-	if !strings.Contains(r.stderr, "kept AGENTS.md, which is a link or cannot be read\n") {
+	if !strings.Contains(r.stderr, "kept AGENTS.md, which is a link, unreadable or larger than 1 MiB\n") {
 		t.Errorf("it said %s", r.stderr)
 	}
 }
@@ -989,5 +989,27 @@ func benchmarkTree(b *testing.B, said bot.Answers) {
 		b.StopTimer()
 		os.RemoveAll(filepath.Join(dir, "bot"))
 		b.StartTimer()
+	}
+}
+
+// A directory whose name is nearly that of the quickstart is one's own if it is there.
+func TestDirectoryLikeTheQuickstart(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, "init", "quickstar").wantCode(t, 2)
+	if err := os.Mkdir(filepath.Join(dir, "quickstar"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	vbot(t, dir, "init", "quickstar").wantCode(t, 0)
+	if tree := filetest.Tree(t, dir); len(tree) != 3 || tree["quickstar/GETTING_STARTED.md"] == "" {
+		t.Errorf("it wrote %d files", len(tree))
+	}
+}
+
+// A server for a client that the command line drops is refused, as is one without a client.
+func TestServerOfADroppedClient(t *testing.T) {
+	config := `{"client_framework": "react", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`
+	r := with{stdin: config}.vbot(t, t.TempDir(), "init", "there", "--config", "-", "--dry-run", "-t", "twilio", "--client-server", "nextjs")
+	if r.wantCode(t, 2); !strings.Contains(r.stderr, "needs a web client") {
+		t.Errorf("it said %s", r.stderr)
 	}
 }

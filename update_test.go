@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -100,10 +99,10 @@ func lived(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old", "old/deep/gone.py": "gone\n", "old/edited.py": "old\n", "server/bot.py": "old\n"}, "server/cloud-deploy.toml")
+	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old", "client/public/icon.svg": "gone\n", "client/src/scroll.js": "old\n", "server/bot.py": "old\n"}, "server/cloud-deploy.toml")
 	bot := filetest.Tree(t, dir)["target/server/pyproject.toml"]
 	filetest.Put(t, dir, "target/server/pyproject.toml", bot+"# mine\n")
-	filetest.Put(t, dir, "target/old/edited.py", "mine\n")
+	filetest.Put(t, dir, "target/client/src/scroll.js", "mine\n")
 	filetest.Put(t, dir, "target/notes.txt", "mine\n")
 	if err := os.Remove(filepath.Join(dir, "target/.gitignore")); err != nil {
 		t.Fatal(err)
@@ -139,12 +138,12 @@ func TestCheckAndUpdate(t *testing.T) {
 	r.wantCode(t, 0)
 	golden(t, "update/update-diff.txt", r.transcript(dir))
 	tree := filetest.Tree(t, dir)
-	for name, want := range map[string]string{"server/bot.py": "", "server/pyproject.toml": "# mine\n", "old/edited.py": "mine\n", "notes.txt": "mine\n"} {
+	for name, want := range map[string]string{"server/bot.py": "", "server/pyproject.toml": "# mine\n", "client/src/scroll.js": "mine\n", "notes.txt": "mine\n"} {
 		if got := tree["target/"+name]; !strings.HasSuffix(got, want) || got == "old\n" {
 			t.Errorf("%s holds %q", name, got)
 		}
 	}
-	if strings.Contains(filetest.Listing(t, dir), "gone") || tree["target/.gitignore"] != "" {
+	if strings.Contains(filetest.Listing(t, dir), "public") || tree["target/.gitignore"] != "" {
 		t.Errorf("after the update:\n%s", filetest.Listing(t, dir))
 	}
 	for _, name := range []string{"update-again", "update-again-json"} {
@@ -165,7 +164,7 @@ func TestCheckAndUpdate(t *testing.T) {
 func TestLineEndsOfGit(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "old/gone.py": "gone\n"})
+	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "client/src/scroll.js": "gone\n"})
 	for name, data := range filetest.Tree(t, dir) {
 		filetest.Put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
 	}
@@ -180,7 +179,7 @@ func TestLineEndsOfGit(t *testing.T) {
 	after := filetest.Tree(t, dir)
 	for name, data := range before {
 		switch name {
-		case "target/old/gone.py":
+		case "target/client/src/scroll.js":
 			data = ""
 		case "target/server/Dockerfile", "target/.vbot.json":
 			if after[name] == data || strings.Contains(after[name], "\r") {
@@ -217,9 +216,9 @@ func TestWhatAnEndedRunLeft(t *testing.T) {
 		"began": func() {
 			record := strings.Replace(fresh["target/.vbot.json"], filetest.Sum(fresh["target/server/bot.py"]), filetest.Sum("earlier"), 1)
 			filetest.Put(t, dir, "target/.vbot.json", strings.Replace(record, "\n}\n", `,
-  "began": {"server/bot.py": ["`+filetest.Sum("old")+`", "`+filetest.Sum("new")+`"], "gone.py": ["`+filetest.Sum("old")+`"]}}`, 1))
+  "began": {"server/bot.py": ["`+filetest.Sum("old")+`", "`+filetest.Sum("new")+`"], "client/src/scroll.js": ["`+filetest.Sum("old")+`"]}}`, 1))
 			filetest.Put(t, dir, "target/server/bot.py", "old")
-			filetest.Put(t, dir, "target/gone.py", "old")
+			filetest.Put(t, dir, "target/client/src/scroll.js", "old")
 			filetest.Put(t, dir, "target/DEPLOY.md", fresh["target/DEPLOY.md"])
 		},
 	} {
@@ -276,6 +275,16 @@ func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
 	}
 }
 
+// A check that is interrupted says so, and not what it found so far.
+func TestInterruptedCheck(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	filetest.Put(t, dir, "target/server/bot.py", "mine")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	here{ctx: ctx, dir: dir}.vbot(t, "init", "target", "--check").wantCode(t, 130)
+}
+
 // The quickstart is checked in its own directory, and its options cannot change.
 func TestUpdateOfTheQuickstart(t *testing.T) {
 	dir := t.TempDir()
@@ -323,7 +332,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 				delete(old, name)
 			}
 		}
-		old["server/old/gone.py"] = []byte("gone\n")
+		old["client/src/scroll.js"] = []byte("gone\n")
 		if err := project.AddRecord(version, was, old); err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +344,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"init", dir, "--config", "-", "--update"}
-		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 || !equalTrees(filetest.Tree(t, fresh), filetest.Tree(t, dir)) || strings.Contains(filetest.Listing(t, dir), "/old") {
+		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 || strings.ReplaceAll(filetest.Listing(t, fresh), fresh, dir) != filetest.Listing(t, dir) {
 			t.Fatalf("seed %d: exit code %d: %s\n%s", seed, code, &said, filetest.Listing(t, dir))
 		}
 		args = []string{"init", dir, "--check"}
@@ -392,10 +401,10 @@ func TestUpdateKeepsModes(t *testing.T) {
 func TestUpdateFollowsNoLinks(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs("--eval")...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/bot.py": "old", "gone/x": "gone", "server/Dockerfile": "old", "server/cloud-deploy.toml": "old"})
-	filetest.Put(t, dir, "outside/x", "gone")
+	aged(t, dir, map[string]string{"server/bot.py": "old", "client/src/scroll.js": "gone", "server/Dockerfile": "old", "server/cloud-deploy.toml": "old"})
+	filetest.Put(t, dir, "outside/scroll.js", "gone")
 	filetest.Put(t, dir, "outside/starter_text.yaml", "old")
-	for name, to := range map[string]string{"gone": "../outside", "server/evals": "../../outside", "server/bot.py": "../../outside/x"} {
+	for name, to := range map[string]string{"client/src": "../../outside", "server/evals": "../../outside", "server/bot.py": "../../outside/scroll.js"} {
 		at := filepath.Join(dir, "target", name)
 		if err := os.RemoveAll(at); err != nil {
 			t.Fatal(err)
@@ -413,8 +422,8 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	r.wantCode(t, 0)
 	tree := filetest.Tree(t, dir)
 	for name, want := range map[string]string{
-		"outside/x": "gone", "outside/starter_text.yaml": "old", "target/gone": "link to ../outside", "target/server/Dockerfile/mine": "mine",
-		"target/server/evals": "link to ../../outside", "target/server/bot.py": "link to ../../outside/x",
+		"outside/scroll.js": "gone", "outside/starter_text.yaml": "old", "target/client/src": "link to ../../outside", "target/server/Dockerfile/mine": "mine",
+		"target/server/evals": "link to ../../outside", "target/server/bot.py": "link to ../../outside/scroll.js",
 	} {
 		if tree[name] != want {
 			t.Errorf("%s: %q, want %q", name, tree[name], want)
@@ -425,13 +434,15 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	}
 }
 
-// A record that a stranger wrote leads nowhere: what is wrong with it is said by line,
-// and nothing is read, written or removed by it.
+// A record that a stranger wrote leads nowhere: it may list only what some vbot wrote. What is
+// wrong with it is said by line, and nothing is read, shown, written or removed by it.
 func TestHostileRecords(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	filetest.Put(t, dir, "outside.txt", "mine")
 	filetest.Put(t, dir, "target/.git/HEAD", "mine")
+	filetest.Put(t, dir, "target/server/.env", "OPENAI_API_KEY=sk-hunter2\n")
+	filetest.Put(t, dir, "target/server/__init__.py", "")
 	good := filetest.Tree(t, dir)["target/.vbot.json"]
 	filetest.Put(t, dir, "target/server/mine.txt", "mine")
 	hash := filetest.Sum("mine")
@@ -439,18 +450,30 @@ func TestHostileRecords(t *testing.T) {
 		quoted, _ := json.Marshal(name)
 		return strings.Replace(good, `"files": {`, `"files": {`+"\n    "+string(quoted)+`: "`+hash+`",`, 1)
 	}
-	type hostile struct{ name, record string }
-	cases := []hostile{
+	for _, c := range []struct{ name, record string }{
 		{"path: up", with("../outside.txt")},
 		{"path: up from below", with("server/../../outside.txt")},
 		{"path: absolute", with(filepath.ToSlash(dir) + "/outside.txt")},
 		{"path: of git", with(".GIT/HEAD")},
+		{"path: of git, on NTFS", with("GIT~1/HEAD")},
+		{"path: secrets", with("server/.env")},
+		{"path: an empty file", with("server/__init__.py")},
+		{"path: a file of one's own", with("server/mine.txt")},
+		{"path: another letter case", with("Server/bot.py")},
+		{"path: a guide", with("AGENTS.md")},
+		{"path: while an update runs", strings.Replace(good, "\n}\n", `, "began": {"server/.env": ["`+hash+`"]}}`, 1)},
 		{"path: backslashes", with(`..\outside.txt`)},
 		{"path: drive", with("C:outside.txt")},
 		{"path: line end", with("a\nb")},
 		{"path: the record", with(project.RecordName)},
 		{"path: empty", with("")},
+		{"path: device", with("server/nul.txt")},
 		{"empty", ""},
+		{"merge-conflict", strings.Replace(good, `  "files": {`, "<<<<<<< HEAD\n  \"files\": {\n=======\n  \"files\": {\n>>>>>>> theirs", 1)},
+		{"merge-conflict-everywhere", "<<<<<<< HEAD\n" + good + "=======\n" + good + ">>>>>>> theirs\n"},
+		{"utf-16", "\xff\xfe{\x00"},
+		{"trailing-comma", strings.Replace(good, "\n  }\n}", ",\n  }\n}", 1)},
+		{"files-twice", strings.Replace(good, `  "files": {`, `  "files": {}, "files": {`, 1)},
 		{"cut-off", good[:100]},
 		{"not-an-object", "[]"},
 		{"wrong-types", strings.Replace(good, `"files": {`, `"files": {"a": 7,`, 1)},
@@ -461,15 +484,15 @@ func TestHostileRecords(t *testing.T) {
 		{"bad-config", strings.NewReplacer(`"mode": "cascade"`, `"mode": "talk"`, `"recording"`, `"recordng"`).Replace(good)},
 		{"newer-config", strings.NewReplacer(`"`+version+`"`, `"9.0.0"`, `"recording"`, `"dancing"`).Replace(good)},
 		{"newer", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1)},
-		{"unreadable", good + strings.Repeat(" ", 256<<10)},
-	}
-	if runtime.GOOS == "windows" {
-		cases = append(cases, hostile{"path: device", with("server/nul.txt")})
-	}
-	for _, c := range cases {
+		{"unreadable", good + strings.Repeat(" ", 1<<20)},
+	} {
 		filetest.Put(t, dir, "target/.vbot.json", c.record)
 		before := filetest.Listing(t, dir)
-		r := vbot(t, dir, "init", "target", "--update")
+		r := vbot(t, dir, "init", "target", "--check", "--diff")
+		if strings.Contains(r.stdout+r.stderr, "hunter2") || r.code == 3 {
+			t.Errorf("%s: exit code %d, %s%s", c.name, r.code, r.stdout, r.stderr)
+		}
+		r = vbot(t, dir, "init", "target", "--update")
 		r.wantCode(t, 2)
 		if after := filetest.Listing(t, dir); after != before {
 			t.Fatalf("%s: before:\n%s\nafter:\n%s", c.name, before, after)
@@ -523,4 +546,55 @@ func TestCheckWithoutRecord(t *testing.T) {
 		t.Errorf("it said %s", r.stdout)
 	}
 	vbot(t, dir, "init", "nowhere", "--check").wantCode(t, 4)
+}
+
+// Without a record, a configuration file says what to compare with, and an update is no way out.
+func TestCheckWithAConfigurationFile(t *testing.T) {
+	dir := t.TempDir()
+	config := vbot(t, dir, initArgs("--dry-run")...).stdout
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	if err := os.Remove(filepath.Join(dir, "target", project.RecordName)); err != nil {
+		t.Fatal(err)
+	}
+	with{stdin: config}.vbot(t, dir, "init", "target", "--check", "--config", "-").wantCode(t, 0)
+	if err := os.Remove(filepath.Join(dir, "target/server/bot.py")); err != nil {
+		t.Fatal(err)
+	}
+	r := vbot(t, dir, initArgs("--check", "--json")...)
+	if r.wantCode(t, 3); !strings.Contains(r.stdout, `"hint": null`) {
+		t.Errorf("it said %s", r.stdout)
+	}
+}
+
+// What writes nothing takes no lock, and promises nothing that an update would refuse.
+func TestDryRunOfAnUpdate(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	target, err := project.Lock(filepath.Join(dir, "target"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vbot(t, dir, "init", "target", "--update", "--dry-run").wantCode(t, 0)
+	vbot(t, dir, "init", "target", "--check").wantCode(t, 0)
+	r := vbot(t, dir, "init", "target", "--update", "--json")
+	r.wantCode(t, 1)
+	target.Close()
+	record := filetest.Tree(t, dir)["target/.vbot.json"]
+	filetest.Put(t, dir, "target/.vbot.json", strings.Replace(record, `"vbot": "`+version, `"vbot": "99.0.0`, 1))
+	for _, args := range [][]string{{"--update"}, {"--update", "--dry-run"}} {
+		if r := vbot(t, dir, append([]string{"init", "target"}, args...)...); r.code != 2 || strings.Contains(r.stderr, "would:") {
+			t.Errorf("%q: %s", args, r.stderr)
+		}
+	}
+}
+
+// A patch in a pipe has the bytes of the files, whatever a terminal would make of them.
+func TestDiffOfHiddenCharacters(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	filetest.Put(t, dir, "target/server/bot.py", "a\u200bb\x1b[m\r\n")
+	r := vbot(t, dir, "init", "target", "--check", "--diff")
+	if r.wantCode(t, 3); !strings.Contains(r.stdout, "-a\u200bb\x1b[m\r\n") {
+		t.Errorf("it printed %q", r.stdout)
+	}
 }

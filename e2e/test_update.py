@@ -33,7 +33,7 @@ def aged(vbot: Path, folder: Path, dice: random.Random) -> None:
     """A project of an older vbot, in which somebody then worked."""
     project = bots.generate(vbot, folder, "project", *BOT, "--client-framework", "react")
     record = json.loads((project.folder / ".vbot.json").read_bytes())
-    for name in [*record["files"], "server/old.py", "old/old.txt"]:
+    for name in [*record["files"], "client/src/scroll.ts", "deploy/Dockerfile"]:
         file = project.folder / name
         kind = dice.choice(("same", "outdated", "edited", "deleted"))
         if not file.exists() or kind == "outdated":

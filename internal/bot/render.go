@@ -351,6 +351,13 @@ func (p *Project) Files(version string) (map[string][]byte, error) {
 	return files, add("README.md", "README.md.tmpl")
 }
 
+// Paths are those of all files that any version of vbot has written in a project, without
+// guides. TestPaths adds those of this version; none is ever taken from the list.
+func Paths() []string {
+	list, _ := templates.Files.ReadFile("paths.txt") // it is there
+	return strings.Fields(string(list))
+}
+
 // NextSteps says how to run the new bot. server and client are the paths of these folders, as
 // one types them.
 func (p *Project) NextSteps(server, client string) (string, error) {

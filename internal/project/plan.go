@@ -39,7 +39,7 @@ type Step struct {
 	Action  string
 	State   string // in the words of --check; "" in other runs, and for guides and the record
 	Emptied bool   // vbot wrote the file, and it is empty, as a power failure leaves it
-	found   []byte // the first maxHead bytes of the existing file
+	found   []byte // the existing file, nil if there is none or it was not read
 	Before  string // SHA-256 of the existing file in hex, "" if there is none or it was not read
 }
 
@@ -93,7 +93,7 @@ func (p *Plan) survey(t *Target, files map[string][]byte, decide func(*Step, fin
 		if files[name] == nil {
 			p.gone = append(p.gone, name)
 		}
-		s := Step{Path: name, data: files[name], Guide: IsGuide(name), found: found.head, Before: found.hash}
+		s := Step{Path: name, data: files[name], Guide: IsGuide(name), found: found.data, Before: found.hash}
 		if decide(&s, found); s.Action != "" {
 			p.Steps = append(p.Steps, s)
 		}
@@ -150,7 +150,7 @@ func (p *Plan) compare(s *Step, found finding, inWay map[string]bool, keepExisti
 	case s.Guide && !overwriteGuide || !s.Guide && keepExisting:
 		s.Action = Kept
 	case s.Before == "":
-		conflict(s.Path, "exists and cannot be read")
+		conflict(s.Path, "exists, and is unreadable or larger than 1 MiB")
 	case s.Guide:
 		s.Action = Replaced
 	default:
@@ -162,8 +162,9 @@ func (p *Plan) compare(s *Step, found finding, inWay map[string]bool, keepExisti
 type finding struct {
 	at   string // the path, or a parent that is no directory; "" if nothing exists
 	mode fs.FileMode
-	hash string // SHA-256 of a regular file in hex, "" if it cannot be read
-	head []byte // its first maxHead bytes
+	size int64  // in bytes
+	hash string // SHA-256 of a regular file in hex, "" if it is too large or cannot be read
+	data []byte
 }
 
 // look finds what exists at name. It follows no link, and opens only regular files:
@@ -178,12 +179,12 @@ func (t *Target) look(name string) (found finding, err error) {
 		if err != nil {
 			return finding{}, ignoreMissing(err)
 		}
-		if found = (finding{at: at, mode: info.Mode()}); !info.IsDir() {
+		if found = (finding{at: at, mode: info.Mode(), size: info.Size()}); !info.IsDir() {
 			break
 		}
 	}
 	if found.at == name && found.mode.IsRegular() {
-		found.hash, found.head, err = inspect(root, name)
+		found.hash, found.data, err = inspect(root, name)
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		err = nil
@@ -191,23 +192,22 @@ func (t *Target) look(name string) (found finding, err error) {
 	return found, err
 }
 
-// maxHead is how much of an existing file is kept, to read a guide's version, the
-// record, and for the diff.
-const maxHead = 256 << 10
+// maxSize is the size of the largest file that is read, in bytes. All that vbot writes is
+// smaller.
+const maxSize = 1 << 20
 
-// inspect returns the SHA-256 of a file in hex, and its first maxHead bytes.
-func inspect(root *os.Root, name string) (hash string, head []byte, err error) {
+// inspect returns the SHA-256 of a file in hex, and what is in it; neither if it is larger
+// than maxSize.
+func inspect(root *os.Root, name string) (hash string, data []byte, err error) {
 	f, err := root.Open(name)
 	if err != nil {
 		return "", nil, err
 	}
 	defer f.Close()
-	h := sha256.New()
-	head, err = io.ReadAll(io.TeeReader(io.LimitReader(f, maxHead), h))
-	if err == nil {
-		_, err = io.Copy(h, f)
+	if data, err = io.ReadAll(io.LimitReader(f, maxSize+1)); err != nil || len(data) > maxSize {
+		return "", nil, err
 	}
-	return hex.EncodeToString(h.Sum(nil)), head, err
+	return hexSum(data), data, nil
 }
 
 func ignoreMissing(err error) error {

@@ -289,7 +289,7 @@ func updating(t *testing.T, dir string, files map[string][]byte, was ...string) 
 		t.Fatal(err)
 	}
 	t.Cleanup(target.Close)
-	if record, err = target.Record(); err != nil {
+	if record, err = target.Record(was); err != nil {
 		t.Fatal(err)
 	}
 	p, err := target.Update(files, record)
@@ -391,6 +391,23 @@ func TestEmptyFileOfOnesOwn(t *testing.T) {
 	}
 }
 
+// A file that a killed update had not come to is new, and was deleted by nobody. One that is too
+// large to be read is somebody's own.
+func TestWhatAnUpdateDidNotComeTo(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "large.py", strings.Repeat("x", maxSize+1))
+	target, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	was := &Record{Files: map[string]string{}, Began: map[string][]string{"new.py": {hexSum([]byte("new"))}}}
+	p, err := target.Update(map[string][]byte{"new.py": []byte("new"), "large.py": []byte("new")}, was)
+	if created, kept := p.Paths(Created), p.Paths(Kept); err != nil || !slices.Equal(created, []string{"new.py"}) || !slices.Equal(kept, []string{"large.py"}) {
+		t.Errorf("created %q, kept %q, %v", created, kept, err)
+	}
+}
+
 // While an update runs, the record has all that earlier ones may have left, too.
 func TestUpdateAfterAKilledOne(t *testing.T) {
 	was := &Record{Vbot: "0.0.1", Config: []byte("{}"), Files: map[string]string{"a": "1"}, Began: map[string][]string{"b": {"2", "3"}, "c": {"4"}}}
@@ -425,12 +442,31 @@ func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
 	}
 }
 
-// A file of which only the beginning was read is not compared.
+// A file of up to 1 MiB is compared, a larger one is not read.
 func TestDiffOfALargeFile(t *testing.T) {
+	for size, want := range map[int]string{
+		maxSize:     "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-xx",
+		maxSize + 1: "a differs, but cannot be compared: it is not a regular file, is too large or cannot be read\n",
+	} {
+		dir := t.TempDir()
+		filetest.Put(t, dir, "a", strings.Repeat("x", size))
+		_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
+		if diff := p.Diff(false); !strings.HasPrefix(diff, want) || p.Count(Kept) != 1 {
+			t.Errorf("%d bytes: %.200q", size, diff)
+		}
+	}
+}
+
+// A file that grows while it is read is not read to its end.
+func TestInspectALargeFile(t *testing.T) {
 	dir := t.TempDir()
-	filetest.Put(t, dir, "a", strings.Repeat("x", maxHead+1))
-	_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
-	if diff := p.Diff(false); diff != "a differs, but cannot be compared: it is not a regular file, is too large or cannot be read\n" {
-		t.Errorf("%.200q", diff)
+	filetest.Put(t, dir, "a", strings.Repeat("x", maxSize+1))
+	target, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	if hash, data, err := inspect(target.dirs["."], "a"); hash != "" || data != nil || err != nil {
+		t.Errorf("%q, %d bytes, %v", hash, len(data), err)
 	}
 }

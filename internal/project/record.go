@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -63,11 +62,13 @@ func (r *Record) bytes() ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// Record reads the record. What comes before the configuration in the file is blank in
-// Config, so that problems with it name the file's lines.
-func (t *Target) Record() (*Record, error) {
+// Record reads the record, which may list only these paths: it may come with a project of a
+// stranger. What comes before the configuration in the file is blank in Config, so that
+// problems with it name the file's lines.
+func (t *Target) Record(paths []string) (*Record, error) {
 	found, err := t.look(RecordName)
-	if err == nil && found.at == RecordName && found.hash == "" && found.mode.IsRegular() {
+	odd := found.at != "" && (!found.mode.IsRegular() || found.size > maxSize)
+	if err == nil && found.at != "" && found.hash == "" && !odd {
 		err = fs.ErrPermission
 	}
 	switch {
@@ -75,19 +76,18 @@ func (t *Target) Record() (*Record, error) {
 		return nil, report.IOError("reading "+t.path(RecordName), err)
 	case found.at == "":
 		return &Record{}, nil
-	case found.hash == "" || len(found.head) == maxHead:
-		return nil, report.One(report.InvalidConfig, RecordName, RecordName, "must be a readable regular file of less than %d KiB", maxHead>>10)
+	case odd:
+		return nil, report.One(report.InvalidConfig, RecordName, RecordName, "must be a regular file of at most 1 MiB")
 	}
-	r, problems := parseRecord(found.head)
+	r, problems := parseRecord(found.data, paths)
 	if len(problems) > 0 {
 		return r, &report.Failure{Code: report.InvalidConfig, Problems: problems}
 	}
 	return r, nil
 }
 
-// parseRecord reads a record. It may come with a project of a stranger: its paths must
-// stay in the target, and name nothing that vbot never writes.
-func parseRecord(data []byte) (r *Record, problems []report.Problem) {
+// parseRecord reads a record that may list only these paths.
+func parseRecord(data []byte, paths []string) (r *Record, problems []report.Problem) {
 	r = &Record{}
 	wrong := func(offset int, format string, args ...any) {
 		at := report.Place(RecordName, data, offset)
@@ -103,9 +103,13 @@ func parseRecord(data []byte) (r *Record, problems []report.Problem) {
 		if m.Key == "config" {
 			configAt = m.ValueAt
 		}
-		if field := into[m.Key]; field != nil && json.Unmarshal(m.Value, field) != nil {
+		switch field, known := into[m.Key]; {
+		case known && field == nil:
+			wrong(m.At, "%s stands there twice", m.Key)
+		case known && json.Unmarshal(m.Value, field) != nil:
 			wrong(m.ValueAt, "%s: unexpected value", m.Key)
 		}
+		into[m.Key] = nil
 	}
 	if r.Config == nil {
 		wrong(0, "config is missing")
@@ -116,13 +120,13 @@ func parseRecord(data []byte) (r *Record, problems []report.Problem) {
 	if len(problems) > 0 {
 		return &Record{}, problems
 	}
-	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isOdd) {
+	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		wrong(0, "vbot: expected a version")
 		r.Vbot = ""
 	}
 	for _, name := range r.paths() {
-		if !ownPath(name) {
-			wrong(max(0, bytes.Index(data, []byte(name))), "%q is not the path of a file that vbot writes", name)
+		if !slices.Contains(paths, name) {
+			wrong(max(0, bytes.Index(data, []byte(`"`+name+`"`))), "%q is not the path of a file that vbot writes", name)
 		}
 	}
 	before := bytes.Map(func(r rune) rune {
@@ -133,16 +137,4 @@ func parseRecord(data []byte) (r *Record, problems []report.Problem) {
 	}, data[:configAt])
 	r.Config = append(before, r.Config...)
 	return r, problems
-}
-
-// isOdd reports whether no name that vbot writes has the character. Windows has a
-// meaning for some of them.
-func isOdd(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`\:*?"<>|`, r) }
-
-// ownPath reports whether vbot may have written the file. Windows has names that are
-// devices, which are not local there.
-func ownPath(name string) bool {
-	git := func(element string) bool { return strings.EqualFold(element, ".git") }
-	return fs.ValidPath(name) && filepath.IsLocal(name) && !strings.ContainsFunc(name, isOdd) && name != RecordName &&
-		!slices.ContainsFunc(strings.Split(name, "/"), git)
 }

@@ -11,20 +11,10 @@ import (
 	"vbot/internal/report"
 )
 
-// A record that may not be read is not a broken one.
-func TestUnreadableRecord(t *testing.T) {
-	dir := t.TempDir()
-	filetest.Put(t, dir, RecordName, "{}")
-	if err := os.Chmod(filepath.Join(dir, RecordName), 0); err != nil {
-		t.Fatal(err)
-	}
-	target, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer target.Close()
-	// Root may read all. As another user, this thread may not.
-	runtime.LockOSThread()
+// unprivileged runs f as a user who may not read what has no modes; root may read all.
+func unprivileged(t *testing.T, dir string, f func()) {
+	t.Helper()
+	runtime.LockOSThread() // the user is one of this thread
 	defer runtime.UnlockOSThread()
 	user := os.Geteuid()
 	if user == 0 {
@@ -38,9 +28,49 @@ func TestUnreadableRecord(t *testing.T) {
 	if err := syscall.Setfsuid(user); err != nil {
 		t.Fatal(err)
 	}
-	_, err = target.Record()
+	f()
 	syscall.Setfsuid(os.Geteuid())
+}
+
+// A record that may not be read is not a broken one.
+func TestUnreadableRecord(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, RecordName, "{}")
+	if err := os.Chmod(filepath.Join(dir, RecordName), 0); err != nil {
+		t.Fatal(err)
+	}
+	target, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	unprivileged(t, dir, func() { _, err = target.Record(nil) })
 	if report.As(err).Code != report.IO {
 		t.Errorf("the record: %v", err)
 	}
+}
+
+// A file that may not be read ends no run: it is in the way of a new project, and in an old one
+// it is edited.
+func TestUnreadableFile(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "a", "mine")
+	if err := os.Chmod(filepath.Join(dir, "a"), 0); err != nil {
+		t.Fatal(err)
+	}
+	target, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	unprivileged(t, dir, func() {
+		p, err := target.Plan(map[string][]byte{"a": nil, "b": nil}, false, nil)
+		if err != nil || len(p.Conflicts) != 1 || p.Conflicts[0].Message != "exists, and is unreadable or larger than 1 MiB" {
+			t.Errorf("a new project: %+v, %v", p, err)
+		}
+		p, err = target.Update(map[string][]byte{"a": []byte("x")}, &Record{Files: map[string]string{"a": hexSum([]byte("mine"))}})
+		if err != nil || len(p.Steps) != 1 || p.Steps[0].State != Edited || p.Steps[0].Before != "" {
+			t.Errorf("an old one: %+v, %v", p, err)
+		}
+	})
 }

@@ -23,7 +23,7 @@ func (t *Target) Update(files map[string][]byte, was *Record) (*Plan, error) {
 	p := &Plan{Dir: t.Dir}
 	err := p.survey(t, files, func(s *Step, found finding) {
 		hash := found.hash
-		if lf := bytes.ReplaceAll(found.head, []byte("\r\n"), []byte("\n")); len(lf) < len(found.head) && len(found.head) < maxHead {
+		if lf := bytes.ReplaceAll(found.data, []byte("\r\n"), []byte("\n")); len(lf) < len(found.data) {
 			hash = hexSum(lf) // as it was before Git on Windows checked it out
 		}
 		untouched := was.wrote(s.Path, hash)
@@ -90,7 +90,7 @@ func (p *Plan) Diff(writes bool) string {
 		if s.State == "" || s.State == Unchanged || writes && left {
 			continue
 		}
-		if s.State != Missing && s.Before == "" || len(s.found) == maxHead {
+		if s.State != Missing && s.Before == "" {
 			fmt.Fprintf(&b, "%s differs, but cannot be compared: it is not a regular file, is too large or cannot be read\n", s.Path)
 			continue
 		}
