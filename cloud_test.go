@@ -224,6 +224,27 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 	with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json").wantCode(t, 0)
 }
 
+// A token that another user planted is not used: what is stored with it would go to them. A
+// new login makes a file of one's own.
+func TestLoginFileOfAnotherUser(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() != 0 {
+		skip(t, "only root can give a file away")
+	}
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET ~/secrets")
+	path := storedConfig(t, `{"token":"`+cloudtest.Token+`","organization":"acme","api_url":"`+s.URL+`"}`)
+	if err := os.Chown(path, 65534, -1); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}
+	r := here{env: env}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip")
+	r.wantCode(t, 2)
+	if !strings.Contains(r.stderr, path+": belongs to another user; set VBOT_CONFIG to a file of your own\n") {
+		t.Errorf("it said %s", r.stderr)
+	}
+	here{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login").wantCode(t, 0)
+	here{env: env}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+}
+
 // A login that cannot store the token leaves the old one, and nothing beside it.
 func TestLoginThatCannotBeStored(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")

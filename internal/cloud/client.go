@@ -156,7 +156,7 @@ func IsProxy(s string) bool {
 
 // authorities returns the system's authorities and those in the file.
 func authorities(name string) (*x509.CertPool, error) {
-	data, err := readFile(name, maxAuthorities)
+	data, _, err := readFile(name, maxAuthorities)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -36,35 +35,38 @@ func defaultPath() (string, error) {
 
 var errForeign = errors.New("is not a file that `vbot cloud login` wrote; remove it, or set VBOT_CONFIG to another file")
 
-// Read reads the file. Missing settings are empty. Like ssh, it refuses a file that other
-// users can read or write; Windows has no such modes.
+// Read reads the file. Missing settings are empty. Like ssh, it refuses a file of another
+// user, or one that others can read or write; see private.
 func (f File) Read() (Settings, error) {
-	s, err := f.parse()
+	s, info, err := f.parse()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Settings{}, nil
 	}
-	if info, statErr := os.Stat(f.Path); err == nil && statErr == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		return Settings{}, fmt.Errorf("other users have access to the token in it (mode %04o); run chmod 600 on it", info.Mode().Perm())
+	if err == nil {
+		err = private(info)
 	}
-	return s, err
-}
-
-// parse reads the file. Files of older versions have no address.
-func (f File) parse() (Settings, error) {
-	s := Settings{APIURL: Address}
-	data, err := readFile(f.Path, maxSettings)
 	if err != nil {
 		return Settings{}, err
+	}
+	return s, nil
+}
+
+// parse reads the file, and says which one was read. Files of older versions have no address.
+func (f File) parse() (Settings, fs.FileInfo, error) {
+	s := Settings{APIURL: Address}
+	data, info, err := readFile(f.Path, maxSettings)
+	if err != nil {
+		return s, info, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	// Do not return the decoder's error: it may quote the token.
 	if dec.Decode(&s) != nil || dec.Decode(&s) != io.EOF ||
 		s.Organization != "" && !IsSegment(s.Organization) {
-		return Settings{}, errForeign
+		return s, info, errForeign
 	}
 	s.Token = strings.TrimRight(s.Token, "\r\n")
-	return s, nil
+	return s, info, nil
 }
 
 // Foreign returns why the file is none that vbot may change or remove: it exists, and
@@ -77,7 +79,7 @@ func (f File) Foreign() error {
 	if !info.Mode().IsRegular() {
 		return errNotRegular
 	}
-	s, err := f.parse()
+	s, _, err := f.parse()
 	if err == nil && s.Token == "" {
 		err = errForeign
 	}
@@ -86,29 +88,28 @@ func (f File) Foreign() error {
 
 var errNotRegular = errors.New("is not a regular file")
 
-// readFile reads a regular file of at most limit bytes. Others, such as pipes, may
-// never end; a pipe may not even open.
-func readFile(name string, limit int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
+// readFile reads a regular file of at most limit bytes, and says which one it was. Others,
+// such as pipes, may never end; a pipe may not even open.
+func readFile(name string, limit int64) (data []byte, info fs.FileInfo, err error) {
+	if info, err = os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		err = errNotRegular
 	}
 	if err != nil {
-		return nil, err
+		return nil, info, err
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, info, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errNotRegular // it was replaced
+	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, info, errNotRegular // it was replaced
 	}
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	data, err = io.ReadAll(io.LimitReader(file, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = fmt.Errorf("is larger than %d bytes", limit)
 	}
-	return data, err
+	return data, info, err
 }
 
 // Write replaces the file atomically.
