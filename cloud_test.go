@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/fips140"
@@ -378,6 +379,8 @@ func TestFaults(t *testing.T) {
 		{"401", cloudtest.Status(401, "UNAUTHORIZED", "Unauthorized"), report.Unauthorized, 1},
 		{"403", cloudtest.Status(403, "FORBIDDEN", "no"), report.Forbidden, 1},
 		{"404 html", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { http.Error(w, "<html>", 404) }, report.Failed, 1},
+		{"408", cloudtest.Status(408, "X", "too slow"), report.Unavailable, 1},
+		{"425", cloudtest.Status(425, "X", "too early"), report.Unavailable, 1},
 		{"409", cloudtest.Status(409, "CONFLICT", "modified concurrently, please retry"), report.Rejected, 4},
 		{"409 referenced", cloudtest.Status(409, "CONFLICT", "The name is used by a referenced secret"), report.Rejected, 1},
 		{"413", cloudtest.Status(413, "X", "too large"), report.Rejected, 1},
@@ -468,7 +471,7 @@ func TestFaults(t *testing.T) {
 					if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil || answer.Error.Code != f.code {
 						t.Errorf("%s: code %q, want %q; %s", what, answer.Error.Code, f.code, answer.Error.Message)
 					}
-					later := f.tries > 1 || status == 500
+					later := f.tries > 1 || slices.Contains([]int{408, 425, 500}, status)
 					if e := answer.Error; e.Status != status || e.Retryable == nil || *e.Retryable != later {
 						t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, status, later)
 					}
@@ -480,7 +483,8 @@ func TestFaults(t *testing.T) {
 
 // What comes right after a while is right, and asked for no more often than needed.
 func TestRetries(t *testing.T) {
-	later := time.Unix(1e9+20, 0).UTC().Format(http.TimeFormat)
+	const atAPI = "Sun, 09 Sep 2001 02:46:40 GMT" // an hour after vbot's clock
+	later := time.Unix(1e9+3600+20, 0).UTC().Format(http.TimeFormat)
 	for _, c := range []struct {
 		name   string
 		faults []cloudtest.Fault
@@ -490,7 +494,11 @@ func TestRetries(t *testing.T) {
 		{"once dropped", []cloudtest.Fault{cloudtest.Drop}, []time.Duration{375 * time.Millisecond}, 0},
 		{"three times", []cloudtest.Fault{cloudtest.Drop, cloudtest.Half, cloudtest.Status(503, "X", "x")}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond}, 0},
 		{"Retry-After", []cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "7")}, []time.Duration{7375 * time.Millisecond}, 0},
-		{"Retry-After, a date", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", later)}, []time.Duration{20375 * time.Millisecond}, 0},
+		{"Retry-After, a date", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", later, "Date", atAPI)}, []time.Duration{20375 * time.Millisecond}, 0},
+		{"Retry-After, a date: of an API without a clock", []cloudtest.Fault{func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+			w.Header()["Date"] = nil
+			cloudtest.Status(503, "X", "x", "Retry-After", time.Unix(1e9+20, 0).UTC().Format(http.TimeFormat))(w, r, body, serve)
+		}}, []time.Duration{20375 * time.Millisecond}, 0},
 		{"Retry-After, useless: the past", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: nonsense", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: negative", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
@@ -512,6 +520,42 @@ func TestRetries(t *testing.T) {
 			result, _, _ := strings.Cut(c.name, ": ")
 			golden(t, "cloud/retry-"+strings.NewReplacer(" ", "-", ",", "").Replace(result)+".txt", transcriptOn(s, r))
 		})
+	}
+}
+
+// Time runs out in a pause that the API did not ask for.
+func TestNoTimeForAnotherTry(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want(slices.Repeat([]string{"GET ~/secrets"}, 3)...).Misbehave("GET", cloudtest.Status(503, "X", "x", "Retry-After", "118"), cloudtest.Drop, cloudtest.Drop)
+	r := runOn(t, s, "cloud", "secrets", "list")
+	if r.wantCode(t, 6); strings.Contains(r.stderr, "asks to wait") || !strings.HasSuffix(r.stderr, "was lost (tried 3 times)\nhint: run the same command again later\n") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// What the API answers beside what vbot reads is none of its business.
+func TestHealthyAnswers(t *testing.T) {
+	for get, code := range map[string]int{
+		`{"sets":[{"name":"app","type":"secret","status":"ready","labels":{"App":"x","app":"y"},"owner":{"name":"Line1\nLine2","type":"` + strings.Repeat("x", 300) + `"}}],"next":null}`: 0,
+		`{"sets":[{"name":"app"}],"metadata":` + strings.Repeat(`{"a":`, 50) + `1` + strings.Repeat(`}`, 50) + `}`:                                                                        0,
+		`{"sets":[{"name":"app","status":"in progress","type":"Zertifikat","region":"pce-über","errorMessage":""}],"error":null,"success":1,"code":"a\nb"}`:                               0,
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.With200(get))
+		if r := runOn(t, s, "cloud", "secrets", "list"); r.code != code || !strings.Contains(r.stdout, "\napp  ") {
+			t.Errorf("%.100s: %s%s", get, r.stdout, r.stderr)
+		}
+	}
+	for _, notFound := range []string{`{"error":"Set not found","details":{"Path":"/x","path":"/x"}}`, `{"error":"Set not found","code":"NOT_FOUND\n","source":"a-value-of-sixteen"}`} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+			w.WriteHeader(404)
+			io.WriteString(w, notFound)
+		})
+		runOn(t, s, "cloud", "secrets", "set", "app", "A=a-value-of-sixteen", "--skip").wantCode(t, 0)
+	}
+	// What is decided does not depend on what is shown.
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Status(409, "CONFLICT", "app is a referenced Kubernetes Secret"))
+	r := runOn(t, s, "cloud", "secrets", "set", "app", "KIND=secret", "--skip", "--json")
+	if r.wantCode(t, 1); !strings.Contains(r.stdout, `"retryable": false`) || !strings.Contains(r.stderr, "repeats a value") {
+		t.Errorf("it said %s%s", r.stdout, r.stderr)
 	}
 }
 
@@ -563,7 +607,7 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 	s.Keep("app", "us-west", "ready", "K")
 	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "delete", "app", "--skip")
 	r.wantCode(t, 130)
-	if !strings.Contains(r.stderr, "interrupted (tried 2 times); the request may have succeeded") {
+	if !strings.Contains(r.stderr, "deleting app: interrupted; the request may have succeeded") {
 		t.Errorf("it said %s", r.stderr)
 	}
 }
@@ -577,11 +621,19 @@ func TestContradictions(t *testing.T) {
 		{"set app A=1", `{"error":"quota exceeded, nothing stored"}`, "error: quota exceeded, nothing stored"},
 		{"set app A=1", `{"status":"OK","error":"quota exceeded"}`, "error: quota exceeded"},
 		{"set app A=1", `{"status":"failed"}`, "its status is failed"},
-		{"set app A=1", `{"status":"O\u200bK"}`, "its status is O\ufffdK"},
-		{"image-pull-secret reg ghcr.io bob:x --region us-east", `{"status":"OK","region":"us-we\u200bst"}`, "region us-we\ufffdst instead of us-east"},
+		{"set app A=1", `{"status":"O\u200bK"}`, "a status that cannot be shown"},
+		{"set app A=1", `{"status":"failed","STATUS":"ok"}`, "a key twice"},
+		{"set app A=1", `{"status":"OK","error":"quota exceeded","ERROR":""}`, "a key twice"},
+		{"set app A=1", `{"status":"OK","errorMessage":"quota exceeded"}`, "error: quota exceeded"},
+		{"set app A=1", `{"status":"OK","success":false}`, "success is false"},
+		{"delete old", `{"status":"OK","Success":false}`, "success is false"},
+		{"reference team --region pce-a", `{"name":"team","errorMessage":"gone"}`, "error: gone"},
+		{"image-pull-secret reg ghcr.io bob:x --region us-east", `{"status":"OK","region":"us-we\u200bst"}`, "a region that cannot be shown"},
 		{"image-pull-secret reg ghcr.io bob:x", `{"status":"OK","type":"secret"}`, "type secret instead of imagePullSecret"},
 		{"delete old", `{"status":"OK","name":"other"}`, "name other instead of old"},
 		{"unset old K", `{"status":"OK","error":"no"}`, "error: no"},
+		{"list", `{"sets":[],"errorMessage":"backend down"}`, "error: backend down"},
+		{"list", `{"sets":[],"success":false}`, "success is false"},
 		{"reference team --region pce-a", `{"name":"other","region":"pce-a"}`, "name other instead of team"},
 		{"reference team --region pce-a", `{"name":"team","region":"pce-b"}`, "region pce-b instead of pce-a"},
 		{"reference team --region pce-a", `{"name":"team","status":"failed"}`, "its status is failed;"},
@@ -593,18 +645,20 @@ func TestContradictions(t *testing.T) {
 			s.Misbehave(method, cloudtest.With200(c.answer))
 		}
 		args := strings.Fields("cloud secrets " + c.args)
-		if !strings.HasPrefix(c.args, "reference") && !strings.HasPrefix(c.args, "image") {
+		if c.args == "list" {
+			s.Misbehave("GET", cloudtest.With200(c.answer))
+		} else if !strings.HasPrefix(c.args, "reference") && !strings.HasPrefix(c.args, "image") {
 			args = append(args, "--skip")
 		}
 		r := runOn(t, s, args...)
 		s.Close()
 		r.wantCode(t, 1)
-		if !strings.Contains(r.stderr, "unexpected answer (200): "+c.want) || !strings.Contains(r.stderr, "; the request may have succeeded\n") {
+		if !strings.Contains(r.stderr, "unexpected answer (200): "+c.want) || strings.Contains(r.stderr, "; the request may have succeeded\n") != (c.args != "list") {
 			t.Errorf("vbot %s: it said %s", args, r.stderr)
 		}
 	}
 	// What fits may read like a value.
-	s := cloudtest.Bare(t, "vbot/"+version).Misbehave("PUT", cloudtest.With200(`{"status":"OK","name":"app","region":"us-east","error":null}`))
+	s := cloudtest.Bare(t, "vbot/"+version).Misbehave("PUT", cloudtest.With200(`{"status":"OK","name":"app","region":"us-east","error":null,"errorMessage":"","success":true}`))
 	defer s.Close()
 	runOn(t, s, "cloud", "secrets", "set", "app", "A=app", "B=us-east", "--region=us-east", "--skip").wantCode(t, 0)
 	// While it waits.
@@ -618,8 +672,8 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// 100 and 103 announce an answer. What else is not final ends the run, in HTTP/2, too; and so
-// does what never becomes final.
+// 100 and 103 announce an answer. What else is not final ends the run, and so does what never
+// becomes final.
 func TestInformationalAnswers(t *testing.T) {
 	for _, c := range []struct {
 		fault cloudtest.Fault
@@ -634,13 +688,21 @@ func TestInformationalAnswers(t *testing.T) {
 		if r := runOn(t, s, "cloud", "secrets", "list"); r.stderr != c.want {
 			t.Errorf("it said %s, want %s", r.stderr, c.want)
 		}
-		if strings.Contains(c.want, "101") {
-			continue // HTTP/2 has none
-		}
-		s, ca := tlsStandin(t, "GET ~/secrets")
-		s.Misbehave("GET", c.fault)
-		if r := (with{env: append(s.Env(), "VBOT_CA_FILE="+ca)}).vbot(t, t.TempDir(), "cloud", "secrets", "list"); r.stderr != c.want {
-			t.Errorf("HTTP/2: it said %s, want %s", r.stderr, c.want)
+	}
+}
+
+// The API says what was wrong in error, or in message.
+func TestTextOfARefusal(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"error":"first","message":"second"}`: ": first\n", `{"message":"second","code":"X"}`: ": second\n", `{"error":"","message":"second"}`: ": second\n",
+		`{"error":{"message":"inner"},"message":"second"}`: ": second\n", `{"error":"second","source":"a\nb"}`: ": second\n", `{"code":"X"}`: "422 Unprocessable Entity\n", `<html>`: "422 Unprocessable Entity\n",
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+			w.WriteHeader(422)
+			io.WriteString(w, answer)
+		})
+		if r := runOn(t, s, "cloud", "secrets", "list"); r.code != 1 || !strings.HasSuffix(r.stderr, want) {
+			t.Errorf("%s: %s", answer, r.stderr)
 		}
 	}
 }
@@ -710,9 +772,10 @@ func TestTLS(t *testing.T) {
 
 	// Further authorities do not turn verification off.
 	elsewhere := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "VBOT_API_URL="+elsewhere)}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 6)
-	if !strings.Contains(r.stderr, "is not trusted: certificate is valid for example.com") {
+	if !strings.Contains(r.stderr, "the certificate of localhost:"+port+" is for another host\nhint: check the network, and VBOT_API_URL if it is set\n") {
 		t.Errorf("it said %s", r.stderr)
 	}
 
@@ -758,9 +821,9 @@ func TestCertificates(t *testing.T) {
 	}{
 		{"good", time.Hour, net.IPv4(127, 0, 0, 1), 0, 0, ""},
 		{"expired", -time.Minute, net.IPv4(127, 0, 0, 1), 0, 0, "hint: check the clock of this machine, and the server's certificate\n"},
-		{"another host", time.Hour, net.IPv4(127, 0, 0, 2), 0, 0, "hint: check VBOT_API_URL\n"},
+		{"another host", time.Hour, net.IPv4(127, 0, 0, 2), 0, 0, "is for another host\nhint: check the network, and VBOT_API_URL if it is set\n"},
 		{"SHA-1", time.Hour, net.IPv4(127, 0, 0, 1), x509.SHA1WithRSA, 0, "hint: the server needs another certificate\n"},
-		{"TLS 1.0", time.Hour, net.IPv4(127, 0, 0, 1), 0, tls.VersionTLS10, ": remote error: tls: protocol version not supported\nhint: vbot needs TLS 1.2 or newer"},
+		{"TLS 1.0", time.Hour, net.IPv4(127, 0, 0, 1), 0, tls.VersionTLS10, "hint: vbot needs TLS 1.2 or newer; check"},
 	} {
 		if fips140.Enabled() && (c.with != 0 || c.max != 0) {
 			continue // no such server can be made
@@ -791,6 +854,25 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
+// tunnel answers CONNECT: it connects the client with the address.
+func tunnel(t *testing.T, w http.ResponseWriter, address string) {
+	up, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	down, buffered, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	// By hand: what the server wrote and read ahead would be lost with it.
+	io.WriteString(down, "HTTP/1.1 200 OK\r\n\r\n")
+	go func() { io.Copy(up, buffered); up.Close() }()
+	io.Copy(down, up)
+	down.Close()
+}
+
 // A proxy gets the host and nothing else, and its password is not printed.
 func TestProxy(t *testing.T) {
 	s, ca := tlsStandin(t, "GET ~/secrets")
@@ -803,21 +885,7 @@ func TestProxy(t *testing.T) {
 			w.WriteHeader(status)
 			return
 		}
-		up, err := net.Dial("tcp", s.Listener.Addr().String())
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		down, buffered, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		// By hand: what the server wrote and read ahead would be lost with it.
-		io.WriteString(down, "HTTP/1.1 200 OK\r\n\r\n")
-		go func() { io.Copy(up, buffered); up.Close() }()
-		io.Copy(down, up)
-		down.Close()
+		tunnel(t, w, s.Listener.Addr().String())
 	}))
 	defer proxy.Close()
 	at := strings.Replace(proxy.URL, "http://", "http://bob:hunter2@", 1)
@@ -833,12 +901,104 @@ func TestProxy(t *testing.T) {
 	down := strings.Replace(closed.URL, "http://", "http://bob:hunter2@", 1)
 	r = with{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 6)
-	golden(t, "cloud/proxy-down.txt", transcriptOn(s, r))
-	answer.Store(http.StatusForbidden)
-	r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
-	r.wantCode(t, 6)
-	if want := "error: listing secrets: the proxy refused the connection: 403 Forbidden\nhint: check HTTPS_PROXY\n"; r.stderr != want {
+	golden(t, "cloud/proxy-down.txt", bytes.ReplaceAll(transcriptOn(s, r), []byte(closed.Listener.Addr().String()), []byte("PROXY")))
+	for status, later := range map[int]bool{403: false, 407: false, 500: true} {
+		answer.Store(int32(status))
+		r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list", "--json")
+		r.wantCode(t, 6)
+		if text := fmt.Sprintf("the proxy refused the connection: %d %s", status, http.StatusText(status)); !strings.Contains(r.stderr, text) || !strings.Contains(r.stderr, "hint: check HTTPS_PROXY") ||
+			!strings.Contains(r.stdout, fmt.Sprintf(`"retryable": %v,`, later)) || !strings.Contains(r.stdout, `"http_status": null`) {
+			t.Errorf("%d: it said %s%s", status, r.stdout, r.stderr)
+		}
+	}
+}
+
+// What a proxy does wrong is not put on the API, and its password not told, whatever it repeats.
+func TestBadProxies(t *testing.T) {
+	t.Parallel()
+	s, _ := tlsStandin(t)
+	raw := func(talk func(conn net.Conn, in *bufio.Reader)) string {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { listener.Close() })
+		go func() {
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					defer conn.Close()
+					talk(conn, bufio.NewReader(conn))
+				}()
+			}
+		}()
+		return listener.Addr().String()
+	}
+	connect := func(answer func(basic string) string) string {
+		return raw(func(conn net.Conn, in *bufio.Reader) {
+			if r, err := http.ReadRequest(in); err == nil {
+				if got := r.Header.Get("User-Agent"); got != "vbot/"+version {
+					t.Errorf("the proxy sees the User-Agent %q", got)
+				}
+				io.WriteString(conn, answer(r.Header.Get("Proxy-Authorization")))
+			}
+		})
+	}
+	refuses := raw(func(conn net.Conn, in *bufio.Reader) { // RFC 1928 and 1929
+		conn.Write([]byte{5, 2})
+		in.Discard(3)
+		if in.Buffered() == 0 {
+			in.Peek(1)
+		}
+		conn.Write([]byte{1, 1})
+	})
+	for _, c := range []struct{ proxy, at, want string }{
+		{"http://bob:hunter2@", connect(func(basic string) string { return "HTTP/1.1 200 OK\r\n" + basic + "\r\n\r\n" }), " sent no answer that vbot can read"},
+		{"http://bob:hunter2@", connect(func(basic string) string { return basic + "\r\n\r\n" }), " sent no answer that vbot can read"},
+		{"http://bob:hunter2@", connect(func(basic string) string { return "HTTP/1.1 403 " + basic + "\r\n\r\n" }), "the proxy refused the connection: 403 Forbidden"},
+		{"https://bob:hunter2@", s.Listener.Addr().String(), "the certificate of the proxy "},
+		{"https://bob:hunter2@", raw(func(conn net.Conn, in *bufio.Reader) { io.WriteString(conn, "HTTP/1.1 400 hunter2\r\n\r\n") }), " does not speak TLS"},
+		{"socks5://bob:hunter2@", refuses, " did not connect to api.example.com\nhint: check HTTPS_PROXY, and its user and password"},
+	} {
+		env := append(s.Env(), "VBOT_API_URL=https://api.example.com", "HTTPS_PROXY="+c.proxy+c.at)
+		t.Run(c.want, func(t *testing.T) {
+			t.Parallel() // some are tried again
+			r := with{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+			r.wantCode(t, 6)
+			if !strings.Contains(r.stderr, c.want) || !strings.Contains(r.stderr, "the proxy") || strings.Contains(strings.ReplaceAll(r.stderr, "did not connect to api.example.com", ""), "api.example.com") || strings.Contains(r.stderr, "hunter2") || strings.Contains(r.stderr, "Ym9iOmh1bnRlcjI") {
+				t.Errorf("it said %s", r.stderr)
+			}
+		})
+	}
+}
+
+// What the API does wrong behind a proxy is not put on the proxy.
+func TestBadCertificateBehindAProxy(t *testing.T) {
+	s, _ := tlsStandin(t)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { tunnel(t, w, s.Listener.Addr().String()) }))
+	defer proxy.Close()
+	r := with{env: append(s.Env(), "VBOT_API_URL=https://example.com", "HTTPS_PROXY="+proxy.URL)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	if r.wantCode(t, 6); !strings.Contains(r.stderr, "the certificate of example.com is not trusted") || strings.Contains(r.stderr, "proxy") {
 		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// An API behind a proxy that repeats what the proxy asks for.
+func TestRepeatedProxyPassword(t *testing.T) {
+	for _, text := range []string{"hunter2", "BOB:HUNTER2", "Ym9iOmh1bnRlcjI="} {
+		s, ca := tlsStandin(t, "GET ~/secrets")
+		s.Misbehave("GET", cloudtest.Status(403, "X", "no, "+text))
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { tunnel(t, w, s.Listener.Addr().String()) }))
+		env := append(s.Env(), "VBOT_API_URL=https://example.com", "VBOT_CA_FILE="+ca, "HTTPS_PROXY="+strings.Replace(proxy.URL, "://", "://bob:hunter2@", 1))
+		r := with{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+		proxy.Close()
+		r.wantCode(t, 5)
+		if !strings.Contains(r.stderr, "403 Forbidden: the API's message repeats a value, so it is not shown\n") {
+			t.Errorf("it said %s", r.stderr)
+		}
 	}
 }
 
@@ -879,61 +1039,80 @@ func TestSignInComesAfterTheCommandLine(t *testing.T) {
 
 // What the API may not do.
 
-// parrot answers as the API does, but with text in the place of every string that is
-// not one of the few that vbot must understand.
-func parrot(text string) cloudtest.Fault {
+// parrot answers as the API does, but with name in the place of every identifier that is not
+// one of the few that vbot must understand, and with text in the place of prose.
+func parrot(name, text string) cloudtest.Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 		answer := httptest.NewRecorder()
 		r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*cloudtest.Standin).Answer(answer, r, body)
 		var v any
 		json.Unmarshal(answer.Body.Bytes(), &v)
-		var walk func(v any) any
-		walk = func(v any) any {
+		var walk func(key string, v any) any
+		walk = func(key string, v any) any {
 			switch v := v.(type) {
 			case string:
-				if v == "OK" || v == "imagePullSecret" {
-					return v
+				if key == "error" || key == "errorMessage" {
+					return text
+				} else if v != "OK" && v != "imagePullSecret" {
+					return name
 				}
-				return text
 			case []any:
 				for i := range v {
-					v[i] = walk(v[i])
+					v[i] = walk("", v[i])
 				}
 			case map[string]any:
 				for k := range v {
-					v[k] = walk(v[k])
+					v[k] = walk(k, v[k])
 				}
 			}
 			return v
 		}
-		cloudtest.Say(w, answer.Code, walk(v))
+		cloudtest.Say(w, answer.Code, walk("", v))
 	}
 }
 
-// Neither a value nor the token comes out, in whichever field the API repeats it.
+// Neither a value nor the token comes out, in whichever field the API repeats it: as an
+// identifier, and in prose in any form.
 func TestRepeatedSecretsNeverComeOut(t *testing.T) {
-	const value = "pl4nted-value"
+	const value = "pl4nted-value-that-is-long"
 	login := base64.StdEncoding.EncodeToString([]byte("bob:" + value))
-	for _, text := range []string{value, cloudtest.Token, "Bearer " + cloudtest.Token, "pl4nted\x1b-va\u200blue", "region-" + value, login, base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(cloudtest.Token)} {
-		for _, args := range []string{
-			"secrets list", "secrets list app", "secrets list hub", "secrets set app A=" + value + " K=x --skip", "secrets set fresh A=" + value + " --skip --wait=3s",
-			"secrets set app A=" + value + " --dry-run", "secrets set app A=" + value + " --skip --region=us-east", "secrets unset app K --skip", "secrets delete app --skip",
-			"secrets delete hub --skip", "secrets image-pull-secret hub ghcr.io bob:" + value + " --wait=3s", "whoami", "login",
-		} {
+	commands := []string{
+		"secrets list", "secrets list app", "secrets list hub", "secrets set app A=" + value + " K=x --skip", "secrets set fresh A=" + value + " --skip --wait=3s",
+		"secrets set app A=" + value + " --skip --prune", "secrets set app A=" + value + " --skip --region=us-east", "secrets unset app K --skip", "secrets delete app --skip",
+		"secrets delete hub --skip", "secrets image-pull-secret hub ghcr.io bob:" + value + " --wait=3s", "secrets image-pull-secret hub ghcr.io --no-encode " + login, "whoami", "login",
+	}
+	for _, c := range []struct {
+		name, text string
+		sent       func(args string) bool
+	}{
+		{cloudtest.Token, "Bearer " + cloudtest.Token, nil},
+		{cloudtest.Token, url.QueryEscape("Bearer\n" + cloudtest.Token), nil},
+		{value, "bad: " + strings.ToUpper(value), func(args string) bool { return strings.Contains(args, value) || strings.Contains(args, login) }},
+		{value, "pl4nted\x1b-va\u200blue-that-is-long", func(args string) bool { return strings.Contains(args, value) || strings.Contains(args, login) }},
+		{value, base64.StdEncoding.EncodeToString([]byte(value)), func(args string) bool { return strings.Contains(args, value) || strings.Contains(args, login) }},
+		{login, "got " + login, func(args string) bool { return strings.Contains(args, "hub ghcr.io") }},
+	} {
+		for _, args := range commands {
+			if c.sent != nil && !c.sent(args) {
+				continue
+			}
 			for _, end := range []string{"", " --json"} {
 				for _, organization := range []string{"acme", ""} {
 					s := cloudtest.Bare(t, "vbot/"+version)
 					s.Keep("app", "us-west", "ready", "K", "L").Message = "oops"
 					s.Keep("hub", "us-west", "ready").Kind = cloud.TypeImagePull
+					if c.sent != nil { // what comes before a value is sent repeats none
+						s.Misbehave("GET", cloudtest.Times(2-len(organization)/4, cloudtest.Right)...)
+					}
 					for _, method := range []string{"GET", "PUT", "DELETE"} {
-						s.Misbehave(method, cloudtest.Times(20, parrot(text))...)
+						s.Misbehave(method, cloudtest.Times(20, parrot(c.name, c.text))...)
 					}
 					env := append(s.Env(), "VBOT_ORGANIZATION="+organization)
 					r := here{env: env, stdin: strings.NewReader(cloudtest.Token), dir: "/nowhere"}.vbot(t, strings.Fields("cloud "+args+end)...)
 					s.Close()
-					for secret, sent := range map[string]bool{cloudtest.Token: true, "tok3n-of-the": true, "pl4nted": strings.Contains(args, value), "cGw0bnRlZC": strings.Contains(args, " A="), login: strings.Contains(args, "bob:")} {
-						if sent && strings.Contains(r.stdout+r.stderr, secret) {
-							t.Errorf("%q in answers to vbot cloud %s%s: it printed\n%s%s", text, args, end, r.stdout, r.stderr)
+					for _, secret := range []string{"tok3n-of-the", "pl4nted", "PL4NTED", "cGw0bnRlZC", login} {
+						if strings.Contains(r.stdout+r.stderr, secret) {
+							t.Errorf("%q and %q in answers to vbot cloud %s%s: it printed\n%s%s", c.name, c.text, args, end, r.stdout, r.stderr)
 						}
 					}
 				}
@@ -942,24 +1121,50 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 	}
 }
 
-// Values that look like what the API says change nothing but what is shown of it.
+// Names are names: what a value equals, or is part of, changes nothing.
 func TestValuesThatLookLikeNames(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
 	s.Keep("app", "eu-central", "ready", "KEY_1", "eu-central")
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "B=ready", "C=eu-central", "D=OK", "E=app", "KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
 	r.wantCode(t, 0)
 	golden(t, "cloud/set-values-like-names.txt", transcriptOn(s, r))
+	// A part of a key that is to go, of a region, and of a status.
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/PROD_URL", "GET ~/secrets/app")
+	s.Keep("app", "us-west", "ready", "PROD_URL")
+	s.Statuses = []string{"pending", "ready"}
+	r = runOn(t, s, "cloud", "secrets", "set", "app", "ENV=prod", "DIRECTION=west", "CLOUD_REGION=us-west", "MODE=pending", "API_KEY=abcdef", "--skip", "--prune", "--wait", "--json")
+	r.wantCode(t, 0)
+	golden(t, "cloud/set-prune-values-like-names.txt", transcriptOn(s, r))
+	// A long one: of the command line, or of what the API said before.
+	s = cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set", "PUT /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set",
+		"GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set")
+	s.Orgs = []string{"a-long-organization"}
+	s.Keep("a-long-name-of-a-set", "pce-acme-production", "ready", "A_KEY_THAT_IS_OLD")
+	r = here{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "a-long-name-of-a-set", "A=pce-acme-production", "B=A_KEY_THAT_IS_OLD", "A_KEY_THAT_IS_NEW=A_KEY_THAT_IS_NEW", "C=a-long-organization", "D=a-long-name-of-a-set", "--skip", "--wait")
+	r.wantCode(t, 0)
+	// A region that was asked for.
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh").Misbehave("PUT", cloudtest.With200(`{"status":"OK","region":"pce-acme-production"}`))
+	runOn(t, s, "cloud", "secrets", "set", "fresh", "A=pce-acme-production", "--region=pce-acme-production", "--skip").wantCode(t, 0)
 	// The name, too.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets", "GET /v1/organizations", "GET ~/secrets/app", "PUT ~/secrets/app")
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
 	s.Keep("my-hub", "eu-central", "ready").Kind = cloud.TypeImagePull
 	runOn(t, s, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
-	// An organization that only the API names would be shown.
-	r = here{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "app", "A=acme", "--skip")
-	r.wantCode(t, 1)
-	if !strings.Contains(r.stderr, "organization [hidden] cannot be used; name yours with --organization") {
-		t.Errorf("it said %s", r.stderr)
+}
+
+// Names that a terminal could not show as they are make an answer unreadable; names that only
+// the rules of vbot do not allow are shown.
+func TestOddNames(t *testing.T) {
+	for name, code := range map[string]int{"evil\x1b[2J": 1, "two\nlines": 1, "bidi\u202e": 1, strings.Repeat("x", 256): 1, "two words": 0, "été": 0, "a.b_C-1": 0, strings.Repeat("x", 255): 0} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets/app")
+		s.Keep(name, "us-west", "ready")
+		s.Keep("app", "us-west", "ready", name)
+		for _, args := range []string{"list", "list app"} {
+			r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(args)...)...)
+			if r.wantCode(t, code); strings.Contains(r.stdout, name) != (code == 0) || code == 1 && !strings.Contains(r.stderr, "name that cannot be shown") {
+				t.Errorf("%q, %s: %s%s", name, args, r.stdout, r.stderr)
+			}
+		}
 	}
-	runOn(t, s, "cloud", "secrets", "set", "app", "A=acme", "--skip", "-o", "acme").wantCode(t, 0)
 }
 
 // --wait is over when its time is, whatever the API does.
@@ -999,6 +1204,9 @@ func TestWaitPolls(t *testing.T) {
 	}{
 		{set, cloudtest.Status(404, "X", "Set not found"), 0, "app is ready\n"},
 		{pull, cloudtest.With200(`{"sets":[]}`), 0, "app is ready\n"},
+		{set, cloudtest.With200(`{"status":"failed","errorMessage":"no room","secrets":[]}`), 1, "error: app is stored, but its status is failed: no room\n"},
+		{pull, cloudtest.With200(`{"sets":[{"name":"app","type":"imagePullSecret","status":"failed"}]}`), 1, "error: app is stored, but its status is failed\n"},
+		{set, cloudtest.Status(500, "X", "oops"), 6, "error: app is stored, but it may not be ready: reading secret set app: the API answered 500 Internal Server Error: oops\nhint: run the same command again later\n"},
 		{set, cloudtest.Status(403, "X", "no"), 5, "error: app is stored, but it may not be ready: reading secret set app: the API answered 403 Forbidden: no\n"},
 		{set, nil, 130, "\ninterrupted; app is stored, but it may not be ready\n"},
 	} {

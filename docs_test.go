@@ -313,7 +313,7 @@ var rooms = []struct{ dir, imports, outside string }{
 	{".", "bot cli cloud dotenv project report templates tty wizard", "os runtime runtime/debug crypto/fips140 math/rand/v2 time"},
 	{"internal/bot", "report templates", ""},
 	{"internal/cli", "report tty", "os os/signal syscall runtime flag time"},
-	{"internal/cloud", "", "os syscall crypto/tls net net/http time log"},
+	{"internal/cloud", "report", "os syscall crypto/tls net net/http time log"},
 	{"internal/dotenv", "cloud report", ""},
 	{"internal/project", "report", "os syscall crypto/sha256"},
 	{"internal/report", "", ""},

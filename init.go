@@ -551,9 +551,15 @@ var words = []struct{ action, done, would string }{
 	{project.Missing, "did not restore", "skip     %s (deleted)"},
 }
 
-// reportRun prints what was done: to stderr, with list each file, and with --json to
-// stdout.
+// reportRun prints what was done: with --json to stdout, and to stderr, with list each file.
 func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config, list bool) error {
+	answer := initAnswer{p.Dir, cfg, []fileAnswer{}}
+	for _, s := range p.Steps {
+		if inv.JSON { // which alone has sums
+			answer.Files = append(answer.Files, fileAnswer{s.Path, s.Action, s.Sum()})
+		}
+	}
+	err := inv.Report(a, answer, "")
 	for _, word := range words {
 		names := p.Paths(word.action)
 		switch text := fmt.Sprintf("%s %s in %s", word.done, report.Plural(len(names), "file"), p.Dir); {
@@ -568,14 +574,7 @@ func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config
 		a.Note("nothing to do: all %s in %s are up to date", report.Plural(len(p.Steps), "file"), p.Dir)
 	}
 	explainGuides(a, p)
-	if !inv.JSON {
-		return nil // only the JSON has sums
-	}
-	files := []fileAnswer{}
-	for _, s := range p.Steps {
-		files = append(files, fileAnswer{s.Path, s.Action, s.Sum()})
-	}
-	return inv.Report(a, initAnswer{p.Dir, cfg, files})
+	return err
 }
 
 // changes says for people what an update does.
@@ -645,8 +644,7 @@ func (o *initOptions) reportStates(a *cli.App, inv *cli.Invocation, out projectA
 		}
 	}
 	if count[project.Unchanged] == len(out.Files) {
-		a.Note("all %d files match vbot %s", len(out.Files), version)
-		return inv.Report(a, out)
+		return inv.Report(a, out, "all %d files match vbot %s", len(out.Files), version)
 	}
 	var parts []string
 	for _, state := range []string{project.Edited, project.Missing, project.Outdated} {

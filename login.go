@@ -16,7 +16,7 @@ import (
 func world(a *cli.App) cloud.World {
 	return cloud.World{
 		UserAgent: "vbot/" + version, Getenv: a.Getenv, Path: a.Path, Now: a.Now, Pause: a.Pause, Random: a.Random,
-		Note: func(s string) { a.Note("%s", s) }, IsHidden: report.IsHidden,
+		Note: func(s string) { a.Note("%s", s) },
 	}
 }
 
@@ -101,11 +101,11 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 			f.Hint = "set VBOT_CONFIG to a file that you can write"
 			return f
 		}
-		a.Note("signed in to %s; token stored in %s", orgLabel(c), file.Path)
+		said := fmt.Sprintf("signed in to %s; token stored in %s", orgLabel(c), file.Path)
 		if a.Getenv("VBOT_TOKEN") != "" {
-			a.Note("VBOT_TOKEN is set and overrides the stored token")
+			said += "\nVBOT_TOKEN is set and overrides the stored token"
 		}
-		return inv.Report(a, loginAnswer{report.OrNull(c.Organization), c.Base.String(), file.Path})
+		return inv.Report(a, loginAnswer{report.OrNull(c.Organization), c.Base.String(), file.Path}, "%s", said)
 	})
 }
 
@@ -137,15 +137,14 @@ func setupLogout(inv *cli.Invocation) cli.RunFunc {
 			f.Message += "; the token is still stored there"
 			return f
 		}
+		said := "nothing to do: " + file.Path + " does not exist"
 		if removed {
-			r.app.Note("signed out: removed %s", file.Path)
-		} else {
-			r.app.Note("nothing to do: %s does not exist", file.Path)
+			said = "signed out: removed " + file.Path
 		}
 		if r.app.Getenv("VBOT_TOKEN") != "" {
-			r.app.Note("VBOT_TOKEN is set; you are still signed in")
+			said += "\nVBOT_TOKEN is set; you are still signed in"
 		}
-		return inv.Report(r.app, logoutAnswer{removed, file.Path})
+		return inv.Report(r.app, logoutAnswer{removed, file.Path}, "%s", said)
 	})
 }
 

@@ -42,6 +42,7 @@ const version = "0.1.0"
 const commit = "$Format:%H$"
 
 func main() {
+	debug.SetMemoryLimit(150 << 20) // above it, garbage is collected sooner: a value may have 16 MiB, and is copied
 	// If the directory was deleted, only relative names fail.
 	dir, _ := os.Getwd()
 	a := &cli.App{

@@ -140,9 +140,6 @@ func (r *cloudRun) signIn(ctx context.Context) error {
 	if err == nil {
 		r.api, err = cloud.SignIn(world(r.app), r.org)
 	}
-	if err == nil {
-		r.api.Keep(r.regionGiven())
-	}
 	return err
 }
 
@@ -193,6 +190,20 @@ func waitOption(inv *cli.Invocation, what string, limit *time.Duration) {
 		}
 		return err
 	})
+}
+
+// finish reports what was stored, in the words of message. With a limit it waits until that
+// is ready; result is then the answer with its status.
+func (r *cloudRun) finish(ctx context.Context, stored cloud.Entry, limit time.Duration, message string, result func(status string) any) error {
+	if limit == 0 {
+		return r.inv.Report(r.app, result(""), "%s", message)
+	}
+	r.app.Note("%s", message)
+	status, err := r.api.WaitReady(ctx, stored, limit)
+	if err != nil {
+		return report.WithResult(err, result(status))
+	}
+	return r.inv.Report(r.app, result(status), "")
 }
 
 // list.
@@ -318,11 +329,13 @@ func (r *cloudRun) getSet(ctx context.Context, name, code string) (*cloud.Set, e
 // pull secret, but also for other reasons; the listing tells them apart.
 func (r *cloudRun) explain(ctx context.Context, name string, err error, code string) error {
 	switch {
-	case cloud.IsNotFound(err):
-		return &report.Failure{Code: report.NotFound, Message: "no secret set " + name + " in " + orgLabel(r.api), Err: err}
+	case report.HasCode(err, report.NotFound):
+		return report.Reword(err, "no secret set %s in %s", name, orgLabel(r.api))
 	case cloud.IsBadRequest(err):
 		if e, listErr := r.api.Find(ctx, name); listErr == nil && e != nil && e.Type == cloud.TypeImagePull {
-			return &report.Failure{Code: code, Message: name + " is an image pull secret, not a secret set", Err: err}
+			f := report.Reword(err, "%s is an image pull secret, not a secret set", name)
+			f.Code = code
+			return f
 		}
 	}
 	return err
@@ -361,12 +374,11 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 			return err
 		}
 		absent := func(err error) bool {
-			return ifExists && err != nil && report.As(err).Code == report.NotFound && r.api.IsGone(ctx, path...)
+			return ifExists && report.HasCode(err, report.NotFound) && r.api.IsGone(ctx, path...)
 		}
 		what, err := r.describe(ctx, name, key)
 		nothing := func(err error) error {
-			r.app.Note("nothing to do: %v", err)
-			return r.inv.Report(r.app, removeResult{name, report.OrNull(key), false})
+			return r.inv.Report(r.app, removeResult{name, report.OrNull(key), false}, "nothing to do: %v", err)
 		}
 		switch {
 		case absent(err):
@@ -389,8 +401,7 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 		case err != nil:
 			return err
 		}
-		r.app.Note("%s %s", done, what)
-		return r.inv.Report(r.app, removeResult{name, report.OrNull(key), true})
+		return r.inv.Report(r.app, removeResult{name, report.OrNull(key), true}, "%s %s", done, what)
 	})
 }
 
@@ -460,8 +471,8 @@ func setupReference(inv *cli.Invocation) cli.RunFunc {
 			return err
 		}
 		region := cmp.Or(e.Region, r.regionGiven())
-		r.app.Note("registered %s %s of %s; the Secret stays in your cluster", kindWords(e.Kind()), name, r.where(region))
-		return inv.Report(r.app, referenceResult{name, region, report.OrNull(e.Kind()), report.OrNull(e.Status)})
+		return inv.Report(r.app, referenceResult{name, region, report.OrNull(e.Kind()), report.OrNull(e.Status)},
+			"registered %s %s of %s; the Secret stays in your cluster", kindWords(e.Kind()), name, r.where(region))
 	})
 }
 
@@ -504,10 +515,7 @@ func (o *imagePullOptions) do(ctx context.Context, r *cloudRun, args []string) e
 	value := login
 	if o.encode {
 		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(login.Reveal())))
-		_, password, _ := strings.Cut(login.Reveal(), ":")
-		r.api.Hide(cloud.NewSecret(password))
 	}
-	r.api.Hide(login, value)
 	if err := r.api.FindOrganization(ctx, nil); err != nil {
 		return err
 	}
@@ -529,15 +537,11 @@ func (o *imagePullOptions) do(ctx context.Context, r *cloudRun, args []string) e
 	if err != nil {
 		return err
 	}
-	result := imagePullResult{name, report.OrNull(cmp.Or(now, region)), host, was == nil, ""}
-	r.app.Note("stored image pull secret %s for %s in %s (%s)", name, host, r.where(string(result.Region)), newOrReplaced(was != nil, "updated"))
-	if o.wait > 0 {
-		status, err := r.api.WaitReady(ctx, cloud.Entry{Name: name, Type: cloud.TypeImagePull, Region: r.regionGiven()}, o.wait)
-		if result.Status = report.OrNull(status); err != nil {
-			return report.WithResult(err, result)
-		}
-	}
-	return r.inv.Report(r.app, result)
+	region = cmp.Or(now, region)
+	stored := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)", name, host, r.where(region), newOrReplaced(was != nil, "updated"))
+	return r.finish(ctx, cloud.Entry{Name: name, Type: cloud.TypeImagePull, Region: r.regionGiven()}, o.wait, stored, func(status string) any {
+		return imagePullResult{name, report.OrNull(region), host, was == nil, report.OrNull(status)}
+	})
 }
 
 // read checks the command line. login is empty if it is still to be asked for.

@@ -35,7 +35,7 @@ func TestSecretsTranscripts(t *testing.T) {
 		s.Keep("cluster", "pce-acme", "unknown").Source = "referenced"
 		s.Keep("ours", "us-west", "ready", "A").Source = "managed"
 		s.Keep("bare", "", "")
-		s.Keep("evil\x1b[2J\nforged  secret_set", "us-west", "ready")
+		s.Keep("forged  secret_set", "us-west", "ready")
 		s.Keep("new-kind", "us-west", "paused").Kind = "certificate"
 	}
 	noMore := func(s *cloudtest.Standin) {
@@ -141,6 +141,38 @@ func TestSecretsTranscripts(t *testing.T) {
 			[]string{getNew, putNew, putNew, putNew, putNew}, 0},
 		{"set-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip"}, noMore, []string{getSet, putSet, putSet, putSet}, 7},
 		{"set-partial-json", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip", "--json"}, noMore, []string{getSet, putSet, putSet, putSet}, 7},
+		{"set-partial-unavailable-json", []string{"set", "app-secrets", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *cloudtest.Standin) {
+			s.Keep("app-secrets", "us-west", "ready", "A")
+			s.NoBulk = true
+			s.Misbehave("PUT", cloudtest.Right, cloudtest.Right)
+			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Status(503, "X", "later"))...)
+		}, []string{getSet, putSet, putSet, putSet, putSet, putSet, putSet}, 7},
+		{"set-one-by-one-unavailable-json", []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"}, func(s *cloudtest.Standin) {
+			s.NoBulk = true
+			s.Misbehave("PUT", cloudtest.Right)
+			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Status(503, "X", "later"))...)
+		}, []string{getNew, putNew, putNew, putNew, putNew, putNew}, 6},
+		{"set-one-by-one-lost", []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip"}, func(s *cloudtest.Standin) {
+			s.NoBulk = true
+			s.Misbehave("PUT", cloudtest.Right, cloudtest.Right)
+			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.LoseAnswer)...)
+		}, []string{getNew, putNew, putNew, putNew, putNew, putNew, putNew}, 7},
+		{"set-lost-json", []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"}, func(s *cloudtest.Standin) {
+			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.LoseAnswer)...)
+		}, []string{getNew, putNew, putNew, putNew, putNew}, 6},
+		{"set-one-by-one-after-a-lost-answer", []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"}, func(s *cloudtest.Standin) {
+			s.NoBulk = true
+			s.Misbehave("PUT", cloudtest.Drop, cloudtest.Right, cloudtest.Status(401, "X", "no"))
+		}, []string{getNew, putNew, putNew, putNew}, 5},
+		{"set-prune-gone", []string{"set", "app-secrets", "API_KEY=1", "--prune", "--skip"}, func(s *cloudtest.Standin) {
+			many(s)
+			s.Misbehave("DELETE", func(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
+				s.Mu.Lock()
+				delete(s.Sets["app-secrets"].Values, "DB_URL")
+				s.Mu.Unlock()
+				serve()
+			})
+		}, []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL", getSet}, 0},
 		{"set-wait", []string{"set", "fresh", "A=1", "--skip", "--wait", "--json"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "ready"} },
 			[]string{getNew, putNew, getNew, getNew}, 0},
 		{"set-wait-failed", []string{"set", "fresh", "A=1", "--skip", "--wait=1m"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "failed"} },
@@ -423,6 +455,19 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
+// Credentials without a user or a password are not stored: a registry would refuse them later.
+func TestImagePullNeedsUserAndPassword(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version)
+	for _, login := range []string{"bob:", ":pw", ":", "bob"} {
+		for _, args := range [][]string{{"hub", "ghcr.io", login}, {"hub", "ghcr.io"}} {
+			r := here{env: s.Env(), stdin: strings.NewReader(login + "\n")}.vbot(t, append([]string{"cloud", "secrets", "image-pull-secret"}, args...)...)
+			if r.wantCode(t, 2); !strings.Contains(r.stderr, "must be USER:PASSWORD; ") {
+				t.Errorf("%s: %s", login, r.stderr)
+			}
+		}
+	}
+}
+
 // A password may have several lines. It is stored whole.
 func TestImagePullStoresWhatWasGiven(t *testing.T) {
 	const keyFile = "_json_key:{\n\t\"type\": \"service_account\"\r\n}\n"
@@ -553,7 +598,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 
 // A type that prints nothing of itself guards against what no test thinks of.
 func TestSecretPrintsNothing(t *testing.T) {
-	p := dotenv.Pair{Pair: cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}}
+	p := cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}
 	data, err := json.Marshal(map[string]any{"v": p.Value})
 	if err != nil {
 		t.Fatal(err)
@@ -965,16 +1010,72 @@ func TestValueFiles(t *testing.T) {
 	}
 }
 
-// --prune removes no key whose name it cannot show: it would be another one, or a value.
-func TestPruneOfAHiddenKey(t *testing.T) {
-	for _, key := range []string{"A_KEY_AND_A_VALUE", "B\u200bC", "BC\n", "a/b", strings.Repeat("x", 65)} {
+// Interrupted in a pause before another try, what was not stored is not called failed.
+func TestInterruptedPauseOfPrune(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/OLD")
+	s.Keep("app", "us-west", "ready", "OLD")
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Misbehave("DELETE", func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+		cloudtest.Status(503, "X", "oops")(w, r, body, serve)
+		time.AfterFunc(100*time.Millisecond, cancel)
+	})
+	clock := &cloudtest.Clock{Time: time.Unix(1e9, 0), Second: time.Second}
+	r := here{ctx: ctx, env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
+	if r.wantCode(t, 130); !strings.Contains(r.stdout, `"not_tried"`) || strings.Contains(r.stdout, `"failed"`) {
+		t.Errorf("it said %s", r.stdout)
+	}
+}
+
+// Only of an image pull secret is a refusal explained as one.
+func TestRefusedReading(t *testing.T) {
+	for _, args := range []string{"list app", "set app A=1 --skip", "unset app K --skip"} {
+		s := cloudtest.Bare(t, "vbot/"+version)
+		s.Keep("app", "us-west", "ready", "K")
+		s.Misbehave("GET", cloudtest.Status(400, "X", "no"))
+		r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(args)...)...)
+		s.Close()
+		if r.wantCode(t, 1); strings.Contains(r.stderr, "image pull secret") || !strings.Contains(r.stderr, "the API answered 400") {
+			t.Errorf("vbot cloud secrets %s: %s", args, r.stderr)
+		}
+	}
+}
+
+// A region that the API chose is not sent back to it.
+func TestRegionOfTheAPI(t *testing.T) {
+	for args, want := range map[string]string{"": "", "--region=us-west": `"region":"us-west"`} {
+		body := ""
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", func(_ http.ResponseWriter, _ *http.Request, data []byte, serve func()) {
+			body = string(data)
+			serve()
+		})
+		s.Keep("app", "us-west", "ready", "A")
+		runOn(t, s, strings.Fields("cloud secrets set app A=1 --skip "+args)...).wantCode(t, 0)
+		s.Close() // what its handler wrote is there
+		if strings.Contains(body, "region") != (want != "") || !strings.Contains(body, want) {
+			t.Errorf("%q: it sent %s", args, body)
+		}
+	}
+}
+
+// --prune removes a key by its name, whatever the values are. It removes none whose name could
+// lead to another path of the API.
+func TestPruneOfAnOddKey(t *testing.T) {
+	for key, want := range map[string]string{
+		"a/b": "--prune: key a/b cannot be removed: " + cloud.KeyRule + "; nothing was written\n", "B C": "--prune: key B C cannot be removed: ", strings.Repeat("x", 65): "--prune: key xxx",
+		"B\u200bC": "unexpected answer (200): a name that cannot be shown\n", "BC\n": "unexpected answer (200): a name that cannot be shown\n",
+	} {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
 		s.Keep("app", "us-west", "ready", "BC", key)
-		r := here{env: s.Env(), stdin: strings.NewReader("NEW=A_KEY_AND_A_VALUE\n")}.vbot(t, strings.Fields("cloud secrets set app --file - --prune --skip")...)
-		r.wantCode(t, 1)
-		if strings.Contains(r.stderr, "A_KEY") || !strings.Contains(r.stderr, "--prune: ") || !strings.Contains(r.stderr, "nothing was written") || len(s.Values("app")) != 2 {
+		r := runOn(t, s, "cloud", "secrets", "set", "app", "NEW=1", "--prune", "--skip")
+		if r.wantCode(t, 1); !strings.Contains(r.stderr, want) || len(s.Values("app")) != 2 {
 			t.Errorf("the set holds %q, and it printed %s", s.Values("app"), r.stderr)
 		}
+	}
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/A_KEY_AND_A_VALUE")
+	s.Keep("app", "us-west", "ready", "A_KEY_AND_A_VALUE")
+	r := here{env: s.Env(), stdin: strings.NewReader("NEW=A_KEY_AND_A_VALUE\n")}.vbot(t, strings.Fields("cloud secrets set app --file - --prune --skip")...)
+	if r.wantCode(t, 0); len(s.Values("app")) != 1 {
+		t.Errorf("the set holds %q", s.Values("app"))
 	}
 }
 

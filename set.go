@@ -30,8 +30,7 @@ type setOptions struct {
 
 // A setUpdate is what set does to a secret set.
 type setUpdate struct {
-	cloud.Change // its region is the requested one; after load, that of the set
-	pairs        []dotenv.Pair
+	cloud.Change            // its region is the requested one; after load, that of the set
 	left         []string   // keys of the file without a value, left out
 	was          *cloud.Set // nil if the set does not exist yet
 	status       string
@@ -60,12 +59,6 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 	if err := o.ask(ctx, r, s); err != nil {
 		return err
 	}
-	for _, p := range s.pairs {
-		r.api.Hide(p.Value)
-		r.api.Keep(p.Key)
-		s.Pairs = append(s.Pairs, p.Pair)
-	}
-	r.api.Keep(s.left...)
 	if err := r.api.FindOrganization(ctx, nil); err != nil {
 		return err
 	}
@@ -74,7 +67,7 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 	}
 	if o.dryRun {
 		if r.inv.JSON {
-			return report.WriteJSON(r.app.Stdout, s.result(0, keyPlanned, keyPlanned))
+			return report.WriteJSON(r.app.Stdout, s.result(0, len(s.Pairs)+len(s.Prune), keyPlanned))
 		}
 		_, err := io.WriteString(r.app.Stdout, report.Printable(s.plan(r)))
 		return err
@@ -91,20 +84,19 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 	}
 	change := s.Change
 	change.Region = r.regionGiven() // a region that only the API named is not sent back
-	region, n, err := r.api.StoreAll(ctx, change)
+	region, n, tried, err := r.api.StoreAll(ctx, change)
 	if s.Region = cmp.Or(region, s.Region); err != nil {
-		return s.partial(r, err, n)
+		return s.partial(r, err, n, tried)
 	}
-	r.app.Note("stored in secret set %s of %s:", s.Name, r.where(s.Region))
-	for _, k := range s.result(n, "", "").Keys {
-		r.app.Note("  %s  %s", k.Key, k.words("replaced"))
+	var stored strings.Builder
+	fmt.Fprintf(&stored, "stored in secret set %s of %s:", s.Name, r.where(s.Region))
+	for _, k := range s.result(n, n, "").Keys {
+		fmt.Fprintf(&stored, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
-	if o.wait > 0 {
-		if s.status, err = r.api.WaitReady(ctx, cloud.Entry{Name: s.Name, Type: cloud.TypeSet, Region: r.regionGiven()}, o.wait); err != nil {
-			return report.WithResult(err, s.result(n, "", ""))
-		}
-	}
-	return r.inv.Report(r.app, s.result(n, "", ""))
+	return r.finish(ctx, cloud.Entry{Name: s.Name, Type: cloud.TypeSet, Region: r.regionGiven()}, o.wait, stored.String(), func(status string) any {
+		s.status = status
+		return s.result(n, n, "")
+	})
 }
 
 // read checks the command line and reads the files. Pairs whose value is still to be
@@ -114,7 +106,7 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 	rest := args[min(1, len(args)):]
 	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.regionGiven()
 	r.confirmable(o.skip || o.dryRun)
-	var named []dotenv.Pair // in the file, with and without a value
+	var named []cloud.Pair // in the file, with and without a value
 	if o.file != nil {
 		named = r.filePairs(ctx, *o.file, o.skipEmpty)
 	} else if o.skipEmpty {
@@ -130,7 +122,7 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 	for _, p := range given {
 		field := p.Called()
 		// A key may come from the file or the command line, not both.
-		i := slices.IndexFunc(named, func(q dotenv.Pair) bool { return q.Key == p.Key })
+		i := slices.IndexFunc(named, func(q cloud.Pair) bool { return q.Key == p.Key })
 		if i >= 0 && !named[i].Value.Empty() {
 			r.invalid(field, field, "given twice; it is also on line %d of the file", named[i].Line)
 		} else if i >= 0 {
@@ -149,9 +141,9 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 		case strings.Contains(p.Value.Reveal(), "${"):
 			expanded = append(expanded, p.Key)
 		}
-		s.pairs = append(s.pairs, p)
+		s.Pairs = append(s.Pairs, p)
 	}
-	if s.pairs = append(s.pairs, given...); len(s.pairs) == 0 && len(s.left) > 0 {
+	if s.Pairs = append(s.Pairs, given...); len(s.Pairs) == 0 && len(s.left) > 0 {
 		r.invalid("file", "--file", "no key in %s has a value", fileLabel(*o.file))
 	}
 	if err := r.faults(ctx); err != nil {
@@ -175,7 +167,7 @@ func fileLabel(name string) string {
 }
 
 // filePairs reads the pairs of a file; "-" is stdin. blank allows empty values.
-func (r *cloudRun) filePairs(ctx context.Context, name string, blank bool) []dotenv.Pair {
+func (r *cloudRun) filePairs(ctx context.Context, name string, blank bool) []cloud.Pair {
 	if name == "-" && stdinEchoes(r.app) {
 		// The terminal would echo the values.
 		r.invalid("file", "--file", "stdin is a terminal, which would show the values; pass KEY to enter its value in a hidden prompt")
@@ -202,7 +194,7 @@ func (r *cloudRun) filePairs(ctx context.Context, name string, blank bool) []dot
 
 // valueFile appends the pair of a --value-file. What stands after the = may be a value by
 // mistake, so messages do not repeat it.
-func (r *cloudRun) valueFile(ctx context.Context, pairs []dotenv.Pair, arg string) []dotenv.Pair {
+func (r *cloudRun) valueFile(ctx context.Context, pairs []cloud.Pair, arg string) []cloud.Pair {
 	key, path, ok := strings.Cut(arg, "=")
 	if !ok || !cloud.IsKey(key) || path == "" {
 		r.invalid("value-file", "--value-file", "must be KEY=PATH; %s", cloud.KeyRule)
@@ -213,12 +205,12 @@ func (r *cloudRun) valueFile(ctx context.Context, pairs []dotenv.Pair, arg strin
 		r.invalid(key, "--value-file "+key, "the file cannot be read: %v", err)
 		return pairs
 	}
-	p := dotenv.Pair{Pair: cloud.Pair{Key: key, Value: cloud.NewSecret(string(data))}}
+	p := cloud.Pair{Key: key, Value: cloud.NewSecret(string(data))}
 	return r.add(pairs, p, 0, len(data) == 0)
 }
 
 // argumentPairs reads the arguments after the name.
-func (r *cloudRun) argumentPairs(args []string) (pairs []dotenv.Pair) {
+func (r *cloudRun) argumentPairs(args []string) (pairs []cloud.Pair) {
 	if len(args) == 1 {
 		several, err := dotenv.Split(args[0])
 		if err != nil {
@@ -240,7 +232,7 @@ func (r *cloudRun) argumentPairs(args []string) (pairs []dotenv.Pair) {
 }
 
 // add appends the pair if it is valid. n is its number, from 1, for messages.
-func (r *cloudRun) add(pairs []dotenv.Pair, p dotenv.Pair, n int, empty bool) []dotenv.Pair {
+func (r *cloudRun) add(pairs []cloud.Pair, p cloud.Pair, n int, empty bool) []cloud.Pair {
 	if p.Value.Empty() || !cloud.IsKey(p.Key) {
 		p.Word = n
 	}
@@ -248,7 +240,7 @@ func (r *cloudRun) add(pairs []dotenv.Pair, p dotenv.Pair, n int, empty bool) []
 	switch {
 	case !cloud.IsKey(p.Key):
 		r.invalid(field, field, "expected KEY or KEY=VALUE; %s", cloud.KeyRule)
-	case slices.ContainsFunc(pairs, func(q dotenv.Pair) bool { return q.Key == p.Key }):
+	case slices.ContainsFunc(pairs, func(q cloud.Pair) bool { return q.Key == p.Key }):
 		r.invalid(field, field, "given twice")
 	case empty:
 		r.invalid(field, field, "%s", dotenv.Empty)
@@ -265,11 +257,11 @@ func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
 	if o.dryRun {
 		return nil // it only shows names
 	}
-	for i, p := range s.pairs {
+	for i, p := range s.Pairs {
 		if !p.Value.Empty() {
 			continue
 		}
-		nothingFollows := o.skip && !slices.ContainsFunc(s.pairs[i+1:], func(q dotenv.Pair) bool { return q.Value.Empty() })
+		nothingFollows := o.skip && !slices.ContainsFunc(s.Pairs[i+1:], func(q cloud.Pair) bool { return q.Value.Empty() })
 		value, err := hidden(ctx, r.app, p.Key+" for "+s.Name+" (hidden):", false, func(typed string) bool {
 			return nothingFollows || isPEM(typed)
 		})
@@ -281,7 +273,7 @@ func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
 		}
 		p.Value = value
 		r.add(nil, p, p.Word, value.Empty())
-		s.pairs[i] = p
+		s.Pairs[i] = p
 	}
 	return r.faults(ctx)
 }
@@ -291,11 +283,12 @@ func isPEM(line string) bool { return strings.HasPrefix(line, "-----BEGIN ") }
 
 // Values of keyResult.Result.
 const (
-	keyPlanned  = "planned"
-	keyStored   = "stored"
-	keyRemoved  = "removed"
-	keyFailed   = "failed"
-	keyNotTried = "not_tried"
+	keyPlanned     = "planned"
+	keyStored      = "stored"
+	keyRemoved     = "removed"
+	keyFailed      = "failed"
+	keyUnconfirmed = "unconfirmed" // the request went out, and no answer came
+	keyNotTried    = "not_tried"
 )
 
 // A setResult is the JSON result of set.
@@ -309,7 +302,7 @@ type setResult struct {
 
 type keyResult struct {
 	Key      string `json:"key"`
-	Result   string `json:"result" enum:"planned,stored,removed,failed,not_tried"`
+	Result   string `json:"result" enum:"planned,stored,removed,failed,unconfirmed,not_tried"`
 	Replaced bool   `json:"replaced"`
 	Prune    bool   `json:"prune"` // remove it
 }
@@ -329,10 +322,11 @@ func newOrReplaced(replaced bool, word string) string {
 	return "new"
 }
 
-// result returns the JSON result after n changes. next is the result of the change after
-// those, rest of all others.
-func (s *setUpdate) result(n int, next, rest string) setResult {
-	out := setResult{s.Name, report.OrNull(s.Region), s.was == nil, report.OrNull(s.status), []keyResult{}}
+// result returns the JSON result after n changes. outcome is the result of those that were
+// tried, too.
+func (s *setUpdate) result(n, tried int, outcome string) setResult {
+	created := s.was == nil && (n > 0 || outcome == keyPlanned)
+	out := setResult{s.Name, report.OrNull(s.Region), created, report.OrNull(s.status), []keyResult{}}
 	for _, p := range s.Pairs {
 		out.Keys = append(out.Keys, keyResult{p.Key, keyStored, s.was != nil && slices.Contains(s.was.Keys, p.Key), false})
 	}
@@ -340,7 +334,9 @@ func (s *setUpdate) result(n int, next, rest string) setResult {
 		out.Keys = append(out.Keys, keyResult{key, keyRemoved, false, true})
 	}
 	for i := n; i < len(out.Keys); i++ {
-		out.Keys[i].Result, next = next, rest
+		if out.Keys[i].Result = outcome; i >= tried {
+			out.Keys[i].Result = keyNotTried
+		}
 	}
 	return out
 }
@@ -350,9 +346,9 @@ func (s *setUpdate) result(n int, next, rest string) setResult {
 func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
 	was, err := r.api.Get(ctx, s.Name)
 	switch {
-	case cloud.IsNotFound(err) && prune && !r.api.IsGone(ctx, s.Name):
+	case report.HasCode(err, report.NotFound) && prune && !r.api.IsGone(ctx, s.Name):
 		return err // of something else: the keys to remove are unknown
-	case cloud.IsNotFound(err):
+	case report.HasCode(err, report.NotFound):
 		return nil
 	case err != nil:
 		return r.explain(ctx, s.Name, err, report.Rejected)
@@ -367,7 +363,7 @@ func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
 	for _, key := range was.Keys {
 		given := slices.Contains(s.left, key) || slices.ContainsFunc(s.Pairs, func(p cloud.Pair) bool { return p.Key == key })
 		if prune && !given && !cloud.IsKey(key) {
-			return report.One(report.Rejected, "prune", "--prune", "key %s cannot be removed, because its name cannot be shown as it is; nothing was written", key)
+			return report.One(report.Rejected, "prune", "--prune", "key %s cannot be removed: "+cloud.KeyRule+"; nothing was written", key)
 		} else if prune && !given {
 			s.Prune = append(s.Prune, key)
 		}
@@ -394,39 +390,55 @@ func (s *setUpdate) plan(r *cloudRun) string {
 	}
 	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, r.where(s.Region))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, k := range s.result(0, "", "").Keys {
+	for _, k := range s.result(0, 0, "").Keys {
 		fmt.Fprintf(w, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
 	}
 	w.Flush()
 	return b.String()
 }
 
-// partial returns the failure of a run that err ended after n changes.
-func (s *setUpdate) partial(r *cloudRun, err error, n int) error {
-	if n == 0 {
+// partial returns the failure of a run that err ended after n changes, when so many had been
+// tried.
+func (s *setUpdate) partial(r *cloudRun, err error, n, tried int) error {
+	f := *report.As(err)
+	outcome := keyFailed
+	switch {
+	case f.Unsure:
+		outcome = keyUnconfirmed
+	case n == 0:
 		return err
+	case f.Code == report.Interrupted:
+		tried = n // nothing more went out
+	}
+	result := s.result(n, tried, outcome)
+	f.Result = result
+	if n == 0 {
+		return &f
 	}
 	what := fmt.Sprintf("stored %d of %d keys in %s", n, len(s.Pairs), s.Name)
 	if more := n - len(s.Pairs); more >= 0 {
 		what = fmt.Sprintf("stored %s in %s and removed %d of %d", report.Plural(len(s.Pairs), "key"), s.Name, more, len(s.Prune))
 	}
-	f := *report.As(err)
 	if f.Code == report.Interrupted {
 		f.Message = "interrupted; " + what
 	} else {
 		f.Code, f.Message = report.Partial, fmt.Sprintf("%s: %v", what, err)
 	}
-	f.Hint = "run the same command again to finish"
-	result := s.result(n, keyFailed, keyNotTried) // or unconfirmed
+	if f.Retryable {
+		f.Hint = "run the same command again to finish"
+	}
 	f.Problems = nil
 	for i, k := range result.Keys {
 		if i < n {
 			r.app.Note("  %s  %s", k.Key, k.Result)
-		} else {
-			f.Problems = append(f.Problems, report.Problem{Field: k.Key, Where: k.Key, Message: strings.ReplaceAll(k.Result, "_", " ")})
+			continue
 		}
+		message := strings.ReplaceAll(k.Result, "_", " ")
+		if k.Result == keyUnconfirmed {
+			message += ": it may be " + map[bool]string{false: keyStored, true: keyRemoved}[k.Prune]
+		}
+		f.Problems = append(f.Problems, report.Problem{Field: k.Key, Where: k.Key, Message: message})
 	}
-	f.Result = result
 	return &f
 }
 
@@ -446,7 +458,7 @@ func setupCheck(inv *cli.Invocation) cli.RunFunc {
 	inv.Text("f file", "FILE", "file with the keys, such as .env; - is stdin", func(s string) { file = &s })
 	return cloudCommand(inv, currentOrg, "", func(ctx context.Context, r *cloudRun, args []string) error {
 		name := r.arguments(args, 1, r.existingName, "name")[0]
-		var pairs []dotenv.Pair
+		var pairs []cloud.Pair
 		if file != nil {
 			pairs = r.filePairs(ctx, *file, true)
 		} else {
@@ -467,7 +479,7 @@ func setupCheck(inv *cli.Invocation) cli.RunFunc {
 }
 
 // compare prints how the keys of a set differ from those of pairs, read from file.
-func (r *cloudRun) compare(name, file string, pairs []dotenv.Pair, s *cloud.Set) error {
+func (r *cloudRun) compare(name, file string, pairs []cloud.Pair, s *cloud.Set) error {
 	out := checkResult{name, report.OrNull(s.Region), report.OrNull(s.Status), []string{}, []string{}}
 	extra := slices.Clone(s.Keys)
 	for _, p := range pairs {
@@ -496,6 +508,5 @@ func (r *cloudRun) compare(name, file string, pairs []dotenv.Pair, s *cloud.Set)
 			Message: fmt.Sprintf("secret set %s of %s is missing %s from %s: %s", name, orgLabel(r.api),
 				report.Plural(len(out.Missing), "key"), fileLabel(file), strings.Join(out.Missing, ", "))}
 	}
-	r.app.Note("secret set %s of %s has all keys of %s", name, orgLabel(r.api), fileLabel(file))
-	return r.inv.Report(r.app, out)
+	return r.inv.Report(r.app, out, "secret set %s of %s has all keys of %s", name, orgLabel(r.api), fileLabel(file))
 }

@@ -5,10 +5,16 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/big"
 	mathrand "math/rand/v2"
 	"os"
 	"os/exec"
@@ -46,6 +52,20 @@ func TestSystemAuthorities(t *testing.T) {
 	list := []string{"cloud", "secrets", "list"}
 	with{env: s.Env()}.vbot(t, t.TempDir(), list...).wantCode(t, 6)
 	with{env: append(s.Env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
+	// Those of VBOT_CA_FILE come in addition.
+	s, ca = tlsStandin(t, "GET ~/secrets")
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, authority, authority, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	filetest.Put(t, dir, "other.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	with{env: append(s.Env(), "SSL_CERT_FILE="+ca, "VBOT_CA_FILE=other.pem")}.vbot(t, dir, list...).wantCode(t, 0)
 }
 
 // In a directory that was deleted only relative names are lost.

@@ -74,12 +74,15 @@ type Invocation struct {
 // An Action runs in place of a command, whatever else is on the line.
 type Action func(a *App, inv *Invocation) error
 
-// Report prints v as JSON if --json was given.
-func (inv *Invocation) Report(a *App, v any) error {
-	if !inv.JSON {
-		return nil
+// Report prints the message and, if --json was given, v as JSON.
+func (inv *Invocation) Report(a *App, v any, format string, args ...any) (err error) {
+	if format != "" {
+		a.Note(format, args...)
 	}
-	return report.WriteJSON(a.Stdout, v)
+	if inv.JSON {
+		err = report.WriteJSON(a.Stdout, v)
+	}
+	return err
 }
 
 // enter moves to the subcommand called name and reports whether it exists.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"vbot/internal/report"
 )
 
 // below returns the path below the organization, if there is one.
@@ -20,8 +22,8 @@ func (c *Client) below(segments ...string) []string {
 	return append([]string{"organizations", c.Organization}, segments...)
 }
 
-// Organizations returns the sorted names of the organizations of the token.
-func (c *Client) Organizations(ctx context.Context) (names []string, err error) {
+// organizations returns the sorted names of the organizations of the token.
+func (c *Client) organizations(ctx context.Context) (names []string, err error) {
 	var got organizationList
 	err = c.do(ctx, request{doing: "listing your organizations", method: http.MethodGet, path: []string{"organizations"}}, &got)
 	if err != nil {
@@ -40,8 +42,8 @@ type organizationList struct {
 }
 
 func (l *organizationList) lacks() string {
-	if l.Organizations == nil {
-		return "no organizations"
+	if l.Organizations == nil || l.Message != "" {
+		return cmp.Or(l.complaint(), "no organizations")
 	}
 	for _, o := range *l.Organizations {
 		// It becomes part of paths, and is shown.
@@ -72,7 +74,6 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 
 // Find returns the entry with the name, or nil.
 func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
-	c.Keep(name)
 	rows, err := c.List(ctx, "")
 	if i := slices.IndexFunc(rows, func(r Entry) bool { return r.Name == name }); i >= 0 {
 		return &rows[i], err
@@ -90,12 +91,15 @@ type Entry struct {
 	Source  string `json:"source"`
 	Message string `json:"errorMessage"`
 	Error   string `json:"error"`
+	Success any    `json:"success"`
 }
 
 // misfit returns how the answer contradicts what was asked for, or "".
 func (r *Entry) misfit(asked Entry) string {
 	if r.Error != "" {
 		return "error: " + r.Error
+	} else if r.Success == false {
+		return "success is false"
 	}
 	for _, word := range []struct{ what, got, want string }{
 		{"name", r.Name, asked.Name}, {"type", r.Type, asked.Type}, {"region", r.Region, asked.Region},
@@ -136,8 +140,8 @@ type secretList struct {
 }
 
 func (l *secretList) lacks() string {
-	if l.Sets == nil || slices.ContainsFunc(*l.Sets, func(r Entry) bool { return r.Name == "" }) {
-		return "no names of secrets"
+	if l.Message != "" || l.Sets == nil || slices.ContainsFunc(*l.Sets, func(r Entry) bool { return r.Name == "" }) {
+		return cmp.Or(l.complaint(), "no names of secrets")
 	}
 	return ""
 }
@@ -181,34 +185,19 @@ func (s *Set) lacks() string {
 // storePairs adds all pairs to the set in one request. It returns the region of the
 // set.
 func (c *Client) storePairs(ctx context.Context, name, region string, pairs []Pair) (string, error) {
-	type entry struct {
-		Key   string `json:"secretKey"`
-		Value string `json:"secretValue"`
-	}
-	body := struct {
-		Secrets []entry `json:"secrets"`
-		Region  string  `json:"region,omitempty"`
-	}{Region: region}
+	var entries []map[string]string
 	for _, p := range pairs {
-		body.Secrets = append(body.Secrets, entry{p.Key, p.Value.Reveal()})
+		entries = append(entries, map[string]string{"secretKey": p.Key, "secretValue": p.Value.Reveal()})
 	}
-	doing := fmt.Sprintf("storing %d keys in %s", len(pairs), name)
-	if len(pairs) == 1 {
-		doing = "storing 1 key in " + name
-	}
-	return c.put(ctx, doing, Entry{Name: name, Type: TypeSet, Region: region}, body)
+	doing := "storing " + report.Plural(len(pairs), "key") + " in " + name
+	return c.put(ctx, doing, Entry{Name: name, Type: TypeSet, Region: region}, map[string]any{"secrets": entries}, pairs...)
 }
 
 // storePair adds one pair, in the form that the Python client uses. openapi.json does
-// not describe it.
+// not describe it. storePairs came before, and made the values known.
 func (c *Client) storePair(ctx context.Context, name, region string, p Pair) (string, error) {
-	return c.put(ctx, "storing "+p.Key+" in "+name, Entry{Name: name, Type: TypeSet, Region: region}, struct {
-		Name        string `json:"name"`
-		IsImagePull bool   `json:"isImagePullSecret"`
-		Key         string `json:"secretKey"`
-		Value       string `json:"secretValue"`
-		Region      string `json:"region,omitempty"`
-	}{name, false, p.Key, p.Value.Reveal(), region})
+	return c.put(ctx, "storing "+p.Key+" in "+name, Entry{Name: name, Type: TypeSet, Region: region},
+		map[string]any{"name": name, "isImagePullSecret": false, "secretKey": p.Key, "secretValue": p.Value.Reveal()})
 }
 
 // A Change is what StoreAll does to a secret set.
@@ -219,32 +208,47 @@ type Change struct {
 }
 
 // StoreAll carries out the change: all pairs in one request or, if the API refuses that
-// form, one request a pair. It returns the region of the set and, also on failure, how
-// many changes are done: pairs in order, then keys.
-func (c *Client) StoreAll(ctx context.Context, ch Change) (region string, done int, err error) {
+// form, one request a pair. It returns the region of the set and, also on failure, how many
+// changes are done, and how many were tried: pairs in order, then keys.
+func (c *Client) StoreAll(ctx context.Context, ch Change) (region string, done, tried int, err error) {
 	region, err = c.storePairs(ctx, ch.Name, ch.Region, ch.Pairs)
 	if IsBadRequest(err) {
-		whole := asError(err)
+		whole := report.As(err)
 		for i, p := range ch.Pairs {
 			var got string
-			if got, err = c.storePair(ctx, ch.Name, ch.Region, p); err != nil {
-				if e := asError(err); i == 0 && e != nil && e.Message != whole.Message {
-					err = &Error{code: e.code, Message: whole.Error() + "; " + e.Error(), err: err}
-				}
-				return region, i, err
+			if got, err = c.storePair(ctx, ch.Name, ch.Region, p); err == nil {
+				region = cmp.Or(got, region)
+				continue
 			}
-			region = cmp.Or(got, region)
+			if tried = i + 1; whole.Unsure { // a try of all pairs may have stored any
+				tried = len(ch.Pairs)
+				if ctx.Err() != nil {
+					err = interrupted("storing " + p.Key + " in " + ch.Name)
+				}
+			}
+			f := *report.As(err)
+			if i == 0 && ctx.Err() == nil && f.HTTPStatus != whole.HTTPStatus {
+				f.Message = whole.Message + "; " + f.Message
+			}
+			f.Unsure = f.Unsure || whole.Unsure
+			return region, i, tried, &f
 		}
 	}
 	if err != nil {
-		return region, 0, err
+		return region, 0, len(ch.Pairs), err
 	}
 	for i, key := range ch.Prune {
-		if err := c.Remove(ctx, "removing key "+key+" from "+ch.Name, ch.Name, key); err != nil {
-			return region, len(ch.Pairs) + i, err
+		err := c.Remove(ctx, "removing key "+key+" from "+ch.Name, ch.Name, key)
+		if report.HasCode(err, report.NotFound) && c.IsGone(ctx, ch.Name, key) {
+			err = nil // somebody else was faster
+		}
+		if err != nil {
+			done = len(ch.Pairs) + i
+			return region, done, done + 1, err
 		}
 	}
-	return region, len(ch.Pairs) + len(ch.Prune), nil
+	done = len(ch.Pairs) + len(ch.Prune)
+	return region, done, done, nil
 }
 
 // WaitReady polls until the secret that was stored is ready, for at most limit. It returns
@@ -254,14 +258,15 @@ func (c *Client) WaitReady(ctx context.Context, stored Entry, limit time.Duratio
 	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
 	defer cancel()
 	began := c.Now()
-	fail := func(code, hint, format string, args ...any) error {
-		return &Error{code: code, hint: hint, Message: name + " is stored, but " + fmt.Sprintf(format, args...)}
+	fail := func(format string, args ...any) error {
+		return report.Errorf(report.Failed, name+" is stored, but "+format, args...)
 	}
 	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
 		// Pause before the first poll too: the API is slow to leave the old state.
 		left := limit - c.Now().Sub(began)
 		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
-			return status, fail(Timeout, "`vbot cloud secrets list` shows its status", "not ready after %v; its status is %s", limit, cmp.Or(status, "missing"))
+			return status, &report.Failure{Code: report.Timeout, Retryable: true, Hint: "`vbot cloud secrets list` shows its status",
+				Message: fmt.Sprintf("%s is stored, but not ready after %v; its status is %s", name, limit, cmp.Or(status, "missing"))}
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
@@ -275,46 +280,41 @@ func (c *Client) WaitReady(ctx context.Context, stored Entry, limit time.Duratio
 		}
 		switch {
 		case ctx.Err() != nil:
-			return status, &Error{code: Interrupted, Message: "interrupted; " + name + " is stored, but it may not be ready"}
-		case timed.Err() != nil, IsNotFound(err), err == nil && now == nil:
+			return status, &report.Failure{Code: report.Interrupted, Retryable: true, Message: "interrupted; " + name + " is stored, but it may not be ready"}
+		case timed.Err() != nil, report.HasCode(err, report.NotFound), err == nil && now == nil:
 			continue // a new secret may take a moment to appear
 		case err != nil:
-			e := asError(err)
-			if e == nil {
-				return status, err
-			}
-			after := *e
-			after.Doing, after.Message, after.hint, after.Tries = "", name+" is stored, but it may not be ready: "+e.Error(), e.Hint(), 0
-			return status, &after
+			return status, report.Reword(err, "%s is stored, but it may not be ready: %v", name, err)
 		}
 		switch status = now.Status; {
 		case now.misfit(stored) != "":
-			return status, fail(Failed, "", "the API lists it with %s", now.misfit(stored))
+			return status, fail("the API lists it with %s", now.misfit(stored))
 		case status == "ready":
 			c.Note(name + " is ready")
 			return status, nil
-		case status == "failed" && now.Message != "":
-			return status, fail(Failed, "", "its status is failed: %s", now.Message)
 		case status == "failed":
-			return status, fail(Failed, "", "its status is failed")
+			return status, fail("%s", now.failed())
 		}
 	}
 }
 
 // StoreImagePull stores an image pull secret and returns its region.
 func (c *Client) StoreImagePull(ctx context.Context, name, region, host string, value Secret) (string, error) {
-	return c.put(ctx, "storing image pull secret "+name, Entry{Name: name, Type: TypeImagePull, Region: region}, struct {
-		IsImagePull bool   `json:"isImagePullSecret"`
-		Value       string `json:"secretValue"`
-		Host        string `json:"host"`
-		Region      string `json:"region,omitempty"`
-	}{true, value.Reveal(), host, region})
+	return c.put(ctx, "storing image pull secret "+name, Entry{Name: name, Type: TypeImagePull, Region: region},
+		map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}, Pair{Value: value})
 }
 
-func (c *Client) put(ctx context.Context, doing string, asked Entry, body any) (region string, err error) {
+// put stores pairs, which are in the body. Without a region the API chooses it.
+func (c *Client) put(ctx context.Context, doing string, asked Entry, body map[string]any, pairs ...Pair) (region string, err error) {
+	if asked.Region != "" {
+		body["region"] = asked.Region
+	}
 	var got confirmation
-	err = c.do(ctx, request{doing: doing, method: http.MethodPut, path: c.below("secrets", asked.Name), body: body, asked: asked}, &got)
-	return got.Region, err
+	err = c.do(ctx, request{doing: doing, method: http.MethodPut, path: c.below("secrets", asked.Name), body: body, pairs: pairs, asked: asked}, &got)
+	if err != nil {
+		return "", err // the answer is not believed
+	}
+	return got.Region, nil
 }
 
 // A confirmation is the answer of the API after storing or deleting. Its status is the
@@ -322,10 +322,10 @@ func (c *Client) put(ctx context.Context, doing string, asked Entry, body any) (
 type confirmation struct{ Entry }
 
 func (c *confirmation) lacks() string {
-	if strings.EqualFold(c.Status, "ok") {
+	if c.Message == "" && strings.EqualFold(c.Status, "ok") {
 		return ""
 	}
-	return "its status is " + cmp.Or(c.Status, "missing")
+	return cmp.Or(c.complaint(), "its status is "+cmp.Or(c.Status, "missing"))
 }
 
 // Reference registers a Kubernetes Secret of a self-hosted region as a set. The answer
@@ -333,11 +333,7 @@ func (c *confirmation) lacks() string {
 func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, error) {
 	var got Entry
 	err := c.do(ctx, request{doing: "registering " + name + " in " + region, method: http.MethodPost, path: c.below("secrets", "references"),
-		asked: Entry{Name: name, Region: region},
-		body: struct {
-			Name   string `json:"name"`
-			Region string `json:"region"`
-		}{name, region}}, &got)
+		asked: Entry{Name: name, Region: region}, body: map[string]any{"name": name, "region": region}}, &got)
 	return &got, err
 }
 
@@ -346,10 +342,21 @@ func (r *Entry) lacks() string {
 	case r.Name == "":
 		return "no name"
 	case r.Status == "failed":
-		return strings.TrimSuffix("its status is failed: "+r.Message, ": ")
+		return r.failed()
 	}
-	return ""
+	return r.complaint()
 }
+
+// complaint returns the message that only a set with the status failed has, or "".
+func (r *Entry) complaint() string {
+	if r.Message == "" {
+		return ""
+	}
+	return "error: " + r.Message
+}
+
+// failed says that the status is failed, and why if the API said so.
+func (r *Entry) failed() string { return strings.TrimSuffix("its status is failed: "+r.Message, ": ") }
 
 // Remove deletes a secret, or one key of a set. path is its name and, if any, the key.
 // After a try without an answer the API may say "not found", of what that try removed or
@@ -357,14 +364,13 @@ func (r *Entry) lacks() string {
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
 	r := request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...), asked: Entry{Name: path[0]}}
 	err := c.do(ctx, r, &confirmation{})
-	e := asError(err)
 	switch {
-	case !IsNotFound(err) || !e.Unsure:
+	case !report.HasCode(err, report.NotFound) || !report.As(err).Unsure:
 		return err
 	case c.IsGone(ctx, path...):
 		return nil
 	case ctx.Err() != nil:
-		return e.interrupted(ctx)
+		return interrupted(doing)
 	}
 	return err
 }
@@ -372,7 +378,6 @@ func (c *Client) Remove(ctx context.Context, doing string, path ...string) error
 // IsGone reports whether the API lists all secrets, or the keys of the set, without it. path
 // is a name and, if any, a key.
 func (c *Client) IsGone(ctx context.Context, path ...string) bool {
-	c.Keep(path...)
 	if len(path) > 1 {
 		if set, err := c.Get(ctx, path[0]); err == nil {
 			return !slices.Contains(set.Keys, path[1])

@@ -3,209 +3,107 @@ package cloud
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
-	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"vbot/internal/report"
 )
 
-// The API may repeat what it was sent, in any string of an answer. decode is the only
-// way from an answer to the rest of the program, and cleans all of them.
+// The API may repeat what it was sent. An identifier of an answer is shown as it is, or the
+// answer is not believed; prose is shown whole, or not at all. See decode.
 
 const (
-	maxMessage = 500     // runes of a string to show
-	maxSearch  = 1 << 32 // bytes to search for values, in all answers: about a second
-	mark       = "[hidden]"
+	maxIdentifier = 255  // bytes
+	maxProse      = 2000 // bytes
+	minRepeated   = 16   // bytes of a value that no identifier equals by chance
+	minPart       = 4    // bytes of a value that no word has by chance
 )
 
-// A cleaner removes secrets from the API's answers. It marks what it removes, so that
-// what it returns equals a name or a word only if the API said just that.
-type cleaner struct {
-	isHidden func(rune) bool // a terminal shows nothing for it
-	forms    []Secret        // in which the API may write what was sent, folded
-	plain    map[string]bool // texts to leave alone, in lower case
-	searched int             // bytes
-}
-
-// newCleaner leaves alone the words that the API itself uses.
-func newCleaner(isHidden func(rune) bool) *cleaner {
-	c := &cleaner{isHidden: isHidden, plain: map[string]bool{}}
-	c.Keep("ready", "pending", "failed", "unknown", "managed", "referenced", TypeSet, TypeImagePull, "OK")
-	return c
-}
-
-// Hide removes values from the API's answers, in any letter case: as they are, as JSON,
-// percent-encoded, in base64 and in hex. Values of up to 3 bytes it hides only as they are:
-// their encodings are too common in other words.
-func (c *cleaner) Hide(values ...Secret) {
-	var forms []string
-	for _, v := range values {
-		forms = append(forms, v.Reveal())
-		for _, value := range []string{v.Reveal(), strings.TrimSpace(v.Reveal())} {
-			if len(value) <= 3 {
-				continue
-			}
-			quoted, _ := json.Marshal(value)
-			escaped := url.QueryEscape(value)
-			forms = append(forms, strings.Trim(string(quoted), `"`), strings.Trim(strconv.QuoteToASCII(value), `"`),
-				escaped, strings.ReplaceAll(escaped, "+", "%20"), hex.EncodeToString([]byte(value)),
-				base64.RawStdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)))
-		}
+// carry remembers a value that a request carries, and what it is the base64 of, such as
+// USER:PASSWORD. A name that a request has, or that the API said before it got the value, is
+// none. A value that is much longer than prose stands in none.
+func (c *Client) carry(v Secret) {
+	value := v.Reveal()
+	if value == "" || len(value) > 8*maxProse || c.named[value] {
+		return
 	}
-	for i, form := range forms {
-		forms[i], _ = fold(strings.TrimSpace(c.oneLine(form)))
+	c.carried = append(c.carried, v)
+	forms := []string{value}
+	if data := []byte(value); len(data) >= minPart {
+		forms = append(forms, hex.EncodeToString(data), base64.RawStdEncoding.EncodeToString(data), base64.RawURLEncoding.EncodeToString(data))
 	}
-	slices.Sort(forms)
-	for _, form := range slices.Compact(forms) {
-		if form != "" {
+	for _, form := range forms {
+		if form = canonical(form); len(form) <= maxProse {
 			c.forms = append(c.forms, NewSecret(form))
 		}
 	}
+	if decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=\r\n")); err == nil && utf8.Valid(decoded) {
+		_, password, _ := strings.Cut(string(decoded), ":")
+		c.carry(NewSecret(string(decoded)))
+		c.carry(NewSecret(password))
+	}
 }
 
-// fold returns s with each letter in one case, without backslashes, so that JSON within
-// JSON is found, too, and without marks of what is hidden; and for each byte of that the
-// offset of its letter in s, and the end.
-func fold(s string) (folded string, at []int) {
+// canonical returns s as one line in one letter case, without the escapes of JSON and of
+// URLs, and of one in the other.
+func canonical(s string) string {
+	for was := ""; s != was; {
+		was, s = s, strings.ToLower(strings.ToUpper(s))
+		s = unescape(s, "%", 2, func(code uint64) string { return string([]byte{byte(code)}) })
+		s = unescape(s, `\u`, 4, func(code uint64) string { return string(rune(code)) })
+	}
 	var b strings.Builder
-	for i, r := range s {
-		if r == '\\' || r == utf8.RuneError {
-			continue
-		}
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		b.WriteRune(least)
-		for len(at) < b.Len() {
-			at = append(at, i)
-		}
+	for _, unit := range utf16.Encode([]rune(s)) { // as JSON escapes: half a pair is U+FFFD
+		b.WriteRune(rune(unit))
 	}
-	return b.String(), append(at, len(s))
+	s = strings.NewReplacer(`\n`, " ", `\r`, "", `\t`, " ", `\b`, "", `\f`, "", `\`, "", "+", " ").Replace(report.Printable(b.String()))
+	return strings.Join(strings.Fields(s), " ")
 }
 
-// Keep leaves strings of the API's answers alone that are one of texts, because a
-// person typed them as names.
-func (c *cleaner) Keep(texts ...string) {
-	for _, text := range texts {
-		c.plain[strings.ToLower(text)] = true
+// unescape replaces each mark with so many hexadecimal digits after it.
+func unescape(s, mark string, digits int, char func(code uint64) string) string {
+	parts := strings.Split(s, mark)
+	for i, part := range parts[1:] {
+		n := min(digits, len(part))
+		if code, err := strconv.ParseUint(part[:n], 16, 4*digits); err == nil && n == digits {
+			parts[i+1] = char(code) + part[n:]
+		} else {
+			parts[i+1] = mark + part
+		}
 	}
+	return strings.Join(parts, "")
 }
 
-// decode parses an answer and cleans every string of it. It reports whether the answer
-// has the form of into.
-func (c *cleaner) decode(data []byte, into any) bool {
-	if json.Unmarshal(data, into) != nil {
-		return false
+// prose returns a message of the API as it may be shown. A short value counts where it is a
+// word.
+func (c *Client) prose(s string) string {
+	if s = strings.Join(strings.Fields(report.Printable(s)), " "); len(s) > maxProse {
+		return "the API's message is too long to be shown"
 	}
-	c.cleanAll(reflect.ValueOf(into))
-	return true
-}
-
-func (c *cleaner) cleanAll(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			c.cleanAll(v.Elem())
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			c.cleanAll(v.Field(i))
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			c.cleanAll(v.Index(i))
-		}
-	case reflect.String:
-		if v.CanSet() { // fields that JSON fills can be set
-			v.SetString(c.clean(v.String()))
-		}
-	}
-}
-
-// clean makes a string of an answer fit to show: one line, of bounded length, without
-// the secrets. Control characters go first: they may stand inside a value.
-func (c *cleaner) clean(s string) string {
-	s = c.oneLine(s)
-	if c.plain[strings.ToLower(s)] {
-		return s
-	}
-	s = c.hide(s)
-	if r := []rune(s); len(r) > maxMessage {
-		s = string(r[:maxMessage]) + "..."
+	text := canonical(s)
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if slices.ContainsFunc(c.forms, func(form Secret) bool {
+		f := form.Reveal()
+		return len(f) >= minPart && strings.Contains(text, f) || slices.Contains(words, f)
+	}) {
+		return "the API's message repeats a value, so it is not shown"
 	}
 	return s
 }
 
-// oneLine returns s with a space for white space and U+FFFD for hidden characters.
-func (c *cleaner) oneLine(s string) string {
-	var b strings.Builder
-	last := 'x'
-	for _, r := range s {
-		if unicode.IsSpace(r) {
-			r = ' '
-		} else if c.isHidden(r) {
-			r = utf8.RuneError
-		}
-		if r != last || r != ' ' && r != utf8.RuneError {
-			b.WriteRune(r)
-		}
-		last = r
+// identifier returns what is wrong with an identifier, or "".
+func (c *Client) identifier(what, s string) string {
+	odd := func(r rune) bool { return r != ' ' && unicode.IsSpace(r) || r == utf8.RuneError || report.IsHidden(r) }
+	if len(s) > maxIdentifier || strings.ContainsFunc(s, odd) {
+		return "a " + what + " that cannot be shown"
 	}
-	return b.String()
-}
-
-// hide replaces the secrets in s.
-func (c *cleaner) hide(s string) string {
-	folded, at := fold(s)
-	if c.searched += len(c.forms) * (len(folded) + 32); c.searched > maxSearch {
-		return mark // no answer takes this long
+	if len(s) >= minRepeated && slices.ContainsFunc(c.carried, func(v Secret) bool { return v.Reveal() == s }) {
+		return "a " + what + " that repeats a value"
 	}
-	hidden := make([]bool, len(s)) // by byte
-	for _, secret := range c.forms {
-		form := secret.Reveal()
-		for from := 0; ; {
-			i := strings.Index(folded[from:], form)
-			if i < 0 {
-				break
-			}
-			start := from + i
-			if from = start + len(form); isWhole(folded, start, from, IsSegment(s)) {
-				for j := at[start]; j < at[from]; j++ {
-					hidden[j] = true
-				}
-			}
-		}
-	}
-	var b strings.Builder
-	for i := range len(s) {
-		if !hidden[i] {
-			b.WriteByte(s[i])
-		} else if i == 0 || !hidden[i-1] {
-			b.WriteString(mark)
-		}
-	}
-	return b.String()
-}
-
-// isWhole reports whether s[start:end] is to be hidden if it equals a value. Values of
-// up to 3 bytes are part of many other words.
-func isWhole(s string, start, end int, name bool) bool {
-	isLetter := func(i int) bool { return i >= 0 && i < len(s) && isLetterOrDigit(s[i]) }
-	switch {
-	case end-start > 3:
-		return true
-	case name:
-		return end-start == len(s)
-	}
-	return !isLetter(start-1) && !isLetter(end)
-}
-
-// isLetterOrDigit reports whether c is one, or part of a character beyond ASCII.
-func isLetterOrDigit(c byte) bool {
-	return c >= utf8.RuneSelf || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
+	c.named[s] = true
+	return ""
 }

@@ -3,153 +3,200 @@ package cloud
 import (
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 )
 
-// test is a world that drops control characters and characters without a width, and does
-// not pause.
+// test is a world that does not pause.
 var test = World{
-	Now:      time.Now,
-	Pause:    func(context.Context, time.Duration) error { return nil },
-	Random:   func() float64 { return 0 },
-	Note:     func(string) {},
-	IsHidden: func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) },
+	Now:    time.Now,
+	Pause:  func(context.Context, time.Duration) error { return nil },
+	Random: func() float64 { return 0 },
+	Note:   func(string) {},
 }
 
-func TestClean(t *testing.T) {
-	c := newCleaner(test.IsHidden)
-	c.Hide(NewSecret("hunter2"), NewSecret("1"), NewSecret("multi\nline-secret\n"), NewSecret("eu-central-1"), NewSecret("!!??"), NewSecret("e\u200bs\x1bc"), NewSecret("geheimnis é \"quoted\""), NewSecret("ümlaut\n<x>"))
-	for in, want := range map[string]string{
-		"no hunter2 here":               "no [hidden] here",
-		"value \"1\" in us-west-1, 100": "value \"[hidden]\" in us-west-[hidden], 100",
-		"v1 of 11, 31, MQ":              "v1 of 11, 31, MQ",
-		"got multi\nline-secret":        "got [hidden]",
-		`got multi\nline-secret`:        "got [hidden]",
-		"a\nb\x1b[2J\tc":                "a b\ufffd[2J c",
-		// In any letter case, as each of the forms.
-		"HUNTER2 Hunter2":                      "[hidden] [hidden]",
-		"aHVudGVyMg== aHVudGVyMg AHVUDGVYMG==": "[hidden]== [hidden] [hidden]==",
-		"bXVsdGkKbGluZS1zZWNyZXQ=":             "[hidden]=",
-		"ISE/Pw== ISE_Pw":                      "[hidden]== [hidden]", // both alphabets of base64
-		"68756e74657232 68756E74657232":        "[hidden] [hidden]",
-		"GEHEIMNIS É \"QUOTED\"":               "[hidden]",
-		`say "geheimnis \u00e9 \"quoted\""`:    `say "[hidden]""`,
-		`say "GEHEIMNIS \u00E9 \"QUOTED\""`:    `say "[hidden]""`,
-		`say "ümlaut\n\u003cx\u003e"`:          `say "[hidden]"`,
-		"geheimnis+%C3%A9+%22quoted%22":        "[hidden]",
-		"geheimnis%20%c3%a9%20%22quoted%22":    "[hidden]",
-		// Characters that are not shown do not hide a value from the search.
-		"hun\x1bter2, hun\u200bter2, h\u202eunter2": "[hidden], [hidden], [hidden]",
-		"the value !!??":   "the value [hidden]",
-		"esc, and e\x1bsc": "[hidden], and [hidden]",
-		// Names.
-		"hunter2":      "[hidden]",
-		"x-hunter2":    "x-[hidden]",
-		"1":            "[hidden]",
-		"KEY_1":        "KEY_1",
-		"eu-central":   "eu-central",
-		"eu-central-1": "[hidden]",
-		"ready":        "ready",
+// carrying returns a client whose requests carried the values.
+func carrying(values ...string) *Client {
+	c := New(nil, nil, test)
+	for _, value := range values {
+		c.carry(NewSecret(value))
+	}
+	return c
+}
+
+// A message that holds no value comes out whole, on one line and without what is hidden.
+func TestProseIsShownWhole(t *testing.T) {
+	c := carrying("hunter2", "1", "us", "x!", "4711", "%%%", "prod-eu", "\t\n", "dXM6NzcK")
+	for _, text := range []string{
+		"", "no such set", "prod, eu, hunter, unter2", `100% of C:\u and \ are taken`, strings.Repeat("é", maxProse/2),
+		"v1 of 11, 31, MQ", "focus, status, must", "KEY_1X", "PCC-1006, 10% of it", // a short value is a word
 	} {
-		if got := c.clean(in); got != want {
-			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		if got := c.prose(text); got != text {
+			t.Errorf("prose(%q) = %q", text, got)
 		}
 	}
-	if got := c.clean(strings.Repeat("é ", 2000)); len([]rune(got)) != maxMessage+3 {
-		t.Errorf("%d runes", len([]rune(got)))
+	if got := c.prose("a\nb\x1b[2J\tc\u200b\u202e\x00"); got != "a b[2J c" {
+		t.Errorf("what is hidden: %q", got)
+	}
+	for _, escapes := range []string{strings.Repeat("25", maxAnswer/2), strings.Repeat(`u005c`, maxAnswer/5)} { // which would take an hour
+		if got := c.prose("%" + escapes); got != "the API's message is too long to be shown" {
+			t.Errorf("many escapes: %.60q", got)
+		}
+	}
+	if got := c.prose(strings.Repeat("x", maxProse+1)); got != "the API's message is too long to be shown" {
+		t.Errorf("a long message: %q", got)
 	}
 }
 
-// What comes out equals a name or a word only if the API said just that, and what a
-// person typed stays as it is.
-func TestWhatIsCleanedIsMarked(t *testing.T) {
-	c := newCleaner(test.IsHidden)
-	c.Hide(NewSecret("eu-central"), NewSecret("pending"), NewSecret("my-bot"))
-	c.Keep("My-Bot")
-	for in, want := range map[string]string{
-		"eu-central": mark, "pending": "pending", "my-bot": "my-bot", "ap-south": "ap-south",
-		"B\u200bC": "B\ufffdC", "\u200b\u200bBC\x00": "\ufffdBC\ufffd", " BC": " BC", "BC\n": "BC ", "B\xffC": "B\ufffdC",
-	} {
-		if got := c.clean(in); got != want {
-			t.Errorf("clean(%q) = %q", in, got)
-		}
+// A message that holds a value, in whichever of the documented forms, does not come out.
+func TestProseThatRepeatsAValue(t *testing.T) {
+	quote := func(s string) string { data, _ := json.Marshal(s); return string(data) }
+	forms := map[string]func(string) string{
+		"as it is":     func(s string) string { return s },
+		"upper case":   strings.ToUpper,
+		"lower case":   strings.ToLower,
+		"JSON":         quote,
+		"JSON in JSON": func(s string) string { return quote(quote(s)) },
+		"JSON, ASCII": func(s string) string {
+			return regexp.MustCompile(`[^ -~]`).ReplaceAllStringFunc(quote(s), func(r string) string { return escaped(r, `\u%04x`) })
+		},
+		"JSON, every character":      func(s string) string { return escaped(s, `\u%04x`) },
+		"JSON, upper case":           func(s string) string { return escaped(s, `\u%04X`) },
+		"URL":                        url.QueryEscape,
+		"URL, a path":                url.PathEscape,
+		"URL, every byte":            func(s string) string { return strings.ReplaceAll(fmt.Sprintf("% x", s), " ", "%") },
+		"URL in a URL":               func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
+		"JSON in a URL":              func(s string) string { return url.QueryEscape(quote(s)) },
+		"base64":                     func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		"base64, URL":                func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) },
+		"base64, upper case":         func(s string) string { return strings.ToUpper(base64.StdEncoding.EncodeToString([]byte(s))) },
+		"base64, in a URL":           func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) },
+		"hex":                        func(s string) string { return hex.EncodeToString([]byte(s)) },
+		"hex, upper case":            func(s string) string { return fmt.Sprintf("%X", s) },
+		"with control characters":    func(s string) string { return strings.Join(strings.Split(s, ""), "\x1b") },
+		"with zero-width characters": func(s string) string { return strings.Join(strings.Split(s, ""), "\u200b") },
 	}
-}
-
-// Whatever an API repeats, in whichever form and however much of it, no value comes out,
-// and it takes no time to speak of.
-func TestCleanOfHostileTexts(t *testing.T) {
-	var values []string
-	var secrets []Secret
-	for i := range 200 {
-		value := ""
-		for n := range 4 << 10 / 16 {
-			value += fmt.Sprintf("%016x", uint64(i*7919+n+1)*0x9e3779b97f4a7c15)
-		}
-		values, secrets = append(values, value), append(secrets, NewSecret(value))
-	}
-	body, _ := json.Marshal(map[string]any{"secrets": values})
-	all := string(body)
-	c := newCleaner(test.IsHidden)
-	c.Hide(secrets...)
-	for name, text := range map[string]string{
-		"the body":                 all,
-		"the body, twice":          strings.Repeat(all, 2),
-		"upper case":               strings.ToUpper(all),
-		"quoted":                   strconv.Quote(all),
-		"escaped":                  url.QueryEscape(all),
-		"encoded":                  base64.StdEncoding.EncodeToString([]byte(values[0])),
-		"in hex":                   fmt.Sprintf("%X", values[0]),
-		"control characters first": strings.Repeat("\x1b", 2<<20) + values[0],
-		"far behind":               strings.Repeat("x ", 240) + values[7],
-		"with control characters":  strings.Join(strings.Split(values[3], ""), "\x1b"),
+	// "%41%42" as each byte: the first one has no %.
+	every := forms["URL, every byte"]
+	forms["URL, every byte"] = func(s string) string { return "%" + every(s) }
+	for _, value := range []string{
+		"hunter2-hunter2", "hunter2", "4711", "multi\nline-secret\n", "geheimnis é \"quoted\"", "ümlaut\n<x>&'", "a/b c?d=e%25f+g", `C:\new\table`,
+		"pässwort\U0001f600x", "e\u200bsc\x1bape", "!!??", "-----BEGIN KEY-----\nMIIE\n-----END KEY-----\n", "a\rb\r\nc\bd\fe", " padded ", "Kelvin \u212a \u017f",
 	} {
-		c.searched = 0
-		got := strings.ToLower(c.clean(text))
-		for _, value := range values {
-			for _, start := range []string{value[:8], base64.StdEncoding.EncodeToString([]byte(value))[:8], fmt.Sprintf("%x", value)[:8]} {
-				if strings.Contains(got, strings.ToLower(start)) {
-					t.Fatalf("%s: a value begins in %q", name, got)
+		c := carrying("other", value)
+		for name, form := range forms {
+			for _, text := range []string{form(value), "bad value " + form(value) + ", sorry", `{"secretValue":"` + form(value) + `"}`} {
+				if got := c.prose(text); got != "the API's message repeats a value, so it is not shown" {
+					t.Errorf("%q, %s: %q", value, name, got)
 				}
 			}
 		}
-		if len(got) > maxMessage+3 {
-			t.Errorf("%s: %d bytes", name, len(got))
+	}
+	// Of a short value only the word.
+	for _, value := range []string{"1", "us", "Xy7", "é"} {
+		for _, text := range []string{value, "bad " + strings.ToUpper(value) + ".", `"` + value + `"`, "a-" + value + "-b"} {
+			if got := carrying(value).prose(text); got == text {
+				t.Errorf("%q: %q", value, got)
+			}
 		}
 	}
-	// Many strings that need a search each, or a long one: at some time it is enough.
-	rows := make([]struct{ Name string }, 100_000)
-	for i := range rows {
-		rows[i].Name = fmt.Sprintf("row %d of the listing", i)
-	}
-	data, _ := json.Marshal(rows)
-	c.searched = maxSearch - 1<<24
-	if !c.decode(data, &rows) || rows[99_999].Name != mark {
-		t.Errorf("the last row is %q", rows[99_999].Name)
-	}
-	c.searched = 0
-	if got := c.clean(strings.Repeat("a", 7<<20)); got != mark {
-		t.Errorf("a long string: %q", got)
+	// What a value is the base64 of, and the password in that.
+	for _, value := range []string{base64.StdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")), base64.StdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")) + "\r\n", base64.RawStdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")) + "\n"} {
+		for _, text := range []string{"bob:pa:ss-w0rd", "password PA:SS-W0RD", base64.StdEncoding.EncodeToString([]byte("pa:ss-w0rd"))} {
+			if got := carrying(value).prose(text); got == text {
+				t.Errorf("%q: %q", value, got)
+			}
+		}
 	}
 }
 
-func BenchmarkClean(b *testing.B) {
+// escaped writes each unit of UTF-16 in this form.
+func escaped(s, form string) string {
+	out := ""
+	for _, r := range s {
+		if r > 0xffff {
+			r -= 0x10000
+			out += fmt.Sprintf(form+form, 0xd800+r>>10, 0xdc00+r&0x3ff)
+			continue
+		}
+		out += fmt.Sprintf(form, r)
+	}
+	return out
+}
+
+// An identifier is shown as it is, whatever the values are, or the answer is not believed.
+func TestIdentifiers(t *testing.T) {
+	c := carrying("prod", "pending", "us-west", "a-value-of-sixteen", "fifteen-letters", "sixteen--letters")
+	for name, want := range map[string]string{
+		"PROD_URL": "", "prod": "", "pending": "", "us-west": "", "my set": "", "été": "", "a.b_c-d": "", "fifteen-letters": "", "SIXTEEN--LETTERS": "",
+		"x-a-value-of-sixteen": "", strings.Repeat("x", maxIdentifier): "",
+		"a-value-of-sixteen": "a name that repeats a value", "sixteen--letters": "a name that repeats a value",
+		"a\nb": "a name that cannot be shown", "a\tb": "a name that cannot be shown", "a\x1b[2J": "a name that cannot be shown", "a\u200bb": "a name that cannot be shown",
+		"a\u202eb": "a name that cannot be shown", "a\u2028b": "a name that cannot be shown", "a\u00a0b": "a name that cannot be shown", "a\ufffdb": "a name that cannot be shown",
+		strings.Repeat("x", maxIdentifier+1): "a name that cannot be shown",
+	} {
+		if got := c.identifier("name", name); got != want {
+			t.Errorf("identifier(%q): %q, want %q", name, got, want)
+		}
+	}
+	for _, key := range []string{"name", "fieldName", "region", "status", "TYPE", "source"} {
+		var e Entry
+		if wrong := c.decode([]byte(`{"`+key+`":"a-value-of-sixteen"}`), &e); !strings.HasSuffix(wrong, " that repeats a value") {
+			t.Errorf("%s: %q", key, wrong)
+		}
+	}
+	// What the API said before it got the value is no repetition of it.
+	c = carrying()
+	if wrong := c.identifier("region", "pce-acme-production"); wrong != "" {
+		t.Fatal(wrong)
+	}
+	c.carry(NewSecret("pce-acme-production"))
+	if wrong := c.identifier("region", "pce-acme-production"); wrong != "" {
+		t.Error(wrong)
+	}
+}
+
+// Answers that encoding/json would take are not believed: a key twice that vbot reads. What it
+// does not read may be anything.
+func TestDecode(t *testing.T) {
+	deep := strings.Repeat(`{"sets":`, maxDepth+1)
+	for in, want := range map[string]string{
+		`{"name":"a","status":"OK"}`: "", ` {"NAME":"a","unknown":[{"x":[1,null,true,"y"]}],"success":true} `: "", `[]`: "unexpected JSON", `{"name":5}`: "unexpected JSON", `{}`: "",
+		``: "empty", ` `: "empty", `{`: "not JSON", `{} {}`: "not JSON", "{\"name\":\"\xff\"}": "a name that cannot be shown",
+		`{"status":"failed","status":"OK"}`: "a key twice", `{"status":"failed","STATUS":"ok"}`: "a key twice", `{"error":"x","ERROR":""}`: "a key twice", `{"Success":true,"success":false}`: "a key twice",
+		`{"\u0073tatus":"x","status":"OK"}`: "a key twice", "{\"\u017ftatus\":\"x\",\"status\":\"OK\"}": "a key twice", `{"sets":[{"name":"a","Name":"b"}]}`: "a key twice",
+		`{"labels":{"App":1,"app":2,"name":"x\ny","type":"` + strings.Repeat("x", 300) + `"},"x":1,"X":2}`: "", `{"details":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`: "",
+		deep + `{"name":"a\nb"}` + strings.Repeat("}", maxDepth+1): "", strings.Repeat("[", 20_000): "not JSON",
+		strings.Repeat(" ", maxAnswer) + "{}": "longer than 2 megabytes", strings.Repeat(" ", maxAnswer-2) + "{}": "", `"` + strings.Repeat("x", maxAnswer) + `"`: "longer than 2 megabytes",
+	} {
+		var e Entry
+		if got := carrying().decode([]byte(in), &e); got != want {
+			t.Errorf("decode(%.60q): %q, want %q", in, got, want)
+		}
+	}
+	var e Entry
+	if wrong := carrying("hunter2").decode([]byte(`{"Name":"a","errorMessage":"not hunter2","ERROR":"x\ny"}`), &e); wrong != "" || e.Name != "a" || e.Error != "x y" || strings.Contains(e.Message, "hunter2") {
+		t.Errorf("%q, %+v", wrong, e)
+	}
+}
+
+// However many values there are, and however long, a search takes no time to speak of.
+func BenchmarkProse(b *testing.B) {
 	for _, size := range []int{16, 4 << 10} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			c := newCleaner(test.IsHidden)
+			c := carrying()
 			for i := range 1000 {
-				c.Hide(NewSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
+				c.carry(NewSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
 			}
 			for b.Loop() {
-				c.searched = 0
-				c.clean("the API does not take the value of KEY_17, and says so at some length: value-17-xxxxxxxx")
+				c.prose("the API does not take the value of KEY_17, and says so at some length: value-17-xxxxxxxx")
 			}
 		})
 	}

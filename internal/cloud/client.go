@@ -23,6 +23,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"vbot/internal/report"
 )
 
 // Address is the API's address. Its openapi.json describes the API.
@@ -36,6 +38,7 @@ const (
 	maxAnswer   = 2 << 20                // bytes; a listing of 200 sets has 30,000
 	maxInformed = 8                      // answers before the final one
 	maxAfter    = 1000 * time.Hour       // of Retry-After
+	maxDepth    = 5                      // levels of an answer; what vbot reads has three
 
 	maxAuthorities = 4 << 20 // bytes; the certificates of a Linux system have 220,000
 )
@@ -49,13 +52,11 @@ type World struct {
 	Pause     func(context.Context, time.Duration) error
 	Random    func() float64    // from [0, 1)
 	Note      func(text string) // tells the person about a retry
-	IsHidden  func(rune) bool   // a terminal shows nothing for it
 }
 
 // A Client calls the API with one token.
 type Client struct {
 	World
-	*cleaner
 	Base         *url.URL
 	Organization string // "" for a key that belongs to one
 	TryTimeout   time.Duration
@@ -63,47 +64,58 @@ type Client struct {
 	TokenFrom    string // a variable, a file, or ""
 
 	token    Secret
-	accepted bool // the API has accepted the token
+	accepted bool   // the API has accepted the token
+	doing    string // instead of what the requests do, for messages; or ""
+	proxy    *url.URL
 	http     *http.Client
+	wanted   atomic.Bool // a server wants a certificate of vbot
+
+	carried, forms []Secret        // see carry
+	named          map[string]bool // what requests name, and the API said
 }
 
 // New makes a client for the API at base. roots are the authorities to trust; nil
 // means the system's.
 func New(base *url.URL, roots *x509.CertPool, world World) *Client {
+	c := &Client{World: world, Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, named: map[string]bool{}}
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	proxy := http.ProxyFromEnvironment
 	if base != nil && base.Scheme == "http" {
-		dialer.Control, proxy = onlyThisMachine(base.Host), nil
+		dialer.Control = onlyThisMachine(base.Host)
+	} else if base != nil {
+		c.proxy, _ = http.ProxyFromEnvironment(&http.Request{URL: base}) // Open has checked it
 	}
+	if c.proxy != nil && c.proxy.User != nil {
+		password, _ := c.proxy.User.Password()
+		c.carry(NewSecret(password))
+		c.carry(NewSecret(c.proxy.User.Username() + ":" + password))
+	}
+	// With each request on a connection of its own, in HTTP/1.1, net/http repeats none by
+	// itself, whatever the server does.
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
 	transport := &http.Transport{
-		Proxy: proxy,
+		Protocols:          protocols,
+		DisableKeepAlives:  true,
+		Proxy:              http.ProxyURL(c.proxy),
+		ProxyConnectHeader: http.Header{"User-Agent": {world.UserAgent}},
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
-			if resp.StatusCode != http.StatusOK {
-				return &Error{code: Unavailable, hint: "check HTTPS_PROXY",
-					Message: fmt.Sprintf("the proxy refused the connection: %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))}
-			}
-			return nil
+			return proxyRefusal(resp.StatusCode)
 		},
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if roots == nil && base.Scheme == "https" {
-				// Parsing the system's authorities takes about 10 ms, so start it now.
-				// Verification uses the same pool and waits for it.
-				go x509.SystemCertPool()
-			}
-			return dialer.DialContext(ctx, network, address)
-		},
+		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: 10 * time.Second,
-		ForceAttemptHTTP2:   true,
-		TLSClientConfig:     &tls.Config{RootCAs: roots},
+		TLSClientConfig: &tls.Config{RootCAs: roots, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			c.wanted.Store(true)
+			return &tls.Certificate{}, nil // none
+		}},
 	}
-	// With GODEBUG=http2debug=2 net/http logs requests with their values. It also
-	// logs bytes that a server sends unasked.
+	// net/http logs bytes that a server sends unasked.
 	log.SetOutput(io.Discard)
-	return &Client{World: world, cleaner: newCleaner(world.IsHidden), Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, http: &http.Client{
+	c.http = &http.Client{
 		Transport: transport,
 		// A redirect would send the values elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
+	return c
 }
 
 // Personal says whether the token belongs to a person, who may be in several
@@ -137,8 +149,8 @@ func onlyThisMachine(host string) func(network, address string, c syscall.RawCon
 	return func(_, address string, _ syscall.RawConn) error {
 		dialed, _, _ := net.SplitHostPort(address)
 		if ip := net.ParseIP(dialed); ip == nil || !ip.IsLoopback() {
-			return &Error{code: Failed, hint: "use https in VBOT_API_URL",
-				Message: fmt.Sprintf("%s is %s, another machine; http would send the token there in clear text", host, dialed)}
+			return &fault{Failure: report.Failure{Code: report.Failed, Hint: "use https in VBOT_API_URL",
+				Message: fmt.Sprintf("%s is %s, another machine; http would send the token there in clear text", host, dialed)}}
 		}
 		return nil
 	}
@@ -189,8 +201,9 @@ type request struct {
 	method string
 	path   []string // below /v1
 	query  url.Values
-	body   any
-	asked  Entry // what the answer must not contradict
+	body   map[string]any // strings, booleans and lists of such; or nil
+	pairs  []Pair         // in the body
+	asked  Entry          // what the answer must not contradict
 }
 
 // A shape is what a JSON answer is decoded into. It is believed if it neither contradicts
@@ -200,98 +213,16 @@ type shape interface {
 	lacks() string
 }
 
-// The codes of an error, words that scripts match on.
-const (
-	Usage         = "usage"
-	InvalidConfig = "invalid_config" // a variable or a file is wrong
-	IO            = "io"
-	Failed        = "failed"      // an unexpected answer
-	Unavailable   = "unavailable" // no answer, or "not now"
-	Timeout       = "timeout"
-	Interrupted   = "interrupted"
-	Rejected      = "rejected" // the API understood, and refuses
-	Unauthorized  = "unauthorized"
-	Forbidden     = "forbidden"
-	NotFound      = "not_found"
-)
-
-// An Error is a failed request, or what keeps one from being sent.
-type Error struct {
-	Doing   string // for messages: "listing secrets"; "" if there was no request
-	Message string // what was wrong, fit to show
-	Tries   int
-	Unsure  bool // the request may have taken effect
-	code    string
-	status  int           // of HTTP; 0 if there was no answer
-	hint    string        // what to do
-	later   bool          // the same request may succeed later
-	soon    bool          // and soon enough to try it again at once
-	after   time.Duration // how long the API asked to wait
-	err     error
-
-	field   string   // the option, variable or file that is wrong, or ""
-	shown   string   // the same, as shown to people
-	allowed []string // its allowed values, if they are known
-}
-
-func (e *Error) Unwrap() error { return e.err }
-
-// Code is one of the codes above.
-func (e *Error) Code() string { return e.code }
-
-// HTTPStatus is 0 if there was no answer.
-func (e *Error) HTTPStatus() int { return e.status }
-
-// Retryable reports whether the same request may succeed later.
-func (e *Error) Retryable() bool { return e.later }
-
-// Field is the option, variable or file that is wrong, its name as shown to people, and
-// its allowed values; "" if it is none of these.
-func (e *Error) Field() (name, shown string, allowed []string) { return e.field, e.shown, e.allowed }
-
-// Hint says what to do, or "".
-func (e *Error) Hint() string {
-	switch {
-	case e.hint != "":
-		return e.hint
-	case e.Unsure:
-		return "it is safe to run the same command again"
-	case e.later:
-		return "run the same command again later"
-	}
-	return ""
-}
-
-func (e *Error) Error() string {
-	s := e.Message
-	if e.Doing != "" {
-		s = e.Doing + ": " + s
-	}
-	if e.Tries > 1 {
-		s += fmt.Sprintf(" (tried %d times)", e.Tries)
-	}
-	if e.Unsure {
-		s += "; the request may have succeeded"
-	}
-	return s
-}
-
-// asError finds the API's error in err's chain, or nil.
-func asError(err error) *Error {
-	e, _ := errors.AsType[*Error](err)
-	return e
-}
-
-// IsNotFound says whether the API answered that there is no such thing.
-func IsNotFound(err error) bool {
-	e := asError(err)
-	return e != nil && e.code == NotFound
+// A fault is why a try failed.
+type fault struct {
+	report.Failure
+	soon  bool          // the same request may succeed at once
+	after time.Duration // how long the API asked to wait
 }
 
 // IsBadRequest says whether the API answered 400 or 422.
 func IsBadRequest(err error) bool {
-	e := asError(err)
-	return e != nil && (e.status == http.StatusBadRequest || e.status == http.StatusUnprocessableEntity)
+	return err != nil && slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity}, report.As(err).HTTPStatus)
 }
 
 // do sends the request, with retries, and decodes the answer into into. Every
@@ -299,9 +230,18 @@ func IsBadRequest(err error) bool {
 func (c *Client) do(ctx context.Context, r request, into shape) error {
 	var body []byte
 	if r.body != nil {
-		body, _ = json.Marshal(r.body) // strings and booleans
+		body, _ = json.Marshal(r.body)
 	}
-	c.Keep(r.asked.Name, r.asked.Region)
+	for _, name := range append(r.path, r.asked.Region) {
+		c.named[name] = true
+	}
+	for _, p := range r.pairs {
+		c.named[p.Key] = true
+	}
+	for _, p := range r.pairs {
+		c.carry(p.Value)
+	}
+	r.doing = cmp.Or(c.doing, r.doing)
 	began := c.Now()
 	all, cancel := context.WithTimeout(ctx, c.CallTimeout)
 	defer cancel()
@@ -313,54 +253,72 @@ func (c *Client) do(ctx context.Context, r request, into shape) error {
 			return nil
 		}
 		unsure = (unsure || e.Unsure) && r.method != http.MethodGet
-		e.Doing, e.Tries, e.Unsure = r.doing, try, unsure
-		if ctx.Err() != nil {
-			return e.interrupted(ctx)
-		}
-		if !e.soon || try == maxTries || all.Err() != nil {
-			return e
-		}
 		pause := firstPause << (try - 1)
-		pause = pause/2 + time.Duration(c.Random()*float64(pause/2))
-		pause += e.after
-		if pause > c.CallTimeout-c.Now().Sub(began) {
-			e.Message += fmt.Sprintf("; the API asks to wait %v, longer than vbot waits", e.after)
-			return e
+		pause = pause/2 + time.Duration(c.Random()*float64(pause/2)) + e.after
+		again := e.soon && try < maxTries && all.Err() == nil
+		if again && pause > c.CallTimeout-c.Now().Sub(began) {
+			if again = false; e.after > 0 {
+				e.Message += fmt.Sprintf("; the API asks to wait %v, longer than vbot waits", e.after)
+			}
 		}
-		in := ""
-		if e.after > 0 {
-			in = fmt.Sprintf(" in %v", pause.Round(time.Second))
+		if again {
+			in := ""
+			if e.after > 0 {
+				in = fmt.Sprintf(" in %v", pause.Round(time.Second))
+			}
+			c.Note(fmt.Sprintf("%s: %s; trying again%s (%d of %d)", r.doing, e.Message, in, try+1, maxTries))
+			c.Pause(all, pause) // the next try sees that there is no time left
 		}
-		c.Note(fmt.Sprintf("%s: %s; trying again%s (%d of %d)", e.Doing, e.Message, in, try+1, maxTries))
-		if c.Pause(all, pause) != nil && ctx.Err() != nil {
-			return e.interrupted(ctx)
+		switch {
+		case ctx.Err() != nil && unsure:
+			return interrupted(r.doing)
+		case ctx.Err() != nil:
+			return context.Canceled // it cannot have taken effect
+		case !again:
+			return e.failure(r.doing, try, unsure)
 		}
 	}
 }
 
-// interrupted returns the error of a call whose context has ended. That is the
-// context's own error if the request cannot have taken effect.
-func (e *Error) interrupted(ctx context.Context) error {
-	if !e.Unsure {
-		return context.Canceled
+// failure returns the failure of a request after so many tries.
+func (e *fault) failure(doing string, tries int, unsure bool) error {
+	f := e.Failure
+	f.Message, f.Unsure = doing+": "+f.Message, unsure
+	if tries > 1 {
+		f.Message += fmt.Sprintf(" (tried %d times)", tries)
 	}
-	e.code, e.Message, e.hint, e.err = Interrupted, "interrupted", "", ctx.Err()
-	return e
+	if unsure {
+		f.Message += "; the request may have succeeded"
+	}
+	switch {
+	case unsure:
+		f.Hint = "it is safe to run the same command again"
+	case f.Hint == "" && f.Retryable:
+		f.Hint = "run the same command again later"
+	}
+	return &f
+}
+
+// interrupted returns the failure of a request that may have taken effect when the context
+// ended.
+func interrupted(doing string) error {
+	f := fault{Failure: report.Failure{Code: report.Interrupted, Message: "interrupted", Retryable: true}}
+	return f.failure(doing, 1, true)
 }
 
 // try sends the request once.
-func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *Error {
+func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *fault {
 	ctx, cancel := context.WithTimeout(ctx, c.TryTimeout)
 	defer cancel()
-	connected, informed := false, 0
-	var notFinal atomic.Pointer[Error] // HTTP/2 hides the error of the hook
+	sent, informed := false, 0
+	var handshakes atomic.Int32 // which end with the API's
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { connected = true },
+		TLSHandshakeStart: func() { handshakes.Add(1); c.wanted.Store(false) },
+		GotConn:           func(httptrace.GotConnInfo) { sent = true },
 		// With this, net/http no longer bounds their number.
 		Got1xxResponse: func(status int, _ textproto.MIMEHeader) error {
 			if informed++; informed > maxInformed || status != http.StatusContinue && status != http.StatusEarlyHints {
-				notFinal.Store(unexpected(status, "not a final status"))
-				return notFinal.Load()
+				return unexpected(status, "not a final status")
 			}
 			return nil
 		},
@@ -368,7 +326,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	u := *c.Base
 	for _, segment := range append([]string{"v1"}, r.path...) {
 		if segment == "" || segment == "." || segment == ".." {
-			return &Error{code: Failed, Message: "a name in the URL is empty or a relative path"}
+			return &fault{Failure: report.Failure{Code: report.Failed, Message: "a name in the URL is empty or a relative path"}}
 		}
 		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(segment)
 		u.Path += "/" + segment
@@ -380,7 +338,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), in)
 	if err != nil {
-		return &Error{code: Failed, Message: "the request is invalid"}
+		return &fault{Failure: report.Failure{Code: report.Failed, Message: "the request is invalid"}}
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
 	req.Header.Set("User-Agent", c.UserAgent)
@@ -389,11 +347,9 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
-	if e := notFinal.Load(); e != nil {
-		return e
-	}
 	if err != nil {
-		return c.noAnswer(err, connected)
+		toProxy := c.proxy != nil && (handshakes.Load() == 0 || c.proxy.Scheme == "https" && handshakes.Load() == 1)
+		return c.noAnswer(err, sent, toProxy)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 { // net/http takes 101 for final; reading would have no end
@@ -401,7 +357,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return c.noAnswer(err, true)
+		return c.noAnswer(err, true, false)
 	}
 	if resp.StatusCode > 299 {
 		return c.refusal(resp, data)
@@ -409,17 +365,8 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	if resp.StatusCode == http.StatusNoContent && r.method == http.MethodDelete {
 		return nil
 	}
-	wrong := ""
-	switch {
-	case len(data) > maxAnswer:
-		wrong = fmt.Sprintf("longer than %d megabytes", maxAnswer>>20)
-	case len(bytes.TrimSpace(data)) == 0:
-		wrong = "empty"
-	case !json.Valid(data):
-		wrong = "not JSON"
-	case !c.decode(data, into):
-		wrong = "unexpected JSON"
-	default:
+	wrong := c.decode(data, into)
+	if wrong == "" {
 		wrong = cmp.Or(into.misfit(r.asked), into.lacks())
 	}
 	if wrong != "" {
@@ -428,139 +375,226 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *E
 	return nil
 }
 
-// unexpected returns the error of an answer that cannot be believed.
-func unexpected(status int, what string) *Error {
-	return &Error{code: Failed, status: status, Unsure: true, Message: fmt.Sprintf("unexpected answer (%d): %s", status, what)}
+// unexpected returns the fault of an answer that cannot be believed.
+func unexpected(status int, what string) *fault {
+	return &fault{Failure: report.Failure{Code: report.Failed, HTTPStatus: status, Unsure: true, Message: fmt.Sprintf("unexpected answer (%d): %s", status, what)}}
 }
 
-// noAnswer returns the error of a request without a complete answer. connected says
-// whether the request may have been sent.
-func (c *Client) noAnswer(err error, connected bool) *Error {
-	if e := asError(err); e != nil {
+// known are the keys of answers that vbot reads, in lower case, and whether they hold prose.
+var known = map[string]bool{
+	"error": true, "message": true, "errormessage": true, "name": false, "fieldname": false, "region": false, "status": false,
+	"type": false, "source": false, "success": false, "sets": false, "secrets": false, "organizations": false,
+}
+
+// decode reads an answer into into, and returns why it cannot be believed, or "". It is the
+// only way from an answer to the rest of the program. encoding/json alone takes keys that are
+// there twice, and in any letter case.
+func (c *Client) decode(data []byte, into any) (wrong string) {
+	switch {
+	case len(data) > maxAnswer:
+		return fmt.Sprintf("longer than %d megabytes", maxAnswer>>20)
+	case len(bytes.TrimSpace(data)) == 0:
+		return "empty"
+	case !json.Valid(data):
+		return "not JSON"
+	}
+	var tidy func(key string, data json.RawMessage, depth int) any
+	tidy = func(key string, data json.RawMessage, depth int) any {
+		switch {
+		case depth > maxDepth:
+			return nil
+		case data[0] == '{':
+			object := map[string]any{}
+			members, _, _ := report.Members(data)
+			for _, m := range members {
+				name := strings.ToLower(strings.ToUpper(m.Key))
+				if _, ok := known[name]; !ok {
+					continue
+				}
+				if _, twice := object[name]; twice {
+					wrong = "a key twice"
+				}
+				object[name] = tidy(name, m.Value, depth+1)
+			}
+			return object
+		case data[0] == '[':
+			var list []json.RawMessage
+			json.Unmarshal(data, &list) // it is valid
+			elements := []any{}
+			for _, element := range list {
+				elements = append(elements, tidy(key, element, depth+1))
+			}
+			return elements
+		case data[0] == '"':
+			var s string
+			json.Unmarshal(data, &s)
+			if known[key] {
+				return c.prose(s)
+			}
+			wrong = cmp.Or(wrong, c.identifier(strings.TrimPrefix(key, "field"), s))
+			return s
+		}
+		return data
+	}
+	data, _ = json.Marshal(tidy("", bytes.TrimSpace(data), 1))
+	if json.Unmarshal(data, into) != nil {
+		wrong = cmp.Or(wrong, "unexpected JSON")
+	}
+	return wrong
+}
+
+// noAnswer returns the fault of a request without a complete answer. sent says whether the
+// request may have been sent, and toProxy whether vbot did not come to talk with the API. The
+// texts of net/http may quote a server, so none is shown.
+func (c *Client) noAnswer(err error, sent, toProxy bool) *fault {
+	if e, ok := errors.AsType[*fault](err); ok {
 		return e // from the transport
 	}
-	host := c.Base.Host
-	e := &Error{code: Unavailable, err: err, hint: "check the network, and VBOT_API_URL and HTTPS_PROXY if they are set"}
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		e.Message, e.soon, e.later = "the host "+dns.Name+" cannot be found", !dns.IsNotFound, !dns.IsNotFound
-		return e
+	at, check := c.Base.Host, "check the network, and VBOT_API_URL if it is set"
+	if toProxy {
+		at, check = "the proxy "+c.proxy.Host+" (HTTPS_PROXY)", "check HTTPS_PROXY"
 	}
-	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		e.Message = "the certificate of " + host + " is not trusted: " + c.clean(strings.TrimPrefix(untrusted.Err.Error(), "x509: "))
-		e.hint = certificateHint(untrusted.Err)
-		return e
-	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
-		e.Message = host + " does not speak TLS"
-		return e
+	fail := func(hint, message string, later, soon bool) *fault {
+		return &fault{soon: soon, Failure: report.Failure{Code: report.Unavailable, Hint: hint, Message: message, Retryable: later, Unsure: later && sent, Err: err}}
 	}
 	op, _ := errors.AsType[*net.OpError](err)
-	dialing := op != nil && (op.Op == "dial" || op.Op == "proxyconnect")
-	e.soon, e.later, e.Unsure = true, true, connected
-	if dialing && op.Op == "proxyconnect" {
-		host = "the proxy"
+	if op != nil && op.Err != nil {
+		if inner, ok := errors.AsType[*net.OpError](op.Err); ok {
+			op = inner // of an attempt to connect to a proxy
+		}
 	}
+	ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	alert := op != nil && op.Op == "remote error"
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	untrusted, isUntrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, isPlain := errors.AsType[tls.RecordHeaderError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
 	errno, _ := errors.AsType[syscall.Errno](err)
-	timeout, ok := errors.AsType[net.Error](err)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) || ok && timeout.Timeout():
-		e.code, e.Message, e.hint = Timeout, host+" did not answer in time", ""
-	case dialing && (errno == syscall.ECONNREFUSED || errno == 10061): // WSAECONNREFUSED, Windows
-		e.Message, e.soon = "nothing answers at "+host, false
-	case dialing:
-		e.Message = host + " cannot be reached"
-		if errno != 0 {
-			e.Message += ": " + errno.Error()
-		}
-	default:
-		e.Message, e.hint = "the connection to "+host+" was lost", ""
-		if (op == nil || op.Op == "remote error") && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			if u, ok := errors.AsType[*url.Error](err); ok {
-				err = u.Err
-			}
-			if !connected {
-				e.Message, e.hint = "no TLS connection to "+host, "vbot needs TLS 1.2 or newer; check VBOT_API_URL and HTTPS_PROXY if they are set"
-				e.soon, e.later = false, false
-			}
-			e.Message += ": " + c.clean(err.Error())
-		}
+	case isDNS && dns.IsNotFound:
+		return fail(check, at+" cannot be found", false, false)
+	case isDNS:
+		return fail("check the network", "the name server gave no address of "+dns.Name, true, !dns.IsTimeout) // which took long
+	case errors.Is(err, context.DeadlineExceeded) || isNet && timeout.Timeout():
+		e := fail("", at+" did not answer in time", true, true)
+		e.Code = report.Timeout
+		return e
+	case isUntrusted:
+		what, hint := certificateFault(untrusted.Err)
+		return fail(cmp.Or(hint, check), "the certificate of "+at+" "+what, false, false)
+	case isPlain || errors.Is(err, http.ErrSchemeMismatch):
+		return fail(check, at+" does not speak TLS", false, false)
+	case alert && c.wanted.Load():
+		return fail(check, at+" wants a client certificate, which vbot does not have", false, false)
+	case errno == syscall.ECONNREFUSED || errno == 10061: // WSAECONNREFUSED, Windows
+		return fail(check, "nothing answers at "+at, true, false)
+	case op != nil && (op.Op == "dial" || op.Op == "proxyconnect"):
+		why := map[bool]string{true: ": " + errno.Error()}[errno != 0]
+		return fail(check, at+" cannot be reached"+why, true, true)
+	case alert || !ended && op == nil && !sent && !toProxy:
+		return fail("vbot needs TLS 1.2 or newer; "+check, "no TLS connection to "+at, false, false)
+	case !ended && op != nil && strings.HasPrefix(op.Op, "socks"):
+		return fail(proxyHint, at+" did not connect to "+c.Base.Host, !strings.Contains(op.Err.Error(), "authentication"), false)
+	case ended || op != nil:
+		return fail("", "the connection to "+at+" was lost", true, true)
 	}
-	return e
+	return fail(check, at+" sent no answer that vbot can read", true, true)
 }
 
-// certificateHint says what to do about a certificate that is not trusted.
-func certificateHint(err error) string {
+// proxyHint says what to do about a proxy that does not connect.
+const proxyHint = "check HTTPS_PROXY, and its user and password if it has any"
+
+// certificateFault returns what is wrong with a certificate, and what to do about it; "" if
+// the address is to be checked.
+func certificateFault(err error) (what, hint string) {
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		return "check the clock of this machine, and the server's certificate"
+		return "has expired, or is not valid yet", "check the clock of this machine, and the server's certificate"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return "check VBOT_API_URL"
+		return "is for another host", ""
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok && !strings.Contains(err.Error(), "insecure algorithm") {
-		return "to trust another certificate authority, set VBOT_CA_FILE"
+		return "is not trusted: its authority is unknown", "to trust another certificate authority, set VBOT_CA_FILE"
 	}
-	return "the server needs another certificate"
+	return "is not trusted", "the server needs another certificate"
 }
 
-// refusal returns the error of an answer that is not a success.
-func (c *Client) refusal(resp *http.Response, data []byte) *Error {
-	e := &Error{status: resp.StatusCode, code: Rejected}
+// temporary reports whether the status says that the same request may succeed later, and
+// soon.
+func temporary(status int) (later, soon bool) {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true, true
+	case http.StatusRequestTimeout, http.StatusTooEarly:
+		return true, false
+	}
+	return status >= 500, false
+}
+
+// proxyRefusal returns the fault of a proxy that answers CONNECT with the status, or nil.
+func proxyRefusal(status int) error {
+	if status == http.StatusOK {
+		return nil
+	}
+	later, soon := temporary(status)
+	return &fault{soon: soon, Failure: report.Failure{Code: report.Unavailable, Hint: proxyHint, Retryable: later,
+		Message: strings.TrimSpace(fmt.Sprintf("the proxy refused the connection: %d %s", status, http.StatusText(status)))}}
+}
+
+// refusal returns the fault of an answer that is not a success.
+func (c *Client) refusal(resp *http.Response, data []byte) *fault {
 	var said struct{ Error, Message string }
-	text := ""
-	if c.decode(data, &said) {
-		text = cmp.Or(said.Error, said.Message)
+	c.decode(data, &said) // it may be anything
+	text, s := cmp.Or(said.Error, said.Message), resp.StatusCode
+	e := &fault{Failure: report.Failure{Code: report.Rejected, HTTPStatus: s}}
+	if e.Retryable, e.soon = temporary(s); e.Retryable {
+		e.Code, e.Unsure = report.Unavailable, s >= 500 && s != http.StatusServiceUnavailable
 	}
-	switch s := resp.StatusCode; {
-	case s >= 300 && s <= 399:
-		e.code, e.hint = Failed, "check VBOT_API_URL"
-		e.Message = fmt.Sprintf("the API answered with a redirect (%d); vbot does not follow it, because the values would go to another address", s)
-		return e
-	case s == http.StatusUnauthorized:
-		e.code, e.hint = Unauthorized, c.otherToken()
-	case s == http.StatusForbidden:
-		e.code, e.hint = Forbidden, "check --organization, or use a token that has the permission"
-	case s == http.StatusNotFound && text != "":
-		e.code, e.hint = NotFound, "`vbot cloud secrets list` lists all secrets"
-		if !strings.Contains(resp.Request.URL.Path, "/secrets/") {
-			e.hint = "check --organization, and VBOT_API_URL if it is set"
-		}
-	case s == http.StatusNotFound:
-		// A missing page is not a missing set.
-		e.code = Failed
-	case s == http.StatusConflict:
-		// Somebody else is writing the same set: try again. But a name taken by a
-		// referenced Secret stays taken.
-		e.soon = !strings.Contains(strings.ToLower(text), "referenc")
-	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable:
-		e.code, e.soon = Unavailable, true
-	case s == http.StatusBadGateway, s == http.StatusGatewayTimeout:
-		e.code, e.soon, e.Unsure = Unavailable, true, true
-	case s >= 500:
-		e.code, e.Unsure = Unavailable, true
-	}
-	e.later = e.soon || e.code == Unavailable
-	if e.soon {
-		e.after = retryAfter(resp.Header.Get("Retry-After"), c.Now())
-	}
-	e.Message = strings.TrimSpace(fmt.Sprintf("the API answered %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
+	e.Message = strings.TrimSpace(fmt.Sprintf("the API answered %d %s", s, http.StatusText(s)))
 	if text != "" {
 		e.Message += ": " + text
 	}
-	if e.code == Unauthorized {
+	switch {
+	case s >= 300 && s <= 399:
+		e.Code, e.Hint = report.Failed, "check VBOT_API_URL"
+		e.Message = fmt.Sprintf("the API answered with a redirect (%d); vbot does not follow it, because the values would go to another address", s)
+	case s == http.StatusUnauthorized:
+		e.Code, e.Hint = report.Unauthorized, c.otherToken()
 		e.Message += "; the token"
 		if c.TokenFrom != "" {
 			e.Message += " from " + c.TokenFrom
 		}
 		e.Message += " is not valid"
+	case s == http.StatusForbidden:
+		e.Code, e.Hint = report.Forbidden, "check --organization, or use a token that has the permission"
+	case s == http.StatusNotFound && text == "":
+		e.Code = report.Failed // a missing page is not a missing set
+	case s == http.StatusNotFound:
+		e.Code, e.Hint = report.NotFound, "`vbot cloud secrets list` lists all secrets"
+		if !strings.Contains(resp.Request.URL.Path, "/secrets/") {
+			e.Hint = "check --organization, and VBOT_API_URL if it is set"
+		}
+	case s == http.StatusConflict:
+		// Somebody else is writing the same set: try again. But a name taken by a
+		// referenced Secret stays taken.
+		e.soon = !bytes.Contains(bytes.ToLower(data), []byte("referenc"))
+		e.Retryable = e.soon
+	}
+	if e.soon {
+		e.after = retryAfter(resp.Header, c.Now())
 	}
 	return e
 }
 
-// retryAfter parses a Retry-After header: seconds or a date. What is longer than maxAfter
-// is not waited for anyway.
-func retryAfter(s string, now time.Time) time.Duration {
+// retryAfter parses a Retry-After header: seconds, or a date by the clock of the server. What
+// is longer than maxAfter is not waited for anyway.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	s := header.Get("Retry-After")
 	if n, err := strconv.Atoi(s); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(max(n, 0), int(maxAfter/time.Second))) * time.Second
+	}
+	if said, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = said
 	}
 	if t, err := http.ParseTime(s); err == nil {
 		return min(max(t.Sub(now), 0), maxAfter)

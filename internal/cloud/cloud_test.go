@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"vbot/internal/cloudtest"
+	"vbot/internal/report"
 )
 
 func TestParseAddress(t *testing.T) {
@@ -33,9 +34,10 @@ func TestParseAddress(t *testing.T) {
 
 // Paths are escaped, and never shortened.
 func TestPathsAreEscaped(t *testing.T) {
-	c := &Client{World: test, cleaner: newCleaner(test.IsHidden), Organization: "acme", Base: &url.URL{Scheme: "https", Host: "example.com"}, http: http.DefaultClient, TryTimeout: time.Second}
+	c := New(&url.URL{Scheme: "https", Host: "example.com"}, nil, test)
+	c.Organization, c.TryTimeout = "acme", time.Second
 	for _, segment := range []string{"", ".", ".."} {
-		if e := c.try(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil, nil); e == nil || e.code != Failed {
+		if e := c.try(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil, nil); e == nil || e.Code != report.Failed {
 			t.Errorf("a request for %q: %v", segment, e)
 		}
 	}
@@ -78,8 +80,8 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 		c := New(base, nil, test)
 		c.CallTimeout = time.Second
 		base.Host = host // as if localhost had that address
-		_, err = c.Organizations(context.Background())
-		if e := asError(err); e == nil || e.Code() != Failed || e.Retryable() || e.Tries != 1 || !strings.Contains(e.Message, "another machine") {
+		_, err = c.organizations(context.Background())
+		if f := report.As(err); f.Code != report.Failed || f.Retryable || strings.Contains(f.Message, "tried") || !strings.Contains(f.Message, "another machine") {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
@@ -165,7 +167,7 @@ func TestNamesOfOrganizations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if names, err := New(base, nil, test).Organizations(context.Background()); err == nil {
+		if names, err := New(base, nil, test).organizations(context.Background()); err == nil {
 			t.Errorf("organizations %q", names)
 		}
 		server.Close()
@@ -206,13 +208,15 @@ func TestInterruptedPause(t *testing.T) {
 	s := cloudtest.New(t, "test/1").Want("PUT /v1/secrets/app").Misbehave("PUT", cloudtest.Drop)
 	c, _ := standin(t, s, 0)
 	ctx, cancel := context.WithCancel(context.Background())
-	c.Pause = func(context.Context, time.Duration) error {
-		cancel()
+	c.Pause = func(pause context.Context, _ time.Duration) error {
+		if cancel(); pause.Err() == nil {
+			t.Error("the pause goes on")
+		}
 		return ctx.Err()
 	}
 	_, err := c.storePairs(ctx, "app", "", []Pair{{Key: "A", Value: NewSecret("1")}})
-	if e := asError(err); e == nil || e.Code() != Interrupted || e.Tries != 1 || !e.Unsure {
-		t.Errorf("%v", err)
+	if f := report.As(err); f.Code != report.Interrupted || !f.Retryable || !f.Unsure || f.Message != "storing 1 key in app: interrupted; the request may have succeeded" {
+		t.Errorf("%+v", f)
 	}
 }
 
@@ -226,14 +230,20 @@ func TestTimeouts(t *testing.T) {
 	c.TryTimeout = 200 * time.Millisecond
 	pairs := []Pair{{Key: "A", Value: NewSecret("1")}}
 	_, err := c.storePairs(context.Background(), "app", "", pairs)
-	if e := asError(err); e == nil || e.Code() != Timeout || e.Tries != 4 || !e.Unsure {
+	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).Unsure || !strings.Contains(err.Error(), "(tried 4 times)") {
 		t.Errorf("four tries: %v", err)
 	}
-	s.Misbehave("PUT", cloudtest.Hang)
+	s.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, serve func()) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(20 * time.Second):
+			serve()
+		}
+	})
 	c.TryTimeout, c.CallTimeout = time.Minute, 200*time.Millisecond
 	_, err = c.storePairs(context.Background(), "app", "", pairs)
-	if e := asError(err); e == nil || e.Code() != Timeout || e.Tries != 1 {
-		t.Errorf("one call: %v", err)
+	if !report.HasCode(err, report.Timeout) || strings.Contains(err.Error(), "tried") {
+		t.Fatalf("one call: %v", err)
 	}
 	// The end of the call, and not that of the try a minute later.
 	if !strings.HasSuffix(err.Error(), "did not answer in time; the request may have succeeded") {

@@ -2,7 +2,10 @@
 // returns data and errors, and prints nothing.
 package cloud
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // The names that the API accepts, and secrets.
 
@@ -68,4 +71,16 @@ const TokenRule = "must not contain white space, control characters or non-ASCII
 type Pair struct {
 	Key   string
 	Value Secret
+	Line  int // first line in a file, from 1; 0 if it is not from a file
+	// Word is the number of an argument without a value or a valid key, from 1. The "key"
+	// may be a value whose key is missing, so messages give the number and not the word.
+	Word int
+}
+
+// Called returns the field of a problem with p.
+func (p Pair) Called() string {
+	if p.Word > 0 {
+		return fmt.Sprintf("pair %d", p.Word)
+	}
+	return p.Key
 }

@@ -4,36 +4,32 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
+
+	"vbot/internal/report"
 )
 
 // Signing in: the command line, the environment and the login file become a client.
 
 const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 
-// wrong returns the error for an option, a variable or a file. shown is what people call it.
-func wrong(field, shown, message string) *Error {
-	return &Error{code: InvalidConfig, field: field, shown: shown, Message: message}
-}
-
-// cause removes the operation and path of an fs.PathError.
-func cause(err error) string {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pe.Err
-	}
-	return err.Error()
-}
-
 // Open returns a client without a token. The API's address and the organization come from
 // the environment; organization is that of the command line, nil if it was not given. The
-// error joins all that is wrong.
+// error has all that is wrong.
 func Open(w World, organization *string) (*Client, error) {
-	var faults []error
-	bad := func(variable, message string) { faults = append(faults, wrong(variable, variable, message)) }
+	c, problems := open(w, organization)
+	if len(problems) > 0 {
+		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+	}
+	return c, nil
+}
+
+func open(w World, organization *string) (c *Client, problems []report.Problem) {
+	bad := func(variable, message string) {
+		problems = append(problems, report.Problem{Field: variable, Where: variable, Message: message})
+	}
 	base, err := parseAddress(cmp.Or(w.Getenv("VBOT_API_URL"), Address))
 	if err != nil {
 		bad("VBOT_API_URL", err.Error())
@@ -45,17 +41,16 @@ func Open(w World, organization *string) (*Client, error) {
 	if name := w.Getenv("VBOT_CA_FILE"); name != "" {
 		name = w.Path(name)
 		if roots, err = authorities(name); err != nil {
-			bad("VBOT_CA_FILE", name+": "+cause(err))
+			bad("VBOT_CA_FILE", fmt.Sprintf("%s: %v", name, report.Cause(err)))
 		}
 	}
-	c := New(base, roots, w)
+	c = New(base, roots, w)
 	if organization != nil {
 		c.Organization = *organization
 	} else if c.Organization = w.Getenv("VBOT_ORGANIZATION"); c.Organization != "" && !IsSegment(c.Organization) {
 		bad("VBOT_ORGANIZATION", SegmentRule)
 	}
-	c.Keep(c.Organization)
-	return c, errors.Join(faults...)
+	return c, problems
 }
 
 // LoginFile returns the file in which login stores the token.
@@ -65,31 +60,31 @@ func LoginFile(w World) (File, error) {
 	}
 	path, err := defaultPath()
 	if err != nil {
-		return File{}, &Error{code: IO, Message: "cannot find your configuration directory: " + err.Error() + "; set VBOT_CONFIG to a file", err: err}
+		return File{}, &report.Failure{Code: report.IO, Message: "cannot find your configuration directory: " + err.Error() + "; set VBOT_CONFIG to a file", Err: err}
 	}
 	return File{path}, nil
 }
 
 // SignIn returns a client with a token and, if it is known, the organization. It sends no
-// request. The error joins all that is wrong.
+// request. The error has all that is wrong.
 func SignIn(w World, organization *string) (*Client, error) {
-	c, err := Open(w, organization)
+	c, problems := open(w, organization)
 	token, from := strings.TrimRight(w.Getenv("VBOT_TOKEN"), "\r\n"), "VBOT_TOKEN"
 	// Read the file only if it is needed: it may be broken.
 	if token == "" || c.Organization == "" {
 		var stored Settings
-		file, fileErr := LoginFile(w)
-		if fileErr == nil {
-			if stored, fileErr = file.Read(); fileErr != nil {
-				err = errors.Join(err, wrong("config_file", file.Path, cause(fileErr)))
+		file, err := LoginFile(w)
+		if err == nil {
+			if stored, err = file.Read(); err != nil {
+				problems = append(problems, report.Problem{Field: "config_file", Where: file.Path, Message: report.Cause(err).Error()})
 			}
-		} else if token == "" && err == nil {
-			return nil, fileErr
+		} else if token == "" && len(problems) == 0 {
+			return nil, err
 		}
-		if err == nil && stored.Token != "" && stored.APIURL != c.Base.String() {
+		if len(problems) == 0 && stored.Token != "" && stored.APIURL != c.Base.String() {
 			// What is stored is for that address alone.
 			if token == "" {
-				return nil, &Error{code: Unauthorized, hint: howToSignIn,
+				return nil, &report.Failure{Code: report.Unauthorized, Hint: howToSignIn,
 					Message: fmt.Sprintf("the token in %s is for %s and is not sent to %s", file.Path, stored.APIURL, c.Base)}
 			}
 			stored = Settings{}
@@ -100,13 +95,13 @@ func SignIn(w World, organization *string) (*Client, error) {
 		c.Organization = cmp.Or(c.Organization, stored.Organization)
 	}
 	if token != "" && !IsToken(token) {
-		err = errors.Join(err, wrong("token", "the token from "+from, TokenRule))
+		problems = append(problems, report.Problem{Field: "token", Where: "the token from " + from, Message: TokenRule})
 	}
-	if err != nil {
-		return nil, err
-	}
-	if token == "" {
-		return nil, &Error{code: Unauthorized, Message: "not signed in", hint: howToSignIn}
+	switch {
+	case len(problems) > 0:
+		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+	case token == "":
+		return nil, &report.Failure{Code: report.Unauthorized, Message: "not signed in", Hint: howToSignIn}
 	}
 	c.Use(NewSecret(token), from)
 	return c, nil
@@ -126,7 +121,7 @@ func (c *Client) otherToken() string {
 // Use sets the token. from is its source, for messages: a variable, a file, or "".
 func (c *Client) Use(token Secret, from string) {
 	c.token, c.TokenFrom = token, from
-	c.Hide(token)
+	c.carry(token)
 }
 
 // FindOrganization asks the API for the organization, unless it is known or implied by
@@ -135,25 +130,30 @@ func (c *Client) FindOrganization(ctx context.Context, pick func(context.Context
 	if c.Organization != "" || !c.Personal() {
 		return nil
 	}
-	names, err := c.Organizations(ctx)
+	names, err := c.organizations(ctx)
 	switch {
 	case err != nil:
 		return err
 	case len(names) == 0:
-		return &Error{code: NotFound, Message: "the token belongs to no organization"}
+		return report.Errorf(report.NotFound, "the token belongs to no organization")
 	case len(names) == 1:
 		c.Organization = names[0]
 		return nil
 	case pick == nil:
-		return &Error{code: Usage, field: "organization", shown: "--organization", allowed: names,
-			Message: "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION"}
+		return noOrganization(report.Usage, names, "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION")
 	}
 	c.Organization, err = pick(ctx, names)
 	return err
 }
 
+// noOrganization is the failure of a choice, or of none, among these.
+func noOrganization(code string, names []string, message string) error {
+	return &report.Failure{Code: code, Problems: []report.Problem{{Field: "organization", Where: "--organization", Message: message, Allowed: names}}}
+}
+
 // Verify finds the organization, and checks with the API that the token is valid for it.
 func (c *Client) Verify(ctx context.Context, pick func(context.Context, []string) (string, error)) error {
+	c.doing = "checking the token"
 	err := c.FindOrganization(ctx, pick)
 	switch {
 	case err != nil || c.accepted:
@@ -161,13 +161,9 @@ func (c *Client) Verify(ctx context.Context, pick func(context.Context, []string
 		_, err = c.List(ctx, "")
 	default:
 		var names []string
-		if names, err = c.Organizations(ctx); err == nil && !slices.Contains(names, c.Organization) {
-			return &Error{code: NotFound, field: "organization", shown: "--organization", allowed: names,
-				Message: "the token does not belong to " + c.Organization}
+		if names, err = c.organizations(ctx); err == nil && !slices.Contains(names, c.Organization) {
+			err = noOrganization(report.NotFound, names, "the token does not belong to "+c.Organization)
 		}
-	}
-	if e := asError(err); e != nil && e.Doing != "" {
-		e.Doing = "checking the token" // and not what was asked for that
 	}
 	return err
 }

@@ -13,23 +13,6 @@ import (
 	"vbot/internal/report"
 )
 
-// A Pair is one key of a secret set with its value.
-type Pair struct {
-	cloud.Pair
-	Line int // first line in the file, from 1; 0 if not from a file
-	// Word is the number of an argument without a value or a valid key, from 1. The "key"
-	// may be a value whose key is missing, so messages give the number and not the word.
-	Word int
-}
-
-// Called returns the field of a problem with p.
-func (p Pair) Called() string {
-	if p.Word > 0 {
-		return fmt.Sprintf("pair %d", p.Word)
-	}
-	return p.Key
-}
-
 // A Fault is an error in a line of a file. The message may repeat keys but no other
 // text of the file, which may be secret.
 type Fault struct {
@@ -40,7 +23,7 @@ type Fault struct {
 // A secretsFile is what was read of a file. Use the pairs only if there are no
 // faults.
 type secretsFile struct {
-	pairs  []Pair
+	pairs  []cloud.Pair
 	faults []Fault
 	blank  bool // a value may be empty
 	first  map[string]int
@@ -49,7 +32,10 @@ type secretsFile struct {
 // Parse reads one JSON object of strings, if data begins with a brace, or a
 // dotenv file. A byte-order mark is skipped. Invalid and duplicate keys are faults,
 // and so are empty values unless blank is set.
-func Parse(data string, blank bool) ([]Pair, []Fault) {
+func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
+	if strings.HasPrefix(data, "\xff\xfe") || strings.HasPrefix(data, "\xfe\xff") {
+		return nil, []Fault{{1, report.UTF16}}
+	}
 	number := 0
 	for line := range strings.Lines(data) {
 		if number++; !utf8.ValidString(line) {
@@ -86,7 +72,7 @@ func (f *secretsFile) add(line int, key, value, message string) {
 		message = fmt.Sprintf("%s is already set on line %d", key, was)
 	default:
 		f.first[key] = line
-		f.pairs = append(f.pairs, Pair{Pair: cloud.Pair{Key: key, Value: secret}, Line: line})
+		f.pairs = append(f.pairs, cloud.Pair{Key: key, Value: secret, Line: line})
 		return
 	}
 	f.faults = append(f.faults, Fault{line, message})
@@ -258,7 +244,7 @@ func (p *dotenv) rest() string {
 // Split reads an argument with several pairs, in which values with white space
 // are in double quotes: A=1 B="two words". It returns nil if the argument does not
 // consist of several pairs, and errAmbiguous if it may be one pair or several.
-func Split(arg string) (pairs []Pair, err error) {
+func Split(arg string) (pairs []cloud.Pair, err error) {
 	const blanks = " \t\r\n"
 	inner := false // the last value is unquoted and contains an =
 	for rest := strings.Trim(arg, blanks); rest != ""; {
@@ -278,7 +264,7 @@ func Split(arg string) (pairs []Pair, err error) {
 			value = after[1 : end-1]
 		}
 		inner = !quoted && strings.Contains(strings.TrimRight(value, "="), "=")
-		pairs = append(pairs, Pair{Pair: cloud.Pair{Key: key, Value: cloud.NewSecret(value)}})
+		pairs = append(pairs, cloud.Pair{Key: key, Value: cloud.NewSecret(value)})
 		rest = strings.TrimLeft(after[end:], blanks)
 		if rest != "" && strings.ContainsAny(after[end:len(after)-len(rest)], "\r\n") {
 			err = errAmbiguous
@@ -308,10 +294,10 @@ func closingQuote(s string) int {
 
 // One reads KEY=VALUE literally, except that it removes double quotes around a
 // value with white space. ok is false if there is no =.
-func One(arg string) (p Pair, ok bool) {
+func One(arg string) (p cloud.Pair, ok bool) {
 	key, value, ok := strings.Cut(arg, "=")
 	if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' && strings.ContainsAny(value, " \t\r\n") {
 		value = value[1 : n-1]
 	}
-	return Pair{Pair: cloud.Pair{Key: key, Value: cloud.NewSecret(value)}}, ok
+	return cloud.Pair{Key: key, Value: cloud.NewSecret(value)}, ok
 }

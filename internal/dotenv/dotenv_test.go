@@ -46,7 +46,7 @@ func TestDotenv(t *testing.T) {
 		{`K=""`, "1: K: the value is empty"},
 		{`K="`, `1: K: missing closing "`},
 		{"K=\xe9", "1: the file is not valid UTF-8"},
-		{"\xff\xfeK\x00", "1: the file is not valid UTF-8"},
+		{"\xff\xfeK\x00", "1: the file is UTF-16; save it as UTF-8"},
 		{"A=1\nB=\xe9", "2: the file is not valid UTF-8"},
 		{"a bad line\nK=\nL=1\n=x", "1: missing =\n2: K: the value is empty\n4: invalid key; " + cloud.KeyRule},
 		{"K=a#b", `K="a#b"`},

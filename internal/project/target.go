@@ -148,7 +148,7 @@ func Lock(dir string) (*Target, error) {
 	case err == nil:
 		return t, nil
 	case busy:
-		err = &report.Failure{Code: report.IO, Message: "another vbot is writing to " + dir + nothingWritten,
+		err = &report.Failure{Code: report.IO, Retryable: true, Message: "another vbot is writing to " + dir + nothingWritten,
 			Hint: "run the same command again when it has finished", Err: err}
 	default:
 		err = t.rollBack(ioFailure("creating "+dir, err))

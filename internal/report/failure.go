@@ -28,14 +28,18 @@ const (
 	Failed        = "failed"  // anything else
 )
 
-// A Failure is an error with a code for scripts and text for people.
+// A Failure is an error with a code for scripts and text for people. All that is known of it
+// is set where it is made; what wraps it copies that, as Reword does.
 type Failure struct {
-	Code     string
-	Message  string
-	Problems []Problem
-	Hint     string // what to do next; printed last
-	Result   any    // what succeeded nevertheless, for --json
-	Err      error  // the cause, or nil
+	Code       string
+	Message    string
+	Problems   []Problem
+	Hint       string // what to do next; printed last
+	Retryable  bool   // the same command may succeed later
+	HTTPStatus int    // of the API's answer; 0 if there was none
+	Unsure     bool   // what failed may have been done nevertheless
+	Result     any    // what succeeded nevertheless, for --json
+	Err        error  // the cause, or nil
 }
 
 // An Envelope is what --json prints when a command fails.
@@ -90,36 +94,21 @@ func (f *Failure) Text(colour bool) string {
 	for _, p := range f.Problems {
 		b.WriteString(start + Printable(p.Line()) + "\n")
 	}
-	if hint := f.advice(); hint != "" {
-		b.WriteString("hint: " + Printable(hint) + "\n")
+	if f.Hint != "" {
+		b.WriteString("hint: " + Printable(f.Hint) + "\n")
 	}
 	return b.String()
-}
-
-// advice returns what to do, or "".
-func (f *Failure) advice() string {
-	if e, ok := errors.AsType[coded](f); ok && f.Hint == "" {
-		return e.Hint()
-	}
-	return f.Hint
 }
 
 // JSON returns what --json prints. If there are only problems, the message is the first
 // of them. No array is null.
 func (f *Failure) JSON() Envelope {
-	out := Answer{Code: f.Code, Message: Printable(f.Error()), Hint: OrNull(Printable(f.advice())), Problems: []Problem{}}
+	out := Answer{Code: f.Code, Message: Printable(f.Error()), Retryable: f.Retryable, Hint: OrNull(Printable(f.Hint)), Problems: []Problem{}}
 	if more := len(f.Problems) - 1; f.Message == "" && more > 0 {
 		out.Message += "; and " + Plural(more, "more problem")
 	}
-	switch f.Code {
-	case Interrupted, Timeout, Partial:
-		out.Retryable = true
-	}
-	if e, ok := errors.AsType[coded](f); ok {
-		out.Retryable = out.Retryable || e.Retryable()
-		if status := e.HTTPStatus(); status != 0 {
-			out.HTTPStatus = &status
-		}
+	if f.HTTPStatus != 0 {
+		out.HTTPStatus = &f.HTTPStatus
 	}
 	for _, p := range f.Problems {
 		p.Message = Printable(p.Message)
@@ -166,43 +155,25 @@ func (p Problem) Line() string {
 	return strings.ReplaceAll(s, "\n", " ") // a key in a file may contain one
 }
 
-// A coded error knows what the contract says about it.
-type coded interface {
-	error
-	Code() string
-	Retryable() bool
-	HTTPStatus() int // 0 if there was no answer
-	Hint() string
-	// Field is the option, variable or file that is wrong, its name as shown to people, and
-	// its allowed values; "" if it is none of these.
-	Field() (name, shown string, allowed []string)
-}
-
-// As returns the failure in err's chain, or converts err to one. Of joined errors it has
-// all problems.
+// As returns the failure in err's chain, or converts err to one.
 func As(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
-		return f
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		f := &Failure{Err: err}
-		for _, e := range joined.Unwrap() {
-			one := As(e)
-			f.Code, f.Problems = one.Code, append(f.Problems, one.Problems...)
-		}
-		return f
-	}
-	if e, ok := errors.AsType[coded](err); ok {
-		f := &Failure{Code: e.Code(), Message: e.Error(), Err: err}
-		if field, shown, allowed := e.Field(); field != "" {
-			f.Message, f.Problems = "", []Problem{{Field: field, Where: shown, Message: f.Message, Allowed: allowed}}
-		}
 		return f
 	}
 	if errors.Is(err, context.Canceled) {
 		return Interruption()
 	}
 	return &Failure{Code: Failed, Message: err.Error(), Err: err}
+}
+
+// HasCode reports whether err is a failure with the code.
+func HasCode(err error, code string) bool { return err != nil && As(err).Code == code }
+
+// Reword returns err with another message.
+func Reword(err error, format string, args ...any) *Failure {
+	f := *As(err)
+	f.Message, f.Err = fmt.Sprintf(format, args...), err
+	return &f
 }
 
 // One returns a failure with a single problem.
@@ -233,7 +204,7 @@ func IOError(attempt string, err error) *Failure {
 // Cancelled returns the failure of a run that a person ended before it changed anything.
 // code is Declined or Interrupted; done is what it did not do, such as "written".
 func Cancelled(code, done string) *Failure {
-	return &Failure{Code: code, Message: "cancelled; nothing was " + done}
+	return &Failure{Code: code, Message: "cancelled; nothing was " + done, Retryable: code == Interrupted}
 }
 
 // Interruption returns the failure of a run that ended before it wrote anything.

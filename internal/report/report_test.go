@@ -1,6 +1,7 @@
 package report
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -24,5 +25,34 @@ func TestPlaceCountsCharacters(t *testing.T) {
 func TestNearestOfALongWord(t *testing.T) {
 	if got := testing.AllocsPerRun(1, func() { Nearest(strings.Repeat("x", 100_000), strings.Fields("deepgram openai cartesia")) }); got > 10 {
 		t.Errorf("%.0f allocations", got)
+	}
+}
+
+// What a person declined is not to be tried again; what was interrupted may be.
+func TestCancelledIsRetryable(t *testing.T) {
+	if Cancelled(Declined, "stored").Retryable || !Cancelled(Interrupted, "stored").Retryable {
+		t.Error("declined or interrupted")
+	}
+}
+
+// No text of the JSON of a failure has a character that a terminal would act on.
+func TestHiddenCharactersInAFailure(t *testing.T) {
+	f := &Failure{Code: Failed, Hint: "a\x1b[2J", Problems: []Problem{{Message: "b\u202ec"}, {Message: "d\u200be"}}}
+	answer := f.JSON().Error
+	for _, text := range []string{answer.Message, string(answer.Hint), answer.Problems[0].Message, answer.Problems[1].Message} {
+		if strings.ContainsFunc(text, IsHidden) {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+// Other words for a failure leave all that is known of it.
+func TestReword(t *testing.T) {
+	was := &Failure{Code: Unavailable, Hint: "wait", Retryable: true, HTTPStatus: 503, Unsure: true, Result: 1}
+	f := Reword(was, "it is stored, but %s", "not ready")
+	want := *was
+	want.Message, want.Err = "it is stored, but not ready", was
+	if !reflect.DeepEqual(f, &want) {
+		t.Errorf("%+v", f)
 	}
 }
