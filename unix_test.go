@@ -20,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -266,6 +267,92 @@ func stubborn(t *testing.T, cmd *exec.Cmd) {
 	cmd.Process.Kill()
 	t.Errorf("vbot %q does not end after 100 signals", cmd.Args[1:])
 	<-ended
+}
+
+// Whoever reads messages may go away: the answer comes first, and says what was done.
+func TestReaderThatGoesAway(t *testing.T) {
+	gone := func() *os.File {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		t.Cleanup(func() { w.Close() })
+		return w
+	}
+	s := cloudtest.Bare(t, "vbot/"+version)
+	defer s.Close()
+	s.Keep("app", "us-west", "ready", "K", "L")
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"cloud", "secrets", "set", "app", "A=1", "--skip", "--json"}, {"cloud", "secrets", "set", "app", "B=1", "--skip", "--json", "--wait"}, {"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io", "bob:x", "--json"},
+		{"cloud", "secrets", "unset", "app", "K", "--skip", "--json"}, {"cloud", "secrets", "delete", "app", "--skip", "--json"}, initArgs("--json"), {"init", "target", "--update", "--recording", "--json"},
+		{"init", "target", "--check", "--json"}, {"init", "target", "--update", "--json", "-t", "pigeon"}, {"cloud", "logout", "--json"},
+	} {
+		s.Statuses = []string{"ready"}
+		cmd := vbotCommand(t, dir, args...)
+		cmd.Env = append(cmd.Env, s.Env()...)
+		var stdout bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, gone()
+		cmd.Run()
+		want := 0
+		if slices.Contains(args, "pigeon") {
+			want = 2
+		}
+		if code := cmd.ProcessState.ExitCode(); code != want || !json.Valid(stdout.Bytes()) {
+			t.Errorf("vbot %q: exit code %d, stdout: %s", args, code, &stdout)
+		}
+	}
+	// A reader of the answer that goes away ends a command quietly, as it does others.
+	var stderr bytes.Buffer
+	cmd := vbotCommand(t, dir, "init", "--list-options")
+	cmd.Stdout, cmd.Stderr = gone(), &stderr
+	cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.Len() > 0 {
+		t.Errorf("exit code %d, %s", code, &stderr)
+	}
+	// What was done is said nevertheless.
+	s.Keep("app", "us-west", "ready")
+	cmd = vbotCommand(t, dir, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
+	cmd.Env = append(cmd.Env, s.Env()...)
+	cmd.Stdout, cmd.Stderr = gone(), &stderr
+	cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.String() != "stored in secret set app of organization acme, region us-west:\n  A  new\n" {
+		t.Errorf("exit code %d, %s", code, &stderr)
+	}
+}
+
+// Whoever takes no messages gets the answer nevertheless: it is written before them.
+func TestReaderThatWaits(t *testing.T) {
+	s := cloudtest.Bare(t, "vbot/"+version)
+	defer s.Close()
+	pipe := func() (r, w *os.File) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close(); w.Close() })
+		return r, w
+	}
+	_, full := pipe()
+	full.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	if _, err := full.Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	answer, stdout := pipe()
+	answer.SetReadDeadline(time.Now().Add(30 * time.Second))
+	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(cmd.Env, s.Env()...), stdout, full
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var got json.RawMessage
+	err := json.NewDecoder(answer).Decode(&got)
+	cmd.Process.Kill()
+	cmd.Wait()
+	if err != nil {
+		t.Errorf("no answer: %v", err)
+	}
 }
 
 // The second signal ends a run at once, though nobody reads what it prints.

@@ -78,8 +78,9 @@ var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall
 
 // UntilInterrupted returns a context that ends with the first of these signals. The second
 // one ends the program at once, wherever it is: something that cannot be interrupted may
-// never return.
+// never return. SIGPIPE ends nothing: a reader of stderr that has gone costs its text alone.
 func UntilInterrupted(ctx context.Context, a *App) context.Context {
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
 	for _, s := range endings {

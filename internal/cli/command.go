@@ -3,12 +3,14 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 
 	"vbot/internal/report"
 )
@@ -74,13 +76,14 @@ type Invocation struct {
 // An Action runs in place of a command, whatever else is on the line.
 type Action func(a *App, inv *Invocation) error
 
-// Report prints the message and, if --json was given, v as JSON.
+// Report prints v as JSON if --json was given, and then the message: whoever reads messages
+// may have gone.
 func (inv *Invocation) Report(a *App, v any, format string, args ...any) (err error) {
-	if format != "" {
-		a.Note(format, args...)
-	}
 	if inv.JSON {
 		err = report.WriteJSON(a.Stdout, v)
+	}
+	if format != "" {
+		a.Note(format, args...)
 	}
 	return err
 }
@@ -108,6 +111,9 @@ func Run(ctx context.Context, root *Command, args []string, a *App) int {
 	err := inv.dispatch(ctx, args, a)
 	if err == nil {
 		return 0
+	}
+	if pipe, ok := errors.AsType[*fs.PathError](err); ok && pipe.Err == syscall.EPIPE {
+		return 128 + int(syscall.SIGPIPE) // nobody reads the answer; see UntilInterrupted
 	}
 	f := report.As(err)
 	if inv.JSON {
