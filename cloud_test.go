@@ -382,7 +382,7 @@ func TestFaults(t *testing.T) {
 		{"408", cloudtest.Status(408, "X", "too slow"), report.Unavailable, 1},
 		{"425", cloudtest.Status(425, "X", "too early"), report.Unavailable, 1},
 		{"409", cloudtest.Status(409, "CONFLICT", "modified concurrently, please retry"), report.Rejected, 4},
-		{"409 referenced", cloudtest.Status(409, "CONFLICT", "The name is used by a referenced secret"), report.Rejected, 1},
+		{"409 referenced", cloudtest.Status(409, "CONFLICT", "Referenced secrets use the name"), report.Rejected, 1},
 		{"413", cloudtest.Status(413, "X", "too large"), report.Rejected, 1},
 		{"429", cloudtest.Status(429, "X", "slow down"), report.Unavailable, 4},
 		{"500", cloudtest.Status(500, "INTERNAL_SERVER_ERROR", "oops"), report.Unavailable, 1},
@@ -499,6 +499,7 @@ func TestRetries(t *testing.T) {
 			w.Header()["Date"] = nil
 			cloudtest.Status(503, "X", "x", "Retry-After", time.Unix(1e9+20, 0).UTC().Format(http.TimeFormat))(w, r, body, serve)
 		}}, []time.Duration{20375 * time.Millisecond}, 0},
+		{"Retry-After, a date: of an API whose clock is behind", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", time.Unix(1e9-3600+20, 0).UTC().Format(http.TimeFormat), "Date", time.Unix(1e9-3600, 0).UTC().Format(http.TimeFormat))}, []time.Duration{20375 * time.Millisecond}, 0},
 		{"Retry-After, useless: the past", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: nonsense", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "soon")}, []time.Duration{375 * time.Millisecond}, 0},
 		{"Retry-After, useless: negative", []cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "-5")}, []time.Duration{375 * time.Millisecond}, 0},
@@ -634,6 +635,7 @@ func TestContradictions(t *testing.T) {
 		{"unset old K", `{"status":"OK","error":"no"}`, "error: no"},
 		{"list", `{"sets":[],"errorMessage":"backend down"}`, "error: backend down"},
 		{"list", `{"sets":[],"success":false}`, "success is false"},
+		{"list old", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "no names of keys"},
 		{"reference team --region pce-a", `{"name":"other","region":"pce-a"}`, "name other instead of team"},
 		{"reference team --region pce-a", `{"name":"team","region":"pce-b"}`, "region pce-b instead of pce-a"},
 		{"reference team --region pce-a", `{"name":"team","status":"failed"}`, "its status is failed;"},
@@ -645,7 +647,8 @@ func TestContradictions(t *testing.T) {
 			s.Misbehave(method, cloudtest.With200(c.answer))
 		}
 		args := strings.Fields("cloud secrets " + c.args)
-		if c.args == "list" {
+		reads := strings.HasPrefix(c.args, "list")
+		if reads {
 			s.Misbehave("GET", cloudtest.With200(c.answer))
 		} else if !strings.HasPrefix(c.args, "reference") && !strings.HasPrefix(c.args, "image") {
 			args = append(args, "--skip")
@@ -653,7 +656,7 @@ func TestContradictions(t *testing.T) {
 		r := runOn(t, s, args...)
 		s.Close()
 		r.wantCode(t, 1)
-		if !strings.Contains(r.stderr, "unexpected answer (200): "+c.want) || strings.Contains(r.stderr, "; the request may have succeeded\n") != (c.args != "list") {
+		if !strings.Contains(r.stderr, "unexpected answer (200): "+c.want) || strings.Contains(r.stderr, "; the request may have succeeded\n") == reads {
 			t.Errorf("vbot %s: it said %s", args, r.stderr)
 		}
 	}
@@ -916,7 +919,7 @@ func TestProxy(t *testing.T) {
 // What a proxy does wrong is not put on the API, and its password not told, whatever it repeats.
 func TestBadProxies(t *testing.T) {
 	t.Parallel()
-	s, _ := tlsStandin(t)
+	s, ca := tlsStandin(t)
 	raw := func(talk func(conn net.Conn, in *bufio.Reader)) string {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -955,15 +958,23 @@ func TestBadProxies(t *testing.T) {
 		}
 		conn.Write([]byte{1, 1})
 	})
+	hangsUp := raw(func(conn net.Conn, _ *bufio.Reader) {
+		secure := tls.Server(conn, &tls.Config{Certificates: s.TLS.Certificates})
+		http.ReadRequest(bufio.NewReader(secure))
+	})
 	for _, c := range []struct{ proxy, at, want string }{
 		{"http://bob:hunter2@", connect(func(basic string) string { return "HTTP/1.1 200 OK\r\n" + basic + "\r\n\r\n" }), " sent no answer that vbot can read"},
 		{"http://bob:hunter2@", connect(func(basic string) string { return basic + "\r\n\r\n" }), " sent no answer that vbot can read"},
 		{"http://bob:hunter2@", connect(func(basic string) string { return "HTTP/1.1 403 " + basic + "\r\n\r\n" }), "the proxy refused the connection: 403 Forbidden"},
 		{"https://bob:hunter2@", s.Listener.Addr().String(), "the certificate of the proxy "},
 		{"https://bob:hunter2@", raw(func(conn net.Conn, in *bufio.Reader) { io.WriteString(conn, "HTTP/1.1 400 hunter2\r\n\r\n") }), " does not speak TLS"},
+		{"https://bob:hunter2@", hangsUp, " (HTTPS_PROXY) was lost"},
 		{"socks5://bob:hunter2@", refuses, " did not connect to api.example.com\nhint: check HTTPS_PROXY, and its user and password"},
 	} {
 		env := append(s.Env(), "VBOT_API_URL=https://api.example.com", "HTTPS_PROXY="+c.proxy+c.at)
+		if c.at == hangsUp {
+			env = append(env, "VBOT_CA_FILE="+ca)
+		}
 		t.Run(c.want, func(t *testing.T) {
 			t.Parallel() // some are tried again
 			r := with{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
@@ -1337,6 +1348,16 @@ func TestLargeAuthorities(t *testing.T) {
 	r.wantCode(t, 2)
 	if !strings.Contains(r.stderr, "is larger than 4194304 bytes") {
 		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// A token is one line, whatever its end is.
+func TestSeveralLinesOnStdin(t *testing.T) {
+	for _, token := range []string{"sk_a\nsk_b", "sk_a\rsk_b"} {
+		r := with{stdin: token}.vbot(t, t.TempDir(), "cloud", "login")
+		if r.wantCode(t, 2); !strings.Contains(r.stderr, "expected one line on stdin") || strings.Contains(r.stderr, "sk_") {
+			t.Errorf("%q: it said %s", token, r.stderr)
+		}
 	}
 }
 

@@ -138,6 +138,7 @@ func TestRefusedConfigurations(t *testing.T) {
 		{"noise-cancel-without-cloud", cascade + " --enable-noise-cancel --no-deploy-to-cloud"},
 		{"livekit-on-the-cloud", "-t livekit -m realtime --realtime openai --deploy-to-cloud"},
 		{"livekit-with-noise-cancel", "-t livekit -m realtime --realtime openai --enable-noise-cancel"},
+		{"livekit-on-the-cloud-with-noise-cancel", "-t livekit -m realtime --realtime openai --deploy-to-cloud --enable-noise-cancel"},
 		{"client-server-alone", cascade + " --client-server vite"},
 		{"client-unknown", cascade + " --client-framework angular"},
 		{"dial-mode-without-transport", cascade + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out"},
@@ -777,6 +778,12 @@ func TestConflicts(t *testing.T) {
 			filetest.Put(t, dir, "target/notes.txt", "mine")
 			filetest.Link(t, "nowhere", filepath.Join(dir, "target/README.md"))
 		}},
+		{"directory-and-link", "", func(t *testing.T, dir string) { // of which only the link could be kept
+			filetest.Put(t, dir, "target/README.md/mine", "mine")
+			filetest.Put(t, dir, "outside.py", "mine")
+			filetest.Put(t, dir, "target/server/notes.txt", "mine")
+			filetest.Link(t, "../../outside.py", filepath.Join(dir, "target/server/bot.py"))
+		}},
 		{"link-for-a-guide-to-replace", "--overwrite-guide", func(t *testing.T, dir string) {
 			filetest.Put(t, dir, "outside.md", "mine")
 			filetest.Put(t, dir, "target/notes.txt", "mine")
@@ -911,6 +918,16 @@ func TestCommandInGuides(t *testing.T) {
 		if filetest.Tree(t, dir)[name] != guide {
 			t.Errorf("vbot %s did not replace %s", command, name)
 		}
+	}
+}
+
+// The command that replaces a guide is one that a shell takes, whatever the directory is called.
+func TestCommandForAGuide(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "my bot/AGENTS.md", "mine")
+	r := vbot(t, dir, "init", "my bot", "--no-input")
+	if r.wantCode(t, 0); !strings.Contains(r.stderr, "to replace it: vbot init --overwrite-guide "+cli.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
+		t.Errorf("it said %s", r.stderr)
 	}
 }
 

@@ -138,19 +138,25 @@ func printVersion(a *cli.App, inv *cli.Invocation) error {
 		for _, m := range info.Deps {
 			out.Modules = append(out.Modules, moduleAnswer{m.Path, m.Version})
 		}
-		settings := map[string]string{}
-		for _, s := range info.Settings {
-			settings[s.Key] = s.Value
-		}
-		if settings["vcs.modified"] == "false" {
-			out.Commit = report.OrNull(settings["vcs.revision"])
-		}
+		out.Commit = report.OrNull(revision(info.Settings))
 	}
 	// A tarball may be unpacked in a repository of another project.
 	if !strings.HasPrefix(commit, "$") {
 		out.Commit = commit
 	}
 	return report.WriteJSON(a.Stdout, out)
+}
+
+// revision returns the commit that was built, or "" if the checkout had been edited.
+func revision(settings []debug.BuildSetting) string {
+	values := map[string]string{}
+	for _, s := range settings {
+		values[s.Key] = s.Value
+	}
+	if values["vcs.modified"] != "false" {
+		return ""
+	}
+	return values["vcs.revision"]
 }
 
 // completionScripts are the files with the script of each shell.

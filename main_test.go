@@ -18,6 +18,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -267,6 +268,15 @@ func TestVersion(t *testing.T) {
 	// Tests are built without the commit, unless they come from a tarball.
 	if fromGit := strings.HasPrefix(commit, "$"); fromGit != (answer.Commit == nil) || !fromGit && *answer.Commit != commit {
 		t.Errorf("vbot version --json says %s; main.go has %s", r.stdout, commit)
+	}
+}
+
+// A build of an edited checkout names no commit: whoever compares the two would find others.
+func TestRevision(t *testing.T) {
+	for modified, want := range map[string]string{"false": "0123abc", "true": "", "": ""} {
+		if got := revision([]debug.BuildSetting{{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: modified}}); got != want {
+			t.Errorf("modified %q: %q", modified, got)
+		}
 	}
 }
 

@@ -102,6 +102,17 @@ func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 	}
 }
 
+// What is typed ahead answers the next question.
+func TestAnswerTypedAhead(t *testing.T) {
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	term := terminalOn(t, s, "secrets", "set", "app", "KEY")
+	term.Sees("KEY for app (hidden): ")
+	term.Types("hunter2\ry\n")
+	if code := term.Ends(); code != 0 || s.Values("app")["KEY"] != "hunter2" {
+		t.Errorf("exit code %d\n%s", code, term.Text())
+	}
+}
+
 // Whatever ends a hidden question, the terminal is as it was, nothing is sent, and
 // what was typed is not shown.
 func TestHiddenPromptIsLeft(t *testing.T) {
@@ -236,7 +247,7 @@ func TestEnterMeansNo(t *testing.T) {
 		{"unset", "secrets unset app K", "Remove key K of secret set app of organization acme, region us-west? [y/N] ", "removed"},
 		{"delete", "secrets delete app", "with 1 key? This cannot be undone. [y/N] ", "deleted"},
 	} {
-		for _, keys := range []string{"\n", "n\n", "nonsense\n"} {
+		for _, keys := range []string{"\n", "n\n", "nonsense\n", "yesterday\n"} {
 			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
 			s.Keep("app", "us-west", "ready", "K")
 			term := terminalOn(t, s, strings.Fields(c.args)...)
@@ -411,6 +422,13 @@ func TestNothingIsAsked(t *testing.T) {
 	if term.Ends(); filetest.Tree(t, dir)["target/AGENTS.md"] != old {
 		t.Error("a pipe answered a question")
 	}
+	cmd = vbotCommand(t, dir, "init", "target")
+	cmd.Stderr = new(bytes.Buffer)
+	term = ptytest.Open(t, cmd)
+	term.Types("3\ny\n")
+	if term.Ends(); filetest.Tree(t, dir)["target/AGENTS.md"] != old {
+		t.Error("a question that nobody saw was answered")
+	}
 }
 
 // At a terminal an update shows what it would do, and only a yes lets it. What it shows of
@@ -454,6 +472,20 @@ func TestUpdateIsConfirmed(t *testing.T) {
 				t.Errorf("after: %q", after)
 			}
 		})
+	}
+}
+
+// What goes to a file is byte for byte, also if messages go to a terminal.
+func TestDiffIntoAFile(t *testing.T) {
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	filetest.Put(t, dir, "target/.gitignore", "mine\x1b[2J\n")
+	cmd := vbotCommand(t, dir, "init", "target", "--check", "--diff")
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	term := ptytest.Open(t, cmd)
+	if code := term.Ends(); code != 3 || !strings.Contains(stdout.String(), "-mine\x1b[2J\n") {
+		t.Errorf("exit code %d, %q", code, &stdout)
 	}
 }
 
@@ -557,13 +589,18 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 			if n%3 == 2 {
 				fault += fmt.Sprintf("..%d", (n+2)/3+2)
 			}
-			if err := injected(t, dir, fault, "init", "target", "--update", "--tts", "elevenlabs").Run(); err == nil {
+			out, err := injected(t, dir, fault, "init", "target", "--update", "--tts", "elevenlabs").CombinedOutput()
+			if err == nil {
 				if left := filetest.Tree(t, dir); !equalTrees(fresh["--tts elevenlabs"], left) {
 					t.Fatalf("%s: it succeeded and left:\n%s", fault, filetest.Listing(t, dir))
 				}
 				continue
 			}
 			failed++
+			killed, stays := n%3 == 0, strings.Contains(string(out), "could not be removed")
+			if stays && strings.Contains(string(out), "nothing was written") || !stays && !killed && !strings.Contains(string(out), "all files are written") && strings.Contains(filetest.Listing(t, dir), "/.vbot-") {
+				t.Fatalf("%s: %s\nleft:\n%s", fault, out, filetest.Listing(t, dir))
+			}
 			if r := vbot(t, dir, "init", "target", "--check"); strings.Contains(r.stdout, project.Edited) {
 				t.Fatalf("%s: %s", fault, r.stdout)
 			}
@@ -595,6 +632,30 @@ func TestNoLocks(t *testing.T) {
 	}
 }
 
+// Of two runs that make one target, the one that comes second leaves it to the first.
+func TestTargetThatAnotherRunLocks(t *testing.T) {
+	dir := t.TempDir()
+	at := filepath.Join(dir, "target")
+	cmd := injected(t, dir, "flock:delay_enter=2s", initArgs()...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !project.Has(dir, "target") {
+		time.Sleep(time.Millisecond)
+	}
+	target, err := project.Lock(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if !strings.Contains(stderr.String(), "another vbot is writing to ") || !project.Has(dir, "target") {
+		t.Errorf("left %s\n%s", filetest.Listing(t, dir), &stderr)
+	}
+	target.Close()
+}
+
 // Where the file system has no hard links, files are renamed into place, and one
 // that appears in the meantime is not overwritten.
 func TestNoHardLinks(t *testing.T) {
@@ -613,6 +674,12 @@ func TestNoHardLinks(t *testing.T) {
 	}
 	if !equalTrees(filetest.Tree(t, whole), filetest.Tree(t, dir)) {
 		t.Errorf("the guide was not replaced:\n%s", filetest.Listing(t, dir))
+	}
+
+	// A rename that fails as well leaves nothing, not even the empty file that takes the name.
+	dir = t.TempDir()
+	if out, err := injected(t, dir, "linkat:error=EPERM renameat:error=EIO", initArgs()...).CombinedOutput(); err == nil || len(filetest.Tree(t, dir)) > 0 {
+		t.Errorf("%v: %s\nleft:\n%s", err, out, filetest.Listing(t, dir))
 	}
 
 	for _, when := range []string{"linkat:error=EPERM:delay_enter=1s", "linkat:error=EPERM renameat:delay_enter=1s"} {

@@ -44,6 +44,25 @@ func TestPipeInTheWay(t *testing.T) {
 	golden(t, "errors/conflict/pipe.txt", r.transcript(dir))
 }
 
+// Nor is one in a catalog.
+func TestPipeInACatalog(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "catalog/tts/notes.txt", "")
+	name := filepath.Join(dir, "catalog/tts/acme.py")
+	if err := syscall.Mkfifo(name, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.OpenFile(name, os.O_RDWR, 0) // for a reader, until it closes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(10*time.Second, func() { pipe.Close() }).Stop()
+	r := vbot(t, dir, "init", "--list-options", "--catalog", "catalog")
+	if r.wantCode(t, 2); !strings.Contains(r.stderr, "expected a file of at most ") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
 // The system's authorities are trusted.
 func TestSystemAuthorities(t *testing.T) {
 	if runtime.GOOS == "darwin" {

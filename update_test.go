@@ -479,6 +479,8 @@ func TestHostileRecords(t *testing.T) {
 		{"wrong-types", strings.Replace(good, `"files": {`, `"files": {"a": 7,`, 1)},
 		{"two-objects", good + "{}"},
 		{"no-version", strings.Replace(good, `"`+version+`"`, `"new\n"`, 1)},
+		{"no-version", strings.Replace(good, `"`+version+`"`, `"`+version+`-é"`, 1)},
+		{"no-version", strings.Replace(good, `"`+version+`"`, `"`+version+`\u001b[2J"`, 1)},
 		{"no-files", good[:strings.Index(good, ",\n  \"files\"")] + "\n}\n"},
 		{"no-config", `{"vbot": "` + version + `"}`},
 		{"bad-config", strings.NewReplacer(`"mode": "cascade"`, `"mode": "talk"`, `"recording"`, `"recordng"`).Replace(good)},

@@ -25,6 +25,7 @@ func TestParseAddress(t *testing.T) {
 		"http://example.com": false, "http://127.0.0.1.example.com": false, "http://10.0.0.1": false, "http://localhost.example.com": false, "http://0.0.0.0": false,
 		"api.example.com": false, "https://": false, "https://:80": false, "ftp://localhost": false, "//localhost": false, "https://u:p@example.com": false,
 		"https://example.com?x": false, "https://example.com/#x": false, "https:example.com": false, "\x00": false, "http://localhost@example.com": false,
+		"http://notlocalhost": false, "http://x.localhost": false,
 	} {
 		if _, err := parseAddress(in); (err == nil) != ok {
 			t.Errorf("parseAddress(%q): %v", in, err)

@@ -470,3 +470,27 @@ func TestInspectALargeFile(t *testing.T) {
 		t.Errorf("%q, %d bytes, %v", hash, len(data), err)
 	}
 }
+
+// A link that leads nowhere is there, too: whoever writes beside it has to know.
+func TestHas(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Put(t, dir, "file", "")
+	filetest.Link(t, "nowhere", filepath.Join(dir, "link"))
+	for name, want := range map[string]bool{".": true, "file": true, "link": true, "nothing": false, "file/below": false} {
+		if Has(dir, name) != want {
+			t.Errorf("Has(%q) is %v", name, !want)
+		}
+	}
+}
+
+// Where the last directory of a path cannot be made, the others go.
+func TestTargetThatCannotBeMade(t *testing.T) {
+	dir := t.TempDir()
+	target, err := Lock(filepath.Join(dir, "a", "b", strings.Repeat("x", 300)))
+	if err == nil {
+		target.Close()
+	}
+	if err == nil || Has(dir, "a") {
+		t.Errorf("%v, left:\n%s", err, filetest.Listing(t, dir))
+	}
+}
