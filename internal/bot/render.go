@@ -82,6 +82,9 @@ func (s Service) Class() string {
 	return class
 }
 
+// Local says whether it runs on the owner's machines, and so does not charge.
+func (s Service) Local() bool { return slices.Contains(s.flags, "local") }
+
 // WatchEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
 func (s Service) WatchEntry() string {
 	name, label, keys := s.Name(), `"`+s.Label+`"`, `"`+s.Keys()+`"`
@@ -633,7 +636,7 @@ func (p Project) Offline() (lines []string) {
 		return nil
 	}
 	for _, s := range p.Services {
-		here := slices.Contains(s.flags, "local")
+		here := s.Local()
 		before := len(lines)
 		for _, v := range s.Env {
 			if v.Kind == "url" || here && (v.Kind == "model" || v.Kind == "path") {
@@ -646,6 +649,26 @@ func (p Project) Offline() (lines []string) {
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
+}
+
+// Charges says whether the bot uses anything that charges.
+func (p Project) Charges() bool {
+	hosted := func(s Service) bool { return !s.Local() }
+	return slices.ContainsFunc(p.Services, hosted) || p.Has("rtc_hosted") || p.Dial != "" || len(p.PhoneTransports()) > 0
+}
+
+// LocalNames are the services that run on the owner's machines: "Moonshine, Ollama and Piper".
+func (p Project) LocalNames() string {
+	var names []string
+	for _, s := range p.Services {
+		if s.Local() {
+			names = append(names, s.Label)
+		}
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
 }
 
 // Downloads are the hosts from which models come that run in the bot.

@@ -404,6 +404,40 @@ func TestOffline(t *testing.T) {
 	}
 }
 
+// README.md names what charges, and nothing that runs on the owner's machines.
+func TestCosts(t *testing.T) {
+	const local = "stt moonshine, llm ollama, tts piper"
+	for _, c := range []struct{ services, transport, charge, text string }{
+		{"", "smallwebrtc", "Deepgram OpenAI Cartesia", "Most services charge by use"},
+		{"stt moonshine, tts piper", "smallwebrtc", "OpenAI", "You host Moonshine and Piper yourself"},
+		{"llm ollama", "daily", "Deepgram Cartesia Daily", "You host Ollama yourself"},
+		{local, "smallwebrtc", "", "You host all services yourself, so only the machine costs anything."},
+		{local, "twilio", "Twilio", "You host Moonshine, Ollama and Piper yourself"},
+	} {
+		said := Quickstart()
+		said[OptTransports] = Answer{List: []string{c.transport}}
+		for _, service := range strings.Split(c.services, ", ") {
+			if kind, name, ok := strings.Cut(service, " "); ok {
+				said[optionOf(kind+"_service")] = Answer{Text: name}
+			}
+		}
+		cfg, _, problems := Resolve(NewCatalog(), said, "small")
+		files, err := New(cfg, NewCatalog()).Files("0.1.0")
+		if err != nil || len(problems) > 0 {
+			t.Fatal(err, problems)
+		}
+		_, costs, _ := strings.Cut(string(files["README.md"]), "## What it costs\n")
+		costs, _, _ = strings.Cut(costs, "\n## ")
+		var charge []string
+		for _, row := range regexp.MustCompile(`(?m)^\| (\w+) \| by`).FindAllStringSubmatch(costs, -1) {
+			charge = append(charge, row[1])
+		}
+		if got := strings.Join(charge, " "); got != c.charge || !strings.Contains(costs, c.text) {
+			t.Errorf("%s, %s: %q charge\n%s", c.services, c.transport, got, costs)
+		}
+	}
+}
+
 // A pod holds the sessions, and gets what they and their models take: for the heaviest model of a
 // session at a time, in steps, and never less than without models.
 func TestSizeOfPods(t *testing.T) {
