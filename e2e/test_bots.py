@@ -143,7 +143,7 @@ def test_a_conversation_is_recorded_logged_traced_and_followed(vbot: Path) -> No
 
         for name in (b"conversation", b"turn", b"stt", b"llm", b"tts"):
             assert traces.has(name), name
-        assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
+        assert said == [f"bot: {GREETING!r}", f"user: {QUESTION!r}", f"bot: {ANSWER!r}"]
         recording, *_ = sorted((project.server / "recordings").iterdir())
         with wave.open(str(recording)) as wav:
             assert (wav.getnchannels(), wav.getsampwidth()) == (1, 2)
@@ -177,7 +177,7 @@ def test_a_person_talks_with_a_realtime_bot(realtime: bots.Project) -> None:
             assert session["audio"]["input"]["turn_detection"] == {"type": "semantic_vad"}
             assert services.requests("realtime", "heard") == [{"text": QUESTION}]
             said = re.findall(r"Transcript [0-9a-f-]{36}: (\w+: .*)", bot.log)
-            assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
+            assert said == [f"bot: {GREETING!r}", f"user: {QUESTION!r}", f"bot: {ANSWER!r}"]
 
     network.run(conversation)
 
@@ -234,7 +234,7 @@ def test_a_person_talks_with_a_live_bot(vbot: Path) -> None:
             assert start["session"]["delegation"]["responses"]["model"] == "gpt-4.1"
             assert services.requests("live", "heard") == [{"text": QUESTION}]
             said = re.findall(r"Transcript [0-9a-f-]{36}: (\w+: .*)", bot.log)
-            assert said == [f"bot: {GREETING}", f"user: {QUESTION}", f"bot: {ANSWER}"]
+            assert said == [f"bot: {GREETING!r}", f"user: {QUESTION!r}", f"bot: {ANSWER!r}"]
 
     network.run(conversation)
 

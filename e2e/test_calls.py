@@ -456,8 +456,20 @@ def test_the_bot_fetches_the_waiting_call(
     sip_in: bots.Project, env: dict[str, str], user: str, password: str
 ) -> None:
     sip_in.write_env(**KEYS, **env)
-    code = "import sys; import settings; from call import Call; settings.load()"
-    code += "; Call.model_validate_json(sys.argv[1])._fetch()"
+    code = """
+import asyncio, sys
+import settings
+from call import Call
+
+class Transport:
+    def event_handler(self, name):
+        return lambda handler: setattr(self, name, handler)
+
+settings.load()
+transport = Transport()
+Call.model_validate_json(sys.argv[1]).handle(transport, None)
+asyncio.run(transport.on_dialin_ready(transport, ""))
+"""
     call = {"room_url": "", "token": "", "sip_uri": "sip:a&b@sip.daily.example"}
     call |= {"call_sid": CALL["CallSid"], "caller": NUMBER}
     wanted = "<Response><Dial><Sip>sip:a&amp;b@sip.daily.example</Sip></Dial></Response>"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import bots
+import editing
 import network
 from caller import until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, called
@@ -48,25 +49,17 @@ def section(project: bots.Project, heading: str) -> str:
 
 
 def block(text: str) -> str:
-    [code] = re.findall(r"(?ms)^```python\n(.*?)^```$", text)
+    [code] = editing.blocks(text)
     return code
 
 
-def edit(project: bots.Project, *changes: tuple[str, str]) -> None:
-    """Replace what is in bot.py once, each by the other."""
+def edit(project: bots.Project, imports: str, function: str, *changes: tuple[str, str]) -> None:
+    """Add the imports and the function, if any, to bot.py, and replace each text by the other."""
     bot = project.server / "bot.py"
-    source = bot.read_text()
-    for old, new in changes:
-        assert source.count(old) == 1, f"{old!r} is in bot.py {source.count(old)} times"
-        source = source.replace(old, new)
-    bot.write_text(source)
-
-
-def import_in(project: bots.Project, imports: str) -> None:
-    bot = project.server / "bot.py"
-    source = bot.read_text()
-    at = source.index("\nfrom pipecat.") + 1
-    bot.write_text(source[:at] + imports + "\n" + source[at:])
+    source = editing.replaced(bot.read_text(), *changes)
+    if function:
+        source = editing.above_run_bot(source, function)
+    bot.write_text(editing.with_imports(source, imports))
 
 
 def stand_ins(said: list[str], answers: dict[str, str | Call]) -> StandIns:
@@ -93,8 +86,7 @@ def test_the_model_calls_the_tool(vbot: Path, project: bots.Project) -> None:
     function = function.replace(
         "    await params.result", f"{block(client)}    await params.result"
     )
-    import_in(project, imports)
-    edit(project, ("\nasync def run_bot(", f"\n{function}\n\nasync def run_bot("), (old, new))
+    edit(project, imports, function, (old, new))
     bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", cwd=project.server)
     said = bots.must(*DEV, "pyright", "bot.py", cwd=project.server)
     assert "0 errors, 0 warnings, 0 informations" in said
@@ -135,9 +127,8 @@ def arguments(code: str) -> dict[str, str]:
 def test_turns_and_interruptions_change(project: bots.Project, name: str) -> None:
     """Somebody speaks two words while the bot greets: it goes on. Then it is asked."""
     imports, _, code = block(section(project, "Turns and interruptions")).partition("\n\n")
-    import_in(project, imports)
     takes = "LLMUserAggregatorParams("
-    edit(project, (takes, f"{takes}{name}={arguments(code)[name]}, "))
+    edit(project, imports, "", (takes, f"{takes}{name}={arguments(code)[name]}, "))
     patient = name == "user_turn_strategies"
     # Muted, the bot does not tell Deepgram's stand-in where the aside ends.
     heard = QUESTION if patient else f"{ASIDE} {QUESTION}"

@@ -4,10 +4,13 @@ import asyncio
 import os
 import re
 import signal
+import subprocess
 import time
+import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,7 +106,11 @@ def test_two_sessions_are_told_apart(project: bots.Project) -> None:
             assert len(ids) == 2
             for one in ids:
                 lines = [(who, text) for id, who, text in said if id == one]
-                assert lines == [("bot", GREETING), ("user", QUESTION), ("bot", ANSWER)]
+                assert lines == [
+                    ("bot", repr(GREETING)),
+                    ("user", repr(QUESTION)),
+                    ("bot", repr(ANSWER)),
+                ]
             names = [path.name for path in recordings.glob("*.wav")]
             assert {name[-40:-4] for name in names if name[-40:-4] in ids} == ids, names
             assert "Call from" not in bot.log  # Twilio tells it only where the TwiML says so
@@ -131,5 +138,123 @@ def test_a_bot_that_is_told_to_stop_ends_its_calls(
                 await asyncio.wait_for(bot.process.wait(), 10)
                 figures.append(f"stop: {time.monotonic() - began:.1f} s with two calls")
             assert not any(bot.sessions().values())
+
+    network.run(calls)
+
+
+def recorded(path: Path) -> float:
+    """The seconds in a WAV file, as its header has them, all of which are there."""
+    with wave.open(str(path)) as wav:
+        assert (wav.getnchannels(), wav.getsampwidth(), wav.getframerate()) == (1, 2, 24000)
+        frames = wav.getnframes()
+        assert len(wav.readframes(frames)) == 2 * frames
+        return frames / 24000
+
+
+def test_a_recording_grows_and_outlives_a_bot_that_is_killed(
+    project: bots.Project, figures: list[str]
+) -> None:
+    """It is a WAV file at each moment, and lacks ten seconds at most."""
+    earlier = set((project.server / "recordings").glob("*"))
+
+    def new() -> list[Path]:
+        return [path for path in (project.server / "recordings").glob("*") if path not in earlier]
+
+    async def calls() -> None:
+        async with stand_ins() as services, project.bot(services.env) as bot:
+            async with webrtc_client.call(bot.url) as page:
+                began = time.monotonic()
+                await page.ready()
+                await until(lambda: bool(new()), 15)
+                [path] = new()
+                lengths = set()
+                while time.monotonic() < began + 26:
+                    lengths.add(recorded(path) // 10)
+                    await asyncio.sleep(0.1)
+                await bot.die()
+                lasted = time.monotonic() - began
+            # In tens of seconds. An empty file may be seen, too.
+            assert lengths - {0} == {1, 2}, lengths
+            kept = recorded(path)
+            figures.append(f"killed after {lasted:.1f} s: {kept:.1f} s are recorded")
+            assert lasted - 11 < kept < lasted + 1
+            assert path.stat().st_size == 44 + 2 * round(24000 * kept)
+
+    network.run(calls)
+
+
+def test_a_full_disk_ends_recordings_but_no_call(project: bots.Project) -> None:
+    """One line says so, and what was written is left."""
+    folder = project.server / "recordings"
+    folder.mkdir(exist_ok=True)
+
+    async def calls() -> None:
+        if not network.fenced():
+            pytest.skip("a disk of its own takes a namespace of its own")
+        # Room for ten seconds of one of two sessions. It goes with the namespace.
+        small = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", folder]
+        subprocess.run(small, check=True)
+        async with stand_ins(more=[twilio()]) as services, project.bot(services.env) as bot:
+            async with greeted(bot) as (page, phone):
+                await until(lambda: "The recording " in bot.log, 15)
+                await asyncio.gather(page.say(QUESTION), phone.say(QUESTION))
+                await asyncio.gather(page.hear(ANSWER), phone.hear(ANSWER))
+            await bot.sessions_end()
+            assert "Recording: " not in bot.log
+            ends = r"The recording (recordings/.*wav) ends here: .* No space left on device$"
+            told = [re.search(ends, line) for line in bot.errors()]
+            assert len({match and match[1] for match in told}) == len(told) == 2, bot.errors()
+            sizes = sorted(path.stat().st_size for path in folder.iterdir())
+            [whole] = [path for path in folder.iterdir() if path.stat().st_size == sizes[-1]]
+            assert 10 <= recorded(whole) < 12
+
+    network.run(calls)
+
+
+def test_a_folder_that_cannot_be_written_ends_no_call(project: bots.Project) -> None:
+    folder = project.server / "recordings"
+    kept = folder.rename(folder.with_name("kept")) if folder.exists() else None
+    folder.write_text("a file")
+
+    async def calls() -> None:
+        async with stand_ins() as services, project.bot(services.env) as bot:
+            async with webrtc_client.call(bot.url) as page:
+                await page.ready()
+                await page.hear(GREETING)
+            await bot.sessions_end()
+            [line] = bot.errors()
+            assert re.search(r"The recording recordings/.*wav ends here: .* File exists", line)
+            assert "Recording: " not in bot.log
+
+    try:
+        network.run(calls)
+    finally:
+        folder.unlink()
+        if kept:
+            kept.rename(folder)
+
+
+FORGED = "+15551234567\n2026-01-01 00:00:00.000 | ERROR    | Nobody said this."
+
+
+class Forger(TwilioCaller):
+    """Somebody whose number is more than a number."""
+
+    async def _send(self, event: str, **rest: Any) -> None:
+        if event == "start":
+            rest["start"]["customParameters"] = {"from_number": FORGED}
+        await super()._send(event, **rest)
+
+
+def test_a_caller_forges_no_line_of_the_log(project: bots.Project) -> None:
+    """The number is in quotes, and for those who look for it."""
+
+    async def calls() -> None:
+        async with stand_ins(more=[twilio()]) as services, project.bot(services.env) as bot:
+            async with socket_clients.call(Forger, bot.url) as phone:
+                await phone.hear(GREETING)
+            await bot.sessions_end()
+            assert re.search(rf"\| DEBUG .*Call from {re.escape(repr(FORGED))}\n", bot.log)
+            assert not re.search("(?m)^2026-01-01", bot.log)
 
     network.run(calls)

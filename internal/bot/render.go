@@ -126,7 +126,7 @@ func (p Project) CallNames() string {
 	for _, n := range []struct {
 		name string
 		on   bool
-	}{{"Call", p.HasServer()}, {"camera_tool", p.CanLook()}, {"end_call", p.Dial != ""}, {"handle_call", p.Dial == "pstn dial-in"}, {"log_transcript", p.Transcription}, {"noise_filter", p.EnableNoiseCancel && len(p.Entries()) > 0}, {"observe", p.EnableObservability}, {"record", p.Recording}} {
+	}{{"Call", p.HasServer()}, {"camera_tool", p.CanLook()}, {"end_call", p.Dial != ""}, {"handle_call", p.Dial == "pstn dial-in"}, {"log_transcript", p.Transcription}, {"noise_filter", p.EnableNoiseCancel && len(p.Entries()) > 0}, {"observe", p.EnableObservability}, {"recorder", p.Recording}} {
 		if n.on {
 			names = append(names, n.name)
 		}
@@ -256,13 +256,16 @@ func (p Project) LocalModels() (models []Service) {
 // size is how many sessions one process carries, and the thousandths of a core and the
 // megabytes that they take: 8 telephone calls took 0.45 cores, 4 sessions over SmallWebRTC
 // 0.63 (`e2e/run -m cost` on an idle Xeon). With SmallWebRTC each does its own encryption, in
-// Python. With local models it is as many sessions as two cores carry, and one at least.
+// Python. A recording takes 7 MB, however long it gets. With local models it is as many sessions as two cores carry, and one at least.
 func (p Project) size() (sessions, cpu, memory int) {
 	sessions = 8
 	if p.Has("rtc_small") {
 		sessions = 4
 	}
 	each, busy, memory, own := 500/sessions, 0, 155, 90
+	if p.Recording {
+		own += 7
+	}
 	for _, s := range p.LocalModels() {
 		busy = max(busy, s.model.cpu) // not their sum: people and bot speak in turn
 		if s.model.apart {
@@ -294,6 +297,23 @@ func quantity(megabytes int) string {
 		return fmt.Sprintf("%dGi", mi/1024)
 	}
 	return fmt.Sprintf("%dMi", mi)
+}
+
+// RecordingRate is the samples a second of a recording: those of telephone lines, if a bot
+// has nothing but them, and otherwise those of the framework.
+func (p Project) RecordingRate() int {
+	if len(p.PhoneTransports()) == len(p.Transports) {
+		return 8000
+	}
+	return 24000
+}
+
+// RecordingMB is what an hour of one session takes on the disk: two bytes a sample.
+func (p Project) RecordingMB() int { return (p.RecordingRate()*2*3600 + 999_999) / 1_000_000 }
+
+// RecordingsLimit is what a day of MaxSessions takes, in steps of 1 Gi.
+func (p Project) RecordingsLimit() string {
+	return fmt.Sprintf("%dGi", (24*p.MaxSessions()*p.RecordingMB()+1073)/1074)
 }
 
 // SessionsTarget is 60 % of MaxSessions, as Kubernetes writes fractions.

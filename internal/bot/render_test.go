@@ -21,7 +21,7 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 	cat := NewCatalog()
 	traces := map[string]string{
 		"recording":            `(?i)recording|AudioBufferProcessor`,
-		"transcription":        `Transcript:`,
+		"transcription":        "`Transcript`",
 		"enable_observability": `(?i)whisker`,
 		"enable_noise_cancel":  `(?i)krisp`,
 		"enable_eval":          `(?i)\bevals?\b`,
@@ -476,6 +476,32 @@ func TestSizeOfPods(t *testing.T) {
 	p.SelfHost, p.TTS.model.cpu = true, 200
 	if got, want := size(p), "7 1900m 5888Mi 6912Mi [tts_ab]"; got != want {
 		t.Errorf("models that sessions don't share: %s, want %s", got, want)
+	}
+	p, _ = smallBot(t, "tts piper", "twilio")
+	p.SelfHost, p.Recording, p.TTS.model.megabytes = true, true, 1260 // 1775 MB with four sessions
+	if got, want := size(p), "4 1700m 2Gi 3Gi [tts_aa]"; got != want {
+		t.Errorf("with recordings: %s, want %s", got, want)
+	}
+}
+
+// A recording has the rate of the telephone lines, if there is nothing else, and the volume holds
+// a day of as many as there are sessions.
+func TestRecordingSizes(t *testing.T) {
+	for transports, want := range map[string]string{
+		"twilio":              "8000 58 11Gi",
+		"daily_pstn_dialin":   "24000 173 31Gi",
+		"smallwebrtc":         "24000 173 16Gi",
+		"smallwebrtc, twilio": "24000 173 16Gi",
+	} {
+		first, second, _ := strings.Cut(transports, ", ")
+		p, _ := smallBot(t, "stt deepgram", first)
+		if second != "" {
+			other, _ := smallBot(t, "stt deepgram", second)
+			p.Transports = append(p.Transports, other.Transports...)
+		}
+		if got := fmt.Sprint(p.RecordingRate(), p.RecordingMB(), " ", p.RecordingsLimit()); got != want {
+			t.Errorf("%s: %s, want %s", transports, got, want)
+		}
 	}
 }
 

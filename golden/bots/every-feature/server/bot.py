@@ -20,7 +20,6 @@ from pipecat.processors.aggregators.llm_response_universal import (
     LLMContextAggregatorPair,
     LLMUserAggregatorParams,
 )
-from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
 from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.cartesia.tts import CartesiaTTSService
@@ -36,7 +35,7 @@ from pipecat.workers.runner import WorkerRunner
 from starlette.responses import FileResponse
 
 import settings
-from call import camera_tool, log_transcript, noise_filter, observe, record
+from call import camera_tool, log_transcript, noise_filter, observe, recorder
 from watch import Watch
 
 settings.load()
@@ -90,7 +89,6 @@ async def run_bot(
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
-    audio_buffer = AudioBufferProcessor(auto_start_recording=True)
 
     # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
@@ -102,7 +100,7 @@ async def run_bot(
             tts,
             video,
             transport.output(),
-            audio_buffer,
+            recorder(runner_args),
             assistant_aggregator,
         ]
     )
@@ -124,7 +122,6 @@ async def run_bot(
     await runner.add_workers(worker)
     await observe(worker, runner)
     log_transcript(runner_args, user_aggregator, assistant_aggregator)
-    record(runner_args, audio_buffer)
 
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):

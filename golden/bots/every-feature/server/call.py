@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import struct
 import wave
 from datetime import datetime
 from functools import cache
@@ -58,11 +59,11 @@ def log_transcript(runner_args: RunnerArguments, user: FrameProcessor, bot: Fram
 
     @user.event_handler("on_user_turn_message_added")
     async def on_user_turn_message_added(aggregator, message):
-        logger.info(f"Transcript {session}: user: {message.content}")
+        logger.info(f"Transcript {session}: user: {message.content!r}")
 
     @bot.event_handler("on_assistant_turn_stopped")
     async def on_assistant_turn_stopped(aggregator, message):
-        logger.info(f"Transcript {session}: bot: {message.content}")
+        logger.info(f"Transcript {session}: bot: {message.content!r}")
 
 
 def noise_filter() -> BaseAudioFilter | None:
@@ -75,24 +76,48 @@ def noise_filter() -> BaseAudioFilter | None:
     return KrispVivaFilter()
 
 
-def record(runner_args: RunnerArguments, audio_buffer: AudioBufferProcessor) -> None:
-    """Write what both sides say to a WAV file in recordings/, when the call ends."""
-
-    def save(audio: bytes, sample_rate: int, num_channels: int) -> None:
-        name = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{runner_args.session_id}.wav"
-        path = Path("recordings") / name
+def append(path: Path, audio: bytes, sample_rate: int, num_channels: int) -> None:
+    """Write audio at the end of a WAV file, and then its new length into the header."""
+    if not path.exists():
         path.parent.mkdir(exist_ok=True)
         with wave.open(str(path), "wb") as wav:
             wav.setnchannels(num_channels)
             wav.setsampwidth(2)  # bytes
             wav.setframerate(sample_rate)
-            wav.writeframes(audio)
-        logger.info(f"Recording: {path}")
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END) + file.write(audio)
+        for position in (4, 40):  # of the lengths of all and of the audio that follow them
+            file.seek(position)
+            file.write(struct.pack("<I", end - position - 4))
+
+
+def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
+    """Return what writes both sides to a WAV file in recordings/, ten seconds at a time."""
+    rate = 24000  # two bytes for each sample
+    audio_buffer = AudioBufferProcessor(
+        sample_rate=rate, buffer_size=10 * 2 * rate, auto_start_recording=True
+    )
+    name = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{runner_args.session_id}.wav"
+    path, in_turn, failed = Path("recordings") / name, asyncio.Lock(), False
 
     @audio_buffer.event_handler("on_audio_data")
     async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
-        if audio:
-            await asyncio.to_thread(save, audio, sample_rate, num_channels)
+        nonlocal failed
+        async with in_turn:  # each piece comes in a task of its own
+            try:
+                if not failed:
+                    await asyncio.to_thread(append, path, audio, sample_rate, num_channels)
+            except Exception as e:
+                failed = True  # and the call goes on
+                logger.error(f"The recording {path} ends here: {e}")
+
+    @audio_buffer.event_handler("on_recording_stopped")
+    async def on_recording_stopped(buffer):
+        async with in_turn:
+            if path.exists() and not failed:
+                logger.info(f"Recording: {path}")
+
+    return audio_buffer
 
 
 @cache

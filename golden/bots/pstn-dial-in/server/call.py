@@ -10,6 +10,8 @@ from pipecat.transports.daily.transport import DailyTransport
 from pipecat.transports.daily.utils import DailyRESTHelper
 from pipecat.workers.runner import WorkerRunner
 
+handed_over: set[str] = set()  # rooms in which people go on without the bot; see DEPLOY.md
+
 
 def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
     """End the session if the call fails."""
@@ -17,7 +19,7 @@ def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
 
         @transport.event_handler("on_dialin_error")
         async def on_dialin_error(transport: DailyTransport, data: Any) -> None:
-            logger.error(f"The call failed: {data}")
+            logger.error(f"The call failed: {data!r}")
             await runner.cancel()
 
 
@@ -28,6 +30,9 @@ async def end_call(runner_args: RunnerArguments) -> None:
     if not isinstance(runner_args, DailyRunnerArguments) or not dialed_in:
         return
     room_url = runner_args.room_url
+    if room_url in handed_over:
+        handed_over.remove(room_url)
+        return
     try:
         request = DailyDialinRequest.model_validate(body, from_attributes=True)
         key, api = request.daily_api_key, request.daily_api_url

@@ -77,7 +77,7 @@ async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
     try:
         async with session.post(url, headers=headers, json=body) as answer:
             if answer.status >= 400:
-                raise RuntimeError(f"{answer.status} {await answer.text()}")
+                raise RuntimeError(f"{answer.status} {await answer.text()!r}")
     except (aiohttp.ClientError, TimeoutError, RuntimeError) as e:
         logger.error(f"{url} did not start the bot: {e}")
         raise HTTPException(502, "the bot did not start; see the server's log") from e

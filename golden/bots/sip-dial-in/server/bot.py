@@ -12,7 +12,6 @@ from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
-from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
 from pipecat.runner.types import RunnerArguments
 from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.realtime.events import (
@@ -28,7 +27,7 @@ from pipecat.transports.base_transport import BaseTransport
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, end_call, log_transcript, record
+from call import Call, end_call, log_transcript, recorder
 from watch import Watch
 
 settings.load()
@@ -73,7 +72,6 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     context = LLMContext([{"role": "developer", "content": GREETING}], tools=[hang_up])
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
-    audio_buffer = AudioBufferProcessor(auto_start_recording=True)
 
     # Audio enters at the top and leaves at the bottom.
     pipeline = Pipeline(
@@ -82,7 +80,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
             user_aggregator,
             llm,
             transport.output(),
-            audio_buffer,
+            recorder(runner_args),
             assistant_aggregator,
         ]
     )
@@ -99,7 +97,6 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
     await runner.add_workers(worker)
     log_transcript(runner_args, user_aggregator, assistant_aggregator)
-    record(runner_args, audio_buffer)
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):

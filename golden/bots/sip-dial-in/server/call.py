@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import struct
 import wave
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +20,8 @@ from pipecat.transports.daily.utils import DailyRESTHelper
 from pipecat.workers.runner import WorkerRunner
 from pydantic import BaseModel
 from twilio.rest import Client
+
+handed_over: set[str] = set()  # rooms in which people go on without the bot; see DEPLOY.md
 
 
 class Call(BaseModel):
@@ -45,25 +48,23 @@ class Call(BaseModel):
 
         @transport.event_handler("on_dialin_ready")
         async def on_dialin_ready(transport: DailyTransport, sip_endpoint: str) -> None:
-            logger.info(f"Fetching call {self.call_sid} of {self.caller} from Twilio")
+            logger.debug(f"Fetching call {self.call_sid!r} of {self.caller!r} from Twilio")
             try:
-                await asyncio.to_thread(self._fetch)
+                await asyncio.to_thread(self.dial, f"<Sip>{escape(self.sip_uri)}</Sip>")
             except Exception as e:
                 logger.error(f"Twilio did not hand the call over: {e}")
                 await runner.cancel()
 
         handle_call(transport, runner)
 
-    def _fetch(self) -> None:
-        """Have Twilio connect the waiting call to the room. Blocks until Twilio answers."""
+    def dial(self, to: str) -> None:
+        """Have Twilio connect the call to this TwiML noun. Blocks until Twilio answers."""
         account = os.environ["TWILIO_ACCOUNT_SID"]
         if key := os.getenv("TWILIO_API_KEY"):
             client = Client(key, os.environ["TWILIO_API_SECRET"], account)
         else:
             client = Client(account, os.environ["TWILIO_AUTH_TOKEN"])
-        client.calls(self.call_sid).update(
-            twiml=f"<Response><Dial><Sip>{escape(self.sip_uri)}</Sip></Dial></Response>"
-        )
+        client.calls(self.call_sid).update(twiml=f"<Response><Dial>{to}</Dial></Response>")
 
 
 def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
@@ -72,13 +73,16 @@ def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
 
         @transport.event_handler("on_dialin_error")
         async def on_dialin_error(transport: DailyTransport, data: Any) -> None:
-            logger.error(f"The call failed: {data}")
+            logger.error(f"The call failed: {data!r}")
             await runner.cancel()
 
 
 async def end_call(call: Call) -> None:
     """Delete the room of a call, so that nobody is left in it."""
     room_url = call.room_url
+    if room_url in handed_over:
+        handed_over.remove(room_url)
+        return
     try:
         key, api = os.environ["DAILY_API_KEY"], "https://api.daily.co/v1"
         async with aiohttp.ClientSession() as session:
@@ -94,28 +98,52 @@ def log_transcript(runner_args: RunnerArguments, user: FrameProcessor, bot: Fram
 
     @user.event_handler("on_user_turn_message_added")
     async def on_user_turn_message_added(aggregator, message):
-        logger.info(f"Transcript {session}: user: {message.content}")
+        logger.info(f"Transcript {session}: user: {message.content!r}")
 
     @bot.event_handler("on_assistant_turn_stopped")
     async def on_assistant_turn_stopped(aggregator, message):
-        logger.info(f"Transcript {session}: bot: {message.content}")
+        logger.info(f"Transcript {session}: bot: {message.content!r}")
 
 
-def record(runner_args: RunnerArguments, audio_buffer: AudioBufferProcessor) -> None:
-    """Write what both sides say to a WAV file in recordings/, when the call ends."""
-
-    def save(audio: bytes, sample_rate: int, num_channels: int) -> None:
-        name = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{runner_args.session_id}.wav"
-        path = Path("recordings") / name
+def append(path: Path, audio: bytes, sample_rate: int, num_channels: int) -> None:
+    """Write audio at the end of a WAV file, and then its new length into the header."""
+    if not path.exists():
         path.parent.mkdir(exist_ok=True)
         with wave.open(str(path), "wb") as wav:
             wav.setnchannels(num_channels)
             wav.setsampwidth(2)  # bytes
             wav.setframerate(sample_rate)
-            wav.writeframes(audio)
-        logger.info(f"Recording: {path}")
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END) + file.write(audio)
+        for position in (4, 40):  # of the lengths of all and of the audio that follow them
+            file.seek(position)
+            file.write(struct.pack("<I", end - position - 4))
+
+
+def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
+    """Return what writes both sides to a WAV file in recordings/, ten seconds at a time."""
+    rate = 24000  # two bytes for each sample
+    audio_buffer = AudioBufferProcessor(
+        sample_rate=rate, buffer_size=10 * 2 * rate, auto_start_recording=True
+    )
+    name = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{runner_args.session_id}.wav"
+    path, in_turn, failed = Path("recordings") / name, asyncio.Lock(), False
 
     @audio_buffer.event_handler("on_audio_data")
     async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
-        if audio:
-            await asyncio.to_thread(save, audio, sample_rate, num_channels)
+        nonlocal failed
+        async with in_turn:  # each piece comes in a task of its own
+            try:
+                if not failed:
+                    await asyncio.to_thread(append, path, audio, sample_rate, num_channels)
+            except Exception as e:
+                failed = True  # and the call goes on
+                logger.error(f"The recording {path} ends here: {e}")
+
+    @audio_buffer.event_handler("on_recording_stopped")
+    async def on_recording_stopped(buffer):
+        async with in_turn:
+            if path.exists() and not failed:
+                logger.info(f"Recording: {path}")
+
+    return audio_buffer

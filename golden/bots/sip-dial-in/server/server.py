@@ -77,7 +77,7 @@ async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
     try:
         async with session.post(url, headers=headers, json=body) as answer:
             if answer.status >= 400:
-                raise RuntimeError(f"{answer.status} {await answer.text()}")
+                raise RuntimeError(f"{answer.status} {await answer.text()!r}")
     except (aiohttp.ClientError, TimeoutError, RuntimeError) as e:
         logger.error(f"{url} did not start the bot: {e}")
         raise HTTPException(502, "the bot did not start; see the server's log") from e
@@ -112,7 +112,7 @@ async def take_call(request: Request) -> Response:
             url += f"?{request.url.query}"
     validator = RequestValidator(os.environ["TWILIO_AUTH_TOKEN"])
     if not validator.validate(url, form, request.headers.get("X-Twilio-Signature", "")):
-        logger.warning(f"Refused a request that Twilio did not sign for {url}")
+        logger.warning(f"Refused a request that Twilio did not sign for {url!r}")
         raise HTTPException(403, "this request is not signed by Twilio")
     if not (call_sid := form.get("CallSid")):
         raise HTTPException(400, "CallSid is missing")

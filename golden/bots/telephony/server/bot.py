@@ -127,7 +127,7 @@ async def bot(runner_args: RunnerArguments):
     }
     transport = await create_transport(runner_args, transport_params)
     if number := runner_args.call_data and runner_args.call_data.from_number:
-        logger.info(f"Call from {number}")  # to_number is the number that was called
+        logger.debug(f"Call from {number!r}")  # to_number is the number that was called
     await run_bot(transport, runner_args)
 
 

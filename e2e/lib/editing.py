@@ -1,0 +1,27 @@
+"""Edits bot.py as a person does who follows a document."""
+
+import re
+
+
+def blocks(text: str) -> list[str]:
+    """The Python code of a document, each without the comment that says where it belongs."""
+    return re.findall(r"(?ms)^```python\n(?:# In run_bot\.\n)?(.*?)^```$", text)
+
+
+def replaced(source: str, *changes: tuple[str, str]) -> str:
+    """The code with each text, which is there once, replaced by the other."""
+    for old, new in changes:
+        assert source.count(old) == 1, f"{old!r} is in bot.py {source.count(old)} times"
+        source = source.replace(old, new)
+    return source
+
+
+def with_imports(source: str, imports: str) -> str:
+    """The code with more imports, above the first of the framework."""
+    at = source.index("\nfrom pipecat.") + 1
+    return source[:at] + imports + "\n" + source[at:]
+
+
+def above_run_bot(source: str, code: str) -> str:
+    """The code with a function above run_bot."""
+    return replaced(source, ("\nasync def run_bot(", f"\n{code}\n\nasync def run_bot("))

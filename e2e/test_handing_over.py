@@ -1,0 +1,266 @@
+"""What DEPLOY.md says about handing a call to a person works as it stands there."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+import bots
+import editing
+import network
+import socket_clients
+from caller import until
+from conversation import ANSWER, GREETING, KEYS, QUESTION
+from phones import TwilioAPI, TwilioCaller
+from services import Call, Cartesia, Deepgram, OpenAI
+from standins import StandIns
+from telephony import Daily
+from test_bots import CASCADE, REALTIME, TWILIO
+
+DEV = ("uv", "run", "--group", "dev")
+SESSION = Path(__file__).parent / "lib" / "daily_session.py"
+COLLEAGUE = "+15557650000"
+DAILY_KEY = "a-daily-key"
+DIAL = {"Twiml": f"<Response><Dial>{COLLEAGUE}</Dial></Response>"}
+ROOM, TOKEN = "https://company.daily.co/a-room", "a-token"
+DIALED_IN = {
+    "dialin_settings": {"call_id": "1", "call_domain": "2", "To": "+1", "From": "+15551234567"},
+    "daily_api_key": DAILY_KEY,
+    "daily_api_url": "https://api.daily.co/v1",
+}
+
+
+def recipe(project: bots.Project) -> list[str]:
+    deploy = (project.folder / "DEPLOY.md").read_text()
+    section = deploy.partition("\n## Handing a call to a person\n")[2].partition("\n## ")[0]
+    return editing.blocks(section)
+
+
+class Editor:
+    """Edits bot.py, as a person does who follows DEPLOY.md."""
+
+    def __init__(self, project: bots.Project) -> None:
+        self.project, self.bot = project, project.server / "bot.py"
+        self.source, self.tools = self.bot.read_text(), "hang_up"
+        needs = re.findall(r"Run `(uv add \w+)`", (project.folder / "DEPLOY.md").read_text())
+        for command in needs:
+            bots.must(*command.split(), cwd=project.server)
+
+    def replace(self, old: str, new: str) -> None:
+        self.source = editing.replaced(self.source, (old, new))
+
+    def add(self, code: str, tool: str) -> None:
+        """A function with its imports, and a tool to list."""
+        imports, _, rest = code.partition("\n\n\n")
+        source = editing.with_imports(self.source, imports)
+        self.source = editing.above_run_bot(source, rest)
+        self.tools += f", {tool}"
+
+    def hand_over(self) -> None:
+        tool, handler, *_ = recipe(self.project)
+        self.add(tool, "hand_over")
+        self.replace("    await runner.run()", handler + "\n    await runner.run()")
+
+    def share_the_room(self) -> None:
+        *_, handlers, leave = recipe(self.project)
+        first = '    @transport.event_handler("on_client_connected")'
+        last = "await runner.cancel()\n"
+        was = re.search(rf"(?ms)^{re.escape(first)}.*?{re.escape(last)}", self.source)
+        assert was
+        self.replace(was[0], handlers)
+        self.add(leave, "leave_tool(transport)")
+
+    def save(self) -> None:
+        """The linter sorts the imports. The code itself is formatted already."""
+        server = self.project.server
+        self.bot.write_text(self.source)
+        bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", "--select", "I", cwd=server)
+        bots.must(*DEV, "ruff", "format", "--no-cache", "--check", ".", cwd=server)
+        self.source = self.bot.read_text()
+        self.replace("tools=[hang_up]", f"tools=[{self.tools}]")
+        self.bot.write_text(self.source)
+        bots.must(*DEV, "ruff", "format", "--no-cache", "bot.py", cwd=server)
+        bots.must(*DEV, "ruff", "check", "--no-cache", ".", cwd=server)
+        said = bots.must(*DEV, "pyright", "bot.py", cwd=server)
+        assert "0 errors, 0 warnings, 0 informations" in said
+
+
+def configure(project: bots.Project, **values: str) -> None:
+    project.write_env(**KEYS, **values)
+    with (project.server / ".env").open("a") as env:
+        env.write(f"COLLEAGUE={COLLEAGUE}\n")
+
+
+@pytest.fixture(scope="module")
+def over_twilio(vbot: Path) -> bots.Project:
+    project = bots.installed(vbot, "handing_over", "-t", "twilio", *CASCADE)
+    editor = Editor(project)
+    editor.hand_over()
+    editor.save()
+    configure(project, **TWILIO)
+    return project
+
+
+class Refusing(TwilioAPI):
+    """Twilio, which does not find the call."""
+
+    async def hang_up(self, request: web.Request) -> web.StreamResponse:
+        await super().hang_up(request)
+        return web.json_response({"code": 20404, "message": "not found", "status": 404}, status=404)
+
+
+def phone_services(api: TwilioAPI) -> StandIns:
+    answers: dict[str, str | Call] = {QUESTION: Call("hand_over", {"goodbye": ANSWER})}
+    return StandIns(
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], [QUESTION, GREETING, ANSWER]),
+        OpenAI(KEYS["OPENAI_API_KEY"], GREETING, answers),
+        Cartesia(KEYS["CARTESIA_API_KEY"]),
+        api,
+    )
+
+
+@asynccontextmanager
+async def a_person_is_wanted(
+    project: bots.Project, api: TwilioAPI
+) -> AsyncIterator[tuple[StandIns, bots.Bot, TwilioCaller]]:
+    """A caller who has asked for a person. They have left afterwards, and the session is over."""
+    async with phone_services(api) as services:
+        env = services.env | {"REQUESTS_CA_BUNDLE": services.env["SSL_CERT_FILE"]}
+        async with project.bot(env) as bot:
+            async with socket_clients.call(TwilioCaller, bot.url) as caller:
+                await caller.hear(GREETING)
+                await caller.say(QUESTION)
+                yield services, bot, caller
+            await bot.sessions_end()
+
+
+def test_a_call_over_twilio_outlives_the_bot(over_twilio: bots.Project) -> None:
+    """Twilio is asked to dial, when the sentence has been heard, and never to hang up."""
+    api = TwilioAPI(TWILIO["TWILIO_ACCOUNT_SID"], TWILIO["TWILIO_AUTH_TOKEN"], DIAL)
+
+    async def calls() -> None:
+        async with a_person_is_wanted(over_twilio, api) as (services, bot, caller):
+            await until(lambda: len(api.requests) == 1, 20)
+            await caller.hear(ANSWER)
+            await asyncio.sleep(1)  # Twilio closes the connection, not the bot
+            assert not caller.ws.closed
+        assert len(api.requests) == 1  # TwilioAPI refuses any other form
+        [_, asked] = services.requests("openai", "chat")
+        assert {t["function"]["name"] for t in asked["tools"]} == {"hang_up", "hand_over"}
+        assert bot.errors() == []
+
+    network.run(calls)
+
+
+def test_a_caller_hears_that_nobody_can_take_the_call(over_twilio: bots.Project) -> None:
+    api = Refusing(TWILIO["TWILIO_ACCOUNT_SID"], TWILIO["TWILIO_AUTH_TOKEN"], DIAL)
+
+    async def calls() -> None:
+        async with a_person_is_wanted(over_twilio, api) as (services, bot, _):
+            await until(lambda: len(services.requests("openai", "chat")) == 3, 20)
+            told = services.requests("openai", "chat")[-1]["messages"][-1]
+            assert told["content"] == "Nobody can take the call. Tell the caller."
+            await until(lambda: len(services.requests("cartesia", "speak")) > 2, 10)
+            assert len(services.requests("cartesia", "speak")) > 2
+        [error] = bot.errors()
+        assert "The call was not put through" in error
+
+    network.run(calls)
+
+
+@pytest.fixture(scope="module")
+def over_daily(vbot: Path) -> bots.Project:
+    project = bots.installed(vbot, "handing_over_daily", "-t", "daily_pstn_dialin", *CASCADE)
+    configure(project, DAILY_API_KEY=DAILY_KEY)
+    return project
+
+
+async def session(
+    project: bots.Project, greeting: str | Call, **more: Any
+) -> tuple[dict[str, Any], StandIns]:
+    """What Daily's client was asked in a session, and the services."""
+    services = StandIns(
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], [GREETING, ANSWER]),
+        OpenAI(KEYS["OPENAI_API_KEY"], greeting, {}),
+        Cartesia(KEYS["CARTESIA_API_KEY"]),
+        Daily(DAILY_KEY),
+    )
+    what = {"room_url": ROOM, "token": TOKEN, "body": DIALED_IN, "refusals": 0} | more
+    async with services:
+        env = bots.plain_env() | services.env
+        env |= {"UV_OFFLINE": "1", "PYTHONPATH": f"{project.server}:{env.get('PYTHONPATH', '')}"}
+        command = ("uv", "run", "python", "-P", SESSION, json.dumps(what))
+        done = await asyncio.to_thread(bots.run, *command, cwd=project.server, env=env, timeout=40)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), services
+
+
+@pytest.fixture
+def daily_bot(over_daily: bots.Project) -> Any:
+    """With bot.py as it was made, before and after."""
+    source = (over_daily.server / "bot.py").read_text()
+    yield over_daily
+    (over_daily.server / "bot.py").write_text(source)
+
+
+@pytest.mark.parametrize("refusals", [0, 1])
+def test_a_call_over_daily_outlives_the_bot(daily_bot: bots.Project, refusals: int) -> None:
+    """Daily is asked to transfer it when the sentence has been spoken, and its room stays."""
+    editor = Editor(daily_bot)
+    editor.hand_over()
+    editor.save()
+    greeting = Call("hand_over", {"goodbye": ANSWER})
+
+    async def calls() -> None:
+        told, services = await session(daily_bot, greeting, refusals=refusals)
+        transfer = ["transfer", {"sessionId": "the-sip-session", "toEndPoint": COLLEAGUE}]
+        left = [["leave", None], ["release", None]]
+        # The model, told that nobody can take the call, tries once more.
+        assert told["asked"] == [["join", ROOM], *[transfer] * (1 + refusals), *left]
+        before = told["names"][: told["names"].index("transfer")]
+        assert before.count("speech") > 50  # of 40 ms or less each
+        assert len(services.requests("openai", "chat")) == 1 + refusals
+        assert services.requests("daily", "delete") == []
+
+    network.run(calls)
+
+
+def test_the_bot_leaves_a_room_to_others(daily_bot: bots.Project) -> None:
+    """A colleague may come and go; nobody is greeted twice. When the bot leaves, the room stays."""
+    editor = Editor(daily_bot)
+    editor.share_the_room()
+    editor.save()
+
+    async def calls() -> None:
+        greeting = Call("leave", {"goodbye": f"{ANSWER} {ANSWER} {ANSWER}"})
+        told, services = await session(daily_bot, greeting, colleague=True)
+        assert told["asked"] == [["join", ROOM], ["leave", None], ["release", None]]
+        assert len(services.requests("openai", "chat")) == 1
+        assert services.requests("daily", "delete") == []
+
+    network.run(calls)
+
+
+@pytest.mark.variants
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("-t", "twilio_daily_sip_dialin", *CASCADE),
+        ("-t", "daily_pstn_dialout", *CASCADE),
+        ("-t", "twilio_daily_sip_dialout", *REALTIME),
+        ("-t", "twilio", "-t", "daily_pstn_dialin", "-t", "smallwebrtc", *CASCADE),
+    ],
+    ids=["sip-in", "pstn-out", "sip-out", "both"],
+)
+def test_the_code_fits_other_bots(vbot: Path, options: tuple[str, ...]) -> None:
+    project = bots.installed(vbot, "handing_over_other", *options)
+    editor = Editor(project)
+    editor.hand_over()
+    editor.share_the_room()
+    editor.save()
