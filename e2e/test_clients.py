@@ -525,7 +525,7 @@ def test_every_state_can_be_seen_and_read(
                 await bot.says(1, GREETING)
                 await bot.send("bot-stopped-speaking")
                 await state(visit, "listening", "Listening")
-                late = "OpenAI has not answered for 15 seconds."
+                late = "OpenAI has not answered for 21 s."
                 await bot.send("server-message", problem=late)
                 await visit.alert(late)
                 await bot.send("user-started-speaking")

@@ -19,7 +19,7 @@ from standins import StandIns
 PICTURES = SCREENSHOTS / "page"
 TYPED = "And what do you call the city on the river Seine?"
 SERVICES = ("-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
-SILENT = "OpenAI has not answered for 15 seconds. Check the network and the log."
+SILENT = "OpenAI has not answered for 21 s. Check the network and the log."
 WRONG_KEY = "OpenAI refused the key. Check OPENAI_API_KEY in server/.env, then start the bot again."
 
 # What the page says, and what has to happen before.

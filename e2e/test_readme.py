@@ -154,3 +154,42 @@ def test_turns_and_interruptions_change(project: bots.Project, name: str) -> Non
             assert bot.errors() == []
 
     network.run(conversation)
+
+
+@pytest.mark.variants
+def test_the_lines_about_more_of_the_framework_fit(project: bots.Project) -> None:
+    """Each name is where its line says, and takes the arguments that are shown."""
+    text = section(project, "Change it").partition("\n### ")[0]
+    lines = {name: line for name, line in re.findall(r"(?ms)^- \*\*(.*?)\*\*(.*?)(?=^- |\Z)", text)}
+
+    def code(line: str, start: str) -> str:
+        [found] = [part for part in re.findall(r"`(.*?)`", lines[line]) if part.startswith(start)]
+        return found
+
+    places = re.findall(r"`(\w+)` is in\s+`([\w.]+)`", text)
+    assert len(places) == 6
+    imports = "\n".join(f"from {module} import {name}" for name, module in places)
+    add = code("MCP tools", "uv add").replace('"', "").split()
+    bots.must(*add, cwd=project.server)
+    found, listed = code("MCP tools", "found ="), code("MCP tools", "await worker")
+    last = "    await runner.run()"
+    tool = f"{code('Slow tools', '@')}\nasync def slow(params: FunctionCallParams):\n"
+    tool += '    """Wait."""\n    await params.result_callback("done")\n'
+    edit(
+        project,
+        imports + "\nfrom pipecat.services.llm_service import FunctionCallParams",
+        tool,
+        ("GREETING}])", "GREETING}], tools=[slow])"),
+        (last, f"    {found}\n    {listed}\n{last}"),
+        ("SileroVADAnalyzer())", code("Speech detection", "Silero") + ")"),
+        (
+            "context, user_params",
+            f"context, {code('Long conversations', 'assistant_')}, user_params",
+        ),
+    )
+    said = bots.must(*DEV, "pyright", "bot.py", cwd=project.server)
+    assert "0 errors, 0 warnings, 0 informations" in said
+    python = "from pipecat.utils.context import llm_context_summarization as it; it."
+    name = code("Long conversations", "LLMAutoContextSummarizationConfig")
+    bots.must("uv", "run", "python", "-c", python + name, cwd=project.server)
+    bots.must("uv", "run", "python", "-c", imports, cwd=project.server)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,10 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module in a folder of its own, as .env is looked for beside it."""
     for name in ("A", "B", "C", "SOME_API_KEY"):
         monkeypatch.delenv(name, raising=False)
+    for name, attribute in (("fastapi", "FastAPI"), ("starlette.responses", "FileResponse")):
+        server = ModuleType(name)  # which is not here, and not tested here
+        setattr(server, attribute, None)
+        monkeypatch.setitem(sys.modules, name, server)
     (tmp_path / "settings.py").write_bytes(SOURCE.read_bytes())
     spec = importlib.util.spec_from_file_location("settings", tmp_path / "settings.py")
     assert spec and spec.loader

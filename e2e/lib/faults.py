@@ -88,7 +88,7 @@ class FaultyOpenAI(Faulty, OpenAI):
         self, request: web.Request, body: dict[str, Any], reply: str | Call
     ) -> web.StreamResponse:
         if self.mode == "thinks":
-            await asyncio.sleep(6)
+            await asyncio.sleep(18)
         if isinstance(reply, Call) or self.mode not in ("stalls", "dies"):
             return await super()._stream(request, body, "" if self.mode == "is empty" else reply)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})

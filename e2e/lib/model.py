@@ -33,7 +33,7 @@ class Model(OpenAI):
         said: list[str] = []
         for n in range(spoke[-1] + 1 if spoke else 0, len(messages)):
             if messages[n]["role"] == "developer":
-                said.append(self.greeting)
+                said.append(GREETING)
             elif messages[n]["role"] == "user":
                 said.append(self._answer(text_of(messages[n]), messages[:n]))
         return " ".join(said)

@@ -106,7 +106,7 @@ class OpenAI(Service):
 
     name, host = "openai", "api.openai.com"
 
-    def __init__(self, key: str, greeting: str, answers: Mapping[str, str | Call]):
+    def __init__(self, key: str, greeting: str | Call, answers: Mapping[str, str | Call]):
         super().__init__()
         self.key, self.greeting, self.answers = key, greeting, answers
 

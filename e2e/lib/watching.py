@@ -8,146 +8,27 @@ import unittest
 from typing import Any
 from unittest import mock
 
+import settings
 import watch
 from loguru import logger
 from pipecat.frames import frames
-from pipecat.pipeline.pipeline import Pipeline
+from pipecat.observers.base_observer import FrameProcessed, FramePushed, ProcessorSetUp
+from pipecat.pipeline.llm_switcher import LLMSwitcher
+from pipecat.pipeline.service_switcher import ServiceSwitcher, ServiceSwitcherStrategyFailover
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.filters.identity_filter import IdentityFilter
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.services.ai_service import AIService
 from pipecat.services.llm_service import LLMService
-from pipecat.services.settings import LLMSettings, STTSettings, TTSSettings
+from pipecat.services.settings import LLMSettings, ServiceSettings, STTSettings, TTSSettings
 from pipecat.services.stt_service import STTService
 from pipecat.services.tts_service import TTSService
 from pipecat.utils.errors import ErrorCategory
 from pipecat.workers.runner import WorkerRunner
 
-ASKED = frames.LLMContextFrame(LLMContext([{"role": "user", "content": "Hello?"}]))
-WORD = frames.LLMTextFrame("Hello")
-ANSWERED = frames.LLMFullResponseEndFrame()
-TOOL = frames.FunctionCallsStartedFrame(function_calls=[])
-INTERRUPTED = frames.InterruptionFrame()
-SOUND = frames.TTSAudioRawFrame(b"\0" * 320, 16000, 1)
-FINISHED = frames.TTSStoppedFrame()
-SPEAKS = frames.VADUserStartedSpeakingFrame()
-PAUSES = frames.VADUserStoppedSpeakingFrame()
-HEARD = frames.TranscriptionFrame("Hello", "", "")
-
-
-def text(words: str, spoken: bool = True) -> frames.AggregatedTextFrame:
-    frame = frames.AggregatedTextFrame(words, "sentence")
-    frame.will_be_spoken = spoken
-    return frame
-
-
-def error(category: ErrorCategory, usable: bool = True) -> frames.ErrorFrame:
-    processor = FrameProcessor()
-    asyncio.run(processor.set_usable(usable))
-    return frames.ErrorFrame("no", processor=processor, category=category)
-
-
-class Rules(unittest.TestCase):
-    """What each kind of service is blamed for, second by second."""
-
-    def blamed(
-        self, rules: watch.Rules, *script: frames.Frame | float, left: float = 9
-    ) -> list[str]:
-        """What is said in the course of frames and seconds, and in the minute after them."""
-        service, now, said = watch.Service(rules, left, "It", "KEY"), 1000.0, []
-        with mock.patch.object(watch.time, "monotonic", lambda: now):
-            for step in (*script, 60):
-                if isinstance(step, frames.ErrorFrame):
-                    service.reports(step)
-                elif isinstance(step, frames.Frame):
-                    service.sees(step)
-                for _ in range(int(step * 4) if isinstance(step, int | float) else 1):
-                    if now >= service.due:
-                        said.append(service.complaint().partition(". Check")[0])
-                    now += 0.25 if isinstance(step, int | float) else 0
-        return said
-
-    def test_ears(self) -> None:
-        silent = ["It does not transcribe what is said"]
-        self.assertEqual(self.blamed(watch.EARS, SPEAKS, 2, PAUSES), silent)
-        self.assertEqual(self.blamed(watch.EARS, SPEAKS, 2, PAUSES, 5, SPEAKS, 2, PAUSES), silent)
-        self.assertEqual(
-            self.blamed(watch.EARS, SPEAKS, 0.5, PAUSES, 9, SPEAKS, 0.75, PAUSES), silent
-        )
-        self.assertEqual(self.blamed(watch.EARS, SPEAKS, 2, PAUSES, 3, HEARD), [])
-        self.assertEqual(self.blamed(watch.EARS, SPEAKS, 0.5, PAUSES), [])  # a cough
-        self.assertEqual(self.blamed(watch.EARS, 60), [])  # nobody there
-
-    def test_model(self) -> None:
-        late = ["It has not answered for 15 seconds"]
-        self.assertEqual(self.blamed(watch.MODEL, ASKED), late)
-        self.assertEqual(self.blamed(watch.MODEL, ASKED, 6, WORD, 6, WORD, ANSWERED), [])
-        self.assertEqual(
-            self.blamed(watch.MODEL, ASKED, WORD), ["It stopped in the middle of an answer"]
-        )
-        self.assertEqual(self.blamed(watch.MODEL, ASKED, ANSWERED), ["It answered with nothing"])
-        blank = frames.LLMTextFrame(" \n")
-        self.assertEqual(
-            self.blamed(watch.MODEL, ASKED, blank, ANSWERED), ["It answered with nothing"]
-        )
-        self.assertEqual(
-            self.blamed(watch.MODEL, ASKED, TOOL, 10, ANSWERED, ASKED, WORD, ANSWERED), []
-        )
-        self.assertEqual(self.blamed(watch.MODEL, ASKED, 5, INTERRUPTED), [])
-        thought = frames.LLMThoughtTextFrame("Hm")
-        self.assertEqual(self.blamed(watch.MODEL, ASKED, 14, thought, 14, WORD, ANSWERED), [])
-        self.assertEqual(self.blamed(watch.MODEL, 60), [])
-
-    def test_voice(self) -> None:
-        self.assertEqual(
-            self.blamed(watch.VOICE, text("Hello.")), ["It has sent no sound for 8 seconds"]
-        )
-        # Such an end comes from the framework.
-        self.assertEqual(
-            self.blamed(watch.VOICE, text("Hello."), 3, FINISHED),
-            ["It has sent no sound for 8 seconds"],
-        )
-        self.assertEqual(
-            self.blamed(watch.VOICE, text("Hello."), 1, SOUND),
-            ["It stopped in the middle of a sentence"],
-        )
-        speech = [step for _ in range(40) for step in (SOUND, 0.5)]
-        self.assertEqual(self.blamed(watch.VOICE, text("A tale."), *speech, FINISHED), [])
-        self.assertEqual(
-            self.blamed(watch.VOICE, text("One."), 5, text("Two."), 5, text("Three.")),
-            ["It has sent no sound for 8 seconds"] * 2,
-        )
-        self.assertEqual(self.blamed(watch.VOICE, text("..."), text("Code", spoken=False)), [])
-        self.assertEqual(self.blamed(watch.VOICE, text("Hello."), 1, SOUND, INTERRUPTED), [])
-        self.assertEqual(self.blamed(watch.VOICE, text("One moment."), SOUND, TOOL), [])
-
-    def test_speech_to_speech(self) -> None:
-        rules = watch.SPEECH_TO_SPEECH
-        self.assertEqual(self.blamed(rules, ASKED), ["It has not answered for 18 seconds"])
-        self.assertEqual(self.blamed(rules, frames.LLMContextFrame(LLMContext())), [])
-        self.assertEqual(
-            self.blamed(rules, ASKED, 1, SOUND), ["It stopped in the middle of an answer"]
-        )
-        self.assertEqual(self.blamed(rules, ASKED, 1, SOUND, FINISHED, ASKED), [])
-        lost = error(ErrorCategory.CONNECTIVITY)
-        self.assertEqual(self.blamed(rules, *[lost] * 30, left=0), ["It does not work"])
-        self.assertEqual(self.blamed(rules, *[lost] * 20, SOUND, FINISHED, *[lost] * 20), [])
-
-    def test_avatar(self) -> None:
-        shown = frames.OutputImageRawFrame(b"", (1, 1), "RGB")
-        self.assertEqual(self.blamed(watch.AVATAR, SOUND), ["It has shown nothing for 18 seconds"])
-        self.assertEqual(self.blamed(watch.AVATAR, SOUND, 3, shown), [])
-
-    def test_errors(self) -> None:
-        refused = error(ErrorCategory.AUTHENTICATION, usable=False)
-        for rules in (watch.EARS, watch.MODEL, watch.VOICE, watch.SPEECH_TO_SPEECH, watch.AVATAR):
-            self.assertEqual(
-                self.blamed(rules, refused, 1, refused, 1, refused), ["It refused the key"]
-            )
-        failed = error(ErrorCategory.SERVER)
-        self.assertEqual(self.blamed(watch.MODEL, ASKED, failed, ANSWERED), ["It failed to answer"])
-        self.assertEqual(self.blamed(watch.EARS, failed), [])
-        fault_of_a_tool = error(ErrorCategory.APPLICATION)
-        self.assertEqual(self.blamed(watch.MODEL, ASKED, fault_of_a_tool, WORD, ANSWERED), [])
+DOWN = FrameDirection.DOWNSTREAM
+CHECK = "Check its key in server/.env, then start the bot again."
 
 
 class Ears(STTService):
@@ -166,16 +47,29 @@ class Ears(STTService):
 
 
 class Model(LLMService):
-    def __init__(self) -> None:
+    """It hangs, or is refused, or answers."""
+
+    def __init__(self, does: str = "hangs") -> None:
         super().__init__(settings=LLMSettings())
-        self.asked = asyncio.Event()
+        self.does, self.asked = does, 0
 
     async def process_frame(self, frame: frames.Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
-        if isinstance(frame, frames.LLMContextFrame):
-            self.asked.set()
+        if not isinstance(frame, frames.LLMContextFrame):
+            await self.push_frame(frame, direction)
+            return
+        self.asked += 1
+        await self.push_frame(frames.LLMFullResponseStartFrame())
+        if self.does == "hangs":
             await asyncio.sleep(3600)
-        await self.push_frame(frame, direction)
+        elif self.does == "is refused":
+            await self.push_error("no", category=ErrorCategory.AUTHENTICATION)
+        elif self.does == "fails":
+            await self.push_frame(frames.LLMTextFrame("It is"))
+            await self.push_error("no", category=ErrorCategory.SERVER)
+        else:
+            await self.push_frame(frames.LLMTextFrame("Here I am."))
+        await self.push_frame(frames.LLMFullResponseEndFrame())
 
 
 class Voice(TTSService):
@@ -192,43 +86,252 @@ class Voice(TTSService):
         yield frames.TTSAudioRawFrame(b"\0" * 32000, 16000, 1, context_id=context_id)
 
 
+# Seconds; or who made, or was given, what; or who took this many seconds to connect.
+Step = float | tuple[str, bool, frames.Frame] | tuple[str, float]
+
+
+def given(who: str, frame: frames.Frame) -> Step:
+    return who, False, frame
+
+
+def made(who: str, frame: frames.Frame) -> Step:
+    return who, True, frame
+
+
+def spoken(seconds: float) -> list[Step]:
+    start, stop = frames.VADUserStartedSpeakingFrame(), frames.VADUserStoppedSpeakingFrame()
+    return [given("ears", start), seconds, given("ears", stop)]
+
+
+def text(words: str, spoken: bool = True) -> Step:
+    frame = frames.AggregatedTextFrame(words, "sentence")
+    frame.will_be_spoken = spoken
+    return made("voice", frame)
+
+
+def asked(role: str = "user") -> Step:
+    context = LLMContext([{"role": role, "content": "Hello?"}])  # type: ignore
+    return given("model", frames.LLMContextFrame(context))
+
+
+HEARD = made("ears", frames.TranscriptionFrame("Hello", "", ""))
+WORD = made("model", frames.LLMTextFrame("Hello"))
+THOUGHT = made("model", frames.LLMThoughtTextFrame("Hm"))
+ANSWERED = made("model", frames.LLMFullResponseEndFrame())
+TOOL = made("model", frames.FunctionCallsStartedFrame(function_calls=[]))
+RESULT = made("model", frames.FunctionCallResultFrame("look", "1", {}, "rain"))
+SOUND = made("voice", frames.TTSAudioRawFrame(b"\0" * 320, 16000, 1))
+FINISHED = made("voice", frames.TTSStoppedFrame())
+HEARS_ITSELF = made("model", frames.TTSAudioRawFrame(b"\0" * 320, 16000, 1))
+
+
+class Patience(unittest.IsolatedAsyncioTestCase):
+    """What is noted, and who is blamed, second by second."""
+
+    async def told(self, *script: Step, page: bool = True, **limits: float) -> list[str]:
+        """What is logged and said in the course of the script and in the minute after it."""
+        now, said = 1000.0, list[str]()
+        parts = {"ears": Ears(), "model": Model(), "voice": Voice(), "avatar": FrameProcessor()}
+        if not limits.pop("cascade", True):
+            del parts["voice"]
+        worker = mock.Mock(spec=PipelineWorker, queue_frame=mock.AsyncMock())
+        sink = logger.add(lambda m: said.append(m.record["message"]), level="INFO", filter="watch")
+        with mock.patch.object(watch.time, "monotonic", lambda: now):
+            services = {
+                part: watch.Service(who.title(), "KEY", limits.get(who, 21))
+                for who, part in parts.items()
+            }
+            it = watch.Watch(worker, services, "Sorry.", "Wait.", page=page)
+            if voice := parts.get("voice"):
+                say = mock.AsyncMock(side_effect=lambda frame: said.append(frame.text))
+                voice.queue_frame = say  # type: ignore
+            for step in (*script, 60):
+                if isinstance(step, int | float):
+                    for _ in range(int(step * 4)):
+                        now += 0.25
+                        for service in services.values():
+                            await it._check(service, now)
+                elif len(step) == 2:
+                    await it.on_processor_setup(ProcessorSetUp(parts[step[0]], 0, step[1] * 1e9))
+                elif step[1]:
+                    who, _, frame = step
+                    await it.on_push_frame(FramePushed(parts[who], parts["ears"], frame, DOWN, 0))
+                else:
+                    await it.on_process_frame(FrameProcessed(parts[step[0]], step[2], DOWN, 0))
+        logger.remove(sink)
+        self.ends = bool(it._problems)
+        return [line.partition(". Check")[0] for line in said]
+
+    async def quiet(self, *script: Step, **options: Any) -> None:
+        self.assertEqual(await self.told(*script, **options), [])
+
+    async def late(self, who: str, *script: Step, what: str = "answered", **options: Any) -> None:
+        """It is noted, the person is asked to wait, and it is told, once."""
+        aloud = who in ("Ears", "Model") and options.get("cascade", True)
+        lines = [f"{who} has not {what} for 12 s", f"{who} has not {what} for 21 s"]
+        lines = [lines[0], "Wait.", lines[1], "Sorry."] if aloud else lines
+        self.assertEqual(await self.told(*script, **options), lines)
+        self.assertFalse(self.ends)
+
+    async def test_ears(self) -> None:
+        await self.late("Ears", *spoken(2))
+        await self.late("Ears", *spoken(2), 5, *spoken(2))
+        await self.late("Ears", *spoken(0.5), 9, *spoken(1.25))
+        await self.quiet(*spoken(2), 3, HEARD)
+        self.assertNotIn("Sorry.", await self.told(*spoken(2), 20, HEARD))
+        await self.quiet(60)
+
+    async def test_ears_that_have_heard_owe_nothing(self) -> None:
+        start, *rest = spoken(4)
+        await self.quiet(start, 3, HEARD, *rest)  # the words come before the voice detector's end
+        await self.late("Ears", start, 3, HEARD, *rest, 5, *spoken(2))
+
+    async def test_noises_owe_nothing(self) -> None:
+        await self.quiet(*spoken(0.5))
+        await self.quiet(*[step for _ in range(20) for step in (*spoken(0.5), 4.5)])  # coughs
+        await self.quiet(*[step for _ in range(10) for step in (*spoken(4), 1)])  # a radio
+        await self.quiet(*spoken(25))  # somebody sings
+        radio = [step for _ in range(4) for step in (*spoken(4), 1)]
+        await self.late("Ears", *radio, HEARD, 5, *spoken(2))  # and then somebody asks
+
+    async def test_muted_ears_owe_nothing(self) -> None:
+        mute, unmute = (given("ears", frames.STTMuteFrame(mute=on)) for on in (True, False))
+        await self.quiet(mute, *spoken(3))
+        await self.quiet(*spoken(3), 2, mute)
+        await self.late("Ears", mute, *spoken(3), unmute, 5, *spoken(2))
+
+    async def test_model(self) -> None:
+        await self.late("Model", asked())
+        await self.late("Model", asked("developer"))
+        await self.late("Model", asked(), 2, ANSWERED)  # with nothing
+        await self.late("Model", asked(), 2, WORD, what="gone on")
+        await self.late("Model", asked(), 2, THOUGHT, what="gone on")
+        await self.late("Model", asked("tool"))
+        await self.quiet(asked(), 6, WORD, 6, WORD, ANSWERED)
+        await self.quiet(asked(), 11, THOUGHT, 11, WORD, ANSWERED)
+        await self.quiet(asked(), 5, given("model", frames.InterruptionFrame()))
+        await self.quiet(60)
+
+    async def test_a_model_may_take_its_time(self) -> None:
+        noted = ["Model has not answered for 12 s", "Wait."]
+        self.assertEqual(await self.told(asked(), 20, WORD, ANSWERED), noted)
+        twice = await self.told(asked(), 20, WORD, ANSWERED, asked(), 20, WORD, ANSWERED)
+        self.assertEqual(twice, noted * 2)
+        self.assertEqual(await self.told(asked(), 50, WORD, ANSWERED, model=60), noted)
+        late = await self.told(asked(), model=60)
+        self.assertEqual(late, [*noted, "Model has not answered for 60 s", "Sorry."])
+
+    async def test_a_model_is_blamed_again_when_it_has_worked(self) -> None:
+        once = await self.told(asked(), 25, asked(), 25)
+        self.assertEqual(once.count("Sorry."), 1)
+        again = await self.told(asked(), 25, WORD, ANSWERED, asked(), 25)
+        self.assertEqual(again.count("Sorry."), 2)
+
+    async def test_a_model_may_say_nothing(self) -> None:
+        for marker in (frames.LLMMarkerFrame("○"), frames.LLMTextFrame("...")):
+            await self.quiet(asked(), 2, made("model", marker), ANSWERED)
+        await self.quiet(asked(), TOOL, 30)
+        await self.quiet(asked(), TOOL, 10, asked("tool"), ANSWERED)  # it has said everything
+        await self.quiet(asked(), TOOL, ANSWERED, RESULT, 30)  # which asks for no answer
+        failed = made("model", frames.ErrorFrame("no"))
+        await self.late("Model", asked("tool"), failed, ANSWERED)
+
+    async def test_voice(self) -> None:
+        await self.late("Voice", text("Hello."))
+        await self.late("Voice", text("Hello."), 3, FINISHED)  # such an end is the framework's
+        await self.late("Voice", text("Hello."), 1, SOUND, what="gone on")
+        await self.late("Voice", text("One."), 5, text("Two."), 5, text("Three."))
+        speech = [step for _ in range(40) for step in (SOUND, 0.5)]
+        await self.quiet(text("A tale."), *speech, FINISHED)
+        await self.quiet(text("..."), text("Code", spoken=False))
+        await self.quiet(text("Hello."), 1, SOUND, given("voice", frames.InterruptionFrame()))
+        called = given("voice", frames.FunctionCallsStartedFrame(function_calls=[]))
+        await self.quiet(text("One moment."), SOUND, called)
+        await self.quiet(text("Hm."), given("voice", frames.LLMThoughtTextFrame("Hm")))
+
+    async def test_a_person_waits_while_the_voice_connects(self) -> None:
+        hello = text("Hello."), 11.5, SOUND, FINISHED
+        await self.quiet(*hello)
+        said = await self.told(("voice", 10.0), *hello)
+        self.assertEqual(said, [f"Voice has not answered for {n} s" for n in (12, 21)])
+        await self.quiet(("voice", 10.0), text("Oh."), 1, SOUND, FINISHED, *hello)
+
+    async def test_only_the_model_is_blamed_for_an_answer_that_stops(self) -> None:
+        stops = [asked(), WORD, text("Hello."), SOUND]
+        await self.late("Model", *stops, what="gone on")
+
+    async def test_without_a_page_a_bot_that_cannot_be_heard_hangs_up(self) -> None:
+        await self.told(text("Hello."), page=False)
+        self.assertTrue(self.ends)
+        await self.told(asked(), page=False, cascade=False)
+        self.assertTrue(self.ends)
+        await self.told(asked(), page=False)
+        self.assertFalse(self.ends)
+
+    async def test_speech_to_speech(self) -> None:
+        await self.late("Model", asked(), cascade=False)
+        await self.late("Model", asked(), 1, HEARS_ITSELF, what="gone on", cascade=False)
+        done = made("model", frames.TTSStoppedFrame())
+        await self.quiet(asked(), 1, HEARS_ITSELF, done, asked(), cascade=False)
+        theirs = made("model", frames.TranscriptionFrame("Hello", "", ""))  # late
+        await self.quiet(asked(), 1, HEARS_ITSELF, done, theirs, cascade=False)
+        nothing = given("model", frames.LLMContextFrame(LLMContext()))
+        await self.quiet(nothing, cascade=False)
+
+    async def test_avatar(self) -> None:
+        speech = given("avatar", frames.TTSAudioRawFrame(b"\0" * 320, 16000, 1))
+        shown = made("avatar", frames.OutputImageRawFrame(b"", (1, 1), "RGB"))
+        await self.late("Avatar", speech, 1, speech)
+        await self.quiet(speech, 3, shown)
+
+
 class Sessions(unittest.IsolatedAsyncioTestCase):
     """Whole pipelines, with time that passes quickly."""
 
     def setUp(self) -> None:
         self.ears, self.model, self.voice = Ears(), Model(), Voice()
         self.log: list[str] = []
-        sink = logger.add(lambda m: self.log.append(m.record["message"]), filter="watch")
+        sink = logger.add(
+            lambda m: self.log.append(m.record["message"]), level="INFO", filter="watch"
+        )
         self.addCleanup(logger.remove, sink)
+        limits = {"CONNECT": 0.3, "NOTE": 0.5, "FAREWELL": 2}
+        for name, seconds in limits.items():
+            patch = mock.patch.object(watch, name, seconds)
+            patch.start()
+            self.addCleanup(patch.stop)
 
-    def session(self) -> tuple[PipelineWorker, asyncio.Task[None]]:
-        worker = PipelineWorker(Pipeline([self.ears, self.model, self.voice]))
-        services: watch.Services = {
-            self.ears: ("Ears", "A"),
-            self.model: ("Model", "B"),
-            self.voice: ("Voice", "C"),
+    def session(
+        self, *more: FrameProcessor, rtvi: bool = True, named: bool = True
+    ) -> tuple[PipelineWorker, asyncio.Task[None]]:
+        pipeline = watch.Pipeline([self.ears, self.model, self.voice, *more])
+        worker = PipelineWorker(pipeline, enable_rtvi=rtvi, setup_timeout_secs=1)
+        services: dict[FrameProcessor, watch.Service] = {
+            self.ears: watch.Service("Ears", "A", answers_within=1),
+            self.model: watch.Service("Model", "B", answers_within=1),
+            self.voice: watch.Service("Voice", "C", answers_within=1),
         }
-        watch.Watch(worker, services, "Sorry.", page=False)
+        watch.Watch(worker, services if named else {}, "Sorry.", page=False)
 
         async def run() -> None:
             runner = WorkerRunner(handle_sigint=False)
             await runner.add_workers(worker)
             await runner.run()
 
+        self.addAsyncCleanup(worker.cancel)
         return worker, asyncio.create_task(run())
 
     async def test_ears_that_do_not_connect_end_the_session_with_an_apology(self) -> None:
         self.ears.hangs = True
-        with mock.patch.object(watch, "CONNECT", 0.2):
-            _, session = self.session()
-            await asyncio.wait_for(session, 10)
+        _, session = self.session()
+        await asyncio.wait_for(session, 10)
         self.assertEqual(
             self.log, ["Ears does not work. Check A in server/.env, the network and the log."]
         )
         self.assertEqual(self.voice.said, ["Sorry."])
 
     async def test_a_voice_that_fails_ends_the_session_without_one(self) -> None:
-        _, session = self.session()
+        _, session = self.session(rtvi=False)  # either way
         await asyncio.sleep(0.5)
         await self.voice.push_error("no", category=ErrorCategory.AUTHORIZATION)
         await asyncio.wait_for(session, 10)
@@ -237,18 +340,124 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
         )
         self.assertEqual(self.voice.said, [])
 
-    async def test_a_model_that_hangs_is_interrupted(self) -> None:
-        with mock.patch.dict(watch.MODEL, {frames.LLMContextFrame: (0.5, "is late")}):
-            worker, session = self.session()
-        await worker.queue_frame(ASKED)
-        await asyncio.wait_for(self.model.asked.wait(), 5)
-        await asyncio.sleep(1.5)
-        self.assertEqual(
-            self.log, ["Model is late. Check B in server/.env, the network and the log."]
-        )
+    async def test_a_model_that_hangs_is_not_interrupted(self) -> None:
+        worker, session = self.session()
+        await worker.queue_frame(asked()[2])
+        await asyncio.sleep(2.5)
+        late, told = self.log
+        self.assertRegex(late, "^Model has not answered for . s$")
+        self.assertRegex(told, r"^Model has not answered for . s\. Check B in server/\.env, ")
         self.assertEqual(self.voice.said, ["Sorry."])
+        await worker.queue_frame(frames.TTSSpeakFrame("More"))
+        await asyncio.sleep(0.5)
+        self.assertEqual(self.voice.said, ["Sorry."])  # its request goes on
+        await worker.cancel()
+        await asyncio.wait_for(session, 10)
+
+    async def test_a_request_that_failed_is_apologized_for(self) -> None:
+        self.model = Model("fails")
+        worker, session = self.session()
+        for _ in range(2):
+            await worker.queue_frame(asked()[2])
+            await asyncio.sleep(0.7)
+        told = [line.partition(".")[0] for line in self.log]
+        self.assertEqual(told, ["Model failed to answer"] * 2)
+        self.assertEqual(self.voice.said.count("Sorry."), 2)
         self.assertFalse(session.done())
-        await worker.stop_when_done()  # the model keeps nobody waiting
+        await worker.cancel()
+        await asyncio.wait_for(session, 10)
+
+    async def test_the_errors_of_a_service_without_a_name_are_told(self) -> None:
+        class Memory(AIService):
+            pass
+
+        memory = Memory(settings=ServiceSettings(model=None))
+        worker, session = self.session(memory)
+        await asyncio.sleep(0.5)
+        await memory.push_error("no", category=ErrorCategory.SERVER)
+        await asyncio.sleep(2)
+        self.assertEqual(self.log, [])  # it can go on, and owes nothing
+        await memory.push_error("no", category=ErrorCategory.AUTHENTICATION)
+        await asyncio.sleep(1)
+        self.assertEqual(self.log, [f"{memory.name} refused the key. {CHECK}"])
+        self.assertFalse(session.done())
+        await worker.cancel()
+        await asyncio.wait_for(session, 10)
+
+    async def test_a_service_without_a_name_does_not_end_a_call_without_a_voice(self) -> None:
+        memory = AIService(settings=ServiceSettings(model=None))
+        self.voice = IdentityFilter()  # type: ignore
+        worker, session = self.session(memory)
+        await asyncio.sleep(0.5)
+        await memory.push_error("no", category=ErrorCategory.AUTHENTICATION)
+        await asyncio.sleep(1.5)
+        self.assertEqual(len(self.log), 1)
+        self.assertFalse(session.done())
+        await worker.cancel()
+        await asyncio.wait_for(session, 10)
+
+    async def test_a_session_of_services_without_names_ends_when_one_fails(self) -> None:
+        _, session = self.session(named=False)
+        await asyncio.sleep(0.5)
+        await self.ears.push_error("no", category=ErrorCategory.AUTHENTICATION)
+        await asyncio.wait_for(session, 10)
+        self.assertEqual(self.log, [f"{self.ears.name} refused the key. {CHECK}"])
+
+    async def test_a_model_that_takes_over_keeps_the_session(self) -> None:
+        first, second = Model("is refused"), Model("answers")
+        switcher = LLMSwitcher([first, second], ServiceSwitcherStrategyFailover)
+        self.model = switcher  # type: ignore
+        worker, session = self.session()
+
+        @switcher.strategy.event_handler("on_service_switched")
+        async def ask_again(strategy: Any, service: Any) -> None:
+            await worker.queue_frame(asked()[2])
+
+        await worker.queue_frame(asked()[2])
+        await asyncio.sleep(2.5)
+        self.assertEqual((first.asked, second.asked, self.log), (1, 1, []))
+        self.assertEqual(self.voice.said, ["Here I am."])
+        self.assertFalse(session.done())
+        await second.push_error("no", category=ErrorCategory.AUTHENTICATION)  # nobody is left
+        await asyncio.wait_for(session, 10)
+        self.assertEqual([line.partition(".")[0] for line in self.log], ["Model does not work"])
+
+    async def test_a_connection_that_is_lost_ends_the_session(self) -> None:
+        _, session = self.session()
+        await asyncio.sleep(0.5)
+
+        async def fail(seconds: float, each: float = 0.05) -> None:
+            for _ in range(int(seconds / each)):
+                await self.model.push_error("no", category=ErrorCategory.CONNECTIVITY)
+                await asyncio.sleep(each)
+
+        await fail(0.4)
+        await self.model.push_frame(frames.LLMTextFrame("Here I am."))  # it has connected again
+        await fail(0.4)
+        await asyncio.sleep(2.1)
+        await fail(0.4)
+        self.assertNotIn("does not work", " ".join(self.log))
+        await fail(0.4)
+        await asyncio.wait_for(session, 10)
+        self.assertIn(
+            "Model does not work. Check B in server/.env, the network and the log.", self.log
+        )
+
+    async def test_a_switcher_of_which_one_hangs_ends_the_session(self) -> None:
+        hangs = Ears()
+        hangs.hangs = True
+        self.ears = ServiceSwitcher([Ears(), hangs])  # type: ignore
+        _, session = self.session()
+        await asyncio.wait_for(session, 10)
+        self.assertEqual(
+            self.log, ["Ears does not connect. Check A in server/.env, the network and the log."]
+        )
+
+    async def test_a_stopping_server_ends_the_session(self) -> None:
+        _, session = self.session()
+        await asyncio.sleep(0.3)
+        settings.STOPPING.set()
+        self.addCleanup(settings.STOPPING.clear)
         await asyncio.wait_for(session, 10)
 
     async def test_nothing_stays_of_a_session(self) -> None:
@@ -256,7 +465,6 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
         await worker.stop_when_done()
         await asyncio.wait_for(session, 10)
         self.assertEqual(asyncio.all_tasks(), {asyncio.current_task()})
-        watch.tidy()
 
 
 if __name__ == "__main__":

@@ -3,16 +3,14 @@
 Acme Speech listens, OpenAI thinks, Cartesia speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-from pathlib import Path
-
 from acme_speech import AcmeSTTService
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import LLMRunFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -26,10 +24,9 @@ from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
-from starlette.responses import FileResponse
 
 import settings
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -42,8 +39,8 @@ GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     stt = AcmeSTTService(url=os.environ["ACME_STT_URL"], key=os.getenv("ACME_STT_KEY", ""))
     llm = OpenAILLMService(
         api_key=os.getenv("OPENAI_API_KEY", "none"),
@@ -65,8 +62,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
@@ -77,18 +73,23 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        stt: Service("Acme Speech", "ACME_STT_KEY"),
+        llm: Service("OpenAI", "OPENAI_API_KEY"),
+        tts: Service("Cartesia", "CARTESIA_API_KEY"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    services = {  # what to name, and what to check, when one of them fails
-        stt: ("Acme Speech", "ACME_STT_KEY"),
-        llm: ("OpenAI", "OPENAI_API_KEY"),
-        tts: ("Cartesia", "CARTESIA_API_KEY"),
-    }
     Watch(worker, services, APOLOGY)
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @worker.rtvi.event_handler("on_client_ready")
@@ -120,6 +121,5 @@ if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

@@ -25,6 +25,7 @@ type Provider struct {
 	pip     []string // requirements beside pipecat-ai
 	python  string   // a bound that is stricter than the framework's, ">=3.12"
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
+	loop    string   // "yes" where its constructor needs the event loop, and so cannot run in a thread
 	starts  string   // "context" where a realtime session starts with the first context, "" with the connection
 	Turns   string   // code that makes it wait longer before a turn ends, where the service decides that by default
 	KeysURL string   // where a person gets the keys
@@ -296,6 +297,7 @@ func (p *Provider) headKeys() map[string]headKey {
 			}
 			return ""
 		}},
+		"loop":   {to: &p.loop},
 		"starts": {to: &p.starts},
 		"turns":  {to: &p.Turns},
 		"keys":   {to: &p.KeysURL},

@@ -44,6 +44,7 @@ type Project struct {
 	// package for browsers.
 	ClientTransports []Service
 	NeedsSession     bool // some service takes an aiohttp session
+	NeedsLoop        bool // the constructor of some service needs the event loop
 	// MustBeSet are the variables without which no session works, as README.md lists them.
 	MustBeSet []string
 	// Requires and ServerRequires are what bot.py and server.py require of .env when they start.
@@ -88,12 +89,15 @@ func (s Service) Local() bool { return slices.Contains(s.flags, "local") }
 // WatchEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
 func (s Service) WatchEntry() string {
 	name, label, keys := s.Name(), `"`+s.Label+`"`, `"`+s.Keys()+`"`
-	line := name + ": (" + label + ", " + keys + ")"
+	line := name + ": Service(" + label + ", " + keys + ")"
 	if len(line) <= 91 {
 		return line
 	}
 	const indent = "\n            "
-	return name + ": (" + indent + label + "," + indent + keys + ",\n        )"
+	if len(label+keys) <= 86 {
+		return name + ": Service(" + indent + label + ", " + keys + "\n        )"
+	}
+	return name + ": Service(" + indent + label + "," + indent + keys + ",\n        )"
 }
 
 // ServiceNames are the names of the services in bot.py: "stt, llm, tts".
@@ -103,6 +107,26 @@ func (p Project) ServiceNames() string {
 		names = append(names, s.Name())
 	}
 	return strings.Join(names, ", ")
+}
+
+// BuildArguments are those of build in bot.py: "transport, session".
+func (p Project) BuildArguments() string {
+	arguments := "transport"
+	if p.Recording || p.Transcription {
+		arguments += ", runner_args"
+	}
+	if p.NeedsSession {
+		arguments += ", session"
+	}
+	if p.CallsOut() && !p.OnlyCalls() {
+		arguments += ", call"
+	}
+	return arguments
+}
+
+// LooksAtContext says whether bot.py asks how many messages there are.
+func (p Project) LooksAtContext() bool {
+	return p.Telephony() && p.Has("rtc_small") && !p.CallsOut()
 }
 
 // ServicesApart says whether bot.py builds the services in a function of their own, so
@@ -478,6 +502,7 @@ func New(cfg Config, cat *Catalog) *Project {
 		if s != nil {
 			p.Services = append(p.Services, *s)
 			p.NeedsSession = p.NeedsSession || s.code.needsSession
+			p.NeedsLoop = p.NeedsLoop || s.loop != ""
 		}
 	}
 	for _, id := range cfg.Transports {

@@ -1,13 +1,20 @@
-"""Reads .env, and checks it before the bot starts."""
+"""What happens once, before the first session: .env is read and checked, the page is served."""
 
+import asyncio
+import gc
 import importlib
 import json
 import os
 import re
+import signal
 import sys
-from collections.abc import Iterable
+from pathlib import Path
 
 from dotenv import dotenv_values, load_dotenv
+from fastapi import FastAPI
+from starlette.responses import FileResponse
+
+STOPPING = asyncio.Event()  # set when the server is told to stop
 
 
 def load() -> None:
@@ -18,13 +25,12 @@ def load() -> None:
             del os.environ[name]
 
 
-def require(needs: Iterable[str], google: bool = False) -> None:
+def require(needs: list[str], google: bool = False) -> None:
     """Stop the program if .env has no value for something, or a key that cannot be sent.
 
     Args:
-        needs: What must be set, each in one of these forms:
-            "NAME"; "NAME or OTHER", at least one of them; "NAME if OTHER", where OTHER is set;
-            "NAME xor OTHER", exactly one of them; "NAME without OTHER", not both of them.
+        needs: What must be set: "NAME"; "NAME or OTHER", at least one; "NAME if OTHER" is set;
+            "NAME xor OTHER", exactly one; "NAME without OTHER", not both.
         google: Whether Google's services need the credentials of a service account.
     """
     load()
@@ -32,17 +38,31 @@ def require(needs: Iterable[str], google: bool = False) -> None:
         sys.exit("\n".join(problems))
 
 
+def prepare(app: FastAPI) -> None:
+    """Serve the page, if there is one, and end the sessions when the server is told to stop."""
+    if (page := Path(__file__).with_name("page.html")).exists():
+        app.add_route("/", lambda _: FileResponse(page))
+
+    def listen() -> None:
+        gc.freeze()  # what is loaded by now stays, so that nobody looks for garbage in it
+        for number in (signal.SIGINT, signal.SIGTERM):
+            stop = signal.getsignal(number)  # the server's
+            assert callable(stop)
+            signal.signal(number, lambda *args, stop=stop: (STOPPING.set(), stop(*args)))
+
+    app.router.on_startup.append(listen)
+
+
 def _unusable() -> list[str]:
     """Name the keys that no header can carry. Errors would show them, even in the browser."""
     keys = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
     values = dotenv_values().items()
     odd = [n for n, v in values if n.endswith(keys) and re.search("[^!-~]", v or "")]
-    if not odd:
-        return []
-    return [f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes."]
+    hint = f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes."
+    return [hint] if odd else []
 
 
-def _missing(needs: Iterable[str]) -> list[str]:
+def _missing(needs: list[str]) -> list[str]:
     """Name what is not set, and what is set twice over."""
     missing, problems = [], []
     for need in needs:

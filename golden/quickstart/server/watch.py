@@ -1,18 +1,19 @@
-"""Reports services that fail, hang or stay silent: in the log, on the page and aloud."""
+"""Watches over the services of a session.
+
+It acts on what it knows. What it suspects it notes: a request that may be answered goes on.
+"""
 
 import asyncio
 import contextlib
-import ctypes
-import gc
-import math
-import signal
 import time
+from enum import Enum
 
 from loguru import logger
 from pipecat.frames import frames
-from pipecat.observers.base_observer import BaseObserver, FrameProcessed, FramePushed
-from pipecat.pipeline.worker import PipelineWorker
+from pipecat.observers.base_observer import BaseObserver
+from pipecat.pipeline import pipeline
 from pipecat.processors.frame_processor import FrameProcessor
+from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
 from pipecat.processors.frameworks.rtvi.models import Error, ErrorData
 from pipecat.services.llm_service import LLMService
 from pipecat.services.stt_service import STTService
@@ -20,200 +21,200 @@ from pipecat.services.tts_service import TTSService
 from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.errors import ErrorCategory
 
-# How long a service may take, in seconds. The voice gets more than the model it depends on.
-CONNECT, TRANSCRIBE, ANSWER, NEXT_WORD = 8, 12, 15, 8
-SPEAK, NEXT_SOUND, SHOW = 8, 9, 18
-PAGE, FAREWELL = 20, 12  # before a session ends: for a page to load, for the apology to be said
+import settings
 
-gc.freeze()  # what is loaded by now stays: tidy() need not look at it
-
-REFUSED = "refused the key"
-UNANSWERED = f"has not answered for {ANSWER} seconds"
-UNSPOKEN = f"has sent no sound for {SPEAK} seconds"
-
-# Which frame makes a service owe something, how soon, and the complaint. None: it owes nothing.
-Services = dict[FrameProcessor, tuple[str, str]]
-Rules = dict[type[frames.Frame], tuple[float, str] | None]
-EARS: Rules = {
-    frames.VADUserStartedSpeakingFrame: None,
-    frames.VADUserStoppedSpeakingFrame: (TRANSCRIBE, "does not transcribe what is said"),
-    frames.InterimTranscriptionFrame: None,
-    frames.TranscriptionFrame: None,
-}
-# A tool may take any time.
-PAUSES: Rules = {frames.FunctionCallsStartedFrame: None, frames.InterruptionFrame: None}
-MODEL: Rules = PAUSES | {
-    frames.LLMContextFrame: (ANSWER, UNANSWERED),
-    frames.LLMThoughtTextFrame: (ANSWER, UNANSWERED),
-    frames.LLMTextFrame: (NEXT_WORD, "stopped in the middle of an answer"),
-    frames.LLMFullResponseEndFrame: None,
-}
-VOICE: Rules = PAUSES | {
-    frames.AggregatedTextFrame: (SPEAK, UNSPOKEN),
-    frames.TTSAudioRawFrame: (NEXT_SOUND, "stopped in the middle of a sentence"),
-    frames.TTSStoppedFrame: None,
-    frames.LLMThoughtTextFrame: None,  # more text may follow, much later
-}
-SPEECH_TO_SPEECH: Rules = PAUSES | {
-    frames.LLMContextFrame: (SHOW, f"has not answered for {SHOW} seconds"),
-    frames.TTSAudioRawFrame: (NEXT_SOUND, "stopped in the middle of an answer"),
-    frames.SpeechOutputAudioRawFrame: None,  # sent during silence, too
-    frames.TTSStoppedFrame: None,
-    frames.LLMFullResponseEndFrame: None,
-    frames.UserStartedSpeakingFrame: None,
-}
-AVATAR: Rules = PAUSES | {
-    frames.TTSAudioRawFrame: (SHOW, f"has shown nothing for {SHOW} seconds"),
-    frames.SpeechOutputAudioRawFrame: None,
-    frames.OutputImageRawFrame: None,
-}
+# Seconds: to connect, until a delay is noted, for a page to load, for the last words.
+CONNECT, NOTE, LOAD, FAREWELL = 18, 12, 20, 12
+State = Enum("State", "IDLE OWING LATE MUTED FAILED")
+SHOWN = (frames.OutputImageRawFrame, frames.SpeechOutputAudioRawFrame)
+WORDS = (frames.LLMTextFrame, frames.LLMThoughtTextFrame, frames.OutputAudioRawFrame)
+WORDS += (frames.LLMMarkerFrame, frames.LLMMarkerResponseFrame)  # instead of an answer
+ENDS = (frames.LLMFullResponseEndFrame, frames.TTSStoppedFrame, frames.SpeechOutputAudioRawFrame)
+# For each kind of service: when somebody waits for it, what it makes then, and the end of that.
+EARS = (frames.VADUserStoppedSpeakingFrame, frames.TextFrame, frames.TextFrame)
+MODEL = (frames.LLMContextFrame, WORDS, ENDS)  # it may speak itself
+VOICE = (frames.AggregatedTextFrame, frames.TTSAudioRawFrame, frames.TTSStoppedFrame)
+AVATAR, OTHER = (frames.TTSAudioRawFrame, SHOWN, SHOWN), (None, (), ())
+EVENTS = (frames.ClientConnectedFrame, frames.BotStartedSpeakingFrame)
+KINDS = {STTService: EARS, LLMService: MODEL, TTSService: VOICE}
+# When nobody waits: the person speaks on, a tool works, or the model thinks before it says more.
+RESTS = (frames.InterruptionFrame, frames.FunctionCallsStartedFrame, frames.LLMThoughtTextFrame)
 
 
 class Service:
-    """A service: what it owes, until when, and what is wrong if that does not come."""
+    """What to call a service, what to check if it fails, and how long a person waits for it."""
 
-    def __init__(self, rules: Rules, chances: float, label: str, variables: str):
-        self.rules, self.label, self.variables = dict(rules), label, variables
-        self.chances = self.left = chances  # failures that do not end the session
-        self.due, self.what, self.errors = math.inf, "", 0
-        self.began = self.spoken = 0.0  # when somebody began to speak, and for how long in all
+    def __init__(self, label: str, variables: str, answers_within: float = 21):
+        self.label, self.variables, self.answers_within = label, variables, answers_within
+        self.kind, self.state = OTHER, State.IDLE
+        self.since = self.worked = self.began = 0.0  # it owes; it worked; a person began to speak
+        self.failing = self.failed = 0.0  # the first and the last error of a row
+        self.connecting = self.sound = 0.0  # how long it connected; how long a waiting person spoke
+        self.came = self.speaks = self.after_tool = self.noted = self.blamed = False
 
-    def sees(self, frame: frames.Frame) -> None:  # one that it is given, or that it makes
-        if type(frame) not in self.rules or not self.counts(frame) or not self.due:
+    def sees(self, frame: frames.Frame, made: bool) -> None:
+        """Take note of a frame that the service made, or was given."""
+        now, (start, part, end) = time.monotonic(), self.kind
+        if isinstance(frame, frames.VADUserStartedSpeakingFrame):
+            self.began = now
+        elif isinstance(frame, frames.STTMuteFrame) and self.kind is EARS:
+            self.state = State.MUTED if frame.mute else State.IDLE
+        if self.state in (State.MUTED, State.FAILED):
             return
-        if rule := self.rules[type(frame)]:
-            self.due, self.what = time.monotonic() + rule[0], rule[1]
-        elif isinstance(frame, frames.LLMFullResponseEndFrame) and self.what == UNANSWERED:
-            self.fails("answered with nothing")
-        else:
-            self.due, self.what = math.inf, ""
+        if type(frame) is start and self._is_asked(frame, now):
+            self.state, self.since = State.OWING, now - self.connecting
+            self.came, self.noted, self.connecting = False, False, 0.0
+        elif made and isinstance(frame, part):
+            self.state, self.since, self.worked = State.OWING, now, now
+            self.came, self.noted, self.blamed, self.sound, self.failed = True, False, False, 0, 0
+            self.speaks |= isinstance(frame, frames.OutputAudioRawFrame)
+        elif isinstance(frame, RESTS) and self.kind is not EARS:
+            self.state = State.IDLE
+        elif made and isinstance(frame, frames.ErrorFrame):
+            self.came = self.after_tool = False
+            self.failing, self.failed = self.failing if now - self.failed < 2 else now, now
+        if made and isinstance(frame, end) and (self.came or self.after_tool):
+            self.state = State.IDLE
 
-    def counts(self, frame: frames.Frame) -> bool:
-        """Whether the frame changes what is owed."""
+    def _is_asked(self, frame: frames.Frame, now: float) -> bool:
         match frame:
-            case frames.VADUserStartedSpeakingFrame():
-                self.began = time.monotonic()
-                return False
-            case frames.VADUserStoppedSpeakingFrame():  # a cough owes nothing
-                self.spoken += time.monotonic() - self.began
-                return self.spoken > 1 and self.due == math.inf
-            case frames.LLMContextFrame():
-                return bool(frame.context.messages)
-            case frames.OutputAudioRawFrame():
-                self.errors = 0
-                self.rules.pop(frames.LLMContextFrame, None)  # it has begun to answer by itself
-            case frames.TTSStoppedFrame():
-                if self.what == UNSPOKEN:
-                    return False
-                self.left = self.chances
-            case frames.TextFrame():
-                self.spoken = self.errors = 0
-                letters = any(letter.isalnum() for letter in frame.text)
-                return letters and getattr(frame, "will_be_spoken", True) and self.what != UNSPOKEN
-        return True
+            case frames.VADUserStoppedSpeakingFrame():
+                length, heard = now - self.began, self.worked >= self.began
+                self.sound += length if self.state is State.OWING else 0
+                # A question takes a second or more. After a noise, ears have to work first.
+                return 1 <= length <= 15 and not heard and self.sound == 0
+            case frames.LLMContextFrame(context=context):
+                last = context.messages[-1] if context.messages else None
+                self.after_tool = isinstance(last, dict) and last.get("role") == "tool"
+                return bool(last) and not self.speaks  # one that speaks answers by itself
+            case frames.AggregatedTextFrame(text=text):
+                spoken = getattr(frame, "will_be_spoken", True) and any(map(str.isalnum, text))
+                return spoken and (self.came or self.state is State.IDLE)
+        return self.state is State.IDLE
 
-    def fails(self, what: str, ends: bool = False) -> None:
-        if self.left >= 0:
-            self.due, self.what, self.left = 0, what, 0 if ends else self.left
 
-    def reports(self, error: frames.ErrorFrame) -> None:
-        self.errors += 1
-        if error.processor and not error.processor.is_usable:
-            refused = (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
-            self.fails(REFUSED if error.category in refused else "does not work", ends=True)
-        elif frames.LLMTextFrame in self.rules and error.category != ErrorCategory.APPLICATION:
-            self.fails("failed to answer")
-        elif self.errors == 25:  # without a connection, each piece of audio is an error
-            self.fails("does not work", ends=True)
+class Pipeline(pipeline.Pipeline):
+    """The framework's, but it goes on without a service that does not connect."""
 
-    def complaint(self) -> str:
-        """Say what is wrong, once, and what to check."""
-        then = "then start the bot again" if self.what == REFUSED else "the network and the log"
-        problem = f"{self.label} {self.what}. Check {self.variables} in server/.env, {then}."
-        self.due, self.what, self.left = math.inf, "", self.left - 1
-        self.rules = self.rules if self.left >= 0 else {}
-        return problem
+    async def _setup_processor(self, processor, setup):
+        limit = None if processor.entry_processors else CONNECT  # no half of a switcher can go on
+        try:
+            await asyncio.wait_for(super()._setup_processor(processor, setup), limit)
+        except TimeoutError as e:
+            await processor.push_error("not connected", e, force_treat_as_permanent=True)
 
 
 class Watch(BaseObserver):
-    """Watches the services of a session, each given with its label and the variables to check."""
+    """Watches these services, or switchers of services; and all others, for errors alone."""
 
-    ends_with_server = False  # whether a stopping server ends sessions at once
-    others: list[type[BaseObserver]] = []  # more observers of each session
-
-    def __init__(self, worker: PipelineWorker, services: Services, apology="", page=True):
+    def __init__(self, worker, services, apology="", please_wait="", page=True):
         super().__init__()
-        self._worker, self._apology = worker, apology  # which the voice says
-        self._page, self._page_within = asyncio.Event(), PAGE if page else 0  # telephones have none
-        self._services: dict[FrameProcessor | None, Service] = {}
-        cascade = any(isinstance(processor, TTSService) for processor in services)
-        model = (MODEL, math.inf) if cascade else (SPEECH_TO_SPEECH, 0)
-        kinds = {STTService: (EARS, math.inf), TTSService: (VOICE, 1), LLMService: model}
-        for part, about in services.items():
-            rules, chances = next((kinds[k] for k in kinds if isinstance(part, k)), (AVATAR, 0))
-            self._services[part] = Service(rules, chances, *about)
-            # The others wait until this one is connected. The framework reports a timeout.
-            limit = SHOW if rules is AVATAR else CONNECT
-            part.setup = lambda setup, do=part.setup, s=limit: asyncio.wait_for(do(setup), s)
-        for observer in (self, *(other() for other in self.others)):
-            worker.add_observer(observer)
-        worker.rtvi.add_event_handler("on_client_ready", lambda rtvi: self._page.set())
+        self._worker, self._apology, self._please_wait = worker, apology, please_wait
+        self._page, self._ready, self._problems = page, asyncio.Event(), list[str]()
+        self._services, self._connecting = dict[FrameProcessor, Service](), dict(services)
+        for part, service in services.items():
+            for member in (part, *getattr(part, "services", ())):  # of a switcher
+                self._add(member, service, AVATAR)
+        self._voice = next((p for p, s in self._services.items() if s.kind is VOICE), None)
+        with contextlib.suppress(Exception):  # RTVI may be off
+            worker.rtvi.add_event_handler("on_client_ready", lambda rtvi: self._ready.set())
+        worker.add_observer(self)
+        worker.add_event_handler("on_pipeline_error", self._on_error)
+        worker.add_event_handler("on_setup_timeout", self._on_setup_timeout)
 
-    async def setup(self, task_manager) -> None:
+    def _add(self, part: FrameProcessor, service: Service, otherwise=OTHER) -> Service:
+        service.kind = next((KINDS[k] for k in KINDS if isinstance(part, k)), otherwise)
+        return self._services.setdefault(part, service)
+
+    async def setup(self, task_manager):
         await super().setup(task_manager)
         self._task = self.create_task(self._look())
 
-    async def cleanup(self) -> None:
+    async def cleanup(self):
         await super().cleanup()
         await self.cancel_task(self._task)
-        asyncio.get_running_loop().call_later(1, tidy)  # when nothing holds the session any more
 
-    async def on_process_frame(self, data: FrameProcessed) -> None:
+    async def on_processor_setup(self, data):
+        if service := self._connecting.pop(data.processor, None):
+            service.connecting = (data.finished_at_ns - data.started_at_ns) / 1e9
+
+    async def on_process_frame(self, data):
         if service := self._services.get(data.processor):
-            service.sees(data.frame)
+            service.sees(data.frame, made=False)
 
-    async def on_push_frame(self, data: FramePushed) -> None:
-        error = data.frame if isinstance(data.frame, frames.ErrorFrame) else None
-        service = self._services.get(error.processor if error else data.source)
-        if data.first_push and service:
-            service.reports(error) if error else service.sees(data.frame)
-        elif data.first_push and error and isinstance(error.processor, BaseInputTransport):
-            await self._worker.cancel()  # for example, it cannot join the room
+    async def on_push_frame(self, data):
+        if data.first_push and (service := self._services.get(data.source)):
+            service.sees(data.frame, made=True)
+        if data.first_push and isinstance(data.frame, EVENTS):  # for door.py
+            logger.bind(event=type(data.frame).__name__).debug(data.frame.name)
 
-    async def _look(self) -> None:
-        problems, deadline = [], math.inf  # of the session
-        while not problems or not self._page.is_set() and time.monotonic() < deadline:
+    async def _on_error(self, worker, error):
+        """Look at an error that no other service of a switcher made up for."""
+        part = error.processor
+        if isinstance(part, BaseInputTransport):
+            await worker.cancel()  # for example, it cannot join the room
+        service = self._services.get(part) or self._add(part, Service(part.name, "its key"))
+        request = error.category != ErrorCategory.APPLICATION  # and not a tool
+        lost = service.failed - service.failing > NOTE  # each piece of sound is an error
+        if service.state is not State.FAILED and (lost or not part.is_usable):
+            key = error.category in (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
+            what = ("refused the key", "then start the bot again") if key else ("does not work",)
+            await self._blame(service, State.FAILED, *what)
+        elif service.kind is MODEL and service.state is State.OWING and self._voice and request:
+            await self._blame(service, State.LATE, "failed to answer")
+
+    async def _on_setup_timeout(self, worker):
+        for service in self._connecting.values():  # a switcher waits for all its services
+            await self._blame(service, State.FAILED, "does not connect")
+
+    async def _look(self):
+        while not self._problems:
             await asyncio.sleep(0.25)
-            server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-            if self.ends_with_server and getattr(server, "should_exit", False):
+            if settings.STOPPING.is_set():
                 await self._worker.cancel()
-            for service in self._services.values():
-                if time.monotonic() >= service.due:
-                    problem = service.complaint()
-                    logger.bind(service=service.label).error(problem)
-                    if service.left >= 0:
-                        await self._tell(problem)
-                    else:
-                        problems.append(problem)
-                        deadline = min(deadline, time.monotonic() + self._page_within)
-        await self._tell(" ".join(problems), frames.EndFrame())
-        await asyncio.sleep(FAREWELL)
+            for service in set(self._services.values()):
+                await self._check(service, time.monotonic())
+        with contextlib.suppress(TimeoutError):  # the page may be loading
+            await asyncio.wait_for(self._ready.wait(), LOAD if self._page else 0)
+        error = Error(data=ErrorData(error=" ".join(self._problems), fatal=True)).model_dump()
+        last = [frames.OutputTransportMessageUrgentFrame(error), frames.InterruptionFrame()]
+        speaks = self._voice and self._services[self._voice].state in (State.IDLE, State.OWING)
+        said = [frames.TTSSpeakFrame(self._apology)] if speaks else []  # the interruption frees it
+        await self._worker.queue_frames([*last, *said, frames.EndFrame()])
+        await asyncio.sleep(FAREWELL if speaks else 1)
         await self._worker.cancel()
 
-    async def _tell(self, problem: str, *last: frames.Frame) -> None:
-        """Tell the page and the person. The interruption frees a service that hangs."""
-        if last:
-            error = Error(data=ErrorData(error=problem, fatal=True))
-            await self._worker.rtvi.push_transport_message(error)
-        else:
-            await self._worker.rtvi.send_server_message({"problem": problem})
-        voice = any(frames.AggregatedTextFrame in s.rules for s in self._services.values())
-        said = [frames.TTSSpeakFrame(self._apology)] if voice else []
-        await self._worker.queue_frames([frames.InterruptionFrame(), *said, *last])
+    async def _check(self, service: Service, now: float) -> None:
+        """Note that a service is late. Say so after the time that a person would wait."""
+        models = {s.state for s in self._services.values() if s.kind is MODEL}
+        if service.came and service.kind in (VOICE, AVATAR) and models & {State.OWING, State.LATE}:
+            service.since = now  # there is no more to say yet
+        waited = now - service.since
+        what = f"has not {'gone on' if service.came else 'answered'} for {waited:.0f} s"
+        if service.state is not State.OWING or waited < NOTE:
+            return
+        if service.sound > waited / 2:  # nobody waits: a radio plays, or somebody sings
+            service.state = State.IDLE
+        elif waited >= service.answers_within and not service.blamed:
+            await self._blame(service, State.LATE, what)
+        elif not service.noted:
+            service.noted = True
+            logger.bind(waiting=service.label).warning(f"{service.label} {what}")
+            await self._tell(service, {"waiting": service.label}, self._please_wait)
 
+    async def _blame(self, service, state, what, then="the network and the log") -> None:
+        """Say what is wrong and what to check. End a session that cannot go on."""
+        service.state, service.blamed = state, True
+        problem = f"{service.label} {what}. Check {service.variables} in server/.env, {then}."
+        logger.bind(service=service.label).error(problem)
+        ends = state is State.FAILED and service.kind is not OTHER
+        if ends or not await self._tell(service, {"problem": problem}, self._apology):
+            self._problems.append(problem)
 
-def tidy() -> None:
-    """Give back the memory of a session that is over, whose parts all refer to each other."""
-    gc.collect()
-    with contextlib.suppress(AttributeError, OSError, TypeError):  # where there is no glibc
-        ctypes.CDLL(None).malloc_trim(0)
+    async def _tell(self, service: Service, page: dict[str, str], person: str) -> bool:
+        """Tell the page and, unless of the voice, the person. Return False if nobody may know."""
+        await self._worker.queue_frame(RTVIServerMessageFrame(data=page))
+        voice = None if service.kind in (VOICE, AVATAR) else self._voice
+        if voice and person:
+            await voice.queue_frame(frames.TTSSpeakFrame(person, append_to_context=False))
+        return bool(voice or self._page or service.kind is OTHER)

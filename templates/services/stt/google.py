@@ -1,6 +1,7 @@
 # id: stt_p
 # label: Google Speech-to-Text
 # names: google, google_stt
+# loop: yes
 # extras: google
 # languages: af, am, ar, az, bg, bn, bs, ca, cs, da, de, el, en, es, et, eu, fa, fi, fil, fr, gl, gu
 # languages: he, hi, hr, hu, hy, id, is, it, ja, jv, ka, kk, km, kn, ko, lo, lt, lv, mk, ml, mn, mr

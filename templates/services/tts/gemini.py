@@ -1,6 +1,7 @@
 # id: tts_n
 # label: Gemini TTS
 # names: gemini, gemini_tts
+# loop: yes
 # extras: google
 # languages: af, am, ar, az, be, bg, bn, ca, ceb, cs, da, de, el, en, es, et, eu, fa, fi, fil, fr
 # languages: gl, gu, he, hi, hr, ht, hu, hy, id, is, it, ja, jv, ka, kn, ko, kok, la, lb, lo, lt, lv

@@ -1,6 +1,7 @@
 # id: tts_o
 # label: Google TTS
 # names: google, google_tts
+# loop: yes
 # extras: google
 # languages: ar, bg, bn, cs, da, de, el, en, es, et, fi, fr, gu, he, hi, hr, hu, id, it, ja, kn, ko
 # languages: lt, lv, ml, mr, nb, nl, no, pl, pt, ro, ru, sk, sl, sr, sv, sw, ta, te, th, tr, uk, ur

@@ -3,13 +3,13 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import LLMRunFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -28,7 +28,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from call import camera_tool
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -41,8 +41,8 @@ GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     stt = DeepgramSTTService(
         api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
         base_url=os.getenv("DEEPGRAM_STT_BASE_URL", ""),
@@ -69,8 +69,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
@@ -81,18 +80,23 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
+        llm: Service("OpenAI", "OPENAI_API_KEY"),
+        tts: Service("Cartesia", "CARTESIA_API_KEY"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    services = {  # what to name, and what to check, when one of them fails
-        stt: ("Deepgram", "DEEPGRAM_API_KEY"),
-        llm: ("OpenAI", "OPENAI_API_KEY"),
-        tts: ("Cartesia", "CARTESIA_API_KEY"),
-    }
     Watch(worker, services, APOLOGY)
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @worker.rtvi.event_handler("on_client_ready")
@@ -129,8 +133,8 @@ REQUIRED = [  # in .env
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import main
+    from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

@@ -10,17 +10,12 @@ import os
 import time
 import uuid
 from collections.abc import Coroutine
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import HTTPException
 from loguru import logger
-from pipecat.frames.frames import BotStartedSpeakingFrame, ClientConnectedFrame
-from pipecat.observers.base_observer import BaseObserver, FramePushed
 from prometheus_client import Counter, Gauge, Histogram
-
-from watch import Watch
 
 ARRIVE, CONNECT, JOIN = 10, 20, 30  # seconds: to come after asking, to connect, to be there
 
@@ -29,6 +24,7 @@ STARTED = Counter("bot_sessions_started", "Sessions that began")
 TAKEN = Gauge("bot_sessions", "Places that are taken")
 PLACES = Gauge("bot_sessions_max", "Places")
 FAILED = Counter("bot_service_failures", "What services failed to do", ["service"])
+WAITED = Counter("bot_service_delays", "How often people waited for a service", ["service"])
 FIRST_WORD = Histogram(
     "bot_first_word_seconds",
     "From asking for a session to the first sound of the bot",
@@ -46,6 +42,8 @@ class Place:
     until: float = 0  # when it is free again, unless the session has started
     came: bool = False  # the person who asked
     joined: bool = False  # the session
+    heard: bool = False  # the bot's first sound
+    session: asyncio.Task[None] | None = None  # once it runs
 
 
 class Door:
@@ -54,7 +52,7 @@ class Door:
     def __init__(self, places: int):
         self.places, self.loaded, self.stopping = places, True, False
         self._reserved: dict[str, Place] = {}
-        self._running: dict[str, asyncio.Task[None]] = {}
+        self._running: dict[str, Place] = {}
         TAKEN.set_function(self.taken)
         PLACES.set(places)
 
@@ -115,7 +113,8 @@ class Door:
         if not self._reserved.pop(place.id, None):
             session.close()
             raise HTTPException(404, "nobody came in time, and the place is gone")
-        task = self._running[place.id] = asyncio.create_task(self._run(place, session))
+        task = place.session = asyncio.create_task(self._run(place, session))
+        self._running[place.id] = place
         task.add_done_callback(lambda _: self._running.pop(place.id))
         if not call:
             task.get_loop().call_later(JOIN, lambda: place.joined or task.cancel())
@@ -123,12 +122,25 @@ class Door:
 
     async def _run(self, place: Place, session: Coroutine[Any, Any, None]) -> None:
         STARTED.inc()
-        Presence.place.set(place)
         try:
             with logger.contextualize(session=place.id):
                 await session
         except Exception as e:
             logger.exception(f"Session {place.id} failed: {e}")
+
+    def count(self, message: Any) -> None:
+        """Count what watch.py logs about the sessions."""
+        extra = message.record["extra"]
+        place = self._running.get(extra.get("session"))
+        if "service" in extra:
+            FAILED.labels(extra["service"]).inc()
+        elif "waiting" in extra:
+            WAITED.labels(extra["waiting"]).inc()
+        elif place and extra.get("event") == "ClientConnectedFrame":
+            place.joined = True
+        elif place and extra.get("event") == "BotStartedSpeakingFrame" and not place.heard:
+            place.heard = True
+            FIRST_WORD.observe(time.monotonic() - place.asked)
 
     async def drain(self, seconds: float) -> None:
         """Let the sessions end that were asked for. End those that still run after that time."""
@@ -138,27 +150,8 @@ class Door:
             async with asyncio.timeout(seconds):
                 while self.taken():
                     await asyncio.sleep(0.2)
-        for session in self._running.values():
-            session.cancel()
+        for place in self._running.values():
+            if place.session:
+                place.session.cancel()
         while self._running:
             await asyncio.sleep(0.2)
-
-
-class Presence(BaseObserver):
-    """Notices who joins a session, and how long the bot's first sound takes."""
-
-    place: ContextVar[Place] = ContextVar("place")
-
-    def __init__(self):
-        super().__init__()
-        self._place: Place | None = self.place.get(None)  # until the first sound
-
-    async def on_push_frame(self, data: FramePushed) -> None:
-        if self._place and isinstance(data.frame, ClientConnectedFrame):
-            self._place.joined = True
-        elif self._place and isinstance(data.frame, BotStartedSpeakingFrame):
-            FIRST_WORD.observe(time.monotonic() - self._place.asked)
-            self._place = None
-
-
-Watch.others.append(Presence)

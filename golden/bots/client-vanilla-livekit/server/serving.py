@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -18,7 +19,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from door import ARRIVE, FAILED, Door
+from door import ARRIVE, Door
 
 MAX_BODY = 64 * 1024  # bytes of a request
 RATE = 400_000  # bytes a second over a WebSocket: twice what sound takes at 48 kHz, in two channels
@@ -130,12 +131,14 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets=None) -> None:
         await super().startup(sockets)
+        gc.freeze()  # what is loaded by now stays, so that nobody looks for garbage in it
         if self._load:
             self._loading = asyncio.create_task(self._prepare(self._load))
 
     async def _prepare(self, load: Callable[[], None]) -> None:
         try:
             await asyncio.to_thread(load)
+            gc.freeze()
             self._door.loaded = True
             logger.info("The models are loaded")
         except Exception as e:
@@ -160,17 +163,14 @@ class ToLoguru(logging.Handler):
         logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())
 
 
-def set_up_logs() -> None:
+def set_up_logs(door: Door) -> None:
     """Log to stderr: with LOG_FORMAT=json an object a line, at LOG_LEVEL (INFO) and above."""
     as_json = os.getenv("LOG_FORMAT") == "json"
     logger.remove()
     # `diagnose` would add the values of variables to tracebacks, keys among them.
     level = os.getenv("LOG_LEVEL", "INFO").upper()
     logger.add(sys.stderr, level=level, serialize=as_json, diagnose=False)
-    logger.add(
-        lambda message: FAILED.labels(message.record["extra"]["service"]).inc(),
-        filter=lambda record: "service" in record["extra"],
-    )
+    logger.add(door.count, level="DEBUG")
     logging.basicConfig(handlers=[ToLoguru()], level=logging.WARNING, force=True)
     # uvicorn takes a WebSocket that is refused for one that is forgotten.
     forgotten = "ASGI callable returned without completing handshake."

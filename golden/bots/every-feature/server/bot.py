@@ -3,17 +3,15 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks, HeyGen shows a face.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
-
-from pathlib import Path
 
 import aiohttp
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
 from pipecat.frames.frames import LLMRunFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -32,11 +30,10 @@ from pipecat.transports.base_transport import BaseTransport, TransportParams, Vi
 from pipecat.transports.daily.transport import DailyParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
-from starlette.responses import FileResponse
 
 import settings
 from call import camera_tool, log_transcript, noise_filter, observe, recorder
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -78,10 +75,8 @@ def make_services(session: aiohttp.ClientSession):
     return stt, llm, tts, video
 
 
-async def run_bot(
-    transport: BaseTransport, runner_args: RunnerArguments, session: aiohttp.ClientSession
-):
-    """Run one conversation until the person leaves."""
+def build(transport, runner_args, session):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     stt, llm, tts, video = make_services(session)
     context = LLMContext(
         [{"role": "developer", "content": GREETING}], tools=[camera_tool(transport)]
@@ -90,8 +85,7 @@ async def run_bot(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
@@ -104,6 +98,20 @@ async def run_bot(
             assistant_aggregator,
         ]
     )
+    log_transcript(runner_args, user_aggregator, assistant_aggregator)
+    return pipeline, {  # what to name, and what to check, when a service fails
+        stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
+        llm: Service("OpenAI", "OPENAI_API_KEY"),
+        tts: Service("Cartesia", "CARTESIA_API_KEY"),
+        video: Service("HeyGen", "HEYGEN_API_KEY"),
+    }
+
+
+async def run_bot(
+    transport: BaseTransport, runner_args: RunnerArguments, session: aiohttp.ClientSession
+):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport, runner_args, session)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
@@ -111,17 +119,10 @@ async def run_bot(
         enable_tracing=True,
         conversation_id=runner_args.session_id,
     )
-    services = {  # what to name, and what to check, when one of them fails
-        stt: ("Deepgram", "DEEPGRAM_API_KEY"),
-        llm: ("OpenAI", "OPENAI_API_KEY"),
-        tts: ("Cartesia", "CARTESIA_API_KEY"),
-        video: ("HeyGen", "HEYGEN_API_KEY"),
-    }
     Watch(worker, services, APOLOGY)
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     await observe(worker, runner)
-    log_transcript(runner_args, user_aggregator, assistant_aggregator)
 
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
@@ -172,6 +173,5 @@ if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

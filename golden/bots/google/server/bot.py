@@ -7,11 +7,8 @@ import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-from pathlib import Path
-
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import LLMRunFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -26,10 +23,9 @@ from pipecat.services.google.vertex.llm import GoogleVertexLLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
-from starlette.responses import FileResponse
 
 import settings
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -42,8 +38,8 @@ GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services."""
     stt = GoogleSTTService(
         credentials=os.getenv("GOOGLE_CREDENTIALS_JSON"),
         credentials_path=os.getenv("GOOGLE_APPLICATION_CREDENTIALS"),
@@ -70,8 +66,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
@@ -82,18 +77,27 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        stt: Service(
+            "Google Speech-to-Text", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"
+        ),
+        llm: Service(
+            "Google Vertex AI", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"
+        ),
+        tts: Service("Gemini TTS", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    pipeline, services = build(transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    services = {  # what to name, and what to check, when one of them fails
-        stt: ("Google Speech-to-Text", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
-        llm: ("Google Vertex AI", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
-        tts: ("Gemini TTS", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"),
-    }
     Watch(worker, services, APOLOGY)
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @worker.rtvi.event_handler("on_client_ready")
@@ -123,6 +127,5 @@ if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
     settings.require(REQUIRED, google=True)
-    app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

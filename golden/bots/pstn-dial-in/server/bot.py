@@ -3,13 +3,13 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame, TTSSpeakFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -29,7 +29,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from call import end_call, handle_call
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -40,6 +40,7 @@ SYSTEM_INSTRUCTION = (
 )
 GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+PLEASE_WAIT = "One moment, please."  # said when an answer takes long
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -48,8 +49,8 @@ async def hang_up(params: FunctionCallParams, goodbye: str):
     await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     stt = DeepgramSTTService(
         api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
         base_url=os.getenv("DEEPGRAM_STT_BASE_URL", ""),
@@ -74,8 +75,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
@@ -86,18 +86,23 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
+        llm: Service("OpenAI", "OPENAI_API_KEY"),
+        tts: Service("Cartesia", "CARTESIA_API_KEY"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    services = {  # what to name, and what to check, when one of them fails
-        stt: ("Deepgram", "DEEPGRAM_API_KEY"),
-        llm: ("OpenAI", "OPENAI_API_KEY"),
-        tts: ("Cartesia", "CARTESIA_API_KEY"),
-    }
-    Watch(worker, services, APOLOGY, page=False)
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    Watch(worker, services, APOLOGY, PLEASE_WAIT, page=False)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @transport.event_handler("on_client_connected")
@@ -132,8 +137,8 @@ REQUIRED = [  # in .env
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import main
+    from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

@@ -3,16 +3,14 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-from pathlib import Path
-
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
 from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame, TTSSpeakFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -28,11 +26,10 @@ from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
-from starlette.responses import FileResponse
 
 import settings
 from call import Call, end_call
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -43,6 +40,7 @@ SYSTEM_INSTRUCTION = (
 )
 GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+PLEASE_WAIT = "One moment, please."  # said when an answer takes long
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -74,8 +72,8 @@ def make_services():
     return stt, llm, tts
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call | None):
-    """Run one conversation until the person leaves."""
+def build(transport, call):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     stt, llm, tts = make_services()
     context = LLMContext(  # a person who is called speaks first
         [] if call else [{"role": "developer", "content": GREETING}], tools=[hang_up]
@@ -84,8 +82,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
@@ -96,18 +93,23 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
+        llm: Service("OpenAI", "OPENAI_API_KEY"),
+        tts: Service("Cartesia", "CARTESIA_API_KEY"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call | None):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport, call)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    services = {  # what to name, and what to check, when one of them fails
-        stt: ("Deepgram", "DEEPGRAM_API_KEY"),
-        llm: ("OpenAI", "OPENAI_API_KEY"),
-        tts: ("Cartesia", "CARTESIA_API_KEY"),
-    }
-    Watch(worker, services, APOLOGY, page=False)
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    Watch(worker, services, APOLOGY, PLEASE_WAIT, page=False)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @transport.event_handler("on_client_connected")
@@ -152,6 +154,5 @@ if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

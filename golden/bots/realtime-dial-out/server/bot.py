@@ -3,12 +3,12 @@
 AWS Nova Sonic listens and speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
@@ -21,7 +21,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from call import Call, end_call
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -37,8 +37,8 @@ async def hang_up(params: FunctionCallParams):
     await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     llm = AWSNovaSonicLLMService(
         secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"],
         access_key_id=os.environ["AWS_ACCESS_KEY_ID"],
@@ -55,8 +55,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             user_aggregator,
@@ -65,17 +64,21 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        llm: Service("AWS Nova Sonic", "AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(
-        worker,
-        {llm: ("AWS Nova Sonic", "AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID")},
-        page=False,
-    )
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    Watch(worker, services, page=False)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @transport.event_handler("on_client_connected")
@@ -108,8 +111,8 @@ REQUIRED = [  # in .env
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import main
+    from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

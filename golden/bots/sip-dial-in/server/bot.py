@@ -3,12 +3,12 @@
 OpenAI Realtime listens and speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
@@ -28,7 +28,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from call import Call, end_call, log_transcript, recorder
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -66,15 +66,14 @@ def make_services():
     return llm
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
-    """Run one conversation until the person leaves."""
+def build(transport, runner_args):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     llm = make_services()
     context = LLMContext([{"role": "developer", "content": GREETING}], tools=[hang_up])
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             user_aggregator,
@@ -84,19 +83,23 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
             assistant_aggregator,
         ]
     )
+    log_transcript(runner_args, user_aggregator, assistant_aggregator)
+    return pipeline, {  # what to name, and what to check, when a service fails
+        llm: Service("OpenAI Realtime", "OPENAI_API_KEY"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(
-        worker,
-        {llm: ("OpenAI Realtime", "OPENAI_API_KEY")},
-        page=False,
-    )
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    Watch(worker, services, page=False)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
-    log_transcript(runner_args, user_aggregator, assistant_aggregator)
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
@@ -129,8 +132,8 @@ REQUIRED = [  # in .env
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import main
+    from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

@@ -55,7 +55,7 @@ async def start(asked: Start, request: Request) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serving.set_up_logs()
+    serving.set_up_logs(places)
     settings.require(
         [
             *bot.REQUIRED,

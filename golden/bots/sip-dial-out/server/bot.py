@@ -3,6 +3,7 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -10,7 +11,6 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import EndWorkerFrame, TTSSpeakFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -28,7 +28,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from call import Call, end_call
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -38,6 +38,7 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+PLEASE_WAIT = "One moment, please."  # said when an answer takes long
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -69,8 +70,8 @@ def make_services():
     return stt, llm, tts
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     stt, llm, tts = make_services()
     # The person who is called speaks first.
     context = LLMContext(tools=[hang_up])
@@ -78,8 +79,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
@@ -90,18 +90,23 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
+        llm: Service("OpenAI", "OPENAI_API_KEY"),
+        tts: Service("Cartesia", "CARTESIA_API_KEY"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    services = {  # what to name, and what to check, when one of them fails
-        stt: ("Deepgram", "DEEPGRAM_API_KEY"),
-        llm: ("OpenAI", "OPENAI_API_KEY"),
-        tts: ("Cartesia", "CARTESIA_API_KEY"),
-    }
-    Watch(worker, services, APOLOGY, page=False)
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    Watch(worker, services, APOLOGY, PLEASE_WAIT, page=False)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @transport.event_handler("on_client_connected")
@@ -134,8 +139,8 @@ REQUIRED = [  # in .env
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import main
+    from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

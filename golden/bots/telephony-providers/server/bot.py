@@ -3,13 +3,13 @@
 OpenAI Realtime listens and speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from loguru import logger
 from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
@@ -30,7 +30,7 @@ from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -47,8 +47,8 @@ async def hang_up(params: FunctionCallParams):
     await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
         base_url=os.getenv("OPENAI_REALTIME_BASE_URL", "wss://api.openai.com/v1/realtime"),
@@ -70,8 +70,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             user_aggregator,
@@ -80,17 +79,21 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        llm: Service("OpenAI Realtime", "OPENAI_API_KEY"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(
-        worker,
-        {llm: ("OpenAI Realtime", "OPENAI_API_KEY")},
-        page=False,
-    )
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    Watch(worker, services, page=False)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @transport.event_handler("on_client_connected")
@@ -135,8 +138,8 @@ REQUIRED = [  # in .env
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import main
+    from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

@@ -3,17 +3,15 @@
 OpenAI listens, Anthropic Claude thinks, ElevenLabs speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
-
-from pathlib import Path
 
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
 from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame, TTSSpeakFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -30,10 +28,9 @@ from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
-from starlette.responses import FileResponse
 
 import settings
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -44,6 +41,7 @@ SYSTEM_INSTRUCTION = (
 )
 GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+PLEASE_WAIT = "One moment, please."  # said when an answer takes long
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -52,8 +50,8 @@ async def hang_up(params: FunctionCallParams, goodbye: str):
     await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     stt = OpenAISTTService(
         api_key=os.getenv("OPENAI_API_KEY", "none"),
         base_url=os.getenv("OPENAI_STT_BASE_URL"),
@@ -76,8 +74,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
@@ -88,18 +85,24 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
             assistant_aggregator,
         ]
     )
+    services = {  # what to name, and what to check, when a service fails
+        stt: Service("OpenAI", "OPENAI_API_KEY"),
+        llm: Service("Anthropic Claude", "ANTHROPIC_API_KEY"),
+        tts: Service("ElevenLabs", "ELEVENLABS_API_KEY"),
+    }
+    return context, pipeline, services
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    context, pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    services = {  # what to name, and what to check, when one of them fails
-        stt: ("OpenAI", "OPENAI_API_KEY"),
-        llm: ("Anthropic Claude", "ANTHROPIC_API_KEY"),
-        tts: ("ElevenLabs", "ELEVENLABS_API_KEY"),
-    }
-    Watch(worker, services, APOLOGY, page=False)
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    Watch(worker, services, APOLOGY, PLEASE_WAIT, page=False)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @transport.event_handler("on_client_connected")
@@ -143,6 +146,5 @@ if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    app.add_route("/", lambda _: FileResponse(Path(__file__).with_name("page.html")))
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

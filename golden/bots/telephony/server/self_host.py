@@ -165,7 +165,7 @@ async def take_call(websocket: WebSocket, token: str) -> None:
 
 
 if __name__ == "__main__":
-    serving.set_up_logs()
+    serving.set_up_logs(places)
     settings.require(
         [
             *bot.REQUIRED,

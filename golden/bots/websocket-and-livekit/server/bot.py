@@ -3,12 +3,12 @@
 Gemini Live listens and speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from pipecat.frames.frames import LLMRunFrame
-from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
@@ -23,7 +23,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from watch import Watch
+from watch import Pipeline, Service, Watch
 
 settings.load()
 
@@ -35,8 +35,8 @@ SYSTEM_INSTRUCTION = (
 GREETING = "Greet the person and introduce yourself briefly."
 
 
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
-    """Run one conversation until the person leaves."""
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
     llm = GeminiLiveLLMService(
         api_key=os.environ["GOOGLE_API_KEY"],
         settings=GeminiLiveLLMService.Settings(
@@ -50,8 +50,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
-    # Audio enters at the top and leaves at the bottom.
-    pipeline = Pipeline(
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             user_aggregator,
@@ -60,16 +59,21 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
             assistant_aggregator,
         ]
     )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        llm: Service("Gemini Live", "GOOGLE_API_KEY"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(
-        worker,
-        {llm: ("Gemini Live", "GOOGLE_API_KEY")},
-    )
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
+    Watch(worker, services)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @worker.rtvi.event_handler("on_client_ready")
@@ -102,8 +106,8 @@ REQUIRED = [  # in .env
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import main
+    from pipecat.runner.run import app, main
 
     settings.require(REQUIRED)
-    Watch.ends_with_server = True  # otherwise the server waits until everybody has left
+    settings.prepare(app)
     main()

@@ -61,6 +61,8 @@ export interface State {
   userSpeaks: boolean;
   botSpeaks: boolean;
   botThinks: boolean;
+  /** A service that keeps the person waiting; "" if none does. */
+  waitsFor: string;
   /** Those with a name: browsers reveal it once the microphone is allowed. */
   devices: readonly MediaDeviceInfo[];
   chosen: Chosen;
@@ -80,6 +82,7 @@ const idle: Partial<State> = {
   userSpeaks: false,
   botSpeaks: false,
   botThinks: false,
+  waitsFor: "",
   botAudio: undefined,
   botVideo: undefined,
   ownVideo: undefined,
@@ -100,6 +103,7 @@ export class Session {
     userSpeaks: false,
     botSpeaks: false,
     botThinks: false,
+    waitsFor: "",
     devices: [],
     chosen: { microphone: "", speaker: "", camera: "" },
     conversation: emptyConversation,
@@ -345,7 +349,7 @@ export class Session {
     const change: Partial<State> = { measurements, conversation };
     switch (message.type) {
       case "user-started-speaking":
-        Object.assign(change, { userSpeaks: true, botThinks: false });
+        Object.assign(change, { userSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "user-stopped-speaking":
         Object.assign(change, { userSpeaks: false, botThinks: true });
@@ -355,7 +359,7 @@ export class Session {
         change.botThinks = true;
         break;
       case "bot-started-speaking":
-        Object.assign(change, { botSpeaks: true, botThinks: false });
+        Object.assign(change, { botSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "bot-stopped-speaking":
         change.botSpeaks = false;
@@ -445,8 +449,9 @@ export class Session {
         // The WebSocket transport also reports its own closing as an error.
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
-      onServerMessage: (data?: { problem?: string }) => {
-        if (data?.problem) this.#set({ problem: (this.#ofBot = failed(data.problem)) });
+      onServerMessage: (data?: { problem?: string; waiting?: string }) => {
+        if (data?.problem) this.#set({ problem: (this.#ofBot = failed(data.problem)), waitsFor: "" });
+        if (data?.waiting) this.#set({ waitsFor: data.waiting });
       },
       // A new attempt.
       onUserStartedSpeaking: () => {

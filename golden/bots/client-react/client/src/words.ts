@@ -1,4 +1,5 @@
 /** What the page says, apart from what is fixed in it and from problems.ts. */
+import { forDevelopers } from "./page.ts";
 import type { State } from "./session.ts";
 
 export type Mood = keyof typeof words;
@@ -51,8 +52,9 @@ export const actionOf = (mood: Mood) =>
         ? "Cancel"
         : "Disconnect";
 
-/** What to know about the microphone. */
-export function hintOf({ microphone, checking, muted }: State) {
+/** What to know about a service that is late, or about the microphone. */
+export function hintOf({ microphone, checking, muted, waitsFor }: State) {
+  if (waitsFor) return forDevelopers ? `Waiting for ${waitsFor}` : "Waiting for an answer";
   if (microphone === "silent" && (checking || !muted)) {
     return "No sound from the microphone. Is it muted, or the wrong one? Choose another under Settings.";
   }

@@ -45,6 +45,7 @@ const idle = {
   userSpeaks: false,
   botSpeaks: false,
   botThinks: false,
+  waitsFor: "",
   botAudio: undefined,
   botVideo: undefined,
   ownVideo: undefined,
@@ -65,6 +66,7 @@ export class Session {
     userSpeaks: false,
     botSpeaks: false,
     botThinks: false,
+    waitsFor: "",
     devices: [],
     chosen: { microphone: "", speaker: "", camera: "" },
     conversation: emptyConversation,
@@ -310,7 +312,7 @@ export class Session {
     const change = { measurements, conversation };
     switch (message.type) {
       case "user-started-speaking":
-        Object.assign(change, { userSpeaks: true, botThinks: false });
+        Object.assign(change, { userSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "user-stopped-speaking":
         Object.assign(change, { userSpeaks: false, botThinks: true });
@@ -320,7 +322,7 @@ export class Session {
         change.botThinks = true;
         break;
       case "bot-started-speaking":
-        Object.assign(change, { botSpeaks: true, botThinks: false });
+        Object.assign(change, { botSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "bot-stopped-speaking":
         change.botSpeaks = false;
@@ -411,7 +413,8 @@ export class Session {
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
       onServerMessage: (data) => {
-        if (data?.problem) this.#set({ problem: (this.#ofBot = failed(data.problem)) });
+        if (data?.problem) this.#set({ problem: (this.#ofBot = failed(data.problem)), waitsFor: "" });
+        if (data?.waiting) this.#set({ waitsFor: data.waiting });
       },
       // A new attempt.
       onUserStartedSpeaking: () => {

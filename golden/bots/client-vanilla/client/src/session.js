@@ -45,6 +45,7 @@ const idle = {
   userSpeaks: false,
   botSpeaks: false,
   botThinks: false,
+  waitsFor: "",
   botAudio: undefined,
 };
 
@@ -58,6 +59,7 @@ export class Session {
     userSpeaks: false,
     botSpeaks: false,
     botThinks: false,
+    waitsFor: "",
     devices: [],
     chosen: { microphone: "", speaker: "", camera: "" },
     conversation: emptyConversation,
@@ -284,7 +286,7 @@ export class Session {
     const change = { measurements, conversation };
     switch (message.type) {
       case "user-started-speaking":
-        Object.assign(change, { userSpeaks: true, botThinks: false });
+        Object.assign(change, { userSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "user-stopped-speaking":
         Object.assign(change, { userSpeaks: false, botThinks: true });
@@ -294,7 +296,7 @@ export class Session {
         change.botThinks = true;
         break;
       case "bot-started-speaking":
-        Object.assign(change, { botSpeaks: true, botThinks: false });
+        Object.assign(change, { botSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "bot-stopped-speaking":
         change.botSpeaks = false;
@@ -376,7 +378,8 @@ export class Session {
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
       onServerMessage: (data) => {
-        if (data?.problem) this.#set({ problem: (this.#ofBot = failed(data.problem)) });
+        if (data?.problem) this.#set({ problem: (this.#ofBot = failed(data.problem)), waitsFor: "" });
+        if (data?.waiting) this.#set({ waitsFor: data.waiting });
       },
       // A new attempt.
       onUserStartedSpeaking: () => {

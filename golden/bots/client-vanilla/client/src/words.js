@@ -1,4 +1,5 @@
 /** What the page says, apart from what is fixed in it and from problems.js. */
+import { forDevelopers } from "./page.js";
 
 const words = {
   idle: "Ready to talk",
@@ -48,8 +49,9 @@ export const actionOf = (mood) =>
         ? "Cancel"
         : "Disconnect";
 
-/** What to know about the microphone. */
-export function hintOf({ microphone, checking, muted }) {
+/** What to know about a service that is late, or about the microphone. */
+export function hintOf({ microphone, checking, muted, waitsFor }) {
+  if (waitsFor) return forDevelopers ? `Waiting for ${waitsFor}` : "Waiting for an answer";
   if (microphone === "silent" && (checking || !muted)) {
     return "No sound from the microphone. Is it muted, or the wrong one? Choose another under Settings.";
   }

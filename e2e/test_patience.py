@@ -1,0 +1,124 @@
+"""Healthy bots are left alone, and what AGENTS.md says about patience works as it stands there."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+import bots
+import editing
+import faults
+import network
+import speech
+from caller import Caller, until
+from conversation import ANSWER, GREETING, KEYS, QUESTION
+from phones import TwilioCaller
+from standins import StandIns
+from test_bots import CASCADE, TWILIO
+from test_faults import STORY, told, told_on, two_calls
+
+WAIT = "One moment, please."
+MESSAGE = '{"label": "rtvi-ai", "type": "client-message", "id": "1", "data": {"t": "%s"}}'
+
+
+@pytest.fixture(scope="module")
+def project(vbot: Path) -> bots.Project:
+    project = bots.installed(vbot, "patience", "-t", "twilio", "-t", "smallwebrtc", *CASCADE)
+    project.write_env(**KEYS, **TWILIO)
+    return project
+
+
+def recipe(project: bots.Project, title: str) -> tuple[str, str]:
+    """The imports and the rest of a recipe."""
+    guide = (project.folder / "AGENTS.md").read_text()
+    _, found, text = guide.partition(f"\n**{title}")
+    assert found, title
+    imports, _, rest = editing.blocks(text)[0].partition("\n\n")
+    return imports + "\n", rest
+
+
+def with_recipes(project: bots.Project) -> str:
+    """bot.py with a limit, a model that takes over from one whose key is refused, and a mute."""
+    code = (project.server / "bot.py").read_text()
+    guide = (project.folder / "AGENTS.md").read_text()
+    [limit] = re.findall(r"Service\(\"OpenAI\", \"OPENAI_API_KEY\", answers_within=60\)", guide)
+    code, count = re.subn(r'Service\("OpenAI", "OPENAI_API_KEY"\)', limit, code)
+    assert count == 1
+    model = re.search(r"(?ms)^    llm = (OpenAILLMService\(.*?^    \)\n)", code)
+    assert model
+    refused, count = re.subn(r"api_key=.*", 'api_key="sk-refused",', model[0])
+    assert count == 1
+    backup = f"    backup = {model[1]}\n"
+    takes_over, mutes = recipe(project, "Let another model"), recipe(project, "Mute the person")
+    runner = "\n    runner = WorkerRunner("
+    code = editing.replaced(
+        code,
+        (model[0], f"{refused}{backup}{takes_over[1]}"),
+        (runner, f"\n{mutes[1]}{runner}"),
+    )
+    return editing.with_imports(code, takes_over[0] + mutes[0])
+
+
+def test_healthy_bots_are_left_alone(project: bots.Project) -> None:
+    """Whoever makes noise, is muted, or asks a model that is slow or has nothing to say."""
+    (project.server / "recipes.py").write_text(with_recipes(project))
+    answers = {QUESTION: ANSWER}
+
+    async def conversation() -> None:
+        listening, thinking, speaking = faults.services(answers)
+        twilio = faults.BusyTwilio(TwilioCaller.account, TWILIO["TWILIO_AUTH_TOKEN"])
+
+        def said(sentence: str) -> int:
+            asked = services.requests("cartesia", "speak")
+            return sum(sentence in request["transcript"] for request in asked)
+
+        async with (
+            StandIns(listening, thinking, speaking, twilio) as services,
+            project.bot(services.env, script="recipes.py") as bot,
+            two_calls(bot) as (page, phone),
+        ):
+            callers: tuple[Caller, ...] = (page, phone)
+
+            async def ask(last: str, times: int, within: float) -> None:
+                for caller in callers:
+                    caller.pcm += speech.speak(QUESTION, caller.rate)
+                await until(lambda: said(last) == times, within)
+                assert said(last) == times, bot.log
+
+            await page.ready()
+            await until(lambda: said(GREETING) == 2, 20)  # by the model that takes over
+            await asyncio.sleep(5)
+            listening.turn("is silent")
+            for caller in callers:  # a radio
+                caller.pcm += speech.speak(" ".join(STORY), caller.rate)
+            await asyncio.sleep(45)
+            assert said("Sorry") == 0, bot.log
+            page.send_text(MESSAGE % "mute")
+            page.pcm += speech.speak(QUESTION, page.rate)
+            await asyncio.sleep(26)
+            assert not told_on(page)
+            page.send_text(MESSAGE % "unmute")
+            listening.turn("")
+            await ask(ANSWER, 2, 20)
+            await asyncio.sleep(4)
+            waits = said(WAIT)
+            thinking.turn("thinks")
+            await ask(ANSWER, 4, 40)
+            assert said(WAIT) == waits + 2  # both bots have a telephone
+            assert told(bot) == []
+            answers[QUESTION] = "..."
+            thinking.turn("")
+            for caller in callers:
+                caller.pcm += speech.speak(QUESTION, caller.rate)
+            await asyncio.sleep(26)
+            answers[QUESTION] = ANSWER
+            await ask(ANSWER, 6, 20)
+            assert told(bot) == []
+            assert said("Sorry") == 0
+            assert not told_on(page)
+            errors = bot.errors()  # of the two models whose key is refused
+            assert len(errors) == 2 and all("Error during completion" in e for e in errors), errors
+            thinking.unexpected.clear()
+
+    network.run(conversation, 300)
