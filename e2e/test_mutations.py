@@ -42,7 +42,6 @@ FORGET = """
     async def forget(aggregator, message):
         context.set_messages([])
 
-    await runner.run()
 """
 # What is replaced in bot.py, and by what.
 MUTATIONS = {
@@ -54,7 +53,7 @@ MUTATIONS = {
     "no stt": without("stt,"),
     "no VAD": (r"vad_analyzer=SileroVADAnalyzer\(\)", ""),
     "tts before llm": (r"^( *llm,\n)( *tts,\n)", r"\2\1"),
-    "memory lost": (r"^\n    await runner\.run\(\)\n", FORGET),
+    "memory lost": (r"^(?=    return pipeline, )", FORGET),
     "own words forgotten": without("assistant_aggregator,"),
     "system instruction dropped": without("system_instruction=SYSTEM_INSTRUCTION,"),
     "WebRTC audio off": (r'(?<="webrtc": lambda: TransportParams\()[^)]*(?=\))', ""),
