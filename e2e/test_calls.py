@@ -27,7 +27,7 @@ from phones import TwilioAPI
 from services import Cartesia, Deepgram, OpenAI
 from socket_clients import WebSocketCaller
 from standins import StandIns
-from telephony import Cloud, Daily, Rooms, Runner, signature
+from telephony import Cloud, Daily, Rooms, Runner, signature, signed
 
 SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 OWN = ("-t", "daily", "-t", "websocket", "--self-host")
@@ -71,6 +71,20 @@ def own_out(vbot: Path) -> bots.Project:
 
 
 @pytest.fixture(scope="module")
+def page_out(vbot: Path) -> bots.Project:
+    """It has a page, too, and rooms for calls alone."""
+    transports = ("-t", "daily_pstn_dialout", "-t", "smallwebrtc")
+    return bots.installed(vbot, "page_out", *transports, *SERVICES)
+
+
+@pytest.fixture(scope="module")
+def page_in(vbot: Path) -> bots.Project:
+    """As page_out, for calls that Daily announces."""
+    transports = ("-t", "daily_pstn_dialin", "-t", "smallwebrtc")
+    return bots.installed(vbot, "page_in", *transports, *SERVICES)
+
+
+@pytest.fixture(scope="module")
 def own_in(vbot: Path) -> bots.Project:
     return bots.installed(vbot, "own_in", "-t", "daily_pstn_dialin", *SERVICES, *OWN)
 
@@ -106,10 +120,17 @@ def asked(services: StandIns) -> list[list[dict[str, Any]]]:
 
 
 def is_a_call(project: bots.Project, body: dict[str, Any]) -> None:
-    """bot.py reads exactly this: no field is missing or left over."""
-    code = "import sys; from call import Call; print(Call.model_validate_json(sys.argv[1]))"
-    code += "; assert set(Call.model_fields) == set(__import__('json').loads(sys.argv[1]))"
-    bots.must("uv", "run", "python", "-c", code, json.dumps(body), cwd=project.server)
+    """bot.py takes exactly this: no field is missing or left over, and it is signed."""
+    code = "import json, sys; from call import Call; body = json.loads(sys.argv[1])"
+    code += "; Call.authentic(body); assert set(Call.model_fields) == set(body)"
+    env = bots.networked_env() | OURS
+    bots.must("uv", "run", "python", "-c", code, json.dumps(body), cwd=project.server, env=env)
+
+
+def unsigned(call: dict[str, Any]) -> dict[str, Any]:
+    """What server.py says of a call, for a minute."""
+    assert 50 <= call["until"] - time.time() <= 61 and len(call["signature"]) == 64
+    return {name: value for name, value in call.items() if name not in ("until", "signature")}
 
 
 def secrets_stay(server: bots.Bot) -> None:
@@ -139,7 +160,8 @@ def test_who_knows_the_password_can_start_a_call(kind: str, request: pytest.Fixt
                 [token] = services.requests("daily", "meeting-tokens")
                 assert token["properties"]["is_owner"] is True  # only an owner may dial out
                 [call] = services.requests("runner", "start")
-                assert call == {"room_url": url, "token": f"token-for-{room['name']}"} | wanted
+                token_of = {"room_url": url, "token": f"token-for-{room['name']}"}
+                assert unsigned(call) == token_of | wanted
 
                 before = asked(services)
                 for password in (None, "", "wrong", PASSWORD[:-1], PASSWORD + " x", "pässword"):
@@ -207,7 +229,8 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
                 [room] = services.requests("daily", "rooms")
                 assert room["properties"]["sip"]["display_name"] == NUMBER
                 [call] = services.requests("runner", "start")
-                assert call == {
+                assert room["name"] == f"call-{CALL['CallSid']}"
+                assert unsigned(call) == {
                     "room_url": f"https://company.daily.co/{room['name']}",
                     "token": f"token-for-{room['name']}",
                     "sip_uri": f"sip:{room['name']}@sip.daily.example",
@@ -215,10 +238,12 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
                     "caller": NUMBER,
                 }
 
-                # The same call again starts nothing.
-                before = asked(services)
-                assert await asyncio.gather(ring(server), ring(server)) == [(200, twiml)] * 2
-                assert asked(services) == before
+                # The same call again starts nothing, at this server or another.
+                async with sip_in.webhook(services.env) as other:
+                    again = await asyncio.gather(ring(server), ring(other), ring(other))
+                assert again == [(200, twiml)] * 3
+                assert len(services.requests("runner", "start")) == 1
+                assert len(services.requests("daily", "meeting-tokens")) == 1
 
                 # Through a tunnel, Twilio signs the address that it knows.
                 through = {"Host": "tunnel.example", "X-Forwarded-Proto": "https"}
@@ -361,6 +386,7 @@ def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) 
                 assert await call() == (502, {"detail": detail})
                 [error] = server.errors()[seen:]
                 assert "503" in error and "no capacity" in error
+                assert daily.rooms == set()  # so that the call can be tried again
                 assert "Traceback" not in server.log
 
                 runner.in_order = True
@@ -470,7 +496,8 @@ transport = Transport()
 Call.model_validate_json(sys.argv[1]).handle(transport, None)
 asyncio.run(transport.on_dialin_ready(transport, ""))
 """
-    call = {"room_url": "", "token": "", "sip_uri": "sip:a&b@sip.daily.example"}
+    call = {"room_url": "https://company.daily.co/a", "token": ""}
+    call |= {"sip_uri": "sip:a&b@sip.daily.example"}
     call |= {"call_sid": CALL["CallSid"], "caller": NUMBER}
     wanted = "<Response><Dial><Sip>sip:a&amp;b@sip.daily.example</Sip></Dial></Response>"
 
@@ -529,6 +556,86 @@ def test_the_server_and_the_bot_work_together(
                     assert [line for line in bot.errors() if "Error joining" not in line] == []
 
     network.run(calls)
+
+
+ELSEWHERE = "https://attacker.example/../release-phone-number/ID"
+
+
+@pytest.mark.parametrize(
+    ("kind", "script"),
+    [
+        ("pstn_out", "bot.py"),
+        ("sip_in", "bot.py"),
+        ("own_out", "self_host.py"),
+        ("own_in", "bot.py"),
+        ("page_out", "bot.py"),
+        ("page_in", "bot.py"),
+    ],
+)
+def test_a_call_that_nobody_signed_starts_nothing_and_costs_nothing(
+    kind: str, script: str, request: pytest.FixtureRequest
+) -> None:
+    """Whatever a stranger sends, no API hears of it with the operator's key."""
+    project: bots.Project = request.getfixturevalue(kind)
+    listening, speaking = Deepgram(KEYS["DEEPGRAM_API_KEY"], []), Cartesia(KEYS["CARTESIA_API_KEY"])
+    own = {"DAILY_HMAC_SECRET": base64.b64encode(b"a-secret").decode()}
+    ours = {"sip_in": IN, "own_in": OURS | own, "page_in": OURS}
+    project.write_env(**KEYS, **ours.get(kind, OUT))
+    room = "https://company.daily.co/somebodys-room"
+    genuine = {"room_url": room, "token": "a-token"}
+    genuine |= {"phone_number": NUMBER} if kind in ("pstn_out", "page_out") else {"sip_uri": SIP}
+    genuine |= {"call_sid": CALL["CallSid"], "caller": NUMBER} if kind == "sip_in" else {}
+    forged = [
+        genuine,
+        signed(genuine | {"room_url": ELSEWHERE}, DAILY_KEY) | {"signature": "0" * 64},
+        signed(genuine, "another key"),
+        signed(genuine, DAILY_KEY, -1),
+        signed(genuine | {"room_url": ELSEWHERE}, DAILY_KEY),
+        signed(genuine | {"room_url": f"{room}\n"}, DAILY_KEY),
+        signed(genuine, DAILY_KEY) | {"token": "another-token"},
+        signed(genuine, DAILY_KEY) | {"signature": "é"},
+        {"signature": None},
+        {
+            "dialin_settings": {"call_id": "a", "call_domain": "b"},
+            "daily_api_url": "http://127.0.0.1:9",
+        },
+    ]
+
+    async def knock() -> None:
+        async with StandIns(Daily(DAILY_KEY), Rooms(), listening, speaking) as services:
+            nowhere = {} if network.fenced() else {"HTTPS_PROXY": "http://127.0.0.1:9"}
+            async with project.bot(services.env | nowhere, script=script) as bot:
+                for body in forged:
+                    assert (await post(f"{bot.url}/call", json=body))[0] in (401, 404, 422), body
+                    if kind == "own_out" and "signature" not in body:
+                        continue  # a page may say what it likes
+                    started = {"createDailyRoom": False, "transport": "daily", "body": body}
+                    status, _ = await post(f"{bot.url}/start", json=started)
+                    if kind != "own_in":  # which logs that it cannot take it
+                        assert status in (401, 404, 422), body
+                rooms: list[Any] = [{"createDailyRoom": True}, ["createDailyRoom"]]
+                rooms += [{"createDailyRoom": True, "transport": None}, {"transport": "daily"}]
+                for body in rooms if kind in ("pstn_out", "sip_in", "page_out", "page_in") else []:
+                    assert (await post(f"{bot.url}/start", json=body))[0] in (401, 404), body
+                announced = {"From": "1", "To": "2", "callId": "a", "callDomain": "b"}
+                if kind not in ("own_in", "page_in"):  # which Daily's webhook starts
+                    hook = f"{bot.url}/daily-dialin-webhook"
+                    assert (await post(hook, json=announced))[0] == 404
+                if not kind.startswith("own"):
+                    async with aiohttp.ClientSession() as http:
+                        async with http.get(f"{bot.url}/daily", allow_redirects=False) as answer:
+                            assert answer.status in (401, 404)
+                if kind.startswith("page"):
+                    assert (await post(f"{bot.url}/start", json={}))[0] == 200
+                await asyncio.sleep(1)
+                assert services.requests("daily") == [] == services.requests("rooms")
+                assert bot.sessions() == {}
+                if not kind.endswith("_in") or kind == "sip_in":
+                    status, _ = await post(f"{bot.url}/call", json=signed(genuine, DAILY_KEY))
+                    assert status == 200
+                    await goes_to(bot, room)
+
+    network.run(knock)
 
 
 @pytest.mark.variants

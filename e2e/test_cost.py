@@ -25,7 +25,7 @@ pytestmark = pytest.mark.cost
 
 SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 PHONE = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
-PHONE["PHONE_TOKEN"] = "a-phone-token"
+PHONE["PHONE_TOKEN"] = "a-phone-token-that-is-long-enough"
 SECONDS = 30  # of conversation that are measured
 
 
@@ -69,7 +69,7 @@ async def talk(way: str, url: str) -> None:
         async with webrtc_client.call(url) as page:
             await page.ready()
             await chat(page)
-    async with socket_clients.call(TwilioCaller, url, "/a-phone-token") as phone:
+    async with socket_clients.call(TwilioCaller, url, f"/{PHONE['PHONE_TOKEN']}") as phone:
         await chat(phone)
 
 

@@ -110,7 +110,7 @@ def test_a_conversation_without_the_internet(vbot: Path, tmp_path: Path) -> None
                     OPENAI_TTS_BASE_URL=await enter(own_server(speaks)),
                 )
                 port = bots.free_port()
-                bot = await enter(running(server, port, carried.folder, env, "--port", "/status"))
+                bot = await enter(running(server, port, carried.folder, env, "--port", "/"))
                 port, there = bots.free_port(), env | {"BOT_URL": bot.url}
                 options = "-- --strictPort --port"
                 page = await enter(running(client, port, carried.folder, there, options, "/"))

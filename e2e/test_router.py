@@ -38,7 +38,7 @@ class Cluster:
         assert services.names
         self.project, self.services, self.stack = project, services, stack
         self.known = services.names.known
-        self.domain = f"bots.{project.folder.name}.svc.cluster.local"
+        self.domain = f"pods.{project.folder.name}.svc.cluster.local"
         self.known[self.domain] = []
         services.hosts |= {self.domain, self.name("127.0.1.9")}
         self.bots: dict[str, bots.Bot] = {}
@@ -92,7 +92,7 @@ async def router(project: bots.Project) -> AsyncIterator[None]:
             while True:
                 assert process.returncode is None, log_file.read_text()
                 with contextlib.suppress(aiohttp.ClientError):
-                    async with http.get(f"{ROUTER}/status") as response:
+                    async with http.get(f"{ROUTER}/") as response:
                         if response.ok:
                             break
                 await asyncio.sleep(0.2)
@@ -108,6 +108,57 @@ def project(vbot: Path) -> bots.Project:
     project = bots.installed(vbot, "routed", *options)
     project.write_env(**KEYS, **PHONE)
     return project
+
+
+def test_strangers_are_bounded(project: bots.Project) -> None:
+    """One that asks without end, and many that send half a request, keep nobody else out."""
+
+    async def knock() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            services = await stack.enter_async_context(stand_ins())
+            cluster = Cluster(project, services, stack)
+            await cluster.add()
+            await cluster.add()
+            await stack.enter_async_context(router(project))
+            http = await stack.enter_async_context(aiohttp.ClientSession())
+
+            async def asks(address: str) -> int:
+                headers = {"X-Forwarded-For": f"1.1.1.1, {address}"}
+                async with http.post(f"{ROUTER}/start", json={}, headers=headers) as response:
+                    return response.status
+
+            async def slow(text: bytes) -> tuple[float, bytes]:
+                began = time.monotonic()
+                reader, writer = await asyncio.open_connection("127.0.0.1", 8000)
+                writer.write(text)
+                answer = await reader.read()
+                writer.close()
+                return time.monotonic() - began, answer[:12]
+
+            head = b"POST /start HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+            halves = [asyncio.create_task(slow(head)) for _ in range(300)]
+            halves += [
+                asyncio.create_task(slow(head + b"Content-Length: 9\r\n\r\n{")) for _ in range(300)
+            ]
+            said = [await asks("9.9.9.9") for _ in range(150)]
+            assert said.count(200) <= 2 * PLACES and said[-1] == 429, said
+            # Others of a network of IPv6, or with another port, are the same visitor.
+            said = [await asks(f"2001:db8::{number:x}") for number in range(70)]
+            assert said[-1] == 429 and await asks("9.9.9.9:99") == 429, said
+            async with socket_clients.call(TwilioCaller, ROUTER, f"/{TOKEN}") as phone:
+                await phone.hear(GREETING)
+            async with http.get(f"{ROUTER}/healthz") as response:
+                assert response.status == 404  # it is for probes
+            await asyncio.sleep(10.5)  # nobody came
+            assert await asks("9.9.9.9") == 429
+            async with webrtc_client.call(ROUTER) as page:
+                await page.ready()
+            for seconds, answer in await asyncio.gather(*halves):
+                assert seconds < 12 and answer == b"HTTP/1.1 408", (seconds, answer)
+            for bot in cluster.bots.values():
+                assert bot.errors() == []
+
+    network.run(knock, timeout=300)
 
 
 @pytest.mark.alone
@@ -151,7 +202,7 @@ def test_nobody_is_refused_while_one_bot_has_room(
             await asyncio.gather(*(call() for call in callers))
             took = time.monotonic() - began
             async with aiohttp.ClientSession() as http:
-                found = [await metrics(http, bot.url) for bot in cluster.bots.values()]
+                found = [await metrics(http, bot.probes) for bot in cluster.bots.values()]
             started = [int(f["bot_sessions_started_total"]) for f in found]
             assert sum(started) == PLACES + len(callers), started
             sent_on = sum(int(f["bot_sessions_refused_total"]) for f in found)
@@ -207,9 +258,20 @@ def test_calls_outlive_the_bots_that_are_replaced(project: bots.Project) -> None
             assert old.errors() == [] == new.errors()
             async with aiohttp.ClientSession() as http:
                 missing = "/sessions/127-0-1-9.x/api/offer"
-                for path in ("/metrics", "/%6detrics", "/ready", missing):
+                private = (
+                    "/metrics",
+                    "/%6detrics",
+                    "/metrics%0A",
+                    "/ready",
+                    "/ready%0A",
+                    "/status",
+                )
+                for path in (*private, "/sessions/../metrics", "//metrics", "/docs", missing):
                     async with http.get(URL(ROUTER + path, encoded=True)) as response:
                         assert response.status == 404, path
+                async with http.get("http://127.0.0.1:8404/metrics") as response:
+                    told = await response.text()
+                assert 'haproxy_backend_http_responses_total{proxy="bots",code="5xx"}' in told
                 await until(lambda: len(cluster.known[cluster.domain]) == 1, 5)
 
     network.run(replace, timeout=300)

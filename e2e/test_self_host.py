@@ -30,16 +30,18 @@ import pytest
 import yaml
 from dotenv import dotenv_values
 from ruamel.yaml import YAML
+from yarl import URL
 
 import bots
 import dockerfiles
 import network
 import socket_clients
+import telephony
 import turn
 import webrtc_client
 from caller import until
-from conversation import ANSWER, KEYS, QUESTION, called, stand_ins
-from phones import TwilioCaller
+from conversation import ANSWER, GREETING, KEYS, QUESTION, called, stand_ins
+from phones import TwilioAPI, TwilioCaller
 from standins import StandIns
 
 SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
@@ -155,10 +157,11 @@ async def refuses_sessions(bot: bots.Bot) -> None:
         assert refused.value.status == 503
 
 
-def write_env(image: dockerfiles.Image) -> None:
+def write_env(image: dockerfiles.Image, **more: str) -> None:
     """Mount the file as a pod does: only its group can read it."""
     env = image.folder / ".env"
-    values = KEYS | PHONE | {"CARTESIA_VOICE_ID": f"'{VOICE}'"}
+    env.unlink(missing_ok=True)
+    values = KEYS | PHONE | {"CARTESIA_VOICE_ID": f"'{VOICE}'"} | more
     env.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
     if as_user(image):
         os.chown(env, 0, int(image.user.partition(":")[2]))
@@ -223,7 +226,7 @@ def test_any_name_is_a_text_to_every_reader(vbot: Path, name: str) -> None:
             assert repr(list(YAML(typ="safe", pure=True).load_all(text))) == repr(read[file]), file
         elif file.endswith(".toml"):
             read[file] = tomllib.loads(text)
-    assert len(read) == 11
+    assert len(read) == 12
     [compose] = read["deploy/compose.yaml"]
     images = [service["image"] for service in compose["services"].values()]
     turn = "${TURN_IMAGE:-coturn/coturn:4.6}"
@@ -244,7 +247,8 @@ def test_a_cluster_knows_every_field(everywhere: list[bots.Project]) -> None:
         folder = project.folder / "deploy/kubernetes"
         names = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
         names.append("by-sessions.yaml")  # in place of autoscaler.yaml
-        assert {*names, "kustomization.yaml"} == {path.name for path in folder.glob("*.yaml")}
+        there = {path.name for path in folder.glob("*.yaml")}
+        assert {*names, "kustomization.yaml", "monitoring.yaml"} == there
         files = [folder / name for name in names]
         bots.must("kubernetes-validate", "--strict", *files, cwd=folder)
 
@@ -266,7 +270,7 @@ def test_a_pod_holds_conversations_and_lets_them_end(
             container = pod(hosted)["containers"][0]
             for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
                 assert await bot.answers(container[probe]["httpGet"]["path"]) == 200
-            health = [part.replace("7860", bot.url.rpartition(":")[2]) for part in image.health]
+            health = [part.replace("7861", bot.probes.rpartition(":")[2]) for part in image.health]
             check = await asyncio.create_subprocess_exec(*health, env=image.env)
             assert await check.wait() == 0
 
@@ -326,8 +330,11 @@ def test_a_full_pod_takes_no_session_and_calls_end_in_time(
     network.run(calls)
 
 
-async def start(http: aiohttp.ClientSession, url: str, **more: Any) -> tuple[int, dict[str, Any]]:
-    async with http.post(f"{url}/start", json={"transport": "webrtc"} | more) as response:
+async def start(
+    http: aiohttp.ClientSession, url: str, address: str = "10.0.0.1", **more: Any
+) -> tuple[int, dict[str, Any]]:
+    body, headers = {"transport": "webrtc"} | more, {"X-Forwarded-For": address}
+    async with http.post(f"{url}/start", json=body, headers=headers) as response:
         return response.status, await response.json()
 
 
@@ -353,7 +360,9 @@ def test_the_limit_holds_from_the_moment_of_asking(
             running(hosted, image, services, **limits) as bot,
             aiohttp.ClientSession() as http,
         ):
-            answers = await asyncio.gather(*(start(http, bot.url) for _ in range(10)))
+            answers = await asyncio.gather(
+                *(start(http, bot.url, f"10.0.0.{i}") for i in range(10))
+            )
             started = [answer["sessionId"] for status, answer in answers if status == 200]
             assert len(started) == 2 and all(id.startswith("10-1-2-3.") for id in started)
             assert [status for status, _ in answers].count(503) == 8
@@ -372,10 +381,11 @@ def test_the_limit_holds_from_the_moment_of_asking(
             assert asyncio.get_running_loop().time() - began < 12
             await asyncio.sleep(1)
 
-            figures = await metrics(http, bot.url)
+            figures = await metrics(http, bot.probes)
             assert figures["bot_sessions"] == 0 and figures["bot_sessions_max"] == 2
             assert figures["bot_sessions_refused_total"] == 10
             assert figures["bot_sessions_started_total"] == 2
+            assert figures['bot_sessions_ended_total{why="failed"}'] == 2
             for line in bot.log.splitlines():
                 assert TOKEN not in line and json.loads(line)["record"]["message"]
 
@@ -389,17 +399,31 @@ def test_what_prometheus_is_told(hosted: bots.Project, image: dockerfiles.Image)
     async def measure() -> None:
         async with stand_ins() as services, aiohttp.ClientSession() as http:
             async with running(hosted, image, services) as bot:
-                async with called(bot):
-                    figures = await metrics(http, bot.url)
+                async with called(bot) as page:
+                    await page.say(QUESTION)
+                    await page.hear(ANSWER)
+                    figures = await metrics(http, bot.probes)
                 assert figures["bot_sessions"] == 1 == figures["bot_first_word_seconds_count"]
                 assert 0.1 < figures["bot_first_word_seconds_sum"] < 20
+                assert figures["bot_turn_seconds_count"] == 1
+                assert 0.1 < figures["bot_turn_seconds_sum"] < 20
+                await bot.sessions_end()
+                figures = await metrics(http, bot.probes)
+                assert figures['bot_sessions_ended_total{why="left"}'] == 1
+                assert 1 < figures["bot_session_seconds_sum"] < 60
+                async with http.get(f"{bot.probes}/metrics") as response:
+                    known = set(re.findall("(?m)^# HELP (bot_\\w+)", await response.text()))
+                for file in ("dashboard.json", "kubernetes/monitoring.yaml"):
+                    text = (hosted.folder / "deploy" / file).read_text()
+                    asked = set(re.findall(r"\bbot_\w+", text))
+                    assert {name.removesuffix("_bucket") for name in asked} <= known, file
             env = image.folder / ".env"
             env.write_text(env.read_text().replace(KEYS["OPENAI_API_KEY"], "another-key"))
             async with running(hosted, image, services) as bot, webrtc_client.call(bot.url) as page:
                 await page.ready()
                 failed = 'bot_service_failures_total{service="OpenAI"}'
                 async with asyncio.timeout(30):
-                    while (await metrics(http, bot.url)).get(failed) != 1:
+                    while (await metrics(http, bot.probes)).get(failed) != 1:
                         await asyncio.sleep(0.2)
                 services.services[1].unexpected.clear()
 
@@ -413,6 +437,8 @@ def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Ima
 
     async def knock() -> None:
         env = {"PIPECAT_ALLOWED_ORIGINS": "https://a.example.com"}
+        old = "0" * 16
+        write_env(image, PHONE_TOKEN=f"{TOKEN},{old}")
         async with (
             stand_ins() as services,
             running(hosted, image, services, **env) as bot,
@@ -422,6 +448,20 @@ def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Ima
                 with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
                     await http.ws_connect(bot.url + path)
                 assert refused.value.status in (403, 404), path
+
+            # Twilio signs the address of its sockets, too; each token holds while it is listed.
+            for token, by, status in (
+                *((TOKEN, PHONE["TWILIO_AUTH_TOKEN"], 101), (old, PHONE["TWILIO_AUTH_TOKEN"], 101)),
+                *((TOKEN, "another", 403), (TOKEN, None, 101), ("1" * 16, None, 403)),
+            ):
+                url = f"wss://bot.example.com/ws/{token}"
+                headers = {"X-Twilio-Signature": telephony.signature(by, url, {})} if by else {}
+                try:
+                    socket = await http.ws_connect(f"{bot.url}/ws/{token}", headers=headers)
+                    assert status == 101, (token, by)
+                    await socket.close()
+                except aiohttp.WSServerHandshakeError as refused_here:
+                    assert refused_here.status == status, (token, by)
 
             signed = plivo_signature(f"{PHONE['BOT_PUBLIC_URL']}/plivo", form, "n")
             for signature, status in ((signed, 200), ("x" + signed[1:], 403), (None, 403)):
@@ -440,6 +480,30 @@ def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Ima
                 asks = {"Origin": origin, "Access-Control-Request-Method": "POST"}
                 async with http.options(f"{bot.url}/start", headers=asks) as response:
                     assert response.ok == allowed
+            # Its own page may. Behind a proxy that changes the host's name, the browser says so.
+            own, elsewhere = {"Origin": bot.url}, {"Origin": "https://b.example"}
+            listed = {"Origin": "https://a.example.com", "Sec-Fetch-Site": "cross-site"}
+            for headers, allowed in (
+                *((own, True), (elsewhere, False), (listed, True)),
+                (elsewhere | {"Sec-Fetch-Site": "same-origin"}, True),
+                (elsewhere | {"Sec-Fetch-Site": "cross-site"}, False),
+                (elsewhere | {"Sec-Fetch-Site": "same-site"}, False),
+            ):
+                asked = {"transport": "other"}  # and so no place
+                async with http.post(f"{bot.url}/start", json=asked, headers=headers) as response:
+                    assert response.status == (400 if allowed else 403), headers
+            # Probes and metrics are at their own port, and nothing else is.
+            for path in ("/metrics", "/ready", "/status"):
+                assert await bot.answers(path) == 200
+                for odd in (path, path + "%0A", "/." + path, "/" + path, path.upper()):
+                    async with http.get(URL(bot.url + odd, encoded=True)) as response:
+                        assert response.status == 404, odd
+            for path in ("/", "/start", f"/ws/{TOKEN}"):
+                async with http.post(bot.probes + path, json={}) as response:
+                    assert response.status == 404, path
+            with pytest.raises(aiohttp.WSServerHandshakeError) as nobody:
+                await http.ws_connect(f"{bot.probes}/ws/{TOKEN}")
+            assert nobody.value.status == 403
             # A page of another origin may send a form or text without asking first.
             async with http.post(f"{bot.url}/start", data='{"transport": "webrtc"}') as response:
                 assert response.status == 422
@@ -450,17 +514,156 @@ def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Ima
                 url = bot.url + path
                 async with http.post(url, data=body, headers=headers, timeout=long) as response:
                     assert response.status == 413, path
-            assert (await metrics(http, bot.url))["bot_sessions"] == 0
+            async with http.post(f"{bot.url}/start", json={"transport": "secret"}) as response:
+                assert response.status == 400
+            async with http.post(f"{bot.url}/start", json={"transport": ["secret"]}) as response:
+                assert response.status == 422 and "secret" not in await response.text()
+            assert (await metrics(http, bot.probes))["bot_sessions"] == 0
 
     network.run(knock)
 
 
-def test_the_turn_server_takes_passwords_of_sessions_and_no_private_peers(
+@pytest.mark.variants
+def test_twilio_may_be_known_by_an_api_key(hosted: bots.Project, image: dockerfiles.Image) -> None:
+    """With which nobody can tell whether Twilio signed the address."""
+    write_env(image, TWILIO_AUTH_TOKEN="", TWILIO_API_KEY="SK1", TWILIO_API_SECRET="a-secret")
+
+    async def call() -> None:
+        async with (
+            stand_ins() as services,
+            running(hosted, image, services) as bot,
+            aiohttp.ClientSession(headers={"X-Twilio-Signature": "x"}) as http,
+        ):
+            await (await http.ws_connect(f"{bot.url}/ws/{TOKEN}")).close()
+            await until(lambda: not any(bot.sessions().values()), 10)
+
+    network.run(call)
+
+
+def test_strangers_get_their_share(hosted: bots.Project, image: dockerfiles.Image) -> None:
+    """Half of the places at a time, and a few in a minute. Whoever has START_TOKEN gets all."""
+    write_env(image)
+
+    async def ask() -> None:
+        token = "Bearer a token"
+        async with (
+            stand_ins() as services,
+            running(hosted, image, services, START_TOKEN="a token") as bot,
+            aiohttp.ClientSession() as http,
+        ):
+            url = f"{bot.url}/start"
+            for wrong in (None, "", "Bearer", "Bearer another", "Bearer é", token + "s"):
+                headers = {"Authorization": wrong} if wrong is not None else {}
+                async with http.post(url, json={}, headers=headers) as response:
+                    assert response.status == 401, wrong
+            for status in (200, 200, 200, 200, 503):  # one server asks for all its visitors
+                async with http.post(url, json={}, headers={"Authorization": token}) as response:
+                    assert response.status == status
+        async with (
+            stand_ins() as services,
+            running(hosted, image, services) as bot,
+            aiohttp.ClientSession() as http,
+        ):
+
+            async def asks(address: str, *made_up: str) -> int:
+                """With what the proxy adds to a line, or as a line of its own."""
+                headers = [("X-Forwarded-For", line) for line in (*made_up, f"4.3.2.1, {address}")]
+                async with http.post(f"{bot.url}/start", json={}, headers=headers) as response:
+                    return response.status
+
+            if (second := time.monotonic() % 60) > 20:
+                await asyncio.sleep(61 - second)  # the next minute begins
+            for then in (503, 503, 429):
+                # A visitor has a whole network of IPv6.
+                one = [await asks(f"2001:db8::{n}", *["8.8.8.8"][: n % 2]) for n in range(4)]
+                assert one == [200] * 2 + [then] * 2
+                assert await asks("1.2.3.4") == 200  # there is a place for others
+                await asyncio.sleep(10.5)  # nobody came
+            async with socket_clients.call(TwilioCaller, bot.url, f"/{TOKEN}") as phone:
+                await phone.hear(GREETING)  # a call has no address to be counted
+            assert bot.errors() == []
+
+    network.run(ask)
+
+
+def test_slow_and_idle_connections_end(hosted: bots.Project, image: dockerfiles.Image) -> None:
+    """Half a head, half a body, and nothing at all; while these are open, others are served."""
+    write_env(image)
+    half = b"POST /start HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    slow = [b"", b"GET / HT", half, half + b"Content-Length: 9\r\n\r\n{", b"GET / HTTP/1.1\r\n"]
+
+    async def knock() -> None:
+        async with stand_ins() as services, running(hosted, image, services) as bot:
+            port = int(bot.url.rpartition(":")[2])
+            began = asyncio.get_running_loop().time()
+
+            async def held(text: bytes) -> float:
+                reader, writer = await asyncio.open_connection("localhost", port)
+                with contextlib.suppress(ConnectionError):
+                    writer.write(text)
+                    await asyncio.wait_for(reader.read(), 30)
+                writer.close()
+                return asyncio.get_running_loop().time() - began
+
+            ends = [asyncio.create_task(held(text)) for text in slow * 80]
+            await asyncio.sleep(1)
+            async with webrtc_client.call(bot.url) as page:
+                await page.ready()
+                assert await bot.answers("/ready") == 200
+                seconds = await asyncio.gather(*ends)
+                assert 9 < min(seconds) and max(seconds) < 14, (min(seconds), max(seconds))
+                # More than it takes: probes are answered nevertheless, and afterwards all is well.
+                ends = [asyncio.create_task(held(b"")) for _ in range(600)]
+                await asyncio.sleep(1)
+                assert await bot.answers("/status") == 200
+                await asyncio.gather(*ends)
+                await page.say(QUESTION)
+                await page.hear(ANSWER)
+            assert bot.errors() == []
+
+    network.run(knock)
+
+
+@pytest.mark.variants
+def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) -> None:
+    """A minute before, the page and the caller are told; then it ends, however much they say."""
+    write_env(image)
+
+    async def talk() -> None:
+        env = {"MAX_SESSION_SECONDS": "65"}
+        hung_up = TwilioAPI(PHONE["TWILIO_ACCOUNT_SID"], PHONE["TWILIO_AUTH_TOKEN"])
+        async with (
+            stand_ins(more=[hung_up]) as services,
+            running(hosted, image, services, **env) as bot,
+            webrtc_client.call(bot.url) as page,
+            socket_clients.call(TwilioCaller, bot.url, f"/{TOKEN}") as phone,
+        ):
+            await page.ready()
+            now = asyncio.get_running_loop().time
+            began = now()
+            told = await page.receive("server-message", lambda m: "problem" in m, timeout=20)
+            assert 2 < now() - began < 9
+            assert told["problem"] == "This conversation ends in a minute."
+            await phone.hear("We have one minute left.")
+            await phone.left_alone(75)
+            assert 60 < now() - began < 75
+            await until(lambda: not any(bot.sessions().values()), 10)
+            async with aiohttp.ClientSession() as http:
+                figures = await metrics(http, bot.probes)
+            assert figures['bot_sessions_ended_total{why="time"}'] == 2
+            assert len(hung_up.requests) == 1
+            assert bot.errors() == []
+
+    network.run(talk)
+
+
+def test_the_turn_server_takes_passwords_of_sessions_and_relays_to_the_bot_alone(
     hosted: bots.Project,
 ) -> None:
     """With what DEPLOY.md says to set, and without: then it lets nobody in."""
 
-    async def allocate(address: str, secret: str, seconds: int) -> bool:
+    async def allocate(address: str, secret: str, seconds: int) -> int:
+        """Return 0, or the code of the error."""
         name = f"{int(time.time()) + seconds}:a-session"
         key = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
         try:
@@ -468,26 +671,13 @@ def test_the_turn_server_takes_passwords_of_sessions_and_no_private_peers(
                 asyncio.DatagramProtocol, (address, 3478), username=name, password=key
             )
         except aioice.stun.TransactionFailed as e:
-            assert e.response.attributes["ERROR-CODE"][0] == 401
-            return False
+            return e.response.attributes["ERROR-CODE"][0]
         relay.close()
-        return True
+        return 0
 
     async def relays(address: str, secret: str, peer: str) -> bool:
-        client = (
-            "turnutils_uclient",
-            "-v",
-            "-c",
-            "-n",
-            "1",
-            "-m",
-            "1",
-            "-W",
-            secret,
-            "-r",
-            "9",
-            "-e",
-        )
+        client = "turnutils_uclient -v -c -n 1 -m 1".split()
+        client += ["-W", secret, "-u", f"to-{peer}", "-r", "9", "-e"]
         process = await asyncio.create_subprocess_exec(
             *client, peer, address, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -510,19 +700,25 @@ def test_the_turn_server_takes_passwords_of_sessions_and_no_private_peers(
         async with turn.running(hosted) as address:
             secret = dotenv_values(hosted.server / ".env")["TURN_SECRET"]
             assert secret
-            assert await allocate(address, secret, 60)
-            assert not await allocate(address, secret, -60)
-            assert not await allocate(address, "guessed", 60)
-            for peer in ("10.0.0.1", "172.16.3.4", "192.168.1.1", "100.64.0.1", "169.254.169.254"):
+            assert await allocate(address, secret, 60) == 0
+            assert await allocate(address, secret, -60) == 401
+            assert await allocate(address, "guessed", 60) == 401
+            for peer in ("10.0.0.1", "127.0.0.1", "169.254.169.254", "8.8.8.8", "203.0.113.7"):
                 assert not await relays(address, secret, peer), peer
-            assert await relays(address, secret, "10.9.9.9")
-            assert await relays(address, secret, "203.0.113.200")
+            assert await relays(address, secret, "10.9.9.9")  # as TURN_ALLOWED says
+            assert await relays(address, secret, address)
+            many = [await allocate(address, secret, 60) for _ in range(12)]
+            assert many[0] == 0 and many[-1] == 486, many  # a session's share
+        (hosted.server / ".env").write_text("")
+        async with turn.running(hosted) as address:
+            assert await relays(address, secret, address)
+            assert not await relays(address, secret, "192.0.2.9")
         deploy = hosted.folder / "DEPLOY.md"
         text = deploy.read_text()
         deploy.write_text(re.sub("(?m)^TURN_SECRET=.*\n", "", text))
         (hosted.server / ".env").unlink()
         async with turn.running(hosted) as address:
-            assert not await allocate(address, "", 60)
+            assert await allocate(address, "", 60) == 401
         deploy.write_text(text)
 
     network.run(ask)

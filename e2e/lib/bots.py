@@ -107,6 +107,9 @@ def tree(folder: Path) -> set[str]:
     return found
 
 
+PROBES = ("/metrics", "/ready", "/status")
+
+
 @dataclass
 class Bot:
     """A bot that is running, or a server: the one that starts it for calls, or that of its page."""
@@ -114,6 +117,7 @@ class Bot:
     url: str
     log_file: Path
     process: asyncio.subprocess.Process
+    probes: str = ""  # where self_host.py answers probes and Prometheus
     up_since: float = 0.0
 
     async def die(self) -> None:
@@ -142,7 +146,8 @@ class Bot:
     async def answers(self, path: str, method: str = "GET") -> int:
         """The status of its answer."""
         async with aiohttp.ClientSession() as http:
-            async with http.request(method, self.url + path, json={}) as response:
+            url = (self.probes if path in PROBES else "") or self.url
+            async with http.request(method, url + path, json={}) as response:
                 return response.status
 
     def errors(self) -> list[str]:
@@ -253,6 +258,8 @@ async def running(
             start_new_session=True,
         )
     bot = Bot(f"http://{host}:{port}", log_file, process)
+    if any(str(part).endswith(("self_host.py", "own_models.py")) for part in command):
+        bot.probes = f"http://{host}:{port + 1}"
     try:
         await _until_it_answers(bot, path)
         bot.up_since = asyncio.get_running_loop().time()
@@ -282,24 +289,27 @@ def installed(vbot: Path, name: str, *options: str) -> Project:
 
 
 def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port that is free, as is the next."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            with contextlib.suppress(OSError, OverflowError):
+                second.bind(("127.0.0.1", port + 1))
+                return port
 
 
 async def _until_it_answers(bot: Bot, path: str) -> None:
     """Wait for an answer, patiently: the first start of a fresh environment compiles a lot."""
     now = asyncio.get_running_loop().time
     deadline = now() + 90
-    async with aiohttp.ClientSession() as session:
-        while now() < deadline:
-            if bot.process.returncode is not None:
-                raise AssertionError(f"it ended with {bot.process.returncode}:\n{bot.log}")
-            with contextlib.suppress(aiohttp.ClientError):
-                async with session.get(f"{bot.url}{path}") as response:
-                    if response.ok:
-                        return
-            await asyncio.sleep(0.1)
+    while now() < deadline:
+        if bot.process.returncode is not None:
+            raise AssertionError(f"it ended with {bot.process.returncode}:\n{bot.log}")
+        with contextlib.suppress(aiohttp.ClientError):
+            if await bot.answers(path) < 400:
+                return
+        await asyncio.sleep(0.1)
     raise AssertionError(f"it does not answer:\n{bot.log}")
 
 

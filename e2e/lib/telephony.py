@@ -6,6 +6,9 @@
 import base64
 import hashlib
 import hmac
+import json
+import re
+import time
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -22,6 +25,13 @@ def signature(token: str, url: str, form: Mapping[str, str]) -> str:
     return base64.b64encode(code.digest()).decode()
 
 
+def signed(call: dict[str, Any], key: str, seconds: int = 60) -> dict[str, Any]:
+    """What server.py says of a call to the bot, with that key and for that long."""
+    call = call | {"until": int(time.time()) + seconds}
+    text = json.dumps(call, separators=(",", ":"), ensure_ascii=False).encode()
+    return call | {"signature": hmac.new(key.encode(), text, hashlib.sha256).hexdigest()}
+
+
 class Daily(Service):
     """Makes rooms and the tokens that let people in. It can be out of order.
 
@@ -34,11 +44,15 @@ class Daily(Service):
         super().__init__()
         self.key = key
         self.in_order = True
+        self.rooms: set[str] = set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
         if request.method == "DELETE":  # of a room, whose call has ended
-            self.note("delete", room=request.path.removeprefix("/v1/rooms/"))
+            room = request.path.removeprefix("/v1/rooms/")
+            self.expect(re.fullmatch(r"[\w-]+", room), f"no such path: {request.path}")
+            self.note("delete", room=room)
+            self.rooms.discard(room)
             return web.json_response({"deleted": True})
         self.expect(request.method == "POST", f"method {request.method}")
         body = await request.json()
@@ -53,6 +67,10 @@ class Daily(Service):
 
     def _room(self, body: dict[str, Any]) -> web.StreamResponse:
         config = dict(body["properties"])
+        if body["name"] in self.rooms:
+            info = f"a room named {body['name']} already exists"
+            return web.json_response({"error": "invalid-request-error", "info": info}, status=400)
+        self.rooms.add(body["name"])
         self.expect(config.get("exp"), "a room that stays for ever")
         if sip := config.get("sip"):
             self.expect(sip["display_name"] and sip["sip_mode"] == "dial-in", f"SIP: {sip}")
@@ -93,15 +111,11 @@ class Runner(Service):
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         place = (request.method, request.path)
-        self.expect(place == ("POST", "/start"), f"no such path: {place}")
-        body = await request.json()
-        self.expect(body.get("transport") == "daily", "not over Daily")
-        return self.start(body)
+        self.expect(place == ("POST", "/call"), f"no such path: {place}")
+        return self.start(await request.json())
 
-    def start(self, body: dict[str, Any]) -> web.StreamResponse:
-        # The room is there already: one more would be paid for and stay empty.
-        self.expect(body.get("createDailyRoom") is False, "a second room")
-        self.note("start", **body["body"])
+    def start(self, call: dict[str, Any]) -> web.StreamResponse:
+        self.note("start", **call)
         if not self.in_order:
             return web.json_response({"detail": "no capacity"}, status=503)
         return web.json_response({"sessionId": str(uuid.uuid4())})
@@ -123,4 +137,6 @@ class Cloud(Runner):
         body = await request.json()
         unknown = body.keys() - {"createDailyRoom", "dailyRoomProperties", "body"}
         self.expect(not unknown, f"fields that the API does not have: {unknown}")
-        return self.start(body)
+        # The room is there already: one more would be paid for and stay empty.
+        self.expect(body.get("createDailyRoom") is False, "a second room")
+        return self.start(body["body"])

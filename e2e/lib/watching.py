@@ -134,12 +134,16 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         parts = {"ears": Ears(), "model": Model(), "voice": Voice(), "avatar": FrameProcessor()}
         if not limits.pop("cascade", True):
             del parts["voice"]
+        watched = dict(parts)
+        if limits.pop("switched", False):
+            parts["switcher"] = ServiceSwitcher([parts["ears"], Ears()])
+            watched["ears"] = parts["switcher"]
         worker = mock.Mock(spec=PipelineWorker, queue_frame=mock.AsyncMock())
         sink = logger.add(lambda m: said.append(m.record["message"]), level="INFO", filter="watch")
         with mock.patch.object(watch.time, "monotonic", lambda: now):
             services = {
                 part: watch.Service(who.title(), "KEY", limits.get(who, 21))
-                for who, part in parts.items()
+                for who, part in watched.items()
             }
             it = watch.Watch(worker, services, "Sorry.", "Wait.", page=page)
             if voice := parts.get("voice"):
@@ -199,6 +203,16 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         await self.quiet(mute, *spoken(3))
         await self.quiet(*spoken(3), 2, mute)
         await self.late("Ears", mute, *spoken(3), unmute, 5, *spoken(2))
+
+        failed = watch.Service("Ears", "KEY")
+        failed.kind, failed.state = watch.EARS, watch.State.FAILED
+        failed.sees(frames.STTMuteFrame(mute=False), made=False)
+        self.assertIs(failed.state, watch.State.FAILED)
+
+    async def test_a_switcher_hears_a_question_once(self) -> None:
+        start, seconds, stop = spoken(8)
+        through = [("switcher", *start[1:]), start, seconds, ("switcher", *stop[1:]), stop]  # type: ignore
+        await self.late("Ears", *through, switched=True)  # type: ignore
 
     async def test_model(self) -> None:
         await self.late("Model", asked())
@@ -311,7 +325,8 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
             self.model: watch.Service("Model", "B", answers_within=1),
             self.voice: watch.Service("Voice", "C", answers_within=1),
         }
-        watch.Watch(worker, services if named else {}, "Sorry.", page=False)
+        watched = services if named else {}
+        watch.Watch(worker, watched, "Sorry.", last_minute="One minute.", page=False)
 
         async def run() -> None:
             runner = WorkerRunner(handle_sigint=False)
@@ -459,6 +474,15 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
         settings.STOPPING.set()
         self.addCleanup(settings.STOPPING.clear)
         await asyncio.wait_for(session, 10)
+
+    async def test_a_person_is_told_of_the_last_minute_once(self) -> None:
+        with mock.patch.object(watch, "LONGEST", 60.5):
+            worker, session = self.session()
+            await asyncio.sleep(2)
+        self.assertEqual(self.voice.said, ["One minute."])
+        self.assertFalse(session.done())
+        await worker.cancel()
+        await session
 
     async def test_nothing_stays_of_a_session(self) -> None:
         worker, session = self.session()

@@ -12,6 +12,8 @@ of RTVI (the client's protocol) on a data channel, a microphone that is always o
 import asyncio
 import contextlib
 import fractions
+import ipaddress
+import itertools
 import json
 from collections.abc import AsyncIterator, Callable
 
@@ -24,6 +26,7 @@ from caller import EAR, Caller
 
 RATE = 48000
 TICK = RATE // 50  # samples in 20 ms
+ADDRESSES = itertools.count(int(ipaddress.ip_address("198.18.0.1")))  # of callers
 
 
 class Microphone(AudioStreamTrack):
@@ -79,7 +82,10 @@ class WebRTCCaller(Caller):
     async def connect(self, url: str) -> None:
         """Start a session and reach its bot."""
         async with aiohttp.ClientSession(raise_for_status=True) as http:
-            async with http.post(f"{url}/start", json={"transport": "webrtc"}) as response:
+            # Each caller has an address of its own, as a proxy says it.
+            proxied = {"X-Forwarded-For": str(ipaddress.ip_address(next(ADDRESSES)))}
+            asked = {"transport": "webrtc"}
+            async with http.post(f"{url}/start", json=asked, headers=proxied) as response:
                 session = (await response.json())["sessionId"]
         self.session = f"{url}/sessions/{session}/api/offer"
         await self.offer()

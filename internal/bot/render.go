@@ -150,7 +150,7 @@ func (p Project) CallNames() string {
 	for _, n := range []struct {
 		name string
 		on   bool
-	}{{"Call", p.HasServer()}, {"camera_tool", p.CanLook()}, {"end_call", p.Dial != ""}, {"handle_call", p.Dial == "pstn dial-in"}, {"log_transcript", p.Transcription}, {"noise_filter", p.EnableNoiseCancel && len(p.Entries()) > 0}, {"observe", p.EnableObservability}, {"recorder", p.Recording}} {
+	}{{"Call", p.HasServer()}, {"camera_tool", p.CanLook()}, {"end_call", p.Dial != ""}, {"handle_call", p.Dial == "pstn dial-in"}, {"log_transcript", p.Transcription}, {"noise_filter", p.EnableNoiseCancel && len(p.Entries()) > 0}, {"observe", p.EnableObservability}, {"recorder", p.Recording}, {"refuse_strangers", p.Dial != ""}} {
 		if n.on {
 			names = append(names, n.name)
 		}
@@ -340,6 +340,9 @@ func (p Project) RecordingsLimit() string {
 	return fmt.Sprintf("%dGi", (24*p.MaxSessions()*p.RecordingMB()+1073)/1074)
 }
 
+// StartsPerMinute is how many sessions an address may ask a bot for, unless STARTS_PER_MINUTE is set.
+func (p Project) StartsPerMinute() int { return p.MaxSessions() + 2 }
+
 // SessionsTarget is 60 % of MaxSessions, as Kubernetes writes fractions.
 func (p Project) SessionsTarget() string { return fmt.Sprintf("%dm", p.MaxSessions()*600) }
 
@@ -457,7 +460,7 @@ func source(name string) (text, what string, err error) {
 // Include returns what a template makes of p, for a template that holds the same.
 func (p *Project) Include(name string) (string, error) {
 	text, _, err := execute(name, p)
-	return text, err
+	return strings.TrimSuffix(text, "\n"), err
 }
 
 // execute fills in one template. It also returns what the file is.
@@ -646,17 +649,22 @@ func (p *Project) describeSelfHost() {
 		group.Variables = append(group.Variables, "# optional: "+note, "# "+name+"=")
 	}
 	if p.PhoneTransports() != nil {
-		required("PHONE_TOKEN", "part of the bot's address: a long random text, such as `openssl rand -hex 32` prints")
+		required("PHONE_TOKEN", "part of the bot's address: a long random text, such as `openssl rand -hex 32` prints; while you change it, NEW,OLD")
 	}
 	if p.Has("tel_c") {
 		required("BOT_PUBLIC_URL", "https address at which Plivo reaches the bot")
+	} else if p.Has("tel_a") || p.Has("websocket") {
+		optional("BOT_PUBLIC_URL", "https address at which the bot is reached")
 	}
 	if p.Dial == "pstn dial-in" {
 		required("DAILY_HMAC_SECRET", "the `hmac` that Daily shows for the dial-in webhook of the number")
 	}
 	if p.StartsByRequest() {
-		optional("PIPECAT_ALLOWED_ORIGINS", "origins of pages that may start sessions, such as https://example.com (default: all)")
+		optional("PIPECAT_ALLOWED_ORIGINS", "other origins whose pages may start sessions, such as https://example.com")
+		optional("START_TOKEN", "what a request for a session must send as a bearer token")
+		optional("STARTS_PER_MINUTE", fmt.Sprintf("sessions that one address gets of a bot (default: %d)", p.StartsPerMinute()))
 	}
+	optional("MAX_SESSION_SECONDS", "how long a session may last (default: 3600)")
 	if p.Has("rtc_small") {
 		optional("PIPECAT_ICE_SERVERS", "STUN and TURN servers, as URLs or JSON")
 		optional("TURN_URL", "your TURN server, such as turn:turn.example.com:3478")
@@ -670,7 +678,7 @@ func (p *Project) describeSelfHost() {
 
 // StartsByRequest says whether POST /start begins sessions.
 func (p Project) StartsByRequest() bool {
-	return p.HasServer() || p.Has("rtc_small") || p.Has("rtc_room") || p.Has("rtc_hosted") || p.Has("websocket")
+	return p.Has("rtc_small") || p.Has("rtc_room") || p.Has("rtc_hosted") || p.Has("websocket")
 }
 
 // Offline lists the variables with which the bot needs no internet: addresses of one's

@@ -551,11 +551,41 @@ func TestSelfHostRequires(t *testing.T) {
 	}
 }
 
+// Everything that door.py counts is shown, and nothing else of a bot is shown or warned about.
+func TestMetrics(t *testing.T) {
+	files, err := New(Config{ProjectName: "a", BotType: "telephony", Transports: []string{"tel_a"}, Mode: "cascade", STTService: "stt_a", LLMService: "llm_a", TTSService: "tts_a", SelfHost: true}, NewCatalog()).Files("0.1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(file, pattern string) []string {
+		var found []string
+		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(files[file]), -1) {
+			found = append(found, strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(match[1], "_total"), "_bucket"), "_count"))
+		}
+		slices.Sort(found)
+		return slices.Compact(found)
+	}
+	made := names("server/door.py", `= (?:Counter|Gauge|Histogram)\("(\w+)"`)
+	shown := names("deploy/dashboard.json", `\b(bot_\w+)`)
+	warned := names("deploy/kubernetes/monitoring.yaml", `\b(bot_\w+)`)
+	if len(made) != 10 || !slices.Equal(shown, made) {
+		t.Errorf("door.py has %q, dashboard.json shows %q", made, shown)
+	}
+	for _, name := range warned {
+		if !slices.Contains(made, name) {
+			t.Errorf("monitoring.yaml asks for %s", name)
+		}
+	}
+	if len(warned) != 4 {
+		t.Errorf("monitoring.yaml asks for %q", warned)
+	}
+}
+
 // What is generated stays short enough to be read, for every choice of services: in lines, of
 // files and of functions. Unset variables are handled in one way.
 func TestSizes(t *testing.T) {
 	cat := NewCatalog()
-	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 305, "door.py": 180, "serving.py": 180, "models.py": 80}
+	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 362, "door.py": 200, "serving.py": 200, "models.py": 80}
 	check := func(cfg Config, bot int) {
 		files, err := New(cfg, cat).Files("0.1.0")
 		if err != nil {

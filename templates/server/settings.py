@@ -1,4 +1,4 @@
-"""What happens once, before the first session: .env is read and checked, the page is served."""
+"""What sessions share: .env is read and checked once, the page is served, they start in turn."""
 
 import asyncio
 import gc
@@ -15,23 +15,21 @@ from fastapi import FastAPI
 from starlette.responses import FileResponse
 
 STOPPING = asyncio.Event()  # set when the server is told to stop
+_turn = asyncio.Lock()
 
 
 def load() -> None:
     """Read .env into the environment, which it overrides. A blank value counts as not set."""
     load_dotenv(override=True)
-    for name, value in list(os.environ.items()):
-        if not value.strip():
-            del os.environ[name]
+    for name in [name for name, value in os.environ.items() if not value.strip()]:
+        del os.environ[name]
 
 
 def require(needs: list[str], google: bool = False) -> None:
     """Stop the program if .env has no value for something, or a key that cannot be sent.
 
-    Args:
-        needs: What must be set: "NAME"; "NAME or OTHER", at least one; "NAME if OTHER" is set;
-            "NAME xor OTHER", exactly one; "NAME without OTHER", not both.
-        google: Whether Google's services need the credentials of a service account.
+    Each need is "NAME", "NAME or OTHER" (at least one), "NAME if OTHER" (is set), "NAME xor OTHER"
+    (exactly one) or "NAME without OTHER" (not both). Google's services need a service account.
     """
     load()
     if problems := [*_unusable(), *(_google() if google else []), *_missing(needs)]:
@@ -53,6 +51,12 @@ def prepare(app: FastAPI) -> None:
     app.router.on_startup.append(listen)
 
 
+async def in_turn(build, *args):
+    """Run it in a thread, for one session at a time: some libraries cannot be loaded in two."""
+    async with _turn:
+        return await asyncio.to_thread(build, *args)
+
+
 def _unusable() -> list[str]:
     """Name the keys that no header can carry. Errors would show them, even in the browser."""
     keys = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
@@ -66,20 +70,16 @@ def _missing(needs: list[str]) -> list[str]:
     """Name what is not set, and what is set twice over."""
     missing, problems = [], []
     for need in needs:
-        name, _, condition = need.partition(" ")
-        word, _, others = condition.partition(" ")
-        if word in ("if", "without"):
-            wanted = word == "if" and others in os.environ
-        else:
-            wanted = not any(other in os.environ for other in others.split(" or "))
+        name, word, *others = [*need.split(), ""]
+        found = any(other in os.environ for other in others)
+        wanted = {"if": found, "without": False}.get(word, not found)
         if wanted and name not in os.environ:
             missing.append(name)
-        elif word in ("xor", "without") and name in os.environ and others in os.environ:
-            problems.append(f"Set {name} or {others} in .env, not both.")
-    if missing:
-        names = ", ".join(dict.fromkeys(missing))
-        problems.insert(0, f"Set {names} in .env; .env.example says where to get them.")
-    return problems
+        elif word in ("xor", "without") and name in os.environ and found:
+            problems.append(f"Set {name} or {others[0]} in .env, not both.")
+    names = ", ".join(dict.fromkeys(missing))
+    told = [f"Set {names} in .env; .env.example says where to get them."] if missing else []
+    return told + problems
 
 
 def _google() -> list[str]:

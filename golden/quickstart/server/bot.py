@@ -3,7 +3,6 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
-import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -86,7 +85,7 @@ def build(transport):
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    pipeline, services = await asyncio.to_thread(build, transport)
+    pipeline, services = await settings.in_turn(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),

@@ -1,7 +1,4 @@
-"""Watches over the services of a session.
-
-It acts on what it knows. What it suspects it notes: a request that may be answered goes on.
-"""
+"""Watches over the services of a session: acts on what it knows, and notes what it suspects."""
 
 import asyncio
 import contextlib
@@ -15,9 +12,7 @@ from pipecat.pipeline import pipeline
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
 from pipecat.processors.frameworks.rtvi.models import Error, ErrorData
-from pipecat.services.llm_service import LLMService
-from pipecat.services.stt_service import STTService
-from pipecat.services.tts_service import TTSService
+from pipecat.services import llm_service, stt_service, tts_service
 from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.errors import ErrorCategory
 
@@ -25,6 +20,7 @@ import settings
 
 # Seconds: to connect, until a delay is noted, for a page to load, for the last words.
 CONNECT, NOTE, LOAD, FAREWELL = 18, 12, 20, 12
+LONGEST = float("inf")  # a session, where a server ends it; see door.py
 State = Enum("State", "IDLE OWING LATE MUTED FAILED")
 SHOWN = (frames.OutputImageRawFrame, frames.SpeechOutputAudioRawFrame)
 WORDS = (frames.LLMTextFrame, frames.LLMThoughtTextFrame, frames.OutputAudioRawFrame)
@@ -35,8 +31,8 @@ EARS = (frames.VADUserStoppedSpeakingFrame, frames.TextFrame, frames.TextFrame)
 MODEL = (frames.LLMContextFrame, WORDS, ENDS)  # it may speak itself
 VOICE = (frames.AggregatedTextFrame, frames.TTSAudioRawFrame, frames.TTSStoppedFrame)
 AVATAR, OTHER = (frames.TTSAudioRawFrame, SHOWN, SHOWN), (None, (), ())
-EVENTS = (frames.ClientConnectedFrame, frames.BotStartedSpeakingFrame)
-KINDS = {STTService: EARS, LLMService: MODEL, TTSService: VOICE}
+EVENTS = (frames.ClientConnectedFrame, frames.BotStartedSpeakingFrame, EARS[0])
+KINDS = {stt_service.STTService: EARS, llm_service.LLMService: MODEL, tts_service.TTSService: VOICE}
 # When nobody waits: the person speaks on, a tool works, or the model thinks before it says more.
 RESTS = (frames.InterruptionFrame, frames.FunctionCallsStartedFrame, frames.LLMThoughtTextFrame)
 
@@ -57,8 +53,9 @@ class Service:
         now, (start, part, end) = time.monotonic(), self.kind
         if isinstance(frame, frames.VADUserStartedSpeakingFrame):
             self.began = now
-        elif isinstance(frame, frames.STTMuteFrame) and self.kind is EARS:
-            self.state = State.MUTED if frame.mute else State.IDLE
+        if isinstance(frame, frames.STTMuteFrame) and self.kind is EARS:
+            muted = State.MUTED if frame.mute else State.IDLE
+            self.state = State.FAILED if self.state is State.FAILED else muted
         if self.state in (State.MUTED, State.FAILED):
             return
         if type(frame) is start and self._is_asked(frame, now):
@@ -81,8 +78,7 @@ class Service:
             case frames.VADUserStoppedSpeakingFrame():
                 length, heard = now - self.began, self.worked >= self.began
                 self.sound += length if self.state is State.OWING else 0
-                # A question takes a second or more. After a noise, ears have to work first.
-                return 1 <= length <= 15 and not heard and self.sound == 0
+                return 1 <= length <= 15 and not heard and self.sound == 0  # no noise
             case frames.LLMContextFrame(context=context):
                 last = context.messages[-1] if context.messages else None
                 self.after_tool = isinstance(last, dict) and last.get("role") == "tool"
@@ -107,13 +103,13 @@ class Pipeline(pipeline.Pipeline):
 class Watch(BaseObserver):
     """Watches these services, or switchers of services; and all others, for errors alone."""
 
-    def __init__(self, worker, services, apology="", please_wait="", page=True):
+    def __init__(self, worker, services, apology="", please_wait="", last_minute="", page=True):
         super().__init__()
-        self._worker, self._apology, self._please_wait = worker, apology, please_wait
-        self._page, self._ready, self._problems = page, asyncio.Event(), list[str]()
+        self._worker, self._page, self._ready, self._problems = worker, page, asyncio.Event(), ""
+        self._apology, self._please_wait, self._last_minute = apology, please_wait, last_minute
         self._services, self._connecting = dict[FrameProcessor, Service](), dict(services)
         for part, service in services.items():
-            for member in (part, *getattr(part, "services", ())):  # of a switcher
+            for member in getattr(part, "services", [part]):  # of a switcher
                 self._add(member, service, AVATAR)
         self._voice = next((p for p, s in self._services.items() if s.kind is VOICE), None)
         with contextlib.suppress(Exception):  # RTVI may be off
@@ -153,7 +149,7 @@ class Watch(BaseObserver):
         part = error.processor
         if isinstance(part, BaseInputTransport):
             await worker.cancel()  # for example, it cannot join the room
-        service = self._services.get(part) or self._add(part, Service(part.name, "its key"))
+        service = self._add(getattr(part, "services", [part])[0], Service(part.name, "its key"))
         request = error.category != ErrorCategory.APPLICATION  # and not a tool
         lost = service.failed - service.failing > NOTE  # each piece of sound is an error
         if service.state is not State.FAILED and (lost or not part.is_usable):
@@ -168,15 +164,19 @@ class Watch(BaseObserver):
             await self._blame(service, State.FAILED, "does not connect")
 
     async def _look(self):
+        soon = time.monotonic() + LONGEST - 60
         while not self._problems:
             await asyncio.sleep(0.25)
+            if time.monotonic() > soon:  # then the server ends it
+                soon, told = float("inf"), {"problem": "This conversation ends in a minute."}
+                await self._tell(Service("", ""), told, self._last_minute)
             if settings.STOPPING.is_set():
                 await self._worker.cancel()
             for service in set(self._services.values()):
                 await self._check(service, time.monotonic())
         with contextlib.suppress(TimeoutError):  # the page may be loading
             await asyncio.wait_for(self._ready.wait(), LOAD if self._page else 0)
-        error = Error(data=ErrorData(error=" ".join(self._problems), fatal=True)).model_dump()
+        error = Error(data=ErrorData(error=self._problems.strip(), fatal=True)).model_dump()
         last = [frames.OutputTransportMessageUrgentFrame(error), frames.InterruptionFrame()]
         speaks = self._voice and self._services[self._voice].state in (State.IDLE, State.OWING)
         said = [frames.TTSSpeakFrame(self._apology)] if speaks else []  # the interruption frees it
@@ -209,7 +209,7 @@ class Watch(BaseObserver):
         logger.bind(service=service.label).error(problem)
         ends = state is State.FAILED and service.kind is not OTHER
         if ends or not await self._tell(service, {"problem": problem}, self._apology):
-            self._problems.append(problem)
+            self._problems += f" {problem}"
 
     async def _tell(self, service: Service, page: dict[str, str], person: str) -> bool:
         """Tell the page and, unless of the voice, the person. Return False if nobody may know."""

@@ -1,7 +1,8 @@
 """Serves the bot on your own machines.
 
-At most MAX_SESSIONS sessions run at a time. After SIGTERM no session starts. The program ends when
-the running ones have ended, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
+At most MAX_SESSIONS sessions run at a time, each for MAX_SESSION_SECONDS at most. After SIGTERM no
+session starts. The program ends when the running ones have ended, at the latest after
+DRAIN_SECONDS. DEPLOY.md says how to run it.
 """
 
 import os
@@ -10,9 +11,13 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 if os.getenv("LOG_FORMAT") == "json":
     os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
 
-from typing import Any
+import contextlib
+import hmac
+import ipaddress
+from typing import Annotated, Any
 
-from fastapi import HTTPException, Request
+from fastapi import Depends, HTTPException, Request
+from fastapi.middleware.cors import CORSMiddleware
 from pipecat.runner.livekit import generate_session_tokens, livekit_credentials
 from pipecat.runner.types import LiveKitRunnerArguments
 from pydantic import BaseModel
@@ -21,10 +26,15 @@ import bot
 import door
 import serving
 import settings
+import watch
 
 settings.load()
-places = door.Door(int(os.getenv("MAX_SESSIONS", "8")))
-app = serving.new_app(places)
+watch.LONGEST = door.LONGEST  # it says so a minute before
+starts = int(os.getenv("STARTS_PER_MINUTE", "10"))
+places = door.Door(int(os.getenv("MAX_SESSIONS", "8")), starts)
+app = serving.new_app()
+ORIGINS = os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
+app.add_middleware(CORSMiddleware, allow_origins=ORIGINS, allow_methods=["*"], allow_headers=["*"])
 
 
 async def start_livekit(place: door.Place, request: Request) -> dict[str, Any]:
@@ -44,6 +54,29 @@ STARTS = {
 }
 
 
+def may_start(request: Request) -> str:
+    """Return the address that asks for a session, or "" for somebody who has START_TOKEN.
+
+    Raises HTTPException 401 without START_TOKEN, if it is set, and 403 for a page that is neither
+    of the bot's own origin nor of PIPECAT_ALLOWED_ORIGINS.
+    """
+    head, token = request.headers, os.getenv("START_TOKEN")
+    _, _, host = (origin := head.get("origin", "")).partition("://")
+    own = head.get("sec-fetch-site") == "same-origin" or host == head.get("host")
+    if origin and not own and not {origin, "*"} & set(ORIGINS):
+        raise HTTPException(403, f"PIPECAT_ALLOWED_ORIGINS does not list {origin!r}")
+    if token:
+        sent = head.get("authorization", "").encode()
+        if not hmac.compare_digest(sent, f"Bearer {token}".encode()):
+            raise HTTPException(401, "send START_TOKEN as a bearer token")
+        return ""
+    added = ",".join(head.getlist("x-forwarded-for")).rpartition(",")[2].strip()  # by the proxy
+    address = added or (request.client.host if request.client else "")
+    with contextlib.suppress(ValueError):  # one visitor has many of IPv6
+        address = str(ipaddress.IPv6Network((address, 64), strict=False))
+    return address
+
+
 class Start(BaseModel):
     """What is asked for."""
 
@@ -52,12 +85,15 @@ class Start(BaseModel):
 
 
 @app.post("/start")
-async def start(asked: Start, request: Request) -> dict[str, Any]:
+async def start(
+    asked: Start, request: Request, address: Annotated[str, Depends(may_start)]
+) -> dict[str, Any]:
     """Keep a place for a session, and say how to join it."""
     if asked.transport not in STARTS:
         raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    place = places.reserve(asked.body)
-    return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
+    place = places.reserve(asked.body, address)
+    with places.kept(place):
+        return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
 
 
 if __name__ == "__main__":

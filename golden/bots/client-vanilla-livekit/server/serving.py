@@ -12,16 +12,19 @@ from collections.abc import Callable
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI, HTTPException, Response, WebSocket
-from fastapi.middleware.cors import CORSMiddleware
+from fastapi import FastAPI, HTTPException, Request, Response, WebSocket
+from fastapi.exceptions import RequestValidationError
 from loguru import logger
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from door import ARRIVE, Door
 
-MAX_BODY = 64 * 1024  # bytes of a request
+MAX_CONNECTIONS, MAX_REQUEST = 500, 64 * 1024  # bytes
+TOO_LONG = b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 RATE = 400_000  # bytes a second over a WebSocket: twice what sound takes at 48 kHz, in two channels
 
 
@@ -53,57 +56,63 @@ async def refuse(websocket: WebSocket, why: HTTPException) -> None:
     await websocket.send_denial_response(PlainTextResponse(why.detail, why.status_code))
 
 
-class BoundedBodies:
-    """Refuses a long body before it is in memory. Anybody can send one."""
+class Connection(H11Protocol):
+    """A connection for one request, which comes within ten seconds and MAX_REQUEST bytes."""
 
-    def __init__(self, app: ASGIApp):
-        self._app = app
+    received = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size = 0
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        port = transport.get_extra_info("sockname")[1]
+        if len(self.connections) > MAX_CONNECTIONS and port == self.config.port:
+            transport.abort()
+        self.loop.call_later(ARRIVE, self._hurry)
 
-        async def bounded() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if scope["type"] == "http" and size > MAX_BODY:
-                raise HTTPException(413, f"the body is longer than {MAX_BODY} bytes")
-            return message
+    def data_received(self, data: bytes) -> None:
+        before, self.received = self.received, self.received + len(data)
+        if self.received <= MAX_REQUEST:
+            super().data_received(data)
+        elif before <= MAX_REQUEST:
+            self.transport.write(TOO_LONG)  # and what follows is for nobody
 
-        await self._app(scope, bounded, send)
+    def _hurry(self) -> None:
+        began = self.cycle and not self.cycle.more_body
+        if self in self.connections and not began:  # and not a WebSocket
+            self.transport.abort()
 
 
-def new_app(door: Door) -> FastAPI:
-    """Return what tells probes, the router and Prometheus about the door."""
+def new_app() -> FastAPI:
+    """Return an app for strangers."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(BoundedBodies)
-    origins = os.getenv("PIPECAT_ALLOWED_ORIGINS", "*").replace(" ", "").split(",")
-    app.add_middleware(
-        CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"]
-    )
 
-    @app.get("/status")
-    async def status() -> dict[str, str]:
-        """Say that the program works."""
-        return {"status": "ready"}
-
-    @app.get("/ready")
-    async def ready(response: Response) -> dict[str, bool]:
-        """Say whether this bot takes part. A full one does."""
-        response.status_code = 200 if door.ready() else 503
-        return {"ready": door.ready()}
-
-    @app.get("/metrics")
-    async def metrics() -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    @app.exception_handler(RequestValidationError)
+    async def explain(request: Request, e: RequestValidationError) -> JSONResponse:
+        """Say what is wrong without what was sent, which would be in the error."""
+        wrong = [{"loc": error["loc"], "msg": error["msg"]} for error in e.errors()]
+        return JSONResponse({"detail": wrong}, 422)
 
     return app
+
+
+def probe(door: Door, scope: Scope) -> ASGIApp:
+    """Answer the router, whoever watches over the process, and Prometheus."""
+    if scope["type"] == "websocket":
+        return WebSocketClose()
+    match scope["path"]:
+        case "/status":  # whether the program works
+            return PlainTextResponse("ready")
+        case "/ready":  # whether this bot takes part; a full one does
+            return PlainTextResponse("", 200 if door.ready() else 503)
+        case "/metrics":
+            return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    return PlainTextResponse("", 404)
 
 
 class Server(uvicorn.Server):
     """Serves until SIGTERM, and then until the running sessions are over.
 
-    Sessions can start once `load` has returned, which is called in a thread of its own.
+    Probes and metrics have the next port, which nobody publishes. Sessions can start once `load`
+    has returned, which is called in a thread of its own.
     """
 
     def __init__(self, app: Any, door: Door, load: Callable[[], None] | None = None):
@@ -111,11 +120,21 @@ class Server(uvicorn.Server):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=7860)
         at = parser.parse_args()
+
+        async def by_port(scope: Scope, receive: Receive, send: Send) -> None:
+            async def last(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    message["headers"] = [*message["headers"], (b"connection", b"close")]
+                await send(message)
+
+            probed = "path" in scope and scope["server"][1] == at.port + 1
+            await (probe(door, scope) if probed else app)(scope, receive, last)
+
         config = uvicorn.Config(
-            app,
+            by_port,
             at.host,
             at.port,
-            http="h11",  # bounds the head of a request, which the faster parser does not
+            http=Connection,  # h11 bounds the head of a request; the faster parser does not
             ws_max_size=1_000_000,
             log_config=None,
             log_level="warning",  # addresses contain tokens, and stay out of the log
@@ -123,11 +142,15 @@ class Server(uvicorn.Server):
             forwarded_allow_ips="*",  # a proxy says what was https
         )
         super().__init__(config)
+        self._ports = [config, uvicorn.Config(by_port, at.host, at.port + 1, log_config=None)]
         logger.info(f"Serving up to {door.places} sessions at http://{at.host}:{at.port}")
         self._door, self._load = door, load
         self._loading: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         door.loaded = load is None
+
+    def run(self, sockets=None) -> None:
+        super().run([at.bind_socket() for at in self._ports])
 
     async def startup(self, sockets=None) -> None:
         await super().startup(sockets)
@@ -170,7 +193,7 @@ def set_up_logs(door: Door) -> None:
     # `diagnose` would add the values of variables to tracebacks, keys among them.
     level = os.getenv("LOG_LEVEL", "INFO").upper()
     logger.add(sys.stderr, level=level, serialize=as_json, diagnose=False)
-    logger.add(door.count, level="DEBUG")
+    logger.add(door.count, level="DEBUG", filter=lambda it: bool(it["extra"].keys() & door.COUNTED))
     logging.basicConfig(handlers=[ToLoguru()], level=logging.WARNING, force=True)
     # uvicorn takes a WebSocket that is refused for one that is forgotten.
     forgotten = "ASGI callable returned without completing handshake."

@@ -3,7 +3,6 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks, HeyGen shows a face.
 """
 
-import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -111,7 +110,7 @@ async def run_bot(
     transport: BaseTransport, runner_args: RunnerArguments, session: aiohttp.ClientSession
 ):
     """Run one conversation until the person leaves."""
-    pipeline, services = await asyncio.to_thread(build, transport, runner_args, session)
+    pipeline, services = await settings.in_turn(build, transport, runner_args, session)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),

@@ -92,7 +92,7 @@ def append(path: Path, audio: bytes, sample_rate: int, num_channels: int) -> Non
 
 
 def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
-    """Return what writes both sides to a WAV file in recordings/, ten seconds at a time."""
+    """Return what writes both sides to a WAV file in recordings/, every ten seconds."""
     rate = 24000  # two bytes for each sample
     audio_buffer = AudioBufferProcessor(
         sample_rate=rate, buffer_size=10 * 2 * rate, auto_start_recording=True

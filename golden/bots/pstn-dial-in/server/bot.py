@@ -3,7 +3,6 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
-import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -28,7 +27,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import end_call, handle_call
+from call import end_call, handle_call, refuse_strangers
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -41,6 +40,7 @@ SYSTEM_INSTRUCTION = (
 GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 PLEASE_WAIT = "One moment, please."  # said when an answer takes long
+LAST_MINUTE = "We have one minute left."  # said when the longest time is nearly over
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -95,13 +95,13 @@ def build(transport):
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    pipeline, services = await asyncio.to_thread(build, transport)
+    pipeline, services = await settings.in_turn(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, APOLOGY, PLEASE_WAIT, page=False)
+    Watch(worker, services, APOLOGY, PLEASE_WAIT, LAST_MINUTE, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
@@ -141,4 +141,5 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED)
     settings.prepare(app)
+    refuse_strangers(app)
     main()

@@ -1,8 +1,10 @@
 """Helpers of bot.py for calls and options."""
 
+import contextlib
 from typing import Any
 
 import aiohttp
+from fastapi import FastAPI, Request, Response
 from loguru import logger
 from pipecat.runner.types import DailyDialinRequest, DailyRunnerArguments, RunnerArguments
 from pipecat.transports.base_transport import BaseTransport
@@ -11,6 +13,21 @@ from pipecat.transports.daily.utils import DailyRESTHelper
 from pipecat.workers.runner import WorkerRunner
 
 handed_over: set[str] = set()  # rooms in which people go on without the bot; see DEPLOY.md
+
+
+def refuse_strangers(app: FastAPI) -> None:
+    """Let nobody make rooms or calls through the development runner."""
+
+    @app.middleware("http")
+    async def refuse(request: Request, call_next: Any) -> Any:
+        path = request.scope["path"]
+        asked: Any = {}
+        with contextlib.suppress(ValueError):  # as the runner takes what is no JSON
+            asked = await request.json() if path == "/start" else {}
+        room = not isinstance(asked, dict) or asked.get("createDailyRoom")
+        if room or asked.get("transport") == "daily" or path == "/daily":
+            return Response("this bot makes rooms for calls alone", 401)
+        return await call_next(request)
 
 
 def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:

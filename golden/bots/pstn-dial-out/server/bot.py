@@ -3,7 +3,6 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
-import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -28,7 +27,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, end_call
+from call import Call, end_call, refuse_strangers
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -41,6 +40,7 @@ SYSTEM_INSTRUCTION = (
 GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 PLEASE_WAIT = "One moment, please."  # said when an answer takes long
+LAST_MINUTE = "We have one minute left."  # said when the longest time is nearly over
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -102,13 +102,13 @@ def build(transport, call):
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call | None):
     """Run one conversation until the person leaves."""
-    pipeline, services = await asyncio.to_thread(build, transport, call)
+    pipeline, services = await settings.in_turn(build, transport, call)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, APOLOGY, PLEASE_WAIT, page=False)
+    Watch(worker, services, APOLOGY, PLEASE_WAIT, LAST_MINUTE, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
@@ -133,8 +133,8 @@ async def bot(runner_args: RunnerArguments):
         "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
     }
     call = None  # unless server.py made it
-    if isinstance(runner_args.body, dict) and "room_url" in runner_args.body:
-        call = Call.model_validate(runner_args.body)
+    if isinstance(runner_args.body, dict) and "signature" in runner_args.body:
+        call = Call.authentic(runner_args.body)
         transport = call.transport()
     else:
         transport = await create_transport(runner_args, transport_params)
@@ -153,6 +153,10 @@ REQUIRED = [  # in .env
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    from server import take_calls
+
     settings.require(REQUIRED)
     settings.prepare(app)
+    refuse_strangers(app)
+    take_calls(app, bot)
     main()

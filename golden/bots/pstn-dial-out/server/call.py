@@ -1,26 +1,57 @@
 """Helpers of bot.py for calls and options."""
 
+import contextlib
+import hmac
 import os
-from typing import Any
+import time
+from typing import Annotated, Any
 
 import aiohttp
+from fastapi import FastAPI, HTTPException, Request, Response
 from loguru import logger
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.daily.transport import DailyParams, DailyTransport
 from pipecat.transports.daily.utils import DailyRESTHelper
 from pipecat.workers.runner import WorkerRunner
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 MAX_ATTEMPTS = 3  # to reach the person
 handed_over: set[str] = set()  # rooms in which people go on without the bot; see DEPLOY.md
+PhoneNumber = Annotated[str, Field(pattern=r"^\+[1-9][0-9]{6,14}$")]  # such as +15551234567
 
 
 class Call(BaseModel):
     """A telephone call and the Daily room in which the bot joins it."""
 
-    room_url: str
+    room_url: str = Field(pattern=r"^https://[A-Za-z0-9-]+\.daily\.co/[A-Za-z0-9_-]+$")
     token: str  # the bot needs it to join
-    phone_number: str  # to call, such as +15551234567
+    phone_number: PhoneNumber  # to call
+
+    until: int = 0  # seconds since 1970, when the bot takes it no more
+    signature: str = ""
+
+    def signed(self) -> dict[str, Any]:
+        """Return it for the bot, which takes it for a minute."""
+        self.until = int(time.time()) + 60
+        self.signature = self._sign()
+        return self.model_dump()
+
+    def _sign(self) -> str:
+        """Sign with a key that server.py and the bot have, and nobody else."""
+        text = self.model_dump_json(exclude={"signature"})
+        return hmac.new(os.environ["DAILY_API_KEY"].encode(), text.encode(), "sha256").hexdigest()
+
+    @classmethod
+    def authentic(cls, body: Any) -> "Call":
+        """Return the call that server.py signed. Raises HTTPException 401 for any other."""
+        try:
+            call = cls.model_validate(body)
+            if hmac.compare_digest(call.signature.encode(), call._sign().encode()):
+                if call.until > time.time():
+                    return call
+        except ValueError:
+            pass
+        raise HTTPException(401, "server.py did not sign this call within the last minute")
 
     def transport(self) -> DailyTransport:
         """Return the transport that joins the room."""
@@ -63,6 +94,23 @@ class Call(BaseModel):
                 await dial()
             else:
                 await runner.cancel()
+
+
+def refuse_strangers(app: FastAPI) -> None:
+    """Let nobody make rooms or calls through the development runner, except server.py."""
+
+    @app.middleware("http")
+    async def refuse(request: Request, call_next: Any) -> Any:
+        path = request.scope["path"]
+        asked: Any = {}
+        with contextlib.suppress(ValueError):  # as the runner takes what is no JSON
+            asked = await request.json() if path == "/start" else {}
+        room = not isinstance(asked, dict) or asked.get("createDailyRoom")
+        if room or asked.get("transport") == "daily" or path == "/daily":
+            return Response("this bot makes rooms for calls alone", 401)
+        if path == "/daily-dialin-webhook":
+            return Response("this bot takes only calls from server.py", 404)
+        return await call_next(request)
 
 
 async def end_call(call: Call | None) -> None:

@@ -3,7 +3,6 @@
 AWS Nova Sonic listens and speaks.
 """
 
-import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -20,7 +19,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, end_call
+from call import Call, end_call, refuse_strangers
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -71,7 +70,7 @@ def build(transport):
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
     """Run one conversation until the person leaves."""
-    pipeline, services = await asyncio.to_thread(build, transport)
+    pipeline, services = await settings.in_turn(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
@@ -95,7 +94,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
 
 async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
-    call = Call.model_validate(runner_args.body)
+    call = Call.authentic(runner_args.body)
     transport = call.transport()
     try:
         await run_bot(transport, runner_args, call)
@@ -113,6 +112,10 @@ REQUIRED = [  # in .env
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    from server import take_calls
+
     settings.require(REQUIRED)
     settings.prepare(app)
+    refuse_strangers(app)
+    take_calls(app, bot)
     main()

@@ -1,8 +1,10 @@
 """Helpers of bot.py for calls and options."""
 
 import asyncio
+import hmac
 import os
 import struct
+import time
 import wave
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import aiohttp
+from fastapi import FastAPI, HTTPException, Request, Response
 from loguru import logger
 from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
 from pipecat.processors.frame_processor import FrameProcessor
@@ -18,7 +21,7 @@ from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.daily.transport import DailyParams, DailyTransport
 from pipecat.transports.daily.utils import DailyRESTHelper
 from pipecat.workers.runner import WorkerRunner
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from twilio.rest import Client
 
 handed_over: set[str] = set()  # rooms in which people go on without the bot; see DEPLOY.md
@@ -27,11 +30,37 @@ handed_over: set[str] = set()  # rooms in which people go on without the bot; se
 class Call(BaseModel):
     """A telephone call and the Daily room in which the bot joins it."""
 
-    room_url: str
+    room_url: str = Field(pattern=r"^https://[A-Za-z0-9-]+\.daily\.co/[A-Za-z0-9_-]+$")
     token: str  # the bot needs it to join
     sip_uri: str  # of the room
     call_sid: str  # of the call waiting at Twilio
     caller: str  # the caller's number
+
+    until: int = 0  # seconds since 1970, when the bot takes it no more
+    signature: str = ""
+
+    def signed(self) -> dict[str, Any]:
+        """Return it for the bot, which takes it for a minute."""
+        self.until = int(time.time()) + 60
+        self.signature = self._sign()
+        return self.model_dump()
+
+    def _sign(self) -> str:
+        """Sign with a key that server.py and the bot have, and nobody else."""
+        text = self.model_dump_json(exclude={"signature"})
+        return hmac.new(os.environ["DAILY_API_KEY"].encode(), text.encode(), "sha256").hexdigest()
+
+    @classmethod
+    def authentic(cls, body: Any) -> "Call":
+        """Return the call that server.py signed. Raises HTTPException 401 for any other."""
+        try:
+            call = cls.model_validate(body)
+            if hmac.compare_digest(call.signature.encode(), call._sign().encode()):
+                if call.until > time.time():
+                    return call
+        except ValueError:
+            pass
+        raise HTTPException(401, "server.py did not sign this call within the last minute")
 
     def transport(self) -> DailyTransport:
         """Return the transport that joins the room."""
@@ -65,6 +94,17 @@ class Call(BaseModel):
         else:
             client = Client(account, os.environ["TWILIO_AUTH_TOKEN"])
         client.calls(self.call_sid).update(twiml=f"<Response><Dial>{to}</Dial></Response>")
+
+
+def refuse_strangers(app: FastAPI) -> None:
+    """Let nobody make rooms or calls through the development runner, except server.py."""
+
+    @app.middleware("http")
+    async def refuse(request: Request, call_next: Any) -> Any:
+        path = request.scope["path"]
+        if path not in ("/call", "/status"):
+            return Response("this bot takes only calls from server.py", 404)
+        return await call_next(request)
 
 
 def handle_call(transport: BaseTransport, runner: WorkerRunner) -> None:
@@ -121,7 +161,7 @@ def append(path: Path, audio: bytes, sample_rate: int, num_channels: int) -> Non
 
 
 def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
-    """Return what writes both sides to a WAV file in recordings/, ten seconds at a time."""
+    """Return what writes both sides to a WAV file in recordings/, every ten seconds."""
     rate = 24000  # two bytes for each sample
     audio_buffer = AudioBufferProcessor(
         sample_rate=rate, buffer_size=10 * 2 * rate, auto_start_recording=True

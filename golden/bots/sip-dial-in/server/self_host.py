@@ -1,7 +1,8 @@
 """Serves the bot on your own machines.
 
-At most MAX_SESSIONS sessions run at a time. After SIGTERM no session starts. The program ends when
-the running ones have ended, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
+At most MAX_SESSIONS sessions run at a time, each for MAX_SESSION_SECONDS at most. After SIGTERM no
+session starts. The program ends when the running ones have ended, at the latest after
+DRAIN_SECONDS. DEPLOY.md says how to run it.
 """
 
 import os
@@ -12,46 +13,29 @@ if os.getenv("LOG_FORMAT") == "json":
 
 from typing import Any
 
-from fastapi import HTTPException, Request
 from pipecat.runner.types import RunnerArguments
-from pydantic import BaseModel
 
 import bot
 import door
 import serving
 import settings
+import watch
+from call import Call
 
 settings.load()
+watch.LONGEST = door.LONGEST  # it says so a minute before
 places = door.Door(int(os.getenv("MAX_SESSIONS", "8")))
-app = serving.new_app(places)
+app = serving.new_app()
 
 
-async def start_call(place: door.Place, request: Request) -> dict[str, Any]:
-    """The session starts, in the room that server.py made for a call."""
-    arguments = RunnerArguments(body=place.body, session_id=place.id)
+@app.post("/call")
+async def start_call(body: dict[str, Any]) -> dict[str, str]:
+    """Start a session in the room that server.py made for a call."""
+    Call.authentic(body)
+    place = places.reserve()
+    arguments = RunnerArguments(body=body, session_id=place.id)
     places.start(place, bot.bot(arguments), call=True)
-    return {}
-
-
-STARTS = {
-    "daily": start_call,
-}
-
-
-class Start(BaseModel):
-    """What is asked for."""
-
-    transport: str = next(iter(STARTS))
-    body: Any = {}  # for bot.py
-
-
-@app.post("/start")
-async def start(asked: Start, request: Request) -> dict[str, Any]:
-    """Keep a place for a session, and say how to join it."""
-    if asked.transport not in STARTS:
-        raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    place = places.reserve(asked.body)
-    return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
+    return {"sessionId": place.id}
 
 
 if __name__ == "__main__":

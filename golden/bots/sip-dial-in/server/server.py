@@ -4,23 +4,34 @@ Run it with `uv run server.py`, while bot.py runs. Twilio announces a call at PO
 creates a Daily room, starts the bot there, and holds the caller until the bot fetches the call.
 """
 
+import asyncio
 import os
-from collections import deque
-from collections.abc import AsyncIterator
+import re
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 from urllib.parse import parse_qsl
 
 import aiohttp
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request, Response
 from loguru import logger
-from pipecat.runner.daily import DailyRoomConfig, configure
+from pipecat.runner.types import RunnerArguments
+from pipecat.transports.daily.utils import (
+    DailyRESTHelper,
+    DailyRoomObject,
+    DailyRoomParams,
+    DailyRoomProperties,
+    DailyRoomSipParams,
+)
 from starlette.requests import ClientDisconnect
 from twilio.request_validator import RequestValidator
 from twilio.twiml.voice_response import VoiceResponse
 
 import settings
-from call import Call
+from call import Call, end_call
 
 settings.load()
 
@@ -38,8 +49,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
 
 
-app = FastAPI(lifespan=lifespan)
-taken: deque[str] = deque(maxlen=1000)  # the CallSid of each recent call
+app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
 
 
 async def read(request: Request) -> bytes:
@@ -55,49 +65,65 @@ async def read(request: Request) -> bytes:
     return body
 
 
-async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomConfig:
-    """Create a Daily room for one telephone call."""
+async def make_room(
+    session: aiohttp.ClientSession, call_id: str, caller: str
+) -> tuple[DailyRoomObject, str] | None:
+    """Create the Daily room of a call, and a token for it. Return None if the call has a room.
+
+    The room is named after the call, so Daily makes only one, whoever asks and how often.
+    """
+    api = DailyRESTHelper(daily_api_key=os.environ["DAILY_API_KEY"], aiohttp_session=session)
+    seconds, sip = 4 * 3600, DailyRoomSipParams(display_name=caller)  # until it is gone
+    properties = DailyRoomProperties(
+        exp=time.time() + seconds, eject_at_room_exp=True, sip=sip, start_video_off=True
+    )
     try:
-        return await configure(session, sip_caller_phone=caller)
+        room = await api.create_room(DailyRoomParams(name=f"call-{call_id}", properties=properties))
     except Exception as e:
-        logger.error(f"No Daily room: {e}")
-        raise HTTPException(502, "Daily made no room for the call; see the server's log") from e
+        if "already exists" in str(e):
+            return None
+        raise
+    try:
+        return room, await api.get_token(room.url, seconds)
+    except BaseException:
+        await api.delete_room_by_url(room.url)  # so that the call can be taken again
+        raise
 
 
 async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
-    """Start a session of the bot, on Pipecat Cloud or in bot.py on this machine."""
-    headers = {}
-    body = {"createDailyRoom": False, "body": call.model_dump()}
+    """Start a session of the bot, on Pipecat Cloud or wherever BOT_URL says."""
+    headers, body = {}, call.signed()
     if agent := os.getenv("PIPECAT_AGENT_NAME"):
         url = f"{CLOUD_URL}/{agent}/start"
         headers["Authorization"] = f"Bearer {os.environ['PIPECAT_API_KEY']}"
+        body = {"createDailyRoom": False, "body": body}
     else:
-        url = f"{os.getenv('BOT_URL', 'http://localhost:7860')}/start"
-        body["transport"] = "daily"
+        url = f"{os.getenv('BOT_URL', 'http://localhost:7860')}/call"
     try:
         async with session.post(url, headers=headers, json=body) as answer:
             if answer.status >= 400:
                 raise RuntimeError(f"{answer.status} {await answer.text()!r}")
     except (aiohttp.ClientError, TimeoutError, RuntimeError) as e:
         logger.error(f"{url} did not start the bot: {e}")
+        if not isinstance(e, TimeoutError):  # after which it may start
+            await end_call(call)
         raise HTTPException(502, "the bot did not start; see the server's log") from e
 
 
 async def connect(session: aiohttp.ClientSession, call_sid: str, caller: str) -> None:
-    """Create a room for the call and start the bot in it."""
-    room = await make_room(session, caller)
-    if not room.sip_endpoint:
+    """Create a room for the call and start the bot in it, unless that has been done."""
+    try:
+        made = await make_room(session, call_sid, caller)
+    except Exception as e:
+        logger.error(f"No Daily room: {e}")
+        raise HTTPException(502, "Daily made no room for the call; see the server's log") from e
+    if not made:
+        return
+    room, token = made
+    if not (endpoint := room.config.sip_endpoint):
         raise HTTPException(502, "Daily gave the room no SIP address")
-    await start_bot(
-        session,
-        Call(
-            room_url=room.room_url,
-            token=room.token,
-            sip_uri=room.sip_endpoint,
-            call_sid=call_sid,
-            caller=caller,
-        ),
-    )
+    call = Call(room_url=room.url, token=token, sip_uri=endpoint, call_sid=call_sid, caller=caller)
+    await start_bot(session, call)
 
 
 @app.post("/call")
@@ -114,21 +140,26 @@ async def take_call(request: Request) -> Response:
     if not validator.validate(url, form, request.headers.get("X-Twilio-Signature", "")):
         logger.warning(f"Refused a request that Twilio did not sign for {url!r}")
         raise HTTPException(403, "this request is not signed by Twilio")
-    if not (call_sid := form.get("CallSid")):
+    if not re.fullmatch("CA[0-9a-f]{32}", call_sid := form.get("CallSid", "")):
         raise HTTPException(400, "CallSid is missing")
-
-    if call_sid not in taken:  # anyone who saw a request can send it again
-        taken.append(call_sid)
-        try:
-            await connect(request.app.state.session, call_sid, form.get("From", "unknown"))
-        except Exception:
-            taken.remove(call_sid)
-            raise
+    await connect(request.app.state.session, call_sid, form.get("From", "unknown"))
     # The caller hears this until the bot fetches the call from Twilio.
     waiting = VoiceResponse()
     waiting.say("One moment, please.")
     waiting.pause(length=HOLD)
     return Response(str(waiting), media_type="application/xml")
+
+
+def take_calls(bot_app: FastAPI, bot: Callable[[RunnerArguments], Awaitable[None]]) -> None:
+    """Let server.py start the bot at POST /call."""
+    sessions: set[asyncio.Future[None]] = set()
+
+    @bot_app.post("/call")
+    async def start(body: dict[str, Any]) -> None:
+        Call.authentic(body)
+        arguments = RunnerArguments(body=body, session_id=str(uuid.uuid4()))
+        sessions.add(session := asyncio.ensure_future(bot(arguments)))
+        session.add_done_callback(sessions.discard)
 
 
 @app.get("/health")

@@ -3,7 +3,6 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
-import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -27,7 +26,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, end_call
+from call import Call, end_call, refuse_strangers
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -39,6 +38,7 @@ SYSTEM_INSTRUCTION = (
 )
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 PLEASE_WAIT = "One moment, please."  # said when an answer takes long
+LAST_MINUTE = "We have one minute left."  # said when the longest time is nearly over
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -99,13 +99,13 @@ def build(transport):
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
     """Run one conversation until the person leaves."""
-    pipeline, services = await asyncio.to_thread(build, transport)
+    pipeline, services = await settings.in_turn(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, APOLOGY, PLEASE_WAIT, page=False)
+    Watch(worker, services, APOLOGY, PLEASE_WAIT, LAST_MINUTE, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
@@ -123,7 +123,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
 
 async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
-    call = Call.model_validate(runner_args.body)
+    call = Call.authentic(runner_args.body)
     transport = call.transport()
     try:
         await run_bot(transport, runner_args, call)
@@ -141,6 +141,10 @@ REQUIRED = [  # in .env
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    from server import take_calls
+
     settings.require(REQUIRED)
     settings.prepare(app)
+    refuse_strangers(app)
+    take_calls(app, bot)
     main()

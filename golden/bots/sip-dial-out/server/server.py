@@ -6,11 +6,13 @@ Run it with `uv run server.py`, while bot.py runs, and request a call:
         -H "Content-Type: application/json" -d '{"sip_uri": "sip:alice@example.com"}'
 """
 
+import asyncio
 import hmac
 import os
-from collections.abc import AsyncIterator
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import aiohttp
 import uvicorn
@@ -18,11 +20,12 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from loguru import logger
 from pipecat.runner.daily import DailyRoomConfig, configure
-from pydantic import BaseModel, Field, ValidationError
+from pipecat.runner.types import RunnerArguments
+from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 import settings
-from call import Call
+from call import Call, SipUri, end_call
 
 settings.load()
 
@@ -39,7 +42,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
 
 
-app = FastAPI(lifespan=lifespan)
+app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
 
 
 async def read(request: Request) -> bytes:
@@ -55,38 +58,39 @@ async def read(request: Request) -> bytes:
     return body
 
 
-async def make_room(session: aiohttp.ClientSession, caller: str) -> DailyRoomConfig:
-    """Create a Daily room for one telephone call."""
+async def make_room(session: aiohttp.ClientSession, called: str) -> DailyRoomConfig:
+    """Create the Daily room of a call."""
     try:
-        return await configure(session, sip_caller_phone=caller, enable_dialout=True)
+        return await configure(session, sip_caller_phone=called, enable_dialout=True)
     except Exception as e:
         logger.error(f"No Daily room: {e}")
         raise HTTPException(502, "Daily made no room for the call; see the server's log") from e
 
 
 async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
-    """Start a session of the bot, on Pipecat Cloud or in bot.py on this machine."""
-    headers = {}
-    body = {"createDailyRoom": False, "body": call.model_dump()}
+    """Start a session of the bot, on Pipecat Cloud or wherever BOT_URL says."""
+    headers, body = {}, call.signed()
     if agent := os.getenv("PIPECAT_AGENT_NAME"):
         url = f"{CLOUD_URL}/{agent}/start"
         headers["Authorization"] = f"Bearer {os.environ['PIPECAT_API_KEY']}"
+        body = {"createDailyRoom": False, "body": body}
     else:
-        url = f"{os.getenv('BOT_URL', 'http://localhost:7860')}/start"
-        body["transport"] = "daily"
+        url = f"{os.getenv('BOT_URL', 'http://localhost:7860')}/call"
     try:
         async with session.post(url, headers=headers, json=body) as answer:
             if answer.status >= 400:
                 raise RuntimeError(f"{answer.status} {await answer.text()!r}")
     except (aiohttp.ClientError, TimeoutError, RuntimeError) as e:
         logger.error(f"{url} did not start the bot: {e}")
+        if not isinstance(e, TimeoutError):  # after which it may start
+            await end_call(call)
         raise HTTPException(502, "the bot did not start; see the server's log") from e
 
 
 class DialoutRequest(BaseModel):
     """The person to call."""
 
-    sip_uri: str = Field(pattern=r"^sips?:[^@\s]+@[^@\s]+$")
+    sip_uri: SipUri
 
 
 bearer = HTTPBearer(auto_error=False)
@@ -121,6 +125,18 @@ async def dial_out(request: Request) -> dict[str, str]:
         Call(room_url=room.room_url, token=room.token, sip_uri=wanted.sip_uri),
     )
     return {"status": "started", "room_url": room.room_url}
+
+
+def take_calls(bot_app: FastAPI, bot: Callable[[RunnerArguments], Awaitable[None]]) -> None:
+    """Let server.py start the bot at POST /call."""
+    sessions: set[asyncio.Future[None]] = set()
+
+    @bot_app.post("/call")
+    async def start(body: dict[str, Any]) -> None:
+        Call.authentic(body)
+        arguments = RunnerArguments(body=body, session_id=str(uuid.uuid4()))
+        sessions.add(session := asyncio.ensure_future(bot(arguments)))
+        session.add_done_callback(sessions.discard)
 
 
 @app.get("/health")

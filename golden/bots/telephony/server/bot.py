@@ -3,7 +3,6 @@
 OpenAI listens, Anthropic Claude thinks, ElevenLabs speaks.
 """
 
-import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -42,6 +41,7 @@ SYSTEM_INSTRUCTION = (
 GREETING = "Greet the person and introduce yourself briefly."
 APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
 PLEASE_WAIT = "One moment, please."  # said when an answer takes long
+LAST_MINUTE = "We have one minute left."  # said when the longest time is nearly over
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -95,13 +95,13 @@ def build(transport):
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    context, pipeline, services = await asyncio.to_thread(build, transport)
+    context, pipeline, services = await settings.in_turn(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, APOLOGY, PLEASE_WAIT, page=False)
+    Watch(worker, services, APOLOGY, PLEASE_WAIT, LAST_MINUTE, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 

@@ -1,7 +1,8 @@
 """Serves the bot on your own machines.
 
-At most MAX_SESSIONS sessions run at a time. After SIGTERM no session starts. The program ends when
-the running ones have ended, at the latest after DRAIN_SECONDS. DEPLOY.md says how to run it.
+At most MAX_SESSIONS sessions run at a time, each for MAX_SESSION_SECONDS at most. After SIGTERM no
+session starts. The program ends when the running ones have ended, at the latest after
+DRAIN_SECONDS. DEPLOY.md says how to run it.
 """
 
 import os
@@ -11,15 +12,18 @@ if os.getenv("LOG_FORMAT") == "json":
     os.environ["LOGURU_SERIALIZE"] = "true"  # read when Loguru is imported
 
 import base64
+import contextlib
 import hmac
+import ipaddress
 import json
 import re
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import HTTPException, Request, WebSocket
+from fastapi import Depends, HTTPException, Request, WebSocket
+from fastapi.middleware.cors import CORSMiddleware
 from pipecat.runner.types import SmallWebRTCRunnerArguments, WebSocketRunnerArguments
 from pipecat.transports.smallwebrtc.connection import IceServer, SmallWebRTCConnection
 from pipecat.transports.smallwebrtc.request_handler import (
@@ -35,10 +39,15 @@ import bot
 import door
 import serving
 import settings
+import watch
 
 settings.load()
-places = door.Door(int(os.getenv("MAX_SESSIONS", "4")))
-app = serving.new_app(places)
+watch.LONGEST = door.LONGEST  # it says so a minute before
+starts = int(os.getenv("STARTS_PER_MINUTE", "6"))
+places = door.Door(int(os.getenv("MAX_SESSIONS", "4")), starts)
+app = serving.new_app()
+ORIGINS = os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
+app.add_middleware(CORSMiddleware, allow_origins=ORIGINS, allow_methods=["*"], allow_headers=["*"])
 
 
 @app.get("/")
@@ -51,7 +60,7 @@ peers: dict[str, SmallWebRTCRequestHandler] = {}  # of each session
 
 
 def ice_servers(session_id: str) -> list[dict[str, Any]]:
-    """Return the STUN and TURN servers of a session. coturn takes its password for four hours."""
+    """Return the STUN and TURN servers of a session, and a password for as long as it may last."""
     given = os.getenv("PIPECAT_ICE_SERVERS", "").strip()
     entries = json.loads(given) if given[:1] in ("[", "{") else given.split(",")
     servers = [
@@ -60,7 +69,7 @@ def ice_servers(session_id: str) -> list[dict[str, Any]]:
         if entry
     ]
     if secret := os.getenv("TURN_SECRET"):
-        name = f"{int(time.time()) + 4 * 3600}:{session_id}"
+        name = f"{int(time.time()) + door.LONGEST + 120}:{session_id}"
         password = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
         turn = {"urls": os.environ["TURN_URL"], "username": name, "credential": password}
         servers.append(turn)
@@ -133,6 +142,29 @@ STARTS = {
 }
 
 
+def may_start(request: Request) -> str:
+    """Return the address that asks for a session, or "" for somebody who has START_TOKEN.
+
+    Raises HTTPException 401 without START_TOKEN, if it is set, and 403 for a page that is neither
+    of the bot's own origin nor of PIPECAT_ALLOWED_ORIGINS.
+    """
+    head, token = request.headers, os.getenv("START_TOKEN")
+    _, _, host = (origin := head.get("origin", "")).partition("://")
+    own = head.get("sec-fetch-site") == "same-origin" or host == head.get("host")
+    if origin and not own and not {origin, "*"} & set(ORIGINS):
+        raise HTTPException(403, f"PIPECAT_ALLOWED_ORIGINS does not list {origin!r}")
+    if token:
+        sent = head.get("authorization", "").encode()
+        if not hmac.compare_digest(sent, f"Bearer {token}".encode()):
+            raise HTTPException(401, "send START_TOKEN as a bearer token")
+        return ""
+    added = ",".join(head.getlist("x-forwarded-for")).rpartition(",")[2].strip()  # by the proxy
+    address = added or (request.client.host if request.client else "")
+    with contextlib.suppress(ValueError):  # one visitor has many of IPv6
+        address = str(ipaddress.IPv6Network((address, 64), strict=False))
+    return address
+
+
 class Start(BaseModel):
     """What is asked for."""
 
@@ -141,20 +173,40 @@ class Start(BaseModel):
 
 
 @app.post("/start")
-async def start(asked: Start, request: Request) -> dict[str, Any]:
+async def start(
+    asked: Start, request: Request, address: Annotated[str, Depends(may_start)]
+) -> dict[str, Any]:
     """Keep a place for a session, and say how to join it."""
     if asked.transport not in STARTS:
         raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    place = places.reserve(asked.body)
-    return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
+    place = places.reserve(asked.body, address)
+    with places.kept(place):
+        return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
+
+
+TOKENS = os.getenv("PHONE_TOKEN", "").split(",")  # the first is for new calls
+
+
+def signed_by_twilio(websocket: WebSocket, token: str) -> bool:
+    """Say whether Twilio signed the address, if BOT_PUBLIC_URL and TWILIO_AUTH_TOKEN are set."""
+    given = websocket.headers.get("x-twilio-signature", "")
+    url, key = os.getenv("BOT_PUBLIC_URL", "").rstrip("/"), os.getenv("TWILIO_AUTH_TOKEN", "")
+    if not url or not key:
+        return True
+    socket = f"{url.replace('http', 'ws', 1)}/ws/{token}"
+    may_be = (socket.encode(), f"{socket}/".encode())  # Twilio may add the slash
+    signed = [base64.b64encode(hmac.digest(key.encode(), one, "sha1")) for one in may_be]
+    return any(hmac.compare_digest(one, given.encode()) for one in signed)
 
 
 @app.websocket("/ws/{token}")
 async def take_call(websocket: WebSocket, token: str) -> None:
     """Hold a telephone call. Only the provider knows the address."""
     try:
-        if not hmac.compare_digest(token.encode(), os.environ["PHONE_TOKEN"].encode()):
+        if not any(hmac.compare_digest(token.encode(), t.encode()) for t in TOKENS):
             raise HTTPException(403, "the address has another token")
+        if not signed_by_twilio(websocket, token):
+            raise HTTPException(403, "Twilio did not sign this for BOT_PUBLIC_URL")
         place = places.reserve()
     except HTTPException as e:
         return await serving.refuse(websocket, e)
@@ -173,7 +225,7 @@ if __name__ == "__main__":
             "TURN_URL if TURN_SECRET",
         ]
     )
-    if not re.fullmatch("[A-Za-z0-9_-]{16,}", os.environ["PHONE_TOKEN"]):
+    if not all(re.fullmatch("[A-Za-z0-9_-]{16,}", token) for token in TOKENS):
         sys.exit("PHONE_TOKEN is part of an address: 16 or more letters, digits, _ and -.")
     for server in ice_servers("none"):
         IceServer(**server)  # report a mistake now, not when somebody connects

@@ -8,7 +8,7 @@ export const askForIceServers = import.meta.env.VITE_ICE_SERVERS === "default";
 
 /** The bot answers with its own address. The page connects to the host that served /start. */
 export function webSocketUrl(answered, startUrl) {
-  const url = new URL(answered);
+  const url = new URL(answered, startUrl);
   if (url.pathname.startsWith("/ws-client")) {
     const { protocol, host } = new URL(startUrl);
     url.protocol = protocol.replace("http", "ws");

@@ -6,10 +6,12 @@
  */
 async function pass(request: Request, context: { params: Promise<{ path: string[] }> }): Promise<Response> {
   const bot = (process.env.BOT_URL || "http://localhost:7860").replace(/\/$/, "");
-  const key = process.env.PIPECAT_CLOUD_API_KEY;
+  const key = process.env.PIPECAT_CLOUD_API_KEY || process.env.START_TOKEN;
   const { path } = await context.params;
   if (path[0] !== "start" && path[0] !== "sessions") return new Response(null, { status: 404 });
   const headers = new Headers({ "Content-Type": "application/json" });
+  const visitor = request.headers.get("X-Forwarded-For");
+  if (visitor) headers.set("X-Forwarded-For", visitor); // each has a share of the bot's places
   if (key) headers.set("Authorization", `Bearer ${key}`);
   const { method, signal } = request;
   const body = await request.text();
@@ -27,7 +29,7 @@ async function pass(request: Request, context: { params: Promise<{ path: string[
 /** The bot answers with its own address. Replace the host with the one that this server uses. */
 function atTheBot(answer: { wsUrl?: string }, bot: string) {
   if (!answer.wsUrl) return answer;
-  const url = new URL(answer.wsUrl);
+  const url = new URL(answer.wsUrl, bot);
   if (url.pathname.startsWith("/ws-client")) {
     const { protocol, host } = new URL(bot);
     url.protocol = protocol.replace("http", "ws");
