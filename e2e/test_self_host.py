@@ -416,7 +416,7 @@ def test_what_prometheus_is_told(hosted: bots.Project, image: dockerfiles.Image)
                 for file in ("dashboard.json", "kubernetes/monitoring.yaml"):
                     text = (hosted.folder / "deploy" / file).read_text()
                     asked = set(re.findall(r"\bbot_\w+", text))
-                    assert {name.removesuffix("_bucket") for name in asked} <= known, file
+                    assert {re.sub("_(bucket|count)$", "", name) for name in asked} <= known, file
             env = image.folder / ".env"
             env.write_text(env.read_text().replace(KEYS["OPENAI_API_KEY"], "another-key"))
             async with running(hosted, image, services) as bot, webrtc_client.call(bot.url) as page:
