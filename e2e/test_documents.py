@@ -32,6 +32,7 @@ COPIED = shutil.ignore_patterns(".git", ".cache", "node_modules", "__pycache__",
 ELSEWHERE = {
     ("docs/own-services.md", ""): "e2e/test_own_service.py",
     ("docs/install.md", "tar -xzf vbot-"): "release/offline",
+    ("docs/install.md", "ssh-keygen -Y verify"): "e2e/test_release.py",
     ("docs/install.md", 'eval "$(vbot completion bash)"'): "e2e/test_completion.py",
     ("docs/CONTRIBUTING.md", "go test ./..."): ".ci/run",
 }
