@@ -40,11 +40,6 @@ def realtime(vbot: Path) -> bots.Project:
     return project
 
 
-@pytest.fixture(scope="module")
-def phoned(vbot: Path) -> bots.Project:
-    return bots.installed(vbot, "phoned", "-t", "twilio", "-t", "smallwebrtc", *CASCADE)
-
-
 async def holds_a_conversation(caller: Caller, services: StandIns) -> None:
     """The bot greets, the person asks, the bot answers; and nothing else is heard or said."""
     await caller.hear(GREETING)
@@ -70,20 +65,6 @@ def test_a_person_talks_with_the_bot_over_a_websocket(socketed: bots.Project) ->
             said = [line for line in bot.log.splitlines() if "krisp" in line.lower()]
             assert len(said) == 1
             assert "Noise cancelling is off: the krisp_audio SDK is not installed here." in said[0]
-            assert bot.errors() == []
-
-    network.run(conversation)
-
-
-@pytest.mark.variants
-def test_a_telephone_bot_is_tried_without_a_telephone(phoned: bots.Project) -> None:
-    phoned.write_env(**KEYS)
-
-    async def conversation() -> None:
-        async with stand_ins() as services, phoned.bot(services.env) as bot:
-            async with webrtc_client.call(bot.url) as caller:
-                await caller.ready()
-                await holds_a_conversation(caller, services)
             assert bot.errors() == []
 
     network.run(conversation)

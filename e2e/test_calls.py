@@ -359,7 +359,7 @@ def test_the_server_is_open_to_others_when_told(pstn_out: bots.Project) -> None:
 
 
 @pytest.mark.variants
-@pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
+@pytest.mark.parametrize("kind", ["pstn_out", "sip_in"])
 def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)
     project.write_env(**(IN if kind == "sip_in" else OUT), BOT_URL=Runner.url)
@@ -419,7 +419,7 @@ def test_a_bot_or_a_daily_that_is_not_there_is_said_in_words(pstn_out: bots.Proj
 
 
 @pytest.mark.variants
-@pytest.mark.parametrize("kind", ["pstn_out", "sip_out", "sip_in"])
+@pytest.mark.parametrize("kind", ["pstn_out", "sip_in"])
 def test_a_deployed_bot_is_started_on_pipecat_cloud(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
@@ -450,7 +450,6 @@ def test_a_deployed_bot_is_started_on_pipecat_cloud(
         ("sip_in", "server.py", IN | {"PIPECAT_AGENT_NAME": "an-agent"}, {"PIPECAT_API_KEY"}),
         ("pstn_in", "bot.py", KEYS, set(OURS)),
         ("pstn_out", "bot.py", KEYS, set(OURS)),
-        ("sip_out", "bot.py", KEYS, set(OURS)),
         ("sip_in", "bot.py", KEYS, set(IN)),
         # bot.py takes an API key in place of the token; Twilio signs with nothing but the token.
         ("sip_in", "bot.py", KEYS | OURS | BY_KEY, {"TWILIO_API_SECRET"}),
@@ -742,14 +741,12 @@ def test_daily_signs_the_calls_that_a_bot_of_ones_own_takes(own_in: bots.Project
 
 
 @pytest.mark.variants
-@pytest.mark.parametrize("kind", ["pstn_in", "pstn_out", "sip_in", "sip_out"])
-def test_the_bot_of_a_call_starts(kind: str, request: pytest.FixtureRequest) -> None:
-    project: bots.Project = request.getfixturevalue(kind)
-    values = {"pstn_in": OURS, "sip_in": IN, "pstn_out": OUT, "sip_out": OUT}[kind]
-    project.write_env(**KEYS, **values)
+def test_the_bot_of_a_call_out_over_sip_starts(sip_out: bots.Project) -> None:
+    """Other tests start those of the other ways to call."""
+    sip_out.write_env(**KEYS, **OUT)
 
     async def start() -> None:
-        async with StandIns(Daily(DAILY_KEY)) as services, project.bot(services.env) as bot:
+        async with StandIns(Daily(DAILY_KEY)) as services, sip_out.bot(services.env) as bot:
             async with aiohttp.ClientSession() as http, http.get(f"{bot.url}/status") as response:
                 assert "daily" in (await response.json())["transports"]
             assert bot.errors() == []

@@ -301,31 +301,6 @@ async def choose(visit: Visit, way: str) -> None:
     await connection.select_option(WAYS[way])
 
 
-@pytest.mark.variants
-def test_a_person_meets_the_bot_in_a_room(client: Client, microphone: Path, livekit: None) -> None:
-    async def main() -> None:
-        port = bots.free_port()
-        async with (
-            in_between(client, "livekit"),
-            stand_ins(greeting=SENTENCES) as services,
-            client.served(port) as page,
-            client.project.bot(services.env, port=port) as bot,
-            chromium(microphone) as browser,
-            browser.visit(page.url, "microphone") as visit,
-        ):
-            await choose(visit, "livekit")
-            await visit.connect()
-            await expect(visit.entries("Bot", SENTENCES)).to_have_count(1, timeout=20_000)
-            await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
-            assert await visit.page.evaluate("watched.loudest") > 0.1
-            await visit.button("Disconnect").click()
-            await visit.nothing_left_running()
-            await bot.sessions_end()
-            assert bot.errors() == []
-
-    network.run(main)
-
-
 async def ask(visit: Visit, one: Person, microphone: str, speaker: str) -> None:
     """Ask by one device, and hear the answer from another; again if a busy machine garbled it."""
     questions, answers = visit.entries("You", QUESTION), visit.entries("Bot", ANSWER)
@@ -422,13 +397,13 @@ REFUSALS = (
 
 
 @pytest.mark.variants
+@pytest.mark.parametrize("client", KINDS[:1], indirect=True, ids=lambda kind: kind.name)
 def test_the_page_says_which_key_is_wrong(
     vbot: Path, client: Client, microphone: Path, figures: list[str]
 ) -> None:
     """One page, and one bot after another at its address."""
-    refusals = REFUSALS if client.kind == KINDS[0] else (OPENAI,)
     projects = []
-    for refusal in refusals:
+    for refusal in REFUSALS:
         project = client.project
         if refusal.bot:
             name = f"refused-{refusal.label.replace(' ', '-')}"
@@ -464,7 +439,7 @@ def test_the_page_says_which_key_is_wrong(
             browser.visit(page.url, "microphone") as visit,
         ):
             await visit.ready()
-            for refusal, project in zip(refusals, projects, strict=True):
+            for refusal, project in zip(REFUSALS, projects, strict=True):
                 await refused(visit, refusal, project, port)
             assert await visit.barriers() == []
 
@@ -560,6 +535,7 @@ def test_every_state_can_be_seen_and_read(
 
 
 @pytest.mark.variants
+@pytest.mark.parametrize("client", KINDS[:2], indirect=True, ids=lambda kind: kind.name)
 def test_the_page_says_that_the_microphone_is_silent(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "silence.wav"
     with wave.open(str(path), "wb") as file:

@@ -252,11 +252,10 @@ def test_the_bot_leaves_a_room_to_others(daily_bot: bots.Project) -> None:
     "options",
     [
         ("-t", "twilio_daily_sip_dialin", *CASCADE),
-        ("-t", "daily_pstn_dialout", *CASCADE),
         ("-t", "twilio_daily_sip_dialout", *REALTIME),
         ("-t", "twilio", "-t", "daily_pstn_dialin", "-t", "smallwebrtc", *CASCADE),
     ],
-    ids=["sip-in", "pstn-out", "sip-out", "both"],
+    ids=["sip-in", "sip-out", "both"],
 )
 def test_the_code_fits_other_bots(vbot: Path, options: tuple[str, ...]) -> None:
     project = bots.installed(vbot, "handing_over_other", *options)

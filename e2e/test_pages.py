@@ -57,7 +57,7 @@ class Published:
 
 @pytest.fixture(
     scope="module",
-    params=[None, *KINDS[:2], pytest.param(KINDS[2], marks=pytest.mark.variants)],
+    params=[None, *KINDS[:2]],  # React with Next.js has the same code as React with Vite
     ids=lambda kind: getattr(kind, "name", "page"),
 )
 def page(vbot: Path, request: pytest.FixtureRequest) -> Published:

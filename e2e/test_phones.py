@@ -192,7 +192,7 @@ def test_a_person_calls_interrupts_and_hangs_up(phoned: bots.Project, name: str)
 
 
 KEY = ACCOUNT | {"TWILIO_API_KEY": "SK" + "4" * 32, "TWILIO_API_SECRET": "a-twilio-secret"}
-BY_KEY = CARRIERS | {
+BY_KEY = {
     "twilio": Carrier(
         TwilioCaller, KEY, lambda: TwilioAPI(KEY["TWILIO_API_KEY"], KEY["TWILIO_API_SECRET"])
     )
