@@ -12,14 +12,6 @@ import (
 	"vbot/internal/tty"
 )
 
-// world returns what the API's client needs of the program.
-func world(a *cli.App) cloud.World {
-	return cloud.World{
-		UserAgent: "vbot/" + version, Getenv: a.Getenv, Path: a.Path, Now: a.Now, Pause: a.Pause, Random: a.Random,
-		Note: func(s string) { a.Note("%s", s) },
-	}
-}
-
 // picker returns a function that asks which organization to use; nil if vbot cannot ask.
 func picker(a *cli.App) func(context.Context, []string) (string, error) {
 	if !canAsk(a) {
@@ -33,14 +25,6 @@ func picker(a *cli.App) func(context.Context, []string) (string, error) {
 		i, err := a.Terminal().Choose(ctx, "Which organization?", choices, 0)
 		return names[i], err
 	}
-}
-
-// orgLabel returns the organization as shown to people.
-func orgLabel(c *cloud.Client) string {
-	if c.Organization == "" {
-		return "the API key's organization"
-	}
-	return "organization " + c.Organization
 }
 
 // The JSON of login, logout and whoami.

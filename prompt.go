@@ -29,6 +29,14 @@ func readByPerson(w io.Writer) bool { return tty.IsTerminal(w) }
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
 func stdinEchoes(a *cli.App) bool { return tty.IsTerminal(a.Stdin) }
 
+// fileLabel returns the name of a --file for messages.
+func fileLabel(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	return name
+}
+
 // mustConfirm asks for confirmation; the default is no. Unless the answer is yes, it fails;
 // done is what is then not done, such as "deleted".
 func mustConfirm(ctx context.Context, a *cli.App, question, done string) error {

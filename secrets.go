@@ -134,6 +134,14 @@ func (r *cloudRun) confirmable(skip bool) {
 	}
 }
 
+// world returns what the API's client needs of the program.
+func world(a *cli.App) cloud.World {
+	return cloud.World{
+		UserAgent: "vbot/" + version, Getenv: a.Getenv, Path: a.Path, Now: a.Now, Pause: a.Pause, Random: a.Random,
+		Note: func(s string) { a.Note("%s", s) },
+	}
+}
+
 // signIn makes the client, unless there are problems. It sends no request.
 func (r *cloudRun) signIn(ctx context.Context) error {
 	err := r.faults(ctx)
@@ -151,6 +159,22 @@ func (r *cloudRun) connect(ctx context.Context) error {
 	return r.api.FindOrganization(ctx, nil)
 }
 
+// orgLabel returns the organization as shown to people.
+func orgLabel(c *cloud.Client) string {
+	if c.Organization == "" {
+		return "the API key's organization"
+	}
+	return "organization " + c.Organization
+}
+
+// where returns "organization NAME, region REGION".
+func (r *cloudRun) where(region string) string {
+	if region != "" {
+		region = ", region " + region
+	}
+	return orgLabel(r.api) + region
+}
+
 // regionGiven returns the requested region, or "".
 func (r *cloudRun) regionGiven() string {
 	if r.region == nil {
@@ -159,9 +183,27 @@ func (r *cloudRun) regionGiven() string {
 	return *r.region
 }
 
+// sameRegion refuses to store in another region than the one in which the secret is:
+// secrets cannot move.
+func (r *cloudRun) sameRegion(name, is string) error {
+	asked := r.regionGiven()
+	if asked == "" || is == "" || asked == is {
+		return nil
+	}
+	return report.One(report.Rejected, "region", "--region", "%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
+}
+
 // regionOfNew describes --region where a secret is stored.
 func regionOfNew(what string) string {
 	return "region of a new " + what + "; must be the region of the agents that use it (default: the organization's)"
+}
+
+// newOrReplaced returns "new" or, of what is replaced, the word.
+func newOrReplaced(replaced bool, word string) string {
+	if replaced {
+		return word
+	}
+	return "new"
 }
 
 const defaultWait = 2 * time.Minute
@@ -428,14 +470,6 @@ func (r *cloudRun) describe(ctx context.Context, name, key string) (string, erro
 		return "key " + key + " of secret set " + name + " of " + r.where(s.Region), nil
 	}
 	return "", report.Errorf(report.NotFound, "no key %s in secret set %s of %s", key, name, orgLabel(r.api))
-}
-
-// where returns "organization NAME, region REGION".
-func (r *cloudRun) where(region string) string {
-	if region != "" {
-		region = ", region " + region
-	}
-	return orgLabel(r.api) + region
 }
 
 func kindWords(kind string) string {

@@ -158,14 +158,6 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 	return s, nil
 }
 
-// fileLabel returns the name of a --file for messages.
-func fileLabel(name string) string {
-	if name == "-" {
-		return "stdin"
-	}
-	return name
-}
-
 // filePairs reads the pairs of a file; "-" is stdin. blank allows empty values.
 func (r *cloudRun) filePairs(ctx context.Context, name string, blank bool) []cloud.Pair {
 	if name == "-" && stdinEchoes(r.app) {
@@ -315,13 +307,6 @@ func (k keyResult) words(replaced string) string {
 	return newOrReplaced(k.Replaced, replaced)
 }
 
-func newOrReplaced(replaced bool, word string) string {
-	if replaced {
-		return word
-	}
-	return "new"
-}
-
 // result returns the JSON result after n changes. outcome is the result of those that were
 // tried, too.
 func (s *setUpdate) result(n, tried int, outcome string) setResult {
@@ -369,16 +354,6 @@ func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
 		}
 	}
 	return nil
-}
-
-// sameRegion refuses to store in another region than the one in which the secret is:
-// secrets cannot move.
-func (r *cloudRun) sameRegion(name, is string) error {
-	asked := r.regionGiven()
-	if asked == "" || is == "" || asked == is {
-		return nil
-	}
-	return report.One(report.Rejected, "region", "--region", "%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
 }
 
 // plan describes what would be stored, without values.
