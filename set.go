@@ -30,7 +30,8 @@ type setOptions struct {
 
 // A setUpdate is what set does to a secret set.
 type setUpdate struct {
-	cloud.Change            // its region is the requested one; after load, that of the set
+	cloud.Change            // its region is the requested one
+	actualRegion string     // the requested one, or else the set's; then what the API answers
 	left         []string   // keys of the file without a value, left out
 	was          *cloud.Set // nil if the set does not exist yet
 	status       string
@@ -82,18 +83,16 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 			return err
 		}
 	}
-	change := s.Change
-	change.Region = r.regionGiven() // a region that only the API named is not sent back
-	region, n, tried, err := r.api.StoreAll(ctx, change)
-	if s.Region = cmp.Or(region, s.Region); err != nil {
+	region, n, tried, err := r.api.StoreAll(ctx, s.Change)
+	if s.actualRegion = cmp.Or(region, s.actualRegion); err != nil {
 		return s.partial(r, err, n, tried)
 	}
 	var stored strings.Builder
-	fmt.Fprintf(&stored, "stored in secret set %s of %s:", s.Name, r.where(s.Region))
+	fmt.Fprintf(&stored, "stored in secret set %s of %s:", s.Name, r.where(s.actualRegion))
 	for _, k := range s.result(n, n, "").Keys {
 		fmt.Fprintf(&stored, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
-	return r.finish(ctx, cloud.Entry{Name: s.Name, Type: cloud.TypeSet, Region: r.regionGiven()}, o.wait, stored.String(), func(status string) any {
+	return r.finish(ctx, cloud.Entry{Name: s.Name, Type: cloud.TypeSet, Region: s.Region}, o.wait, stored.String(), func(status string) any {
 		s.status = status
 		return s.result(n, n, "")
 	})
@@ -105,6 +104,7 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 	s := &setUpdate{}
 	rest := args[min(1, len(args)):]
 	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.regionGiven()
+	s.actualRegion = s.Region
 	r.confirmable(o.skip || o.dryRun)
 	var named []cloud.Pair // in the file, with and without a value
 	if o.file != nil {
@@ -311,7 +311,7 @@ func (k keyResult) words(replaced string) string {
 // tried, too.
 func (s *setUpdate) result(n, tried int, outcome string) setResult {
 	created := s.was == nil && (n > 0 || outcome == keyPlanned)
-	out := setResult{s.Name, report.OrNull(s.Region), created, report.OrNull(s.status), []keyResult{}}
+	out := setResult{s.Name, report.OrNull(s.actualRegion), created, report.OrNull(s.status), []keyResult{}}
 	for _, p := range s.Pairs {
 		out.Keys = append(out.Keys, keyResult{p.Key, keyStored, s.was != nil && slices.Contains(s.was.Keys, p.Key), false})
 	}
@@ -344,7 +344,7 @@ func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
 	if err := r.sameRegion(s.Name, was.Region); err != nil {
 		return err
 	}
-	s.was, s.Region = was, cmp.Or(s.Region, was.Region)
+	s.was, s.actualRegion = was, cmp.Or(s.Region, was.Region)
 	for _, key := range was.Keys {
 		given := slices.Contains(s.left, key) || slices.ContainsFunc(s.Pairs, func(p cloud.Pair) bool { return p.Key == key })
 		if prune && !given && !cloud.IsKey(key) {
@@ -363,7 +363,7 @@ func (s *setUpdate) plan(r *cloudRun) string {
 	if s.was != nil {
 		kind = "secret set "
 	}
-	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, r.where(s.Region))
+	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, r.where(s.actualRegion))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, k := range s.result(0, 0, "").Keys {
 		fmt.Fprintf(w, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
