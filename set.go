@@ -83,18 +83,18 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 			return err
 		}
 	}
-	region, n, tried, err := r.api.StoreAll(ctx, s.Change)
-	if s.actualRegion = cmp.Or(region, s.actualRegion); err != nil {
-		return s.partial(r, err, n, tried)
+	p, err := r.api.StoreAll(ctx, s.Change)
+	if s.actualRegion = cmp.Or(p.Region, s.actualRegion); err != nil {
+		return s.partial(r, err, p.Done, p.Tried)
 	}
 	var stored strings.Builder
 	fmt.Fprintf(&stored, "stored in secret set %s of %s:", s.Name, r.where(s.actualRegion))
-	for _, k := range s.result(n, n, "").Keys {
+	for _, k := range s.result(p.Done, p.Tried, "").Keys {
 		fmt.Fprintf(&stored, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
 	return r.finish(ctx, cloud.Entry{Name: s.Name, Type: cloud.TypeSet, Region: s.Region}, o.wait, stored.String(), func(status string) any {
 		s.status = status
-		return s.result(n, n, "")
+		return s.result(p.Done, p.Tried, "")
 	})
 }
 

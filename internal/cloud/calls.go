@@ -207,48 +207,57 @@ type Change struct {
 	Prune        []string // keys to remove, once all pairs are stored: a failure loses nothing
 }
 
+// A Progress says how far a change came: through its pairs in order, then through the keys to
+// remove.
+type Progress struct {
+	Region string // of the set; "" if the API did not say
+	Done   int    // of the pairs and keys
+	Tried  int    // of the pairs and keys; all after Done failed, or may have been done
+}
+
 // StoreAll carries out the change: all pairs in one request or, if the API refuses that
-// form, one request a pair. It returns the region of the set and, also on failure, how many
-// changes are done, and how many were tried: pairs in order, then keys.
-func (c *Client) StoreAll(ctx context.Context, ch Change) (region string, done, tried int, err error) {
-	region, err = c.storePairs(ctx, ch.Name, ch.Region, ch.Pairs)
+// form, one request a pair.
+func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error) {
+	p.Tried = len(ch.Pairs)
+	p.Region, err = c.storePairs(ctx, ch.Name, ch.Region, ch.Pairs)
 	if IsBadRequest(err) {
 		whole := report.As(err)
-		for i, p := range ch.Pairs {
-			var got string
-			if got, err = c.storePair(ctx, ch.Name, ch.Region, p); err == nil {
-				region = cmp.Or(got, region)
+		for _, pair := range ch.Pairs {
+			var region string
+			if region, err = c.storePair(ctx, ch.Name, ch.Region, pair); err == nil {
+				p.Done++
+				p.Region = cmp.Or(region, p.Region)
 				continue
 			}
-			if tried = i + 1; whole.Unsure { // a try of all pairs may have stored any
-				tried = len(ch.Pairs)
-				if ctx.Err() != nil {
-					err = interrupted("storing " + p.Key + " in " + ch.Name)
-				}
+			if !whole.Unsure {
+				p.Tried = p.Done + 1
+			} else if ctx.Err() != nil { // a try of all pairs may have stored any
+				err = interrupted("storing " + pair.Key + " in " + ch.Name)
 			}
 			f := *report.As(err)
-			if i == 0 && ctx.Err() == nil && f.HTTPStatus != whole.HTTPStatus {
+			if p.Done == 0 && ctx.Err() == nil && f.HTTPStatus != whole.HTTPStatus {
 				f.Message = whole.Message + "; " + f.Message
 			}
 			f.Unsure = f.Unsure || whole.Unsure
-			return region, i, tried, &f
+			return p, &f
 		}
 	}
 	if err != nil {
-		return region, 0, len(ch.Pairs), err
+		return p, err
 	}
-	for i, key := range ch.Prune {
-		err := c.Remove(ctx, "removing key "+key+" from "+ch.Name, ch.Name, key)
+	p.Done = len(ch.Pairs)
+	for _, key := range ch.Prune {
+		p.Tried++
+		err = c.Remove(ctx, "removing key "+key+" from "+ch.Name, ch.Name, key)
 		if report.HasCode(err, report.NotFound) && c.IsGone(ctx, ch.Name, key) {
 			err = nil // somebody else was faster
 		}
 		if err != nil {
-			done = len(ch.Pairs) + i
-			return region, done, done + 1, err
+			return p, err
 		}
+		p.Done++
 	}
-	done = len(ch.Pairs) + len(ch.Prune)
-	return region, done, done, nil
+	return p, nil
 }
 
 // WaitReady polls until the secret that was stored is ready, for at most limit. It returns

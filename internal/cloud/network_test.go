@@ -282,8 +282,8 @@ func TestManyLargeValues(t *testing.T) {
 		ch.Pairs = append(ch.Pairs, Pair{Key: fmt.Sprintf("KEY_%d", i), Value: NewSecret(strings.Repeat(string(rune('a'+i)), size))})
 	}
 	c := New(base, nil, test)
-	if _, done, _, err := c.StoreAll(context.Background(), ch); done != n || err != nil {
-		t.Fatalf("%d, %v", done, err)
+	if p, err := c.StoreAll(context.Background(), ch); p.Done != n || err != nil {
+		t.Fatalf("%d, %v", p.Done, err)
 	}
 	if len(c.carried)+len(c.forms) > 0 {
 		t.Errorf("it remembers %d values and %d forms", len(c.carried), len(c.forms))
