@@ -297,7 +297,7 @@ func TestOrganization(t *testing.T) {
 				s.Orgs = c.orgs
 			}
 			s.Personal = c.token == cloudtest.Token
-			file, _ := json.Marshal(cloud.Settings{Token: c.token, Organization: c.file, APIURL: s.URL})
+			file, _ := json.Marshal(cloud.Login{Token: c.token, Organization: c.file, APIURL: s.URL})
 			args := []string{"cloud", "secrets", "list"}
 			if c.flag != "" {
 				args = append(args, "-o", c.flag)
@@ -1269,7 +1269,7 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 		path := storedConfig(t, `{"token":"`+cloudtest.Token+`\r\n","api_url":"http://localhost:`+port+c.stored+`"}`)
 		here{env: []string{"VBOT_API_URL=" + c.address, "VBOT_CONFIG=" + path}}.vbot(t, "cloud", "whoami").wantCode(t, c.code)
 	}
-	file := cloud.File{Path: storedConfig(t, `{"token":"x"}`)}
+	file := cloud.LoginFile{Path: storedConfig(t, `{"token":"x"}`)}
 	if stored, err := file.Read(); err != nil || stored.APIURL != cloud.Address {
 		t.Errorf("%v, %v", stored, err)
 	}

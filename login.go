@@ -56,7 +56,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		if err != nil {
 			return err
 		}
-		c, err := cloud.Open(world(a), r.org)
+		c, err := cloud.Open(deps(a), r.org)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		if err := c.Verify(ctx, picker(a)); err != nil {
 			return err
 		}
-		if err := file.Write(cloud.Settings{Token: token.Reveal(), Organization: c.Organization, APIURL: c.Base.String()}); err != nil {
+		if err := file.Write(cloud.Login{Token: token.Reveal(), Organization: c.Organization, APIURL: c.Base.String()}); err != nil {
 			f := report.IOError("storing the token in "+file.Path, err)
 			f.Hint = "set VBOT_CONFIG to a file that you can write"
 			return f
@@ -95,8 +95,8 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 
 // loginFile returns the file in which login stores the token, which vbot may replace and
 // remove.
-func loginFile(a *cli.App) (cloud.File, error) {
-	file, err := cloud.LoginFile(world(a))
+func loginFile(a *cli.App) (cloud.LoginFile, error) {
+	file, err := cloud.FindLoginFile(deps(a))
 	if err == nil {
 		if err = file.Foreign(); err != nil {
 			err = &report.Failure{Code: report.Conflict, Message: fmt.Sprintf("%s %v", file.Path, report.Cause(err)), Err: err}

@@ -134,9 +134,9 @@ func (r *cloudRun) confirmable(skip bool) {
 	}
 }
 
-// world returns what the API's client needs of the program.
-func world(a *cli.App) cloud.World {
-	return cloud.World{
+// deps returns what the API's client needs of the program.
+func deps(a *cli.App) cloud.Deps {
+	return cloud.Deps{
 		UserAgent: "vbot/" + version, Getenv: a.Getenv, Path: a.Path, Now: a.Now, Pause: a.Pause, Random: a.Random,
 		Note: func(s string) { a.Note("%s", s) },
 	}
@@ -146,7 +146,7 @@ func world(a *cli.App) cloud.World {
 func (r *cloudRun) signIn(ctx context.Context) error {
 	err := r.faults(ctx)
 	if err == nil {
-		r.api, err = cloud.SignIn(world(r.app), r.org)
+		r.api, err = cloud.SignIn(deps(r.app), r.org)
 	}
 	return err
 }

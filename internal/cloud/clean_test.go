@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// test is a world that does not pause.
-var test = World{
+// test has what a client needs, and does not pause.
+var test = Deps{
 	Now:    time.Now,
 	Pause:  func(context.Context, time.Duration) error { return nil },
 	Random: func() float64 { return 0 },

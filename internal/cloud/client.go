@@ -43,8 +43,8 @@ const (
 	maxAuthorities = 4 << 20 // bytes; the certificates of a Linux system have 220,000
 )
 
-// A World is what the client needs from the program.
-type World struct {
+// Deps is what a client needs from the program.
+type Deps struct {
 	UserAgent string
 	Getenv    func(string) string
 	Path      func(name string) string // resolves it against the working directory
@@ -56,7 +56,7 @@ type World struct {
 
 // A Client calls the API with one token.
 type Client struct {
-	World
+	Deps
 	Base         *url.URL
 	Organization string // "" for a key that belongs to one
 	TryTimeout   time.Duration
@@ -76,8 +76,8 @@ type Client struct {
 
 // New makes a client for the API at base. roots are the authorities to trust; nil
 // means the system's.
-func New(base *url.URL, roots *x509.CertPool, world World) *Client {
-	c := &Client{World: world, Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, named: map[string]bool{}}
+func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
+	c := &Client{Deps: d, Base: base, TryTimeout: tryTimeout, CallTimeout: callTimeout, named: map[string]bool{}}
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	if base != nil && base.Scheme == "http" {
 		dialer.Control = onlyThisMachine(base.Host)
@@ -97,7 +97,7 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 		Protocols:          protocols,
 		DisableKeepAlives:  true,
 		Proxy:              http.ProxyURL(c.proxy),
-		ProxyConnectHeader: http.Header{"User-Agent": {world.UserAgent}},
+		ProxyConnectHeader: http.Header{"User-Agent": {d.UserAgent}},
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 			return proxyRefusal(resp.StatusCode)
 		},
@@ -118,9 +118,9 @@ func New(base *url.URL, roots *x509.CertPool, world World) *Client {
 	return c
 }
 
-// Personal says whether the token belongs to a person, who may be in several
+// personal reports whether the token belongs to a person, who may be in several
 // organizations. A private API key belongs to one organization.
-func (c *Client) Personal() bool { return strings.HasPrefix(c.token.Reveal(), "pcc_pat_") }
+func (c *Client) personal() bool { return strings.HasPrefix(c.token.Reveal(), "pcc_pat_") }
 
 // parseAddress parses the API's address. Its error does not repeat the address,
 // which may hold a password.

@@ -92,7 +92,7 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 // removes; and nothing else.
 func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 	dir := t.TempDir()
-	f := File{Path: filepath.Join(dir, "config.json")}
+	f := LoginFile{Path: filepath.Join(dir, "config.json")}
 	for range 2 {
 		tmp, err := f.temporary()
 		if err != nil {
@@ -130,9 +130,9 @@ func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 // leaves nothing beside it, whether it succeeds or not.
 func TestLoginReplacesTheFile(t *testing.T) {
 	dir := t.TempDir()
-	f := File{filepath.Join(dir, "config.json")}
+	f := LoginFile{filepath.Join(dir, "config.json")}
 	backup := filepath.Join(dir, "backup")
-	for _, err := range []error{os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(Settings{Token: "new"})} {
+	for _, err := range []error{os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(Login{Token: "new"})} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestLoginReplacesTheFile(t *testing.T) {
 	if err := os.Mkdir(f.Path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Write(Settings{Token: "new"}); err == nil {
+	if err := f.Write(Login{Token: "new"}); err == nil {
 		t.Error("it replaced a directory")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {

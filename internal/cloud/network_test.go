@@ -238,8 +238,8 @@ func TestPersonal(t *testing.T) {
 	for token, want := range map[string]bool{"pcc_pat_x": true, "pcc_x": false, "pcc_pa_x": false, "PCC_PAT_x": false, "x_pcc_pat_": false} {
 		c := New(nil, nil, test)
 		c.Use(NewSecret(token), "")
-		if c.Personal() != want {
-			t.Errorf("%s: %v", token, c.Personal())
+		if c.personal() != want {
+			t.Errorf("%s: %v", token, c.personal())
 		}
 	}
 }

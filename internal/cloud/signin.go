@@ -18,62 +18,62 @@ const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 // Open returns a client without a token. The API's address and the organization come from
 // the environment; organization is that of the command line, nil if it was not given. The
 // error has all that is wrong.
-func Open(w World, organization *string) (*Client, error) {
-	c, problems := open(w, organization)
+func Open(d Deps, organization *string) (*Client, error) {
+	c, problems := open(d, organization)
 	if len(problems) > 0 {
 		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
 	}
 	return c, nil
 }
 
-func open(w World, organization *string) (c *Client, problems []report.Problem) {
+func open(d Deps, organization *string) (c *Client, problems []report.Problem) {
 	bad := func(variable, message string) {
 		problems = append(problems, report.Problem{Field: variable, Where: variable, Message: message})
 	}
-	base, err := parseAddress(cmp.Or(w.Getenv("VBOT_API_URL"), Address))
+	base, err := parseAddress(cmp.Or(d.Getenv("VBOT_API_URL"), Address))
 	if err != nil {
 		bad("VBOT_API_URL", err.Error())
 	}
-	if proxy := cmp.Or(w.Getenv("HTTPS_PROXY"), w.Getenv("https_proxy")); proxy != "" && !IsProxy(proxy) {
+	if proxy := cmp.Or(d.Getenv("HTTPS_PROXY"), d.Getenv("https_proxy")); proxy != "" && !IsProxy(proxy) {
 		bad("HTTPS_PROXY", "must be the address of a proxy, such as http://proxy.example.com:3128")
 	}
 	var roots *x509.CertPool
-	if name := w.Getenv("VBOT_CA_FILE"); name != "" {
-		name = w.Path(name)
+	if name := d.Getenv("VBOT_CA_FILE"); name != "" {
+		name = d.Path(name)
 		if roots, err = authorities(name); err != nil {
 			bad("VBOT_CA_FILE", fmt.Sprintf("%s: %v", name, report.Cause(err)))
 		}
 	}
-	c = New(base, roots, w)
+	c = New(base, roots, d)
 	if organization != nil {
 		c.Organization = *organization
-	} else if c.Organization = w.Getenv("VBOT_ORGANIZATION"); c.Organization != "" && !IsSegment(c.Organization) {
+	} else if c.Organization = d.Getenv("VBOT_ORGANIZATION"); c.Organization != "" && !IsSegment(c.Organization) {
 		bad("VBOT_ORGANIZATION", SegmentRule)
 	}
 	return c, problems
 }
 
-// LoginFile returns the file in which login stores the token.
-func LoginFile(w World) (File, error) {
-	if path := w.Getenv("VBOT_CONFIG"); path != "" {
-		return File{w.Path(path)}, nil
+// FindLoginFile returns the file in which login stores the token.
+func FindLoginFile(d Deps) (LoginFile, error) {
+	if path := d.Getenv("VBOT_CONFIG"); path != "" {
+		return LoginFile{d.Path(path)}, nil
 	}
 	path, err := defaultPath()
 	if err != nil {
-		return File{}, &report.Failure{Code: report.IO, Message: "cannot find your configuration directory: " + err.Error() + "; set VBOT_CONFIG to a file", Err: err}
+		return LoginFile{}, &report.Failure{Code: report.IO, Message: "cannot find your configuration directory: " + err.Error() + "; set VBOT_CONFIG to a file", Err: err}
 	}
-	return File{path}, nil
+	return LoginFile{path}, nil
 }
 
 // SignIn returns a client with a token and, if it is known, the organization. It sends no
 // request. The error has all that is wrong.
-func SignIn(w World, organization *string) (*Client, error) {
-	c, problems := open(w, organization)
-	token, from := strings.TrimRight(w.Getenv("VBOT_TOKEN"), "\r\n"), "VBOT_TOKEN"
+func SignIn(d Deps, organization *string) (*Client, error) {
+	c, problems := open(d, organization)
+	token, from := strings.TrimRight(d.Getenv("VBOT_TOKEN"), "\r\n"), "VBOT_TOKEN"
 	// Read the file only if it is needed: it may be broken.
 	if token == "" || c.Organization == "" {
-		var stored Settings
-		file, err := LoginFile(w)
+		var stored Login
+		file, err := FindLoginFile(d)
 		if err == nil {
 			if stored, err = file.Read(); err != nil {
 				problems = append(problems, report.Problem{Field: "config_file", Where: file.Path, Message: report.Cause(err).Error()})
@@ -87,7 +87,7 @@ func SignIn(w World, organization *string) (*Client, error) {
 				return nil, &report.Failure{Code: report.Unauthorized, Hint: howToSignIn,
 					Message: fmt.Sprintf("the token in %s is for %s and is not sent to %s", file.Path, stored.APIURL, c.Base)}
 			}
-			stored = Settings{}
+			stored = Login{}
 		}
 		if token == "" {
 			token, from = stored.Token, file.Path
@@ -127,7 +127,7 @@ func (c *Client) Use(token Secret, from string) {
 // FindOrganization asks the API for the organization, unless it is known or implied by
 // the token. pick chooses one of several; it is nil if nobody can be asked.
 func (c *Client) FindOrganization(ctx context.Context, pick func(context.Context, []string) (string, error)) error {
-	if c.Organization != "" || !c.Personal() {
+	if c.Organization != "" || !c.personal() {
 		return nil
 	}
 	names, err := c.organizations(ctx)
@@ -157,7 +157,7 @@ func (c *Client) Verify(ctx context.Context, pick func(context.Context, []string
 	err := c.FindOrganization(ctx, pick)
 	switch {
 	case err != nil || c.accepted:
-	case !c.Personal():
+	case !c.personal():
 		_, err = c.List(ctx, "")
 	default:
 		var names []string

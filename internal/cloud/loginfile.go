@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-const maxSettings = 64 << 10 // bytes
+const maxLogin = 64 << 10 // bytes
 
-// Settings are stored by login.
-type Settings struct {
+// A Login is what `vbot cloud login` stores.
+type Login struct {
 	Token        string `json:"token"`
 	Organization string `json:"organization,omitempty"`
 	APIURL       string `json:"api_url,omitempty"` // where the token may be sent
 }
 
-// A File is the file with the settings.
-type File struct{ Path string }
+// A LoginFile is the file with the login.
+type LoginFile struct{ Path string }
 
-// defaultPath returns the default path of the settings.
+// defaultPath returns the path of the login file unless VBOT_CONFIG is set.
 func defaultPath() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err == nil && !filepath.IsAbs(dir) {
@@ -35,26 +35,26 @@ func defaultPath() (string, error) {
 
 var errForeign = errors.New("is not a file that `vbot cloud login` wrote; remove it, or set VBOT_CONFIG to another file")
 
-// Read reads the file. Missing settings are empty. Like ssh, it refuses a file of another
+// Read reads the file. If it is missing, the login is empty. Like ssh, it refuses a file of another
 // user, or one that others can read or write; see private.
-func (f File) Read() (Settings, error) {
+func (f LoginFile) Read() (Login, error) {
 	s, info, err := f.parse()
 	if errors.Is(err, fs.ErrNotExist) {
-		return Settings{}, nil
+		return Login{}, nil
 	}
 	if err == nil {
 		err = private(info)
 	}
 	if err != nil {
-		return Settings{}, err
+		return Login{}, err
 	}
 	return s, nil
 }
 
 // parse reads the file, and says which one was read. Files of older versions have no address.
-func (f File) parse() (Settings, fs.FileInfo, error) {
-	s := Settings{APIURL: Address}
-	data, info, err := readFile(f.Path, maxSettings)
+func (f LoginFile) parse() (Login, fs.FileInfo, error) {
+	s := Login{APIURL: Address}
+	data, info, err := readFile(f.Path, maxLogin)
 	if err != nil {
 		return s, info, err
 	}
@@ -71,7 +71,7 @@ func (f File) parse() (Settings, fs.FileInfo, error) {
 
 // Foreign returns why the file is none that vbot may change or remove: it exists, and
 // is not a regular file that login wrote.
-func (f File) Foreign() error {
+func (f LoginFile) Foreign() error {
 	info, err := os.Lstat(f.Path)
 	if err != nil {
 		return nil
@@ -113,7 +113,7 @@ func readFile(name string, limit int64) (data []byte, info fs.FileInfo, err erro
 }
 
 // Write replaces the file atomically.
-func (f File) Write(s Settings) error {
+func (f LoginFile) Write(s Login) error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
@@ -157,17 +157,17 @@ func makeDir(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// temporary creates a file beside the settings, with mode 0600. A login that is killed
+// temporary creates a file beside the login file, with mode 0600. A login that is killed
 // leaves it; Remove knows it by its name.
-func (f File) temporary() (*os.File, error) {
+func (f LoginFile) temporary() (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(f.Path), f.temporaryPrefix()+"*")
 }
 
-func (f File) temporaryPrefix() string { return "." + filepath.Base(f.Path) + ".vbot-" }
+func (f LoginFile) temporaryPrefix() string { return "." + filepath.Base(f.Path) + ".vbot-" }
 
 // Remove removes the file, and what killed logins left beside it. It reports whether
 // there was anything. The caller has asked whether the file is Foreign.
-func (f File) Remove() (removed bool, err error) {
+func (f LoginFile) Remove() (removed bool, err error) {
 	dir := filepath.Dir(f.Path)
 	names := []string{filepath.Base(f.Path)}
 	entries, _ := os.ReadDir(dir) // without it, there is nothing to remove
