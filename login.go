@@ -56,8 +56,9 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		if err != nil {
 			return err
 		}
-		c, err := cloud.Open(deps(a), r.org)
-		if err != nil {
+		c, problems := cloud.Open(deps(a), r.org)
+		r.wrong = append(r.wrong, problems...)
+		if err := r.faults(ctx); err != nil {
 			return err
 		}
 		var token cloud.Secret

@@ -15,40 +15,32 @@ import (
 
 const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 
-// Open returns a client without a token. The API's address and the organization come from
-// the environment; organization is that of the command line, nil if it was not given. The
-// error has all that is wrong.
-func Open(d Deps, organization *string) (*Client, error) {
-	c, problems := open(d, organization)
-	if len(problems) > 0 {
-		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
-	}
-	return c, nil
-}
-
-func open(d Deps, organization *string) (c *Client, problems []report.Problem) {
-	bad := func(variable, message string) {
+// Open returns a client without a token, to use only if there are no problems. The API's
+// address and the organization come from the environment; organization is that of the command
+// line, nil if it was not given.
+func Open(d Deps, organization *string) (c *Client, problems []report.Problem) {
+	invalid := func(variable, message string) {
 		problems = append(problems, report.Problem{Field: variable, Where: variable, Message: message})
 	}
 	base, err := parseAddress(cmp.Or(d.Getenv("VBOT_API_URL"), Address))
 	if err != nil {
-		bad("VBOT_API_URL", err.Error())
+		invalid("VBOT_API_URL", err.Error())
 	}
 	if proxy := cmp.Or(d.Getenv("HTTPS_PROXY"), d.Getenv("https_proxy")); proxy != "" && !IsProxy(proxy) {
-		bad("HTTPS_PROXY", "must be the address of a proxy, such as http://proxy.example.com:3128")
+		invalid("HTTPS_PROXY", "must be the address of a proxy, such as http://proxy.example.com:3128")
 	}
 	var roots *x509.CertPool
 	if name := d.Getenv("VBOT_CA_FILE"); name != "" {
 		name = d.Path(name)
 		if roots, err = authorities(name); err != nil {
-			bad("VBOT_CA_FILE", fmt.Sprintf("%s: %v", name, report.Cause(err)))
+			invalid("VBOT_CA_FILE", fmt.Sprintf("%s: %v", name, report.Cause(err)))
 		}
 	}
 	c = New(base, roots, d)
 	if organization != nil {
 		c.Organization = *organization
 	} else if c.Organization = d.Getenv("VBOT_ORGANIZATION"); c.Organization != "" && !IsSegment(c.Organization) {
-		bad("VBOT_ORGANIZATION", SegmentRule)
+		invalid("VBOT_ORGANIZATION", SegmentRule)
 	}
 	return c, problems
 }
@@ -68,7 +60,7 @@ func FindLoginFile(d Deps) (LoginFile, error) {
 // SignIn returns a client with a token and, if it is known, the organization. It sends no
 // request. The error has all that is wrong.
 func SignIn(d Deps, organization *string) (*Client, error) {
-	c, problems := open(d, organization)
+	c, problems := Open(d, organization)
 	token, from := strings.TrimRight(d.Getenv("VBOT_TOKEN"), "\r\n"), "VBOT_TOKEN"
 	// Read the file only if it is needed: it may be broken.
 	if token == "" || c.Organization == "" {
