@@ -57,7 +57,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 			return err
 		}
 		c, problems := cloud.Open(deps(a), r.org)
-		r.wrong = append(r.wrong, problems...)
+		r.valueProblems = append(r.valueProblems, problems...)
 		if err := r.faults(ctx); err != nil {
 			return err
 		}

@@ -74,11 +74,11 @@ const maxSecret = 64 << 10
 // secretFromStdin reads a secret, less one line end at its end: a line or, with lines, all
 // that comes. field is its name in problems.
 func secretFromStdin(ctx context.Context, a *cli.App, field string, lines bool) (cloud.Secret, error) {
-	wrong := func(message string) (cloud.Secret, error) {
+	fail := func(message string) (cloud.Secret, error) {
 		return cloud.Secret{}, report.One(report.Usage, field, field, "%s", message)
 	}
 	if stdinEchoes(a) {
-		return wrong("missing, and vbot cannot ask for it; pass it on stdin")
+		return fail("missing, and vbot cannot ask for it; pass it on stdin")
 	}
 	data, err := cli.ReadAll(ctx, a, "-", maxSecret)
 	if f, ok := errors.AsType[*report.Failure](err); ok {
@@ -90,11 +90,11 @@ func secretFromStdin(ctx context.Context, a *cli.App, field string, lines bool) 
 	}
 	switch {
 	case err != nil:
-		return wrong("stdin: " + err.Error())
+		return fail("stdin: " + err.Error())
 	case text == "":
-		return wrong("missing: stdin is empty")
+		return fail("missing: stdin is empty")
 	case !lines && strings.ContainsAny(text, "\r\n"):
-		return wrong("expected one line on stdin, but there are several")
+		return fail("expected one line on stdin, but there are several")
 	}
 	return cloud.NewSecret(text), nil
 }

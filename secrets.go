@@ -27,11 +27,12 @@ const maxFile = 16 << 20
 type cloudRun struct {
 	app         *cli.App
 	inv         *cli.Invocation
-	org, region *string          // nil if not given
-	usage       []report.Problem // missing or superfluous arguments and answers: report.Usage
-	wrong       []report.Problem // invalid values: report.InvalidConfig
-	hint        string           // about what is wrong
-	api         *cloud.Client    // after signIn
+	org, region *string       // nil if not given
+	api         *cloud.Client // after signIn
+
+	usageProblems []report.Problem // too many or too few arguments, nobody to ask: report.Usage
+	valueProblems []report.Problem // report.InvalidConfig
+	hint          string           // about valueProblems
 }
 
 // currentOrg describes --organization where the command works in one.
@@ -53,12 +54,12 @@ func cloudCommand(inv *cli.Invocation, org, region string, do func(ctx context.C
 	}
 }
 
-func (r *cloudRun) missing(field, where, format string, args ...any) {
-	r.usage = append(r.usage, report.Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
+func (r *cloudRun) badUsage(field, where, format string, args ...any) {
+	r.usageProblems = append(r.usageProblems, report.Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
 }
 
 func (r *cloudRun) invalid(field, where, format string, args ...any) {
-	r.wrong = append(r.wrong, report.Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
+	r.valueProblems = append(r.valueProblems, report.Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
 }
 
 // faults returns all problems as one failure, or nil. If ctx has ended, reading a file may
@@ -67,10 +68,10 @@ func (r *cloudRun) faults(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return report.Interruption()
-	case len(r.wrong) > 0:
-		return &report.Failure{Code: report.InvalidConfig, Problems: append(r.usage, r.wrong...), Hint: r.hint}
-	case len(r.usage) > 0:
-		return &report.Failure{Code: report.Usage, Problems: r.usage}
+	case len(r.valueProblems) > 0:
+		return &report.Failure{Code: report.InvalidConfig, Problems: append(r.usageProblems, r.valueProblems...), Hint: r.hint}
+	case len(r.usageProblems) > 0:
+		return &report.Failure{Code: report.Usage, Problems: r.usageProblems}
 	}
 	return nil
 }
@@ -83,15 +84,15 @@ func (r *cloudRun) arguments(args []string, required int, name func(string), fie
 	copy(named, args)
 	for i, field := range fields {
 		if i >= len(args) && i < required {
-			r.missing(field, strings.ToUpper(field), "missing")
+			r.badUsage(field, strings.ToUpper(field), "missing")
 		} else if i < len(args) && args[i] == "" {
 			r.invalid(field, strings.ToUpper(field), "must not be empty")
 		}
 	}
 	if len(args) > 0 && len(fields) == 0 {
-		r.missing("arguments", "", "%s takes no arguments, got %d", r.inv.Path, len(args))
+		r.badUsage("arguments", "", "%s takes no arguments, got %d", r.inv.Path, len(args))
 	} else if len(args) > len(fields) {
-		r.missing("arguments", "", "%s takes at most %s, got %d", r.inv.Path, report.Plural(len(fields), "argument"), len(args))
+		r.badUsage("arguments", "", "%s takes at most %s, got %d", r.inv.Path, report.Plural(len(fields), "argument"), len(args))
 	}
 	if len(fields) > 0 && named[0] != "" {
 		name(named[0])
@@ -130,7 +131,7 @@ func (r *cloudRun) existingName(name string) {
 // confirmable checks that vbot can ask for confirmation, unless skip is set.
 func (r *cloudRun) confirmable(skip bool) {
 	if !skip && !canAsk(r.app) {
-		r.missing("skip", "", "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it", r.inv.Cmd.Name)
+		r.badUsage("skip", "", "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it", r.inv.Cmd.Name)
 	}
 }
 
@@ -495,7 +496,7 @@ func setupReference(inv *cli.Invocation) cli.RunFunc {
 	return cloudCommand(inv, currentOrg, "self-hosted region of the Secret", func(ctx context.Context, r *cloudRun, args []string) error {
 		name := r.arguments(args, 1, func(name string) { r.existingName(name); r.notReserved(name) }, "name")[0]
 		if r.region == nil {
-			r.missing("region", "--region", "missing")
+			r.badUsage("region", "--region", "missing")
 		}
 		if err := r.connect(ctx); err != nil {
 			return err
@@ -598,7 +599,7 @@ func (o *imagePullOptions) read(ctx context.Context, r *cloudRun, args []string)
 	default:
 		login, err = secretFromStdin(ctx, r.app, "credentials", true)
 		if f, ok := errors.AsType[*report.Failure](err); ok && f.Code == report.Usage {
-			r.usage = append(r.usage, f.Problems...)
+			r.usageProblems = append(r.usageProblems, f.Problems...)
 		} else if err != nil {
 			return "", "", cloud.Secret{}, err
 		}
@@ -640,7 +641,7 @@ func (o *imagePullOptions) ask(ctx context.Context, r *cloudRun, host string) (c
 		login = cloud.NewSecret(login.Reveal() + ":" + password.Reveal())
 	}
 	if login.Empty() {
-		r.missing("credentials", "CREDENTIALS", "missing")
+		r.badUsage("credentials", "CREDENTIALS", "missing")
 	} else {
 		r.credentials(login, o.encode)
 	}

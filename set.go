@@ -110,14 +110,14 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 	if o.file != nil {
 		named = r.filePairs(ctx, *o.file, o.skipEmpty)
 	} else if o.skipEmpty {
-		r.missing("skip-empty", "--skip-empty", "needs --file")
+		r.badUsage("skip-empty", "--skip-empty", "needs --file")
 	}
 	given := r.argumentPairs(rest)
 	for _, arg := range o.valueFiles {
 		given = r.valueFile(ctx, given, arg)
 	}
 	if o.file == nil && len(rest)+len(o.valueFiles) == 0 && len(args) > 0 {
-		r.missing("secrets", "SECRETS", "nothing to store; pass KEY, KEY=VALUE or --file")
+		r.badUsage("secrets", "SECRETS", "nothing to store; pass KEY, KEY=VALUE or --file")
 	}
 	for _, p := range given {
 		field := p.Called()
@@ -129,7 +129,7 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 			named = slices.Delete(named, i, i+1)
 		}
 		if p.Value.Empty() && !o.dryRun && !canAsk(r.app) {
-			r.missing(field, field, "no value, and vbot cannot ask for one; use --file - or KEY=VALUE")
+			r.badUsage(field, field, "no value, and vbot cannot ask for one; use --file - or KEY=VALUE")
 		}
 	}
 	var expanded []string // python-dotenv would read these differently
@@ -437,7 +437,7 @@ func setupCheck(inv *cli.Invocation) cli.RunFunc {
 		if file != nil {
 			pairs = r.filePairs(ctx, *file, true)
 		} else {
-			r.missing("file", "--file", "missing")
+			r.badUsage("file", "--file", "missing")
 		}
 		if err := r.connect(ctx); err != nil {
 			return err

@@ -365,12 +365,12 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *f
 	if resp.StatusCode == http.StatusNoContent && r.method == http.MethodDelete {
 		return nil
 	}
-	wrong := c.decode(data, into)
-	if wrong == "" {
-		wrong = cmp.Or(into.misfit(r.asked), into.lacks())
+	problem := c.decode(data, into)
+	if problem == "" {
+		problem = cmp.Or(into.misfit(r.asked), into.lacks())
 	}
-	if wrong != "" {
-		return unexpected(resp.StatusCode, wrong)
+	if problem != "" {
+		return unexpected(resp.StatusCode, problem)
 	}
 	return nil
 }
@@ -389,7 +389,7 @@ var known = map[string]bool{
 // decode reads an answer into into, and returns why it cannot be believed, or "". It is the
 // only way from an answer to the rest of the program. encoding/json alone takes keys that are
 // there twice, and in any letter case.
-func (c *Client) decode(data []byte, into any) (wrong string) {
+func (c *Client) decode(data []byte, into any) (problem string) {
 	switch {
 	case len(data) > maxAnswer:
 		return fmt.Sprintf("longer than %d megabytes", maxAnswer>>20)
@@ -412,7 +412,7 @@ func (c *Client) decode(data []byte, into any) (wrong string) {
 					continue
 				}
 				if _, twice := object[name]; twice {
-					wrong = "a key twice"
+					problem = "a key twice"
 				}
 				object[name] = tidy(name, m.Value, depth+1)
 			}
@@ -431,16 +431,16 @@ func (c *Client) decode(data []byte, into any) (wrong string) {
 			if known[key] {
 				return c.prose(s)
 			}
-			wrong = cmp.Or(wrong, c.identifier(strings.TrimPrefix(key, "field"), s))
+			problem = cmp.Or(problem, c.identifier(strings.TrimPrefix(key, "field"), s))
 			return s
 		}
 		return data
 	}
 	data, _ = json.Marshal(tidy("", bytes.TrimSpace(data), 1))
 	if json.Unmarshal(data, into) != nil {
-		wrong = cmp.Or(wrong, "unexpected JSON")
+		problem = cmp.Or(problem, "unexpected JSON")
 	}
-	return wrong
+	return problem
 }
 
 // noAnswer returns the fault of a request without a complete answer. sent says whether the
