@@ -237,7 +237,7 @@ func waitOption(inv *cli.Invocation, what string, limit *time.Duration) {
 
 // finish reports what was stored, in the words of message. With a limit it waits until that
 // is ready; result is then the answer with its status.
-func (r *cloudRun) finish(ctx context.Context, stored cloud.Entry, limit time.Duration, message string, result func(status string) any) error {
+func (r *cloudRun) finish(ctx context.Context, stored cloud.Ref, limit time.Duration, message string, result func(status string) any) error {
 	if limit == 0 {
 		return r.inv.Report(r.app, result(""), "%s", message)
 	}
@@ -574,7 +574,7 @@ func (o *imagePullOptions) do(ctx context.Context, r *cloudRun, args []string) e
 	}
 	region = cmp.Or(now, region)
 	stored := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)", name, host, r.where(region), newOrReplaced(was != nil, "updated"))
-	return r.finish(ctx, cloud.Entry{Name: name, Type: cloud.TypeImagePull, Region: r.regionGiven()}, o.wait, stored, func(status string) any {
+	return r.finish(ctx, cloud.Ref{Name: name, Type: cloud.TypeImagePull, Region: r.regionGiven()}, o.wait, stored, func(status string) any {
 		return imagePullResult{name, report.OrNull(region), host, was == nil, report.OrNull(status)}
 	})
 }

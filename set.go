@@ -92,7 +92,7 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 	for _, k := range s.result(p.Done, p.Tried, "").Keys {
 		fmt.Fprintf(&stored, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
-	return r.finish(ctx, cloud.Entry{Name: s.Name, Type: cloud.TypeSet, Region: s.Region}, o.wait, stored.String(), func(status string) any {
+	return r.finish(ctx, cloud.Ref{Name: s.Name, Type: cloud.TypeSet, Region: s.Region}, o.wait, stored.String(), func(status string) any {
 		s.status = status
 		return s.result(p.Done, p.Tried, "")
 	})

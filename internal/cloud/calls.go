@@ -37,8 +37,8 @@ func (c *Client) organizations(ctx context.Context) (names []string, err error) 
 }
 
 type organizationList struct {
-	Entry
-	Organizations *[]Entry `json:"organizations"`
+	answer
+	Organizations *[]answer `json:"organizations"`
 }
 
 func (l *organizationList) lacks() string {
@@ -81,12 +81,19 @@ func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
 	return nil, err
 }
 
-// An Entry is a secret set or image pull secret in an answer; and in a request, the one
-// that it is about, as far as that was asked for.
-type Entry struct {
-	Name    string `json:"name"`
-	Type    string `json:"type"`
-	Region  string `json:"region"`
+// A Ref says which secret a request is about. Type and Region are "" if any will do.
+type Ref struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Region string `json:"region"`
+}
+
+// An Entry is a secret set or image pull secret in an answer.
+type Entry struct{ answer }
+
+// An answer has what vbot reads of answers and of the elements of their lists.
+type answer struct {
+	Ref
 	Status  string `json:"status"`
 	Source  string `json:"source"`
 	Message string `json:"errorMessage"`
@@ -95,7 +102,7 @@ type Entry struct {
 }
 
 // misfit returns how the answer contradicts what was asked for, or "".
-func (r *Entry) misfit(asked Entry) string {
+func (r *answer) misfit(asked Ref) string {
 	if r.Error != "" {
 		return "error: " + r.Error
 	} else if r.Success == false {
@@ -111,8 +118,8 @@ func (r *Entry) misfit(asked Entry) string {
 	return ""
 }
 
-// Kind returns vbot's name for the entry's type. Unknown types are returned unchanged.
-func (r Entry) Kind() string {
+// Kind returns vbot's name for the type. Unknown types are returned unchanged.
+func (r Ref) Kind() string {
 	switch r.Type {
 	case TypeSet:
 		return KindSet
@@ -135,7 +142,7 @@ const (
 const SourceReferenced = "referenced"
 
 type secretList struct {
-	Entry
+	answer
 	Sets *[]Entry `json:"sets"`
 }
 
@@ -148,10 +155,10 @@ func (l *secretList) lacks() string {
 
 // Get returns one secret set. For an image pull secret the API answers 400.
 func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
-	return c.get(ctx, Entry{Name: name, Type: TypeSet})
+	return c.get(ctx, Ref{Name: name, Type: TypeSet})
 }
 
-func (c *Client) get(ctx context.Context, asked Entry) (*Set, error) {
+func (c *Client) get(ctx context.Context, asked Ref) (*Set, error) {
 	var got Set
 	err := c.do(ctx, request{doing: "reading secret set " + asked.Name, method: http.MethodGet, path: c.below("secrets", asked.Name), asked: asked}, &got)
 	if err != nil {
@@ -190,13 +197,13 @@ func (c *Client) storePairs(ctx context.Context, name, region string, pairs []Pa
 		entries = append(entries, map[string]string{"secretKey": p.Key, "secretValue": p.Value.Reveal()})
 	}
 	doing := "storing " + report.Plural(len(pairs), "key") + " in " + name
-	return c.put(ctx, doing, Entry{Name: name, Type: TypeSet, Region: region}, map[string]any{"secrets": entries}, pairs...)
+	return c.put(ctx, doing, Ref{Name: name, Type: TypeSet, Region: region}, map[string]any{"secrets": entries}, pairs...)
 }
 
 // storePair adds one pair, in the form that the Python client uses. openapi.json does
 // not describe it. storePairs came before, and made the values known.
 func (c *Client) storePair(ctx context.Context, name, region string, p Pair) (string, error) {
-	return c.put(ctx, "storing "+p.Key+" in "+name, Entry{Name: name, Type: TypeSet, Region: region},
+	return c.put(ctx, "storing "+p.Key+" in "+name, Ref{Name: name, Type: TypeSet, Region: region},
 		map[string]any{"name": name, "isImagePullSecret": false, "secretKey": p.Key, "secretValue": p.Value.Reveal()})
 }
 
@@ -262,7 +269,7 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error
 
 // WaitReady polls until the secret that was stored is ready, for at most limit. It returns
 // the last status, "" if there was none.
-func (c *Client) WaitReady(ctx context.Context, stored Entry, limit time.Duration) (status string, err error) {
+func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration) (status string, err error) {
 	name := stored.Name
 	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
 	defer cancel()
@@ -309,12 +316,12 @@ func (c *Client) WaitReady(ctx context.Context, stored Entry, limit time.Duratio
 
 // StoreImagePull stores an image pull secret and returns its region.
 func (c *Client) StoreImagePull(ctx context.Context, name, region, host string, value Secret) (string, error) {
-	return c.put(ctx, "storing image pull secret "+name, Entry{Name: name, Type: TypeImagePull, Region: region},
+	return c.put(ctx, "storing image pull secret "+name, Ref{Name: name, Type: TypeImagePull, Region: region},
 		map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}, Pair{Value: value})
 }
 
 // put stores pairs, which are in the body. Without a region the API chooses it.
-func (c *Client) put(ctx context.Context, doing string, asked Entry, body map[string]any, pairs ...Pair) (region string, err error) {
+func (c *Client) put(ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...Pair) (region string, err error) {
 	if asked.Region != "" {
 		body["region"] = asked.Region
 	}
@@ -328,7 +335,7 @@ func (c *Client) put(ctx context.Context, doing string, asked Entry, body map[st
 
 // A confirmation is the answer of the API after storing or deleting. Its status is the
 // word OK, not the status of the secret.
-type confirmation struct{ Entry }
+type confirmation struct{ answer }
 
 func (c *confirmation) lacks() string {
 	if c.Message == "" && strings.EqualFold(c.Status, "ok") {
@@ -342,11 +349,11 @@ func (c *confirmation) lacks() string {
 func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, error) {
 	var got Entry
 	err := c.do(ctx, request{doing: "registering " + name + " in " + region, method: http.MethodPost, path: c.below("secrets", "references"),
-		asked: Entry{Name: name, Region: region}, body: map[string]any{"name": name, "region": region}}, &got)
+		asked: Ref{Name: name, Region: region}, body: map[string]any{"name": name, "region": region}}, &got)
 	return &got, err
 }
 
-func (r *Entry) lacks() string {
+func (r *answer) lacks() string {
 	switch {
 	case r.Name == "":
 		return "no name"
@@ -357,7 +364,7 @@ func (r *Entry) lacks() string {
 }
 
 // complaint returns the message that only a set with the status failed has, or "".
-func (r *Entry) complaint() string {
+func (r *answer) complaint() string {
 	if r.Message == "" {
 		return ""
 	}
@@ -365,13 +372,13 @@ func (r *Entry) complaint() string {
 }
 
 // failed says that the status is failed, and why if the API said so.
-func (r *Entry) failed() string { return strings.TrimSuffix("its status is failed: "+r.Message, ": ") }
+func (r *answer) failed() string { return strings.TrimSuffix("its status is failed: "+r.Message, ": ") }
 
 // Remove deletes a secret, or one key of a set. path is its name and, if any, the key.
 // After a try without an answer the API may say "not found", of what that try removed or
 // of something else; so the end of what was there is looked for.
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
-	r := request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...), asked: Entry{Name: path[0]}}
+	r := request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...), asked: Ref{Name: path[0]}}
 	err := c.do(ctx, r, &confirmation{})
 	switch {
 	case !report.HasCode(err, report.NotFound) || !report.As(err).Unsure:

@@ -203,13 +203,13 @@ type request struct {
 	query  url.Values
 	body   map[string]any // strings, booleans and lists of such; or nil
 	pairs  []Pair         // in the body
-	asked  Entry          // what the answer must not contradict
+	asked  Ref            // what the answer must not contradict
 }
 
 // A shape is what a JSON answer is decoded into. It is believed if it neither contradicts
 // what was asked for nor lacks anything.
 type shape interface {
-	misfit(asked Entry) string
+	misfit(asked Ref) string
 	lacks() string
 }
 
