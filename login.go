@@ -57,6 +57,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 			return err
 		}
 		c, problems := cloud.Open(deps(a), r.org)
+		r.api = c
 		r.valueProblems = append(r.valueProblems, problems...)
 		if err := r.faults(ctx); err != nil {
 			return err
@@ -86,7 +87,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 			f.Hint = "set VBOT_CONFIG to a file that you can write"
 			return f
 		}
-		said := fmt.Sprintf("signed in to %s; token stored in %s", orgLabel(c), file.Path)
+		said := fmt.Sprintf("signed in to %s; token stored in %s", r.where(""), file.Path)
 		if a.Getenv("VBOT_TOKEN") != "" {
 			said += "\nVBOT_TOKEN is set and overrides the stored token"
 		}

@@ -160,20 +160,16 @@ func (r *cloudRun) connect(ctx context.Context) error {
 	return r.api.FindOrganization(ctx, nil)
 }
 
-// orgLabel returns the organization as shown to people.
-func orgLabel(c *cloud.Client) string {
-	if c.Organization == "" {
-		return "the API key's organization"
-	}
-	return "organization " + c.Organization
-}
-
-// where returns "organization NAME, region REGION".
+// where returns "organization NAME, region REGION", without a region if that is "".
 func (r *cloudRun) where(region string) string {
-	if region != "" {
-		region = ", region " + region
+	s := "the API key's organization"
+	if r.api.Organization != "" {
+		s = "organization " + r.api.Organization
 	}
-	return orgLabel(r.api) + region
+	if region != "" {
+		s += ", region " + region
+	}
+	return s
 }
 
 // regionGiven returns the requested region, or "".
@@ -312,7 +308,7 @@ func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
 		if region != "" {
 			where = " in region " + region
 		}
-		r.app.Note("no secrets%s in %s", where, orgLabel(r.api))
+		r.app.Note("no secrets%s in %s", where, r.where(""))
 	}
 	w := tabwriter.NewWriter(r.app.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION\tSOURCE")
@@ -373,7 +369,7 @@ func (r *cloudRun) getSet(ctx context.Context, name, code string) (*cloud.Set, e
 func (r *cloudRun) explain(ctx context.Context, name string, err error, code string) error {
 	switch {
 	case report.HasCode(err, report.NotFound):
-		return report.Reword(err, "no secret set %s in %s", name, orgLabel(r.api))
+		return report.Reword(err, "no secret set %s in %s", name, r.where(""))
 	case cloud.IsBadRequest(err):
 		if e, listErr := r.api.Find(ctx, name); listErr == nil && e != nil && e.Type == cloud.TypeImagePull {
 			f := report.Reword(err, "%s is an image pull secret, not a secret set", name)
@@ -470,7 +466,7 @@ func (r *cloudRun) describe(ctx context.Context, name, key string) (string, erro
 	case slices.Contains(s.Keys, key):
 		return "key " + key + " of secret set " + name + " of " + r.where(s.Region), nil
 	}
-	return "", report.Errorf(report.NotFound, "no key %s in secret set %s of %s", key, name, orgLabel(r.api))
+	return "", report.Errorf(report.NotFound, "no key %s in secret set %s of %s", key, name, r.where(""))
 }
 
 func kindWords(kind string) string {

@@ -480,8 +480,8 @@ func (r *cloudRun) compare(name, file string, pairs []cloud.Pair, s *cloud.Set) 
 	}
 	if len(out.Missing) > 0 {
 		return &report.Failure{Code: report.Differs, Result: out,
-			Message: fmt.Sprintf("secret set %s of %s is missing %s from %s: %s", name, orgLabel(r.api),
+			Message: fmt.Sprintf("secret set %s of %s is missing %s from %s: %s", name, r.where(""),
 				report.Plural(len(out.Missing), "key"), fileLabel(file), strings.Join(out.Missing, ", "))}
 	}
-	return r.inv.Report(r.app, out, "secret set %s of %s has all keys of %s", name, orgLabel(r.api), fileLabel(file))
+	return r.inv.Report(r.app, out, "secret set %s of %s has all keys of %s", name, r.where(""), fileLabel(file))
 }
