@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"vbot/internal/report"
 )
 
 const maxLogin = 64 << 10 // bytes
@@ -24,13 +26,19 @@ type Login struct {
 // A LoginFile is the file with the login.
 type LoginFile struct{ Path string }
 
-// defaultPath returns the path of the login file unless VBOT_CONFIG is set.
-func defaultPath() (string, error) {
+// FindLoginFile returns the file in which login stores the token, whether it exists or not.
+func FindLoginFile(d Deps) (LoginFile, error) {
+	if path := d.Getenv("VBOT_CONFIG"); path != "" {
+		return LoginFile{d.Path(path)}, nil
+	}
 	dir, err := os.UserConfigDir()
 	if err == nil && !filepath.IsAbs(dir) {
 		err = fmt.Errorf("%s is a relative path", dir)
 	}
-	return filepath.Join(dir, "vbot", "config.json"), err
+	if err != nil {
+		return LoginFile{}, &report.Failure{Code: report.IO, Message: "cannot find your configuration directory: " + err.Error() + "; set VBOT_CONFIG to a file", Err: err}
+	}
+	return LoginFile{filepath.Join(dir, "vbot", "config.json")}, nil
 }
 
 var errForeign = errors.New("is not a file that `vbot cloud login` wrote; remove it, or set VBOT_CONFIG to another file")

@@ -45,18 +45,6 @@ func Open(d Deps, organization *string) (c *Client, problems []report.Problem) {
 	return c, problems
 }
 
-// FindLoginFile returns the file in which login stores the token.
-func FindLoginFile(d Deps) (LoginFile, error) {
-	if path := d.Getenv("VBOT_CONFIG"); path != "" {
-		return LoginFile{d.Path(path)}, nil
-	}
-	path, err := defaultPath()
-	if err != nil {
-		return LoginFile{}, &report.Failure{Code: report.IO, Message: "cannot find your configuration directory: " + err.Error() + "; set VBOT_CONFIG to a file", Err: err}
-	}
-	return LoginFile{path}, nil
-}
-
 // SignIn returns a client with a token and, if it is known, the organization. It sends no
 // request. The error has all that is wrong.
 func SignIn(d Deps, organization *string) (*Client, error) {
