@@ -509,9 +509,13 @@ func setupReference(inv *cli.Invocation) cli.RunFunc {
 
 // image-pull-secret.
 
-type imagePullOptions struct {
+// An imagePull is what image-pull-secret stores, and how.
+type imagePull struct {
 	encode bool
 	wait   time.Duration
+	name   string
+	host   string       // a URL
+	login  cloud.Secret // not encoded; empty until it is known
 }
 
 // An imagePullResult is the JSON result of image-pull-secret.
@@ -524,124 +528,120 @@ type imagePullResult struct {
 }
 
 func setupImagePull(inv *cli.Invocation) cli.RunFunc {
-	o := &imagePullOptions{encode: true}
+	o := &imagePull{encode: true}
 	inv.Toggle("encode", "encode USER:PASSWORD in base64 (default: yes); --no-encode sends it unchanged", func(on bool) { o.encode = on })
 	waitOption(inv, "the secret", &o.wait)
 	return cloudCommand(inv, currentOrg, regionOfNew("secret"), o.do)
 }
 
-func (o *imagePullOptions) do(ctx context.Context, r *cloudRun, args []string) error {
-	name, host, login, err := o.read(ctx, r, args)
-	if err != nil {
+func (o *imagePull) do(ctx context.Context, r *cloudRun, args []string) error {
+	if err := o.read(ctx, r, args); err != nil {
 		return err
 	}
 	if err := r.signIn(ctx); err != nil {
 		return err
 	}
-	if login.Empty() {
-		if login, err = o.ask(ctx, r, host); err != nil {
+	if o.login.Empty() {
+		if err := o.ask(ctx, r); err != nil {
 			return err
 		}
 	}
-	value := login
+	value := o.login
 	if o.encode {
-		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(login.Reveal())))
+		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
 	}
 	if err := r.api.FindOrganization(ctx, nil); err != nil {
 		return err
 	}
-	was, err := r.api.Find(ctx, name)
+	was, err := r.api.Find(ctx, o.name)
 	if err != nil {
 		return err
 	}
 	region := r.regionGiven()
 	if was != nil {
 		if was.Type != cloud.TypeImagePull {
-			return report.Errorf(report.Rejected, "a %s named %s already exists; nothing was written", kindWords(was.Kind()), name)
+			return report.Errorf(report.Rejected, "a %s named %s already exists; nothing was written", kindWords(was.Kind()), o.name)
 		}
-		if err := r.sameRegion(name, was.Region); err != nil {
+		if err := r.sameRegion(o.name, was.Region); err != nil {
 			return err
 		}
 		region = cmp.Or(region, was.Region)
 	}
-	now, err := r.api.StoreImagePull(ctx, name, r.regionGiven(), host, value)
+	now, err := r.api.StoreImagePull(ctx, o.name, r.regionGiven(), o.host, value)
 	if err != nil {
 		return err
 	}
 	region = cmp.Or(now, region)
-	stored := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)", name, host, r.where(region), newOrReplaced(was != nil, "updated"))
-	return r.finish(ctx, cloud.Ref{Name: name, Type: cloud.TypeImagePull, Region: r.regionGiven()}, o.wait, stored, func(status string) any {
-		return imagePullResult{name, report.OrNull(region), host, was == nil, report.OrNull(status)}
+	stored := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)", o.name, o.host, r.where(region), newOrReplaced(was != nil, "updated"))
+	return r.finish(ctx, cloud.Ref{Name: o.name, Type: cloud.TypeImagePull, Region: r.regionGiven()}, o.wait, stored, func(status string) any {
+		return imagePullResult{o.name, report.OrNull(region), o.host, was == nil, report.OrNull(status)}
 	})
 }
 
-// read checks the command line. login is empty if it is still to be asked for.
-func (o *imagePullOptions) read(ctx context.Context, r *cloudRun, args []string) (name, host string, login cloud.Secret, err error) {
+// read checks the command line. The login stays empty if it is still to be asked for.
+func (o *imagePull) read(ctx context.Context, r *cloudRun, args []string) (err error) {
 	named := r.arguments(args, 2, r.newName, "name", "host", "credentials")
-	name = named[0]
+	o.name = named[0]
 	if named[1] != "" {
 		var ok bool
-		if host, ok = registryURL(named[1]); !ok {
+		if o.host, ok = registryURL(named[1]); !ok {
 			r.invalid("host", "HOST", "must be a bare host, or an http or https URL without user, query and fragment")
 		}
 	}
 	switch {
 	case len(args) > 2:
-		login = cloud.NewSecret(named[2])
-	case host == "":
-		// Without a host there is nothing to ask for.
-	case canAsk(r.app):
-		return name, host, cloud.Secret{}, r.faults(ctx)
-	default:
-		login, err = secretFromStdin(ctx, r.app, "credentials", true)
+		o.login = cloud.NewSecret(named[2])
+	case o.host != "" && !canAsk(r.app): // without a host there is nothing to read
+		o.login, err = secretFromStdin(ctx, r.app, "credentials", true)
 		if f, ok := errors.AsType[*report.Failure](err); ok && f.Code == report.Usage {
 			r.usageProblems = append(r.usageProblems, f.Problems...)
 		} else if err != nil {
-			return "", "", cloud.Secret{}, err
+			return err
 		}
 	}
-	if !login.Empty() {
-		r.credentials(login, o.encode)
+	if !o.login.Empty() {
+		o.checkLogin(r)
 	}
-	return name, host, login, r.faults(ctx)
+	return r.faults(ctx)
 }
 
-// credentials checks USER:PASSWORD. The password may have several lines: registries of
-// Google take a key file there.
-func (r *cloudRun) credentials(login cloud.Secret, encode bool) {
-	user, password, ok := strings.Cut(login.Reveal(), ":")
+// checkLogin checks USER:PASSWORD. The password may have several lines: registries of Google
+// take a key file there.
+func (o *imagePull) checkLogin(r *cloudRun) {
+	login := o.login.Reveal()
+	user, password, ok := strings.Cut(login, ":")
 	control := func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }
 	switch {
-	case !utf8.ValidString(login.Reveal()) || strings.ContainsFunc(login.Reveal(), control) || encode && strings.ContainsFunc(user, unicode.IsControl):
+	case !utf8.ValidString(login) || strings.ContainsFunc(login, control) || o.encode && strings.ContainsFunc(user, unicode.IsControl):
 		r.invalid("credentials", "CREDENTIALS", "must not contain control characters or invalid UTF-8")
-	case encode && (!ok || user == "" || password == ""):
+	case o.encode && (!ok || user == "" || password == ""):
 		r.invalid("credentials", "CREDENTIALS", "must be USER:PASSWORD; use --no-encode to send other text unchanged")
 	}
 }
 
-// ask asks for the credentials, then for the password if only a user was entered.
-func (o *imagePullOptions) ask(ctx context.Context, r *cloudRun, host string) (cloud.Secret, error) {
-	question := "USER:PASSWORD for " + host + " (hidden):"
+// ask asks for the login, then for the password if only a user was entered.
+func (o *imagePull) ask(ctx context.Context, r *cloudRun) (err error) {
+	question := "USER:PASSWORD for " + o.host + " (hidden):"
 	if !o.encode {
-		question = "Encoded credentials for " + host + " (hidden):"
+		question = "Encoded credentials for " + o.host + " (hidden):"
 	}
-	login, err := hidden(ctx, r.app, question, true, func(typed string) bool { return !o.encode || strings.Contains(typed, ":") })
+	o.login, err = hidden(ctx, r.app, question, true, func(typed string) bool { return !o.encode || strings.Contains(typed, ":") })
 	if err != nil {
-		return cloud.Secret{}, err
+		return err
 	}
-	if o.encode && !login.Empty() && !strings.Contains(login.Reveal(), ":") {
+	if o.encode && !o.login.Empty() && !strings.Contains(o.login.Reveal(), ":") {
 		password, err := hidden(ctx, r.app, "Password for that user (hidden):", true, always)
 		if err != nil {
-			return cloud.Secret{}, err
+			return err
 		}
-		login = cloud.NewSecret(login.Reveal() + ":" + password.Reveal())
+		o.login = cloud.NewSecret(o.login.Reveal() + ":" + password.Reveal())
 	}
-	if login.Empty() {
+	if o.login.Empty() {
 		r.badUsage("credentials", "CREDENTIALS", "missing")
 	} else {
-		r.credentials(login, o.encode)
+		o.checkLogin(r)
 	}
-	return login, r.faults(ctx)
+	return r.faults(ctx)
 }
 
 // registryURL returns the URL of a registry; the default scheme is https.
