@@ -38,8 +38,8 @@ type cloudRun struct {
 // currentOrg describes --organization where the command works in one.
 const currentOrg = "organization (default: the current one)"
 
-// cloudCommand sets up a command of `vbot cloud`. org and region describe its options; one that
-// it has not is "". do gets the arguments.
+// cloudCommand sets up a command of `vbot cloud`. org and region describe --organization and
+// --region in help; "" if the command does not have the option.
 func cloudCommand(inv *cli.Invocation, org, region string, do func(ctx context.Context, r *cloudRun, args []string) error) cli.RunFunc {
 	r := &cloudRun{inv: inv}
 	if region != "" {
@@ -143,7 +143,7 @@ func deps(a *cli.App) cloud.Deps {
 	}
 }
 
-// signIn makes the client, unless there are problems. It sends no request.
+// signIn makes r.api, unless there are problems. It sends no request.
 func (r *cloudRun) signIn(ctx context.Context) error {
 	err := r.faults(ctx)
 	if err == nil {
@@ -195,7 +195,7 @@ func regionOfNew(what string) string {
 	return "region of a new " + what + "; must be the region of the agents that use it (default: the organization's)"
 }
 
-// newOrReplaced returns "new" or, of what is replaced, the word.
+// newOrReplaced returns "new", or word if something is replaced.
 func newOrReplaced(replaced bool, word string) string {
 	if replaced {
 		return word
@@ -286,7 +286,6 @@ func setupList(inv *cli.Invocation) cli.RunFunc {
 	})
 }
 
-// showAll prints all sets and image pull secrets.
 func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
 	region := r.regionGiven()
 	rows, err := r.api.List(ctx, region)
@@ -329,7 +328,6 @@ func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
 // orDash returns s, or a hyphen if the API left it out.
 func orDash(s string) string { return cmp.Or(s, "-") }
 
-// showSet prints one secret set.
 func (r *cloudRun) showSet(ctx context.Context, name string) error {
 	s, err := r.getSet(ctx, name, report.NotFound)
 	if err != nil {

@@ -244,7 +244,7 @@ func (r *cloudRun) add(pairs []cloud.Pair, p cloud.Pair, n int, empty bool) []cl
 	return pairs
 }
 
-// ask asks for the missing values.
+// ask asks for the values of pairs that were given as KEY alone.
 func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
 	if o.dryRun {
 		return nil // it only shows names

@@ -72,7 +72,8 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 	return rows, nil
 }
 
-// Find returns the entry with the name, or nil.
+// Find looks for a secret of any kind in a listing. It returns nil if the API lists none of
+// that name.
 func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
 	rows, err := c.List(ctx, "")
 	if i := slices.IndexFunc(rows, func(r Entry) bool { return r.Name == name }); i >= 0 {
@@ -189,8 +190,8 @@ func (s *Set) lacks() string {
 	return ""
 }
 
-// storePairs adds all pairs to the set in one request. It returns the region of the
-// set.
+// storePairs adds all pairs to the set in one request, or replaces their values. It returns the
+// region of the set, "" if the API did not say.
 func (c *Client) storePairs(ctx context.Context, name, region string, pairs []Pair) (string, error) {
 	var entries []map[string]string
 	for _, p := range pairs {
@@ -314,13 +315,14 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 	}
 }
 
-// StoreImagePull stores an image pull secret and returns its region.
+// StoreImagePull stores an image pull secret. value goes to the registry as it is, encoded or
+// not. It returns the region, "" if the API did not say.
 func (c *Client) StoreImagePull(ctx context.Context, name, region, host string, value Secret) (string, error) {
 	return c.put(ctx, "storing image pull secret "+name, Ref{Name: name, Type: TypeImagePull, Region: region},
 		map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}, Pair{Value: value})
 }
 
-// put stores pairs, which are in the body. Without a region the API chooses it.
+// put stores pairs, which are in the body. If asked has no region, the API chooses it.
 func (c *Client) put(ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...Pair) (region string, err error) {
 	if asked.Region != "" {
 		body["region"] = asked.Region

@@ -58,10 +58,10 @@ type Deps struct {
 type Client struct {
 	Deps
 	Base         *url.URL
-	Organization string // "" for a key that belongs to one
-	TryTimeout   time.Duration
-	CallTimeout  time.Duration
-	TokenFrom    string // a variable, a file, or ""
+	Organization string        // "" for a key that belongs to one
+	TryTimeout   time.Duration // for one request with its answer
+	CallTimeout  time.Duration // for a request with all its tries
+	TokenFrom    string        // a variable, a file, or ""
 
 	token    Secret
 	accepted bool   // the API has accepted the token
@@ -220,7 +220,7 @@ type fault struct {
 	after time.Duration // how long the API asked to wait
 }
 
-// IsBadRequest says whether the API answered 400 or 422.
+// IsBadRequest reports whether the API answered 400 or 422.
 func IsBadRequest(err error) bool {
 	return err != nil && slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity}, report.As(err).HTTPStatus)
 }
@@ -306,7 +306,7 @@ func interrupted(doing string) error {
 	return f.failure(doing, 1, true)
 }
 
-// try sends the request once.
+// try sends the request once. It returns nil if the answer is believed.
 func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *fault {
 	ctx, cancel := context.WithTimeout(ctx, c.TryTimeout)
 	defer cancel()

@@ -120,7 +120,7 @@ func readFile(name string, limit int64) (data []byte, info fs.FileInfo, err erro
 	return data, info, err
 }
 
-// Write replaces the file atomically.
+// Write replaces the file atomically, with mode 0600. Missing directories get mode 0700.
 func (f LoginFile) Write(s Login) error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {

@@ -1,5 +1,6 @@
 // Package cloud is a client for the Pipecat Cloud API and manages the login file. It
-// returns data and errors, and prints nothing.
+// returns data and errors, and prints nothing. The error of a call of the API is a
+// *report.Failure, or context.Canceled if an interrupt came before the call had any effect.
 package cloud
 
 import (
@@ -13,10 +14,8 @@ import (
 // panics print any other field. Only Reveal returns it.
 type Secret struct{ text *string }
 
-// NewSecret returns s as a Secret.
 func NewSecret(s string) Secret { return Secret{&s} }
 
-// Reveal returns the text.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -24,7 +23,6 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// Empty reports whether the text is empty.
 func (s Secret) Empty() bool { return s.Reveal() == "" }
 
 // IsKey reports whether the API accepts s as a key.
