@@ -18,18 +18,16 @@ import (
 	"vbot/internal/tty"
 )
 
-type setOptions struct {
+// A setUpdate is what set does to a secret set: its options, and what they come to.
+type setUpdate struct {
 	file       *string
 	valueFiles []string // KEY=PATH
 	skipEmpty  bool
-	prune      bool
+	pruning    bool
 	skip       bool
 	dryRun     bool
 	wait       time.Duration
-}
 
-// A setUpdate is what set does to a secret set.
-type setUpdate struct {
 	cloud.Change            // its region is the requested one
 	actualRegion string     // the requested one, or else the set's; then what the API answers
 	left         []string   // keys of the file without a value, left out
@@ -38,42 +36,41 @@ type setUpdate struct {
 }
 
 func setupSet(inv *cli.Invocation) cli.RunFunc {
-	o := &setOptions{}
-	inv.Text("f file", "FILE", "read pairs from a file; - is stdin", func(s string) { o.file = &s })
-	inv.Text("value-file", "KEY=PATH", "store a file byte for byte; repeatable", func(s string) { o.valueFiles = append(o.valueFiles, s) })
-	inv.Bool("skip-empty", "leave out keys of FILE that have no value", &o.skipEmpty)
-	inv.Bool("prune", "remove keys of the set that are neither given nor in FILE", &o.prune)
-	inv.Bool("s skip", "store without asking", &o.skip)
-	inv.Bool("dry-run", "show what would be stored; store nothing", &o.dryRun)
-	waitOption(inv, "the set", &o.wait)
-	return cloudCommand(inv, currentOrg, regionOfNew("set"), o.do)
+	s := &setUpdate{}
+	inv.Text("f file", "FILE", "read pairs from a file; - is stdin", func(name string) { s.file = &name })
+	inv.Text("value-file", "KEY=PATH", "store a file byte for byte; repeatable", func(arg string) { s.valueFiles = append(s.valueFiles, arg) })
+	inv.Bool("skip-empty", "leave out keys of FILE that have no value", &s.skipEmpty)
+	inv.Bool("prune", "remove keys of the set that are neither given nor in FILE", &s.pruning)
+	inv.Bool("s skip", "store without asking", &s.skip)
+	inv.Bool("dry-run", "show what would be stored; store nothing", &s.dryRun)
+	waitOption(inv, "the set", &s.wait)
+	return cloudCommand(inv, currentOrg, regionOfNew("set"), s.do)
 }
 
-func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
-	s, err := o.read(ctx, r, args)
-	if err != nil {
+func (s *setUpdate) do(ctx context.Context, r *cloudRun, args []string) error {
+	if err := s.read(ctx, r, args); err != nil {
 		return err
 	}
 	if err := r.signIn(ctx); err != nil {
 		return err
 	}
-	if err := o.ask(ctx, r, s); err != nil {
+	if err := s.ask(ctx, r); err != nil {
 		return err
 	}
 	if err := r.api.FindOrganization(ctx, nil); err != nil {
 		return err
 	}
-	if err := s.load(ctx, r, o.prune); err != nil {
+	if err := s.load(ctx, r); err != nil {
 		return err
 	}
-	if o.dryRun {
+	if s.dryRun {
 		if r.inv.JSON {
 			return report.WriteJSON(r.app.Stdout, s.result(0, len(s.Pairs)+len(s.Prune), keyPlanned))
 		}
 		_, err := io.WriteString(r.app.Stdout, report.Printable(s.plan(r)))
 		return err
 	}
-	if !o.skip {
+	if !s.skip {
 		r.app.Note("%s", strings.TrimSuffix(s.plan(r), "\n"))
 		question := "Store " + report.Plural(len(s.Pairs), "key")
 		if len(s.Prune) > 0 {
@@ -92,7 +89,7 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 	for _, k := range s.result(p.Done, p.Tried, "").Keys {
 		fmt.Fprintf(&stored, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
-	return r.finish(ctx, cloud.Ref{Name: s.Name, Type: cloud.TypeSet, Region: s.Region}, o.wait, stored.String(), func(status string) any {
+	return r.finish(ctx, cloud.Ref{Name: s.Name, Type: cloud.TypeSet, Region: s.Region}, s.wait, stored.String(), func(status string) any {
 		s.status = status
 		return s.result(p.Done, p.Tried, "")
 	})
@@ -100,23 +97,22 @@ func (o *setOptions) do(ctx context.Context, r *cloudRun, args []string) error {
 
 // read checks the command line and reads the files. Pairs whose value is still to be
 // asked for have an empty value.
-func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*setUpdate, error) {
-	s := &setUpdate{}
+func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error {
 	rest := args[min(1, len(args)):]
 	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.regionGiven()
 	s.actualRegion = s.Region
-	r.confirmable(o.skip || o.dryRun)
+	r.confirmable(s.skip || s.dryRun)
 	var named []cloud.Pair // in the file, with and without a value
-	if o.file != nil {
-		named = r.filePairs(ctx, *o.file, o.skipEmpty)
-	} else if o.skipEmpty {
+	if s.file != nil {
+		named = r.filePairs(ctx, *s.file, s.skipEmpty)
+	} else if s.skipEmpty {
 		r.badUsage("skip-empty", "--skip-empty", "needs --file")
 	}
 	given := r.argumentPairs(rest)
-	for _, arg := range o.valueFiles {
+	for _, arg := range s.valueFiles {
 		given = r.valueFile(ctx, given, arg)
 	}
-	if o.file == nil && len(rest)+len(o.valueFiles) == 0 && len(args) > 0 {
+	if s.file == nil && len(rest)+len(s.valueFiles) == 0 && len(args) > 0 {
 		r.badUsage("secrets", "SECRETS", "nothing to store; pass KEY, KEY=VALUE or --file")
 	}
 	for _, p := range given {
@@ -128,7 +124,7 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 		} else if i >= 0 {
 			named = slices.Delete(named, i, i+1)
 		}
-		if p.Value.Empty() && !o.dryRun && !canAsk(r.app) {
+		if p.Value.Empty() && !s.dryRun && !canAsk(r.app) {
 			r.badUsage(field, field, "no value, and vbot cannot ask for one; use --file - or KEY=VALUE")
 		}
 	}
@@ -144,18 +140,18 @@ func (o *setOptions) read(ctx context.Context, r *cloudRun, args []string) (*set
 		s.Pairs = append(s.Pairs, p)
 	}
 	if s.Pairs = append(s.Pairs, given...); len(s.Pairs) == 0 && len(s.left) > 0 {
-		r.invalid("file", "--file", "no key in %s has a value", fileLabel(*o.file))
+		r.invalid("file", "--file", "no key in %s has a value", fileLabel(*s.file))
 	}
 	if err := r.faults(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if len(s.left) > 0 {
-		r.app.Note("%s: left out keys without a value: %s", fileLabel(*o.file), strings.Join(s.left, ", "))
+		r.app.Note("%s: left out keys without a value: %s", fileLabel(*s.file), strings.Join(s.left, ", "))
 	}
 	if len(expanded) > 0 {
-		r.app.Note("%s: python-dotenv would expand ${...} in %s; vbot stores it unchanged", fileLabel(*o.file), strings.Join(expanded, ", "))
+		r.app.Note("%s: python-dotenv would expand ${...} in %s; vbot stores it unchanged", fileLabel(*s.file), strings.Join(expanded, ", "))
 	}
-	return s, nil
+	return nil
 }
 
 // filePairs reads the pairs of a file; "-" is stdin. blank allows empty values.
@@ -245,15 +241,15 @@ func (r *cloudRun) add(pairs []cloud.Pair, p cloud.Pair, n int, empty bool) []cl
 }
 
 // ask asks for the values of pairs that were given as KEY alone.
-func (o *setOptions) ask(ctx context.Context, r *cloudRun, s *setUpdate) error {
-	if o.dryRun {
+func (s *setUpdate) ask(ctx context.Context, r *cloudRun) error {
+	if s.dryRun {
 		return nil // it only shows names
 	}
 	for i, p := range s.Pairs {
 		if !p.Value.Empty() {
 			continue
 		}
-		nothingFollows := o.skip && !slices.ContainsFunc(s.Pairs[i+1:], func(q cloud.Pair) bool { return q.Value.Empty() })
+		nothingFollows := s.skip && !slices.ContainsFunc(s.Pairs[i+1:], func(q cloud.Pair) bool { return q.Value.Empty() })
 		value, err := hidden(ctx, r.app, p.Key+" for "+s.Name+" (hidden):", false, func(typed string) bool {
 			return nothingFollows || isPEM(typed)
 		})
@@ -326,12 +322,12 @@ func (s *setUpdate) result(n, tried int, outcome string) setResult {
 	return out
 }
 
-// load reads the existing set, and refuses what the API would refuse. With prune, it
+// load reads the existing set, and refuses what the API would refuse. With --prune, it
 // finds the keys that were not given.
-func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
+func (s *setUpdate) load(ctx context.Context, r *cloudRun) error {
 	was, err := r.api.Get(ctx, s.Name)
 	switch {
-	case report.HasCode(err, report.NotFound) && prune && !r.api.IsGone(ctx, s.Name):
+	case report.HasCode(err, report.NotFound) && s.pruning && !r.api.IsGone(ctx, s.Name):
 		return err // of something else: the keys to remove are unknown
 	case report.HasCode(err, report.NotFound):
 		return nil
@@ -347,9 +343,9 @@ func (s *setUpdate) load(ctx context.Context, r *cloudRun, prune bool) error {
 	s.was, s.actualRegion = was, cmp.Or(s.Region, was.Region)
 	for _, key := range was.Keys {
 		given := slices.Contains(s.left, key) || slices.ContainsFunc(s.Pairs, func(p cloud.Pair) bool { return p.Key == key })
-		if prune && !given && !cloud.IsKey(key) {
+		if s.pruning && !given && !cloud.IsKey(key) {
 			return report.One(report.Rejected, "prune", "--prune", "key %s cannot be removed: "+cloud.KeyRule+"; nothing was written", key)
-		} else if prune && !given {
+		} else if s.pruning && !given {
 			s.Prune = append(s.Prune, key)
 		}
 	}
