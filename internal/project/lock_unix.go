@@ -22,5 +22,14 @@ func lock(root *os.Root) (io.Closer, error) {
 		dir.Close()
 		return nil, fs.ErrExist
 	}
-	return dir, err
+	return unlocker{dir}, err
+}
+
+// An unlocker unlocks when it is closed. A process that is being started has a copy of every
+// file until it runs its program, and the lock is held until the last copy is closed.
+type unlocker struct{ *os.File }
+
+func (u unlocker) Close() error {
+	syscall.Flock(int(u.Fd()), syscall.LOCK_UN)
+	return u.File.Close()
 }
