@@ -33,6 +33,13 @@ type person struct {
 	*ptytest.Terminal
 	width, height int
 	read          int // how much of the text was read, where questions are plain
+	looked        look
+}
+
+// A look is what open found, and in what.
+type look struct {
+	text, read, width, height int
+	question, line            string
 }
 
 // sitDown starts vbot in dir at a terminal of this kind (TERM; "" for plain
@@ -41,7 +48,7 @@ func sitDown(t testing.TB, dir, kind string, width, height int, args ...string) 
 	t.Helper()
 	cmd := vbotCommand(t, dir, args...)
 	cmd.Env = append(cmd.Env, "TERM="+kind)
-	return &person{ptytest.OpenSize(t, cmd, width, height), width, height, 0}
+	return &person{Terminal: ptytest.OpenSize(t, cmd, width, height), width: width, height: height}
 }
 
 // lines are the lines on the screen.
@@ -74,7 +81,18 @@ var questions = []string{"Directory", "How do you want to start?", "Project name
 
 // open is the question that is open, and the line that it stands in; or "".
 func (p *person) open() (question, line string) {
-	if text := p.Text(); strings.Contains(text, "\x1b") {
+	text := p.Text()
+	now := look{text: len(text), read: p.read, width: p.width, height: p.height, question: p.looked.question, line: p.looked.line}
+	if now != p.looked {
+		now.question, now.line = p.find(text)
+		p.looked = now
+	}
+	return now.question, now.line
+}
+
+// find looks for the open question in all that was printed so far.
+func (p *person) find(text string) (question, line string) {
+	if strings.Contains(text, "\x1b") {
 		lines, row, column := p.lines()
 		if column == 0 || row >= len(lines) {
 			return "", ""
@@ -381,7 +399,7 @@ func TestWizardAndJSON(t *testing.T) {
 	cmd.Env = append(cmd.Env, "TERM=xterm")
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
-	p := &person{ptytest.Open(t, cmd), 80, 24, 0}
+	p := &person{Terminal: ptytest.Open(t, cmd), width: 80, height: 24}
 	p.Types("own\r" + strings.Repeat("\r", 13))
 	if code := p.Ends(); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, p.Text())
@@ -395,8 +413,8 @@ func TestWizardAndJSON(t *testing.T) {
 	}
 }
 
-// Left at any question in any way, the terminal is as it was and nothing is
-// written.
+// Left at any question, the terminal is as it was and nothing is written. The ways to leave
+// take turns: each question is left in several, and each way at several questions.
 func TestWizardIsLeft(t *testing.T) {
 	var met sync.Map // the questions that were left
 	ways := []struct {
@@ -404,48 +422,47 @@ func TestWizardIsLeft(t *testing.T) {
 		keys   string
 		signal syscall.Signal
 	}{{"Ctrl-C", "\x03", 0}, {"Ctrl-D", "\x04", 0}, {"SIGTERM", "", syscall.SIGTERM}, {"SIGHUP", "", syscall.SIGHUP}, {"SIGINT", "", syscall.SIGINT}}
-	for _, kind := range []string{"xterm", "dumb"} {
-		for _, way := range ways {
-			for _, answers := range []map[string]string{longWay, webWay, realtimeWay} {
-				t.Run(kind+" "+way.name, func(t *testing.T) {
-					t.Parallel()
-					var asked []string
-					for last := ""; last != "Proceed?"; {
-						dir := t.TempDir()
-						p := sitDown(t, dir, kind, 80, 24, "init")
-						question := ""
-						for range asked {
-							question = p.asksNext(question)
-							p.Types(answers[question] + "\n")
-						}
-						last = p.asksNext(question)
-						asked = append(asked, last)
-						p.Types(way.keys)
-						if way.signal != 0 {
-							p.Cmd.Process.Signal(way.signal)
-						}
-						if code := p.Ends(); code != 130 || !strings.HasSuffix(p.Text(), "cancelled; nothing was written\n") || strings.Contains(p.Text(), "error:") {
-							t.Errorf("%s: exit code %d\n%s", last, code, p.Text())
-						}
-						if p.State() != p.Before {
-							t.Errorf("%s: the terminal is not as it was", last)
-						}
-						// What was answered is not lost.
-						if strings.Contains(p.Text(), "as a command line:\n  vbot init .") != (last != "Directory") {
-							t.Errorf("%s: the command line so far\n%s", last, p.Text())
-						}
-						if tree := filetest.Tree(t, dir); len(tree) > 0 {
-							t.Errorf("%s: there is %v", last, tree)
-						}
+	for k, kind := range []string{"xterm", "dumb"} {
+		for i, answers := range []map[string]string{longWay, webWay, realtimeWay} {
+			t.Run(fmt.Sprint(kind, " ", i), func(t *testing.T) {
+				t.Parallel()
+				var asked []string
+				for last := ""; last != "Proceed?"; {
+					way := ways[(len(asked)+i+3*k)%len(ways)]
+					dir := t.TempDir()
+					p := sitDown(t, dir, kind, 80, 24, "init")
+					question := ""
+					for range asked {
+						question = p.asksNext(question)
+						p.Types(answers[question] + "\n")
 					}
-					if len(asked) < 11 {
-						t.Errorf("only %d questions were asked: %q", len(asked), asked)
+					last = p.asksNext(question)
+					asked = append(asked, last)
+					p.Types(way.keys)
+					if way.signal != 0 {
+						p.Cmd.Process.Signal(way.signal)
 					}
-					for _, q := range asked {
-						met.Store(q, true)
+					if code := p.Ends(); code != 130 || !strings.HasSuffix(p.Text(), "cancelled; nothing was written\n") || strings.Contains(p.Text(), "error:") {
+						t.Errorf("%s, %s: exit code %d\n%s", last, way.name, code, p.Text())
 					}
-				})
-			}
+					if p.State() != p.Before {
+						t.Errorf("%s, %s: the terminal is not as it was", last, way.name)
+					}
+					// What was answered is not lost.
+					if strings.Contains(p.Text(), "as a command line:\n  vbot init .") != (last != "Directory") {
+						t.Errorf("%s, %s: the command line so far\n%s", last, way.name, p.Text())
+					}
+					if tree := filetest.Tree(t, dir); len(tree) > 0 {
+						t.Errorf("%s, %s: there is %v", last, way.name, tree)
+					}
+				}
+				if len(asked) < 11 {
+					t.Errorf("only %d questions were asked: %q", len(asked), asked)
+				}
+				for _, q := range asked {
+					met.Store(q, true)
+				}
+			})
 		}
 	}
 	t.Cleanup(func() {
@@ -780,7 +797,7 @@ func TestWizardColours(t *testing.T) {
 		{"TERM=", false, false}, {"TERM=dumb", false, false}, {"TERM=xterm VBOT_PLAIN_PROMPTS=1", false, false}} {
 		cmd := vbotCommand(t, t.TempDir(), "init", "bot")
 		cmd.Env = append(cmd.Env, strings.Fields(c.env)...)
-		p := &person{ptytest.Open(t, cmd), 80, 24, 0}
+		p := &person{Terminal: ptytest.Open(t, cmd), width: 80, height: 24}
 		p.Sees("How do you want to start?")
 		p.Types(strings.Repeat("\n", 14))
 		if code := p.Ends(); code != 0 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -209,12 +210,11 @@ func (term *Terminal) Settles(read int) {
 // Threads is a letter for the state of each thread of the command, S where it is
 // asleep, and how often each was given a processor.
 func (term *Terminal) Threads() (states, wakes string) {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", term.Cmd.Process.Pid))
-	if err != nil {
-		term.T.Fatal(err)
-	}
-	for _, f := range files {
-		data, _ := os.ReadFile(f) // a thread may end
+	dir := fmt.Sprintf("/proc/%d/task", term.Cmd.Process.Pid)
+	threads, _ := os.ReadDir(dir) // a process may end, and a thread
+	for _, thread := range threads {
+		f := filepath.Join(dir, thread.Name(), "status")
+		data, _ := os.ReadFile(f)
 		for line := range strings.Lines(string(data)) {
 			if state, ok := strings.CutPrefix(line, "State:\t"); ok {
 				states += state[:1]
@@ -294,8 +294,10 @@ func Screen(output string, width, height int) (lines []string, row, column int, 
 			if end < 0 {
 				return nil, 0, 0, nil // the rest is on its way
 			}
-			n := 1
-			fmt.Sscanf(rest, "[%d", &n)
+			n, err := strconv.Atoi(strings.TrimPrefix(rest[:end], "["))
+			if err != nil {
+				n = 1
+			}
 			switch sequence := rest[:end+1]; {
 			case rest[end] == 'A':
 				row = max(top, row-n)
