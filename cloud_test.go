@@ -1280,7 +1280,7 @@ func TestUnreadableProxy(t *testing.T) {
 	s, ca := tlsStandin(t)
 	for _, variable := range []string{"HTTPS_PROXY", "https_proxy"} {
 		for _, proxy := range []string{"http://bob:hunter2@proxy:port", "http://proxy:1%zz", " http://proxy:1", "http://", "://x", "ftp://proxy", "http://[::1", "\x01"} {
-			r := with{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+			r := here{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, "cloud", "secrets", "list")
 			r.wantCode(t, 2)
 			if !strings.HasPrefix(r.stderr, "error: HTTPS_PROXY: must be the address of a proxy") || strings.Contains(r.stderr, "hunter2") {
 				t.Errorf("%s=%q: %s", variable, proxy, r.stderr)

@@ -136,7 +136,7 @@ func TestReadmeSession(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer
 	b.WriteString("```console\n")
-	r := vbot(t, dir, "init", "quickstart")
+	r := with{}.vbot(t, dir, "init", "quickstart")
 	r.wantCode(t, 0)
 	b.WriteString("$ vbot init quickstart\n" + strings.ReplaceAll(r.stdout+r.stderr, dir, "/home/you"))
 	b.WriteString("```\n")

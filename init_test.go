@@ -28,7 +28,7 @@ const cascade = "-t webrtc -m cascade --stt deepgram --llm openai --tts cartesia
 
 func TestQuickstart(t *testing.T) {
 	dir := t.TempDir()
-	r := vbot(t, dir, "init", "quickstart")
+	r := with{}.vbot(t, dir, "init", "quickstart")
 	r.wantCode(t, 0)
 	golden(t, "quickstart.txt", r.transcript(dir))
 	goldenTree(t, "quickstart", filepath.Join(dir, "vbot-quickstart"))
@@ -200,7 +200,7 @@ func TestConfigFileProblems(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			r := with{stdin: c.config}.vbot(t, dir, "init", "there", "--config", "-")
+			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t, "init", "there", "--config", "-")
 			r.wantCode(t, 2)
 			golden(t, "errors/config/"+c.name+".txt", slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
 		})
@@ -227,7 +227,7 @@ func TestFlagsBeatTheFile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			r := with{stdin: c.config}.vbot(t, dir, append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
+			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t, append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
 			r.wantCode(t, 0)
 			golden(t, "config/"+c.name+".txt", slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
 		})
@@ -249,7 +249,7 @@ func TestConfigFileForms(t *testing.T) {
 	if !slices.Equal(got.Transports, []string{"rtc_hosted"}) || got.ProjectName != "there" {
 		t.Errorf("got %+v", got)
 	}
-	long := with{stdin: `{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`}.vbot(t, dir, "init", "-c", "-")
+	long := here{stdin: strings.NewReader(`{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`), dir: dir}.vbot(t, "init", "-c", "-")
 	long.wantCode(t, 2)
 	if !strings.Contains(long.stderr, "larger than") {
 		t.Errorf("a huge file: %s", long.stderr)
@@ -595,7 +595,7 @@ func TestOwnService(t *testing.T) {
 		golden(t, "own/"+name, data)
 	}
 	filetest.Put(t, dir, "services/stt/acme.py", strings.ReplaceAll(acme(t), "\n", "\r\n")) // as Git checks it out on Windows
-	again := with{env: []string{"VBOT_CATALOG=services"}}.vbot(t, dir, "init", "there", "--config", "bot.json", "--json")
+	again := here{env: []string{"VBOT_CATALOG=services"}, dir: dir}.vbot(t, "init", "there", "--config", "bot.json", "--json")
 	again.wantCode(t, 0)
 	if !strings.Contains(again.stdout, `"stt_service": "acme"`) || strings.Contains(again.stdout, "created") {
 		t.Errorf("the same from VBOT_CATALOG and a file: %s", again.stdout)
@@ -682,11 +682,11 @@ func TestFaultyCatalog(t *testing.T) {
 		r.wantCode(t, 2)
 		all.Write(r.transcript(dir))
 	}
-	r := with{env: []string{"VBOT_CATALOG=nowhere"}}.vbot(t, dir, "init", "quickstart")
+	r := here{env: []string{"VBOT_CATALOG=nowhere"}, dir: dir}.vbot(t, "init", "quickstart")
 	r.wantCode(t, 2)
 	all.WriteString("VBOT_CATALOG=nowhere\n")
 	all.Write(r.transcript(dir))
-	r = with{stdin: `{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", "llm_service": "openai", "tts_service": "cartesia"}`}.vbot(t, dir, "init", "there", "--config", "-")
+	r = here{stdin: strings.NewReader(`{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", "llm_service": "openai", "tts_service": "cartesia"}`), dir: dir}.vbot(t, "init", "there", "--config", "-")
 	r.wantCode(t, 2)
 	all.Write(r.transcript(dir))
 	golden(t, "own/faults.txt", all.Bytes())
@@ -1025,7 +1025,7 @@ func TestDirectoryLikeTheQuickstart(t *testing.T) {
 // A server for a client that the command line drops is refused, as is one without a client.
 func TestServerOfADroppedClient(t *testing.T) {
 	config := `{"client_framework": "react", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`
-	r := with{stdin: config}.vbot(t, t.TempDir(), "init", "there", "--config", "-", "--dry-run", "-t", "twilio", "--client-server", "nextjs")
+	r := here{stdin: strings.NewReader(config)}.vbot(t, "init", "there", "--config", "-", "--dry-run", "-t", "twilio", "--client-server", "nextjs")
 	if r.wantCode(t, 2); !strings.Contains(r.stderr, "needs a web client") {
 		t.Errorf("it said %s", r.stderr)
 	}

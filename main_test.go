@@ -33,8 +33,8 @@ import (
 	"vbot/internal/report"
 )
 
-// TestMain makes the test binary stand in for vbot, so that the tests run the
-// command as a user does: with its own process, streams and exit code.
+// TestMain makes the test binary stand in for vbot, so that tests can run the command as a
+// user does: with its own process, streams and exit code. Most call run; see TestProcess.
 func TestMain(m *testing.M) {
 	if os.Getenv("VBOT_TEST_RUN") == "1" {
 		os.Unsetenv("VBOT_TEST_RUN")
@@ -62,18 +62,20 @@ type result struct {
 	code           int
 }
 
-// with is what a run starts from; the zero value is an empty stdin.
+// vbot is a run of vbot in dir, within the test.
+func vbot(t testing.TB, dir string, args ...string) result {
+	t.Helper()
+	return here{dir: dir}.vbot(t, args...)
+}
+
+// with is what a process of vbot starts from; the zero value is an empty stdin. A test needs
+// one for signals, terminals, the environment that libraries read, and what may end a process.
 type with struct {
 	stdin string
 	env   []string
 }
 
 // vbot runs the real command in dir and waits for it.
-func vbot(t testing.TB, dir string, args ...string) result {
-	t.Helper()
-	return with{}.vbot(t, dir, args...)
-}
-
 func (w with) vbot(t testing.TB, dir string, args ...string) result {
 	t.Helper()
 	cmd := vbotCommand(t, dir, args...)
@@ -103,7 +105,7 @@ func vbotCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(context.Background(), self, args...)
 	cmd.Dir = dir
-	cmd.Env = testEnv(t.TempDir(), os.Getenv("PATH"))
+	cmd.Env = testEnv(filetest.Dir(t), os.Getenv("PATH"))
 	return cmd
 }
 
@@ -148,6 +150,54 @@ func (r result) transcript(dir string) []byte {
 func withoutDir(text, dir string) string {
 	quoted, _ := json.Marshal(dir)
 	return strings.NewReplacer(dir, "DIR", strings.Trim(string(quoted), `"`), "DIR").Replace(text)
+}
+
+// A process of vbot does, prints and returns what run does.
+func TestProcess(t *testing.T) {
+	for _, c := range []struct {
+		line, stdin string
+		code        int
+	}{
+		{"init bot --config bot.json --catalog services --json", "", 0},
+		{"init sub/bot --config -", `{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai"}`, 0},
+		{"init .", "", 0},
+		{"init target --config bot.json", "", 1},
+		{"init --recording=perhaps", "", 2},
+		{"init --json", "", 2},
+		{"init target --check", "", 3},
+		{"init nowhere --check --json", "", 4},
+		{"cloud whoami", "", 5},
+		{"cloud login", "a b", 2},
+		{"cloud secrets set app --file my.env", "", 2},
+		{"completion words -- init --config b", "", 0},
+		{"help", "", 0},
+		{"", "", 2},
+	} {
+		var got []string
+		for _, process := range []bool{true, false} {
+			dir := t.TempDir()
+			vbot(t, dir, initArgs()...).wantCode(t, 0)
+			filetest.Put(t, dir, "target/server/bot.py", "mine\n")
+			filetest.Put(t, dir, "services/stt/acme.py", acme(t))
+			filetest.Put(t, dir, "bot.json", `{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", "llm_service": "openai", "tts_service": "cartesia"}`)
+			filetest.Put(t, dir, "my.env", "A=\n")
+			if strings.HasPrefix(c.line, "init target") { // which has no catalog
+				filetest.Put(t, dir, "bot.json", `{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai"}`)
+			}
+			env, args := []string{"VBOT_CONFIG=none.json"}, strings.Fields(c.line)
+			var r result
+			if process {
+				r = with{stdin: c.stdin, env: env}.vbot(t, dir, args...)
+			} else {
+				r = here{stdin: strings.NewReader(c.stdin), env: env, dir: dir}.vbot(t, args...)
+			}
+			r.wantCode(t, c.code)
+			got = append(got, string(r.transcript(dir))+strings.ReplaceAll(filetest.Listing(t, dir), dir, "DIR"))
+		}
+		if got[0] != got[1] {
+			t.Errorf("a process:\n%s\nrun:\n%s", got[0], got[1])
+		}
+	}
 }
 
 // Help, flags and errors.
@@ -410,7 +460,7 @@ func BenchmarkVersion(b *testing.B) {
 	}
 }
 
-// here is a run of vbot within the test.
+// here is a run of vbot within the test. Unless dir is given, there is no such directory.
 type here struct {
 	ctx   context.Context
 	stdin io.Reader
@@ -428,7 +478,7 @@ func (h here) vbot(t testing.TB, args ...string) result {
 		h.stdin = strings.NewReader("")
 	}
 	if h.dir == "" {
-		h.dir = t.TempDir()
+		h.dir = filetest.Fresh(t)
 	}
 	if h.clock == nil {
 		h.clock = &cloudtest.Clock{Time: time.Unix(1e9, 0)}

@@ -583,7 +583,7 @@ func TestRunsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			with{stdin: string(r.Config)}.vbot(t, dir, "init", "target", "--config", "-").wantCode(t, 0)
+			here{stdin: bytes.NewReader(r.Config), dir: dir}.vbot(t, "init", "target", "--config", "-").wantCode(t, 0)
 			made[record] = filetest.Tree(t, dir)
 		}
 		return made[record]
@@ -670,7 +670,7 @@ func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
 						w.Close()
 					}
 				})
-				r := with{env: env, stdin: cloudtest.Token}.vbot(t, dir, "cloud", args)
+				r := here{env: env, stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, "cloud", args)
 				if !opened.Stop() {
 					t.Errorf("%s=%s, %s: it opened the pipe", variable, path, args)
 				}

@@ -558,7 +558,7 @@ func TestCheckWithAConfigurationFile(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "target", project.RecordName)); err != nil {
 		t.Fatal(err)
 	}
-	with{stdin: config}.vbot(t, dir, "init", "target", "--check", "--config", "-").wantCode(t, 0)
+	here{stdin: strings.NewReader(config), dir: dir}.vbot(t, "init", "target", "--check", "--config", "-").wantCode(t, 0)
 	if err := os.Remove(filepath.Join(dir, "target/server/bot.py")); err != nil {
 		t.Fatal(err)
 	}

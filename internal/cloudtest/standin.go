@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vbot/internal/filetest"
 )
 
 // A Standin is the API of Pipecat Cloud as its description has it, and strict: it
@@ -134,7 +136,7 @@ func (s *Standin) Misbehave(method string, how ...Fault) *Standin {
 func (s *Standin) Env() []string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	return []string{"VBOT_API_URL=" + s.URL, "VBOT_TOKEN=" + Token, "VBOT_ORGANIZATION=acme", "VBOT_CONFIG=" + filepath.Join(s.t.TempDir(), "config.json")}
+	return []string{"VBOT_API_URL=" + s.URL, "VBOT_TOKEN=" + Token, "VBOT_ORGANIZATION=acme", "VBOT_CONFIG=" + filepath.Join(filetest.Fresh(s.t), "config.json")}
 }
 
 func (s *Standin) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -9,9 +9,37 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
+
+var (
+	dirs  sync.Map     // the directory of each test
+	fresh atomic.Int64 // how many paths Fresh has returned
+)
+
+// Dir returns a directory of the test: the same one each time, as making one may take longer
+// than the rest of a test.
+func Dir(t testing.TB) string {
+	t.Helper()
+	if dir, ok := dirs.Load(t); ok {
+		return dir.(string)
+	}
+	dir, loaded := dirs.LoadOrStore(t, t.TempDir())
+	if !loaded {
+		t.Cleanup(func() { dirs.Delete(t) })
+	}
+	return dir.(string)
+}
+
+// Fresh returns a path in Dir at which there is nothing.
+func Fresh(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(Dir(t), strconv.FormatInt(fresh.Add(1), 10))
+}
 
 // Put writes a file below dir, and makes the folders above it.
 func Put(t testing.TB, dir, name, data string) {
