@@ -556,12 +556,15 @@ func TestTemporaryFileThatStays(t *testing.T) {
 	// The first removal of each thread fails, and an undo may be in another thread.
 	out, err := injected(t, dir, "unlinkat:error=EIO:when=1", initArgs()...).CombinedOutput()
 	left := filetest.Tree(t, dir)
+	if len(left) == 0 && project.Has(dir, "target") {
+		left["target"] = "a directory"
+	}
 	if err == nil || strings.Contains(string(out), "; nothing was written\n") != (len(left) == 0) {
 		t.Errorf("%v, left: %q\n%s", err, left, out)
 	}
 	_, named, _ := strings.Cut(string(out), "could not be removed: ")
 	for name := range left {
-		if !strings.Contains("\n"+named, "\n"+filepath.Base(name)+": input/output error") {
+		if named := "\n" + named; !strings.Contains(named, "\n"+filepath.Base(name)+": input/output error") && !strings.Contains(named, "\n"+filepath.Join(dir, name)+": input/output error") {
 			t.Errorf("%s is left, which nothing says:\n%s", name, out)
 		}
 	}
