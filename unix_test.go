@@ -571,7 +571,7 @@ func TestReadOnly(t *testing.T) {
 func TestRunsAtOnce(t *testing.T) {
 	whole := t.TempDir()
 	began := time.Now()
-	vbot(t, whole, initArgs()...).wantCode(t, 0)
+	with{}.vbot(t, whole, initArgs()...).wantCode(t, 0)
 	took := time.Since(began)
 	first := filetest.Tree(t, whole)
 	// fresh is what a run of the configuration in the record writes.

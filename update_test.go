@@ -308,7 +308,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var before *bot.Config
 	for range 40 {
-		fresh, dir := t.TempDir(), t.TempDir()
+		dir := t.TempDir()
 		cfg := anyBot(t, cat, rng)
 		files, err := (&initOptions{cat: cat}).files(cfg)
 		if err != nil {
@@ -336,22 +336,41 @@ func TestUpdatedIsFresh(t *testing.T) {
 		if err := project.AddRecord(version, was, old); err != nil {
 			t.Fatal(err)
 		}
-		for at, files := range map[string]map[string][]byte{fresh: files, dir: old} {
-			writeProject(t, at, files)
+		for name, data := range old {
+			filetest.Put(t, dir, name, string(data))
 		}
 		var config, said bytes.Buffer
 		if err := report.WriteJSON(&config, cfg); err != nil {
 			t.Fatal(err)
 		}
 		args := []string{"init", dir, "--config", "-", "--update"}
-		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 || strings.ReplaceAll(filetest.Listing(t, fresh), fresh, dir) != filetest.Listing(t, dir) {
-			t.Fatalf("seed %d: exit code %d: %s\n%s", seed, code, &said, filetest.Listing(t, dir))
+		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
+			t.Fatalf("seed %d: exit code %d: %s", seed, code, &said)
+		}
+		want := map[string]string{}
+		for name, data := range files {
+			want[name] = string(data)
+		}
+		if !equalTrees(want, filetest.Tree(t, dir)) || hasEmptyDirs(dir) {
+			t.Fatalf("seed %d: after the update:\n%s", seed, filetest.Listing(t, dir))
 		}
 		args = []string{"init", dir, "--check"}
 		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
 			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
 		}
 	}
+}
+
+// hasEmptyDirs says whether there is a directory without files in dir.
+func hasEmptyDirs(dir string) (found bool) {
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			entries, err := os.ReadDir(path)
+			found = found || err != nil || len(entries) == 0
+		}
+		return err
+	})
+	return found
 }
 
 // A client that goes takes its untouched files along, and leaves the edited one.
