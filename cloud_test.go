@@ -39,6 +39,7 @@ import (
 
 // Flags may stand before the command they belong to, on every level.
 func TestFlagsBeforeTheCommand(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets")
 	for _, args := range []string{"cloud --json secrets list", "--json cloud secrets list"} {
 		if r := runOn(t, s, strings.Fields(args)...); !json.Valid([]byte(r.stdout)) {
@@ -66,6 +67,7 @@ func storedConfig(t testing.TB, text string) (path string) {
 }
 
 func TestLoginTranscripts(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		name  string
 		args  []string
@@ -136,6 +138,7 @@ func TestLoginTranscripts(t *testing.T) {
 }
 
 func TestWhoamiAndLogoutTranscripts(t *testing.T) {
+	parallel(t)
 	const both = `{"token":"` + cloudtest.Token + `","organization":"acme"}`
 	for _, c := range []struct {
 		name string
@@ -188,6 +191,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 // The default place is the user's config directory; modes that let others in are
 // repaired, of the file and of the directory that is vbot's own.
 func TestSettingsAreClosedToOthers(t *testing.T) {
+	parallel(t)
 	if runtime.GOOS == "windows" {
 		skip(t, "it has no such modes")
 	}
@@ -228,6 +232,7 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 // A token that another user planted is not used: what is stored with it would go to them. A
 // new login makes a file of one's own.
 func TestLoginFileOfAnotherUser(t *testing.T) {
+	parallel(t)
 	if runtime.GOOS == "windows" || os.Geteuid() != 0 {
 		skip(t, "only root can give a file away")
 	}
@@ -248,6 +253,7 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 
 // A login that cannot store the token leaves the old one, and nothing beside it.
 func TestLoginThatCannotBeStored(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
 	dir := t.TempDir()
 	filetest.Put(t, dir, "file", "in the way")
@@ -260,6 +266,7 @@ func TestLoginThatCannotBeStored(t *testing.T) {
 
 // Without an absolute directory for the settings, the token is not stored anywhere else.
 func TestRelativeHome(t *testing.T) {
+	parallel(t)
 	s, dir := cloudtest.New(t, "vbot/"+version), t.TempDir()
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=", "HOME=home", "XDG_CONFIG_HOME=", "AppData=home"}
 	for _, args := range []string{"login", "logout", "whoami"} {
@@ -275,6 +282,7 @@ func TestRelativeHome(t *testing.T) {
 
 // Which organization and which paths.
 func TestOrganization(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		name, flag, env, file string
 		token                 string
@@ -311,6 +319,7 @@ func TestOrganization(t *testing.T) {
 // The address.
 
 func TestAddressWithAPath(t *testing.T) {
+	parallel(t)
 	var got string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.URL.EscapedPath()
@@ -351,6 +360,7 @@ func (f apiFault) status() int {
 // Each fault in each request of each command: the exit code and the word of the
 // contract, nothing on stdout, and nothing said to be done that is not.
 func TestFaults(t *testing.T) {
+	parallel(t)
 	faults := []apiFault{
 		{"dropped", cloudtest.Drop, report.Unavailable, 4},
 		{"half an answer", cloudtest.Half, report.Unavailable, 4},
@@ -483,6 +493,7 @@ func TestFaults(t *testing.T) {
 
 // What comes right after a while is right, and asked for no more often than needed.
 func TestRetries(t *testing.T) {
+	parallel(t)
 	const atAPI = "Sun, 09 Sep 2001 02:46:40 GMT" // an hour after vbot's clock
 	later := time.Unix(1e9+3600+20, 0).UTC().Format(http.TimeFormat)
 	for _, c := range []struct {
@@ -526,6 +537,7 @@ func TestRetries(t *testing.T) {
 
 // Time runs out in a pause that the API did not ask for.
 func TestNoTimeForAnotherTry(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want(slices.Repeat([]string{"GET ~/secrets"}, 3)...).Misbehave("GET", cloudtest.Status(503, "X", "x", "Retry-After", "118"), cloudtest.Drop, cloudtest.Drop)
 	r := runOn(t, s, "cloud", "secrets", "list")
 	if r.wantCode(t, 6); strings.Contains(r.stderr, "asks to wait") || !strings.HasSuffix(r.stderr, "was lost (tried 3 times)\nhint: run the same command again later\n") {
@@ -535,6 +547,7 @@ func TestNoTimeForAnotherTry(t *testing.T) {
 
 // What the API answers beside what vbot reads is none of its business.
 func TestHealthyAnswers(t *testing.T) {
+	parallel(t)
 	for get, code := range map[string]int{
 		`{"sets":[{"name":"app","type":"secret","status":"ready","labels":{"App":"x","app":"y"},"owner":{"name":"Line1\nLine2","type":"` + strings.Repeat("x", 300) + `"}}],"next":null}`: 0,
 		`{"sets":[{"name":"app"}],"metadata":` + strings.Repeat(`{"a":`, 50) + `1` + strings.Repeat(`}`, 50) + `}`:                                                                        0,
@@ -563,6 +576,7 @@ func TestHealthyAnswers(t *testing.T) {
 // A deletion whose answer was lost is done when what was there is seen to be gone: "not
 // found" may be said of something else.
 func TestDeletionWithALostAnswer(t *testing.T) {
+	parallel(t)
 	const get, list = "GET ~/secrets/app", "GET ~/secrets"
 	notFound := cloudtest.Status(404, "NOT_FOUND", "Secret not found")
 	elsewhere := []cloudtest.Fault{cloudtest.Status(502, "X", "x"), cloudtest.Status(404, "NOT_FOUND", "Organization not found")}
@@ -615,6 +629,7 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 
 // What an answer says against what was asked for is a failure that says so.
 func TestContradictions(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ args, answer, want string }{
 		{"set app A=1 --region us-east", `{"status":"OK","region":"eu-central"}`, "region eu-central instead of us-east"},
 		{"set app A=1", `{"status":"OK","name":"other"}`, "name other instead of app"},
@@ -678,6 +693,7 @@ func TestContradictions(t *testing.T) {
 // 100 and 103 announce an answer. What else is not final ends the run, and so does what never
 // becomes final.
 func TestInformationalAnswers(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		fault cloudtest.Fault
 		want  string
@@ -696,6 +712,7 @@ func TestInformationalAnswers(t *testing.T) {
 
 // The API says what was wrong in error, or in message.
 func TestTextOfARefusal(t *testing.T) {
+	parallel(t)
 	for answer, want := range map[string]string{
 		`{"error":"first","message":"second"}`: ": first\n", `{"message":"second","code":"X"}`: ": second\n", `{"error":"","message":"second"}`: ": second\n",
 		`{"error":{"message":"inner"},"message":"second"}`: ": second\n", `{"error":"second","source":"a\nb"}`: ": second\n", `{"code":"X"}`: "422 Unprocessable Entity\n", `<html>`: "422 Unprocessable Entity\n",
@@ -712,6 +729,7 @@ func TestTextOfARefusal(t *testing.T) {
 
 // A redirect is not followed, to wherever it leads.
 func TestRedirectsAreNotFollowed(t *testing.T) {
+	parallel(t)
 	var reached atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer other.Close()
@@ -726,6 +744,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 // An answer without end is not read to its end.
 func TestHugeAnswers(t *testing.T) {
+	parallel(t)
 	taken := make(chan int, 1)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 		all, n := 0, 0
@@ -760,6 +779,7 @@ func tlsStandin(t *testing.T, want ...string) (s *cloudtest.Standin, ca string) 
 }
 
 func TestTLS(t *testing.T) {
+	parallel(t)
 	s, ca := tlsStandin(t, "GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	set := []string{"cloud", "secrets", "set", "fresh", "A=hunter2", "--skip", "--json"}
 	r := with{env: s.Env()}.vbot(t, t.TempDir(), set...)
@@ -795,6 +815,7 @@ func TestTLS(t *testing.T) {
 
 // What is wrong with a certificate, and with TLS, is said at once, with what helps.
 func TestCertificates(t *testing.T) {
+	parallel(t)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -918,7 +939,7 @@ func TestProxy(t *testing.T) {
 
 // What a proxy does wrong is not put on the API, and its password not told, whatever it repeats.
 func TestBadProxies(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	s, ca := tlsStandin(t)
 	raw := func(talk func(conn net.Conn, in *bufio.Reader)) string {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -988,6 +1009,7 @@ func TestBadProxies(t *testing.T) {
 
 // What the API does wrong behind a proxy is not put on the proxy.
 func TestBadCertificateBehindAProxy(t *testing.T) {
+	parallel(t)
 	s, _ := tlsStandin(t)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { tunnel(t, w, s.Listener.Addr().String()) }))
 	defer proxy.Close()
@@ -999,6 +1021,7 @@ func TestBadCertificateBehindAProxy(t *testing.T) {
 
 // An API behind a proxy that repeats what the proxy asks for.
 func TestRepeatedProxyPassword(t *testing.T) {
+	parallel(t)
 	for _, text := range []string{"hunter2", "BOB:HUNTER2", "Ym9iOmh1bnRlcjI="} {
 		s, ca := tlsStandin(t, "GET ~/secrets")
 		s.Misbehave("GET", cloudtest.Status(403, "X", "no, "+text))
@@ -1035,6 +1058,7 @@ func TestNobodyAnswers(t *testing.T) {
 // No request is sent, and nothing asked, before the command line is right and the
 // token is there.
 func TestSignInComesAfterTheCommandLine(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=none"}
 	for _, args := range [][]string{{"list"}, {"list", "app"}, {"set", "app", "A=1", "--skip"}, {"set", "app", "A=1", "--dry-run"}, {"unset", "app", "K", "-s"}, {"delete", "app", "-s"}, {"image-pull-secret", "reg", "ghcr.io", "a:b"}, {"reference", "a", "-r=pce-a"}} {
@@ -1085,6 +1109,7 @@ func parrot(name, text string) cloudtest.Fault {
 // Neither a value nor the token comes out, in whichever field the API repeats it: as an
 // identifier, and in prose in any form.
 func TestRepeatedSecretsNeverComeOut(t *testing.T) {
+	parallel(t)
 	const value = "pl4nted-value-that-is-long"
 	login := base64.StdEncoding.EncodeToString([]byte("bob:" + value))
 	commands := []string{
@@ -1134,6 +1159,7 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 
 // Names are names: what a value equals, or is part of, changes nothing.
 func TestValuesThatLookLikeNames(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
 	s.Keep("app", "eu-central", "ready", "KEY_1", "eu-central")
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "B=ready", "C=eu-central", "D=OK", "E=app", "KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
@@ -1165,6 +1191,7 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 // Names that a terminal could not show as they are make an answer unreadable; names that only
 // the rules of vbot do not allow are shown.
 func TestOddNames(t *testing.T) {
+	parallel(t)
 	for name, code := range map[string]int{"evil\x1b[2J": 1, "two\nlines": 1, "bidi\u202e": 1, strings.Repeat("x", 256): 1, "two words": 0, "été": 0, "a.b_C-1": 0, strings.Repeat("x", 255): 0} {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets/app")
 		s.Keep(name, "us-west", "ready")
@@ -1180,6 +1207,7 @@ func TestOddNames(t *testing.T) {
 
 // --wait is over when its time is, whatever the API does.
 func TestWaitEnds(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Hang)
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
 	r.wantCode(t, 6)
@@ -1206,6 +1234,7 @@ func TestWaitEnds(t *testing.T) {
 
 // What a poll may meet.
 func TestWaitPolls(t *testing.T) {
+	parallel(t)
 	set, pull := "set app A=1 --skip --wait", "image-pull-secret app ghcr.io bob:x --wait"
 	for _, c := range []struct {
 		args string
@@ -1239,6 +1268,7 @@ func TestWaitPolls(t *testing.T) {
 
 // The stored token goes to the address that it was checked with and to no other.
 func TestStoredTokenStaysAtItsAddress(t *testing.T) {
+	parallel(t)
 	for _, file := range []string{
 		`{"token":"` + cloudtest.Token + `","organization":"acme","api_url":"https://elsewhere.example"}`,
 		`{"token":"` + cloudtest.Token + `","organization":"acme"}`, // of a version that stored no address
@@ -1277,6 +1307,7 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 
 // A proxy that cannot be parsed is an error: net/http would connect without it.
 func TestUnreadableProxy(t *testing.T) {
+	parallel(t)
 	s, ca := tlsStandin(t)
 	for _, variable := range []string{"HTTPS_PROXY", "https_proxy"} {
 		for _, proxy := range []string{"http://bob:hunter2@proxy:port", "http://proxy:1%zz", " http://proxy:1", "http://", "://x", "ftp://proxy", "http://[::1", "\x01"} {
@@ -1296,6 +1327,7 @@ func TestUnreadableProxy(t *testing.T) {
 
 // A file that vbot did not write is neither removed nor replaced, and keeps its mode.
 func TestForeignConfigFiles(t *testing.T) {
+	parallel(t)
 	const ours = `{"token":"` + cloudtest.Token + `","organization":"acme"}`
 	for name, text := range map[string]string{
 		"other JSON": `{"name":"app","version":"1.0.0"}`, "more than ours": `{"token":"x","refresh_token":"y"}`, "no token": `{"organization":"acme"}`, "a path": `{"token":"x","organization":"../x"}`, "empty": `{}`,
@@ -1338,6 +1370,7 @@ func TestForeignConfigFiles(t *testing.T) {
 
 // Files that the environment names are read up to a bound.
 func TestLargeAuthorities(t *testing.T) {
+	parallel(t)
 	s, ca := tlsStandin(t)
 	data, err := os.ReadFile(ca)
 	if err != nil {
@@ -1353,6 +1386,7 @@ func TestLargeAuthorities(t *testing.T) {
 
 // A token is one line, whatever its end is.
 func TestSeveralLinesOnStdin(t *testing.T) {
+	parallel(t)
 	for _, token := range []string{"sk_a\nsk_b", "sk_a\rsk_b"} {
 		r := with{stdin: token}.vbot(t, t.TempDir(), "cloud", "login")
 		if r.wantCode(t, 2); !strings.Contains(r.stderr, "expected one line on stdin") || strings.Contains(r.stderr, "sk_") {
@@ -1363,6 +1397,7 @@ func TestSeveralLinesOnStdin(t *testing.T) {
 
 // PowerShell and Windows editors put a byte-order mark in front of a text.
 func TestByteOrderMarkOnStdin(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg", "GET /v1/organizations")
 	here{env: s.Env(), stdin: strings.NewReader("\ufeffbob:t0k\r\n")}.vbot(t, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io").wantCode(t, 0)
 	if got := s.Values("reg")["value"]; got != "Ym9iOnQwaw==" {
@@ -1375,6 +1410,7 @@ func TestByteOrderMarkOnStdin(t *testing.T) {
 // A 404 of a listing is about the organization or the address: the hint is not the
 // command that just failed.
 func TestHintOfAListingNotFound(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.Status(404, "NOT_FOUND", "Organization not found"))
 	r := runOn(t, s, "cloud", "secrets", "list")
 	r.wantCode(t, 4)

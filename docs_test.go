@@ -57,6 +57,7 @@ func madeSection(t *testing.T, file, name, want string) {
 // Whoever adds a command shows a run of it in golden/, and names it in README.md or docs/. Its
 // help page and the schema of its answer have tests of their own.
 func TestEveryCommandIsShown(t *testing.T) {
+	parallel(t)
 	transcripts, documents := "", document(t, "README.md")
 	for _, dir := range []string{"golden", "docs"} {
 		for name, text := range filetest.Tree(t, dir) {
@@ -83,6 +84,7 @@ func TestEveryCommandIsShown(t *testing.T) {
 
 // The tables of providers are made from the catalog.
 func TestProviderTables(t *testing.T) {
+	parallel(t)
 	cat := bot.NewCatalog()
 	var b bytes.Buffer
 	for _, k := range []struct {
@@ -130,6 +132,7 @@ func quoted(words []string) string {
 
 // The session in README.md is what a terminal shows.
 func TestReadmeSession(t *testing.T) {
+	parallel(t)
 	if runtime.GOOS == "windows" {
 		skip(t, "the README shows another terminal")
 	}
@@ -180,6 +183,7 @@ func lines(t *testing.T, files []string) (n int) {
 // AUDIT.md lists what to read: every file of the program once, with a count of lines that is
 // true to five percent. -update writes those anew that are not.
 func TestAuditReadingList(t *testing.T) {
+	parallel(t)
 	text := document(t, "docs/AUDIT.md")
 	all, read := sources(t), []string{}
 	item := regexp.MustCompile("(?m)^(\\d\\. .*`) \\((\\d+) lines\\)")
@@ -212,6 +216,7 @@ func TestAuditReadingList(t *testing.T) {
 
 // CONTRIBUTING.md has a row for each file of the program, and for each package.
 func TestTableOfFiles(t *testing.T) {
+	parallel(t)
 	described := map[string]bool{}
 	_, table, _ := strings.Cut(document(t, "docs/CONTRIBUTING.md"), "\n## Structure\n")
 	table, _, _ = strings.Cut(table, "\n## ")
@@ -236,6 +241,7 @@ func TestTableOfFiles(t *testing.T) {
 
 // docs/scripting.md lists the codes of errors that the program has.
 func TestTableOfErrorCodes(t *testing.T) {
+	parallel(t)
 	codes := func(pattern, text string) (found []string) {
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
 			found = append(found, m[1])
@@ -254,6 +260,7 @@ func TestTableOfErrorCodes(t *testing.T) {
 
 // What everybody reads stays short, and what it says of a bot's size is what was measured.
 func TestDocumentsStayShort(t *testing.T) {
+	parallel(t)
 	for name, limit := range map[string]int{"README.md": 1200, "docs/AUDIT.md": 2200} {
 		if n := len(strings.Fields(document(t, name))); n > limit {
 			t.Errorf("%s has %d words, more than %d", name, n, limit)
@@ -267,6 +274,7 @@ func TestDocumentsStayShort(t *testing.T) {
 
 // The documents name only tests, make targets and versions that there are.
 func TestNamesInDocuments(t *testing.T) {
+	parallel(t)
 	all := document(t, "README.md")
 	for _, text := range filetest.Tree(t, "docs") {
 		all += text
@@ -330,6 +338,7 @@ var outside = strings.Fields(`os os/signal os/exec os/user syscall runtime runti
 
 // Each room imports only what the table allows it, and all of that.
 func TestRooms(t *testing.T) {
+	parallel(t)
 	imported := map[string][]string{} // by room
 	for _, name := range sources(t) {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
@@ -363,6 +372,7 @@ func TestRooms(t *testing.T) {
 
 // The program is its own code, the standard library and two modules.
 func TestLinkedModules(t *testing.T) {
+	parallel(t)
 	needGo(t)
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", ".").Output()
 	if err != nil {
@@ -377,6 +387,7 @@ func TestLinkedModules(t *testing.T) {
 // What is embedded is what templates/ holds, at any depth and with files whose names
 // begin with a dot; no cache of a linter, and no file of an editor.
 func TestEmbeddedFiles(t *testing.T) {
+	parallel(t)
 	var embedded, there []string
 	err := fs.WalkDir(templates.Files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -414,6 +425,7 @@ func TestEmbeddedFiles(t *testing.T) {
 // The list of paths that a record may have holds what this version writes, of the templates and of
 // the golden projects, and what earlier ones wrote. -update adds paths; none is ever removed.
 func TestPaths(t *testing.T) {
+	parallel(t)
 	listed := bot.Paths()
 	paths := slices.Clone(listed)
 	for name := range filetest.Tree(t, "templates") {

@@ -34,6 +34,18 @@ var (
 // with them.
 func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
+// parallel lets the test run beside others, unless golden files are written: each may depend
+// on earlier ones.
+//
+// A test runs alone if it changes the mode of new files, mounts a file system (one that another
+// test's process has inherited cannot be unmounted), needs a port or a pipe that nobody else
+// has, or compares what vbot does with the time that it takes.
+func parallel(t *testing.T) {
+	if !updating() {
+		t.Parallel()
+	}
+}
+
 // skip skips the test, and lets checkGoldens know.
 func skip(t *testing.T, reason ...any) {
 	t.Helper()

@@ -27,6 +27,7 @@ import (
 const cascade = "-t webrtc -m cascade --stt deepgram --llm openai --tts cartesia"
 
 func TestQuickstart(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	r := with{}.vbot(t, dir, "init", "quickstart")
 	r.wantCode(t, 0)
@@ -43,6 +44,7 @@ func TestQuickstart(t *testing.T) {
 }
 
 func TestQuickstartReports(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	dry := vbot(t, dir, "init", "quickstart", "--dry-run")
 	dry.wantCode(t, 0)
@@ -56,6 +58,7 @@ func TestQuickstartReports(t *testing.T) {
 }
 
 func TestListings(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	for name, args := range map[string][]string{
 		"list-options.json":     {"init", "--list-options"},
@@ -81,6 +84,7 @@ func TestListings(t *testing.T) {
 // Each golden/bots/NAME.json is a bot of its own: what a dry run prints of it, and
 // so a configuration file that reads back as itself. Beside it are its files.
 func TestBots(t *testing.T) {
+	parallel(t)
 	for _, project := range goldenBots(t) {
 		t.Run(project, func(t *testing.T) {
 			dir, name := t.TempDir(), filepath.Base(project)
@@ -109,6 +113,7 @@ func TestBots(t *testing.T) {
 
 // A web client takes two terminals.
 func TestClientSaysHowToGoOn(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	r := vbot(t, dir, append([]string{"init", "my bot", "--client-framework", "vanilla"}, strings.Fields(cascade)...)...)
 	r.wantCode(t, 0)
@@ -119,6 +124,7 @@ func TestClientSaysHowToGoOn(t *testing.T) {
 // Every bad combination is refused before anything is touched, and all that is
 // wrong is listed at once.
 func TestRefusedConfigurations(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ name, args string }{
 		{"everything-missing", "--dry-run"},
 		{"everything-missing-json", "--dry-run --json"},
@@ -165,6 +171,7 @@ func TestRefusedConfigurations(t *testing.T) {
 }
 
 func TestQuickstartTakesNoBotOptions(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	r := vbot(t, dir, "init", "quickstart", "--recording", "-m", "realtime", "--config", "x.json")
 	r.wantCode(t, 2)
@@ -181,6 +188,7 @@ func TestQuickstartTakesNoBotOptions(t *testing.T) {
 }
 
 func TestConfigFileProblems(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ name, config string }{
 		{"empty", ""},
 		{"not-json", "{\n  \"mode\": cascade\n}"},
@@ -210,6 +218,7 @@ func TestConfigFileProblems(t *testing.T) {
 // A flag beats the file; what of the file it makes inapplicable is left out with
 // a note.
 func TestFlagsBeatTheFile(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ name, config, args string }{
 		{"services-of-the-other-mode", `{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": "openai", "tts_service": "cartesia"}`,
 			"--mode realtime --realtime openai"},
@@ -235,6 +244,7 @@ func TestFlagsBeatTheFile(t *testing.T) {
 }
 
 func TestConfigFileForms(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	const config = "\ufeff" + `{"mode": "realtime", "realtime_service": "openai", "transports": ["daily", "rtc_hosted"], "recording": null}`
 	if err := os.WriteFile(filepath.Join(dir, "bot.json"), []byte(config), 0o600); err != nil {
@@ -265,6 +275,7 @@ type config_ struct {
 
 // The directory decides the name in a dry run too.
 func TestTargetForms(t *testing.T) {
+	parallel(t)
 	dir := filepath.Join(t.TempDir(), "parlour")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -286,6 +297,7 @@ func TestTargetForms(t *testing.T) {
 
 // A guide that is a link stays, and is not said to differ: nobody read it.
 func TestGuideThatIsALink(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Link(t, "elsewhere", filepath.Join(dir, "AGENTS.md"))
 	r := vbot(t, dir, "init", ".", "--no-input")
@@ -332,6 +344,7 @@ func equalTrees(a, b map[string]string) bool {
 // Every option, set by its flag, by a file and in the wizard, comes back in the
 // dry run and in the report, and changes what is written.
 func TestEveryOption(t *testing.T) {
+	parallel(t)
 	cat := bot.NewCatalog()
 	for _, o := range bot.Options {
 		values := samples(cat, o)
@@ -527,6 +540,7 @@ func sameFiles(t *testing.T, cat *bot.Catalog, a, b bot.Config) bool {
 
 // A configuration file full of unknown transports is refused in a few lines.
 func TestTooManyTransports(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	var transports []string
 	for i := range 90000 {
@@ -551,6 +565,7 @@ func TestTooManyTransports(t *testing.T) {
 
 // What `pipecat init` calls otherwise is taken, and a sentence says for what.
 func TestNamesOfPipecatInit(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "peer.json", `{"project_name": "x", "bot_type": "web", "transports": ["daily"], "mode": "realtime",
  "realtime_service": "openai_realtime", "enable_krisp": true, "generate_client": false, "client_framework": null}`)
@@ -574,6 +589,7 @@ const withAcme = "-t webrtc -m cascade --stt acme --llm openai --tts cartesia"
 
 // A service of one's own is listed, offered, taken and written like vbot's.
 func TestOwnService(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "services/stt/acme.py", acme(t))
 	filetest.Put(t, dir, "services/stt/__pycache__/acme.cpython-312.pyc", "\x00")
@@ -653,6 +669,7 @@ func faultyServices(acme string) map[string]string {
 // Whatever is wrong with the folder is said, with file and line, all at once, before
 // anything else is done: of a listing, too. Nothing is written.
 func TestFaultyCatalog(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	for name, text := range faultyServices(acme(t)) {
 		filetest.Put(t, dir, "services/"+name, text)
@@ -700,6 +717,7 @@ func TestFaultyCatalog(t *testing.T) {
 
 // Links lead nowhere but into the folder itself, and only files are read.
 func TestCatalogStaysInItsFolder(t *testing.T) {
+	parallel(t)
 	if runtime.GOOS == "windows" {
 		skip(t, "links need privileges there")
 	}
@@ -722,6 +740,7 @@ func TestCatalogStaysInItsFolder(t *testing.T) {
 
 // The command line that the wizard prints has the folder.
 func TestCommandLineWithACatalog(t *testing.T) {
+	parallel(t)
 	dir, folder := t.TempDir(), "my services"
 	filetest.Put(t, dir, folder+"/stt/acme.py", acme(t))
 	cat, err := openCatalog(&cli.App{Dir: dir, Getenv: func(string) string { return "" }}, &folder)
@@ -744,6 +763,7 @@ func initArgs(more ...string) []string {
 // Whatever stands in the way, a run refuses with all of it listed, changes
 // nothing, and says what to do.
 func TestConflicts(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		name, args string
 		prepare    func(t *testing.T, dir string)
@@ -809,6 +829,7 @@ func TestConflicts(t *testing.T) {
 
 // --keep-existing keeps every file and link that exists, and writes the rest.
 func TestKeepExisting(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/server/bot.py", "mine")
 	filetest.Put(t, dir, "target/notes.txt", "mine")
@@ -835,6 +856,7 @@ func TestKeepExisting(t *testing.T) {
 
 // A dry run needs no lock, as it writes nothing.
 func TestDryRunBesideARun(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	target, err := project.Lock(filepath.Join(dir, "target"))
 	if err != nil {
@@ -849,6 +871,7 @@ func TestDryRunBesideARun(t *testing.T) {
 
 // A dry run says what a run would do, and writes nothing, ever.
 func TestDryRunBesideFiles(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/README.md", "mine")
 	filetest.Put(t, dir, "target/AGENTS.md", "mine")
@@ -870,6 +893,7 @@ func TestDryRunBesideFiles(t *testing.T) {
 // Guides.
 
 func TestGuides(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	r := vbot(t, dir, "init", "target")
 	r.wantCode(t, 0)
@@ -885,6 +909,7 @@ const stamp = "<!-- vbot %s wrote this; `vbot init --overwrite-guide` brings it 
 // Existing guides are kept, whoever wrote them, and the person is told how to
 // replace them.
 func TestExistingGuides(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
 	filetest.Put(t, dir, "target/AGENT_IMPORT.md", "my own")
@@ -908,6 +933,7 @@ func TestExistingGuides(t *testing.T) {
 // The last line of a guide names the command that replaces it, as a coding agent would
 // run it: in the guide's directory, without a terminal.
 func TestCommandInGuides(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, "init", ".").wantCode(t, 0)
 	for name, guide := range filetest.Tree(t, dir) {
@@ -923,6 +949,7 @@ func TestCommandInGuides(t *testing.T) {
 
 // The command that replaces a guide is one that a shell takes, whatever the directory is called.
 func TestCommandForAGuide(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "my bot/AGENTS.md", "mine")
 	r := vbot(t, dir, "init", "my bot", "--no-input")
@@ -934,6 +961,7 @@ func TestCommandForAGuide(t *testing.T) {
 // An agent that follows the guide to add an option to an edited bot gets all but that
 // file, and is shown what to copy.
 func TestOptionsChangedAsTheGuideSays(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, append([]string{"init", "."}, strings.Fields(cascade)...)...).wantCode(t, 0)
 	tree := filetest.Tree(t, dir)
@@ -957,6 +985,7 @@ func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 
 // Who has a bot needs no guide to get started.
 func TestGuidesBesideABot(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/server/bot.py", "mine")
 	filetest.Put(t, dir, "target/GETTING_STARTED.md", "mine")
@@ -970,6 +999,7 @@ func TestGuidesBesideABot(t *testing.T) {
 
 // A scaffold keeps existing guides, too, and they are never a conflict.
 func TestScaffoldBesideGuides(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/AGENTS.md", "my own")
 	filetest.Put(t, dir, "target/GETTING_STARTED.md", "my own")
@@ -1011,6 +1041,7 @@ func benchmarkTree(b *testing.B, said bot.Answers) {
 
 // A directory whose name is nearly that of the quickstart is one's own if it is there.
 func TestDirectoryLikeTheQuickstart(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, "init", "quickstar").wantCode(t, 2)
 	if err := os.Mkdir(filepath.Join(dir, "quickstar"), 0o755); err != nil {
@@ -1024,6 +1055,7 @@ func TestDirectoryLikeTheQuickstart(t *testing.T) {
 
 // A server for a client that the command line drops is refused, as is one without a client.
 func TestServerOfADroppedClient(t *testing.T) {
+	parallel(t)
 	config := `{"client_framework": "react", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`
 	r := here{stdin: strings.NewReader(config)}.vbot(t, "init", "there", "--config", "-", "--dry-run", "-t", "twilio", "--client-server", "nextjs")
 	if r.wantCode(t, 2); !strings.Contains(r.stderr, "needs a web client") {

@@ -154,6 +154,7 @@ func withoutDir(text, dir string) string {
 
 // A process of vbot does, prints and returns what run does.
 func TestProcess(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		line, stdin string
 		code        int
@@ -205,6 +206,7 @@ func TestProcess(t *testing.T) {
 // Every command, and every topic, has a help page of at most 80 columns, which names the
 // commands below it. It is the same whichever way it is asked for.
 func TestHelp(t *testing.T) {
+	parallel(t)
 	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
 		words := strings.Fields(path)[1:]
 		r := (here{}).vbot(t, append([]string{"help"}, words...)...)
@@ -235,6 +237,7 @@ func TestHelp(t *testing.T) {
 
 // Listing and help flags win over everything else on the line.
 func TestHelpWinsOverEverythingElse(t *testing.T) {
+	parallel(t)
 	for _, args := range [][]string{
 		{"init", "--bogus", "--help"},
 		{"init", "--stt", "nonsense", "-h", "a", "b", "c"},
@@ -262,6 +265,7 @@ func everyCommand(c *cli.Command, path string, f func(c *cli.Command, path strin
 
 // With --json, help is the page and its parts.
 func TestHelpAsJSON(t *testing.T) {
+	parallel(t)
 	for _, args := range [][]string{{"help", "version", "--json"}, {"version", "--json", "-h"}, {"--json", "help", "version"}} {
 		r := vbot(t, t.TempDir(), args...)
 		r.wantCode(t, 0)
@@ -275,6 +279,7 @@ func TestHelpAsJSON(t *testing.T) {
 // Each variable that the program asks for stands in `vbot help environment`, and each
 // code of an error, with its exit code, in `vbot help exit-codes`.
 func TestTopics(t *testing.T) {
+	parallel(t)
 	code := ""
 	for _, f := range sources(t) {
 		code += document(t, f)
@@ -294,6 +299,7 @@ func TestTopics(t *testing.T) {
 
 // --version works after every command, and before.
 func TestVersion(t *testing.T) {
+	parallel(t)
 	off := with{env: []string{"GODEBUG=fips140=off"}}
 	for _, args := range [][]string{{"version"}, {"--version"}, {"--version", "init"}, {"init", "--bogus", "--version"}, {"inti", "--version"}} {
 		r := off.vbot(t, t.TempDir(), args...)
@@ -323,6 +329,7 @@ func TestVersion(t *testing.T) {
 
 // A build of an edited checkout names no commit: whoever compares the two would find others.
 func TestRevision(t *testing.T) {
+	parallel(t)
 	for modified, want := range map[string]string{"false": "0123abc", "true": "", "": ""} {
 		if got := revision([]debug.BuildSetting{{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: modified}}); got != want {
 			t.Errorf("modified %q: %q", modified, got)
@@ -332,6 +339,7 @@ func TestRevision(t *testing.T) {
 
 // The version says whether the FIPS 140 module is in force.
 func TestVersionAndFIPS(t *testing.T) {
+	parallel(t)
 	for godebug, mode := range map[string]string{"off": "off", "on": "on", "only": "on"} {
 		w := with{env: []string{"GODEBUG=fips140=" + godebug}}
 		want := fmt.Sprintf("\"fips140\": %q,\n  \"fips140_module\": %q\n}", mode, fips140.Version())
@@ -348,6 +356,7 @@ func TestVersionAndFIPS(t *testing.T) {
 // Every way of typing it wrong is one line a problem, exit code 2, and with
 // --json an object on stdout.
 func TestUsageErrors(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ name, args string }{
 		{"no-command", ""},
 		{"unknown-command", "inti"},
@@ -393,6 +402,7 @@ func TestUsageErrors(t *testing.T) {
 
 // The failure in `vbot help json` is one that vbot prints, but for what is long in it.
 func TestExampleOfAFailure(t *testing.T) {
+	parallel(t)
 	r := vbot(t, t.TempDir(), append(initArgs("--json"), "--stt", "deepgrm")...)
 	r.wantCode(t, 2)
 	_, example, _ := strings.Cut(document(t, "templates/help/json.txt"), "\n\n  {")
@@ -416,6 +426,7 @@ func TestExampleOfAFailure(t *testing.T) {
 
 // An answer that cannot be written is a failure, not a success without output.
 func TestFullStdout(t *testing.T) {
+	parallel(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		skip(t, "this system has no /dev/full")
@@ -434,6 +445,7 @@ func TestFullStdout(t *testing.T) {
 // A directory's name reaches scripts as it is, and terminals without what a terminal
 // would act on or not show.
 func TestHiddenCharactersInNames(t *testing.T) {
+	parallel(t)
 	if runtime.GOOS == "windows" {
 		skip(t, "no name holds such characters")
 	}
@@ -511,6 +523,7 @@ func transcriptOn(s *cloudtest.Standin, r result) []byte {
 
 // What may stand at the cursor, for each place where one can be.
 func TestCompletion(t *testing.T) {
+	parallel(t)
 	var got bytes.Buffer
 	for _, typed := range []string{
 		"", "in", "cloud ", "cloud secrets ", "cloud secrets un", "help clo", "--json cloud l",
@@ -533,6 +546,7 @@ func TestCompletion(t *testing.T) {
 
 // Every value that is suggested for an option is one that the option takes.
 func TestCompletionKnowsEveryService(t *testing.T) {
+	parallel(t)
 	cat, a := bot.NewCatalog(), &cli.App{Getenv: func(string) string { return "" }}
 	for _, o := range bot.Options {
 		if o.Kind == "" {
@@ -553,6 +567,7 @@ func TestCompletionKnowsEveryService(t *testing.T) {
 }
 
 func TestCompletionScripts(t *testing.T) {
+	parallel(t)
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		r := vbot(t, t.TempDir(), "completion", shell)
 		r.wantCode(t, 0)
@@ -578,6 +593,7 @@ var schemas = map[string]any{
 // The schemas are made from the types of the answers and the table of options: -update
 // writes them. What a change of a type means for its readers is seen in their diff.
 func TestSchemas(t *testing.T) {
+	parallel(t)
 	all := map[string]map[string]any{"config": configSchema()}
 	for name, value := range schemas {
 		all[name] = schemaOf(reflect.TypeOf(value))
@@ -899,6 +915,7 @@ var wrongFiles = map[string]string{
 // What a person reads after each mistake, all in one golden file, to be read as a
 // newcomer would; and with --json the same problems as one object.
 func TestWrongLines(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	for name, text := range wrongFiles {
 		filetest.Put(t, dir, name, text)

@@ -28,6 +28,7 @@ import (
 // Commands against the stand-in, what they print, silence included, and which
 // requests they send.
 func TestSecretsTranscripts(t *testing.T) {
+	parallel(t)
 	many := func(s *cloudtest.Standin) {
 		s.Keep("app-secrets", "us-west", "ready", "API_KEY", "DB_URL")
 		s.Keep("broken", "eu-central", "failed", "A").Message = "Provisioning failed.\n\x1b[2JRe-create the secret."
@@ -263,6 +264,7 @@ func TestSecretsTranscripts(t *testing.T) {
 
 // A life of a set, in the real binary.
 func TestSecretsInTheRealBinary(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh/A", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh")
 	dir := t.TempDir()
 	filetest.Put(t, dir, "my.env", "export A=1\nB='two words' # note\n")
@@ -285,6 +287,7 @@ func TestSecretsInTheRealBinary(t *testing.T) {
 
 // What is stored is exactly what was given.
 func TestSetStoresWhatWasGiven(t *testing.T) {
+	parallel(t)
 	pem := "-----BEGIN KEY-----\nYQ==\n-----END KEY-----\n"
 	for _, c := range []struct {
 		name string
@@ -336,6 +339,7 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 
 // Stdin, and files that are none.
 func TestSetReadsStdinAndFiles(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	r := here{env: s.Env(), stdin: strings.NewReader("A=1\nB=2\n")}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
 	r.wantCode(t, 0)
@@ -371,6 +375,7 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 
 // A name of a file cannot pretend to be a line of output.
 func TestProblemsAreLines(t *testing.T) {
+	parallel(t)
 	r := runOn(t, cloudtest.New(t, "vbot/"+version), "cloud", "secrets", "set", "fresh", "--skip", "--file", "none\nerror: forged")
 	r.wantCode(t, 2)
 	if strings.Count(r.stderr, "\n") != 1 {
@@ -380,6 +385,7 @@ func TestProblemsAreLines(t *testing.T) {
 
 // A pipe that never ends does not keep vbot from being interrupted.
 func TestSetIsInterruptedWhileReading(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
 	in, out := io.Pipe()
 	defer out.Close()
@@ -391,6 +397,7 @@ func TestSetIsInterruptedWhileReading(t *testing.T) {
 
 // Interrupted while the API stores: what is not known is not called done.
 func TestSetIsInterruptedWhileStoring(t *testing.T) {
+	parallel(t)
 	for _, name := range []string{"set-interrupted", "set-interrupted-one-by-one"} {
 		t.Run(name, func(t *testing.T) {
 			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
@@ -411,6 +418,7 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 
 // Names that are paths, of other organizations or routes never become a request.
 func TestNamesNeverLeadElsewhere(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
 	for _, name := range []string{"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n", strings.Repeat("a", 64), `a\b`, "*"} {
 		for _, args := range [][]string{{"list", "--", name}, {"set", "--skip", "--", name, "A=1"}, {"unset", "--skip", "--", name, "A"}, {"unset", "a", name + "/", "--skip"}, {"check", "--file=-", "--", name}, {"reference", "--region=pce-a", "--", name}, {"reference", "a", "-r=" + name + "?"},
@@ -425,6 +433,7 @@ func TestNamesNeverLeadElsewhere(t *testing.T) {
 
 // A name with a line end makes no line that looks like one of vbot's.
 func TestNamesMakeNoLines(t *testing.T) {
+	parallel(t)
 	r := vbot(t, t.TempDir(), "cloud", "secrets", "set", "app", "--skip", "--file", "none\nerror: all of it was sent")
 	r.wantCode(t, 2)
 	if strings.Count(r.stderr, "\n") != 1 {
@@ -434,6 +443,7 @@ func TestNamesMakeNoLines(t *testing.T) {
 
 // A secret that is too long is refused, not cut.
 func TestSecretOnStdinThatIsTooLong(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
 	r := here{env: s.Env(), stdin: strings.NewReader("bob:" + strings.Repeat("x", maxSecret))}.vbot(t, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io")
 	r.wantCode(t, 2)
@@ -443,6 +453,7 @@ func TestSecretOnStdinThatIsTooLong(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
+	parallel(t)
 	for in, want := range map[string]string{
 		"ghcr.io": "https://ghcr.io", "localhost:5000": "https://localhost:5000", "https://index.docker.io/v1/": "https://index.docker.io/v1/",
 		"http://10.0.0.1:5000": "http://10.0.0.1:5000", "registry.example.com/team": "https://registry.example.com/team",
@@ -457,6 +468,7 @@ func TestRegistry(t *testing.T) {
 
 // Credentials without a user or a password are not stored: a registry would refuse them later.
 func TestImagePullNeedsUserAndPassword(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
 	for _, login := range []string{"bob:", ":pw", ":", "bob"} {
 		for _, args := range [][]string{{"hub", "ghcr.io", login}, {"hub", "ghcr.io"}} {
@@ -470,6 +482,7 @@ func TestImagePullNeedsUserAndPassword(t *testing.T) {
 
 // A password may have several lines. It is stored whole.
 func TestImagePullStoresWhatWasGiven(t *testing.T) {
+	parallel(t)
 	const keyFile = "_json_key:{\n\t\"type\": \"service_account\"\r\n}\n"
 	for _, c := range []struct{ args, stdin, want string }{
 		{"bob:t0k:en", "", "Ym9iOnQwazplbg=="},
@@ -497,6 +510,7 @@ func TestImagePullStoresWhatWasGiven(t *testing.T) {
 
 // A value never comes out again, whichever way it went in and whatever happens.
 func TestValuesNeverComeOut(t *testing.T) {
+	parallel(t)
 	const planted = "pl4nted\"value+with/line\nand-a-second-one=="
 	inFile := "KEY=\"" + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(planted) + "\"\n"
 	dir := t.TempDir()
@@ -598,6 +612,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 
 // A type that prints nothing of itself guards against what no test thinks of.
 func TestSecretPrintsNothing(t *testing.T) {
+	parallel(t)
 	p := cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}
 	data, err := json.Marshal(map[string]any{"v": p.Value})
 	if err != nil {
@@ -613,6 +628,7 @@ func TestSecretPrintsNothing(t *testing.T) {
 // Load.
 
 func TestThousandKeysInOneRequest(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/big", "PUT ~/secrets/big")
 	var file bytes.Buffer
 	for i := range 1000 {
@@ -626,6 +642,7 @@ func TestThousandKeysInOneRequest(t *testing.T) {
 }
 
 func TestLongValues(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/big", "PUT ~/secrets/big")
 	value := strings.Repeat("0123456789abcde\n", 4<<10)
 	var file bytes.Buffer
@@ -640,6 +657,7 @@ func TestLongValues(t *testing.T) {
 }
 
 func TestListOfTwoHundred(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets")
 	for i := range 200 {
 		s.Keep(fmt.Sprintf("set-%03d", i), "us-west", "ready")
@@ -658,6 +676,7 @@ func TestListOfTwoHundred(t *testing.T) {
 
 // Whatever goes wrong, and whenever: what is reported as done is done.
 func TestDoneMeansDone(t *testing.T) {
+	parallel(t)
 	const value = "pl4nted-value"
 	var faults []cloudtest.Fault // without effect, and none is an answer that fits
 	for _, body := range []string{
@@ -752,6 +771,7 @@ func TestDoneMeansDone(t *testing.T) {
 // With one connection in three dropped nothing is lost, and nothing is reported
 // that is not so.
 func TestOneConnectionInThreeIsDropped(t *testing.T) {
+	parallel(t)
 	for name, how := range map[string]cloudtest.Fault{"before": cloudtest.Drop, "after": cloudtest.LoseAnswer, "half": cloudtest.Half} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -798,6 +818,7 @@ func TestOneConnectionInThreeIsDropped(t *testing.T) {
 // Several who write one set at once: the API refuses overlaps, and in the end the
 // keys of all are there.
 func TestOverlappingWrites(t *testing.T) {
+	parallel(t)
 	s := cloudtest.Bare(t, "vbot/"+version)
 	defer s.Close()
 	s.Slow = 30 * time.Millisecond
@@ -860,6 +881,7 @@ func filled(example string, values map[string]string) string {
 
 // Files with secrets, what is said about them, and what is stored of them.
 func TestSetFromFiles(t *testing.T) {
+	parallel(t)
 	const getNew, putNew = "GET ~/secrets/fresh", "PUT ~/secrets/fresh"
 	const getApp, putApp = "GET ~/secrets/app", "PUT ~/secrets/app"
 	dir := t.TempDir()
@@ -928,6 +950,7 @@ func TestSetFromFiles(t *testing.T) {
 // A freshly copied .env.example of every golden project can be stored once some of its
 // lines are filled in.
 func TestEnvExamplesCanBeStored(t *testing.T) {
+	parallel(t)
 	var examples []string
 	for path := range filetest.Tree(t, "golden") {
 		if filepath.Base(path) == ".env.example" && filepath.Base(filepath.Dir(path)) == "server" {
@@ -960,6 +983,7 @@ func TestEnvExamplesCanBeStored(t *testing.T) {
 
 // The whole file is the value, byte for byte.
 func TestValueFiles(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	values := map[string]string{
 		"PEM":  "-----BEGIN PRIVATE KEY-----\nYQ==\n-----END PRIVATE KEY-----\n",
@@ -1012,6 +1036,7 @@ func TestValueFiles(t *testing.T) {
 
 // Interrupted in a pause before another try, what was not stored is not called failed.
 func TestInterruptedPauseOfPrune(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/OLD")
 	s.Keep("app", "us-west", "ready", "OLD")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -1028,6 +1053,7 @@ func TestInterruptedPauseOfPrune(t *testing.T) {
 
 // Only of an image pull secret is a refusal explained as one.
 func TestRefusedReading(t *testing.T) {
+	parallel(t)
 	for _, args := range []string{"list app", "set app A=1 --skip", "unset app K --skip"} {
 		s := cloudtest.Bare(t, "vbot/"+version)
 		s.Keep("app", "us-west", "ready", "K")
@@ -1042,6 +1068,7 @@ func TestRefusedReading(t *testing.T) {
 
 // A region that the API chose is not sent back to it.
 func TestRegionOfTheAPI(t *testing.T) {
+	parallel(t)
 	for args, want := range map[string]string{"": "", "--region=us-west": `"region":"us-west"`} {
 		body := ""
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", func(_ http.ResponseWriter, _ *http.Request, data []byte, serve func()) {
@@ -1060,6 +1087,7 @@ func TestRegionOfTheAPI(t *testing.T) {
 // --prune removes a key by its name, whatever the values are. It removes none whose name could
 // lead to another path of the API.
 func TestPruneOfAnOddKey(t *testing.T) {
+	parallel(t)
 	for key, want := range map[string]string{
 		"a/b": "--prune: key a/b cannot be removed: " + cloud.KeyRule + "; nothing was written\n", "B C": "--prune: key B C cannot be removed: ", strings.Repeat("x", 65): "--prune: key xxx",
 		"B\u200bC": "unexpected answer (200): a name that cannot be shown\n", "BC\n": "unexpected answer (200): a name that cannot be shown\n",
@@ -1081,6 +1109,7 @@ func TestPruneOfAnOddKey(t *testing.T) {
 
 // check compares the keys of a file with those of a set.
 func TestCheck(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "same.env", "A=\n# C=\nB=hunter2\n")
 	filetest.Put(t, dir, "more.env", "Z=hunter2\nB=\nA=1\nC=${A}\n")
@@ -1124,6 +1153,7 @@ func TestCheck(t *testing.T) {
 
 // Interrupted between storing and removing: what was stored is told.
 func TestPruneIsInterrupted(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/OLD")
 	s.Keep("app", "us-west", "ready", "OLD")
 	ctx, cancel := context.WithCancel(context.Background())

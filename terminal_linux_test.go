@@ -30,6 +30,7 @@ func terminalOn(t testing.TB, s *cloudtest.Standin, args ...string) *ptytest.Ter
 // A value that is asked for is not shown, and what goes where is shown before it
 // goes there.
 func TestHiddenPrompt(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	s.Keep("app", "us-west", "ready", "OLD")
 	term := terminalOn(t, s, "secrets", "set", "app", "OLD", "NEW", "THIRD=3")
@@ -53,6 +54,7 @@ func TestHiddenPrompt(t *testing.T) {
 
 // What would be removed is shown and confirmed with the rest.
 func TestPruneIsConfirmed(t *testing.T) {
+	parallel(t)
 	for _, answer := range []string{"y", "n"} {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
 		s.Keep("app", "us-west", "ready", "OLD", "GONE")
@@ -69,6 +71,7 @@ func TestPruneIsConfirmed(t *testing.T) {
 
 // What was typed does not come back from an API that repeats it, either.
 func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
+	parallel(t)
 	for _, args := range [][]string{{"secrets", "set", "app", "KEY", "--skip"}, {"secrets", "set", "app", "KEY", "--skip", "--json"}} {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Echo(400), cloudtest.Echo(400))
 		term := terminalOn(t, s, args...)
@@ -83,6 +86,7 @@ func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 // A value of several lines is refused, however it is pasted, and what follows its first line
 // goes to no other program.
 func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ args, keys string }{
 		{"--skip", "-----BEGIN PRIVATE KEY-----\r"},
 		{"--skip", "\x1b[200~hunter2\rhunter2\r\x1b[201~\r"},
@@ -104,6 +108,7 @@ func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 
 // What is typed ahead answers the next question.
 func TestAnswerTypedAhead(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY")
 	term.Sees("KEY for app (hidden): ")
@@ -116,6 +121,7 @@ func TestAnswerTypedAhead(t *testing.T) {
 // Whatever ends a hidden question, the terminal is as it was, nothing is sent, and
 // what was typed is not shown.
 func TestHiddenPromptIsLeft(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		name   string
 		keys   string
@@ -164,6 +170,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 
 // A signal that whoever starts vbot ignores, as nohup does, ends nothing.
 func TestNohup(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "app", "KEY", "--skip")
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
@@ -180,6 +187,7 @@ func TestNohup(t *testing.T) {
 
 // One byte less than the limit is stored whole.
 func TestHiddenPromptTakesALongLine(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	long := strings.Repeat("0123456789", 410)[:4094]
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
@@ -193,6 +201,7 @@ func TestHiddenPromptTakesALongLine(t *testing.T) {
 // A pasted value is not shown, either. What the terminal still answers to a program before
 // is no part of it.
 func TestHiddenPromptTakesAPaste(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
@@ -204,6 +213,7 @@ func TestHiddenPromptTakesAPaste(t *testing.T) {
 
 // An arrow key would leave letters in the value that nobody sees.
 func TestHiddenPromptAsksAgain(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
@@ -218,6 +228,7 @@ func TestHiddenPromptAsksAgain(t *testing.T) {
 // Stopped from outside, the program hides what is typed as soon as it goes on, even
 // where a shell has set the terminal its own way meanwhile. Ctrl-Z does nothing.
 func TestHiddenPromptAfterAStop(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
@@ -242,6 +253,7 @@ func TestHiddenPromptAfterAStop(t *testing.T) {
 
 // Enter means no, and nothing is written.
 func TestEnterMeansNo(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ name, args, question, done string }{
 		{"set", "secrets set app K=1 N=2", "Store 2 keys? [y/N] ", "stored"},
 		{"unset", "secrets unset app K", "Remove key K of secret set app of organization acme, region us-west? [y/N] ", "removed"},
@@ -273,6 +285,7 @@ func TestEnterMeansNo(t *testing.T) {
 
 // Credentials: a user and then the password, typed ahead.
 func TestImagePullAtATerminal(t *testing.T) {
+	parallel(t)
 	for _, keys := range []string{"bob:hunter2\r", "bob\rhunter2\r", "bob\r\x1b[200~hunter2\r\x1b[201~\r"} {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
 		term := terminalOn(t, s, "secrets", "image-pull-secret", "reg", "ghcr.io")
@@ -322,6 +335,7 @@ func TestImagePullAtATerminal(t *testing.T) {
 
 // Login asks for the token, hidden, and which of several organizations.
 func TestLoginAtATerminal(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations/beta/secrets")
 	s.Orgs = []string{"gamma", "acme", "beta"}
 	dir := t.TempDir()
@@ -344,6 +358,7 @@ func TestLoginAtATerminal(t *testing.T) {
 
 // --file - at a terminal would show what is typed.
 func TestFileFromATerminalIsRefused(t *testing.T) {
+	parallel(t)
 	term := terminalOn(t, cloudtest.New(t, "vbot/"+version), "secrets", "set", "app", "--file", "-", "--skip")
 	if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "stdin is a terminal") {
 		t.Errorf("exit code %d\n%s", code, term.Text())
@@ -353,6 +368,7 @@ func TestFileFromATerminalIsRefused(t *testing.T) {
 // At a terminal vbot offers to refresh a guide that an older version wrote; only
 // a yes replaces it.
 func TestRefreshIsOffered(t *testing.T) {
+	parallel(t)
 	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
 	for _, c := range []struct {
 		name, keys string
@@ -394,6 +410,7 @@ func TestRefreshIsOffered(t *testing.T) {
 // --no-input, a pipe for stdin, or any bot option: nothing is asked; nor is it about a guide of
 // one's own.
 func TestNothingIsAsked(t *testing.T) {
+	parallel(t)
 	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
 	for _, own := range []string{"mine", "edited\n" + strings.Replace(stamp, "%s", version, 1), "new\n" + strings.Replace(stamp, "%s", "99.0.0", 1)} {
 		dir := t.TempDir()
@@ -434,6 +451,7 @@ func TestNothingIsAsked(t *testing.T) {
 // At a terminal an update shows what it would do, and only a yes lets it. What it shows of
 // files moves no cursor.
 func TestUpdateIsConfirmed(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		name, args, keys string
 		code             int
@@ -477,6 +495,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 
 // What goes to a file is byte for byte, also if messages go to a terminal.
 func TestDiffIntoAFile(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	filetest.Put(t, dir, "target/.gitignore", "mine\x1b[2J\n")
@@ -512,6 +531,7 @@ func injected(t *testing.T, dir, faults string, args ...string) *exec.Cmd {
 // What a login leaves that is killed before it moves the token to its place, only the
 // user can read.
 func TestKilledLogin(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
 	dir := t.TempDir()
 	cmd := injected(t, dir, "renameat:error=EIO:signal=KILL", "cloud", "login")
@@ -530,6 +550,7 @@ func TestKilledLogin(t *testing.T) {
 // A token that may not be on the disk is not called stored, and one that is still there not
 // removed.
 func TestTokenOnAFailingDisk(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ fault, args, want string }{
 		{"fsync:error=EIO", "login", "storing the token in PATH: input/output error\n"},
 		{"renameat:error=EIO", "login", "storing the token in PATH: rename "},
@@ -552,6 +573,7 @@ func TestTokenOnAFailingDisk(t *testing.T) {
 // A file is taken back, too, if it is in place and its temporary name cannot be
 // removed; or it is named.
 func TestTemporaryFileThatStays(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	// The first removal of each thread fails, and an undo may be in another thread.
 	out, err := injected(t, dir, "unlinkat:error=EIO:when=1", initArgs()...).CombinedOutput()
@@ -574,6 +596,7 @@ func TestTemporaryFileThatStays(t *testing.T) {
 // or deleted, and the next one finishes the work, also with other options. One that reports
 // success leaves no file besides the project's.
 func TestUpdateThatFailsAnywhere(t *testing.T) {
+	parallel(t)
 	var before map[string]string // of an older vbot
 	fresh := map[string]map[string]string{}
 	for _, options := range []string{"", "--tts elevenlabs"} {
@@ -630,6 +653,7 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 
 // Where the file system has no locks, which NFS says with EBADF, a run goes ahead and says so.
 func TestNoLocks(t *testing.T) {
+	parallel(t)
 	for _, fault := range []string{"ENOLCK", "EBADF", "EOPNOTSUPP"} {
 		dir := t.TempDir()
 		for _, args := range [][]string{initArgs(), {"init", "target", "--update", "--recording"}} {
@@ -643,6 +667,7 @@ func TestNoLocks(t *testing.T) {
 
 // Of two runs that make one target, the one that comes second leaves it to the first.
 func TestTargetThatAnotherRunLocks(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	at := filepath.Join(dir, "target")
 	cmd := injected(t, dir, "flock:delay_enter=2s", initArgs()...)
@@ -668,6 +693,7 @@ func TestTargetThatAnotherRunLocks(t *testing.T) {
 // Where the file system has no hard links, files are renamed into place, and one
 // that appears in the meantime is not overwritten.
 func TestNoHardLinks(t *testing.T) {
+	parallel(t)
 	whole := t.TempDir()
 	vbot(t, whole, initArgs()...).wantCode(t, 0)
 	dir := t.TempDir()

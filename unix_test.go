@@ -34,6 +34,7 @@ import (
 
 // A pipe in the place of a file is never opened: it might never end.
 func TestPipeInTheWay(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/notes.txt", "mine")
 	if err := syscall.Mkfifo(filepath.Join(dir, "target/README.md"), 0o644); err != nil {
@@ -46,6 +47,7 @@ func TestPipeInTheWay(t *testing.T) {
 
 // Nor is one in a catalog.
 func TestPipeInACatalog(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	filetest.Put(t, dir, "catalog/tts/notes.txt", "")
 	name := filepath.Join(dir, "catalog/tts/acme.py")
@@ -65,6 +67,7 @@ func TestPipeInACatalog(t *testing.T) {
 
 // The system's authorities are trusted.
 func TestSystemAuthorities(t *testing.T) {
+	parallel(t)
 	if runtime.GOOS == "darwin" {
 		skip(t, "macOS reads no SSL_CERT_FILE")
 	}
@@ -90,6 +93,7 @@ func TestSystemAuthorities(t *testing.T) {
 
 // In a directory that was deleted only relative names are lost.
 func TestDeletedWorkingDirectory(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		command string
 		code    int
@@ -197,6 +201,7 @@ func TestKilledAnywhere(t *testing.T) {
 
 // A file that is larger than any that vbot writes is not read: this one would take an hour.
 func TestHugeFile(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n"})
@@ -240,6 +245,7 @@ func TestHugeFile(t *testing.T) {
 
 // A signal interrupts a run that waits for its configuration.
 func TestSignals(t *testing.T) {
+	parallel(t)
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
 		if err := syscall.Mkfifo(filepath.Join(dir, "config"), 0o600); err != nil {
@@ -400,6 +406,7 @@ func TestSecondSignal(t *testing.T) {
 
 // No named pipe that nobody writes to keeps a run from ending.
 func TestPipesThatNeverOpen(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ env, args string }{
 		{"VBOT_CONFIG=pipe", "cloud whoami"},
 		{"VBOT_CA_FILE=pipe", "cloud login"},
@@ -426,6 +433,7 @@ func TestPipesThatNeverOpen(t *testing.T) {
 
 // A value may come from a pipe, such as a shell's <(...).
 func TestValueFromPipe(t *testing.T) {
+	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -517,6 +525,7 @@ func TestFullDiskWhileUpdating(t *testing.T) {
 
 // An update says nothing on stdout, so a full disk there is no failure.
 func TestUpdateWithFullStdout(t *testing.T) {
+	parallel(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		skip(t, err)
@@ -651,6 +660,7 @@ func TestRunsAtOnce(t *testing.T) {
 // What the environment names is read only if it is a regular file: a pipe may never
 // open, and a device may never end.
 func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -113,6 +113,7 @@ func lived(t testing.TB) (dir string) {
 // A check says what is where, and writes nothing. An update writes what nobody touched,
 // once.
 func TestCheckAndUpdate(t *testing.T) {
+	parallel(t)
 	dir := lived(t)
 	before := filetest.Listing(t, dir)
 	for _, c := range []struct {
@@ -162,6 +163,7 @@ func TestCheckAndUpdate(t *testing.T) {
 
 // Git on Windows checks files out with CRLF. Nobody edited them.
 func TestLineEndsOfGit(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "client/src/scroll.js": "gone\n"})
@@ -204,6 +206,7 @@ func TestLineEndsOfGit(t *testing.T) {
 
 // What a power failure or a kill left is named, and the next update puts it right.
 func TestWhatAnEndedRunLeft(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	fresh := filetest.Tree(t, dir)
@@ -241,6 +244,7 @@ func TestWhatAnEndedRunLeft(t *testing.T) {
 
 // The same command again is an update only if it says so.
 func TestOtherVersionIsAConflict(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	fresh := filetest.Tree(t, dir)
@@ -261,6 +265,7 @@ func TestOtherVersionIsAConflict(t *testing.T) {
 
 // An update is the hint of a check only where it would do something about what differs.
 func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, nil)
@@ -277,6 +282,7 @@ func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
 
 // A check that is interrupted says so, and not what it found so far.
 func TestInterruptedCheck(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	filetest.Put(t, dir, "target/server/bot.py", "mine")
@@ -287,6 +293,7 @@ func TestInterruptedCheck(t *testing.T) {
 
 // The quickstart is checked in its own directory, and its options cannot change.
 func TestUpdateOfTheQuickstart(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 4)
 	vbot(t, dir, "init", "quickstart").wantCode(t, 0)
@@ -303,6 +310,7 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 // Whatever bot an older vbot wrote, and whatever this one writes otherwise: an update of
 // what nobody touched gives what a fresh run gives.
 func TestUpdatedIsFresh(t *testing.T) {
+	parallel(t)
 	cat := bot.NewCatalog()
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -375,6 +383,7 @@ func hasEmptyDirs(dir string) (found bool) {
 
 // A client that goes takes its untouched files along, and leaves the edited one.
 func TestUpdateWithOptions(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs("--client-framework", "vanilla")...).wantCode(t, 0)
 	filetest.Put(t, dir, "target/client/src/main.js", "mine")
@@ -398,6 +407,7 @@ func TestUpdateWithOptions(t *testing.T) {
 
 // Modes that somebody set stay.
 func TestUpdateKeepsModes(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/bot.py": "old"})
@@ -418,6 +428,7 @@ func TestUpdateKeepsModes(t *testing.T) {
 // What is no regular file is nobody's but its owner's: it is neither read nor followed
 // nor replaced, and neither is what lies behind it.
 func TestUpdateFollowsNoLinks(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs("--eval")...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/bot.py": "old", "client/src/scroll.js": "gone", "server/Dockerfile": "old", "server/cloud-deploy.toml": "old"})
@@ -456,6 +467,7 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 // A record that a stranger wrote leads nowhere: it may list only what some vbot wrote. What is
 // wrong with it is said by line, and nothing is read, shown, written or removed by it.
 func TestHostileRecords(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	filetest.Put(t, dir, "outside.txt", "mine")
@@ -547,6 +559,7 @@ func TestHostileRecords(t *testing.T) {
 
 // A project without a record is compared with options.
 func TestCheckWithoutRecord(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	if err := os.Remove(filepath.Join(dir, "target", project.RecordName)); err != nil {
@@ -571,6 +584,7 @@ func TestCheckWithoutRecord(t *testing.T) {
 
 // Without a record, a configuration file says what to compare with, and an update is no way out.
 func TestCheckWithAConfigurationFile(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	config := vbot(t, dir, initArgs("--dry-run")...).stdout
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
@@ -589,6 +603,7 @@ func TestCheckWithAConfigurationFile(t *testing.T) {
 
 // What writes nothing takes no lock, and promises nothing that an update would refuse.
 func TestDryRunOfAnUpdate(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	target, err := project.Lock(filepath.Join(dir, "target"))
@@ -613,6 +628,7 @@ func TestDryRunOfAnUpdate(t *testing.T) {
 
 // A patch in a pipe has the bytes of the files, whatever a terminal would make of them.
 func TestDiffOfHiddenCharacters(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	filetest.Put(t, dir, "target/server/bot.py", "a\u200bb\x1b[m\r\n")

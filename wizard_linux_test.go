@@ -172,6 +172,7 @@ func typedFor(said bot.Answers, target string, plain bool) map[string]string {
 // whichever way they are asked; and so does the command line that the wizard
 // prints.
 func TestWizardEqualsOptions(t *testing.T) {
+	parallel(t)
 	for _, project := range goldenBots(t) {
 		data, err := os.ReadFile("golden/" + project + ".json")
 		if err != nil {
@@ -220,6 +221,19 @@ func TestWizardEqualsOptions(t *testing.T) {
 	}
 }
 
+// section is what a transcript has of the screen after the keys, with | at the cursor.
+func (p *person) section(keys string) string {
+	p.T.Helper()
+	lines, row, column := p.lines()
+	if row < len(lines) {
+		line := lines[row]
+		before := tty.Cut(line, column)
+		lines[row] = before + strings.Repeat(" ", max(0, column-tty.Width(before))) + "|" + line[len(before):]
+	}
+	lines = lines[max(0, len(lines)-p.height):]
+	return fmt.Sprintf("%q\n%s\n=====\n", keys, strings.Join(lines, "\n"))
+}
+
 // plays types the keys in turn, and compares each screen that they lead to with
 // golden/wizard/NAME.
 func (p *person) plays(name string, keys ...string) {
@@ -236,14 +250,11 @@ func (p *person) plays(name string, keys ...string) {
 		read := p.BytesRead()
 		p.Types(k)
 		p.Settles(read + len(k))
-		lines, row, column := p.lines()
-		if row < len(lines) {
-			line := lines[row]
-			before := tty.Cut(line, column)
-			lines[row] = before + strings.Repeat(" ", max(0, column-tty.Width(before))) + "|" + line[len(before):]
+		section := p.section(k)
+		// A machine that holds vbot up makes it look settled before it draws.
+		for deadline := time.Now().Add(5 * time.Second); !updating() && i < len(want) && section != want[i] && time.Now().Before(deadline); section = p.section(k) {
+			time.Sleep(time.Millisecond)
 		}
-		lines = lines[max(0, len(lines)-p.height):]
-		section := fmt.Sprintf("%q\n%s\n=====\n", k, strings.Join(lines, "\n"))
 		got.WriteString(section)
 		if !updating() && (i >= len(want) || section != want[i]) {
 			break
@@ -256,6 +267,7 @@ func (p *person) plays(name string, keys ...string) {
 }
 
 func TestWizardScreens(t *testing.T) {
+	parallel(t)
 	const down, up, left = "\x1b[B", "\x1b[A", "\x1b[D"
 	for _, c := range []struct {
 		name          string
@@ -306,6 +318,7 @@ func TestWizardScreens(t *testing.T) {
 
 // Files in the way are shown before anything is written; they can be kept.
 func TestWizardFilesInTheWay(t *testing.T) {
+	parallel(t)
 	answers := strings.Repeat("\r", 12)
 	for _, c := range []struct {
 		name string
@@ -364,6 +377,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 
 // In the wizard, too, an older guide can be refreshed; the command line says so.
 func TestWizardRefreshesGuides(t *testing.T) {
+	parallel(t)
 	for keys, replaced := range map[string][2]bool{"y\ry\r": {true, true}, "y\r\r": {true, false}, "\r\r": {}} {
 		dir := t.TempDir()
 		for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md"} {
@@ -386,6 +400,7 @@ func TestWizardRefreshesGuides(t *testing.T) {
 
 // The answer of --json goes to stdout, all else to the terminal.
 func TestWizardAndJSON(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	cmd := vbotCommand(t, dir, "init", "bot", "--json")
 	cmd.Env = append(cmd.Env, "TERM=xterm")
@@ -408,6 +423,7 @@ func TestWizardAndJSON(t *testing.T) {
 // Left at any question, the terminal is as it was and nothing is written. The ways to leave
 // take turns: each question is left in several, and each way at several questions.
 func TestWizardIsLeft(t *testing.T) {
+	parallel(t)
 	var met sync.Map // the questions that were left
 	ways := []struct {
 		name   string
@@ -478,6 +494,7 @@ var (
 
 // A run that fails after the last question leaves the command line, too.
 func TestWizardFailsLate(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
 	p.Types("own\r" + strings.Repeat("\r", 12))
@@ -556,6 +573,7 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 // Three keys make a bot that runs. At a terminal the report is short, unless more is
 // asked for.
 func TestRecommendedBot(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct{ args, want string }{
 		{"init bot", "created %d files in DIR/bot\n\nNext"},
 		{"init bot --verbose", "created %d files in DIR/bot:\n  .gitignore\n  AGENTS.md\n"},
@@ -580,6 +598,7 @@ func TestRecommendedBot(t *testing.T) {
 
 // A terminal that goes away ends the program.
 func TestWizardAndAClosedTerminal(t *testing.T) {
+	parallel(t)
 	for _, kind := range []string{"xterm", "dumb"} {
 		p := sitDown(t, t.TempDir(), kind, 80, 24, "init")
 		p.asksNext("")
@@ -619,6 +638,7 @@ func TestWizardAndAFrozenTerminal(t *testing.T) {
 
 // What is typed ahead answers the questions to come.
 func TestWizardTypedAhead(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init")
 	p.Types("parlour\rscaff\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r\r")
@@ -632,6 +652,7 @@ func TestWizardTypedAhead(t *testing.T) {
 
 // A paste types, and no more than that.
 func TestWizardAndAPaste(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init")
 	p.asked("Directory")
@@ -645,6 +666,7 @@ func TestWizardAndAPaste(t *testing.T) {
 
 // The name of a directory does nothing to the terminal.
 func TestWizardAndAHostileName(t *testing.T) {
+	parallel(t)
 	for _, kind := range []string{"xterm", ""} {
 		dir := t.TempDir()
 		p := sitDown(t, dir, kind, 80, 24, "init", "a\x1b]0;owned\a\u202eb")
@@ -668,6 +690,7 @@ func TestWizardAndAHostileName(t *testing.T) {
 
 // With files for Kubernetes, no answer makes the cluster's own namespace the bot's.
 func TestWizardAndANameOfTheCluster(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	p := sitDown(t, dir, "", 80, 24, "init", "bot")
 	typed := map[string]string{"How do you want to start?": "scaffold", "Which features?": "self-hosting", "Proceed?": "change", "Which answer?": "directory", "Directory": "default"}
@@ -691,6 +714,7 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 
 // The window changes its size while a question is open.
 func TestWizardAndAResizedWindow(t *testing.T) {
+	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
 	p.Types("own\r\r\r\r\r")
 	p.asked("Speech to text")
@@ -715,6 +739,7 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 
 // A terminal that does not tell its size is taken for one of the usual size.
 func TestWizardWithoutASize(t *testing.T) {
+	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 0, 0, "init", "bot")
 	p.width, p.height = 80, 24
 	p.asked("How do you want to start?")
@@ -726,6 +751,7 @@ func TestWizardWithoutASize(t *testing.T) {
 
 // Stopped from outside, the wizard goes on below what was printed meanwhile.
 func TestWizardAfterAStop(t *testing.T) {
+	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 14, 24, "init")
 	p.asked("Directory")
 	p.Cmd.Process.Signal(syscall.SIGSTOP)
@@ -747,6 +773,7 @@ func TestWizardAfterAStop(t *testing.T) {
 
 // A window that has become narrower shows what was drawn before the program noticed.
 func TestWizardAndANarrowerWindow(t *testing.T) {
+	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
 	p.width = 50
 	p.Types("own\r\r\r\r\r")
@@ -764,6 +791,7 @@ func TestWizardAndANarrowerWindow(t *testing.T) {
 // Errors begin in colour at a terminal; NO_COLOR, a terminal that has none, and a file
 // get the same text without it.
 func TestColourOfErrors(t *testing.T) {
+	parallel(t)
 	const plain = "error: --bogus: unknown option; see `vbot init --help`\n"
 	for env, want := range map[string]string{
 		"TERM=xterm":            strings.Replace(plain, "error:", "\x1b[1;31merror:\x1b[m", 1),
@@ -782,6 +810,7 @@ func TestColourOfErrors(t *testing.T) {
 // Plain questions have no colour and leave the cursor alone. NO_COLOR takes the
 // colour away and nothing else.
 func TestWizardColours(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		env            string
 		colour, cursor bool
@@ -803,6 +832,7 @@ func TestWizardColours(t *testing.T) {
 
 // Without a person, or with --no-input, nothing is asked.
 func TestWizardNeedsAPerson(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init", "--no-input")
 	if code := p.Ends(); code != 2 {
@@ -816,6 +846,7 @@ func TestWizardNeedsAPerson(t *testing.T) {
 
 // Whoever leans on the keyboard ends somewhere, and nowhere else is written.
 func TestRandomKeys(t *testing.T) {
+	parallel(t)
 	seed := rand.Uint64()
 	pool := []string{"\r", "\r", "\r", "\n", " ", "\t", "\x1b[A", "\x1b[B", "\x1b[C", "\x1bOD", "\x1b[H", "\x1b[F", "\x1b[5~", "\x1b[6~", "\x1b[3~", "\x1b",
 		"\x1b[D", "\x1b[Z", "<\n", "\x7f", "\x01", "\x05", "\x15", "\x17", "\x0b", "a", "e", "o", "n", "y", "1", "2", ",", "日", "\u0301", "\xff", "\x00", "\x1b[200~x\ry\x1b[201~", "\x1b[1;5C", "-"}
@@ -885,6 +916,7 @@ func TestRandomKeys(t *testing.T) {
 
 // A fault of this program, too, leaves the terminal as it was.
 func TestPanicAtAQuestion(t *testing.T) {
+	parallel(t)
 	p := ptytest.Open(t, exec.Command("sleep", "60"))
 	a := &cli.App{Stdin: p.TTY, Stderr: p.TTY, Getenv: func(string) string { return "xterm" }}
 	asks := a.Terminal()
