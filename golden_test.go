@@ -60,7 +60,7 @@ func golden(t testing.TB, name string, got []byte) {
 	got = asOnUnix(got)
 	// The tests of goldie take a *testing.T; its -clean flag is never used,
 	// because it deletes more than it should.
-	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""), goldie.WithDiffEngine(goldie.ColoredDiff)).
+	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""), goldie.WithDiffEngine(goldie.ClassicDiff)).
 		Assert(t.(*testing.T), name, got)
 }
 
