@@ -48,6 +48,11 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
+	if missingPage() != nil { // every run of vbot would panic
+		flag.Parse()
+		flag.Set("test.run", "^TestHelpPages$")
+		flag.Set("test.bench", "")
+	}
 	code := m.Run()
 	if code == 0 {
 		code = checkGoldens()
@@ -202,6 +207,20 @@ func TestProcess(t *testing.T) {
 }
 
 // Help, flags and errors.
+
+// missingPage is what the tree of commands panics with if a help page is missing.
+func missingPage() (fault any) {
+	defer func() { fault = recover() }()
+	commandTree()
+	return nil
+}
+
+// Every command, and every topic, has a help page. Without one, this test runs alone.
+func TestHelpPages(t *testing.T) {
+	if fault := missingPage(); fault != nil {
+		t.Error("templates/help lacks a page: ", fault)
+	}
+}
 
 // Every command, and every topic, has a help page of at most 80 columns, which names the
 // commands below it. It is the same whichever way it is asked for.
