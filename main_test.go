@@ -491,7 +491,8 @@ func BenchmarkVersion(b *testing.B) {
 	}
 }
 
-// here is a run of vbot within the test. Unless dir is given, there is no such directory.
+// here is a run of vbot within the test. Unless dir is given, there is no such directory. It
+// reads no settings of whoever runs the tests.
 type here struct {
 	ctx   context.Context
 	stdin io.Reader
@@ -514,6 +515,7 @@ func (h here) vbot(t testing.TB, args ...string) result {
 	if h.clock == nil {
 		h.clock = &cloudtest.Clock{Time: time.Unix(1e9, 0)}
 	}
+	h.env = append([]string{"VBOT_CONFIG=none"}, h.env...)
 	var stdout, stderr bytes.Buffer
 	code := run(h.ctx, args, &cli.App{Stdin: h.stdin, Stdout: &stdout, Stderr: &stderr, Dir: h.dir,
 		Getenv: func(name string) string {

@@ -373,16 +373,6 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 	r.wantCode(t, 2)
 }
 
-// A name of a file cannot pretend to be a line of output.
-func TestProblemsAreLines(t *testing.T) {
-	parallel(t)
-	r := runOn(t, cloudtest.New(t, "vbot/"+version), "cloud", "secrets", "set", "fresh", "--skip", "--file", "none\nerror: forged")
-	r.wantCode(t, 2)
-	if strings.Count(r.stderr, "\n") != 1 {
-		t.Errorf("it printed %q", r.stderr)
-	}
-}
-
 // A pipe that never ends does not keep vbot from being interrupted.
 func TestSetIsInterruptedWhileReading(t *testing.T) {
 	parallel(t)
@@ -434,7 +424,7 @@ func TestNamesNeverLeadElsewhere(t *testing.T) {
 // A name with a line end makes no line that looks like one of vbot's.
 func TestNamesMakeNoLines(t *testing.T) {
 	parallel(t)
-	r := vbot(t, t.TempDir(), "cloud", "secrets", "set", "app", "--skip", "--file", "none\nerror: all of it was sent")
+	r := runOn(t, cloudtest.New(t, "vbot/"+version), "cloud", "secrets", "set", "app", "--skip", "--file", "none\nerror: all of it was sent")
 	r.wantCode(t, 2)
 	if strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("it said\n%s", r.stderr)
