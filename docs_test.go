@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -80,6 +81,38 @@ func TestEveryCommandIsShown(t *testing.T) {
 			t.Errorf("neither README.md nor docs/ names %s", path)
 		}
 	})
+}
+
+// README.md or docs/ names each option of init and of the cloud commands.
+func TestEveryOptionIsDocumented(t *testing.T) {
+	parallel(t)
+	documents := document(t, "README.md")
+	for _, text := range filetest.Tree(t, "docs") {
+		documents += text
+	}
+	named := map[string]bool{}
+	for _, name := range regexp.MustCompile(`--[a-z][a-z-]*[a-z]`).FindAllString(documents, -1) {
+		named[name] = true
+	}
+	n := 0
+	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
+		if c.Setup == nil || c.Name != "init" && !strings.HasPrefix(path, "vbot cloud ") {
+			return
+		}
+		var help cli.HelpAnswer
+		if err := json.Unmarshal([]byte(here{}.vbot(t, append(strings.Fields(path)[1:], "--help", "--json")...).stdout), &help); err != nil {
+			t.Fatal(err)
+		}
+		n += len(help.Options)
+		for _, o := range help.Options {
+			if !slices.ContainsFunc(o.Names, func(name string) bool { return named[name] }) {
+				t.Errorf("neither README.md nor docs/ names %s of %s", strings.Join(o.Names, ", "), path)
+			}
+		}
+	})
+	if n < 80 {
+		t.Errorf("the help pages list only %d options", n)
+	}
 }
 
 // The tables of providers are made from the catalog.
