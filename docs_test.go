@@ -20,10 +20,11 @@ import (
 	"strings"
 	"testing"
 
-	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/filetest"
 	"vbot/internal/project"
+	"vbot/internal/render"
 	"vbot/internal/report"
 	"vbot/templates"
 )
@@ -118,23 +119,22 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 // The tables of providers are made from the catalog.
 func TestProviderTables(t *testing.T) {
 	parallel(t)
-	cat := bot.NewCatalog()
+	cat := catalog.New()
 	var b bytes.Buffer
 	for _, k := range []struct {
 		title, option string
-		providers     []*bot.Provider
+		providers     []*catalog.Service
 	}{
 		{"Web transports", "--transport", cat.Transports(false)},
 		{"Telephony transports", "--transport", cat.Transports(true)},
-		{"Speech to text", "--stt", cat.All(bot.KindSTT)},
-		{"Language models", "--llm", cat.All(bot.KindLLM)},
-		{"Text to speech", "--tts", cat.All(bot.KindTTS)},
-		{"Speech to speech", "--realtime", cat.All(bot.KindRealtime)},
-		{"Video avatars", "--video", cat.All(bot.KindVideo)},
+		{"Speech to text", "--stt", cat.List(catalog.KindSTT)},
+		{"Language models", "--llm", cat.List(catalog.KindLLM)},
+		{"Text to speech", "--tts", cat.List(catalog.KindTTS)},
+		{"Speech to speech", "--realtime", cat.List(catalog.KindRealtime)},
+		{"Video avatars", "--video", cat.List(catalog.KindVideo)},
 	} {
 		fmt.Fprintf(&b, "## %s (`%s`)\n\n| id | provider | names | needed variables | also needs | hosts |\n| --- | --- | --- | --- | --- | --- |\n", k.title, k.option)
 		for _, p := range k.providers {
-			p.Load()
 			label := p.Label
 			if p.KeysURL != "" {
 				label = "[" + label + "](" + p.KeysURL + ")"
@@ -351,8 +351,10 @@ func TestNamesInDocuments(t *testing.T) {
 // packages that touch something outside the program. An auditor who wants to know what
 // writes files reads the room that may.
 var rooms = []struct{ dir, imports, outside string }{
-	{".", "bot cli cloud dotenv project report templates tty wizard", "os runtime runtime/debug crypto/fips140 math/rand/v2 time"},
-	{"internal/bot", "report templates", ""},
+	{".", "bot catalog cli cloud dotenv project render report templates tty wizard", "os runtime runtime/debug crypto/fips140 math/rand/v2 time"},
+	{"internal/catalog", "report templates", ""},
+	{"internal/bot", "catalog report", ""},
+	{"internal/render", "bot catalog templates", ""},
 	{"internal/cli", "report tty", "os os/signal syscall runtime flag time"},
 	{"internal/cloud", "report", "os syscall crypto/tls net net/http time log"},
 	{"internal/dotenv", "cloud report", ""},
@@ -360,7 +362,7 @@ var rooms = []struct{ dir, imports, outside string }{
 	{"internal/report", "", ""},
 	{"templates", "", "embed"},
 	{"internal/tty", "", "os time golang.org/x/term"},
-	{"internal/wizard", "bot project report tty", ""},
+	{"internal/wizard", "bot catalog project render report tty", ""},
 }
 
 // outside are the packages that touch something outside the program, or could hide that
@@ -436,11 +438,10 @@ func TestEmbeddedFiles(t *testing.T) {
 		module, _ := filepath.Match("server/*.py", path)
 		text, _ := filepath.Match("help/*.txt", path)
 		script, _ := filepath.Match("completion/vbot.*", path)
-		schema, _ := filepath.Match("schemas/*.json", path)
-		if service || module || text || script || schema || path == "paths.txt" || strings.HasSuffix(path, ".tmpl") {
+		if service || module || text || script || path == "paths.txt" || strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
 		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") && !strings.Contains(path, "_cache/") {
-			t.Errorf("templates/%s is neither a template nor a service, a module, a help page, a completion script or a schema", path)
+			t.Errorf("templates/%s is neither a template nor a service, a module, a help page nor a completion script", path)
 		}
 	}
 	slices.Sort(embedded)
@@ -459,7 +460,7 @@ func TestEmbeddedFiles(t *testing.T) {
 // the golden projects, and what earlier ones wrote. -update adds paths; none is ever removed.
 func TestPaths(t *testing.T) {
 	parallel(t)
-	listed := bot.Paths()
+	listed := render.Paths()
 	paths := slices.Clone(listed)
 	for name := range filetest.Tree(t, "templates") {
 		dir, rest, _ := strings.Cut(name, "/")

@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/project"
+	"vbot/internal/render"
 	"vbot/internal/report"
 	"vbot/internal/wizard"
 )
@@ -21,8 +23,8 @@ import (
 // initOptions are the parsed options of init.
 type initOptions struct {
 	catalog        *string // nil if it was not given
-	cat            *bot.Catalog
-	built          *bot.Project // after files
+	cat            *catalog.Catalog
+	built          *render.Project // after files
 	said           bot.Answers
 	config         *string
 	dryRun         bool
@@ -94,7 +96,7 @@ func (o *initOptions) complete(a *cli.App, opt *bot.Option, typed string) (out [
 	}
 	cat, err := openCatalog(a, o.catalog)
 	if err != nil {
-		cat = bot.NewCatalog() // do says what is wrong
+		cat = catalog.New() // do says what is wrong
 	}
 	for _, p := range cat.List(opt.Kind) {
 		names := append(slices.Clone(p.Names), p.ID)
@@ -242,8 +244,8 @@ const maxConfig = 1 << 20
 
 // files returns the files of a project, with its record.
 func (o *initOptions) files(cfg bot.Config) (map[string][]byte, error) {
-	o.built = bot.New(cfg, o.cat)
-	files, err := o.built.Files(version)
+	o.built = render.New(cfg, o.cat, version)
+	files, err := o.built.Files()
 	if err == nil {
 		err = project.AddRecord(version, cfg, files)
 	}
@@ -257,7 +259,7 @@ func (o *initOptions) plan(open func(string) (*project.Target, error), dir strin
 	if cfg != nil {
 		files, err = o.files(*cfg)
 	} else {
-		files, err = bot.Guides(version)
+		files, err = render.Guides(version)
 	}
 	if err == nil {
 		t, err = open(dir)
@@ -266,7 +268,7 @@ func (o *initOptions) plan(open func(string) (*project.Target, error), dir strin
 		return nil, nil, err
 	}
 	if cfg == nil && project.Has(dir, project.BotName) {
-		delete(files, bot.GettingStarted) // it is only for directories without a bot
+		delete(files, render.GettingStarted) // it is only for directories without a bot
 	}
 	overwrite := o.refresh
 	if o.overwriteGuide {
@@ -418,7 +420,7 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 
 // readRecord returns the record of the target, and the configuration in it.
 func readRecord(t *project.Target) (r *project.Record, said bot.Answers, err error) {
-	r, err = t.Record(bot.Paths())
+	r, err = t.Record(render.Paths())
 	if err == nil && r.Vbot != "" {
 		var problems []report.Problem
 		if said, problems = bot.ParseConfig(project.RecordName, r.Config); len(problems) > 0 {
@@ -688,12 +690,12 @@ func (o *initOptions) list(a *cli.App, _ *cli.Invocation) error {
 	if err != nil {
 		return err
 	}
-	return report.WriteJSON(a.Stdout, cat.ListOptions())
+	return report.WriteJSON(a.Stdout, bot.ListOptions(cat))
 }
 
 // describeOption registers --describe-options[=KIND].
 func (o *initOptions) describeOption(inv *cli.Invocation) {
-	kinds := append([]string{bot.KindTransport}, bot.ServiceKinds...)
+	kinds := append([]string{catalog.KindTransport}, catalog.ServiceKinds...)
 	isKind := func(s string) string {
 		if slices.Contains(kinds, s) {
 			return s
@@ -722,17 +724,17 @@ func (o *initOptions) describe(a *cli.App, inv *cli.Invocation, kind string) err
 		return err
 	}
 	if inv.JSON {
-		return report.WriteJSON(a.Stdout, cat.Describe(kind))
+		return report.WriteJSON(a.Stdout, bot.Describe(cat, kind))
 	}
-	_, err = io.WriteString(a.Stdout, cat.DescribeText(kind))
+	_, err = io.WriteString(a.Stdout, bot.DescribeText(cat, kind))
 	return err
 }
 
 // openCatalog returns the catalog with the services in the folder that --catalog or
 // VBOT_CATALOG names. Nothing in it is run, and links in it that lead elsewhere cannot be
 // followed. option is that of --catalog, or nil.
-func openCatalog(a *cli.App, option *string) (*bot.Catalog, error) {
-	c, dir, where := bot.NewCatalog(), a.Getenv("VBOT_CATALOG"), "VBOT_CATALOG"
+func openCatalog(a *cli.App, option *string) (*catalog.Catalog, error) {
+	c, dir, where := catalog.New(), a.Getenv("VBOT_CATALOG"), "VBOT_CATALOG"
 	if option != nil {
 		dir, where = *option, "--catalog"
 	} else if dir == "" {

@@ -18,9 +18,11 @@ import (
 	"testing"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/filetest"
 	"vbot/internal/project"
+	"vbot/internal/render"
 )
 
 // cascade is a complete set of options, to be added to.
@@ -308,7 +310,7 @@ func TestGuideThatIsALink(t *testing.T) {
 }
 
 // anyBot is the bot of a golden project with other features, chosen by rng.
-func anyBot(t testing.TB, cat *bot.Catalog, rng *rand.Rand) bot.Config {
+func anyBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 	all := goldenBots(t)
 	for {
 		name := "golden/" + all[rng.IntN(len(all))] + ".json"
@@ -345,7 +347,7 @@ func equalTrees(a, b map[string]string) bool {
 // dry run and in the report, and changes what is written.
 func TestEveryOption(t *testing.T) {
 	parallel(t)
-	cat := bot.NewCatalog()
+	cat := catalog.New()
 	for _, o := range bot.Options {
 		values := samples(cat, o)
 		for i, value := range values {
@@ -380,14 +382,14 @@ func TestEveryOption(t *testing.T) {
 
 // samples are values of the option: a toggle that is not as by default, each of a
 // few words, two services.
-func samples(cat *bot.Catalog, o *bot.Option) (values []bot.Answer) {
+func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Answer) {
 	switch {
 	case o.Toggle != nil:
 		return []bot.Answer{{On: !o.On}}
 	case o.List != nil:
 		return []bot.Answer{{List: []string{"rtc_hosted"}}, {List: []string{"tel_b", "websocket"}}}
 	case o.Kind != "":
-		ids := cat.IDs(o.Kind)
+		ids := catalog.IDs(cat.List(o.Kind))
 		return []bot.Answer{{Text: ids[0]}, {Text: ids[len(ids)-1]}}
 	case o.Words != nil:
 		for _, w := range o.Words {
@@ -404,7 +406,7 @@ func samples(cat *bot.Catalog, o *bot.Option) (values []bot.Answer) {
 }
 
 // bed is a bot that takes the value: what is said for it, and what comes of it.
-func bed(t *testing.T, cat *bot.Catalog, o *bot.Option, value bot.Answer) (bot.Answers, bot.Config) {
+func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Answer) (bot.Answers, bot.Config) {
 	t.Helper()
 	realtime := bot.Answers{bot.OptTransports: {List: []string{"websocket"}}, bot.OptMode: {Text: bot.ModeRealtime}, bot.OptRealtime: {Text: "openai"}}
 	react, pstn, sip := bot.Quickstart(), bot.Quickstart(), bot.Quickstart()
@@ -451,7 +453,7 @@ func dryRun(t *testing.T, stdin string, args ...string) string {
 
 // wizardAnswers is the configuration that the wizard reports when it is answered
 // so that want comes of it.
-func wizardAnswers(t *testing.T, cat *bot.Catalog, want bot.Config) string {
+func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	t.Helper()
 	in, person, err := os.Pipe()
 	if err != nil {
@@ -482,7 +484,7 @@ func wizardAnswers(t *testing.T, cat *bot.Catalog, want bot.Config) string {
 	asked := &asker{answers: answers, person: person}
 	a := &cli.App{Stdin: in, Stdout: &stdout, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
 	inv := &cli.Invocation{JSON: true}
-	if err := (&initOptions{cat: bot.NewCatalog()}).ask(context.Background(), a, inv, "there"); err != nil {
+	if err := (&initOptions{cat: catalog.New()}).ask(context.Background(), a, inv, "there"); err != nil {
 		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
 	}
 	var report struct{ Config json.RawMessage }
@@ -525,11 +527,11 @@ func (a *asker) Write(b []byte) (int, error) {
 }
 
 // sameFiles says whether both give the same files.
-func sameFiles(t *testing.T, cat *bot.Catalog, a, b bot.Config) bool {
+func sameFiles(t *testing.T, cat *catalog.Catalog, a, b bot.Config) bool {
 	t.Helper()
 	var all [2]map[string][]byte
 	for i, cfg := range []bot.Config{a, b} {
-		files, err := bot.New(cfg, cat).Files(version)
+		files, err := render.New(cfg, cat, version).Files()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -583,7 +585,7 @@ func TestNamesOfPipecatInit(t *testing.T) {
 }
 
 // acme is the file of a service of one's own. docs/own-services.md has it, too.
-func acme(t testing.TB) string { return document(t, "internal/bot/testdata/stt/acme.py") }
+func acme(t testing.TB) string { return document(t, "internal/catalog/testdata/stt/acme.py") }
 
 const withAcme = "-t webrtc -m cascade --stt acme --llm openai --tts cartesia"
 
@@ -638,7 +640,7 @@ func TestOwnService(t *testing.T) {
 		}
 	}
 	golden(t, "own/shown.txt", shown.Bytes())
-	ids := bot.NewCatalog().IDs(bot.KindSTT)
+	ids := catalog.IDs(catalog.New().List(catalog.KindSTT))
 	list := vbot(t, dir, "init", "--list-options", "--catalog", "services").stdout
 	if !strings.Contains(list, `"`+ids[len(ids)-1]+"\",\n    \"acme\"\n  ]") {
 		t.Errorf("it does not come after vbot's own: %s", list)
@@ -1024,11 +1026,11 @@ func BenchmarkReactTree(b *testing.B) {
 }
 
 func benchmarkTree(b *testing.B, said bot.Answers) {
-	cat := bot.NewCatalog()
+	cat := catalog.New()
 	cfg, _, _ := bot.Resolve(cat, said, "")
 	dir := b.TempDir()
 	for i := 0; b.Loop(); i++ {
-		files, err := bot.New(cfg, cat).Files(version)
+		files, err := render.New(cfg, cat, version).Files()
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -16,18 +16,19 @@ package main
 import (
 	"context"
 	"crypto/fips140"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
+	"vbot/internal/bot"
 	"vbot/internal/cli"
 	"vbot/internal/report"
 	"vbot/templates"
@@ -210,21 +211,30 @@ func writeWords(a *cli.App, inv *cli.Invocation, typed []string) error {
 	return err
 }
 
-// schemaList is the JSON of `vbot schema`.
+// A schemaList is the JSON of `vbot schema`.
 type schemaList struct {
 	Schemas []string `json:"schemas"`
+}
+
+// answers are the types of which there is a schema, by name: a failure, a help page, and the
+// answer of each command. The configuration file has one besides.
+var answers = map[string]any{
+	"failure": report.Envelope{}, "help": cli.HelpAnswer{}, "version": versionAnswer{}, "schema": schemaList{},
+	"init": initAnswer{}, "init-check": projectAnswer{}, "init-dry-run": bot.Config{},
+	"init-list-options": bot.Sections[[]string]{}, "init-describe-options": bot.Sections[[]bot.ServiceAnswer]{},
+	"completion": completionAnswer{}, "completion-words": wordsAnswer{},
+	"cloud-login": loginAnswer{}, "cloud-logout": logoutAnswer{}, "cloud-whoami": whoamiAnswer{},
+	"cloud-secrets-list": listAnswer{}, "cloud-secrets-list-name": showAnswer{}, "cloud-secrets-set": setResult{},
+	"cloud-secrets-check": checkResult{}, "cloud-secrets-unset": removeResult{}, "cloud-secrets-delete": removeResult{},
+	"cloud-secrets-image-pull-secret": imagePullResult{}, "cloud-secrets-reference": referenceResult{},
 }
 
 func setupSchema(inv *cli.Invocation) cli.RunFunc {
 	var catalog *string
 	inv.Text("catalog", "DIR", `allow the services in DIR, too; see "vbot init --help"`, func(s string) { catalog = &s })
 	inv.About("json", "print the list as JSON; a schema is always JSON")
-	list := schemaList{[]string{}}
-	files, _ := templates.Files.ReadDir("schemas") // it is there
-	for _, f := range files {
-		list.Schemas = append(list.Schemas, strings.TrimSuffix(f.Name(), ".json"))
-	}
-	slices.Sort(list.Schemas) // without the ends of their names
+	list := schemaList{slices.Sorted(maps.Keys(answers))}
+	list.Schemas = slices.Insert(list.Schemas, slices.Index(list.Schemas, "failure"), "config")
 	inv.Cmd.First = list.Schemas
 	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
 		switch {
@@ -242,14 +252,12 @@ func setupSchema(inv *cli.Invocation) cli.RunFunc {
 		if err != nil {
 			return err
 		}
-		var schema map[string]any
-		data, err := templates.Files.ReadFile("schemas/" + args[0] + ".json")
-		if err := errors.Join(err, json.Unmarshal(data, &schema)); err != nil {
-			return err
+		schema := bot.Schema(cat)
+		if args[0] != "config" {
+			schema = cli.SchemaOf(reflect.TypeOf(answers[args[0]]))
 		}
-		if args[0] == "config" {
-			cat.AddOwn(schema)
-		}
+		schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+		schema["title"] = "vbot " + args[0]
 		return report.WriteJSON(a.Stdout, schema)
 	}
 }

@@ -10,12 +10,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -28,6 +26,7 @@ import (
 	"unicode"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
@@ -574,13 +573,13 @@ func TestCompletion(t *testing.T) {
 // Every value that is suggested for an option is one that the option takes.
 func TestCompletionKnowsEveryService(t *testing.T) {
 	parallel(t)
-	cat, a := bot.NewCatalog(), &cli.App{Getenv: func(string) string { return "" }}
+	cat, a := catalog.New(), &cli.App{Getenv: func(string) string { return "" }}
 	for _, o := range bot.Options {
 		if o.Kind == "" {
 			continue
 		}
-		if words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""}); len(words) != len(cat.IDs(o.Kind)) {
-			t.Errorf("--%s: %d words, for %d providers", o.Flag, len(words), len(cat.IDs(o.Kind)))
+		if words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""}); len(words) != len(catalog.IDs(cat.List(o.Kind))) {
+			t.Errorf("--%s: %d words, for %d providers", o.Flag, len(words), len(cat.List(o.Kind)))
 		}
 		for _, p := range cat.List(o.Kind) {
 			for _, name := range append([]string{p.ID}, p.Names...) {
@@ -604,130 +603,26 @@ func TestCompletionScripts(t *testing.T) {
 	}
 }
 
-// schemas are the types of which there is a schema, by name: of the configuration file, of
-// a failure, of a help page and of each answer of a command.
-var schemas = map[string]any{
-	"failure": report.Envelope{}, "help": cli.HelpAnswer{}, "version": versionAnswer{}, "schema": schemaList{},
-	"init": initAnswer{}, "init-check": projectAnswer{}, "init-dry-run": bot.Config{},
-	"init-list-options": bot.Sections[[]string]{}, "init-describe-options": bot.Sections[[]bot.ProviderAnswer]{},
-	"completion": completionAnswer{}, "completion-words": wordsAnswer{},
-	"cloud-login": loginAnswer{}, "cloud-logout": logoutAnswer{}, "cloud-whoami": whoamiAnswer{},
-	"cloud-secrets-list": listAnswer{}, "cloud-secrets-list-name": showAnswer{}, "cloud-secrets-set": setResult{},
-	"cloud-secrets-check": checkResult{}, "cloud-secrets-unset": removeResult{}, "cloud-secrets-delete": removeResult{},
-	"cloud-secrets-image-pull-secret": imagePullResult{}, "cloud-secrets-reference": referenceResult{},
-}
-
-// The schemas are made from the types of the answers and the table of options: -update
-// writes them. What a change of a type means for its readers is seen in their diff.
+// There is a schema of the configuration file and of every answer. What a change of a type means
+// for its readers is seen in the diff of the golden files.
 func TestSchemas(t *testing.T) {
 	parallel(t)
-	all := map[string]map[string]any{"config": configSchema()}
-	for name, value := range schemas {
-		all[name] = schemaOf(reflect.TypeOf(value))
-	}
 	dir := t.TempDir()
-	for name, schema := range all {
-		schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-		schema["title"] = "vbot " + name
-		var want bytes.Buffer
-		if err := report.WriteJSON(&want, schema); err != nil {
-			t.Fatal(err)
-		}
-		file := "templates/schemas/" + name + ".json"
-		if updating() {
-			if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		} else if got := document(t, file); got != want.String() {
-			t.Errorf("%s is out of date; `make golden` makes it anew", file)
-		} else if r := vbot(t, dir, "schema", name); r.stdout != got {
-			t.Errorf("vbot schema %s prints\n%s%s", name, r.stdout, r.stderr)
-		}
-	}
 	list := vbot(t, dir, "schema")
-	if names := strings.Fields(list.stdout); !slices.Equal(names, slices.Sorted(maps.Keys(all))) {
+	names := strings.Fields(list.stdout)
+	if !slices.IsSorted(names) {
 		t.Errorf("vbot schema lists %q", names)
+	}
+	for _, name := range names {
+		golden(t, "schemas/"+name+".json", []byte(vbot(t, dir, "schema", name).stdout))
 	}
 	golden(t, "schemas/names.txt", list.transcript(dir))
 	golden(t, "schemas/unknown.txt", vbot(t, dir, "schema", "confg").transcript(dir))
 	everyCommand(commandTree(), "", func(c *cli.Command, path string) {
-		if name := strings.ReplaceAll(strings.TrimSpace(path), " ", "-"); c.Setup != nil && name != "" && all[name] == nil {
+		if name := strings.ReplaceAll(strings.TrimSpace(path), " ", "-"); c.Setup != nil && name != "" && answers[name] == nil {
 			t.Errorf("there is no schema of what %s prints", name)
 		}
 	})
-}
-
-// schemaOf returns the JSON Schema of a Go type. The tag `enum` of a field lists its
-// values. Objects may get more keys in later versions.
-func schemaOf(t reflect.Type) map[string]any {
-	switch {
-	case t == reflect.TypeFor[report.OrNull]():
-		return map[string]any{"type": []string{"string", "null"}}
-	case t.Kind() == reflect.Pointer:
-		return map[string]any{"anyOf": []any{schemaOf(t.Elem()), map[string]any{"type": "null"}}}
-	case t.Kind() == reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case t.Kind() == reflect.Int:
-		return map[string]any{"type": "integer"}
-	case t.Kind() == reflect.String:
-		return map[string]any{"type": "string"}
-	case t.Kind() == reflect.Slice:
-		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
-	case t.Kind() == reflect.Struct:
-		properties, required := map[string]any{}, []string{}
-		for i := range t.NumField() {
-			f := t.Field(i)
-			if !f.IsExported() {
-				continue
-			}
-			key, optional, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if key == "-" {
-				continue
-			}
-			property := schemaOf(f.Type)
-			if words := f.Tag.Get("enum"); words != "" {
-				property = map[string]any{"enum": strings.Split(words, ",")}
-			}
-			properties[key] = property
-			if optional == "" {
-				required = append(required, key)
-			}
-		}
-		return map[string]any{"type": "object", "properties": properties, "required": required}
-	}
-	return map[string]any{} // anything
-}
-
-// configSchema returns the schema of a configuration file: a null means "not given".
-// Ids and real names are listed, as far as they are fixed.
-func configSchema() map[string]any {
-	cat := bot.NewCatalog()
-	properties := map[string]any{"$schema": map[string]any{"type": "string"}, "generate_client": map[string]any{"type": "boolean"}}
-	for _, o := range bot.Options {
-		words := o.Allowed()
-		if o.Kind != "" {
-			for _, p := range cat.List(o.Kind) {
-				words = append(words, slices.Compact(append([]string{p.ID}, p.Names...))...)
-			}
-		}
-		text := map[string]any{"type": "string"}
-		if words != nil {
-			text = map[string]any{"enum": words}
-		}
-		value := text
-		if o.Toggle != nil {
-			value = map[string]any{"type": "boolean"}
-		} else if o.List != nil {
-			value = map[string]any{"type": "array", "items": text}
-		}
-		for _, key := range []string{o.Key, cmp.Or(o.Peer, o.Key)} {
-			properties[key] = map[string]any{
-				"description": o.Help,
-				"anyOf":       []any{value, map[string]any{"type": "null"}},
-			}
-		}
-	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
 // wrongLines are command lines that a person gets wrong, one a line. ~ is a space

@@ -15,9 +15,11 @@ import (
 	"testing"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/filetest"
 	"vbot/internal/project"
+	"vbot/internal/render"
 	"vbot/internal/report"
 )
 
@@ -311,7 +313,7 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 // what nobody touched gives what a fresh run gives.
 func TestUpdatedIsFresh(t *testing.T) {
 	parallel(t)
-	cat := bot.NewCatalog()
+	cat := catalog.New()
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var before *bot.Config
@@ -327,7 +329,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 			was = *before
 		}
 		before = &cfg
-		old, err := bot.New(was, cat).Files(version)
+		old, err := render.New(was, cat, version).Files()
 		if err != nil {
 			t.Fatal(err)
 		}

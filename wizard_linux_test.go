@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/filetest"
 	"vbot/internal/project"
@@ -718,7 +719,7 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
 	p.Types("own\r\r\r\r\r")
 	p.asked("Speech to text")
-	services := len(bot.NewCatalog().List(bot.KindSTT))
+	services := len(catalog.New().List(catalog.KindSTT))
 	p.Sees(fmt.Sprintf("%d of %d", services, services))
 	for _, size := range [][2]int{{40, 8}, {100, 30}, {20, 3}, {80, 24}} {
 		p.width, p.height = size[0], size[1]

@@ -1,5 +1,5 @@
 // Package templates holds the texts in vbot: the sources of all generated files, the help
-// pages, the completion scripts, the JSON Schemas, which a test makes, and the list of paths
+// pages, the completion scripts, and the list of paths
 // that versions of vbot have written.
 package templates
 
@@ -9,5 +9,5 @@ import "embed"
 // .env.example, or with `all:` include the caches of linters.
 //
 //go:embed *.tmpl */*.tmpl */*/*.tmpl */*/*/*.tmpl */*/*/*/*.tmpl */*/*/*/*/*/*.tmpl
-//go:embed services/*/*.py server/*.py completion/vbot.* help/*.txt schemas/*.json paths.txt
+//go:embed services/*/*.py server/*.py completion/vbot.* help/*.txt paths.txt
 var Files embed.FS

@@ -1,47 +1,14 @@
 package bot
 
 import (
-	"bytes"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"vbot/internal/catalog"
 	"vbot/internal/report"
 )
-
-func FuzzParseConfig(f *testing.F) {
-	f.Add([]byte(`{"mode": "cascade", "transports": ["daily"], "recording": true}`))
-	f.Add([]byte(`{"a": {"b": [1, null]}}`))
-	f.Add([]byte("\xff{"))
-	cat := NewCatalog()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		said, problems := ParseConfig("fuzz.json", data)
-		if said == nil {
-			return
-		}
-		cfg, _, wrong := Resolve(cat, said, "name")
-		if len(problems)+len(wrong) == 0 {
-			// What is accepted can be rendered, and reads back as itself.
-			if _, err := New(cfg, cat).Files("0.1.0"); err != nil {
-				t.Fatal(err)
-			}
-			var b bytes.Buffer
-			if err := report.WriteJSON(&b, cfg); err != nil {
-				t.Fatal(err)
-			}
-			again, problems := ParseConfig("again.json", b.Bytes())
-			if len(problems) > 0 {
-				t.Fatalf("%s: %v", b.Bytes(), problems)
-			}
-			back, notes, wrong := Resolve(cat, again, "other")
-			if len(notes)+len(wrong) > 0 || fmt.Sprint(back) != fmt.Sprint(cfg) {
-				t.Fatalf("%+v reads back as %+v: %v %v", cfg, back, notes, wrong)
-			}
-		}
-	})
-}
 
 // The table has a row for each field of the configuration, and each row leads to
 // its own field.
@@ -99,7 +66,7 @@ func TestReservedNames(t *testing.T) {
 
 // A bot's namespace in Kubernetes is none of the cluster's own.
 func TestNamesOfTheCluster(t *testing.T) {
-	cat := NewCatalog()
+	cat := catalog.New()
 	for name, ok := range map[string]bool{"default": false, "Default!": false, "kube-system": false, "Kube x": false, "kube": true, "kubes-1": true, "a-kube-x": true, "defaults": true} {
 		for _, given := range []bool{true, false} {
 			for _, on := range []bool{true, false} {
@@ -126,8 +93,8 @@ func TestSlug(t *testing.T) {
 		"1":                       "1",
 		strings.Repeat("ab-", 30): strings.TrimSuffix(strings.Repeat("ab-", 19)[:55], "-"),
 	} {
-		if got := slug(name); got != want {
-			t.Errorf("slug(%q) = %q, want %q", name, got, want)
+		if got := Slug(name); got != want {
+			t.Errorf("Slug(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
@@ -155,19 +122,16 @@ func TestTextOfAConfigurationFile(t *testing.T) {
 	}
 }
 
-// A port is a number, also before /udp, where it may be a range, or several.
-func TestPortsOfHosts(t *testing.T) {
-	text := func(host string) string {
-		return "# id: acme\n# label: Acme\n# names: acme, acme_stt\n# host: " + host + "\n"
-	}
-	for host, ok := range map[string]bool{
-		"example.com": true, "example.com: note": true, "example.com:9000": true, "*.example.com:3478/udp": true, "{HOST}:1-2,5/udp: media": true, "example.com:65535": true,
-		"example.com:x": false, "example.com:x/udp": false, "example.com:/udp": false, "example.com:": false, "example.com:1-2": false, "example.com:0": false, "example.com:65536/udp": false,
-		"example.com:1-x/udp": false, "example.com:1\\n2/udp": false, "example.com:80/tcp": false, "example.com:-1": false, "example.com:1 # x": false,
-	} {
-		wrong := slices.ContainsFunc((&Provider{Kind: KindSTT}).parse(text(host)), func(p report.Problem) bool { return strings.Contains(p.Message, "expected HOST[:PORT[/udp]]") })
-		if wrong == ok {
-			t.Errorf("host: %s is refused: %v", host, wrong)
+// A description of one kind has its services.
+func TestDescriptions(t *testing.T) {
+	cat := catalog.New()
+	for _, kind := range catalog.ServiceKinds {
+		var ids []string
+		for _, p := range Describe(cat, kind).(map[string]any)[kind].([]ServiceAnswer) {
+			ids = append(ids, p.ID)
+		}
+		if !slices.Equal(ids, catalog.IDs(cat.List(kind))) {
+			t.Errorf("%s: %q", kind, ids)
 		}
 	}
 }

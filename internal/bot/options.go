@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"vbot/internal/catalog"
 	"vbot/internal/report"
 )
 
@@ -17,15 +19,15 @@ import (
 const (
 	BotWeb        = "web"
 	BotTelephony  = "telephony"
-	modeCascade   = "cascade"
+	ModeCascade   = "cascade"
 	ModeRealtime  = "realtime"
 	ModeDialIn    = "dial-in"
 	modeDialOut   = "dial-out"
 	ClientReact   = "react"
-	clientVanilla = "vanilla"
+	ClientVanilla = "vanilla"
 	ClientNone    = "none"
 	ServerVite    = "vite"
-	serverNext    = "nextjs"
+	ServerNext    = "nextjs"
 )
 
 // A Config describes a bot completely. --dry-run prints it as JSON and --config
@@ -56,8 +58,6 @@ type Config struct {
 	Language            report.OrNull `json:"language"` // a BCP 47 tag
 }
 
-func (c Config) hasTransport(id string) bool { return slices.Contains(c.Transports, id) }
-
 // The options that shape a bot.
 
 // An Option is a row of the table: everything about one configuration key. Flags,
@@ -77,8 +77,8 @@ type Option struct {
 	Value string // placeholder in the help: "ID"
 	Help  string // description
 	Words []Word // the allowed values, if they are fixed
-	Kind  string // of the providers that are its values, or ""
-	noun  string // such a provider in messages: "language model"
+	Kind  string // of the services that are its values, or ""
+	noun  string // such a service in messages: "language model"
 	On    bool   // default of a toggle
 
 	mode string // the only mode that uses it, or ""
@@ -114,38 +114,38 @@ var (
 	}
 	OptTransports = &Option{
 		Key: "transports", Flag: "transport", Short: "t", List: func(c *Config) *[]string { return &c.Transports },
-		Value: "ID", Help: "transport; repeatable", Kind: KindTransport,
+		Value: "ID", Help: "transport; repeatable", Kind: catalog.KindTransport,
 		Turn: 3, Ask: "How do people connect?", Label: "Transports", First: "smallwebrtc",
 	}
 	OptMode = &Option{
 		Key: "mode", Flag: "mode", Short: "m", text: func(c *Config) *string { return &c.Mode },
 		Value: "cascade|realtime", Help: "cascade uses --stt, --llm and --tts; realtime uses --realtime",
-		Words: []Word{{modeCascade, "speech to text, language model, text to speech"}, {ModeRealtime, "one speech-to-speech model"}},
-		Turn:  4, Ask: "How does the bot process speech?", Label: "Mode", First: modeCascade,
+		Words: []Word{{ModeCascade, "speech to text, language model, text to speech"}, {ModeRealtime, "one speech-to-speech model"}},
+		Turn:  4, Ask: "How does the bot process speech?", Label: "Mode", First: ModeCascade,
 	}
 	OptSTT = &Option{
 		Key: "stt_service", Flag: "stt", text: func(c *Config) *string { return (*string)(&c.STTService) },
-		Value: "ID", Help: "speech-to-text service", Kind: KindSTT, noun: "speech-to-text service", mode: modeCascade,
+		Value: "ID", Help: "speech-to-text service", Kind: catalog.KindSTT, noun: "speech-to-text service", mode: ModeCascade,
 		Turn: 7, Ask: "Speech to text", Label: "Speech to text", First: "deepgram",
 	}
 	OptLLM = &Option{
 		Key: "llm_service", Flag: "llm", text: func(c *Config) *string { return (*string)(&c.LLMService) },
-		Value: "ID", Help: "language model", Kind: KindLLM, noun: "language model", mode: modeCascade,
+		Value: "ID", Help: "language model", Kind: catalog.KindLLM, noun: "language model", mode: ModeCascade,
 		Turn: 8, Ask: "Language model", Label: "Language model", First: "openai",
 	}
 	OptTTS = &Option{
 		Key: "tts_service", Flag: "tts", text: func(c *Config) *string { return (*string)(&c.TTSService) },
-		Value: "ID", Help: "text-to-speech service", Kind: KindTTS, noun: "text-to-speech service", mode: modeCascade,
+		Value: "ID", Help: "text-to-speech service", Kind: catalog.KindTTS, noun: "text-to-speech service", mode: ModeCascade,
 		Turn: 9, Ask: "Text to speech", Label: "Text to speech", First: "cartesia",
 	}
 	OptRealtime = &Option{
 		Key: "realtime_service", Flag: "realtime", text: func(c *Config) *string { return (*string)(&c.RealtimeService) },
-		Value: "ID", Help: "speech-to-speech service", Kind: KindRealtime, noun: "speech-to-speech service", mode: ModeRealtime,
+		Value: "ID", Help: "speech-to-speech service", Kind: catalog.KindRealtime, noun: "speech-to-speech service", mode: ModeRealtime,
 		Turn: 10, Ask: "Realtime model", Label: "Realtime model", First: "openai",
 	}
 	OptVideo = &Option{
 		Key: "video_service", Flag: "video", text: func(c *Config) *string { return (*string)(&c.VideoService) },
-		Value: "ID", Help: "video avatar; web bots only", Kind: KindVideo, noun: "video avatar service", web: "video",
+		Value: "ID", Help: "video avatar; web bots only", Kind: catalog.KindVideo, noun: "video avatar service", web: "video",
 		Turn: 11, Ask: "Video avatar", Label: "Video avatar", None: "no avatar",
 	}
 	OptLanguage = &Option{
@@ -156,14 +156,14 @@ var (
 	OptClient = &Option{
 		Key: "client_framework", Flag: "client-framework", text: func(c *Config) *string { return (*string)(&c.ClientFramework) },
 		Value: "FRAMEWORK", Help: "web client: react, vanilla or none (default: none)",
-		Words: []Word{{ClientReact, "a React app in TypeScript"}, {clientVanilla, "a plain JavaScript page"}, {ClientNone, "README.md explains how to reach the bot"}},
+		Words: []Word{{ClientReact, "a React app in TypeScript"}, {ClientVanilla, "a plain JavaScript page"}, {ClientNone, "README.md explains how to reach the bot"}},
 		web:   "a web client",
 		Turn:  13, Ask: "Web client", Label: "Web client", First: ClientNone,
 	}
 	OptClientServer = &Option{
 		Key: "client_server", Flag: "client-server", text: func(c *Config) *string { return (*string)(&c.ClientServer) },
 		Value: "SERVER", Help: "what serves the web client: vite or nextjs; nextjs needs react (default: vite)",
-		Words: []Word{{ServerVite, "a static page for any web server"}, {serverNext, "a Next.js app"}},
+		Words: []Word{{ServerVite, "a static page for any web server"}, {ServerNext, "a Next.js app"}},
 		Turn:  14, Ask: "What serves the client?", Label: "Client server", First: ServerVite,
 	}
 	OptPSTNMode = &Option{
@@ -236,7 +236,7 @@ func Quickstart() Answers {
 	return Answers{
 		OptName:       {Text: "vbot-quickstart"},
 		OptTransports: {List: []string{"smallwebrtc", "daily"}},
-		OptMode:       {Text: modeCascade},
+		OptMode:       {Text: ModeCascade},
 		OptSTT:        {Text: "deepgram"},
 		OptLLM:        {Text: "openai"},
 		OptTTS:        {Text: "cartesia"},
@@ -276,6 +276,31 @@ func position(key string) int {
 		}
 	}
 	return -1
+}
+
+// Schema returns the JSON Schema of a configuration file: a null means "not given". Ids and
+// real names are listed, as far as they are fixed.
+func Schema(cat *catalog.Catalog) map[string]any {
+	properties := map[string]any{"$schema": map[string]any{"type": "string"}, "generate_client": map[string]any{"type": "boolean"}}
+	for _, o := range Options {
+		words := o.Allowed()
+		for _, s := range cat.List(o.Kind) {
+			words = append(words, slices.Compact(append([]string{s.ID}, s.Names...))...)
+		}
+		value := map[string]any{"type": "string"}
+		if words != nil {
+			value = map[string]any{"enum": words}
+		}
+		if o.Toggle != nil {
+			value = map[string]any{"type": "boolean"}
+		} else if o.List != nil {
+			value = map[string]any{"type": "array", "items": value}
+		}
+		for _, key := range []string{o.Key, cmp.Or(o.Peer, o.Key)} {
+			properties[key] = map[string]any{"description": o.Help, "anyOf": []any{value, map[string]any{"type": "null"}}}
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
 // An Answer is the value given for an option, and its source.
@@ -470,10 +495,10 @@ func NameProblem(name string) string {
 	return ""
 }
 
-// slug converts a project name to a package and agent name: lower-case ASCII
+// Slug converts a project name to a package and agent name: lower-case ASCII
 // letters and digits joined by single hyphens, or "bot" if none remain. At most 55
 // characters, so that SLUG-secrets is a valid name for a secret set.
-func slug(name string) string {
+func Slug(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -489,16 +514,3 @@ func slug(name string) string {
 	}
 	return s
 }
-
-// The kinds of provider, each a folder of templates/services.
-const (
-	KindSTT       = "stt"
-	KindLLM       = "llm"
-	KindTTS       = "tts"
-	KindRealtime  = "realtime"
-	KindVideo     = "video"
-	KindTransport = "transports"
-)
-
-// ServiceKinds are the kinds of AI service, in the order of listings.
-var ServiceKinds = []string{KindSTT, KindLLM, KindTTS, KindRealtime, KindVideo}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"vbot/internal/catalog"
 	"vbot/internal/report"
 )
 
@@ -18,11 +19,11 @@ import (
 // A resolver turns answers into a configuration. It continues after a problem, so
 // that all problems are reported at once.
 type resolver struct {
-	cat      *Catalog
+	cat      *catalog.Catalog
 	said     Answers
-	cfg      Config            // starts with the defaults
-	found    []*Provider       // the transports
-	typed    map[string]string // the word given for each transport, by id
+	cfg      Config             // starts with the defaults
+	found    []*catalog.Service // the transports
+	typed    map[string]string  // the word given for each transport, by id
 	dropped  []dropped
 	problems []report.Problem
 }
@@ -36,7 +37,7 @@ type dropped struct {
 
 // Resolve applies every rule to said and fills in the defaults. dirName is the
 // default project name, or "" if there is none.
-func Resolve(cat *Catalog, said Answers, dirName string) (Config, []dropped, []report.Problem) {
+func Resolve(cat *catalog.Catalog, said Answers, dirName string) (Config, []dropped, []report.Problem) {
 	r := &resolver{cat: cat, said: maps.Clone(said), typed: map[string]string{}}
 	for _, o := range Options {
 		if a, ok := r.said[o]; ok && o.text != nil && a.Text == "" && !a.broken {
@@ -85,15 +86,15 @@ func (r *resolver) oneOf(o *Option, format string, args ...any) {
 	p := &r.problems[len(r.problems)-1]
 	p.Allowed = o.Allowed()
 	if o.Kind != "" {
-		p.Allowed, p.Names = r.cat.IDs(o.Kind), names(r.cat.List(o.Kind), showsAll(o.Kind))
+		p.Allowed, p.Names = catalog.IDs(r.cat.List(o.Kind)), catalog.FirstNames(r.cat.List(o.Kind), showsAll(o.Kind))
 	}
 }
 
 func showsAll(kind string) string { return "`vbot init --describe-options=" + kind + "` shows all" }
 
-// unknown records that no provider has the name, with the nearest one.
+// unknown records that no service has the name, with the nearest one.
 func (r *resolver) unknown(o *Option, noun, name string) {
-	near := r.cat.nearest(o.Kind, name)
+	near := r.cat.Nearest(o.Kind, name)
 	aside := report.DidYouMean(near)
 	if near == "" && o != OptTransports && !r.said[o].Flag && r.cat.Own == 0 {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
@@ -159,7 +160,7 @@ func (r *resolver) name(dirName string) {
 	} else if dirName == "" && !r.given(OptName) {
 		r.missing(OptName, "missing: the directory's name cannot be a project name")
 	}
-	namespace := slug(cmp.Or(r.said[OptName].Text, dirName))
+	namespace := Slug(cmp.Or(r.said[OptName].Text, dirName))
 	if r.said[optSelfHost].On && (namespace == "default" || strings.HasPrefix(namespace, "kube-")) {
 		r.wrong(OptName, "the bot's namespace in Kubernetes would be %q, which is the cluster's own; choose another name", namespace)
 	}
@@ -193,7 +194,7 @@ func (r *resolver) transports() {
 	ids := []string{}
 	modes := map[*Option]string{} // dial modes named by transport ids
 	for _, word := range said.List {
-		p := r.cat.Find(KindTransport, word)
+		p := r.cat.Find(catalog.KindTransport, word)
 		if p == nil {
 			r.unknownTransport(word, said.Flag)
 			continue
@@ -202,10 +203,10 @@ func (r *resolver) transports() {
 		if p.Generic != "" {
 			id = p.Generic
 			o := dialed[id]
-			if other := modes[o]; other != "" && other != p.mode {
+			if other := modes[o]; other != "" && other != p.Mode {
 				r.wrong(OptTransports, "%s and %s cannot be combined", r.typed[id], word)
 			}
-			modes[o] = p.mode
+			modes[o] = p.Mode
 		}
 		if r.typed[id] == "" || p.Generic != "" {
 			r.typed[id] = word
@@ -245,7 +246,7 @@ func (r *resolver) dialMode(id string, modes map[*Option]string) {
 	o := dialed[id]
 	named, there := modes[o], slices.Contains(r.said[OptTransports].List, id)
 	if r.has(o) && !there {
-		r.yields(o, OptTransports, "the bot has no "+r.cat.Find(KindTransport, id).Names[0]+" transport")
+		r.yields(o, OptTransports, "the bot has no "+r.cat.Find(catalog.KindTransport, id).Names[0]+" transport")
 		return
 	}
 	given := r.given(o)
@@ -267,7 +268,7 @@ func (r *resolver) dialMode(id string, modes map[*Option]string) {
 }
 
 func (r *resolver) botType() {
-	i := slices.IndexFunc(r.found, func(p *Provider) bool { return p.botType == BotTelephony })
+	i := slices.IndexFunc(r.found, func(p *catalog.Service) bool { return p.Telephony })
 	if r.word(OptBotType) == BotWeb && i >= 0 {
 		r.yields(OptBotType, OptTransports, "a web bot cannot use the telephony transport "+r.typed[cmp.Or(r.found[i].Generic, r.found[i].ID)])
 	}
@@ -310,7 +311,7 @@ func (r *resolver) checkService(o *Option) {
 
 // cloud applies the rules for deployment and noise cancelling.
 func (r *resolver) cloud() {
-	if len(r.found) > 0 && !slices.ContainsFunc(r.found, func(p *Provider) bool { return p.cloud != "no" }) {
+	if len(r.found) > 0 && !slices.ContainsFunc(r.found, func(p *catalog.Service) bool { return p.CloudRuns() }) {
 		r.cfg.DeployToCloud = false
 		why := "Pipecat Cloud does not run " + r.found[0].Label + " bots"
 		if r.said[optDeploy].On {
@@ -349,9 +350,9 @@ func (r *resolver) video() {
 		}
 	}
 	for _, o := range []*Option{optVideoInput, optVideoOutput, OptVideo} {
-		carries := func(p *Provider) bool { return p.videoOut }
+		carries := func(p *catalog.Service) bool { return p.VideoOut }
 		if o == optVideoInput {
-			carries = func(p *Provider) bool { return p.videoIn }
+			carries = func(p *catalog.Service) bool { return p.VideoIn }
 		}
 		// Turning it off is always allowed.
 		if a := r.said[o]; !a.On && a.Text == "" || r.webOnly(o) {
@@ -360,7 +361,7 @@ func (r *resolver) video() {
 		if len(r.found) > 0 && !slices.ContainsFunc(r.found, carries) {
 			r.yields(o, OptTransports, "none of the bot's transports supports video")
 		} else if o == optVideoInput && r.has(OptRealtime) {
-			if p := r.cat.Find(KindRealtime, r.said[OptRealtime].Text); p != nil && !p.videoIn {
+			if p := r.cat.Find(catalog.KindRealtime, r.said[OptRealtime].Text); p != nil && !p.VideoIn {
 				r.yields(o, OptRealtime, p.Label+" does not accept video")
 			}
 		}
@@ -384,7 +385,7 @@ func (r *resolver) client() {
 	switch {
 	case framework == "" && server != "" && !r.said[OptClient].broken:
 		r.yields(OptClientServer, OptClient, "needs a web client: --client-framework react or vanilla")
-	case framework == clientVanilla && server == serverNext:
+	case framework == ClientVanilla && server == ServerNext:
 		r.yields(OptClientServer, OptClient, "nextjs needs the react client")
 	}
 	if framework == "" {
@@ -395,8 +396,8 @@ func (r *resolver) client() {
 }
 
 // Arguments returns the shortest list of command-line options that says the same.
-// dirName is the same as for resolve. Providers appear under their real names.
-func (said Answers) Arguments(cat *Catalog, dirName string) (args []string) {
+// dirName is the same as for resolve. Services appear under their real names.
+func (said Answers) Arguments(cat *catalog.Catalog, dirName string) (args []string) {
 	said = maps.Clone(said)
 	want, _, wrong := Resolve(cat, said, dirName)
 	sorted := slices.SortedFunc(maps.Keys(said), func(a, b *Option) int { return cmp.Compare(position(a.Key), position(b.Key)) })
@@ -430,4 +431,36 @@ func (said Answers) Arguments(cat *Catalog, dirName string) (args []string) {
 		}
 	}
 	return args
+}
+
+// language checks the language, and every service for it.
+func (r *resolver) language() {
+	if !r.has(OptLanguage) {
+		return
+	}
+	a := r.said[OptLanguage]
+	tag, ok := catalog.LanguageTag(a.Text)
+	if !ok {
+		r.wrong(OptLanguage, "%q is not a language tag; expected one such as de or pt-BR", a.Text)
+		r.said[OptLanguage] = Answer{broken: true}
+		return
+	}
+	a.Text = tag
+	r.said[OptLanguage] = a
+	for _, o := range Options {
+		if !slices.Contains(catalog.ServiceKinds, o.Kind) || !r.has(o) {
+			continue
+		}
+		p := r.cat.Find(o.Kind, r.said[o].Text)
+		if p == nil || p.Speaks(tag) {
+			continue
+		}
+		able := slices.DeleteFunc(slices.Clone(r.cat.List(o.Kind)), func(p *catalog.Service) bool { return !p.Speaks(tag) })
+		r.oneOf(o, "%s does not support the language %s", p.Label, tag)
+		last := &r.problems[len(r.problems)-1]
+		last.Allowed, last.Names = catalog.IDs(able), ""
+		if len(able) > 0 {
+			last.Names = catalog.FirstNames(able, "`vbot init --describe-options="+o.Kind+" --json` has all languages")
+		}
+	}
 }

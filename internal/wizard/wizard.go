@@ -13,7 +13,9 @@ import (
 	"strings"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/project"
+	"vbot/internal/render"
 	"vbot/internal/report"
 	"vbot/internal/tty"
 )
@@ -61,7 +63,7 @@ const (
 // A Wizard asks a person what to write.
 type Wizard struct {
 	Terminal *tty.Terminal
-	Catalog  *bot.Catalog
+	Catalog  *catalog.Catalog
 	Path     func(target string) string // resolves it against the working directory
 	Home     string                     // the person's home directory; "" if it is unknown
 	Quote    func(path string) string   // for a command line to copy
@@ -424,7 +426,7 @@ func (w *Wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) e
 		}
 		return why, why == ""
 	})
-	if tag, ok := bot.LanguageTag(typed); ok && err == nil {
+	if tag, ok := catalog.LanguageTag(typed); ok && err == nil {
 		w.Said[o] = bot.Answer{Text: tag, Flag: changed}
 	}
 	return err
@@ -478,8 +480,8 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	if o.Kind == "" {
 		return choices
 	}
-	providers, has := slices.Clone(w.Catalog.All(o.Kind)), w.credentials()
-	slices.SortStableFunc(providers, func(a, b *bot.Provider) int { return cmp.Compare(a.Group(), b.Group()) })
+	providers, has := slices.Clone(w.Catalog.List(o.Kind)), w.credentials()
+	slices.SortStableFunc(providers, func(a, b *catalog.Service) int { return cmp.Compare(a.Group(), b.Group()) })
 	for _, p := range providers {
 		if p.Generic == "" { // else the dial mode is a separate question
 			add(choiceOf(p, has))
@@ -496,7 +498,7 @@ func (w *Wizard) credentials() map[string]bool {
 			if o.Kind == "" || name == "" {
 				continue
 			}
-			for _, k := range w.Catalog.Find(o.Kind, name).Credentials() {
+			for _, k := range catalog.Credentials(w.Catalog.Find(o.Kind, name).Requirements(false)) {
 				has[k.Names] = true
 			}
 		}
@@ -505,10 +507,10 @@ func (w *Wizard) credentials() map[string]bool {
 }
 
 // choiceOf returns the provider as a choice. has is what the bot needs anyway.
-func choiceOf(p *bot.Provider, has map[string]bool) tty.Choice {
-	c := tty.Choice{Value: p.Names[0], Group: bot.Groups[p.Group()], Label: p.Label, Names: append([]string{p.ID}, p.Names...), Note: p.Gist(has)}
+func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
+	c := tty.Choice{Value: p.Names[0], Group: catalog.Groups[p.Group()], Label: p.Label, Names: append([]string{p.ID}, p.Names...), Note: p.Gist(has)}
 	var details []string
-	for _, k := range p.Credentials() {
+	for _, k := range catalog.Credentials(p.Requirements(false)) {
 		details = append(details, k.Names+"  "+k.Page)
 	}
 	c.Detail = strings.Join(details, "; ")
@@ -607,7 +609,7 @@ func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
 		w.Terminal.Say("  %-14s  %s", f.label, f.value)
 	}
 	var keys []string // where to get them stands in the next steps
-	for _, c := range bot.New(cfg, w.Catalog).Credentials() {
+	for _, c := range render.New(cfg, w.Catalog, "").Credentials() {
 		keys = append(keys, c.String())
 	}
 	w.Terminal.Say("  %-14s  %s\n", "Keys", cmp.Or(strings.Join(keys, ", "), "none"))

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 )
 
 // A service of one's own is offered after vbot's.
 func TestOwnServiceIsOffered(t *testing.T) {
-	cat := bot.NewCatalog()
-	if problems := cat.Add(os.DirFS("../bot/testdata"), "services"); len(problems) > 0 {
+	cat := catalog.New()
+	if problems := cat.Add(os.DirFS("../catalog/testdata"), "services"); len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	w := &Wizard{Path: filepath.Clean, Catalog: cat, Said: bot.Quickstart()}
@@ -24,9 +25,9 @@ func TestOwnServiceIsOffered(t *testing.T) {
 
 // What is offered at a question: every value is put to the rules.
 func BenchmarkOffer(b *testing.B) {
-	w := &Wizard{Path: filepath.Clean, Catalog: bot.NewCatalog(), Said: bot.Quickstart()}
+	w := &Wizard{Path: filepath.Clean, Catalog: catalog.New(), Said: bot.Quickstart()}
 	delete(w.Said, bot.OptTTS)
-	services := len(w.Catalog.List(bot.KindTTS))
+	services := len(w.Catalog.List(catalog.KindTTS))
 	for b.Loop() {
 		if choices := w.offer(bot.OptTTS, false); len(choices) != services {
 			b.Fatalf("%d are offered, want %d", len(choices), services)

@@ -1,17 +1,19 @@
-package bot
+package render
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
 )
 
 // Whatever the file of a service holds: vbot says what is wrong with it, or writes a
 // project of which every file is well formed.
 func FuzzOwnService(f *testing.F) {
-	acme, err := os.ReadFile("testdata/stt/acme.py")
+	acme, err := os.ReadFile("../catalog/testdata/stt/acme.py")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -19,25 +21,18 @@ func FuzzOwnService(f *testing.F) {
 		f.Add(strings.Replace(string(acme), replaced, "", 1))
 		f.Add(strings.Replace(string(acme), replaced, "\"<% .Slug %>", 1))
 	}
-	ours := NewCatalog()
-	for _, kind := range ServiceKinds {
-		ours.List(kind)
-	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c := NewCatalog()
-		for kind, list := range ours.listed {
-			c.listed[kind] = slices.Clone(list)
-		}
+		c := catalog.New()
 		if len(c.Add(fstest.MapFS{"stt/acme.py": {Data: []byte(text)}}, "services")) > 0 {
 			return
 		}
-		said := Quickstart()
-		said[OptSTT] = Answer{Text: "acme"}
-		cfg, _, problems := Resolve(c, said, "")
+		said := bot.Quickstart()
+		said[bot.OptSTT] = bot.Answer{Text: "acme"}
+		cfg, _, problems := bot.Resolve(c, said, "")
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		files, err := New(cfg, c).Files("0.1.0")
+		files, err := New(cfg, c, "0.1.0").Files()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +41,7 @@ func FuzzOwnService(f *testing.F) {
 				switch {
 				case strings.Contains(line, "<%") && !strings.HasSuffix(name, ".py"):
 					t.Errorf("%s: %q", name, line)
-				case name == "server/.env.example" && line != "\n" && line[0] != '#' && strings.Trim(line, strings.ToUpper(lower)+digits) != "=\n":
+				case name == "server/.env.example" && line != "\n" && line[0] != '#' && strings.Trim(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") != "=\n":
 					t.Errorf("%s: %q", name, line)
 				case name == "server/pyproject.toml" && strings.Count(line, `"`)%2 != 0:
 					t.Errorf("%s: %q", name, line)

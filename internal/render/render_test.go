@@ -1,9 +1,10 @@
-package bot
+package render
 
 import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"path"
 	"reflect"
@@ -11,14 +12,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/report"
 	"vbot/templates"
 )
 
 // An option is visible where it is on, and leaves no trace where it is off.
 func TestOptionsLeaveNoTrace(t *testing.T) {
-	cat := NewCatalog()
+	cat := catalog.New()
 	traces := map[string]string{
 		"recording":            `(?i)recording|AudioBufferProcessor`,
 		"transcription":        "`Transcript`",
@@ -30,7 +34,7 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 		"video_output":         `video_out`,
 		"self_host":            `(?i)self_host|kubernetes|compose`,
 	}
-	for _, o := range Options {
+	for _, o := range bot.Options {
 		if o.Toggle == nil {
 			continue
 		}
@@ -39,10 +43,10 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 			continue
 		}
 		for _, on := range []bool{false, true} {
-			said := Quickstart()
-			said[o] = Answer{On: on}
-			cfg, _, problems := Resolve(cat, said, "")
-			files, err := New(cfg, cat).Files("0.1.0")
+			said := bot.Quickstart()
+			said[o] = bot.Answer{On: on}
+			cfg, _, problems := bot.Resolve(cat, said, "")
+			files, err := New(cfg, cat, "0.1.0").Files()
 			if err != nil || len(problems) > 0 {
 				t.Fatal(err, problems)
 			}
@@ -61,33 +65,33 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 
 // fullBots are bots that have all that can be combined: for each mode and kind of bot every
 // toggle, transport and client that the rules allow, and an avatar where one can be.
-func fullBots(cat *Catalog) (all []Config) {
-	for _, start := range []string{BotWeb, BotTelephony} {
-		for _, mode := range OptMode.Allowed() {
-			said := Answers{OptBotType: {Text: start}, OptMode: {Text: mode}, OptTransports: {}}
-			try := func(o *Option, a Answer) {
+func fullBots(cat *catalog.Catalog) (all []bot.Config) {
+	for _, start := range []string{bot.BotWeb, bot.BotTelephony} {
+		for _, mode := range bot.OptMode.Allowed() {
+			said := bot.Answers{bot.OptBotType: {Text: start}, bot.OptMode: {Text: mode}, bot.OptTransports: {}}
+			try := func(o *bot.Option, a bot.Answer) {
 				was, had := said[o]
 				said[o] = a
-				if _, _, problems := Resolve(cat, said, "full"); slices.ContainsFunc(problems, func(p report.Problem) bool { return !p.Missing }) {
+				if _, _, problems := bot.Resolve(cat, said, "full"); slices.ContainsFunc(problems, func(p report.Problem) bool { return !p.Missing }) {
 					if delete(said, o); had {
 						said[o] = was
 					}
 				}
 			}
-			for _, p := range cat.List(KindTransport) {
-				try(OptTransports, Answer{List: append(slices.Clone(said[OptTransports].List), p.ID)})
+			for _, p := range cat.List(catalog.KindTransport) {
+				try(bot.OptTransports, bot.Answer{List: append(slices.Clone(said[bot.OptTransports].List), p.ID)})
 			}
-			for _, o := range Options {
+			for _, o := range bot.Options {
 				switch {
 				case o.Toggle != nil:
-					try(o, Answer{On: true})
-				case slices.Contains(ServiceKinds, o.Kind):
-					try(o, Answer{Text: cat.List(o.Kind)[0].ID})
-				case o == OptClient || o == OptClientServer:
-					try(o, Answer{Text: o.Words[0].Name})
+					try(o, bot.Answer{On: true})
+				case slices.Contains(catalog.ServiceKinds, o.Kind):
+					try(o, bot.Answer{Text: cat.List(o.Kind)[0].ID})
+				case o == bot.OptClient || o == bot.OptClientServer:
+					try(o, bot.Answer{Text: o.Words[0].Name})
 				}
 			}
-			cfg, _, problems := Resolve(cat, said, "full")
+			cfg, _, problems := bot.Resolve(cat, said, "full")
 			if len(problems) > 0 {
 				panic(problems[0].Line())
 			}
@@ -166,37 +170,37 @@ func TestPythonFault(t *testing.T) {
 }
 
 // randomBot is a valid configuration, chosen by rng.
-func randomBot(t testing.TB, cat *Catalog, rng *rand.Rand) Config {
+func randomBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 	pick := func(kind string) string {
 		p := cat.List(kind)[rng.IntN(len(cat.List(kind)))]
 		return p.Names[rng.IntN(len(p.Names))]
 	}
 	for {
-		said := Answers{OptTransports: {}}
+		said := bot.Answers{bot.OptTransports: {}}
 		for range 1 + rng.IntN(3) {
-			said[OptTransports] = Answer{List: append(said[OptTransports].List, pick(KindTransport))}
+			said[bot.OptTransports] = bot.Answer{List: append(said[bot.OptTransports].List, pick(catalog.KindTransport))}
 		}
 		if rng.IntN(4) == 0 {
-			said[OptMode] = Answer{Text: ModeRealtime}
-			said[OptRealtime] = Answer{Text: pick(KindRealtime)}
+			said[bot.OptMode] = bot.Answer{Text: bot.ModeRealtime}
+			said[bot.OptRealtime] = bot.Answer{Text: pick(catalog.KindRealtime)}
 		} else {
-			said[OptMode] = Answer{Text: modeCascade}
-			said[OptSTT] = Answer{Text: pick(KindSTT)}
-			said[OptLLM] = Answer{Text: pick(KindLLM)}
-			said[OptTTS] = Answer{Text: pick(KindTTS)}
+			said[bot.OptMode] = bot.Answer{Text: bot.ModeCascade}
+			said[bot.OptSTT] = bot.Answer{Text: pick(catalog.KindSTT)}
+			said[bot.OptLLM] = bot.Answer{Text: pick(catalog.KindLLM)}
+			said[bot.OptTTS] = bot.Answer{Text: pick(catalog.KindTTS)}
 		}
 		if rng.IntN(4) == 0 {
-			said[OptVideo] = Answer{Text: pick(KindVideo)}
+			said[bot.OptVideo] = bot.Answer{Text: pick(catalog.KindVideo)}
 		}
 		if rng.IntN(3) == 0 {
-			said[OptLanguage] = Answer{Text: []string{"de", "pt-br", "zh-Hant-TW"}[rng.IntN(3)]}
+			said[bot.OptLanguage] = bot.Answer{Text: []string{"de", "pt-br", "zh-Hant-TW"}[rng.IntN(3)]}
 		}
-		for _, o := range Options {
+		for _, o := range bot.Options {
 			if o.Toggle != nil && rng.IntN(2) == 0 {
-				said[o] = Answer{On: rng.IntN(2) == 0}
+				said[o] = bot.Answer{On: rng.IntN(2) == 0}
 			}
 		}
-		if cfg, _, problems := Resolve(cat, said, "random bot"); len(problems) == 0 {
+		if cfg, _, problems := bot.Resolve(cat, said, "random bot"); len(problems) == 0 {
 			return cfg
 		}
 	}
@@ -204,13 +208,13 @@ func randomBot(t testing.TB, cat *Catalog, rng *rand.Rand) Config {
 
 // Whatever can be asked for gives a whole project.
 func TestRandomBots(t *testing.T) {
-	cat := NewCatalog()
+	cat := catalog.New()
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	// The first bot has a service that needs more than an extra: few have.
-	needy := Quickstart()
-	needy[OptSTT] = Answer{Text: "funasr"}
-	first, _, _ := Resolve(cat, needy, "")
+	needy := bot.Quickstart()
+	needy[bot.OptSTT] = bot.Answer{Text: "funasr"}
+	first, _, _ := bot.Resolve(cat, needy, "")
 	bots := append(fullBots(cat), first)
 	for len(bots) < 300 {
 		bots = append(bots, randomBot(t, cat, rng))
@@ -220,11 +224,11 @@ func TestRandomBots(t *testing.T) {
 		t.Fatal(same, err)
 	}
 	for _, cfg := range bots {
-		files, err := New(cfg, cat).Files("0.1.0")
+		files, err := New(cfg, cat, "0.1.0").Files()
 		if err != nil {
 			t.Fatalf("seed %d: %+v: %v", seed, cfg, err)
 		}
-		again, _ := New(cfg, cat).Files("0.1.0")
+		again, _ := New(cfg, cat, "0.1.0").Files()
 		text := map[string]string{}
 		for name, data := range files {
 			text[name] = string(data)
@@ -255,8 +259,8 @@ func TestRandomBots(t *testing.T) {
 			}
 		}
 		checkVariables(t, seed, cat, text)
-		for _, s := range New(cfg, cat).Services {
-			for _, requirement := range s.pip {
+		for _, s := range New(cfg, cat, "0.1.0").Services {
+			for _, requirement := range s.Pip {
 				if !strings.Contains(text["server/pyproject.toml"], `    "`+requirement+"\",\n") {
 					t.Errorf("seed %d: %s needs %s", seed, s.ID, requirement)
 				}
@@ -277,12 +281,12 @@ func TestRandomBots(t *testing.T) {
 }
 
 // checkVariables compares the variables that the code reads with .env.example.
-func checkVariables(t *testing.T, seed uint64, cat *Catalog, text map[string]string) {
+func checkVariables(t *testing.T, seed uint64, cat *catalog.Catalog, text map[string]string) {
 	library := map[string]bool{"KRISP_VIVA_FILTER_MODEL_PATH": true, "KRISP_VIVA_API_KEY": true}
-	for _, kind := range append(ServiceKinds, KindTransport) {
-		for _, p := range cat.All(kind) {
+	for _, kind := range append(catalog.ServiceKinds, catalog.KindTransport) {
+		for _, p := range cat.List(kind) {
 			for _, v := range p.Env {
-				if v.readByLibrary {
+				if v.ReadByLibrary {
 					library[v.Name] = true
 				}
 			}
@@ -348,21 +352,41 @@ func TestValuesStandInQuotes(t *testing.T) {
 	}
 }
 
+// serviceOption is the option whose values are services of the kind.
+func serviceOption(kind string) *bot.Option {
+	return bot.Options[slices.IndexFunc(bot.Options, func(o *bot.Option) bool { return o.Kind == kind })]
+}
+
 // smallBot has these transports, and one service where there may be three: "llm ollama".
 func smallBot(t *testing.T, service string, transports ...string) (*Project, string) {
-	said := Quickstart()
-	kind, name, _ := strings.Cut(service, " ")
-	if kind == KindRealtime {
-		said = Answers{OptMode: {Text: ModeRealtime}}
+	return botWith(t, catalog.New(), service, bot.Answers{bot.OptTransports: {List: transports}})
+}
+
+// selfHosted is smallBot with --self-host and the option with this key.
+func selfHosted(t *testing.T, cat *catalog.Catalog, service, option string, transports ...string) (*Project, string) {
+	said := bot.Answers{bot.OptTransports: {List: transports}}
+	for _, o := range bot.Options {
+		if o.Key == "self_host" || o.Key == option {
+			said[o] = bot.Answer{On: true}
+		}
 	}
-	said[optionOf(kind+"_service")] = Answer{Text: name}
-	said[OptTransports] = Answer{List: transports}
-	cfg, _, problems := Resolve(NewCatalog(), said, "small")
+	return botWith(t, cat, service, said)
+}
+
+func botWith(t *testing.T, cat *catalog.Catalog, service string, with bot.Answers) (*Project, string) {
+	said := bot.Quickstart()
+	kind, name, _ := strings.Cut(service, " ")
+	if kind == catalog.KindRealtime {
+		said = bot.Answers{bot.OptMode: {Text: bot.ModeRealtime}}
+	}
+	said[serviceOption(kind)] = bot.Answer{Text: name}
+	maps.Copy(said, with)
+	cfg, _, problems := bot.Resolve(cat, said, "small")
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	p := New(cfg, NewCatalog())
-	files, err := p.Files("0.1.0")
+	p := New(cfg, cat, "0.1.0")
+	files, err := p.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,15 +438,15 @@ func TestCosts(t *testing.T) {
 		{local, "smallwebrtc", "", "You host all services yourself, so only the machine costs anything."},
 		{local, "twilio", "Twilio", "You host Moonshine, Ollama and Piper yourself"},
 	} {
-		said := Quickstart()
-		said[OptTransports] = Answer{List: []string{c.transport}}
+		said := bot.Quickstart()
+		said[bot.OptTransports] = bot.Answer{List: []string{c.transport}}
 		for _, service := range strings.Split(c.services, ", ") {
 			if kind, name, ok := strings.Cut(service, " "); ok {
-				said[optionOf(kind+"_service")] = Answer{Text: name}
+				said[serviceOption(kind)] = bot.Answer{Text: name}
 			}
 		}
-		cfg, _, problems := Resolve(NewCatalog(), said, "small")
-		files, err := New(cfg, NewCatalog()).Files("0.1.0")
+		cfg, _, problems := bot.Resolve(catalog.New(), said, "small")
+		files, err := New(cfg, catalog.New(), "0.1.0").Files()
 		if err != nil || len(problems) > 0 {
 			t.Fatal(err, problems)
 		}
@@ -446,7 +470,7 @@ func TestSizeOfPods(t *testing.T) {
 		for _, s := range p.LocalModels() {
 			ids = append(ids, s.ID)
 		}
-		return fmt.Sprintf("%d %s %s %s %s", p.MaxSessions(), p.CPURequest(), p.MemoryRequest(), p.MemoryLimit(), ids)
+		return fmt.Sprintf("%d %s %s %s %s", p.Pod.MaxSessions, p.Pod.CPURequest, p.Pod.MemoryRequest, p.Pod.MemoryLimit, ids)
 	}
 	for _, test := range []struct{ services, transport, want string }{
 		{"stt deepgram", "twilio", "8 500m 1Gi 2Gi []"},
@@ -458,27 +482,28 @@ func TestSizeOfPods(t *testing.T) {
 		{"stt whisper", "smallwebrtc", "1 1600m 2Gi 3Gi [stt_ac]"},
 		{"tts pocket_tts", "twilio", "1 1100m 1Gi 2Gi [tts_ab]"},
 	} {
-		p, code := smallBot(t, test.services, test.transport)
-		p.SelfHost = true
+		_, code := smallBot(t, test.services, test.transport)
+		p, hosted := selfHosted(t, catalog.New(), test.services, "", test.transport)
 		if got := size(p); got != test.want {
 			t.Errorf("%s over %s: %s, want %s", test.services, test.transport, got, test.want)
 		}
-		files, err := p.Files("0.1.0")
+		files, err := p.Files()
 		if err != nil {
 			t.Fatal(err)
 		}
-		makes, local := []byte("def make_services"), len(p.LocalModels()) > 0
-		if strings.Contains(code, string(makes)) || bytes.Contains(files["server/bot.py"], makes) != local || (files["server/models.py"] != nil) != local {
+		local := len(p.LocalModels()) > 0
+		if makes := "def make_services"; strings.Contains(code, makes) || strings.Contains(hosted, makes) != local || (files["server/models.py"] != nil) != local {
 			t.Errorf("%s: models.py, or what it calls, is where no model is loaded, or not where one is", test.services)
 		}
 	}
-	p, _ := smallBot(t, "tts pocket_tts", "twilio")
-	p.SelfHost, p.TTS.model.cpu = true, 200
+	cat := catalog.New()
+	cat.Find(catalog.KindTTS, "pocket_tts").Model.CPU = 200
+	p, _ := selfHosted(t, cat, "tts pocket_tts", "", "twilio")
 	if got, want := size(p), "7 1900m 5888Mi 6912Mi [tts_ab]"; got != want {
 		t.Errorf("models that sessions don't share: %s, want %s", got, want)
 	}
-	p, _ = smallBot(t, "tts piper", "twilio")
-	p.SelfHost, p.Recording, p.TTS.model.megabytes = true, true, 1260 // 1775 MB with four sessions
+	cat.Find(catalog.KindTTS, "piper").Model.Megabytes = 1260 // 1775 MB with four sessions
+	p, _ = selfHosted(t, cat, "tts piper", "recording", "twilio")
 	if got, want := size(p), "4 1700m 2Gi 3Gi [tts_aa]"; got != want {
 		t.Errorf("with recordings: %s, want %s", got, want)
 	}
@@ -493,13 +518,8 @@ func TestRecordingSizes(t *testing.T) {
 		"smallwebrtc":         "24000 173 16Gi",
 		"smallwebrtc, twilio": "24000 173 16Gi",
 	} {
-		first, second, _ := strings.Cut(transports, ", ")
-		p, _ := smallBot(t, "stt deepgram", first)
-		if second != "" {
-			other, _ := smallBot(t, "stt deepgram", second)
-			p.Transports = append(p.Transports, other.Transports...)
-		}
-		if got := fmt.Sprint(p.RecordingRate(), p.RecordingMB(), " ", p.RecordingsLimit()); got != want {
+		p, _ := smallBot(t, "stt deepgram", strings.Split(transports, ", ")...)
+		if got := fmt.Sprint(p.Pod.RecordingRate, p.Pod.RecordingMB, " ", p.Pod.RecordingsLimit); got != want {
 			t.Errorf("%s: %s, want %s", transports, got, want)
 		}
 	}
@@ -507,11 +527,10 @@ func TestRecordingSizes(t *testing.T) {
 
 // Evals come over a way in of their own, beside the calls.
 func TestOnlyCalls(t *testing.T) {
-	p, _ := smallBot(t, "llm openai", "daily_pstn_dialout")
-	if !p.OnlyCalls() {
+	if p, _ := smallBot(t, "llm openai", "daily_pstn_dialout"); !p.OnlyCalls() {
 		t.Error("sessions come otherwise")
 	}
-	if p.EnableEval = true; p.OnlyCalls() {
+	if p, _ := selfHosted(t, catalog.New(), "llm openai", "enable_eval", "daily_pstn_dialout"); p.OnlyCalls() {
 		t.Error("evals are calls")
 	}
 }
@@ -534,15 +553,13 @@ func TestSelfHostRequires(t *testing.T) {
 		"daily_pstn_dialin": "[DAILY_HMAC_SECRET] [prometheus-client>=0.22,<1]",
 		"smallwebrtc":       "[TURN_URL if TURN_SECRET] [prometheus-client>=0.22,<1]",
 	} {
-		p, _ := smallBot(t, "stt deepgram", transport)
-		p.SelfHost = true
-		p = New(p.Config, NewCatalog())
-		files, err := p.Files("0.1.0")
-		if got := fmt.Sprint(p.SelfHostRequires, p.Dependencies[1:]); err != nil || got != want {
+		p, _ := selfHosted(t, catalog.New(), "stt deepgram", "", transport)
+		files, err := p.Files()
+		if got := fmt.Sprint(p.SelfHostRequired(), p.Dependencies[1:]); err != nil || got != want {
 			t.Errorf("%s: %s, %v", transport, got, err)
 		}
 		_, required, _ := strings.Cut(string(files["server/self_host.py"]), "*bot.REQUIRED")
-		for _, name := range p.SelfHostRequires {
+		for _, name := range p.SelfHostRequired() {
 			variable, _, _ := strings.Cut(name, " ")
 			if !strings.Contains(string(files["server/.env.example"]), variable+"=\n") || !strings.Contains(required, `"`+name+`"`) {
 				t.Errorf("%s: %s is not required", transport, name)
@@ -553,7 +570,7 @@ func TestSelfHostRequires(t *testing.T) {
 
 // Everything that door.py counts is shown, and nothing else of a bot is shown or warned about.
 func TestMetrics(t *testing.T) {
-	files, err := New(Config{ProjectName: "a", BotType: "telephony", Transports: []string{"tel_a"}, Mode: "cascade", STTService: "stt_a", LLMService: "llm_a", TTSService: "tts_a", SelfHost: true}, NewCatalog()).Files("0.1.0")
+	files, err := New(bot.Config{ProjectName: "a", BotType: "telephony", Transports: []string{"tel_a"}, Mode: "cascade", STTService: "stt_a", LLMService: "llm_a", TTSService: "tts_a", SelfHost: true}, catalog.New(), "0.1.0").Files()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -584,10 +601,10 @@ func TestMetrics(t *testing.T) {
 // What is generated stays short enough to be read, for every choice of services: in lines, of
 // files and of functions. Unset variables are handled in one way.
 func TestSizes(t *testing.T) {
-	cat := NewCatalog()
+	cat := catalog.New()
 	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 362, "door.py": 200, "serving.py": 200, "models.py": 80}
-	check := func(cfg Config, bot int) {
-		files, err := New(cfg, cat).Files("0.1.0")
+	check := func(cfg bot.Config, bot int) {
+		files, err := New(cfg, cat, "0.1.0").Files()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -620,30 +637,32 @@ func TestSizes(t *testing.T) {
 			}
 		}
 	}
-	quickstart, _, _ := Resolve(cat, Quickstart(), "")
+	quickstart, _, _ := bot.Resolve(cat, bot.Quickstart(), "")
 	check(quickstart, 130)
 	longest := func(kind string) string {
-		return slices.MaxFunc(cat.All(kind), func(a, b *Provider) int {
-			return strings.Count(a.source, "\n") - strings.Count(b.source, "\n")
+		return slices.MaxFunc(cat.List(kind), func(a, b *catalog.Service) int {
+			return strings.Count(a.Code(nil).Body, "\n") - strings.Count(b.Code(nil).Body, "\n")
 		}).ID
 	}
 	for _, cfg := range fullBots(cat) {
 		cfg.Language = "de"
 		check(cfg, 220)
-		for _, kind := range ServiceKinds {
-			if id := optionOf(kind + "_service").text(&cfg); *id != "" {
-				*id = longest(kind)
+		said := cfg.Answers()
+		for _, kind := range catalog.ServiceKinds {
+			if o := serviceOption(kind); said[o].Text != "" {
+				said[o] = bot.Answer{Text: longest(kind)}
 			}
 		}
+		cfg, _, _ = bot.Resolve(cat, said, "full")
 		check(cfg, 220)
 	}
 }
 
 func BenchmarkRenderQuickstart(b *testing.B) {
-	cat := NewCatalog()
-	cfg, _, _ := Resolve(cat, Quickstart(), "")
+	cat := catalog.New()
+	cfg, _, _ := bot.Resolve(cat, bot.Quickstart(), "")
 	for b.Loop() {
-		if _, err := New(cfg, cat).Files("0.1.0"); err != nil {
+		if _, err := New(cfg, cat, "0.1.0").Files(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -651,19 +670,19 @@ func BenchmarkRenderQuickstart(b *testing.B) {
 
 // Every service once, in the smallest bot that takes it.
 func BenchmarkEveryService(b *testing.B) {
-	cat := NewCatalog()
-	var bots []Config
-	for _, kind := range ServiceKinds {
+	cat := catalog.New()
+	var bots []bot.Config
+	for _, kind := range catalog.ServiceKinds {
 		for _, p := range cat.List(kind) {
-			said := Quickstart()
-			if kind == KindRealtime {
-				said[OptMode] = Answer{Text: ModeRealtime}
-				for _, o := range []*Option{OptSTT, OptLLM, OptTTS} {
+			said := bot.Quickstart()
+			if kind == catalog.KindRealtime {
+				said[bot.OptMode] = bot.Answer{Text: bot.ModeRealtime}
+				for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
 					delete(said, o)
 				}
 			}
-			said[optionOf(kind+"_service")] = Answer{Text: p.ID}
-			cfg, _, problems := Resolve(cat, said, "")
+			said[serviceOption(kind)] = bot.Answer{Text: p.ID}
+			cfg, _, problems := bot.Resolve(cat, said, "")
 			if len(problems) > 0 {
 				b.Fatal(problems)
 			}
@@ -672,7 +691,7 @@ func BenchmarkEveryService(b *testing.B) {
 	}
 	for b.Loop() {
 		for _, cfg := range bots {
-			if _, err := New(cfg, cat).Files("0.1.0"); err != nil {
+			if _, err := New(cfg, cat, "0.1.0").Files(); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -681,26 +700,26 @@ func BenchmarkEveryService(b *testing.B) {
 
 // The options that give a configuration give it, whatever it is.
 func TestArguments(t *testing.T) {
-	cat := NewCatalog()
+	cat := catalog.New()
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
 		cfg := randomBot(t, cat, rng)
 		for _, dirName := range []string{"random bot", "another", ""} {
 			args := cfg.Answers().Arguments(cat, dirName)
-			said := Answers{}
+			said := bot.Answers{}
 			for i := 0; i < len(args); i++ {
-				o := Options[slices.IndexFunc(Options, func(o *Option) bool {
+				o := bot.Options[slices.IndexFunc(bot.Options, func(o *bot.Option) bool {
 					return slices.Contains([]string{"--" + o.Flag, "--no-" + o.Flag, "-" + o.Short}, args[i])
 				})]
-				a := Answer{On: !strings.HasPrefix(args[i], "--no-"), Flag: true}
+				a := bot.Answer{On: !strings.HasPrefix(args[i], "--no-"), Flag: true}
 				if o.Toggle == nil {
 					i++
-					a = Answer{Text: args[i], List: append(said[o].List, args[i]), Flag: true}
+					a = bot.Answer{Text: args[i], List: append(said[o].List, args[i]), Flag: true}
 				}
 				said[o] = a
 			}
-			if got, left, problems := Resolve(cat, said, dirName); len(left)+len(problems) > 0 || !reflect.DeepEqual(got, cfg) {
+			if got, left, problems := bot.Resolve(cat, said, dirName); len(left)+len(problems) > 0 || !reflect.DeepEqual(got, cfg) {
 				t.Fatalf("seed %d: %+v gives %q, which gives %+v, %v", seed, cfg, args, got, problems)
 			}
 		}
@@ -723,5 +742,134 @@ func TestCredentials(t *testing.T) {
 		if strings.Join(got, "\n") != want {
 			t.Errorf("%s: %q", transports, got)
 		}
+	}
+}
+
+// What is accepted can be rendered, and reads back as itself.
+func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte(`{"mode": "cascade", "transports": ["daily"], "recording": true}`))
+	f.Add([]byte(`{"a": {"b": [1, null]}}`))
+	f.Add([]byte("\xff{"))
+	cat := catalog.New()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		said, problems := bot.ParseConfig("fuzz.json", data)
+		if said == nil {
+			return
+		}
+		cfg, _, wrong := bot.Resolve(cat, said, "name")
+		if len(problems)+len(wrong) == 0 {
+			if _, err := New(cfg, cat, "0.1.0").Files(); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := report.WriteJSON(&b, cfg); err != nil {
+				t.Fatal(err)
+			}
+			again, problems := bot.ParseConfig("again.json", b.Bytes())
+			if len(problems) > 0 {
+				t.Fatalf("%s: %v", b.Bytes(), problems)
+			}
+			back, notes, wrong := bot.Resolve(cat, again, "other")
+			if len(notes)+len(wrong) > 0 || fmt.Sprint(back) != fmt.Sprint(cfg) {
+				t.Fatalf("%+v reads back as %+v: %v %v", cfg, back, notes, wrong)
+			}
+		}
+	})
+}
+
+// A service is refused where it does not support the language, together with those that do.
+// One that finds out by itself is not, nor one of one's own that says nothing.
+func TestLanguageOfServices(t *testing.T) {
+	cat, files := catalog.New(), fstest.MapFS{}
+	for name, c := range map[string][2]string{
+		"told": {"# languages: en, de, pt-BR, zh-Hans\n# languages: es, es-MX\n", "language: str"}, "fixed": {"# languages: en\n", ""},
+		"auto": {"# languages: auto\n", ""}, "silent": {}, "voice": {"# languages: voice\n", ""},
+	} {
+		code := "stt = Acme(\n        voice=os.getenv(\"ACME_VOICE\", \"joe\"),\n"
+		if c[1] != "" {
+			code += "        settings=Settings(language=language),  # when: language\n"
+		}
+		files["stt/acme_"+name+".py"] = &fstest.MapFile{Data: []byte("# id: acme_" + name + "\n# label: Acme " + name + "\n# names: acme_" + name + "\n" + c[0] +
+			"# env: ACME_VOICE optional voice =joe: voice\nimport os\n\nfrom acme import Acme, Settings\n\n\ndef build(" + c[1] + ") -> Acme:\n    " + code + "    )\n    return stt\n")}
+	}
+	if problems := cat.Add(files, "services"); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for _, c := range []struct{ service, tag, want string }{
+		{"told", "de", ""}, {"told", "de-at", ""}, {"told", "pt-BR", ""}, {"told", "zh-hans-cn", ""}, {"told", "zh-Hant", "Acme told does not support the language zh-Hant"},
+		{"told", "pt", "Acme told does not support the language pt"}, {"told", "es", ""}, {"told", "es-MX", ""}, {"told", "es-AR", "Acme told does not support the language es-AR"}, {"fixed", "en-GB", ""}, {"fixed", "fr", "Acme fixed does not support the language fr"},
+		{"auto", "fr", ""}, {"silent", "fr", ""}, {"voice", "fr", ""}, {"told", "German", `"German" is not a language tag; expected one such as de or pt-BR`},
+	} {
+		said := bot.Quickstart()
+		said[bot.OptSTT], said[bot.OptLLM], said[bot.OptTTS] = bot.Answer{Text: "acme_" + c.service}, bot.Answer{Text: "openai"}, bot.Answer{Text: "elevenlabs"}
+		said[bot.OptLanguage] = bot.Answer{Text: c.tag}
+		cfg, _, problems := bot.Resolve(cat, said, "")
+		got := ""
+		for _, p := range problems {
+			if got = p.Message; p.Field == bot.OptSTT.Key && (!slices.Contains(p.Allowed, "acme_silent") || slices.Contains(p.Allowed, "acme_"+c.service) || !strings.Contains(p.Names, "--json")) {
+				t.Errorf("%v: it allows %q, %s", c, p.Allowed, p.Names)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v: %q", c, got)
+		}
+		if got != "" {
+			continue
+		}
+		if p := New(cfg, cat, "0.1.0"); p.English() != strings.HasPrefix(c.tag, "en") {
+			t.Errorf("%v: it speaks English: %v", c, p.English())
+		}
+		written, err := New(cfg, cat, "0.1.0").Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, env := string(written["server/bot.py"]), string(written["server/.env.example"])
+		tag, _ := catalog.LanguageTag(c.tag)
+		if !strings.Contains(code, `LANGUAGE = "`+tag+`"`) || strings.Contains(code, "Settings(language=LANGUAGE)") != (c.service == "told") {
+			t.Errorf("%v: %s", c, code)
+		}
+		if strings.Contains(env, "# one that speaks fr: voice\nACME_VOICE=") != (c.service == "voice") {
+			t.Errorf("%v: %s", c, env)
+		}
+	}
+	if v := cat.Find(catalog.KindSTT, "acme_voice").Env[0]; v.Required || v.Fallback != "joe" {
+		t.Errorf("the bots changed the catalog: %+v", v)
+	}
+}
+
+// What a template compares with is a word that there is: Has, Dials and Reads fail by themselves,
+// but only where they are reached.
+func TestWordsOfTemplates(t *testing.T) {
+	known := map[string]bool{"pstn dial-in": true, "pstn dial-out": true, "sip dial-in": true, "sip dial-out": true}
+	for _, o := range bot.Options {
+		for _, word := range o.Allowed() {
+			known[word] = true
+		}
+	}
+	cat := catalog.New()
+	for _, kind := range append(catalog.ServiceKinds, catalog.KindTransport) {
+		for _, s := range cat.List(kind) {
+			for _, word := range []string{s.ID, s.Key, s.Class(), s.Names[0]} {
+				known[word] = true
+			}
+			for _, v := range s.Env {
+				known[v.Name] = true
+			}
+		}
+	}
+	words := 0
+	err := fs.WalkDir(templates.Files, ".", func(name string, _ fs.DirEntry, err error) error {
+		text, _ := templates.Files.ReadFile(name)
+		for _, action := range regexp.MustCompile(`<%.*?%>`).FindAllString(string(text), -1) {
+			for _, m := range regexp.MustCompile(`(?:eq [^"()]+|eq \(.*?\) |\.(?:Has|Dials|Reads) )"([^"]*)"`).FindAllStringSubmatch(action, -1) {
+				if words++; !known[m[1]] {
+					t.Errorf("%s: %s", name, action)
+				}
+			}
+		}
+		return err
+	})
+	if err != nil || words < 150 {
+		t.Error(words, err)
 	}
 }

@@ -1,4 +1,4 @@
-package bot
+package catalog
 
 import (
 	"cmp"
@@ -12,24 +12,24 @@ import (
 // The files of templates/services are plain Python. This file extracts what bot.py
 // needs of them.
 
-// pythonCode is the code of one provider, as used in bot.py.
-type pythonCode struct {
-	imports      []pythonImport
-	body         string // the statements that build it, indented by four
-	needsSession bool
+// Code is the code of one service, as bot.py has it.
+type Code struct {
+	Imports      []Import
+	Body         string // the statements that build it, indented by four, without the last line's end
+	NeedsSession bool   // build takes an aiohttp session
 }
 
-// A pythonImport is `import MODULE`, or with names `from MODULE import NAMES`.
-type pythonImport struct {
-	module string
-	names  []string
+// A Import is `import MODULE`, or with names `from MODULE import NAMES`.
+type Import struct {
+	Module string
+	Names  []string
 }
 
-// parseCode splits the provider's file into imports and body. Lines that end in
+// Code splits the service's file into imports and body. Lines that end in
 // `# when: CONDITION` are kept only if the condition is true.
-func (p *Provider) parseCode(when map[string]bool) pythonCode {
-	imports, parameters, _, statements, _ := p.parts()
-	code := pythonCode{imports: parseImports(imports), needsSession: strings.Contains(parameters, "session:")}
+func (s *Service) Code(when map[string]bool) Code {
+	imports, parameters, _, statements, _ := s.parts()
+	code := Code{Imports: ParseImports(imports), NeedsSession: strings.Contains(parameters, "session:")}
 	var body []string
 	for line := range strings.SplitSeq(statements, "\n") {
 		kept, mark, ok := strings.Cut(line, whenMark)
@@ -47,19 +47,25 @@ func (p *Provider) parseCode(when map[string]bool) pythonCode {
 		}
 	}
 	// bot.py has constants in place of these parameters; the lengths are the same.
-	code.body = substitute(strings.Join(body, "\n"), "system_instruction", "SYSTEM_INSTRUCTION")
+	code.Body = substitute(strings.Join(body, "\n"), "system_instruction", "SYSTEM_INSTRUCTION")
 	return code
 }
 
-// parts splits the code of the provider's file into the imports and the function build:
+// Class is the framework's class of it.
+func (s *Service) Class() string {
+	_, _, class, _, _ := s.parts()
+	return class
+}
+
+// parts splits the code of the service's file into the imports and the function build:
 // its parameters, the class that it returns, and the statements above its return. It
 // reports whether all of them are there.
-func (p *Provider) parts() (imports, parameters, class, statements string, ok bool) {
-	imports, rest, found := strings.Cut("\n"+p.source, "\ndef build(")
+func (s *Service) parts() (imports, parameters, class, statements string, ok bool) {
+	imports, rest, found := strings.Cut("\n"+s.source, "\ndef build(")
 	parameters, rest, typed := strings.Cut(rest, ") -> ")
 	class, rest, hasBody := strings.Cut(rest, ":\n")
 	statements, last, returns := strings.Cut(rest, "\n    return ")
-	return strings.TrimPrefix(imports, "\n"), parameters, class, statements, found && typed && hasBody && returns && last == p.Name()+"\n"
+	return strings.TrimPrefix(imports, "\n"), parameters, class, statements, found && typed && hasBody && returns && last == s.Name()+"\n"
 }
 
 const whenMark = "  # when: "
@@ -67,14 +73,14 @@ const whenMark = "  # when: "
 var conditions = []string{"language", "telephony", "noise_cancel", "video_in", "video_out", "avatar"}
 
 // Name is the name that the code gives what it builds.
-func (p *Provider) Name() string {
-	switch p.Kind {
+func (s *Service) Name() string {
+	switch s.Kind {
 	case KindRealtime:
 		return "llm" // it takes the language model's place
 	case KindTransport:
 		return "params"
 	}
-	return p.Kind
+	return s.Kind
 }
 
 // buildParameters are those of build. Only transports have the ones after the fourth.
@@ -83,26 +89,26 @@ var buildParameters = []string{"system_instruction: str", "language: str", "sess
 
 // checkCode returns what would get lost on the way to bot.py, or break it. Whether it
 // is Python, and of the right types, only Python's own tools can say.
-func (p *Provider) checkCode() (problems []report.Problem) {
-	at := p.lines["code"]
-	wrong := func(format string, args ...any) { problems = append(problems, p.wrong(at, format, args...)) }
-	imports, parameters, class, statements, ok := p.parts()
-	name := p.Name()
+func (s *Service) checkCode() (problems []report.Problem) {
+	at := s.lines["code"]
+	wrong := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
+	imports, parameters, class, statements, ok := s.parts()
+	name := s.Name()
 	if !ok || !uses(imports, class) || !strings.Contains("\n"+statements, "\n    "+name+" = ") {
 		wrong("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
 		return problems
 	}
 	var formatted []string
-	for _, i := range parseImports(imports) {
-		formatted = append(formatted, strings.Split(fromImport(i.module, i.names), "\n")...)
+	for _, i := range ParseImports(imports) {
+		formatted = append(formatted, strings.Split(fromImport(i.Module, i.Names), "\n")...)
 	}
 	for i, line := range strings.Split(imports, "\n") {
-		if at = p.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
+		if at = s.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
 			wrong("only imports may stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
 	}
 	may := buildParameters
-	if p.Kind != KindTransport {
+	if s.Kind != KindTransport {
 		may = may[:4]
 	}
 	for parameter := range strings.SplitSeq(parameters, ",") {
@@ -110,12 +116,12 @@ func (p *Provider) checkCode() (problems []report.Problem) {
 			wrong("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
 		}
 	}
-	if told := strings.Contains(parameters, "language:"); told && p.language() != "told" {
+	if told := strings.Contains(parameters, "language:"); told && s.Language() != "told" {
 		wrong("build takes a language, so a line in the head must list some: # languages: en, de, pt-BR")
 	}
 	body := false
-	for i, line := range strings.Split(p.source, "\n") {
-		at = p.lines["code"] + i
+	for i, line := range strings.Split(s.source, "\n") {
+		at = s.lines["code"] + i
 		body = body || strings.Contains(line, ") -> ")
 		_, mark, ok := strings.Cut(line, whenMark)
 		if ok && !slices.Contains(conditions, mark) {
@@ -126,21 +132,21 @@ func (p *Provider) checkCode() (problems []report.Problem) {
 			wrong("a line that reads language must end in `# when: language`")
 		}
 		_, read, _ := strings.Cut(line, `os.environ["`)
-		if name, _, ok := strings.Cut(read, `"`); ok && p.lines[name] == 0 {
+		if name, _, ok := strings.Cut(read, `"`); ok && s.lines[name] == 0 {
 			wrong("the head has no line for %s; add # env: %s required ...", name, name)
 		}
 	}
-	for _, v := range p.Env {
-		if at = p.lines[v.Name]; !v.readByLibrary && !v.server && p.Generic == "" && !strings.Contains(p.source, `"`+v.Name+`"`) {
+	for _, v := range s.Env {
+		if at = s.lines[v.Name]; !v.ReadByLibrary && !v.Server && s.Generic == "" && !strings.Contains(s.source, `"`+v.Name+`"`) {
 			wrong("build does not read %s; if the framework does, add the word library", v.Name)
 		}
 	}
 	return problems
 }
 
-// asExpression converts `    params = X(...)` to X(...), for the dictionary of transports, in
+// AsExpression converts `    params = X(...)` to X(...), for the dictionary of transports, in
 // as few lines as fit into 100 columns.
-func asExpression(key, body string) string {
+func AsExpression(key, body string) string {
 	_, expression, _ := strings.Cut(body, " = ")
 	line := strings.NewReplacer("(\n        ", "(", ",\n    )", ")", "\n        ", " ").Replace(expression)
 	class, arguments, _ := strings.Cut(strings.TrimSuffix(line, ")"), "(")
@@ -154,41 +160,41 @@ func asExpression(key, body string) string {
 	return strings.ReplaceAll(expression, "\n", "\n    ")
 }
 
-// parseImports parses src, which contains only import statements.
-func parseImports(src string) (imports []pythonImport) {
+// ParseImports parses src, which contains only import statements.
+func ParseImports(src string) (imports []Import) {
 	src = strings.NewReplacer("(\n", "", ",\n)", "", "\n    ", " ").Replace(src)
 	for line := range strings.Lines(src) {
 		words := strings.Fields(strings.ReplaceAll(line, ",", " "))
 		switch {
 		case len(words) == 2 && words[0] == "import":
-			imports = append(imports, pythonImport{module: words[1]})
+			imports = append(imports, Import{Module: words[1]})
 		case len(words) > 3 && words[0] == "from":
-			imports = append(imports, pythonImport{words[1], words[3:]})
+			imports = append(imports, Import{words[1], words[3:]})
 		}
 	}
 	return imports
 }
 
-// tidyImports merges the imports between the markers of a template with the extra
+// TidyImports merges the imports between the markers of a template with the extra
 // ones, drops those that the code does not use, and formats them as ruff does.
-func tidyImports(src string, extra []pythonImport) string {
+func TidyImports(src string, extra []Import) string {
 	before, rest, ok := strings.Cut(src, "# imports\n")
 	if !ok {
 		return src
 	}
 	block, code, _ := strings.Cut(rest, "# end of imports\n")
 	names := map[string]map[string]bool{} // by module; an empty name is a plain import
-	for _, i := range append(parseImports(block), extra...) {
-		if names[i.module] == nil {
-			names[i.module] = map[string]bool{}
+	for _, i := range append(ParseImports(block), extra...) {
+		if names[i.Module] == nil {
+			names[i.Module] = map[string]bool{}
 		}
-		top, _, _ := strings.Cut(i.module, ".")
-		if len(i.names) == 0 && uses(code, top) && !strings.Contains(before, "import "+i.module+"\n") {
-			names[i.module][""] = true
+		top, _, _ := strings.Cut(i.Module, ".")
+		if len(i.Names) == 0 && uses(code, top) && !strings.Contains(before, "import "+i.Module+"\n") {
+			names[i.Module][""] = true
 		}
-		for _, n := range i.names {
+		for _, n := range i.Names {
 			if uses(code, n) {
-				names[i.module][n] = true
+				names[i.Module][n] = true
 			}
 		}
 	}
@@ -217,7 +223,7 @@ func tidyImports(src string, extra []pythonImport) string {
 	return before + strings.Join(groups, "\n\n") + "\n" + code
 }
 
-// pythonStandard lists the modules of the standard library that a provider may import.
+// pythonStandard lists the modules of the standard library that a service may import.
 var pythonStandard = strings.Fields(`
 	abc argparse array asyncio base64 binascii bisect codecs collections concurrent configparser contextlib
 	contextvars copy csv ctypes dataclasses datetime decimal difflib email encodings enum errno fnmatch

@@ -1,17 +1,18 @@
-package bot
+package catalog
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"vbot/internal/report"
 	"vbot/templates"
 )
 
 // Ids and names are unique within a kind, every id has the form of its kind, and
 // every file can be cut up.
 func TestCatalog(t *testing.T) {
-	cat := NewCatalog()
+	cat := New()
 	for _, kind := range ServiceKinds {
 		for i, p := range cat.List(kind) {
 			if want := kind + "_" + letters(i); p.ID != want {
@@ -20,7 +21,7 @@ func TestCatalog(t *testing.T) {
 		}
 	}
 	for _, kind := range append(ServiceKinds, KindTransport) {
-		providers := cat.All(kind)
+		providers := cat.List(kind)
 		seen := map[string]string{}
 		for _, p := range providers {
 			for _, name := range append(p.Names, p.ID) {
@@ -48,20 +49,6 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// A description of one kind has its providers.
-func TestDescriptions(t *testing.T) {
-	cat := NewCatalog()
-	for _, kind := range ServiceKinds {
-		var ids []string
-		for _, p := range cat.Describe(kind).(map[string]any)[kind].([]ProviderAnswer) {
-			ids = append(ids, p.ID)
-		}
-		if !slices.Equal(ids, cat.IDs(kind)) {
-			t.Errorf("%s: %q", kind, ids)
-		}
-	}
-}
-
 // letters are a, b, ... z, aa, ab, ...
 func letters(i int) string {
 	if i < 26 {
@@ -81,11 +68,11 @@ func TestImportsAgree(t *testing.T) {
 	block, _, _ := strings.Cut(rest, "# end of imports\n")
 	type origin struct{ kind, module string }
 	origins := map[string][]origin{}
-	check := func(kind, file string, imports []pythonImport) {
+	check := func(kind, file string, imports []Import) {
 		for _, i := range imports {
-			module, names := i.module, i.names
+			module, names := i.Module, i.Names
 			if len(names) == 0 {
-				name, _, _ := strings.Cut(i.module, ".")
+				name, _, _ := strings.Cut(i.Module, ".")
 				module, names = "", []string{name} // the module itself
 			}
 			for _, n := range names {
@@ -98,12 +85,12 @@ func TestImportsAgree(t *testing.T) {
 			}
 		}
 	}
-	check("", "bot.py.tmpl", parseImports(block))
-	cat := NewCatalog()
+	check("", "bot.py.tmpl", ParseImports(block))
+	cat := New()
 	for _, kind := range append(ServiceKinds, KindTransport) {
-		for _, p := range cat.All(kind) {
+		for _, p := range cat.List(kind) {
 			if !p.standsFor() {
-				check(kind, p.file, p.parseCode(map[string]bool{"language": true, "noise_cancel": true, "video_in": true, "video_out": true, "avatar": true}).imports)
+				check(kind, p.file, p.Code(map[string]bool{"language": true, "noise_cancel": true, "video_in": true, "video_out": true, "avatar": true}).Imports)
 			}
 		}
 	}
@@ -112,8 +99,8 @@ func TestImportsAgree(t *testing.T) {
 // bot.py has an HTTP session where a service takes one, after whatever else.
 func TestSessions(t *testing.T) {
 	for parameters, want := range map[string]bool{"": false, "language: str": false, "session: aiohttp.ClientSession": true, "language: str, session: aiohttp.ClientSession": true} {
-		p := &Provider{Kind: KindSTT, source: "from a import A\n\n\ndef build(" + parameters + ") -> A:\n    stt = A(session)\n    return stt\n"}
-		if got := p.parseCode(nil).needsSession; got != want {
+		p := &Service{Kind: KindSTT, source: "from a import A\n\n\ndef build(" + parameters + ") -> A:\n    stt = A(session)\n    return stt\n"}
+		if got := p.Code(nil).NeedsSession; got != want {
 			t.Errorf("%q: %v", parameters, got)
 		}
 	}
@@ -129,7 +116,7 @@ func TestRequirements(t *testing.T) {
 		"NAME required id: name\nSECRET optional secret server with NAME: secret":                                              "NAME, SECRET if NAME",
 		"TOKEN required secret unless KEY: token\nKEY optional id without TOKEN: key\nSECRET optional secret with KEY: secret": "TOKEN xor KEY, SECRET if KEY",
 	} {
-		var vs []variable
+		var vs []Variable
 		for line := range strings.SplitSeq(env, "\n") {
 			v, why := parseVariable(line)
 			if why != "" {
@@ -139,7 +126,7 @@ func TestRequirements(t *testing.T) {
 		}
 		var got []string
 		for _, v := range vs {
-			if text := v.requirement(vs); text != "" {
+			if text := v.Rule(vs); text != "" {
 				got = append(got, text)
 			}
 		}
@@ -151,7 +138,7 @@ func TestRequirements(t *testing.T) {
 
 // What bot.py says to check if a service does not work.
 func TestKeysToCheck(t *testing.T) {
-	cat := NewCatalog()
+	cat := New()
 	for _, c := range []struct{ kind, name, want string }{
 		{KindSTT, "deepgram", "DEEPGRAM_API_KEY"},
 		{KindLLM, "bedrock", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
@@ -162,15 +149,15 @@ func TestKeysToCheck(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	secret := variable{Name: "KEY", Required: true, Kind: "secret"}
-	if got := (&Provider{Env: []variable{secret, secret, secret}}).Keys(); got != "KEY and KEY" {
+	secret := Variable{Name: "KEY", Required: true, Kind: "secret"}
+	if got := (&Service{Env: []Variable{secret, secret, secret}}).Keys(); got != "KEY and KEY" {
 		t.Errorf("of three: %q", got)
 	}
 }
 
 // What a list says of a service comes from its file.
 func TestGist(t *testing.T) {
-	c := NewCatalog()
+	c := New()
 	has := map[string]bool{"DEEPGRAM_API_KEY": true}
 	for _, want := range []struct{ kind, name, group, gist string }{
 		{KindSTT, "deepgram", "Usual", "55 languages; no further key"},
@@ -190,6 +177,23 @@ func TestGist(t *testing.T) {
 	} {
 		if p := c.Find(want.kind, want.name); Groups[p.Group()] != want.group || p.Gist(has) != want.gist {
 			t.Errorf("%s %s: %q, %q", want.kind, want.name, Groups[p.Group()], p.Gist(has))
+		}
+	}
+}
+
+// A port is a number, also before /udp, where it may be a range, or several.
+func TestPortsOfHosts(t *testing.T) {
+	text := func(host string) string {
+		return "# id: acme\n# label: Acme\n# names: acme, acme_stt\n# host: " + host + "\n"
+	}
+	for host, ok := range map[string]bool{
+		"example.com": true, "example.com: note": true, "example.com:9000": true, "*.example.com:3478/udp": true, "{HOST}:1-2,5/udp: media": true, "example.com:65535": true,
+		"example.com:x": false, "example.com:x/udp": false, "example.com:/udp": false, "example.com:": false, "example.com:1-2": false, "example.com:0": false, "example.com:65536/udp": false,
+		"example.com:1-x/udp": false, "example.com:1\\n2/udp": false, "example.com:80/tcp": false, "example.com:-1": false, "example.com:1 # x": false,
+	} {
+		wrong := slices.ContainsFunc((&Service{Kind: KindSTT}).parse(text(host)), func(p report.Problem) bool { return strings.Contains(p.Message, "expected HOST[:PORT[/udp]]") })
+		if wrong == ok {
+			t.Errorf("host: %s is refused: %v", host, wrong)
 		}
 	}
 }

@@ -1,0 +1,412 @@
+// Package catalog knows what services there are: their heads and code in templates/services, and
+// those of one's own.
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vbot/internal/report"
+	"vbot/templates"
+)
+
+// A Service is what a bot uses, or a transport: one file of templates/services. Its head
+// describes it, its code builds it.
+type Service struct {
+	Kind  string
+	file  string   // its path in templates
+	ID    string   // canonical: "stt_a", "rtc_small"
+	Label string   // "Deepgram"
+	Names []string // names for the id, the usual one first
+
+	Extras  []string // of pipecat-ai, without brackets
+	Pip     []string // requirements beside pipecat-ai
+	Python  string   // a bound that is stricter than the framework's, ">=3.12"; "" if there is none
+	flags   []string // "local" (runs on the bot's machine), "deprecated"
+	Loop    string   // "yes" where its constructor needs the event loop, and so cannot run in a thread
+	Starts  string   // "context" where a realtime session starts with the first context, "" with the connection
+	Turns   string   // code that makes it wait longer before a turn ends, where the service decides that by default
+	KeysURL string   // where a person gets the keys
+	Env     []Variable
+	// languages are BCP 47 tags, or "auto" (it finds out by itself) or "voice" (each voice
+	// has its own) alone; none where nothing is heard or spoken.
+	languages []string
+	Model     LocalModel
+	Hosts     []Host         // that it contacts, if .env holds no address of one's own
+	VideoIn   bool           // a transport carries the person's camera, a realtime service looks at it
+	source    string         // the file without its head
+	lines     map[string]int // of the keys in the head
+	own       bool           // not one of vbot's
+
+	// Video avatars only.
+	Width, Height string // of the picture, in pixels
+
+	// Transports only.
+	order       string     // two digits
+	Generic     string     // of one way of dialing: the id of the transport that it is a mode of
+	Mode        string     // and that mode, "dial-in" or "dial-out"
+	Telephony   bool       // it carries calls, not sessions of a browser or an app
+	Key         string     // the entry in create_transport's dictionary
+	VideoOut    bool       // it carries the bot's picture
+	cloud       string     // "no": Pipecat Cloud's runner (pipecatcloud 1.4) starts no bot with it
+	Client      string     // its package for browsers and the tested range, "@pipecat-ai/daily-transport ^1.6.9"; "" if there is none
+	SelfHost    []Variable // that self_host.py reads
+	SelfHostPip []string   // requirements of self_host.py
+}
+
+// A LocalModel is what a model in the bot's process takes: there is none if it takes no memory.
+type LocalModel struct {
+	Megabytes int
+	CPU       int  // thousandths of a core, while it works for one session, so that it keeps up
+	Apart     bool // each session loads its own
+}
+
+// A Host is what a firewall has to let through.
+type Host struct {
+	Address string // HOST[:PORT[/udp]], with {NAME} for what a variable holds; without a port it is 443
+	Note    string
+}
+
+// A Variable is an environment variable that a service reads.
+type Variable struct {
+	Name          string
+	Required      bool
+	Kind          string // secret, id, model, voice, region, url or path
+	ReadByLibrary bool   // read by the framework, not by the generated code
+	Server        bool   // read by server.py, not by bot.py
+	unless        string // though required, not needed where that variable is set
+	With          string // though optional, needed where that variable is set
+	Without       string // refused where that variable is set
+	Other         string // though optional, that variable is read where this one is unset
+	Fallback      string // the default when unset or blank; "" if it is not fixed
+	Note          string // a short description
+}
+
+// The kinds of service, each a folder of templates/services.
+const (
+	KindSTT       = "stt"
+	KindLLM       = "llm"
+	KindTTS       = "tts"
+	KindRealtime  = "realtime"
+	KindVideo     = "video"
+	KindTransport = "transports"
+)
+
+// ServiceKinds are the kinds of AI service, in the order of listings.
+var ServiceKinds = []string{KindSTT, KindLLM, KindTTS, KindRealtime, KindVideo}
+
+// A Catalog has all services there are.
+type Catalog struct {
+	byKind map[string][]*Service // in the order of ids, those of one's own last
+	Own    int                   // how many of these are one's own
+}
+
+// New returns the catalog of vbot's own services. It panics on a file that does not have the
+// form in CONTRIBUTING.md; a test reads them all.
+func New() *Catalog {
+	c := &Catalog{byKind: map[string][]*Service{}}
+	for _, kind := range append(ServiceKinds, KindTransport) {
+		folder := "services/" + kind + "/"
+		entries, err := templates.Files.ReadDir(strings.TrimSuffix(folder, "/"))
+		if err != nil {
+			panic(err)
+		}
+		for _, e := range entries {
+			text, err := templates.Files.ReadFile(folder + e.Name())
+			s := &Service{Kind: kind, file: folder + e.Name()}
+			if problems := s.parse(string(text)); err != nil || len(problems) > 0 {
+				panic(fmt.Sprint(s.file, err, problems))
+			}
+			c.byKind[kind] = append(c.byKind[kind], s)
+		}
+		slices.SortFunc(c.byKind[kind], func(a, b *Service) int {
+			// stt_z comes before stt_aa.
+			return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID))
+		})
+	}
+	return c
+}
+
+// List returns the services of the kind, in order.
+func (c *Catalog) List(kind string) []*Service { return c.byKind[kind] }
+
+// Find is the service of the kind that word names, by id or by real name; or nil.
+func (c *Catalog) Find(kind, word string) *Service {
+	for _, s := range c.byKind[kind] {
+		if s.ID == word || slices.Contains(s.Names, word) {
+			return s
+		}
+	}
+	return nil
+}
+
+// problem returns a problem with a line of the service's file; 0 is none of them.
+func (s *Service) problem(line int, format string, args ...any) report.Problem {
+	at := s.file
+	if line > 0 {
+		at += fmt.Sprintf(":%d", line)
+	}
+	return report.Problem{Field: at, Where: at, Message: fmt.Sprintf(format, args...)}
+}
+
+// parse reads the text of the service's file: the head, which is comment lines of the
+// form `# key: value` up to the first line that is none, and the code. It returns what
+// is wrong.
+func (s *Service) parse(text string) (problems []report.Problem) {
+	at := 1
+	wrong := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
+	keys := s.headKeys()
+	s.lines = map[string]int{}
+	for ; strings.HasPrefix(text, "# "); at++ {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		name, value, _ := strings.Cut(line[2:], ": ")
+		key, words := keys[name], strings.Split(value, ", ")
+		if s.lines[name] > 0 && !strings.HasSuffix(name, "env") && name != "host" && name != "languages" {
+			wrong("%s is already in line %d", name, s.lines[name])
+		}
+		s.lines[name] = at
+		if slices.ContainsFunc(words, func(word string) bool {
+			rest, found := strings.CutPrefix(word, key.prefix)
+			return !found || rest == "" || key.characters != "" && strings.Trim(rest, key.characters) != ""
+		}) {
+			wrong("%s: expected something like %s", name, cmp.Or(key.example, "Acme"))
+		} else if strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%") { // in Python, TOML, YAML or Markdown
+			wrong("%s: a value must not contain \" \\ | ` or <%%", name)
+		}
+		switch to := key.to.(type) {
+		case *string:
+			*to = value
+		case *[]string:
+			*to = words
+		case func(string) string:
+			if why := to(value); why != "" {
+				wrong("%s: %s", name, why)
+			}
+		default:
+			wrong("unknown key %q", name)
+		}
+		if name == "env" && len(s.Env) > 0 {
+			s.lines[s.Env[len(s.Env)-1].Name] = at
+		}
+	}
+	s.source, s.lines["code"] = strings.TrimSuffix(text, "\n")+"\n", at
+	for _, key := range []string{"id", "label", "names", "size"} {
+		if at = 1; s.lines[key] == 0 && (key != "size" || s.Kind == KindVideo) {
+			wrong("missing: a line like `# %s: %s`", key, cmp.Or(keys[key].example, "Acme"))
+		}
+	}
+	return problems
+}
+
+const (
+	lower  = "abcdefghijklmnopqrstuvwxyz_"
+	digits = "0123456789"
+)
+
+// A headKey is a key of a service's head: where its value goes, and its form. Each word of
+// it begins with prefix, and more of these characters follow; none means any.
+type headKey struct {
+	to                          any // *string, *[]string for its words, or a function that says what is wrong
+	prefix, characters, example string
+}
+
+// headKeys returns the keys of the service's head.
+func (s *Service) headKeys() map[string]headKey {
+	return map[string]headKey{
+		"id":     {&s.ID, "", lower + digits, "acme_stt"},
+		"label":  {to: &s.Label},
+		"names":  {&s.Names, "", lower + digits, "acme_stt, acme"},
+		"extras": {&s.Extras, "", lower + digits + "-", "openai, aws-nova-sonic"},
+		"pip":    {to: &s.Pip},
+		"python": {&s.Python, ">=3.", digits, ">=3.12"},
+		"flags":  {to: &s.flags},
+		"languages": {to: func(value string) string {
+			words := strings.Split(value, ", ")
+			s.languages = append(s.languages, words...)
+			for _, word := range words {
+				if tag, _ := LanguageTag(word); tag != word && value != languageAuto && value != languageVoice {
+					return "expected auto, voice, or tags such as en, de, pt-BR"
+				}
+			}
+			return ""
+		}},
+		"model": {to: func(value string) string {
+			cores := 0.0
+			value, s.Model.Apart = strings.CutSuffix(value, ", each session")
+			_, err := fmt.Sscanf(value, "%d MB, %g cores", &s.Model.Megabytes, &cores)
+			s.Model.CPU = int(1000 * cores)
+			if err != nil || s.Model.Megabytes < 1 || !(cores > 0 && cores < 100) {
+				return "expected something like 400 MB, 0.5 cores"
+			}
+			return ""
+		}},
+		"loop":   {to: &s.Loop},
+		"starts": {to: &s.Starts},
+		"turns":  {to: &s.Turns},
+		"keys":   {to: &s.KeysURL},
+		"env":    {to: variables(&s.Env)},
+		"host": {to: func(value string) string {
+			address, note, _ := strings.Cut(value, ": ")
+			_, port, given := strings.Cut(address, ":")
+			ports := []string{port}
+			if ranges, udp := strings.CutSuffix(port, "/udp"); udp {
+				ports = strings.FieldsFunc(ranges, func(r rune) bool { return r == '-' || r == ',' })
+			}
+			bad := func(port string) bool { n, err := strconv.ParseUint(port, 10, 16); return err != nil || n == 0 }
+			if given && (len(ports) == 0 || slices.ContainsFunc(ports, bad)) { // it stands in YAML
+				return "expected HOST[:PORT[/udp]]: NOTE, such as media.example.com:3478/udp: media"
+			}
+			s.Hosts = append(s.Hosts, Host{address, note})
+			return ""
+		}},
+		"video": {to: func(value string) string {
+			s.VideoIn, s.VideoOut = strings.Contains(value, "in"), strings.Contains(value, "out")
+			return ""
+		}},
+		"size": {func(value string) string {
+			s.Width, s.Height, _ = strings.Cut(value, "x")
+			return ""
+		}, "", digits + "x", "1280x720"},
+
+		// Transports only.
+		"order":   {to: &s.order},
+		"type":    {to: func(value string) string { s.Telephony = value == "telephony"; return "" }},
+		"generic": {to: &s.Generic},
+		"mode":    {to: &s.Mode},
+		"key":     {to: &s.Key},
+		"client":  {to: &s.Client},
+		"cloud":   {to: &s.cloud},
+
+		// Of self_host.py.
+		"self-host-env": {to: variables(&s.SelfHost)},
+		"self-host-pip": {to: &s.SelfHostPip},
+	}
+}
+
+// variables returns what reads a variable into the list.
+func variables(to *[]Variable) func(string) string {
+	return func(value string) string {
+		v, wrong := parseVariable(value)
+		if wrong == "" {
+			*to = append(*to, v)
+		}
+		return wrong
+	}
+}
+
+// parseVariable reads `NAME required|optional KIND [library|server] [unless OTHER]
+// [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE`. The text is what is wrong
+// with it, or "".
+func parseVariable(s string) (v Variable, wrong string) {
+	left, note, ok := strings.Cut(s, ": ")
+	words := strings.Fields(left)
+	if !ok || len(words) < 3 || strings.Trim(words[0], strings.ToUpper(lower)+digits) != "" || words[1] != "required" && words[1] != "optional" || !slices.Contains(variableKinds, words[2]) {
+		return v, "expected NAME required|optional " + strings.Join(variableKinds, "|") + " [=VALUE]: NOTE"
+	}
+	v = Variable{Name: words[0], Required: words[1] == "required", Kind: words[2], Note: note}
+	others := map[string]*string{"unless": &v.unless, "with": &v.With, "without": &v.Without, "else": &v.Other}
+	for rest := words[3:]; len(rest) > 0; rest = rest[1:] {
+		if other := others[rest[0]]; other != nil && len(rest) > 1 {
+			*other, rest = rest[1], rest[1:]
+		} else if value, ok := strings.CutPrefix(rest[0], "="); ok {
+			v.Fallback = value
+		} else if rest[0] == "library" {
+			v.ReadByLibrary = true
+		} else if rest[0] == "server" {
+			v.Server = true
+		} else {
+			wrong = fmt.Sprintf("unknown word %q", rest[0])
+		}
+	}
+	return v, wrong
+}
+
+var variableKinds = []string{"secret", "id", "model", "voice", "region", "url", "path"}
+
+// Unless is the variable that takes the place of v, or "". Where server.py starts
+// the calls it holds for bot.py alone: server.py needs v itself, to know who
+// signed a request.
+func (s *Service) Unless(v Variable) string {
+	if s.Generic != "" || s.standsFor() {
+		return ""
+	}
+	return v.unless
+}
+
+// standsFor reports whether the service is a transport that stands for several ways of
+// dialing: their files have the code.
+func (s *Service) standsFor() bool { return strings.TrimSpace(s.source) == "" }
+
+// Addresses are those of the service's hosts.
+func (s *Service) Addresses() []string {
+	out := []string{}
+	for _, h := range s.Hosts {
+		out = append(out, h.Address)
+	}
+	return out
+}
+
+// IDs are the ids of services.
+func IDs(services []*Service) []string {
+	out := []string{}
+	for _, s := range services {
+		out = append(out, s.ID)
+	}
+	return out
+}
+
+// Transports are the web or the telephony transports, in order.
+func (c *Catalog) Transports(telephony bool) (out []*Service) {
+	for _, s := range c.byKind[KindTransport] {
+		if s.Telephony == telephony {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Needs returns what the service needs besides its variables.
+func (s *Service) Needs() (out []string) {
+	if s.Python != "" {
+		out = append(out, "python"+s.Python)
+	}
+	return append(out, s.flags...)
+}
+
+// Local says whether it runs on the owner's machines, and so does not charge.
+func (s *Service) Local() bool { return slices.Contains(s.flags, "local") }
+
+// Deprecated says whether the framework will not have it for long.
+func (s *Service) Deprecated() bool { return slices.Contains(s.flags, "deprecated") }
+
+// CloudRuns says whether Pipecat Cloud runs bots with the transport.
+func (s *Service) CloudRuns() bool { return s.cloud != "no" }
+
+// Nearest returns the name or id of the kind that is nearest to word, or "".
+func (c *Catalog) Nearest(kind, word string) string {
+	var words []string
+	for _, s := range c.List(kind) {
+		words = append(append(words, s.Names...), s.ID)
+	}
+	return report.Nearest(word, words)
+}
+
+// FirstNames returns the first names of the services, as many as fit a line, and where the
+// others are.
+func FirstNames(services []*Service, others string) string {
+	line := "allowed: "
+	for i, s := range services {
+		if i > 0 {
+			line += ", "
+		}
+		if len(line)+len(s.Names[0]) > 60 {
+			return line + "... (" + others + ")"
+		}
+		line += s.Names[0]
+	}
+	return line
+}

@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Groups are the headings of long lists of services. Ids are letters in the order in which
+// vbot got the services: the usual ones are the first two of each kind.
+var Groups = []string{"", "By phone", "To try it without a phone", "Usual", "On your own machine", "Others", "From your catalog"}
+
+// Group returns the index of the service's heading.
+func (s *Service) Group() int {
+	switch {
+	case s.own:
+		return 6
+	case s.Kind == KindVideo: // a short list
+		return 0
+	case s.Telephony:
+		return 1
+	case s.Kind == KindTransport: // of a telephony bot: in a list of a group there are no headings
+		return 2
+	case s.Local():
+		return 4
+	case strings.HasSuffix(s.ID, "_a") || strings.HasSuffix(s.ID, "_b"):
+		return 3
+	}
+	return 5
+}
+
+// Gist says in half a line what sets the service apart. has are the credentials that the
+// bot needs without it.
+func (s *Service) Gist(has map[string]bool) string {
+	var facts, languages []string
+	for _, tag := range s.languages {
+		base, _, _ := strings.Cut(tag, "-")
+		if !slices.Contains(languages, base) {
+			languages = append(languages, base)
+		}
+	}
+	switch n := len(languages); {
+	case n > 3:
+		facts = append(facts, fmt.Sprintf("%d languages", n))
+	case n > 0 && languages[0] == languageAuto:
+		facts = append(facts, "language detected")
+	case n > 0 && languages[0] == languageVoice:
+		facts = append(facts, "language by voice")
+	case n > 0:
+		facts = append(facts, strings.Join(languages, ", ")+" only")
+	}
+	if s.Kind == KindRealtime && s.VideoIn {
+		facts = append(facts, "sees the camera")
+	}
+	if s.Model.Megabytes > 0 {
+		facts = append(facts, fmt.Sprintf("%d MB of memory", s.Model.Megabytes))
+	}
+	key, credentials := "no key", Credentials(s.Requirements(false))
+	if slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Kind == "secret" }) {
+		key = "key"
+		if slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Kind == "voice" && v.Required }) {
+			key = "key and voice"
+		}
+		if page := strings.Split(s.KeysURL, "/"); len(page) > 2 {
+			key += " from " + strings.TrimPrefix(page[2], "www.")
+		}
+	}
+	if len(credentials) > 0 && !slices.ContainsFunc(credentials, func(k Credential) bool { return !has[k.Names] }) {
+		key = "no further key"
+	}
+	facts = append(facts, key)
+	if s.Deprecated() {
+		facts = append(facts, "deprecated")
+	}
+	return strings.Join(facts, "; ")
+}

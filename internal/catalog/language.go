@@ -1,0 +1,90 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+)
+
+// What a service's file says in place of a list of languages.
+const (
+	languageAuto  = "auto"  // the service finds out by itself
+	languageVoice = "voice" // a voice speaks the language that it was made for
+)
+
+// LanguageTag returns the BCP 47 tag in the usual case. It knows LANGUAGE[-SCRIPT][-REGION]:
+// de, pt-BR, zh-Hant-TW, es-419.
+func LanguageTag(text string) (tag string, ok bool) {
+	letters := lower[:26] + strings.ToUpper(lower[:26])
+	region := false
+	for i, part := range strings.Split(text, "-") {
+		word, number := strings.Trim(part, letters) == "", strings.Trim(part, digits) == ""
+		switch n := len(part); {
+		case i == 0 && word && (n == 2 || n == 3):
+			tag = strings.ToLower(part)
+		case i == 1 && word && n == 4:
+			tag += "-" + strings.ToUpper(part[:1]) + strings.ToLower(part[1:])
+		case i > 0 && !region && (word && n == 2 || number && n == 3):
+			tag, region = tag+"-"+strings.ToUpper(part), true
+		default:
+			return "", false
+		}
+	}
+	return tag, true
+}
+
+// Language says how the service comes to the language of the conversation: "told" one of
+// those that it lists, "fixed" to these, "auto", "voice"; "" if it has none.
+func (s *Service) Language() string {
+	_, parameters, _, _, _ := s.parts()
+	switch {
+	case s.languages == nil:
+		return ""
+	case slices.Contains([]string{languageAuto, languageVoice}, s.languages[0]):
+		return s.languages[0]
+	case strings.Contains(parameters, "language:"):
+		return "told"
+	}
+	return "fixed"
+}
+
+// Languages are the tags of the languages that it can be told or is made for.
+func (s *Service) Languages() []string {
+	if way := s.Language(); way != "told" && way != "fixed" {
+		return []string{}
+	}
+	return s.languages
+}
+
+// Speaks reports whether the service can be used in the language: a list has the tag, or a
+// wider one with none of its regions.
+func (s *Service) Speaks(tag string) bool {
+	if way := s.Language(); way != "told" && way != "fixed" {
+		return true
+	}
+	for narrower := false; !slices.Contains(s.languages, tag) || narrower; {
+		end := strings.LastIndexByte(tag, '-')
+		if end < 0 {
+			return false
+		}
+		tag = tag[:end]
+		narrower = slices.ContainsFunc(s.languages, func(other string) bool { return strings.HasPrefix(other, tag+"-") })
+	}
+	return true
+}
+
+// Speaking returns the service as a bot with this language needs it, "" being none: the
+// voice has to be chosen where that decides.
+func (s *Service) Speaking(tag string) *Service {
+	if tag == "" || s.Language() != languageVoice {
+		return s
+	}
+	choosing := *s
+	choosing.Env = slices.Clone(s.Env)
+	for i, v := range choosing.Env {
+		if v.Kind == "voice" {
+			v.Required, v.Fallback, v.Note = true, "", "one that speaks "+tag+": "+v.Note
+			choosing.Env[i] = v
+		}
+	}
+	return &choosing
+}

@@ -1,0 +1,88 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"vbot/internal/report"
+)
+
+// Services of one's own: a folder of files in the form of templates/services.
+
+// maxService is the maximum size of a service's file, in bytes.
+const maxService = 64 << 10
+
+// Add reads the services in the folder dir, KIND/NAME.py, and returns what is wrong.
+// It ignores other files and what begins with . or _, but finds services that are in
+// no folder of that name.
+func (c *Catalog) Add(dir fs.FS, name string) (problems []report.Problem) {
+	fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
+		s := &Service{Kind: path.Dir(file), file: path.Join(name, file)}
+		known := slices.Contains(ServiceKinds, s.Kind)
+		dotted := file != "." && strings.Trim(path.Base(file)[:1], "._") == ""
+		var text []byte
+		switch {
+		case err != nil:
+		case d.IsDir() && (dotted || strings.Count(file, "/") == 2):
+			return fs.SkipDir
+		case slices.Contains(ServiceKinds, file) && !d.IsDir():
+			err = errors.New("expected a folder")
+		case d.IsDir() || dotted || !strings.HasSuffix(file, ".py"):
+			return nil
+		default:
+			text, err = readService(dir, file)
+		}
+		switch {
+		case err != nil && (known || !strings.Contains(file, "/")):
+			problems = append(problems, s.problem(0, "%v", report.Cause(err)))
+		case known:
+			problems = append(problems, c.adopt(s, strings.ReplaceAll(string(text), "\r\n", "\n"))...)
+		case bytes.HasPrefix(text, []byte("# id: ")):
+			problems = append(problems, s.problem(0, "not in a folder stt, llm, tts, realtime or video%s", report.DidYouMean(report.Nearest(s.Kind, ServiceKinds))))
+		}
+		return nil
+	})
+	return problems
+}
+
+// readService reads a file. It opens no device or pipe, which could keep vbot waiting.
+func readService(dir fs.FS, file string) ([]byte, error) {
+	info, err := fs.Stat(dir, file) // a link may lead to another file of dir
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxService {
+		return nil, fmt.Errorf("expected a file of at most %d bytes", maxService)
+	}
+	return fs.ReadFile(dir, file)
+}
+
+// adopt adds the service s with this file, and returns what is wrong with it.
+func (c *Catalog) adopt(s *Service, text string) (problems []report.Problem) {
+	for i, line := range strings.Split(text, "\n") {
+		if strings.ContainsFunc(line, func(r rune) bool { return r == '\t' || r == utf8.RuneError || report.IsHidden(r) }) {
+			return []report.Problem{s.problem(i+1, "a tab or a hidden character; save the file as UTF-8 without a byte-order mark")}
+		}
+	}
+	problems = s.parse(text)
+	if name := strings.TrimSuffix(path.Base(s.file), ".py"); s.ID != name || slices.Index(s.Names, name) != 0 {
+		problems = append(problems, s.problem(1, "id and the first name must be %q, the name of the file", name))
+	}
+	for _, n := range s.Names {
+		if other := c.Find(s.Kind, n); other != nil {
+			problems = append(problems, s.problem(s.lines["names"], "%s is a name of %s", n, other.Label))
+		} else if letters, ok := strings.CutPrefix(n, s.Kind+"_"); ok && len(letters) < 3 {
+			problems = append(problems, s.problem(s.lines["names"], "%s is reserved for ids of vbot", n))
+		}
+	}
+	c.byKind[s.Kind] = append(c.byKind[s.Kind], s)
+	s.own = true
+	c.Own++
+	return append(problems, s.checkCode()...)
+}

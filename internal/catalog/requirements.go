@@ -1,0 +1,163 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A Requirement is a variable that must be set, always or where another one is.
+type Requirement struct {
+	Name    string
+	Rule    string // as settings.require reads it: "A", "A or B", "A xor B", "A if B", "A without B"; "" for none
+	Text    string // for people, in Markdown: "`A`, or `B` and `C`"; "" if it is needed only where another one is set
+	Page    string // where a person gets it, or what it is
+	Address string // the variable for an address of one's own that makes it optional, or ""
+	Server  bool   // read by server.py, not by bot.py
+	Only    string // the transport without which nobody needs it, or ""
+}
+
+// Requirements are what the service needs. chosen says whether it is one of several ways to
+// connect: then a bot does without.
+func (s *Service) Requirements(chosen bool) (out []Requirement) {
+	pages := map[string]string{} // by the word that names of variables begin with, such as TWILIO
+	for _, v := range s.Env {
+		r := Requirement{Name: v.Name, Rule: v.Rule(s.Env), Page: cmp.Or(s.KeysURL, v.Note), Server: v.Server}
+		if chosen && s.Generic == "" {
+			r.Only = s.Label
+		}
+		if chosen && !v.Server {
+			if r.Rule = ""; v.Without != "" {
+				r.Rule = v.Without + " without " + v.Name
+			}
+		}
+		if v.Required {
+			r.Text = "`" + v.Name + "`"
+			if other := s.Unless(v); slices.ContainsFunc(s.Env, func(w Variable) bool { return w.Name == other && w.Kind == "url" }) {
+				r.Address = other
+			} else if other != "" {
+				r.Text += ", or `" + other + "`"
+				for _, w := range s.Env {
+					if w.With == other {
+						r.Text += " and `" + w.Name + "`"
+					}
+				}
+			}
+			vendor, _, _ := strings.Cut(v.Name, "_")
+			if _, page, ok := strings.Cut(v.Note, " from https://"); ok {
+				pages[vendor] = "https://" + page
+			} else if v.Server {
+				r.Page = v.Note
+			}
+			r.Page = cmp.Or(pages[vendor], r.Page)
+		}
+		if r.Rule != "" || r.Text != "" {
+			out = append(out, r)
+		}
+		if v.Required && !v.Server && s.Generic != "" { // server.py needs it, too, and has no substitute: see Unless
+			out = append(out, Requirement{Name: v.Name, Rule: v.Name, Server: true})
+		}
+	}
+	return out
+}
+
+// Rule returns what must be set, beside these variables, as settings.require reads it; "" if v
+// is optional.
+func (v Variable) Rule(beside []Variable) string {
+	switch {
+	case v.With != "":
+		return v.Name + " if " + v.With
+	case !v.Required:
+		return ""
+	case v.unless == "":
+		return v.Name
+	}
+	for _, w := range beside {
+		switch {
+		case w.Name != v.unless:
+		case w.Without == v.Name:
+			return v.Name + " xor " + w.Name
+		case w.Other != "":
+			return v.Name + " or " + w.Name + " or " + w.Other
+		}
+	}
+	return v.Name + " or " + v.unless
+}
+
+// Lines returns the variable as in .env.example: without a value, and commented out if
+// it is optional.
+func (v Variable) Lines() []string {
+	note := v.Note
+	if text := cmp.Or(v.Fallback, v.Other); text != "" {
+		note += " (default: " + text + ")"
+	}
+	if v.Required {
+		return []string{"# " + note, v.Name + "="}
+	}
+	return []string{"# optional: " + note, "# " + v.Name + "="}
+}
+
+// A Credential is what a person has to get at one page.
+type Credential struct {
+	Names string // of the variables, for a sentence
+	Page  string // or a description, if there is no page
+	Only  string // see Requirement
+}
+
+// Credentials returns what a person has to get for these requirements, each once.
+func Credentials(needed []Requirement) (out []Credential) {
+	seen := map[Credential]bool{}
+	for _, r := range needed {
+		c := Credential{strings.ReplaceAll(r.Text, "`", ""), r.Page, r.Only}
+		if last := len(out) - 1; r.Text == "" || seen[c] {
+			continue
+		} else if last >= 0 && out[last].Page == c.Page && out[last].Only == c.Only {
+			out[last].Names = strings.ReplaceAll(out[last].Names, " and ", ", ") + " and " + c.Names
+		} else {
+			out = append(out, c)
+		}
+		seen[c] = true
+	}
+	return out
+}
+
+// String names the variables, and what needs them if not every session does.
+func (c Credential) String() string {
+	if c.Only != "" {
+		return c.Names + " (only for " + c.Only + ")"
+	}
+	return c.Names
+}
+
+// Line names the variables and their page, in one line or two.
+func (c Credential) Line() string {
+	line := c.String() + "  " + c.Page
+	if len(line) > 78 {
+		line = strings.Replace(line, "  ", "\n    ", 1)
+	}
+	return line
+}
+
+// Keys names what to check when the service refuses its key: at most two variables,
+// so that a sentence in bot.py holds them.
+func (s *Service) Keys() string {
+	var required, optional []string
+	between := " and "
+	for _, v := range s.Env {
+		switch {
+		case v.Kind == "secret" && v.Required:
+			required = append(required, v.Name)
+		case v.Kind == "secret":
+			optional = append(optional, v.Name)
+		case v.Kind == "path": // a file in place of a secret, or of a model
+			optional, between = append(optional, v.Name), " or "
+		}
+	}
+	switch {
+	case len(required) > 0:
+		return strings.Join(required[:min(2, len(required))], " and ")
+	case len(optional) > 0:
+		return strings.Join(optional[:min(2, len(optional))], between)
+	}
+	return "its settings" // of a local model, for example
+}

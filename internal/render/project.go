@@ -1,0 +1,396 @@
+// Package render makes the files of a project from its configuration.
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+)
+
+// frameworkRange is the range of pipecat-ai versions that the templates were
+// tested with.
+const frameworkRange = ">=1.14,<2"
+
+// pythonFloor is what pipecat-ai 1.14 needs; some services need more.
+const pythonFloor = "3.11"
+
+// A Project is the data of the templates: a configuration and everything derived from
+// it. It is complete once it is made, and does not change.
+type Project struct {
+	bot.Config
+	cat          *catalog.Catalog
+	Version      string // of vbot
+	Slug         string
+	Range        string // of pipecat-ai
+	Dependencies []string
+	PythonFloor  string
+	Services     []Service // in the order in which bot.py builds them
+	STT, LLM     *Service
+	TTS          *Service
+	Realtime     *Service
+	Video        *Service
+	Transports   []Service
+	// ClientTransports are those that the web client can use: for them there is a
+	// package for browsers.
+	ClientTransports []Service
+	NeedsSession     bool // some service takes an aiohttp session
+	NeedsLoop        bool // the constructor of some service needs the event loop
+	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
+	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
+	Dial         string
+	DialParams   string // the parameters of its transport, where bot.py builds that
+	requirements []catalog.Requirement
+	selfHost     []catalog.Variable // that self_host.py and deploy/ read, those that are required first
+	Env          []envGroup
+	Pod          pod
+}
+
+// A Service is a service of the catalog as this bot uses it.
+type Service struct {
+	*catalog.Service
+	catalog.Code
+}
+
+// An envGroup is one paragraph of .env.example.
+type envGroup struct {
+	Title     string
+	Variables []string // lines
+}
+
+// New returns the data of a valid configuration.
+func New(cfg bot.Config, cat *catalog.Catalog, version string) *Project {
+	p := &Project{Config: cfg, cat: cat, Version: version, Slug: bot.Slug(cfg.ProjectName), Range: frameworkRange, PythonFloor: pythonFloor}
+	when := map[string]bool{
+		"language":     cfg.Language != "",
+		"telephony":    p.Telephony(),
+		"noise_cancel": cfg.EnableNoiseCancel,
+		"video_in":     cfg.VideoInput,
+		"video_out":    cfg.VideoOutput,
+		"avatar":       cfg.VideoService != "",
+	}
+	find := func(kind, id string) Service {
+		found := cat.Find(kind, id)
+		return Service{found.Speaking(string(cfg.Language)), found.Code(when)}
+	}
+	for _, c := range []struct {
+		kind string
+		id   string
+		to   **Service
+	}{
+		{catalog.KindSTT, string(cfg.STTService), &p.STT},
+		{catalog.KindLLM, string(cfg.LLMService), &p.LLM},
+		{catalog.KindTTS, string(cfg.TTSService), &p.TTS},
+		{catalog.KindRealtime, string(cfg.RealtimeService), &p.Realtime},
+		{catalog.KindVideo, string(cfg.VideoService), &p.Video},
+	} {
+		if c.id != "" {
+			s := find(c.kind, c.id)
+			*c.to = &s
+			p.Services = append(p.Services, s)
+			p.NeedsSession = p.NeedsSession || s.NeedsSession
+			p.NeedsLoop = p.NeedsLoop || s.Loop != ""
+		}
+	}
+	for _, id := range cfg.Transports {
+		switch id { // a dialed transport is generated from the file of its mode
+		case "rtc_hosted_pstn":
+			p.Dial = "pstn " + string(cfg.DailyPSTNMode)
+			id += "_" + strings.ReplaceAll(string(cfg.DailyPSTNMode), "-", "")
+		case "tel_a_rtc_hosted_sip":
+			p.Dial = "sip " + string(cfg.TwilioDailySIPMode)
+			id += "_" + strings.ReplaceAll(string(cfg.TwilioDailySIPMode), "-", "")
+		}
+		s := find(catalog.KindTransport, id)
+		arguments := []string{"=krisp_filter", "=noise_filter()"}
+		if p.Video != nil { // what it shows goes out as it is
+			arguments = append(arguments, "=video_width", "="+p.Video.Width, "=video_height", "="+p.Video.Height)
+		}
+		s.Body = catalog.AsExpression(s.Key, strings.NewReplacer(arguments...).Replace(s.Body))
+		if s.Key == "" {
+			p.DialParams = s.Body
+		}
+		p.Transports = append(p.Transports, s)
+		if s.Service.Client != "" {
+			p.ClientTransports = append(p.ClientTransports, s)
+		}
+	}
+	for _, s := range p.all() {
+		p.requirements = append(p.requirements, s.Requirements(p.chosen(s))...)
+	}
+	p.Pod = p.sizePod()
+	p.selfHost = p.selfHostVariables()
+	p.Env = p.envGroups()
+	p.Dependencies, p.PythonFloor = p.dependencies()
+	return p
+}
+
+// all are the services and the transports.
+func (p *Project) all() []Service { return slices.Concat(p.Services, p.Transports) }
+
+// chosen reports whether the service is one of several ways to connect.
+func (p *Project) chosen(s Service) bool {
+	return s.Kind == catalog.KindTransport && len(p.Transports) > 1
+}
+
+// has reports whether the bot has the transport with the id.
+func (p *Project) has(id string) bool { return slices.Contains(p.Config.Transports, id) }
+
+// Has is has for templates: it fails where there is no such transport.
+func (p *Project) Has(id string) (bool, error) {
+	if t := p.cat.Find(catalog.KindTransport, id); t == nil || t.ID != id {
+		return false, fmt.Errorf("no transport has the id %q", id)
+	}
+	return p.has(id), nil
+}
+
+// Dials reports whether Dial is how; it fails where that cannot be.
+func (p *Project) Dials(how string) (bool, error) {
+	if !slices.Contains([]string{"pstn dial-in", "pstn dial-out", "sip dial-in", "sip dial-out"}, how) {
+		return false, fmt.Errorf("no bot dials by %q", how)
+	}
+	return p.Dial == how, nil
+}
+
+// Reads reports whether some service reads the variable; it fails where none in the catalog
+// does.
+func (p *Project) Reads(name string) (bool, error) {
+	reads := func(s *catalog.Service) bool {
+		return slices.ContainsFunc(s.Env, func(v catalog.Variable) bool { return v.Name == name })
+	}
+	for _, kind := range catalog.ServiceKinds {
+		if slices.ContainsFunc(p.cat.List(kind), reads) {
+			return slices.ContainsFunc(p.Services, func(s Service) bool { return reads(s.Service) }), nil
+		}
+	}
+	return false, fmt.Errorf("no service reads %q", name)
+}
+
+// Required are what bot.py requires of .env when it starts; ServerRequired and
+// SelfHostRequired are what server.py and self_host.py require besides, as settings.require
+// reads it.
+func (p *Project) Required() []string       { return p.rules(false) }
+func (p *Project) ServerRequired() []string { return p.rules(true) }
+func (p *Project) SelfHostRequired() (rules []string) {
+	for _, v := range p.selfHost {
+		if rule := v.Rule(nil); rule != "" {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+func (p *Project) rules(server bool) (rules []string) {
+	for _, r := range p.requirements {
+		if r.Server == server && r.Rule != "" && !slices.Contains(rules, r.Rule) {
+			rules = append(rules, r.Rule)
+		}
+	}
+	return rules
+}
+
+// MustBeSet are the variables without which no session works, as README.md lists them.
+func (p *Project) MustBeSet() (texts []string) {
+	seen := map[string]bool{}
+	for _, r := range p.requirements {
+		if r.Text != "" && r.Rule != "" && !r.Server && !seen[r.Name] {
+			seen[r.Name] = true
+			texts = append(texts, r.Text)
+		}
+	}
+	return texts
+}
+
+// Needed are the variables of one transport among several, for a sentence.
+func (p *Project) Needed(t Service) string {
+	var texts []string
+	for _, r := range p.requirements {
+		if r.Text != "" && r.Only == t.Label {
+			texts = append(texts, r.Text)
+		}
+	}
+	return strings.Join(texts, " and ")
+}
+
+// Keyless are the variables for an address of one's own that make a required key
+// optional.
+func (p *Project) Keyless() string {
+	var names []string
+	for _, r := range p.requirements {
+		if r.Address != "" {
+			names = append(names, "`"+r.Address+"`")
+		}
+	}
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// Credentials are what a person has to get.
+func (p *Project) Credentials() []catalog.Credential { return catalog.Credentials(p.requirements) }
+
+// envGroups returns the paragraphs of .env.example, with each variable once: services may
+// need the same one.
+func (p *Project) envGroups() (groups []envGroup) {
+	seen := map[string]bool{}
+	add := func(title string, variables ...catalog.Variable) {
+		group := envGroup{Title: title}
+		for _, v := range variables {
+			if !seen[v.Name] {
+				group.Variables = append(group.Variables, v.Lines()...)
+			}
+			seen[v.Name] = true
+		}
+		if group.Variables != nil {
+			groups = append(groups, group)
+		}
+	}
+	for _, s := range p.all() {
+		title := s.Label
+		if s.KeysURL != "" {
+			title += ": " + s.KeysURL
+		}
+		if p.chosen(s) && s.Generic == "" {
+			title += " (only to connect over " + s.Label + ")"
+		}
+		add(title, s.Env...)
+	}
+	if p.EnableObservability {
+		add("Observability", catalog.Variable{Name: "OTEL_EXPORTER_OTLP_ENDPOINT", Note: "where traces go over OTLP, such as http://localhost:4318"})
+	}
+	if p.EnableNoiseCancel {
+		groups = append(groups, envGroup{"Noise cancelling (Pipecat Cloud sets these; set them only elsewhere)", []string{
+			"# path of the Krisp VIVA model", "# KRISP_VIVA_FILTER_MODEL_PATH=",
+			"# licence key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
+		}})
+	}
+	add("Your own machines; see DEPLOY.md", p.selfHost...)
+	return groups
+}
+
+// selfHostVariables returns the variables that self_host.py and deploy/ read, each once, and
+// those that are required first.
+func (p *Project) selfHostVariables() (variables []catalog.Variable) {
+	if !p.SelfHost {
+		return nil
+	}
+	if p.PhoneTransports() != nil {
+		variables = append(variables, catalog.Variable{Name: "PHONE_TOKEN", Required: true, Note: "part of the bot's address: a long random text, such as `openssl rand -hex 32` prints; while you change it, NEW,OLD"})
+	}
+	for _, t := range p.Transports {
+		variables = append(variables, t.Service.SelfHost...)
+	}
+	if p.StartsByRequest() {
+		variables = append(variables,
+			catalog.Variable{Name: "PIPECAT_ALLOWED_ORIGINS", Note: "other origins whose pages may start sessions, such as https://example.com"},
+			catalog.Variable{Name: "START_TOKEN", Note: "what a request for a session must send as a bearer token"},
+			catalog.Variable{Name: "STARTS_PER_MINUTE", Note: "sessions that one address gets of a bot", Fallback: fmt.Sprint(p.Pod.StartsPerMinute)})
+	}
+	variables = append(variables, catalog.Variable{Name: "MAX_SESSION_SECONDS", Note: "how long a session may last", Fallback: "3600"})
+	if p.has("rtc_small") {
+		variables = append(variables,
+			catalog.Variable{Name: "PIPECAT_ICE_SERVERS", Note: "STUN and TURN servers, as URLs or JSON"},
+			catalog.Variable{Name: "TURN_URL", With: "TURN_SECRET", Note: "your TURN server, such as turn:turn.example.com:3478"},
+			catalog.Variable{Name: "TURN_SECRET", Note: "a long random text, the same as on the TURN server"})
+	}
+	slices.SortStableFunc(variables, func(a, b catalog.Variable) int {
+		return cmp.Compare(fmt.Sprint(!a.Required), fmt.Sprint(!b.Required))
+	})
+	return variables
+}
+
+// dependencies returns what pyproject.toml lists, and the oldest Python that all of it takes.
+func (p *Project) dependencies() (packages []string, floor string) {
+	extras := map[string]bool{"runner": true, "silero": p.Mode == bot.ModeCascade, "tracing": p.EnableObservability} // a realtime model detects turns itself
+	floor = pythonFloor
+	for _, s := range p.all() {
+		for _, e := range s.Extras {
+			extras[e] = true
+		}
+		if v, ok := strings.CutPrefix(s.Python, ">="); ok && olderPython(floor, v) {
+			floor = v
+		}
+		packages = append(packages, s.Pip...)
+	}
+	if p.EnableObservability {
+		packages = append(packages, "opentelemetry-exporter-otlp-proto-http>=1.33,<2", "pipecat-ai-whisker>=2.0.1,<3")
+	}
+	if p.SelfHost {
+		packages = append(packages, "prometheus-client>=0.22,<1")
+		for _, t := range p.Transports {
+			packages = append(packages, t.SelfHostPip...)
+		}
+	}
+	maps.DeleteFunc(extras, func(_ string, on bool) bool { return !on })
+	framework := fmt.Sprintf("pipecat-ai[%s]%s", strings.Join(slices.Sorted(maps.Keys(extras)), ","), frameworkRange)
+	return append([]string{framework}, packages...), floor
+}
+
+func olderPython(a, b string) bool {
+	var x, y int
+	fmt.Sscanf(a, "3.%d", &x)
+	fmt.Sscanf(b, "3.%d", &y)
+	return x < y
+}
+
+// A pod is what a process gets in a cluster, and how much it carries.
+type pod struct {
+	MaxSessions     int    // sessions at a time
+	SessionsTarget  string // 60 % of these, as Kubernetes writes fractions
+	StartsPerMinute int    // sessions that an address may ask a bot for, unless STARTS_PER_MINUTE is set
+	CPURequest      string // in steps of a tenth of a core
+	MemoryRequest   string // in steps of a quarter of 1 Gi
+	MemoryLimit     string // leaves room for long conversations
+	RecordingRate   int    // samples a second: those of telephone lines, if a bot has nothing but them, and otherwise those of the framework
+	RecordingMB     int    // what an hour of one session takes on the disk: two bytes a sample
+	RecordingsLimit string // what a day of MaxSessions takes, in steps of 1 Gi
+}
+
+// sizePod measures a pod. 8 telephone calls took 0.45 cores, 4 sessions over SmallWebRTC
+// 0.63 (`e2e/run -m cost` on an idle Xeon): with SmallWebRTC each does its own encryption, in
+// Python. A recording takes 7 MB, however long it gets. With local models it is as many sessions
+// as two cores carry, and one at least.
+func (p *Project) sizePod() pod {
+	sessions := 8
+	if p.has("rtc_small") {
+		sessions = 4
+	}
+	cpu, busy, memory, own := 500/sessions, 0, 155, 90 // of a session: thousandths of a core, with models; MB in all and for each
+	if p.Recording {
+		own += 7
+	}
+	for _, s := range p.LocalModels() {
+		busy = max(busy, s.Model.CPU) // not their sum: people and bot speak in turn
+		if s.Model.Apart {
+			own += s.Model.Megabytes
+		} else {
+			memory += s.Model.Megabytes
+		}
+	}
+	if busy > 0 {
+		cpu += busy
+		sessions = max(1, min(sessions, 2000/cpu))
+	}
+	cpu, memory = max(500, sessions*cpu), max(1024, memory+sessions*own)
+	rate := 24000
+	if len(p.PhoneTransports()) == len(p.Transports) {
+		rate = 8000
+	}
+	recording := (rate*2*3600 + 999_999) / 1_000_000
+	return pod{
+		sessions, fmt.Sprintf("%dm", sessions*600), sessions + 2,
+		fmt.Sprintf("%dm", (cpu+99)/100*100), quantity(memory), quantity(memory + 1024),
+		rate, recording, fmt.Sprintf("%dGi", (24*sessions*recording+1073)/1074),
+	}
+}
+
+// quantity is an amount of memory as Kubernetes has it, in steps of a quarter of 1 Gi.
+func quantity(megabytes int) string {
+	mi := (megabytes + 255) / 256 * 256
+	if mi%1024 == 0 {
+		return fmt.Sprintf("%dGi", mi/1024)
+	}
+	return fmt.Sprintf("%dMi", mi)
+}
