@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,14 +24,11 @@ import (
 // initOptions are the parsed options of init.
 type initOptions struct {
 	catalog        *string // nil if it was not given
-	cat            *catalog.Catalog
-	built          *render.Project // after files
-	said           bot.Answers
-	config         *string
+	typed          bot.Answers
+	config         *string // a file, or "-"; nil if it was not given
 	dryRun         bool
 	keepExisting   bool
 	overwriteGuide bool
-	refresh        []string // guides that a person lets vbot replace
 	check          bool
 	update         bool
 	diff           bool
@@ -39,19 +37,19 @@ type initOptions struct {
 }
 
 func setupInit(inv *cli.Invocation) cli.RunFunc {
-	o := &initOptions{said: bot.Answers{}}
+	o := &initOptions{typed: bot.Answers{}}
 	for _, opt := range bot.Options {
 		var shown *cli.Option
 		names := strings.TrimSpace(opt.Short + " " + opt.Flag)
 		switch {
 		case opt.Toggle != nil:
-			shown = inv.Toggle(names, opt.Help, func(on bool) { o.said[opt] = bot.Answer{On: on, Flag: true} })
+			shown = inv.Toggle(names, opt.Help, func(on bool) { o.typed[opt] = bot.Answer{On: on, Flag: true} })
 		case opt.List != nil:
 			shown = inv.Text(names, opt.Value, opt.Help, func(s string) {
-				o.said[opt] = bot.Answer{List: append(o.said[opt].List, s), Flag: true}
+				o.typed[opt] = bot.Answer{List: append(o.typed[opt].List, s), Flag: true}
 			})
 		default:
-			shown = inv.Text(names, opt.Value, opt.Help, func(s string) { o.said[opt] = bot.Answer{Text: s, Flag: true} })
+			shown = inv.Text(names, opt.Value, opt.Help, func(s string) { o.typed[opt] = bot.Answer{Text: s, Flag: true} })
 		}
 		shown.Key = opt.Key
 		shown.Complete = func(a *cli.App, typed string) []string { return o.complete(a, opt, typed) }
@@ -66,7 +64,7 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 	for _, opt := range bot.Options {
 		if opt.Peer != "" {
 			name := strings.ReplaceAll(opt.Peer, "_", "-")
-			inv.Toggle(name, "the same as --"+opt.Flag, func(on bool) { o.said[opt] = bot.Answer{On: on, Flag: true, Taken: switchPrefix(on) + name} }).Key = opt.Key
+			inv.Toggle(name, "the same as --"+opt.Flag, func(on bool) { o.typed[opt] = bot.Answer{On: on, Flag: true, Taken: switchPrefix(on) + name} }).Key = opt.Key
 		}
 	}
 	inv.Toggle("context-hub", "refused: run pipecat context-hub install (--no-context-hub is ignored)", func(on bool) { o.contextHub = &on })
@@ -108,11 +106,12 @@ func (o *initOptions) complete(a *cli.App, opt *bot.Option, typed string) (out [
 }
 
 // do carries out one of the jobs of init: quickstart, scaffold, ask, or guides.
-func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, args []string) (err error) {
+func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
 	if len(args) > 1 {
 		return report.Usagef("expected one directory, got %s", strings.Join(report.QuoteAll(args), " "))
 	}
-	if o.cat, err = openCatalog(a, o.catalog); err != nil {
+	cat, err := openCatalog(a, o.catalog)
+	if err != nil {
 		return err
 	}
 	target := strings.Join(args, "")
@@ -140,19 +139,38 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 			return err
 		}
 	}
+	r := initRun{o, a, inv, cat, cmp.Or(target, "."), o.overwrites()}
 	switch {
 	case compares:
-		return o.compare(ctx, a, inv, cmp.Or(target, "."))
-	case len(o.said) > 0 || o.config != nil || o.dryRun:
-		return o.scaffold(ctx, a, inv, cmp.Or(target, "."))
+		return r.compare(ctx)
+	case len(o.typed) > 0 || o.config != nil || o.dryRun:
+		return r.scaffold(ctx)
 	case canAsk(a):
-		return o.ask(ctx, a, inv, target)
+		return r.ask(ctx, target)
 	case target == "":
 		return report.Usagef("missing directory or bot options; see `vbot init --help`")
 	case nearQuickstart(target) && !project.Has(a.Path(target), "."):
 		return report.Usagef("there is no directory %s%s; to create it: vbot init ./%[1]s", target, report.DidYouMean("`vbot init quickstart`"))
 	}
-	return o.write(ctx, a, inv, target, nil)
+	return r.write(ctx, nil)
+}
+
+// An initRun is one run of init in a target.
+type initRun struct {
+	*initOptions
+	a         *cli.App
+	inv       *cli.Invocation
+	cat       *catalog.Catalog
+	target    string   // as it was typed, or "."
+	overwrite []string // guides to replace
+}
+
+// overwrites are the guides that the options replace.
+func (o *initOptions) overwrites() []string {
+	if o.overwriteGuide {
+		return project.Guides
+	}
+	return nil
 }
 
 // nearQuickstart reports whether the target looks like a misspelt quickstart.
@@ -171,7 +189,7 @@ func (o *initOptions) quickstart(compares bool) (target string, err error) {
 			Message: "quickstart takes no bot options"})
 	}
 	for _, opt := range bot.Options {
-		if _, ok := o.said[opt]; ok {
+		if _, ok := o.typed[opt]; ok {
 			refuse(opt.Key, opt.Where())
 		}
 	}
@@ -186,23 +204,23 @@ func (o *initOptions) quickstart(compares bool) (target string, err error) {
 		return "", &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: hint}
 	}
 	if !compares { // these read the record
-		o.said = preset
+		o.typed = preset
 	}
 	return name, nil
 }
 
 // configure returns the configuration that the options describe. What no option says is
 // as in the configuration file, or else as in recorded.
-func (o *initOptions) configure(ctx context.Context, a *cli.App, dir string, recorded bot.Answers) (cfg bot.Config, err error) {
+func (r *initRun) configure(ctx context.Context, recorded bot.Answers) (cfg bot.Config, err error) {
 	fail := func(problems []report.Problem, hint string) (bot.Config, error) {
 		return cfg, &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: hint}
 	}
 	var problems []report.Problem
 	fromFile, source := recorded, project.RecordName
-	if o.config != nil {
+	if r.config != nil {
 		source = "the configuration file"
-		data, err := cli.ReadAll(ctx, a, *o.config, maxConfig)
-		name := fileLabel(*o.config)
+		data, err := cli.ReadAll(ctx, r.a, *r.config, maxConfig)
+		name := fileLabel(*r.config)
 		if ctx.Err() != nil {
 			return cfg, report.Interruption()
 		}
@@ -213,12 +231,12 @@ func (o *initOptions) configure(ctx context.Context, a *cli.App, dir string, rec
 			return fail(problems, "")
 		}
 	}
-	for opt, value := range fromFile {
-		if _, ok := o.said[opt]; !ok {
-			o.said[opt] = value
-		}
+	given := maps.Clone(fromFile)
+	if given == nil {
+		given = bot.Answers{}
 	}
-	cfg, left, wrong := bot.Resolve(o.cat, o.said, bot.NameFromDir(dir))
+	maps.Copy(given, r.typed)
+	cfg, left, wrong := bot.Resolve(r.cat, given, bot.NameFromDir(r.a.Path(r.target)))
 	if problems = append(problems, wrong...); len(problems) > 0 {
 		hint := ""
 		if slices.ContainsFunc(problems, func(p report.Problem) bool { return p.Missing && p.Field == bot.OptMode.Key }) {
@@ -227,14 +245,14 @@ func (o *initOptions) configure(ctx context.Context, a *cli.App, dir string, rec
 		return fail(problems, hint)
 	}
 	for _, opt := range bot.Options {
-		if name := o.said[opt].Taken; strings.HasPrefix(name, "--") {
-			a.Note("reading %s as %s", name, switchPrefix(o.said[opt].On)+opt.Flag)
+		if name := given[opt].Taken; strings.HasPrefix(name, "--") {
+			r.a.Note("reading %s as %s", name, switchPrefix(given[opt].On)+opt.Flag)
 		} else if name != "" {
-			a.Note("reading %s as %s", name, opt.Key)
+			r.a.Note("reading %s as %s", name, opt.Key)
 		}
 	}
 	for _, l := range left {
-		a.Note("ignoring %s from %s: %s", l.What, source, l.Why)
+		r.a.Note("ignoring %s from %s: %s", l.What, source, l.Why)
 	}
 	return cfg, nil
 }
@@ -242,90 +260,93 @@ func (o *initOptions) configure(ctx context.Context, a *cli.App, dir string, rec
 // maxConfig is the maximum size of a configuration file, in bytes.
 const maxConfig = 1 << 20
 
-// files returns the files of a project, with its record.
-func (o *initOptions) files(cfg bot.Config) (map[string][]byte, error) {
-	o.built = render.New(cfg, o.cat, version)
-	files, err := o.built.Files()
-	if err == nil {
-		err = project.AddRecord(version, cfg, files)
-	}
-	return files, err
+// A draft is what a run would write: a bot, or the guides for a coding agent.
+type draft struct {
+	config *bot.Config // nil for the guides
+	bot    *render.Project
+	files  map[string][]byte
 }
 
-// plan returns what a run would do in the target that open opens; for the guides alone if
-// cfg is nil. The caller closes the target.
-func (o *initOptions) plan(open func(string) (*project.Target, error), dir string, cfg *bot.Config) (t *project.Target, p *project.Plan, err error) {
-	var files map[string][]byte
-	if cfg != nil {
-		files, err = o.files(*cfg)
-	} else {
-		files, err = render.Guides(version)
+// newDraft renders a bot with its record, or without a configuration the guides.
+func newDraft(cat *catalog.Catalog, cfg *bot.Config) (d draft, err error) {
+	if cfg == nil {
+		d.files, err = render.Guides(version)
+		return d, err
 	}
-	if err == nil {
-		t, err = open(dir)
+	d.config, d.bot = cfg, render.New(*cfg, cat, version)
+	if d.files, err = d.bot.Files(); err == nil {
+		err = project.AddRecord(version, *cfg, d.files)
 	}
-	if err != nil {
-		return nil, nil, err
+	return d, err
+}
+
+// plan returns what writing the draft to the target does.
+func (d draft) plan(t *project.Target, keepExisting bool, overwrite []string) (*project.Plan, error) {
+	if d.config == nil && project.Has(t.Dir, project.BotName) {
+		delete(d.files, render.GettingStarted) // it is only for directories without a bot
 	}
-	if cfg == nil && project.Has(dir, project.BotName) {
-		delete(files, render.GettingStarted) // it is only for directories without a bot
-	}
-	overwrite := o.refresh
-	if o.overwriteGuide {
-		overwrite = project.Guides
-	}
-	p, err = t.Plan(files, o.keepExisting, overwrite)
-	return t, p, err
+	return t.Plan(d.files, keepExisting, overwrite)
 }
 
 // scaffold writes the bot that the options and the configuration file describe.
-func (o *initOptions) scaffold(ctx context.Context, a *cli.App, inv *cli.Invocation, target string) error {
-	cfg, err := o.configure(ctx, a, a.Path(target), nil)
+func (r *initRun) scaffold(ctx context.Context) error {
+	cfg, err := r.configure(ctx, nil)
 	if err != nil {
 		return err
 	}
-	return o.write(ctx, a, inv, target, &cfg)
+	return r.write(ctx, &cfg)
 }
 
 // write writes a bot or, if cfg is nil, the guides for a coding agent.
-func (o *initOptions) write(ctx context.Context, a *cli.App, inv *cli.Invocation, target string, cfg *bot.Config) error {
+func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
+	d, err := newDraft(r.cat, cfg)
+	if err != nil {
+		return err
+	}
 	open := project.Lock
-	if o.dryRun {
+	if r.dryRun {
 		open = project.Open
 	}
-	t, p, err := o.plan(open, a.Path(target), cfg)
-	if t != nil {
+	var p *project.Plan
+	t, err := open(r.a.Path(r.target))
+	if err == nil {
 		defer t.Close()
-		noteUnlocked(a, t)
+		noteUnlocked(r.a, t)
+		p, err = d.plan(t, r.keepExisting, r.overwrite)
 	}
-	if o.dryRun {
+	if r.dryRun {
 		if err != nil {
-			a.Note("would fail: %v", err)
+			r.a.Note("would fail: %v", err)
 		} else {
-			preview(a, p)
+			preview(r.a, p)
 		}
-		return report.WriteJSON(a.Stdout, cfg)
+		return report.WriteJSON(r.a.Stdout, cfg)
 	}
 	if err == nil {
 		err = conflictError(p)
 	}
 	if err == nil {
-		err = t.Apply(ctx, p)
-	}
-	if err == nil {
-		err = reportRun(a, inv, p, cfg, o.verbose || !readByPerson(a.Stderr))
+		err = r.apply(ctx, t, p, cfg, !readByPerson(r.a.Stderr))
 	}
 	switch {
 	case err != nil:
 		return err
 	case cfg != nil:
-		text, err := o.built.NextSteps(cli.ShellPath(filepath.Join(target, "server")), cli.ShellPath(filepath.Join(target, "client")))
-		a.Note("%s", text)
+		text, err := d.bot.NextSteps(cli.ShellPath(filepath.Join(r.target, "server")), cli.ShellPath(filepath.Join(r.target, "client")))
+		r.a.Note("%s", text)
 		return err
 	case p.Count(project.Created) > 0:
-		a.Note("\nNext: start your coding agent in %s and ask it for the bot you want.", cli.ShellPath(target))
+		r.a.Note("\nNext: start your coding agent in %s and ask it for the bot you want.", cli.ShellPath(r.target))
 	}
 	return nil
+}
+
+// apply carries out the plan and reports it, with list each file.
+func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan, cfg *bot.Config, list bool) error {
+	if err := t.Apply(ctx, p); err != nil {
+		return err
+	}
+	return reportRun(r.a, r.inv, p, cfg, list || r.verbose)
 }
 
 // noteUnlocked says that nothing keeps another run from writing to the target.
@@ -337,9 +358,10 @@ func noteUnlocked(a *cli.App, t *project.Target) {
 
 // compare compares a project with what this version writes, and with --update brings
 // it up to date.
-func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocation, target string) error {
-	dir, open := a.Path(target), project.Open
-	if o.update && !o.dryRun && project.Has(dir, project.RecordName) {
+func (r *initRun) compare(ctx context.Context) error {
+	a := r.a
+	dir, open := a.Path(r.target), project.Open
+	if r.update && !r.dryRun && project.Has(dir, project.RecordName) {
 		open = project.Lock // until the end, so that what is read stays true
 	}
 	t, err := open(dir)
@@ -348,36 +370,36 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 	}
 	defer t.Close()
 	noteUnlocked(a, t)
-	was, said, err := readRecord(t)
+	was, recorded, err := readRecord(t)
 	if err != nil {
 		return err
 	}
 	switch {
-	case was.Began != nil && o.update && !o.dryRun:
+	case was.Began != nil && r.update && !r.dryRun:
 		a.Note("finishing an update of %s that was interrupted", dir)
 	case was.Began != nil:
-		a.Note("an update of %s was interrupted; `vbot init %s --update` finishes it", dir, cli.ShellPath(target))
+		a.Note("an update of %s was interrupted; `vbot init %s --update` finishes it", dir, cli.ShellPath(r.target))
 	}
 	age, _ := project.CompareVersions(was.Vbot, version)
 	switch {
-	case was.Vbot == "" && (o.update || len(o.said) == 0 && o.config == nil):
+	case was.Vbot == "" && (r.update || len(r.typed) == 0 && r.config == nil):
 		return &report.Failure{Code: report.NotFound, Message: "there is no " + project.RecordName + " in " + dir + ", so vbot cannot know what it wrote there",
 			Hint: "to compare, pass the bot's options with --check; to create the file, run init with these options and --keep-existing"}
-	case age > 0 && o.update:
+	case age > 0 && r.update:
 		return &report.Failure{Code: report.InvalidConfig, Message: "vbot " + was.Vbot + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
 			Hint: "use vbot " + was.Vbot + " or a later one"}
 	case age > 0:
 		a.Note("vbot %s wrote %s; this is vbot %s, which is older", was.Vbot, dir, version)
 	}
-	cfg, err := o.configure(ctx, a, dir, said)
+	cfg, err := r.configure(ctx, recorded)
 	if err != nil {
 		return err
 	}
-	files, err := o.files(cfg)
+	d, err := newDraft(r.cat, &cfg)
 	if err != nil {
 		return err
 	}
-	p, err := t.Update(files, was)
+	p, err := t.Update(d.files, was)
 	switch {
 	case err != nil:
 		return err
@@ -385,18 +407,18 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 		return report.Interruption()
 	}
 	diff := ""
-	if o.diff {
-		diff = p.Diff(o.update)
+	if r.diff {
+		diff = p.Diff(r.update)
 	}
 	preview := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s%s", was.Vbot, dir, version, changes(p), diff)
 	switch {
-	case o.dryRun:
-		if o.update {
+	case r.dryRun:
+		if r.update {
 			a.Note("%s", preview)
 		}
 		return report.WriteJSON(a.Stdout, cfg)
-	case o.check:
-		return o.reportStates(a, inv, projectAnswer{Directory: dir, Config: cfg, WrittenBy: report.OrNull(was.Vbot)}, p, diff)
+	case r.check:
+		return r.reportStates(projectAnswer{Directory: dir, Config: cfg, WrittenBy: report.OrNull(was.Vbot)}, p, diff)
 	}
 	asks := p.Writes() > 0 && canAsk(a)
 	if asks {
@@ -406,24 +428,21 @@ func (o *initOptions) compare(ctx context.Context, a *cli.App, inv *cli.Invocati
 		}
 		diff = "" // it was shown
 	}
-	if err := t.Apply(ctx, p); err != nil {
-		return err
-	}
-	if err := reportRun(a, inv, p, &cfg, o.verbose || !asks); err != nil {
+	if err := r.apply(ctx, t, p, &cfg, !asks); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.State == project.Edited }) {
-		a.Note("edited files stay as they are; to see how they differ: vbot init %s --check --diff", cli.ShellPath(target))
+		a.Note("edited files stay as they are; to see how they differ: vbot init %s --check --diff", cli.ShellPath(r.target))
 	}
 	return printFiles(a, diff)
 }
 
 // readRecord returns the record of the target, and the configuration in it.
-func readRecord(t *project.Target) (r *project.Record, said bot.Answers, err error) {
+func readRecord(t *project.Target) (r *project.Record, answers bot.Answers, err error) {
 	r, err = t.Record(render.Paths())
 	if err == nil && r.Vbot != "" {
 		var problems []report.Problem
-		if said, problems = bot.ParseConfig(project.RecordName, r.Config); len(problems) > 0 {
+		if answers, problems = bot.ParseConfig(project.RecordName, r.Config); len(problems) > 0 {
 			err = &report.Failure{Code: report.InvalidConfig, Problems: problems}
 		}
 	}
@@ -436,7 +455,7 @@ func readRecord(t *project.Target) (r *project.Record, said bot.Answers, err err
 			f.Hint = "vbot " + r.Vbot + " wrote it; use that version or a later one"
 		}
 	}
-	return r, said, err
+	return r, answers, err
 }
 
 // printFiles prints text from files to stdout, byte for byte, but to a terminal only
@@ -452,33 +471,40 @@ func printFiles(a *cli.App, text string) error {
 	return err
 }
 
-// ask runs the wizard, and then does what its answers say, like options.
-func (o *initOptions) ask(ctx context.Context, a *cli.App, inv *cli.Invocation, target string) error {
-	w := &wizard.Wizard{Terminal: a.Terminal(), Catalog: o.cat, Path: a.Path, Home: cmp.Or(a.Getenv("HOME"), a.Getenv("USERPROFILE")), Quote: cli.ShellPath,
-		Target: target, KeepExisting: o.keepExisting, OverwriteGuide: o.overwriteGuide}
-	w.Plan = func(cfg *bot.Config) (*project.Plan, error) {
-		o.keepExisting = w.KeepExisting
-		t, p, err := o.plan(project.Open, a.Path(w.Target), cfg)
-		if t != nil {
-			t.Close()
+// ask runs the wizard, and then does what its answers say, like options. target is the one that
+// was given, or "".
+func (r *initRun) ask(ctx context.Context, target string) error {
+	a := r.a
+	w := &wizard.Wizard{Terminal: a.Terminal(), Catalog: r.cat, Path: a.Path, Home: cmp.Or(a.Getenv("HOME"), a.Getenv("USERPROFILE")), Quote: cli.ShellPath}
+	w.Plan = func(target string, cfg *bot.Config, keepExisting bool) (*project.Plan, error) {
+		d, err := newDraft(r.cat, cfg)
+		if err != nil {
+			return nil, err
 		}
+		t, err := project.Open(a.Path(target))
+		if err != nil {
+			return nil, err
+		}
+		defer t.Close()
+		p, err := d.plan(t, keepExisting, r.overwrite)
 		if err == nil && cfg == nil { // the wizard shows a bot's conflicts itself
 			err = conflictError(p)
 		}
 		return p, err
 	}
-	err := w.Ask(ctx)
-	o.said, o.overwriteGuide, o.refresh = w.Said, w.OverwriteGuide, w.Refresh
+	got, err := w.Ask(ctx, wizard.Answers{Target: target, KeepExisting: r.keepExisting, OverwriteGuide: r.overwriteGuide})
+	r.typed, r.target, r.keepExisting, r.overwriteGuide = got.Bot, got.Target, got.KeepExisting, got.OverwriteGuide
+	r.overwrite = append(r.overwrites(), got.Refresh...)
 	line, title := "", "To do the same without questions:"
-	if w.Located {
-		line = o.commandLine(w.Target, bot.NameFromDir(a.Path(w.Target)), w.Guides)
+	if got.Located {
+		line = r.commandLine(got.Guides)
 	}
 	switch {
 	case err != nil:
-	case w.Guides:
-		err = o.write(ctx, a, inv, w.Target, nil)
+	case got.Guides:
+		err = r.write(ctx, nil)
 	default:
-		err = o.scaffold(ctx, a, inv, w.Target)
+		err = r.scaffold(ctx)
 	}
 	if err != nil {
 		title = "Your answers so far, as a command line:"
@@ -489,23 +515,22 @@ func (o *initOptions) ask(ctx context.Context, a *cli.App, inv *cli.Invocation, 
 	return err
 }
 
-// commandLine returns a command line that says the same as the options. dirName is the
-// default project name.
-func (o *initOptions) commandLine(target, dirName string, guides bool) string {
-	args := o.said.Arguments(o.cat, dirName)
+// commandLine returns a command line that says the same as the options.
+func (r *initRun) commandLine(guides bool) string {
+	args := r.typed.Arguments(r.cat, bot.NameFromDir(r.a.Path(r.target)))
 	if guides {
 		args = []string{"--no-input"}
 	}
-	if o.catalog != nil {
-		args = append(args, "--catalog", *o.catalog)
+	if r.catalog != nil {
+		args = append(args, "--catalog", *r.catalog)
 	}
-	if o.keepExisting {
+	if r.keepExisting {
 		args = append(args, "--keep-existing")
 	}
-	if o.overwriteGuide {
+	if r.overwriteGuide {
 		args = append(args, "--overwrite-guide")
 	}
-	words := []string{"vbot init", cli.ShellPath(target)}
+	words := []string{"vbot init", cli.ShellPath(r.target)}
 	for _, arg := range args {
 		words = append(words, cli.ShellQuote(arg))
 	}
@@ -628,7 +653,7 @@ type stateAnswer struct {
 }
 
 // reportStates prints the files that differ, with --verbose all, and counts the rest.
-func (o *initOptions) reportStates(a *cli.App, inv *cli.Invocation, out projectAnswer, p *project.Plan, diff string) error {
+func (r *initRun) reportStates(out projectAnswer, p *project.Plan, diff string) error {
 	list, count := "", map[string]int{}
 	for _, s := range p.Steps {
 		if s.State == "" {
@@ -636,17 +661,17 @@ func (o *initOptions) reportStates(a *cli.App, inv *cli.Invocation, out projectA
 		}
 		out.Files = append(out.Files, stateAnswer{s.Path, s.State, report.OrNull(s.Before)})
 		count[s.State]++
-		if s.State != project.Unchanged || o.verbose {
+		if s.State != project.Unchanged || r.verbose {
 			list += fmt.Sprintf("%-9s  %s\n", s.State, label(s))
 		}
 	}
-	if !inv.JSON {
-		if err := printFiles(a, list+diff); err != nil {
+	if !r.inv.JSON {
+		if err := printFiles(r.a, list+diff); err != nil {
 			return err
 		}
 	}
 	if count[project.Unchanged] == len(out.Files) {
-		return inv.Report(a, out, "all %d files match vbot %s", len(out.Files), version)
+		return r.inv.Report(r.a, out, "all %d files match vbot %s", len(out.Files), version)
 	}
 	var parts []string
 	for _, state := range []string{project.Edited, project.Missing, project.Outdated} {

@@ -484,7 +484,7 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	asked := &asker{answers: answers, person: person}
 	a := &cli.App{Stdin: in, Stdout: &stdout, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
 	inv := &cli.Invocation{JSON: true}
-	if err := (&initOptions{cat: catalog.New()}).ask(context.Background(), a, inv, "there"); err != nil {
+	if err := (&initRun{&initOptions{}, a, inv, catalog.New(), ".", nil}).ask(context.Background(), "there"); err != nil {
 		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
 	}
 	var report struct{ Config json.RawMessage }
@@ -745,14 +745,15 @@ func TestCommandLineWithACatalog(t *testing.T) {
 	parallel(t)
 	dir, folder := t.TempDir(), "my services"
 	filetest.Put(t, dir, folder+"/stt/acme.py", acme(t))
-	cat, err := openCatalog(&cli.App{Dir: dir, Getenv: func(string) string { return "" }}, &folder)
+	a := &cli.App{Dir: dir, Getenv: func(string) string { return "" }}
+	cat, err := openCatalog(a, &folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &initOptions{cat: cat, catalog: &folder, said: bot.Quickstart()}
-	o.said[bot.OptSTT] = bot.Answer{Text: "acme"}
+	r := &initRun{&initOptions{catalog: &folder, typed: bot.Quickstart()}, a, nil, cat, "there", nil}
+	r.typed[bot.OptSTT] = bot.Answer{Text: "acme"}
 	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog " + cli.ShellQuote(folder)
-	if got := o.commandLine("there", "there", false); got != want {
+	if got := r.commandLine(false); got != want {
 		t.Errorf("the command line is %s", got)
 	}
 }

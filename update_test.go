@@ -320,7 +320,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 	for range 40 {
 		dir := t.TempDir()
 		cfg := anyBot(t, cat, rng)
-		files, err := (&initOptions{cat: cat}).files(cfg)
+		d, err := newDraft(cat, &cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +358,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 			t.Fatalf("seed %d: exit code %d: %s", seed, code, &said)
 		}
 		want := map[string]string{}
-		for name, data := range files {
+		for name, data := range d.files {
 			want[name] = string(data)
 		}
 		if !equalTrees(want, filetest.Tree(t, dir)) || hasEmptyDirs(dir) {

@@ -26,6 +26,7 @@ type topic struct {
 	ask     string
 	label   string        // in the summary
 	options []*bot.Option // none for the directory and the start
+	asked   bool          // since its answer was last taken back
 }
 
 const (
@@ -42,11 +43,11 @@ func topics() (all []*topic) {
 	slices.SortStableFunc(inTurn, func(a, b *bot.Option) int { return cmp.Compare(a.Turn, b.Turn) })
 	for _, o := range inTurn {
 		if o.Ask != "" {
-			all = append(all, &topic{o.Ask, o.Label, []*bot.Option{o}})
+			all = append(all, &topic{ask: o.Ask, label: o.Label, options: []*bot.Option{o}})
 		} else if last := all[len(all)-1]; last.label == labelFeatures {
 			last.options = append(last.options, o)
 		} else {
-			all = append(all, &topic{"Which features?", labelFeatures, []*bot.Option{o}})
+			all = append(all, &topic{ask: "Which features?", label: labelFeatures, options: []*bot.Option{o}})
 		}
 	}
 	return all
@@ -60,6 +61,17 @@ const (
 	startGuides
 )
 
+// Answers are what a person wants to have written. Some may be given before.
+type Answers struct {
+	Target         string // as it was typed, but for ~
+	Located        bool   // the target was asked for, or given and found good
+	Guides         bool   // guides for a coding agent, instead of a bot
+	Bot            bot.Answers
+	KeepExisting   bool
+	OverwriteGuide bool
+	Refresh        []string // guides of an older version, to replace
+}
+
 // A Wizard asks a person what to write.
 type Wizard struct {
 	Terminal *tty.Terminal
@@ -67,23 +79,13 @@ type Wizard struct {
 	Path     func(target string) string // resolves it against the working directory
 	Home     string                     // the person's home directory; "" if it is unknown
 	Quote    func(path string) string   // for a command line to copy
-	// Plan returns what a run with the answers so far would do; without a configuration
-	// for the guides.
-	Plan func(*bot.Config) (*project.Plan, error)
+	// Plan returns what a run would do; without a configuration for the guides.
+	Plan func(target string, cfg *bot.Config, keepExisting bool) (*project.Plan, error)
 
-	// The answers. Some may be given before.
-	Target         string // as it was typed, but for ~
-	Guides         bool   // guides for a coding agent, instead of a bot
-	Said           bot.Answers
-	KeepExisting   bool
-	OverwriteGuide bool
-	Refresh        []string // guides of an older version, to replace
-	Located        bool     // the target was asked for, or given and found good
-
+	Answers
 	topics []*topic
 	start  int
-	before bot.Answers     // answers that were taken back; preselected
-	done   map[string]bool // labels of the topics that were asked
+	before bot.Answers // answers that were taken back; preselected
 	visits []visit
 }
 
@@ -98,9 +100,14 @@ type visit struct {
 func (w *Wizard) name() string { return bot.NameFromDir(w.Path(w.Target)) }
 
 // Ask asks all questions, shows the result, and lets the person change answers until
-// they confirm or cancel. Until it returns, Ctrl-C is a key.
-func (w *Wizard) Ask(ctx context.Context) error {
-	w.topics, w.start, w.Said, w.before, w.done = topics(), startUnknown, bot.Answers{}, bot.Answers{}, map[string]bool{}
+// they confirm or cancel. It returns the answers so far in any case. Until then, Ctrl-C is a key.
+func (w *Wizard) Ask(ctx context.Context, given Answers) (Answers, error) {
+	w.Answers, w.topics, w.start, w.Bot, w.before = given, topics(), startUnknown, bot.Answers{}, bot.Answers{}
+	err := w.ask(ctx)
+	return w.Answers, err
+}
+
+func (w *Wizard) ask(ctx context.Context) error {
 	release, err := w.Terminal.Hold()
 	if err != nil {
 		return err
@@ -113,7 +120,7 @@ func (w *Wizard) Ask(ctx context.Context) error {
 		if err := project.Writable(w.Path(w.Target)); err != nil {
 			return err
 		}
-		w.done[labelDirectory], w.Located = true, true
+		w.topics[0].asked, w.Located = true, true
 	}
 	if w.Terminal.Plain {
 		w.Terminal.Say("Type %s to go back one question.", tty.PlainBack)
@@ -131,7 +138,7 @@ func (w *Wizard) Ask(ctx context.Context) error {
 				w.visits = append(w.visits, v)
 			}
 			if w.Guides = w.start == startGuides; w.Guides && err == nil {
-				planned, err = w.Plan(nil)
+				planned, err = w.Plan(w.Target, nil, w.KeepExisting)
 			}
 		}
 		switch {
@@ -188,31 +195,43 @@ func (w *Wizard) next() *topic {
 
 // answered reports whether the topic was asked or already has an answer.
 func (w *Wizard) answered(t *topic) bool {
-	return w.done[t.label] || slices.ContainsFunc(t.options, func(o *bot.Option) bool { _, ok := w.Said[o]; return ok })
+	return t.asked || slices.ContainsFunc(t.options, func(o *bot.Option) bool { _, ok := w.Bot[o]; return ok })
 }
 
 // takeBack makes a topic one without an answer. The old answer will be preselected.
 func (w *Wizard) takeBack(t *topic) {
 	if t.label == labelStart { // nothing but the directory comes before it
-		w.Said, w.done = bot.Answers{}, map[string]bool{labelDirectory: true}
+		w.Bot = bot.Answers{}
+		for _, other := range w.topics {
+			other.asked = other.label == labelDirectory
+		}
 	}
 	if w.answered(t) {
 		for _, o := range t.options {
-			w.before[o] = w.Said[o]
-			delete(w.Said, o)
+			w.before[o] = w.Bot[o]
+			delete(w.Bot, o)
 		}
 	}
-	delete(w.done, t.label)
+	t.asked = false
+}
+
+// askAgain makes the topic of the option one to ask.
+func (w *Wizard) askAgain(o *bot.Option) {
+	for _, t := range w.topics {
+		if slices.Contains(t.options, o) && o.Ask != "" {
+			t.asked = false
+		}
+	}
 }
 
 // finish shows the result and asks whether to write it. The plan is nil if an answer was
 // changed.
 func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
-	cfg, _, problems := bot.Resolve(w.Catalog, w.Said, w.name())
+	cfg, _, problems := bot.Resolve(w.Catalog, w.Bot, w.name())
 	if len(problems) > 0 {
 		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: "nothing was written"}
 	}
-	planned, err := w.Plan(&cfg)
+	planned, err := w.Plan(w.Target, &cfg, w.KeepExisting)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +246,7 @@ func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
 			return nil, report.Cancelled(report.Declined, "written")
 		case what == doKeep:
 			w.KeepExisting = true
-			return w.Plan(&cfg)
+			return w.Plan(w.Target, &cfg, true)
 		case what == doWrite:
 			return planned, nil
 		}
@@ -265,9 +284,9 @@ func (w *Wizard) askTarget(ctx context.Context) error {
 	if w.Target = target; target == "quickstart" {
 		w.Target = "./quickstart" // a directory, not the preset of that name
 	}
-	w.done[labelDirectory], w.Located = true, true
+	w.Located = true
 	if !w.allows(bot.OptName, bot.Answer{Text: w.name()}) {
-		w.done[bot.OptName.Label] = false // it cannot come from the directory
+		w.askAgain(bot.OptName) // it cannot come from the directory
 	}
 	return nil
 }
@@ -320,13 +339,13 @@ func (w *Wizard) askStart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.start, w.done[labelStart] = i, true
+	w.start = i
 	if w.start != startRecommended {
 		return nil
 	}
-	w.Said = recommended
+	w.Bot = recommended
 	for _, t := range w.topics {
-		w.done[t.label] = t.label != bot.OptName.Label || w.name() != ""
+		t.asked = t.label != bot.OptName.Label || w.name() != ""
 	}
 	return nil
 }
@@ -338,12 +357,12 @@ func (w *Wizard) allows(o *bot.Option, a bot.Answer) bool {
 
 // objection returns why the rules refuse the value, or "".
 func (w *Wizard) objection(o *bot.Option, a bot.Answer) string {
-	said := maps.Clone(w.Said)
+	answers := maps.Clone(w.Bot)
 	if o == bot.OptBotType {
-		delete(said, bot.OptTransports) // the other bot type has other transports
+		delete(answers, bot.OptTransports) // the other bot type has other transports
 	}
-	said[o] = a
-	_, _, problems := bot.Resolve(w.Catalog, said, w.name())
+	answers[o] = a
+	_, _, problems := bot.Resolve(w.Catalog, answers, w.name())
 	for _, p := range problems {
 		if !p.Missing {
 			return p.Message
@@ -356,16 +375,16 @@ func (w *Wizard) objection(o *bot.Option, a bot.Answer) string {
 //
 // A changed answer is treated like an option of the command line, and the other
 // answers like the file: those that no longer fit are dropped with a note.
-func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) error {
+func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) (err error) {
+	o := &bot.Option{} // the directory and the start are about none
+	if len(t.options) > 0 {
+		o = t.options[0]
+	}
 	switch {
 	case t.label == labelDirectory:
-		return w.askTarget(ctx)
+		err = w.askTarget(ctx)
 	case t.label == labelStart:
-		return w.askStart(ctx)
-	}
-	var err error
-	o := t.options[0]
-	switch {
+		err = w.askStart(ctx)
 	case o.Ask == "":
 		err = w.askFeatures(ctx, t, changed)
 	case o == bot.OptName:
@@ -382,28 +401,26 @@ func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) error {
 	if err != nil {
 		return err
 	}
-	w.done[t.label] = true
+	t.asked = true
 	w.dropConflicting()
 	return nil
 }
 
 // dropConflicting drops answers that do not fit the changed ones.
 func (w *Wizard) dropConflicting() {
-	_, left, _ := bot.Resolve(w.Catalog, w.Said, w.name())
+	_, left, _ := bot.Resolve(w.Catalog, w.Bot, w.name())
 	for _, l := range left {
 		if l.Option == nil {
 			continue
 		}
-		w.before[l.Option] = w.Said[l.Option]
-		delete(w.Said, l.Option)
-		if l.Option.Ask != "" {
-			delete(w.done, l.Option.Label)
-		}
+		w.before[l.Option] = w.Bot[l.Option]
+		delete(w.Bot, l.Option)
+		w.askAgain(l.Option)
 		w.Terminal.Say("  Dropped %s: %s", l.Option.Label, l.Why)
 	}
-	for o, a := range w.Said {
+	for o, a := range w.Bot {
 		a.Flag = false
-		w.Said[o] = a
+		w.Bot[o] = a
 	}
 }
 
@@ -413,7 +430,7 @@ func (w *Wizard) askName(ctx context.Context) error {
 		return why, why == ""
 	})
 	if err == nil && name != w.name() { // else it follows the directory
-		w.Said[bot.OptName] = bot.Answer{Text: name}
+		w.Bot[bot.OptName] = bot.Answer{Text: name}
 	}
 	return err
 }
@@ -427,7 +444,7 @@ func (w *Wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) e
 		return why, why == ""
 	})
 	if tag, ok := catalog.LanguageTag(typed); ok && err == nil {
-		w.Said[o] = bot.Answer{Text: tag, Flag: changed}
+		w.Bot[o] = bot.Answer{Text: tag, Flag: changed}
 	}
 	return err
 }
@@ -446,12 +463,12 @@ func (w *Wizard) askChoice(ctx context.Context, o *bot.Option, changed bool) err
 	}
 	value := choices[i].Value
 	if value != "" {
-		w.Said[o] = bot.Answer{Text: value, Flag: changed}
+		w.Bot[o] = bot.Answer{Text: value, Flag: changed}
 	}
 	if o == bot.OptBotType && known && was.Text != value {
-		delete(w.Said, bot.OptTransports) // the other bot type has other ones
+		delete(w.Bot, bot.OptTransports) // the other bot type has other ones
 		delete(w.before, bot.OptTransports)
-		delete(w.done, bot.OptTransports.Label)
+		w.askAgain(bot.OptTransports)
 	}
 	return nil
 }
@@ -472,7 +489,7 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	}
 	for _, word := range o.Words {
 		c := tty.Choice{Value: word.Name, Label: word.Name, Note: word.Meaning}
-		if c.Value == bot.ClientNone && slices.Contains(w.Said[bot.OptTransports].List, bot.OptTransports.First) {
+		if c.Value == bot.ClientNone && slices.Contains(w.Bot[bot.OptTransports].List, bot.OptTransports.First) {
 			c.Note = "use the page that comes with the bot" // see HasPage
 		}
 		add(c)
@@ -480,9 +497,9 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	if o.Kind == "" {
 		return choices
 	}
-	providers, has := slices.Clone(w.Catalog.List(o.Kind)), w.credentials()
-	slices.SortStableFunc(providers, func(a, b *catalog.Service) int { return cmp.Compare(a.Group(), b.Group()) })
-	for _, p := range providers {
+	services, has := slices.Clone(w.Catalog.List(o.Kind)), w.credentials()
+	slices.SortStableFunc(services, func(a, b *catalog.Service) int { return cmp.Compare(a.Group(), b.Group()) })
+	for _, p := range services {
 		if p.Generic == "" { // else the dial mode is a separate question
 			add(choiceOf(p, has))
 		}
@@ -493,7 +510,7 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 // credentials returns what the services and transports need that were chosen so far.
 func (w *Wizard) credentials() map[string]bool {
 	has := map[string]bool{}
-	for o, a := range w.Said {
+	for o, a := range w.Bot {
 		for _, name := range append(a.List, a.Text) {
 			if o.Kind == "" || name == "" {
 				continue
@@ -541,7 +558,7 @@ func (w *Wizard) askTransports(ctx context.Context, o *bot.Option, changed bool)
 	}
 	m.Allow = func(marked []int) string { return w.objection(o, pick(marked)) }
 	for i, c := range choices {
-		if c.Is(o.First) && w.Said[bot.OptBotType].Text == bot.BotWeb {
+		if c.Is(o.First) && w.Bot[bot.OptBotType].Text == bot.BotWeb {
 			m.At = i
 		}
 	}
@@ -553,7 +570,7 @@ func (w *Wizard) askTransports(ctx context.Context, o *bot.Option, changed bool)
 	if err := w.Terminal.Ask(ctx, m); err != nil {
 		return err
 	}
-	w.Said[o] = pick(m.Marked)
+	w.Bot[o] = pick(m.Marked)
 	return nil
 }
 
@@ -582,7 +599,7 @@ func (w *Wizard) askFeatures(ctx context.Context, t *topic, changed bool) error 
 		return err
 	}
 	for i, o := range offered {
-		w.Said[o] = bot.Answer{On: slices.Contains(m.Marked, 1+i), Flag: changed}
+		w.Bot[o] = bot.Answer{On: slices.Contains(m.Marked, 1+i), Flag: changed}
 	}
 	return nil
 }
@@ -595,7 +612,7 @@ func (w *Wizard) askToggle(ctx context.Context, o *bot.Option, changed bool) err
 	}
 	yes, err := w.Terminal.Confirm(ctx, o.Ask, fallback)
 	if err == nil {
-		w.Said[o] = bot.Answer{On: yes, Flag: changed}
+		w.Bot[o] = bot.Answer{On: yes, Flag: changed}
 	}
 	return err
 }
@@ -637,7 +654,7 @@ type fact struct {
 
 // facts returns the lines of the summary, in the order of the questions.
 func (w *Wizard) facts(cfg bot.Config) (facts []fact) {
-	said := cfg.Answers()
+	answers := cfg.Answers()
 	for _, t := range w.topics {
 		if t.label == labelDirectory {
 			facts = append(facts, fact{t.label, w.Target, t})
@@ -646,29 +663,29 @@ func (w *Wizard) facts(cfg bot.Config) (facts []fact) {
 			continue
 		}
 		o := t.options[0]
-		value := said[o].Text
+		value := answers[o].Text
 		var labels []string
 		switch {
 		case o.Ask == "":
 			for _, o := range t.options {
-				if said[o].On {
+				if answers[o].On {
 					labels = append(labels, o.Label)
 				}
 			}
 			value = strings.Join(labels, ", ")
 		case o.List != nil:
-			for _, id := range said[o].List {
+			for _, id := range answers[o].List {
 				labels = append(labels, w.Catalog.Find(o.Kind, id).Label)
 			}
 			value = strings.Join(labels, ", ")
-		case o.Toggle != nil && said[o].On:
+		case o.Toggle != nil && answers[o].On:
 			value = o.Yes
 		case o.Toggle != nil:
 			value = o.No
 		case o.Kind != "" && value != "":
 			value = w.Catalog.Find(o.Kind, value).Label
 		}
-		if value == "" && w.done[t.label] && w.hasChoice(t, true) {
+		if value == "" && t.asked && w.hasChoice(t, true) {
 			value = "none"
 		}
 		if value != "" {
@@ -717,11 +734,11 @@ func (w *Wizard) askChange(ctx context.Context, cfg bot.Config) error {
 	if err != nil || i == len(facts) {
 		return err
 	}
-	said, done := maps.Clone(w.Said), maps.Clone(w.done)
+	answers := maps.Clone(w.Bot)
 	v := visit{facts[i].topic, w.Terminal.Mark(), true}
 	w.takeBack(v.topic)
 	if err := w.askTopic(ctx, v.topic, true); err != nil {
-		w.Said, w.done = said, done
+		w.Bot, v.topic.asked = answers, true
 		return err
 	}
 	w.visits = append(w.visits, v)

@@ -15,8 +15,8 @@ func TestOwnServiceIsOffered(t *testing.T) {
 	if problems := cat.Add(os.DirFS("../catalog/testdata"), "services"); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	w := &Wizard{Path: filepath.Clean, Catalog: cat, Said: bot.Quickstart()}
-	delete(w.Said, bot.OptSTT)
+	w := &Wizard{Path: filepath.Clean, Catalog: cat, Answers: Answers{Bot: bot.Quickstart()}}
+	delete(w.Bot, bot.OptSTT)
 	choices := w.offer(bot.OptSTT, false)
 	if last := choices[len(choices)-1]; last.Value != "acme" || last.Label != "Acme Speech" || last.Group != "From your catalog" {
 		t.Errorf("the last choice is %+v", last)
@@ -25,8 +25,8 @@ func TestOwnServiceIsOffered(t *testing.T) {
 
 // What is offered at a question: every value is put to the rules.
 func BenchmarkOffer(b *testing.B) {
-	w := &Wizard{Path: filepath.Clean, Catalog: catalog.New(), Said: bot.Quickstart()}
-	delete(w.Said, bot.OptTTS)
+	w := &Wizard{Path: filepath.Clean, Catalog: catalog.New(), Answers: Answers{Bot: bot.Quickstart()}}
+	delete(w.Bot, bot.OptTTS)
 	services := len(w.Catalog.List(catalog.KindTTS))
 	for b.Loop() {
 		if choices := w.offer(bot.OptTTS, false); len(choices) != services {
