@@ -236,8 +236,8 @@ func (r *initRun) configure(ctx context.Context, recorded bot.Answers) (cfg bot.
 		given = bot.Answers{}
 	}
 	maps.Copy(given, r.typed)
-	cfg, left, wrong := bot.Resolve(r.cat, given, bot.NameFromDir(r.a.Path(r.target)))
-	if problems = append(problems, wrong...); len(problems) > 0 {
+	cfg, left, refused := bot.Resolve(r.cat, given, bot.NameFromDir(r.a.Path(r.target)))
+	if problems = append(problems, refused...); len(problems) > 0 {
 		hint := ""
 		if slices.ContainsFunc(problems, func(p report.Problem) bool { return p.Missing && p.Field == bot.OptMode.Key }) {
 			hint = "`vbot init --help` ends with complete examples"

@@ -354,13 +354,13 @@ const maxProblems = 100
 func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 	var problems []report.Problem
 	at := func(offset int) string { return report.Place(name, data, offset) }
-	wrong := func(key string, offset int, format string, args ...any) {
+	add := func(key string, offset int, format string, args ...any) {
 		problems = append(problems, report.Problem{Field: key, Message: at(offset) + ": " + fmt.Sprintf(format, args...)})
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	members, end, fault := report.Members(data)
 	if members == nil {
-		wrong("config", end, "%s", fault)
+		add("config", end, "%s", fault)
 		return nil, problems
 	}
 	said, first := Answers{}, map[*Option]string{}
@@ -368,19 +368,19 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 	for _, m := range members {
 		o := optionOf(m.Key)
 		if len(problems) == maxProblems {
-			wrong("config", m.At, "there are more problems")
+			add("config", m.At, "there are more problems")
 			break
 		}
 		switch {
 		case m.Key == "$schema": // for editors; see `vbot schema`
 			if m.Value[0] != '"' {
-				wrong(m.Key, m.ValueAt, "$schema: expected a string")
+				add(m.Key, m.ValueAt, "$schema: expected a string")
 			}
 			continue
 		case m.Key == "generate_client": // of `pipecat init`, beside client_framework
 			var on bool
 			if json.Unmarshal(m.Value, &on) != nil {
-				wrong(m.Key, m.ValueAt, "%s: expected true or false", m.Key)
+				add(m.Key, m.ValueAt, "%s: expected true or false", m.Key)
 			} else if _, ok := said[OptClient]; !ok && !on {
 				said[OptClient] = Answer{Text: ClientNone, Taken: m.Key, at: at(m.ValueAt)}
 			} else if on {
@@ -388,10 +388,10 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 			}
 			continue
 		case o == nil:
-			wrong(m.Key, m.At, "unknown key %q%s", m.Key, report.DidYouMean(nearestKey(m.Key)))
+			add(m.Key, m.At, "unknown key %q%s", m.Key, report.DidYouMean(nearestKey(m.Key)))
 			continue
 		case first[o] != "":
-			wrong(m.Key, m.At, "%s is already given in %s", m.Key, first[o])
+			add(m.Key, m.At, "%s is already given in %s", m.Key, first[o])
 			continue
 		}
 		first[o] = at(m.At)
@@ -407,7 +407,7 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 		}
 		if json.Unmarshal(m.Value, into) != nil {
 			got = Answer{broken: true}
-			wrong(m.Key, m.ValueAt, "%s: expected %s", m.Key, what)
+			add(m.Key, m.ValueAt, "%s: expected %s", m.Key, what)
 		}
 		if got.at = at(m.ValueAt); m.Key != o.Key {
 			got.Taken = m.Key
@@ -415,10 +415,10 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 		said[o] = got
 	}
 	if _, ok := said[OptClient]; wanted > 0 && !ok {
-		wrong(OptClient.Key, wanted, "generate_client needs client_framework: react or vanilla")
+		add(OptClient.Key, wanted, "generate_client needs client_framework: react or vanilla")
 	}
 	if fault != "" {
-		wrong("config", end, "%s", fault)
+		add("config", end, "%s", fault)
 	}
 	return said, problems
 }

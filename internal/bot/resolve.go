@@ -41,7 +41,7 @@ func Resolve(cat *catalog.Catalog, said Answers, dirName string) (Config, []drop
 	r := &resolver{cat: cat, said: maps.Clone(said), typed: map[string]string{}}
 	for _, o := range Options {
 		if a, ok := r.said[o]; ok && o.text != nil && a.Text == "" && !a.broken {
-			r.wrong(o, "the value is empty")
+			r.refuse(o, "the value is empty")
 			r.said[o] = Answer{Flag: a.Flag, broken: true}
 		}
 		if o.On {
@@ -71,8 +71,8 @@ func Resolve(cat *catalog.Catalog, said Answers, dirName string) (Config, []drop
 	return r.cfg, r.dropped, r.problems
 }
 
-// wrong records a problem with the option, where its value is.
-func (r *resolver) wrong(o *Option, format string, args ...any) {
+// refuse records a problem with the option, where its value is.
+func (r *resolver) refuse(o *Option, format string, args ...any) {
 	p := report.Problem{Field: o.Key, Where: o.Where(), Message: fmt.Sprintf(format, args...)}
 	if at := r.said[o].at; at != "" {
 		p.Where, p.Message = "", at+": "+o.Key+": "+p.Message
@@ -82,7 +82,7 @@ func (r *resolver) wrong(o *Option, format string, args ...any) {
 
 // oneOf records a problem together with the allowed values.
 func (r *resolver) oneOf(o *Option, format string, args ...any) {
-	r.wrong(o, format, args...)
+	r.refuse(o, format, args...)
 	p := &r.problems[len(r.problems)-1]
 	p.Allowed = o.Allowed()
 	if o.Kind != "" {
@@ -133,7 +133,7 @@ func (r *resolver) yields(o, winner *Option, why string) {
 		delete(r.said, o)
 		return
 	}
-	r.wrong(o, "%s", why)
+	r.refuse(o, "%s", why)
 	r.said[o] = Answer{Flag: a.Flag, broken: true}
 }
 
@@ -155,14 +155,14 @@ func (r *resolver) name(dirName string) {
 	r.cfg.ProjectName = dirName
 	if r.has(OptName) {
 		if why := NameProblem(r.said[OptName].Text); why != "" {
-			r.wrong(OptName, "%s", why)
+			r.refuse(OptName, "%s", why)
 		}
 	} else if dirName == "" && !r.given(OptName) {
 		r.missing(OptName, "missing: the directory's name cannot be a project name")
 	}
 	namespace := Slug(cmp.Or(r.said[OptName].Text, dirName))
 	if r.said[optSelfHost].On && (namespace == "default" || strings.HasPrefix(namespace, "kube-")) {
-		r.wrong(OptName, "the bot's namespace in Kubernetes would be %q, which is the cluster's own; choose another name", namespace)
+		r.refuse(OptName, "the bot's namespace in Kubernetes would be %q, which is the cluster's own; choose another name", namespace)
 	}
 }
 
@@ -187,7 +187,7 @@ func (r *resolver) transports() {
 		return
 	}
 	if len(said.List) > maxTransports {
-		r.wrong(OptTransports, "%d transports; the maximum is %d", len(said.List), maxTransports)
+		r.refuse(OptTransports, "%d transports; the maximum is %d", len(said.List), maxTransports)
 		r.said[OptTransports] = Answer{Flag: said.Flag, broken: true}
 		return
 	}
@@ -204,7 +204,7 @@ func (r *resolver) transports() {
 			id = p.Generic
 			o := dialed[id]
 			if other := modes[o]; other != "" && other != p.Mode {
-				r.wrong(OptTransports, "%s and %s cannot be combined", r.typed[id], word)
+				r.refuse(OptTransports, "%s and %s cannot be combined", r.typed[id], word)
 			}
 			modes[o] = p.Mode
 		}
@@ -219,7 +219,7 @@ func (r *resolver) transports() {
 	said.List = ids
 	r.said[OptTransports] = said
 	if pstn, sip := r.typed["rtc_hosted_pstn"], r.typed["tel_a_rtc_hosted_sip"]; pstn != "" && sip != "" {
-		r.wrong(OptTransports, "%s and %s cannot be combined: each needs a server.py of its own", pstn, sip)
+		r.refuse(OptTransports, "%s and %s cannot be combined: each needs a server.py of its own", pstn, sip)
 	}
 	r.dialMode("rtc_hosted_pstn", modes)
 	r.dialMode("tel_a_rtc_hosted_sip", modes)
@@ -230,13 +230,13 @@ func (r *resolver) unknownTransport(word string, flag bool) {
 	several := strings.FieldsFunc(word, func(c rune) bool { return c == ',' || c == ' ' })
 	switch {
 	case word == "":
-		r.wrong(OptTransports, "the value is empty")
+		r.refuse(OptTransports, "the value is empty")
 	case len(several) < 2:
 		r.unknown(OptTransports, "transport", word)
 	case flag:
-		r.wrong(OptTransports, "%q is not one transport; repeat -t: -t %s", word, strings.Join(several, " -t "))
+		r.refuse(OptTransports, "%q is not one transport; repeat -t: -t %s", word, strings.Join(several, " -t "))
 	default:
-		r.wrong(OptTransports, "%q is not one transport; write [%s]", word, strings.Join(report.QuoteAll(several), ", "))
+		r.refuse(OptTransports, "%q is not one transport; write [%s]", word, strings.Join(report.QuoteAll(several), ", "))
 	}
 }
 
@@ -399,12 +399,12 @@ func (r *resolver) client() {
 // dirName is the same as for resolve. Services appear under their real names.
 func (said Answers) Arguments(cat *catalog.Catalog, dirName string) (args []string) {
 	said = maps.Clone(said)
-	want, _, wrong := Resolve(cat, said, dirName)
+	want, _, before := Resolve(cat, said, dirName)
 	sorted := slices.SortedFunc(maps.Keys(said), func(a, b *Option) int { return cmp.Compare(position(a.Key), position(b.Key)) })
 	for _, o := range sorted {
 		a := said[o]
 		delete(said, o)
-		if without, _, problems := Resolve(cat, said, dirName); reflect.DeepEqual(problems, wrong) && reflect.DeepEqual(without, want) {
+		if without, _, problems := Resolve(cat, said, dirName); reflect.DeepEqual(problems, before) && reflect.DeepEqual(without, want) {
 			continue
 		}
 		said[o] = a
@@ -441,7 +441,7 @@ func (r *resolver) language() {
 	a := r.said[OptLanguage]
 	tag, ok := catalog.LanguageTag(a.Text)
 	if !ok {
-		r.wrong(OptLanguage, "%q is not a language tag; expected one such as de or pt-BR", a.Text)
+		r.refuse(OptLanguage, "%q is not a language tag; expected one such as de or pt-BR", a.Text)
 		r.said[OptLanguage] = Answer{broken: true}
 		return
 	}

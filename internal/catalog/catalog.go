@@ -157,7 +157,7 @@ func (s *Service) problem(line int, format string, args ...any) report.Problem {
 // is wrong.
 func (s *Service) parse(text string) (problems []report.Problem) {
 	at := 1
-	wrong := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
+	add := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
 	keys := s.headKeys()
 	s.lines = map[string]int{}
 	for ; strings.HasPrefix(text, "# "); at++ {
@@ -166,16 +166,16 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 		name, value, _ := strings.Cut(line[2:], ": ")
 		key, words := keys[name], strings.Split(value, ", ")
 		if s.lines[name] > 0 && !strings.HasSuffix(name, "env") && name != "host" && name != "languages" {
-			wrong("%s is already in line %d", name, s.lines[name])
+			add("%s is already in line %d", name, s.lines[name])
 		}
 		s.lines[name] = at
 		if slices.ContainsFunc(words, func(word string) bool {
 			rest, found := strings.CutPrefix(word, key.prefix)
 			return !found || rest == "" || key.characters != "" && strings.Trim(rest, key.characters) != ""
 		}) {
-			wrong("%s: expected something like %s", name, cmp.Or(key.example, "Acme"))
+			add("%s: expected something like %s", name, cmp.Or(key.example, "Acme"))
 		} else if strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%") { // in Python, TOML, YAML or Markdown
-			wrong("%s: a value must not contain \" \\ | ` or <%%", name)
+			add("%s: a value must not contain \" \\ | ` or <%%", name)
 		}
 		switch to := key.to.(type) {
 		case *string:
@@ -184,10 +184,10 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 			*to = words
 		case func(string) string:
 			if why := to(value); why != "" {
-				wrong("%s: %s", name, why)
+				add("%s: %s", name, why)
 			}
 		default:
-			wrong("unknown key %q", name)
+			add("unknown key %q", name)
 		}
 		if name == "env" && len(s.Env) > 0 {
 			s.lines[s.Env[len(s.Env)-1].Name] = at
@@ -196,7 +196,7 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 	s.source, s.lines["code"] = strings.TrimSuffix(text, "\n")+"\n", at
 	for _, key := range []string{"id", "label", "names", "size"} {
 		if at = 1; s.lines[key] == 0 && (key != "size" || s.Kind == KindVideo) {
-			wrong("missing: a line like `# %s: %s`", key, cmp.Or(keys[key].example, "Acme"))
+			add("missing: a line like `# %s: %s`", key, cmp.Or(keys[key].example, "Acme"))
 		}
 	}
 	return problems
@@ -290,18 +290,18 @@ func (s *Service) headKeys() map[string]headKey {
 // variables returns what reads a variable into the list.
 func variables(to *[]Variable) func(string) string {
 	return func(value string) string {
-		v, wrong := parseVariable(value)
-		if wrong == "" {
+		v, why := parseVariable(value)
+		if why == "" {
 			*to = append(*to, v)
 		}
-		return wrong
+		return why
 	}
 }
 
 // parseVariable reads `NAME required|optional KIND [library|server] [unless OTHER]
 // [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE`. The text is what is wrong
 // with it, or "".
-func parseVariable(s string) (v Variable, wrong string) {
+func parseVariable(s string) (v Variable, why string) {
 	left, note, ok := strings.Cut(s, ": ")
 	words := strings.Fields(left)
 	if !ok || len(words) < 3 || strings.Trim(words[0], strings.ToUpper(lower)+digits) != "" || words[1] != "required" && words[1] != "optional" || !slices.Contains(variableKinds, words[2]) {
@@ -319,10 +319,10 @@ func parseVariable(s string) (v Variable, wrong string) {
 		} else if rest[0] == "server" {
 			v.Server = true
 		} else {
-			wrong = fmt.Sprintf("unknown word %q", rest[0])
+			why = fmt.Sprintf("unknown word %q", rest[0])
 		}
 	}
-	return v, wrong
+	return v, why
 }
 
 var variableKinds = []string{"secret", "id", "model", "voice", "region", "url", "path"}

@@ -91,11 +91,11 @@ var buildParameters = []string{"system_instruction: str", "language: str", "sess
 // is Python, and of the right types, only Python's own tools can say.
 func (s *Service) checkCode() (problems []report.Problem) {
 	at := s.lines["code"]
-	wrong := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
+	add := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
 	imports, parameters, class, statements, ok := s.parts()
 	name := s.Name()
 	if !ok || !uses(imports, class) || !strings.Contains("\n"+statements, "\n    "+name+" = ") {
-		wrong("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
+		add("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
 		return problems
 	}
 	var formatted []string
@@ -104,7 +104,7 @@ func (s *Service) checkCode() (problems []report.Problem) {
 	}
 	for i, line := range strings.Split(imports, "\n") {
 		if at = s.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
-			wrong("only imports may stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
+			add("only imports may stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
 	}
 	may := buildParameters
@@ -113,11 +113,11 @@ func (s *Service) checkCode() (problems []report.Problem) {
 	}
 	for parameter := range strings.SplitSeq(parameters, ",") {
 		if parameter = strings.TrimSpace(parameter); parameter != "" && !slices.Contains(may, parameter) {
-			wrong("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
+			add("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
 		}
 	}
 	if told := strings.Contains(parameters, "language:"); told && s.Language() != "told" {
-		wrong("build takes a language, so a line in the head must list some: # languages: en, de, pt-BR")
+		add("build takes a language, so a line in the head must list some: # languages: en, de, pt-BR")
 	}
 	body := false
 	for i, line := range strings.Split(s.source, "\n") {
@@ -125,20 +125,20 @@ func (s *Service) checkCode() (problems []report.Problem) {
 		body = body || strings.Contains(line, ") -> ")
 		_, mark, ok := strings.Cut(line, whenMark)
 		if ok && !slices.Contains(conditions, mark) {
-			wrong("unknown condition %q", mark)
+			add("unknown condition %q", mark)
 		}
 		code, _, _ := strings.Cut(line, "#")
 		if mark != "language" && body && strings.HasPrefix(line, " ") && substitute(code, "language", "") != code {
-			wrong("a line that reads language must end in `# when: language`")
+			add("a line that reads language must end in `# when: language`")
 		}
 		_, read, _ := strings.Cut(line, `os.environ["`)
 		if name, _, ok := strings.Cut(read, `"`); ok && s.lines[name] == 0 {
-			wrong("the head has no line for %s; add # env: %s required ...", name, name)
+			add("the head has no line for %s; add # env: %s required ...", name, name)
 		}
 	}
 	for _, v := range s.Env {
 		if at = s.lines[v.Name]; !v.ReadByLibrary && !v.Server && s.Generic == "" && !strings.Contains(s.source, `"`+v.Name+`"`) {
-			wrong("build does not read %s; if the framework does, add the word library", v.Name)
+			add("build does not read %s; if the framework does, add the word library", v.Name)
 		}
 	}
 	return problems

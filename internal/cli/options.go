@@ -197,25 +197,25 @@ func (inv *Invocation) parse(args []string) (rest []string, problems []report.Pr
 			problems, args = append(problems, inv.unknownOption(arg)), args[1:]
 			continue
 		}
-		wrong := func(format string, a ...any) {
+		add := func(format string, a ...any) {
 			problems = append(problems, report.Problem{Field: inv.named[name].Key, Message: fmt.Sprintf(format, a...), Where: dashed(name)})
 		}
 		n, v := 1, f.Value.(value)
 		switch {
 		case v.on && !inline && len(args) > 1 && v.reads(args[1]) != "":
-			wrong("its value goes after =, not after a space: %s=%s", dashed(name), v.reads(args[1]))
+			add("its value goes after =, not after a space: %s=%s", dashed(name), v.reads(args[1]))
 			args = args[2:]
 			continue
 		case !v.on && !inline && (len(args) == 1 || inv.isOption(args[1])):
 			// In `--stt --llm x` the value of --stt is missing.
-			wrong("missing value")
+			add("missing value")
 			args = args[1:]
 			continue
 		case !v.on && !inline:
 			n = 2
 		}
 		if err := inv.set.Parse(args[:n]); err != nil && v.on {
-			wrong("must be %s", v.what)
+			add("must be %s", v.what)
 			inv.JSON = inv.JSON || name == "json" // who typed it reads JSON
 		}
 		args = args[n:]

@@ -89,13 +89,13 @@ func (t *Target) Record(paths []string) (*Record, error) {
 // parseRecord reads a record that may list only these paths.
 func parseRecord(data []byte, paths []string) (r *Record, problems []report.Problem) {
 	r = &Record{}
-	wrong := func(offset int, format string, args ...any) {
+	add := func(offset int, format string, args ...any) {
 		at := report.Place(RecordName, data, offset)
 		problems = append(problems, report.Problem{Field: at, Message: at + ": " + fmt.Sprintf(format, args...)})
 	}
 	members, at, fault := report.Members(data)
 	if fault != "" {
-		wrong(at, "%s", fault)
+		add(at, "%s", fault)
 		return r, problems
 	}
 	into, configAt := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files, "began": &r.Began}, 0
@@ -105,28 +105,28 @@ func parseRecord(data []byte, paths []string) (r *Record, problems []report.Prob
 		}
 		switch field, known := into[m.Key]; {
 		case known && field == nil:
-			wrong(m.At, "%s stands there twice", m.Key)
+			add(m.At, "%s stands there twice", m.Key)
 		case known && json.Unmarshal(m.Value, field) != nil:
-			wrong(m.ValueAt, "%s: unexpected value", m.Key)
+			add(m.ValueAt, "%s: unexpected value", m.Key)
 		}
 		into[m.Key] = nil
 	}
 	if r.Config == nil {
-		wrong(0, "config is missing")
+		add(0, "config is missing")
 	}
 	if r.Files == nil {
-		wrong(0, "files is missing")
+		add(0, "files is missing")
 	}
 	if len(problems) > 0 {
 		return &Record{}, problems
 	}
 	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		wrong(0, "vbot: expected a version")
+		add(0, "vbot: expected a version")
 		r.Vbot = ""
 	}
 	for _, name := range r.paths() {
 		if !slices.Contains(paths, name) {
-			wrong(max(0, bytes.Index(data, []byte(`"`+name+`"`))), "%q is not the path of a file that vbot writes", name)
+			add(max(0, bytes.Index(data, []byte(`"`+name+`"`))), "%q is not the path of a file that vbot writes", name)
 		}
 	}
 	before := bytes.Map(func(r rune) rune {

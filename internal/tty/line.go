@@ -19,10 +19,10 @@ type lineQuestion struct {
 	fallback string // the answer to Enter alone; "" if an answer must be typed
 	// check validates the text, or the fallback if nothing is typed. note is shown
 	// below the question.
-	check  func(text string) (note string, ok bool)
-	answer func(text string) string // converts the text to the answer; may be nil
-	line   editor
-	wrong  bool // Enter was pressed on an invalid text
+	check   func(text string) (note string, ok bool)
+	answer  func(text string) string // converts the text to the answer; may be nil
+	line    editor
+	refused bool // Enter was pressed on an invalid text
 }
 
 func (q *lineQuestion) text() string {
@@ -41,12 +41,12 @@ func (q *lineQuestion) Answer() string {
 
 func (q *lineQuestion) Press(k key) bool {
 	if k.Name != keyEnter {
-		q.wrong = false
+		q.refused = false
 		q.line.press(k)
 		return false
 	}
 	_, ok := q.check(q.text())
-	q.wrong = !ok
+	q.refused = !ok
 	return ok
 }
 
@@ -63,7 +63,7 @@ func (q *lineQuestion) view(width, height int, back bool) view {
 	says, ok := q.check(q.text())
 	if ok {
 		v.Rows = append(v.Rows, note(says, faint, width)...)
-	} else if q.wrong || !q.Blank() {
+	} else if q.refused || !q.Blank() {
 		v.Rows = append(v.Rows, note(says, red, width)...)
 	}
 	if back {

@@ -43,12 +43,12 @@ type Menu struct {
 	Choices []Choice
 	Several bool
 	// Allow returns why the marked choices cannot be combined, or "". It may be nil.
-	Allow  func(marked []int) string
-	Marked []int // in the order of marking; the answer after Enter
-	At     int   // the choice at the cursor, if the filter shows it
-	filter editor
-	wrong  string
-	page   int // how many lines of the list were drawn last
+	Allow   func(marked []int) string
+	Marked  []int // in the order of marking; the answer after Enter
+	At      int   // the choice at the cursor, if the filter shows it
+	filter  editor
+	refusal string
+	page    int // how many lines of the list were drawn last
 }
 
 // shown returns the choices that match the filter.
@@ -102,12 +102,12 @@ func (m *Menu) Press(k key) bool {
 		keyUp: at - 1, keyPageUp: max(0, at-m.page), keyHome: 0,
 		keyDown: at + 1, keyPageDown: min(last, at+m.page), keyEnd: last,
 	}[k.Name]
-	m.wrong = ""
+	m.refusal = ""
 	switch {
 	case k.Name == keyEscape:
 		m.filter = editor{}
 	case len(shown) == 0 && k.Name == keyEnter:
-		m.wrong = "no match"
+		m.refusal = "no match"
 	case k.Name == keyEnter:
 		return m.enter()
 	case m.Several && (k.Name == keyText && k.Text == " " || k.Name == keyTab):
@@ -161,14 +161,14 @@ func (m *Menu) enter() bool {
 
 // take makes the chosen ones the answer, and reports whether that is allowed.
 func (m *Menu) take(chosen []int) bool {
-	m.wrong = ""
+	m.refusal = ""
 	if m.Allow != nil {
-		m.wrong = m.Allow(chosen)
+		m.refusal = m.Allow(chosen)
 	}
-	if m.wrong == "" {
+	if m.refusal == "" {
 		m.Marked = chosen
 	}
-	return m.wrong == ""
+	return m.refusal == ""
 }
 
 func (m *Menu) view(width, height int, back bool) view {
@@ -191,8 +191,8 @@ func (m *Menu) view(width, height int, back bool) view {
 	if len(foot) > room/2 {
 		foot = help[:1]
 	}
-	if m.wrong != "" {
-		foot = note(m.wrong, red, width)
+	if m.refusal != "" {
+		foot = note(m.refusal, red, width)
 	}
 	all := m.entries(shown)
 	at := slices.Index(all, entry{choice: m.At})
@@ -292,12 +292,12 @@ func (m *Menu) plainly(ctx context.Context, t *Terminal) error {
 			return err
 		}
 		said = strings.ToLower(strings.TrimSpace(said))
-		m.wrong = ""
+		m.refusal = ""
 		switch chosen, ok := m.read(said); {
 		case said == "" && m.enter(), said != "" && ok && m.take(chosen):
 			return nil
-		case m.wrong != "":
-			t.Say("%s", m.wrong)
+		case m.refusal != "":
+			t.Say("%s", m.refusal)
 		case said == "?":
 			m.filter = editor{}
 			m.list(t)
