@@ -100,7 +100,7 @@ func (s *Service) checkCode() (problems []report.Problem) {
 	}
 	var formatted []string
 	for _, i := range ParseImports(imports) {
-		formatted = append(formatted, strings.Split(fromImport(i.Module, i.Names), "\n")...)
+		formatted = append(formatted, strings.Split(FromImport(i.Module, i.Names), "\n")...)
 	}
 	for i, line := range strings.Split(imports, "\n") {
 		if at = s.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
@@ -209,7 +209,7 @@ func TidyImports(src string, extra []Import) string {
 		}
 		delete(names[module], "")
 		if len(names[module]) > 0 {
-			*to = append(*to, fromImport(module, slices.Collect(maps.Keys(names[module]))))
+			*to = append(*to, FromImport(module, slices.Collect(maps.Keys(names[module]))))
 		}
 	}
 	var groups []string
@@ -267,9 +267,9 @@ func uses(code, name string) bool {
 	return false
 }
 
-// fromImport returns one import statement as ruff formats it at 100 columns: of the
+// FromImport returns one import statement as ruff formats it at 100 columns: of the
 // module, or of names in it: constants, classes, then the rest, each sorted.
-func fromImport(module string, names []string) string {
+func FromImport(module string, names []string) string {
 	if len(names) == 0 {
 		return "import " + module
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 )
 
 // WatchEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
@@ -67,8 +68,8 @@ func (p *Project) ServicesApart() bool {
 	return lines > 25 || len(p.LocalModels()) > 0
 }
 
-// CallNames are what bot.py imports from call.py: "Call, record".
-func (p *Project) CallNames() string {
+// CallImport is what bot.py imports from call.py: "from call import Call, recorder".
+func (p *Project) CallImport() string {
 	var names []string
 	for _, n := range []struct {
 		name string
@@ -78,7 +79,10 @@ func (p *Project) CallNames() string {
 			names = append(names, n.name)
 		}
 	}
-	return strings.Join(names, ", ")
+	if names == nil {
+		return ""
+	}
+	return catalog.FromImport("call", names)
 }
 
 // HasPage says whether the bot serves a page of its own: server/page.html.
