@@ -27,7 +27,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import end_call, handle_call, refuse_strangers
+from call import end_call, guard, handle_call
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -141,5 +141,5 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED)
     settings.prepare(app)
-    refuse_strangers(app)
+    guard(app)
     main()

@@ -15,7 +15,7 @@ from pipecat.workers.runner import WorkerRunner
 handed_over: set[str] = set()  # rooms in which people go on without the bot; see DEPLOY.md
 
 
-def refuse_strangers(app: FastAPI) -> None:
+def guard(app: FastAPI) -> None:
     """Let nobody make rooms or calls through the development runner."""
 
     @app.middleware("http")

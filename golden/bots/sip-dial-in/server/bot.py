@@ -26,7 +26,7 @@ from pipecat.transports.base_transport import BaseTransport
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, end_call, log_transcript, recorder, refuse_strangers
+from call import Call, end_call, guard, log_transcript, recorder
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -137,6 +137,6 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED)
     settings.prepare(app)
-    refuse_strangers(app)
+    guard(app)
     take_calls(app, bot)
     main()

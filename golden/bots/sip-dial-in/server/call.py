@@ -96,7 +96,7 @@ class Call(BaseModel):
         client.calls(self.call_sid).update(twiml=f"<Response><Dial>{to}</Dial></Response>")
 
 
-def refuse_strangers(app: FastAPI) -> None:
+def guard(app: FastAPI) -> None:
     """Let nobody make rooms or calls through the development runner, except server.py."""
 
     @app.middleware("http")

@@ -26,7 +26,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, end_call, refuse_strangers
+from call import Call, end_call, guard
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -145,6 +145,6 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED)
     settings.prepare(app)
-    refuse_strangers(app)
+    guard(app)
     take_calls(app, bot)
     main()

@@ -93,7 +93,7 @@ class Call(BaseModel):
                 await runner.cancel()
 
 
-def refuse_strangers(app: FastAPI) -> None:
+def guard(app: FastAPI) -> None:
     """Let nobody make rooms or calls through the development runner, except server.py."""
 
     @app.middleware("http")
