@@ -116,14 +116,14 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 	}
 }
 
-// The tables of providers are made from the catalog.
-func TestProviderTables(t *testing.T) {
+// The tables of services are made from the catalog.
+func TestServiceTables(t *testing.T) {
 	parallel(t)
 	cat := catalog.New()
 	var b bytes.Buffer
 	for _, k := range []struct {
 		title, option string
-		providers     []*catalog.Service
+		services      []*catalog.Service
 	}{
 		{"Web transports", "--transport", cat.Transports(false)},
 		{"Telephony transports", "--transport", cat.Transports(true)},
@@ -133,8 +133,8 @@ func TestProviderTables(t *testing.T) {
 		{"Speech to speech", "--realtime", cat.List(catalog.KindRealtime)},
 		{"Video avatars", "--video", cat.List(catalog.KindVideo)},
 	} {
-		fmt.Fprintf(&b, "## %s (`%s`)\n\n| id | provider | names | needed variables | also needs | hosts |\n| --- | --- | --- | --- | --- | --- |\n", k.title, k.option)
-		for _, p := range k.providers {
+		fmt.Fprintf(&b, "## %s (`%s`)\n\n| id | service | names | needed variables | also needs | hosts |\n| --- | --- | --- | --- | --- | --- |\n", k.title, k.option)
+		for _, p := range k.services {
 			label := p.Label
 			if p.KeysURL != "" {
 				label = "[" + label + "](" + p.KeysURL + ")"
@@ -151,7 +151,7 @@ func TestProviderTables(t *testing.T) {
 		}
 		fmt.Fprintln(&b)
 	}
-	madeSection(t, "docs/PROVIDERS.md", "providers", strings.TrimSuffix(b.String(), "\n"))
+	madeSection(t, "docs/services.md", "services", strings.TrimSuffix(b.String(), "\n"))
 }
 
 // quoted lists words as code.

@@ -86,7 +86,7 @@ func switchPrefix(on bool) string {
 	return "--no-"
 }
 
-// complete returns the values of the option that begin with typed. A provider has several
+// complete returns the values of the option that begin with typed. A service has several
 // names: the first that fits stands for it.
 func (o *initOptions) complete(a *cli.App, opt *bot.Option, typed string) (out []string) {
 	if opt.Kind == "" {
@@ -263,7 +263,7 @@ const maxConfig = 1 << 20
 // A draft is what a run would write: a bot, or the guides for a coding agent.
 type draft struct {
 	config *bot.Config // nil for the guides
-	bot    *render.Project
+	bot    *render.Data
 	files  map[string][]byte
 }
 

@@ -579,13 +579,13 @@ func TestCompletionKnowsEveryService(t *testing.T) {
 			continue
 		}
 		if words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""}); len(words) != len(catalog.IDs(cat.List(o.Kind))) {
-			t.Errorf("--%s: %d words, for %d providers", o.Flag, len(words), len(cat.List(o.Kind)))
+			t.Errorf("--%s: %d words, for %d services", o.Flag, len(words), len(cat.List(o.Kind)))
 		}
 		for _, p := range cat.List(o.Kind) {
 			for _, name := range append([]string{p.ID}, p.Names...) {
 				words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, name})
 				if !slices.ContainsFunc(words, func(s cli.Completion) bool { return cat.Find(o.Kind, s.Word) == p }) {
-					t.Errorf("--%s %s: the provider is not suggested", o.Flag, name)
+					t.Errorf("--%s %s: the service is not suggested", o.Flag, name)
 				}
 			}
 		}

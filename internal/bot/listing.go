@@ -124,7 +124,7 @@ func DescribeText(c *catalog.Catalog, kind string) string {
 			left := p.Names[0]
 			names := slices.DeleteFunc(append([]string{p.ID}, p.Names...), func(name string) bool { return name == left })
 			for _, words := range [][]string{append([]string{p.Label}, names...), variables, needs} {
-				for _, line := range wrapped(words, 52) {
+				for _, line := range report.Fill(strings.Split(strings.Join(words, ",\n"), "\n"), 52) {
 					fmt.Fprintf(&b, "  %-25s %s\n", left, line)
 					left = ""
 				}
@@ -134,21 +134,6 @@ func DescribeText(c *catalog.Catalog, kind string) string {
 	}
 	b.WriteString("Each entry has its name, label, id and other names; its variables, with optional\nones in brackets; what else it needs; and the extras of pipecat-ai.\n")
 	return b.String()
-}
-
-// wrapped joins words with commas, in lines of at most width columns.
-func wrapped(words []string, width int) (lines []string) {
-	for i, word := range words {
-		if i < len(words)-1 {
-			word += ","
-		}
-		if last := len(lines) - 1; i > 0 && len(lines[last])+1+len(word) <= width {
-			lines[last] += " " + word
-		} else {
-			lines = append(lines, word)
-		}
-	}
-	return lines
 }
 
 // ListOptions returns what --list-options prints.

@@ -85,7 +85,7 @@ type Option struct {
 	web  string // what it adds, if only web bots can have it: "video"; or ""
 
 	// The wizard's question. Toggles without one share a question.
-	Turn    int    // position among the questions, from 1
+	Rank    int    // position among the questions, from 1
 	Ask     string // the question
 	Label   string // in the summary
 	Note    string // explains a toggle
@@ -94,7 +94,7 @@ type Option struct {
 	Yes, No string // a toggle with its own question, in the summary
 }
 
-// An Word is a value of an option, with its meaning.
+// A Word is a value of an option, with its meaning.
 type Word struct{ Name, Meaning string }
 
 var dialModes = []Word{{ModeDialIn, "people call the bot"}, {modeDialOut, "the bot calls people"}}
@@ -104,105 +104,105 @@ var (
 	OptName = &Option{
 		Key: "project_name", Flag: "name", Short: "n", text: func(c *Config) *string { return &c.ProjectName },
 		Value: "NAME", Help: "project name (default: the directory's name)",
-		Turn: 1, Ask: "Project name", Label: "Name",
+		Rank: 1, Ask: "Project name", Label: "Name",
 	}
 	OptBotType = &Option{
 		Key: "bot_type", Flag: "bot-type", Short: "b", text: func(c *Config) *string { return &c.BotType },
 		Value: "web|telephony", Help: "kind of bot (default: depends on the transports)",
 		Words: []Word{{BotWeb, "in a browser or an app"}, {BotTelephony, "on the phone"}},
-		Turn:  2, Ask: "What kind of bot?", Label: "Bot type", First: BotWeb,
+		Rank:  2, Ask: "What kind of bot?", Label: "Bot type", First: BotWeb,
 	}
 	OptTransports = &Option{
 		Key: "transports", Flag: "transport", Short: "t", List: func(c *Config) *[]string { return &c.Transports },
 		Value: "ID", Help: "transport; repeatable", Kind: catalog.KindTransport,
-		Turn: 3, Ask: "How do people connect?", Label: "Transports", First: "smallwebrtc",
+		Rank: 3, Ask: "How do people connect?", Label: "Transports", First: "smallwebrtc",
 	}
 	OptMode = &Option{
 		Key: "mode", Flag: "mode", Short: "m", text: func(c *Config) *string { return &c.Mode },
 		Value: "cascade|realtime", Help: "cascade uses --stt, --llm and --tts; realtime uses --realtime",
 		Words: []Word{{ModeCascade, "speech to text, language model, text to speech"}, {ModeRealtime, "one speech-to-speech model"}},
-		Turn:  4, Ask: "How does the bot process speech?", Label: "Mode", First: ModeCascade,
+		Rank:  4, Ask: "How does the bot process speech?", Label: "Mode", First: ModeCascade,
 	}
 	OptSTT = &Option{
 		Key: "stt_service", Flag: "stt", text: func(c *Config) *string { return (*string)(&c.STTService) },
 		Value: "ID", Help: "speech-to-text service", Kind: catalog.KindSTT, noun: "speech-to-text service", mode: ModeCascade,
-		Turn: 7, Ask: "Speech to text", Label: "Speech to text", First: "deepgram",
+		Rank: 7, Ask: "Speech to text", Label: "Speech to text", First: "deepgram",
 	}
 	OptLLM = &Option{
 		Key: "llm_service", Flag: "llm", text: func(c *Config) *string { return (*string)(&c.LLMService) },
 		Value: "ID", Help: "language model", Kind: catalog.KindLLM, noun: "language model", mode: ModeCascade,
-		Turn: 8, Ask: "Language model", Label: "Language model", First: "openai",
+		Rank: 8, Ask: "Language model", Label: "Language model", First: "openai",
 	}
 	OptTTS = &Option{
 		Key: "tts_service", Flag: "tts", text: func(c *Config) *string { return (*string)(&c.TTSService) },
 		Value: "ID", Help: "text-to-speech service", Kind: catalog.KindTTS, noun: "text-to-speech service", mode: ModeCascade,
-		Turn: 9, Ask: "Text to speech", Label: "Text to speech", First: "cartesia",
+		Rank: 9, Ask: "Text to speech", Label: "Text to speech", First: "cartesia",
 	}
 	OptRealtime = &Option{
 		Key: "realtime_service", Flag: "realtime", text: func(c *Config) *string { return (*string)(&c.RealtimeService) },
 		Value: "ID", Help: "speech-to-speech service", Kind: catalog.KindRealtime, noun: "speech-to-speech service", mode: ModeRealtime,
-		Turn: 10, Ask: "Realtime model", Label: "Realtime model", First: "openai",
+		Rank: 10, Ask: "Realtime model", Label: "Realtime model", First: "openai",
 	}
 	OptVideo = &Option{
 		Key: "video_service", Flag: "video", text: func(c *Config) *string { return (*string)(&c.VideoService) },
 		Value: "ID", Help: "video avatar; web bots only", Kind: catalog.KindVideo, noun: "video avatar service", web: "video",
-		Turn: 11, Ask: "Video avatar", Label: "Video avatar", None: "no avatar",
+		Rank: 11, Ask: "Video avatar", Label: "Video avatar", None: "no avatar",
 	}
 	OptLanguage = &Option{
 		Key: "language", Flag: "language", text: func(c *Config) *string { return (*string)(&c.Language) },
 		Value: "TAG", Help: "language of the conversation, such as de or pt-BR (default: each service's own)",
-		Turn: 12, Ask: "Language, such as de or pt-BR", Label: "Language", None: "none",
+		Rank: 12, Ask: "Language, such as de or pt-BR", Label: "Language", None: "none",
 	}
 	OptClient = &Option{
 		Key: "client_framework", Flag: "client-framework", text: func(c *Config) *string { return (*string)(&c.ClientFramework) },
 		Value: "FRAMEWORK", Help: "web client: react, vanilla or none (default: none)",
 		Words: []Word{{ClientReact, "a React app in TypeScript"}, {ClientVanilla, "a plain JavaScript page"}, {ClientNone, "README.md explains how to reach the bot"}},
 		web:   "a web client",
-		Turn:  13, Ask: "Web client", Label: "Web client", First: ClientNone,
+		Rank:  13, Ask: "Web client", Label: "Web client", First: ClientNone,
 	}
 	OptClientServer = &Option{
 		Key: "client_server", Flag: "client-server", text: func(c *Config) *string { return (*string)(&c.ClientServer) },
 		Value: "SERVER", Help: "what serves the web client: vite or nextjs; nextjs needs react (default: vite)",
 		Words: []Word{{ServerVite, "a static page for any web server"}, {ServerNext, "a Next.js app"}},
-		Turn:  14, Ask: "What serves the client?", Label: "Client server", First: ServerVite,
+		Rank:  14, Ask: "What serves the client?", Label: "Client server", First: ServerVite,
 	}
 	OptPSTNMode = &Option{
 		Key: "daily_pstn_mode", Flag: "daily-pstn-mode", text: func(c *Config) *string { return (*string)(&c.DailyPSTNMode) },
 		Value: "MODE", Help: "dial-in or dial-out, for daily_pstn",
 		Words: dialModes,
-		Turn:  5, Ask: "Who places the calls over Daily PSTN?", Label: "Calls (Daily)", First: ModeDialIn,
+		Rank:  5, Ask: "Who places the calls over Daily PSTN?", Label: "Calls (Daily)", First: ModeDialIn,
 	}
 	OptSIPMode = &Option{
 		Key: "twilio_daily_sip_mode", Flag: "twilio-daily-sip-mode", text: func(c *Config) *string { return (*string)(&c.TwilioDailySIPMode) },
 		Value: "MODE", Help: "dial-in or dial-out, for twilio_daily_sip",
 		Words: dialModes,
-		Turn:  6, Ask: "Who places the calls over Twilio and SIP?", Label: "Calls (SIP)", First: ModeDialIn,
+		Rank:  6, Ask: "Who places the calls over Twilio and SIP?", Label: "Calls (SIP)", First: ModeDialIn,
 	}
 	optVideoInput = &Option{
 		Key: "video_input", Flag: "video-input", Toggle: func(c *Config) *bool { return &c.VideoInput },
 		Help: "see the user's camera; web bots only (default: no)", web: "video",
-		Turn: 16, Label: "video input", Note: "the bot sees the user's camera",
+		Rank: 16, Label: "video input", Note: "the bot sees the user's camera",
 	}
 	optVideoOutput = &Option{
 		Key: "video_output", Flag: "video-output", Toggle: func(c *Config) *bool { return &c.VideoOutput },
 		Help: "send video; web bots only (default: no)", web: "video",
-		Turn: 16, Label: "video output", Note: "the bot sends video",
+		Rank: 16, Label: "video output", Note: "the bot sends video",
 	}
 	optDeploy = &Option{
 		Key: "deploy_to_cloud", Flag: "deploy-to-cloud", Toggle: func(c *Config) *bool { return &c.DeployToCloud },
 		Help: "write Dockerfile and cloud-deploy.toml (default: yes, unless LiveKit is the only transport)", On: true,
-		Turn: 17, Ask: "Add files to deploy the bot to Pipecat Cloud?", Label: "Deployment", Yes: "Dockerfile, cloud-deploy.toml", No: "none",
+		Rank: 17, Ask: "Add files to deploy the bot to Pipecat Cloud?", Label: "Deployment", Yes: "Dockerfile, cloud-deploy.toml", No: "none",
 	}
 	optNoiseCancel = &Option{
 		Key: "enable_noise_cancel", Peer: "enable_krisp", Flag: "enable-noise-cancel", Toggle: func(c *Config) *bool { return &c.EnableNoiseCancel },
 		Help: "filter noise; needs cloud deployment (default: no)",
-		Turn: 15, Label: "noise cancelling", Note: "by Krisp, on Pipecat Cloud",
+		Rank: 15, Label: "noise cancelling", Note: "by Krisp, on Pipecat Cloud",
 	}
 
 	optSelfHost = &Option{
 		Key: "self_host", Flag: "self-host", Toggle: func(c *Config) *bool { return &c.SelfHost },
 		Help: "write files for Docker and Kubernetes to deploy/ (default: no)",
-		Turn: 15, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
+		Rank: 15, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
 	}
 
 	// Options are all rows. A row that no rule mentions needs no variable.
@@ -212,21 +212,21 @@ var (
 		{
 			Key: "recording", Flag: "recording", Toggle: func(c *Config) *bool { return &c.Recording },
 			Help: "record the conversation (default: no)",
-			Turn: 15, Label: "recording", Note: "the audio of each conversation",
+			Rank: 15, Label: "recording", Note: "the audio of each conversation",
 		}, {
 			Key: "transcription", Flag: "transcription", Toggle: func(c *Config) *bool { return &c.Transcription },
 			Help: "log what is said (default: no)",
-			Turn: 15, Label: "transcription", Note: "a log of what is said",
+			Rank: 15, Label: "transcription", Note: "a log of what is said",
 		},
 		optVideoInput, optVideoOutput, optDeploy, optNoiseCancel,
 		{
 			Key: "enable_observability", Flag: "observability", Toggle: func(c *Config) *bool { return &c.EnableObservability },
 			Help: "watch the pipeline live (default: no)",
-			Turn: 15, Label: "observability", Note: "watch the pipeline live",
+			Rank: 15, Label: "observability", Note: "watch the pipeline live",
 		}, {
 			Key: "enable_eval", Flag: "eval", Toggle: func(c *Config) *bool { return &c.EnableEval },
 			Help: "write evals to server/evals/ (default: no)",
-			Turn: 15, Label: "evals", Note: "scripted conversations that test the bot",
+			Rank: 15, Label: "evals", Note: "scripted conversations that test the bot",
 		}, optSelfHost,
 	}
 )
@@ -331,18 +331,18 @@ func (o *Option) set(c *Config, a Answer) {
 
 // Answers returns the answers that produce c.
 func (c Config) Answers() Answers {
-	said := Answers{}
+	answers := Answers{}
 	for _, o := range Options {
 		switch {
 		case o.Toggle != nil:
-			said[o] = Answer{On: *o.Toggle(&c)}
+			answers[o] = Answer{On: *o.Toggle(&c)}
 		case o.List != nil:
-			said[o] = Answer{List: *o.List(&c)}
+			answers[o] = Answer{List: *o.List(&c)}
 		case *o.text(&c) != "":
-			said[o] = Answer{Text: *o.text(&c)}
+			answers[o] = Answer{Text: *o.text(&c)}
 		}
 	}
-	return said
+	return answers
 }
 
 // maxProblems bounds the list of problems with a configuration file, and the time to place
@@ -363,7 +363,7 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 		add("config", end, "%s", fault)
 		return nil, problems
 	}
-	said, first := Answers{}, map[*Option]string{}
+	answers, first := Answers{}, map[*Option]string{}
 	wanted := 0 // where generate_client asks for a client
 	for _, m := range members {
 		o := optionOf(m.Key)
@@ -381,8 +381,8 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 			var on bool
 			if json.Unmarshal(m.Value, &on) != nil {
 				add(m.Key, m.ValueAt, "%s: expected true or false", m.Key)
-			} else if _, ok := said[OptClient]; !ok && !on {
-				said[OptClient] = Answer{Text: ClientNone, Taken: m.Key, at: at(m.ValueAt)}
+			} else if _, ok := answers[OptClient]; !ok && !on {
+				answers[OptClient] = Answer{Text: ClientNone, Taken: m.Key, at: at(m.ValueAt)}
 			} else if on {
 				wanted = m.ValueAt
 			}
@@ -412,15 +412,15 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 		if got.at = at(m.ValueAt); m.Key != o.Key {
 			got.Taken = m.Key
 		}
-		said[o] = got
+		answers[o] = got
 	}
-	if _, ok := said[OptClient]; wanted > 0 && !ok {
+	if _, ok := answers[OptClient]; wanted > 0 && !ok {
 		add(OptClient.Key, wanted, "generate_client needs client_framework: react or vanilla")
 	}
 	if fault != "" {
 		add("config", end, "%s", fault)
 	}
-	return said, problems
+	return answers, problems
 }
 
 // nearestKey returns the key that word may mean, "" if there is none. It knows the

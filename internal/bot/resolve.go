@@ -20,7 +20,7 @@ import (
 // that all problems are reported at once.
 type resolver struct {
 	cat      *catalog.Catalog
-	said     Answers
+	answers  Answers
 	cfg      Config             // starts with the defaults
 	found    []*catalog.Service // the transports
 	typed    map[string]string  // the word given for each transport, by id
@@ -35,14 +35,14 @@ type dropped struct {
 	Why    string
 }
 
-// Resolve applies every rule to said and fills in the defaults. dirName is the
+// Resolve applies every rule to answers and fills in the defaults. dirName is the
 // default project name, or "" if there is none.
-func Resolve(cat *catalog.Catalog, said Answers, dirName string) (Config, []dropped, []report.Problem) {
-	r := &resolver{cat: cat, said: maps.Clone(said), typed: map[string]string{}}
+func Resolve(cat *catalog.Catalog, answers Answers, dirName string) (Config, []dropped, []report.Problem) {
+	r := &resolver{cat: cat, answers: maps.Clone(answers), typed: map[string]string{}}
 	for _, o := range Options {
-		if a, ok := r.said[o]; ok && o.text != nil && a.Text == "" && !a.broken {
+		if a, ok := r.answers[o]; ok && o.text != nil && a.Text == "" && !a.broken {
 			r.refuse(o, "the value is empty")
-			r.said[o] = Answer{Flag: a.Flag, broken: true}
+			r.answers[o] = Answer{Flag: a.Flag, broken: true}
 		}
 		if o.On {
 			o.set(&r.cfg, Answer{On: true})
@@ -64,7 +64,7 @@ func Resolve(cat *catalog.Catalog, said Answers, dirName string) (Config, []drop
 			r.word(o)
 		}
 		if r.has(o) {
-			o.set(&r.cfg, r.said[o])
+			o.set(&r.cfg, r.answers[o])
 		}
 	}
 	slices.SortStableFunc(r.problems, func(a, b report.Problem) int { return cmp.Compare(position(a.Field), position(b.Field)) })
@@ -74,7 +74,7 @@ func Resolve(cat *catalog.Catalog, said Answers, dirName string) (Config, []drop
 // refuse records a problem with the option, where its value is.
 func (r *resolver) refuse(o *Option, format string, args ...any) {
 	p := report.Problem{Field: o.Key, Where: o.Where(), Message: fmt.Sprintf(format, args...)}
-	if at := r.said[o].at; at != "" {
+	if at := r.answers[o].at; at != "" {
 		p.Where, p.Message = "", at+": "+o.Key+": "+p.Message
 	}
 	r.problems = append(r.problems, p)
@@ -96,7 +96,7 @@ func showsAll(kind string) string { return "`vbot init --describe-options=" + ki
 func (r *resolver) unknown(o *Option, noun, name string) {
 	near := r.cat.Nearest(o.Kind, name)
 	aside := report.DidYouMean(near)
-	if near == "" && o != OptTransports && !r.said[o].Flag && r.cat.Own == 0 {
+	if near == "" && o != OptTransports && !r.answers[o].Flag && r.cat.Own == 0 {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
 	}
 	r.oneOf(o, "unknown %s %q%s", noun, name, aside)
@@ -113,13 +113,13 @@ func (r *resolver) missing(o *Option, format string, args ...any) {
 
 // has reports whether the option has a usable value.
 func (r *resolver) has(o *Option) bool {
-	a, ok := r.said[o]
+	a, ok := r.answers[o]
 	return ok && !a.broken
 }
 
 // given reports whether the option was given, usable or not.
 func (r *resolver) given(o *Option) bool {
-	_, ok := r.said[o]
+	_, ok := r.answers[o]
 	return ok
 }
 
@@ -127,14 +127,14 @@ func (r *resolver) given(o *Option) bool {
 // file and winner from the command line, o is dropped with a note. Otherwise the
 // conflict is a problem.
 func (r *resolver) yields(o, winner *Option, why string) {
-	a := r.said[o]
-	if !a.Flag && r.said[winner].Flag {
+	a := r.answers[o]
+	if !a.Flag && r.answers[winner].Flag {
 		r.dropped = append(r.dropped, dropped{o, o.Key, why})
-		delete(r.said, o)
+		delete(r.answers, o)
 		return
 	}
 	r.refuse(o, "%s", why)
-	r.said[o] = Answer{Flag: a.Flag, broken: true}
+	r.answers[o] = Answer{Flag: a.Flag, broken: true}
 }
 
 // word returns the value of an option with fixed values, or "" if it has none.
@@ -142,26 +142,26 @@ func (r *resolver) word(o *Option) string {
 	if !r.has(o) {
 		return ""
 	}
-	value := r.said[o].Text
+	value := r.answers[o].Text
 	if slices.ContainsFunc(o.Words, func(w Word) bool { return w.Name == value }) {
 		return value
 	}
 	r.oneOf(o, "unknown value %q%s", value, report.DidYouMean(report.Nearest(value, o.Allowed())))
-	r.said[o] = Answer{broken: true}
+	r.answers[o] = Answer{broken: true}
 	return ""
 }
 
 func (r *resolver) name(dirName string) {
 	r.cfg.ProjectName = dirName
 	if r.has(OptName) {
-		if why := NameProblem(r.said[OptName].Text); why != "" {
+		if why := NameProblem(r.answers[OptName].Text); why != "" {
 			r.refuse(OptName, "%s", why)
 		}
 	} else if dirName == "" && !r.given(OptName) {
 		r.missing(OptName, "missing: the directory's name cannot be a project name")
 	}
-	namespace := Slug(cmp.Or(r.said[OptName].Text, dirName))
-	if r.said[optSelfHost].On && (namespace == "default" || strings.HasPrefix(namespace, "kube-")) {
+	namespace := Slug(cmp.Or(r.answers[OptName].Text, dirName))
+	if r.answers[optSelfHost].On && (namespace == "default" || strings.HasPrefix(namespace, "kube-")) {
 		r.refuse(OptName, "the bot's namespace in Kubernetes would be %q, which is the cluster's own; choose another name", namespace)
 	}
 }
@@ -181,34 +181,34 @@ const maxTransports = 100
 // rtc_hosted_pstn_dialin becomes the generic transport and its dial mode.
 func (r *resolver) transports() {
 	r.cfg.Transports = []string{}
-	said := r.said[OptTransports]
-	if !r.given(OptTransports) || r.has(OptTransports) && len(said.List) == 0 {
+	given := r.answers[OptTransports]
+	if !r.given(OptTransports) || r.has(OptTransports) && len(given.List) == 0 {
 		r.missing(OptTransports, "missing: a transport is how people reach the bot")
 		return
 	}
-	if len(said.List) > maxTransports {
-		r.refuse(OptTransports, "%d transports; the maximum is %d", len(said.List), maxTransports)
-		r.said[OptTransports] = Answer{Flag: said.Flag, broken: true}
+	if len(given.List) > maxTransports {
+		r.refuse(OptTransports, "%d transports; the maximum is %d", len(given.List), maxTransports)
+		r.answers[OptTransports] = Answer{Flag: given.Flag, broken: true}
 		return
 	}
 	ids := []string{}
 	modes := map[*Option]string{} // dial modes named by transport ids
-	for _, word := range said.List {
+	for _, word := range given.List {
 		p := r.cat.Find(catalog.KindTransport, word)
 		if p == nil {
-			r.unknownTransport(word, said.Flag)
+			r.unknownTransport(word, given.Flag)
 			continue
 		}
 		id := p.ID
-		if p.Generic != "" {
-			id = p.Generic
+		if p.ModeOf != "" {
+			id = p.ModeOf
 			o := dialed[id]
 			if other := modes[o]; other != "" && other != p.Mode {
 				r.refuse(OptTransports, "%s and %s cannot be combined", r.typed[id], word)
 			}
 			modes[o] = p.Mode
 		}
-		if r.typed[id] == "" || p.Generic != "" {
+		if r.typed[id] == "" || p.ModeOf != "" {
 			r.typed[id] = word
 		}
 		if !slices.Contains(ids, id) {
@@ -216,8 +216,8 @@ func (r *resolver) transports() {
 			r.found = append(r.found, p)
 		}
 	}
-	said.List = ids
-	r.said[OptTransports] = said
+	given.List = ids
+	r.answers[OptTransports] = given
 	if pstn, sip := r.typed["rtc_hosted_pstn"], r.typed["tel_a_rtc_hosted_sip"]; pstn != "" && sip != "" {
 		r.refuse(OptTransports, "%s and %s cannot be combined: each needs a server.py of its own", pstn, sip)
 	}
@@ -244,25 +244,24 @@ func (r *resolver) unknownTransport(word string, flag bool) {
 // option, from a transport id that names the mode, or from both if they agree.
 func (r *resolver) dialMode(id string, modes map[*Option]string) {
 	o := dialed[id]
-	named, there := modes[o], slices.Contains(r.said[OptTransports].List, id)
+	named, there := modes[o], slices.Contains(r.answers[OptTransports].List, id)
 	if r.has(o) && !there {
 		r.yields(o, OptTransports, "the bot has no "+r.cat.Find(catalog.KindTransport, id).Names[0]+" transport")
 		return
 	}
-	given := r.given(o)
-	said := r.word(o)
+	given, word := r.given(o), r.word(o)
 	switch {
-	case said == "" && named != "":
-		r.said[o] = Answer{Text: named}
-	case said == "" && there && !given:
+	case word == "" && named != "":
+		r.answers[o] = Answer{Text: named}
+	case word == "" && there && !given:
 		r.missing(o, "missing: %s needs it", r.typed[id])
-	case said == "" || named == "" || said == named:
-	case r.said[o].Flag && !r.said[OptTransports].Flag:
-		r.dropped = append(r.dropped, dropped{nil, "the mode " + named, o.Where() + " says " + said})
+	case word == "" || named == "" || word == named:
+	case r.answers[o].Flag && !r.answers[OptTransports].Flag:
+		r.dropped = append(r.dropped, dropped{nil, "the mode " + named, o.Where() + " says " + word})
 	default:
 		r.yields(o, OptTransports, "the transport "+r.typed[id]+" means "+named)
 		if !r.given(o) {
-			r.said[o] = Answer{Text: named}
+			r.answers[o] = Answer{Text: named}
 		}
 	}
 }
@@ -270,7 +269,7 @@ func (r *resolver) dialMode(id string, modes map[*Option]string) {
 func (r *resolver) botType() {
 	i := slices.IndexFunc(r.found, func(p *catalog.Service) bool { return p.Telephony })
 	if r.word(OptBotType) == BotWeb && i >= 0 {
-		r.yields(OptBotType, OptTransports, "a web bot cannot use the telephony transport "+r.typed[cmp.Or(r.found[i].Generic, r.found[i].ID)])
+		r.yields(OptBotType, OptTransports, "a web bot cannot use the telephony transport "+r.typed[cmp.Or(r.found[i].ModeOf, r.found[i].ID)])
 	}
 	r.cfg.BotType = BotWeb
 	if i >= 0 {
@@ -281,26 +280,26 @@ func (r *resolver) botType() {
 // telephony reports whether this is a telephony bot, and which option decided it.
 func (r *resolver) telephony() (bool, *Option) {
 	if r.has(OptBotType) {
-		return r.said[OptBotType].Text == BotTelephony, OptBotType
+		return r.answers[OptBotType].Text == BotTelephony, OptBotType
 	}
 	return r.cfg.BotType == BotTelephony, OptTransports
 }
 
 // checkService checks a service against the mode and replaces it by its canonical id.
 func (r *resolver) checkService(o *Option) {
-	mode := r.said[OptMode].Text
+	mode := r.answers[OptMode].Text
 	switch {
 	case r.has(o) && mode != "" && o.mode != "" && o.mode != mode:
 		r.yields(o, OptMode, "only "+o.mode+" mode uses it; the mode is "+mode)
 	case r.has(o):
-		a := r.said[o]
+		a := r.answers[o]
 		p := r.cat.Find(o.Kind, a.Text)
 		if p == nil {
 			r.unknown(o, o.noun, a.Text)
 			return
 		}
 		a.Text = p.ID
-		r.said[o] = a
+		r.answers[o] = a
 	case r.given(o) || o.mode == "":
 	case mode == "":
 		r.missing(o, "required if the mode is %s", o.mode)
@@ -314,16 +313,16 @@ func (r *resolver) cloud() {
 	if len(r.found) > 0 && !slices.ContainsFunc(r.found, func(p *catalog.Service) bool { return p.CloudRuns() }) {
 		r.cfg.DeployToCloud = false
 		why := "Pipecat Cloud does not run " + r.found[0].Label + " bots"
-		if r.said[optDeploy].On {
+		if r.answers[optDeploy].On {
 			r.yields(optDeploy, OptTransports, why)
 		}
-		if r.said[optNoiseCancel].On && !r.given(optDeploy) {
+		if r.answers[optNoiseCancel].On && !r.given(optDeploy) {
 			r.yields(optNoiseCancel, OptTransports, "it needs cloud deployment, but "+why)
 		}
 	}
-	if r.said[optNoiseCancel].On && r.has(optDeploy) && !r.said[optDeploy].On {
+	if r.answers[optNoiseCancel].On && r.has(optDeploy) && !r.answers[optDeploy].On {
 		// Either of the two may come from the command line.
-		if r.said[optDeploy].Flag {
+		if r.answers[optDeploy].Flag {
 			r.yields(optNoiseCancel, optDeploy, "it needs cloud deployment, which is turned off")
 		} else {
 			r.yields(optDeploy, optNoiseCancel, "noise cancelling needs cloud deployment")
@@ -342,8 +341,8 @@ func (r *resolver) webOnly(o *Option) bool {
 
 // video applies the rules for video. An avatar turns video output on.
 func (r *resolver) video() {
-	if r.has(optVideoOutput) && !r.said[optVideoOutput].On && r.has(OptVideo) {
-		if r.said[optVideoOutput].Flag && !r.said[OptVideo].Flag {
+	if r.has(optVideoOutput) && !r.answers[optVideoOutput].On && r.has(OptVideo) {
+		if r.answers[optVideoOutput].Flag && !r.answers[OptVideo].Flag {
 			r.yields(OptVideo, optVideoOutput, "video output is turned off")
 		} else {
 			r.yields(optVideoOutput, OptVideo, "a video avatar needs video output")
@@ -355,13 +354,13 @@ func (r *resolver) video() {
 			carries = func(p *catalog.Service) bool { return p.VideoIn }
 		}
 		// Turning it off is always allowed.
-		if a := r.said[o]; !a.On && a.Text == "" || r.webOnly(o) {
+		if a := r.answers[o]; !a.On && a.Text == "" || r.webOnly(o) {
 			continue
 		}
 		if len(r.found) > 0 && !slices.ContainsFunc(r.found, carries) {
 			r.yields(o, OptTransports, "none of the bot's transports supports video")
 		} else if o == optVideoInput && r.has(OptRealtime) {
-			if p := r.cat.Find(catalog.KindRealtime, r.said[OptRealtime].Text); p != nil && !p.VideoIn {
+			if p := r.cat.Find(catalog.KindRealtime, r.answers[OptRealtime].Text); p != nil && !p.VideoIn {
 				r.yields(o, OptRealtime, p.Label+" does not accept video")
 			}
 		}
@@ -375,21 +374,21 @@ func (r *resolver) client() {
 	if framework != "" && framework != ClientNone {
 		r.webOnly(OptClient)
 	}
-	if framework != "" && !r.given(OptClient) && !r.said[OptClientServer].Flag {
-		delete(r.said, OptClientServer) // it belonged to the client that was dropped
+	if framework != "" && !r.given(OptClient) && !r.answers[OptClientServer].Flag {
+		delete(r.answers, OptClientServer) // it belonged to the client that was dropped
 	}
 	if !r.has(OptClient) || framework == ClientNone {
 		framework = ""
 	}
 	server := r.word(OptClientServer)
 	switch {
-	case framework == "" && server != "" && !r.said[OptClient].broken:
+	case framework == "" && server != "" && !r.answers[OptClient].broken:
 		r.yields(OptClientServer, OptClient, "needs a web client: --client-framework react or vanilla")
 	case framework == ClientVanilla && server == ServerNext:
 		r.yields(OptClientServer, OptClient, "nextjs needs the react client")
 	}
 	if framework == "" {
-		delete(r.said, OptClient)
+		delete(r.answers, OptClient)
 	} else {
 		r.cfg.ClientServer = ServerVite
 	}
@@ -397,17 +396,17 @@ func (r *resolver) client() {
 
 // Arguments returns the shortest list of command-line options that says the same.
 // dirName is the same as for resolve. Services appear under their real names.
-func (said Answers) Arguments(cat *catalog.Catalog, dirName string) (args []string) {
-	said = maps.Clone(said)
-	want, _, before := Resolve(cat, said, dirName)
-	sorted := slices.SortedFunc(maps.Keys(said), func(a, b *Option) int { return cmp.Compare(position(a.Key), position(b.Key)) })
+func (answers Answers) Arguments(cat *catalog.Catalog, dirName string) (args []string) {
+	answers = maps.Clone(answers)
+	want, _, before := Resolve(cat, answers, dirName)
+	sorted := slices.SortedFunc(maps.Keys(answers), func(a, b *Option) int { return cmp.Compare(position(a.Key), position(b.Key)) })
 	for _, o := range sorted {
-		a := said[o]
-		delete(said, o)
-		if without, _, problems := Resolve(cat, said, dirName); reflect.DeepEqual(problems, before) && reflect.DeepEqual(without, want) {
+		a := answers[o]
+		delete(answers, o)
+		if without, _, problems := Resolve(cat, answers, dirName); reflect.DeepEqual(problems, before) && reflect.DeepEqual(without, want) {
 			continue
 		}
-		said[o] = a
+		answers[o] = a
 		flag := "--" + o.Flag
 		if o.Short != "" && o != OptName {
 			flag = "-" + o.Short
@@ -438,20 +437,20 @@ func (r *resolver) language() {
 	if !r.has(OptLanguage) {
 		return
 	}
-	a := r.said[OptLanguage]
+	a := r.answers[OptLanguage]
 	tag, ok := catalog.LanguageTag(a.Text)
 	if !ok {
 		r.refuse(OptLanguage, "%q is not a language tag; expected one such as de or pt-BR", a.Text)
-		r.said[OptLanguage] = Answer{broken: true}
+		r.answers[OptLanguage] = Answer{broken: true}
 		return
 	}
 	a.Text = tag
-	r.said[OptLanguage] = a
+	r.answers[OptLanguage] = a
 	for _, o := range Options {
 		if !slices.Contains(catalog.ServiceKinds, o.Kind) || !r.has(o) {
 			continue
 		}
-		p := r.cat.Find(o.Kind, r.said[o].Text)
+		p := r.cat.Find(o.Kind, r.answers[o].Text)
 		if p == nil || p.Speaks(tag) {
 			continue
 		}

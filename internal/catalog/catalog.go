@@ -46,7 +46,7 @@ type Service struct {
 
 	// Transports only.
 	order       string     // two digits
-	Generic     string     // of one way of dialing: the id of the transport that it is a mode of
+	ModeOf      string     // of one way of dialing: the id of the transport that it is a mode of
 	Mode        string     // and that mode, "dial-in" or "dial-out"
 	Telephony   bool       // it carries calls, not sessions of a browser or an app
 	Key         string     // the entry in create_transport's dictionary
@@ -275,7 +275,7 @@ func (s *Service) headKeys() map[string]headKey {
 		// Transports only.
 		"order":   {to: &s.order},
 		"type":    {to: func(value string) string { s.Telephony = value == "telephony"; return "" }},
-		"generic": {to: &s.Generic},
+		"generic": {to: &s.ModeOf},
 		"mode":    {to: &s.Mode},
 		"key":     {to: &s.Key},
 		"client":  {to: &s.Client},
@@ -331,7 +331,7 @@ var variableKinds = []string{"secret", "id", "model", "voice", "region", "url", 
 // the calls it holds for bot.py alone: server.py needs v itself, to know who
 // signed a request.
 func (s *Service) Unless(v Variable) string {
-	if s.Generic != "" || s.standsFor() {
+	if s.ModeOf != "" || s.standsFor() {
 		return ""
 	}
 	return v.unless

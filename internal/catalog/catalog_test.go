@@ -21,9 +21,9 @@ func TestCatalog(t *testing.T) {
 		}
 	}
 	for _, kind := range append(ServiceKinds, KindTransport) {
-		providers := cat.List(kind)
+		services := cat.List(kind)
 		seen := map[string]string{}
-		for _, p := range providers {
+		for _, p := range services {
 			for _, name := range append(p.Names, p.ID) {
 				if other, ok := seen[name]; ok && other != p.ID {
 					t.Errorf("%s: %s and %s are both called %s", kind, other, p.ID, name)
@@ -175,8 +175,8 @@ func TestGist(t *testing.T) {
 		{KindVideo, "heygen", "", "key from app.liveavatar.com"},
 		{KindTransport, "smallwebrtc", "To try it without a phone", "no key"},
 	} {
-		if p := c.Find(want.kind, want.name); Groups[p.Group()] != want.group || p.Gist(has) != want.gist {
-			t.Errorf("%s %s: %q, %q", want.kind, want.name, Groups[p.Group()], p.Gist(has))
+		if p := c.Find(want.kind, want.name); p.Heading().String() != want.group || p.Gist(has) != want.gist {
+			t.Errorf("%s %s: %q, %q", want.kind, want.name, p.Heading().String(), p.Gist(has))
 		}
 	}
 }

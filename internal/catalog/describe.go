@@ -6,27 +6,41 @@ import (
 	"strings"
 )
 
-// Groups are the headings of long lists of services. Ids are letters in the order in which
-// vbot got the services: the usual ones are the first two of each kind.
-var Groups = []string{"", "By phone", "To try it without a phone", "Usual", "On your own machine", "Others", "From your catalog"}
+// A Heading is what services stand under in long lists, in this order. Ids are letters in the
+// order in which vbot got the services: the usual ones are the first two of each kind.
+type Heading int
 
-// Group returns the index of the service's heading.
-func (s *Service) Group() int {
+const (
+	noHeading Heading = iota
+	byPhone
+	withoutPhone // of transports of a telephony bot: in a list of one heading there is none
+	usual
+	ownMachine
+	others
+	ownCatalog
+)
+
+func (h Heading) String() string {
+	return [...]string{"", "By phone", "To try it without a phone", "Usual", "On your own machine", "Others", "From your catalog"}[h]
+}
+
+// Heading returns the service's heading.
+func (s *Service) Heading() Heading {
 	switch {
 	case s.own:
-		return 6
+		return ownCatalog
 	case s.Kind == KindVideo: // a short list
-		return 0
+		return noHeading
 	case s.Telephony:
-		return 1
-	case s.Kind == KindTransport: // of a telephony bot: in a list of a group there are no headings
-		return 2
+		return byPhone
+	case s.Kind == KindTransport:
+		return withoutPhone
 	case s.Local():
-		return 4
+		return ownMachine
 	case strings.HasSuffix(s.ID, "_a") || strings.HasSuffix(s.ID, "_b"):
-		return 3
+		return usual
 	}
-	return 5
+	return others
 }
 
 // Gist says in half a line what sets the service apart. has are the credentials that the

@@ -137,7 +137,7 @@ func (s *Service) checkCode() (problems []report.Problem) {
 		}
 	}
 	for _, v := range s.Env {
-		if at = s.lines[v.Name]; !v.ReadByLibrary && !v.Server && s.Generic == "" && !strings.Contains(s.source, `"`+v.Name+`"`) {
+		if at = s.lines[v.Name]; !v.ReadByLibrary && !v.Server && s.ModeOf == "" && !strings.Contains(s.source, `"`+v.Name+`"`) {
 			add("build does not read %s; if the framework does, add the word library", v.Name)
 		}
 	}

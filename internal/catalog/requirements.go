@@ -23,7 +23,7 @@ func (s *Service) Requirements(chosen bool) (out []Requirement) {
 	pages := map[string]string{} // by the word that names of variables begin with, such as TWILIO
 	for _, v := range s.Env {
 		r := Requirement{Name: v.Name, Rule: v.Rule(s.Env), Page: cmp.Or(s.KeysURL, v.Note), Server: v.Server}
-		if chosen && s.Generic == "" {
+		if chosen && s.ModeOf == "" {
 			r.Only = s.Label
 		}
 		if chosen && !v.Server {
@@ -54,7 +54,7 @@ func (s *Service) Requirements(chosen bool) (out []Requirement) {
 		if r.Rule != "" || r.Text != "" {
 			out = append(out, r)
 		}
-		if v.Required && !v.Server && s.Generic != "" { // server.py needs it, too, and has no substitute: see Unless
+		if v.Required && !v.Server && s.ModeOf != "" { // server.py needs it, too, and has no substitute: see Unless
 			out = append(out, Requirement{Name: v.Name, Rule: v.Name, Server: true})
 		}
 	}

@@ -163,17 +163,10 @@ func (o *Option) print(b *strings.Builder, column int) {
 		b.WriteString(line + "\n")
 		line = ""
 	}
-	line += strings.Repeat(" ", column-len(line))
-	for i, word := range strings.Fields(o.About) {
-		if i > 0 && len(line)+1+len(word) > maxWidth {
-			b.WriteString(line + "\n")
-			line = strings.Repeat(" ", column)
-		} else if i > 0 {
-			line += " "
-		}
-		line += word
+	for _, about := range report.Fill(strings.Fields(o.About), maxWidth-column) {
+		fmt.Fprintf(b, "%-*s%s\n", column, line, about)
+		line = ""
 	}
-	b.WriteString(line + "\n")
 }
 
 // parse reads the options in args and returns the other arguments.

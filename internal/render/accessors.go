@@ -25,56 +25,56 @@ func (s Service) WatchEntry() string {
 }
 
 // ServiceNames are the names of the services in bot.py: "stt, llm, tts".
-func (p *Project) ServiceNames() string {
+func (d *Data) ServiceNames() string {
 	var names []string
-	for _, s := range p.Services {
+	for _, s := range d.Services {
 		names = append(names, s.Name())
 	}
 	return strings.Join(names, ", ")
 }
 
 // BuildArguments are those of build in bot.py: "transport, session".
-func (p *Project) BuildArguments() string {
+func (d *Data) BuildArguments() string {
 	arguments := "transport"
-	if p.Recording || p.Transcription {
+	if d.Recording || d.Transcription {
 		arguments += ", runner_args"
 	}
-	if p.NeedsSession {
+	if d.NeedsSession {
 		arguments += ", session"
 	}
-	if p.CallsOut() && !p.OnlyCalls() {
+	if d.CallsOut() && !d.OnlyCalls() {
 		arguments += ", call"
 	}
 	return arguments
 }
 
 // LooksAtContext says whether bot.py asks how many messages there are.
-func (p *Project) LooksAtContext() bool {
-	return p.Telephony() && p.has("rtc_small") && !p.CallsOut()
+func (d *Data) LooksAtContext() bool {
+	return d.Telephony() && d.has("rtc_small") && !d.CallsOut()
 }
 
 // ServicesApart says whether bot.py builds the services in a function of their own, so
 // that no function is longer than 70 lines, and so that models.py can call it.
-func (p *Project) ServicesApart() bool {
+func (d *Data) ServicesApart() bool {
 	lines := 0
-	for _, s := range p.Services {
+	for _, s := range d.Services {
 		lines += 1 + strings.Count(s.Body, "\n")
 	}
-	for _, on := range []bool{p.Recording, p.Transcription, p.EnableObservability, p.HasServer(), p.Dial != ""} {
+	for _, on := range []bool{d.Recording, d.Transcription, d.EnableObservability, d.HasServer(), d.Dial != ""} {
 		if on {
 			lines += 5
 		}
 	}
-	return lines > 25 || len(p.LocalModels()) > 0
+	return lines > 25 || len(d.LocalModels()) > 0
 }
 
 // CallImport is what bot.py imports from call.py: "from call import Call, recorder".
-func (p *Project) CallImport() string {
+func (d *Data) CallImport() string {
 	var names []string
 	for _, n := range []struct {
 		name string
 		on   bool
-	}{{"Call", p.HasServer()}, {"camera_tool", p.CanLook()}, {"end_call", p.Dial != ""}, {"handle_call", p.Dial == "pstn dial-in"}, {"log_transcript", p.Transcription}, {"noise_filter", p.EnableNoiseCancel && len(p.Entries()) > 0}, {"observe", p.EnableObservability}, {"recorder", p.Recording}, {"guard", p.Dial != ""}} {
+	}{{"Call", d.HasServer()}, {"camera_tool", d.CanLook()}, {"end_call", d.Dial != ""}, {"handle_call", d.Dial == "pstn dial-in"}, {"log_transcript", d.Transcription}, {"noise_filter", d.EnableNoiseCancel && len(d.Entries()) > 0}, {"observe", d.EnableObservability}, {"recorder", d.Recording}, {"guard", d.Dial != ""}} {
 		if n.on {
 			names = append(names, n.name)
 		}
@@ -86,15 +86,15 @@ func (p *Project) CallImport() string {
 }
 
 // HasPage says whether the bot serves a page of its own: server/page.html.
-func (p *Project) HasPage() bool { return p.has("rtc_small") && p.ClientFramework == "" }
+func (d *Data) HasPage() bool { return d.has("rtc_small") && d.ClientFramework == "" }
 
-func (p *Project) Telephony() bool { return p.BotType == bot.BotTelephony }
-func (p *Project) HasVideo() bool  { return p.VideoInput || p.VideoOutput }
+func (d *Data) Telephony() bool { return d.BotType == bot.BotTelephony }
+func (d *Data) HasVideo() bool  { return d.VideoInput || d.VideoOutput }
 
 // Entries are the transports that create_transport makes. Two may share an entry:
 // Daily's rooms, and calls that come into them.
-func (p *Project) Entries() (entries []Service) {
-	for _, t := range p.Transports {
+func (d *Data) Entries() (entries []Service) {
+	for _, t := range d.Transports {
 		if t.Key != "" && !slices.ContainsFunc(entries, func(e Service) bool { return e.Key == t.Key }) {
 			entries = append(entries, t)
 		}
@@ -104,9 +104,9 @@ func (p *Project) Entries() (entries []Service) {
 
 // Shared are the parameters, indented for a function, that several of the entries have in
 // common, if that saves lines. "" if there are none.
-func (p *Project) Shared() (shared string) {
+func (d *Data) Shared() (shared string) {
 	saves, users := 0, map[string]int{}
-	for _, e := range p.Entries() {
+	for _, e := range d.Entries() {
 		_, parameters, _ := strings.Cut(e.Body, "(")
 		users[parameters]++
 		if lines := strings.Count(parameters, "\n"); (users[parameters]-1)*lines-4 > saves {
@@ -127,20 +127,20 @@ func (s Service) Params(shared string) string {
 
 // CanLook says whether the language model has a tool to see the camera: realtime
 // services are shown it anyway.
-func (p *Project) CanLook() bool { return p.VideoInput && p.Mode == bot.ModeCascade }
+func (d *Data) CanLook() bool { return d.VideoInput && d.Mode == bot.ModeCascade }
 
 // StartsWithContext says whether the model hears nothing before it is given a
 // context, be it empty.
-func (p *Project) StartsWithContext() bool {
-	return p.Realtime != nil && p.Realtime.Starts == "context"
+func (d *Data) StartsWithContext() bool {
+	return d.Realtime != nil && d.Realtime.Starts == "context"
 }
 
 // CallsOut says whether the bot calls people.
-func (p *Project) CallsOut() bool { return strings.HasSuffix(p.Dial, "dial-out") }
+func (d *Data) CallsOut() bool { return strings.HasSuffix(d.Dial, "dial-out") }
 
 // OnlyCalls says whether every session is a call that server.py starts.
-func (p *Project) OnlyCalls() bool {
-	return p.HasServer() && len(p.Entries()) == 0 && !p.EnableEval
+func (d *Data) OnlyCalls() bool {
+	return d.HasServer() && len(d.Entries()) == 0 && !d.EnableEval
 }
 
 // ClientPackage is the transport's package for browsers, and ClientRange the range of versions
@@ -149,14 +149,14 @@ func (s Service) ClientPackage() string { name, _, _ := strings.Cut(s.Client, " 
 func (s Service) ClientRange() string   { _, versions, _ := strings.Cut(s.Client, " "); return versions }
 
 // HasServer says whether server.py starts the calls.
-func (p *Project) HasServer() bool { return p.DialParams != "" }
+func (d *Data) HasServer() bool { return d.DialParams != "" }
 
 // A hostRow is a row of DEPLOY.md's table of hosts.
 type hostRow struct{ Host, Port, For string }
 
 // Hosts are the hosts that the bot contacts, each address once.
-func (p *Project) Hosts() (rows []hostRow) {
-	for _, s := range slices.Concat(p.Services, p.Transports) {
+func (d *Data) Hosts() (rows []hostRow) {
+	for _, s := range slices.Concat(d.Services, d.Transports) {
 		for _, h := range s.Hosts {
 			name, port, _ := strings.Cut(h.Address, ":")
 			row := hostRow{name, strings.Replace(cmp.Or(port, "443"), "/udp", ", UDP", 1), s.Label}
@@ -176,8 +176,8 @@ func (p *Project) Hosts() (rows []hostRow) {
 }
 
 // OtherPorts are the TCP ports other than 443 at which the bot contacts hosts.
-func (p *Project) OtherPorts() (ports []string) {
-	for _, row := range p.Hosts() {
+func (d *Data) OtherPorts() (ports []string) {
+	for _, row := range d.Hosts() {
 		udp := strings.HasSuffix(row.Port, "UDP")
 		if !udp && row.Port != "443" && row.Host != "localhost" && !slices.Contains(ports, row.Port) {
 			ports = append(ports, row.Port)
@@ -187,23 +187,23 @@ func (p *Project) OtherPorts() (ports []string) {
 }
 
 // UsesUDP says whether the bot sends audio over UDP.
-func (p *Project) UsesUDP() bool {
-	return p.Dial != "" || p.has("rtc_small") || p.has("rtc_hosted") || p.has("rtc_room")
+func (d *Data) UsesUDP() bool {
+	return d.Dial != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("rtc_room")
 }
 
 // LocalModels are the services whose models self_host.py loads before the first session.
-func (p *Project) LocalModels() (models []Service) {
-	for _, s := range p.Services {
-		if p.SelfHost && s.Model.Megabytes > 0 {
+func (d *Data) LocalModels() (models []Service) {
+	for _, s := range d.Services {
+		if d.SelfHost && s.Model.Megabytes > 0 {
 			models = append(models, s)
 		}
 	}
 	return models
 }
 
-func (p *Project) PhoneTransports() (phones []Service) {
-	for _, t := range p.Transports {
-		if t.Service.Telephony && t.Generic == "" {
+func (d *Data) PhoneTransports() (phones []Service) {
+	for _, t := range d.Transports {
+		if t.Service.Telephony && t.ModeOf == "" {
 			phones = append(phones, t)
 		}
 	}
@@ -211,18 +211,18 @@ func (p *Project) PhoneTransports() (phones []Service) {
 }
 
 // StartsByRequest says whether POST /start begins sessions.
-func (p *Project) StartsByRequest() bool {
-	return p.has("rtc_small") || p.has("rtc_room") || p.has("rtc_hosted") || p.has("websocket")
+func (d *Data) StartsByRequest() bool {
+	return d.has("rtc_small") || d.has("rtc_room") || d.has("rtc_hosted") || d.has("websocket")
 }
 
 // Offline lists the variables with which the bot needs no internet: addresses of one's
 // own servers, and which models. There are none if a service is only elsewhere, or if
 // every transport is.
-func (p *Project) Offline() (lines []string) {
-	if !p.has("rtc_small") && !p.has("rtc_room") && !p.has("websocket") {
+func (d *Data) Offline() (lines []string) {
+	if !d.has("rtc_small") && !d.has("rtc_room") && !d.has("websocket") {
 		return nil
 	}
-	for _, s := range p.Services {
+	for _, s := range d.Services {
 		here := s.Local()
 		before := len(lines)
 		for _, v := range s.Env {
@@ -239,38 +239,38 @@ func (p *Project) Offline() (lines []string) {
 }
 
 // Charges says whether the bot uses anything that charges.
-func (p *Project) Charges() bool {
+func (d *Data) Charges() bool {
 	hosted := func(s Service) bool { return !s.Local() }
-	return slices.ContainsFunc(p.Services, hosted) || p.has("rtc_hosted") || p.Dial != "" || len(p.PhoneTransports()) > 0
+	return slices.ContainsFunc(d.Services, hosted) || d.has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
 }
 
 // BaseLanguage is the language without script and region, "" if none is set.
-func (p *Project) BaseLanguage() string {
-	base, _, _ := strings.Cut(string(p.Language), "-")
+func (d *Data) BaseLanguage() string {
+	base, _, _ := strings.Cut(string(d.Language), "-")
 	return base
 }
 
 // English says whether the bot speaks English, as one without a language does.
-func (p *Project) English() bool { return p.Language == "" || p.BaseLanguage() == "en" }
+func (d *Data) English() bool { return d.Language == "" || d.BaseLanguage() == "en" }
 
 // Summary says who listens, thinks and speaks, in a sentence.
-func (p *Project) Summary() string {
+func (d *Data) Summary() string {
 	s := ""
-	if p.Realtime != nil {
-		s = p.Realtime.Label + " listens and speaks"
+	if d.Realtime != nil {
+		s = d.Realtime.Label + " listens and speaks"
 	} else {
-		s = fmt.Sprintf("%s listens, %s thinks, %s speaks", p.STT.Label, p.LLM.Label, p.TTS.Label)
+		s = fmt.Sprintf("%s listens, %s thinks, %s speaks", d.STT.Label, d.LLM.Label, d.TTS.Label)
 	}
-	if p.Video != nil {
-		s += ", " + p.Video.Label + " shows a face"
+	if d.Video != nil {
+		s += ", " + d.Video.Label + " shows a face"
 	}
 	return s + "."
 }
 
 // LocalNames are the services that run on the owner's machines: "Moonshine, Ollama and Piper".
-func (p *Project) LocalNames() string {
+func (d *Data) LocalNames() string {
 	var names []string
-	for _, s := range p.Services {
+	for _, s := range d.Services {
 		if s.Local() {
 			names = append(names, s.Label)
 		}
@@ -282,8 +282,8 @@ func (p *Project) LocalNames() string {
 }
 
 // Downloads are the hosts from which models come that run in the bot.
-func (p *Project) Downloads() (hosts []string) {
-	for _, s := range p.Services {
+func (d *Data) Downloads() (hosts []string) {
+	for _, s := range d.Services {
 		for _, h := range s.Hosts {
 			if strings.HasSuffix(h.Note, "at the first start") && !slices.Contains(hosts, h.Address) {
 				hosts = append(hosts, h.Address)

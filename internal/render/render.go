@@ -19,43 +19,43 @@ const GettingStarted = "GETTING_STARTED.md"
 
 // Files returns all files of the project by path, relative to it and with slashes. The
 // same version and configuration always produce the same bytes.
-func (p *Project) Files() (map[string][]byte, error) {
+func (d *Data) Files() (map[string][]byte, error) {
 	files, about := map[string][]byte{}, map[string]string{".vbot.json": "what vbot wrote; commit it"}
-	add := func(path, source string, from any) error {
-		data, what, err := execute(source, from)
-		if strings.HasSuffix(source, ".py.tmpl") {
-			data = catalog.TidyImports(data, p.imports())
+	add := func(to, from string, data any) error {
+		text, what, err := execute(from, data)
+		if strings.HasSuffix(from, ".py.tmpl") {
+			text = catalog.TidyImports(text, d.imports())
 		}
-		if strings.TrimSpace(data) != "" { // what a project lacks, its template leaves out
-			files[path], about[path] = []byte(data), what
+		if strings.TrimSpace(text) != "" { // what a project lacks, its template leaves out
+			files[to], about[to] = []byte(text), what
 		}
 		return err
 	}
-	for _, folder := range append([]string{"server", "deploy"}, p.clientFolders()...) {
-		err := fs.WalkDir(templates.Files, folder, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
+	for _, folder := range append([]string{"server", "deploy"}, d.clientFolders()...) {
+		err := fs.WalkDir(templates.Files, folder, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
 				return err
 			}
-			path := strings.TrimSuffix(name, ".tmpl")
-			if rest, ok := strings.CutPrefix(path, folder); ok && strings.HasPrefix(folder, "client/") {
-				path = "client" + rest // several folders make up the client
+			to := strings.TrimSuffix(name, ".tmpl")
+			if rest, ok := strings.CutPrefix(to, folder); ok && strings.HasPrefix(folder, "client/") {
+				to = "client" + rest // several folders make up the client
 			}
-			return add(path, name, p)
+			return add(to, name, d)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	for path, source := range map[string]string{".gitignore": ".gitignore.tmpl", "DEPLOY.md": "DEPLOY.md.tmpl", "AGENTS.md": "guide/AGENTS.md.tmpl", "AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl"} {
-		if err := add(path, source, p); err != nil {
+	for to, from := range map[string]string{".gitignore": ".gitignore.tmpl", "DEPLOY.md": "DEPLOY.md.tmpl", "AGENTS.md": "guide/AGENTS.md.tmpl", "AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl"} {
+		if err := add(to, from, d); err != nil {
 			return nil, err
 		}
 	}
 	_, about["README.md"], _ = source("README.md.tmpl") // its tree has itself
 	return files, add("README.md", "README.md.tmpl", struct {
-		*Project
+		*Data
 		Tree string // the files of the project
-	}{p, tree(about)})
+	}{d, tree(about)})
 }
 
 // Paths are those of all files that any version of vbot has written in a project, without
@@ -67,23 +67,23 @@ func Paths() []string {
 
 // NextSteps says how to run the new bot. server and client are the paths of these folders, as
 // one types them.
-func (p *Project) NextSteps(server, client string) (string, error) {
+func (d *Data) NextSteps(server, client string) (string, error) {
 	text, _, err := execute("next.txt.tmpl", struct {
-		*Project
+		*Data
 		ServerDir, ClientDir string
-	}{p, server, client})
+	}{d, server, client})
 	return strings.TrimSuffix(text, "\n"), err
 }
 
 // clientFolders returns the folders of templates/client that make up the web client.
 // Files that several clients share are in a folder of their own.
-func (p *Project) clientFolders() []string {
+func (d *Data) clientFolders() []string {
 	switch {
-	case p.ClientFramework == bot.ClientVanilla:
+	case d.ClientFramework == bot.ClientVanilla:
 		return []string{"client/shared", "client/vite", "client/vanilla"}
-	case p.ClientServer == bot.ServerNext:
+	case d.ClientServer == bot.ServerNext:
 		return []string{"client/shared", "client/react", "client/react-nextjs"}
-	case p.ClientFramework == bot.ClientReact:
+	case d.ClientFramework == bot.ClientReact:
 		return []string{"client/shared", "client/vite", "client/react", "client/react-vite"}
 	}
 	return nil
@@ -93,7 +93,7 @@ func (p *Project) clientFolders() []string {
 func Guides(version string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md", GettingStarted} {
-		text, _, err := execute("guide/"+name+".tmpl", &Project{Version: version, Range: frameworkRange})
+		text, _, err := execute("guide/"+name+".tmpl", &Data{Version: version, Range: frameworkRange})
 		if err != nil {
 			return nil, err
 		}
@@ -116,9 +116,9 @@ func source(name string) (text, what string, err error) {
 	return text, what, err
 }
 
-// Include returns what a template makes of p, for a template that holds the same.
-func (p *Project) Include(name string) (string, error) {
-	text, _, err := execute(name, p)
+// Include returns what a template makes of the data, for a template that holds the same.
+func (d *Data) Include(name string) (string, error) {
+	text, _, err := execute(name, d)
 	return strings.TrimSuffix(text, "\n"), err
 }
 
@@ -160,8 +160,8 @@ func tree(about map[string]string) string {
 }
 
 // imports are those of all services of the project.
-func (p *Project) imports() (imports []catalog.Import) {
-	for _, s := range p.all() {
+func (d *Data) imports() (imports []catalog.Import) {
+	for _, s := range d.all() {
 		imports = append(imports, s.Imports...)
 	}
 	return imports

@@ -358,12 +358,12 @@ func serviceOption(kind string) *bot.Option {
 }
 
 // smallBot has these transports, and one service where there may be three: "llm ollama".
-func smallBot(t *testing.T, service string, transports ...string) (*Project, string) {
+func smallBot(t *testing.T, service string, transports ...string) (*Data, string) {
 	return botWith(t, catalog.New(), service, bot.Answers{bot.OptTransports: {List: transports}})
 }
 
 // selfHosted is smallBot with --self-host and the option with this key.
-func selfHosted(t *testing.T, cat *catalog.Catalog, service, option string, transports ...string) (*Project, string) {
+func selfHosted(t *testing.T, cat *catalog.Catalog, service, option string, transports ...string) (*Data, string) {
 	said := bot.Answers{bot.OptTransports: {List: transports}}
 	for _, o := range bot.Options {
 		if o.Key == "self_host" || o.Key == option {
@@ -373,7 +373,7 @@ func selfHosted(t *testing.T, cat *catalog.Catalog, service, option string, tran
 	return botWith(t, cat, service, said)
 }
 
-func botWith(t *testing.T, cat *catalog.Catalog, service string, with bot.Answers) (*Project, string) {
+func botWith(t *testing.T, cat *catalog.Catalog, service string, with bot.Answers) (*Data, string) {
 	said := bot.Quickstart()
 	kind, name, _ := strings.Cut(service, " ")
 	if kind == catalog.KindRealtime {
@@ -465,7 +465,7 @@ func TestCosts(t *testing.T) {
 // A pod holds the sessions, and gets what they and their models take: for the heaviest model of a
 // session at a time, in steps, and never less than without models.
 func TestSizeOfPods(t *testing.T) {
-	size := func(p *Project) string {
+	size := func(p *Data) string {
 		ids := []string{}
 		for _, s := range p.LocalModels() {
 			ids = append(ids, s.ID)

@@ -90,6 +90,18 @@ func edits(a, b string) int {
 	return d[len(s)][len(t)]
 }
 
+// Fill packs words into lines of at most width bytes, or of one word.
+func Fill(words []string, width int) (lines []string) {
+	for _, word := range words {
+		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
 // Plural returns "1 file", "2 files".
 func Plural(n int, noun string) string {
 	if n == 1 {

@@ -40,7 +40,7 @@ const (
 func topics() (all []*topic) {
 	all = []*topic{{ask: "Directory", label: labelDirectory}, {ask: "How do you want to start?", label: labelStart}}
 	inTurn := slices.Clone(bot.Options)
-	slices.SortStableFunc(inTurn, func(a, b *bot.Option) int { return cmp.Compare(a.Turn, b.Turn) })
+	slices.SortStableFunc(inTurn, func(a, b *bot.Option) int { return cmp.Compare(a.Rank, b.Rank) })
 	for _, o := range inTurn {
 		if o.Ask != "" {
 			all = append(all, &topic{ask: o.Ask, label: o.Label, options: []*bot.Option{o}})
@@ -498,9 +498,9 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 		return choices
 	}
 	services, has := slices.Clone(w.Catalog.List(o.Kind)), w.credentials()
-	slices.SortStableFunc(services, func(a, b *catalog.Service) int { return cmp.Compare(a.Group(), b.Group()) })
+	slices.SortStableFunc(services, func(a, b *catalog.Service) int { return cmp.Compare(a.Heading(), b.Heading()) })
 	for _, p := range services {
-		if p.Generic == "" { // else the dial mode is a separate question
+		if p.ModeOf == "" { // else the dial mode is a separate question
 			add(choiceOf(p, has))
 		}
 	}
@@ -523,9 +523,9 @@ func (w *Wizard) credentials() map[string]bool {
 	return has
 }
 
-// choiceOf returns the provider as a choice. has is what the bot needs anyway.
+// choiceOf returns the service as a choice. has is what the bot needs anyway.
 func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
-	c := tty.Choice{Value: p.Names[0], Group: catalog.Groups[p.Group()], Label: p.Label, Names: append([]string{p.ID}, p.Names...), Note: p.Gist(has)}
+	c := tty.Choice{Value: p.Names[0], Group: p.Heading().String(), Label: p.Label, Names: append([]string{p.ID}, p.Names...), Note: p.Gist(has)}
 	var details []string
 	for _, k := range catalog.Credentials(p.Requirements(false)) {
 		details = append(details, k.Names+"  "+k.Page)

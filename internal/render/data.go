@@ -19,9 +19,9 @@ const frameworkRange = ">=1.14,<2"
 // pythonFloor is what pipecat-ai 1.14 needs; some services need more.
 const pythonFloor = "3.11"
 
-// A Project is the data of the templates: a configuration and everything derived from
+// Data is what the templates are filled with: a configuration and everything derived from
 // it. It is complete once it is made, and does not change.
-type Project struct {
+type Data struct {
 	bot.Config
 	cat          *catalog.Catalog
 	Version      string // of vbot
@@ -63,11 +63,11 @@ type envGroup struct {
 }
 
 // New returns the data of a valid configuration.
-func New(cfg bot.Config, cat *catalog.Catalog, version string) *Project {
-	p := &Project{Config: cfg, cat: cat, Version: version, Slug: bot.Slug(cfg.ProjectName), Range: frameworkRange, PythonFloor: pythonFloor}
+func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
+	d := &Data{Config: cfg, cat: cat, Version: version, Slug: bot.Slug(cfg.ProjectName), Range: frameworkRange, PythonFloor: pythonFloor}
 	when := map[string]bool{
 		"language":     cfg.Language != "",
-		"telephony":    p.Telephony(),
+		"telephony":    d.Telephony(),
 		"noise_cancel": cfg.EnableNoiseCancel,
 		"video_in":     cfg.VideoInput,
 		"video_out":    cfg.VideoOutput,
@@ -82,89 +82,89 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Project {
 		id   string
 		to   **Service
 	}{
-		{catalog.KindSTT, string(cfg.STTService), &p.STT},
-		{catalog.KindLLM, string(cfg.LLMService), &p.LLM},
-		{catalog.KindTTS, string(cfg.TTSService), &p.TTS},
-		{catalog.KindRealtime, string(cfg.RealtimeService), &p.Realtime},
-		{catalog.KindVideo, string(cfg.VideoService), &p.Video},
+		{catalog.KindSTT, string(cfg.STTService), &d.STT},
+		{catalog.KindLLM, string(cfg.LLMService), &d.LLM},
+		{catalog.KindTTS, string(cfg.TTSService), &d.TTS},
+		{catalog.KindRealtime, string(cfg.RealtimeService), &d.Realtime},
+		{catalog.KindVideo, string(cfg.VideoService), &d.Video},
 	} {
 		if c.id != "" {
 			s := find(c.kind, c.id)
 			*c.to = &s
-			p.Services = append(p.Services, s)
-			p.NeedsSession = p.NeedsSession || s.NeedsSession
-			p.NeedsLoop = p.NeedsLoop || s.Loop != ""
+			d.Services = append(d.Services, s)
+			d.NeedsSession = d.NeedsSession || s.NeedsSession
+			d.NeedsLoop = d.NeedsLoop || s.Loop != ""
 		}
 	}
 	for _, id := range cfg.Transports {
 		switch id { // a dialed transport is generated from the file of its mode
 		case "rtc_hosted_pstn":
-			p.Dial = "pstn " + string(cfg.DailyPSTNMode)
+			d.Dial = "pstn " + string(cfg.DailyPSTNMode)
 			id += "_" + strings.ReplaceAll(string(cfg.DailyPSTNMode), "-", "")
 		case "tel_a_rtc_hosted_sip":
-			p.Dial = "sip " + string(cfg.TwilioDailySIPMode)
+			d.Dial = "sip " + string(cfg.TwilioDailySIPMode)
 			id += "_" + strings.ReplaceAll(string(cfg.TwilioDailySIPMode), "-", "")
 		}
 		s := find(catalog.KindTransport, id)
 		arguments := []string{"=krisp_filter", "=noise_filter()"}
-		if p.Video != nil { // what it shows goes out as it is
-			arguments = append(arguments, "=video_width", "="+p.Video.Width, "=video_height", "="+p.Video.Height)
+		if d.Video != nil { // what it shows goes out as it is
+			arguments = append(arguments, "=video_width", "="+d.Video.Width, "=video_height", "="+d.Video.Height)
 		}
 		s.Body = catalog.AsExpression(s.Key, strings.NewReplacer(arguments...).Replace(s.Body))
 		if s.Key == "" {
-			p.DialParams = s.Body
+			d.DialParams = s.Body
 		}
-		p.Transports = append(p.Transports, s)
+		d.Transports = append(d.Transports, s)
 		if s.Service.Client != "" {
-			p.ClientTransports = append(p.ClientTransports, s)
+			d.ClientTransports = append(d.ClientTransports, s)
 		}
 	}
-	for _, s := range p.all() {
-		p.requirements = append(p.requirements, s.Requirements(p.chosen(s))...)
+	for _, s := range d.all() {
+		d.requirements = append(d.requirements, s.Requirements(d.chosen(s))...)
 	}
-	p.Pod = p.sizePod()
-	p.selfHost = p.selfHostVariables()
-	p.Env = p.envGroups()
-	p.Dependencies, p.PythonFloor = p.dependencies()
-	return p
+	d.Pod = d.sizePod()
+	d.selfHost = d.selfHostVariables()
+	d.Env = d.envGroups()
+	d.Dependencies, d.PythonFloor = d.dependencies()
+	return d
 }
 
 // all are the services and the transports.
-func (p *Project) all() []Service { return slices.Concat(p.Services, p.Transports) }
+func (d *Data) all() []Service { return slices.Concat(d.Services, d.Transports) }
 
 // chosen reports whether the service is one of several ways to connect.
-func (p *Project) chosen(s Service) bool {
-	return s.Kind == catalog.KindTransport && len(p.Transports) > 1
+func (d *Data) chosen(s Service) bool {
+	return s.Kind == catalog.KindTransport && len(d.Transports) > 1
 }
 
 // has reports whether the bot has the transport with the id.
-func (p *Project) has(id string) bool { return slices.Contains(p.Config.Transports, id) }
+func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
 
 // Has is has for templates: it fails where there is no such transport.
-func (p *Project) Has(id string) (bool, error) {
-	if t := p.cat.Find(catalog.KindTransport, id); t == nil || t.ID != id {
+func (d *Data) Has(id string) (bool, error) {
+	if t := d.cat.Find(catalog.KindTransport, id); t == nil || t.ID != id {
 		return false, fmt.Errorf("no transport has the id %q", id)
 	}
-	return p.has(id), nil
+	return d.has(id), nil
 }
 
 // Dials reports whether Dial is how; it fails where that cannot be.
-func (p *Project) Dials(how string) (bool, error) {
+func (d *Data) Dials(how string) (bool, error) {
 	if !slices.Contains([]string{"pstn dial-in", "pstn dial-out", "sip dial-in", "sip dial-out"}, how) {
 		return false, fmt.Errorf("no bot dials by %q", how)
 	}
-	return p.Dial == how, nil
+	return d.Dial == how, nil
 }
 
 // Reads reports whether some service reads the variable; it fails where none in the catalog
 // does.
-func (p *Project) Reads(name string) (bool, error) {
+func (d *Data) Reads(name string) (bool, error) {
 	reads := func(s *catalog.Service) bool {
 		return slices.ContainsFunc(s.Env, func(v catalog.Variable) bool { return v.Name == name })
 	}
 	for _, kind := range catalog.ServiceKinds {
-		if slices.ContainsFunc(p.cat.List(kind), reads) {
-			return slices.ContainsFunc(p.Services, func(s Service) bool { return reads(s.Service) }), nil
+		if slices.ContainsFunc(d.cat.List(kind), reads) {
+			return slices.ContainsFunc(d.Services, func(s Service) bool { return reads(s.Service) }), nil
 		}
 	}
 	return false, fmt.Errorf("no service reads %q", name)
@@ -173,10 +173,10 @@ func (p *Project) Reads(name string) (bool, error) {
 // Required are what bot.py requires of .env when it starts; ServerRequired and
 // SelfHostRequired are what server.py and self_host.py require besides, as settings.require
 // reads it.
-func (p *Project) Required() []string       { return p.rules(false) }
-func (p *Project) ServerRequired() []string { return p.rules(true) }
-func (p *Project) SelfHostRequired() (rules []string) {
-	for _, v := range p.selfHost {
+func (d *Data) Required() []string       { return d.rules(false) }
+func (d *Data) ServerRequired() []string { return d.rules(true) }
+func (d *Data) SelfHostRequired() (rules []string) {
+	for _, v := range d.selfHost {
 		if rule := v.Rule(nil); rule != "" {
 			rules = append(rules, rule)
 		}
@@ -184,8 +184,8 @@ func (p *Project) SelfHostRequired() (rules []string) {
 	return rules
 }
 
-func (p *Project) rules(server bool) (rules []string) {
-	for _, r := range p.requirements {
+func (d *Data) rules(server bool) (rules []string) {
+	for _, r := range d.requirements {
 		if r.Server == server && r.Rule != "" && !slices.Contains(rules, r.Rule) {
 			rules = append(rules, r.Rule)
 		}
@@ -194,9 +194,9 @@ func (p *Project) rules(server bool) (rules []string) {
 }
 
 // MustBeSet are the variables without which no session works, as README.md lists them.
-func (p *Project) MustBeSet() (texts []string) {
+func (d *Data) MustBeSet() (texts []string) {
 	seen := map[string]bool{}
-	for _, r := range p.requirements {
+	for _, r := range d.requirements {
 		if r.Text != "" && r.Rule != "" && !r.Server && !seen[r.Name] {
 			seen[r.Name] = true
 			texts = append(texts, r.Text)
@@ -206,9 +206,9 @@ func (p *Project) MustBeSet() (texts []string) {
 }
 
 // Needed are the variables of one transport among several, for a sentence.
-func (p *Project) Needed(t Service) string {
+func (d *Data) Needed(t Service) string {
 	var texts []string
-	for _, r := range p.requirements {
+	for _, r := range d.requirements {
 		if r.Text != "" && r.Only == t.Label {
 			texts = append(texts, r.Text)
 		}
@@ -218,9 +218,9 @@ func (p *Project) Needed(t Service) string {
 
 // Keyless are the variables for an address of one's own that make a required key
 // optional.
-func (p *Project) Keyless() string {
+func (d *Data) Keyless() string {
 	var names []string
-	for _, r := range p.requirements {
+	for _, r := range d.requirements {
 		if r.Address != "" {
 			names = append(names, "`"+r.Address+"`")
 		}
@@ -229,11 +229,11 @@ func (p *Project) Keyless() string {
 }
 
 // Credentials are what a person has to get.
-func (p *Project) Credentials() []catalog.Credential { return catalog.Credentials(p.requirements) }
+func (d *Data) Credentials() []catalog.Credential { return catalog.Credentials(d.requirements) }
 
 // envGroups returns the paragraphs of .env.example, with each variable once: services may
 // need the same one.
-func (p *Project) envGroups() (groups []envGroup) {
+func (d *Data) envGroups() (groups []envGroup) {
 	seen := map[string]bool{}
 	add := func(title string, variables ...catalog.Variable) {
 		group := envGroup{Title: title}
@@ -247,49 +247,49 @@ func (p *Project) envGroups() (groups []envGroup) {
 			groups = append(groups, group)
 		}
 	}
-	for _, s := range p.all() {
+	for _, s := range d.all() {
 		title := s.Label
 		if s.KeysURL != "" {
 			title += ": " + s.KeysURL
 		}
-		if p.chosen(s) && s.Generic == "" {
+		if d.chosen(s) && s.ModeOf == "" {
 			title += " (only to connect over " + s.Label + ")"
 		}
 		add(title, s.Env...)
 	}
-	if p.EnableObservability {
+	if d.EnableObservability {
 		add("Observability", catalog.Variable{Name: "OTEL_EXPORTER_OTLP_ENDPOINT", Note: "where traces go over OTLP, such as http://localhost:4318"})
 	}
-	if p.EnableNoiseCancel {
+	if d.EnableNoiseCancel {
 		groups = append(groups, envGroup{"Noise cancelling (Pipecat Cloud sets these; set them only elsewhere)", []string{
 			"# path of the Krisp VIVA model", "# KRISP_VIVA_FILTER_MODEL_PATH=",
 			"# licence key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
 		}})
 	}
-	add("Your own machines; see DEPLOY.md", p.selfHost...)
+	add("Your own machines; see DEPLOY.md", d.selfHost...)
 	return groups
 }
 
 // selfHostVariables returns the variables that self_host.py and deploy/ read, each once, and
 // those that are required first.
-func (p *Project) selfHostVariables() (variables []catalog.Variable) {
-	if !p.SelfHost {
+func (d *Data) selfHostVariables() (variables []catalog.Variable) {
+	if !d.SelfHost {
 		return nil
 	}
-	if p.PhoneTransports() != nil {
+	if d.PhoneTransports() != nil {
 		variables = append(variables, catalog.Variable{Name: "PHONE_TOKEN", Required: true, Note: "part of the bot's address: a long random text, such as `openssl rand -hex 32` prints; while you change it, NEW,OLD"})
 	}
-	for _, t := range p.Transports {
+	for _, t := range d.Transports {
 		variables = append(variables, t.Service.SelfHost...)
 	}
-	if p.StartsByRequest() {
+	if d.StartsByRequest() {
 		variables = append(variables,
 			catalog.Variable{Name: "PIPECAT_ALLOWED_ORIGINS", Note: "other origins whose pages may start sessions, such as https://example.com"},
 			catalog.Variable{Name: "START_TOKEN", Note: "what a request for a session must send as a bearer token"},
-			catalog.Variable{Name: "STARTS_PER_MINUTE", Note: "sessions that one address gets of a bot", Fallback: fmt.Sprint(p.Pod.StartsPerMinute)})
+			catalog.Variable{Name: "STARTS_PER_MINUTE", Note: "sessions that one address gets of a bot", Fallback: fmt.Sprint(d.Pod.StartsPerMinute)})
 	}
 	variables = append(variables, catalog.Variable{Name: "MAX_SESSION_SECONDS", Note: "how long a session may last", Fallback: "3600"})
-	if p.has("rtc_small") {
+	if d.has("rtc_small") {
 		variables = append(variables,
 			catalog.Variable{Name: "PIPECAT_ICE_SERVERS", Note: "STUN and TURN servers, as URLs or JSON"},
 			catalog.Variable{Name: "TURN_URL", With: "TURN_SECRET", Note: "your TURN server, such as turn:turn.example.com:3478"},
@@ -302,10 +302,10 @@ func (p *Project) selfHostVariables() (variables []catalog.Variable) {
 }
 
 // dependencies returns what pyproject.toml lists, and the oldest Python that all of it takes.
-func (p *Project) dependencies() (packages []string, floor string) {
-	extras := map[string]bool{"runner": true, "silero": p.Mode == bot.ModeCascade, "tracing": p.EnableObservability} // a realtime model detects turns itself
+func (d *Data) dependencies() (packages []string, floor string) {
+	extras := map[string]bool{"runner": true, "silero": d.Mode == bot.ModeCascade, "tracing": d.EnableObservability} // a realtime model detects turns itself
 	floor = pythonFloor
-	for _, s := range p.all() {
+	for _, s := range d.all() {
 		for _, e := range s.Extras {
 			extras[e] = true
 		}
@@ -314,12 +314,12 @@ func (p *Project) dependencies() (packages []string, floor string) {
 		}
 		packages = append(packages, s.Pip...)
 	}
-	if p.EnableObservability {
+	if d.EnableObservability {
 		packages = append(packages, "opentelemetry-exporter-otlp-proto-http>=1.33,<2", "pipecat-ai-whisker>=2.0.1,<3")
 	}
-	if p.SelfHost {
+	if d.SelfHost {
 		packages = append(packages, "prometheus-client>=0.22,<1")
-		for _, t := range p.Transports {
+		for _, t := range d.Transports {
 			packages = append(packages, t.SelfHostPip...)
 		}
 	}
@@ -352,16 +352,16 @@ type pod struct {
 // 0.63 (`e2e/run -m cost` on an idle Xeon): with SmallWebRTC each does its own encryption, in
 // Python. A recording takes 7 MB, however long it gets. With local models it is as many sessions
 // as two cores carry, and one at least.
-func (p *Project) sizePod() pod {
+func (d *Data) sizePod() pod {
 	sessions := 8
-	if p.has("rtc_small") {
+	if d.has("rtc_small") {
 		sessions = 4
 	}
 	cpu, busy, memory, own := 500/sessions, 0, 155, 90 // of a session: thousandths of a core, with models; MB in all and for each
-	if p.Recording {
+	if d.Recording {
 		own += 7
 	}
-	for _, s := range p.LocalModels() {
+	for _, s := range d.LocalModels() {
 		busy = max(busy, s.Model.CPU) // not their sum: people and bot speak in turn
 		if s.Model.Apart {
 			own += s.Model.Megabytes
@@ -375,7 +375,7 @@ func (p *Project) sizePod() pod {
 	}
 	cpu, memory = max(500, sessions*cpu), max(1024, memory+sessions*own)
 	rate := 24000
-	if len(p.PhoneTransports()) == len(p.Transports) {
+	if len(d.PhoneTransports()) == len(d.Transports) {
 		rate = 8000
 	}
 	recording := (rate*2*3600 + 999_999) / 1_000_000
