@@ -158,13 +158,12 @@ func (s *Service) problem(line int, format string, args ...any) report.Problem {
 func (s *Service) parse(text string) (problems []report.Problem) {
 	at := 1
 	add := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
-	keys := s.headKeys()
 	s.lines = map[string]int{}
 	for ; strings.HasPrefix(text, "# "); at++ {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
 		name, value, _ := strings.Cut(line[2:], ": ")
-		key, words := keys[name], strings.Split(value, ", ")
+		key, words := headKeys[name], strings.Split(value, ", ")
 		if s.lines[name] > 0 && !strings.HasSuffix(name, "env") && name != "host" && name != "languages" {
 			add("%s is already in line %d", name, s.lines[name])
 		}
@@ -177,13 +176,13 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 		} else if strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%") { // in Python, TOML, YAML or Markdown
 			add("%s: a value must not contain \" \\ | ` or <%%", name)
 		}
-		switch to := key.to.(type) {
-		case *string:
-			*to = value
-		case *[]string:
-			*to = words
-		case func(string) string:
-			if why := to(value); why != "" {
+		switch {
+		case key.text != nil:
+			*key.text(s) = value
+		case key.words != nil:
+			*key.words(s) = words
+		case key.read != nil:
+			if why := key.read(s, value); why != "" {
 				add("%s: %s", name, why)
 			}
 		default:
@@ -196,7 +195,7 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 	s.source, s.lines["code"] = strings.TrimSuffix(text, "\n")+"\n", at
 	for _, key := range []string{"id", "label", "names", "size"} {
 		if at = 1; s.lines[key] == 0 && (key != "size" || s.Kind == KindVideo) {
-			add("missing: a line like `# %s: %s`", key, cmp.Or(keys[key].example, "Acme"))
+			add("missing: a line like `# %s: %s`", key, cmp.Or(headKeys[key].example, "Acme"))
 		}
 	}
 	return problems
@@ -207,95 +206,99 @@ const (
 	digits = "0123456789"
 )
 
-// A headKey is a key of a service's head: where its value goes, and its form. Each word of
-// it begins with prefix, and more of these characters follow; none means any.
+// A headKey is a key of a service's head: where its value goes, and its form. One of text,
+// words and read is set; read says what is wrong with the value, or "". Each word begins with
+// prefix, and more of these characters follow; none means any.
 type headKey struct {
-	to                          any // *string, *[]string for its words, or a function that says what is wrong
+	text                        func(*Service) *string
+	words                       func(*Service) *[]string
+	read                        func(*Service, string) string
 	prefix, characters, example string
 }
 
-// headKeys returns the keys of the service's head.
-func (s *Service) headKeys() map[string]headKey {
-	return map[string]headKey{
-		"id":     {&s.ID, "", lower + digits, "acme_stt"},
-		"label":  {to: &s.Label},
-		"names":  {&s.Names, "", lower + digits, "acme_stt, acme"},
-		"extras": {&s.Extras, "", lower + digits + "-", "openai, aws-nova-sonic"},
-		"pip":    {to: &s.Pip},
-		"python": {&s.Python, ">=3.", digits, ">=3.12"},
-		"flags":  {to: &s.flags},
-		"languages": {to: func(value string) string {
-			words := strings.Split(value, ", ")
-			s.languages = append(s.languages, words...)
-			for _, word := range words {
-				if tag, _ := LanguageTag(word); tag != word && value != languageAuto && value != languageVoice {
-					return "expected auto, voice, or tags such as en, de, pt-BR"
-				}
-			}
-			return ""
-		}},
-		"model": {to: func(value string) string {
-			cores := 0.0
-			value, s.Model.Apart = strings.CutSuffix(value, ", each session")
-			_, err := fmt.Sscanf(value, "%d MB, %g cores", &s.Model.Megabytes, &cores)
-			s.Model.CPU = int(1000 * cores)
-			if err != nil || s.Model.Megabytes < 1 || !(cores > 0 && cores < 100) {
-				return "expected something like 400 MB, 0.5 cores"
-			}
-			return ""
-		}},
-		"loop":   {to: &s.Loop},
-		"starts": {to: &s.Starts},
-		"turns":  {to: &s.Turns},
-		"keys":   {to: &s.KeysURL},
-		"env":    {to: variables(&s.Env)},
-		"host": {to: func(value string) string {
-			address, note, _ := strings.Cut(value, ": ")
-			_, port, given := strings.Cut(address, ":")
-			ports := []string{port}
-			if ranges, udp := strings.CutSuffix(port, "/udp"); udp {
-				ports = strings.FieldsFunc(ranges, func(r rune) bool { return r == '-' || r == ',' })
-			}
-			bad := func(port string) bool { n, err := strconv.ParseUint(port, 10, 16); return err != nil || n == 0 }
-			if given && (len(ports) == 0 || slices.ContainsFunc(ports, bad)) { // it stands in YAML
-				return "expected HOST[:PORT[/udp]]: NOTE, such as media.example.com:3478/udp: media"
-			}
-			s.Hosts = append(s.Hosts, Host{address, note})
-			return ""
-		}},
-		"video": {to: func(value string) string {
-			s.VideoIn, s.VideoOut = strings.Contains(value, "in"), strings.Contains(value, "out")
-			return ""
-		}},
-		"size": {func(value string) string {
-			s.Width, s.Height, _ = strings.Cut(value, "x")
-			return ""
-		}, "", digits + "x", "1280x720"},
+var headKeys = map[string]headKey{
+	"id":        {text: func(s *Service) *string { return &s.ID }, characters: lower + digits, example: "acme_stt"},
+	"label":     {text: func(s *Service) *string { return &s.Label }},
+	"names":     {words: func(s *Service) *[]string { return &s.Names }, characters: lower + digits, example: "acme_stt, acme"},
+	"extras":    {words: func(s *Service) *[]string { return &s.Extras }, characters: lower + digits + "-", example: "openai, aws-nova-sonic"},
+	"pip":       {words: func(s *Service) *[]string { return &s.Pip }},
+	"python":    {text: func(s *Service) *string { return &s.Python }, prefix: ">=3.", characters: digits, example: ">=3.12"},
+	"flags":     {words: func(s *Service) *[]string { return &s.flags }},
+	"languages": {read: (*Service).readLanguages},
+	"model":     {read: (*Service).readModel},
+	"loop":      {text: func(s *Service) *string { return &s.Loop }},
+	"starts":    {text: func(s *Service) *string { return &s.Starts }},
+	"turns":     {text: func(s *Service) *string { return &s.Turns }},
+	"keys":      {text: func(s *Service) *string { return &s.KeysURL }},
+	"env":       {read: func(s *Service, value string) string { return readVariable(&s.Env, value) }},
+	"host":      {read: (*Service).readHost},
+	"video": {read: func(s *Service, value string) string {
+		s.VideoIn, s.VideoOut = strings.Contains(value, "in"), strings.Contains(value, "out")
+		return ""
+	}},
+	"size": {read: func(s *Service, value string) string {
+		s.Width, s.Height, _ = strings.Cut(value, "x")
+		return ""
+	}, characters: digits + "x", example: "1280x720"},
 
-		// Transports only.
-		"order":   {to: &s.order},
-		"type":    {to: func(value string) string { s.Telephony = value == "telephony"; return "" }},
-		"generic": {to: &s.ModeOf},
-		"mode":    {to: &s.Mode},
-		"key":     {to: &s.Key},
-		"client":  {to: &s.Client},
-		"cloud":   {to: &s.cloud},
+	// Transports only.
+	"order":   {text: func(s *Service) *string { return &s.order }},
+	"type":    {read: func(s *Service, value string) string { s.Telephony = value == "telephony"; return "" }},
+	"generic": {text: func(s *Service) *string { return &s.ModeOf }},
+	"mode":    {text: func(s *Service) *string { return &s.Mode }},
+	"key":     {text: func(s *Service) *string { return &s.Key }},
+	"client":  {text: func(s *Service) *string { return &s.Client }},
+	"cloud":   {text: func(s *Service) *string { return &s.cloud }},
 
-		// Of self_host.py.
-		"self-host-env": {to: variables(&s.SelfHost)},
-		"self-host-pip": {to: &s.SelfHostPip},
-	}
+	// Of self_host.py.
+	"self-host-env": {read: func(s *Service, value string) string { return readVariable(&s.SelfHost, value) }},
+	"self-host-pip": {words: func(s *Service) *[]string { return &s.SelfHostPip }},
 }
 
-// variables returns what reads a variable into the list.
-func variables(to *[]Variable) func(string) string {
-	return func(value string) string {
-		v, why := parseVariable(value)
-		if why == "" {
-			*to = append(*to, v)
+func (s *Service) readLanguages(value string) string {
+	words := strings.Split(value, ", ")
+	s.languages = append(s.languages, words...)
+	for _, word := range words {
+		if tag, _ := LanguageTag(word); tag != word && value != languageAuto && value != languageVoice {
+			return "expected auto, voice, or tags such as en, de, pt-BR"
 		}
-		return why
 	}
+	return ""
+}
+
+func (s *Service) readModel(value string) string {
+	cores := 0.0
+	value, s.Model.Apart = strings.CutSuffix(value, ", each session")
+	_, err := fmt.Sscanf(value, "%d MB, %g cores", &s.Model.Megabytes, &cores)
+	s.Model.CPU = int(1000 * cores)
+	if err != nil || s.Model.Megabytes < 1 || !(cores > 0 && cores < 100) {
+		return "expected something like 400 MB, 0.5 cores"
+	}
+	return ""
+}
+
+func (s *Service) readHost(value string) string {
+	address, note, _ := strings.Cut(value, ": ")
+	_, port, given := strings.Cut(address, ":")
+	ports := []string{port}
+	if ranges, udp := strings.CutSuffix(port, "/udp"); udp {
+		ports = strings.FieldsFunc(ranges, func(r rune) bool { return r == '-' || r == ',' })
+	}
+	bad := func(port string) bool { n, err := strconv.ParseUint(port, 10, 16); return err != nil || n == 0 }
+	if given && (len(ports) == 0 || slices.ContainsFunc(ports, bad)) { // it stands in YAML
+		return "expected HOST[:PORT[/udp]]: NOTE, such as media.example.com:3478/udp: media"
+	}
+	s.Hosts = append(s.Hosts, Host{address, note})
+	return ""
+}
+
+// readVariable adds a variable to the list.
+func readVariable(to *[]Variable, value string) string {
+	v, why := parseVariable(value)
+	if why == "" {
+		*to = append(*to, v)
+	}
+	return why
 }
 
 // parseVariable reads `NAME required|optional KIND [library|server] [unless OTHER]

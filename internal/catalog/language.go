@@ -14,9 +14,10 @@ const (
 // LanguageTag returns the BCP 47 tag in the usual case. It knows LANGUAGE[-SCRIPT][-REGION]:
 // de, pt-BR, zh-Hant-TW, es-419.
 func LanguageTag(text string) (tag string, ok bool) {
-	letters := lower[:26] + strings.ToUpper(lower[:26])
-	region := false
-	for i, part := range strings.Split(text, "-") {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	i, region := -1, false
+	for part := range strings.SplitSeq(text, "-") {
+		i++
 		word, number := strings.Trim(part, letters) == "", strings.Trim(part, digits) == ""
 		switch n := len(part); {
 		case i == 0 && word && (n == 2 || n == 3):
