@@ -71,12 +71,13 @@ func (d *Data) ServicesApart() bool {
 // CallImport is what bot.py imports from call.py: "from call import Call, recorder".
 func (d *Data) CallImport() string {
 	var names []string
-	for _, n := range []struct {
-		name string
-		on   bool
-	}{{"Call", d.HasServer()}, {"camera_tool", d.CanLook()}, {"end_call", d.Dial != ""}, {"handle_call", d.Dial == "pstn dial-in"}, {"log_transcript", d.Transcription}, {"noise_filter", d.EnableNoiseCancel && len(d.Entries()) > 0}, {"observe", d.EnableObservability}, {"recorder", d.Recording}, {"guard", d.Dial != ""}} {
-		if n.on {
-			names = append(names, n.name)
+	for name, needed := range map[string]bool{
+		"Call": d.HasServer(), "camera_tool": d.CanLook(), "end_call": d.Dial != "", "guard": d.Dial != "",
+		"handle_call": d.Dial == "pstn dial-in", "log_transcript": d.Transcription, "observe": d.EnableObservability,
+		"noise_filter": d.EnableNoiseCancel && len(d.Entries()) > 0, "recorder": d.Recording,
+	} {
+		if needed {
+			names = append(names, name)
 		}
 	}
 	if names == nil {
