@@ -1104,6 +1104,8 @@ func TestCheck(t *testing.T) {
 	filetest.Put(t, dir, "same.env", "A=\n# C=\nB=hunter2\n")
 	filetest.Put(t, dir, "more.env", "Z=hunter2\nB=\nA=1\nC=${A}\n")
 	filetest.Put(t, dir, "less.json", `{"A": ""}`)
+	filetest.Put(t, dir, "other.env", "A=1\nZ=\n")
+	filetest.Put(t, dir, "blank.env", "A=\nB=hunter2\nD=\n")
 	filetest.Put(t, dir, "bad.env", "A=1\nhunter2\n")
 	const getApp = "GET ~/secrets/app"
 	for _, c := range []struct {
@@ -1117,6 +1119,11 @@ func TestCheck(t *testing.T) {
 		{"differs-json", "app --file more.env --json", []string{getApp}, 3},
 		{"extra", "app --file less.json", []string{getApp}, 0},
 		{"extra-json", "app --file less.json --json", []string{getApp}, 0},
+		{"exact", "app --file less.json --exact", []string{getApp}, 3},
+		{"exact-json", "app --file other.env --exact --json", []string{getApp}, 3},
+		{"exact-differs", "app --file other.env --exact", []string{getApp}, 3},
+		{"skip-empty", "app --file blank.env --skip-empty --exact", []string{getApp}, 0},
+		{"not-skip-empty", "app --file blank.env", []string{getApp}, 3},
 		{"stdin", "app --file -", []string{getApp}, 3},
 		{"bad-file", "app --file bad.env", nil, 2},
 		{"no-file", "app", nil, 2},

@@ -426,7 +426,10 @@ type checkResult struct {
 
 func setupCheck(inv *cli.Invocation) cli.RunFunc {
 	var file *string
+	var skipEmpty, exact bool
 	inv.Text("f file", "FILE", "file with the keys, such as .env; - is stdin", func(s string) { file = &s })
+	inv.Bool("skip-empty", "leave out keys without a value, as set does", &skipEmpty)
+	inv.Bool("exact", "fail for extra keys, too", &exact)
 	return cloudCommand(inv, currentOrg, "", func(ctx context.Context, r *cloudRun, args []string) error {
 		name := r.arguments(args, 1, r.existingName, "name")[0]
 		var pairs []cloud.Pair
@@ -445,22 +448,21 @@ func setupCheck(inv *cli.Invocation) cli.RunFunc {
 		if s.Source == cloud.SourceReferenced {
 			return referencedError(name)
 		}
-		return r.compare(name, *file, pairs, s)
+		out := checkResult{name, report.OrNull(s.Region), report.OrNull(s.Status), []string{}, slices.Clone(s.Keys)}
+		for _, p := range pairs {
+			out.Extra = slices.DeleteFunc(out.Extra, func(key string) bool { return key == p.Key })
+			if !slices.Contains(s.Keys, p.Key) && !(skipEmpty && p.Value.Empty()) {
+				out.Missing = append(out.Missing, p.Key)
+			}
+		}
+		slices.Sort(out.Missing)
+		return r.reportCheck(out, fileLabel(*file), exact)
 	})
 }
 
-// compare prints how the keys of a set differ from those of pairs, read from file.
-func (r *cloudRun) compare(name, file string, pairs []cloud.Pair, s *cloud.Set) error {
-	out := checkResult{name, report.OrNull(s.Region), report.OrNull(s.Status), []string{}, []string{}}
-	extra := slices.Clone(s.Keys)
-	for _, p := range pairs {
-		if !slices.Contains(s.Keys, p.Key) {
-			out.Missing = append(out.Missing, p.Key)
-		}
-		extra = slices.DeleteFunc(extra, func(key string) bool { return key == p.Key })
-	}
-	out.Extra = append(out.Extra, extra...)
-	slices.Sort(out.Missing)
+// reportCheck prints how the keys of a set differ from those of the file, and fails for those
+// that are missing; if exact, for extra ones, too.
+func (r *cloudRun) reportCheck(out checkResult, file string, exact bool) error {
 	if !r.inv.JSON {
 		w := tabwriter.NewWriter(r.app.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "KEY\tSTATE")
@@ -474,10 +476,16 @@ func (r *cloudRun) compare(name, file string, pairs []cloud.Pair, s *cloud.Set) 
 			return err
 		}
 	}
-	if len(out.Missing) > 0 {
-		return &report.Failure{Code: report.Differs, Result: out,
-			Message: fmt.Sprintf("secret set %s of %s is missing %s from %s: %s", name, r.where(""),
-				report.Plural(len(out.Missing), "key"), fileLabel(file), strings.Join(out.Missing, ", "))}
+	set := fmt.Sprintf("secret set %s of %s", out.Name, r.where(""))
+	var faults []string
+	if n := len(out.Missing); n > 0 {
+		faults = append(faults, fmt.Sprintf("is missing %s from %s: %s", report.Plural(n, "key"), file, strings.Join(out.Missing, ", ")))
 	}
-	return r.inv.Report(r.app, out, "secret set %s of %s has all keys of %s", name, r.where(""), fileLabel(file))
+	if n := len(out.Extra); n > 0 && exact {
+		faults = append(faults, fmt.Sprintf("has %s besides those of %s: %s", report.Plural(n, "key"), file, strings.Join(out.Extra, ", ")))
+	}
+	if faults != nil {
+		return &report.Failure{Code: report.Differs, Result: out, Message: set + " " + strings.Join(faults, "; it ")}
+	}
+	return r.inv.Report(r.app, out, "%s has all keys of %s", set, file)
 }
