@@ -383,8 +383,7 @@ func (r *initRun) compare(ctx context.Context) error {
 	age, _ := project.CompareVersions(was.Vbot, version)
 	switch {
 	case was.Vbot == "" && (r.update || len(r.typed) == 0 && r.config == nil):
-		return &report.Failure{Code: report.NotFound, Message: "there is no " + project.RecordName + " in " + dir + ", so vbot cannot know what it wrote there",
-			Hint: "to compare, pass the bot's options with --check; to create the file, run init with these options and --keep-existing"}
+		return r.noRecord(dir)
 	case age > 0 && r.update:
 		return &report.Failure{Code: report.InvalidConfig, Message: "vbot " + was.Vbot + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
 			Hint: "use vbot " + was.Vbot + " or a later one"}
@@ -435,6 +434,25 @@ func (r *initRun) compare(ctx context.Context) error {
 		a.Note("edited files stay as they are; to see how they differ: vbot init %s --check --diff", cli.ShellPath(r.target))
 	}
 	return printFiles(a, diff)
+}
+
+// noRecord returns the failure of a comparison in dir, where no project is. Whoever followed the
+// README stands in a folder of one.
+func (r *initRun) noRecord(dir string) error {
+	f := report.Errorf(report.NotFound, "there is no %s in %s, so vbot cannot know what it wrote there", project.RecordName, dir)
+	f.Hint = "to compare, pass the bot's options with --check; to create the file, run init with these options and --keep-existing"
+	if !project.Has(dir, ".") {
+		f.Message, f.Hint = "there is no directory "+dir, ""
+	}
+	for up := filepath.Dir(dir); up != filepath.Dir(up); up = filepath.Dir(up) {
+		if project.Has(up, project.RecordName) {
+			job := map[bool]string{true: "--update", false: "--check"}[r.update]
+			path, _ := filepath.Rel(r.a.Dir, up)
+			f.Hint = "the project is in " + up + ": vbot init " + cli.ShellPath(path) + " " + job
+			break
+		}
+	}
+	return f
 }
 
 // readRecord returns the record of the target, and the configuration in it.

@@ -581,7 +581,31 @@ func TestCheckWithoutRecord(t *testing.T) {
 	if !strings.Contains(r.stdout, "edited     server/bot.py\n") {
 		t.Errorf("it said %s", r.stdout)
 	}
-	vbot(t, dir, "init", "nowhere", "--check").wantCode(t, 4)
+	r = vbot(t, dir, "init", "nowhere", "--check")
+	if r.wantCode(t, 4); r.stderr != "error: there is no directory "+filepath.Join(dir, "nowhere")+"\n" {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// In a folder of a project, the hint is the command that works on it: it is tried as it stands.
+func TestUpdateInAFolderOfAProject(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	for _, at := range []string{"target/server", "target/server/evals"} {
+		if err := os.MkdirAll(filepath.Join(dir, at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		before := filetest.Tree(t, dir)
+		for _, job := range []string{"--update", "--check"} {
+			r := vbot(t, filepath.Join(dir, at), "init", ".", job)
+			r.wantCode(t, 4)
+			_, command, ok := strings.Cut(strings.TrimSpace(r.stderr), ": vbot ")
+			if r = vbot(t, filepath.Join(dir, at), strings.Fields(command)...); !ok || r.code != 0 || !equalTrees(before, filetest.Tree(t, dir)) {
+				t.Errorf("%s in %s: %q, which says %s", job, at, command, r.stderr)
+			}
+		}
+	}
 }
 
 // Without a record, a configuration file says what to compare with, and an update is no way out.
