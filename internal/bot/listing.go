@@ -124,7 +124,7 @@ func DescribeText(c *catalog.Catalog, kind string) string {
 			left := p.Names[0]
 			names := slices.DeleteFunc(append([]string{p.ID}, p.Names...), func(name string) bool { return name == left })
 			for _, words := range [][]string{append([]string{p.Label}, names...), variables, needs} {
-				for _, line := range report.Fill(strings.Split(strings.Join(words, ",\n"), "\n"), 52) {
+				for _, line := range report.Fill(words, ",", 52) {
 					fmt.Fprintf(&b, "  %-25s %s\n", left, line)
 					left = ""
 				}

@@ -163,7 +163,7 @@ func (o *Option) print(b *strings.Builder, column int) {
 		b.WriteString(line + "\n")
 		line = ""
 	}
-	for _, about := range report.Fill(strings.Fields(o.About), maxWidth-column) {
+	for _, about := range report.Fill(strings.Fields(o.About), "", maxWidth-column) {
 		fmt.Fprintf(b, "%-*s%s\n", column, line, about)
 		line = ""
 	}

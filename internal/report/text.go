@@ -90,9 +90,13 @@ func edits(a, b string) int {
 	return d[len(s)][len(t)]
 }
 
-// Fill packs words into lines of at most width bytes, or of one word.
-func Fill(words []string, width int) (lines []string) {
-	for _, word := range words {
+// Fill packs words, with mark behind each but the last, into lines of at most width bytes, or of
+// one word.
+func Fill(words []string, mark string, width int) (lines []string) {
+	for i, word := range words {
+		if i < len(words)-1 {
+			word += mark
+		}
 		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= width {
 			lines[last] += " " + word
 		} else {

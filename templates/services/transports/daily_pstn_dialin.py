@@ -17,7 +17,7 @@
 # host: turn.cloudflare.com:3478/udp: media that cannot go directly
 # host: turn.cloudflare.com: media that cannot go over UDP
 # host: *.turn.twilio.com: media that cannot go over UDP
-# self-host-env: DAILY_HMAC_SECRET required secret: the hmac that Daily shows for the dial-in webhook of the number
+# self-host-env: DAILY_HMAC_SECRET required secret: the hmac of the dial-in webhook of the number
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.daily.transport import DailyParams
 
