@@ -139,7 +139,7 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 			return err
 		}
 	}
-	r := initRun{o, a, inv, cat, cmp.Or(target, "."), o.overwrites()}
+	r := initRun{o, a, inv, cat, cmp.Or(target, "."), nil}
 	switch {
 	case compares:
 		return r.compare(ctx)
@@ -158,19 +158,11 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 // An initRun is one run of init in a target.
 type initRun struct {
 	*initOptions
-	a         *cli.App
-	inv       *cli.Invocation
-	cat       *catalog.Catalog
-	target    string   // as it was typed, or "."
-	overwrite []string // guides to replace
-}
-
-// overwrites are the guides that the options replace.
-func (o *initOptions) overwrites() []string {
-	if o.overwriteGuide {
-		return project.Guides
-	}
-	return nil
+	a       *cli.App
+	inv     *cli.Invocation
+	cat     *catalog.Catalog
+	target  string   // as it was typed, or "."
+	refresh []string // guides that a person lets vbot replace
 }
 
 // nearQuickstart reports whether the target looks like a misspelt quickstart.
@@ -231,10 +223,8 @@ func (r *initRun) configure(ctx context.Context, recorded bot.Answers) (cfg bot.
 			return fail(problems, "")
 		}
 	}
-	given := maps.Clone(fromFile)
-	if given == nil {
-		given = bot.Answers{}
-	}
+	given := bot.Answers{}
+	maps.Copy(given, fromFile)
 	maps.Copy(given, r.typed)
 	cfg, left, refused := bot.Resolve(r.cat, given, bot.NameFromDir(r.a.Path(r.target)))
 	if problems = append(problems, refused...); len(problems) > 0 {
@@ -281,7 +271,11 @@ func newDraft(cat *catalog.Catalog, cfg *bot.Config) (d draft, err error) {
 }
 
 // plan returns what writing the draft to the target does.
-func (d draft) plan(t *project.Target, keepExisting bool, overwrite []string) (*project.Plan, error) {
+func (r *initRun) plan(t *project.Target, d draft, keepExisting bool) (*project.Plan, error) {
+	overwrite := r.refresh
+	if r.overwriteGuide {
+		overwrite = project.Guides
+	}
 	if d.config == nil && project.Has(t.Dir, project.BotName) {
 		delete(d.files, render.GettingStarted) // it is only for directories without a bot
 	}
@@ -312,7 +306,7 @@ func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
 	if err == nil {
 		defer t.Close()
 		noteUnlocked(r.a, t)
-		p, err = d.plan(t, r.keepExisting, r.overwrite)
+		p, err = r.plan(t, d, r.keepExisting)
 	}
 	if r.dryRun {
 		if err != nil {
@@ -504,15 +498,14 @@ func (r *initRun) ask(ctx context.Context, target string) error {
 			return nil, err
 		}
 		defer t.Close()
-		p, err := d.plan(t, keepExisting, r.overwrite)
+		p, err := r.plan(t, d, keepExisting)
 		if err == nil && cfg == nil { // the wizard shows a bot's conflicts itself
 			err = conflictError(p)
 		}
 		return p, err
 	}
 	got, err := w.Ask(ctx, wizard.Answers{Target: target, KeepExisting: r.keepExisting, OverwriteGuide: r.overwriteGuide})
-	r.typed, r.target, r.keepExisting, r.overwriteGuide = got.Bot, got.Target, got.KeepExisting, got.OverwriteGuide
-	r.overwrite = append(r.overwrites(), got.Refresh...)
+	r.typed, r.target, r.keepExisting, r.overwriteGuide, r.refresh = got.Bot, got.Target, got.KeepExisting, got.OverwriteGuide, got.Refresh
 	line, title := "", "To do the same without questions:"
 	if got.Located {
 		line = r.commandLine(got.Guides)

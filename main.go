@@ -233,8 +233,8 @@ func setupSchema(inv *cli.Invocation) cli.RunFunc {
 	var catalog *string
 	inv.Text("catalog", "DIR", `allow the services in DIR, too; see "vbot init --help"`, func(s string) { catalog = &s })
 	inv.About("json", "print the list as JSON; a schema is always JSON")
-	list := schemaList{slices.Sorted(maps.Keys(answers))}
-	list.Schemas = slices.Insert(list.Schemas, slices.Index(list.Schemas, "failure"), "config")
+	list := schemaList{append(slices.Collect(maps.Keys(answers)), "config")}
+	slices.Sort(list.Schemas)
 	inv.Cmd.First = list.Schemas
 	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
 		switch {
@@ -252,8 +252,10 @@ func setupSchema(inv *cli.Invocation) cli.RunFunc {
 		if err != nil {
 			return err
 		}
-		schema := bot.Schema(cat)
-		if args[0] != "config" {
+		var schema map[string]any
+		if args[0] == "config" {
+			schema = bot.Schema(cat)
+		} else {
 			schema = cli.SchemaOf(reflect.TypeOf(answers[args[0]]))
 		}
 		schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -578,7 +578,7 @@ func TestCompletionKnowsEveryService(t *testing.T) {
 		if o.Kind == "" {
 			continue
 		}
-		if words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""}); len(words) != len(catalog.IDs(cat.List(o.Kind))) {
+		if words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""}); len(words) != len(cat.List(o.Kind)) {
 			t.Errorf("--%s: %d words, for %d services", o.Flag, len(words), len(cat.List(o.Kind)))
 		}
 		for _, p := range cat.List(o.Kind) {

@@ -42,8 +42,6 @@ class Faulty(Service):
             abort(request)
         elif self.mode == "hangs":
             await asyncio.sleep(3600)
-        elif self.mode == "fails":
-            return web.json_response({"error": {"message": "overloaded"}}, status=503)
         elif self.mode == "refuses":
             return web.json_response(REFUSALS.get(self.name, REFUSALS["openai"])[1], status=401)
         self._open.append(request)
@@ -90,7 +88,7 @@ class FaultyOpenAI(Faulty, OpenAI):
         if self.mode == "thinks":
             await asyncio.sleep(18)
         if isinstance(reply, Call) or self.mode not in ("stalls", "dies"):
-            return await super()._stream(request, body, "" if self.mode == "is empty" else reply)
+            return await super()._stream(request, body, reply)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for word in reply.split()[:4]:

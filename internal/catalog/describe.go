@@ -69,7 +69,7 @@ func (s *Service) Gist(has map[string]bool) string {
 	if s.Model.Megabytes > 0 {
 		facts = append(facts, fmt.Sprintf("%d MB of memory", s.Model.Megabytes))
 	}
-	key, credentials := "no key", Credentials(s.Requirements(false))
+	key, credentials := "no key", s.Credentials()
 	if slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Kind == "secret" }) {
 		key = "key"
 		if slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Kind == "voice" && v.Required }) {

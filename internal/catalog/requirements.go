@@ -121,6 +121,9 @@ func Credentials(needed []Requirement) (out []Credential) {
 	return out
 }
 
+// Credentials returns what a person has to get for the service alone.
+func (s *Service) Credentials() []Credential { return Credentials(s.Requirements(false)) }
+
 // String names the variables, and what needs them if not every session does.
 func (c Credential) String() string {
 	if c.Only != "" {

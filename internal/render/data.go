@@ -2,7 +2,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -270,8 +269,8 @@ func (d *Data) envGroups() (groups []envGroup) {
 	return groups
 }
 
-// selfHostVariables returns the variables that self_host.py and deploy/ read, each once, and
-// those that are required first.
+// selfHostVariables returns the variables that self_host.py and deploy/ read. Those that are
+// required come first: of several with one name, the first counts.
 func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	if !d.SelfHost {
 		return nil
@@ -295,10 +294,9 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 			catalog.Variable{Name: "TURN_URL", With: "TURN_SECRET", Note: "your TURN server, such as turn:turn.example.com:3478"},
 			catalog.Variable{Name: "TURN_SECRET", Note: "a long random text, the same as on the TURN server"})
 	}
-	slices.SortStableFunc(variables, func(a, b catalog.Variable) int {
-		return cmp.Compare(fmt.Sprint(!a.Required), fmt.Sprint(!b.Required))
-	})
-	return variables
+	optional := slices.DeleteFunc(slices.Clone(variables), func(v catalog.Variable) bool { return v.Required })
+	required := slices.DeleteFunc(variables, func(v catalog.Variable) bool { return !v.Required })
+	return append(required, optional...)
 }
 
 // dependencies returns what pyproject.toml lists, and the oldest Python that all of it takes.
@@ -380,9 +378,15 @@ func (d *Data) sizePod() pod {
 	}
 	recording := (rate*2*3600 + 999_999) / 1_000_000
 	return pod{
-		sessions, fmt.Sprintf("%dm", sessions*600), sessions + 2,
-		fmt.Sprintf("%dm", (cpu+99)/100*100), quantity(memory), quantity(memory + 1024),
-		rate, recording, fmt.Sprintf("%dGi", (24*sessions*recording+1073)/1074),
+		MaxSessions:     sessions,
+		SessionsTarget:  fmt.Sprintf("%dm", sessions*600),
+		StartsPerMinute: sessions + 2,
+		CPURequest:      fmt.Sprintf("%dm", (cpu+99)/100*100),
+		MemoryRequest:   quantity(memory),
+		MemoryLimit:     quantity(memory + 1024),
+		RecordingRate:   rate,
+		RecordingMB:     recording,
+		RecordingsLimit: fmt.Sprintf("%dGi", (24*sessions*recording+1073)/1074),
 	}
 }
 

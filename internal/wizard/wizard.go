@@ -515,7 +515,7 @@ func (w *Wizard) credentials() map[string]bool {
 			if o.Kind == "" || name == "" {
 				continue
 			}
-			for _, k := range catalog.Credentials(w.Catalog.Find(o.Kind, name).Requirements(false)) {
+			for _, k := range w.Catalog.Find(o.Kind, name).Credentials() {
 				has[k.Names] = true
 			}
 		}
@@ -527,7 +527,7 @@ func (w *Wizard) credentials() map[string]bool {
 func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 	c := tty.Choice{Value: p.Names[0], Group: p.Heading().String(), Label: p.Label, Names: append([]string{p.ID}, p.Names...), Note: p.Gist(has)}
 	var details []string
-	for _, k := range catalog.Credentials(p.Requirements(false)) {
+	for _, k := range p.Credentials() {
 		details = append(details, k.Names+"  "+k.Page)
 	}
 	c.Detail = strings.Join(details, "; ")
