@@ -955,7 +955,11 @@ func TestBadProxies(t *testing.T) {
 				}
 				go func() {
 					defer conn.Close()
-					talk(conn, bufio.NewReader(conn))
+					in := bufio.NewReader(conn)
+					talk(conn, in)
+					// Closed with something unread, a connection is reset, and what was sent may be lost with it.
+					conn.(*net.TCPConn).CloseWrite()
+					io.Copy(io.Discard, in)
 				}()
 			}
 		}()
@@ -972,12 +976,12 @@ func TestBadProxies(t *testing.T) {
 		})
 	}
 	refuses := raw(func(conn net.Conn, in *bufio.Reader) { // RFC 1928 and 1929
-		conn.Write([]byte{5, 2})
-		in.Discard(3)
-		if in.Buffered() == 0 {
+		if greeting, err := in.Peek(2); err == nil {
+			in.Discard(2 + int(greeting[1]))
+			conn.Write([]byte{5, 2})
 			in.Peek(1)
+			conn.Write([]byte{1, 1})
 		}
-		conn.Write([]byte{1, 1})
 	})
 	hangsUp := raw(func(conn net.Conn, _ *bufio.Reader) {
 		secure := tls.Server(conn, &tls.Config{Certificates: s.TLS.Certificates})
