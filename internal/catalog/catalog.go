@@ -35,11 +35,12 @@ type Service struct {
 	// has its own) alone; none where nothing is heard or spoken.
 	languages []string
 	Model     LocalModel
-	Hosts     []Host         // that it contacts, if .env holds no address of one's own
-	VideoIn   bool           // a transport carries the person's camera, a realtime service looks at it
-	source    string         // the file without its head
-	lines     map[string]int // of the keys in the head
-	own       bool           // not one of vbot's
+	Hosts     []Host // that it contacts, if .env holds no address of one's own
+	VideoIn   bool   // a transport carries the person's camera, a realtime service looks at it
+	head      string // of the file, with the end of its last line
+	source    string // the file without its head
+	codeLine  int    // where that begins
+	own       bool   // not one of vbot's
 
 	// Video avatars only.
 	Width, Height string // of the picture, in pixels
@@ -153,22 +154,56 @@ func (s *Service) problem(line int, format string, args ...any) report.Problem {
 }
 
 // parse reads the text of the service's file: the head, which is comment lines of the
-// form `# key: value` up to the first line that is none, and the code. It returns what
-// is wrong.
+// form `# key: value` up to the first line that is none, and the code. It returns what it
+// cannot read; check finds the rest.
 func (s *Service) parse(text string) (problems []report.Problem) {
-	at := 1
-	add := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
-	s.lines = map[string]int{}
-	for ; strings.HasPrefix(text, "# "); at++ {
+	s.head, s.codeLine = text, 1
+	for ; strings.HasPrefix(text, "# "); s.codeLine++ {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
 		name, value, _ := strings.Cut(line[2:], ": ")
-		key, words := headKeys[name], strings.Split(value, ", ")
-		if s.lines[name] > 0 && !strings.HasSuffix(name, "env") && name != "host" && name != "languages" {
-			add("%s is already in line %d", name, s.lines[name])
+		why := ""
+		switch key := headKeys[name]; {
+		case key.text != nil:
+			*key.text(s) = value
+		case key.words != nil:
+			words := key.words(s)
+			*words = append(*words, strings.Split(value, ", ")...)
+		case key.read != nil:
+			why = key.read(s, value)
+		default:
+			why = "unknown key"
 		}
-		s.lines[name] = at
-		if slices.ContainsFunc(words, func(word string) bool {
+		if why != "" {
+			problems = append(problems, s.problem(s.codeLine, "%s: %s", name, why))
+		}
+	}
+	s.head, s.source = strings.TrimSuffix(s.head, text), text
+	return problems
+}
+
+// line returns the number of the line of the head that begins with `# start`, or 0.
+func (s *Service) line(start string) int {
+	before, _, found := strings.Cut("\n"+s.head, "\n# "+start)
+	if !found {
+		return 0
+	}
+	return strings.Count(before, "\n") + 1
+}
+
+// checkHead returns which lines of the head do not have the form of their key, are there
+// twice, or are missing.
+func (s *Service) checkHead() (problems []report.Problem) {
+	at := 0
+	add := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
+	for line := range strings.Lines(s.head) {
+		at++
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n")[2:], ": ")
+		key := headKeys[name]
+		if first := s.line(name + ": "); first != at && first > 0 && !strings.HasSuffix(name, "env") && name != "host" && name != "languages" {
+			add("%s is already in line %d", name, first)
+		}
+		if slices.ContainsFunc(strings.Split(value, ", "), func(word string) bool {
 			rest, found := strings.CutPrefix(word, key.prefix)
 			return !found || rest == "" || key.characters != "" && strings.Trim(rest, key.characters) != ""
 		}) {
@@ -176,26 +211,17 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 		} else if strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%") { // in Python, TOML, YAML or Markdown
 			add("%s: a value must not contain \" \\ | ` or <%%", name)
 		}
-		switch {
-		case key.text != nil:
-			*key.text(s) = value
-		case key.words != nil:
-			*key.words(s) = words
-		case key.read != nil:
-			if why := key.read(s, value); why != "" {
-				add("%s: %s", name, why)
-			}
-		default:
-			add("unknown key %q", name)
-		}
-		if name == "env" && len(s.Env) > 0 {
-			s.lines[s.Env[len(s.Env)-1].Name] = at
+	}
+	for _, key := range []string{"id", "label", "names", "size"} {
+		if at = 1; s.line(key+": ") == 0 && (key != "size" || s.Kind == KindVideo) {
+			add("missing: a line like `# %s: %s`", key, cmp.Or(headKeys[key].example, "Acme"))
 		}
 	}
-	s.source, s.lines["code"] = strings.TrimSuffix(text, "\n")+"\n", at
-	for _, key := range []string{"id", "label", "names", "size"} {
-		if at = 1; s.lines[key] == 0 && (key != "size" || s.Kind == KindVideo) {
-			add("missing: a line like `# %s: %s`", key, cmp.Or(headKeys[key].example, "Acme"))
+	at = s.line("languages: ")
+	for _, word := range s.languages {
+		if tag, _ := LanguageTag(word); tag != word && (word != languageAuto && word != languageVoice || len(s.languages) > 1) {
+			add("languages: expected auto, voice, or tags such as en, de, pt-BR")
+			break
 		}
 	}
 	return problems
@@ -224,7 +250,7 @@ var headKeys = map[string]headKey{
 	"pip":       {words: func(s *Service) *[]string { return &s.Pip }},
 	"python":    {text: func(s *Service) *string { return &s.Python }, prefix: ">=3.", characters: digits, example: ">=3.12"},
 	"flags":     {words: func(s *Service) *[]string { return &s.flags }},
-	"languages": {read: (*Service).readLanguages},
+	"languages": {words: func(s *Service) *[]string { return &s.languages }},
 	"model":     {read: (*Service).readModel},
 	"loop":      {text: func(s *Service) *string { return &s.Loop }},
 	"starts":    {text: func(s *Service) *string { return &s.Starts }},
@@ -253,17 +279,6 @@ var headKeys = map[string]headKey{
 	// Of self_host.py.
 	"self-host-env": {read: func(s *Service, value string) string { return readVariable(&s.SelfHost, value) }},
 	"self-host-pip": {words: func(s *Service) *[]string { return &s.SelfHostPip }},
-}
-
-func (s *Service) readLanguages(value string) string {
-	words := strings.Split(value, ", ")
-	s.languages = append(s.languages, words...)
-	for _, word := range words {
-		if tag, _ := LanguageTag(word); tag != word && value != languageAuto && value != languageVoice {
-			return "expected auto, voice, or tags such as en, de, pt-BR"
-		}
-	}
-	return ""
 }
 
 func (s *Service) readModel(value string) string {
@@ -311,10 +326,10 @@ func parseVariable(s string) (v Variable, why string) {
 		return v, "expected NAME required|optional " + strings.Join(variableKinds, "|") + " [=VALUE]: NOTE"
 	}
 	v = Variable{Name: words[0], Required: words[1] == "required", Kind: words[2], Note: note}
-	others := map[string]*string{"unless": &v.unless, "with": &v.With, "without": &v.Without, "else": &v.Other}
+	before, others := []string{"unless", "with", "without", "else"}, []*string{&v.unless, &v.With, &v.Without, &v.Other}
 	for rest := words[3:]; len(rest) > 0; rest = rest[1:] {
-		if other := others[rest[0]]; other != nil && len(rest) > 1 {
-			*other, rest = rest[1], rest[1:]
+		if i := slices.Index(before, rest[0]); i >= 0 && len(rest) > 1 {
+			*others[i], rest = rest[1], rest[1:]
 		} else if value, ok := strings.CutPrefix(rest[0], "="); ok {
 			v.Fallback = value
 		} else if rest[0] == "library" {

@@ -42,7 +42,7 @@ func TestCatalog(t *testing.T) {
 			if !strings.HasSuffix(p.file, "/"+p.Names[0]+".py") {
 				t.Errorf("%s: the first name is %s", p.file, p.Names[0])
 			}
-			for _, problem := range p.checkCode() {
+			for _, problem := range append(p.checkHead(), p.checkCode()...) {
 				t.Error(problem.Line())
 			}
 		}

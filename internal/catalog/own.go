@@ -70,15 +70,15 @@ func (c *Catalog) adopt(s *Service, text string) (problems []report.Problem) {
 			return []report.Problem{s.problem(i+1, "a tab or a hidden character; save the file as UTF-8 without a byte-order mark")}
 		}
 	}
-	problems = s.parse(text)
+	problems = append(s.parse(strings.TrimSuffix(text, "\n")+"\n"), s.checkHead()...)
 	if name := strings.TrimSuffix(path.Base(s.file), ".py"); s.ID != name || slices.Index(s.Names, name) != 0 {
 		problems = append(problems, s.problem(1, "id and the first name must be %q, the name of the file", name))
 	}
 	for _, n := range s.Names {
 		if other := c.Find(s.Kind, n); other != nil {
-			problems = append(problems, s.problem(s.lines["names"], "%s is a name of %s", n, other.Label))
+			problems = append(problems, s.problem(s.line("names: "), "%s is a name of %s", n, other.Label))
 		} else if letters, ok := strings.CutPrefix(n, s.Kind+"_"); ok && len(letters) < 3 {
-			problems = append(problems, s.problem(s.lines["names"], "%s is reserved for ids of vbot", n))
+			problems = append(problems, s.problem(s.line("names: "), "%s is reserved for ids of vbot", n))
 		}
 	}
 	c.byKind[s.Kind] = append(c.byKind[s.Kind], s)

@@ -90,7 +90,7 @@ var buildParameters = []string{"system_instruction: str", "language: str", "sess
 // checkCode returns what would get lost on the way to bot.py, or break it. Whether it
 // is Python, and of the right types, only Python's own tools can say.
 func (s *Service) checkCode() (problems []report.Problem) {
-	at := s.lines["code"]
+	at := s.codeLine
 	add := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
 	imports, parameters, class, statements, ok := s.parts()
 	name := s.Name()
@@ -103,7 +103,7 @@ func (s *Service) checkCode() (problems []report.Problem) {
 		formatted = append(formatted, strings.Split(FromImport(i.Module, i.Names), "\n")...)
 	}
 	for i, line := range strings.Split(imports, "\n") {
-		if at = s.lines["code"] + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
+		if at = s.codeLine + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
 			add("only imports may stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Service) checkCode() (problems []report.Problem) {
 	}
 	body := false
 	for i, line := range strings.Split(s.source, "\n") {
-		at = s.lines["code"] + i
+		at = s.codeLine + i
 		body = body || strings.Contains(line, ") -> ")
 		_, mark, ok := strings.Cut(line, whenMark)
 		if ok && !slices.Contains(conditions, mark) {
@@ -132,12 +132,12 @@ func (s *Service) checkCode() (problems []report.Problem) {
 			add("a line that reads language must end in `# when: language`")
 		}
 		_, read, _ := strings.Cut(line, `os.environ["`)
-		if name, _, ok := strings.Cut(read, `"`); ok && s.lines[name] == 0 {
+		if name, _, ok := strings.Cut(read, `"`); ok && s.line("env: "+name+" ") == 0 {
 			add("the head has no line for %s; add # env: %s required ...", name, name)
 		}
 	}
 	for _, v := range s.Env {
-		if at = s.lines[v.Name]; !v.ReadByLibrary && !v.Server && s.ModeOf == "" && !strings.Contains(s.source, `"`+v.Name+`"`) {
+		if at = s.line("env: " + v.Name + " "); !v.ReadByLibrary && !v.Server && s.ModeOf == "" && !strings.Contains(s.source, `"`+v.Name+`"`) {
 			add("build does not read %s; if the framework does, add the word library", v.Name)
 		}
 	}
