@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 import bots
+import network
 from conversation import KEYS
 
 
@@ -34,6 +36,24 @@ def test_the_bot_says_which_key_is_missing(
     assert len(about) == 1, said
     assert {key for key in [*KEYS, "DAILY_API_KEY"] if key in about[0]} == missing
     assert ".env" in about[0]
+
+
+def test_a_way_to_connect_needs_its_key(quickstart: bots.Project) -> None:
+    """Whoever wants Daily is told what it lacks; the others talk without it."""
+    quickstart.write_env(**KEYS)
+    daily = ("uv", "run", "bot.py", "-t", "daily")
+    done = bots.run(*daily, cwd=quickstart.server, env=bots.plain_env(), timeout=30)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("Set DAILY_API_KEY in .env;")
+
+    async def visit() -> None:
+        async with quickstart.bot({}) as bot, aiohttp.ClientSession() as http:
+            assert await bot.answers("/") == 200
+            async with http.get(f"{bot.url}/daily", allow_redirects=False) as page:
+                assert (page.status, await page.text()) == (503, "Set DAILY_API_KEY in .env.")
+            assert bot.errors() == []
+
+    network.run(visit)
 
 
 @pytest.mark.parametrize("value", ["“{}”", '"{}\\n"', '" {}"'])

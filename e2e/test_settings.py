@@ -16,9 +16,12 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module in a folder of its own, as .env is looked for beside it."""
     for name in ("A", "B", "C", "SOME_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    for name, attribute in (("fastapi", "FastAPI"), ("starlette.responses", "FileResponse")):
+    for name, *classes in (
+        ("fastapi", "FastAPI"),
+        ("starlette.responses", "FileResponse", "PlainTextResponse"),
+    ):
         server = ModuleType(name)  # which is not here, and not tested here
-        setattr(server, attribute, None)
+        server.__dict__.update(dict.fromkeys(classes))
         monkeypatch.setitem(sys.modules, name, server)
     (tmp_path / "settings.py").write_bytes(SOURCE.read_bytes())
     spec = importlib.util.spec_from_file_location("settings", tmp_path / "settings.py")
@@ -53,18 +56,25 @@ def test_a_blank_line_counts_as_not_set(settings: ModuleType) -> None:
         ("", ["A xor B"], "Set A in"),
         ("B=1", ["A xor B"], ""),
         ("A=1\nB=1", ["A xor B"], "Set A or B in .env, not both."),
+        ("", ["A and B for phone"], ""),
+        ("", ["A and B for served"], "Set A, B in"),
+        ("", ["A for chosen", "B and C"], "Set A, B, C in"),
+        ("B=1", ["A xor B and C if B for served"], "Set C in"),
         ("SOME_API_KEY='“x”'", [], "Copy SOME_API_KEY to .env again"),
         ("SOME_API_KEY='a b'", ["C"], "Copy SOME_API_KEY to .env again"),
         ("SOME_API_KEY=x", [], ""),
     ],
 )
-def test_what_is_required(settings: ModuleType, env: str, needs: list[str], said: str) -> None:
+def test_what_is_required(
+    settings: ModuleType, env: str, needs: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path(".env").write_text(env)
+    monkeypatch.setattr(sys, "argv", ["bot.py", "-t", "chosen"])
     if not said:
-        settings.require(needs)
+        settings.require(needs, serves="web served")
         return
     with pytest.raises(SystemExit) as stopped:
-        settings.require(needs)
+        settings.require(needs, serves="web served")
     text = str(stopped.value)
     assert text.startswith(said)
     assert "“x”" not in text and "a b" not in text

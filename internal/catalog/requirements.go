@@ -9,12 +9,13 @@ import (
 // A Requirement is a variable that must be set, always or where another one is.
 type Requirement struct {
 	Name    string
-	Rule    string // as settings.require reads it: "A", "A or B", "A xor B", "A if B", "A without B"; "" for none
+	Rule    string // as settings.require reads it: "A", "A or B", "A xor B", "A if B"; "" for none
 	Text    string // for people, in Markdown: "`A`, or `B` and `C`"; "" if it is needed only where another one is set
 	Page    string // where a person gets it, or what it is
 	Address string // the variable for an address of one's own that makes it optional, or ""
 	Server  bool   // read by server.py, not by bot.py
 	Only    string // the transport without which nobody needs it, or ""
+	Runs    string // the word of -t for the transport without which bot.py does not need it, or ""
 }
 
 // Requirements are what the service needs. chosen says whether it is one of several ways to
@@ -27,8 +28,9 @@ func (s *Service) Requirements(chosen bool) (out []Requirement) {
 			r.Only = s.Label
 		}
 		if chosen && !v.Server {
-			if r.Rule = ""; v.Without != "" {
-				r.Rule = v.Without + " without " + v.Name
+			r.Runs = s.Key
+			if s.Key == "" { // server.py starts it
+				r.Rule = ""
 			}
 		}
 		if v.Required {

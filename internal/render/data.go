@@ -185,8 +185,17 @@ func (d *Data) SelfHostRequired() (rules []string) {
 
 func (d *Data) rules(server bool) (rules []string) {
 	for _, r := range d.requirements {
-		if r.Server == server && r.Rule != "" && !slices.Contains(rules, r.Rule) {
-			rules = append(rules, r.Rule)
+		rule, tail := r.Rule, " for "+r.Runs
+		if r.Runs != "" && rule != "" {
+			rule += tail
+		}
+		last := len(rules) - 1
+		switch {
+		case r.Server != server || rule == "" || slices.Contains(rules, rule):
+		case r.Runs != "" && last >= 0 && strings.HasSuffix(rules[last], tail) && len(rules[last]+rule) < 100:
+			rules[last] = strings.TrimSuffix(rules[last], tail) + " and " + rule
+		default:
+			rules = append(rules, rule)
 		}
 	}
 	return rules
@@ -196,7 +205,7 @@ func (d *Data) rules(server bool) (rules []string) {
 func (d *Data) MustBeSet() (texts []string) {
 	seen := map[string]bool{}
 	for _, r := range d.requirements {
-		if r.Text != "" && r.Rule != "" && !r.Server && !seen[r.Name] {
+		if r.Text != "" && r.Rule != "" && r.Runs == "" && !r.Server && !seen[r.Name] {
 			seen[r.Name] = true
 			texts = append(texts, r.Text)
 		}

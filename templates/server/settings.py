@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values, load_dotenv
 from fastapi import FastAPI
-from starlette.responses import FileResponse
+from starlette.responses import FileResponse, PlainTextResponse
 
 STOPPING = asyncio.Event()  # set when the server is told to stop
 _turn = asyncio.Lock()
@@ -25,14 +25,17 @@ def load() -> None:
         del os.environ[name]
 
 
-def require(needs: list[str], google: bool = False) -> None:
+def require(needs: list[str], serves: str = "", google: bool = False) -> None:
     """Stop the program if .env has no value for something, or a key that cannot be sent.
 
-    Each need is "NAME", "NAME or OTHER" (at least one), "NAME if OTHER" (is set), "NAME xor OTHER"
-    (exactly one) or "NAME without OTHER" (not both). Google's services need a service account.
+    Each need is "NAME", "NAME or OTHER" (at least one), "NAME xor OTHER" (exactly one) or "NAME if
+    OTHER" (is set). "A and B for TRANSPORT" counts if the program serves that, or -t names it.
     """
-    load()
-    if problems := [*_unusable(), *(_google() if google else []), *_missing(needs)]:
+    load()  # again: the runner has read the blank values
+    served = ("", *serves.split(), *sys.argv)
+    parted = (need.partition(" for ") for need in needs)
+    rules = [rule for all, _, of in parted if of in served for rule in all.split(" and ")]
+    if problems := [*_unusable(), *(_google() if google else []), *_missing(rules)]:
         sys.exit("\n".join(problems))
 
 
@@ -40,6 +43,8 @@ def prepare(app: FastAPI) -> None:
     """Serve the page, if there is one, and end the sessions when the server is told to stop."""
     if (page := Path(__file__).with_name("page.html")).exists():
         app.add_route("/", lambda _: FileResponse(page))
+    if "DAILY_API_KEY" not in os.environ:
+        app.add_route("/daily", lambda _: PlainTextResponse("Set DAILY_API_KEY in .env.", 503))
 
     def listen() -> None:
         gc.freeze()  # what is loaded by now stays, so that nobody looks for garbage in it
@@ -59,42 +64,37 @@ async def in_turn(build, *args):
 
 def _unusable() -> list[str]:
     """Name the keys that no header can carry. Errors would show them, even in the browser."""
-    keys = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
-    values = dotenv_values().items()
-    odd = [n for n, v in values if n.endswith(keys) and re.search("[^!-~]", v or "")]
-    hint = f"Copy {', '.join(odd)} to .env again: no spaces, line breaks or curly quotes."
-    return [hint] if odd else []
+    key = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
+    odd = [n for n, v in dotenv_values().items() if n.endswith(key) and re.search("[^!-~]", str(v))]
+    return [f"Copy {n} to .env again: no spaces, line breaks or curly quotes." for n in odd]
 
 
 def _missing(needs: list[str]) -> list[str]:
     """Name what is not set, and what is set twice over."""
-    missing, problems = [], []
+    missing, problems = dict[str, str](), []
     for need in needs:
         name, word, *others = [*need.split(), ""]
         found = any(other in os.environ for other in others)
-        wanted = {"if": found, "without": False}.get(word, not found)
-        if wanted and name not in os.environ:
-            missing.append(name)
-        elif word in ("xor", "without") and name in os.environ and found:
+        if name not in os.environ and found is (word == "if"):
+            missing[name] = need
+        elif word == "xor" and name in os.environ and found:
             problems.append(f"Set {name} or {others[0]} in .env, not both.")
-    names = ", ".join(dict.fromkeys(missing))
-    told = [f"Set {names} in .env; .env.example says where to get them."] if missing else []
-    return told + problems
+    told = f"Set {', '.join(missing)} in .env; .env.example says where to get them."
+    return [told, *problems] if missing else problems
 
 
 def _google() -> list[str]:
     """Say what keeps the credentials for Google from being used."""
-    problem = "Set GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON in .env"
+    name = "GOOGLE_CREDENTIALS_JSON"
     try:
         account = importlib.import_module("google.oauth2.service_account").Credentials
-        if text := os.getenv("GOOGLE_CREDENTIALS_JSON"):
-            problem = "GOOGLE_CREDENTIALS_JSON is not the key of a service account"
+        if text := os.getenv(name):
             account.from_service_account_info(json.loads(text))
-        elif path := os.getenv("GOOGLE_APPLICATION_CREDENTIALS"):
-            problem = "GOOGLE_APPLICATION_CREDENTIALS is not the key file of a service account"
+        elif path := os.getenv(name := "GOOGLE_APPLICATION_CREDENTIALS"):
             account.from_service_account_file(path)
         else:
+            name += " or GOOGLE_CREDENTIALS_JSON"
             importlib.import_module("google.auth").default()  # this machine's login
     except Exception as e:
-        return [f"{problem}: {e}"]
+        return [f"Set {name} in .env to the key of a service account: {e}"]
     return []

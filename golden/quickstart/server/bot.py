@@ -119,6 +119,7 @@ REQUIRED = [  # in .env
     "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
     "OPENAI_API_KEY or OPENAI_BASE_URL",
     "CARTESIA_API_KEY",
+    "DAILY_API_KEY for daily",
 ]
 
 if __name__ == "__main__":

@@ -114,6 +114,7 @@ async def bot(runner_args: RunnerArguments):
 
 REQUIRED = [  # in .env
     "GOOGLE_API_KEY",
+    "DAILY_API_KEY for daily",
 ]
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ import serving
 import settings
 import watch
 
-settings.load()
 watch.LONGEST = door.LONGEST  # it says so a minute before
 starts = int(os.getenv("STARTS_PER_MINUTE", "10"))
 places = door.Door(int(os.getenv("MAX_SESSIONS", "8")), starts)
@@ -101,6 +100,6 @@ if __name__ == "__main__":
     settings.require(
         [
             *bot.REQUIRED,
-        ]
+        ],
     )
     serving.Server(app, places).run()

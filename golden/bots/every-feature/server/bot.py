@@ -166,6 +166,7 @@ REQUIRED = [  # in .env
     "CARTESIA_API_KEY",
     "HEYGEN_API_KEY",
     "HEYGEN_AVATAR_ID",
+    "DAILY_API_KEY for daily",
 ]
 
 if __name__ == "__main__":

@@ -42,7 +42,6 @@ import serving
 import settings
 import watch
 
-settings.load()
 watch.LONGEST = door.LONGEST  # it says so a minute before
 starts = int(os.getenv("STARTS_PER_MINUTE", "6"))
 places = door.Door(int(os.getenv("MAX_SESSIONS", "4")), starts)
@@ -204,7 +203,7 @@ if __name__ == "__main__":
         [
             *bot.REQUIRED,
             "TURN_URL if TURN_SECRET",
-        ]
+        ],
     )
     for server in ice_servers("none"):
         IceServer(**server)  # report a mistake now, not when somebody connects

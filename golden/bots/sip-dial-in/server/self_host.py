@@ -22,7 +22,6 @@ import settings
 import watch
 from call import Call
 
-settings.load()
 watch.LONGEST = door.LONGEST  # it says so a minute before
 places = door.Door(int(os.getenv("MAX_SESSIONS", "8")))
 app = serving.new_app()
@@ -43,6 +42,6 @@ if __name__ == "__main__":
     settings.require(
         [
             *bot.REQUIRED,
-        ]
+        ],
     )
     serving.Server(app, places).run()

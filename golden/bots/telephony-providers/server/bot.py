@@ -134,6 +134,8 @@ async def bot(runner_args: RunnerArguments):
 
 REQUIRED = [  # in .env
     "OPENAI_API_KEY",
+    "TELNYX_API_KEY for telnyx",
+    "PLIVO_AUTH_ID and PLIVO_AUTH_TOKEN for plivo",
 ]
 
 if __name__ == "__main__":

@@ -139,7 +139,8 @@ REQUIRED = [  # in .env
     "ANTHROPIC_API_KEY",
     "ELEVENLABS_API_KEY",
     "ELEVENLABS_VOICE_ID",
-    "TWILIO_AUTH_TOKEN without TWILIO_API_KEY",
+    "TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN xor TWILIO_API_KEY for twilio",
+    "TWILIO_API_SECRET if TWILIO_API_KEY for twilio",
 ]
 
 if __name__ == "__main__":

@@ -41,7 +41,6 @@ import serving
 import settings
 import watch
 
-settings.load()
 watch.LONGEST = door.LONGEST  # it says so a minute before
 starts = int(os.getenv("STARTS_PER_MINUTE", "6"))
 places = door.Door(int(os.getenv("MAX_SESSIONS", "4")), starts)
@@ -223,7 +222,8 @@ if __name__ == "__main__":
             *bot.REQUIRED,
             "PHONE_TOKEN",
             "TURN_URL if TURN_SECRET",
-        ]
+        ],
+        serves="twilio",
     )
     if not all(re.fullmatch("[A-Za-z0-9_-]{16,}", token) for token in TOKENS):
         sys.exit("PHONE_TOKEN is part of an address: 16 or more letters, digits, _ and -.")

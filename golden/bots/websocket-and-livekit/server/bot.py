@@ -102,6 +102,7 @@ async def bot(runner_args: RunnerArguments):
 
 REQUIRED = [  # in .env
     "GOOGLE_API_KEY",
+    "LIVEKIT_URL and LIVEKIT_API_KEY and LIVEKIT_API_SECRET for livekit",
 ]
 
 if __name__ == "__main__":
