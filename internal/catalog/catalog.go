@@ -105,8 +105,8 @@ type Catalog struct {
 	Own    int                   // how many of these are one's own
 }
 
-// New returns the catalog of vbot's own services. It panics on a file that does not have the
-// form in CONTRIBUTING.md; a test reads them all.
+// New returns the catalog of vbot's own services. It panics on a file that it cannot read;
+// a test checks that all have the form in CONTRIBUTING.md.
 func New() *Catalog {
 	c := &Catalog{byKind: map[string][]*Service{}}
 	for _, kind := range append(ServiceKinds, KindTransport) {
@@ -155,7 +155,7 @@ func (s *Service) problem(line int, format string, args ...any) report.Problem {
 
 // parse reads the text of the service's file: the head, which is comment lines of the
 // form `# key: value` up to the first line that is none, and the code. It returns what it
-// cannot read; check finds the rest.
+// cannot read; checkHead and checkCode find the rest.
 func (s *Service) parse(text string) (problems []report.Problem) {
 	s.head, s.codeLine = text, 1
 	for ; strings.HasPrefix(text, "# "); s.codeLine++ {
@@ -167,8 +167,7 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 		case key.text != nil:
 			*key.text(s) = value
 		case key.words != nil:
-			words := key.words(s)
-			*words = append(*words, strings.Split(value, ", ")...)
+			*key.words(s) = strings.Split(value, ", ")
 		case key.read != nil:
 			why = key.read(s, value)
 		default:
@@ -250,7 +249,7 @@ var headKeys = map[string]headKey{
 	"pip":       {words: func(s *Service) *[]string { return &s.Pip }},
 	"python":    {text: func(s *Service) *string { return &s.Python }, prefix: ">=3.", characters: digits, example: ">=3.12"},
 	"flags":     {words: func(s *Service) *[]string { return &s.flags }},
-	"languages": {words: func(s *Service) *[]string { return &s.languages }},
+	"languages": {read: (*Service).readLanguages},
 	"model":     {read: (*Service).readModel},
 	"loop":      {text: func(s *Service) *string { return &s.Loop }},
 	"starts":    {text: func(s *Service) *string { return &s.Starts }},
@@ -279,6 +278,12 @@ var headKeys = map[string]headKey{
 	// Of self_host.py.
 	"self-host-env": {read: func(s *Service, value string) string { return readVariable(&s.SelfHost, value) }},
 	"self-host-pip": {words: func(s *Service) *[]string { return &s.SelfHostPip }},
+}
+
+// readLanguages adds the tags of one line of several.
+func (s *Service) readLanguages(value string) string {
+	s.languages = append(s.languages, strings.Split(value, ", ")...)
+	return ""
 }
 
 func (s *Service) readModel(value string) string {

@@ -183,20 +183,25 @@ func (d *Data) SelfHostRequired() (rules []string) {
 	return rules
 }
 
+// rules are those for bot.py or for server.py, each once. Those of one transport share a line of
+// 100 columns, as far as they fit.
 func (d *Data) rules(server bool) (rules []string) {
 	for _, r := range d.requirements {
-		rule, tail := r.Rule, " for "+r.Runs
-		if r.Runs != "" && rule != "" {
-			rule += tail
+		tail := ""
+		if r.Runs != "" {
+			tail = " for " + r.Runs
+		}
+		if r.Server != server || r.Rule == "" || slices.Contains(rules, r.Rule+tail) {
+			continue
 		}
 		last := len(rules) - 1
-		switch {
-		case r.Server != server || rule == "" || slices.Contains(rules, rule):
-		case r.Runs != "" && last >= 0 && strings.HasSuffix(rules[last], tail) && len(rules[last]+rule) < 100:
-			rules[last] = strings.TrimSuffix(rules[last], tail) + " and " + rule
-		default:
-			rules = append(rules, rule)
+		if tail != "" && last >= 0 {
+			if before, same := strings.CutSuffix(rules[last], tail); same && len(before+r.Rule+tail) <= 88 {
+				rules[last] = before + " and " + r.Rule + tail
+				continue
+			}
 		}
+		rules = append(rules, r.Rule+tail)
 	}
 	return rules
 }
