@@ -34,7 +34,7 @@ def require(needs: list[str], serves: str = "", google: bool = False) -> None:
     load()  # again: the runner has read the blank values
     served = ("", *serves.split(), *sys.argv)
     parted = (need.partition(" for ") for need in needs)
-    rules = [rule for all, _, of in parted if of in served for rule in all.split(" and ")]
+    rules = [rule for text, _, of in parted if of in served for rule in text.split(" and ")]
     if problems := [*_unusable(), *(_google() if google else []), *_missing(rules)]:
         sys.exit("\n".join(problems))
 
@@ -96,5 +96,5 @@ def _google() -> list[str]:
             name += " or GOOGLE_CREDENTIALS_JSON"
             importlib.import_module("google.auth").default()  # this machine's login
     except Exception as e:
-        return [f"Set {name} in .env to the key of a service account: {e}"]
+        return [f"Set {name} in .env, as .env.example says: {e}"]
     return []
