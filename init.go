@@ -32,6 +32,7 @@ type initOptions struct {
 	check          bool
 	update         bool
 	diff           bool
+	keepEdited     bool
 	verbose        bool
 	contextHub     *bool
 }
@@ -58,8 +59,9 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 	inv.Bool("dry-run", "print the configuration as JSON; write nothing", &o.dryRun)
 	inv.Section()
 	inv.Bool("check", "list edited, missing and outdated files; write nothing; exit with 3 if there are any", &o.check)
-	inv.Bool("update", "update files that nobody edited, add new ones, remove obsolete ones; bot options change the bot", &o.update)
+	inv.Bool("update", "bring the files up to date and keep your edits; bot options change the bot", &o.update)
 	inv.Bool("diff", "with --check or --update, print a patch", &o.diff)
+	inv.Bool("keep-edited", "with --update, leave a file alone if your edits and the update change the same lines", &o.keepEdited)
 	inv.Section()
 	for _, opt := range bot.Options {
 		if opt.Peer != "" {
@@ -130,6 +132,8 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 		return report.Usagef("--check and --update cannot be combined")
 	case o.diff && !compares:
 		return report.Usagef("--diff needs --check or --update")
+	case o.keepEdited && !o.update:
+		return report.Usagef("--keep-edited needs --update")
 	case o.diff && inv.JSON:
 		return report.Usagef("--diff prints text: leave out --json")
 	case compares && (o.keepExisting || o.overwriteGuide):
@@ -258,7 +262,7 @@ type draft struct {
 }
 
 // newDraft renders a bot with its record, or without a configuration the guides.
-func newDraft(cat *catalog.Catalog, cfg *bot.Config) (d draft, err error) {
+func newDraft(cat *catalog.Catalog, cfg *bot.Config, version string) (d draft, err error) {
 	if cfg == nil {
 		d.files, err = render.Guides(version)
 		return d, err
@@ -293,7 +297,7 @@ func (r *initRun) scaffold(ctx context.Context) error {
 
 // write writes a bot or, if cfg is nil, the guides for a coding agent.
 func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
-	d, err := newDraft(r.cat, cfg)
+	d, err := newDraft(r.cat, cfg, version)
 	if err != nil {
 		return err
 	}
@@ -388,16 +392,19 @@ func (r *initRun) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := newDraft(r.cat, &cfg)
+	d, err := newDraft(r.cat, &cfg, version)
 	if err != nil {
 		return err
 	}
-	p, err := t.Update(d.files, was)
+	p, err := t.Update(d.files, was, r.written(was)...)
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
 		return report.Interruption()
+	case r.update && !r.dryRun && !r.keepEdited && p.Conflicts != nil:
+		return &report.Failure{Code: report.Conflict, Problems: p.Conflicts, Message: "the update changes lines that you edited; nothing was written",
+			Hint: "the same command with --keep-edited leaves these files alone and says what to change by hand"}
 	}
 	diff := ""
 	if r.diff {
@@ -424,10 +431,30 @@ func (r *initRun) compare(ctx context.Context) error {
 	if err := r.apply(ctx, t, p, &cfg, !asks); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.State == project.Edited }) {
-		a.Note("edited files stay as they are; to see how they differ: vbot init %s --check --diff", cli.ShellPath(r.target))
+	for _, s := range p.Steps {
+		if s.Unknown || s.Meet != nil {
+			a.Note("\n%s was kept: %s. Change by hand what you need of this:\n\n%s", s.Path, s.Why(), report.Printable(s.Diff()))
+		}
 	}
 	return printFiles(a, diff)
+}
+
+// written returns what vbot wrote in the project, as far as this version can make it again
+// from the record: before an update that was interrupted, and in it.
+func (r *initRun) written(was *project.Record) (list []map[string][]byte) {
+	for _, from := range []*project.Origin{was.From, {Vbot: was.Vbot, Config: was.Config}} {
+		if from == nil {
+			continue
+		}
+		answers, faulty := bot.ParseConfig(project.RecordName, from.Config)
+		cfg, _, refused := bot.Resolve(r.cat, answers, "")
+		if len(faulty)+len(refused) == 0 {
+			if d, err := newDraft(r.cat, &cfg, from.Vbot); err == nil {
+				list = append(list, d.files)
+			}
+		}
+	}
+	return list
 }
 
 // noRecord returns the failure of a comparison in dir, where no project is. Whoever followed the
@@ -489,7 +516,7 @@ func (r *initRun) ask(ctx context.Context, target string) error {
 	a := r.a
 	w := &wizard.Wizard{Terminal: a.Terminal(), Catalog: r.cat, Path: a.Path, Home: cmp.Or(a.Getenv("HOME"), a.Getenv("USERPROFILE")), Quote: cli.ShellPath}
 	w.Plan = func(target string, cfg *bot.Config, keepExisting bool) (*project.Plan, error) {
-		d, err := newDraft(r.cat, cfg)
+		d, err := newDraft(r.cat, cfg, version)
 		if err != nil {
 			return nil, err
 		}
@@ -581,12 +608,12 @@ func conflictError(p *project.Plan) error {
 }
 
 // words are what happens to files, as done and as what an update would do.
-var words = []struct{ action, done, would string }{
-	{project.Created, "created", "write    %s"},
-	{project.Replaced, "replaced", "replace  %s"},
-	{project.Removed, "removed", "remove   %s"},
-	{project.Kept, "kept", "keep     %s (edited)"},
-	{project.Missing, "did not restore", "skip     %s (deleted)"},
+var words = []struct{ action, done, would, why string }{
+	{project.Created, "created", "write", ""},
+	{project.Replaced, "replaced", "replace", ""},
+	{project.Removed, "removed", "remove", ""},
+	{project.Kept, "kept", "keep", "edited"},
+	{project.Missing, "did not restore", "skip", "deleted"},
 }
 
 // reportRun prints what was done: with --json to stdout, and to stderr, with list each file.
@@ -599,7 +626,12 @@ func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config
 	}
 	err := inv.Report(a, answer, "")
 	for _, word := range words {
-		names := p.Paths(word.action)
+		var names []string
+		for _, s := range p.Steps {
+			if s.Action == word.action {
+				names = append(names, s.Path+aside(s.Why()))
+			}
+		}
 		switch text := fmt.Sprintf("%s %s in %s", word.done, report.Plural(len(names), "file"), p.Dir); {
 		case len(names) == 0:
 		case list:
@@ -621,19 +653,20 @@ func changes(p *project.Plan) string {
 	for _, s := range p.Steps {
 		for _, word := range words {
 			if s.Action == word.action && !s.Guide {
-				fmt.Fprintf(&b, "  "+word.would+"\n", label(s))
+				fmt.Fprintf(&b, "  %-7s  %s%s\n", word.would, s.Path, aside(word.why, s.Why()))
 			}
 		}
 	}
 	return cmp.Or(b.String(), "  change nothing\n")
 }
 
-// label returns the path of a step as people see it.
-func label(s project.Step) string {
-	if s.Emptied {
-		return s.Path + " (empty, as after a power failure)"
+// aside returns what there is to say of a file besides its name, in brackets.
+func aside(texts ...string) string {
+	text := strings.Trim(strings.Join(texts, "; "), "; ")
+	if text == "" {
+		return ""
 	}
-	return s.Path
+	return " (" + text + ")"
 }
 
 // An initAnswer is the JSON of a run that writes. Config is null for the guides.
@@ -673,7 +706,7 @@ func (r *initRun) reportStates(out projectAnswer, p *project.Plan, diff string) 
 		out.Files = append(out.Files, stateAnswer{s.Path, s.State, report.OrNull(s.Before)})
 		count[s.State]++
 		if s.State != project.Unchanged || r.verbose {
-			list += fmt.Sprintf("%-9s  %s\n", s.State, label(s))
+			list += fmt.Sprintf("%-9s  %s%s\n", s.State, s.Path, aside(s.Why()))
 		}
 	}
 	if !r.inv.JSON {
@@ -693,9 +726,14 @@ func (r *initRun) reportStates(out projectAnswer, p *project.Plan, diff string) 
 	f := report.Errorf(report.Differs, "%d of %d files do not match vbot %s: %s",
 		len(out.Files)-count[project.Unchanged], len(out.Files), version, strings.Join(parts, ", "))
 	f.Result = out
-	helps := func(s project.Step) bool { return s.State == project.Outdated || s.Action == project.Created }
+	helps := func(s project.Step) bool {
+		return s.State == project.Outdated || s.Action == project.Created || s.Merged
+	}
 	if out.WrittenBy != "" && slices.ContainsFunc(p.Steps, helps) {
 		f.Hint = "the same command with --update instead of --check brings it up to date"
+		if p.Conflicts != nil {
+			f.Hint = "the same command with --update --keep-edited instead of --check brings the other files up to date"
+		}
 	}
 	return f
 }

@@ -961,28 +961,33 @@ func TestCommandForAGuide(t *testing.T) {
 	}
 }
 
-// An agent that follows the guide to add an option to an edited bot gets all but that
-// file, and is shown what to copy.
+// An agent that follows the guide to add an option to an edited bot gets all of it, and where
+// its edits are in the way, all but that file, and what to copy.
 func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 	parallel(t)
-	dir := t.TempDir()
-	vbot(t, dir, append([]string{"init", "."}, strings.Fields(cascade)...)...).wantCode(t, 0)
-	tree := filetest.Tree(t, dir)
-	filetest.Put(t, dir, "server/bot.py", tree["server/bot.py"]+"# mine\n")
-	_, section, _ := strings.Cut(tree["AGENTS.md"], "## Change the options\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	said := ""
-	for i, command := range strings.Split(section, "`vbot ")[1:] {
+	for edit, code := range map[string]int{"# mine\n": 0, "": 1} {
+		dir := t.TempDir()
+		vbot(t, dir, append([]string{"init", "."}, strings.Fields(cascade)...)...).wantCode(t, 0)
+		tree := filetest.Tree(t, dir)
+		_, section, _ := strings.Cut(tree["AGENTS.md"], "## Change the options\n")
+		_, command, _ := strings.Cut(section, "`vbot ")
 		command, _, _ = strings.Cut(command, "`")
-		r := vbot(t, dir, strings.Fields(command)...)
-		r.wantCode(t, 3*i) // the update is done; the check finds the edited file
-		said += r.stdout
-	}
-	if tree = filetest.Tree(t, dir); !strings.HasSuffix(tree["server/bot.py"], "# mine\n") || tree["server/evals/starter_text.yaml"] == "" {
-		t.Errorf("after the update:\n%s", filetest.Listing(t, dir))
-	}
-	if !strings.Contains(said, "\n+        \"eval\": lambda") {
-		t.Errorf("the commands of the guide said:\n%s", said)
+		mine := strings.ReplaceAll(tree["server/bot.py"], "transport_params", "my_params") + edit
+		if code == 0 {
+			mine = tree["server/bot.py"] + edit
+		}
+		filetest.Put(t, dir, "server/bot.py", mine)
+		vbot(t, dir, strings.Fields(command)...).wantCode(t, code)
+		text := filetest.Tree(t, dir)["server/bot.py"]
+		if code == 1 {
+			if r := vbot(t, dir, append(strings.Fields(command), "--keep-edited")...); !strings.Contains(r.stderr, "\n+        \"eval\": lambda") {
+				t.Errorf("it said %s", r.stderr)
+			}
+			text += "\"eval\": lambda"
+		}
+		if tree := filetest.Tree(t, dir); !strings.Contains(text, "\"eval\": lambda") || !strings.Contains(text, edit) || tree["server/evals/starter_text.yaml"] == "" {
+			t.Errorf("after the update:\n%s\n%s", filetest.Listing(t, dir), text)
+		}
 	}
 }
 

@@ -467,7 +467,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			vbot(t, dir, initArgs()...).wantCode(t, 0)
-			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n"})
+			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n", ".gitignore": "old\n"})
 			filetest.Put(t, dir, "target/.gitignore", "mine\x1b[2J\n")
 			before := filetest.Tree(t, dir)
 			term := ptytest.Open(t, vbotCommand(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...))
@@ -483,7 +483,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 				t.Errorf("the terminal was sent %q", text)
 			}
 			if start, rest, ok := strings.Cut(text, "\n+\"\"\"A voice bot"); ok { // the rest of bot.py
-				text = start + "\n[...]\n" + rest[strings.LastIndex(rest, "\n+"):]
+				text = start + "\n[...]\n" + rest[strings.Index(rest, "\n+    main()"):]
 			}
 			golden(t, "update/terminal/"+c.name+".txt", []byte(withoutDir(text, dir)))
 			if after := filetest.Tree(t, dir); equalTrees(before, after) == c.updated || after["target/.gitignore"] != before["target/.gitignore"] {
@@ -498,6 +498,7 @@ func TestDiffIntoAFile(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	aged(t, dir, map[string]string{".gitignore": "old\n"})
 	filetest.Put(t, dir, "target/.gitignore", "mine\x1b[2J\n")
 	cmd := vbotCommand(t, dir, "init", "target", "--check", "--diff")
 	var stdout bytes.Buffer
@@ -603,6 +604,8 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 		dir := t.TempDir()
 		vbot(t, dir, initArgs(strings.Fields(options)...)...).wantCode(t, 0)
 		fresh[options] = filetest.Tree(t, dir)
+		fresh[options]["target/DEPLOY.md"] += "mine\n"
+		filetest.Put(t, dir, "target/DEPLOY.md", fresh[options]["target/DEPLOY.md"])
 		if options == "" {
 			aged(t, dir, map[string]string{"server/bot.py": "old", "client/src/scroll.js": "old", "README.md": "old"}, "server/Dockerfile")
 			before = filetest.Tree(t, dir)
@@ -633,7 +636,7 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 			if stays && strings.Contains(string(out), "nothing was written") || !stays && !killed && !strings.Contains(string(out), "all files are written") && strings.Contains(filetest.Listing(t, dir), "/.vbot-") {
 				t.Fatalf("%s: %s\nleft:\n%s", fault, out, filetest.Listing(t, dir))
 			}
-			if r := vbot(t, dir, "init", "target", "--check"); strings.Contains(r.stdout, project.Edited) {
+			if r := vbot(t, dir, "init", "target", "--check"); strings.Count(r.stdout, project.Edited) != 1 {
 				t.Fatalf("%s: %s", fault, r.stdout)
 			}
 			options := []string{"", "--tts elevenlabs", "--tts cartesia"}[n/3%3]

@@ -303,7 +303,9 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 	filetest.Put(t, dir, "vbot-quickstart/server/bot.py", "mine")
 	vbot(t, dir, "init", "quickstart", "--check").wantCode(t, 3)
 	vbot(t, dir, "init", "quickstart", "--update", "--recording").wantCode(t, 2)
-	vbot(t, filepath.Join(dir, "vbot-quickstart"), "init", "--update", "--recording").wantCode(t, 0)
+	at := filepath.Join(dir, "vbot-quickstart")
+	vbot(t, at, "init", "--update", "--recording").wantCode(t, 1)
+	vbot(t, at, "init", "--update", "--recording", "--keep-edited").wantCode(t, 0)
 	if tree := filetest.Tree(t, dir); tree["vbot-quickstart/server/bot.py"] != "mine" || !strings.Contains(tree["vbot-quickstart/.gitignore"], "recordings") {
 		t.Errorf("bot.py: %q, .gitignore: %q", tree["vbot-quickstart/server/bot.py"], tree["vbot-quickstart/.gitignore"])
 	}
@@ -320,7 +322,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 	for range 40 {
 		dir := t.TempDir()
 		cfg := anyBot(t, cat, rng)
-		d, err := newDraft(cat, &cfg)
+		d, err := newDraft(cat, &cfg, version)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -367,6 +369,153 @@ func TestUpdatedIsFresh(t *testing.T) {
 		args = []string{"init", dir, "--check"}
 		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
 			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
+		}
+	}
+}
+
+// Whatever line of whatever file somebody edits, and whatever options change: the file then has
+// the edit and the change, or nothing is written. The same update again changes nothing.
+func TestEditsStay(t *testing.T) {
+	parallel(t)
+	cat := catalog.New()
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	merged, refused := 0, 0
+	for range 50 {
+		dir := t.TempDir()
+		was, now := anyBot(t, cat, rng), anyBot(t, cat, rng)
+		if rng.IntN(2) == 0 { // one option
+			now = was
+			now.Recording = !was.Recording
+		}
+		old, err := newDraft(cat, &was, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := newDraft(cat, &now, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := project.RecordName
+		for _, ok := old.files[name]; name == project.RecordName || project.IsGuide(name) || !ok; {
+			names := slices.Sorted(maps.Keys(old.files))
+			name = names[rng.IntN(len(names))]
+			_, ok = old.files[name]
+		}
+		lines := slices.Collect(strings.Lines(string(old.files[name])))
+		mine, at := slices.Clone(lines), rng.IntN(len(lines))
+		switch rng.IntN(3) {
+		case 0:
+			mine = slices.Insert(mine, at, "# mine\n")
+		case 1:
+			mine[at] = "# mine\n"
+		case 2:
+			mine = slices.Delete(mine, at, at+1)
+		}
+		writeProject(t, dir, old.files)
+		end := []string{"\n", "\r\n"}[rng.IntN(2)]
+		filetest.Put(t, dir, name, strings.ReplaceAll(strings.Join(mine, ""), "\n", end))
+		var config bytes.Buffer
+		if err := report.WriteJSON(&config, now); err != nil {
+			t.Fatal(err)
+		}
+		update := func() (int, string) {
+			var said bytes.Buffer
+			args := []string{"init", dir, "--config", "-", "--update"}
+			code := run(context.Background(), args, &cli.App{Stdin: bytes.NewReader(config.Bytes()), Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }})
+			return code, said.String()
+		}
+		before := filetest.Tree(t, dir)
+		code, said := update()
+		after := filetest.Tree(t, dir)
+		again, _ := update()
+		if again != code || !equalTrees(after, filetest.Tree(t, dir)) {
+			t.Fatalf("seed %d: exit code %d, and then %d", seed, code, again)
+		}
+		if code == 1 && equalTrees(before, after) && strings.Contains(said, name+": your edits and vbot's changes meet at line ") {
+			refused++
+			continue
+		}
+		if code != 0 {
+			t.Fatalf("seed %d: exit code %d: %s", seed, code, said)
+		}
+		merged++
+		for path, data := range fresh.files {
+			if path != name && !project.IsGuide(path) && after[path] != string(data) {
+				t.Fatalf("seed %d: %s is not fresh", seed, path)
+			}
+		}
+		want := map[string]int{}
+		for _, part := range []struct {
+			text string
+			n    int
+		}{{strings.Join(mine, ""), 1}, {string(fresh.files[name]), 1}, {string(old.files[name]), -1}, {strings.ReplaceAll(after[name], "\r\n", "\n"), -1}} {
+			for line := range strings.Lines(part.text) {
+				want[line] += part.n
+			}
+		}
+		for line, n := range want {
+			gone := fresh.files[name] == nil || line == lines[at] // both may have removed it
+			if n != 0 && !gone {
+				t.Errorf("seed %d: %s, edited at line %d: %q stands there %d times too few:\n%s", seed, name, at+1, line, n, after[name])
+			}
+		}
+	}
+	if merged < 10 {
+		t.Errorf("seed %d: %d merged, %d refused", seed, merged, refused)
+	}
+}
+
+// Edits come along where services change, and where both want the same lines a person decides.
+func TestServicesOfAnEditedBot(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, "init", "target", "-t", "smallwebrtc", "-m", "cascade", "--stt", "google", "--llm", "openai", "--tts", "piper").wantCode(t, 0)
+	edit := func(name, old, new string) {
+		text := filetest.Tree(t, dir)["target/"+name]
+		if strings.Count(text, old) != 1 {
+			t.Fatalf("%s does not hold %q once", name, old)
+		}
+		filetest.Put(t, dir, "target/"+name, strings.Replace(text, old, new, 1))
+	}
+	edit("server/bot.py", "You are a friendly assistant", "You are Captain Ahab")
+	edit("server/pyproject.toml", "<2\",\n]", "<2\",\n    \"requests\",\n]")
+	edit("server/.env.example", "OPENAI_API_KEY=\n", "OPENAI_API_KEY=\nSHIP=pequod\n")
+	options := []string{"init", "target", "--update", "--stt", "deepgram", "--tts", "cartesia"}
+	r := vbot(t, dir, append(options, "--diff", "--dry-run")...)
+	r.wantCode(t, 0)
+	golden(t, "update/edited/plan.txt", r.transcript(dir))
+	r = vbot(t, dir, options...)
+	r.wantCode(t, 0)
+	golden(t, "update/edited/merged.txt", r.transcript(dir))
+	tree := filetest.Tree(t, dir)
+	for name, words := range map[string][]string{
+		"server/bot.py":         {"Captain Ahab", "DeepgramSTTService", "CartesiaTTSService"},
+		"server/pyproject.toml": {"requests", "cartesia,deepgram"},
+		"server/.env.example":   {"SHIP=pequod", "DEEPGRAM_API_KEY=", "CARTESIA_API_KEY="},
+	} {
+		for _, word := range words {
+			if !strings.Contains(tree["target/"+name], word) {
+				t.Errorf("%s lacks %s:\n%s", name, word, tree["target/"+name])
+			}
+		}
+	}
+	edit("server/bot.py", "tts = CartesiaTTSService(", "tts = MyTTSService(")
+	before := filetest.Tree(t, dir)
+	for _, c := range []struct {
+		name, args string
+		code       int
+	}{
+		{"check", "--check --tts elevenlabs", 3},
+		{"refused", "--update --tts elevenlabs", 1},
+		{"refused-json", "--update --tts elevenlabs --json", 1},
+		{"keep-edited", "--update --tts elevenlabs --keep-edited", 0},
+	} {
+		r := vbot(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...)
+		r.wantCode(t, c.code)
+		golden(t, "update/edited/"+c.name+".txt", r.transcript(dir))
+		if after := filetest.Tree(t, dir); equalTrees(before, after) != (c.code != 0) || after["target/server/bot.py"] != before["target/server/bot.py"] {
+			t.Errorf("%s: after the update:\n%s", c.args, filetest.Listing(t, dir))
 		}
 	}
 }
@@ -657,6 +806,7 @@ func TestDiffOfHiddenCharacters(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	aged(t, dir, map[string]string{"server/bot.py": "old\n"})
 	filetest.Put(t, dir, "target/server/bot.py", "a\u200bb\x1b[m\r\n")
 	r := vbot(t, dir, "init", "target", "--check", "--diff")
 	if r.wantCode(t, 3); !strings.Contains(r.stdout, "-a\u200bb\x1b[m\r\n") {

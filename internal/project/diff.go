@@ -1,9 +1,11 @@
 package project
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A diffLine is a line of one or both files: ' ' in both, '-' in the old one, '+' in the
@@ -28,7 +30,7 @@ func unified(name string, before, after []byte) string {
 	if after == nil {
 		to = "/dev/null"
 	}
-	lines, ok := compareLines(slices.Collect(strings.Lines(string(before))), slices.Collect(strings.Lines(string(after))))
+	lines, ok := compareLines(linesOf(before), linesOf(after))
 	switch {
 	case !ok:
 		return fmt.Sprintf("%s and %s differ, in too many lines to list\n", from, to)
@@ -68,6 +70,9 @@ func unified(name string, before, after []byte) string {
 	return b.String()
 }
 
+// linesOf returns the lines of a file, with their line ends.
+func linesOf(data []byte) []string { return slices.Collect(strings.Lines(string(data))) }
+
 // compareLines returns the lines of both files in order, with as few changes as there
 // can be. It reports false if that would take too long.
 func compareLines(a, b []string) (lines []diffLine, ok bool) {
@@ -99,4 +104,75 @@ func compareLines(a, b []string) (lines []diffLine, ok bool) {
 		}
 	}
 	return lines, true
+}
+
+// A change is what a file has instead of the lines [from, to) of the file that it was made of.
+type change struct {
+	from, to int
+	lines    []string
+	at       int // the index of its first line, or of the line after it
+}
+
+// changes returns in order what became of a in b. It reports false if finding out would take
+// too long.
+func changes(a, b []string) (list []change, ok bool) {
+	lines, ok := compareLines(a, b)
+	i, j, inside := 0, 0, false
+	for _, l := range lines {
+		if l.sign == ' ' {
+			i, j, inside = i+1, j+1, false
+			continue
+		}
+		if !inside {
+			list, inside = append(list, change{from: i, to: i, at: j}), true
+		}
+		if c := &list[len(list)-1]; l.sign == '-' {
+			i, c.to = i+1, c.to+1
+		} else {
+			j, c.lines = j+1, append(c.lines, l.text)
+		}
+	}
+	return list, ok
+}
+
+// merge returns mine with what became of base in theirs. Changes of both need room: a line
+// between them that has a word and that nobody changed, or in a list, whose lines stand for
+// themselves, that they are not in the same place. Where they lack it, meet has the numbers
+// of these lines of mine, from 1. It reports false if comparing would take too long.
+func merge(base, mine, theirs []byte, list bool) (merged []byte, meet []int, ok bool) {
+	old := linesOf(base)
+	ours, ok := changes(old, linesOf(mine))
+	others, fits := changes(old, linesOf(theirs))
+	if !ok || !fits {
+		return nil, nil, false
+	}
+	room := func(a, b change) bool {
+		if list {
+			return a.to < b.from || a.to == b.from && (a.from < a.to || b.from < b.to)
+		}
+		return a.to < b.from && strings.ContainsFunc(strings.Join(old[a.to:b.from], ""), unicode.IsLetter)
+	}
+	var out []string
+	var last [2]*change // of mine and of theirs
+	end := 0            // of what is done in old
+	for len(ours)+len(others) > 0 {
+		side, from := 0, &ours
+		if len(ours) == 0 || len(others) > 0 && cmp.Or(others[0].from-ours[0].from, others[0].to-ours[0].to) < 0 {
+			side, from = 1, &others
+		}
+		c, other := &(*from)[0], last[1-side]
+		*from, last[side] = (*from)[1:], c
+		switch {
+		case other != nil && other.from == c.from && other.to == c.to && slices.Equal(other.lines, c.lines):
+			// both made it
+		case other != nil && !room(*other, *c):
+			meet = append(meet, last[0].at+1)
+		case meet == nil:
+			out, end = append(append(out, old[end:c.from]...), c.lines...), c.to
+		}
+	}
+	if meet != nil {
+		return nil, slices.Compact(meet), true
+	}
+	return []byte(strings.Join(append(out, old[end:]...), "")), nil, true
 }

@@ -133,3 +133,50 @@ func fewestChanges(a, b string) int {
 	}
 	return 1 + min(fewestChanges(a[2:], b), fewestChanges(a, b[2:]))
 }
+
+// A file gets the changes of both sides where they have room, and each once. Otherwise the
+// lines of mine are named.
+func TestMerge(t *testing.T) {
+	for _, c := range []struct {
+		base, mine, theirs, want string
+		list                     bool
+	}{
+		{"a b c d", "a b c d", "a b c d", "a b c d", false},
+		{"a b c d", "A b c d", "a b c D", "A b c D", false},
+		{"a b c d", "a c d", "a b c d e", "a c d e", false},
+		{"a b c d", "A b c d", "A b c d", "A b c d", false},
+		{"a b c d", "A b c D", "A b c d", "A b c D", false},
+		{"a b c d", "A b c d", "a B c d", "1", false},     // no line between
+		{"a b c d", "A b c d", "X b c d", "1", false},     // the same line
+		{"a ) c d", "A ) c d", "a ) C d", "1", false},     // a line without a word
+		{"a b c d", "1 A b c d", "2 A b c d", "1", false}, // both begin so
+		{"a b c d", "a b c d e", "a b c d f", "5", false}, // both end so
+		{"a b c d e", "A b c d E", "X b c d Y", "1 5", false},
+		{"a b c d", "a b X c d", "a B c d", "3", false}, // beside a change
+		{"a b c d", "a b X c d", "a B c d", "a B X c d", true},
+		{"a b c d", "a X b c d", "a B c d", "a X B c d", true},
+		{"a b c d", "a b X c d", "a b Y c d", "3", true},
+		{"a b c d", "a B c d", "a b C d", "a B C d", true},
+		{"", "a", "a", "a", false},
+		{"", "a", "b", "1", false},
+	} {
+		file := func(text string) []byte {
+			return []byte(strings.ReplaceAll(text+" ", " ", "\n"))
+		}
+		merged, meet, ok := merge(file(c.base), file(c.mine), file(c.theirs), c.list)
+		got := strings.Trim(fmt.Sprint(meet), "[]")
+		if meet == nil {
+			got = strings.TrimSpace(strings.ReplaceAll(string(merged), "\n", " "))
+		}
+		if !ok || got != c.want {
+			t.Errorf("%q, %q, %q: %q, want %q", c.base, c.mine, c.theirs, got, c.want)
+		}
+	}
+	// What has no line end at its end is a line of its own.
+	if merged, meet, _ := merge([]byte("a\nb\nc"), []byte("A\nb\nc"), []byte("a\nb\nc\n"), false); string(merged) != "A\nb\nc\n" {
+		t.Errorf("%q, %d", merged, meet)
+	}
+	if _, _, ok := merge([]byte(strings.Repeat("a\n", 3000)), []byte(strings.Repeat("b\n", 3000)), nil, false); ok {
+		t.Error("it compared files of 3,000 lines")
+	}
+}

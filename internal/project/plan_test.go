@@ -422,7 +422,7 @@ func TestUpdateAfterAKilledOne(t *testing.T) {
 	}
 	want := Record{Vbot: "0.0.2", Config: []byte(`{
     "x": 1
-  }`), Files: map[string]string{}, Began: map[string][]string{"a": {"1", hexSum([]byte("new"))}, "b": {"2", "3"}, "c": {"4"}}}
+  }`), Files: map[string]string{}, Began: map[string][]string{"a": {"1", hexSum([]byte("new"))}, "b": {"2", "3"}, "c": {"4"}}, From: &Origin{"0.0.1", []byte("{}")}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the record:\n%s", journal)
 	}

@@ -25,6 +25,13 @@ type Record struct {
 	// it changes, the SHA-256 of what vbot wrote there or is about to write. Vbot and Config
 	// are the update's then, and Files has only the other files.
 	Began map[string][]string `json:"began,omitempty"`
+	From  *Origin             `json:"from,omitempty"` // before that update
+}
+
+// An Origin is what a project was made from.
+type Origin struct {
+	Vbot   string          `json:"vbot"`
+	Config json.RawMessage `json:"config"`
 }
 
 // paths are those of all files in the record.
@@ -98,7 +105,7 @@ func parseRecord(data []byte, paths []string) (r *Record, problems []report.Prob
 		add(at, "%s", fault)
 		return r, problems
 	}
-	into, configAt := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files, "began": &r.Began}, 0
+	into, configAt := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files, "began": &r.Began, "from": &r.From}, 0
 	for _, m := range members {
 		if m.Key == "config" {
 			configAt = m.ValueAt

@@ -5,15 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
+
+	"vbot/internal/report"
 )
 
 // Update compares the project with files, which this version writes, and was, the record
-// of what was written before. The plan is dpkg's rule for configuration files: what nobody
-// touched is replaced or removed, and the rest is left alone. CRLF counts as LF. An empty
-// file that vbot wrote otherwise is what a power failure leaves, and nobody's work.
-func (t *Target) Update(files map[string][]byte, was *Record) (*Plan, error) {
+// of what was written before. What nobody touched is replaced or removed; what somebody
+// edited gets what changes in it, if written has the text that was edited: what the record
+// lists, and before it what an interrupted update started from. The rest is left alone. CRLF counts as LF. An
+// empty file that vbot wrote otherwise is what a power failure leaves, and nobody's work.
+func (t *Target) Update(files map[string][]byte, was *Record, written ...map[string][]byte) (*Plan, error) {
 	files = maps.Clone(files)
 	for _, name := range was.paths() {
 		if _, ok := files[name]; !ok {
@@ -22,8 +26,8 @@ func (t *Target) Update(files map[string][]byte, was *Record) (*Plan, error) {
 	}
 	p := &Plan{Dir: t.Dir}
 	err := p.survey(t, files, func(s *Step, found finding) {
-		hash := found.hash
-		if lf := bytes.ReplaceAll(found.data, []byte("\r\n"), []byte("\n")); len(lf) < len(found.data) {
+		hash, lf := found.hash, bytes.ReplaceAll(found.data, crlf, newline)
+		if len(lf) < len(found.data) {
 			hash = hexSum(lf) // as it was before Git on Windows checked it out
 		}
 		untouched := was.wrote(s.Path, hash)
@@ -44,6 +48,9 @@ func (t *Target) Update(files map[string][]byte, was *Record) (*Plan, error) {
 			s.State, s.Action = Outdated, Replaced
 		default:
 			s.State, s.Action = Edited, Kept
+			if s.data != nil && hash != "" && !s.Guide {
+				p.merge(s, lf, was, written)
+			}
 		}
 		if s.Guide || s.Path == RecordName {
 			s.State = ""
@@ -55,16 +62,46 @@ func (t *Target) Update(files map[string][]byte, was *Record) (*Plan, error) {
 	return p, err
 }
 
+var crlf, newline = []byte("\r\n"), []byte("\n")
+
+// merge puts what this version changes in an edited file, with LF, into it, or says why not.
+func (p *Plan) merge(s *Step, edited []byte, was *Record, written []map[string][]byte) {
+	list := path.Ext(s.Path) == ".toml" || path.Base(s.Path) == ".env.example"
+	for _, files := range written {
+		if text := files[s.Path]; s.base == nil && was.wrote(s.Path, hexSum(text)) {
+			s.base = text
+		} else if now, meet, _ := merge(s.base, edited, text, list); s.base != nil && meet == nil && bytes.Equal(now, edited) {
+			s.base = text // the interrupted update had come to this file
+		}
+	}
+	merged, meet, ok := merge(s.base, edited, s.data, list)
+	switch {
+	case s.base == nil || !ok:
+		s.Unknown = true
+	case meet != nil:
+		s.Meet = meet
+		p.Conflicts = append(p.Conflicts, report.Problem{Field: s.Path, Where: s.Path, Message: s.Why()})
+	case !bytes.Equal(merged, edited):
+		if bytes.Count(s.found, crlf) == bytes.Count(edited, newline) {
+			merged = bytes.ReplaceAll(merged, newline, crlf)
+		}
+		s.Action, s.data, s.Merged = Replaced, merged, true
+	}
+}
+
 // begin returns the record for the time of the update: see Began. now is the new record.
 func (was *Record) begin(steps []Step, now []byte) ([]byte, error) {
 	r := &Record{}
 	if err := json.Unmarshal(now, r); err != nil {
 		return nil, err
 	}
-	r.Files, r.Began = maps.Clone(was.Files), map[string][]string{}
+	r.Files, r.Began, r.From = maps.Clone(was.Files), map[string][]string{}, was.From
+	if r.From == nil {
+		r.From = &Origin{was.Vbot, was.Config}
+	}
 	maps.Copy(r.Began, was.Began)
 	for _, s := range steps {
-		if s.Guide || s.Path == RecordName || s.Action != Created && s.Action != Replaced && s.Action != Removed {
+		if s.Guide || s.Merged || s.Path == RecordName || s.Action != Created && s.Action != Replaced && s.Action != Removed {
 			continue
 		}
 		hashes := slices.Clone(was.Began[s.Path])
@@ -81,8 +118,9 @@ func (was *Record) begin(steps []Step, now []byte) ([]byte, error) {
 	return r.bytes()
 }
 
-// Diff returns the diffs from what is there to what this version writes. With writes
-// it is limited to what an update writes and removes.
+// Diff returns the diffs from what is there to what an update makes of it, with writes, or
+// of all that differs from what this version writes. Where edits meet what changes, or are
+// all that differs, it is what changes.
 func (p *Plan) Diff(writes bool) string {
 	var b strings.Builder
 	for _, s := range p.Steps {
@@ -94,7 +132,19 @@ func (p *Plan) Diff(writes bool) string {
 			fmt.Fprintf(&b, "%s differs, but cannot be compared: it is not a regular file, is too large or cannot be read\n", s.Path)
 			continue
 		}
-		b.WriteString(unified(s.Path, s.found, s.data))
+		b.WriteString(s.Diff())
 	}
 	return b.String()
+}
+
+// Diff is what this version changes in the file, or what an update does with it.
+func (s Step) Diff() string {
+	from := s.found
+	if s.base != nil && !s.Merged {
+		from = s.base
+	}
+	if from != nil && bytes.Equal(from, s.data) {
+		return ""
+	}
+	return unified(s.Path, from, s.data)
 }
