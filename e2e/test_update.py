@@ -29,8 +29,9 @@ def edited(data: bytes, dice: random.Random) -> bytes:
     return dice.choice((b"".join(lines), b"".join(lines), b"".join(lines).rstrip(b"\n"), b""))
 
 
-def aged(vbot: Path, folder: Path, dice: random.Random) -> None:
-    """A project of an older vbot, in which somebody then worked."""
+def aged(vbot: Path, folder: Path, dice: random.Random) -> dict[str, bytes]:
+    """A project of an older vbot, in which somebody then worked; what they made of its files."""
+    mine = {}
     project = bots.generate(vbot, folder, "project", *BOT, "--client-framework", "react")
     record = json.loads((project.folder / ".vbot.json").read_bytes())
     for name in [*record["files"], "client/src/scroll.ts", "deploy/Dockerfile"]:
@@ -42,13 +43,14 @@ def aged(vbot: Path, folder: Path, dice: random.Random) -> None:
             file.write_bytes(old)
             record["files"][name] = hashlib.sha256(old).hexdigest()
         elif kind == "edited":
-            file.write_bytes(edited(file.read_bytes(), dice))
+            file.write_bytes(mine.setdefault(name, edited(file.read_bytes(), dice)))
         elif kind == "deleted":
             file.unlink()
             if dice.random() < 0.5:  # it is new in this version
                 del record["files"][name]
     record["vbot"] = "0.0.9"
     (project.folder / ".vbot.json").write_text(json.dumps(record))
+    return {name: data for name, data in mine.items() if data}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -60,7 +62,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_diff_is_a_patch(vbot: Path, tmp_path: Path, program: str, seed: int) -> None:
-    aged(vbot, tmp_path / "made", random.Random(seed))
+    mine = aged(vbot, tmp_path / "made", random.Random(seed))
     project, patched = tmp_path / "made/project", tmp_path / "patched"
 
     def init(*args: str) -> subprocess.CompletedProcess[bytes]:
@@ -73,11 +75,11 @@ def test_a_diff_is_a_patch(vbot: Path, tmp_path: Path, program: str, seed: int) 
         subprocess.run(PROGRAMS[program], input=diff, cwd=patched, check=True)
         return contents(patched)
 
-    # What --check prints leads to the project of this version.
+    # What --check prints leads to the project of this version, with the edits.
     check = init("--check", "--diff")
     assert check.returncode == 3, check
     fresh = bots.generate(vbot, tmp_path / "fresh", "project", *BOT, "--client-framework", "react")
-    assert after(check.stdout) == contents(fresh.folder)
+    assert after(check.stdout) == contents(fresh.folder) | mine
 
     # What --update prints is what it does.
     before = tmp_path / "before"

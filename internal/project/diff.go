@@ -136,9 +136,10 @@ func changes(a, b []string) (list []change, ok bool) {
 }
 
 // merge returns mine with what became of base in theirs. Changes of both need room: a line
-// between them that has a word and that nobody changed, or in a list, whose lines stand for
-// themselves, that they are not in the same place. Where they lack it, meet has the numbers
-// of these lines of mine, from 1. It reports false if comparing would take too long.
+// between them that has a word and that nobody changed. Lines that stand for themselves, such
+// as imports and all of a list, need only not be in the same place. Where changes lack room,
+// meet has the numbers of these lines of mine, from 1. It reports false if comparing would
+// take too long.
 func merge(base, mine, theirs []byte, list bool) (merged []byte, meet []int, ok bool) {
 	old := linesOf(base)
 	ours, ok := changes(old, linesOf(mine))
@@ -146,8 +147,12 @@ func merge(base, mine, theirs []byte, list bool) (merged []byte, meet []int, ok 
 	if !ok || !fits {
 		return nil, nil, false
 	}
+	alone := func(line string) bool {
+		return list || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "from ")
+	}
 	room := func(a, b change) bool {
-		if list {
+		touched := slices.Concat(old[a.from:a.to], a.lines, old[b.from:b.to], b.lines)
+		if !slices.ContainsFunc(touched, func(line string) bool { return !alone(line) }) {
 			return a.to < b.from || a.to == b.from && (a.from < a.to || b.from < b.to)
 		}
 		return a.to < b.from && strings.ContainsFunc(strings.Join(old[a.to:b.from], ""), unicode.IsLetter)

@@ -157,16 +157,18 @@ func TestMerge(t *testing.T) {
 		{"a b c d", "a X b c d", "a B c d", "a X B c d", true},
 		{"a b c d", "a b X c d", "a b Y c d", "3", true},
 		{"a b c d", "a B c d", "a b C d", "a B C d", true},
+		{"import_a b", "import_a import_c b", "import_d b", "import_d import_c b", false},
+		{"import_a b", "import_a c b", "import_d b", "2", false},
 		{"", "a", "a", "a", false},
 		{"", "a", "b", "1", false},
 	} {
 		file := func(text string) []byte {
-			return []byte(strings.ReplaceAll(text+" ", " ", "\n"))
+			return []byte(strings.NewReplacer(" ", "\n", "_", " ").Replace(text + " "))
 		}
 		merged, meet, ok := merge(file(c.base), file(c.mine), file(c.theirs), c.list)
 		got := strings.Trim(fmt.Sprint(meet), "[]")
 		if meet == nil {
-			got = strings.TrimSpace(strings.ReplaceAll(string(merged), "\n", " "))
+			got = strings.TrimSpace(strings.NewReplacer(" ", "_", "\n", " ").Replace(string(merged)))
 		}
 		if !ok || got != c.want {
 			t.Errorf("%q, %q, %q: %q, want %q", c.base, c.mine, c.theirs, got, c.want)
