@@ -162,6 +162,10 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 		{"whoami-malformed", []string{"whoami", "--json"}, `{"token":`, nil, nil, nil, 2},
 		{"whoami-malformed-and-more", []string{"whoami"}, `{"token":5}`, []string{"VBOT_API_URL=http://example.com", "VBOT_CA_FILE=none.pem", "VBOT_ORGANIZATION=a/b"}, nil, nil, 2},
 		{"whoami-bad-token", []string{"whoami"}, "", []string{"VBOT_TOKEN=a b"}, nil, nil, 2},
+		{"whoami-quoted-token", []string{"whoami"}, "", []string{"VBOT_TOKEN='" + cloudtest.Token + "'", "VBOT_ORGANIZATION=\"acme\""}, nil, nil, 2},
+		{"whoami-bearer-token", []string{"whoami"}, "", []string{"VBOT_TOKEN=Bearer " + cloudtest.Token}, nil, nil, 2},
+		{"whoami-malformed-beside-variable", []string{"whoami"}, `nonsense`, []string{"VBOT_TOKEN=" + cloudtest.Token}, nil, []string{"GET /v1/organizations"}, 0},
+		{"list-wrong-organization", []string{"secrets", "list"}, "", []string{"VBOT_TOKEN=" + cloudtest.Token, "VBOT_ORGANIZATION=acmee"}, nil, []string{"GET /v1/organizations/acmee/secrets"}, 5},
 		{"whoami-malformed-not-needed", []string{"whoami"}, `nonsense`, []string{"VBOT_TOKEN=" + cloudtest.Token, "VBOT_ORGANIZATION=acme"}, nil, []string{"GET /v1/organizations"}, 0},
 		{"logout", []string{"logout"}, both, nil, nil, nil, 0},
 		{"logout-json", []string{"logout", "--json"}, both, nil, nil, nil, 0},
@@ -559,14 +563,14 @@ func TestHealthyAnswers(t *testing.T) {
 		}
 	}
 	for _, notFound := range []string{`{"error":"Set not found","details":{"Path":"/x","path":"/x"}}`, `{"error":"Set not found","code":"NOT_FOUND\n","source":"a-value-of-sixteen"}`} {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app").Misbehave("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 			w.WriteHeader(404)
 			io.WriteString(w, notFound)
 		})
 		runOn(t, s, "cloud", "secrets", "set", "app", "A=a-value-of-sixteen", "--skip").wantCode(t, 0)
 	}
 	// What is decided does not depend on what is shown.
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Status(409, "CONFLICT", "app is a referenced Kubernetes Secret"))
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Status(409, "CONFLICT", "app is a referenced Kubernetes Secret"))
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "KIND=secret", "--skip", "--json")
 	if r.wantCode(t, 1); !strings.Contains(r.stdout, `"retryable": false`) || !strings.Contains(r.stderr, "repeats a value") {
 		t.Errorf("it said %s%s", r.stdout, r.stderr)
@@ -681,7 +685,7 @@ func TestContradictions(t *testing.T) {
 	runOn(t, s, "cloud", "secrets", "set", "app", "A=app", "B=us-east", "--region=us-east", "--skip").wantCode(t, 0)
 	// While it waits.
 	for _, row := range []string{`"type":"secret","region":"us-east"`, `"type":"imagePullSecret","region":"us-west"`} {
-		s.Misbehave("GET", cloudtest.Right, cloudtest.With200(`{"sets":[{"name":"reg","status":"ready",`+row+`}]}`))
+		s.Misbehave("GET", cloudtest.Right, cloudtest.Right, cloudtest.With200(`{"sets":[{"name":"reg","status":"ready",`+row+`}]}`))
 		r := runOn(t, s, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io", "bob:x", "--region=us-east", "--wait")
 		r.wantCode(t, 1)
 		if !strings.Contains(r.stderr, "reg is stored, but the API lists it with ") {
@@ -734,7 +738,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer other.Close()
 	for _, code := range []int{300, 301, 302, 303, 307, 308} {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Status(code, "X", "moved", "Location", other.URL+"/v1/x"))
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Status(code, "X", "moved", "Location", other.URL+"/v1/x"))
 		runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip").wantCode(t, 1)
 	}
 	if n := reached.Load(); n > 0 {
@@ -780,7 +784,7 @@ func tlsStandin(t *testing.T, want ...string) (s *cloudtest.Standin, ca string) 
 
 func TestTLS(t *testing.T) {
 	parallel(t)
-	s, ca := tlsStandin(t, "GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	s, ca := tlsStandin(t, "GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh")
 	set := []string{"cloud", "secrets", "set", "fresh", "A=hunter2", "--skip", "--json"}
 	r := with{env: s.Env()}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 6)
@@ -1142,7 +1146,7 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 					s.Keep("app", "us-west", "ready", "K", "L").Message = "oops"
 					s.Keep("hub", "us-west", "ready").Kind = cloud.TypeImagePull
 					if c.sent != nil { // what comes before a value is sent repeats none
-						s.Misbehave("GET", cloudtest.Times(2-len(organization)/4, cloudtest.Right)...)
+						s.Misbehave("GET", cloudtest.Times(2-len(organization)/4+strings.Count(args, "set fresh"), cloudtest.Right)...)
 					}
 					for _, method := range []string{"GET", "PUT", "DELETE"} {
 						s.Misbehave(method, cloudtest.Times(20, parrot(c.name, c.text))...)
@@ -1184,7 +1188,7 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 	r = here{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set", "a-long-name-of-a-set", "A=pce-acme-production", "B=A_KEY_THAT_IS_OLD", "A_KEY_THAT_IS_NEW=A_KEY_THAT_IS_NEW", "C=a-long-organization", "D=a-long-name-of-a-set", "--skip", "--wait")
 	r.wantCode(t, 0)
 	// A region that was asked for.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh").Misbehave("PUT", cloudtest.With200(`{"status":"OK","region":"pce-acme-production"}`))
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "GET ~/regions", "PUT ~/secrets/fresh").Misbehave("PUT", cloudtest.With200(`{"status":"OK","region":"pce-acme-production"}`))
 	runOn(t, s, "cloud", "secrets", "set", "fresh", "A=pce-acme-production", "--region=pce-acme-production", "--skip").wantCode(t, 0)
 	// The name, too.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
@@ -1212,12 +1216,12 @@ func TestOddNames(t *testing.T) {
 // --wait is over when its time is, whatever the API does.
 func TestWaitEnds(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Hang)
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Right, cloudtest.Hang)
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
 	r.wantCode(t, 6)
 	golden(t, "cloud/set-wait-hanging.txt", transcriptOn(s, r))
 	// A poll that is to be tried again later, with a real clock.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Status(429, "X", "x", "Retry-After", "40"))
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Right, cloudtest.Status(429, "X", "x", "Retry-After", "40"))
 	began := time.Now()
 	r = with{env: s.Env()}.vbot(t, t.TempDir(), "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1200ms")
 	r.wantCode(t, 6)
@@ -1258,7 +1262,11 @@ func TestWaitPolls(t *testing.T) {
 		if c.poll == nil {
 			c.poll = func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) { cancel(); <-r.Context().Done() }
 		}
-		s := cloudtest.Bare(t, "vbot/"+version).Misbehave("GET", cloudtest.Right, c.poll)
+		s := cloudtest.Bare(t, "vbot/"+version).Misbehave("GET", cloudtest.Right)
+		if c.args == set { // which looks for names like it
+			s.Misbehave("GET", cloudtest.Right)
+		}
+		s.Misbehave("GET", c.poll)
 		s.Statuses = []string{"ready"}
 		r := here{ctx: ctx, env: s.Env()}.vbot(t, append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
 		s.Close()
@@ -1418,7 +1426,7 @@ func TestHintOfAListingNotFound(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.Status(404, "NOT_FOUND", "Organization not found"))
 	r := runOn(t, s, "cloud", "secrets", "list")
 	r.wantCode(t, 4)
-	if !strings.Contains(r.stderr, "hint: check --organization, and VBOT_API_URL if it is set\n") {
+	if !strings.Contains(r.stderr, "hint: check VBOT_ORGANIZATION (acme), and VBOT_API_URL if it is set\n") {
 		t.Error(r.stderr)
 	}
 }

@@ -64,19 +64,15 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		}
 		var token cloud.Secret
 		if canAsk(a) {
-			token, err = hidden(ctx, a, "Token (hidden):", false, always)
+			token, err = hidden(ctx, a, "Personal access token or private API key, from the dashboard of Pipecat Cloud (hidden):", false, always)
 		} else {
 			token, err = secretFromStdin(ctx, a, "token", false)
 		}
 		if err != nil {
 			return err
 		}
-		if !cloud.IsToken(token.Reveal()) {
-			message := cloud.TokenRule
-			if token.Empty() {
-				message = "missing"
-			}
-			return report.One(report.InvalidConfig, "token", "token", "%s", message)
+		if fault := cloud.TokenFault(token.Reveal()); fault != "" {
+			return report.One(report.InvalidConfig, "token", "token", "%s", fault)
 		}
 		c.Use(token, "")
 		if err := c.Verify(ctx, picker(a)); err != nil {

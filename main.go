@@ -80,12 +80,21 @@ func commandTree() *cli.Command {
 	}})
 }
 
-// otherCommands are commands that people may look for here (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
+// pipecats begins what is said of a command of Pipecat's own tool (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
+const pipecats = "Pipecat's own tool has it: pipecat "
+
+// otherCommands are commands that people may look for here.
 var otherCommands = map[string]string{
-	"agent": "pipecat cloud agent", "agents": "pipecat cloud agent", "auth": "pipecat cloud auth", "build": "pipecat cloud build",
-	"deploy": "pipecat cloud deploy", "docker": "pipecat cloud docker", "eval": "pipecat eval", "logs": "pipecat cloud agent logs",
-	"organizations": "pipecat cloud organizations", "regions": "pipecat cloud regions", "context-hub": "pipecat context-hub",
+	"agent": pipecats + "cloud agent", "agents": pipecats + "cloud agent", "auth": pipecats + "cloud auth", "build": pipecats + "cloud build",
+	"deploy": pipecats + "cloud deploy", "docker": pipecats + "cloud docker", "eval": pipecats + "eval", "logs": pipecats + "cloud agent logs",
+	"organizations": pipecats + "cloud organizations", "regions": pipecats + "cloud regions", "context-hub": pipecats + "context-hub",
+	"get": noValues, "show": noValues, "remove": unsetOrDelete, "rm": unsetOrDelete,
 }
+
+const (
+	noValues      = "values are never shown: `vbot cloud secrets list NAME` shows the keys of a set"
+	unsetOrDelete = "`vbot cloud secrets unset` removes a key, `vbot cloud secrets delete` a whole secret"
+)
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, a *cli.App) int {

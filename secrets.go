@@ -109,7 +109,11 @@ func (r *cloudRun) arguments(args []string, required int, name func(string), fie
 // newName checks the name of a secret that vbot may create.
 func (r *cloudRun) newName(name string) {
 	if !cloud.IsName(name, 63, "-") {
-		r.invalid("name", "NAME", "must be 1 to 63 letters, digits and hyphens, and begin and end with a letter or digit")
+		rule := "must be 1 to 63 letters, digits and hyphens, and begin and end with a letter or digit"
+		if cloud.IsName(strings.ReplaceAll(name, "_", "-"), 63, "-") {
+			rule = "must not contain _; write - instead"
+		}
+		r.invalid("name", "NAME", "%s", rule)
 	}
 	r.notReserved(name)
 }
@@ -188,6 +192,39 @@ func (r *cloudRun) sameRegion(name, is string) error {
 		return nil
 	}
 	return report.One(report.Rejected, "region", "--region", "%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
+}
+
+// unknownRegion returns the failure of a requested region that the API does not list, or nil.
+// If it lists none, the request will tell.
+func (r *cloudRun) unknownRegion(ctx context.Context) error {
+	asked := r.regionGiven()
+	if asked == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxHint)
+	defer cancel()
+	codes, err := r.api.Regions(ctx)
+	if err != nil || len(codes) == 0 || slices.Contains(codes, asked) {
+		return nil
+	}
+	return &report.Failure{Code: report.NotFound, Problems: []report.Problem{{Field: "region", Where: "--region", Allowed: codes,
+		Message: "there is no region " + asked + report.DidYouMean(report.Nearest(asked, codes))}}}
+}
+
+// maxHint is how long the API may take to answer what only makes a message better.
+const maxHint = 3 * time.Second
+
+// like returns the name of a secret that is much like this one, which does not exist; "" if
+// there is none, or the API does not list it soon.
+func (r *cloudRun) like(ctx context.Context, name string) string {
+	ctx, cancel := context.WithTimeout(ctx, maxHint)
+	defer cancel()
+	var names []string
+	rows, _ := r.api.List(ctx, "")
+	for _, e := range rows {
+		names = append(names, e.Name)
+	}
+	return report.Nearest(name, names)
 }
 
 // regionOfNew describes --region where a secret is stored.
@@ -289,6 +326,9 @@ func setupList(inv *cli.Invocation) cli.RunFunc {
 func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
 	region := r.regionGiven()
 	rows, err := r.api.List(ctx, region)
+	if err == nil && len(rows) == 0 {
+		err = r.unknownRegion(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -359,7 +399,15 @@ func (r *cloudRun) showSet(ctx context.Context, name string) error {
 // image pull secret.
 func (r *cloudRun) getSet(ctx context.Context, name, code string) (*cloud.Set, error) {
 	s, err := r.api.Get(ctx, name)
-	return s, r.explain(ctx, name, err, code)
+	return s, r.suggest(ctx, name, r.explain(ctx, name, err, code))
+}
+
+// suggest adds to the failure of a name that does not exist one that does.
+func (r *cloudRun) suggest(ctx context.Context, name string, err error) error {
+	if report.HasCode(err, report.NotFound) && report.As(err).HTTPStatus == 404 {
+		return report.Reword(err, "%v%s", err, report.DidYouMean(r.like(ctx, name)))
+	}
+	return err
 }
 
 // explain explains an error from reading a secret set. The API answers 400 for an image
@@ -421,7 +469,7 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 		case absent(err):
 			return nothing(err)
 		case err != nil:
-			return err
+			return r.suggest(ctx, name, err)
 		}
 		doing, done, question := "deleting "+name, "deleted", "Delete "+what+"? This cannot be undone."
 		if key != "" {
@@ -464,7 +512,8 @@ func (r *cloudRun) describe(ctx context.Context, name, key string) (string, erro
 	case slices.Contains(s.Keys, key):
 		return "key " + key + " of secret set " + name + " of " + r.where(s.Region), nil
 	}
-	return "", report.Errorf(report.NotFound, "no key %s in secret set %s of %s", key, name, r.where(""))
+	near := report.DidYouMean(report.Nearest(key, s.Keys))
+	return "", report.Errorf(report.NotFound, "no key %s in secret set %s of %s%s", key, name, r.where(""), near)
 }
 
 func kindWords(kind string) string {
@@ -556,7 +605,11 @@ func (o *imagePull) do(ctx context.Context, r *cloudRun, args []string) error {
 		return err
 	}
 	region := r.regionGiven()
-	if was != nil {
+	if was == nil {
+		if err := r.unknownRegion(ctx); err != nil {
+			return err
+		}
+	} else {
 		if was.Type != cloud.TypeImagePull {
 			return report.Errorf(report.Rejected, "a %s named %s already exists; nothing was written", kindWords(was.Kind()), o.name)
 		}

@@ -69,7 +69,7 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"list-sets", []string{"list", "--sets", "--json"}, many, []string{getList}, 0},
 		{"list-no-sets", []string{"list", "-s", "--no-sets"}, many, []string{getList}, 0},
 		{"list-region", []string{"list", "-r", "eu-central"}, many, []string{getList + "?region=eu-central"}, 0},
-		{"list-region-none", []string{"list", "--region=ap-south"}, many, []string{getList + "?region=ap-south"}, 0},
+		{"list-region-none", []string{"list", "--region=ap-south"}, many, []string{getList + "?region=ap-south", "GET ~/regions"}, 0},
 		{"list-empty", []string{"list"}, nil, []string{getList}, 0},
 		{"list-empty-json", []string{"list", "--json"}, nil, []string{getList}, 0},
 		{"list-set", []string{"list", "app-secrets"}, many, []string{getSet}, 0},
@@ -79,26 +79,40 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"list-set-bare-json", []string{"list", "bare", "--json"}, many, []string{"GET ~/secrets/bare"}, 0},
 		{"list-set-region", []string{"list", "app-secrets", "--region", "us-west"}, many, []string{getSet}, 0},
 		{"list-set-elsewhere", []string{"list", "app-secrets", "--region", "us-east"}, many, []string{getSet}, 4},
-		{"list-set-unknown", []string{"list", "nothing"}, many, []string{"GET ~/secrets/nothing"}, 4},
-		{"list-set-unknown-json", []string{"list", "nothing", "--json"}, many, []string{"GET ~/secrets/nothing"}, 4},
+		{"list-region-unknown", []string{"list", "--region=us-wst"}, many, []string{getList + "?region=us-wst", "GET ~/regions"}, 4},
+		{"list-region-unknown-json", []string{"list", "--region=us-wst", "--json"}, many, []string{getList + "?region=us-wst", "GET ~/regions"}, 4},
+		{"list-region-no-regions", []string{"list", "--region=us-wst"}, func(s *cloudtest.Standin) {
+			many(s)
+			s.Misbehave("GET", cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No"))
+		}, []string{getList + "?region=us-wst", "GET ~/regions"}, 0},
+		{"list-set-near", []string{"list", "app-secret"}, many, []string{"GET ~/secrets/app-secret", getList}, 4},
+		{"unset-key-near", []string{"unset", "app-secrets", "APIKEY", "--skip"}, many, []string{getSet}, 4},
+		{"set-new-near", []string{"set", "app-secret", "A=1", "--skip"}, many, []string{"GET ~/secrets/app-secret", getList, "PUT ~/secrets/app-secret"}, 0},
+		{"set-new-no-listing", []string{"set", "app-secret", "A=1", "--skip"}, func(s *cloudtest.Standin) {
+			many(s)
+			s.Misbehave("GET", cloudtest.Right, cloudtest.Hang)
+		}, []string{"GET ~/secrets/app-secret", getList, "PUT ~/secrets/app-secret"}, 0},
+		{"image-pull-region-unknown", []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss", "--region=us-wst"}, nil, []string{getList, "GET ~/regions"}, 4},
+		{"list-set-unknown", []string{"list", "nothing"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
+		{"list-set-unknown-json", []string{"list", "nothing", "--json"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
 		{"list-set-referenced", []string{"list", "cluster"}, many, []string{"GET ~/secrets/cluster"}, 0},
 		{"list-set-referenced-json", []string{"list", "cluster", "--json"}, many, []string{"GET ~/secrets/cluster"}, 0},
 		{"list-image-pull", []string{"list", "hub"}, many, []string{getHub, getList}, 4},
 		{"list-bad-arguments", []string{"list", "../x", "y", "--region", "a/b", "-o", ".."}, nil, nil, 2},
 
-		{"set-new", []string{"set", "fresh", "A=1", "B=2", "--skip"}, nil, []string{getNew, putNew}, 0},
-		{"set-new-json", []string{"set", "fresh", "A=1", "--skip", "--json", "--region", "eu-central"}, nil, []string{getNew, putNew}, 0},
+		{"set-new", []string{"set", "fresh", "A=1", "B=2", "--skip"}, nil, []string{getNew, getList, putNew}, 0},
+		{"set-new-json", []string{"set", "fresh", "A=1", "--skip", "--json", "--region", "eu-central"}, nil, []string{getNew, getList, "GET ~/regions", putNew}, 0},
 		{"set-replace", []string{"set", "app-secrets", "-s", "API_KEY=n3w", "Z=1"}, many, []string{getSet, putSet}, 0},
 		{"set-replace-json", []string{"set", "app-secrets", "-s", "API_KEY=n3w", "Z=1", "--json"}, many, []string{getSet, putSet}, 0},
 		{"set-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run"}, many, []string{getSet}, 0},
 		{"set-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run", "--json"}, many, []string{getSet}, 0},
-		{"set-dry-run-new", []string{"set", "fresh", "A=1", "--dry-run", "--region", "us-east"}, nil, []string{getNew}, 0},
+		{"set-dry-run-new", []string{"set", "fresh", "A=1", "--dry-run", "--region", "us-east"}, nil, []string{getNew, getList, "GET ~/regions"}, 0},
 		{"set-prune", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--skip"}, many, []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
 		{"set-prune-json", []string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"}, many,
 			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
 		{"set-prune-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run"}, many, []string{getSet}, 0},
 		{"set-prune-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run", "--json"}, many, []string{getSet}, 0},
-		{"set-prune-new", []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"}, many, []string{getNew, getList, putNew}, 0},
+		{"set-prune-new", []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"}, many, []string{getNew, getList, getList, putNew}, 0},
 		{"set-prune-not-found", []string{"set", "app-secrets", "A=1", "--prune", "--skip"},
 			func(s *cloudtest.Standin) {
 				many(s)
@@ -135,11 +149,11 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"set-ambiguous", []string{"set", "fresh", "DSN=host=h port=1", "--skip"}, nil, nil, 2},
 		{"set-other-region", []string{"set", "app-secrets", "A=1", "--skip", "--region", "us-east"}, many, []string{getSet}, 1},
 		{"set-other-region-json", []string{"set", "app-secrets", "A=1", "--skip", "--region", "us-east", "--json"}, many, []string{getSet}, 1},
-		{"set-unknown-region", []string{"set", "fresh", "A=1", "--skip", "--region", "mars"}, nil, []string{getNew, putNew, putNew}, 1},
+		{"set-unknown-region", []string{"set", "fresh", "A=1", "--skip", "--region", "mars"}, nil, []string{getNew, getList, "GET ~/regions"}, 4},
 		{"set-image-pull", []string{"set", "hub", "A=1", "--skip"}, many, []string{getHub, getList}, 1},
 		{"set-referenced", []string{"set", "cluster", "A=1", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
 		{"set-one-by-one", []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *cloudtest.Standin) { s.NoBulk = true },
-			[]string{getNew, putNew, putNew, putNew, putNew}, 0},
+			[]string{getNew, getList, putNew, putNew, putNew, putNew}, 0},
 		{"set-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip"}, noMore, []string{getSet, putSet, putSet, putSet}, 7},
 		{"set-partial-json", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip", "--json"}, noMore, []string{getSet, putSet, putSet, putSet}, 7},
 		{"set-partial-unavailable-json", []string{"set", "app-secrets", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *cloudtest.Standin) {
@@ -152,19 +166,19 @@ func TestSecretsTranscripts(t *testing.T) {
 			s.NoBulk = true
 			s.Misbehave("PUT", cloudtest.Right)
 			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Status(503, "X", "later"))...)
-		}, []string{getNew, putNew, putNew, putNew, putNew, putNew}, 6},
+		}, []string{getNew, getList, putNew, putNew, putNew, putNew, putNew}, 6},
 		{"set-one-by-one-lost", []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip"}, func(s *cloudtest.Standin) {
 			s.NoBulk = true
 			s.Misbehave("PUT", cloudtest.Right, cloudtest.Right)
 			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.LoseAnswer)...)
-		}, []string{getNew, putNew, putNew, putNew, putNew, putNew, putNew}, 7},
+		}, []string{getNew, getList, putNew, putNew, putNew, putNew, putNew, putNew}, 7},
 		{"set-lost-json", []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"}, func(s *cloudtest.Standin) {
 			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.LoseAnswer)...)
-		}, []string{getNew, putNew, putNew, putNew, putNew}, 6},
+		}, []string{getNew, getList, putNew, putNew, putNew, putNew}, 6},
 		{"set-one-by-one-after-a-lost-answer", []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"}, func(s *cloudtest.Standin) {
 			s.NoBulk = true
 			s.Misbehave("PUT", cloudtest.Drop, cloudtest.Right, cloudtest.Status(401, "X", "no"))
-		}, []string{getNew, putNew, putNew, putNew}, 5},
+		}, []string{getNew, getList, putNew, putNew, putNew}, 5},
 		{"set-prune-gone", []string{"set", "app-secrets", "API_KEY=1", "--prune", "--skip"}, func(s *cloudtest.Standin) {
 			many(s)
 			s.Misbehave("DELETE", func(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
@@ -175,18 +189,18 @@ func TestSecretsTranscripts(t *testing.T) {
 			})
 		}, []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL", getSet}, 0},
 		{"set-wait", []string{"set", "fresh", "A=1", "--skip", "--wait", "--json"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "ready"} },
-			[]string{getNew, putNew, getNew, getNew}, 0},
+			[]string{getNew, getList, putNew, getNew, getNew}, 0},
 		{"set-wait-failed", []string{"set", "fresh", "A=1", "--skip", "--wait=1m"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "failed"} },
-			[]string{getNew, putNew, getNew, getNew}, 1},
+			[]string{getNew, getList, putNew, getNew, getNew}, 1},
 		{"set-wait-timeout-json", []string{"set", "fresh", "A=1", "--skip", "--wait=6s", "--json"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending"} },
-			[]string{getNew, putNew, getNew, getNew, getNew}, 6},
+			[]string{getNew, getList, putNew, getNew, getNew, getNew}, 6},
 		{"set-wait-nonsense", []string{"set", "fresh", "A=1", "--skip", "--wait=soon"}, nil, nil, 2},
 		{"set-wait-with-a-space", []string{"set", "fresh", "A=1", "--skip", "--wait", "30s"}, nil, nil, 2},
 
 		{"unset", []string{"unset", "app-secrets", "API_KEY", "--skip"}, many, []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 0},
 		{"unset-json", []string{"unset", "app-secrets", "API_KEY", "-s", "--json"}, many, []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 0},
 		{"unset-no-key", []string{"unset", "app-secrets", "NOPE", "--skip", "--json"}, many, []string{getSet}, 4},
-		{"unset-no-set", []string{"unset", "nothing", "A", "--skip"}, many, []string{"GET ~/secrets/nothing"}, 4},
+		{"unset-no-set", []string{"unset", "nothing", "A", "--skip"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
 		{"unset-image-pull", []string{"unset", "hub", "A", "--skip"}, many, []string{getHub, getList}, 1},
 		{"unset-referenced", []string{"unset", "cluster", "A", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
 		{"unset-if-exists", []string{"unset", "app-secrets", "NOPE", "--if-exists", "--skip"}, many, []string{getSet, getSet}, 0},
@@ -199,13 +213,13 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"delete", []string{"delete", "app-secrets", "--skip"}, many, []string{getSet, "DELETE ~/secrets/app-secrets"}, 0},
 		{"delete-json", []string{"delete", "app-secrets", "--skip", "--json"}, many, []string{getSet, "DELETE ~/secrets/app-secrets"}, 0},
 		{"delete-image-pull", []string{"delete", "hub", "--skip"}, many, []string{getHub, getList, "DELETE ~/secrets/hub"}, 0},
-		{"delete-unknown", []string{"delete", "nothing", "--skip"}, many, []string{"GET ~/secrets/nothing"}, 4},
+		{"delete-unknown", []string{"delete", "nothing", "--skip"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
 		{"delete-if-exists", []string{"delete", "nothing", "--if-exists", "--skip", "--json"}, many, []string{"GET ~/secrets/nothing", getList}, 0},
 		{"delete-if-exists-elsewhere", []string{"delete", "nothing", "--if-exists", "--skip"},
 			func(s *cloudtest.Standin) {
 				s.Misbehave("GET", cloudtest.Times(2, cloudtest.Status(404, "X", "Organization not found"))...)
 			},
-			[]string{"GET ~/secrets/nothing", getList}, 4},
+			[]string{"GET ~/secrets/nothing", getList, getList}, 4},
 		{"delete-if-exists-meanwhile", []string{"delete", "app-secrets", "--if-exists", "--skip"},
 			func(s *cloudtest.Standin) {
 				many(s)
@@ -231,7 +245,7 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"reference-bad", []string{"reference", "references", "more", "--region", "", "--json"}, nil, nil, 2},
 
 		{"image-pull-new", []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss"}, nil, []string{getList, "PUT ~/secrets/reg"}, 0},
-		{"image-pull-new-json", []string{"image-pull-secret", "reg", "https://ghcr.io/", "bob:pa:ss", "--json", "--region=us-east"}, nil, []string{getList, "PUT ~/secrets/reg"}, 0},
+		{"image-pull-new-json", []string{"image-pull-secret", "reg", "https://ghcr.io/", "bob:pa:ss", "--json", "--region=us-east"}, nil, []string{getList, "GET ~/regions", "PUT ~/secrets/reg"}, 0},
 		{"image-pull-update-json", []string{"image-pull-secret", "hub", "ghcr.io", "bob:pa:ss", "--json", "--wait"}, many, []string{getList, "PUT ~/secrets/hub", getList}, 0},
 		{"image-pull-of-a-set", []string{"image-pull-secret", "app-secrets", "ghcr.io", "bob:pa:ss"}, many, []string{getList}, 1},
 		{"image-pull-other-region", []string{"image-pull-secret", "hub", "ghcr.io", "bob:pa:ss", "-r", "us-east"}, many, []string{getList}, 1},
@@ -265,7 +279,7 @@ func TestSecretsTranscripts(t *testing.T) {
 // A life of a set, in the real binary.
 func TestSecretsInTheRealBinary(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh/A", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh", "GET ~/secrets", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh/A", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh")
 	dir := t.TempDir()
 	filetest.Put(t, dir, "my.env", "export A=1\nB='two words' # note\n")
 	for _, c := range []struct{ args, want string }{
@@ -321,7 +335,7 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh")
 			dir := t.TempDir()
 			args := []string{"cloud", "secrets", "set", "fresh", "--skip"}
 			if c.file != "" {
@@ -340,7 +354,7 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 // Stdin, and files that are none.
 func TestSetReadsStdinAndFiles(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh")
 	r := here{env: s.Env(), stdin: strings.NewReader("A=1\nB=2\n")}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
 	r.wantCode(t, 0)
 	if s.Values("fresh")["B"] != "2" {
@@ -390,7 +404,7 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 	parallel(t)
 	for _, name := range []string{"set-interrupted", "set-interrupted-one-by-one"} {
 		t.Run(name, func(t *testing.T) {
-			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh")
 			ctx, cancel := context.WithCancel(context.Background())
 			if s.NoBulk = strings.HasSuffix(name, "one"); s.NoBulk {
 				s.Want("PUT ~/secrets/fresh", "PUT ~/secrets/fresh").Misbehave("PUT", cloudtest.Right, cloudtest.Right)
@@ -619,7 +633,7 @@ func TestSecretPrintsNothing(t *testing.T) {
 
 func TestThousandKeysInOneRequest(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/big", "PUT ~/secrets/big")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/big", "GET ~/secrets", "PUT ~/secrets/big")
 	var file bytes.Buffer
 	for i := range 1000 {
 		fmt.Fprintf(&file, "KEY_%04d='value %d'\n", i, i)
@@ -633,7 +647,7 @@ func TestThousandKeysInOneRequest(t *testing.T) {
 
 func TestLongValues(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/big", "PUT ~/secrets/big")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/big", "GET ~/secrets", "PUT ~/secrets/big")
 	value := strings.Repeat("0123456789abcde\n", 4<<10)
 	var file bytes.Buffer
 	for i := range 100 {
@@ -872,7 +886,7 @@ func filled(example string, values map[string]string) string {
 // Files with secrets, what is said about them, and what is stored of them.
 func TestSetFromFiles(t *testing.T) {
 	parallel(t)
-	const getNew, putNew = "GET ~/secrets/fresh", "PUT ~/secrets/fresh"
+	const getNew, getList, putNew = "GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh"
 	const getApp, putApp = "GET ~/secrets/app", "PUT ~/secrets/app"
 	dir := t.TempDir()
 	filetest.Put(t, dir, "gaps.env", "A=1\nEMPTY=\nB='two words'\nALSO=\"\"\n")
@@ -887,6 +901,9 @@ func TestSetFromFiles(t *testing.T) {
 	filetest.Put(t, dir, "word.json", "{\n\"A\": \"1\",\nhunter2}")
 	filetest.Put(t, dir, "two.json", `{"A": "1"} {"B": "hunter2"}`)
 	filetest.Put(t, dir, "none.json", "{}\n")
+	filetest.Put(t, dir, "pasted.env", "OPENAI_API_KEY=\"'hunter2'\"\nMINE=\"'hunter2'\"\nDEEPGRAM_API_KEY=hunter2\u2019s\nUMLAUT=hunter2\u00e4 2\nAND=\"'hunter2' & 'hunter2'\"\nBLANK='hunter2 '\n")
+	filetest.Put(t, dir, "key", "hunter2\n")
+	filetest.Put(t, dir, "pem", "-----BEGIN PRIVATE KEY-----\nhunter2\n")
 	for _, c := range []struct {
 		name string
 		args string
@@ -895,17 +912,20 @@ func TestSetFromFiles(t *testing.T) {
 		held map[string]string
 	}{
 		{"gaps", "--file gaps.env", nil, 2, nil},
-		{"skip-empty", "--file gaps.env --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words"}},
-		{"skip-empty-json", "--file gaps.env --skip-empty --json", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words"}},
-		{"skip-empty-given", "EMPTY=3 --file gaps.env --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words", "EMPTY": "3"}},
+		{"skip-empty", "--file gaps.env --skip-empty", []string{getNew, getList, putNew}, 0, map[string]string{"A": "1", "B": "two words"}},
+		{"skip-empty-json", "--file gaps.env --skip-empty --json", []string{getNew, getList, putNew}, 0, map[string]string{"A": "1", "B": "two words"}},
+		{"skip-empty-given", "EMPTY=3 --file gaps.env --skip-empty", []string{getNew, getList, putNew}, 0, map[string]string{"A": "1", "B": "two words", "EMPTY": "3"}},
 		{"skip-empty-twice", "A=3 --file gaps.env --skip-empty", nil, 2, nil},
 		{"skip-empty-nothing", "--file blank.env --skip-empty", nil, 2, nil},
 		{"skip-empty-nothing-pruned", "--file blank.env --skip-empty --prune", nil, 2, nil},
 		{"skip-empty-bad", "--file bad.env --skip-empty", nil, 2, nil},
-		{"skip-empty-dry-run", "--file gaps.env --skip-empty --dry-run", []string{getNew}, 0, nil},
-		{"expanded", "--file vars.env", []string{getNew, putNew}, 0, map[string]string{"HOST": "h", "URL": "http://${HOST}/", "QUOTED": "${HOST}", "PLAIN": "$HOST"}},
-		{"object", "--file s.json C=3", []string{getNew, putNew}, 0, map[string]string{"A": "1\né", "B-b": "${X} <&>", "C": "3"}},
-		{"object-skip-empty", "--file gaps.json --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1"}},
+		{"skip-empty-dry-run", "--file gaps.env --skip-empty --dry-run", []string{getNew, getList}, 0, nil},
+		{"expanded", "--file vars.env", []string{getNew, getList, putNew}, 0, map[string]string{"HOST": "h", "URL": "http://${HOST}/", "QUOTED": "${HOST}", "PLAIN": "$HOST"}},
+		{"pasted", "--file pasted.env --value-file CARTESIA_API_KEY=key --value-file AWS_SECRET_ACCESS_KEY=pem --value-file PEM=pem", []string{getNew, getList, putNew}, 0, map[string]string{
+			"OPENAI_API_KEY": "'hunter2'", "MINE": "'hunter2'", "DEEPGRAM_API_KEY": "hunter2\u2019s", "UMLAUT": "hunter2\u00e4 2", "AND": "'hunter2' & 'hunter2'", "BLANK": "hunter2 ",
+			"CARTESIA_API_KEY": "hunter2\n", "AWS_SECRET_ACCESS_KEY": "-----BEGIN PRIVATE KEY-----\nhunter2\n", "PEM": "-----BEGIN PRIVATE KEY-----\nhunter2\n"}},
+		{"object", "--file s.json C=3", []string{getNew, getList, putNew}, 0, map[string]string{"A": "1\né", "B-b": "${X} <&>", "C": "3"}},
+		{"object-skip-empty", "--file gaps.json --skip-empty", []string{getNew, getList, putNew}, 0, map[string]string{"A": "1"}},
 		{"object-bad", "--file bad.json", nil, 2, nil},
 		{"object-bad-json", "--file bad.json --json", nil, 2, nil},
 		{"object-cut", "--file cut.json", nil, 2, nil},
@@ -959,7 +979,7 @@ func TestEnvExamplesCanBeStored(t *testing.T) {
 		}
 		dir := t.TempDir()
 		filetest.Put(t, dir, ".env", filled(text, map[string]string{pairs[0].Key: "the-value # of the first"}))
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets/fresh")
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh", "GET ~/secrets/fresh")
 		here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", ".env", "--skip-empty", "--skip").wantCode(t, 0)
 		if got := s.Values("fresh"); len(got) == 0 || got[pairs[0].Key] != "the-value" {
 			t.Errorf("%s: stored %q", path, got)
@@ -987,7 +1007,7 @@ func TestValueFiles(t *testing.T) {
 		args = append(args, "--value-file", key+"=of="+key)
 	}
 	values["PLAIN"] = "1"
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh")
 	r := here{env: s.Env(), dir: dir}.vbot(t, args...)
 	r.wantCode(t, 0)
 	if got, want := fmt.Sprintf("%q", s.Values("fresh")), fmt.Sprintf("%q", values); got != want {
@@ -1128,7 +1148,7 @@ func TestCheck(t *testing.T) {
 		{"bad-file", "app --file bad.env", nil, 2},
 		{"no-file", "app", nil, 2},
 		{"nothing", "--json", nil, 2},
-		{"unknown", "nothing --file same.env --json", []string{"GET ~/secrets/nothing"}, 4},
+		{"unknown", "nothing --file same.env --json", []string{"GET ~/secrets/nothing", "GET ~/secrets"}, 4},
 		{"image-pull", "hub --file same.env", []string{"GET ~/secrets/hub", "GET ~/secrets"}, 4},
 		{"referenced", "cluster --file same.env", []string{"GET ~/secrets/cluster"}, 1},
 	} {

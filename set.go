@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
 	"vbot/internal/dotenv"
@@ -101,7 +103,8 @@ func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error 
 	rest := args[min(1, len(args)):]
 	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.regionGiven()
 	s.actualRegion = s.Region
-	r.confirmable(s.skip || s.dryRun)
+	nothing := s.file == nil && len(rest)+len(s.valueFiles) == 0 && len(args) > 0
+	r.confirmable(s.skip || s.dryRun || nothing)
 	var named []cloud.Pair // in the file, with and without a value
 	if s.file != nil {
 		named = r.filePairs(ctx, *s.file, s.skipEmpty)
@@ -112,8 +115,8 @@ func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error 
 	for _, arg := range s.valueFiles {
 		given = r.valueFile(ctx, given, arg)
 	}
-	if s.file == nil && len(rest)+len(s.valueFiles) == 0 && len(args) > 0 {
-		r.badUsage("secrets", "SECRETS", "nothing to store; pass KEY, KEY=VALUE or --file")
+	if nothing {
+		r.badUsage("secrets", "", "nothing to store: pass KEY, KEY=VALUE or --file")
 	}
 	for _, p := range given {
 		field := p.Called()
@@ -144,6 +147,11 @@ func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error 
 	}
 	if err := r.faults(ctx); err != nil {
 		return err
+	}
+	for _, p := range s.Pairs {
+		if what, _ := suspect(p); what != "" && !p.Value.Empty() { // or it is to be asked for
+			r.app.Note("check %s: the value %s; vbot stores it unchanged", p.Key, what)
+		}
 	}
 	if len(s.left) > 0 {
 		r.app.Note("%s: left out keys without a value: %s", fileLabel(*s.file), strings.Join(s.left, ", "))
@@ -227,7 +235,11 @@ func (r *cloudRun) add(pairs []cloud.Pair, p cloud.Pair, n int, empty bool) []cl
 	field := p.Called()
 	switch {
 	case !cloud.IsKey(p.Key):
-		r.invalid(field, field, "expected KEY or KEY=VALUE; %s", cloud.KeyRule)
+		if info, err := os.Stat(r.app.Path(p.Key)); err == nil && !info.IsDir() {
+			r.invalid(field, field, "is a file; to read pairs from it: --file FILE")
+		} else {
+			r.invalid(field, field, "expected KEY or KEY=VALUE; %s", cloud.KeyRule)
+		}
 	case slices.ContainsFunc(pairs, func(q cloud.Pair) bool { return q.Key == p.Key }):
 		r.invalid(field, field, "given twice")
 	case empty:
@@ -250,20 +262,66 @@ func (s *setUpdate) ask(ctx context.Context, r *cloudRun) error {
 			continue
 		}
 		nothingFollows := s.skip && !slices.ContainsFunc(s.Pairs[i+1:], func(q cloud.Pair) bool { return q.Value.Empty() })
-		value, err := hidden(ctx, r.app, p.Key+" for "+s.Name+" (hidden):", false, func(typed string) bool {
-			return nothingFollows || isPEM(typed)
-		})
-		if errors.Is(err, tty.ErrLines) || isPEM(value.Reveal()) {
-			return report.One(report.InvalidConfig, p.Called(), p.Called(), "a value of several lines cannot be typed; use --value-file KEY=PATH")
+		for again := true; again; {
+			value, err := hidden(ctx, r.app, p.Key+" for "+s.Name+" (hidden):", false, func(typed string) bool {
+				return nothingFollows || isPEM(typed)
+			})
+			if errors.Is(err, tty.ErrLines) || isPEM(value.Reveal()) {
+				return report.One(report.InvalidConfig, p.Called(), p.Called(), "a value of several lines cannot be typed; use --value-file KEY=PATH")
+			}
+			if err != nil {
+				return err
+			}
+			p.Value = value
+			if s.Pairs[i], again, err = s.accept(ctx, r, p); err != nil {
+				return cancelled(err, "stored")
+			}
 		}
-		if err != nil {
-			return err
-		}
-		p.Value = value
-		r.add(nil, p, p.Word, value.Empty())
-		s.Pairs[i] = p
+		r.add(nil, s.Pairs[i], p.Word, false)
 	}
 	return r.faults(ctx)
+}
+
+// accept returns a pair whose value was typed, as it is to be stored, or says that it has to be
+// typed again.
+func (s *setUpdate) accept(ctx context.Context, r *cloudRun, p cloud.Pair) (_ cloud.Pair, again bool, err error) {
+	what, better := suspect(p)
+	said := p.Key + ": the value " + what
+	switch {
+	case p.Value.Empty():
+		r.app.Note("%s is empty; enter it again, or press Ctrl-C", p.Key)
+		return p, true, nil
+	case what == "":
+	case better.Empty():
+		again, err = r.app.Terminal().Confirm(ctx, said+"; enter it again?", true)
+	default:
+		var without bool
+		if without, err = r.app.Terminal().Confirm(ctx, said+"; store it without them?", true); without {
+			p.Value = better
+		}
+	}
+	return p, again, err
+}
+
+// suspect returns what looks like a mistake in a value that somebody pasted, or "", and the
+// value without it, empty if that is unknown. A value may be right all the same.
+func suspect(p cloud.Pair) (what string, better cloud.Secret) {
+	value := p.Value.Reveal()
+	inner := strings.Trim(value, " \t\u00a0")
+	for _, marks := range []string{`""`, "''", "``", "\u201c\u201d", "\u2018\u2019"} {
+		rest, begins := strings.CutPrefix(inner, marks[:len(marks)/2])
+		rest, ends := strings.CutSuffix(rest, marks[len(marks)/2:])
+		if begins && ends && !strings.ContainsAny(rest, marks) {
+			return "is in quotes", cloud.NewSecret(rest)
+		}
+	}
+	switch {
+	case inner != value:
+		return "has blanks around it", cloud.NewSecret(inner)
+	case !cloud.IsToken(value) && !strings.HasPrefix(value, "{") && !isPEM(value) && catalog.New().HasSecret(p.Key):
+		return "has characters that no key has, such as blanks, line breaks or curly quotes", cloud.Secret{}
+	}
+	return "", cloud.Secret{}
 }
 
 // isPEM reports whether the line is the first of a key or certificate.
@@ -330,7 +388,10 @@ func (s *setUpdate) load(ctx context.Context, r *cloudRun) error {
 	case report.HasCode(err, report.NotFound) && s.pruning && !r.api.IsGone(ctx, s.Name):
 		return err // of something else: the keys to remove are unknown
 	case report.HasCode(err, report.NotFound):
-		return nil
+		if near := r.like(ctx, s.Name); near != "" {
+			r.app.Note("%s is a new secret set; there is also %s", s.Name, near)
+		}
+		return r.unknownRegion(ctx)
 	case err != nil:
 		return r.explain(ctx, s.Name, err, report.Rejected)
 	}

@@ -73,7 +73,7 @@ func TestPruneIsConfirmed(t *testing.T) {
 func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	parallel(t)
 	for _, args := range [][]string{{"secrets", "set", "app", "KEY", "--skip"}, {"secrets", "set", "app", "KEY", "--skip", "--json"}} {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Echo(400), cloudtest.Echo(400))
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Echo(400), cloudtest.Echo(400))
 		term := terminalOn(t, s, args...)
 		term.Sees("KEY for app (hidden): ")
 		term.Types("hunter2-pl4nted\r")
@@ -109,7 +109,7 @@ func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 // What is typed ahead answers the next question.
 func TestAnswerTypedAhead(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY")
 	term.Sees("KEY for app (hidden): ")
 	term.Types("hunter2\ry\n")
@@ -136,7 +136,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 		{"sigint", "hunter2", syscall.SIGINT, 130},
 		{"sigquit", "hunter2", syscall.SIGQUIT, 130},
 		{"sigabrt", "hunter2", syscall.SIGABRT, 130},
-		{"empty", "\r", 0, 2},
+		{"empty", "\r\x03", 0, 130},
 		{"as long as a terminal may cut it", strings.Repeat("hunter2", 1000)[:4095] + "\r", 0, 2},
 		{"longer", strings.Repeat("hunter2", 1000) + "\r", 0, 2},
 	} {
@@ -161,7 +161,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 			if strings.Contains(shown, "hunter2") {
 				t.Errorf("what was typed was shown:\n%s", term.Text())
 			}
-			if c.code == 2 && c.keys != "\r" && !strings.Contains(term.Text(), "--file") && !strings.Contains(term.Text(), "use a file") {
+			if c.code == 2 && !strings.Contains(term.Text(), "--file") && !strings.Contains(term.Text(), "use a file") {
 				t.Errorf("it does not name the way out:\n%s", term.Text())
 			}
 		})
@@ -171,7 +171,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 // A signal that whoever starts vbot ignores, as nohup does, ends nothing.
 func TestNohup(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "app", "KEY", "--skip")
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
 	cmd.Env = append(cmd.Env, s.Env()...)
@@ -188,7 +188,7 @@ func TestNohup(t *testing.T) {
 // One byte less than the limit is stored whole.
 func TestHiddenPromptTakesALongLine(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 	long := strings.Repeat("0123456789", 410)[:4094]
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
@@ -202,7 +202,7 @@ func TestHiddenPromptTakesALongLine(t *testing.T) {
 // is no part of it.
 func TestHiddenPromptTakesAPaste(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
 	term.Types("\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[200~hunter2\n\x1b[201~\x1b[?62c\r")
@@ -211,10 +211,49 @@ func TestHiddenPromptTakesAPaste(t *testing.T) {
 	}
 }
 
+// What looks like a slip of a paste is asked about, and what is empty is asked for again. No
+// answer of a person is stored otherwise than they say.
+func TestPastedValues(t *testing.T) {
+	parallel(t)
+	for _, c := range []struct{ key, keys, says, answer, stored string }{
+		{"DEEPGRAM_API_KEY", "'hunter2'\r", "DEEPGRAM_API_KEY: the value is in quotes; store it without them? [Y/n] ", "\r", "hunter2"},
+		{"DEEPGRAM_API_KEY", "\u201chunter2\u201d \r", "is in quotes; store it without them? [Y/n] ", "y\r", "hunter2"},
+		{"MINE", "'hunter2'\r", "is in quotes; store it without them? [Y/n] ", "n\r", "'hunter2'"},
+		{"MINE", " hunter2\r", "has blanks around it; store it without them? [Y/n] ", "\r", "hunter2"},
+		{"DEEPGRAM_API_KEY", "hunter2\u2019s\r", "has characters that no key has, such as blanks, line breaks or curly quotes; enter it again? [Y/n] ", "\r", "hunter2"},
+		{"DEEPGRAM_API_KEY", "hunter 2\r", "enter it again? [Y/n] ", "n\r", "hunter 2"},
+		{"MINE", "\r", "MINE is empty; enter it again, or press Ctrl-C", "", "hunter2"},
+		{"MINE", "hunt\u2019s 2 b\u00e4ume\r", "", "", "hunt\u2019s 2 b\u00e4ume"},
+		{"MINE", "'a' or 'b'\r", "", "", "'a' or 'b'"},
+		{"GOOGLE_CREDENTIALS_JSON", "{\"a\": \"\u00e4\"}\r", "", "", "{\"a\": \"\u00e4\"}"},
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
+		term := terminalOn(t, s, "secrets", "set", "app", c.key)
+		term.Sees(c.key + " for app (hidden): ")
+		term.Types(c.keys)
+		if c.says != "" {
+			term.Sees(c.says)
+			term.Types(c.answer)
+		}
+		if strings.Contains(c.says, "enter it again") && c.answer != "n\r" {
+			term.Sees(c.says + "\n\r" + c.key + " for app (hidden): ")
+			term.Types("hunter2\r")
+		}
+		term.Sees("Store 1 key? [y/N] ")
+		term.Types("y\r")
+		if code := term.Ends(); code != 0 || s.Values("app")[c.key] != c.stored {
+			t.Errorf("%q: exit code %d, stored %q\n%s", c.keys, code, s.Values("app"), term.Text())
+		}
+		if c.says == "" && strings.Contains(term.Text(), "[Y/n]") || strings.Contains(term.Text(), "hunter") {
+			t.Errorf("%q: %s", c.keys, term.Text())
+		}
+	}
+}
+
 // An arrow key would leave letters in the value that nobody sees.
 func TestHiddenPromptAsksAgain(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
 	term.Types("hunter\x1b[D2\r")
@@ -229,7 +268,7 @@ func TestHiddenPromptAsksAgain(t *testing.T) {
 // where a shell has set the terminal its own way meanwhile. Ctrl-Z does nothing.
 func TestHiddenPromptAfterAStop(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
 	term.Waits(false)
@@ -343,7 +382,7 @@ func TestLoginAtATerminal(t *testing.T) {
 	cmd := vbotCommand(t, dir, "cloud", "login")
 	cmd.Env = append(cmd.Env, env...)
 	term := ptytest.Open(t, cmd)
-	term.Sees("Token (hidden): ")
+	term.Sees("of Pipecat Cloud (hidden): ")
 	term.Types(cloudtest.Token + "\r")
 	term.Sees("Number or name (Enter: acme): ")
 	term.Types("7\n")

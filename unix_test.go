@@ -434,7 +434,7 @@ func TestPipesThatNeverOpen(t *testing.T) {
 // A value may come from a pipe, such as a shell's <(...).
 func TestValueFromPipe(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "PUT ~/secrets/fresh")
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -692,5 +692,56 @@ func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
 	}
 	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
 		t.Errorf("the pipe: %v", err)
+	}
+}
+
+// The job that docs/secrets.md has for CI, as it stands there: it ends well if the set then has
+// the keys of the file, and otherwise fails where it went wrong.
+func TestJobForCI(t *testing.T) {
+	parallel(t)
+	doc, err := os.ReadFile("docs/secrets.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(begin string) string {
+		_, rest, _ := strings.Cut(string(doc), begin)
+		text, _, _ := strings.Cut(rest, "```")
+		return text
+	}
+	posix, powershell := block("```sh\nset -e\n"), block("```powershell\n")
+	for line := range strings.Lines(posix) {
+		if !strings.HasPrefix(line, "vbot ") || !strings.Contains(powershell, line) {
+			t.Errorf("PowerShell's lines are others: %s", line)
+		}
+	}
+	shells := map[string][]string{"sh": {"-c", "set -e; vbot() { \"$0\" \"$@\"; }\n" + posix}, "pwsh": {"-c", "Set-Alias vbot $env:VBOT\n" + powershell}}
+	for shell, args := range shells {
+		t.Run(shell, func(t *testing.T) {
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skip(shell, "is not installed")
+			}
+			for want, fault := range map[int]func(*cloudtest.Standin){
+				0: func(*cloudtest.Standin) {},
+				3: func(s *cloudtest.Standin) {
+					s.Misbehave("GET", cloudtest.Right, cloudtest.Right, cloudtest.With200(`{"secrets":[{"fieldName":"A"},{"fieldName":"X"}]}`))
+				},
+				7: func(s *cloudtest.Standin) { s.Misbehave("DELETE", cloudtest.Status(403, "FORBIDDEN", "No")) },
+			} {
+				s := cloudtest.Bare(t, "vbot/"+version)
+				defer s.Close()
+				s.Keep("my-bot-secrets", "us-west", "ready", "OLD")
+				fault(s)
+				dir := t.TempDir()
+				filetest.Put(t, dir, "server/.env", "A=1\nBLANK=\n")
+				cmd := vbotCommand(t, dir)
+				cmd.Env = append(append(cmd.Env, s.Env()...), "VBOT="+cmd.Path)
+				cmd.Path, cmd.Args = path, append(append([]string{shell}, args...), cmd.Path)
+				out, _ := cmd.CombinedOutput()
+				if got := cmd.ProcessState.ExitCode(); got != want {
+					t.Errorf("exit code %d, want %d: %s", got, want, out)
+				}
+			}
+		})
 	}
 }

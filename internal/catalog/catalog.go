@@ -134,6 +134,18 @@ func New() *Catalog {
 // List returns the services of the kind, in order.
 func (c *Catalog) List(kind string) []*Service { return c.byKind[kind] }
 
+// HasSecret reports whether a service has a secret variable of this name.
+func (c *Catalog) HasSecret(name string) bool {
+	for _, services := range c.byKind {
+		for _, s := range services {
+			if slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Name == name && v.Kind == "secret" }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Find is the service of the kind that word names, by id or by real name; or nil.
 func (c *Catalog) Find(kind, word string) *Service {
 	for _, s := range c.byKind[kind] {

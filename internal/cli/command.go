@@ -23,7 +23,7 @@ type Command struct {
 	Topic bool                          // only a help page: `vbot help NAME`
 	Sub   []Command
 	First []string          // completions of the first argument
-	Other map[string]string // commands that vbot lacks, and the other tool's that do their work
+	Other map[string]string // commands that vbot lacks, and what to do instead
 	page  string            // the help page, in which {options} stands for a section of options
 }
 
@@ -155,7 +155,7 @@ func (inv *Invocation) dispatch(ctx context.Context, args []string, a *App) erro
 		return inv.Instead(a, inv)
 	case !known:
 		if other := inv.Root.Other[name]; other != "" {
-			return report.Usagef("vbot has no command %q; Pipecat's own tool has it: %s", name, other)
+			return report.Usagef("%s has no command %q; %s", inv.Path, name, other)
 		}
 		return report.Usagef("unknown command %q%s; see `%s --help`", name, inv.meant(name), inv.Path)
 	case inv.help:
@@ -163,7 +163,11 @@ func (inv *Invocation) dispatch(ctx context.Context, args []string, a *App) erro
 	case len(problems) > 0:
 		return &report.Failure{Code: report.Usage, Problems: problems}
 	case do == nil:
-		return report.Usagef("missing command; see `%s --help`", inv.Path)
+		var names []string
+		for _, sub := range inv.Cmd.Sub {
+			names = append(names, sub.Name)
+		}
+		return report.Usagef("missing command (%s); see `%s --help`", strings.Join(names, ", "), inv.Path)
 	}
 	a.NoInput = inv.noInput
 	return do(ctx, a, inv, rest)

@@ -264,6 +264,9 @@ func (inv *Invocation) nearest(word string) string {
 			flags[key] = name
 		}
 	}
+	if inv.named["skip"] != nil { // the word for what other tools call so
+		flags["yes"], flags["y"], flags["force"] = "skip", "skip", "skip"
+	}
 	// As other tools spell it. The nearest name may mean the opposite.
 	plain := strings.NewReplacer("enable-", "", "with-", "", "disable-", "no-", "without-", "no-").Replace(word)
 	return cmp.Or(flags[plain], flags[report.Nearest(word, slices.Sorted(maps.Keys(flags)))])

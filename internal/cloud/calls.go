@@ -54,6 +54,25 @@ func (l *organizationList) lacks() string {
 	return ""
 }
 
+// Regions returns the codes of the regions in which the organization can store secrets.
+func (c *Client) Regions(ctx context.Context) (codes []string, err error) {
+	var got regionList
+	err = c.do(ctx, request{doing: "listing regions", method: http.MethodGet, path: c.below("regions")}, &got)
+	for _, r := range got.Regions {
+		codes = append(codes, r.Code)
+	}
+	return codes, err
+}
+
+type regionList struct {
+	answer
+	Regions []struct {
+		Code string `json:"code"`
+	} `json:"regions"`
+}
+
+func (l *regionList) lacks() string { return l.complaint() }
+
 // List returns all sets and image pull secrets, sorted by name; of one region, unless
 // region is "".
 func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {

@@ -384,6 +384,7 @@ func unexpected(status int, what string) *fault {
 var known = map[string]bool{
 	"error": true, "message": true, "errormessage": true, "name": false, "fieldname": false, "region": false, "status": false,
 	"type": false, "source": false, "success": false, "sets": false, "secrets": false, "organizations": false,
+	"regions": false, "code": false,
 }
 
 // decode reads an answer into into, and returns why it cannot be believed, or "". It is the
@@ -395,6 +396,8 @@ func (c *Client) decode(data []byte, into any) (problem string) {
 		return fmt.Sprintf("longer than %d megabytes", maxAnswer>>20)
 	case len(bytes.TrimSpace(data)) == 0:
 		return "empty"
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")):
+		return "a web page; a proxy or a Wi-Fi sign-in may have sent it"
 	case !json.Valid(data):
 		return "not JSON"
 	}
@@ -408,7 +411,7 @@ func (c *Client) decode(data []byte, into any) (problem string) {
 			members, _, _ := report.Members(data)
 			for _, m := range members {
 				name := strings.ToLower(strings.ToUpper(m.Key))
-				if _, ok := known[name]; !ok {
+				if _, ok := known[name]; !ok || name == "code" && key != "regions" {
 					continue
 				}
 				if _, twice := object[name]; twice {
@@ -557,7 +560,7 @@ func (c *Client) refusal(resp *http.Response, data []byte) *fault {
 	switch {
 	case s >= 300 && s <= 399:
 		e.Code, e.Hint = report.Failed, "check VBOT_API_URL"
-		e.Message = fmt.Sprintf("the API answered with a redirect (%d); vbot does not follow it, because the values would go to another address", s)
+		e.Message = fmt.Sprintf("the API answered with a redirect (%d); vbot does not follow it, because the token would go to another address", s)
 	case s == http.StatusUnauthorized:
 		e.Code, e.Hint = report.Unauthorized, c.otherToken()
 		e.Message += "; the token"
@@ -566,13 +569,13 @@ func (c *Client) refusal(resp *http.Response, data []byte) *fault {
 		}
 		e.Message += " is not valid"
 	case s == http.StatusForbidden:
-		e.Code, e.Hint = report.Forbidden, "check --organization, or use a token that has the permission"
+		e.Code, e.Hint = report.Forbidden, c.checkOrganization()+", or use a token that has the permission"
 	case s == http.StatusNotFound && text == "":
 		e.Code = report.Failed // a missing page is not a missing set
 	case s == http.StatusNotFound:
 		e.Code, e.Hint = report.NotFound, "`vbot cloud secrets list` lists all secrets"
 		if !strings.Contains(resp.Request.URL.Path, "/secrets/") {
-			e.Hint = "check --organization, and VBOT_API_URL if it is set"
+			e.Hint = c.checkOrganization() + ", and VBOT_API_URL if it is set"
 		}
 	case s == http.StatusConflict:
 		// Somebody else is writing the same set: try again. But a name taken by a
@@ -584,6 +587,14 @@ func (c *Client) refusal(resp *http.Response, data []byte) *fault {
 		e.after = retryAfter(resp.Header, c.Now())
 	}
 	return e
+}
+
+// checkOrganization says where the organization came from.
+func (c *Client) checkOrganization() string {
+	if c.Organization != "" && c.Organization == c.Getenv("VBOT_ORGANIZATION") {
+		return "check VBOT_ORGANIZATION (" + c.Organization + ")"
+	}
+	return "check --organization"
 }
 
 // retryAfter parses a Retry-After header: seconds, or a date by the clock of the server. What

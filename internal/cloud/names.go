@@ -62,8 +62,29 @@ func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// TokenRule describes what IsToken refuses.
-const TokenRule = "must not contain white space, control characters or non-ASCII text"
+// TokenFault returns why the API cannot have given out the token, or "".
+func TokenFault(s string) string {
+	switch {
+	case s == "":
+		return "missing"
+	case pasted(s) != "":
+		return pasted(s)
+	case !IsToken(s):
+		return "must not contain white space, control characters or non-ASCII text"
+	}
+	return ""
+}
+
+// pasted returns what came along with a name or a token that was pasted, or "".
+func pasted(s string) string {
+	switch {
+	case strings.HasPrefix(s, "Bearer "):
+		return "begins with Bearer; leave that out"
+	case strings.ContainsAny(s[:1]+s[len(s)-1:], "\"'"):
+		return "is in quotes; leave them out"
+	}
+	return ""
+}
 
 // A Pair is a key of a secret set with its value.
 type Pair struct {

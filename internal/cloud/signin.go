@@ -40,7 +40,7 @@ func Open(d Deps, organization *string) (c *Client, problems []report.Problem) {
 	if organization != nil {
 		c.Organization = *organization
 	} else if c.Organization = d.Getenv("VBOT_ORGANIZATION"); c.Organization != "" && !IsSegment(c.Organization) {
-		invalid("VBOT_ORGANIZATION", SegmentRule)
+		invalid("VBOT_ORGANIZATION", cmp.Or(pasted(c.Organization), SegmentRule))
 	}
 	return c, problems
 }
@@ -55,7 +55,10 @@ func SignIn(d Deps, organization *string) (*Client, error) {
 		var stored Login
 		file, err := FindLoginFile(d)
 		if err == nil {
-			if stored, err = file.Read(); err != nil {
+			stored, err = file.Read()
+			if err != nil && token != "" {
+				d.Note(fmt.Sprintf("ignoring %s, as the token is in VBOT_TOKEN: %v", file.Path, report.Cause(err)))
+			} else if err != nil {
 				problems = append(problems, report.Problem{Field: "config_file", Where: file.Path, Message: report.Cause(err).Error()})
 			}
 		} else if token == "" && len(problems) == 0 {
@@ -74,8 +77,8 @@ func SignIn(d Deps, organization *string) (*Client, error) {
 		}
 		c.Organization = cmp.Or(c.Organization, stored.Organization)
 	}
-	if token != "" && !IsToken(token) {
-		problems = append(problems, report.Problem{Field: "token", Where: "the token from " + from, Message: TokenRule})
+	if fault := TokenFault(token); token != "" && fault != "" {
+		problems = append(problems, report.Problem{Field: "token", Where: "the token from " + from, Message: fault})
 	}
 	switch {
 	case len(problems) > 0:

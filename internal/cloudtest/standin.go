@@ -226,6 +226,14 @@ func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		}
 		path = path[2:]
 	}
+	if r.Method == "GET" && slices.Equal(path, []string{"regions"}) {
+		list := []map[string]string{}
+		for _, code := range []string{"ap-south", "eu-central", "us-east", "us-west", "pce-acme", "pce-acme-production"} {
+			list = append(list, map[string]string{"code": code, "display_name": strings.ToUpper(code)})
+		}
+		Say(w, 200, map[string]any{"regions": list})
+		return
+	}
 	if path[0] != "secrets" || len(path) > 3 {
 		s.t.Errorf("%s %s is no path of the API", r.Method, r.URL)
 		return

@@ -135,7 +135,7 @@ func (f *secretsFile) readDotenv(data string) {
 			f.add(line, key, value, message)
 		} else {
 			p.rest()
-			f.faults = append(f.faults, Fault{line, "missing ="})
+			f.faults = append(f.faults, Fault{line, "missing =; a value of several lines needs quotes"})
 		}
 	}
 }

@@ -52,7 +52,7 @@ func Nearest(word string, names []string) string {
 		if n < 2 || max(n-length, length-n) >= limit { // too many edits already
 			continue
 		}
-		if d := edits(strings.ToLower(word), name); d < limit {
+		if d := edits(strings.ToLower(word), strings.ToLower(name)); d < limit {
 			best, limit = name, d
 		}
 	}
