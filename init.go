@@ -110,7 +110,7 @@ func (o *initOptions) complete(a *cli.App, opt *bot.Option, typed string) (out [
 // do carries out one of the jobs of init: quickstart, scaffold, ask, or guides.
 func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
 	if len(args) > 1 {
-		return report.Usagef("expected one directory, got %s", strings.Join(report.QuoteAll(args), " "))
+		return report.Usagef("expected one directory, got %s; put a name with spaces in quotes", strings.Join(report.QuoteAll(args), " "))
 	}
 	cat, err := openCatalog(a, o.catalog)
 	if err != nil {
@@ -152,7 +152,7 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 	case canAsk(a):
 		return r.ask(ctx, target)
 	case target == "":
-		return report.Usagef("missing directory or bot options; see `vbot init --help`")
+		return report.Usagef("missing directory or bot options; try `vbot init quickstart`, or see `vbot init --help`")
 	case nearQuickstart(target) && !project.Has(a.Path(target), "."):
 		return report.Usagef("there is no directory %s%s; to create it: vbot init ./%[1]s", target, report.DidYouMean("`vbot init quickstart`"))
 	}
@@ -193,7 +193,8 @@ func (o *initOptions) quickstart(compares bool) (target string, err error) {
 		refuse("config", "--config")
 	}
 	if len(problems) > 0 {
-		hint := "to choose options, pass another directory; for one named quickstart, pass ./quickstart"
+		like := strings.Join(preset.Arguments(catalog.New(), name), " ")
+		hint := "to choose options, pass another directory: vbot init my-bot " + like + " OPTIONS; for one named quickstart, pass ./quickstart"
 		if compares {
 			hint = "to change its options: vbot init " + name + " --update OPTIONS"
 		}

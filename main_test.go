@@ -719,7 +719,7 @@ init bot -t daily, -m realtime --realtime openai
 init bot -t dailly -m realtime --realtime openai
 init bot -t pigeon -m realtime --realtime openai
 init bot -t '' -m realtime --realtime openai
-init bot -t Daily -m realtime --realtime openai
+init bot -t Daly -m realtime --realtime openai
 init bot -t tel_z -m realtime --realtime openai
 init bot -t daily -m realtime
 init bot -t daily -m cascade
@@ -727,7 +727,12 @@ init bot -t daily -m Cascade
 init bot -t daily -m talk
 init bot -t daily --stt deepgram --llm openai
 init bot -t daily -m cascade --stt deepgrm --llm openai --tts cartesia
-init bot -t daily -m cascade --stt Deepgram --llm openai --tts cartesia
+init bot -t daily -m cascade --stt Deepgrm --llm gpt-4o --tts cartesia
+init bot -t daily -m realtime --realtime gpt-realtime
+init bot -t phone -m realtime --realtime openai
+init bot -t web -m realtime --realtime openai
+init bot -t daily -m realtime --realtime openai --language de_DE
+init bot -t daily -m cascade --stt stt_zz --llm openai --tts cartesia
 init bot -t daily -m cascade --stt stt_zz --llm openai --tts cartesia
 init bot -t daily -m cascade --stt claude --llm claude --tts claude
 init bot -t daily -m cascade --stt deepgram --llm gpt-4 --tts 11labs

@@ -388,7 +388,11 @@ func ParseConfig(name string, data []byte) (Answers, []report.Problem) {
 			}
 			continue
 		case o == nil:
-			add(m.Key, m.At, "unknown key %q%s", m.Key, report.DidYouMean(nearestKey(m.Key)))
+			near := nearestKey(m.Key)
+			add(m.Key, m.At, "unknown key %q%s", m.Key, report.DidYouMean(near))
+			if meant := optionOf(near); meant != nil && first[meant] == "" {
+				answers[meant] = Answer{broken: true} // so that it is not missing, too
+			}
 			continue
 		case first[o] != "":
 			add(m.Key, m.At, "%s is already given in %s", m.Key, first[o])

@@ -96,6 +96,10 @@ func showsAll(kind string) string { return "`vbot init --describe-options=" + ki
 func (r *resolver) unknown(o *Option, noun, name string) {
 	near := r.cat.Nearest(o.Kind, name)
 	aside := report.DidYouMean(near)
+	if s := r.cat.OfModel(o.Kind, name); s != nil {
+		noun, near = "service", s.Names[0]
+		aside = ": it is a model, such as " + near + " has; name it in .env"
+	}
 	if near == "" && o != OptTransports && !r.answers[o].Flag && r.cat.Own == 0 {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
 	}
@@ -142,9 +146,11 @@ func (r *resolver) word(o *Option) string {
 	if !r.has(o) {
 		return ""
 	}
-	value := r.answers[o].Text
-	if slices.ContainsFunc(o.Words, func(w Word) bool { return w.Name == value }) {
-		return value
+	a := r.answers[o]
+	value := a.Text
+	if a.Text = strings.ToLower(value); slices.ContainsFunc(o.Words, func(w Word) bool { return w.Name == a.Text }) {
+		r.answers[o] = a
+		return a.Text
 	}
 	r.oneOf(o, "unknown value %q%s", value, report.DidYouMean(report.Nearest(value, o.Allowed())))
 	r.answers[o] = Answer{broken: true}
@@ -166,10 +172,19 @@ func (r *resolver) name(dirName string) {
 	}
 }
 
-// mode has no default. While it is missing, service lists what each mode needs.
+// mode has no default. While it is missing, its problem has the services of each mode.
 func (r *resolver) mode() {
 	if !r.given(OptMode) {
-		r.missing(OptMode, "missing: cascade chains three services, realtime uses one")
+		likely := ""
+		for _, o := range []*Option{OptSTT, OptLLM, OptTTS, OptRealtime} {
+			if word := "-m " + o.mode; r.given(o) && likely != word {
+				likely += word
+			}
+		}
+		if strings.Count(likely, "-m") > 1 { // some of both
+			likely = ""
+		}
+		r.missing(OptMode, "missing: cascade takes --stt, --llm and --tts, realtime takes --realtime%s", report.DidYouMean(likely))
 	}
 	r.word(OptMode)
 }
@@ -231,6 +246,9 @@ func (r *resolver) unknownTransport(word string, flag bool) {
 	switch {
 	case word == "":
 		r.refuse(OptTransports, "the value is empty")
+	case word == BotWeb || word == BotTelephony || word == "phone":
+		phone := word != BotWeb
+		r.refuse(OptTransports, "%q is a kind of bot; %s", word, catalog.FirstNames(r.cat.Transports(phone), showsAll(catalog.KindTransport)))
 	case len(several) < 2:
 		r.unknown(OptTransports, "transport", word)
 	case flag:
@@ -300,10 +318,7 @@ func (r *resolver) checkService(o *Option) {
 		}
 		a.Text = p.ID
 		r.answers[o] = a
-	case r.given(o) || o.mode == "":
-	case mode == "":
-		r.missing(o, "required if the mode is %s", o.mode)
-	case mode == o.mode:
+	case !r.given(o) && mode != "" && mode == o.mode:
 		r.missing(o, "missing: %s mode needs a %s", o.mode, o.noun)
 	}
 }
@@ -383,7 +398,7 @@ func (r *resolver) client() {
 	server := r.word(OptClientServer)
 	switch {
 	case framework == "" && server != "" && !r.answers[OptClient].broken:
-		r.yields(OptClientServer, OptClient, "needs a web client: --client-framework react or vanilla")
+		r.yields(OptClientServer, OptClient, "needs a web client: --client-framework react"+map[bool]string{true: " or vanilla"}[server != ServerNext])
 	case framework == ClientVanilla && server == ServerNext:
 		r.yields(OptClientServer, OptClient, "nextjs needs the react client")
 	}
@@ -440,7 +455,11 @@ func (r *resolver) language() {
 	a := r.answers[OptLanguage]
 	tag, ok := catalog.LanguageTag(a.Text)
 	if !ok {
-		r.refuse(OptLanguage, "%q is not a language tag; expected one such as de or pt-BR", a.Text)
+		near := strings.ReplaceAll(a.Text, "_", "-")
+		if _, ok := catalog.LanguageTag(near); !ok {
+			near = ""
+		}
+		r.refuse(OptLanguage, "%q is not a language tag; expected one such as de or pt-BR%s", a.Text, report.DidYouMean(near))
 		r.answers[OptLanguage] = Answer{broken: true}
 		return
 	}
@@ -455,7 +474,11 @@ func (r *resolver) language() {
 			continue
 		}
 		able := slices.DeleteFunc(slices.Clone(r.cat.List(o.Kind)), func(p *catalog.Service) bool { return !p.Speaks(tag) })
-		r.oneOf(o, "%s does not support the language %s", p.Label, tag)
+		blamed := o
+		if a.Flag && !r.answers[o].Flag {
+			blamed = OptLanguage // the service was there before
+		}
+		r.oneOf(blamed, "%s does not support the language %s", p.Label, tag)
 		last := &r.problems[len(r.problems)-1]
 		last.Allowed, last.Names = catalog.IDs(able), ""
 		if len(able) > 0 {

@@ -146,10 +146,12 @@ func (c *Catalog) HasSecret(name string) bool {
 	return false
 }
 
-// Find is the service of the kind that word names, by id or by real name; or nil.
+// Find is the service of the kind that word names, by id, by real name or by label, in any
+// letter case; or nil.
 func (c *Catalog) Find(kind, word string) *Service {
+	lower := strings.ToLower(word)
 	for _, s := range c.byKind[kind] {
-		if s.ID == word || slices.Contains(s.Names, word) {
+		if s.ID == lower || slices.Contains(s.Names, lower) || strings.EqualFold(s.Label, word) {
 			return s
 		}
 	}
@@ -421,13 +423,33 @@ func (s *Service) Deprecated() bool { return slices.Contains(s.flags, "deprecate
 // CloudRuns says whether Pipecat Cloud runs bots with the transport.
 func (s *Service) CloudRuns() bool { return s.cloud != "no" }
 
-// Nearest returns the name or id of the kind that is nearest to word, or "".
+// Nearest returns the name of the service of the kind that is nearest to word, or "".
 func (c *Catalog) Nearest(kind, word string) string {
 	var words []string
 	for _, s := range c.List(kind) {
 		words = append(append(words, s.Names...), s.ID)
 	}
-	return report.Nearest(word, words)
+	near := report.Nearest(word, words)
+	if s := c.Find(kind, near); s != nil && near == s.ID {
+		return s.Names[0]
+	}
+	return near
+}
+
+// OfModel returns the service of the kind that is called like the language model's service
+// whose default model is of the same family as this one, or nil: gpt-4o is of that of gpt-4.1.
+func (c *Catalog) OfModel(kind, model string) *Service {
+	family := func(name string) string {
+		return name[:len(name)-len(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz"))]
+	}
+	for _, s := range c.List(KindLLM) {
+		for _, v := range s.Env {
+			if found := c.Find(kind, s.Names[0]); found != nil && v.Kind == "model" && family(v.Fallback) != "" && family(v.Fallback) == family(model) {
+				return found
+			}
+		}
+	}
+	return nil
 }
 
 // FirstNames returns the first names of the services, as many as fit a line, and where the
