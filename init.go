@@ -322,7 +322,7 @@ func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
 		return report.WriteJSON(r.a.Stdout, cfg)
 	}
 	if err == nil {
-		err = conflictError(p)
+		err = conflictError(p, r.typedOptions())
 	}
 	if err == nil {
 		err = r.apply(ctx, t, p, cfg, !readByPerson(r.a.Stderr))
@@ -397,7 +397,12 @@ func (r *initRun) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := t.Update(d.files, was, r.written(was)...)
+	written := r.written(was)
+	var texts []map[string][]byte
+	for _, w := range written {
+		texts = append(texts, w.files)
+	}
+	p, err := t.Update(d.files, was, texts...)
 	switch {
 	case err != nil:
 		return err
@@ -437,12 +442,18 @@ func (r *initRun) compare(ctx context.Context) error {
 			a.Note("\n%s was kept: %s. Change by hand what you need of this:\n\n%s", s.Path, s.Why(), report.Printable(s.Diff()))
 		}
 	}
+	if len(written) > 0 {
+		needs := slices.DeleteFunc(d.bot.Required(), func(rule string) bool { return slices.Contains(written[0].bot.Required(), rule) })
+		if len(needs) > 0 {
+			a.Note("new in .env, and required: %s", strings.Join(needs, "; "))
+		}
+	}
 	return printFiles(a, diff)
 }
 
 // written returns what vbot wrote in the project, as far as this version can make it again
 // from the record: before an update that was interrupted, and in it.
-func (r *initRun) written(was *project.Record) (list []map[string][]byte) {
+func (r *initRun) written(was *project.Record) (list []draft) {
 	for _, from := range []*project.Origin{was.From, {Vbot: was.Vbot, Config: was.Config}} {
 		if from == nil {
 			continue
@@ -451,7 +462,7 @@ func (r *initRun) written(was *project.Record) (list []map[string][]byte) {
 		cfg, _, refused := bot.Resolve(r.cat, answers, "")
 		if len(faulty)+len(refused) == 0 {
 			if d, err := newDraft(r.cat, &cfg, from.Vbot); err == nil {
-				list = append(list, d.files)
+				list = append(list, d)
 			}
 		}
 	}
@@ -528,7 +539,7 @@ func (r *initRun) ask(ctx context.Context, target string) error {
 		defer t.Close()
 		p, err := r.plan(t, d, keepExisting)
 		if err == nil && cfg == nil { // the wizard shows a bot's conflicts itself
-			err = conflictError(p)
+			err = conflictError(p, "")
 		}
 		return p, err
 	}
@@ -569,11 +580,24 @@ func (r *initRun) commandLine(guides bool) string {
 	if r.overwriteGuide {
 		args = append(args, "--overwrite-guide")
 	}
-	words := []string{"vbot init", cli.ShellPath(r.target)}
-	for _, arg := range args {
-		words = append(words, cli.ShellQuote(arg))
+	return "vbot init " + cli.ShellPath(r.target) + typedWords(args)
+}
+
+// typedOptions returns the options of the command line that shape the bot, each with a space before it.
+func (r *initRun) typedOptions() string {
+	args := r.typed.Arguments(r.cat, bot.NameFromDir(r.a.Path(r.target)))
+	if r.config != nil {
+		args = append([]string{"--config", *r.config}, args...)
 	}
-	return strings.Join(words, " ")
+	return typedWords(args)
+}
+
+// typedWords returns arguments as one types them, each with a space before it.
+func typedWords(args []string) (text string) {
+	for _, arg := range args {
+		text += " " + cli.ShellQuote(arg)
+	}
+	return text
 }
 
 // Reports.
@@ -591,8 +615,9 @@ func preview(a *cli.App, p *project.Plan) {
 	explainGuides(a, p)
 }
 
-// conflictError returns an error that lists the conflicts, or nil.
-func conflictError(p *project.Plan) error {
+// conflictError returns an error that lists the conflicts, or nil. options are those of the
+// command line, each with a space before it.
+func conflictError(p *project.Plan, options string) error {
 	if len(p.Conflicts) == 0 {
 		return nil
 	}
@@ -600,7 +625,7 @@ func conflictError(p *project.Plan) error {
 		Message: fmt.Sprintf("existing files in %s are in the way; nothing was written", p.Dir),
 		Hint:    "choose another directory, move them away, or use --keep-existing to write only missing files"}
 	if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.Path == project.RecordName && s.Before != "" }) {
-		f.Hint = "to update the project or change its options: `vbot init " + cli.ShellQuote(p.Dir) + " --update`, which keeps edited files"
+		f.Hint = "to change the project and keep your edits: `vbot init " + cli.ShellQuote(p.Dir) + " --update" + options + "`"
 	}
 	if p.Stuck {
 		f.Hint = "choose another directory, or move them away; --keep-existing does not help with directories and links"
@@ -753,7 +778,7 @@ func explainGuides(a *cli.App, p *project.Plan) {
 		if s.GuideAge() < 0 {
 			why = "an older vbot wrote"
 		}
-		a.Note("kept %s, which %s; to replace it: vbot init --overwrite-guide %s", s.Path, why, cli.ShellQuote(p.Dir))
+		a.Note("kept %s, which %s; to replace it: vbot init --no-input --overwrite-guide %s", s.Path, why, cli.ShellQuote(p.Dir))
 	}
 }
 

@@ -956,7 +956,7 @@ func TestCommandForAGuide(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "my bot/AGENTS.md", "mine")
 	r := vbot(t, dir, "init", "my bot", "--no-input")
-	if r.wantCode(t, 0); !strings.Contains(r.stderr, "to replace it: vbot init --overwrite-guide "+cli.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
+	if r.wantCode(t, 0); !strings.Contains(r.stderr, "to replace it: vbot init --no-input --overwrite-guide "+cli.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
 		t.Errorf("it said %s", r.stderr)
 	}
 }

@@ -468,7 +468,7 @@ func TestNothingIsAsked(t *testing.T) {
 		if code := term.Ends(); code != 0 {
 			t.Errorf("vbot %q: exit code %d", args, code)
 		}
-		term.Sees("kept AGENTS.md, which an older vbot wrote; to replace it: vbot init --overwrite-guide")
+		term.Sees("kept AGENTS.md, which an older vbot wrote; to replace it: vbot init --no-input --overwrite-guide")
 	}
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/AGENTS.md", old)
