@@ -160,6 +160,9 @@ func (d *Data) Hosts() (rows []hostRow) {
 	for _, s := range slices.Concat(d.Services, d.Transports) {
 		for _, h := range s.Hosts {
 			name, port, _ := strings.Cut(h.Address, ":")
+			if name[0] == '{' && name[len(name)-1] == '}' {
+				port = cmp.Or(port, "the address's")
+			}
 			row := hostRow{name, strings.Replace(cmp.Or(port, "443"), "/udp", ", UDP", 1), s.Label}
 			if h.Note != "" {
 				row.For += ": " + h.Note
@@ -179,8 +182,8 @@ func (d *Data) Hosts() (rows []hostRow) {
 // OtherPorts are the TCP ports other than 443 at which the bot contacts hosts.
 func (d *Data) OtherPorts() (ports []string) {
 	for _, row := range d.Hosts() {
-		udp := strings.HasSuffix(row.Port, "UDP")
-		if !udp && row.Port != "443" && row.Host != "localhost" && !slices.Contains(ports, row.Port) {
+		known := strings.Trim(row.Port, "0123456789") == "" // and TCP
+		if known && row.Port != "443" && row.Host != "localhost" && !slices.Contains(ports, row.Port) {
 			ports = append(ports, row.Port)
 		}
 	}
@@ -217,24 +220,29 @@ func (d *Data) StartsByRequest() bool {
 }
 
 // Offline lists the variables with which the bot needs no internet: addresses of one's
-// own servers, and which models. There are none if a service is only elsewhere, or if
-// every transport is.
+// own servers, which models, and what is required all the same. There are none if a service
+// is only elsewhere, or if every transport is.
 func (d *Data) Offline() (lines []string) {
 	if !d.has("rtc_small") && !d.has("rtc_room") && !d.has("websocket") {
 		return nil
 	}
+	var required []string
 	for _, s := range d.Services {
 		here := s.Local()
 		before := len(lines)
 		for _, v := range s.Env {
-			if v.Kind == "url" || here && (v.Kind == "model" || v.Kind == "path") {
+			switch needed := v.Required && !v.Server && s.Unless(v) == ""; {
+			case v.Kind == "url", here && (needed || v.Kind == "model" || v.Kind == "path"):
 				lines = append(lines, "`"+v.Name+"`: "+v.Note)
+			case needed:
+				required = append(required, "`"+v.Name+"`: "+v.Note+", or any text if your server needs none")
 			}
 		}
 		if len(lines) == before && !here {
 			return nil
 		}
 	}
+	lines = append(lines, required...)
 	slices.Sort(lines)
 	return slices.Compact(lines)
 }

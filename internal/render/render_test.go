@@ -404,7 +404,7 @@ func TestOtherPorts(t *testing.T) {
 
 // A bot can be carried if each service can: as an address of one's own, or with its models.
 func TestOffline(t *testing.T) {
-	const quickstart = "CARTESIA_TTS_BASE_URL DEEPGRAM_STT_BASE_URL OPENAI_BASE_URL"
+	const quickstart = "CARTESIA_API_KEY CARTESIA_TTS_BASE_URL DEEPGRAM_STT_BASE_URL OPENAI_BASE_URL"
 	for _, c := range []struct{ service, transport, want, models string }{
 		{"stt deepgram", "smallwebrtc", quickstart, ""},
 		{"stt deepgram", "websocket", quickstart, ""},
@@ -413,7 +413,7 @@ func TestOffline(t *testing.T) {
 		{"tts kokoro", "twilio", "", "github.com"},
 		{"tts kokoro", "smallwebrtc", "DEEPGRAM_STT_BASE_URL KOKORO_MODEL_PATH KOKORO_VOICES_PATH OPENAI_BASE_URL", "github.com"},
 		{"tts pocket_tts", "smallwebrtc", "DEEPGRAM_STT_BASE_URL OPENAI_BASE_URL", "huggingface.co"},
-		{"llm ollama", "smallwebrtc", "CARTESIA_TTS_BASE_URL DEEPGRAM_STT_BASE_URL OLLAMA_BASE_URL OLLAMA_MODEL", ""},
+		{"llm ollama", "smallwebrtc", "CARTESIA_API_KEY CARTESIA_TTS_BASE_URL DEEPGRAM_STT_BASE_URL OLLAMA_BASE_URL OLLAMA_MODEL", ""},
 		{"stt aws_transcribe", "smallwebrtc", "", ""},
 	} {
 		p, _ := smallBot(t, c.service, c.transport)
