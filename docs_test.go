@@ -438,7 +438,7 @@ func TestEmbeddedFiles(t *testing.T) {
 		module, _ := filepath.Match("server/*.py", path)
 		text, _ := filepath.Match("help/*.txt", path)
 		script, _ := filepath.Match("completion/vbot.*", path)
-		if service || module || text || script || path == "paths.txt" || strings.HasSuffix(path, ".tmpl") {
+		if service || module || text || script || path == "paths.txt" || path == "languages.txt" || strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
 		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") && !strings.Contains(path, "_cache/") {
 			t.Errorf("templates/%s is neither a template nor a service, a module, a help page nor a completion script", path)

@@ -557,12 +557,27 @@ func (r *initRun) ask(ctx context.Context, target string) error {
 		err = r.scaffold(ctx)
 	}
 	if err != nil {
-		title = "Your answers so far, as a command line:"
+		title = "Your answers so far, as a command line" + r.stillMissing(got.Guides) + ":"
 	}
 	if line != "" {
 		a.Note("\n%s\n  %s", title, line)
 	}
 	return err
+}
+
+// stillMissing names the options without which the answers are no bot.
+func (r *initRun) stillMissing(guides bool) string {
+	var missing []string
+	_, _, problems := bot.Resolve(r.cat, r.typed, bot.NameFromDir(r.a.Path(r.target)))
+	for _, p := range problems {
+		if p.Missing {
+			missing = append(missing, strings.Fields(p.Where)[0])
+		}
+	}
+	if missing == nil || guides {
+		return ""
+	}
+	return " (it still needs " + strings.Join(missing, ", ") + ")"
 }
 
 // commandLine returns a command line that says the same as the options.

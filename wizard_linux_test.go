@@ -77,7 +77,7 @@ func (p *person) until(what string, condition func() bool) {
 // questions are all that the wizard asks.
 var questions = []string{"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
 	"How does the bot process speech?", "Who places the calls over Daily PSTN?", "Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
-	"Realtime model", "Video avatar", "Language, such as de or pt-BR", "Web client", "What serves the client?", "Which features?", "Add files to deploy the bot to Pipecat Cloud?", "Proceed?",
+	"Realtime model", "Video avatar", "Language, such as de or German", "Web client", "What serves the client?", "Which features?", "Add files to deploy the bot to Pipecat Cloud?", "Proceed?",
 	"Which answer?", "AGENTS.md was written by an older vbot."}
 
 // open is the question that is open, and the line that it stands in; or "".
@@ -278,16 +278,16 @@ func TestWizardScreens(t *testing.T) {
 		keys          []string
 		code          int
 	}{
-		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r", "\r",
+		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r",
 			down, down, "\r", "\r", "\r"}, 0},
-		{"large-window", 120, 50, "xterm", "init parlour", []string{"own\r\r\rdaily\r", "\r", "stt_b", "\r", "stt", "\x1b" + up + up + "\r", "\r\r\r", "\x03"}, 130},
+		{"large-window", 120, 50, "xterm", "init parlour", []string{"own\r\r\rdaily\r", "\r", "\r", "stt_b", "\r", "stt", "\x1b" + up + up + "\r", "\r\r", "\x03"}, 130},
 		{"small-window", 40, 10, "xterm", "init", []string{"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r", "\r",
 			"\r", "n", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r"}, 1},
 		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "\r", "no\r"}, 1},
 		{"plain", 80, 24, "dumb", "init", []string{"talker\n", "2\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
-			"2\n", "gem\n", "?\n", "ai li\n", "gemini_live\n", "german\n", "DE\n",
+			"2\n", "de_DE\n", "German\n", "gem\n", "?\n", "ai li\n", "gemini_live\n",
 			"1,2\n", "2,6\n", "perhaps\n", "no\n", "9\n", "yes\n"}, 0},
-		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\rtavus\r\r\r", "noise\t\r", // an avatar sends video: there is no choice
+		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\r\rtavus\r\r", "noise\t\r", // an avatar sends video: there is no choice
 			"cha\rdepl\rn\r",        // noise cancelling needs deployment
 			"cha\rmode\rreal\r",     // other services
 			"\r", "cha\rbot\rtel\r", // other transports, no video
@@ -297,7 +297,7 @@ func TestWizardScreens(t *testing.T) {
 		{"back", 80, 24, "xterm", "init", []string{left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r", "real\r",
 			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r\r", "evals\t\r", "\r",
 			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r", "\r", "no\r"}, 1},
-		{"recommended", 80, 24, "xterm", "init", []string{"\r", "\r", "cha\rlang\ranth\r", left + left, "own\r", "\x03"}, 130},
+		{"recommended", 80, 24, "xterm", "init", []string{"\r", "\r", "cha\rlanguage m\ranth\r", left + left, "own\r", "\x03"}, 130},
 		{"unchanged", 80, 40, "xterm", "init parlour", []string{"\r", "cha\rmode\r" + left, "no\r"}, 1},
 		{"guides", 80, 24, "xterm", "init", []string{"notes", "\r", up, "\r"}, 0},
 	} {
@@ -458,7 +458,7 @@ func TestWizardIsLeft(t *testing.T) {
 						t.Errorf("%s, %s: the terminal is not as it was", last, way.name)
 					}
 					// What was answered is not lost.
-					if strings.Contains(p.Text(), "as a command line:\n  vbot init .") != (last != "Directory") {
+					if strings.Contains(p.Text(), "\nYour answers so far, as a command line") && strings.Contains(p.Text(), ":\n  vbot init .") != (last != "Directory") {
 						t.Errorf("%s, %s: the command line so far\n%s", last, way.name, p.Text())
 					}
 					if tree := filetest.Tree(t, dir); len(tree) > 0 {
@@ -642,7 +642,7 @@ func TestWizardTypedAhead(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init")
-	p.Types("parlour\rscaff\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r\r")
+	p.Types("parlour\rscaff\r\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r")
 	if code := p.Ends(); code != 0 || !strings.Contains(p.Text(), "--stt deepgram_flux --llm anthropic --tts elevenlabs\n") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
@@ -717,7 +717,7 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 func TestWizardAndAResizedWindow(t *testing.T) {
 	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
-	p.Types("own\r\r\r\r\r")
+	p.Types("own\r\r\r\r\r\r")
 	p.asked("Speech to text")
 	services := len(catalog.New().List(catalog.KindSTT))
 	p.Sees(fmt.Sprintf("%d of %d", services, services))
@@ -777,7 +777,7 @@ func TestWizardAndANarrowerWindow(t *testing.T) {
 	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
 	p.width = 50
-	p.Types("own\r\r\r\r\r")
+	p.Types("own\r\r\r\r\r\r")
 	p.asked("Speech to text")
 	p.Types("\x1b[B")
 	p.Sees("> OpenAI")

@@ -167,7 +167,7 @@ def test_the_window_changes_its_size(window) -> None:
     """The window shows the question once, and what was there before is not lost."""
     w = window(80, 50, run="echo printed by the shell; vbot init parlour")
     w.shows("? How do you want to start?")
-    w.types("own\r\r\r\r\r")
+    w.types("own\r\r\r\r\r\r")
     w.shows(f"{SPEECH_TO_TEXT} of {SPEECH_TO_TEXT}")
     asked = w.lines()
     assert asked[0] == "printed by the shell"
@@ -184,7 +184,7 @@ def test_the_window_changes_its_size(window) -> None:
     at = asked.index("? Speech to text:")
     assert w.lines("-S", "-")[:at] == asked[:at]
     # Back, and the list is gone.
-    w.types("\x1b[D\x1b[D")
+    w.types("\x1b[D\x1b[D\x1b[D")
     w.shows("? How do people connect?")
     assert not any("? Speech to text" in line for line in w.lines())
 
@@ -192,7 +192,7 @@ def test_the_window_changes_its_size(window) -> None:
 def test_stopped_and_back(window) -> None:
     w = window(80, 24)
     w.types("stty -g > before; vbot init parlour\r")
-    w.types("own\r\r\r\r\rwhisper")
+    w.types("own\r\r\r\r\r\rwhisper")
     w.shows(f"of {SPEECH_TO_TEXT}")
     w.tmux("send-keys", "C-z")  # it means nothing here
     shell = w.tmux("display-message", "-p", "#{pane_pid}").strip()

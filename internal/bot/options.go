@@ -126,32 +126,32 @@ var (
 	OptSTT = &Option{
 		Key: "stt_service", Flag: "stt", text: func(c *Config) *string { return (*string)(&c.STTService) },
 		Value: "ID", Help: "speech-to-text service", Kind: catalog.KindSTT, noun: "speech-to-text service", mode: ModeCascade,
-		Rank: 7, Ask: "Speech to text", Label: "Speech to text", First: "deepgram",
+		Rank: 8, Ask: "Speech to text", Label: "Speech to text", First: "deepgram",
 	}
 	OptLLM = &Option{
 		Key: "llm_service", Flag: "llm", text: func(c *Config) *string { return (*string)(&c.LLMService) },
 		Value: "ID", Help: "language model", Kind: catalog.KindLLM, noun: "language model", mode: ModeCascade,
-		Rank: 8, Ask: "Language model", Label: "Language model", First: "openai",
+		Rank: 9, Ask: "Language model", Label: "Language model", First: "openai",
 	}
 	OptTTS = &Option{
 		Key: "tts_service", Flag: "tts", text: func(c *Config) *string { return (*string)(&c.TTSService) },
 		Value: "ID", Help: "text-to-speech service", Kind: catalog.KindTTS, noun: "text-to-speech service", mode: ModeCascade,
-		Rank: 9, Ask: "Text to speech", Label: "Text to speech", First: "cartesia",
+		Rank: 10, Ask: "Text to speech", Label: "Text to speech", First: "cartesia",
 	}
 	OptRealtime = &Option{
 		Key: "realtime_service", Flag: "realtime", text: func(c *Config) *string { return (*string)(&c.RealtimeService) },
 		Value: "ID", Help: "speech-to-speech service", Kind: catalog.KindRealtime, noun: "speech-to-speech service", mode: ModeRealtime,
-		Rank: 10, Ask: "Realtime model", Label: "Realtime model", First: "openai",
+		Rank: 11, Ask: "Realtime model", Label: "Realtime model", First: "openai",
 	}
 	OptVideo = &Option{
 		Key: "video_service", Flag: "video", text: func(c *Config) *string { return (*string)(&c.VideoService) },
 		Value: "ID", Help: "video avatar; web bots only", Kind: catalog.KindVideo, noun: "video avatar service", web: "video",
-		Rank: 11, Ask: "Video avatar", Label: "Video avatar", None: "no avatar",
+		Rank: 12, Ask: "Video avatar", Label: "Video avatar", None: "no avatar",
 	}
 	OptLanguage = &Option{
 		Key: "language", Flag: "language", text: func(c *Config) *string { return (*string)(&c.Language) },
 		Value: "TAG", Help: "language of the conversation, such as de or pt-BR (default: each service's own)",
-		Rank: 12, Ask: "Language, such as de or pt-BR", Label: "Language", None: "none",
+		Rank: 7, Ask: "Language, such as de or German", Label: "Language", None: "English",
 	}
 	OptClient = &Option{
 		Key: "client_framework", Flag: "client-framework", text: func(c *Config) *string { return (*string)(&c.ClientFramework) },

@@ -455,7 +455,7 @@ func (r *resolver) language() {
 	a := r.answers[OptLanguage]
 	tag, ok := catalog.LanguageTag(a.Text)
 	if !ok {
-		near := strings.ReplaceAll(a.Text, "_", "-")
+		near := cmp.Or(catalog.TagOf(a.Text), strings.ReplaceAll(a.Text, "_", "-"))
 		if _, ok := catalog.LanguageTag(near); !ok {
 			near = ""
 		}

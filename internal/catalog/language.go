@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"vbot/templates"
 )
 
 // What a service's file says in place of a list of languages.
@@ -31,6 +33,38 @@ func LanguageTag(text string) (tag string, ok bool) {
 		}
 	}
 	return tag, true
+}
+
+// languageNames are the English names of languages by tag.
+func languageNames() map[string]string {
+	data, _ := templates.Files.ReadFile("languages.txt") // it is there
+	names := map[string]string{}
+	for line := range strings.Lines(string(data)) {
+		tag, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		names[tag] = name
+	}
+	return names
+}
+
+// TagOf returns the tag of the language with this English name, in any letter case, or "".
+func TagOf(name string) string {
+	for tag, other := range languageNames() {
+		if strings.EqualFold(name, other) {
+			return tag
+		}
+	}
+	return ""
+}
+
+// LanguageNames are the English names of the languages that the service lists.
+func (s *Service) LanguageNames() (names []string) {
+	all := languageNames()
+	for _, tag := range s.Languages() {
+		if name := all[tag]; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Language says how the service comes to the language of the conversation: "told" one of

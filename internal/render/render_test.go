@@ -798,7 +798,7 @@ func TestLanguageOfServices(t *testing.T) {
 	for _, c := range []struct{ service, tag, want string }{
 		{"told", "de", ""}, {"told", "de-at", ""}, {"told", "pt-BR", ""}, {"told", "zh-hans-cn", ""}, {"told", "zh-Hant", "Acme told does not support the language zh-Hant"},
 		{"told", "pt", "Acme told does not support the language pt"}, {"told", "es", ""}, {"told", "es-MX", ""}, {"told", "es-AR", "Acme told does not support the language es-AR"}, {"fixed", "en-GB", ""}, {"fixed", "fr", "Acme fixed does not support the language fr"},
-		{"auto", "fr", ""}, {"silent", "fr", ""}, {"voice", "fr", ""}, {"told", "German", `"German" is not a language tag; expected one such as de or pt-BR`},
+		{"auto", "fr", ""}, {"silent", "fr", ""}, {"voice", "fr", ""}, {"told", "German", `"German" is not a language tag; expected one such as de or pt-BR (did you mean de?)`},
 	} {
 		said := bot.Quickstart()
 		said[bot.OptSTT], said[bot.OptLLM], said[bot.OptTTS] = bot.Answer{Text: "acme_" + c.service}, bot.Answer{Text: "openai"}, bot.Answer{Text: "elevenlabs"}

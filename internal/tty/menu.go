@@ -15,13 +15,14 @@ type Choice struct {
 	Group  string   // the heading that it stands under, with its neighbours, or ""
 	Label  string   // shown first
 	Names  []string // other names to type; not shown
+	Also   []string // other words that the filter finds; not shown
 	Note   string   // a short description, or ""
 	Detail string   // more about it, or ""; shown at the cursor
 }
 
 // matches reports whether label and names contain all words, which are in lower case.
 func (c Choice) matches(words []string) bool {
-	all := strings.ToLower(c.Label + "\n" + strings.Join(c.Names, "\n"))
+	all := strings.ToLower(c.Label + "\n" + strings.Join(slices.Concat(c.Names, c.Also), "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
 }
 
@@ -47,7 +48,9 @@ type Menu struct {
 	Marked  []int // in the order of marking; the answer after Enter
 	At      int   // the choice at the cursor, if the filter shows it
 	filter  editor
+	from    int // the choice at the cursor before the filter was typed
 	refusal string
+	warned  int // one more than the choice that Enter would have left out
 	page    int // how many lines of the list were drawn last
 }
 
@@ -104,13 +107,14 @@ func (m *Menu) Press(k key) bool {
 	}[k.Name]
 	m.refusal = ""
 	switch {
-	case k.Name == keyEscape:
-		m.filter = editor{}
+	case k.Name == keyEscape && !m.Blank():
+		m.filter, m.At = editor{}, m.from
 	case len(shown) == 0 && k.Name == keyEnter:
 		m.refusal = "no match"
 	case k.Name == keyEnter:
 		return m.enter()
 	case m.Several && (k.Name == keyText && k.Text == " " || k.Name == keyTab):
+		m.warned = m.At + 1 // who ticks or unticks it knows
 		if len(shown) > 0 && m.mark(m.At) {
 			m.filter = editor{} // for the next one
 		}
@@ -118,6 +122,9 @@ func (m *Menu) Press(k key) bool {
 		m.At = shown[(to+len(shown))%len(shown)] // Up and Down go round
 	default:
 		before := string(m.filter.typed)
+		if before == "" {
+			m.from = m.At
+		}
 		if m.filter.press(k) && string(m.filter.typed) != before {
 			m.seek()
 		}
@@ -151,10 +158,16 @@ func (m *Menu) mark(i int) bool {
 	return m.take(append(slices.Clone(m.Marked), i))
 }
 
-// enter reports whether what Enter selects answers the question.
+// enter reports whether what Enter selects answers the question. If the cursor is at a choice
+// that is not ticked while others are, it says so first.
 func (m *Menu) enter() bool {
-	if len(m.Marked) == 0 {
+	switch {
+	case len(m.Marked) == 0:
 		return m.take([]int{m.At})
+	case m.Several && !slices.Contains(m.Marked, m.At) && m.warned != m.At+1:
+		m.warned = m.At + 1
+		m.refusal = "Space ticks " + m.Choices[m.At].Label + "; Enter again takes " + m.Answer() + " alone"
+		return false
 	}
 	return m.take(m.Marked)
 }

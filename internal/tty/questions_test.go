@@ -48,7 +48,7 @@ func TestMenuKeys(t *testing.T) {
 	for keys, want := range map[string]string{
 		"\r": "Alpha", "\x1b[B\r": "Beta", "\x1b[A\r": "Gamma rays", "\x1b[B\x1b[B\x1b[B\x1b[B\r": "Alpha", "\x1b[F\r": "Gamma rays",
 		"\x1b[6~\x1b[H\r": "Alpha", "alpha\r": "Alpha", "alphab\r": "Alphabet", "x_aa\r": "Alphabet", "ONE\r": "Alpha", "bet\r": "Beta",
-		"gamma r\r": "Gamma rays", "al\r": "Gamma rays", "rays gam\r": "Gamma rays", "zzz\r\x15\r": "Alpha", "be\x1b\r": "Beta", "a\x7f\x7f\x7f\n": "Alpha",
+		"gamma r\r": "Gamma rays", "al\r": "Gamma rays", "rays gam\r": "Gamma rays", "zzz\r\x15\r": "Alpha", "be\x1b\r": "Alpha", "\x1b[Bgam\x1b\r": "Beta", "a\x7f\x7f\x7f\n": "Alpha",
 		"\x1b[200~beta\n\x1b[201~": "",
 	} {
 		q := m()
@@ -61,8 +61,8 @@ func TestMenuKeys(t *testing.T) {
 		}
 	}
 	for keys, want := range map[string]string{
-		"\r": "Alpha", "\x1b[B\r": "Beta", " \r": "Alpha", "\x1b[B \x1b[B\r": "Beta", "\x1b[B\x1b[B \x1b[A \r": "Alphabet, Beta",
-		"  \x1b[B\r": "Beta", "gam bet alp\r": "Gamma rays, Beta", "gam gam \r": "Gamma rays",
+		"\r": "Alpha", "\x1b[B\r": "Beta", " \r": "Alpha", "\x1b[B \x1b[B\r\r": "Beta", "\x1b[B\x1b[B \x1b[A \r": "Alphabet, Beta",
+		"  \x1b[B\r": "Beta", "gam bet alp\r\r": "Gamma rays, Beta", "gam gam \r": "Gamma rays",
 		"gam\t\x01\r": "Gamma rays", " \x1b[B \x1b[B \r": "Alpha, Beta",
 	} {
 		q := m()
@@ -76,6 +76,11 @@ func TestMenuKeys(t *testing.T) {
 		if !press(q, keys) || q.Answer() != want {
 			t.Errorf("%q: chose %q, want %q", keys, q.Answer(), want)
 		}
+	}
+	// What nobody ticked is left out only after a word about it.
+	q := m()
+	if q.Several = true; press(q, "gam \x1b[H\r") || q.refusal != "Space ticks Alpha; Enter again takes Gamma rays alone" {
+		t.Errorf("it says %q", q.refusal)
 	}
 }
 

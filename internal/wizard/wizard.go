@@ -439,10 +439,13 @@ func (w *Wizard) askName(ctx context.Context) error {
 func (w *Wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) error {
 	typed, err := w.Terminal.Text(ctx, o.Ask, cmp.Or(w.before[o].Text, o.None), func(s string) (why string, ok bool) {
 		if s != o.None {
-			why = w.objection(o, bot.Answer{Text: s, Flag: changed})
+			why = w.objection(o, bot.Answer{Text: cmp.Or(catalog.TagOf(s), s), Flag: changed})
 		}
 		return why, why == ""
 	})
+	if typed != o.None {
+		typed = cmp.Or(catalog.TagOf(typed), typed)
+	}
 	if tag, ok := catalog.LanguageTag(typed); ok && err == nil {
 		w.Bot[o] = bot.Answer{Text: tag, Flag: changed}
 	}
@@ -525,7 +528,7 @@ func (w *Wizard) credentials() map[string]bool {
 
 // choiceOf returns the service as a choice. has is what the bot needs anyway.
 func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
-	c := tty.Choice{Value: p.Names[0], Group: p.Heading().String(), Label: p.Label, Names: append([]string{p.ID}, p.Names...), Note: p.Gist(has)}
+	c := tty.Choice{Value: p.Names[0], Group: p.Heading().String(), Label: p.Label, Names: append([]string{p.ID}, p.Names...), Also: p.LanguageNames(), Note: p.Gist(has)}
 	var details []string
 	for _, k := range p.Credentials() {
 		details = append(details, k.Names+"  "+k.Page)
@@ -686,7 +689,9 @@ func (w *Wizard) facts(cfg bot.Config) (facts []fact) {
 			value = w.Catalog.Find(o.Kind, value).Label
 		}
 		if value == "" && t.asked && w.hasChoice(t, true) {
-			value = "none"
+			if value = "none"; o == bot.OptLanguage {
+				value = o.None
+			}
 		}
 		if value != "" {
 			facts = append(facts, fact{t.label, value, t})
