@@ -438,8 +438,8 @@ func (r *initRun) compare(ctx context.Context) error {
 		return err
 	}
 	for _, s := range p.Steps {
-		if s.Unknown || s.Meet != nil {
-			a.Note("\n%s was kept: %s. Change by hand what you need of this:\n\n%s", s.Path, s.Why(), report.Printable(s.Diff()))
+		if s.Action == project.Kept && s.Why != "" {
+			a.Note("\n%s was kept: %s. Change by hand what you need of this:\n\n%s", s.Path, s.Why, report.Printable(s.Diff()))
 		}
 	}
 	if len(written) > 0 {
@@ -670,7 +670,7 @@ func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config
 		var names []string
 		for _, s := range p.Steps {
 			if s.Action == word.action {
-				names = append(names, s.Path+aside(s.Why()))
+				names = append(names, s.Path+aside(s.Why))
 			}
 		}
 		switch text := fmt.Sprintf("%s %s in %s", word.done, report.Plural(len(names), "file"), p.Dir); {
@@ -694,7 +694,7 @@ func changes(p *project.Plan) string {
 	for _, s := range p.Steps {
 		for _, word := range words {
 			if s.Action == word.action && !s.Guide {
-				fmt.Fprintf(&b, "  %-7s  %s%s\n", word.would, s.Path, aside(word.why, s.Why()))
+				fmt.Fprintf(&b, "  %-7s  %s%s\n", word.would, s.Path, aside(word.why, s.Why))
 			}
 		}
 	}
@@ -747,7 +747,7 @@ func (r *initRun) reportStates(out projectAnswer, p *project.Plan, diff string) 
 		out.Files = append(out.Files, stateAnswer{s.Path, s.State, report.OrNull(s.Before)})
 		count[s.State]++
 		if s.State != project.Unchanged || r.verbose {
-			list += fmt.Sprintf("%-9s  %s%s\n", s.State, s.Path, aside(s.Why()))
+			list += fmt.Sprintf("%-9s  %s%s\n", s.State, s.Path, aside(s.Why))
 		}
 	}
 	if !r.inv.JSON {
@@ -768,7 +768,7 @@ func (r *initRun) reportStates(out projectAnswer, p *project.Plan, diff string) 
 		len(out.Files)-count[project.Unchanged], len(out.Files), version, strings.Join(parts, ", "))
 	f.Result = out
 	helps := func(s project.Step) bool {
-		return s.State == project.Outdated || s.Action == project.Created || s.Merged
+		return s.State == project.Outdated || s.Action == project.Created || s.State == project.Edited && s.Action == project.Replaced
 	}
 	if out.WrittenBy != "" && slices.ContainsFunc(p.Steps, helps) {
 		f.Hint = "the same command with --update instead of --check brings it up to date"

@@ -38,10 +38,7 @@ type Step struct {
 	Guide   bool   // see IsGuide
 	Action  string
 	State   string // in the words of --check; "" in other runs, and for guides and the record
-	Emptied bool   // vbot wrote the file, and it is empty, as a power failure leaves it
-	Merged  bool   // an update puts what this version changes into an edited file
-	Meet    []int  // lines of an edited file, from 1, where edits and changes of this version meet
-	Unknown bool   // an update cannot tell the edits of a file from what vbot wrote there
+	Why     string // for people: what is with the file besides, or ""
 	base    []byte // what vbot had written in an edited file, nil if that is unknown
 	found   []byte // the existing file, nil if there is none or it was not read
 	Before  string // SHA-256 of the existing file in hex, "" if there is none or it was not read
@@ -57,22 +54,6 @@ func (s Step) Sum() string {
 		return ""
 	}
 	return hexSum(s.data)
-}
-
-// Why says for people what is with the file besides its state, or "".
-func (s Step) Why() string {
-	switch {
-	case s.Emptied:
-		return "empty, as after a power failure"
-	case s.Merged:
-		return "your edits stay"
-	case s.Unknown:
-		return "vbot cannot tell your edits from its own changes"
-	case s.Meet != nil:
-		at := strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Meet), " ", ", "), "[]")
-		return "your edits and vbot's changes meet at line " + at
-	}
-	return ""
 }
 
 // A Plan is everything that a run would do in a directory. It is complete before

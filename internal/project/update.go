@@ -32,7 +32,7 @@ func (t *Target) Update(files map[string][]byte, was *Record, written ...map[str
 		}
 		untouched := was.wrote(s.Path, hash)
 		if !untouched && hash == hexSum(nil) && slices.Contains(was.paths(), s.Path) {
-			untouched, s.Emptied = true, true
+			untouched, s.Why = true, "empty, as after a power failure"
 		}
 		switch {
 		case found.at == "" && (s.Guide || s.data == nil):
@@ -77,15 +77,16 @@ func (p *Plan) merge(s *Step, edited []byte, was *Record, written []map[string][
 	merged, meet, ok := merge(s.base, edited, s.data, list)
 	switch {
 	case s.base == nil || !ok:
-		s.Unknown = true
+		s.Why = "vbot cannot tell your edits from its own changes"
 	case meet != nil:
-		s.Meet = meet
-		p.Conflicts = append(p.Conflicts, report.Problem{Field: s.Path, Where: s.Path, Message: s.Why()})
+		at := strings.Trim(strings.ReplaceAll(fmt.Sprint(meet), " ", ", "), "[]")
+		s.Why = "your edits and vbot's changes meet at line " + at
+		p.Conflicts = append(p.Conflicts, report.Problem{Field: s.Path, Where: s.Path, Message: s.Why})
 	case !bytes.Equal(merged, edited):
 		if bytes.Count(s.found, crlf) == bytes.Count(edited, newline) {
 			merged = bytes.ReplaceAll(merged, newline, crlf)
 		}
-		s.Action, s.data, s.Merged = Replaced, merged, true
+		s.Action, s.data, s.Why = Replaced, merged, "your edits stay"
 	}
 }
 
@@ -101,7 +102,7 @@ func (was *Record) begin(steps []Step, now []byte) ([]byte, error) {
 	}
 	maps.Copy(r.Began, was.Began)
 	for _, s := range steps {
-		if s.Guide || s.Merged || s.Path == RecordName || s.Action != Created && s.Action != Replaced && s.Action != Removed {
+		if s.Guide || s.State == Edited || s.Path == RecordName || s.Action != Created && s.Action != Replaced && s.Action != Removed {
 			continue
 		}
 		hashes := slices.Clone(was.Began[s.Path])
@@ -140,7 +141,7 @@ func (p *Plan) Diff(writes bool) string {
 // Diff is what this version changes in the file, or what an update does with it.
 func (s Step) Diff() string {
 	from := s.found
-	if s.base != nil && !s.Merged {
+	if s.base != nil && s.Action == Kept {
 		from = s.base
 	}
 	if from != nil && bytes.Equal(from, s.data) {
