@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vbot/internal/cli"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
 	"vbot/internal/project"
@@ -88,7 +89,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		if c.do != nil {
 			c.do(t, dir)
 		}
-		if r := run(c.args); !strings.Contains(strings.ReplaceAll(r.stderr, dir, "DIR"), c.hint) {
+		hint := strings.ReplaceAll(c.hint, "DIR/target", cli.ShellQuote(filepath.Join(dir, "target")))
+		if r := run(c.args); !strings.Contains(r.stderr, hint) {
 			t.Errorf("vbot %s does not say %q:\n%s", c.args, c.hint, r.stderr)
 		}
 		line := c.then

@@ -33,15 +33,15 @@ const (
 
 // A Step is what a run does, or would do, with one file.
 type Step struct {
-	Path    string // relative to the target, with slashes
-	data    []byte // nil for a file of an earlier version that is no longer written
-	Guide   bool   // see IsGuide
-	Action  string
-	State   string // in the words of --check; "" in other runs, and for guides and the record
-	Why     string // for people: what is with the file besides, or ""
-	base    []byte // what vbot had written in an edited file, nil if that is unknown
-	found   []byte // the existing file, nil if there is none or it was not read
-	Before  string // SHA-256 of the existing file in hex, "" if there is none or it was not read
+	Path   string // relative to the target, with slashes
+	data   []byte // nil for a file of an earlier version that is no longer written
+	Guide  bool   // see IsGuide
+	Action string
+	State  string // in the words of --check; "" in other runs, and for guides and the record
+	Why    string // for people: what is with the file besides, or ""
+	base   []byte // what vbot had written in an edited file, nil if that is unknown
+	found  []byte // the existing file, nil if there is none or it was not read
+	Before string // SHA-256 of the existing file in hex, "" if there is none or it was not read
 }
 
 // Sum is the SHA-256 in hex of the file after the run, "" if it was not read or is not
