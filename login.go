@@ -64,7 +64,8 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		}
 		var token cloud.Secret
 		if canAsk(a) {
-			token, err = hidden(ctx, a, "Personal access token or private API key, from the dashboard of Pipecat Cloud (hidden):", false, always)
+			a.Note("Paste a personal access token or a private API key: Pipecat Cloud's dashboard makes them.")
+			token, err = hidden(ctx, a, "Token (hidden):", false, always)
 		} else {
 			token, err = secretFromStdin(ctx, a, "token", false)
 		}

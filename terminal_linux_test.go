@@ -382,7 +382,7 @@ func TestLoginAtATerminal(t *testing.T) {
 	cmd := vbotCommand(t, dir, "cloud", "login")
 	cmd.Env = append(cmd.Env, env...)
 	term := ptytest.Open(t, cmd)
-	term.Sees("of Pipecat Cloud (hidden): ")
+	term.Sees("Token (hidden): ")
 	term.Types(cloudtest.Token + "\r")
 	term.Sees("Number or name (Enter: acme): ")
 	term.Types("7\n")
