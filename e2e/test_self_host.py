@@ -404,9 +404,9 @@ def test_what_prometheus_is_told(hosted: bots.Project, image: dockerfiles.Image)
                     await page.hear(ANSWER)
                     figures = await metrics(http, bot.probes)
                 assert figures["bot_sessions"] == 1 == figures["bot_first_word_seconds_count"]
-                assert 0.1 < figures["bot_first_word_seconds_sum"] < 20
+                assert 0 < figures["bot_first_word_seconds_sum"] < 20
                 assert figures["bot_turn_seconds_count"] == 1
-                assert 0.1 < figures["bot_turn_seconds_sum"] < 20
+                assert 0 < figures["bot_turn_seconds_sum"] < 20
                 await bot.sessions_end()
                 figures = await metrics(http, bot.probes)
                 assert figures['bot_sessions_ended_total{why="left"}'] == 1
