@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
@@ -139,7 +140,7 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 	case compares && (o.keepExisting || o.overwriteGuide):
 		return report.Usagef("--keep-existing and --overwrite-guide cannot be combined with --check or --update")
 	case target == "quickstart":
-		if target, err = o.quickstart(compares); err != nil {
+		if target, err = o.quickstart(cat, compares); err != nil {
 			return err
 		}
 	}
@@ -176,7 +177,7 @@ func nearQuickstart(target string) bool {
 
 // quickstart sets the options of the preset, which takes none besides, and returns its
 // target.
-func (o *initOptions) quickstart(compares bool) (target string, err error) {
+func (o *initOptions) quickstart(cat *catalog.Catalog, compares bool) (target string, err error) {
 	var problems []report.Problem
 	preset := bot.Quickstart()
 	name := preset[bot.OptName].Text
@@ -193,10 +194,9 @@ func (o *initOptions) quickstart(compares bool) (target string, err error) {
 		refuse("config", "--config")
 	}
 	if len(problems) > 0 {
-		like := strings.Join(preset.Arguments(catalog.New(), name), " ")
-		hint := "to choose options, pass another directory: vbot init my-bot " + like + " OPTIONS; for one named quickstart, pass ./quickstart"
-		if compares {
-			hint = "to change its options: vbot init " + name + " --update OPTIONS"
+		hint := "to change its options: vbot init " + name + " --update OPTIONS"
+		if !compares {
+			hint = "to choose options, pass another directory: vbot init my-bot" + typedWords(preset.Arguments(cat, name)) + " OPTIONS; for one named quickstart, pass ./quickstart"
 		}
 		return "", &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: hint}
 	}
@@ -322,7 +322,7 @@ func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
 		return report.WriteJSON(r.a.Stdout, cfg)
 	}
 	if err == nil {
-		err = conflictError(p, r.typedOptions())
+		err = r.conflictError(p)
 	}
 	if err == nil {
 		err = r.apply(ctx, t, p, cfg, !readByPerson(r.a.Stderr))
@@ -397,12 +397,13 @@ func (r *initRun) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	written := r.written(was)
-	var texts []map[string][]byte
-	for _, w := range written {
-		texts = append(texts, w.files)
-	}
-	p, err := t.Update(d.files, was, texts...)
+	written := sync.OnceValue(func() []draft { return r.written(was) })
+	p, err := t.Update(d.files, was, func() (texts []map[string][]byte) {
+		for _, w := range written() {
+			texts = append(texts, w.files)
+		}
+		return texts
+	})
 	switch {
 	case err != nil:
 		return err
@@ -442,8 +443,9 @@ func (r *initRun) compare(ctx context.Context) error {
 			a.Note("\n%s was kept: %s. Change by hand what you need of this:\n\n%s", s.Path, s.Why, report.Printable(s.Diff()))
 		}
 	}
-	if len(written) > 0 {
-		needs := slices.DeleteFunc(d.bot.Required(), func(rule string) bool { return slices.Contains(written[0].bot.Required(), rule) })
+	if p.Writes() > 0 && len(written()) > 0 {
+		before := written()[0].bot.Required()
+		needs := slices.DeleteFunc(d.bot.Required(), func(rule string) bool { return slices.Contains(before, rule) })
 		if len(needs) > 0 {
 			a.Note("new in .env, and required: %s", strings.Join(needs, "; "))
 		}
@@ -539,7 +541,7 @@ func (r *initRun) ask(ctx context.Context, target string) error {
 		defer t.Close()
 		p, err := r.plan(t, d, keepExisting)
 		if err == nil && cfg == nil { // the wizard shows a bot's conflicts itself
-			err = conflictError(p, "")
+			err = r.conflictError(p)
 		}
 		return p, err
 	}
@@ -557,7 +559,11 @@ func (r *initRun) ask(ctx context.Context, target string) error {
 		err = r.scaffold(ctx)
 	}
 	if err != nil {
-		title = "Your answers so far, as a command line" + r.stillMissing(got.Guides) + ":"
+		title = "Your answers so far, as a command line"
+		if missing := r.stillMissing(); missing != nil && !got.Guides {
+			title += " (it still needs " + strings.Join(missing, ", ") + ")"
+		}
+		title += ":"
 	}
 	if line != "" {
 		a.Note("\n%s\n  %s", title, line)
@@ -566,18 +572,14 @@ func (r *initRun) ask(ctx context.Context, target string) error {
 }
 
 // stillMissing names the options without which the answers are no bot.
-func (r *initRun) stillMissing(guides bool) string {
-	var missing []string
+func (r *initRun) stillMissing() (missing []string) {
 	_, _, problems := bot.Resolve(r.cat, r.typed, bot.NameFromDir(r.a.Path(r.target)))
 	for _, p := range problems {
 		if p.Missing {
 			missing = append(missing, strings.Fields(p.Where)[0])
 		}
 	}
-	if missing == nil || guides {
-		return ""
-	}
-	return " (it still needs " + strings.Join(missing, ", ") + ")"
+	return missing
 }
 
 // commandLine returns a command line that says the same as the options.
@@ -630,9 +632,8 @@ func preview(a *cli.App, p *project.Plan) {
 	explainGuides(a, p)
 }
 
-// conflictError returns an error that lists the conflicts, or nil. options are those of the
-// command line, each with a space before it.
-func conflictError(p *project.Plan, options string) error {
+// conflictError returns an error that lists the conflicts, or nil.
+func (r *initRun) conflictError(p *project.Plan) error {
 	if len(p.Conflicts) == 0 {
 		return nil
 	}
@@ -640,7 +641,7 @@ func conflictError(p *project.Plan, options string) error {
 		Message: fmt.Sprintf("existing files in %s are in the way; nothing was written", p.Dir),
 		Hint:    "choose another directory, move them away, or use --keep-existing to write only missing files"}
 	if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.Path == project.RecordName && s.Before != "" }) {
-		f.Hint = "to change the project and keep your edits: `vbot init " + cli.ShellQuote(p.Dir) + " --update" + options + "`"
+		f.Hint = "to change the project and keep your edits: `vbot init " + cli.ShellQuote(p.Dir) + " --update" + r.typedOptions() + "`"
 	}
 	if p.Stuck {
 		f.Hint = "choose another directory, or move them away; --keep-existing does not help with directories and links"

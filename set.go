@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -148,9 +149,9 @@ func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error 
 	if err := r.faults(ctx); err != nil {
 		return err
 	}
-	cat := catalog.New()
+	services := sync.OnceValue(catalog.New) // which few values need
 	for _, p := range s.Pairs {
-		if what, _ := suspect(cat, p); what != "" && !p.Value.Empty() { // or it is to be asked for
+		if what, _ := suspect(services, p); what != "" {
 			r.app.Note("check %s: the value %s; vbot stores it unchanged", p.Key, what)
 		}
 	}
@@ -286,7 +287,7 @@ func (s *setUpdate) ask(ctx context.Context, r *cloudRun) error {
 // accept returns a pair whose value was typed, as it is to be stored, or says that it has to be
 // typed again.
 func (s *setUpdate) accept(ctx context.Context, r *cloudRun, p cloud.Pair) (_ cloud.Pair, again bool, err error) {
-	what, better := suspect(catalog.New(), p)
+	what, better := suspect(catalog.New, p)
 	said := p.Key + ": the value " + what
 	switch {
 	case p.Value.Empty():
@@ -306,7 +307,7 @@ func (s *setUpdate) accept(ctx context.Context, r *cloudRun, p cloud.Pair) (_ cl
 
 // suspect returns what looks like a mistake in a value that somebody pasted, or "", and the
 // value without it, empty if that is unknown. A value may be right all the same.
-func suspect(cat *catalog.Catalog, p cloud.Pair) (what string, better cloud.Secret) {
+func suspect(services func() *catalog.Catalog, p cloud.Pair) (what string, better cloud.Secret) {
 	value := p.Value.Reveal()
 	inner := strings.Trim(value, " \t\u00a0")
 	for _, marks := range []string{`""`, "''", "``", "\u201c\u201d", "\u2018\u2019"} {
@@ -317,9 +318,10 @@ func suspect(cat *catalog.Catalog, p cloud.Pair) (what string, better cloud.Secr
 		}
 	}
 	switch {
+	case value == "": // it is to be asked for
 	case inner != value:
 		return "has blanks around it", cloud.NewSecret(inner)
-	case !cloud.IsToken(value) && !strings.HasPrefix(value, "{") && !isPEM(value) && cat.HasSecret(p.Key):
+	case !cloud.IsToken(value) && !strings.HasPrefix(value, "{") && !isPEM(value) && services().HasSecret(p.Key):
 		return "has characters that no key has, such as blanks, line breaks or curly quotes", cloud.Secret{}
 	}
 	return "", cloud.Secret{}

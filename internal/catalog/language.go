@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"vbot/templates"
 )
@@ -35,8 +36,8 @@ func LanguageTag(text string) (tag string, ok bool) {
 	return tag, true
 }
 
-// languageNames are the English names of languages by tag.
-func languageNames() map[string]string {
+// languageNames are the English names of languages by tag. Only menus and mistakes need them.
+var languageNames = sync.OnceValue(func() map[string]string {
 	data, _ := templates.Files.ReadFile("languages.txt") // it is there
 	names := map[string]string{}
 	for line := range strings.Lines(string(data)) {
@@ -44,7 +45,7 @@ func languageNames() map[string]string {
 		names[tag] = name
 	}
 	return names
-}
+})
 
 // TagOf returns the tag of the language with this English name, in any letter case, or "".
 func TagOf(name string) string {
@@ -58,9 +59,8 @@ func TagOf(name string) string {
 
 // LanguageNames are the English names of the languages that the service lists.
 func (s *Service) LanguageNames() (names []string) {
-	all := languageNames()
 	for _, tag := range s.Languages() {
-		if name := all[tag]; name != "" {
+		if name := languageNames()[tag]; name != "" {
 			names = append(names, name)
 		}
 	}

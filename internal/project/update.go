@@ -14,10 +14,11 @@ import (
 
 // Update compares the project with files, which this version writes, and was, the record
 // of what was written before. What nobody touched is replaced or removed; what somebody
-// edited gets what changes in it, if written has the text that was edited: what the record
-// lists, and before it what an interrupted update started from. The rest is left alone. CRLF counts as LF. An
-// empty file that vbot wrote otherwise is what a power failure leaves, and nobody's work.
-func (t *Target) Update(files map[string][]byte, was *Record, written ...map[string][]byte) (*Plan, error) {
+// edited gets what changes in it, if written, which is asked only then, has the text that was
+// edited: what the record lists, and before it what an interrupted update started from. The
+// rest is left alone. CRLF counts as LF. An empty file that vbot wrote otherwise is what a
+// power failure leaves, and nobody's work.
+func (t *Target) Update(files map[string][]byte, was *Record, written func() []map[string][]byte) (*Plan, error) {
 	files = maps.Clone(files)
 	for _, name := range was.paths() {
 		if _, ok := files[name]; !ok {
@@ -49,7 +50,7 @@ func (t *Target) Update(files map[string][]byte, was *Record, written ...map[str
 		default:
 			s.State, s.Action = Edited, Kept
 			if s.data != nil && hash != "" && !s.Guide {
-				p.merge(s, lf, was, written)
+				p.merge(s, lf, was, written())
 			}
 		}
 		if s.Guide || s.Path == RecordName {
@@ -68,9 +69,12 @@ var crlf, newline = []byte("\r\n"), []byte("\n")
 func (p *Plan) merge(s *Step, edited []byte, was *Record, written []map[string][]byte) {
 	list := path.Ext(s.Path) == ".toml" || path.Base(s.Path) == ".env.example"
 	for _, files := range written {
-		if text := files[s.Path]; s.base == nil && was.wrote(s.Path, hexSum(text)) {
-			s.base = text
-		} else if now, meet, _ := merge(s.base, edited, text, list); s.base != nil && meet == nil && bytes.Equal(now, edited) {
+		text := files[s.Path]
+		if s.base == nil {
+			if was.wrote(s.Path, hexSum(text)) {
+				s.base = text
+			}
+		} else if now, meet, _ := merge(s.base, edited, text, list); meet == nil && bytes.Equal(now, edited) {
 			s.base = text // the interrupted update had come to this file
 		}
 	}
