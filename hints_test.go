@@ -124,6 +124,7 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		"`vbot schema` lists them", "--describe-options=", "shows its status", "lists all secrets", `return "vbot init " + cli.ShellPath(r.target)`, "To update it, or to change its options",
 		"`vbot cloud login`",
 	}
+	command := regexp.MustCompile("[\"`(: ]vbot (init|cloud|schema|help)\\b")
 	files, _ := filepath.Glob("*.go")
 	below, _ := filepath.Glob("internal/*/*.go")
 	for _, name := range append(files, below...) {
@@ -133,8 +134,7 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		}
 		for line := range strings.Lines(string(data)) {
 			code, _, _ := strings.Cut(line, "// ")
-			named := regexp.MustCompile("[\"`(: ]vbot (init|cloud|schema|help)\\b").MatchString(code)
-			if named && !strings.HasSuffix(name, "_test.go") && !slices.ContainsFunc(tried, func(text string) bool { return strings.Contains(code, text) }) {
+			if command.MatchString(code) && !strings.HasSuffix(name, "_test.go") && !slices.ContainsFunc(tried, func(text string) bool { return strings.Contains(code, text) }) {
 				t.Errorf("%s: nobody tries %s", name, strings.TrimSpace(code))
 			}
 		}

@@ -605,18 +605,17 @@ func (o *imagePull) do(ctx context.Context, r *cloudRun, args []string) error {
 		return err
 	}
 	region := r.regionGiven()
-	if was == nil {
-		if err := r.unknownRegion(ctx); err != nil {
-			return err
-		}
-	} else {
-		if was.Type != cloud.TypeImagePull {
-			return report.Errorf(report.Rejected, "a %s named %s already exists; nothing was written", kindWords(was.Kind()), o.name)
-		}
-		if err := r.sameRegion(o.name, was.Region); err != nil {
-			return err
-		}
+	switch {
+	case was == nil:
+		err = r.unknownRegion(ctx)
+	case was.Type != cloud.TypeImagePull:
+		err = report.Errorf(report.Rejected, "a %s named %s already exists; nothing was written", kindWords(was.Kind()), o.name)
+	default:
+		err = r.sameRegion(o.name, was.Region)
 		region = cmp.Or(region, was.Region)
+	}
+	if err != nil {
+		return err
 	}
 	now, err := r.api.StoreImagePull(ctx, o.name, r.regionGiven(), o.host, value)
 	if err != nil {

@@ -175,14 +175,12 @@ func (r *resolver) name(dirName string) {
 // mode has no default. While it is missing, its problem has the services of each mode.
 func (r *resolver) mode() {
 	if !r.given(OptMode) {
-		likely := ""
-		for _, o := range []*Option{OptSTT, OptLLM, OptTTS, OptRealtime} {
-			if word := "-m " + o.mode; r.given(o) && likely != word {
-				likely += word
-			}
-		}
-		if strings.Count(likely, "-m") > 1 { // some of both
-			likely = ""
+		likely, realtime := "", r.given(OptRealtime)
+		switch cascade := r.given(OptSTT) || r.given(OptLLM) || r.given(OptTTS); {
+		case cascade && !realtime:
+			likely = "-m " + ModeCascade
+		case realtime && !cascade:
+			likely = "-m " + ModeRealtime
 		}
 		r.missing(OptMode, "missing: cascade takes --stt, --llm and --tts, realtime takes --realtime%s", report.DidYouMean(likely))
 	}
@@ -247,8 +245,7 @@ func (r *resolver) unknownTransport(word string, flag bool) {
 	case word == "":
 		r.refuse(OptTransports, "the value is empty")
 	case word == BotWeb || word == BotTelephony || word == "phone":
-		phone := word != BotWeb
-		r.refuse(OptTransports, "%q is a kind of bot; %s", word, catalog.FirstNames(r.cat.Transports(phone), showsAll(catalog.KindTransport)))
+		r.refuse(OptTransports, "%q is a kind of bot; %s", word, catalog.FirstNames(r.cat.Transports(word != BotWeb), showsAll(catalog.KindTransport)))
 	case len(several) < 2:
 		r.unknown(OptTransports, "transport", word)
 	case flag:

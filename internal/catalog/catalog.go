@@ -442,11 +442,12 @@ func (c *Catalog) OfModel(kind, model string) *Service {
 	family := func(name string) string {
 		return name[:len(name)-len(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz"))]
 	}
+	same := func(v Variable) bool {
+		return v.Kind == "model" && family(v.Fallback) != "" && family(v.Fallback) == family(model)
+	}
 	for _, s := range c.List(KindLLM) {
-		for _, v := range s.Env {
-			if found := c.Find(kind, s.Names[0]); found != nil && v.Kind == "model" && family(v.Fallback) != "" && family(v.Fallback) == family(model) {
-				return found
-			}
+		if found := c.Find(kind, s.Names[0]); found != nil && slices.ContainsFunc(s.Env, same) {
+			return found
 		}
 	}
 	return nil

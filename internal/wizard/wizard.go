@@ -443,10 +443,7 @@ func (w *Wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) e
 		}
 		return why, why == ""
 	})
-	if typed != o.None {
-		typed = cmp.Or(catalog.TagOf(typed), typed)
-	}
-	if tag, ok := catalog.LanguageTag(typed); ok && err == nil {
+	if tag, ok := catalog.LanguageTag(cmp.Or(catalog.TagOf(typed), typed)); ok && typed != o.None && err == nil {
 		w.Bot[o] = bot.Answer{Text: tag, Flag: changed}
 	}
 	return err
