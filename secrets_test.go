@@ -1050,11 +1050,8 @@ func TestInterruptedPauseOfPrune(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/OLD")
 	s.Keep("app", "us-west", "ready", "OLD")
 	ctx, cancel := context.WithCancel(context.Background())
-	s.Misbehave("DELETE", func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
-		cloudtest.Status(503, "X", "oops")(w, r, body, serve)
-		time.AfterFunc(100*time.Millisecond, cancel)
-	})
-	clock := &cloudtest.Clock{Time: time.Unix(1e9, 0), Second: time.Second}
+	s.Misbehave("DELETE", cloudtest.Status(503, "X", "oops"))
+	clock := &cloudtest.Clock{Time: time.Unix(1e9, 0), Begin: cancel}
 	r := here{ctx: ctx, env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
 	if r.wantCode(t, 130); !strings.Contains(r.stdout, `"not_tried"`) || strings.Contains(r.stdout, `"failed"`) {
 		t.Errorf("it said %s", r.stdout)

@@ -571,6 +571,7 @@ type Clock struct {
 	Time   time.Time
 	Pauses []time.Duration
 	Second time.Duration // what a second takes in truth
+	Begin  func()        // runs when a pause begins, if it is set
 }
 
 func (c *Clock) Now() time.Time {
@@ -580,6 +581,9 @@ func (c *Clock) Now() time.Time {
 }
 
 func (c *Clock) Pause(ctx context.Context, d time.Duration) error {
+	if c.Begin != nil {
+		c.Begin()
+	}
 	time.Sleep(time.Duration(d.Seconds() * float64(c.Second)))
 	c.mu.Lock()
 	defer c.mu.Unlock()
