@@ -498,6 +498,7 @@ def test_every_state_can_be_seen_and_read(
 
                 await bot.send("bot-started-speaking")
                 await bot.says(1, GREETING)
+                await bot.send("bot-llm-stopped")
                 await bot.send("bot-stopped-speaking")
                 await state(visit, "listening", "Listening")
                 late = "OpenAI has not answered for 21 s."

@@ -71,6 +71,13 @@ def page(vbot: Path, request: pytest.FixtureRequest) -> Published:
     return Published("page-alone", None, project.server)
 
 
+def of_client(page: Published, why: str) -> Client:
+    """The client, for what page.html has not."""
+    if not page.client:
+        pytest.skip(f"page.html: {why}")
+    return page.client
+
+
 @pytest.fixture(scope="module")
 def noise(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A microphone in a quiet room, as browsers leave it when they suppress noise: -80 dBFS."""
@@ -188,6 +195,7 @@ def test_without_a_microphone_people_type(page: Published, noise: Path, why: str
             await expect(visit.page.locator(".mood")).to_have_text("No microphone: type")
             if page.client and why != "insecure":
                 await expect(visit.button("Camera")).to_be_visible()  # it is not on either
+                await expect(visit.button("Dismiss")).to_be_visible()
             message = visit.page.get_by_role("textbox", name="Message")
             await message.fill("What is 2 and 2?")
             await message.press("Enter")
@@ -221,7 +229,15 @@ def test_the_page_says_what_the_browser_asks(page: Published, noise: Path) -> No
         async with visited(page, noise, waits) as visit:
             await visit.try_to_connect()
             await expect(visit.page.locator(".mood")).to_have_text("Allow the microphone")
-            await expect(visit.button("Cancel")).to_be_visible()
+            await visit.page.wait_for_function("'allow' in window")
+            await visit.button("Cancel").click()
+            await visit.page.evaluate("allow(); delete window.allow")  # too late
+            await visit.nothing_left_running()
+            await expect(visit.page.locator(".mood")).to_have_text("Ready to talk")
+            await expect(visit.page.locator(".level:visible")).to_have_count(0)
+            await visit.try_to_connect()
+            await expect(visit.page.locator(".mood")).to_have_text("Allow the microphone")
+            await visit.page.wait_for_function("'allow' in window")
             await visit.page.evaluate("allow()")
             await expect(visit.page.locator(".mood")).not_to_have_text("Allow the microphone")
 
@@ -270,8 +286,7 @@ def test_errors_are_in_words_for_whoever_reads_them(
 
 
 def test_a_part_that_cannot_be_loaded(page: Published, noise: Path) -> None:
-    if not page.client:
-        return  # it is one file
+    of_client(page, "it is one file")
 
     async def main() -> None:
         async with visited(page, noise) as visit:
@@ -366,8 +381,7 @@ def test_a_telephone_with_a_camera(page: Published, noise: Path) -> None:
       return Math.min(...rows.map(({ width }) => width / stage.clientWidth));
     }
     """
-    if not page.client:
-        return  # its bot sees nothing
+    of_client(page, "its bot sees nothing")
 
     async def main() -> None:
         async with visited(page, noise) as visit:
@@ -455,17 +469,70 @@ def test_what_one_can_do(page: Published, noise: Path) -> None:
             await visit.page.evaluate(copies)
             await visit.button("Copy").click()
             assert await visit.page.evaluate("copied") == kept
+            await visit.page.evaluate(
+                "Object.defineProperty(navigator, 'clipboard', { value: undefined });"
+                "document.execCommand = () => (window.copied = getSelection().toString())"
+            )
+            await visit.button("Copied").click()  # as over http
+            assert "Anna" in await visit.page.evaluate("copied")
             async with visit.page.expect_download() as saved:
                 await visit.button("Save as scenario").click()
             scenario = (await (await saved.value).path()).read_text()
             assert 'text_contains: "Anna"' in scenario
+            await visit.button("Disconnect").click()
+            await expect(visit.status).to_have_text("Not connected")
+            await visit.connect()
+            await visit.page.evaluate("bot.turn(1, 'And who are you?', 'It is Berta\\x07.')")
+            await expect(visit.page.locator("[role=log] li")).to_have_count(5)
+            async with visit.page.expect_download() as saved:
+                await visit.button("Save as scenario").click()
+            scenario = (await (await saved.value).path()).read_text()
+            assert 'text_contains: "Berta"' in scenario and "Anna" not in scenario
+            assert "\x07" not in scenario
+
+    network.run(main)
+
+
+def test_what_is_typed_over_the_bot(page: Published, noise: Path) -> None:
+    """It stands below the sentence that it cuts off."""
+
+    async def main() -> None:
+        async with visited(page, noise) as visit:
+            await visit.connect()
+            await visit.page.evaluate("bot.send('bot-started-speaking')")
+            await visit.page.evaluate("bot.says(1, 'Once upon a time.')")
+            await visit.page.evaluate("bot.says(1, 'Once upon a time.', 'Once upon')")
+            message = visit.page.get_by_role("textbox", name="Message")
+            await message.fill("Stop.")
+            await message.press("Enter")
+            await visit.page.evaluate("bot.send('bot-interrupted')")
+            await visit.page.evaluate("bot.send('bot-stopped-speaking')")
+            await expect(visit.page.locator("[role=log] li")).to_have_count(2)
+            assert await said(visit.page) == ["Once upon", "Stop."]
+
+    network.run(main)
+
+
+def test_who_waits_is_told(page: Published, noise: Path) -> None:
+    """The model may write more after a tool, while the bot speaks: then nobody waits."""
+
+    async def main() -> None:
+        async with visited(page, noise) as visit:
+            await visit.connect()
+            mood = visit.page.locator(".mood")
+            for kind in ("llm-started", "llm-stopped", "started-speaking", "llm-started"):
+                await visit.page.evaluate(f"bot.send('bot-{kind}')")
+            await visit.page.evaluate("bot.send('bot-stopped-speaking')")
+            await expect(mood).to_have_text("Thinking")  # it still writes
+            for kind in ("started-speaking", "llm-stopped", "stopped-speaking"):
+                await visit.page.evaluate(f"bot.send('bot-{kind}')")
+            await expect(mood).to_have_text("Listening")
 
     network.run(main)
 
 
 def test_where_the_time_went(page: Published, noise: Path) -> None:
-    if not page.client:
-        return  # it measures nothing
+    of_client(page, "it measures nothing")
     metrics = """
     bot.send("metrics", { ttfb: [
       { processor: "DeepgramSTTService#0", value: 0.2 },
@@ -497,8 +564,7 @@ def test_where_the_time_went(page: Published, noise: Path) -> None:
 
 
 def test_in_a_frame(page: Published, noise: Path) -> None:
-    if not page.client:
-        return
+    of_client(page, "it is no part of a site")
 
     async def main() -> None:
         async with visited(page, noise, query="?embed") as visit:
@@ -506,6 +572,7 @@ def test_in_a_frame(page: Published, noise: Path) -> None:
             await expect(visit.button("Disconnect")).to_be_visible()
             await visit.page.evaluate("bot.turn(1, 'Who are you?', 'I am Anna.')")
             await expect(visit.page.locator(".presence")).to_be_visible()
+            await expect(visit.page.get_by_role("status")).to_have_text("Listening")
             await expect(visit.button("Mute")).to_be_visible()
             for gone in ("header", ".talk", "footer"):
                 await expect(visit.page.locator(gone).first).to_be_hidden()
@@ -514,9 +581,9 @@ def test_in_a_frame(page: Published, noise: Path) -> None:
 
 
 def test_its_own_tests_pass(page: Published) -> None:
-    if page.client:
-        page.client.npm("test")
-        assert "pass 3" in page.client.said["test"]
+    client = of_client(page, "it has no tests")
+    client.npm("test")
+    assert "pass 5" in client.said["test"]
 
 
 def put(file: Path, old: str, new: str) -> None:
@@ -526,23 +593,22 @@ def put(file: Path, old: str, new: str) -> None:
 
 
 def test_a_message_of_ones_own(page: Published, noise: Path) -> None:
-    """As README.md says, word for word. It changes the page, so it is the last of these tests."""
-    if not page.client:
-        return
-    readme = (page.folder.parent / "README.md").read_text()
+    """As client/README.md says, word for word. It changes the page, so it runs last."""
+    client = of_client(page, "it is not for changes")
+    readme = (page.folder / "README.md").read_text()
     blocks = re.findall(r"^```(?:js|tsx)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 1
     shown = re.search(r"show `(.*?)`", readme)
     assert shown
-    plain = page.client.kind == KINDS[0]
+    plain = client.kind == KINDS[0]
     code = page.folder / ("src/main.js" if plain else "src/App.tsx")
     above = "const session = new Session();\n"
     if not plain:
         above = "  useEffect(() => showSigns(session), [session]);\n"
     put(code, above, above + blocks[0])
     put(page.folder / "index.html" if plain else code, "<footer>", f"{shown[1]}<footer>")
-    page.client.npm("run", "lint")
-    page.client.npm("run", "build")
+    client.npm("run", "lint")
+    client.npm("run", "build")
 
     async def main() -> None:
         async with visited(page, noise) as visit:

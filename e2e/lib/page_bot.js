@@ -24,6 +24,7 @@
     bot.send("bot-started-speaking");
     const words = answer.split(" ");
     bot.says(segment_id, answer);
+    bot.send("bot-llm-stopped");
     for (let i = 1; i <= words.length; i++) bot.says(segment_id, answer, words.slice(0, i).join(" "));
     bot.send("bot-stopped-speaking");
   };

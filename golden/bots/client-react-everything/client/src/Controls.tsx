@@ -1,10 +1,11 @@
 import type { Session } from "./session.ts";
 import { useSession } from "./useSession.ts";
-import { actionOf, isOff, type Mood } from "./words.ts";
+import { actionOf, isConnected, isOff, type Mood } from "./words.ts";
 
 /** Connect, disconnect and switches. */
 export function Controls({ session, mood }: { session: Session; mood: Mood }) {
   const status = useSession(session, (state) => state.status);
+  const connected = useSession(session, isConnected);
   const off = useSession(session, isOff);
   const cameraOn = useSession(session, (state) => state.cameraOn);
   const canShare = useSession(session, (state) => state.canShare);
@@ -23,7 +24,7 @@ export function Controls({ session, mood }: { session: Session; mood: Mood }) {
       >
         {actionOf(mood)}
       </button>
-      {(status === "Connected" || status === "Reconnecting") && (
+      {connected && (
         <button type="button" className={off ? "toggle mute off" : "toggle mute"} onClick={() => session.mute(!off)}>
           {off ? "Unmute" : "Mute"}
         </button>

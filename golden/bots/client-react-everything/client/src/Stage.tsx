@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "react";
 import { Controls } from "./Controls.tsx";
 import { Video } from "./Media.tsx";
+import { embedded } from "./page.ts";
 import { showLevels } from "./presence.ts";
 import { ProblemBox } from "./ProblemBox.tsx";
 import type { Session } from "./session.ts";
@@ -36,7 +37,9 @@ export function Stage({ session }: { session: Session }) {
       </div>
       {botVideo && <Video className="bot-video" aria-label="The bot" track={botVideo} />}
       {ownVideo && <Video className={sharing ? "own-video shared" : "own-video"} aria-label="Your camera" track={ownVideo} />}
-      <p className="mood">{wordOf(mood)}</p>
+      <p className="mood" role={embedded ? "status" : undefined}>
+        {wordOf(mood)}
+      </p>
       {open && (
         <div className="level">
           <div

@@ -16,9 +16,13 @@ export class Devices {
   #quiet?: AudioContext;
   #silence?: MediaStreamTrack;
   #chosen: Record<Kind, string>;
+  /** What follows when the screen is no longer shared. */
+  #camera: string;
   #on = { audio: true, video: false };
   /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
   #wanted = { audio: {}, video: {} };
+  /** The session is over: nothing is opened any more. */
+  #ended = false;
   callbacks: RTVIEventCallbacks = {};
   #changed: () => void;
   supportsScreenShare = false;
@@ -29,6 +33,7 @@ export class Devices {
   /** Calls `changed` when a device was opened, closed or muted during a session. */
   constructor(chosen: Chosen, changed: () => void) {
     this.#chosen = { audio: chosen.microphone, video: chosen.camera };
+    this.#camera = chosen.camera;
     this.#changed = changed;
   }
 
@@ -48,6 +53,7 @@ export class Devices {
   }
 
   async disconnect() {
+    this.#ended = true;
     this.#close("audio");
     this.#close("video");
     this.#silence = undefined;
@@ -101,6 +107,7 @@ export class Devices {
   }
 
   async updateCam(id: string) {
+    if (id !== "screen") this.#camera = id;
     this.#chosen.video = id;
     await this.#renew("video");
   }
@@ -120,7 +127,7 @@ export class Devices {
     } catch (error) {
       const open = this.#local[kind];
       const failed = this.#chosen[kind];
-      this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
+      this.#chosen[kind] = open ? deviceOf(open).deviceId : failed === "screen" ? this.#camera : "";
       if (failed === "screen") return; // the person chose no window
       if (kind === "video" && !open) this.#on.video = false;
       if (kind === "audio" && !open && !this.#silence) {
@@ -136,6 +143,7 @@ export class Devices {
 
   /** Replaces the open device with the chosen one. */
   async #open(kind: Kind) {
+    if (this.#ended) return;
     const wanted = (this.#wanted[kind] = {});
     const outdated = () => this.#wanted[kind] !== wanted;
     const id = this.#chosen[kind];
@@ -154,7 +162,7 @@ export class Devices {
       this.#local[kind] = track;
       // Unplugged, or no longer shared: switch to another device.
       track.addEventListener("ended", () => {
-        this.#chosen[kind] = "";
+        this.#chosen[kind] = id === "screen" ? this.#camera : "";
         this.#close(kind);
         void this.#renew(kind);
       });

@@ -1,7 +1,7 @@
 /** A session with the bot, and all that the page shows of it. */
 import type { ErrorData, PipecatClient, RTVIEventCallbacks, Transport } from "@pipecat-ai/client-js";
 import type { Chosen, StartAnswer } from "./connection.ts";
-import { type Conversation, emptyConversation, ended, hear, timed, typed } from "./conversation.ts";
+import { begun, type Conversation, emptyConversation, ended, hear, timed, typed } from "./conversation.ts";
 import { Level } from "./level.ts";
 import { measure, type Measurements, nothing } from "./measurements.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./problems.ts";
 import { startPath } from "./settings.ts";
 import { transports } from "./transports.ts";
-import { isOff } from "./words.ts";
+import { isConnected, isOff } from "./words.ts";
 
 /** Seconds to wait for the bot to start and report that it is ready. */
 const patience = 30;
@@ -124,6 +124,8 @@ export class Session {
   #began = 0;
   #hearing?: ReturnType<typeof setInterval>;
   #thinking?: ReturnType<typeof setTimeout>;
+  /** The bot's model was asked for an answer, and has not ended it. */
+  #writes = false;
   #checked?: MediaStreamTrack;
 
   /** Calls the listener after each change of the state, until what this returns is called. */
@@ -152,7 +154,8 @@ export class Session {
     this.stopCheck();
     this.#lastError = "";
     this.#began = performance.now();
-    this.#set({ status: "Connecting", problem: undefined, measurements: nothing });
+    const conversation = begun(this.state.conversation);
+    this.#set({ status: "Connecting", problem: undefined, measurements: nothing, conversation });
     const attempt = (this.#attempt = new AbortController());
     const { signal } = attempt;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -168,7 +171,7 @@ export class Session {
         transport,
         enableMic: !this.state.muted,
         enableCam: this.state.cameraOn && this.state.transport !== "websocket",
-        callbacks: this.#callbacks(attempt),
+        callbacks: this.#during(attempt, this.#callbacks()),
       });
       this.#set({ client });
       if (await asks()) this.#set({ microphone: "asked" });
@@ -198,24 +201,20 @@ export class Session {
   async disconnect() {
     this.stopCheck();
     if (this.state.status === "Connecting") this.#attempt.abort();
-    if (this.#inSession) await this.#end();
-  }
-
-  get #inSession() {
-    return this.state.status === "Connected" || this.state.status === "Reconnecting";
+    if (isConnected(this.state)) await this.#end();
   }
 
   /** Without a microphone, turning it on tries again to open it. */
   mute(muted: boolean) {
-    if (this.state.microphone === "missing") return this.choose({ microphone: this.state.chosen.microphone });
     this.#set({ muted });
     this.state.client?.enableMic(!muted);
+    if (!muted && this.state.microphone === "missing") this.choose({ microphone: this.state.chosen.microphone });
   }
 
   /** Mutes and unmutes with the space bar while nothing has the focus, until what this returns is called. */
   muteWithSpace() {
     const press = (event: KeyboardEvent) => {
-      if (event.key !== " " || event.repeat || event.target !== document.body || !this.#inSession) return;
+      if (event.key !== " " || event.repeat || event.target !== document.body || !isConnected(this.state)) return;
       event.preventDefault(); // it would scroll
       this.mute(!isOff(this.state));
     };
@@ -335,7 +334,7 @@ export class Session {
     const initialize = transport.initialize.bind(transport);
     transport.initialize = (options, receive) =>
       initialize(options, (message) => {
-        if (attempt === this.#attempt && this.state.client) this.#hear(message);
+        if (this.#goesOn(attempt)) this.#hear(message);
         receive(message);
       });
   }
@@ -349,6 +348,7 @@ export class Session {
     const change: Partial<State> = { measurements, conversation };
     switch (message.type) {
       case "user-started-speaking":
+        this.#writes = false;
         Object.assign(change, { userSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "user-stopped-speaking":
@@ -356,13 +356,18 @@ export class Session {
         break;
       case "bot-llm-started":
       case "send-text":
-        change.botThinks = true;
+        change.botThinks = this.#writes = true;
+        break;
+      case "bot-llm-stopped":
+      case "bot-interrupted":
+        this.#writes = false;
         break;
       case "bot-started-speaking":
         Object.assign(change, { botSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "bot-stopped-speaking":
-        change.botSpeaks = false;
+        // What the model wrote after a tool was spoken, too, unless it still writes.
+        Object.assign(change, { botSpeaks: false, botThinks: this.#writes });
     }
     this.#set(change);
     clearTimeout(this.#thinking);
@@ -376,7 +381,7 @@ export class Session {
     let heard = Date.now();
     for (;;) {
       const count = await packets();
-      if (this.state.client !== client || !this.#inSession) return;
+      if (this.state.client !== client || !isConnected(this.state)) return;
       if (count && count !== last) [last, heard] = [count, Date.now()];
       const status = Date.now() - heard > quiet ? "Reconnecting" : "Connected";
       if (status !== this.state.status) this.#set({ status });
@@ -403,15 +408,28 @@ export class Session {
     this.#set({ ...idle, problem, conversation: ended(this.state.conversation) });
   }
 
-  /** Handles the unexpected end of a session. Ignores events of an earlier one. */
-  async #lost(attempt: AbortController) {
-    if (attempt !== this.#attempt) return;
+  /** Handles the unexpected end of a session. */
+  async #lost() {
     const problem = lost(this.#lastError);
-    if (this.state.status === "Connecting") attempt.abort(problem);
-    if (this.#inSession) await this.#end(problem);
+    if (this.state.status === "Connecting") this.#attempt.abort(problem);
+    if (isConnected(this.state)) await this.#end(problem);
   }
 
-  #callbacks(attempt: AbortController): RTVIEventCallbacks {
+  /** Whether the attempt was not cancelled, and its session has not ended. */
+  #goesOn(attempt: AbortController) {
+    return attempt === this.#attempt && this.state.client !== undefined;
+  }
+
+  /** Leaves out what comes too late. */
+  #during(attempt: AbortController, callbacks: RTVIEventCallbacks): RTVIEventCallbacks {
+    const within = (callback: (...args: never[]) => void) =>
+      (...args: never[]) => {
+        if (this.#goesOn(attempt)) callback(...args);
+      };
+    return Object.fromEntries(Object.entries(callbacks).map(([name, callback]) => [name, within(callback)])) as RTVIEventCallbacks;
+  }
+
+  #callbacks(): RTVIEventCallbacks {
     return {
       onTrackStarted: (track, participant) => {
         if (track.kind === "audio" && participant?.local) this.#listen(track);
@@ -457,8 +475,8 @@ export class Session {
       onUserStartedSpeaking: () => {
         if (this.state.problem === this.#ofBot) this.#set({ problem: undefined });
       },
-      onBotDisconnected: () => void this.#lost(attempt),
-      onDisconnected: () => void this.#lost(attempt),
+      onBotDisconnected: () => void this.#lost(),
+      onDisconnected: () => void this.#lost(),
     };
   }
 }

@@ -8,12 +8,13 @@ import { showSigns } from "./signs.ts";
 import { Stage } from "./Stage.tsx";
 import { Talk } from "./Talk.tsx";
 import { useSession } from "./useSession.ts";
+import { isConnected } from "./words.ts";
 
 export function App() {
   const [session] = useState(() => new Session());
   const status = useSession(session, (state) => state.status);
   const talking = useSession(session, (state) => state.conversation.nextId > 0);
-  const connected = status === "Connected" || status === "Reconnecting";
+  const connected = useSession(session, isConnected);
 
   useEffect(() => showSigns(session), [session]);
   useEffect(() => session.muteWithSpace(), [session]);

@@ -2,11 +2,12 @@ import { CopyButton } from "./CopyButton.tsx";
 import { parts } from "./problems.ts";
 import type { Session } from "./session.ts";
 import { useSession } from "./useSession.ts";
+import { isConnected } from "./words.ts";
 
 /** What went wrong and what to do. Empty, it stays there for screen readers, which hear of what comes into it. */
 export function ProblemBox({ session }: { session: Session }) {
   const problem = useSession(session, (state) => state.problem);
-  const connected = useSession(session, ({ status }) => status === "Connected" || status === "Reconnecting");
+  const connected = useSession(session, isConnected);
   if (!problem) return <div role="alert" />;
 
   const { what, todo } = parts(problem);

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { Controls } from "./Controls.tsx";
+import { embedded } from "./page.ts";
 import { showLevels } from "./presence.ts";
 import { ProblemBox } from "./ProblemBox.tsx";
 import type { Session } from "./session.ts";
@@ -30,7 +31,9 @@ export function Stage({ session }: { session: Session }) {
           <i />
         </div>
       </div>
-      <p className="mood">{wordOf(mood)}</p>
+      <p className="mood" role={embedded ? "status" : undefined}>
+        {wordOf(mood)}
+      </p>
       {open && (
         <div className="level">
           <div

@@ -5,13 +5,14 @@ import { names } from "./page.ts";
 import type { Session } from "./session.ts";
 import { Tools } from "./Tools.tsx";
 import { useSession } from "./useSession.ts";
+import { isConnected } from "./words.ts";
 
 /** The conversation, and the form for typed messages. */
 export function Talk({ session }: { session: Session }) {
   const status = useSession(session, (state) => state.status);
   const conversation = useSession(session, (state) => state.conversation);
   const [times, setTimes] = useState(false);
-  const connected = status === "Connected" || status === "Reconnecting";
+  const connected = useSession(session, isConnected);
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();

@@ -27,19 +27,23 @@ export interface Conversation {
   /** At most one for each speaker. */
   unfinished: readonly Entry[];
   nextId: number;
+  /** Entries from this one on are of the last session. */
+  firstId: number;
   /** The person's entry that may still grow. */
   lastUserId?: number;
   /** The bot's entry that may still change: its final words may arrive late. */
   lastBotId?: number;
 }
 
-export const emptyConversation: Conversation = { finished: [], unfinished: [], nextId: 0 };
+export const emptyConversation: Conversation = { finished: [], unfinished: [], nextId: 0, firstId: 0 };
 
 const join = (entry: Entry, which: keyof Part) =>
   [...entry.parts.values()]
     .map((part) => part[which])
     .filter(Boolean)
     .join(" ");
+
+const isBot = ({ speaker }: Entry) => speaker === "bot";
 
 /** What was said so far. */
 export const textOf = (entry: Entry) => join(entry, "said");
@@ -69,25 +73,28 @@ export function typed(conversation: Conversation, text: string): Conversation {
   return { ...conversation, finished: [...finished, entry], nextId: nextId + 1 };
 }
 
-/** Takes in how long the answer took that the bot is giving. */
+/** Takes in how long the answer took that the bot is giving, of which an earlier entry may be a part. */
 export function timed(conversation: Conversation, took: Answer): Conversation {
-  const speaking = conversation.unfinished.find(({ speaker }) => speaker === "bot");
-  return speaking && speaking.took !== took
+  const speaking = conversation.unfinished.find(isBot);
+  return speaking && speaking.took !== took && conversation.finished.findLast(isBot)?.took !== took
     ? change(conversation, "bot", (entry) => ({ ...entry, took }))
     : conversation;
 }
 
+/** Begins another session. */
+export const begun = (conversation: Conversation): Conversation => ({ ...conversation, firstId: conversation.nextId });
+
 /** Finishes all entries at the end of a session. The next one counts its segments from zero. */
 export function ended(conversation: Conversation): Conversation {
-  const { finished, unfinished, nextId } = finish(finish(conversation, "user"), "bot");
+  const { finished, unfinished, nextId, firstId } = finish(finish(conversation, "user"), "bot");
   const entries = finished.map((entry) => (aheadOf(entry) ? { ...entry, cutOff: true } : entry));
-  return { finished: entries, unfinished, nextId };
+  return { finished: entries, unfinished, nextId, firstId };
 }
 
 /** Interim text is replaced by the next one. */
 function userText(conversation: Conversation, { text, final }: TranscriptData): Conversation {
   const last = conversation.finished.at(-1);
-  const botSpeaks = conversation.unfinished.some(({ speaker }) => speaker === "bot");
+  const botSpeaks = conversation.unfinished.some(isBot);
   if (final && last && last.id === conversation.lastUserId && !botSpeaks) {
     // Speech arrives in pieces, which form one entry until someone else speaks.
     const longer = withPart(last, last.parts.size, text);
@@ -124,7 +131,7 @@ function botText(
 }
 
 function botStopped(conversation: Conversation): Conversation {
-  const bot = conversation.unfinished.find(({ speaker }) => speaker === "bot");
+  const bot = conversation.unfinished.find(isBot);
   return bot ? { ...finish(conversation, "bot"), lastBotId: bot.id } : conversation;
 }
 
@@ -155,11 +162,12 @@ function withPart(entry: Entry, segment: number, said: string, ahead = ""): Entr
   return { ...entry, parts: inOrder, followed: entry.followed || ahead !== "" };
 }
 
+/** Entries stand in the order in which they were begun: a typed one is finished before the sentence that it cuts off. */
 function finish(conversation: Conversation, speaker: Entry["speaker"]): Conversation {
   const done = conversation.unfinished.filter((entry) => entry.speaker === speaker);
   return {
     ...conversation,
-    finished: [...conversation.finished, ...done.filter(textOf)],
+    finished: [...conversation.finished, ...done.filter(textOf)].toSorted((one, other) => one.id - other.id),
     unfinished: conversation.unfinished.filter((entry) => entry.speaker !== speaker),
   };
 }

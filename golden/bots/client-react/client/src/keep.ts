@@ -6,6 +6,16 @@ import { names } from "./page.ts";
 export const asText = ({ finished }: Conversation) =>
   finished.map((entry) => `${names[entry.speaker]}: ${textOf(entry)}${entry.cutOff ? " …" : ""}\n`).join("");
 
+/** Copies a text to the clipboard; a page without https has none but that of a selection. */
+export async function copy(text: string) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const selected = Object.assign(document.createElement("textarea"), { value: text });
+  document.body.append(selected);
+  selected.select();
+  document.execCommand("copy");
+  selected.remove();
+}
+
 /** Saves a text as a file. */
 export function save(name: string, text: string) {
   const link = document.createElement("a");

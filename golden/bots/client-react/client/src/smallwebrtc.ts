@@ -27,6 +27,9 @@ export function createTransport(chosen: Chosen): Transport {
   // The package's default media manager loads code from another host, and its other one has no camera.
   const options = { mediaManager: devices } as object;
   const transport = new SmallWebRTCTransport(options) as unknown as Transport & Connected;
+  // Before there is a connection, the package does not close devices, nor keep them from being opened.
+  const disconnect = transport.disconnect.bind(transport);
+  transport.disconnect = () => devices.disconnect().then(disconnect);
   return transport;
 }
 

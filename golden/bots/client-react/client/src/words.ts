@@ -1,5 +1,5 @@
 /** What the page says, apart from what is fixed in it and from problems.ts. */
-import { forDevelopers } from "./page.ts";
+import { embedded, forDevelopers } from "./page.ts";
 import type { State } from "./session.ts";
 
 export type Mood = keyof typeof words;
@@ -10,7 +10,7 @@ const words = {
   connecting: "Connecting",
   listening: "Listening",
   muted: "Muted",
-  deaf: "No microphone: type",
+  deaf: embedded ? "No microphone" : "No microphone: type",
   hearing: "Hearing you",
   thinking: "Thinking",
   speaking: "Speaking",
@@ -39,6 +39,9 @@ export function moodOf(state: State): Mood {
 /** The mood in words. */
 export const wordOf = (mood: Mood) => words[mood];
 
+/** Whether a session goes on. */
+export const isConnected = ({ status }: State) => status === "Connected" || status === "Reconnecting";
+
 /** Whether the bot hears nothing of the person. */
 export const isOff = ({ muted, microphone }: State) => muted || microphone === "missing";
 
@@ -56,7 +59,7 @@ export const actionOf = (mood: Mood) =>
 export function hintOf({ microphone, checking, muted, waitsFor }: State) {
   if (waitsFor) return forDevelopers ? `Waiting for ${waitsFor}` : "Waiting for an answer";
   if (microphone === "silent" && (checking || !muted)) {
-    return "No sound from the microphone. Is it muted, or the wrong one? Choose another under Settings.";
+    return `No sound from the microphone. Is it muted, or the wrong one?${embedded ? "" : " Choose another under Settings."}`;
   }
   if (!checking || microphone === "off") return "";
   return microphone === "heard" ? "The microphone works." : "Say something.";

@@ -14,9 +14,13 @@ export class Devices {
   #quiet;
   #silence;
   #chosen;
+  /** What follows when the screen is no longer shared. */
+  #camera;
   #on = { audio: true, video: false };
   /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
   #wanted = { audio: {}, video: {} };
+  /** The session is over: nothing is opened any more. */
+  #ended = false;
   callbacks = {};
   #changed;
   supportsScreenShare = false;
@@ -27,6 +31,7 @@ export class Devices {
   /** Calls `changed` when a device was opened, closed or muted during a session. */
   constructor(chosen, changed) {
     this.#chosen = { audio: chosen.microphone, video: chosen.camera };
+    this.#camera = chosen.camera;
     this.#changed = changed;
   }
 
@@ -46,6 +51,7 @@ export class Devices {
   }
 
   async disconnect() {
+    this.#ended = true;
     this.#close("audio");
     this.#close("video");
     this.#silence = undefined;
@@ -99,6 +105,7 @@ export class Devices {
   }
 
   async updateCam(id) {
+    if (id !== "screen") this.#camera = id;
     this.#chosen.video = id;
     await this.#renew("video");
   }
@@ -118,7 +125,7 @@ export class Devices {
     } catch (error) {
       const open = this.#local[kind];
       const failed = this.#chosen[kind];
-      this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
+      this.#chosen[kind] = open ? deviceOf(open).deviceId : failed === "screen" ? this.#camera : "";
       if (failed === "screen") return; // the person chose no window
       if (kind === "video" && !open) this.#on.video = false;
       if (kind === "audio" && !open && !this.#silence) {
@@ -134,6 +141,7 @@ export class Devices {
 
   /** Replaces the open device with the chosen one. */
   async #open(kind) {
+    if (this.#ended) return;
     const wanted = (this.#wanted[kind] = {});
     const outdated = () => this.#wanted[kind] !== wanted;
     const id = this.#chosen[kind];
@@ -152,7 +160,7 @@ export class Devices {
       this.#local[kind] = track;
       // Unplugged, or no longer shared: switch to another device.
       track.addEventListener("ended", () => {
-        this.#chosen[kind] = "";
+        this.#chosen[kind] = id === "screen" ? this.#camera : "";
         this.#close(kind);
         void this.#renew(kind);
       });

@@ -7,7 +7,7 @@ import { deviceProblem } from "./problems.js";
 import { Session } from "./session.js";
 import { showSigns } from "./signs.js";
 import { copyOnClick, showConversation, showMeasurements, showProblem } from "./views.js";
-import { actionOf, hintOf, isOff, moodOf, wordOf } from "./words.js";
+import { actionOf, hintOf, isConnected, isOff, moodOf, wordOf } from "./words.js";
 
 const element = (id) => document.getElementById(id);
 
@@ -38,14 +38,14 @@ function showDevices(select, kind, chosen) {
 function show() {
   const { state } = session;
   const { status, conversation, microphone, checking } = state;
-  const connected = status === "Connected" || status === "Reconnecting";
+  const connected = isConnected(state);
   const mood = moodOf(state);
   element("page").dataset.view = (connected || conversation.nextId > 0) && !embedded ? "talk" : "start";
   element("stage").dataset.mood = mood;
   element("status").textContent = element("status").dataset.status = status;
   element("mood").textContent = wordOf(mood);
   element("lead").hidden = mood !== "idle";
-  showProblem(element("problem"), state.problem, connected ? () => session.report() : undefined);
+  showProblem(element("problem"), state.problem, connected && (() => session.report()));
 
   connect.textContent = actionOf(mood);
   connect.className = mood === "idle" || mood === "failed" ? "main" : "toggle leave";
@@ -87,7 +87,10 @@ session.watchDevices();
 session.muteWithSpace();
 showSigns(session);
 showLevels(element("stage"), session);
-if (embedded) element("page").dataset.embedded = true;
+if (embedded) {
+  element("page").dataset.embedded = true;
+  element("mood").role = "status";
+}
 element("developer").hidden = !forDevelopers;
 
 connect.addEventListener("click", ({ detail }) => {

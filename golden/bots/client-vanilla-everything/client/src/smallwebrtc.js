@@ -22,6 +22,9 @@ export function createTransport(chosen) {
   // The package's default media manager loads code from another host, and its other one has no camera.
   const options = { mediaManager: devices };
   const transport = new SmallWebRTCTransport(options);
+  // Before there is a connection, the package does not close devices, nor keep them from being opened.
+  const disconnect = transport.disconnect.bind(transport);
+  transport.disconnect = () => devices.disconnect().then(disconnect);
   return transport;
 }
 

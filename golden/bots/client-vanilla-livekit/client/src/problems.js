@@ -1,4 +1,4 @@
-import { forDevelopers } from "./page.js";
+import { embedded, forDevelopers } from "./page.js";
 
 /** What went wrong and what to do, for the person. */
 export class Problem extends Error {
@@ -24,23 +24,24 @@ const notReached = "The bot could not be reached. Check your connection, or try 
 export function deviceProblem(error, device) {
   if (error instanceof Problem) return error;
   const { name } = error;
-  const type = device === "microphone" ? ", or type" : "";
+  const type = device === "microphone" && !embedded ? ", or type" : "";
+  const choose = embedded ? "" : ` Choose another one under Settings${type}.`;
   switch (name) {
     case "NotAllowedError":
       return new Problem(`The ${device} is blocked. Allow it for this page in the browser's site settings${type}.`);
     case "NotFoundError":
       return new Problem(`No ${device} was found. Plug one in${type}.`);
     case "OverconstrainedError":
-      return new Problem(`The chosen ${device} is gone. Choose another one under Settings${type}.`);
+      return new Problem(`The chosen ${device} is gone.${choose}`);
     case "NotReadableError":
       return new Problem(`The ${device} cannot be used. Close other programs that use it${type}.`);
   }
-  return new Problem(`The ${device} cannot be used. Choose another one under Settings${type}.`);
+  return new Problem(`The ${device} cannot be used.${choose}`);
 }
 
 /** Browsers hide the microphone from such pages. */
 export const insecure = new Problem(
-  "The microphone cannot be used here. Browsers allow it only over https or on localhost. Open this page that way, or type.",
+  `The microphone cannot be used here. Browsers allow it only over https or on localhost. Open this page that way${embedded ? "" : ", or type"}.`,
 );
 
 /** Why POST /start failed. */

@@ -1,12 +1,14 @@
 /** The transcript, as an immutable value: each function returns a new one. */
 
-export const emptyConversation = { finished: [], unfinished: [], nextId: 0 };
+export const emptyConversation = { finished: [], unfinished: [], nextId: 0, firstId: 0 };
 
 const join = (entry, which) =>
   [...entry.parts.values()]
     .map((part) => part[which])
     .filter(Boolean)
     .join(" ");
+
+const isBot = ({ speaker }) => speaker === "bot";
 
 /** What was said so far. */
 export const textOf = (entry) => join(entry, "said");
@@ -36,25 +38,28 @@ export function typed(conversation, text) {
   return { ...conversation, finished: [...finished, entry], nextId: nextId + 1 };
 }
 
-/** Takes in how long the answer took that the bot is giving. */
+/** Takes in how long the answer took that the bot is giving, of which an earlier entry may be a part. */
 export function timed(conversation, took) {
-  const speaking = conversation.unfinished.find(({ speaker }) => speaker === "bot");
-  return speaking && speaking.took !== took
+  const speaking = conversation.unfinished.find(isBot);
+  return speaking && speaking.took !== took && conversation.finished.findLast(isBot)?.took !== took
     ? change(conversation, "bot", (entry) => ({ ...entry, took }))
     : conversation;
 }
 
+/** Begins another session. */
+export const begun = (conversation) => ({ ...conversation, firstId: conversation.nextId });
+
 /** Finishes all entries at the end of a session. The next one counts its segments from zero. */
 export function ended(conversation) {
-  const { finished, unfinished, nextId } = finish(finish(conversation, "user"), "bot");
+  const { finished, unfinished, nextId, firstId } = finish(finish(conversation, "user"), "bot");
   const entries = finished.map((entry) => (aheadOf(entry) ? { ...entry, cutOff: true } : entry));
-  return { finished: entries, unfinished, nextId };
+  return { finished: entries, unfinished, nextId, firstId };
 }
 
 /** Interim text is replaced by the next one. */
 function userText(conversation, { text, final }) {
   const last = conversation.finished.at(-1);
-  const botSpeaks = conversation.unfinished.some(({ speaker }) => speaker === "bot");
+  const botSpeaks = conversation.unfinished.some(isBot);
   if (final && last && last.id === conversation.lastUserId && !botSpeaks) {
     // Speech arrives in pieces, which form one entry until someone else speaks.
     const longer = withPart(last, last.parts.size, text);
@@ -85,7 +90,7 @@ function botText(
 }
 
 function botStopped(conversation) {
-  const bot = conversation.unfinished.find(({ speaker }) => speaker === "bot");
+  const bot = conversation.unfinished.find(isBot);
   return bot ? { ...finish(conversation, "bot"), lastBotId: bot.id } : conversation;
 }
 
@@ -110,11 +115,12 @@ function withPart(entry, segment, said, ahead = "") {
   return { ...entry, parts: inOrder, followed: entry.followed || ahead !== "" };
 }
 
+/** Entries stand in the order in which they were begun: a typed one is finished before the sentence that it cuts off. */
 function finish(conversation, speaker) {
   const done = conversation.unfinished.filter((entry) => entry.speaker === speaker);
   return {
     ...conversation,
-    finished: [...conversation.finished, ...done.filter(textOf)],
+    finished: [...conversation.finished, ...done.filter(textOf)].toSorted((one, other) => one.id - other.id),
     unfinished: conversation.unfinished.filter((entry) => entry.speaker !== speaker),
   };
 }

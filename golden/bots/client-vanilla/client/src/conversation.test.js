@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { emptyConversation, hear, textOf } from "./conversation.js";
+import { emptyConversation, hear, textOf, timed, typed } from "./conversation.js";
 
 /** What the bot reports of a sentence; without `spoken`, it is new. */
 function output(segment_id, text, spoken) {
@@ -42,4 +42,19 @@ test("an answer that is interrupted is cut off", () => {
     emptyConversation,
   );
   assert.equal(said.unfinished[0]?.cutOff, true);
+});
+
+test("what is typed over the bot stands below the sentence that it cuts off", () => {
+  const spoken = hear(emptyConversation, output(1, "Once upon a time.", "Once upon"));
+  const said = [{ type: "bot-interrupted" }, { type: "bot-stopped-speaking" }].reduce(hear, typed(spoken, "Stop."));
+  assert.deepEqual(shown(said), ["bot: Once upon", "user: Stop."]);
+  assert.equal(said.finished[0]?.cutOff, true);
+});
+
+test("the time of an answer is told once, though typing parts the answer", () => {
+  const took = { asked: 0, heard: 1, stages: {} };
+  const first = timed(hear(emptyConversation, output(1, "Hello.", "Hello.")), took);
+  const said = [{ type: "bot-stopped-speaking" }, output(2, "There.", "There.")].reduce(hear, first);
+  assert.equal(shown(timed(said, took)).length, 2);
+  assert.equal(timed(said, took).unfinished[0]?.took, undefined);
 });

@@ -17,6 +17,8 @@ export class Devices {
   #on = { audio: true, video: false };
   /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
   #wanted = { audio: {}, video: {} };
+  /** The session is over: nothing is opened any more. */
+  #ended = false;
   callbacks = {};
   #changed;
   supportsScreenShare = false;
@@ -45,6 +47,7 @@ export class Devices {
   }
 
   async disconnect() {
+    this.#ended = true;
     this.#close("audio");
     this.#close("video");
     this.#silence = undefined;
@@ -117,6 +120,7 @@ export class Devices {
 
   /** Replaces the open device with the chosen one. */
   async #open(kind) {
+    if (this.#ended) return;
     const wanted = (this.#wanted[kind] = {});
     const outdated = () => this.#wanted[kind] !== wanted;
     const id = this.#chosen[kind];

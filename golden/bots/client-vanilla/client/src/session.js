@@ -1,6 +1,6 @@
 /** A session with the bot, and all that the page shows of it. */
 
-import { emptyConversation, ended, hear, timed, typed } from "./conversation.js";
+import { begun, emptyConversation, ended, hear, timed, typed } from "./conversation.js";
 import { Level } from "./level.js";
 import { measure, nothing } from "./measurements.js";
 import {
@@ -18,7 +18,7 @@ import {
 } from "./problems.js";
 import { startPath } from "./settings.js";
 import { transports } from "./transports.js";
-import { isOff } from "./words.js";
+import { isConnected, isOff } from "./words.js";
 
 /** Seconds to wait for the bot to start and report that it is ready. */
 const patience = 30;
@@ -80,6 +80,8 @@ export class Session {
   #began = 0;
   #hearing;
   #thinking;
+  /** The bot's model was asked for an answer, and has not ended it. */
+  #writes = false;
   #checked;
 
   /** Calls the listener after each change of the state, until what this returns is called. */
@@ -108,7 +110,8 @@ export class Session {
     this.stopCheck();
     this.#lastError = "";
     this.#began = performance.now();
-    this.#set({ status: "Connecting", problem: undefined, measurements: nothing });
+    const conversation = begun(this.state.conversation);
+    this.#set({ status: "Connecting", problem: undefined, measurements: nothing, conversation });
     const attempt = (this.#attempt = new AbortController());
     const { signal } = attempt;
     let timer;
@@ -124,7 +127,7 @@ export class Session {
         transport,
         enableMic: !this.state.muted,
         enableCam: false,
-        callbacks: this.#callbacks(attempt),
+        callbacks: this.#during(attempt, this.#callbacks()),
       });
       this.#set({ client });
       if (await asks()) this.#set({ microphone: "asked" });
@@ -151,24 +154,20 @@ export class Session {
   async disconnect() {
     this.stopCheck();
     if (this.state.status === "Connecting") this.#attempt.abort();
-    if (this.#inSession) await this.#end();
-  }
-
-  get #inSession() {
-    return this.state.status === "Connected" || this.state.status === "Reconnecting";
+    if (isConnected(this.state)) await this.#end();
   }
 
   /** Without a microphone, turning it on tries again to open it. */
   mute(muted) {
-    if (this.state.microphone === "missing") return this.choose({ microphone: this.state.chosen.microphone });
     this.#set({ muted });
     this.state.client?.enableMic(!muted);
+    if (!muted && this.state.microphone === "missing") this.choose({ microphone: this.state.chosen.microphone });
   }
 
   /** Mutes and unmutes with the space bar while nothing has the focus, until what this returns is called. */
   muteWithSpace() {
     const press = (event) => {
-      if (event.key !== " " || event.repeat || event.target !== document.body || !this.#inSession) return;
+      if (event.key !== " " || event.repeat || event.target !== document.body || !isConnected(this.state)) return;
       event.preventDefault(); // it would scroll
       this.mute(!isOff(this.state));
     };
@@ -272,7 +271,7 @@ export class Session {
     const initialize = transport.initialize.bind(transport);
     transport.initialize = (options, receive) =>
       initialize(options, (message) => {
-        if (attempt === this.#attempt && this.state.client) this.#hear(message);
+        if (this.#goesOn(attempt)) this.#hear(message);
         receive(message);
       });
   }
@@ -286,6 +285,7 @@ export class Session {
     const change = { measurements, conversation };
     switch (message.type) {
       case "user-started-speaking":
+        this.#writes = false;
         Object.assign(change, { userSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "user-stopped-speaking":
@@ -293,13 +293,18 @@ export class Session {
         break;
       case "bot-llm-started":
       case "send-text":
-        change.botThinks = true;
+        change.botThinks = this.#writes = true;
+        break;
+      case "bot-llm-stopped":
+      case "bot-interrupted":
+        this.#writes = false;
         break;
       case "bot-started-speaking":
         Object.assign(change, { botSpeaks: true, botThinks: false, waitsFor: "" });
         break;
       case "bot-stopped-speaking":
-        change.botSpeaks = false;
+        // What the model wrote after a tool was spoken, too, unless it still writes.
+        Object.assign(change, { botSpeaks: false, botThinks: this.#writes });
     }
     this.#set(change);
     clearTimeout(this.#thinking);
@@ -313,7 +318,7 @@ export class Session {
     let heard = Date.now();
     for (;;) {
       const count = await packets();
-      if (this.state.client !== client || !this.#inSession) return;
+      if (this.state.client !== client || !isConnected(this.state)) return;
       if (count && count !== last) [last, heard] = [count, Date.now()];
       const status = Date.now() - heard > quiet ? "Reconnecting" : "Connected";
       if (status !== this.state.status) this.#set({ status });
@@ -340,15 +345,29 @@ export class Session {
     this.#set({ ...idle, problem, conversation: ended(this.state.conversation) });
   }
 
-  /** Handles the unexpected end of a session. Ignores events of an earlier one. */
-  async #lost(attempt) {
-    if (attempt !== this.#attempt) return;
+  /** Handles the unexpected end of a session. */
+  async #lost() {
     const problem = lost(this.#lastError);
-    if (this.state.status === "Connecting") attempt.abort(problem);
-    if (this.#inSession) await this.#end(problem);
+    if (this.state.status === "Connecting") this.#attempt.abort(problem);
+    if (isConnected(this.state)) await this.#end(problem);
   }
 
-  #callbacks(attempt) {
+  /** Whether the attempt was not cancelled, and its session has not ended. */
+  #goesOn(attempt) {
+    return attempt === this.#attempt && this.state.client !== undefined;
+  }
+
+  /** Leaves out what comes too late. */
+  #during(attempt, callbacks) {
+    const within =
+      (callback) =>
+      (...args) => {
+        if (this.#goesOn(attempt)) callback(...args);
+      };
+    return Object.fromEntries(Object.entries(callbacks).map(([name, callback]) => [name, within(callback)]));
+  }
+
+  #callbacks() {
     return {
       onTrackStarted: (track, participant) => {
         if (track.kind === "audio" && participant?.local) this.#listen(track);
@@ -385,8 +404,8 @@ export class Session {
       onUserStartedSpeaking: () => {
         if (this.state.problem === this.#ofBot) this.#set({ problem: undefined });
       },
-      onBotDisconnected: () => void this.#lost(attempt),
-      onDisconnected: () => void this.#lost(attempt),
+      onBotDisconnected: () => void this.#lost(),
+      onDisconnected: () => void this.#lost(),
     };
   }
 }

@@ -1,5 +1,6 @@
 /** Parts of the page that are made here rather than in index.html. */
 import { aheadOf, textOf } from "./conversation.js";
+import { copy } from "./keep.js";
 import { eventsAsText, seconds, stagesOf, stepsOf, tokensOf } from "./measurements.js";
 import { names } from "./page.js";
 import { parts } from "./problems.js";
@@ -14,18 +15,20 @@ function make(tag, properties = {}, ...content) {
 export function copyOnClick(button, text) {
   const label = button.textContent;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(text());
+    await copy(text());
     button.textContent = "Copied";
     setTimeout(() => (button.textContent = label), 2000);
   });
   return button;
 }
 
-/** The problem that is shown now. */
+/** The problem that is shown now, and the button that removes it. */
 let shown;
+const dismissal = make("button", { type: "button" }, "Dismiss");
 
 /** Shows the problem in a box with role="alert"; `dismiss` is there if the session goes on. */
 export function showProblem(box, problem, dismiss) {
+  Object.assign(dismissal, { hidden: !dismiss, onclick: dismiss || null });
   if (problem === shown) return;
   shown = problem;
   box.replaceChildren();
@@ -35,10 +38,10 @@ export function showProblem(box, problem, dismiss) {
   const words = todo.map((piece, i) => (i % 2 ? make("code", {}, piece) : piece));
   box.append(make("p", {}, make("strong", {}, what), " ", ...words));
   if (command) {
-    const copy = copyOnClick(make("button", { type: "button" }, "Copy"), () => command);
-    box.append(make("div", { className: "command" }, make("code", {}, command), copy));
+    const button = copyOnClick(make("button", { type: "button" }, "Copy"), () => command);
+    box.append(make("div", { className: "command" }, make("code", {}, command), button));
   }
-  if (dismiss) box.append(make("button", { type: "button", onclick: dismiss }, "Dismiss"));
+  box.append(dismissal);
 }
 
 /** What is shown of each entry, by its id: its element, and the entry, which is a value. */
@@ -50,12 +53,12 @@ export function showConversation(conversation, finished, unfinished) {
     [finished, conversation.finished],
     [unfinished, conversation.unfinished],
   ]) {
-    for (const entry of entries) {
+    for (const [i, entry] of entries.entries()) {
       const line = lines.get(entry.id) ?? { element: make("li") };
       lines.set(entry.id, line);
       if (line.entry === entry && line.element.parentElement === list) continue;
       line.entry = entry;
-      if (line.element.parentElement !== list) list.append(line.element);
+      if (line.element.parentElement !== list) list.insertBefore(line.element, list.children[i] ?? null);
       showEntry(line.element, entry, list === unfinished);
     }
   }

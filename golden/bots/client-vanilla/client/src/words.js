@@ -1,5 +1,5 @@
 /** What the page says, apart from what is fixed in it and from problems.js. */
-import { forDevelopers } from "./page.js";
+import { embedded, forDevelopers } from "./page.js";
 
 const words = {
   idle: "Ready to talk",
@@ -7,7 +7,7 @@ const words = {
   connecting: "Connecting",
   listening: "Listening",
   muted: "Muted",
-  deaf: "No microphone: type",
+  deaf: embedded ? "No microphone" : "No microphone: type",
   hearing: "Hearing you",
   thinking: "Thinking",
   speaking: "Speaking",
@@ -36,6 +36,9 @@ export function moodOf(state) {
 /** The mood in words. */
 export const wordOf = (mood) => words[mood];
 
+/** Whether a session goes on. */
+export const isConnected = ({ status }) => status === "Connected" || status === "Reconnecting";
+
 /** Whether the bot hears nothing of the person. */
 export const isOff = ({ muted, microphone }) => muted || microphone === "missing";
 
@@ -53,7 +56,7 @@ export const actionOf = (mood) =>
 export function hintOf({ microphone, checking, muted, waitsFor }) {
   if (waitsFor) return forDevelopers ? `Waiting for ${waitsFor}` : "Waiting for an answer";
   if (microphone === "silent" && (checking || !muted)) {
-    return "No sound from the microphone. Is it muted, or the wrong one? Choose another under Settings.";
+    return `No sound from the microphone. Is it muted, or the wrong one?${embedded ? "" : " Choose another under Settings."}`;
   }
   if (!checking || microphone === "off") return "";
   return microphone === "heard" ? "The microphone works." : "Say something.";
