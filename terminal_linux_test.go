@@ -426,7 +426,7 @@ func TestRefreshIsOffered(t *testing.T) {
 			dir := t.TempDir()
 			filetest.Put(t, dir, "target/AGENTS.md", old)
 			term := ptytest.Open(t, vbotCommand(t, dir, "init", "target"))
-			term.Types("3\n") // the guides
+			term.Types("guides\n")
 			term.Sees("AGENTS.md was written by an older vbot. Replace it and lose any changes you made? [y/N] ")
 			term.Types(c.keys)
 			if code := term.Ends(); code != c.code {
@@ -455,7 +455,7 @@ func TestNothingIsAsked(t *testing.T) {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "target/AGENTS.md", own)
 		term := ptytest.Open(t, vbotCommand(t, dir, "init", "target"))
-		term.Types("3\n") // the guides
+		term.Types("guides\n")
 		term.Types("y\n")
 		if code := term.Ends(); code != 0 || filetest.Tree(t, dir)["target/AGENTS.md"] != own {
 			t.Errorf("%q: exit code %d", own, code)
@@ -481,7 +481,7 @@ func TestNothingIsAsked(t *testing.T) {
 	cmd = vbotCommand(t, dir, "init", "target")
 	cmd.Stderr = new(bytes.Buffer)
 	term = ptytest.Open(t, cmd)
-	term.Types("3\ny\n")
+	term.Types("guides\ny\n")
 	if term.Ends(); filetest.Tree(t, dir)["target/AGENTS.md"] != old {
 		t.Error("a question that nobody saw was answered")
 	}

@@ -77,7 +77,7 @@ func (p *person) until(what string, condition func() bool) {
 // questions are all that the wizard asks.
 var questions = []string{"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
 	"How does the bot process speech?", "Who places the calls over Daily PSTN?", "Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
-	"Realtime model", "Video avatar", "Language, such as de or German", "Web client", "What serves the client?", "Which features?", "Add files to deploy the bot to Pipecat Cloud?", "Proceed?",
+	"Realtime model", "Video avatar", "Language, such as de or German", "Web client", "What serves the client?", bot.AskOptions, bot.AskWhere, "Proceed?",
 	"Which answer?", "AGENTS.md was written by an older vbot."}
 
 // open is the question that is open, and the line that it stands in; or "".
@@ -148,24 +148,22 @@ func typedFor(said bot.Answers, target string, plain bool) map[string]string {
 		return strings.Join(words, "\t") + "\t"
 	}
 	answers := map[string]string{"Directory": target, "How do you want to start?": "scaffold", "Proceed?": "yes"}
-	var features []string
+	toggles := map[string][]string{}
 	for _, o := range bot.Options {
 		switch a := said[o]; {
 		case o.List != nil:
 			answers[o.Ask] = mark(a.List)
 		case o.Toggle == nil:
 			answers[o.Ask] = cmp.Or(a.Text, o.None, "none")
-		case o.Ask != "":
-			answers[o.Ask] = map[bool]string{true: "y", false: "n"}[a.On]
 		case a.On && (o.Key != "video_output" || said[bot.OptVideo].Text == ""): // an avatar turns it on
 			words := strings.Fields(o.Label)
 			if !plain { // there a space marks
 				words = words[len(words)-1:]
 			}
-			features = append(features, strings.Join(words, " "))
+			toggles[o.Ask] = append(toggles[o.Ask], strings.Join(words, " "))
 		}
 	}
-	answers["Which features?"] = mark(features)
+	answers[bot.AskOptions], answers[bot.AskWhere] = mark(toggles[bot.AskOptions]), cmp.Or(mark(toggles[bot.AskWhere]), "this machine")
 	return answers
 }
 
@@ -248,6 +246,9 @@ func (p *person) plays(name string, keys ...string) {
 	want := strings.SplitAfter(string(data), "\n=====\n")
 	var got strings.Builder
 	for i, k := range append([]string{""}, keys...) {
+		if states, _ := p.Threads(); states == "Z" {
+			t.Fatalf("vbot ended before %q was typed; the terminal shows\n%s", k, p.Text())
+		}
 		read := p.BytesRead()
 		p.Types(k)
 		p.Settles(read + len(k))
@@ -278,24 +279,24 @@ func TestWizardScreens(t *testing.T) {
 		keys          []string
 		code          int
 	}{
-		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r",
-			down, down, "\r", "\r", "\r"}, 0},
+		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r", "\r",
+			down, down, "\r", "\r"}, 0},
 		{"large-window", 120, 50, "xterm", "init parlour", []string{"own\r\r\rdaily\r", "\r", "\r", "stt_b", "\r", "stt", "\x1b" + up + up + "\r", "\r\r", "\x03"}, 130},
 		{"small-window", 40, 10, "xterm", "init", []string{"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r", "\r",
-			"\r", "n", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r"}, 1},
+			up, "\r", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r"}, 1},
 		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "\r", "no\r"}, 1},
-		{"plain", 80, 24, "dumb", "init", []string{"talker\n", "2\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
+		{"plain", 80, 24, "dumb", "init", []string{"talker\n", "3\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
 			"2\n", "de_DE\n", "German\n", "gem\n", "?\n", "ai li\n", "gemini_live\n",
-			"1,2\n", "2,6\n", "perhaps\n", "no\n", "9\n", "yes\n"}, 0},
-		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\r\rtavus\r\r", "noise\t\r", // an avatar sends video: there is no choice
-			"cha\rdepl\rn\r",        // noise cancelling needs deployment
+			"this\n", "1,2\n", "2,5\n", "9\n", "yes\n"}, 0},
+		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\r\rtavus\r\r\r", "noise\t\r", // an avatar sends video: there is no choice
+			"cha\rruns\r", "\t" + up + "\r", // noise cancelling needs deployment
 			"cha\rmode\rreal\r",     // other services
 			"\r", "cha\rbot\rtel\r", // other transports, no video
 			"tel_a\tsip\t\r", "\r",
 			"cha\rdirect\rsalon\r", // another name
-			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\rfeat\r", "evals\trecor\t\r", "cha\rnone of\r", "no\r"}, 1},
+			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\ropt\r", "evals\trecor\t\r", "cha\rnone of\r", "no\r"}, 1},
 		{"back", 80, 24, "xterm", "init", []string{left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r", "real\r",
-			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r\r", "evals\t\r", "\r",
+			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r\r\r", "evals\t\r",
 			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r", "\r", "no\r"}, 1},
 		{"recommended", 80, 24, "xterm", "init", []string{"\r", "\r", "cha\rlanguage m\ranth\r", left + left, "own\r", "\x03"}, 130},
 		{"unchanged", 80, 40, "xterm", "init parlour", []string{"\r", "cha\rmode\r" + left, "no\r"}, 1},
@@ -374,6 +375,10 @@ func TestWizardFilesInTheWay(t *testing.T) {
 			t.Errorf("exit code %d\n%s", code, p.Text())
 		}
 	}
+	p := sitDown(t, filepath.Join(dir, "bot"), "xterm", 80, 24, "init")
+	p.asked("Directory (.)") // where the bot is
+	p.Types("\x03")
+	p.Ends()
 }
 
 // In the wizard, too, an older guide can be refreshed; the command line says so.
@@ -694,7 +699,7 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	p := sitDown(t, dir, "", 80, 24, "init", "bot")
-	typed := map[string]string{"How do you want to start?": "scaffold", "Which features?": "self-hosting", "Proceed?": "change", "Which answer?": "directory", "Directory": "default"}
+	typed := map[string]string{"How do you want to start?": "scaffold", bot.AskWhere: "your own machines", "Proceed?": "change", "Which answer?": "directory", "Directory": "default"}
 	for question := ""; question != "Directory"; {
 		question = p.asksNext(question)
 		p.Types(typed[question] + "\r")

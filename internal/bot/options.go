@@ -84,15 +84,20 @@ type Option struct {
 	mode string // the only mode that uses it, or ""
 	web  string // what it adds, if only web bots can have it: "video"; or ""
 
-	// The wizard's question. Toggles without one share a question.
-	Rank    int    // position among the questions, from 1
-	Ask     string // the question
-	Label   string // in the summary
-	Note    string // explains a toggle
-	First   string // preselected answer
-	None    string // label for no value, if that is allowed
-	Yes, No string // a toggle with its own question, in the summary
+	// The wizard's question. Toggles may share it.
+	Rank  int    // position among the questions, from 1
+	Ask   string // the question
+	Label string // in the summary
+	Note  string // explains a toggle
+	First string // preselected answer
+	None  string // label for no value, if that is allowed
 }
+
+// The questions that toggles share.
+const (
+	AskWhere   = "Where will it run?"
+	AskOptions = "Which options?"
+)
 
 // A Word is a value of an option, with its meaning.
 type Word struct{ Name, Meaning string }
@@ -181,28 +186,28 @@ var (
 	optVideoInput = &Option{
 		Key: "video_input", Flag: "video-input", Toggle: func(c *Config) *bool { return &c.VideoInput },
 		Help: "see the user's camera; web bots only (default: no)", web: "video",
-		Rank: 16, Label: "video input", Note: "the bot sees the user's camera",
+		Rank: 17, Ask: AskOptions, Label: "video input", Note: "the bot sees the user's camera",
 	}
 	optVideoOutput = &Option{
 		Key: "video_output", Flag: "video-output", Toggle: func(c *Config) *bool { return &c.VideoOutput },
 		Help: "send video; web bots only (default: no)", web: "video",
-		Rank: 16, Label: "video output", Note: "the bot sends video",
+		Rank: 17, Ask: AskOptions, Label: "video output", Note: "the bot sends video",
 	}
 	optDeploy = &Option{
 		Key: "deploy_to_cloud", Flag: "deploy-to-cloud", Toggle: func(c *Config) *bool { return &c.DeployToCloud },
 		Help: "write Dockerfile and cloud-deploy.toml (default: yes, unless LiveKit is the only transport)", On: true,
-		Rank: 17, Ask: "Add files to deploy the bot to Pipecat Cloud?", Label: "Deployment", Yes: "Dockerfile, cloud-deploy.toml", No: "none",
+		Rank: 15, Ask: AskWhere, Label: "Pipecat Cloud", Note: "Dockerfile, cloud-deploy.toml", None: "this machine, for now",
 	}
 	optNoiseCancel = &Option{
 		Key: "enable_noise_cancel", Peer: "enable_krisp", Flag: "enable-noise-cancel", Toggle: func(c *Config) *bool { return &c.EnableNoiseCancel },
 		Help: "filter noise; needs cloud deployment (default: no)",
-		Rank: 15, Label: "noise cancelling", Note: "by Krisp, on Pipecat Cloud",
+		Rank: 16, Ask: AskOptions, Label: "noise cancelling", Note: "by Krisp, on Pipecat Cloud",
 	}
 
 	optSelfHost = &Option{
 		Key: "self_host", Flag: "self-host", Toggle: func(c *Config) *bool { return &c.SelfHost },
 		Help: "write files for Docker and Kubernetes to deploy/ (default: no)",
-		Rank: 15, Label: "self-hosting", Note: "files for Docker and Kubernetes on your own machines",
+		Rank: 15, Ask: AskWhere, Label: "your own machines", Note: "files for Docker and Kubernetes",
 	}
 
 	// Options are all rows. A row that no rule mentions needs no variable.
@@ -212,21 +217,21 @@ var (
 		{
 			Key: "recording", Flag: "recording", Toggle: func(c *Config) *bool { return &c.Recording },
 			Help: "record the conversation (default: no)",
-			Rank: 15, Label: "recording", Note: "the audio of each conversation",
+			Rank: 16, Ask: AskOptions, Label: "recording", Note: "the audio of each conversation",
 		}, {
 			Key: "transcription", Flag: "transcription", Toggle: func(c *Config) *bool { return &c.Transcription },
 			Help: "log what is said (default: no)",
-			Rank: 15, Label: "transcription", Note: "a log of what is said",
+			Rank: 16, Ask: AskOptions, Label: "transcription", Note: "a log of what is said",
 		},
 		optVideoInput, optVideoOutput, optDeploy, optNoiseCancel,
 		{
 			Key: "enable_observability", Flag: "observability", Toggle: func(c *Config) *bool { return &c.EnableObservability },
 			Help: "watch the pipeline live (default: no)",
-			Rank: 15, Label: "observability", Note: "watch the pipeline live",
+			Rank: 16, Ask: AskOptions, Label: "observability", Note: "watch the pipeline live",
 		}, {
 			Key: "enable_eval", Flag: "eval", Toggle: func(c *Config) *bool { return &c.EnableEval },
 			Help: "write evals to server/evals/ (default: no)",
-			Rank: 15, Label: "evals", Note: "scripted conversations that test the bot",
+			Rank: 16, Ask: AskOptions, Label: "evals", Note: "scripted conversations that test the bot",
 		}, optSelfHost,
 	}
 )
@@ -240,6 +245,18 @@ func Quickstart() Answers {
 		OptSTT:        {Text: "deepgram"},
 		OptLLM:        {Text: "openai"},
 		OptTTS:        {Text: "cartesia"},
+	}
+}
+
+// OnThisMachine returns the preset of a bot that needs no key and no account. Its services answer
+// soonest on two cores without a GPU: docs/performance.md has the figures.
+func OnThisMachine() Answers {
+	return Answers{
+		OptTransports: {List: []string{"smallwebrtc"}},
+		OptMode:       {Text: ModeCascade},
+		OptSTT:        {Text: "moonshine"},
+		OptLLM:        {Text: "ollama"},
+		OptTTS:        {Text: "piper"},
 	}
 }
 

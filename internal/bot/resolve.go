@@ -84,10 +84,17 @@ func (r *resolver) refuse(o *Option, format string, args ...any) {
 func (r *resolver) oneOf(o *Option, format string, args ...any) {
 	r.refuse(o, format, args...)
 	p := &r.problems[len(r.problems)-1]
-	p.Allowed = o.Allowed()
-	if o.Kind != "" {
-		p.Allowed, p.Names = catalog.IDs(r.cat.List(o.Kind)), catalog.FirstNames(r.cat.List(o.Kind), showsAll(o.Kind))
+	p.Allowed, p.Names = o.Values(r.cat)
+}
+
+// Values returns the values of the option if they are fixed, and for people as many as fit a
+// line; "" if these are all.
+func (o *Option) Values(cat *catalog.Catalog) (all []string, line string) {
+	if o.Kind == "" {
+		return o.Allowed(), ""
 	}
+	services := cat.List(o.Kind)
+	return catalog.IDs(services), catalog.FirstNames(services, showsAll(o.Kind))
 }
 
 func showsAll(kind string) string { return "`vbot init --describe-options=" + kind + "` shows all" }

@@ -345,7 +345,7 @@ func (m *Menu) list(t *Terminal) {
 func (m *Menu) plainPrompt() string {
 	ask, enter := "Number or name", m.Choices[m.At].Label
 	if len(m.Choices) > few {
-		ask += ", or part of a name for a shorter list"
+		ask = "Number, name or part of one"
 	}
 	if m.Several {
 		ask = "Numbers or names, such as 1,3"

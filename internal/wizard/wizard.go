@@ -32,22 +32,21 @@ type topic struct {
 const (
 	labelDirectory = "Directory"
 	labelStart     = "Start"
-	labelFeatures  = "Features"
 )
 
-// topics returns all questions in order. Toggles without a question of their own
-// share one.
+// togglesAbout has the labels of the questions that toggles share.
+var togglesAbout = map[string]string{bot.AskOptions: "Options", bot.AskWhere: "Runs on"}
+
+// topics returns all questions in order. Toggles share one.
 func topics() (all []*topic) {
 	all = []*topic{{ask: "Directory", label: labelDirectory}, {ask: "How do you want to start?", label: labelStart}}
 	inTurn := slices.Clone(bot.Options)
 	slices.SortStableFunc(inTurn, func(a, b *bot.Option) int { return cmp.Compare(a.Rank, b.Rank) })
 	for _, o := range inTurn {
-		if o.Ask != "" {
-			all = append(all, &topic{ask: o.Ask, label: o.Label, options: []*bot.Option{o}})
-		} else if last := all[len(all)-1]; last.label == labelFeatures {
+		if last := all[len(all)-1]; last.ask == o.Ask {
 			last.options = append(last.options, o)
 		} else {
-			all = append(all, &topic{ask: "Which features?", label: labelFeatures, options: []*bot.Option{o}})
+			all = append(all, &topic{ask: o.Ask, label: cmp.Or(togglesAbout[o.Ask], o.Label), options: []*bot.Option{o}})
 		}
 	}
 	return all
@@ -57,6 +56,7 @@ func topics() (all []*topic) {
 const (
 	startUnknown     = iota - 1
 	startRecommended // these are in the order of the menu
+	startHere
 	startOwn
 	startGuides
 )
@@ -208,7 +208,10 @@ func (w *Wizard) takeBack(t *topic) {
 	}
 	if w.answered(t) {
 		for _, o := range t.options {
-			w.before[o] = w.Bot[o]
+			delete(w.before, o)
+			if a, ok := w.Bot[o]; ok {
+				w.before[o] = a
+			}
 			delete(w.Bot, o)
 		}
 	}
@@ -218,7 +221,7 @@ func (w *Wizard) takeBack(t *topic) {
 // askAgain makes the topic of the option one to ask.
 func (w *Wizard) askAgain(o *bot.Option) {
 	for _, t := range w.topics {
-		if slices.Contains(t.options, o) && o.Ask != "" {
+		if slices.Contains(t.options, o) && o.Toggle == nil {
 			t.asked = false
 		}
 	}
@@ -310,17 +313,18 @@ func (w *Wizard) expand(typed string) (string, error) {
 	return filepath.Join(w.Home, rest), nil
 }
 
-// askStart asks for the recommended bot, one of the person's own, or the guides.
+// askStart asks for one of the ready-made bots, one of the person's own, or the guides.
 func (w *Wizard) askStart(ctx context.Context) error {
-	recommended := bot.Quickstart()
-	delete(recommended, bot.OptName)
-	var labels []string
+	ready := []bot.Answers{bot.Quickstart(), bot.OnThisMachine()} // in the order of the menu
+	delete(ready[startRecommended], bot.OptName)
+	var services []string
 	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
-		labels = append(labels, w.Catalog.Find(o.Kind, recommended[o].Text).Label)
+		services = append(services, w.Catalog.Find(o.Kind, ready[startRecommended][o].Text).Label)
 	}
 	choices := []tty.Choice{
-		{Label: "Recommended bot", Note: "in the browser: " + strings.Join(labels, ", ")},
-		{Label: "A bot of your own", Names: []string{"scaffold"}, Note: "choose its services and features"},
+		{Label: "Recommended bot", Note: "in the browser: " + strings.Join(services, ", ")},
+		{Label: "On this machine", Note: "no key; downloads 3 GB; two cores answer in 3 s"},
+		{Label: "A bot of your own", Names: []string{"scaffold"}, Note: "choose its services and options"},
 		{Label: "Build with a coding agent", Names: []string{"guides"}, Note: "write the guides it needs"},
 	}
 	at := max(w.start, startRecommended)
@@ -340,10 +344,10 @@ func (w *Wizard) askStart(ctx context.Context) error {
 		return err
 	}
 	w.start = i
-	if w.start != startRecommended {
+	if w.start >= len(ready) {
 		return nil
 	}
-	w.Bot = recommended
+	w.Bot = ready[w.start]
 	for _, t := range w.topics {
 		t.asked = t.label != bot.OptName.Label || w.name() != ""
 	}
@@ -385,16 +389,14 @@ func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) (err erro
 		err = w.askTarget(ctx)
 	case t.label == labelStart:
 		err = w.askStart(ctx)
-	case o.Ask == "":
-		err = w.askFeatures(ctx, t, changed)
+	case o.Toggle != nil:
+		err = w.askToggles(ctx, t, changed)
 	case o == bot.OptName:
 		err = w.askName(ctx)
 	case o == bot.OptLanguage:
 		err = w.askLanguage(ctx, o, changed)
 	case o.List != nil:
 		err = w.askTransports(ctx, o, changed)
-	case o.Toggle != nil:
-		err = w.askToggle(ctx, o, changed)
 	default:
 		err = w.askChoice(ctx, o, changed)
 	}
@@ -498,7 +500,20 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 		return choices
 	}
 	services, has := slices.Clone(w.Catalog.List(o.Kind)), w.credentials()
-	slices.SortStableFunc(services, func(a, b *catalog.Service) int { return cmp.Compare(a.Heading(), b.Heading()) })
+	here := w.Catalog.Find(o.Kind, bot.OnThisMachine()[o].Text) // the first of its group
+	rank := func(s *catalog.Service) int {
+		if s == here {
+			return 2 * int(s.Heading())
+		}
+		return 2*int(s.Heading()) + 1
+	}
+	slices.SortStableFunc(services, func(a, b *catalog.Service) int {
+		byLabel := 0
+		if a.Heading() == catalog.Others {
+			byLabel = cmp.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label))
+		}
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), byLabel)
+	})
 	for _, p := range services {
 		if p.ModeOf == "" { // else the dial mode is a separate question
 			add(choiceOf(p, has))
@@ -536,11 +551,8 @@ func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 
 // hasChoice reports whether the topic has more than one answer.
 func (w *Wizard) hasChoice(t *topic, changed bool) bool {
-	if len(t.options) == 0 || t.options[0].Ask == "" || t.options[0] == bot.OptName || t.options[0] == bot.OptLanguage {
+	if len(t.options) == 0 || t.options[0].Toggle != nil || t.options[0] == bot.OptName || t.options[0] == bot.OptLanguage {
 		return true
-	}
-	if o := t.options[0]; o.Toggle != nil {
-		return w.allows(o, bot.Answer{On: false, Flag: changed}) && w.allows(o, bot.Answer{On: true, Flag: changed})
 	}
 	return len(w.offer(t.options[0], changed)) > 1
 }
@@ -574,26 +586,31 @@ func (w *Wizard) askTransports(ctx context.Context, o *bot.Option, changed bool)
 	return nil
 }
 
-// askFeatures asks which of several toggles to turn on.
-func (w *Wizard) askFeatures(ctx context.Context, t *topic, changed bool) error {
-	m := &tty.Menu{Ask: t.ask, Several: true, Choices: []tty.Choice{{Label: "none"}}}
+// askToggles asks which of several toggles to turn on.
+func (w *Wizard) askToggles(ctx context.Context, t *topic, changed bool) error {
+	none := cmp.Or(t.options[0].None, "none")
+	m := &tty.Menu{Ask: t.ask, Several: true, Choices: []tty.Choice{{Label: none}}}
 	m.Allow = func(marked []int) string {
 		if len(marked) > 1 && slices.Contains(marked, 0) {
-			return "choose either none or some of the others"
+			return "choose either " + none + " or some of the others"
 		}
 		return ""
 	}
 	var offered []*bot.Option
 	for _, o := range t.options {
+		was, known := w.before[o]
 		// Skip toggles that cannot be turned off: an avatar needs video output.
-		if w.allows(o, bot.Answer{On: true, Flag: changed}) && w.allows(o, bot.Answer{On: false}) {
-			if w.before[o].On {
-				m.At = len(m.Choices)
-				m.Marked = append(m.Marked, m.At)
-			}
-			offered = append(offered, o)
-			m.Choices = append(m.Choices, tty.Choice{Label: o.Label, Note: o.Note})
+		if !w.allows(o, bot.Answer{On: true, Flag: changed}) || !was.On && !w.allows(o, bot.Answer{On: false}) {
+			continue
 		}
+		if was.On || !known && o.On {
+			m.At = len(m.Choices)
+		}
+		if was.On {
+			m.Marked = append(m.Marked, m.At)
+		}
+		offered = append(offered, o)
+		m.Choices = append(m.Choices, tty.Choice{Label: o.Label, Note: o.Note})
 	}
 	if err := w.Terminal.Ask(ctx, m); err != nil {
 		return err
@@ -602,19 +619,6 @@ func (w *Wizard) askFeatures(ctx context.Context, t *topic, changed bool) error 
 		w.Bot[o] = bot.Answer{On: slices.Contains(m.Marked, 1+i), Flag: changed}
 	}
 	return nil
-}
-
-// askToggle asks a yes-or-no question.
-func (w *Wizard) askToggle(ctx context.Context, o *bot.Option, changed bool) error {
-	fallback := o.On
-	if a, ok := w.before[o]; ok {
-		fallback = a.On
-	}
-	yes, err := w.Terminal.Confirm(ctx, o.Ask, fallback)
-	if err == nil {
-		w.Bot[o] = bot.Answer{On: yes, Flag: changed}
-	}
-	return err
 }
 
 // The summary.
@@ -666,7 +670,7 @@ func (w *Wizard) facts(cfg bot.Config) (facts []fact) {
 		value := answers[o].Text
 		var labels []string
 		switch {
-		case o.Ask == "":
+		case o.Toggle != nil:
 			for _, o := range t.options {
 				if answers[o].On {
 					labels = append(labels, o.Label)
@@ -678,17 +682,11 @@ func (w *Wizard) facts(cfg bot.Config) (facts []fact) {
 				labels = append(labels, w.Catalog.Find(o.Kind, id).Label)
 			}
 			value = strings.Join(labels, ", ")
-		case o.Toggle != nil && answers[o].On:
-			value = o.Yes
-		case o.Toggle != nil:
-			value = o.No
 		case o.Kind != "" && value != "":
 			value = w.Catalog.Find(o.Kind, value).Label
 		}
 		if value == "" && t.asked && w.hasChoice(t, true) {
-			if value = "none"; o == bot.OptLanguage {
-				value = o.None
-			}
+			value = cmp.Or(o.None, "none")
 		}
 		if value != "" {
 			facts = append(facts, fact{t.label, value, t})

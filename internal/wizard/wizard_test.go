@@ -23,6 +23,25 @@ func TestOwnServiceIsOffered(t *testing.T) {
 	}
 }
 
+// In a window of 80 columns each service has its note beside it.
+func TestServicesFitTheWindow(t *testing.T) {
+	for _, o := range bot.Options {
+		if o.Kind == "" {
+			continue
+		}
+		w := &Wizard{Path: filepath.Clean, Catalog: catalog.New(), Answers: Answers{Bot: bot.Answers{}}}
+		choices, labels := w.offer(o, false), 0
+		for _, c := range choices {
+			labels = max(labels, len(c.Label))
+		}
+		for _, c := range choices {
+			if n := len("> ") + labels + len("  ") + len(c.Note); n >= 80 {
+				t.Errorf("%s: %d columns: %s", c.Label, n, c.Note)
+			}
+		}
+	}
+}
+
 // What is offered at a question: every value is put to the rules.
 func BenchmarkOffer(b *testing.B) {
 	w := &Wizard{Path: filepath.Clean, Catalog: catalog.New(), Answers: Answers{Bot: bot.Quickstart()}}
