@@ -75,7 +75,7 @@ func asOnUnix(text []byte) []byte {
 		pairs = append(pairs, code.Error(), message)
 	}
 	text = []byte(strings.NewReplacer(pairs...).Replace(string(text)))
-	path := regexp.MustCompile(`DIR(\\{1,2}[^\\\s"';:]+)+|[\w -]\\(server|client)\b|\\nowhere\\`)
+	path := regexp.MustCompile(`DIR(\\{1,2}[^\\\s"';:]+)+|[\w -]\\{1,2}(server|client)\b|\\nowhere\\`)
 	text = path.ReplaceAllFunc(text, func(path []byte) []byte { return regexp.MustCompile(`\\+`).ReplaceAll(path, []byte("/")) })
 	text = regexp.MustCompile(`(cd )"(.*)"`).ReplaceAll(text, []byte("$1'$2'")) // see shellQuote
 	return text

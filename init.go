@@ -53,7 +53,7 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 		default:
 			shown = inv.Text(names, opt.Value, opt.Help, func(s string) { o.typed[opt] = bot.Answer{Text: s, Flag: true} })
 		}
-		shown.Key = opt.Key
+		shown.Key, shown.Allowed = opt.Key, func() ([]string, string) { return opt.Values(catalog.New()) }
 		shown.Complete = func(a *cli.App, typed string) []string { return o.complete(a, opt, typed) }
 	}
 	inv.Text("c config", "FILE", "read options from a JSON file; - is stdin; command-line options override it", func(s string) { o.config = &s })
@@ -324,28 +324,34 @@ func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
 	if err == nil {
 		err = r.conflictError(p)
 	}
-	if err == nil {
-		err = r.apply(ctx, t, p, cfg, !readByPerson(r.a.Stderr))
-	}
+	text, next := "", []string{}
 	switch {
 	case err != nil:
 		return err
 	case cfg != nil:
-		text, err := d.bot.NextSteps(cli.ShellPath(filepath.Join(r.target, "server")), cli.ShellPath(filepath.Join(r.target, "client")))
-		r.a.Note("%s", text)
-		return err
+		guide := "README.md"
+		if slices.Contains(p.Paths(project.Kept), guide) {
+			guide = "AGENTS.md" // README.md is not vbot's
+		}
+		text, next, err = d.bot.NextSteps(cli.ShellPath(filepath.Join(r.target, "server")), cli.ShellPath(filepath.Join(r.target, "client")), guide)
 	case p.Count(project.Created) > 0:
-		r.a.Note("\nNext: start your coding agent in %s and ask it for the bot you want.", cli.ShellPath(r.target))
+		text = fmt.Sprintf("\nNext: start your coding agent in %s and ask it for the bot you want.", cli.ShellPath(r.target))
 	}
-	return nil
+	if err == nil {
+		err = r.apply(ctx, t, p, cfg, next, !readByPerson(r.a.Stderr))
+	}
+	if err == nil && text != "" {
+		r.a.Note("%s", text)
+	}
+	return err
 }
 
 // apply carries out the plan and reports it, with list each file.
-func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan, cfg *bot.Config, list bool) error {
+func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan, cfg *bot.Config, next []string, list bool) error {
 	if err := t.Apply(ctx, p); err != nil {
 		return err
 	}
-	return reportRun(r.a, r.inv, p, cfg, list || r.verbose)
+	return reportRun(r.a, r.inv, p, cfg, next, list || r.verbose)
 }
 
 // noteUnlocked says that nothing keeps another run from writing to the target.
@@ -435,7 +441,7 @@ func (r *initRun) compare(ctx context.Context) error {
 		}
 		diff = "" // it was shown
 	}
-	if err := r.apply(ctx, t, p, &cfg, !asks); err != nil {
+	if err := r.apply(ctx, t, p, &cfg, []string{}, !asks); err != nil {
 		return err
 	}
 	for _, s := range p.Steps {
@@ -659,8 +665,8 @@ var words = []struct{ action, done, would, why string }{
 }
 
 // reportRun prints what was done: with --json to stdout, and to stderr, with list each file.
-func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config, list bool) error {
-	answer := initAnswer{p.Dir, cfg, []fileAnswer{}}
+func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config, next []string, list bool) error {
+	answer := initAnswer{p.Dir, cfg, []fileAnswer{}, next}
 	for _, s := range p.Steps {
 		if inv.JSON { // which alone has sums
 			answer.Files = append(answer.Files, fileAnswer{s.Path, s.Action, s.Sum()})
@@ -716,6 +722,7 @@ type initAnswer struct {
 	Directory string       `json:"directory"`
 	Config    *bot.Config  `json:"config"`
 	Files     []fileAnswer `json:"files"`
+	Next      []string     `json:"next"` // the commands that run a new bot, in their order
 }
 
 type fileAnswer struct {
@@ -819,7 +826,7 @@ func (o *initOptions) describeOption(inv *cli.Invocation) {
 		return ""
 	}
 	about := "print all services and transports with names and variables; KIND is transports, stt, llm, tts, realtime or video"
-	inv.Switch("describe-options", "KIND", about, "transports, stt, llm, tts, realtime or video", isKind, func(kind string) error {
+	shown := inv.Switch("describe-options", "KIND", about, "", isKind, func(kind string) error {
 		switch {
 		case kind == "false":
 			inv.Instead = nil
@@ -829,7 +836,9 @@ func (o *initOptions) describeOption(inv *cli.Invocation) {
 		}
 		inv.Instead = func(a *cli.App, inv *cli.Invocation) error { return o.describe(a, inv, isKind(kind)) }
 		return nil
-	}).Complete = func(*cli.App, string) []string { return kinds }
+	})
+	shown.Complete = func(*cli.App, string) []string { return kinds }
+	shown.Allowed = func() ([]string, string) { return kinds, "" }
 }
 
 // describe prints every id with its names and requirements, for people or, with --json,

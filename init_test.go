@@ -463,23 +463,23 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	defer person.Close()
 	answers := map[string]string{"How do you want to start?": "scaffold", "Proceed?": "1"}
 	said := want.Answers()
-	var features []string
+	toggles := map[string][]string{bot.AskWhere: nil, bot.AskOptions: nil}
 	for _, o := range bot.Options {
 		words := said[o].List
 		switch {
-		case o.Ask == "":
+		case o.Toggle != nil:
 			if said[o].On {
-				features = append(features, o.Label)
+				toggles[o.Ask] = append(toggles[o.Ask], o.Label)
 			}
 			continue
-		case o.Toggle != nil:
-			words = []string{map[bool]string{true: "y", false: "n"}[said[o].On]}
 		case o.List == nil:
 			words = []string{cmp.Or(said[o].Text, o.None, bot.ClientNone)}
 		}
 		answers[o.Ask] = cmp.Or(strings.Join(words, ","), "none")
 	}
-	answers["Which features?"] = cmp.Or(strings.Join(features, ","), "none")
+	for ask, labels := range toggles {
+		answers[ask] = cmp.Or(strings.Join(labels, ","), "1")
+	}
 	var stdout bytes.Buffer
 	asked := &asker{answers: answers, person: person}
 	a := &cli.App{Stdin: in, Stdout: &stdout, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
@@ -517,7 +517,7 @@ func (a *asker) Write(b []byte) (int, error) {
 	for question, said := range a.answers {
 		if _, shown, ok := strings.Cut(text, "\n"+question); ok {
 			// What an avatar takes along is not offered.
-			words := slices.DeleteFunc(strings.Split(said, ","), func(w string) bool { return question == "Which features?" && !strings.Contains(shown, w) })
+			words := slices.DeleteFunc(strings.Split(said, ","), func(w string) bool { return question == bot.AskOptions && !strings.Contains(shown, w) })
 			fmt.Fprintln(a.person, cmp.Or(strings.Join(words, ","), "none"))
 			return len(b), nil
 		}

@@ -1,4 +1,4 @@
-"""A real Kubernetes runs what `--self-host` writes, with the commands of the project's DEPLOY.md.
+"""A real Kubernetes runs what `--self-host` writes, with the commands of its deploy/README.md.
 
 It takes minutes to build, so this runs by hand: e2e/run -m cluster
 """
@@ -27,7 +27,7 @@ BOTS = {
     "1-phone": ["-t", "telnyx"],  # names of some kinds may not begin with a digit
     "calls": ["-t", "twilio_daily_sip_dialin", "--recording"],
 }
-# Cores that a session takes, from and to: DEPLOY.md, "Size".
+# Cores that a session takes, from and to: deploy/README.md, "Size".
 BY_PHONE, BY_BROWSER = (0.06, 0.07), (0.16, 0.18)
 IDLE = 0.005  # a bot without a session
 
@@ -50,8 +50,8 @@ def make(vbot: Path) -> Callable[[str], bots.Project]:
 
 
 def documented(project: bots.Project) -> list[list[str]]:
-    """The commands of kubectl in DEPLOY.md, from there."""
-    _, _, deploy = (project.folder / "DEPLOY.md").read_text().partition("**In a cluster.**")
+    """The commands of kubectl in deploy/README.md, from there."""
+    _, _, deploy = (project.folder / "deploy/README.md").read_text().partition("## In a cluster")
     lines = re.findall(r"(?m)^kubectl (.+?)(?: &&)?$", deploy.replace("\\\n", ""))
     folder = str(project.folder / "deploy/kubernetes")
     return [shlex.split(line.replace("deploy/kubernetes", folder)) for line in lines]

@@ -1,4 +1,4 @@
-"""Every command in README.md and docs/ works as it stands there.
+"""Every command in README.md, docs/ and release/README.md works as it stands there.
 
 A fenced block of `sh` is carried out from top to bottom, in a terminal whose person answers what
 vbot asks. Blocks about a checkout run in a copy of this one, all others in a folder of the
@@ -30,13 +30,15 @@ COPIED = shutil.ignore_patterns(".git", ".cache", "node_modules", "__pycache__",
 
 # What runs the blocks that begin so, or all of a document.
 ELSEWHERE = {
+    ("README.md", "ollama pull "): "e2e/test_own_machine.py",
     ("docs/own-services.md", ""): "e2e/test_own_service.py",
     ("docs/install.md", "tar -xzf vbot-"): "release/offline",
     ("docs/install.md", "ssh-keygen -Y verify"): "e2e/test_release.py",
     ("docs/install.md", 'eval "$(vbot completion bash)"'): "e2e/test_completion.py",
     ("docs/CONTRIBUTING.md", "go test ./..."): ".ci/run",
 }
-DOCUMENTS = sorted(str(p.relative_to(ROOT)) for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")])
+FILES = [ROOT / "README.md", ROOT / "release/README.md", *ROOT.glob("docs/*.md")]
+DOCUMENTS = sorted(str(p.relative_to(ROOT)) for p in FILES)
 
 
 def elsewhere(document: str, block: str) -> str:
@@ -77,7 +79,7 @@ def prepare(folder: Path, vbot: Path) -> None:
 
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if examples(d)])
 def test_the_examples_of(document: str, vbot: Path) -> None:
-    folder = bots.PROJECTS / "documents" / Path(document).stem
+    folder = bots.PROJECTS / "documents" / document.replace("/", "-")
     prepare(folder, vbot)
     # Files that the text shows under their names.
     for name, text in re.findall(

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
@@ -15,6 +16,7 @@ import aiohttp
 import pytest
 
 import bots
+import editing
 import network
 import socket_clients
 import speech
@@ -186,6 +188,41 @@ def test_a_person_calls_interrupts_and_hangs_up(phoned: bots.Project, name: str)
             assert {said["output_format"]["sample_rate"] for said in spoken} == {24000}
             # Who hangs up needs no help from the carrier's API.
             assert services.names_asked() == services.hosts
+            assert bot.errors() == []
+
+    network.run(calls)
+
+
+class Known(TwilioCaller):
+    parameters: ClassVar[dict[str, str]] = {"from_number": "+15551234567", "to_number": "+1555"}
+
+
+@pytest.mark.parametrize("also", [(), ("-t", "smallwebrtc")], ids=["alone", "page"])
+def test_the_model_knows_who_calls(vbot: Path, also: tuple[str, ...]) -> None:
+    """As README.md says. The caller is greeted all the same."""
+    known = bots.installed(vbot, f"known{len(also)}", "-t", "twilio", *also, *CASCADE)
+    known.write_env(**KEYS, **CARRIERS["twilio"].env)
+    _, _, who = (known.folder / "README.md").read_text().partition("**Who calls.**")
+    first = "    async def on_client_connected(transport, client):\n"
+    bot_py = known.server / "bot.py"
+    source = editing.replaced(bot_py.read_text(), (first, first + editing.blocks(who)[0]))
+    added = "from pipecat.frames.frames import LLMMessagesAppendFrame"
+    bot_py.write_text(editing.with_imports(source, added))
+    said = bots.must("uv", "run", "--group", "dev", "pyright", "bot.py", cwd=known.server)
+    assert "0 errors, 0 warnings, 0 informations" in said
+    services = StandIns(
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], [GREETING]),
+        OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {}),
+        Cartesia(KEYS["CARTESIA_API_KEY"]),
+    )
+
+    async def calls() -> None:
+        async with services, known.bot(services.env, "-t", "twilio", "-x", TUNNEL) as bot:
+            async with socket_clients.call(Known, bot.url) as caller:
+                await caller.hear(GREETING)
+            await bot.sessions_end()
+            told = str(services.requests("openai", "chat")[0]["messages"])
+            assert "The call comes from +15551234567 and went to +1555." in told
             assert bot.errors() == []
 
     network.run(calls)

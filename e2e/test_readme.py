@@ -1,4 +1,4 @@
-"""What a project's README says to change in bot.py works as it stands there."""
+"""What a project's README and AGENTS.md say to change in bot.py works as it stands there."""
 
 import ast
 import re
@@ -41,10 +41,13 @@ def project(made: bots.Project) -> Iterator[bots.Project]:
     bot.write_text(source)
 
 
-def section(project: bots.Project, heading: str) -> str:
-    readme = (project.folder / "README.md").read_text()
-    found = re.search(rf"(?ms)^#+ {heading}$.*?(?=^## |\Z)", readme)
-    assert found, f"README.md has no section {heading!r}"
+MORE = ("More of the framework", "AGENTS.md")
+
+
+def section(project: bots.Project, heading: str, file: str = "README.md") -> str:
+    text = (project.folder / file).read_text()
+    found = re.search(rf"(?ms)^#+ {heading}$.*?(?=^## |\Z)", text)
+    assert found, f"{file} has no section {heading!r}"
     return found[0]
 
 
@@ -71,16 +74,15 @@ def stand_ins(said: list[str], answers: dict[str, str | Call]) -> StandIns:
 
 
 def test_the_model_calls_the_tool(vbot: Path, project: bots.Project) -> None:
-    """The tool also sends the page a message, as the README of a project with a client says."""
+    """The tool also sends the page a message, as client/README.md says."""
     text = section(project, "Tools")
     imports, _, function = block(text).partition("\n\n\n")
     [(old, new)] = re.findall(r"change `(.*?)` to `(.*?)`", text)
     options = ("-b", "web", "-m", "cascade", "--client-framework", "react", "--transport")
     services = ("smallwebrtc", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
     folder = bots.PROJECTS / "readme-client"
-    client = section(
-        bots.generate(vbot, folder, "readme-client", *options, *services), "The web client"
-    )
+    made = bots.generate(vbot, folder, "readme-client", *options, *services)
+    client = section(made, "A message of your own", "client/README.md")
     [frame] = re.findall(r"The frame is in `(.*?)`", client)
     imports += f"\nfrom {frame} import RTVIServerMessageFrame"
     function = function.replace(
@@ -126,7 +128,7 @@ def arguments(code: str) -> dict[str, str]:
 @pytest.mark.parametrize("name", ["user_turn_strategies", "user_mute_strategies"])
 def test_turns_and_interruptions_change(project: bots.Project, name: str) -> None:
     """Somebody speaks two words while the bot greets: it goes on. Then it is asked."""
-    imports, _, code = block(section(project, "Turns and interruptions")).partition("\n\n")
+    imports, _, code = block(section(project, *MORE)).partition("\n\n")
     takes = "LLMUserAggregatorParams("
     edit(project, imports, "", (takes, f"{takes}{name}={arguments(code)[name]}, "))
     patient = name == "user_turn_strategies"
@@ -159,7 +161,7 @@ def test_turns_and_interruptions_change(project: bots.Project, name: str) -> Non
 @pytest.mark.variants
 def test_the_lines_about_more_of_the_framework_fit(project: bots.Project) -> None:
     """Each name is where its line says, and takes the arguments that are shown."""
-    text = section(project, "Change it").partition("\n### ")[0]
+    text = section(project, *MORE)
     lines = {name: line for name, line in re.findall(r"(?ms)^- \*\*(.*?)\*\*(.*?)(?=^- |\Z)", text)}
 
     def code(line: str, start: str) -> str:

@@ -660,7 +660,7 @@ def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) 
 def test_the_turn_server_takes_passwords_of_sessions_and_relays_to_the_bot_alone(
     hosted: bots.Project,
 ) -> None:
-    """With what DEPLOY.md says to set, and without: then it lets nobody in."""
+    """With what deploy/README.md says to set, and without: then it lets nobody in."""
 
     async def allocate(address: str, secret: str, seconds: int) -> int:
         """Return 0, or the code of the error."""
@@ -713,7 +713,7 @@ def test_the_turn_server_takes_passwords_of_sessions_and_relays_to_the_bot_alone
         async with turn.running(hosted) as address:
             assert await relays(address, secret, address)
             assert not await relays(address, secret, "192.0.2.9")
-        deploy = hosted.folder / "DEPLOY.md"
+        deploy = hosted.folder / "deploy/README.md"
         text = deploy.read_text()
         deploy.write_text(re.sub("(?m)^TURN_SECRET=.*\n", "", text))
         (hosted.server / ".env").unlink()

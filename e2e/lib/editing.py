@@ -5,7 +5,7 @@ import re
 
 def blocks(text: str) -> list[str]:
     """The Python code of a document, each without the comment that says where it belongs."""
-    return re.findall(r"(?ms)^```python\n(?:# In run_bot\.\n)?(.*?)^```$", text)
+    return re.findall(r"(?ms)^```python\n(?:# In \w+\.\n)?(.*?)^```$", text)
 
 
 def replaced(source: str, *changes: tuple[str, str]) -> str:

@@ -1,7 +1,6 @@
 """self_host.py, saying which models it loads: own_models.py [options of self_host.py]
 
-It runs with the bot's own Python, in the folder of bot.py. Moonshine's small model comes from a
-folder, because its own way to it leads to a registry of its maker.
+It runs with the bot's own Python, in the folder of bot.py.
 """
 
 import os
@@ -35,10 +34,5 @@ def tell(path: str) -> None:
 
 for word in os.environ["OWN_MODELS"].split():
     tell(LOADERS[word])
-if folder := os.getenv("MOONSHINE_FOLDER"):
-    from moonshine_voice import ModelArch
-    from pipecat.services.moonshine import stt
-
-    stt.get_model_for_language = lambda *_: (folder, ModelArch.TINY)
 
 runpy.run_module("self_host", run_name="__main__")

@@ -13,7 +13,7 @@ The APIs are asked by the bot to hang up.
 import base64
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import aiohttp
 import numpy as np
@@ -89,6 +89,7 @@ class TwilioCaller(PhoneCaller):
 
     stream, call, account = "MZ" + "1" * 32, "CA" + "2" * 32, "AC" + "3" * 32
     clear, clear_rest = "clear", {"streamSid": stream}
+    parameters: ClassVar[dict[str, str]] = {}  # of TwiML
 
     async def begin(self) -> None:
         self._sequence = 0
@@ -98,7 +99,7 @@ class TwilioCaller(PhoneCaller):
             "accountSid": self.account,
             "callSid": self.call,
             "tracks": ["inbound"],
-            "customParameters": {},
+            "customParameters": self.parameters,
             "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1},
         }
         await self._send("start", start=start)

@@ -5,6 +5,7 @@ the rest. Nothing here makes anything up: Deepgram's transcript is what its ear 
 answers only what it has an answer for, Cartesia speaks what it is given.
 """
 
+import asyncio
 import base64
 import json
 import uuid
@@ -109,6 +110,8 @@ class OpenAI(Service):
     def __init__(self, key: str, greeting: str | Call, answers: Mapping[str, str | Call]):
         super().__init__()
         self.key, self.greeting, self.answers = key, greeting, answers
+        self.takes = 0.0  # seconds for a word
+        self.stops_at, self.go_on = 0, asyncio.Event()  # a word before which it waits; 0 for none
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         asked = (request.method, request.path)
@@ -164,6 +167,9 @@ class OpenAI(Service):
             await send(choices=choice({}, "tool_calls"))
         else:
             for number, word in enumerate(reply.split(" ")):
+                await asyncio.sleep(self.takes)
+                if self.stops_at and number == self.stops_at:
+                    await self.go_on.wait()
                 await send(choices=choice({"content": f" {word}" if number else word}))
             await send(choices=choice({}, "stop"))
         if (body.get("stream_options") or {}).get("include_usage"):

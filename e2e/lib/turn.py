@@ -1,4 +1,4 @@
-"""coturn (Debian's), as a project's Compose file starts it, with what its DEPLOY.md says to set."""
+"""coturn (Debian's), as a Compose file starts it, with what deploy/README.md says to set."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ import network
 @contextlib.asynccontextmanager
 async def running(project: bots.Project) -> AsyncIterator[str]:
     """The server, up; its address. server/.env says so, too."""
-    deploy = (project.folder / "DEPLOY.md").read_text()
+    deploy = (project.folder / "deploy/README.md").read_text()
     found = re.search(r"(?ms)^TURN_URL=.*?^TURN_ADDRESS=(\S+)$", deploy)
     assert found
     with network.card() as address, (project.server / ".env").open("a") as env:

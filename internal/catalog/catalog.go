@@ -34,6 +34,7 @@ type Service struct {
 	// languages are BCP 47 tags, or "auto" (it finds out by itself) or "voice" (each voice
 	// has its own) alone; none where nothing is heard or spoken.
 	languages []string
+	voices    map[string]string // by language, those that speak it where nobody chose another one
 	Model     LocalModel
 	Hosts     []Host // that it contacts, if .env holds no address of one's own
 	VideoIn   bool   // a transport carries the person's camera, a realtime service looks at it
@@ -213,7 +214,7 @@ func (s *Service) checkHead() (problems []report.Problem) {
 		at++
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n")[2:], ": ")
 		key := headKeys[name]
-		if first := s.line(name + ": "); first != at && first > 0 && !strings.HasSuffix(name, "env") && name != "host" && name != "languages" {
+		if first := s.line(name + ": "); first != at && first > 0 && !strings.HasSuffix(name, "env") && name != "host" && name != "languages" && name != "voices" {
 			add("%s is already in line %d", name, first)
 		}
 		if slices.ContainsFunc(strings.Split(value, ", "), func(word string) bool {
@@ -264,6 +265,7 @@ var headKeys = map[string]headKey{
 	"python":    {text: func(s *Service) *string { return &s.Python }, prefix: ">=3.", characters: digits, example: ">=3.12"},
 	"flags":     {words: func(s *Service) *[]string { return &s.flags }},
 	"languages": {read: (*Service).readLanguages},
+	"voices":    {read: (*Service).readVoices},
 	"model":     {read: (*Service).readModel},
 	"loop":      {text: func(s *Service) *string { return &s.Loop }},
 	"starts":    {text: func(s *Service) *string { return &s.Starts }},
@@ -297,6 +299,21 @@ var headKeys = map[string]headKey{
 // readLanguages adds the tags of one line of several.
 func (s *Service) readLanguages(value string) string {
 	s.languages = append(s.languages, strings.Split(value, ", ")...)
+	return ""
+}
+
+// readVoices adds the voices of one line of several: `de de_DE-thorsten-medium, fr fr_FR-siwis-medium`.
+func (s *Service) readVoices(value string) string {
+	if s.voices == nil {
+		s.voices = map[string]string{}
+	}
+	for pair := range strings.SplitSeq(value, ", ") {
+		tag, voice, ok := strings.Cut(pair, " ")
+		if named, _ := LanguageTag(tag); !ok || named != tag {
+			return "expected LANGUAGE VOICE, such as de de_DE-thorsten-medium"
+		}
+		s.voices[tag] = voice
+	}
 	return ""
 }
 

@@ -143,7 +143,8 @@ func TestKeysToCheck(t *testing.T) {
 		{KindSTT, "deepgram", "DEEPGRAM_API_KEY"},
 		{KindLLM, "bedrock", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
 		{KindTTS, "google", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"},
-		{KindLLM, "ollama", "its settings"},
+		{KindLLM, "ollama", "that it runs, OLLAMA_BASE_URL"},
+		{KindSTT, "whisper", "its settings"},
 	} {
 		if got := cat.Find(c.kind, c.name).Keys(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -161,18 +162,18 @@ func TestGist(t *testing.T) {
 	has := map[string]bool{"DEEPGRAM_API_KEY": true}
 	for _, want := range []struct{ kind, name, group, gist string }{
 		{KindSTT, "deepgram", "Usual", "55 languages; no further key"},
-		{KindSTT, "openai", "Usual", "57 languages; key from platform.openai.com"},
+		{KindSTT, "openai", "Usual", "57 languages; key from openai.com"},
 		{KindSTT, "assemblyai", "Others", "31 languages; key from assemblyai.com"},
 		{KindSTT, "together", "Others", "language detected; key from api.together.ai"},
 		{KindSTT, "nvidia", "Others", "en only; key from build.nvidia.com"},
 		{KindSTT, "moonshine", "On your own machine", "11 languages; 460 MB of memory; no key"},
 		{KindLLM, "ollama", "On your own machine", "no key"},
-		{KindLLM, "bedrock", "Others", "key from console.aws.amazon.com"}, // or the machine's own
+		{KindLLM, "bedrock", "Others", "key from aws.amazon.com"}, // or the machine's own
 		{KindTTS, "elevenlabs", "Usual", "32 languages; key and voice from elevenlabs.io"},
 		{KindTTS, "deepgram", "Others", "language by voice; no further key"},
 		{KindTTS, "xtts", "On your own machine", "16 languages; no key; deprecated"},
-		{KindRealtime, "gemini_live", "Usual", "25 languages; sees the camera; key from aistudio.google.com"},
-		{KindVideo, "heygen", "", "key from app.liveavatar.com"},
+		{KindRealtime, "gemini_live", "Usual", "25 languages; video; key from aistudio.google.com"},
+		{KindVideo, "heygen", "", "key from liveavatar.com"},
 		{KindTransport, "smallwebrtc", "To try it without a phone", "no key"},
 	} {
 		if p := c.Find(want.kind, want.name); p.Heading().String() != want.group || p.Gist(has) != want.gist {

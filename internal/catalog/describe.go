@@ -16,7 +16,7 @@ const (
 	withoutPhone // of transports of a telephony bot: in a list of one heading there is none
 	usual
 	ownMachine
-	others
+	Others // sorted by label
 	ownCatalog
 )
 
@@ -40,7 +40,7 @@ func (s *Service) Heading() Heading {
 	case strings.HasSuffix(s.ID, "_a") || strings.HasSuffix(s.ID, "_b"):
 		return usual
 	}
-	return others
+	return Others
 }
 
 // Gist says in half a line what sets the service apart. has are the credentials that the
@@ -64,7 +64,7 @@ func (s *Service) Gist(has map[string]bool) string {
 		facts = append(facts, strings.Join(languages, ", ")+" only")
 	}
 	if s.Kind == KindRealtime && s.VideoIn {
-		facts = append(facts, "sees the camera")
+		facts = append(facts, "video")
 	}
 	if s.Model.Megabytes > 0 {
 		facts = append(facts, fmt.Sprintf("%d MB of memory", s.Model.Megabytes))
@@ -76,7 +76,11 @@ func (s *Service) Gist(has map[string]bool) string {
 			key = "key and voice"
 		}
 		if page := strings.Split(s.KeysURL, "/"); len(page) > 2 {
-			key += " from " + strings.TrimPrefix(page[2], "www.")
+			host := page[2]
+			for _, what := range []string{"app.", "console.", "dashboard.", "platform.", "www."} { // half a line has no room for it
+				host = strings.TrimPrefix(host, what)
+			}
+			key += " from " + host
 		}
 	}
 	if len(credentials) > 0 && !slices.ContainsFunc(credentials, func(k Credential) bool { return !has[k.Names] }) {

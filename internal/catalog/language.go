@@ -107,19 +107,27 @@ func (s *Service) Speaks(tag string) bool {
 	return true
 }
 
-// Speaking returns the service as a bot with this language needs it, "" being none: the
-// voice has to be chosen where that decides.
+// Speaking returns the service as a bot with this language needs it, "" being none: with the
+// voice that the catalog has for it. Where it has none, a person chooses, if that decides.
 func (s *Service) Speaking(tag string) *Service {
-	if tag == "" || s.Language() != languageVoice {
+	base, _, _ := strings.Cut(tag, "-")
+	voice := s.voices[base]
+	if tag == "" || voice == "" && s.Language() != languageVoice {
 		return s
 	}
-	choosing := *s
-	choosing.Env = slices.Clone(s.Env)
-	for i, v := range choosing.Env {
-		if v.Kind == "voice" {
+	speaking := *s
+	speaking.Env = slices.Clone(s.Env)
+	for i, v := range speaking.Env {
+		switch {
+		case v.Kind != "voice":
+			continue
+		case voice != "":
+			speaking.source = strings.Replace(s.source, `"`+v.Fallback+`"`, `"`+voice+`"`, 1)
+			v.Fallback = voice
+		case base != "en" || s.voices == nil: // those of a catalog with voices speak English
 			v.Required, v.Fallback, v.Note = true, "", "one that speaks "+tag+": "+v.Note
-			choosing.Env[i] = v
 		}
+		speaking.Env[i] = v
 	}
-	return &choosing
+	return &speaking
 }

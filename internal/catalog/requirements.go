@@ -10,7 +10,7 @@ import (
 type Requirement struct {
 	Name    string
 	Rule    string // as settings.require reads it: "A", "A or B", "A xor B", "A if B"; "" for none
-	Text    string // for people, in Markdown: "`A`, or `B` and `C`"; "" if it is needed only where another one is set
+	Text    string // for people, in Markdown: "either `A` or `B` with `C`"; "" if it is needed only where another one is set
 	Page    string // where a person gets it, or what it is
 	Address string // the variable for an address of one's own that makes it optional, or ""
 	Server  bool   // read by server.py, not by bot.py
@@ -38,10 +38,10 @@ func (s *Service) Requirements(chosen bool) (out []Requirement) {
 			if other := s.Unless(v); slices.ContainsFunc(s.Env, func(w Variable) bool { return w.Name == other && w.Kind == "url" }) {
 				r.Address = other
 			} else if other != "" {
-				r.Text += ", or `" + other + "`"
+				r.Text = "either " + r.Text + " or `" + other + "`"
 				for _, w := range s.Env {
 					if w.With == other {
-						r.Text += " and `" + w.Name + "`"
+						r.Text += " with `" + w.Name + "`"
 					}
 				}
 			}
@@ -134,11 +134,11 @@ func (c Credential) String() string {
 	return c.Names
 }
 
-// Line names the variables and their page, in one line or two.
+// Line names the variables and their page, in as many lines as a terminal needs.
 func (c Credential) Line() string {
 	line := c.String() + "  " + c.Page
 	if len(line) > 78 {
-		line = strings.Replace(line, "  ", "\n    ", 1)
+		line = strings.Replace(c.String(), " or ", "\n    or ", 1) + "\n    " + c.Page
 	}
 	return line
 }
@@ -147,7 +147,7 @@ func (c Credential) Line() string {
 // so that a sentence in bot.py holds them.
 func (s *Service) Keys() string {
 	var required, optional []string
-	between := " and "
+	between, otherwise := " and ", "its settings" // of a local model, for example
 	for _, v := range s.Env {
 		switch {
 		case v.Kind == "secret" && v.Required:
@@ -156,6 +156,8 @@ func (s *Service) Keys() string {
 			optional = append(optional, v.Name)
 		case v.Kind == "path": // a file in place of a secret, or of a model
 			optional, between = append(optional, v.Name), " or "
+		case v.Kind == "url" && s.Local(): // a server on a machine of one's own
+			otherwise = "that it runs, " + v.Name
 		}
 	}
 	switch {
@@ -164,5 +166,5 @@ func (s *Service) Keys() string {
 	case len(optional) > 0:
 		return strings.Join(optional[:min(2, len(optional))], between)
 	}
-	return "its settings" // of a local model, for example
+	return otherwise
 }

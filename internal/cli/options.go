@@ -21,15 +21,17 @@ type Option struct {
 
 	Key      string                              `json:"-"` // its name in problems; the long one by default
 	Complete func(a *App, typed string) []string `json:"-"` // returns its values that begin with typed; may be nil
-	section  int
-	bare     bool // its value may be left out
+	// Allowed returns its values if they are fixed, and for people as many as fit a line; it may be nil.
+	Allowed func() (all []string, line string) `json:"-"`
+	section int
+	bare    bool // its value may be left out
 }
 
 // A value is what an option does with its text.
 type value struct {
 	put  func(text string) error
 	on   bool   // the option is enough alone, and takes a value only as --x=v
-	what string // the accepted values, in words
+	what string // the accepted values, in words; "" if they are the option's Allowed
 	// reads returns the value that the next argument would be, or "".
 	reads func(next string) string
 }
@@ -105,8 +107,8 @@ func (inv *Invocation) Toggle(names, about string, put func(bool)) *Option {
 }
 
 // Switch registers an option whose value may be left out. put gets "true" if the option
-// stands alone. what are its values in words, and reads returns the value that a word
-// would be, or "".
+// stands alone. what are its values in words, or "" if Allowed has them. reads returns the
+// value that a word would be, or "".
 func (inv *Invocation) Switch(name, placeholder, about, what string, reads func(string) string, put func(string) error) *Option {
 	return inv.add(name, placeholder, about, value{put: put, on: true, what: what, reads: func(next string) string {
 		if s := reads(next); s != "" {
@@ -184,7 +186,7 @@ func (inv *Invocation) parse(args []string) (rest []string, problems []report.Pr
 			rest, args = append(rest, arg), args[1:]
 			continue
 		}
-		name, _, inline := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		name, typed, inline := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		f := inv.set.Lookup(name)
 		if f == nil {
 			problems, args = append(problems, inv.unknownOption(arg)), args[1:]
@@ -192,6 +194,14 @@ func (inv *Invocation) parse(args []string) (rest []string, problems []report.Pr
 		}
 		add := func(format string, a ...any) {
 			problems = append(problems, report.Problem{Field: inv.named[name].Key, Message: fmt.Sprintf(format, a...), Where: dashed(name)})
+		}
+		// addOfValue adds a problem with the value, and the values that are allowed.
+		addOfValue := func(message string) {
+			add("%s", message)
+			if allowed := inv.named[name].Allowed; allowed != nil {
+				p := &problems[len(problems)-1]
+				p.Allowed, p.Names = allowed()
+			}
 		}
 		n, v := 1, f.Value.(value)
 		switch {
@@ -201,14 +211,19 @@ func (inv *Invocation) parse(args []string) (rest []string, problems []report.Pr
 			continue
 		case !v.on && !inline && (len(args) == 1 || inv.isOption(args[1])):
 			// In `--stt --llm x` the value of --stt is missing.
-			add("missing value")
+			addOfValue("missing value")
 			args = args[1:]
 			continue
 		case !v.on && !inline:
 			n = 2
 		}
 		if err := inv.set.Parse(args[:n]); err != nil && v.on {
-			add("must be %s", v.what)
+			message := "must be " + v.what
+			if v.what == "" {
+				all, _ := inv.named[name].Allowed()
+				message = "unknown value" + report.DidYouMean(report.Nearest(typed, all))
+			}
+			addOfValue(message)
 			inv.JSON = inv.JSON || name == "json" // who typed it reads JSON
 		}
 		args = args[n:]

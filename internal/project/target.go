@@ -17,11 +17,11 @@ import (
 // maxFileName is the maximum length of a file name on common systems, in bytes.
 const maxFileName = 255
 
-// Suggest suggests a directory for the project: dir itself if it contains only
-// hidden files, otherwise a new directory in it.
+// Suggest suggests a directory for the project: dir itself if it holds one, or hidden
+// files alone, otherwise a new directory in it.
 func Suggest(dir string) string {
 	entries, _ := os.ReadDir(dir)
-	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
+	if Has(dir, RecordName) || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
 		return "."
 	}
 	name := "my-bot"

@@ -48,8 +48,9 @@ func (d *Data) BuildArguments() string {
 	return arguments
 }
 
-// LooksAtContext says whether bot.py asks how many messages there are.
-func (d *Data) LooksAtContext() bool {
+// MayComeBack says whether on_client_connected may come again in a session: a browser may lose
+// the connection.
+func (d *Data) MayComeBack() bool {
 	return d.Telephony() && d.has("rtc_small") && !d.CallsOut()
 }
 
@@ -65,7 +66,7 @@ func (d *Data) ServicesApart() bool {
 			lines += 5
 		}
 	}
-	return lines > 25 || len(d.LocalModels()) > 0
+	return lines > 25 || d.LoadsModels()
 }
 
 // CallImport is what bot.py imports from call.py: "from call import Call, recorder".
@@ -84,6 +85,21 @@ func (d *Data) CallImport() string {
 		return ""
 	}
 	return catalog.FromImport("call", names)
+}
+
+// StartCommand starts the bot for the first way of those it has that needs nothing else: a page
+// of the bot or of a client, a room, or a telephone that a tunnel reaches.
+func (d *Data) StartCommand() string {
+	switch phones := d.PhoneTransports(); {
+	case d.ClientFramework != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("websocket") || d.HasServer():
+	case d.has("rtc_room"):
+		return "uv run bot.py -t livekit"
+	case d.has("rtc_hosted_pstn"):
+		return "uv run bot.py -t daily"
+	case len(phones) > 0:
+		return "uv run bot.py -t " + phones[0].Key + " -x YOUR_TUNNEL_HOST"
+	}
+	return "uv run bot.py"
 }
 
 // HasPage says whether the bot serves a page of its own: server/page.html.
@@ -195,14 +211,46 @@ func (d *Data) UsesUDP() bool {
 	return d.Dial != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("rtc_room")
 }
 
-// LocalModels are the services whose models self_host.py loads before the first session.
+// LocalModels are the services whose models run in the bot's process.
 func (d *Data) LocalModels() (models []Service) {
 	for _, s := range d.Services {
-		if d.SelfHost && s.Model.Megabytes > 0 {
+		if s.Model.Megabytes > 0 {
 			models = append(models, s)
 		}
 	}
 	return models
+}
+
+// LocalLLM says whether the language model is a server on the owner's machines.
+func (d *Data) LocalLLM() bool { return d.LLM != nil && d.LLM.Local() }
+
+// FirstTool is the tool that the model has from the start, or "".
+func (d *Data) FirstTool() string {
+	switch {
+	case d.Telephony():
+		return "hang_up"
+	case d.CanLook():
+		return "camera_tool(transport)"
+	}
+	return ""
+}
+
+// FirstFrame is what greets the person: a model of one's own is slow, so that a sentence is
+// spoken at once.
+func (d *Data) FirstFrame() string {
+	if d.LocalLLM() {
+		return "TTSSpeakFrame(GREETING)"
+	}
+	return "LLMRunFrame()"
+}
+
+// LoadsModels says whether there is anything to load or warm before the first session.
+func (d *Data) LoadsModels() bool { return d.LocalLLM() || len(d.LocalModels()) > 0 }
+
+// Fetches says whether models.py downloads files itself, as what the framework has for it would
+// take a broken file for a whole one.
+func (d *Data) Fetches() bool {
+	return d.TTS != nil && slices.Contains([]string{"PiperTTSService", "KokoroTTSService"}, d.TTS.Class())
 }
 
 func (d *Data) PhoneTransports() (phones []Service) {

@@ -73,8 +73,8 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 		"avatar":       cfg.VideoService != "",
 	}
 	find := func(kind, id string) Service {
-		found := cat.Find(kind, id)
-		return Service{found.Speaking(string(cfg.Language)), found.Code(when)}
+		found := cat.Find(kind, id).Speaking(string(cfg.Language))
+		return Service{found, found.Code(when)}
 	}
 	for _, c := range []struct {
 		kind string
@@ -279,7 +279,7 @@ func (d *Data) envGroups() (groups []envGroup) {
 			"# licence key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
 		}})
 	}
-	add("Your own machines; see DEPLOY.md", d.selfHost...)
+	add("Your own machines; see deploy/README.md", d.selfHost...)
 	return groups
 }
 

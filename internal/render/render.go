@@ -1,11 +1,8 @@
 package render
 
 import (
-	"fmt"
+	"bytes"
 	"io/fs"
-	"maps"
-	"path"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -20,14 +17,14 @@ const GettingStarted = "GETTING_STARTED.md"
 // Files returns all files of the project by path, relative to it and with slashes. The
 // same version and configuration always produce the same bytes.
 func (d *Data) Files() (map[string][]byte, error) {
-	files, about := map[string][]byte{}, map[string]string{".vbot.json": "what vbot wrote; commit it"}
-	add := func(to, from string, data any) error {
-		text, what, err := execute(from, data)
+	files := map[string][]byte{}
+	add := func(to, from string) error {
+		text, err := execute(from, d)
 		if strings.HasSuffix(from, ".py.tmpl") {
 			text = catalog.TidyImports(text, d.imports())
 		}
 		if strings.TrimSpace(text) != "" { // what a project lacks, its template leaves out
-			files[to], about[to] = []byte(text), what
+			files[to] = []byte(text)
 		}
 		return err
 	}
@@ -40,22 +37,18 @@ func (d *Data) Files() (map[string][]byte, error) {
 			if rest, ok := strings.CutPrefix(to, folder); ok && strings.HasPrefix(folder, "client/") {
 				to = "client" + rest // several folders make up the client
 			}
-			return add(to, name, d)
+			return add(to, name)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	for to, from := range map[string]string{".gitignore": ".gitignore.tmpl", "DEPLOY.md": "DEPLOY.md.tmpl", "AGENTS.md": "guide/AGENTS.md.tmpl", "AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl"} {
-		if err := add(to, from, d); err != nil {
+	for to, from := range map[string]string{".gitignore": ".gitignore.tmpl", "README.md": "README.md.tmpl", "DEPLOY.md": "DEPLOY.md.tmpl", "AGENTS.md": "guide/AGENTS.md.tmpl", "AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl"} {
+		if err := add(to, from); err != nil {
 			return nil, err
 		}
 	}
-	_, about["README.md"], _ = source("README.md.tmpl") // its tree has itself
-	return files, add("README.md", "README.md.tmpl", struct {
-		*Data
-		Tree string // the files of the project
-	}{d, tree(about)})
+	return files, nil
 }
 
 // Paths are those of all files that any version of vbot has written in a project, without
@@ -65,14 +58,21 @@ func Paths() []string {
 	return strings.Fields(string(list))
 }
 
-// NextSteps says how to run the new bot. server and client are the paths of these folders, as
-// one types them.
-func (d *Data) NextSteps(server, client string) (string, error) {
-	text, _, err := execute("next.txt.tmpl", struct {
+// NextSteps says how to run the new bot, and lists the commands of that text. server and client
+// are the paths of these folders, as one types them; guide is the file that says more.
+func (d *Data) NextSteps(server, client, guide string) (text string, commands []string, err error) {
+	text, err = execute("next.txt.tmpl", struct {
 		*Data
-		ServerDir, ClientDir string
-	}{d, server, client})
-	return strings.TrimSuffix(text, "\n"), err
+		ServerDir, ClientDir, Guide string
+	}{d, server, client, guide})
+	steps, _, _ := strings.Cut(text, "\nKeys, ")
+	for line := range strings.Lines(steps) {
+		if command, ok := strings.CutPrefix(line, "  "); ok {
+			command, _, _ = strings.Cut(command, "  # ")
+			commands = append(commands, strings.TrimSpace(command))
+		}
+	}
+	return strings.TrimSuffix(text, "\n"), commands, err
 }
 
 // clientFolders returns the folders of templates/client that make up the web client.
@@ -93,7 +93,7 @@ func (d *Data) clientFolders() []string {
 func Guides(version string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md", GettingStarted} {
-		text, _, err := execute("guide/"+name+".tmpl", &Data{Version: version, Range: frameworkRange})
+		text, err := execute("guide/"+name+".tmpl", &Data{Version: version, Range: frameworkRange})
 		if err != nil {
 			return nil, err
 		}
@@ -102,61 +102,26 @@ func Guides(version string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// source returns a template, without its first line: a comment that says what the file is.
-// A Python file that is no template says it in its docstring.
-func source(name string) (text, what string, err error) {
-	raw, err := templates.Files.ReadFile(name)
-	text = string(raw)
-	if head, rest, ok := strings.Cut(text, " */ -%>\n"); ok && strings.HasPrefix(head, "<%/* ") {
-		what, text = head[len("<%/* "):], rest
-	} else if head, _, _ := strings.Cut(text, "\n"); strings.HasSuffix(name, ".py") {
-		what = strings.Trim(head, `".`)
-		what = strings.ToLower(what[:1]) + what[1:]
-	}
-	return text, what, err
-}
-
 // Include returns what a template makes of the data, for a template that holds the same.
 func (d *Data) Include(name string) (string, error) {
-	text, _, err := execute(name, d)
+	text, err := execute(name, d)
 	return strings.TrimSuffix(text, "\n"), err
 }
 
-// execute fills in one template. It also returns what the file is.
-func execute(name string, data any) (text, what string, err error) {
-	text, what, err = source(name)
-	if err != nil || !strings.HasSuffix(name, ".tmpl") || !strings.Contains(text, "<%") {
-		return text, what, err // most of a web client: the template is the file
+// execute fills in one template.
+func execute(name string, data any) (string, error) {
+	raw, err := templates.Files.ReadFile(name)
+	if err != nil || !strings.HasSuffix(name, ".tmpl") || !bytes.Contains(raw, []byte("<%")) {
+		return string(raw), err // most of a web client: the template is the file
 	}
-	t, err := template.New(name).Delims("<%", "%>").Parse(text)
+	t, err := template.New(name).Delims("<%", "%>").Parse(string(raw))
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	var b strings.Builder
-	b.Grow(len(text))
+	b.Grow(len(raw))
 	err = t.Execute(&b, data)
-	return b.String(), what, err
-}
-
-// tree draws the paths with what they are as an indented list, directories before their
-// files.
-func tree(about map[string]string) string {
-	var b strings.Builder
-	shown := map[string]bool{}
-	for _, p := range slices.Sorted(maps.Keys(about)) {
-		for i, r := range p {
-			if dir := p[:i]; r == '/' && !shown[dir] {
-				shown[dir] = true
-				fmt.Fprintf(&b, "%s%s/\n", strings.Repeat("  ", strings.Count(dir, "/")), path.Base(dir))
-			}
-		}
-		line := strings.Repeat("  ", strings.Count(p, "/")) + path.Base(p)
-		if about[p] != "" {
-			line = fmt.Sprintf("%-28s%s", line, about[p])
-		}
-		fmt.Fprintln(&b, line)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return b.String(), err
 }
 
 // imports are those of all services of the project.

@@ -330,8 +330,8 @@ func TestValuesStandInQuotes(t *testing.T) {
 			return err
 		}
 		files++
-		text, _, err := source(name)
-		for line := range strings.Lines(text) {
+		text, err := fs.ReadFile(templates.Files, name)
+		for line := range strings.Lines(string(text)) {
 			line = action.ReplaceAllStringFunc(line, func(a string) string {
 				if action.FindStringSubmatch(a)[1] != "" {
 					return ""
@@ -428,7 +428,7 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// README.md names what charges, and nothing that runs on the owner's machines.
+// DEPLOY.md names what charges, and nothing that runs on the owner's machines; README.md says so.
 func TestCosts(t *testing.T) {
 	const local = "stt moonshine, llm ollama, tts piper"
 	for _, c := range []struct{ services, transport, charge, text string }{
@@ -453,7 +453,9 @@ func TestCosts(t *testing.T) {
 		_, costs, _ := strings.Cut(string(files["README.md"]), "## What it costs\n")
 		costs, _, _ = strings.Cut(costs, "\n## ")
 		var charge []string
-		for _, row := range regexp.MustCompile(`(?m)^\| (\w+) \| by`).FindAllStringSubmatch(costs, -1) {
+		_, table, _ := strings.Cut(string(files["DEPLOY.md"]), "\n## What it costs\n")
+		table, _, _ = strings.Cut(table, "\n## ")
+		for _, row := range regexp.MustCompile(`(?m)^\| (\w+) \| by`).FindAllStringSubmatch(table, -1) {
 			charge = append(charge, row[1])
 		}
 		if got := strings.Join(charge, " "); got != c.charge || !strings.Contains(costs, c.text) {
@@ -492,7 +494,7 @@ func TestSizeOfPods(t *testing.T) {
 			t.Fatal(err)
 		}
 		local := len(p.LocalModels()) > 0
-		if makes := "def make_services"; strings.Contains(code, makes) || strings.Contains(hosted, makes) != local || (files["server/models.py"] != nil) != local {
+		if makes := "def make_services"; strings.Contains(code, makes) != local || strings.Contains(hosted, makes) != local || (files["server/models.py"] != nil) != local {
 			t.Errorf("%s: models.py, or what it calls, is where no model is loaded, or not where one is", test.services)
 		}
 	}
@@ -602,7 +604,7 @@ func TestMetrics(t *testing.T) {
 // files and of functions. Unset variables are handled in one way.
 func TestSizes(t *testing.T) {
 	cat := catalog.New()
-	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 362, "door.py": 200, "serving.py": 200, "models.py": 80}
+	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 362, "door.py": 200, "serving.py": 200, "models.py": 200}
 	check := func(cfg bot.Config, bot int) {
 		files, err := New(cfg, cat, "0.1.0").Files()
 		if err != nil {
@@ -729,7 +731,7 @@ func TestArguments(t *testing.T) {
 // Each key is named with the page that has it, or with what it is.
 func TestCredentials(t *testing.T) {
 	for transports, want := range map[string]string{
-		"twilio":                  "TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN, or TWILIO_API_KEY and TWILIO_API_SECRET\n    https://console.twilio.com",
+		"twilio":                  "TWILIO_ACCOUNT_SID and either TWILIO_AUTH_TOKEN\n    or TWILIO_API_KEY with TWILIO_API_SECRET\n    https://console.twilio.com",
 		"daily_pstn_dialout":      "DAILY_API_KEY  https://dashboard.daily.co/developers\nSERVER_API_KEY  a long random text, the password of server.py",
 		"twilio_daily_sip_dialin": "DAILY_API_KEY  https://dashboard.daily.co/developers\nTWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN  https://console.twilio.com",
 		"smallwebrtc daily":       "DAILY_API_KEY (only for Daily)  https://dashboard.daily.co/developers",
@@ -871,5 +873,64 @@ func TestWordsOfTemplates(t *testing.T) {
 	})
 	if err != nil || words < 150 {
 		t.Error(words, err)
+	}
+}
+
+// Where the catalog has a voice for the language, nobody has to choose one, and the default voice
+// of another language is nowhere.
+func TestVoicesOfLanguages(t *testing.T) {
+	for _, c := range []struct{ tts, tag, voice string }{
+		{"piper", "", "en_US-kristin-medium"}, {"piper", "en-GB", "en_US-kristin-medium"}, {"piper", "de-AT", "de_DE-thorsten-medium"}, {"piper", "fi", ""},
+		{"kokoro", "", "af_heart"}, {"kokoro", "fr", "ff_siwis"},
+	} {
+		said := bot.OnThisMachine()
+		said[bot.OptSTT], said[bot.OptTTS] = bot.Answer{Text: "whisper"}, bot.Answer{Text: c.tts}
+		if c.tag != "" {
+			said[bot.OptLanguage] = bot.Answer{Text: c.tag}
+		}
+		cfg, _, problems := bot.Resolve(catalog.New(), said, "here")
+		p := New(cfg, catalog.New(), "0.1.0")
+		written, err := p.Files()
+		if err != nil || len(problems) > 0 {
+			t.Fatal(c, err, problems)
+		}
+		code, env := string(written["server/bot.py"]), string(written["server/.env.example"])
+		if c.voice == "" {
+			if got := strings.Join(p.Required(), " "); got != "PIPER_VOICE_ID" {
+				t.Errorf("%v: it requires %q", c, got)
+			}
+		} else if !strings.Contains(code, `"`+c.voice+`"`) || !strings.Contains(env, "(default: "+c.voice+")") || len(p.Required()) > 0 {
+			t.Errorf("%v: not in its code, or something is required: %v", c, p.Required())
+		}
+	}
+}
+
+// The last words of init, their list for scripts and the README give one command that starts the
+// bot that was asked for, and say where it is then.
+func TestStartCommand(t *testing.T) {
+	for _, c := range []struct{ transports, command, then string }{
+		{"smallwebrtc", "uv run bot.py", "open http://localhost:7860 and talk"},
+		{"livekit smallwebrtc", "uv run bot.py", "open http://localhost:7860 and talk"},
+		{"daily", "uv run bot.py", "open http://localhost:7860/daily"},
+		{"livekit", "uv run bot.py -t livekit", "open the address that it prints"},
+		{"twilio", "uv run bot.py -t twilio -x YOUR_TUNNEL_HOST", "README.md says how to reach the bot"},
+		{"plivo livekit", "uv run bot.py -t livekit", "open the address that it prints"},
+		{"websocket", "uv run bot.py", "README.md says how to reach the bot"},
+		{"twilio smallwebrtc", "uv run bot.py", "open http://localhost:7860 and talk"},
+	} {
+		said := bot.OnThisMachine()
+		said[bot.OptTransports] = bot.Answer{List: strings.Fields(c.transports)}
+		cfg, _, problems := bot.Resolve(catalog.New(), said, "here")
+		d := New(cfg, catalog.New(), "0.1.0")
+		text, commands, err := d.NextSteps("here/server", "here/client", "README.md")
+		if err != nil || len(problems) > 0 {
+			t.Fatal(c, err, problems)
+		}
+		if got := commands[len(commands)-1]; got != c.command || !strings.Contains(text, c.then) {
+			t.Errorf("%s: %q, and then\n%s", c.transports, got, text)
+		}
+		if files, err := d.Files(); err != nil || !strings.Contains(string(files["README.md"]), "\n"+c.command+"\n```") {
+			t.Errorf("%s: README.md says something else (%v)", c.transports, err)
+		}
 	}
 }

@@ -137,7 +137,7 @@ class Kokoro:
     """Samples as floating-point numbers, at 24 kHz."""
 
     def __init__(self, *files: str) -> None:
-        self.voices = ["af_heart"]
+        self.voices = ["af_heart", "hf_alpha"]  # the second speaks Hindi
 
     async def create_stream(self, text: str, **options: Any) -> AsyncIterator[Any]:
         import numpy

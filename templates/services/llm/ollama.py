@@ -3,19 +3,18 @@
 # names: ollama, ollama_llm
 # flags: local
 # env: OLLAMA_BASE_URL optional url =http://localhost:11434/v1: address
-# env: OLLAMA_MODEL optional model =llama2: model name, as for ollama pull
+# env: OLLAMA_MODEL optional model =llama3.2: model name, as for ollama pull
 # host: localhost:11434
 import os
 
 from pipecat.services.ollama.llm import OLLamaLLMService
-from pipecat.utils.types import NOT_GIVEN
 
 
 def build(system_instruction: str) -> OLLamaLLMService:
     llm = OLLamaLLMService(
         base_url=os.getenv("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
         settings=OLLamaLLMService.Settings(
-            model=os.getenv("OLLAMA_MODEL", NOT_GIVEN),
+            model=os.getenv("OLLAMA_MODEL", "llama3.2"),
             system_instruction=system_instruction,
         ),
     )

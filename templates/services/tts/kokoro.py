@@ -5,9 +5,10 @@
 # flags: local
 # model: 740 MB, 1.1 cores
 # languages: en, es, fr, hi, it, ja, pt, zh
+# voices: es ef_dora, fr ff_siwis, hi hf_alpha, it if_sara, ja jf_alpha, pt pf_dora, zh zf_xiaobei
 # env: KOKORO_MODEL_PATH optional path: kokoro-v1.0.onnx (310 MB); if unset, downloaded on first use
 # env: KOKORO_VOICES_PATH optional path: voices-v1.0.bin (28 MB); if unset, downloaded on first use
-# env: KOKORO_VOICE_ID optional voice =af_heart: voice name, such as ff_siwis for French
+# env: KOKORO_VOICE_ID optional voice =af_heart: voice name
 # host: github.com: the model, at the first start
 # host: *.githubusercontent.com: its files
 import os

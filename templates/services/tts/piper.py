@@ -6,7 +6,11 @@
 # model: 1200 MB, 0.35 cores
 # languages: voice
 # env: PIPER_VOICES_DIR optional path: folder of VOICE.onnx (63 to 121 MB) and VOICE.onnx.json
-# env: PIPER_VOICE_ID required voice: voice, such as en_US-ryan-high, downloaded if missing
+# voices: cs cs_CZ-jirka-medium, da da_DK-talesyntese-medium, de de_DE-thorsten-medium
+# voices: es es_ES-davefx-medium, fr fr_FR-siwis-medium, it it_IT-paola-medium, nl nl_NL-mls-medium
+# voices: no no_NO-talesyntese-medium, pl pl_PL-gosia-medium, pt pt_BR-faber-medium
+# voices: ru ru_RU-irina-medium, sv sv_SE-nst-medium, zh zh_CN-huayan-medium
+# env: PIPER_VOICE_ID optional voice =en_US-kristin-medium: voice, downloaded if missing
 # host: huggingface.co: the voice, at the first start
 # host: *.hf.co: its files
 import os
@@ -19,6 +23,8 @@ def build() -> PiperTTSService:
     tts = PiperTTSService(
         download_dir=Path(folder) if (folder := os.getenv("PIPER_VOICES_DIR")) else None,
         sample_rate=22050,  # the rate of medium and high quality voices
-        settings=PiperTTSService.Settings(voice=os.environ["PIPER_VOICE_ID"]),
+        settings=PiperTTSService.Settings(
+            voice=os.getenv("PIPER_VOICE_ID", "en_US-kristin-medium"),
+        ),
     )
     return tts

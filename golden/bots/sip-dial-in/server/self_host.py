@@ -2,7 +2,7 @@
 
 At most MAX_SESSIONS sessions run at a time, each for MAX_SESSION_SECONDS at most. After SIGTERM no
 session starts. The program ends when the running ones have ended, at the latest after
-DRAIN_SECONDS. DEPLOY.md says how to run it.
+DRAIN_SECONDS. deploy/README.md says how to run it.
 """
 
 import os

@@ -85,17 +85,16 @@ def build(transport):
             assistant_aggregator,
         ]
     )
-    services = {  # what to name, and what to check, when a service fails
+    return pipeline, {  # what to name, and what to check, when a service fails
         stt: Service("OpenAI", "OPENAI_API_KEY"),
         llm: Service("Anthropic Claude", "ANTHROPIC_API_KEY"),
         tts: Service("ElevenLabs", "ELEVENLABS_API_KEY"),
     }
-    return context, pipeline, services
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    context, pipeline, services = await settings.in_turn(build, transport)
+    pipeline, services = await settings.in_turn(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
@@ -105,10 +104,11 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
+    greeting = iter([LLMRunFrame()])  # once: a browser may lose the connection and come back
+
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        if len(context.messages) == 1:  # a browser may lose the connection and come back
-            await worker.queue_frames([LLMRunFrame()])
+        await worker.queue_frames(greeting)
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):

@@ -2,7 +2,7 @@
 
 At most MAX_SESSIONS sessions run at a time, each for MAX_SESSION_SECONDS at most. After SIGTERM no
 session starts. The program ends when the running ones have ended, at the latest after
-DRAIN_SECONDS. DEPLOY.md says how to run it.
+DRAIN_SECONDS. deploy/README.md says how to run it.
 """
 
 import os
@@ -200,7 +200,7 @@ def signed_by_twilio(websocket: WebSocket, token: str) -> bool:
 
 @app.websocket("/ws/{token}")
 async def take_call(websocket: WebSocket, token: str) -> None:
-    """Hold a telephone call. Only the provider knows the address."""
+    """Hold a telephone call. Only the carrier knows the address."""
     try:
         if not any(hmac.compare_digest(token.encode(), t.encode()) for t in TOKENS):
             raise HTTPException(403, "the address has another token")
