@@ -522,7 +522,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 				t.Errorf("the terminal was sent %q", text)
 			}
 			if start, rest, ok := strings.Cut(text, "\n+\"\"\"A voice bot"); ok { // the rest of bot.py
-				text = start + "\n[...]\n" + rest[strings.Index(rest, "\n+    main()"):]
+				text = start + "\n[...]\n" + rest[strings.Index(rest, "\n+    main("):]
 			}
 			golden(t, "update/terminal/"+c.name+".txt", []byte(withoutDir(text, dir)))
 			if after := filetest.Tree(t, dir); equalTrees(before, after) == c.updated || after["target/.gitignore"] != before["target/.gitignore"] {

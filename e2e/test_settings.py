@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import socket
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -78,3 +79,26 @@ def test_what_is_required(
     text = str(stopped.value)
     assert text.startswith(said)
     assert "“x”" not in text and "a b" not in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken"), [("", True), ("--direct", False), ("--host=nowhere.invalid", False)]
+)
+def test_a_taken_port_is_named(settings: ModuleType, typed: str, taken: bool) -> None:
+    """A bot that goes to Daily's room needs none, and other mistakes are the server's to tell."""
+    parser = settings.Arguments()
+    parser.add_argument("--host", default="localhost")
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--direct", action="store_true")
+    with socket.create_server(("localhost", 0)) as other:
+        port = other.getsockname()[1]
+        args = [*typed.split(), f"--port={port}"]
+        if taken:
+            with pytest.raises(SystemExit, match=f"{port} is taken.*--port {port + 1}$"):
+                parser.parse_args(args)
+        else:
+            assert parser.parse_args(args).port == port
+        with socket.create_connection(("localhost", port)) as client:
+            other.accept()[0].close()  # this end waits for a while, as a bot's that was stopped
+            client.recv(1)
+    assert parser.parse_args(args).port == port

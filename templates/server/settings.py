@@ -1,12 +1,15 @@
 """What sessions share: .env is read and checked once, the page is served, they start in turn."""
 
+import argparse
 import asyncio
+import errno
 import gc
 import importlib
 import json
 import os
 import re
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -28,14 +31,36 @@ def load() -> None:
 def require(needs: list[str], serves: str = "", google: bool = False) -> None:
     """Stop the program if .env has no value for something, or a key that cannot be sent.
 
-    Each need is "NAME", "NAME or OTHER" (at least one), "NAME xor OTHER" (exactly one) or "NAME if
-    OTHER" (is set). "A and B for TRANSPORT" counts if the program serves that, or -t names it.
+    A need is A, "A or B", "A xor B" (one alone), "A if B" (set), "A and B for T" (-t, or served).
     """
     load()  # again: the runner has read the blank values
-    served = ("", *serves.split(), *sys.argv)
+    key = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")  # errors would show those, even the page
+    odd = [n for n, v in dotenv_values().items() if n.endswith(key) and re.search("[^!-~]", str(v))]
+    problems = [f"Copy {n} to .env again: no spaces, line breaks or curly quotes." for n in odd]
+    if google:
+        name = "GOOGLE_CREDENTIALS_JSON"
+        try:
+            account = importlib.import_module("google.oauth2.service_account").Credentials
+            if text := os.getenv(name):
+                account.from_service_account_info(json.loads(text))
+            elif path := os.getenv(name := "GOOGLE_APPLICATION_CREDENTIALS"):
+                account.from_service_account_file(path)
+            else:
+                importlib.import_module("google.auth").default()  # this machine's login
+        except Exception as e:
+            problems.append(f"Set {name} in .env, as .env.example says: {e}")
+    served, missing = ("", *serves.split(), *sys.argv), dict[str, str]()
     parted = (need.partition(" for ") for need in needs)
-    rules = [rule for text, _, of in parted if of in served for rule in text.split(" and ")]
-    if problems := [*_unusable(), *(_google() if google else []), *_missing(rules)]:
+    for need in [rule for text, _, of in parted if of in served for rule in text.split(" and ")]:
+        name, word, *others = [*need.split(), ""]
+        found = any(other in os.environ for other in others)
+        if name not in os.environ and found is (word == "if"):
+            missing[name] = need
+        elif word == "xor" and name in os.environ and found:
+            problems.append(f"Set {name} or {others[0]} in .env, not both.")
+    if missing:
+        problems.append(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+    if problems:
         sys.exit("\n".join(problems))
 
 
@@ -56,45 +81,20 @@ def prepare(app: FastAPI) -> None:
     app.router.on_startup.append(listen)
 
 
+class Arguments(argparse.ArgumentParser):
+    """Those of the runner. If their port is taken, the program stops before it says "ready"."""
+
+    def parse_args(self, *args, **options):
+        chosen = super().parse_args(*args, **options)
+        try:
+            socket.create_server((chosen.host, chosen.port)).close()
+        except OSError as e:
+            if e.errno == errno.EADDRINUSE and not chosen.direct:
+                sys.exit(f"Port {chosen.port} is taken. Choose another: --port {chosen.port + 1}")
+        return chosen
+
+
 async def in_turn(build, *args):
     """Run it in a thread, for one session at a time: some libraries cannot be loaded in two."""
     async with _turn:
         return await asyncio.to_thread(build, *args)
-
-
-def _unusable() -> list[str]:
-    """Name the keys that no header can carry. Errors would show them, even in the browser."""
-    key = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
-    odd = [n for n, v in dotenv_values().items() if n.endswith(key) and re.search("[^!-~]", str(v))]
-    return [f"Copy {n} to .env again: no spaces, line breaks or curly quotes." for n in odd]
-
-
-def _missing(needs: list[str]) -> list[str]:
-    """Name what is not set, and what is set twice over."""
-    missing, problems = dict[str, str](), []
-    for need in needs:
-        name, word, *others = [*need.split(), ""]
-        found = any(other in os.environ for other in others)
-        if name not in os.environ and found is (word == "if"):
-            missing[name] = need
-        elif word == "xor" and name in os.environ and found:
-            problems.append(f"Set {name} or {others[0]} in .env, not both.")
-    told = f"Set {', '.join(missing)} in .env; .env.example says where to get them."
-    return [told, *problems] if missing else problems
-
-
-def _google() -> list[str]:
-    """Say what keeps the credentials for Google from being used."""
-    name = "GOOGLE_CREDENTIALS_JSON"
-    try:
-        account = importlib.import_module("google.oauth2.service_account").Credentials
-        if text := os.getenv(name):
-            account.from_service_account_info(json.loads(text))
-        elif path := os.getenv(name := "GOOGLE_APPLICATION_CREDENTIALS"):
-            account.from_service_account_file(path)
-        else:
-            name += " or GOOGLE_CREDENTIALS_JSON"
-            importlib.import_module("google.auth").default()  # this machine's login
-    except Exception as e:
-        return [f"Set {name} in .env, as .env.example says: {e}"]
-    return []

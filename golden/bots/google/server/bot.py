@@ -128,4 +128,4 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED, google=True)
     settings.prepare(app)
-    main()
+    main(settings.Arguments())

@@ -142,4 +142,4 @@ if __name__ == "__main__":
     settings.require(REQUIRED)
     settings.prepare(app)
     guard(app)
-    main()
+    main(settings.Arguments())

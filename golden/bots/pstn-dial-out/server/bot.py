@@ -159,4 +159,4 @@ if __name__ == "__main__":
     settings.prepare(app)
     guard(app)
     take_calls(app, bot)
-    main()
+    main(settings.Arguments())

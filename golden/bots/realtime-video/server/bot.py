@@ -112,4 +112,4 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED)
     settings.prepare(app)
-    main()
+    main(settings.Arguments())

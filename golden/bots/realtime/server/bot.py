@@ -115,4 +115,4 @@ if __name__ == "__main__":
 
     settings.require(REQUIRED)
     settings.prepare(app)
-    main()
+    main(settings.Arguments())
