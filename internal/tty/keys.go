@@ -89,16 +89,12 @@ type decoder struct {
 	pasting bool
 }
 
-// patience returns how long to wait for more bytes before Flush, or 0 if no bytes are
-// held.
+// patience returns how long to wait for more bytes before Flush.
 func (d *decoder) patience() time.Duration {
-	switch {
-	case d.pasting:
+	if d.pasting {
 		return pastePause
-	case len(d.held) > 0:
-		return keyPause
 	}
-	return 0
+	return keyPause
 }
 
 // Take takes one byte and returns the keys that it completes.

@@ -304,7 +304,7 @@ func (m *Menu) plainly(ctx context.Context, t *Terminal) error {
 		if err != nil {
 			return err
 		}
-		said = strings.ToLower(strings.TrimSpace(said))
+		said = strings.ToLower(said)
 		m.refusal = ""
 		switch chosen, ok := m.read(said); {
 		case said == "" && m.enter(), said != "" && ok && m.take(chosen):

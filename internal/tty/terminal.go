@@ -48,7 +48,6 @@ type Terminal struct {
 	found   chan reading
 	decoder decoder
 	keys    []key
-	due     time.Time // when to flush the decoder
 
 	was     atomic.Pointer[term.State] // the mode before raw mode, nil out of it
 	raw     *term.State                // raw mode
@@ -155,6 +154,22 @@ func (t *Terminal) mark(sequence string) {
 
 // Reading.
 
+// more reports whether there is more input, or some comes within d.
+func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
+	if len(t.keys) > 0 {
+		return true
+	}
+	t.read()
+	select {
+	case r := <-t.found:
+		t.found <- r // for readByte
+		return true
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+	return false
+}
+
 // read starts a read unless one is running.
 func (t *Terminal) read() {
 	if t.reading {
@@ -168,89 +183,65 @@ func (t *Terminal) read() {
 	}()
 }
 
-// more reports whether there is more input, or some comes within d.
-func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
-	if len(t.keys) > 0 {
-		return true
-	}
+// readByte waits for a byte.
+func (t *Terminal) readByte(ctx context.Context) (byte, error) {
 	t.read()
 	select {
-	case r := <-t.found:
-		t.found <- r // for next
-		return true
 	case <-ctx.Done():
-	case <-time.After(d):
+		return 0, context.Canceled
+	case r := <-t.found:
+		t.reading = false
+		if r.err != nil {
+			return 0, context.Canceled
+		}
+		return r.b, nil
 	}
-	return false
 }
 
 // next waits for a key, or returns keyNone where only a redraw may be needed.
 //
-// It polls for a new size or mode at every tick: unlike SIGWINCH and SIGCONT, that
+// It polls for a new size or mode at every pause: unlike SIGWINCH and SIGCONT, that
 // works on every system.
-func (t *Terminal) next(ctx context.Context, ticks <-chan time.Time) (key, error) {
+func (t *Terminal) next(ctx context.Context) (key, error) {
 	for len(t.keys) == 0 {
-		if ctx.Err() != nil {
-			return key{}, context.Canceled
-		}
-		var late <-chan time.Time
-		if t.decoder.patience() > 0 {
-			late = time.After(time.Until(t.due))
-		}
-		t.read()
-		select {
-		case <-ctx.Done():
-			return key{}, context.Canceled
-		case r := <-t.found:
-			t.reading = false
-			if r.err != nil {
-				return key{}, context.Canceled
-			}
-			t.keys = t.decoder.Take(r.b)
-			t.due = time.Now().Add(t.decoder.patience())
-		case <-late:
+		if !t.more(ctx, t.decoder.patience()) && ctx.Err() == nil {
 			t.keys = t.decoder.Flush()
-		case <-ticks:
 			if t.reenterRaw() || t.updateSize() {
-				return key{Name: keyNone}, nil
+				t.keys = append(t.keys, key{Name: keyNone})
 			}
+			continue
 		}
+		b, err := t.readByte(ctx)
+		if err != nil {
+			return key{}, err
+		}
+		t.keys = t.decoder.Take(b)
 	}
 	k := t.keys[0]
 	t.keys = t.keys[1:]
 	return k, nil
 }
 
-// plainLine reads the answer to a plain question.
+// plainLine prints the prompt and reads the answer to a plain question, with the terminal's
+// own line editing.
 func (t *Terminal) plainLine(ctx context.Context, prompt string) (string, error) {
-	said, err := t.readLine(ctx, prompt)
-	if err == nil && t.Back && strings.TrimSpace(said) == PlainBack {
-		err = ErrBack
-	}
-	return said, err
-}
-
-// readLine prints the prompt and reads a line with the terminal's own line editing.
-func (t *Terminal) readLine(ctx context.Context, prompt string) (string, error) {
 	io.WriteString(t.out, t.printable(prompt))
 	var line []byte
 	for {
-		t.read()
-		select {
-		case <-ctx.Done():
+		b, err := t.readByte(ctx)
+		if err != nil && (len(line) == 0 || ctx.Err() != nil) {
 			fmt.Fprintln(t.out)
-			return "", context.Canceled
-		case r := <-t.found:
-			t.reading = false
-			if r.err != nil && len(line) == 0 {
-				fmt.Fprintln(t.out)
-				return "", context.Canceled
-			}
-			if r.err != nil || r.b == '\n' {
-				return strings.TrimRight(string(line), "\r"), nil
-			}
-			line = append(line, r.b)
+			return "", err
 		}
+		if err == nil && b != '\n' {
+			line = append(line, b)
+			continue
+		}
+		said := strings.TrimSpace(string(line))
+		if t.Back && said == PlainBack {
+			return "", ErrBack
+		}
+		return said, nil
 	}
 }
 
@@ -276,8 +267,6 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool, last f
 	}
 	defer release()
 	defer io.WriteString(t.out, "\r\n")
-	ticks := time.NewTicker(100 * time.Millisecond)
-	defer ticks.Stop()
 	show := func() { fmt.Fprintf(t.out, "\r%s ", t.printable(prompt)) }
 	show()
 
@@ -285,7 +274,7 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool, last f
 	var refused error
 	odd := false // a key that types no character was pressed
 	for {
-		k, err := t.next(ctx, ticks.C)
+		k, err := t.next(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -342,7 +331,7 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool, last f
 // rest reads away what still comes, until it pauses, and reports whether it was text.
 func (t *Terminal) rest(ctx context.Context) (text bool) {
 	for t.more(ctx, keyPause) {
-		k, err := t.next(ctx, nil)
+		k, err := t.next(ctx)
 		if err != nil {
 			break
 		}
@@ -498,13 +487,11 @@ func (t *Terminal) Ask(ctx context.Context, q question) error {
 		return err
 	}
 	defer release()
-	ticks := time.NewTicker(100 * time.Millisecond)
-	defer ticks.Stop()
 	for t.updateSize(); ; {
 		if !t.more(ctx, drawPause) {
 			t.draw(q.view(t.width, t.height, t.Back))
 		}
-		k, err := t.next(ctx, ticks.C)
+		k, err := t.next(ctx)
 		if k.Name == keyInterrupt || k.Name == keyEOF && q.Blank() {
 			err = context.Canceled
 		}

@@ -58,7 +58,7 @@ func TestKeys(t *testing.T) {
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("%q: keys %q, want %q", bytes, got, want)
 		}
-		if d.patience() != 0 {
+		if len(d.held) > 0 || d.pasting {
 			t.Errorf("%q: something is held after all", bytes)
 		}
 	}
