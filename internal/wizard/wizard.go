@@ -23,7 +23,6 @@ import (
 // A topic is one question of the wizard, about one option or several toggles. The
 // rules in resolve.go decide which answers it offers (see allows).
 type topic struct {
-	ask     string
 	label   string        // in the summary
 	options []*bot.Option // none for the directory and the start
 	asked   bool          // since its answer was last taken back
@@ -38,16 +37,15 @@ const (
 var togglesAbout = map[string]string{bot.AskOptions: "Options", bot.AskWhere: "Runs on"}
 
 // topics returns all questions in order. Toggles share one.
-func topics() (all []*topic) {
-	all = []*topic{{ask: "Directory", label: labelDirectory}, {ask: "How do you want to start?", label: labelStart}}
-	inTurn := slices.Clone(bot.Options)
-	slices.SortStableFunc(inTurn, func(a, b *bot.Option) int { return cmp.Compare(a.Rank, b.Rank) })
-	for _, o := range inTurn {
-		if last := all[len(all)-1]; last.ask == o.Ask {
-			last.options = append(last.options, o)
-		} else {
-			all = append(all, &topic{ask: o.Ask, label: cmp.Or(togglesAbout[o.Ask], o.Label), options: []*bot.Option{o}})
+func topics() []*topic {
+	all := []*topic{{label: labelDirectory}, {label: labelStart}}
+	ask := ""
+	for _, o := range slices.SortedStableFunc(slices.Values(bot.Options), func(a, b *bot.Option) int { return cmp.Compare(a.Rank, b.Rank) }) {
+		if o.Ask != ask {
+			all = append(all, &topic{label: cmp.Or(togglesAbout[o.Ask], o.Label)})
 		}
+		last := all[len(all)-1]
+		last.options, ask = append(last.options, o), o.Ask
 	}
 	return all
 }
@@ -380,25 +378,19 @@ func (w *Wizard) objection(o *bot.Option, a bot.Answer) string {
 // A changed answer is treated like an option of the command line, and the other
 // answers like the file: those that no longer fit are dropped with a note.
 func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) (err error) {
-	o := &bot.Option{} // the directory and the start are about none
-	if len(t.options) > 0 {
-		o = t.options[0]
-	}
 	switch {
 	case t.label == labelDirectory:
 		err = w.askTarget(ctx)
 	case t.label == labelStart:
 		err = w.askStart(ctx)
-	case o.Toggle != nil:
-		err = w.askToggles(ctx, t, changed)
-	case o == bot.OptName:
+	case t.options[0] == bot.OptName:
 		err = w.askName(ctx)
-	case o == bot.OptLanguage:
-		err = w.askLanguage(ctx, o, changed)
-	case o.List != nil:
-		err = w.askTransports(ctx, o, changed)
+	case t.options[0] == bot.OptLanguage:
+		err = w.askLanguage(ctx, t.options[0], changed)
+	case t.options[0].Toggle != nil:
+		err = w.askToggles(ctx, t.options, changed)
 	default:
-		err = w.askChoice(ctx, o, changed)
+		err = w.askValues(ctx, t.options[0], changed)
 	}
 	if err != nil {
 		return err
@@ -451,23 +443,54 @@ func (w *Wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) e
 	return err
 }
 
-// askChoice asks for one value of an option.
-func (w *Wizard) askChoice(ctx context.Context, o *bot.Option, changed bool) error {
-	choices := w.offer(o, changed)
-	was, known := w.before[o]
-	at := max(0, slices.IndexFunc(choices, func(c tty.Choice) bool { return c.Is(o.First) }))
-	if i := slices.IndexFunc(choices, func(c tty.Choice) bool { return c.Value == was.Text }); known && i >= 0 {
-		at = i
+// values returns the values of an option that an answer holds.
+func values(a bot.Answer) []string {
+	if a.Text == "" {
+		return a.List
 	}
-	i, err := w.Terminal.Choose(ctx, o.Ask, choices, at)
-	if err != nil {
+	return []string{a.Text}
+}
+
+// answer returns the answer that holds the values. "" stands for none.
+func answer(o *bot.Option, changed bool, values ...string) bot.Answer {
+	if o.List != nil {
+		return bot.Answer{List: values, Flag: changed}
+	}
+	return bot.Answer{Text: values[0], Flag: changed}
+}
+
+// askValues asks for the value of an option, or the values of a list.
+func (w *Wizard) askValues(ctx context.Context, o *bot.Option, changed bool) error {
+	m := &tty.Menu{Ask: o.Ask, Choices: w.offer(o, changed), Several: o.List != nil}
+	picked := func(marked []int) bot.Answer {
+		var ids []string
+		for _, i := range marked {
+			ids = append(ids, m.Choices[i].Value)
+		}
+		return answer(o, changed, ids...)
+	}
+	if o != bot.OptTransports || w.Bot[bot.OptBotType].Text == bot.BotWeb {
+		m.At = max(0, slices.IndexFunc(m.Choices, func(c tty.Choice) bool { return c.Is(o.First) }))
+	}
+	was := values(w.before[o])
+	for _, id := range was {
+		if i := slices.IndexFunc(m.Choices, func(c tty.Choice) bool { return c.Value == id }); i >= 0 {
+			m.Marked, m.At = append(m.Marked, i), i
+		}
+	}
+	if m.Several {
+		m.Allow = func(marked []int) string { return w.objection(o, picked(marked)) }
+	} else {
+		m.Marked = nil // there, Enter takes what is at the cursor
+	}
+	if err := w.Terminal.Ask(ctx, m); err != nil {
 		return err
 	}
-	value := choices[i].Value
-	if value != "" {
-		w.Bot[o] = bot.Answer{Text: value, Flag: changed}
+	now := picked(m.Marked)
+	if len(values(now)) > 0 {
+		w.Bot[o] = now
 	}
-	if o == bot.OptBotType && known && was.Text != value {
+	if o == bot.OptBotType && was != nil && !slices.Equal(was, values(now)) {
 		delete(w.Bot, bot.OptTransports) // the other bot type has other ones
 		delete(w.before, bot.OptTransports)
 		w.askAgain(bot.OptTransports)
@@ -478,11 +501,7 @@ func (w *Wizard) askChoice(ctx context.Context, o *bot.Option, changed bool) err
 // offer returns the allowed values of the option. The value "" stands for none.
 func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	add := func(c tty.Choice) {
-		a := bot.Answer{Text: c.Value, Flag: changed}
-		if o.List != nil {
-			a = bot.Answer{List: []string{c.Value}, Flag: changed}
-		}
-		if c.Value == "" || w.allows(o, a) {
+		if c.Value == "" || w.allows(o, answer(o, changed, c.Value)) {
 			choices = append(choices, c)
 		}
 	}
@@ -526,10 +545,10 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 func (w *Wizard) credentials() map[string]bool {
 	has := map[string]bool{}
 	for o, a := range w.Bot {
-		for _, name := range append(a.List, a.Text) {
-			if o.Kind == "" || name == "" {
-				continue
-			}
+		if o.Kind == "" {
+			continue
+		}
+		for _, name := range values(a) {
 			for _, k := range w.Catalog.Find(o.Kind, name).Credentials() {
 				has[k.Names] = true
 			}
@@ -551,45 +570,15 @@ func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 
 // hasChoice reports whether the topic has more than one answer.
 func (w *Wizard) hasChoice(t *topic, changed bool) bool {
-	if len(t.options) == 0 || t.options[0].Toggle != nil || t.options[0] == bot.OptName || t.options[0] == bot.OptLanguage {
-		return true
-	}
-	return len(w.offer(t.options[0], changed)) > 1
-}
-
-// askTransports asks for one or more transports.
-func (w *Wizard) askTransports(ctx context.Context, o *bot.Option, changed bool) error {
-	choices := w.offer(o, changed)
-	m := &tty.Menu{Ask: o.Ask, Choices: choices, Several: true}
-	pick := func(marked []int) bot.Answer {
-		a := bot.Answer{Flag: changed}
-		for _, i := range marked {
-			a.List = append(a.List, choices[i].Value)
-		}
-		return a
-	}
-	m.Allow = func(marked []int) string { return w.objection(o, pick(marked)) }
-	for i, c := range choices {
-		if c.Is(o.First) && w.Bot[bot.OptBotType].Text == bot.BotWeb {
-			m.At = i
-		}
-	}
-	for _, id := range w.before[o].List {
-		if i := slices.IndexFunc(choices, func(c tty.Choice) bool { return c.Value == id }); i >= 0 {
-			m.Marked, m.At = append(m.Marked, i), i
-		}
-	}
-	if err := w.Terminal.Ask(ctx, m); err != nil {
-		return err
-	}
-	w.Bot[o] = pick(m.Marked)
-	return nil
+	return !slices.ContainsFunc(t.options, func(o *bot.Option) bool {
+		return (o.Words != nil || o.Kind != "") && len(w.offer(o, changed)) < 2
+	})
 }
 
 // askToggles asks which of several toggles to turn on.
-func (w *Wizard) askToggles(ctx context.Context, t *topic, changed bool) error {
-	none := cmp.Or(t.options[0].None, "none")
-	m := &tty.Menu{Ask: t.ask, Several: true, Choices: []tty.Choice{{Label: none}}}
+func (w *Wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed bool) error {
+	none := cmp.Or(toggles[0].None, "none")
+	m := &tty.Menu{Ask: toggles[0].Ask, Several: true, Choices: []tty.Choice{{Label: none}}}
 	m.Allow = func(marked []int) string {
 		if len(marked) > 1 && slices.Contains(marked, 0) {
 			return "choose either " + none + " or some of the others"
@@ -597,7 +586,7 @@ func (w *Wizard) askToggles(ctx context.Context, t *topic, changed bool) error {
 		return ""
 	}
 	var offered []*bot.Option
-	for _, o := range t.options {
+	for _, o := range toggles {
 		was, known := w.before[o]
 		// Skip toggles that cannot be turned off: an avatar needs video output.
 		if !w.allows(o, bot.Answer{On: true, Flag: changed}) || !was.On && !w.allows(o, bot.Answer{On: false}) {
@@ -660,33 +649,24 @@ type fact struct {
 func (w *Wizard) facts(cfg bot.Config) (facts []fact) {
 	answers := cfg.Answers()
 	for _, t := range w.topics {
-		if t.label == labelDirectory {
-			facts = append(facts, fact{t.label, w.Target, t})
-		}
-		if len(t.options) == 0 {
-			continue
-		}
-		o := t.options[0]
-		value := answers[o].Text
 		var labels []string
-		switch {
-		case o.Toggle != nil:
-			for _, o := range t.options {
-				if answers[o].On {
-					labels = append(labels, o.Label)
+		for _, o := range t.options {
+			if answers[o].On {
+				labels = append(labels, o.Label)
+			}
+			for _, value := range values(answers[o]) {
+				if o.Kind != "" {
+					value = w.Catalog.Find(o.Kind, value).Label
 				}
+				labels = append(labels, value)
 			}
-			value = strings.Join(labels, ", ")
-		case o.List != nil:
-			for _, id := range answers[o].List {
-				labels = append(labels, w.Catalog.Find(o.Kind, id).Label)
-			}
-			value = strings.Join(labels, ", ")
-		case o.Kind != "" && value != "":
-			value = w.Catalog.Find(o.Kind, value).Label
 		}
-		if value == "" && t.asked && w.hasChoice(t, true) {
-			value = cmp.Or(o.None, "none")
+		value := strings.Join(labels, ", ")
+		switch {
+		case t.label == labelDirectory:
+			value = w.Target
+		case value == "" && len(t.options) > 0 && t.asked && w.hasChoice(t, true):
+			value = cmp.Or(t.options[0].None, "none")
 		}
 		if value != "" {
 			facts = append(facts, fact{t.label, value, t})
