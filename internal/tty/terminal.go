@@ -43,9 +43,8 @@ type Terminal struct {
 	height    int // in lines
 
 	// A read from a terminal cannot be cancelled. So there is at most one, and the next
-	// question takes its result.
-	reading bool
-	found   chan reading
+	// question takes its result: a byte, or none if the terminal was closed.
+	found   chan []byte // nil if no read is running
 	decoder decoder
 	keys    []key
 
@@ -56,18 +55,12 @@ type Terminal struct {
 	printed []row                      // the rows above it that this Terminal printed
 }
 
-// A reading is the result of one read from the terminal.
-type reading struct {
-	b   byte
-	err error
-}
-
 // ErrBack means that the person wants the question before this one.
 var ErrBack = errors.New("back to the last question")
 
 // Open returns a Terminal that reads from in and writes to out.
 func Open(in *os.File, out io.Writer, plain, styles bool, printable func(string) string) *Terminal {
-	t := &Terminal{in: in, out: out, Plain: plain, styles: styles, printable: printable, found: make(chan reading, 1)}
+	t := &Terminal{in: in, out: out, Plain: plain, styles: styles, printable: printable}
 	t.updateSize()
 	return t
 }
@@ -154,15 +147,28 @@ func (t *Terminal) mark(sequence string) {
 
 // Reading.
 
+// read starts a read unless one is running, and returns where its result comes.
+func (t *Terminal) read() chan []byte {
+	if t.found == nil {
+		found := make(chan []byte, 1)
+		t.found = found
+		go func() {
+			b := make([]byte, 1)
+			n, _ := t.in.Read(b)
+			found <- b[:n]
+		}()
+	}
+	return t.found
+}
+
 // more reports whether there is more input, or some comes within d.
 func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
 	if len(t.keys) > 0 {
 		return true
 	}
-	t.read()
 	select {
-	case r := <-t.found:
-		t.found <- r // for readByte
+	case b := <-t.read():
+		t.found <- b // for readByte
 		return true
 	case <-ctx.Done():
 	case <-time.After(d):
@@ -170,32 +176,17 @@ func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// read starts a read unless one is running.
-func (t *Terminal) read() {
-	if t.reading {
-		return
-	}
-	t.reading = true
-	go func() {
-		var b [1]byte
-		_, err := io.ReadFull(t.in, b[:])
-		t.found <- reading{b[0], err}
-	}()
-}
-
 // readByte waits for a byte.
 func (t *Terminal) readByte(ctx context.Context) (byte, error) {
-	t.read()
 	select {
-	case <-ctx.Done():
-		return 0, context.Canceled
-	case r := <-t.found:
-		t.reading = false
-		if r.err != nil {
-			return 0, context.Canceled
+	case b := <-t.read():
+		t.found = nil
+		if len(b) > 0 {
+			return b[0], nil
 		}
-		return r.b, nil
+	case <-ctx.Done():
 	}
+	return 0, context.Canceled
 }
 
 // next waits for a key, or returns keyNone where only a redraw may be needed.
