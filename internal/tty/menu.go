@@ -213,7 +213,7 @@ func (m *Menu) view(width, height int, back bool) view {
 	m.page = rows
 	from := max(0, min(at-rows/2, len(all)-rows))
 	for n, e := range all[from : from+rows] {
-		drawn := row{{style: bold, Text: Cut(e.heading, width-1)}}
+		drawn := row{{style: bold, Text: e.heading}}
 		if e.heading == "" {
 			drawn, _ = m.row(e.choice, from+n == at, labels, width)
 		}

@@ -29,7 +29,7 @@ func drawing(q question, width, height int, back bool) string {
 	v := q.view(width, height, back)
 	var out strings.Builder
 	for i, r := range v.Rows {
-		line := r.Text(width - 1)
+		line := textOf(r.cut(width - 1))
 		if i == v.line {
 			before := Cut(line, v.Column)
 			line = before + strings.Repeat(" ", v.Column-Width(before)) + "|" + line[len(before):]
@@ -37,6 +37,14 @@ func drawing(q question, width, height int, back bool) string {
 		out.WriteString(line + "\n")
 	}
 	return out.String()
+}
+
+func textOf(r row) string {
+	var all strings.Builder
+	for _, s := range r {
+		all.WriteString(s.Text)
+	}
+	return all.String()
 }
 
 func TestMenuKeys(t *testing.T) {
@@ -192,7 +200,7 @@ func FuzzKeys(f *testing.F) {
 				t.Fatalf("%dx%d: %d rows, cursor at %d, %d", width, height, len(v.Rows), v.line, v.Column)
 			}
 			for _, r := range v.Rows {
-				if text := r.Text(width - 1); Width(text) > width-1 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == utf8.RuneError }) {
+				if text := textOf(r.cut(width - 1)); Width(text) > width-1 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == utf8.RuneError }) {
 					t.Fatalf("%d columns: %q", width, text)
 				}
 			}
@@ -212,7 +220,7 @@ func BenchmarkKeyPress(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		m.Press(keys[i%len(keys)])
 		for _, r := range m.view(80, 24, true).Rows {
-			r.Text(79)
+			r.cut(79)
 		}
 	}
 }

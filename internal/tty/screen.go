@@ -35,13 +35,13 @@ type view struct {
 	line, Column int
 }
 
-// Text returns the row without styles, cut to width columns.
-func (r row) Text(width int) string {
-	all := ""
+// cut returns the beginning of the row that fits into width columns.
+func (r row) cut(width int) (short row) {
 	for _, s := range r {
-		all += s.Text
+		short = append(short, span{s.style, Cut(s.Text, width)})
+		width -= Width(s.Text)
 	}
-	return Cut(all, width)
+	return short
 }
 
 func (r row) width() (n int) {

@@ -360,7 +360,7 @@ func (t *Terminal) up(rows []row, column int) string {
 // toTop returns the sequence that moves the cursor to the top of the block. What is
 // above it is never drawn again: that includes what the shell printed.
 func (t *Terminal) toTop() string {
-	return t.up(t.shown.Rows[:min(t.shown.line, len(t.shown.Rows))], t.shown.Column)
+	return t.up(t.shown.Rows[:t.shown.line], t.shown.Column)
 }
 
 // Mark returns a place above the next question, for Rewind.
@@ -390,7 +390,8 @@ func (t *Terminal) draw(v view) {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		t.write(&b, r, t.width-1)
+		v.Rows[i] = r.cut(t.width - 1)
+		t.write(&b, v.Rows[i])
 		b.WriteString("\x1b[K")
 	}
 	b.WriteString("\x1b[J\r")
@@ -401,24 +402,17 @@ func (t *Terminal) draw(v view) {
 		fmt.Fprintf(&b, "\x1b[%dC", v.Column)
 	}
 	io.WriteString(t.out, b.String()+wrapOn)
-	// Remember what fits.
-	for i, r := range v.Rows {
-		if r.width() > t.width-1 {
-			v.Rows[i] = row{{normal, r.Text(t.width - 1)}}
-		}
-	}
 	t.shown = v
 }
 
-// write appends the row, cut to width columns.
-func (t *Terminal) write(b *strings.Builder, r row, width int) {
+// write appends the row.
+func (t *Terminal) write(b *strings.Builder, r row) {
 	for _, s := range r {
-		text := t.printable(Cut(s.Text, width))
+		text := t.printable(s.Text)
 		if t.styles && text != "" && s.style != normal {
 			text = fmt.Sprintf("\x1b[%sm%s\x1b[m", s.style, text)
 		}
 		b.WriteString(text)
-		width -= Width(s.Text)
 	}
 }
 
@@ -433,7 +427,7 @@ func (t *Terminal) collapse(rows ...row) {
 func (t *Terminal) print(rows []row) {
 	var b strings.Builder
 	for _, r := range rows {
-		t.write(&b, r, t.width)
+		t.write(&b, r)
 		if !t.Plain {
 			b.WriteString("\r") // in raw mode
 		}
