@@ -127,7 +127,15 @@ func (d *decoder) Take(b byte) []key {
 		return nil
 	case len(d.held) > 0 || b == escape || b >= utf8.RuneSelf:
 		d.held = append(d.held, b)
-		return d.complete()
+		k, ok := keyOf(d.held)
+		if !ok {
+			return nil
+		}
+		d.held, d.pasting = nil, k.Name == keyPasteBegin
+		if d.pasting {
+			return nil
+		}
+		return []key{k}
 	case b >= ' ' && b != 127:
 		return []key{{keyText, string(rune(b))}}
 	}
@@ -138,19 +146,6 @@ func (d *decoder) Take(b byte) []key {
 // the next control character, such as the ESC of ESC \.
 func (d *decoder) inString() bool {
 	return len(d.held) > 2 && d.held[0] == escape && strings.IndexByte(stringStarts, d.held[1]) >= 0
-}
-
-// complete returns the held key if it is complete.
-func (d *decoder) complete() []key {
-	k, ok := keyOf(d.held)
-	if !ok {
-		return nil
-	}
-	d.held, d.pasting = nil, k.Name == keyPasteBegin
-	if d.pasting {
-		return nil
-	}
-	return []key{k}
 }
 
 // keyOf returns the key of a character or of a sequence. ok is false if that is
@@ -237,14 +232,9 @@ func (e *editor) press(k key) bool {
 	case keyKillRest:
 		e.delete(e.at, len(e.typed))
 	case keyKillWord:
-		from := e.at
-		for from > 0 && unicode.IsSpace(e.typed[from-1]) {
-			from--
-		}
-		for from > 0 && !unicode.IsSpace(e.typed[from-1]) {
-			from--
-		}
-		e.delete(from, e.at)
+		before := strings.TrimRight(string(e.typed[:e.at]), " ")
+		before = before[:strings.LastIndexByte(before, ' ')+1]
+		e.delete(utf8.RuneCountInString(before), e.at)
 	default:
 		return false
 	}
