@@ -128,14 +128,11 @@ func (w *Wizard) ask(ctx context.Context) error {
 		w.Terminal.Back = len(w.visits) > 0
 		v.mark = w.Terminal.Mark()
 		var planned *project.Plan // once all is answered
-		switch {
-		case v.topic == nil:
+		if v.topic == nil {
 			planned, err = w.finish(ctx)
-		default:
-			if err = w.askTopic(ctx, v.topic, v.changed); err == nil {
-				w.visits = append(w.visits, v)
-			}
-			if w.Guides = w.start == startGuides; w.Guides && err == nil {
+		} else if err = w.askTopic(ctx, v.topic, v.changed); err == nil {
+			w.visits = append(w.visits, v)
+			if w.Guides = w.start == startGuides; w.Guides {
 				planned, err = w.Plan(w.Target, nil, w.KeepExisting)
 			}
 		}
@@ -238,7 +235,6 @@ func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
 	}
 	w.show(cfg, planned)
 	for mark := w.Terminal.Mark(); ; w.Terminal.Rewind(mark) {
-		w.Terminal.Back = len(w.visits) > 0
 		what, err := w.askWhatNow(ctx, planned)
 		switch {
 		case err != nil:
@@ -251,7 +247,6 @@ func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
 		case what == doWrite:
 			return planned, nil
 		}
-		w.Terminal.Back = true
 		if err := w.askChange(ctx, cfg); !errors.Is(err, tty.ErrBack) {
 			return nil, err
 		}
