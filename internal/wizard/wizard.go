@@ -610,8 +610,10 @@ func (w *Wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 // show prints the answers, the keys they need, and the conflicts with existing files.
 func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
 	w.Terminal.Say("")
-	for _, f := range w.facts(cfg) {
-		w.Terminal.Say("  %-14s  %s", f.label, f.value)
+	for _, t := range w.topics {
+		if fact := w.fact(t, cfg); fact != "" {
+			w.Terminal.Say("  %-14s  %s", t.label, fact)
+		}
 	}
 	var keys []string // where to get them stands in the next steps
 	for _, c := range render.New(cfg, w.Catalog, "").Credentials() {
@@ -634,40 +636,28 @@ func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
 	}
 }
 
-// A fact is one line of the summary.
-type fact struct {
-	label, value string
-	topic        *topic
-}
-
-// facts returns the lines of the summary, in the order of the questions.
-func (w *Wizard) facts(cfg bot.Config) (facts []fact) {
+// fact returns what the summary says about the topic, or "".
+func (w *Wizard) fact(t *topic, cfg bot.Config) string {
+	if t.label == labelDirectory {
+		return w.Target
+	}
 	answers := cfg.Answers()
-	for _, t := range w.topics {
-		var labels []string
-		for _, o := range t.options {
-			if answers[o].On {
-				labels = append(labels, o.Label)
-			}
-			for _, value := range values(answers[o]) {
-				if o.Kind != "" {
-					value = w.Catalog.Find(o.Kind, value).Label
-				}
-				labels = append(labels, value)
-			}
+	var labels []string
+	for _, o := range t.options {
+		if answers[o].On {
+			labels = append(labels, o.Label)
 		}
-		value := strings.Join(labels, ", ")
-		switch {
-		case t.label == labelDirectory:
-			value = w.Target
-		case value == "" && len(t.options) > 0 && t.asked && w.hasChoice(t, true):
-			value = cmp.Or(t.options[0].None, "none")
-		}
-		if value != "" {
-			facts = append(facts, fact{t.label, value, t})
+		for _, value := range values(answers[o]) {
+			if o.Kind != "" {
+				value = w.Catalog.Find(o.Kind, value).Label
+			}
+			labels = append(labels, value)
 		}
 	}
-	return facts
+	if labels == nil && t.options != nil && t.asked && w.hasChoice(t, true) {
+		return cmp.Or(t.options[0].None, "none")
+	}
+	return strings.Join(labels, ", ")
 }
 
 // The actions offered after the summary, as they can be typed.
@@ -701,16 +691,19 @@ func (w *Wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string
 // askChange asks which answer to change, then asks that question again.
 func (w *Wizard) askChange(ctx context.Context, cfg bot.Config) error {
 	var choices []tty.Choice
-	facts := slices.DeleteFunc(w.facts(cfg), func(f fact) bool { return !w.hasChoice(f.topic, true) })
-	for _, f := range facts {
-		choices = append(choices, tty.Choice{Label: f.label, Note: f.value})
+	var offered []*topic
+	for _, t := range w.topics {
+		if fact := w.fact(t, cfg); fact != "" && w.hasChoice(t, true) {
+			choices = append(choices, tty.Choice{Label: t.label, Note: fact})
+			offered = append(offered, t)
+		}
 	}
 	i, err := w.Terminal.Choose(ctx, "Which answer?", append(choices, tty.Choice{Label: "None of them"}), 0)
-	if err != nil || i == len(facts) {
+	if err != nil || i == len(offered) {
 		return err
 	}
 	answers := maps.Clone(w.Bot)
-	v := visit{facts[i].topic, w.Terminal.Mark(), true}
+	v := visit{offered[i], w.Terminal.Mark(), true}
 	w.takeBack(v.topic)
 	if err := w.askTopic(ctx, v.topic, true); err != nil {
 		w.Bot, v.topic.asked = answers, true
