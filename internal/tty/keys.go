@@ -99,10 +99,7 @@ func (d *decoder) patience() time.Duration {
 
 // Take takes one byte and returns the keys that it completes.
 func (d *decoder) Take(b byte) []key {
-	if d.pasting && controls[b] == keyInterrupt {
-		return append(d.Flush(), key{keyInterrupt, ""}) // a way out of a paste that never ends
-	}
-	if d.pasting {
+	if d.pasting && controls[b] != keyInterrupt {
 		d.held = append(d.held, b)
 		if text, ended := bytes.CutSuffix(d.held, []byte(pasteEnd)); ended {
 			d.held = text
@@ -120,8 +117,9 @@ func (d *decoder) Take(b byte) []key {
 	switch {
 	case d.inString() && b == bell: // its end
 		return d.Flush()
-	case len(d.held) > 0 && (b < ' ' || b == 127 && d.held[0] == escape || d.held[0] != escape && b < utf8.RuneSelf):
-		// The held bytes never became a key. This byte starts anew.
+	case d.pasting, len(d.held) > 0 && (b < ' ' || b == 127 && d.held[0] == escape || d.held[0] != escape && b < utf8.RuneSelf):
+		// The held bytes never became a key, or Ctrl-C leaves a paste that may never end. This
+		// byte starts anew.
 		return append(d.Flush(), d.Take(b)...)
 	case len(d.held) == maxString:
 		return nil
@@ -210,19 +208,19 @@ type editor struct {
 // maxEdited is the maximum length of the text, in runes.
 const maxEdited = 4096
 
-// press applies a key and reports whether it is an editing key.
-func (e *editor) press(k key) bool {
+// press applies a key, if it is an editing key.
+func (e *editor) press(k key) {
 	switch k.Name {
 	case keyText, keyPaste, keyCut:
 		e.insert(k.Text)
 	case keyBackspace:
-		e.delete(e.before(), e.at)
+		e.delete(e.beside(-1), e.at)
 	case keyDelete, keyEOF:
-		e.delete(e.at, e.after())
+		e.delete(e.at, e.beside(1))
 	case keyLeft:
-		e.at = e.before()
+		e.at = e.beside(-1)
 	case keyRight:
-		e.at = e.after()
+		e.at = e.beside(1)
 	case keyHome, keyStart:
 		e.at = 0
 	case keyEnd, keyFinish:
@@ -235,10 +233,7 @@ func (e *editor) press(k key) bool {
 		before := strings.TrimRight(string(e.typed[:e.at]), " ")
 		before = before[:strings.LastIndexByte(before, ' ')+1]
 		e.delete(utf8.RuneCountInString(before), e.at)
-	default:
-		return false
 	}
-	return true
 }
 
 // insert inserts text at the cursor. Line ends inside it become spaces; line ends at
@@ -261,22 +256,14 @@ func (e *editor) delete(from, to int) {
 	e.at = from
 }
 
-// before and after return the positions next to the cursor, which never stands
-// between a letter and its combining marks.
-func (e *editor) before() int {
-	at := max(0, e.at-1)
-	for at > 0 && runeWidth(e.typed[at]) == 0 {
-		at--
+// beside returns the position before (-1) or after (1) the cursor, which never stands between
+// a letter and its combining marks.
+func (e *editor) beside(step int) int {
+	at := e.at + step
+	for at > 0 && at < len(e.typed) && runeWidth(e.typed[at]) == 0 {
+		at += step
 	}
-	return at
-}
-
-func (e *editor) after() int {
-	at := min(len(e.typed), e.at+1)
-	for at < len(e.typed) && runeWidth(e.typed[at]) == 0 {
-		at++
-	}
-	return at
+	return max(0, min(at, len(e.typed)))
 }
 
 // window returns the part of the text around the cursor that fits into width columns,

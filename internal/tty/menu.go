@@ -125,7 +125,7 @@ func (m *Menu) Press(k key) bool {
 		if before == "" {
 			m.from = m.At
 		}
-		if m.filter.press(k) && string(m.filter.typed) != before {
+		if m.filter.press(k); string(m.filter.typed) != before {
 			m.seek()
 		}
 	}

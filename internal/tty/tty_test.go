@@ -25,7 +25,7 @@ func TestKeys(t *testing.T) {
 		"\x1b[[A1":                   fmt.Sprintf("%d: 0:1", keyOther),
 		"\x1b[99~\x1b[Z":             fmt.Sprintf("%d: %d:", keyOther, keyBackTab),
 		"\x1b[200~a\rb\x1b[201~c":    fmt.Sprintf("%d:a\rb 0:c", keyPaste),
-		"\x1b[200~a\x03":             fmt.Sprintf("%d:a %d:", keyCut, keyInterrupt),
+		"\x1b[200~a\x03":             fmt.Sprintf("%d:a %d:\x03", keyCut, keyInterrupt),
 		"\x1b[200~never ended":       fmt.Sprintf("%d:never ended", keyCut),
 		// Answers of the terminal, and what only begins like one.
 		"a\x1b]11;rgb:0000/0000/0000\ab":     "0:a 0:b",
