@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
@@ -140,13 +139,7 @@ func setupWhoami(inv *cli.Invocation) cli.RunFunc {
 		if err := r.api.Verify(ctx, nil); err != nil {
 			return err
 		}
-		c, out := r.api, r.app.Stdout
-		if inv.JSON {
-			return report.WriteJSON(out, whoamiAnswer{report.OrNull(c.Organization), c.Base.String(), c.TokenFrom})
-		}
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(w, "Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
-			cmp.Or(c.Organization, "the API key's own"), report.Printable(c.Base.String()), report.Printable(c.TokenFrom))
-		return w.Flush()
+		out := whoamiAnswer{report.OrNull(r.api.Organization), r.api.Base.String(), r.api.TokenFrom}
+		return r.show(out, fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n", cmp.Or(out.Organization, "the API key's own"), out.APIURL, out.TokenFrom))
 	})
 }

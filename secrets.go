@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -335,26 +336,21 @@ func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
 	if setsOnly {
 		rows = slices.DeleteFunc(rows, func(e cloud.Entry) bool { return e.Type == cloud.TypeImagePull })
 	}
-	if r.inv.JSON {
-		out := listAnswer{[]secretAnswer{}}
-		for _, e := range rows {
-			out.Secrets = append(out.Secrets, secretAnswer{e.Name, report.OrNull(e.Kind()), report.OrNull(e.Status), report.OrNull(e.Region), report.OrNull(e.Message), report.OrNull(e.Source)})
-		}
-		return report.WriteJSON(r.app.Stdout, out)
+	out := listAnswer{[]secretAnswer{}}
+	var table strings.Builder
+	table.WriteString("NAME\tKIND\tSTATUS\tREGION\tSOURCE\n")
+	for _, e := range rows {
+		out.Secrets = append(out.Secrets, secretAnswer{e.Name, report.OrNull(e.Kind()), report.OrNull(e.Status), report.OrNull(e.Region), report.OrNull(e.Message), report.OrNull(e.Source)})
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\n", e.Name, orDash(e.Kind()), orDash(e.Status), orDash(e.Region), orDash(e.Source))
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 && !r.inv.JSON {
 		where := ""
 		if region != "" {
 			where = " in region " + region
 		}
 		r.app.Note("no secrets%s in %s", where, r.where(""))
 	}
-	w := tabwriter.NewWriter(r.app.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tSTATUS\tREGION\tSOURCE")
-	for _, e := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", e.Name, orDash(e.Kind()), orDash(e.Status), orDash(e.Region), orDash(e.Source))
-	}
-	if err := w.Flush(); err != nil {
+	if err := r.show(out, table.String()); err != nil || r.inv.JSON {
 		return err
 	}
 	for _, e := range rows {
@@ -376,23 +372,39 @@ func (r *cloudRun) showSet(ctx context.Context, name string) error {
 	if region := r.regionGiven(); region != "" && s.Region != region {
 		return report.Errorf(report.NotFound, "%s is in region %s, not in %s", name, orDash(s.Region), region)
 	}
-	if r.inv.JSON {
-		return report.WriteJSON(r.app.Stdout, showAnswer{name, cloud.KindSet, report.OrNull(s.Status), report.OrNull(s.Region), report.OrNull(s.Message), report.OrNull(s.Source), append([]string{}, s.Keys...)})
-	}
-	w := tabwriter.NewWriter(r.app.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\nSource:\t%s\n", name, cloud.KindSet, orDash(s.Status), orDash(s.Region), orDash(s.Source))
+	var table strings.Builder
+	fmt.Fprintf(&table, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\nSource:\t%s\n", name, cloud.KindSet, orDash(s.Status), orDash(s.Region), orDash(s.Source))
 	if s.Message != "" {
-		fmt.Fprintf(w, "Message:\t%s\n", s.Message)
+		fmt.Fprintf(&table, "Message:\t%s\n", s.Message)
 	}
 	keys := fmt.Sprint(len(s.Keys))
 	if s.Source == cloud.SourceReferenced {
 		keys = "in your cluster"
 	}
-	fmt.Fprintf(w, "Keys:\t%s\n", keys)
+	fmt.Fprintf(&table, "Keys:\t%s\n", keys)
 	for _, k := range s.Keys {
-		fmt.Fprintln(w, "  "+k)
+		fmt.Fprintln(&table, "  "+k)
 	}
-	return w.Flush()
+	out := showAnswer{name, cloud.KindSet, report.OrNull(s.Status), report.OrNull(s.Region), report.OrNull(s.Message), report.OrNull(s.Source), append([]string{}, s.Keys...)}
+	return r.show(out, table.String())
+}
+
+// show prints v as JSON, or else the text in columns.
+func (r *cloudRun) show(v any, text string) error {
+	if r.inv.JSON {
+		return report.WriteJSON(r.app.Stdout, v)
+	}
+	_, err := io.WriteString(r.app.Stdout, columns(text))
+	return err
+}
+
+// columns aligns what tabs separate.
+func columns(text string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	io.WriteString(w, report.Printable(text))
+	w.Flush()
+	return b.String()
 }
 
 // getSet reads a secret set. code is the code of the failure if the name is that of an

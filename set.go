@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"vbot/internal/catalog"
@@ -67,14 +65,10 @@ func (s *setUpdate) do(ctx context.Context, r *cloudRun, args []string) error {
 		return err
 	}
 	if s.dryRun {
-		if r.inv.JSON {
-			return report.WriteJSON(r.app.Stdout, s.result(0, len(s.Pairs)+len(s.Prune), keyPlanned))
-		}
-		_, err := io.WriteString(r.app.Stdout, report.Printable(s.plan(r)))
-		return err
+		return r.show(s.result(0, len(s.Pairs)+len(s.Prune), keyPlanned), s.plan(r))
 	}
 	if !s.skip {
-		r.app.Note("%s", strings.TrimSuffix(s.plan(r), "\n"))
+		r.app.Note("%s", strings.TrimSuffix(columns(s.plan(r)), "\n"))
 		question := "Store " + report.Plural(len(s.Pairs), "key")
 		if len(s.Prune) > 0 {
 			question += " and remove " + report.Plural(len(s.Prune), "key")
@@ -424,11 +418,9 @@ func (s *setUpdate) plan(r *cloudRun) string {
 		kind = "secret set "
 	}
 	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, r.where(s.actualRegion))
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, k := range s.result(0, 0, "").Keys {
-		fmt.Fprintf(w, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
+		fmt.Fprintf(&b, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
 	}
-	w.Flush()
 	return b.String()
 }
 
@@ -527,18 +519,13 @@ func setupCheck(inv *cli.Invocation) cli.RunFunc {
 // reportCheck prints how the keys of a set differ from those of the file, and fails for those
 // that are missing; if exact, for extra ones, too.
 func (r *cloudRun) reportCheck(out checkResult, file string, exact bool) error {
-	if !r.inv.JSON {
-		w := tabwriter.NewWriter(r.app.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "KEY\tSTATE")
-		for _, key := range out.Missing {
-			fmt.Fprintf(w, "%s\tmissing\n", key)
-		}
-		for _, key := range out.Extra {
-			fmt.Fprintf(w, "%s\textra\n", key)
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
+	var table strings.Builder
+	table.WriteString("KEY\tSTATE\n")
+	for _, key := range out.Missing {
+		table.WriteString(key + "\tmissing\n")
+	}
+	for _, key := range out.Extra {
+		table.WriteString(key + "\textra\n")
 	}
 	set := fmt.Sprintf("secret set %s of %s", out.Name, r.where(""))
 	var faults []string
@@ -548,8 +535,14 @@ func (r *cloudRun) reportCheck(out checkResult, file string, exact bool) error {
 	if n := len(out.Extra); n > 0 && exact {
 		faults = append(faults, fmt.Sprintf("has %s besides those of %s: %s", report.Plural(n, "key"), file, strings.Join(out.Extra, ", ")))
 	}
+	if faults == nil || !r.inv.JSON { // the JSON of a failure has the result
+		if err := r.show(out, table.String()); err != nil {
+			return err
+		}
+	}
 	if faults != nil {
 		return &report.Failure{Code: report.Differs, Result: out, Message: set + " " + strings.Join(faults, "; it ")}
 	}
-	return r.inv.Report(r.app, out, "%s has all keys of %s", set, file)
+	r.app.Note("%s has all keys of %s", set, file)
+	return nil
 }
