@@ -29,11 +29,9 @@ type setUpdate struct {
 	dryRun     bool
 	wait       time.Duration
 
-	cloud.Change            // its region is the requested one
-	actualRegion string     // the requested one, or else the set's; then what the API answers
-	left         []string   // keys of the file without a value, left out
-	was          *cloud.Set // nil if the set does not exist yet
-	status       string
+	cloud.Change           // its region is the requested one
+	left         []string  // keys of the file without a value, left out
+	result       setResult // after load, what comes of it if nothing fails
 }
 
 func setupSet(inv *cli.Invocation) cli.RunFunc {
@@ -65,7 +63,10 @@ func (s *setUpdate) do(ctx context.Context, r *cloudRun, args []string) error {
 		return err
 	}
 	if s.dryRun {
-		return r.show(s.result(0, len(s.Pairs)+len(s.Prune), keyPlanned), s.plan(r))
+		for i := range s.result.Keys {
+			s.result.Keys[i].Result = keyPlanned
+		}
+		return r.show(s.result, s.plan(r))
 	}
 	if !s.skip {
 		r.app.Note("%s", strings.TrimSuffix(columns(s.plan(r)), "\n"))
@@ -78,17 +79,18 @@ func (s *setUpdate) do(ctx context.Context, r *cloudRun, args []string) error {
 		}
 	}
 	p, err := r.api.StoreAll(ctx, s.Change)
-	if s.actualRegion = cmp.Or(p.Region, s.actualRegion); err != nil {
-		return s.partial(r, err, p.Done, p.Tried)
+	s.result.Region = cmp.Or(report.OrNull(p.Region), s.result.Region)
+	if err != nil {
+		return s.partial(r, err, p)
 	}
 	var stored strings.Builder
-	fmt.Fprintf(&stored, "stored in secret set %s of %s:", s.Name, r.where(s.actualRegion))
-	for _, k := range s.result(p.Done, p.Tried, "").Keys {
+	fmt.Fprintf(&stored, "stored in secret set %s of %s:", s.Name, r.where(string(s.result.Region)))
+	for _, k := range s.result.Keys {
 		fmt.Fprintf(&stored, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
 	return r.finish(ctx, cloud.Ref{Name: s.Name, Type: cloud.TypeSet, Region: s.Region}, s.wait, stored.String(), func(status string) any {
-		s.status = status
-		return s.result(p.Done, p.Tried, "")
+		s.result.Status = report.OrNull(status)
+		return s.result
 	})
 }
 
@@ -97,7 +99,6 @@ func (s *setUpdate) do(ctx context.Context, r *cloudRun, args []string) error {
 func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error {
 	rest := args[min(1, len(args)):]
 	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.regionGiven()
-	s.actualRegion = s.Region
 	nothing := s.file == nil && len(rest)+len(s.valueFiles) == 0 && len(args) > 0
 	r.confirmable(s.skip || s.dryRun || nothing)
 	var named []cloud.Pair // in the file, with and without a value
@@ -358,53 +359,40 @@ func (k keyResult) words(replaced string) string {
 	return newOrReplaced(k.Replaced, replaced)
 }
 
-// result returns the JSON result after n changes. outcome is the result of those that were
-// tried, too.
-func (s *setUpdate) result(n, tried int, outcome string) setResult {
-	created := s.was == nil && (n > 0 || outcome == keyPlanned)
-	out := setResult{s.Name, report.OrNull(s.actualRegion), created, report.OrNull(s.status), []keyResult{}}
-	for _, p := range s.Pairs {
-		out.Keys = append(out.Keys, keyResult{p.Key, keyStored, s.was != nil && slices.Contains(s.was.Keys, p.Key), false})
-	}
-	for _, key := range s.Prune {
-		out.Keys = append(out.Keys, keyResult{key, keyRemoved, false, true})
-	}
-	for i := n; i < len(out.Keys); i++ {
-		if out.Keys[i].Result = outcome; i >= tried {
-			out.Keys[i].Result = keyNotTried
-		}
-	}
-	return out
-}
-
 // load reads the existing set, and refuses what the API would refuse. With --prune, it
 // finds the keys that were not given.
 func (s *setUpdate) load(ctx context.Context, r *cloudRun) error {
 	was, err := r.api.Get(ctx, s.Name)
+	isNew := report.HasCode(err, report.NotFound)
 	switch {
-	case report.HasCode(err, report.NotFound) && s.pruning && !r.api.IsGone(ctx, s.Name):
+	case isNew && s.pruning && !r.api.IsGone(ctx, s.Name):
 		return err // of something else: the keys to remove are unknown
-	case report.HasCode(err, report.NotFound):
+	case isNew:
 		if near := r.like(ctx, s.Name); near != "" {
 			r.app.Note("%s is a new secret set; there is also %s", s.Name, near)
 		}
-		return r.unknownRegion(ctx)
+		was, err = &cloud.Set{}, r.unknownRegion(ctx)
 	case err != nil:
-		return r.explain(ctx, s.Name, err, report.Rejected)
+		err = r.explain(ctx, s.Name, err, report.Rejected)
+	case was.Source == cloud.SourceReferenced:
+		err = referencedError(s.Name)
+	default:
+		err = r.sameRegion(s.Name, was.Region)
 	}
-	if was.Source == cloud.SourceReferenced {
-		return referencedError(s.Name)
-	}
-	if err := r.sameRegion(s.Name, was.Region); err != nil {
+	if err != nil {
 		return err
 	}
-	s.was, s.actualRegion = was, cmp.Or(s.Region, was.Region)
+	s.result = setResult{Name: s.Name, Region: report.OrNull(cmp.Or(s.Region, was.Region)), Created: isNew, Keys: []keyResult{}}
+	for _, p := range s.Pairs {
+		s.result.Keys = append(s.result.Keys, keyResult{p.Key, keyStored, slices.Contains(was.Keys, p.Key), false})
+	}
 	for _, key := range was.Keys {
 		given := slices.Contains(s.left, key) || slices.ContainsFunc(s.Pairs, func(p cloud.Pair) bool { return p.Key == key })
 		if s.pruning && !given && !cloud.IsKey(key) {
 			return report.One(report.Rejected, "prune", "--prune", "key %s cannot be removed: "+cloud.KeyRule+"; nothing was written", key)
 		} else if s.pruning && !given {
 			s.Prune = append(s.Prune, key)
+			s.result.Keys = append(s.result.Keys, keyResult{key, keyRemoved, false, true})
 		}
 	}
 	return nil
@@ -414,36 +402,40 @@ func (s *setUpdate) load(ctx context.Context, r *cloudRun) error {
 func (s *setUpdate) plan(r *cloudRun) string {
 	var b strings.Builder
 	kind := "new secret set "
-	if s.was != nil {
+	if !s.result.Created {
 		kind = "secret set "
 	}
-	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, r.where(s.actualRegion))
-	for _, k := range s.result(0, 0, "").Keys {
+	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, r.where(string(s.result.Region)))
+	for _, k := range s.result.Keys {
 		fmt.Fprintf(&b, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
 	}
 	return b.String()
 }
 
-// partial returns the failure of a run that err ended after n changes, when so many had been
-// tried.
-func (s *setUpdate) partial(r *cloudRun, err error, n, tried int) error {
+// partial returns the failure of a run that err ended.
+func (s *setUpdate) partial(r *cloudRun, err error, p cloud.Progress) error {
 	f := *report.As(err)
-	outcome := keyFailed
+	failed := keyFailed
 	switch {
 	case f.Unsure:
-		outcome = keyUnconfirmed
-	case n == 0:
+		failed = keyUnconfirmed
+	case p.Done == 0:
 		return err
 	case f.Code == report.Interrupted:
-		tried = n // nothing more went out
+		p.Tried = p.Done // nothing more went out
 	}
-	result := s.result(n, tried, outcome)
-	f.Result = result
-	if n == 0 {
+	for i := p.Done; i < len(s.result.Keys); i++ {
+		if s.result.Keys[i].Result = failed; i >= p.Tried {
+			s.result.Keys[i].Result = keyNotTried
+		}
+	}
+	s.result.Created = s.result.Created && p.Done > 0
+	f.Result = s.result
+	if p.Done == 0 {
 		return &f
 	}
-	what := fmt.Sprintf("stored %d of %d keys in %s", n, len(s.Pairs), s.Name)
-	if more := n - len(s.Pairs); more >= 0 {
+	what := fmt.Sprintf("stored %d of %d keys in %s", p.Done, len(s.Pairs), s.Name)
+	if more := p.Done - len(s.Pairs); more >= 0 {
 		what = fmt.Sprintf("stored %s in %s and removed %d of %d", report.Plural(len(s.Pairs), "key"), s.Name, more, len(s.Prune))
 	}
 	if f.Code == report.Interrupted {
@@ -455,8 +447,8 @@ func (s *setUpdate) partial(r *cloudRun, err error, n, tried int) error {
 		f.Hint = "run the same command again to finish"
 	}
 	f.Problems = nil
-	for i, k := range result.Keys {
-		if i < n {
+	for i, k := range s.result.Keys {
+		if i < p.Done {
 			r.app.Note("  %s  %s", k.Key, k.Result)
 			continue
 		}
