@@ -55,9 +55,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		if err != nil {
 			return err
 		}
-		c, problems := cloud.Open(deps(a), r.org)
-		r.api = c
-		r.valueProblems = append(r.valueProblems, problems...)
+		r.api, r.valueProblems = cloud.Open(deps(a), r.given["organization"])
 		if err := r.faults(ctx); err != nil {
 			return err
 		}
@@ -74,11 +72,11 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		if fault := cloud.TokenFault(token.Reveal()); fault != "" {
 			return report.One(report.InvalidConfig, "token", "token", "%s", fault)
 		}
-		c.Use(token, "")
-		if err := c.Verify(ctx, picker(a)); err != nil {
+		r.api.Use(token, "")
+		if err := r.api.Verify(ctx, picker(a)); err != nil {
 			return err
 		}
-		if err := file.Write(cloud.Login{Token: token.Reveal(), Organization: c.Organization, APIURL: c.Base.String()}); err != nil {
+		if err := file.Write(cloud.Login{Token: token.Reveal(), Organization: r.api.Organization, APIURL: r.api.Base.String()}); err != nil {
 			f := report.IOError("storing the token in "+file.Path, err)
 			f.Hint = "set VBOT_CONFIG to a file that you can write"
 			return f
@@ -87,7 +85,7 @@ func setupLogin(inv *cli.Invocation) cli.RunFunc {
 		if a.Getenv("VBOT_TOKEN") != "" {
 			said += "\nVBOT_TOKEN is set and overrides the stored token"
 		}
-		return inv.Report(a, loginAnswer{report.OrNull(c.Organization), c.Base.String(), file.Path}, "%s", said)
+		return inv.Report(a, loginAnswer{report.OrNull(r.api.Organization), r.api.Base.String(), file.Path}, "%s", said)
 	})
 }
 

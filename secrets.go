@@ -26,10 +26,10 @@ const maxFile = 16 << 20
 // A cloudRun is one run of a command of `vbot cloud`. It collects what is wrong with the
 // command line; messages never repeat an argument, which may be a misplaced secret.
 type cloudRun struct {
-	app         *cli.App
-	inv         *cli.Invocation
-	org, region *string       // nil if not given
-	api         *cloud.Client // after signIn
+	app   *cli.App
+	inv   *cli.Invocation
+	given map[string]string // --organization and --region, if they were given
+	api   *cloud.Client     // after signIn
 
 	usageProblems []report.Problem // too many or too few arguments, nobody to ask: report.Usage
 	valueProblems []report.Problem // report.InvalidConfig
@@ -42,12 +42,12 @@ const currentOrg = "organization (default: the current one)"
 // cloudCommand sets up a command of `vbot cloud`. org and region describe --organization and
 // --region in help; "" if the command does not have the option.
 func cloudCommand(inv *cli.Invocation, org, region string, do func(ctx context.Context, r *cloudRun, args []string) error) cli.RunFunc {
-	r := &cloudRun{inv: inv}
+	r := &cloudRun{inv: inv, given: map[string]string{}}
 	if region != "" {
-		inv.Text("r region", "REGION", region, func(s string) { r.region = &s })
+		inv.Text("r region", "REGION", region, func(s string) { r.given["region"] = s })
 	}
 	if org != "" {
-		inv.Text("o organization", "ORG", org, func(s string) { r.org = &s })
+		inv.Text("o organization", "ORG", org, func(s string) { r.given["organization"] = s })
 	}
 	return func(ctx context.Context, a *cli.App, _ *cli.Invocation, args []string) error {
 		r.app = a
@@ -98,11 +98,10 @@ func (r *cloudRun) arguments(args []string, required int, name func(string), fie
 	if len(fields) > 0 && named[0] != "" {
 		name(named[0])
 	}
-	if r.org != nil && !cloud.IsSegment(*r.org) {
-		r.invalid("organization", "--organization", cloud.SegmentRule)
-	}
-	if r.region != nil && !cloud.IsSegment(*r.region) {
-		r.invalid("region", "--region", cloud.SegmentRule)
+	for _, option := range []string{"organization", "region"} {
+		if value, given := r.given[option]; given && !cloud.IsSegment(value) {
+			r.invalid(option, "--"+option, cloud.SegmentRule)
+		}
 	}
 	return named
 }
@@ -152,7 +151,7 @@ func deps(a *cli.App) cloud.Deps {
 func (r *cloudRun) signIn(ctx context.Context) error {
 	err := r.faults(ctx)
 	if err == nil {
-		r.api, err = cloud.SignIn(deps(r.app), r.org)
+		r.api, err = cloud.SignIn(deps(r.app), r.given["organization"])
 	}
 	return err
 }
@@ -177,18 +176,10 @@ func (r *cloudRun) where(region string) string {
 	return s
 }
 
-// regionGiven returns the requested region, or "".
-func (r *cloudRun) regionGiven() string {
-	if r.region == nil {
-		return ""
-	}
-	return *r.region
-}
-
 // sameRegion refuses to store in another region than the one in which the secret is:
 // secrets cannot move.
 func (r *cloudRun) sameRegion(name, is string) error {
-	asked := r.regionGiven()
+	asked := r.given["region"]
 	if asked == "" || is == "" || asked == is {
 		return nil
 	}
@@ -198,7 +189,7 @@ func (r *cloudRun) sameRegion(name, is string) error {
 // unknownRegion returns the failure of a requested region that the API does not list, or nil.
 // If it lists none, the request will tell.
 func (r *cloudRun) unknownRegion(ctx context.Context) error {
-	asked := r.regionGiven()
+	asked := r.given["region"]
 	if asked == "" {
 		return nil
 	}
@@ -325,7 +316,7 @@ func setupList(inv *cli.Invocation) cli.RunFunc {
 }
 
 func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
-	region := r.regionGiven()
+	region := r.given["region"]
 	rows, err := r.api.List(ctx, region)
 	if err == nil && len(rows) == 0 {
 		err = r.unknownRegion(ctx)
@@ -369,7 +360,7 @@ func (r *cloudRun) showSet(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if region := r.regionGiven(); region != "" && s.Region != region {
+	if region := r.given["region"]; region != "" && s.Region != region {
 		return report.Errorf(report.NotFound, "%s is in region %s, not in %s", name, orDash(s.Region), region)
 	}
 	var table strings.Builder
@@ -550,17 +541,17 @@ type referenceResult struct {
 func setupReference(inv *cli.Invocation) cli.RunFunc {
 	return cloudCommand(inv, currentOrg, "self-hosted region of the Secret", func(ctx context.Context, r *cloudRun, args []string) error {
 		name := r.arguments(args, 1, func(name string) { r.existingName(name); r.notReserved(name) }, "name")[0]
-		if r.region == nil {
+		if _, given := r.given["region"]; !given {
 			r.badUsage("region", "--region", "missing")
 		}
 		if err := r.connect(ctx); err != nil {
 			return err
 		}
-		e, err := r.api.Reference(ctx, name, r.regionGiven())
+		e, err := r.api.Reference(ctx, name, r.given["region"])
 		if err != nil {
 			return err
 		}
-		region := cmp.Or(e.Region, r.regionGiven())
+		region := cmp.Or(e.Region, r.given["region"])
 		return inv.Report(r.app, referenceResult{name, region, report.OrNull(e.Kind()), report.OrNull(e.Status)},
 			"registered %s %s of %s; the Secret stays in your cluster", kindWords(e.Kind()), name, r.where(region))
 	})
@@ -616,7 +607,7 @@ func (o *imagePull) do(ctx context.Context, r *cloudRun, args []string) error {
 	if err != nil {
 		return err
 	}
-	region := r.regionGiven()
+	region := r.given["region"]
 	switch {
 	case was == nil:
 		err = r.unknownRegion(ctx)
@@ -629,13 +620,13 @@ func (o *imagePull) do(ctx context.Context, r *cloudRun, args []string) error {
 	if err != nil {
 		return err
 	}
-	now, err := r.api.StoreImagePull(ctx, o.name, r.regionGiven(), o.host, value)
+	now, err := r.api.StoreImagePull(ctx, o.name, r.given["region"], o.host, value)
 	if err != nil {
 		return err
 	}
 	region = cmp.Or(now, region)
 	stored := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)", o.name, o.host, r.where(region), newOrReplaced(was != nil, "updated"))
-	return r.finish(ctx, cloud.Ref{Name: o.name, Type: cloud.TypeImagePull, Region: r.regionGiven()}, o.wait, stored, func(status string) any {
+	return r.finish(ctx, cloud.Ref{Name: o.name, Type: cloud.TypeImagePull, Region: r.given["region"]}, o.wait, stored, func(status string) any {
 		return imagePullResult{o.name, report.OrNull(region), o.host, was == nil, report.OrNull(status)}
 	})
 }

@@ -98,7 +98,7 @@ func (s *setUpdate) do(ctx context.Context, r *cloudRun, args []string) error {
 // asked for have an empty value.
 func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error {
 	rest := args[min(1, len(args)):]
-	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.regionGiven()
+	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.given["region"]
 	nothing := s.file == nil && len(rest)+len(s.valueFiles) == 0 && len(args) > 0
 	r.confirmable(s.skip || s.dryRun || nothing)
 	var named []cloud.Pair // in the file, with and without a value

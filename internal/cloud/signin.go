@@ -17,8 +17,8 @@ const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 
 // Open returns a client without a token, to use only if there are no problems. The API's
 // address and the organization come from the environment; organization is that of the command
-// line, nil if it was not given.
-func Open(d Deps, organization *string) (c *Client, problems []report.Problem) {
+// line, "" if it was not given.
+func Open(d Deps, organization string) (c *Client, problems []report.Problem) {
 	invalid := func(variable, message string) {
 		problems = append(problems, report.Problem{Field: variable, Where: variable, Message: message})
 	}
@@ -37,8 +37,8 @@ func Open(d Deps, organization *string) (c *Client, problems []report.Problem) {
 		}
 	}
 	c = New(base, roots, d)
-	if organization != nil {
-		c.Organization = *organization
+	if organization != "" {
+		c.Organization = organization
 	} else if c.Organization = d.Getenv("VBOT_ORGANIZATION"); c.Organization != "" && !IsSegment(c.Organization) {
 		invalid("VBOT_ORGANIZATION", cmp.Or(pasted(c.Organization), SegmentRule))
 	}
@@ -47,7 +47,7 @@ func Open(d Deps, organization *string) (c *Client, problems []report.Problem) {
 
 // SignIn returns a client with a token and, if it is known, the organization. It sends no
 // request. The error has all that is wrong.
-func SignIn(d Deps, organization *string) (*Client, error) {
+func SignIn(d Deps, organization string) (*Client, error) {
 	c, problems := Open(d, organization)
 	token, from := strings.TrimRight(d.Getenv("VBOT_TOKEN"), "\r\n"), "VBOT_TOKEN"
 	// Read the file only if it is needed: it may be broken.
