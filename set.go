@@ -199,7 +199,7 @@ func (r *cloudRun) valueFile(ctx context.Context, pairs []cloud.Pair, arg string
 		return pairs
 	}
 	p := cloud.Pair{Key: key, Value: cloud.NewSecret(string(data))}
-	return r.add(pairs, p, 0, len(data) == 0)
+	return r.add(pairs, p, 0, false)
 }
 
 // argumentPairs reads the arguments after the name.
@@ -211,7 +211,7 @@ func (r *cloudRun) argumentPairs(args []string) (pairs []cloud.Pair) {
 			return nil
 		}
 		for i, p := range several {
-			pairs = r.add(pairs, p, i+1, p.Value.Empty())
+			pairs = r.add(pairs, p, i+1, false)
 		}
 		if several != nil {
 			return pairs
@@ -219,13 +219,14 @@ func (r *cloudRun) argumentPairs(args []string) (pairs []cloud.Pair) {
 	}
 	for i, arg := range args {
 		p, ok := dotenv.One(arg)
-		pairs = r.add(pairs, p, i+1, ok && p.Value.Empty())
+		pairs = r.add(pairs, p, i+1, !ok)
 	}
 	return pairs
 }
 
-// add appends the pair if it is valid. n is its number, from 1, for messages.
-func (r *cloudRun) add(pairs []cloud.Pair, p cloud.Pair, n int, empty bool) []cloud.Pair {
+// add appends the pair if it is valid. n is its number, from 1, for messages. blank allows an
+// empty value, which is to be asked for.
+func (r *cloudRun) add(pairs []cloud.Pair, p cloud.Pair, n int, blank bool) []cloud.Pair {
 	if p.Value.Empty() || !cloud.IsKey(p.Key) {
 		p.Word = n
 	}
@@ -239,10 +240,8 @@ func (r *cloudRun) add(pairs []cloud.Pair, p cloud.Pair, n int, empty bool) []cl
 		}
 	case slices.ContainsFunc(pairs, func(q cloud.Pair) bool { return q.Key == p.Key }):
 		r.invalid(field, field, "given twice")
-	case empty:
-		r.invalid(field, field, "%s", dotenv.Empty)
-	case dotenv.ValueFault(p.Value) != "":
-		r.invalid(field, field, "%s", dotenv.ValueFault(p.Value))
+	case dotenv.ValueFault(p.Value, blank) != "":
+		r.invalid(field, field, "%s", dotenv.ValueFault(p.Value, blank))
 	default:
 		return append(pairs, p)
 	}

@@ -3,6 +3,7 @@
 package dotenv
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,13 +21,14 @@ type Fault struct {
 	Message string
 }
 
-// A secretsFile is what was read of a file. Use the pairs only if there are no
-// faults.
-type secretsFile struct {
+// A reader reads one file. Use the pairs only if there are no faults.
+type reader struct {
+	text   string // the rest of the file
+	line   int    // its first one, from 1
 	pairs  []cloud.Pair
 	faults []Fault
-	blank  bool // a value may be empty
-	first  map[string]int
+	blank  bool           // a value may be empty
+	first  map[string]int // the line of each key
 }
 
 // Parse reads one JSON object of strings, if data begins with a brace, or a
@@ -43,62 +45,61 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 		}
 	}
 	data = strings.TrimPrefix(data, "\ufeff")
-	f := &secretsFile{blank: blank, first: map[string]int{}}
+	r := &reader{text: data, line: 1, blank: blank, first: map[string]int{}}
 	if strings.HasPrefix(data, "{") {
-		f.readJSON(data)
+		r.readJSON()
 	} else {
-		f.readDotenv(data)
+		r.readDotenv()
 	}
-	return f.pairs, f.faults
+	return r.pairs, r.faults
 }
 
 // Empty ends the message of a fault where a value is missing that may not be empty.
 const Empty = "the value is empty"
 
 // add takes a key with its value, or the fault that it has.
-func (f *secretsFile) add(line int, key, value, message string) {
+func (r *reader) add(line int, key, value, message string) {
 	secret := cloud.NewSecret(value)
-	was, twice := f.first[key]
+	was, twice := r.first[key]
+	message = cmp.Or(message, ValueFault(secret, r.blank))
 	switch {
 	case !cloud.IsKey(key):
 		message = "invalid key; " + cloud.KeyRule // do not repeat it: it may be part of a secret
 	case message != "":
 		message = key + ": " + message
-	case value == "" && !f.blank:
-		message = key + ": " + Empty
-	case ValueFault(secret) != "":
-		message = key + ": " + ValueFault(secret)
 	case twice:
 		message = fmt.Sprintf("%s is already set on line %d", key, was)
 	default:
-		f.first[key] = line
-		f.pairs = append(f.pairs, cloud.Pair{Key: key, Value: secret, Line: line})
+		r.first[key] = line
+		r.pairs = append(r.pairs, cloud.Pair{Key: key, Value: secret, Line: line})
 		return
 	}
-	f.faults = append(f.faults, Fault{line, message})
+	r.faults = append(r.faults, Fault{line, message})
 }
 
-// ValueFault returns why a value cannot be stored unchanged, or "".
-func ValueFault(value cloud.Secret) string {
-	if !utf8.ValidString(value.Reveal()) {
+// ValueFault returns why a value cannot be stored unchanged, or "". blank allows an empty one.
+func ValueFault(value cloud.Secret, blank bool) string {
+	switch {
+	case value.Empty() && !blank:
+		return Empty
+	case !utf8.ValidString(value.Reveal()):
 		return "the value is not valid UTF-8" // JSON would change it
-	}
-	if strings.ContainsRune(value.Reveal(), 0) {
+	case strings.ContainsRune(value.Reveal(), 0):
 		return "the value contains a NUL character"
 	}
 	return ""
 }
 
 // readJSON reads one JSON object key by key. What is wrong with JSON may quote a value.
-func (f *secretsFile) readJSON(data string) {
-	last, lines := 0, 1
+func (r *reader) readJSON() {
+	last := 0
 	line := func(offset int) int { // which only grows
-		lines, last = lines+strings.Count(data[last:offset], "\n"), offset
-		return lines
+		r.line, last = r.line+strings.Count(r.text[last:offset], "\n"), offset
+		return r.line
 	}
-	members, at, fault := report.Members([]byte(data))
+	members, at, fault := report.Members([]byte(r.text))
 	if fault != "" {
-		f.faults = []Fault{{line(at), "invalid JSON"}}
+		r.faults = []Fault{{line(at), "invalid JSON"}}
 		return
 	}
 	for _, m := range members {
@@ -109,7 +110,7 @@ func (f *secretsFile) readJSON(data string) {
 		} else if strings.ContainsRune(value, utf8.RuneError) {
 			message = "the value contains U+FFFD, which stands for text that was lost" // or half a surrogate pair
 		}
-		f.add(line(m.At), m.Key, value, message)
+		r.add(line(m.At), m.Key, value, message)
 	}
 }
 
@@ -123,59 +124,52 @@ func (f *secretsFile) readJSON(data string) {
 //
 // A quoted value may span lines. Lines end in LF, CRLF or CR; a CRLF inside quotes
 // becomes LF. Nothing is expanded. Anything else is a fault.
-func (f *secretsFile) readDotenv(data string) {
-	p := &dotenv{text: data, line: 1}
-	for p.text != "" {
-		line := p.line
-		p.skipBlanks()
-		if p.text == "" || strings.ContainsRune("#\r\n", rune(p.text[0])) {
-			p.rest()
-		} else if key, ok := p.key(); ok {
-			value, message := p.value()
-			f.add(line, key, value, message)
+func (r *reader) readDotenv() {
+	for r.text != "" {
+		line := r.line
+		r.skipBlanks()
+		if r.text == "" || strings.ContainsRune("#\r\n", rune(r.text[0])) {
+			r.rest()
+		} else if key, ok := r.key(); ok {
+			value, message := r.value()
+			r.add(line, key, value, message)
 		} else {
-			p.rest()
-			f.faults = append(f.faults, Fault{line, "missing =; a value of several lines needs quotes"})
+			r.rest()
+			r.faults = append(r.faults, Fault{line, "missing =; a value of several lines needs quotes"})
 		}
 	}
-}
-
-// dotenv is the state of the parser: the rest of the file, and its line number.
-type dotenv struct {
-	text string
-	line int
 }
 
 // key reads the text before the =. ok is false if the line has none.
-func (p *dotenv) key() (key string, ok bool) {
-	if after, ok := strings.CutPrefix(p.text, "export"); ok {
+func (r *reader) key() (key string, ok bool) {
+	if after, ok := strings.CutPrefix(r.text, "export"); ok {
 		if bare := strings.TrimLeft(after, " \t"); bare != after && !strings.HasPrefix(bare, "=") {
-			p.text = bare
+			r.text = bare
 		}
 	}
-	end := strings.IndexAny(p.text, "=\r\n")
-	if end < 0 || p.text[end] != '=' {
+	end := strings.IndexAny(r.text, "=\r\n")
+	if end < 0 || r.text[end] != '=' {
 		return "", false
 	}
-	key = strings.TrimRight(p.text[:end], " \t")
-	p.text = p.text[end+1:]
+	key = strings.TrimRight(r.text[:end], " \t")
+	r.text = r.text[end+1:]
 	return key, true
 }
 
 // value reads the text after the = up to the end of the line.
-func (p *dotenv) value() (value, message string) {
-	blank := p.skipBlanks()
-	if p.text == "" || p.text[0] != '\'' && p.text[0] != '"' {
-		return unquoted(p.rest(), blank), ""
+func (r *reader) value() (value, message string) {
+	blank := r.skipBlanks()
+	if r.text == "" || r.text[0] != '\'' && r.text[0] != '"' {
+		return unquoted(r.rest(), blank), ""
 	}
-	quote := p.text[0]
-	value, ok := p.quoted(quote)
+	quote := r.text[0]
+	value, ok := r.quoted(quote)
 	if !ok {
-		p.text = "" // the rest of the file is inside the quotes
+		r.text = "" // the rest of the file is inside the quotes
 		return "", fmt.Sprintf("missing closing %c", quote)
 	}
-	blank = p.skipBlanks()
-	if rest := p.rest(); rest != "" && (!blank || rest[0] != '#') {
+	blank = r.skipBlanks()
+	if rest := r.rest(); rest != "" && (!blank || rest[0] != '#') {
 		return "", fmt.Sprintf("unexpected text after the closing %c", quote)
 	}
 	return value, ""
@@ -186,8 +180,7 @@ func (p *dotenv) value() (value, message string) {
 func unquoted(s string, after bool) string {
 	for i := range len(s) {
 		if s[i] == '#' && after {
-			s = s[:i]
-			break
+			return strings.TrimRight(s[:i], " \t")
 		}
 		after = s[i] == ' ' || s[i] == '\t'
 	}
@@ -195,13 +188,13 @@ func unquoted(s string, after bool) string {
 }
 
 // quoted reads a value between quotes, which may span lines. Each line ends in LF.
-func (p *dotenv) quoted(quote byte) (value string, ok bool) {
+func (r *reader) quoted(quote byte) (value string, ok bool) {
 	var b strings.Builder
-	s := p.text
+	s := r.text
 	for i := 1; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == quote:
-			p.text = s[i+1:]
+			r.text = s[i+1:]
 			return b.String(), true
 		case c == '\\' && quote == '"' && i+1 < len(s) && strings.IndexByte(`nt"\`, s[i+1]) >= 0:
 			i++
@@ -209,7 +202,7 @@ func (p *dotenv) quoted(quote byte) (value string, ok bool) {
 		case c == '\r' && i+1 < len(s) && s[i+1] == '\n':
 			// the LF follows
 		case c == '\r' || c == '\n':
-			p.line++
+			r.line++
 			b.WriteByte('\n')
 		default:
 			b.WriteByte(c)
@@ -219,25 +212,22 @@ func (p *dotenv) quoted(quote byte) (value string, ok bool) {
 }
 
 // skipBlanks skips spaces and tabs and reports whether there were any.
-func (p *dotenv) skipBlanks() bool {
-	was := len(p.text)
-	p.text = strings.TrimLeft(p.text, " \t")
-	return len(p.text) < was
+func (r *reader) skipBlanks() bool {
+	was := len(r.text)
+	r.text = strings.TrimLeft(r.text, " \t")
+	return len(r.text) < was
 }
 
 // rest returns the rest of the line and moves to the next one.
-func (p *dotenv) rest() string {
-	end := strings.IndexAny(p.text, "\r\n")
-	if end < 0 {
-		line := p.text
-		p.text = ""
-		return line
+func (r *reader) rest() string {
+	line, next := r.text, ""
+	if end := strings.IndexAny(r.text, "\r\n"); end >= 0 {
+		line, next = r.text[:end], r.text[end+1:]
+		if r.text[end] == '\r' {
+			next = strings.TrimPrefix(next, "\n")
+		}
 	}
-	line, next := p.text[:end], p.text[end+1:]
-	if p.text[end] == '\r' {
-		next = strings.TrimPrefix(next, "\n")
-	}
-	p.text, p.line = next, p.line+1
+	r.text, r.line = next, r.line+1
 	return line
 }
 
