@@ -63,12 +63,12 @@ type Client struct {
 	CallTimeout  time.Duration // for a request with all its tries
 	TokenFrom    string        // a variable, a file, or ""
 
-	token    Secret
-	accepted bool   // the API has accepted the token
-	doing    string // instead of what the requests do, for messages; or ""
-	proxy    *url.URL
-	http     *http.Client
-	wanted   atomic.Bool // a server wants a certificate of vbot
+	token     Secret
+	accepted  bool   // the API has accepted the token
+	doing     string // instead of what the requests do, for messages; or ""
+	proxy     *url.URL
+	transport *http.Transport
+	wanted    atomic.Bool // a server wants a certificate of vbot
 
 	carried, forms []Secret        // see carry
 	named          map[string]bool // what requests name, and the API said
@@ -93,7 +93,7 @@ func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
 	// itself, whatever the server does.
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
-	transport := &http.Transport{
+	c.transport = &http.Transport{
 		Protocols:          protocols,
 		DisableKeepAlives:  true,
 		Proxy:              http.ProxyURL(c.proxy),
@@ -110,11 +110,6 @@ func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
 	}
 	// net/http logs bytes that a server sends unasked.
 	log.SetOutput(io.Discard)
-	c.http = &http.Client{
-		Transport: transport,
-		// A redirect would send the values elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 	return c
 }
 
@@ -289,11 +284,8 @@ func (e *fault) failure(doing string, tries int, unsure bool) error {
 	}
 	if unsure {
 		f.Message += "; the request may have succeeded"
-	}
-	switch {
-	case unsure:
 		f.Hint = "it is safe to run the same command again"
-	case f.Hint == "" && f.Retryable:
+	} else if f.Hint == "" && f.Retryable {
 		f.Hint = "run the same command again later"
 	}
 	return &f
@@ -346,7 +338,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *f
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.transport.RoundTrip(req) // an http.Client would follow redirects, and send the values elsewhere
 	if err != nil {
 		toProxy := c.proxy != nil && (handshakes.Load() == 0 || c.proxy.Scheme == "https" && handshakes.Load() == 1)
 		return c.noAnswer(err, sent, toProxy)
@@ -485,7 +477,7 @@ func (c *Client) noAnswer(err error, sent, toProxy bool) *fault {
 	case isUntrusted:
 		what, hint := certificateFault(untrusted.Err)
 		return fail(cmp.Or(hint, check), "the certificate of "+at+" "+what, false, false)
-	case isPlain || errors.Is(err, http.ErrSchemeMismatch):
+	case isPlain:
 		return fail(check, at+" does not speak TLS", false, false)
 	case alert && c.wanted.Load():
 		return fail(check, at+" wants a client certificate, which vbot does not have", false, false)

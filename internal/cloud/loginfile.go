@@ -122,10 +122,7 @@ func readFile(name string, limit int64) (data []byte, info fs.FileInfo, err erro
 
 // Write replaces the file atomically, with mode 0600. Missing directories get mode 0700.
 func (f LoginFile) Write(s Login) error {
-	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
+	data, _ := json.MarshalIndent(s, "", "  ") // strings always have JSON
 	dir := filepath.Dir(f.Path)
 	if err := makeDir(dir); err != nil {
 		return err

@@ -80,7 +80,7 @@ func newStorm(t *testing.T, reply func(conn net.Conn, n int)) *storm {
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
 	s.client = New(base, roots, test)
-	s.client.http.Transport.(*http.Transport).TLSClientConfig.ServerName = "example.com"
+	s.client.transport.TLSClientConfig.ServerName = "example.com"
 	s.client.Use(NewSecret("token"), "")
 	return s
 }
@@ -228,7 +228,7 @@ func TestNoAnswer(t *testing.T) {
 // A server that accepts a connection, and then says nothing, is not waited for longer than a
 // handshake takes.
 func TestHandshakeTimeout(t *testing.T) {
-	if got := New(nil, nil, test).http.Transport.(*http.Transport).TLSHandshakeTimeout; got <= 0 || got >= tryTimeout {
+	if got := New(nil, nil, test).transport.TLSHandshakeTimeout; got <= 0 || got >= tryTimeout {
 		t.Errorf("the handshake may take %v", got)
 	}
 }
