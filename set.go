@@ -423,10 +423,22 @@ func (s *setUpdate) partial(r *cloudRun, err error, p cloud.Progress) error {
 	case f.Code == report.Interrupted:
 		p.Tried = p.Done // nothing more went out
 	}
-	for i := p.Done; i < len(s.result.Keys); i++ {
-		if s.result.Keys[i].Result = failed; i >= p.Tried {
-			s.result.Keys[i].Result = keyNotTried
+	var problems []report.Problem
+	for i := range s.result.Keys {
+		k := &s.result.Keys[i]
+		if i < p.Done {
+			r.app.Note("  %s  %s", k.Key, k.Result)
+			continue
 		}
+		done := k.Result
+		if k.Result = failed; i >= p.Tried {
+			k.Result = keyNotTried
+		}
+		message := strings.ReplaceAll(k.Result, "_", " ")
+		if k.Result == keyUnconfirmed {
+			message += ": it may be " + done
+		}
+		problems = append(problems, report.Problem{Field: k.Key, Where: k.Key, Message: message})
 	}
 	s.result.Created = s.result.Created && p.Done > 0
 	f.Result = s.result
@@ -445,18 +457,7 @@ func (s *setUpdate) partial(r *cloudRun, err error, p cloud.Progress) error {
 	if f.Retryable {
 		f.Hint = "run the same command again to finish"
 	}
-	f.Problems = nil
-	for i, k := range s.result.Keys {
-		if i < p.Done {
-			r.app.Note("  %s  %s", k.Key, k.Result)
-			continue
-		}
-		message := strings.ReplaceAll(k.Result, "_", " ")
-		if k.Result == keyUnconfirmed {
-			message += ": it may be " + map[bool]string{false: keyStored, true: keyRemoved}[k.Prune]
-		}
-		f.Problems = append(f.Problems, report.Problem{Field: k.Key, Where: k.Key, Message: message})
-	}
+	f.Problems = problems
 	return &f
 }
 
