@@ -101,44 +101,28 @@ func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error 
 	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.given["region"]
 	nothing := s.file == nil && len(rest)+len(s.valueFiles) == 0 && len(args) > 0
 	r.confirmable(s.skip || s.dryRun || nothing)
-	var named []cloud.Pair // in the file, with and without a value
 	if s.file != nil {
-		named = r.filePairs(ctx, *s.file, s.skipEmpty)
+		s.Pairs = r.filePairs(ctx, *s.file, s.skipEmpty)
 	} else if s.skipEmpty {
 		r.badUsage("skip-empty", "--skip-empty", "needs --file")
 	}
-	given := r.argumentPairs(rest)
+	s.addArguments(r, rest)
 	for _, arg := range s.valueFiles {
-		given = r.valueFile(ctx, given, arg)
+		s.addValueFile(ctx, r, arg)
 	}
 	if nothing {
 		r.badUsage("secrets", "", "nothing to store: pass KEY, KEY=VALUE or --file")
 	}
-	for _, p := range given {
-		field := p.Called()
-		// A key may come from the file or the command line, not both.
-		i := slices.IndexFunc(named, func(q cloud.Pair) bool { return q.Key == p.Key })
-		if i >= 0 && !named[i].Value.Empty() {
-			r.invalid(field, field, "given twice; it is also on line %d of the file", named[i].Line)
-		} else if i >= 0 {
-			named = slices.Delete(named, i, i+1)
-		}
-		if p.Value.Empty() && !s.dryRun && !canAsk(r.app) {
-			r.badUsage(field, field, "no value, and vbot cannot ask for one; use --file - or KEY=VALUE")
-		}
-	}
 	var expanded []string // python-dotenv would read these differently
-	for _, p := range named {
-		switch {
-		case p.Value.Empty():
+	for _, p := range s.Pairs {
+		if p.Line > 0 && p.Value.Empty() {
 			s.left = append(s.left, p.Key)
-			continue
-		case strings.Contains(p.Value.Reveal(), "${"):
+		} else if p.Line > 0 && strings.Contains(p.Value.Reveal(), "${") {
 			expanded = append(expanded, p.Key)
 		}
-		s.Pairs = append(s.Pairs, p)
 	}
-	if s.Pairs = append(s.Pairs, given...); len(s.Pairs) == 0 && len(s.left) > 0 {
+	s.Pairs = slices.DeleteFunc(s.Pairs, func(p cloud.Pair) bool { return p.Line > 0 && p.Value.Empty() })
+	if len(s.Pairs) == 0 && len(s.left) > 0 {
 		r.invalid("file", "--file", "no key in %s has a value", fileLabel(*s.file))
 	}
 	if err := r.faults(ctx); err != nil {
@@ -185,67 +169,72 @@ func (r *cloudRun) filePairs(ctx context.Context, name string, blank bool) []clo
 	return pairs
 }
 
-// valueFile appends the pair of a --value-file. What stands after the = may be a value by
+// addValueFile adds the pair of a --value-file. What stands after the = may be a value by
 // mistake, so messages do not repeat it.
-func (r *cloudRun) valueFile(ctx context.Context, pairs []cloud.Pair, arg string) []cloud.Pair {
+func (s *setUpdate) addValueFile(ctx context.Context, r *cloudRun, arg string) {
 	key, path, ok := strings.Cut(arg, "=")
 	if !ok || !cloud.IsKey(key) || path == "" {
 		r.invalid("value-file", "--value-file", "must be KEY=PATH; %s", cloud.KeyRule)
-		return pairs
+		return
 	}
 	data, err := cli.ReadAll(ctx, r.app, path, maxFile)
 	if err != nil {
 		r.invalid(key, "--value-file "+key, "the file cannot be read: %v", err)
-		return pairs
+		return
 	}
-	p := cloud.Pair{Key: key, Value: cloud.NewSecret(string(data))}
-	return r.add(pairs, p, 0, false)
+	s.add(r, cloud.Pair{Key: key, Value: cloud.NewSecret(string(data))}, 0, false)
 }
 
-// argumentPairs reads the arguments after the name.
-func (r *cloudRun) argumentPairs(args []string) (pairs []cloud.Pair) {
+// addArguments adds the pairs of the arguments after the name.
+func (s *setUpdate) addArguments(r *cloudRun, args []string) {
 	if len(args) == 1 {
 		several, err := dotenv.Split(args[0])
 		if err != nil {
 			r.invalid("secrets", "SECRETS", "%v", err)
-			return nil
+			return
 		}
 		for i, p := range several {
-			pairs = r.add(pairs, p, i+1, false)
+			s.add(r, p, i+1, false)
 		}
 		if several != nil {
-			return pairs
+			return
 		}
 	}
 	for i, arg := range args {
 		p, ok := dotenv.One(arg)
-		pairs = r.add(pairs, p, i+1, !ok)
+		s.add(r, p, i+1, !ok)
 	}
-	return pairs
 }
 
-// add appends the pair if it is valid. n is its number, from 1, for messages. blank allows an
-// empty value, which is to be asked for.
-func (r *cloudRun) add(pairs []cloud.Pair, p cloud.Pair, n int, blank bool) []cloud.Pair {
+// add adds a pair of the command line to those of the file, if it is valid. n is its number,
+// from 1, for messages. blank allows an empty value, which is to be asked for.
+func (s *setUpdate) add(r *cloudRun, p cloud.Pair, n int, blank bool) {
 	if p.Value.Empty() || !cloud.IsKey(p.Key) {
 		p.Word = n
 	}
-	field := p.Called()
+	field, fault := p.Called(), dotenv.ValueFault(p.Value, blank)
+	i := slices.IndexFunc(s.Pairs, func(q cloud.Pair) bool { return q.Key == p.Key })
 	switch {
 	case !cloud.IsKey(p.Key):
+		fault = "expected KEY or KEY=VALUE; " + cloud.KeyRule
 		if info, err := os.Stat(r.app.Path(p.Key)); err == nil && !info.IsDir() {
-			r.invalid(field, field, "is a file; to read pairs from it: --file FILE")
-		} else {
-			r.invalid(field, field, "expected KEY or KEY=VALUE; %s", cloud.KeyRule)
+			fault = "is a file; to read pairs from it: --file FILE"
 		}
-	case slices.ContainsFunc(pairs, func(q cloud.Pair) bool { return q.Key == p.Key }):
-		r.invalid(field, field, "given twice")
-	case dotenv.ValueFault(p.Value, blank) != "":
-		r.invalid(field, field, "%s", dotenv.ValueFault(p.Value, blank))
-	default:
-		return append(pairs, p)
+	case i >= 0 && s.Pairs[i].Line == 0:
+		fault = "given twice"
+	case i >= 0 && !s.Pairs[i].Value.Empty():
+		fault = fmt.Sprintf("given twice; it is also on line %d of the file", s.Pairs[i].Line)
+	case i >= 0:
+		s.Pairs = slices.Delete(s.Pairs, i, i+1)
 	}
-	return pairs
+	if fault != "" {
+		r.invalid(field, field, "%s", fault)
+		return
+	}
+	if blank && !s.dryRun && !canAsk(r.app) {
+		r.badUsage(field, field, "no value, and vbot cannot ask for one; use --file - or KEY=VALUE")
+	}
+	s.Pairs = append(s.Pairs, p)
 }
 
 // ask asks for the values of pairs that were given as KEY alone.
@@ -273,7 +262,9 @@ func (s *setUpdate) ask(ctx context.Context, r *cloudRun) error {
 				return cancelled(err, "stored")
 			}
 		}
-		r.add(nil, s.Pairs[i], p.Word, false)
+		if fault := dotenv.ValueFault(s.Pairs[i].Value, false); fault != "" {
+			r.invalid(p.Called(), p.Called(), "%s", fault)
+		}
 	}
 	return r.faults(ctx)
 }
