@@ -563,9 +563,10 @@ func setupReference(inv *cli.Invocation) cli.RunFunc {
 type imagePull struct {
 	encode bool
 	wait   time.Duration
-	name   string
-	host   string       // a URL
-	login  cloud.Secret // not encoded; empty until it is known
+
+	cloud.Ref              // its region is the requested one
+	host      string       // a URL
+	login     cloud.Secret // not encoded; empty until it is known
 }
 
 // An imagePullResult is the JSON result of image-pull-secret.
@@ -603,38 +604,36 @@ func (o *imagePull) do(ctx context.Context, r *cloudRun, args []string) error {
 	if err := r.api.FindOrganization(ctx, nil); err != nil {
 		return err
 	}
-	was, err := r.api.Find(ctx, o.name)
-	if err != nil {
-		return err
-	}
-	region := r.given["region"]
+	was, err := r.api.Find(ctx, o.Name)
+	region := o.Region
 	switch {
+	case err != nil:
 	case was == nil:
 		err = r.unknownRegion(ctx)
 	case was.Type != cloud.TypeImagePull:
-		err = report.Errorf(report.Rejected, "a %s named %s already exists; nothing was written", kindWords(was.Kind()), o.name)
+		err = report.Errorf(report.Rejected, "a %s named %s already exists; nothing was written", kindWords(was.Kind()), o.Name)
 	default:
-		err = r.sameRegion(o.name, was.Region)
+		err = r.sameRegion(o.Name, was.Region)
 		region = cmp.Or(region, was.Region)
 	}
 	if err != nil {
 		return err
 	}
-	now, err := r.api.StoreImagePull(ctx, o.name, r.given["region"], o.host, value)
+	now, err := r.api.StoreImagePull(ctx, o.Ref, o.host, value)
 	if err != nil {
 		return err
 	}
 	region = cmp.Or(now, region)
-	stored := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)", o.name, o.host, r.where(region), newOrReplaced(was != nil, "updated"))
-	return r.finish(ctx, cloud.Ref{Name: o.name, Type: cloud.TypeImagePull, Region: r.given["region"]}, o.wait, stored, func(status string) any {
-		return imagePullResult{o.name, report.OrNull(region), o.host, was == nil, report.OrNull(status)}
+	stored := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)", o.Name, o.host, r.where(region), newOrReplaced(was != nil, "updated"))
+	return r.finish(ctx, o.Ref, o.wait, stored, func(status string) any {
+		return imagePullResult{o.Name, report.OrNull(region), o.host, was == nil, report.OrNull(status)}
 	})
 }
 
 // read checks the command line. The login stays empty if it is still to be asked for.
 func (o *imagePull) read(ctx context.Context, r *cloudRun, args []string) (err error) {
 	named := r.arguments(args, 2, r.newName, "name", "host", "credentials")
-	o.name = named[0]
+	o.Ref = cloud.Ref{Name: named[0], Type: cloud.TypeImagePull, Region: r.given["region"]}
 	if named[1] != "" {
 		var ok bool
 		if o.host, ok = registryURL(named[1]); !ok {

@@ -88,7 +88,7 @@ func (s *setUpdate) do(ctx context.Context, r *cloudRun, args []string) error {
 	for _, k := range s.result.Keys {
 		fmt.Fprintf(&stored, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
-	return r.finish(ctx, cloud.Ref{Name: s.Name, Type: cloud.TypeSet, Region: s.Region}, s.wait, stored.String(), func(status string) any {
+	return r.finish(ctx, s.Ref, s.wait, stored.String(), func(status string) any {
 		s.result.Status = report.OrNull(status)
 		return s.result
 	})
@@ -98,7 +98,7 @@ func (s *setUpdate) do(ctx context.Context, r *cloudRun, args []string) error {
 // asked for have an empty value.
 func (s *setUpdate) read(ctx context.Context, r *cloudRun, args []string) error {
 	rest := args[min(1, len(args)):]
-	s.Name, s.Region = r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], r.given["region"]
+	s.Ref = cloud.Ref{Name: r.arguments(args[:len(args)-len(rest)], 1, r.newName, "name")[0], Type: cloud.TypeSet, Region: r.given["region"]}
 	nothing := s.file == nil && len(rest)+len(s.valueFiles) == 0 && len(args) > 0
 	r.confirmable(s.skip || s.dryRun || nothing)
 	if s.file != nil {

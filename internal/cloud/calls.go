@@ -26,26 +26,23 @@ func (c *Client) below(segments ...string) []string {
 func (c *Client) organizations(ctx context.Context) (names []string, err error) {
 	var got organizationList
 	err = c.do(ctx, request{doing: "listing your organizations", method: http.MethodGet, path: []string{"organizations"}}, &got)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range *got.Organizations {
+	for _, o := range got.Organizations {
 		names = append(names, o.Name)
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, err
 }
 
 type organizationList struct {
 	answer
-	Organizations *[]answer `json:"organizations"`
+	Organizations []answer `json:"organizations"`
 }
 
 func (l *organizationList) lacks() string {
 	if l.Organizations == nil || l.Message != "" {
 		return cmp.Or(l.complaint(), "no organizations")
 	}
-	for _, o := range *l.Organizations {
+	for _, o := range l.Organizations {
 		// It becomes part of paths, and is shown.
 		if !IsSegment(o.Name) {
 			return "organization " + o.Name + " cannot be used; name yours with --organization or VBOT_ORGANIZATION"
@@ -84,9 +81,8 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 	if err := c.do(ctx, r, &got); err != nil {
 		return nil, err
 	}
-	rows := *got.Sets
 	// Not every version of the API supports the filter.
-	rows = slices.DeleteFunc(rows, func(r Entry) bool { return region != "" && r.Region != region })
+	rows := slices.DeleteFunc(got.Sets, func(r Entry) bool { return region != "" && r.Region != region })
 	slices.SortStableFunc(rows, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
 	return rows, nil
 }
@@ -163,11 +159,11 @@ const SourceReferenced = "referenced"
 
 type secretList struct {
 	answer
-	Sets *[]Entry `json:"sets"`
+	Sets []Entry `json:"sets"`
 }
 
 func (l *secretList) lacks() string {
-	if l.Message != "" || l.Sets == nil || slices.ContainsFunc(*l.Sets, func(r Entry) bool { return r.Name == "" }) {
+	if l.Message != "" || l.Sets == nil || slices.ContainsFunc(l.Sets, func(r Entry) bool { return r.Name == "" }) {
 		return cmp.Or(l.complaint(), "no names of secrets")
 	}
 	return ""
@@ -184,7 +180,7 @@ func (c *Client) get(ctx context.Context, asked Ref) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range *got.Secrets {
+	for _, k := range got.Secrets {
 		got.Keys = append(got.Keys, k.Name)
 	}
 	slices.Sort(got.Keys)
@@ -194,8 +190,8 @@ func (c *Client) get(ctx context.Context, asked Ref) (*Set, error) {
 // A Set is a secret set with its keys, without values.
 type Set struct {
 	Entry
-	Secrets *[]setKey `json:"secrets"`
-	Keys    []string  `json:"-"` // sorted
+	Secrets []setKey `json:"secrets"`
+	Keys    []string `json:"-"` // sorted
 }
 
 type setKey struct {
@@ -203,7 +199,7 @@ type setKey struct {
 }
 
 func (s *Set) lacks() string {
-	if s.Secrets == nil || slices.ContainsFunc(*s.Secrets, func(k setKey) bool { return k.Name == "" }) {
+	if s.Secrets == nil || slices.ContainsFunc(s.Secrets, func(k setKey) bool { return k.Name == "" }) {
 		return "no names of keys"
 	}
 	return ""
@@ -211,27 +207,27 @@ func (s *Set) lacks() string {
 
 // storePairs adds all pairs to the set in one request, or replaces their values. It returns the
 // region of the set, "" if the API did not say.
-func (c *Client) storePairs(ctx context.Context, name, region string, pairs []Pair) (string, error) {
+func (c *Client) storePairs(ctx context.Context, set Ref, pairs []Pair) (string, error) {
 	var entries []map[string]string
 	for _, p := range pairs {
 		entries = append(entries, map[string]string{"secretKey": p.Key, "secretValue": p.Value.Reveal()})
 	}
-	doing := "storing " + report.Plural(len(pairs), "key") + " in " + name
-	return c.put(ctx, doing, Ref{Name: name, Type: TypeSet, Region: region}, map[string]any{"secrets": entries}, pairs...)
+	doing := "storing " + report.Plural(len(pairs), "key") + " in " + set.Name
+	return c.put(ctx, doing, set, map[string]any{"secrets": entries}, pairs...)
 }
 
 // storePair adds one pair, in the form that the Python client uses. openapi.json does
 // not describe it. storePairs came before, and made the values known.
-func (c *Client) storePair(ctx context.Context, name, region string, p Pair) (string, error) {
-	return c.put(ctx, "storing "+p.Key+" in "+name, Ref{Name: name, Type: TypeSet, Region: region},
-		map[string]any{"name": name, "isImagePullSecret": false, "secretKey": p.Key, "secretValue": p.Value.Reveal()})
+func (c *Client) storePair(ctx context.Context, set Ref, p Pair) (string, error) {
+	return c.put(ctx, "storing "+p.Key+" in "+set.Name, set,
+		map[string]any{"name": set.Name, "isImagePullSecret": false, "secretKey": p.Key, "secretValue": p.Value.Reveal()})
 }
 
 // A Change is what StoreAll does to a secret set.
 type Change struct {
-	Name, Region string   // "" if the region is the API's choice
-	Pairs        []Pair   // to add
-	Prune        []string // keys to remove, once all pairs are stored: a failure loses nothing
+	Ref            // its region is "" if that is the API's choice
+	Pairs []Pair   // to add
+	Prune []string // keys to remove, once all pairs are stored: a failure loses nothing
 }
 
 // A Progress says how far a change came: through its pairs in order, then through the keys to
@@ -246,12 +242,12 @@ type Progress struct {
 // form, one request a pair.
 func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error) {
 	p.Tried = len(ch.Pairs)
-	p.Region, err = c.storePairs(ctx, ch.Name, ch.Region, ch.Pairs)
+	p.Region, err = c.storePairs(ctx, ch.Ref, ch.Pairs)
 	if IsBadRequest(err) {
 		whole := report.As(err)
 		for _, pair := range ch.Pairs {
 			var region string
-			if region, err = c.storePair(ctx, ch.Name, ch.Region, pair); err == nil {
+			if region, err = c.storePair(ctx, ch.Ref, pair); err == nil {
 				p.Done++
 				p.Region = cmp.Or(region, p.Region)
 				continue
@@ -336,8 +332,8 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 
 // StoreImagePull stores an image pull secret. value goes to the registry as it is, encoded or
 // not. It returns the region, "" if the API did not say.
-func (c *Client) StoreImagePull(ctx context.Context, name, region, host string, value Secret) (string, error) {
-	return c.put(ctx, "storing image pull secret "+name, Ref{Name: name, Type: TypeImagePull, Region: region},
+func (c *Client) StoreImagePull(ctx context.Context, secret Ref, host string, value Secret) (string, error) {
+	return c.put(ctx, "storing image pull secret "+secret.Name, secret,
 		map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}, Pair{Value: value})
 }
 

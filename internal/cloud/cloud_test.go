@@ -215,7 +215,7 @@ func TestInterruptedPause(t *testing.T) {
 		}
 		return ctx.Err()
 	}
-	_, err := c.storePairs(ctx, "app", "", []Pair{{Key: "A", Value: NewSecret("1")}})
+	_, err := c.storePairs(ctx, Ref{Name: "app", Type: TypeSet}, []Pair{{Key: "A", Value: NewSecret("1")}})
 	if f := report.As(err); f.Code != report.Interrupted || !f.Retryable || !f.Unsure || f.Message != "storing 1 key in app: interrupted; the request may have succeeded" {
 		t.Errorf("%+v", f)
 	}
@@ -230,7 +230,7 @@ func TestTimeouts(t *testing.T) {
 	c, _ := standin(t, s, 0)
 	c.TryTimeout = 200 * time.Millisecond
 	pairs := []Pair{{Key: "A", Value: NewSecret("1")}}
-	_, err := c.storePairs(context.Background(), "app", "", pairs)
+	_, err := c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
 	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).Unsure || !strings.Contains(err.Error(), "(tried 4 times)") {
 		t.Errorf("four tries: %v", err)
 	}
@@ -242,7 +242,7 @@ func TestTimeouts(t *testing.T) {
 		}
 	})
 	c.TryTimeout, c.CallTimeout = time.Minute, 200*time.Millisecond
-	_, err = c.storePairs(context.Background(), "app", "", pairs)
+	_, err = c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
 	if !report.HasCode(err, report.Timeout) || strings.Contains(err.Error(), "tried") {
 		t.Fatalf("one call: %v", err)
 	}

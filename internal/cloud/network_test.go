@@ -119,7 +119,7 @@ func TestAtMostFourTries(t *testing.T) {
 			if method == "GET" {
 				_, err = s.client.List(context.Background(), "")
 			} else {
-				_, err = s.client.storePairs(context.Background(), "app", "", []Pair{{Key: "A", Value: NewSecret("hunter2")}})
+				_, err = s.client.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, []Pair{{Key: "A", Value: NewSecret("hunter2")}})
 			}
 			s.Close()
 			s.mu.Lock()
@@ -277,7 +277,7 @@ func TestManyLargeValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ch := Change{Name: "app"}
+	ch := Change{Ref: Ref{Name: "app", Type: TypeSet}}
 	for i := range n {
 		ch.Pairs = append(ch.Pairs, Pair{Key: fmt.Sprintf("KEY_%d", i), Value: NewSecret(strings.Repeat(string(rune('a'+i)), size))})
 	}
@@ -309,7 +309,7 @@ func TestLargeValue(t *testing.T) {
 	pairs := []Pair{{Key: "LARGE", Value: NewSecret(strings.Repeat("x", size))}, {Key: "SMALL", Value: NewSecret("small")}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err = c.storePairs(context.Background(), "app", "", pairs)
+	_, err = c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.HasSuffix(err.Error(), "403 Forbidden: the API's message repeats a value, so it is not shown") {
 		t.Errorf("%v", err)
