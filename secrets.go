@@ -356,7 +356,7 @@ func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
 func orDash(s string) string { return cmp.Or(s, "-") }
 
 func (r *cloudRun) showSet(ctx context.Context, name string) error {
-	s, err := r.getSet(ctx, name, report.NotFound)
+	s, err := r.getSet(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -398,11 +398,10 @@ func columns(text string) string {
 	return b.String()
 }
 
-// getSet reads a secret set. code is the code of the failure if the name is that of an
-// image pull secret.
-func (r *cloudRun) getSet(ctx context.Context, name, code string) (*cloud.Set, error) {
+// getSet reads a secret set.
+func (r *cloudRun) getSet(ctx context.Context, name string) (*cloud.Set, error) {
 	s, err := r.api.Get(ctx, name)
-	return s, r.suggest(ctx, name, r.explain(ctx, name, err, code))
+	return s, r.suggest(ctx, name, r.explain(ctx, name, err, report.NotFound))
 }
 
 // suggest adds to the failure of a name that does not exist one that does.
@@ -414,13 +413,14 @@ func (r *cloudRun) suggest(ctx context.Context, name string, err error) error {
 }
 
 // explain explains an error from reading a secret set. The API answers 400 for an image
-// pull secret, but also for other reasons; the listing tells them apart.
+// pull secret, but also for other reasons; the listing tells them apart. code is the code of
+// the failure if it is one.
 func (r *cloudRun) explain(ctx context.Context, name string, err error, code string) error {
 	switch {
 	case report.HasCode(err, report.NotFound):
 		return report.Reword(err, "no secret set %s in %s", name, r.where(""))
 	case cloud.IsBadRequest(err):
-		if e, listErr := r.api.Find(ctx, name); listErr == nil && e != nil && e.Type == cloud.TypeImagePull {
+		if e, _ := r.api.Find(ctx, name); e != nil && e.Type == cloud.TypeImagePull {
 			f := report.Reword(err, "%s is an image pull secret, not a secret set", name)
 			f.Code = code
 			return f
@@ -498,7 +498,7 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 func (r *cloudRun) describe(ctx context.Context, name, key string) (string, error) {
 	s, err := r.api.Get(ctx, name)
 	if key == "" && cloud.IsBadRequest(err) {
-		if e, listErr := r.api.Find(ctx, name); listErr == nil && e != nil {
+		if e, _ := r.api.Find(ctx, name); e != nil {
 			return kindWords(e.Kind()) + " " + name + " of " + r.where(e.Region), nil
 		}
 	}

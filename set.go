@@ -480,7 +480,7 @@ func setupCheck(inv *cli.Invocation) cli.RunFunc {
 		if err := r.connect(ctx); err != nil {
 			return err
 		}
-		s, err := r.getSet(ctx, name, report.NotFound)
+		s, err := r.getSet(ctx, name)
 		if err != nil {
 			return err
 		}
