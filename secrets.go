@@ -461,31 +461,23 @@ func setupRemove(inv *cli.Invocation, about string, fields ...string) cli.RunFun
 		if err := r.connect(ctx); err != nil {
 			return err
 		}
-		absent := func(err error) bool {
-			return ifExists && report.HasCode(err, report.NotFound) && r.api.IsGone(ctx, path...)
-		}
 		what, err := r.describe(ctx, name, key)
-		nothing := func(err error) error {
-			return r.inv.Report(r.app, removeResult{name, report.OrNull(key), false}, "nothing to do: %v", err)
-		}
-		switch {
-		case absent(err):
-			return nothing(err)
-		case err != nil:
-			return r.suggest(ctx, name, err)
-		}
+		found := err == nil
 		doing, done, question := "deleting "+name, "deleted", "Delete "+what+"? This cannot be undone."
 		if key != "" {
 			doing, done, question = "removing key "+key+" of "+name, "removed", "Remove "+what+"?"
 		}
-		if !skip {
-			if err := mustConfirm(ctx, r.app, question, done); err != nil {
-				return err
-			}
+		if found && !skip {
+			err = mustConfirm(ctx, r.app, question, done)
 		}
-		switch err := r.api.Remove(ctx, doing, path...); {
-		case absent(err): // somebody else was faster
-			return nothing(err)
+		if err == nil {
+			err = r.api.Remove(ctx, doing, path...)
+		}
+		switch {
+		case ifExists && report.HasCode(err, report.NotFound) && r.api.IsGone(ctx, path...): // perhaps somebody else was faster
+			return r.inv.Report(r.app, removeResult{name, report.OrNull(key), false}, "nothing to do: %v", err)
+		case !found:
+			return r.suggest(ctx, name, err)
 		case err != nil:
 			return err
 		}
