@@ -290,9 +290,6 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
 	defer cancel()
 	began := c.Now()
-	fail := func(format string, args ...any) error {
-		return report.Errorf(report.Failed, name+" is stored, but "+format, args...)
-	}
 	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
 		// Pause before the first poll too: the API is slow to leave the old state.
 		left := limit - c.Now().Sub(began)
@@ -320,12 +317,12 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 		}
 		switch status = now.Status; {
 		case now.misfit(stored) != "":
-			return status, fail("the API lists it with %s", now.misfit(stored))
+			return status, report.Errorf(report.Failed, "%s is stored, but the API lists it with %s", name, now.misfit(stored))
 		case status == "ready":
 			c.Note(name + " is ready")
 			return status, nil
 		case status == "failed":
-			return status, fail("%s", now.failed())
+			return status, report.Errorf(report.Failed, "%s is stored, but %s", name, now.failed())
 		}
 	}
 }
