@@ -138,6 +138,7 @@ func setupWhoami(inv *cli.Invocation) cli.RunFunc {
 			return err
 		}
 		out := whoamiAnswer{report.OrNull(r.api.Organization), r.api.Base.String(), r.api.TokenFrom}
-		return r.show(out, fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n", cmp.Or(out.Organization, "the API key's own"), out.APIURL, out.TokenFrom))
+		return r.show(out, fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
+			cmp.Or(out.Organization, "the API key's own"), out.APIURL, out.TokenFrom))
 	})
 }

@@ -282,23 +282,27 @@ type (
 		Secrets []secretAnswer `json:"secrets"`
 	}
 	secretAnswer struct {
-		Name    string        `json:"name"`
-		Kind    report.OrNull `json:"kind"`
-		Status  report.OrNull `json:"status"`
-		Region  report.OrNull `json:"region"`
-		Message report.OrNull `json:"message"`
-		Source  report.OrNull `json:"source"`
+		Name string        `json:"name"`
+		Kind report.OrNull `json:"kind"`
+		secretState
 	}
 	showAnswer struct {
-		Name    string        `json:"name"`
-		Kind    string        `json:"kind"`
+		Name string `json:"name"`
+		Kind string `json:"kind"`
+		secretState
+		Keys []string `json:"keys"`
+	}
+	secretState struct {
 		Status  report.OrNull `json:"status"`
 		Region  report.OrNull `json:"region"`
 		Message report.OrNull `json:"message"`
 		Source  report.OrNull `json:"source"`
-		Keys    []string      `json:"keys"`
 	}
 )
+
+func stateOf(e cloud.Entry) secretState {
+	return secretState{report.OrNull(e.Status), report.OrNull(e.Region), report.OrNull(e.Message), report.OrNull(e.Source)}
+}
 
 func setupList(inv *cli.Invocation) cli.RunFunc {
 	var sets bool
@@ -331,7 +335,7 @@ func (r *cloudRun) showAll(ctx context.Context, setsOnly bool) error {
 	var table strings.Builder
 	table.WriteString("NAME\tKIND\tSTATUS\tREGION\tSOURCE\n")
 	for _, e := range rows {
-		out.Secrets = append(out.Secrets, secretAnswer{e.Name, report.OrNull(e.Kind()), report.OrNull(e.Status), report.OrNull(e.Region), report.OrNull(e.Message), report.OrNull(e.Source)})
+		out.Secrets = append(out.Secrets, secretAnswer{e.Name, report.OrNull(e.Kind()), stateOf(e)})
 		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\n", e.Name, orDash(e.Kind()), orDash(e.Status), orDash(e.Region), orDash(e.Source))
 	}
 	if len(rows) == 0 && !r.inv.JSON {
@@ -364,7 +368,8 @@ func (r *cloudRun) showSet(ctx context.Context, name string) error {
 		return report.Errorf(report.NotFound, "%s is in region %s, not in %s", name, orDash(s.Region), region)
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\nSource:\t%s\n", name, cloud.KindSet, orDash(s.Status), orDash(s.Region), orDash(s.Source))
+	fmt.Fprintf(&table, "Name:\t%s\nKind:\t%s\nStatus:\t%s\nRegion:\t%s\nSource:\t%s\n",
+		name, cloud.KindSet, orDash(s.Status), orDash(s.Region), orDash(s.Source))
 	if s.Message != "" {
 		fmt.Fprintf(&table, "Message:\t%s\n", s.Message)
 	}
@@ -376,8 +381,7 @@ func (r *cloudRun) showSet(ctx context.Context, name string) error {
 	for _, k := range s.Keys {
 		fmt.Fprintln(&table, "  "+k)
 	}
-	out := showAnswer{name, cloud.KindSet, report.OrNull(s.Status), report.OrNull(s.Region), report.OrNull(s.Message), report.OrNull(s.Source), append([]string{}, s.Keys...)}
-	return r.show(out, table.String())
+	return r.show(showAnswer{name, cloud.KindSet, stateOf(s.Entry), append([]string{}, s.Keys...)}, table.String())
 }
 
 // show prints v as JSON, or else the text in columns.
