@@ -222,8 +222,9 @@ func (s *setUpdate) add(r *cloudRun, p cloud.Pair, n int, blank bool) {
 		}
 	case i >= 0 && s.Pairs[i].Line == 0:
 		fault = "given twice"
+	case fault != "": // the value cannot be stored
 	case i >= 0 && !s.Pairs[i].Value.Empty():
-		fault = fmt.Sprintf("given twice; it is also on line %d of the file", s.Pairs[i].Line)
+		r.invalid(field, field, "given twice; it is also on line %d of the file", s.Pairs[i].Line)
 	case i >= 0:
 		s.Pairs = slices.Delete(s.Pairs, i, i+1)
 	}
