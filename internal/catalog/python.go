@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -100,7 +99,7 @@ func (s *Service) checkCode() (problems []report.Problem) {
 	}
 	var formatted []string
 	for _, i := range ParseImports(imports) {
-		formatted = append(formatted, strings.Split(FromImport(i.Module, i.Names), "\n")...)
+		formatted = append(formatted, strings.Split(i.String(), "\n")...)
 	}
 	for i, line := range strings.Split(imports, "\n") {
 		if at = s.codeLine + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
@@ -183,44 +182,45 @@ func TidyImports(src string, extra []Import) string {
 		return src
 	}
 	block, code, _ := strings.Cut(rest, "# end of imports\n")
-	names := map[string]map[string]bool{} // by module; an empty name is a plain import
+	var imports []Import
+	names := map[string][]string{} // by module
 	for _, i := range append(ParseImports(block), extra...) {
-		if names[i.Module] == nil {
-			names[i.Module] = map[string]bool{}
-		}
 		top, _, _ := strings.Cut(i.Module, ".")
-		if len(i.Names) == 0 && uses(code, top) && !strings.Contains(before, "import "+i.Module+"\n") {
-			names[i.Module][""] = true
-		}
-		for _, n := range i.Names {
-			if uses(code, n) {
-				names[i.Module][n] = true
-			}
+		if i.Names != nil {
+			names[i.Module] = append(names[i.Module], i.Names...)
+		} else if uses(code, top) && !strings.Contains(before, i.String()+"\n") {
+			imports = append(imports, i)
 		}
 	}
-	var standard, thirdParty []string
-	for _, module := range slices.Sorted(maps.Keys(names)) {
-		to := &thirdParty
-		if slices.Contains(pythonStandard, strings.Split(module, ".")[0]) {
-			to = &standard
-		}
-		if names[module][""] {
-			*to = append(*to, "import "+module)
-		}
-		delete(names[module], "")
-		if len(names[module]) > 0 {
-			*to = append(*to, FromImport(module, slices.Collect(maps.Keys(names[module]))))
+	for module, names := range names {
+		if used := slices.DeleteFunc(names, func(n string) bool { return !uses(code, n) }); len(used) > 0 {
+			imports = append(imports, Import{module, used})
 		}
 	}
-	var groups []string
-	for _, s := range [][]string{standard, thirdParty} {
-		// Plain imports come before the others.
-		slices.SortStableFunc(s, func(a, b string) int { return -cmp.Compare(a[:1], b[:1]) })
-		if len(s) > 0 {
-			groups = append(groups, strings.Join(s, "\n"))
+	slices.SortFunc(imports, func(a, b Import) int {
+		return cmp.Or(cmp.Compare(a.origin(), b.origin()), cmp.Compare(min(len(a.Names), 1), min(len(b.Names), 1)), strings.Compare(a.Module, b.Module))
+	})
+	var lines []string
+	for n, i := range imports {
+		if n > 0 && i.origin() != imports[n-1].origin() {
+			lines = append(lines, "")
 		}
+		lines = append(lines, i.String())
 	}
-	return before + strings.Join(groups, "\n\n") + "\n" + code
+	return before + strings.Join(slices.Compact(lines), "\n") + "\n" + code
+}
+
+// origin is the rank of the paragraph in which ruff has the import: Python's own modules, packages,
+// and files beside bot.py.
+func (i Import) origin() int {
+	top, _, _ := strings.Cut(i.Module, ".")
+	switch {
+	case slices.Contains(pythonStandard, top):
+		return 0
+	case slices.Contains([]string{"call", "settings", "watch"}, top):
+		return 2
+	}
+	return 1
 }
 
 // pythonStandard lists the modules of the standard library that a service may import.
@@ -267,11 +267,11 @@ func uses(code, name string) bool {
 	return false
 }
 
-// FromImport returns one import statement as ruff formats it at 100 columns: of the
-// module, or of names in it: constants, classes, then the rest, each sorted.
-func FromImport(module string, names []string) string {
-	if len(names) == 0 {
-		return "import " + module
+// String returns the statement as ruff formats it at 100 columns, its names in this order:
+// constants, classes, then the rest, each sorted.
+func (i Import) String() string {
+	if i.Names == nil {
+		return "import " + i.Module
 	}
 	class := func(n string) int {
 		switch {
@@ -282,12 +282,12 @@ func FromImport(module string, names []string) string {
 		}
 		return 2
 	}
-	slices.SortFunc(names, func(a, b string) int {
+	names := slices.Compact(slices.SortedFunc(slices.Values(i.Names), func(a, b string) int {
 		return cmp.Or(cmp.Compare(class(a), class(b)), strings.Compare(a, b))
-	})
-	line := "from " + module + " import " + strings.Join(names, ", ")
+	}))
+	line := "from " + i.Module + " import " + strings.Join(names, ", ")
 	if len(line) <= 100 {
 		return line
 	}
-	return "from " + module + " import (\n    " + strings.Join(names, ",\n    ") + ",\n)"
+	return "from " + i.Module + " import (\n    " + strings.Join(names, ",\n    ") + ",\n)"
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"vbot/internal/bot"
-	"vbot/internal/catalog"
 )
 
 // WatchEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
@@ -67,24 +66,6 @@ func (d *Data) ServicesApart() bool {
 		}
 	}
 	return lines > 25 || d.LoadsModels()
-}
-
-// CallImport is what bot.py imports from call.py: "from call import Call, recorder".
-func (d *Data) CallImport() string {
-	var names []string
-	for name, needed := range map[string]bool{
-		"Call": d.HasServer(), "camera_tool": d.CanLook(), "end_call": d.Dial != "", "guard": d.Dial != "",
-		"handle_call": d.Dial == "pstn dial-in", "log_transcript": d.Transcription, "observe": d.EnableObservability,
-		"noise_filter": d.EnableNoiseCancel && len(d.Entries()) > 0, "recorder": d.Recording,
-	} {
-		if needed {
-			names = append(names, name)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return catalog.FromImport("call", names)
 }
 
 // StartCommand starts the bot for the first way of those it has that needs nothing else: a page
