@@ -50,7 +50,7 @@ func (d *Data) BuildArguments() string {
 // MayComeBack says whether on_client_connected may come again in a session: a browser may lose
 // the connection.
 func (d *Data) MayComeBack() bool {
-	return d.Telephony() && d.has("rtc_small") && !d.CallsOut()
+	return d.Telephony() && d.Has("rtc_small") && !d.CallsOut()
 }
 
 // ServicesApart says whether bot.py builds the services in a function of their own, so
@@ -72,10 +72,10 @@ func (d *Data) ServicesApart() bool {
 // of the bot or of a client, a room, or a telephone that a tunnel reaches.
 func (d *Data) StartCommand() string {
 	switch phones := d.PhoneTransports(); {
-	case d.ClientFramework != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("websocket") || d.HasServer():
-	case d.has("rtc_room"):
+	case d.ClientFramework != "" || d.Has("rtc_small") || d.Has("rtc_hosted") || d.Has("websocket") || d.HasServer():
+	case d.Has("rtc_room"):
 		return "uv run bot.py -t livekit"
-	case d.has("rtc_hosted_pstn"):
+	case d.Has("rtc_hosted_pstn"):
 		return "uv run bot.py -t daily"
 	case len(phones) > 0:
 		return "uv run bot.py -t " + phones[0].Key + " -x YOUR_TUNNEL_HOST"
@@ -84,7 +84,7 @@ func (d *Data) StartCommand() string {
 }
 
 // HasPage says whether the bot serves a page of its own: server/page.html.
-func (d *Data) HasPage() bool { return d.has("rtc_small") && d.ClientFramework == "" }
+func (d *Data) HasPage() bool { return d.Has("rtc_small") && d.ClientFramework == "" }
 
 func (d *Data) Telephony() bool { return d.BotType == bot.BotTelephony }
 func (d *Data) HasVideo() bool  { return d.VideoInput || d.VideoOutput }
@@ -154,7 +154,7 @@ type hostRow struct{ Host, Port, For string }
 
 // Hosts are the hosts that the bot contacts, each address once.
 func (d *Data) Hosts() (rows []hostRow) {
-	for _, s := range slices.Concat(d.Services, d.Transports) {
+	for _, s := range d.all() {
 		for _, h := range s.Hosts {
 			name, port, _ := strings.Cut(h.Address, ":")
 			if name[0] == '{' && name[len(name)-1] == '}' {
@@ -189,17 +189,12 @@ func (d *Data) OtherPorts() (ports []string) {
 
 // UsesUDP says whether the bot sends audio over UDP.
 func (d *Data) UsesUDP() bool {
-	return d.Dial != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("rtc_room")
+	return d.Dial != "" || d.Has("rtc_small") || d.Has("rtc_hosted") || d.Has("rtc_room")
 }
 
 // LocalModels are the services whose models run in the bot's process.
-func (d *Data) LocalModels() (models []Service) {
-	for _, s := range d.Services {
-		if s.Model.Megabytes > 0 {
-			models = append(models, s)
-		}
-	}
-	return models
+func (d *Data) LocalModels() []Service {
+	return slices.DeleteFunc(slices.Clone(d.Services), func(s Service) bool { return s.Model.Megabytes == 0 })
 }
 
 // LocalLLM says whether the language model is a server on the owner's machines.
@@ -234,25 +229,21 @@ func (d *Data) Fetches() bool {
 	return d.TTS != nil && slices.Contains([]string{"PiperTTSService", "KokoroTTSService"}, d.TTS.Class())
 }
 
-func (d *Data) PhoneTransports() (phones []Service) {
-	for _, t := range d.Transports {
-		if t.Service.Telephony && t.ModeOf == "" {
-			phones = append(phones, t)
-		}
-	}
-	return phones
+// PhoneTransports are those over which a carrier sends calls, not a server of the bot's own.
+func (d *Data) PhoneTransports() []Service {
+	return slices.DeleteFunc(slices.Clone(d.Transports), func(t Service) bool { return !t.Service.Telephony || t.ModeOf != "" })
 }
 
 // StartsByRequest says whether POST /start begins sessions.
 func (d *Data) StartsByRequest() bool {
-	return d.has("rtc_small") || d.has("rtc_room") || d.has("rtc_hosted") || d.has("websocket")
+	return d.Has("rtc_small") || d.Has("rtc_room") || d.Has("rtc_hosted") || d.Has("websocket")
 }
 
 // Offline lists the variables with which the bot needs no internet: addresses of one's
 // own servers, which models, and what is required all the same. There are none if a service
 // is only elsewhere, or if every transport is.
 func (d *Data) Offline() (lines []string) {
-	if !d.has("rtc_small") && !d.has("rtc_room") && !d.has("websocket") {
+	if !d.Has("rtc_small") && !d.Has("rtc_room") && !d.Has("websocket") {
 		return nil
 	}
 	var required []string
@@ -279,7 +270,7 @@ func (d *Data) Offline() (lines []string) {
 // Charges says whether the bot uses anything that charges.
 func (d *Data) Charges() bool {
 	hosted := func(s Service) bool { return !s.Local() }
-	return slices.ContainsFunc(d.Services, hosted) || d.has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
+	return slices.ContainsFunc(d.Services, hosted) || d.Has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
 }
 
 // BaseLanguage is the language without script and region, "" if none is set.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vbot/internal/bot"
@@ -15,14 +16,13 @@ import (
 // tested with.
 const frameworkRange = ">=1.14,<2"
 
-// pythonFloor is what pipecat-ai 1.14 needs; some services need more.
-const pythonFloor = "3.11"
+// pythonFloor is the minor version of Python 3 that pipecat-ai 1.14 needs; some services need more.
+const pythonFloor = 11
 
 // Data is what the templates are filled with: a configuration and everything derived from
 // it. It is complete once it is made, and does not change.
 type Data struct {
 	bot.Config
-	cat          *catalog.Catalog
 	Version      string // of vbot
 	Slug         string
 	Range        string // of pipecat-ai
@@ -63,7 +63,7 @@ type envGroup struct {
 
 // New returns the data of a valid configuration.
 func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
-	d := &Data{Config: cfg, cat: cat, Version: version, Slug: bot.Slug(cfg.ProjectName), Range: frameworkRange, PythonFloor: pythonFloor}
+	d := &Data{Config: cfg, Version: version, Slug: bot.Slug(cfg.ProjectName), Range: frameworkRange}
 	when := map[string]bool{
 		"language":     cfg.Language != "",
 		"telephony":    d.Telephony(),
@@ -136,37 +136,14 @@ func (d *Data) chosen(s Service) bool {
 	return s.Kind == catalog.KindTransport && len(d.Transports) > 1
 }
 
-// has reports whether the bot has the transport with the id.
-func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
+// Has reports whether the bot has the transport with the id.
+func (d *Data) Has(id string) bool { return slices.Contains(d.Config.Transports, id) }
 
-// Has is has for templates: it fails where there is no such transport.
-func (d *Data) Has(id string) (bool, error) {
-	if t := d.cat.Find(catalog.KindTransport, id); t == nil || t.ID != id {
-		return false, fmt.Errorf("no transport has the id %q", id)
-	}
-	return d.has(id), nil
-}
-
-// Dials reports whether Dial is how; it fails where that cannot be.
-func (d *Data) Dials(how string) (bool, error) {
-	if !slices.Contains([]string{"pstn dial-in", "pstn dial-out", "sip dial-in", "sip dial-out"}, how) {
-		return false, fmt.Errorf("no bot dials by %q", how)
-	}
-	return d.Dial == how, nil
-}
-
-// Reads reports whether some service reads the variable; it fails where none in the catalog
-// does.
-func (d *Data) Reads(name string) (bool, error) {
-	reads := func(s *catalog.Service) bool {
+// Reads reports whether some service reads the variable.
+func (d *Data) Reads(name string) bool {
+	return slices.ContainsFunc(d.Services, func(s Service) bool {
 		return slices.ContainsFunc(s.Env, func(v catalog.Variable) bool { return v.Name == name })
-	}
-	for _, kind := range catalog.ServiceKinds {
-		if slices.ContainsFunc(d.cat.List(kind), reads) {
-			return slices.ContainsFunc(d.Services, func(s Service) bool { return reads(s.Service) }), nil
-		}
-	}
-	return false, fmt.Errorf("no service reads %q", name)
+	})
 }
 
 // Required are what bot.py requires of .env when it starts; ServerRequired and
@@ -289,7 +266,7 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	if !d.SelfHost {
 		return nil
 	}
-	if d.PhoneTransports() != nil {
+	if len(d.PhoneTransports()) > 0 {
 		variables = append(variables, catalog.Variable{Name: "PHONE_TOKEN", Required: true, Note: "part of the bot's address: a long random text, such as `openssl rand -hex 32` prints; while you change it, NEW,OLD"})
 	}
 	for _, t := range d.Transports {
@@ -302,7 +279,7 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 			catalog.Variable{Name: "STARTS_PER_MINUTE", Note: "sessions that one address gets of a bot", Fallback: fmt.Sprint(d.Pod.StartsPerMinute)})
 	}
 	variables = append(variables, catalog.Variable{Name: "MAX_SESSION_SECONDS", Note: "how long a session may last", Fallback: "3600"})
-	if d.has("rtc_small") {
+	if d.Has("rtc_small") {
 		variables = append(variables,
 			catalog.Variable{Name: "PIPECAT_ICE_SERVERS", Note: "STUN and TURN servers, as URLs or JSON"},
 			catalog.Variable{Name: "TURN_URL", With: "TURN_SECRET", Note: "your TURN server, such as turn:turn.example.com:3478"},
@@ -316,14 +293,13 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 // dependencies returns what pyproject.toml lists, and the oldest Python that all of it takes.
 func (d *Data) dependencies() (packages []string, floor string) {
 	extras := map[string]bool{"runner": true, "silero": d.Mode == bot.ModeCascade, "tracing": d.EnableObservability} // a realtime model detects turns itself
-	floor = pythonFloor
+	newest := pythonFloor
 	for _, s := range d.all() {
 		for _, e := range s.Extras {
 			extras[e] = true
 		}
-		if v, ok := strings.CutPrefix(s.Python, ">="); ok && olderPython(floor, v) {
-			floor = v
-		}
+		minor, _ := strconv.Atoi(strings.TrimPrefix(s.Python, ">=3."))
+		newest = max(newest, minor)
 		packages = append(packages, s.Pip...)
 	}
 	if d.EnableObservability {
@@ -337,14 +313,7 @@ func (d *Data) dependencies() (packages []string, floor string) {
 	}
 	maps.DeleteFunc(extras, func(_ string, on bool) bool { return !on })
 	framework := fmt.Sprintf("pipecat-ai[%s]%s", strings.Join(slices.Sorted(maps.Keys(extras)), ","), frameworkRange)
-	return append([]string{framework}, packages...), floor
-}
-
-func olderPython(a, b string) bool {
-	var x, y int
-	fmt.Sscanf(a, "3.%d", &x)
-	fmt.Sscanf(b, "3.%d", &y)
-	return x < y
+	return append([]string{framework}, packages...), fmt.Sprintf("3.%d", newest)
 }
 
 // A pod is what a process gets in a cluster, and how much it carries.
@@ -366,7 +335,7 @@ type pod struct {
 // as two cores carry, and one at least.
 func (d *Data) sizePod() pod {
 	sessions := 8
-	if d.has("rtc_small") {
+	if d.Has("rtc_small") {
 		sessions = 4
 	}
 	cpu, busy, memory, own := 500/sessions, 0, 155, 90 // of a session: thousandths of a core, with models; MB in all and for each

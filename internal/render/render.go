@@ -18,10 +18,14 @@ const GettingStarted = "GETTING_STARTED.md"
 // same version and configuration always produce the same bytes.
 func (d *Data) Files() (map[string][]byte, error) {
 	files := map[string][]byte{}
+	var imports []catalog.Import
+	for _, s := range d.all() {
+		imports = append(imports, s.Imports...)
+	}
 	add := func(to, from string) error {
 		text, err := execute(from, d)
 		if strings.HasSuffix(from, ".py.tmpl") {
-			text = catalog.TidyImports(text, d.imports())
+			text = catalog.TidyImports(text, imports)
 		}
 		if strings.TrimSpace(text) != "" { // what a project lacks, its template leaves out
 			files[to] = []byte(text)
@@ -122,12 +126,4 @@ func execute(name string, data any) (string, error) {
 	b.Grow(len(raw))
 	err = t.Execute(&b, data)
 	return b.String(), err
-}
-
-// imports are those of all services of the project.
-func (d *Data) imports() (imports []catalog.Import) {
-	for _, s := range d.all() {
-		imports = append(imports, s.Imports...)
-	}
-	return imports
 }

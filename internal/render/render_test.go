@@ -839,10 +839,11 @@ func TestLanguageOfServices(t *testing.T) {
 	}
 }
 
-// What a template compares with is a word that there is: Has, Dials and Reads fail by themselves,
-// but only where they are reached.
+// What a template compares with is a word that there is: a transport's id where it asks for one.
 func TestWordsOfTemplates(t *testing.T) {
-	known := map[string]bool{"pstn dial-in": true, "pstn dial-out": true, "sip dial-in": true, "sip dial-out": true}
+	ids, variables := map[string]bool{}, map[string]bool{}
+	dials := map[string]bool{"pstn dial-in": true, "pstn dial-out": true, "sip dial-in": true, "sip dial-out": true}
+	known := map[string]bool{}
 	for _, o := range bot.Options {
 		for _, word := range o.Allowed() {
 			known[word] = true
@@ -855,16 +856,19 @@ func TestWordsOfTemplates(t *testing.T) {
 				known[word] = true
 			}
 			for _, v := range s.Env {
-				known[v.Name] = true
+				variables[v.Name] = variables[v.Name] || kind != catalog.KindTransport
 			}
+			ids[s.ID] = ids[s.ID] || kind == catalog.KindTransport
 		}
 	}
+	of := map[string]map[string]bool{".Has": ids, ".Reads": variables, "eq .Dial": dials}
 	words := 0
 	err := fs.WalkDir(templates.Files, ".", func(name string, _ fs.DirEntry, err error) error {
 		text, _ := templates.Files.ReadFile(name)
 		for _, action := range regexp.MustCompile(`<%.*?%>`).FindAllString(string(text), -1) {
-			for _, m := range regexp.MustCompile(`(?:eq [^"()]+|eq \(.*?\) |\.(?:Has|Dials|Reads) )"([^"]*)"`).FindAllStringSubmatch(action, -1) {
-				if words++; !known[m[1]] {
+			for _, m := range regexp.MustCompile(`(eq [^"()]+|eq \(.*?\)|\.Has|\.Reads) "([^"]*)"`).FindAllStringSubmatch(action, -1) {
+				right, special := of[m[1]]
+				if words++; special && !right[m[2]] || !special && !known[m[2]] {
 					t.Errorf("%s: %s", name, action)
 				}
 			}
