@@ -40,8 +40,11 @@ type Service struct {
 	VideoIn   bool   // a transport carries the person's camera, a realtime service looks at it
 	head      string // of the file, with the end of its last line
 	source    string // the file without its head
-	codeLine  int    // where that begins
 	own       bool   // not one of vbot's
+
+	// The parts of the source: imports, and of the function build its parameters, the class that it
+	// returns, and the statements above its return.
+	imports, parameters, Class, statements string
 
 	// Video avatars only.
 	Width, Height string // of the picture, in pixels
@@ -172,8 +175,8 @@ func (s *Service) problem(line int, format string, args ...any) report.Problem {
 // form `# key: value` up to the first line that is none, and the code. It returns what it
 // cannot read; checkHead and checkCode find the rest.
 func (s *Service) parse(text string) (problems []report.Problem) {
-	s.head, s.codeLine = text, 1
-	for ; strings.HasPrefix(text, "# "); s.codeLine++ {
+	s.head = text
+	for at := 1; strings.HasPrefix(text, "# "); at++ {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
 		name, value, _ := strings.Cut(line[2:], ": ")
@@ -182,17 +185,22 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 		case key.text != nil:
 			*key.text(s) = value
 		case key.words != nil:
-			*key.words(s) = strings.Split(value, ", ")
+			*key.words(s) = append(*key.words(s), strings.Split(value, ", ")...) // languages take several lines
 		case key.read != nil:
 			why = key.read(s, value)
 		default:
 			why = "unknown key"
 		}
 		if why != "" {
-			problems = append(problems, s.problem(s.codeLine, "%s: %s", name, why))
+			problems = append(problems, s.problem(at, "%s: %s", name, why))
 		}
 	}
 	s.head, s.source = strings.TrimSuffix(s.head, text), text
+	s.imports, text, _ = strings.Cut("\n"+text, "\ndef build(")
+	s.imports = strings.TrimPrefix(s.imports, "\n")
+	s.parameters, text, _ = strings.Cut(text, ") -> ")
+	s.Class, text, _ = strings.Cut(text, ":\n")
+	s.statements, _, _ = strings.Cut(text, "\n    return ")
 	return problems
 }
 
@@ -264,7 +272,7 @@ var headKeys = map[string]headKey{
 	"pip":       {words: func(s *Service) *[]string { return &s.Pip }},
 	"python":    {text: func(s *Service) *string { return &s.Python }, prefix: ">=3.", characters: digits, example: ">=3.12"},
 	"flags":     {words: func(s *Service) *[]string { return &s.flags }},
-	"languages": {read: (*Service).readLanguages},
+	"languages": {words: func(s *Service) *[]string { return &s.languages }},
 	"voices":    {read: (*Service).readVoices},
 	"model":     {read: (*Service).readModel},
 	"loop":      {text: func(s *Service) *string { return &s.Loop }},
@@ -294,12 +302,6 @@ var headKeys = map[string]headKey{
 	// Of self_host.py.
 	"self-host-env": {read: func(s *Service, value string) string { return readVariable(&s.SelfHost, value) }},
 	"self-host-pip": {words: func(s *Service) *[]string { return &s.SelfHostPip }},
-}
-
-// readLanguages adds the tags of one line of several.
-func (s *Service) readLanguages(value string) string {
-	s.languages = append(s.languages, strings.Split(value, ", ")...)
-	return ""
 }
 
 // readVoices adds the voices of one line of several: `de de_DE-thorsten-medium, fr fr_FR-siwis-medium`.
@@ -343,25 +345,16 @@ func (s *Service) readHost(value string) string {
 	return ""
 }
 
-// readVariable adds a variable to the list.
+// readVariable adds `NAME required|optional KIND [library|server] [unless OTHER]
+// [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE` to the list. It returns
+// what is wrong with it, or "".
 func readVariable(to *[]Variable, value string) string {
-	v, why := parseVariable(value)
-	if why == "" {
-		*to = append(*to, v)
-	}
-	return why
-}
-
-// parseVariable reads `NAME required|optional KIND [library|server] [unless OTHER]
-// [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE`. The text is what is wrong
-// with it, or "".
-func parseVariable(s string) (v Variable, why string) {
-	left, note, ok := strings.Cut(s, ": ")
+	left, note, ok := strings.Cut(value, ": ")
 	words := strings.Fields(left)
 	if !ok || len(words) < 3 || strings.Trim(words[0], strings.ToUpper(lower)+digits) != "" || words[1] != "required" && words[1] != "optional" || !slices.Contains(variableKinds, words[2]) {
-		return v, "expected NAME required|optional " + strings.Join(variableKinds, "|") + " [=VALUE]: NOTE"
+		return "expected NAME required|optional " + strings.Join(variableKinds, "|") + " [=VALUE]: NOTE"
 	}
-	v = Variable{Name: words[0], Required: words[1] == "required", Kind: words[2], Note: note}
+	v := Variable{Name: words[0], Required: words[1] == "required", Kind: words[2], Note: note}
 	before, others := []string{"unless", "with", "without", "else"}, []*string{&v.unless, &v.With, &v.Without, &v.Other}
 	for rest := words[3:]; len(rest) > 0; rest = rest[1:] {
 		if i := slices.Index(before, rest[0]); i >= 0 && len(rest) > 1 {
@@ -373,10 +366,11 @@ func parseVariable(s string) (v Variable, why string) {
 		} else if rest[0] == "server" {
 			v.Server = true
 		} else {
-			why = fmt.Sprintf("unknown word %q", rest[0])
+			return fmt.Sprintf("unknown word %q", rest[0])
 		}
 	}
-	return v, why
+	*to = append(*to, v)
+	return ""
 }
 
 var variableKinds = []string{"secret", "id", "model", "voice", "region", "url", "path"}
@@ -414,13 +408,8 @@ func IDs(services []*Service) []string {
 }
 
 // Transports are the web or the telephony transports, in order.
-func (c *Catalog) Transports(telephony bool) (out []*Service) {
-	for _, s := range c.byKind[KindTransport] {
-		if s.Telephony == telephony {
-			out = append(out, s)
-		}
-	}
-	return out
+func (c *Catalog) Transports(telephony bool) []*Service {
+	return slices.DeleteFunc(slices.Clone(c.byKind[KindTransport]), func(s *Service) bool { return s.Telephony != telephony })
 }
 
 // Needs returns what the service needs besides its variables.

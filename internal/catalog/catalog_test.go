@@ -99,7 +99,8 @@ func TestImportsAgree(t *testing.T) {
 // bot.py has an HTTP session where a service takes one, after whatever else.
 func TestSessions(t *testing.T) {
 	for parameters, want := range map[string]bool{"": false, "language: str": false, "session: aiohttp.ClientSession": true, "language: str, session: aiohttp.ClientSession": true} {
-		p := &Service{Kind: KindSTT, source: "from a import A\n\n\ndef build(" + parameters + ") -> A:\n    stt = A(session)\n    return stt\n"}
+		p := &Service{Kind: KindSTT}
+		p.parse("from a import A\n\n\ndef build(" + parameters + ") -> A:\n    stt = A(session)\n    return stt\n")
 		if got := p.Code(nil).NeedsSession; got != want {
 			t.Errorf("%q: %v", parameters, got)
 		}
@@ -118,11 +119,9 @@ func TestRequirements(t *testing.T) {
 	} {
 		var vs []Variable
 		for line := range strings.SplitSeq(env, "\n") {
-			v, why := parseVariable(line)
-			if why != "" {
+			if why := readVariable(&vs, line); why != "" {
 				t.Fatal(line, why)
 			}
-			vs = append(vs, v)
 		}
 		var got []string
 		for _, v := range vs {

@@ -70,13 +70,12 @@ func (s *Service) LanguageNames() (names []string) {
 // Language says how the service comes to the language of the conversation: "told" one of
 // those that it lists, "fixed" to these, "auto", "voice"; "" if it has none.
 func (s *Service) Language() string {
-	_, parameters, _, _, _ := s.parts()
 	switch {
 	case s.languages == nil:
 		return ""
 	case slices.Contains([]string{languageAuto, languageVoice}, s.languages[0]):
 		return s.languages[0]
-	case strings.Contains(parameters, "language:"):
+	case strings.Contains(s.parameters, "language:"):
 		return "told"
 	}
 	return "fixed"
@@ -93,7 +92,7 @@ func (s *Service) Languages() []string {
 // Speaks reports whether the service can be used in the language: a list has the tag, or a
 // wider one with none of its regions.
 func (s *Service) Speaks(tag string) bool {
-	if way := s.Language(); way != "told" && way != "fixed" {
+	if len(s.Languages()) == 0 {
 		return true
 	}
 	for narrower := false; !slices.Contains(s.languages, tag) || narrower; {
@@ -122,7 +121,7 @@ func (s *Service) Speaking(tag string) *Service {
 		case v.Kind != "voice":
 			continue
 		case voice != "":
-			speaking.source = strings.Replace(s.source, `"`+v.Fallback+`"`, `"`+voice+`"`, 1)
+			speaking.statements = strings.Replace(s.statements, `"`+v.Fallback+`"`, `"`+voice+`"`, 1)
 			v.Fallback = voice
 		case base != "en" || s.voices == nil: // those of a catalog with voices speak English
 			v.Required, v.Fallback, v.Note = true, "", "one that speaks "+tag+": "+v.Note

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -27,10 +28,9 @@ type Import struct {
 // Code splits the service's file into imports and body. Lines that end in
 // `# when: CONDITION` are kept only if the condition is true.
 func (s *Service) Code(when map[string]bool) Code {
-	imports, parameters, _, statements, _ := s.parts()
-	code := Code{Imports: ParseImports(imports), NeedsSession: strings.Contains(parameters, "session:")}
+	code := Code{Imports: ParseImports(s.imports), NeedsSession: strings.Contains(s.parameters, "session:")}
 	var body []string
-	for line := range strings.SplitSeq(statements, "\n") {
+	for line := range strings.SplitSeq(s.statements, "\n") {
 		kept, mark, ok := strings.Cut(line, whenMark)
 		if ok && mark == "language" {
 			kept = substitute(kept, "language", "LANGUAGE")
@@ -48,23 +48,6 @@ func (s *Service) Code(when map[string]bool) Code {
 	// bot.py has constants in place of these parameters; the lengths are the same.
 	code.Body = substitute(strings.Join(body, "\n"), "system_instruction", "SYSTEM_INSTRUCTION")
 	return code
-}
-
-// Class is the framework's class of it.
-func (s *Service) Class() string {
-	_, _, class, _, _ := s.parts()
-	return class
-}
-
-// parts splits the code of the service's file into the imports and the function build:
-// its parameters, the class that it returns, and the statements above its return. It
-// reports whether all of them are there.
-func (s *Service) parts() (imports, parameters, class, statements string, ok bool) {
-	imports, rest, found := strings.Cut("\n"+s.source, "\ndef build(")
-	parameters, rest, typed := strings.Cut(rest, ") -> ")
-	class, rest, hasBody := strings.Cut(rest, ":\n")
-	statements, last, returns := strings.Cut(rest, "\n    return ")
-	return strings.TrimPrefix(imports, "\n"), parameters, class, statements, found && typed && hasBody && returns && last == s.Name()+"\n"
 }
 
 const whenMark = "  # when: "
@@ -89,20 +72,21 @@ var buildParameters = []string{"system_instruction: str", "language: str", "sess
 // checkCode returns what would get lost on the way to bot.py, or break it. Whether it
 // is Python, and of the right types, only Python's own tools can say.
 func (s *Service) checkCode() (problems []report.Problem) {
-	at := s.codeLine
+	top := strings.Count(s.head, "\n") + 1 // the first line below the head
+	at := top
 	add := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
-	imports, parameters, class, statements, ok := s.parts()
 	name := s.Name()
-	if !ok || !uses(imports, class) || !strings.Contains("\n"+statements, "\n    "+name+" = ") {
+	whole := s.imports + "\ndef build(" + s.parameters + ") -> " + s.Class + ":\n" + s.statements + "\n    return " + name + "\n"
+	if s.source != whole || !uses(s.imports, s.Class) || !strings.Contains("\n"+s.statements, "\n    "+name+" = ") {
 		add("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
 		return problems
 	}
 	var formatted []string
-	for _, i := range ParseImports(imports) {
+	for _, i := range ParseImports(s.imports) {
 		formatted = append(formatted, strings.Split(i.String(), "\n")...)
 	}
-	for i, line := range strings.Split(imports, "\n") {
-		if at = s.codeLine + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
+	for i, line := range strings.Split(s.imports, "\n") {
+		if at = top + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
 			add("only imports may stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
 	}
@@ -110,17 +94,17 @@ func (s *Service) checkCode() (problems []report.Problem) {
 	if s.Kind != KindTransport {
 		may = may[:4]
 	}
-	for parameter := range strings.SplitSeq(parameters, ",") {
+	for parameter := range strings.SplitSeq(s.parameters, ",") {
 		if parameter = strings.TrimSpace(parameter); parameter != "" && !slices.Contains(may, parameter) {
 			add("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
 		}
 	}
-	if told := strings.Contains(parameters, "language:"); told && s.Language() != "told" {
+	if told := strings.Contains(s.parameters, "language:"); told && s.Language() != "told" {
 		add("build takes a language, so a line in the head must list some: # languages: en, de, pt-BR")
 	}
 	body := false
 	for i, line := range strings.Split(s.source, "\n") {
-		at = s.codeLine + i
+		at = top + i
 		body = body || strings.Contains(line, ") -> ")
 		_, mark, ok := strings.Cut(line, whenMark)
 		if ok && !slices.Contains(conditions, mark) {
@@ -233,36 +217,44 @@ var pythonStandard = strings.Fields(`
 	sqlite3 ssl stat statistics string struct subprocess sys tempfile textwrap threading time tomllib
 	traceback types typing unicodedata urllib uuid warnings wave weakref xml zipfile zlib zoneinfo`)
 
-// substitute puts other in the place of the parameter name in the code. It leaves keywords,
-// attributes and texts of that name alone.
-func substitute(code, name, other string) string {
-	for at := len(code); ; {
-		if at = strings.LastIndex(code[:at], name); at < 0 {
-			return code
-		}
-		before, after := code[max(0, at-1):at], code[at+len(name):]
-		if !letter(before, 0) && !letter(after, 0) && !strings.ContainsAny(before, `."'`) && !strings.HasPrefix(after, "=") {
-			code = code[:at] + other + after
+// words yields where name stands in the code as a whole word.
+func words(code, name string) iter.Seq[int] {
+	letter := func(at int) bool {
+		return at >= 0 && at < len(code) && (code[at] == '_' || code[at] >= '0' && code[at] <= '9' || code[at]|0x20 >= 'a' && code[at]|0x20 <= 'z')
+	}
+	return func(yield func(int) bool) {
+		for end := 0; name != ""; {
+			at := strings.Index(code[end:], name) + end
+			if at < end {
+				return
+			}
+			end = at + len(name)
+			if !letter(at-1) && !letter(end) && !yield(at) {
+				return
+			}
 		}
 	}
 }
 
-// letter reports whether the character there may be part of a name.
-func letter(s string, at int) bool {
-	return at >= 0 && at < len(s) && (s[at] == '_' || s[at] >= '0' && s[at] <= '9' || s[at]|0x20 >= 'a' && s[at]|0x20 <= 'z')
+// substitute puts other in the place of the parameter name in the code. It leaves keywords,
+// attributes and texts of that name alone.
+func substitute(code, name, other string) string {
+	var b strings.Builder
+	rest := 0
+	for at := range words(code, name) {
+		end := at + len(name)
+		if !strings.ContainsAny(code[max(0, at-1):at], `."'`) && !strings.HasPrefix(code[end:], "=") {
+			b.WriteString(code[rest:at] + other)
+			rest = end
+		}
+	}
+	return b.String() + code[rest:]
 }
 
 // uses reports whether the code contains name as a whole word.
 func uses(code, name string) bool {
-	for from := 0; name != ""; {
-		i := strings.Index(code[from:], name)
-		if i < 0 {
-			break
-		}
-		from += i + len(name)
-		if !letter(code, from-len(name)-1) && !letter(code, from) {
-			return true
-		}
+	for range words(code, name) {
+		return true
 	}
 	return false
 }

@@ -852,7 +852,7 @@ func TestWordsOfTemplates(t *testing.T) {
 	cat := catalog.New()
 	for _, kind := range append(catalog.ServiceKinds, catalog.KindTransport) {
 		for _, s := range cat.List(kind) {
-			for _, word := range []string{s.ID, s.Key, s.Class(), s.Names[0]} {
+			for _, word := range []string{s.ID, s.Key, s.Class, s.Names[0]} {
 				known[word] = true
 			}
 			for _, v := range s.Env {
