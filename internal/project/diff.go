@@ -8,13 +8,6 @@ import (
 	"unicode"
 )
 
-// A diffLine is a line of one or both files: ' ' in both, '-' in the old one, '+' in the
-// new one. Its text ends in a newline, but for the last one of some files.
-type diffLine struct {
-	sign byte
-	text string
-}
-
 // maxCells bounds the time and memory to compare two files: 16 MiB for two of 2,000 lines.
 // No file that vbot writes has 1,000.
 const maxCells = 4 << 20
@@ -30,42 +23,43 @@ func unified(name string, before, after []byte) string {
 	if after == nil {
 		to = "/dev/null"
 	}
-	lines, ok := compareLines(linesOf(before), linesOf(after))
+	old := linesOf(before)
+	list, ok := changes(old, linesOf(after))
 	switch {
 	case !ok:
 		return fmt.Sprintf("%s and %s differ, in too many lines to list\n", from, to)
-	case len(lines) == 0: // a head alone would mislead patch; vbot writes no empty file
+	case len(list) == 0: // a head alone would mislead patch; vbot writes no empty file
 		return fmt.Sprintf("%s and %s differ: only one of them exists, and it is empty\n", from, to)
-	}
-	shown := make([]bool, len(lines)) // up to three lines around each change
-	for i, l := range lines {
-		for j := max(0, i-3); l.sign != ' ' && j < min(len(lines), i+4); j++ {
-			shown[j] = true
-		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", from, to)
-	for i, old, new := 0, 0, 0; i < len(lines); { // old and new are the lines so far
-		if !shown[i] {
-			i, old, new = i+1, old+1, new+1
-			continue
-		}
-		var hunk strings.Builder
-		n, m := 0, 0
-		for ; i < len(lines) && shown[i]; i++ {
-			hunk.WriteString(string(lines[i].sign) + lines[i].text)
-			if !strings.HasSuffix(lines[i].text, "\n") {
-				hunk.WriteString("\n\\ No newline at end of file\n")
-			}
-			if lines[i].sign != '+' {
-				n++
-			}
-			if lines[i].sign != '-' {
-				m++
+	print := func(sign string, lines []string) {
+		for _, line := range lines {
+			b.WriteString(sign + line)
+			if !strings.HasSuffix(line, "\n") {
+				b.WriteString("\n\\ No newline at end of file\n")
 			}
 		}
-		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n%s", old+min(n, 1), n, new+min(m, 1), m, &hunk)
-		old, new = old+n, new+m
+	}
+	const around = 3 // the lines to show before and after a change
+	for len(list) > 0 {
+		n := 1 // the changes of this hunk
+		for n < len(list) && list[n].from-list[n-1].to <= 2*around {
+			n++
+		}
+		first, last := list[0], list[n-1]
+		start, end := max(0, first.from-around), min(len(old), last.to+around)
+		at := first.at - (first.from - start) // where start is in the new file
+		size, newSize := end-start, last.at+len(last.lines)+(end-last.to)-at
+		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", start+min(size, 1), size, at+min(newSize, 1), newSize)
+		for _, c := range list[:n] {
+			print(" ", old[start:c.from])
+			print("-", old[c.from:c.to])
+			print("+", c.lines)
+			start = c.to
+		}
+		print(" ", old[start:end])
+		list = list[n:]
 	}
 	return b.String()
 }
@@ -73,9 +67,16 @@ func unified(name string, before, after []byte) string {
 // linesOf returns the lines of a file, with their line ends.
 func linesOf(data []byte) []string { return slices.Collect(strings.Lines(string(data))) }
 
-// compareLines returns the lines of both files in order, with as few changes as there
-// can be. It reports false if that would take too long.
-func compareLines(a, b []string) (lines []diffLine, ok bool) {
+// A change is what a file has instead of the lines [from, to) of the file that it was made of.
+type change struct {
+	from, to int
+	lines    []string
+	at       int // the index of its first line, or of the line after it
+}
+
+// changes returns in order what became of a in b, with as few lines as there can be. It
+// reports false if finding out would take too long.
+func changes(a, b []string) (list []change, ok bool) {
 	if (len(a)+1)*(len(b)+1) > maxCells {
 		return nil, false
 	}
@@ -90,49 +91,24 @@ func compareLines(a, b []string) (lines []diffLine, ok bool) {
 			}
 		}
 	}
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			lines = append(lines, diffLine{' ', a[i]})
+	i, j := 0, 0
+	differ := func() bool { return i == len(a) || j == len(b) || a[i] != b[j] }
+	for i < len(a) || j < len(b) {
+		if !differ() {
 			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && same[i+1][j] >= same[i][j+1]:
-			lines = append(lines, diffLine{'-', a[i]})
-			i++
-		default:
-			lines = append(lines, diffLine{'+', b[j]})
-			j++
-		}
-	}
-	return lines, true
-}
-
-// A change is what a file has instead of the lines [from, to) of the file that it was made of.
-type change struct {
-	from, to int
-	lines    []string
-	at       int // the index of its first line, or of the line after it
-}
-
-// changes returns in order what became of a in b. It reports false if finding out would take
-// too long.
-func changes(a, b []string) (list []change, ok bool) {
-	lines, ok := compareLines(a, b)
-	i, j, inside := 0, 0, false
-	for _, l := range lines {
-		if l.sign == ' ' {
-			i, j, inside = i+1, j+1, false
 			continue
 		}
-		if !inside {
-			list, inside = append(list, change{from: i, to: i, at: j}), true
+		c := change{from: i, at: j}
+		for i < len(a) && differ() && (j == len(b) || same[i+1][j] >= same[i][j+1]) {
+			i++
 		}
-		if c := &list[len(list)-1]; l.sign == '-' {
-			i, c.to = i+1, c.to+1
-		} else {
-			j, c.lines = j+1, append(c.lines, l.text)
+		for j < len(b) && differ() {
+			j++
 		}
+		c.to, c.lines = i, b[c.at:j]
+		list = append(list, c)
 	}
-	return list, ok
+	return list, true
 }
 
 // merge returns mine with what became of base in theirs. Changes of both need room: a line
