@@ -798,7 +798,7 @@ func explainGuides(a *cli.App, p *project.Plan) {
 			continue
 		}
 		why := "differs from this version's guide"
-		if s.GuideAge() < 0 {
+		if s.HasOldGuide() {
 			why = "an older vbot wrote"
 		}
 		a.Note("kept %s, which %s; to replace it: vbot init --no-input --overwrite-guide %s", s.Path, why, cli.ShellQuote(p.Dir))

@@ -73,9 +73,12 @@ type Plan struct {
 // replace. It follows no link below the target and changes nothing.
 func (t *Target) Plan(files map[string][]byte, keepExisting bool, overwrite []string) (*Plan, error) {
 	p := &Plan{Dir: t.Dir}
-	inWay := map[string]bool{} // directories already reported
 	err := p.survey(t, files, func(s *Step, found finding) {
-		p.compare(s, found, inWay, keepExisting, slices.Contains(overwrite, s.Path))
+		keep := keepExisting
+		if s.Guide {
+			keep = !slices.Contains(overwrite, s.Path)
+		}
+		p.compare(s, found, keep)
 	})
 	return p, err
 }
@@ -128,12 +131,11 @@ func hexSum(data []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// compare decides what to do with one file by what exists at its path.
-func (p *Plan) compare(s *Step, found finding, inWay map[string]bool, keepExisting, overwriteGuide bool) {
+// compare decides what to do with one file by what exists at its path, which stays with keep.
+func (p *Plan) compare(s *Step, found finding, keep bool) {
 	conflict := func(at, message string) {
 		s.Action = Created // it is never carried out
-		if !inWay[at] {
-			inWay[at] = true
+		if !slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == at }) {
 			p.Conflicts = append(p.Conflicts, report.Problem{Field: at, Message: message, Where: at})
 		}
 	}
@@ -143,12 +145,12 @@ func (p *Plan) compare(s *Step, found finding, inWay map[string]bool, keepExisti
 	case found.at != s.Path:
 		conflict(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
 		p.Stuck = true
-	case !found.mode.IsRegular() && (found.mode.IsDir() || s.Guide && overwriteGuide || !s.Guide && !keepExisting):
+	case !found.mode.IsRegular() && (found.mode.IsDir() || !keep):
 		conflict(s.Path, "a "+typeName(found.mode)+" is in the way")
 		p.Stuck = p.Stuck || found.mode.IsDir() || s.Guide
 	case s.Before == hexSum(s.data):
 		s.Action = Unchanged
-	case s.Guide && !overwriteGuide || !s.Guide && keepExisting:
+	case keep:
 		s.Action = Kept
 	case s.Before == "":
 		conflict(s.Path, "exists, and is unreadable or larger than 1 MiB")
@@ -246,9 +248,9 @@ func parents(name string) (dirs []string) {
 	return dirs
 }
 
-// GuideAge compares the versions in the last lines of the guide that is there and of the
-// new one: -1 if it is older, 0 if equal, 1 if it is newer or cannot be read.
-func (s Step) GuideAge() int {
+// HasOldGuide reports whether an older vbot than this one wrote the guide that is there, by
+// the versions in the last lines of both.
+func (s Step) HasOldGuide() bool {
 	stamp := func(guide []byte) string {
 		text := strings.TrimSpace(string(guide))
 		version, ok := strings.CutPrefix(text[strings.LastIndex(text, "\n")+1:], "<!-- vbot ")
@@ -258,10 +260,7 @@ func (s Step) GuideAge() int {
 		return version
 	}
 	age, ok := CompareVersions(stamp(s.found), stamp(s.data))
-	if !ok {
-		return 1
-	}
-	return age
+	return ok && age < 0
 }
 
 // CompareVersions compares the versions at the beginning of a and b: -1 if a is older, 0 if

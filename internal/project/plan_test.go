@@ -248,22 +248,22 @@ func TestTemporaryNameThatExists(t *testing.T) {
 	}
 }
 
-func TestGuideAge(t *testing.T) {
+func TestHasOldGuide(t *testing.T) {
 	const stamp = "<!-- vbot %s -->\n"
 	for _, c := range []struct {
 		text string
-		want int
+		want bool
 	}{
-		{fmt.Sprintf(stamp, "0.1.9"), -1},
-		{fmt.Sprintf(stamp, "0.2.0"), 0},
-		{fmt.Sprintf(stamp, "0.10.0"), 1},
-		{"x\n" + fmt.Sprintf(stamp, "0.0.1") + "\n\n", -1},
-		{fmt.Sprintf(stamp, "0.0.1") + "and more", 1},
-		{"", 1},
-		{"<!-- vbot 999999999999999999999.0.0 -->", 1},
+		{fmt.Sprintf(stamp, "0.1.9"), true},
+		{fmt.Sprintf(stamp, "0.2.0"), false},
+		{fmt.Sprintf(stamp, "0.10.0"), false},
+		{"x\n" + fmt.Sprintf(stamp, "0.0.1") + "\n\n", true},
+		{fmt.Sprintf(stamp, "0.0.1") + "and more", false},
+		{"", false},
+		{"<!-- vbot 999999999999999999999.0.0 -->", false},
 	} {
-		if got := (Step{found: []byte(c.text), data: []byte(fmt.Sprintf(stamp, "0.2.0"))}).GuideAge(); got != c.want {
-			t.Errorf("guideAge(%q) = %d, want %d", c.text, got, c.want)
+		if got := (Step{found: []byte(c.text), data: []byte(fmt.Sprintf(stamp, "0.2.0"))}).HasOldGuide(); got != c.want {
+			t.Errorf("HasOldGuide of %q: %t, want %t", c.text, got, c.want)
 		}
 	}
 }

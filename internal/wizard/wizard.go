@@ -161,7 +161,7 @@ func (w *Wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
 			continue
 		}
 		kept++
-		if s.GuideAge() >= 0 {
+		if !s.HasOldGuide() {
 			continue
 		}
 		yes, err := w.Terminal.Confirm(ctx, s.Path+" was written by an older vbot. Replace it and lose any changes you made?", false)
