@@ -230,45 +230,32 @@ func (t *Target) path(name string) string { return filepath.Join(t.Dir, filepath
 // nothingWritten ends the message of a run that left everything as it was.
 const nothingWritten = "; nothing was written"
 
-// openRoot opens dir, or returns nil if it does not exist yet.
+// openRoot opens dir, or returns nil if it does not exist yet. It returns an error if dir
+// cannot be made, because it or something above it is a link that leads nowhere or no directory.
 func openRoot(dir string) (*os.Root, error) {
-	info, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, obstacle(dir)
+	inTheWay := func(at, what string) error {
+		return &report.Failure{Code: report.Conflict, Message: at + " is " + what + nothingWritten}
 	}
-	if err != nil {
-		return nil, ioFailure("reading "+dir, err)
-	}
-	if !info.IsDir() {
-		return nil, inTheWay(dir, "a "+typeName(info.Mode())+", not a directory")
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, ioFailure("opening "+dir, err)
-	}
-	return root, nil
-}
-
-// obstacle returns the error if dir, which does not exist, cannot be made: it or
-// something above it is a link that leads nowhere or not a directory.
-func obstacle(dir string) error {
-	for d := dir; d != filepath.Dir(d); d = filepath.Dir(d) {
+	for d := dir; ; d = filepath.Dir(d) {
 		info, err := os.Stat(d)
-		if err == nil && info.IsDir() {
-			return nil
-		}
-		if err == nil {
-			return inTheWay(d, "a "+typeName(info.Mode())+", not a directory")
+		switch {
+		case err == nil && !info.IsDir():
+			return nil, inTheWay(d, "a "+typeName(info.Mode())+", not a directory")
+		case err == nil && d == dir:
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				return nil, ioFailure("opening "+dir, err)
+			}
+			return root, nil
+		case err == nil || d == filepath.Dir(d):
+			return nil, nil
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			return nil, ioFailure("reading "+dir, err)
 		}
 		if _, err := os.Lstat(d); err == nil {
-			return inTheWay(d, "a dangling link")
+			return nil, inTheWay(d, "a dangling link")
 		}
 	}
-	return nil
-}
-
-func inTheWay(dir, what string) error {
-	return &report.Failure{Code: report.Conflict, Message: dir + " is " + what + nothingWritten}
 }
 
 // ioFailure says what was attempted, and that nothing was written.
