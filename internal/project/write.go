@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"vbot/internal/report"
 )
@@ -38,7 +37,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	}
 	// Creations come first, because undoing them needs no disk space. All
 	// replacements are written in full before the first one is put in place.
-	var staged []string
+	staged := map[string]string{} // temporary names by path
 	for _, action := range []string{Created, Replaced} {
 		for _, s := range p.Steps {
 			if s.Action != action {
@@ -51,10 +50,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 			if action == Created {
 				err = t.create(s.Path, s.data)
 			} else {
-				var tmp string
-				if tmp, err = t.stage(s.Path, s.data); err == nil {
-					staged = append(staged, tmp)
-				}
+				staged[s.Path], err = t.stage(s.Path, s.data)
 			}
 			if err != nil {
 				return ioFailure("writing "+t.path(s.Path), err)
@@ -68,18 +64,14 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 		if ctx.Err() != nil {
 			return report.Interruption()
 		}
-		tmp := ""
-		if s.Action == Replaced {
-			tmp, staged = staged[0], staged[1:]
-		}
-		if err := t.replace(tmp, s); err != nil {
+		if err := t.replace(staged[s.Path], s); err != nil {
 			return ioFailure("replacing "+t.path(s.Path), err)
 		}
 	}
 	// All is in place. The new record comes last: whatever ends the run before it, the next
 	// run knows where to clean up.
 	t.undo = nil
-	root, record := t.dirs["."], strings.Join(staged, "")
+	root, record := t.dirs["."], staged[RecordName]
 	if name, err := t.sweep(p.dirs, record); err != nil {
 		return notFinished("removing "+t.path(name), err)
 	}
