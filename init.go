@@ -848,11 +848,7 @@ func (o *initOptions) describe(a *cli.App, inv *cli.Invocation, kind string) err
 	if err != nil {
 		return err
 	}
-	if inv.JSON {
-		return report.WriteJSON(a.Stdout, bot.Describe(cat, kind))
-	}
-	_, err = io.WriteString(a.Stdout, bot.DescribeText(cat, kind))
-	return err
+	return inv.Print(a, bot.Describe(cat, kind), bot.DescribeText(cat, kind))
 }
 
 // openCatalog returns the catalog with the services in the folder that --catalog or

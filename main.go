@@ -16,8 +16,6 @@ package main
 import (
 	"context"
 	"crypto/fips140"
-	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -133,16 +131,10 @@ type moduleAnswer struct {
 
 func printVersion(a *cli.App, inv *cli.Invocation) error {
 	out := versionAnswer{version, runtime.Version(), []moduleAnswer{}, "", "off", fips140.Version()}
+	text := "vbot " + version + "\n"
 	if fips140.Enabled() {
 		out.FIPS140 = "on"
-	}
-	if !inv.JSON {
-		text := "vbot " + version
-		if out.FIPS140 == "on" {
-			text += "\nFIPS 140 mode: on, module " + out.Module
-		}
-		_, err := fmt.Fprintln(a.Stdout, text)
-		return err
+		text += "FIPS 140 mode: on, module " + out.Module + "\n"
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
@@ -154,7 +146,7 @@ func printVersion(a *cli.App, inv *cli.Invocation) error {
 	if !strings.HasPrefix(commit, "$") {
 		out.Commit = commit
 	}
-	return report.WriteJSON(a.Stdout, out)
+	return inv.Print(a, out, text)
 }
 
 // revision returns the commit that was built, or "" if the checkout had been edited.
@@ -184,11 +176,7 @@ func setupCompletion(*cli.Invocation) cli.RunFunc {
 		if err != nil {
 			return err
 		}
-		if inv.JSON {
-			return report.WriteJSON(a.Stdout, completionAnswer{args[0], string(script)})
-		}
-		_, err = a.Stdout.Write(script)
-		return err
+		return inv.Print(a, completionAnswer{args[0], string(script)}, string(script))
 	}
 }
 
@@ -205,9 +193,6 @@ type (
 
 func writeWords(a *cli.App, inv *cli.Invocation, typed []string) error {
 	words := cli.Complete(a, inv.Root, typed)
-	if inv.JSON {
-		return report.WriteJSON(a.Stdout, wordsAnswer{words})
-	}
 	var b strings.Builder
 	for _, w := range words {
 		b.WriteString(w.Word)
@@ -216,8 +201,7 @@ func writeWords(a *cli.App, inv *cli.Invocation, typed []string) error {
 		}
 		b.WriteString("\n")
 	}
-	_, err := fmt.Fprint(a.Stdout, b.String())
-	return err
+	return inv.Print(a, wordsAnswer{words}, b.String())
 }
 
 // A schemaList is the JSON of `vbot schema`.
@@ -247,11 +231,8 @@ func setupSchema(inv *cli.Invocation) cli.RunFunc {
 	inv.Cmd.First = list.Schemas
 	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
 		switch {
-		case len(args) == 0 && inv.JSON:
-			return report.WriteJSON(a.Stdout, list)
 		case len(args) == 0:
-			_, err := io.WriteString(a.Stdout, strings.Join(list.Schemas, "\n")+"\n")
-			return err
+			return inv.Print(a, list, strings.Join(list.Schemas, "\n")+"\n")
 		case len(args) > 1:
 			return report.Usagef("expected one name; see `%s --help`", inv.Path)
 		case !slices.Contains(list.Schemas, args[0]):

@@ -88,6 +88,15 @@ func (inv *Invocation) Report(a *App, v any, format string, args ...any) (err er
 	return err
 }
 
+// Print prints the answer: v as JSON if --json was given, or else the text.
+func (inv *Invocation) Print(a *App, v any, text string) error {
+	if inv.JSON {
+		return report.WriteJSON(a.Stdout, v)
+	}
+	_, err := io.WriteString(a.Stdout, text)
+	return err
+}
+
 // enter moves to the subcommand called name and reports whether it exists.
 func (inv *Invocation) enter(name string) bool {
 	i := slices.IndexFunc(inv.Cmd.Sub, func(c Command) bool { return c.Name == name && (inv.help || !c.Topic) })
@@ -244,10 +253,6 @@ func (inv *Invocation) page() string {
 
 // printHelp prints the help page; as JSON also its parts, for tools.
 func printHelp(a *App, inv *Invocation) error {
-	if !inv.JSON {
-		_, err := io.WriteString(a.Stdout, inv.page())
-		return err
-	}
 	out := HelpAnswer{inv.Path, inv.page(), []string{}, []Option{}}
 	for _, c := range inv.Cmd.Sub {
 		out.Commands = append(out.Commands, c.Name)
@@ -257,7 +262,7 @@ func printHelp(a *App, inv *Invocation) error {
 			out.Options = append(out.Options, *o)
 		}
 	}
-	return report.WriteJSON(a.Stdout, out)
+	return inv.Print(a, out, out.Page)
 }
 
 // A HelpAnswer is the JSON of a help page.
