@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,26 +121,19 @@ func (f *Failure) JSON() Envelope {
 	return Envelope{out, f.Result}
 }
 
-// ExitCode is the only mapping from codes to exit codes.
-func (f *Failure) ExitCode() int {
-	switch f.Code {
-	case Usage, InvalidConfig:
-		return 2
-	case Differs:
-		return 3
-	case NotFound:
-		return 4
-	case Unauthorized, Forbidden:
-		return 5
-	case Unavailable, Timeout:
-		return 6
-	case Partial:
-		return 7
-	case Interrupted:
-		return 130
-	}
-	return 1
+// exitCodes is the only mapping from codes to exit codes: 1 for those that it lacks.
+var exitCodes = map[string]int{
+	Usage: 2, InvalidConfig: 2,
+	Differs:      3,
+	NotFound:     4,
+	Unauthorized: 5, Forbidden: 5,
+	Unavailable: 6, Timeout: 6,
+	Partial:     7,
+	Interrupted: 130,
 }
+
+// ExitCode returns the exit code of a command that fails so.
+func (f *Failure) ExitCode() int { return cmp.Or(exitCodes[f.Code], 1) }
 
 // Line returns the problem as one line: where, what, and the allowed values.
 func (p Problem) Line() string {
