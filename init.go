@@ -257,9 +257,8 @@ const maxConfig = 1 << 20
 
 // A draft is what a run would write: a bot, or the guides for a coding agent.
 type draft struct {
-	config *bot.Config // nil for the guides
-	bot    *render.Data
-	files  map[string][]byte
+	bot   *render.Data // nil for the guides
+	files map[string][]byte
 }
 
 // newDraft renders a bot with its record, or without a configuration the guides.
@@ -268,7 +267,7 @@ func newDraft(cat *catalog.Catalog, cfg *bot.Config, version string) (d draft, e
 		d.files, err = render.Guides(version)
 		return d, err
 	}
-	d.config, d.bot = cfg, render.New(*cfg, cat, version)
+	d.bot = render.New(*cfg, cat, version)
 	if d.files, err = d.bot.Files(); err == nil {
 		err = project.AddRecord(version, *cfg, d.files)
 	}
@@ -281,10 +280,23 @@ func (r *initRun) plan(t *project.Target, d draft, keepExisting bool) (*project.
 	if r.overwriteGuide {
 		overwrite = project.Guides
 	}
-	if d.config == nil && project.Has(t.Dir, project.BotName) {
+	if d.bot == nil && project.Has(t.Dir, project.BotName) {
 		delete(d.files, render.GettingStarted) // it is only for directories without a bot
 	}
 	return t.Plan(d.files, keepExisting, overwrite)
+}
+
+// open opens the target, to write there or only to read.
+func (r *initRun) open(writes bool) (*project.Target, error) {
+	dir := r.a.Path(r.target)
+	if !writes {
+		return project.Open(dir)
+	}
+	t, err := project.Lock(dir)
+	if err == nil && t.Unlocked != nil {
+		r.a.Note("%s cannot be locked (%v): run no other vbot there until this one has ended", dir, t.Unlocked)
+	}
+	return t, err
 }
 
 // scaffold writes the bot that the options and the configuration file describe.
@@ -302,15 +314,10 @@ func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
 	if err != nil {
 		return err
 	}
-	open := project.Lock
-	if r.dryRun {
-		open = project.Open
-	}
 	var p *project.Plan
-	t, err := open(r.a.Path(r.target))
+	t, err := r.open(!r.dryRun)
 	if err == nil {
 		defer t.Close()
-		noteUnlocked(r.a, t)
 		p, err = r.plan(t, d, r.keepExisting)
 	}
 	if r.dryRun {
@@ -346,41 +353,22 @@ func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
 	return err
 }
 
-// apply carries out the plan and reports it, with list each file.
-func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan, cfg *bot.Config, next []string, list bool) error {
-	if err := t.Apply(ctx, p); err != nil {
-		return err
-	}
-	return reportRun(r.a, r.inv, p, cfg, next, list || r.verbose)
-}
-
-// noteUnlocked says that nothing keeps another run from writing to the target.
-func noteUnlocked(a *cli.App, t *project.Target) {
-	if t.Unlocked != nil {
-		a.Note("%s cannot be locked (%v): run no other vbot there until this one has ended", t.Dir, t.Unlocked)
-	}
-}
-
 // compare compares a project with what this version writes, and with --update brings
 // it up to date.
 func (r *initRun) compare(ctx context.Context) error {
-	a := r.a
-	dir, open := a.Path(r.target), project.Open
-	if r.update && !r.dryRun && project.Has(dir, project.RecordName) {
-		open = project.Lock // until the end, so that what is read stays true
-	}
-	t, err := open(dir)
+	a, dir, writes := r.a, r.a.Path(r.target), r.update && !r.dryRun
+	// If it writes, it locks until the end, so that what is read stays true.
+	t, err := r.open(writes && project.Has(dir, project.RecordName))
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	noteUnlocked(a, t)
 	was, recorded, err := readRecord(t)
 	if err != nil {
 		return err
 	}
 	switch {
-	case was.Began != nil && r.update && !r.dryRun:
+	case was.Began != nil && writes:
 		a.Note("finishing an update of %s that was interrupted", dir)
 	case was.Began != nil:
 		a.Note("an update of %s was interrupted; `vbot init %s --update` finishes it", dir, cli.ShellPath(r.target))
@@ -415,7 +403,7 @@ func (r *initRun) compare(ctx context.Context) error {
 		return err
 	case ctx.Err() != nil:
 		return report.Interruption()
-	case r.update && !r.dryRun && !r.keepEdited && p.Conflicts != nil:
+	case writes && !r.keepEdited && p.Conflicts != nil:
 		return &report.Failure{Code: report.Conflict, Problems: p.Conflicts, Message: "the update changes lines that you edited; nothing was written",
 			Hint: "the same command with --keep-edited leaves these files alone and says what to change by hand"}
 	}
@@ -590,20 +578,20 @@ func (r *initRun) stillMissing() (missing []string) {
 
 // commandLine returns a command line that says the same as the options.
 func (r *initRun) commandLine(guides bool) string {
-	args := r.typed.Arguments(r.cat, bot.NameFromDir(r.a.Path(r.target)))
+	options := r.typedOptions()
 	if guides {
-		args = []string{"--no-input"}
+		options = " --no-input"
 	}
 	if r.catalog != nil {
-		args = append(args, "--catalog", *r.catalog)
+		options += " --catalog " + cli.ShellQuote(*r.catalog)
 	}
 	if r.keepExisting {
-		args = append(args, "--keep-existing")
+		options += " --keep-existing"
 	}
 	if r.overwriteGuide {
-		args = append(args, "--overwrite-guide")
+		options += " --overwrite-guide"
 	}
-	return "vbot init " + cli.ShellPath(r.target) + typedWords(args)
+	return "vbot init " + cli.ShellPath(r.target) + options
 }
 
 // typedOptions returns the options of the command line that shape the bot, each with a space before it.
@@ -664,15 +652,17 @@ var words = []struct{ action, done, would, why string }{
 	{project.Missing, "did not restore", "skip", "deleted"},
 }
 
-// reportRun prints what was done: with --json to stdout, and to stderr, with list each file.
-func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config, next []string, list bool) error {
+// apply carries out the plan and prints what was done: with --json to stdout, and to stderr,
+// with list each file.
+func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan, cfg *bot.Config, next []string, list bool) error {
+	if err := t.Apply(ctx, p); err != nil {
+		return err
+	}
 	answer := initAnswer{p.Dir, cfg, []fileAnswer{}, next}
 	for _, s := range p.Steps {
-		if inv.JSON { // which alone has sums
-			answer.Files = append(answer.Files, fileAnswer{s.Path, s.Action, s.Sum()})
-		}
+		answer.Files = append(answer.Files, fileAnswer{s.Path, s.Action, s.Sum()})
 	}
-	err := inv.Report(a, answer, "")
+	err := r.inv.Report(r.a, answer, "")
 	for _, word := range words {
 		var names []string
 		for _, s := range p.Steps {
@@ -682,16 +672,16 @@ func reportRun(a *cli.App, inv *cli.Invocation, p *project.Plan, cfg *bot.Config
 		}
 		switch text := fmt.Sprintf("%s %s in %s", word.done, report.Plural(len(names), "file"), p.Dir); {
 		case len(names) == 0:
-		case list:
-			a.Note("%s:\n  %s", text, strings.Join(names, "\n  "))
+		case list || r.verbose:
+			r.a.Note("%s:\n  %s", text, strings.Join(names, "\n  "))
 		default:
-			a.Note("%s", text)
+			r.a.Note("%s", text)
 		}
 	}
 	if p.Count(project.Unchanged) == len(p.Steps) {
-		a.Note("nothing to do: all %s in %s are up to date", report.Plural(len(p.Steps), "file"), p.Dir)
+		r.a.Note("nothing to do: all %s in %s are up to date", report.Plural(len(p.Steps), "file"), p.Dir)
 	}
-	explainGuides(a, p)
+	explainGuides(r.a, p)
 	return err
 }
 
