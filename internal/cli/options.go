@@ -192,39 +192,34 @@ func (inv *Invocation) parse(args []string) (rest []string, problems []report.Pr
 			problems, args = append(problems, inv.unknownOption(arg)), args[1:]
 			continue
 		}
-		add := func(format string, a ...any) {
-			problems = append(problems, report.Problem{Field: inv.named[name].Key, Message: fmt.Sprintf(format, a...), Where: dashed(name)})
-		}
-		// addOfValue adds a problem with the value, and the values that are allowed.
-		addOfValue := func(message string) {
-			add("%s", message)
-			if allowed := inv.named[name].Allowed; allowed != nil {
-				p := &problems[len(problems)-1]
-				p.Allowed, p.Names = allowed()
-			}
-		}
-		n, v := 1, f.Value.(value)
+		message, n, v := "", 1, f.Value.(value)
 		switch {
-		case v.on && !inline && len(args) > 1 && v.reads(args[1]) != "":
-			add("its value goes after =, not after a space: %s=%s", dashed(name), v.reads(args[1]))
+		case inline:
+		case v.on && len(args) > 1 && v.reads(args[1]) != "":
+			problems = append(problems, report.Problem{Field: inv.named[name].Key, Where: dashed(name),
+				Message: "its value goes after =, not after a space: " + dashed(name) + "=" + v.reads(args[1])})
 			args = args[2:]
 			continue
-		case !v.on && !inline && (len(args) == 1 || inv.isOption(args[1])):
-			// In `--stt --llm x` the value of --stt is missing.
-			addOfValue("missing value")
-			args = args[1:]
-			continue
-		case !v.on && !inline:
+		case v.on:
+		case len(args) == 1 || inv.isOption(args[1]): // in `--stt --llm x` the value of --stt is missing
+			message = "missing value"
+		default:
 			n = 2
 		}
-		if err := inv.set.Parse(args[:n]); err != nil && v.on {
-			message := "must be " + v.what
+		if message == "" && inv.set.Parse(args[:n]) != nil {
+			message = "must be " + v.what
 			if v.what == "" {
 				all, _ := inv.named[name].Allowed()
 				message = "unknown value" + report.DidYouMean(report.Nearest(typed, all))
 			}
-			addOfValue(message)
 			inv.JSON = inv.JSON || name == "json" // who typed it reads JSON
+		}
+		if message != "" {
+			p := report.Problem{Field: inv.named[name].Key, Message: message, Where: dashed(name)}
+			if allowed := inv.named[name].Allowed; allowed != nil {
+				p.Allowed, p.Names = allowed()
+			}
+			problems = append(problems, p)
 		}
 		args = args[n:]
 	}
