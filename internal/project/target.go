@@ -137,17 +137,16 @@ func Lock(dir string) (*Target, error) {
 		err = errChanged // another run made it, and has taken it back
 	}
 	for _, d := range made {
-		if !busy { // the other run needs them
-			t.onFailure(d, func() error {
-				t.closeDir(".")
-				return os.Remove(d)
-			})
-		}
+		t.onFailure(d, func() error {
+			t.closeDir(".")
+			return os.Remove(d)
+		})
 	}
 	switch {
 	case err == nil:
 		return t, nil
 	case busy:
+		t.undo = nil // the other run needs what was made
 		err = &report.Failure{Code: report.IO, Retryable: true, Message: "another vbot is writing to " + dir + nothingWritten,
 			Hint: "run the same command again when it has finished", Err: err}
 	default:
