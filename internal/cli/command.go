@@ -193,7 +193,7 @@ func (inv *Invocation) setup() (do RunFunc) {
 		inv.options = nil   // and stands on one page
 	}
 	asJSON := inv.Bool("json", "print the result as JSON", &inv.JSON)
-	noInput := inv.Bool("no-input", "never ask", &inv.noInput)
+	noInput := inv.add("no-input", "", "never ask", toggle(true, func(on bool) { inv.noInput = on }))
 	inv.options = nil
 	if inv.Cmd.Setup != nil {
 		do = inv.Cmd.Setup(inv)

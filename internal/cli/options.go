@@ -88,11 +88,7 @@ func truth(word string) string {
 
 // Bool registers a boolean option. Its --no- form goes without saying.
 func (inv *Invocation) Bool(names, about string, p *bool) *Option {
-	put := func(on bool) { *p = on }
-	if strings.HasPrefix(names, "no-") {
-		return inv.add(names, "", about, toggle(true, put))
-	}
-	o := inv.Toggle(names, about, put)
+	o := inv.Toggle(names, about, func(on bool) { *p = on })
 	o.Names = o.Names[:len(o.Names)-1]
 	return o
 }

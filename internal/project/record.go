@@ -74,17 +74,16 @@ func (r *Record) bytes() ([]byte, error) {
 // problems with it name the file's lines.
 func (t *Target) Record(paths []string) (*Record, error) {
 	found, err := t.look(RecordName)
-	odd := found.at != "" && (!found.mode.IsRegular() || found.size > maxSize)
-	if err == nil && found.at != "" && found.hash == "" && !odd {
+	switch {
+	case err == nil && found.at == "":
+		return &Record{}, nil
+	case err == nil && (!found.mode.IsRegular() || found.size > maxSize):
+		return nil, report.One(report.InvalidConfig, RecordName, RecordName, "must be a regular file of at most 1 MiB")
+	case err == nil && found.hash == "":
 		err = fs.ErrPermission
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, report.IOError("reading "+t.path(RecordName), err)
-	case found.at == "":
-		return &Record{}, nil
-	case odd:
-		return nil, report.One(report.InvalidConfig, RecordName, RecordName, "must be a regular file of at most 1 MiB")
 	}
 	r, problems := parseRecord(found.data, paths)
 	if len(problems) > 0 {
