@@ -195,11 +195,7 @@ func writeWords(a *cli.App, inv *cli.Invocation, typed []string) error {
 	words := cli.Complete(a, inv.Root, typed)
 	var b strings.Builder
 	for _, w := range words {
-		b.WriteString(w.Word)
-		if w.About != "" {
-			b.WriteString("\t" + w.About)
-		}
-		b.WriteString("\n")
+		b.WriteString(strings.TrimSuffix(w.Word+"\t"+w.About, "\t") + "\n")
 	}
 	return inv.Print(a, wordsAnswer{words}, b.String())
 }
@@ -242,11 +238,9 @@ func setupSchema(inv *cli.Invocation) cli.RunFunc {
 		if err != nil {
 			return err
 		}
-		var schema map[string]any
-		if args[0] == "config" {
-			schema = bot.Schema(cat)
-		} else {
-			schema = cli.SchemaOf(reflect.TypeOf(answers[args[0]]))
+		schema := bot.Schema(cat)
+		if answer, ok := answers[args[0]]; ok {
+			schema = cli.SchemaOf(reflect.TypeOf(answer))
 		}
 		schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 		schema["title"] = "vbot " + args[0]
