@@ -22,8 +22,8 @@ import (
 	"vbot/internal/wizard"
 )
 
-// initOptions are the parsed options of init.
-type initOptions struct {
+// An initRun is one run of init: its options, and what do sets besides.
+type initRun struct {
 	catalog        *string // nil if it was not given
 	typed          bot.Answers
 	config         *string // a file, or "-"; nil if it was not given
@@ -36,49 +36,55 @@ type initOptions struct {
 	keepEdited     bool
 	verbose        bool
 	contextHub     *bool
+
+	a       *cli.App
+	inv     *cli.Invocation
+	cat     *catalog.Catalog
+	target  string   // as it was typed, or "."
+	refresh []string // guides that a person lets vbot replace
 }
 
 func setupInit(inv *cli.Invocation) cli.RunFunc {
-	o := &initOptions{typed: bot.Answers{}}
+	r := &initRun{typed: bot.Answers{}}
 	for _, opt := range bot.Options {
 		var shown *cli.Option
 		names := strings.TrimSpace(opt.Short + " " + opt.Flag)
 		switch {
 		case opt.Toggle != nil:
-			shown = inv.Toggle(names, opt.Help, func(on bool) { o.typed[opt] = bot.Answer{On: on, Flag: true} })
+			shown = inv.Toggle(names, opt.Help, func(on bool) { r.typed[opt] = bot.Answer{On: on, Flag: true} })
 		case opt.List != nil:
 			shown = inv.Text(names, opt.Value, opt.Help, func(s string) {
-				o.typed[opt] = bot.Answer{List: append(o.typed[opt].List, s), Flag: true}
+				r.typed[opt] = bot.Answer{List: append(r.typed[opt].List, s), Flag: true}
 			})
 		default:
-			shown = inv.Text(names, opt.Value, opt.Help, func(s string) { o.typed[opt] = bot.Answer{Text: s, Flag: true} })
+			shown = inv.Text(names, opt.Value, opt.Help, func(s string) { r.typed[opt] = bot.Answer{Text: s, Flag: true} })
 		}
 		shown.Key, shown.Allowed = opt.Key, func() ([]string, string) { return opt.Values(catalog.New()) }
-		shown.Complete = func(a *cli.App, typed string) []string { return o.complete(a, opt, typed) }
+		shown.Complete = func(a *cli.App, typed string) []string { return r.complete(a, opt, typed) }
 	}
-	inv.Text("c config", "FILE", "read options from a JSON file; - is stdin; command-line options override it", func(s string) { o.config = &s })
-	inv.Bool("dry-run", "print the configuration as JSON; write nothing", &o.dryRun)
+	inv.Text("c config", "FILE", "read options from a JSON file; - is stdin; command-line options override it", func(s string) { r.config = &s })
+	inv.Bool("dry-run", "print the configuration as JSON; write nothing", &r.dryRun)
 	inv.Section()
-	inv.Bool("check", "list edited, missing and outdated files; write nothing; exit with 3 if there are any", &o.check)
-	inv.Bool("update", "bring the files up to date and keep your edits; bot options change the bot", &o.update)
-	inv.Bool("diff", "with --check or --update, print a patch", &o.diff)
-	inv.Bool("keep-edited", "with --update, leave a file alone if your edits and the update change the same lines", &o.keepEdited)
+	inv.Bool("check", "list edited, missing and outdated files; write nothing; exit with 3 if there are any", &r.check)
+	inv.Bool("update", "bring the files up to date and keep your edits; bot options change the bot", &r.update)
+	inv.Bool("diff", "with --check or --update, print a patch", &r.diff)
+	inv.Bool("keep-edited", "with --update, leave a file alone if your edits and the update change the same lines", &r.keepEdited)
 	inv.Section()
 	for _, opt := range bot.Options {
 		if opt.Peer != "" {
 			name := strings.ReplaceAll(opt.Peer, "_", "-")
-			inv.Toggle(name, "the same as --"+opt.Flag, func(on bool) { o.typed[opt] = bot.Answer{On: on, Flag: true, Taken: switchPrefix(on) + name} }).Key = opt.Key
+			inv.Toggle(name, "the same as --"+opt.Flag, func(on bool) { r.typed[opt] = bot.Answer{On: on, Flag: true, Taken: switchPrefix(on) + name} }).Key = opt.Key
 		}
 	}
-	inv.Toggle("context-hub", "refused: run pipecat context-hub install (--no-context-hub is ignored)", func(on bool) { o.contextHub = &on })
+	inv.Toggle("context-hub", "refused: run pipecat context-hub install (--no-context-hub is ignored)", func(on bool) { r.contextHub = &on })
 	inv.Section()
-	inv.InsteadOption("list-options", "print the ids that options take, as JSON", o.list)
-	o.describeOption(inv)
-	inv.Text("catalog", "DIR", "add the services in the directory DIR (default: VBOT_CATALOG)", func(s string) { o.catalog = &s })
-	inv.Bool("keep-existing", "keep existing files; write only missing ones", &o.keepExisting)
-	inv.Bool("overwrite-guide", "replace existing guides with current ones", &o.overwriteGuide)
-	inv.Bool("verbose", "list each file (default: only without a terminal)", &o.verbose)
-	return o.do
+	inv.InsteadOption("list-options", "print the ids that options take, as JSON", r.list)
+	r.describeOption(inv)
+	inv.Text("catalog", "DIR", "add the services in the directory DIR (default: VBOT_CATALOG)", func(s string) { r.catalog = &s })
+	inv.Bool("keep-existing", "keep existing files; write only missing ones", &r.keepExisting)
+	inv.Bool("overwrite-guide", "replace existing guides with current ones", &r.overwriteGuide)
+	inv.Bool("verbose", "list each file (default: only without a terminal)", &r.verbose)
+	return r.do
 }
 
 // switchPrefix is what stands before the name of a switch that is on or off.
@@ -91,11 +97,11 @@ func switchPrefix(on bool) string {
 
 // complete returns the values of the option that begin with typed. A service has several
 // names: the first that fits stands for it.
-func (o *initOptions) complete(a *cli.App, opt *bot.Option, typed string) (out []string) {
+func (r *initRun) complete(a *cli.App, opt *bot.Option, typed string) (out []string) {
 	if opt.Kind == "" {
 		return opt.Allowed()
 	}
-	cat, err := openCatalog(a, o.catalog)
+	cat, err := openCatalog(a, r.catalog)
 	if err != nil {
 		cat = catalog.New() // do says what is wrong
 	}
@@ -109,46 +115,47 @@ func (o *initOptions) complete(a *cli.App, opt *bot.Option, typed string) (out [
 }
 
 // do carries out one of the jobs of init: quickstart, scaffold, ask, or guides.
-func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
+func (r *initRun) do(ctx context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
 	if len(args) > 1 {
 		return report.Usagef("expected one directory, got %s; put a name with spaces in quotes", strings.Join(report.QuoteAll(args), " "))
 	}
-	cat, err := openCatalog(a, o.catalog)
+	cat, err := openCatalog(a, r.catalog)
 	if err != nil {
 		return err
 	}
+	r.a, r.inv, r.cat = a, inv, cat
 	target := strings.Join(args, "")
 	if len(args) == 1 && target == "" {
 		return report.Usagef("the directory's name is empty")
 	}
-	if o.contextHub != nil && *o.contextHub {
+	if r.contextHub != nil && *r.contextHub {
 		return report.One(report.InvalidConfig, "context_hub", "--context-hub",
 			"vbot runs no other program; register the hub with `pipecat context-hub install`")
-	} else if o.contextHub != nil {
+	} else if r.contextHub != nil {
 		a.Note("--no-context-hub has no effect: vbot never registers the hub")
 	}
-	compares := o.check || o.update
+	compares := r.check || r.update
 	switch {
-	case o.check && o.update:
+	case r.check && r.update:
 		return report.Usagef("--check and --update cannot be combined")
-	case o.diff && !compares:
+	case r.diff && !compares:
 		return report.Usagef("--diff needs --check or --update")
-	case o.keepEdited && !o.update:
+	case r.keepEdited && !r.update:
 		return report.Usagef("--keep-edited needs --update")
-	case o.diff && inv.JSON:
+	case r.diff && inv.JSON:
 		return report.Usagef("--diff prints text: leave out --json")
-	case compares && (o.keepExisting || o.overwriteGuide):
+	case compares && (r.keepExisting || r.overwriteGuide):
 		return report.Usagef("--keep-existing and --overwrite-guide cannot be combined with --check or --update")
 	case target == "quickstart":
-		if target, err = o.quickstart(cat, compares); err != nil {
+		if target, err = r.quickstart(compares); err != nil {
 			return err
 		}
 	}
-	r := initRun{o, a, inv, cat, cmp.Or(target, "."), nil}
+	r.target = cmp.Or(target, ".")
 	switch {
 	case compares:
 		return r.compare(ctx)
-	case len(o.typed) > 0 || o.config != nil || o.dryRun:
+	case len(r.typed) > 0 || r.config != nil || r.dryRun:
 		return r.scaffold(ctx)
 	case canAsk(a):
 		return r.ask(ctx, target)
@@ -160,16 +167,6 @@ func (o *initOptions) do(ctx context.Context, a *cli.App, inv *cli.Invocation, a
 	return r.write(ctx, nil)
 }
 
-// An initRun is one run of init in a target.
-type initRun struct {
-	*initOptions
-	a       *cli.App
-	inv     *cli.Invocation
-	cat     *catalog.Catalog
-	target  string   // as it was typed, or "."
-	refresh []string // guides that a person lets vbot replace
-}
-
 // nearQuickstart reports whether the target looks like a misspelt quickstart.
 func nearQuickstart(target string) bool {
 	return report.Nearest(target, []string{"quickstart"}) != "" && !strings.ContainsAny(target, `./\`) && !strings.Contains(target, "quickstart")
@@ -177,7 +174,7 @@ func nearQuickstart(target string) bool {
 
 // quickstart sets the options of the preset, which takes none besides, and returns its
 // target.
-func (o *initOptions) quickstart(cat *catalog.Catalog, compares bool) (target string, err error) {
+func (r *initRun) quickstart(compares bool) (target string, err error) {
 	var problems []report.Problem
 	preset := bot.Quickstart()
 	name := preset[bot.OptName].Text
@@ -186,22 +183,22 @@ func (o *initOptions) quickstart(cat *catalog.Catalog, compares bool) (target st
 			Message: "quickstart takes no bot options"})
 	}
 	for _, opt := range bot.Options {
-		if _, ok := o.typed[opt]; ok {
+		if _, ok := r.typed[opt]; ok {
 			refuse(opt.Key, opt.Where())
 		}
 	}
-	if o.config != nil {
+	if r.config != nil {
 		refuse("config", "--config")
 	}
 	if len(problems) > 0 {
 		hint := "to change its options: vbot init " + name + " --update OPTIONS"
 		if !compares {
-			hint = "to choose options, pass another directory: vbot init my-bot" + typedWords(preset.Arguments(cat, name)) + " OPTIONS; for one named quickstart, pass ./quickstart"
+			hint = "to choose options, pass another directory: vbot init my-bot" + typedWords(preset.Arguments(r.cat, name)) + " OPTIONS; for one named quickstart, pass ./quickstart"
 		}
 		return "", &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: hint}
 	}
 	if !compares { // these read the record
-		o.typed = preset
+		r.typed = preset
 	}
 	return name, nil
 }
@@ -798,8 +795,8 @@ func explainGuides(a *cli.App, p *project.Plan) {
 // Listings.
 
 // list prints the ids that options take, as JSON.
-func (o *initOptions) list(a *cli.App, _ *cli.Invocation) error {
-	cat, err := openCatalog(a, o.catalog)
+func (r *initRun) list(a *cli.App, _ *cli.Invocation) error {
+	cat, err := openCatalog(a, r.catalog)
 	if err != nil {
 		return err
 	}
@@ -807,7 +804,7 @@ func (o *initOptions) list(a *cli.App, _ *cli.Invocation) error {
 }
 
 // describeOption registers --describe-options[=KIND].
-func (o *initOptions) describeOption(inv *cli.Invocation) {
+func (r *initRun) describeOption(inv *cli.Invocation) {
 	kinds := append([]string{catalog.KindTransport}, catalog.ServiceKinds...)
 	isKind := func(s string) string {
 		if slices.Contains(kinds, s) {
@@ -824,7 +821,7 @@ func (o *initOptions) describeOption(inv *cli.Invocation) {
 		case kind != "true" && isKind(kind) == "":
 			return errors.New("unknown kind")
 		}
-		inv.Instead = func(a *cli.App, inv *cli.Invocation) error { return o.describe(a, inv, isKind(kind)) }
+		inv.Instead = func(a *cli.App, inv *cli.Invocation) error { return r.describe(a, inv, isKind(kind)) }
 		return nil
 	})
 	shown.Complete = func(*cli.App, string) []string { return kinds }
@@ -833,8 +830,8 @@ func (o *initOptions) describeOption(inv *cli.Invocation) {
 
 // describe prints every id with its names and requirements, for people or, with --json,
 // under the same keys as list. kind limits it to one key; "" is all.
-func (o *initOptions) describe(a *cli.App, inv *cli.Invocation, kind string) error {
-	cat, err := openCatalog(a, o.catalog)
+func (r *initRun) describe(a *cli.App, inv *cli.Invocation, kind string) error {
+	cat, err := openCatalog(a, r.catalog)
 	if err != nil {
 		return err
 	}

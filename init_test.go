@@ -484,7 +484,7 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	asked := &asker{answers: answers, person: person}
 	a := &cli.App{Stdin: in, Stdout: &stdout, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
 	inv := &cli.Invocation{JSON: true}
-	if err := (&initRun{&initOptions{}, a, inv, catalog.New(), ".", nil}).ask(context.Background(), "there"); err != nil {
+	if err := (&initRun{a: a, inv: inv, cat: catalog.New(), target: "."}).ask(context.Background(), "there"); err != nil {
 		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
 	}
 	var report struct{ Config json.RawMessage }
@@ -750,7 +750,7 @@ func TestCommandLineWithACatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &initRun{&initOptions{catalog: &folder, typed: bot.Quickstart()}, a, nil, cat, "there", nil}
+	r := &initRun{catalog: &folder, typed: bot.Quickstart(), a: a, cat: cat, target: "there"}
 	r.typed[bot.OptSTT] = bot.Answer{Text: "acme"}
 	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog " + cli.ShellQuote(folder)
 	if got := r.commandLine(false); got != want {
