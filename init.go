@@ -447,7 +447,7 @@ func (r *initRun) compare(ctx context.Context) error {
 // written returns what vbot wrote in the project, as far as this version can make it again
 // from the record: before an update that was interrupted, and in it.
 func (r *initRun) written(was *project.Record) (list []draft) {
-	for _, from := range []*project.Origin{was.From, {Vbot: was.Vbot, Config: was.Config}} {
+	for _, from := range []*project.Origin{was.From, &was.Origin} {
 		if from == nil {
 			continue
 		}

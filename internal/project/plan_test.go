@@ -272,7 +272,7 @@ func TestHasOldGuide(t *testing.T) {
 // file in was, to files.
 func updating(t *testing.T, dir string, files map[string][]byte, was ...string) (*Target, *Plan) {
 	t.Helper()
-	record := &Record{Vbot: "0.0.1", Config: []byte(`{}`), Files: map[string]string{}}
+	record := &Record{Origin: Origin{"0.0.1", []byte(`{}`)}, Files: map[string]string{}}
 	for _, name := range was {
 		record.Files[name] = hexSum([]byte("old"))
 	}
@@ -413,7 +413,7 @@ func nothingKnown() []map[string][]byte { return nil }
 
 // While an update runs, the record has all that earlier ones may have left, too.
 func TestUpdateAfterAKilledOne(t *testing.T) {
-	was := &Record{Vbot: "0.0.1", Config: []byte("{}"), Files: map[string]string{"a": "1"}, Began: map[string][]string{"b": {"2", "3"}, "c": {"4"}}}
+	was := &Record{Origin: Origin{"0.0.1", []byte("{}")}, Files: map[string]string{"a": "1"}, Began: map[string][]string{"b": {"2", "3"}, "c": {"4"}}}
 	journal, err := was.begin([]Step{{Path: "a", data: []byte("new"), Action: Replaced}, {Path: "b", Action: Removed}, {Path: "AGENTS.md", Guide: true, Action: Created},
 		{Path: RecordName, Action: Replaced}}, []byte(`{"vbot": "0.0.2", "config": {"x": 1}, "files": {}}`))
 	if err != nil {
@@ -423,9 +423,9 @@ func TestUpdateAfterAKilledOne(t *testing.T) {
 	if err := json.Unmarshal(journal, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := Record{Vbot: "0.0.2", Config: []byte(`{
+	want := Record{Origin: Origin{"0.0.2", []byte(`{
     "x": 1
-  }`), Files: map[string]string{}, Began: map[string][]string{"a": {"1", hexSum([]byte("new"))}, "b": {"2", "3"}, "c": {"4"}}, From: &Origin{"0.0.1", []byte("{}")}}
+  }`)}, Files: map[string]string{}, Began: map[string][]string{"a": {"1", hexSum([]byte("new"))}, "b": {"2", "3"}, "c": {"4"}}, From: &Origin{"0.0.1", []byte("{}")}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the record:\n%s", journal)
 	}

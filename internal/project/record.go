@@ -18,9 +18,8 @@ import (
 // somebody's own. --keep-existing keeps an existing record, too: it still says who
 // wrote the files beside it.
 type Record struct {
-	Vbot   string            `json:"vbot"` // the version that wrote it; "" if there is no record
-	Config json.RawMessage   `json:"config"`
-	Files  map[string]string `json:"files"` // SHA-256 in hex; no guides, which say their version themselves
+	Origin
+	Files map[string]string `json:"files"` // SHA-256 in hex; no guides, which say their version themselves
 	// Began is set while an update runs, and after one that was killed: for each file that
 	// it changes, the SHA-256 of what vbot wrote there or is about to write. Vbot and Config
 	// are the update's then, and Files has only the other files.
@@ -30,7 +29,7 @@ type Record struct {
 
 // An Origin is what a project was made from.
 type Origin struct {
-	Vbot   string          `json:"vbot"`
+	Vbot   string          `json:"vbot"` // the version that wrote it; "" if there is no record
 	Config json.RawMessage `json:"config"`
 }
 
@@ -52,7 +51,7 @@ func AddRecord(version string, config any, files map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	r := Record{Vbot: version, Config: raw, Files: map[string]string{}}
+	r := Record{Origin: Origin{version, raw}, Files: map[string]string{}}
 	for name, data := range files {
 		if !IsGuide(name) {
 			r.Files[name] = hexSum(data)

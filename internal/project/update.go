@@ -102,7 +102,7 @@ func (was *Record) begin(steps []Step, now []byte) ([]byte, error) {
 	}
 	r.Files, r.Began, r.From = maps.Clone(was.Files), map[string][]string{}, was.From
 	if r.From == nil {
-		r.From = &Origin{was.Vbot, was.Config}
+		r.From = &was.Origin
 	}
 	maps.Copy(r.Began, was.Began)
 	for _, s := range steps {
