@@ -190,11 +190,10 @@ func (inv *Invocation) setup() (do RunFunc) {
 	inv.named = map[string]*Option{}
 	if inv.Cmd != inv.Root {
 		inv.Root.Setup(inv) // --version works everywhere
-		inv.options = nil   // and stands on one page
 	}
 	asJSON := inv.Bool("json", "print the result as JSON", &inv.JSON)
 	noInput := inv.add("no-input", "", "never ask", toggle(true, func(on bool) { inv.noInput = on }))
-	inv.options = nil
+	inv.options = nil // --version stands on one page, and these two come last
 	if inv.Cmd.Setup != nil {
 		do = inv.Cmd.Setup(inv)
 	}

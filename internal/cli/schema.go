@@ -7,6 +7,9 @@ import (
 	"vbot/internal/report"
 )
 
+// simpleTypes are the types of JSON for Go's.
+var simpleTypes = map[reflect.Kind]string{reflect.Bool: "boolean", reflect.Int: "integer", reflect.String: "string"}
+
 // SchemaOf returns the JSON Schema (2020-12) of a Go type. The tag `enum` of a field lists its
 // values. Objects may get more keys in later versions.
 func SchemaOf(t reflect.Type) map[string]any {
@@ -15,12 +18,8 @@ func SchemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": []string{"string", "null"}}
 	case t.Kind() == reflect.Pointer:
 		return map[string]any{"anyOf": []any{SchemaOf(t.Elem()), map[string]any{"type": "null"}}}
-	case t.Kind() == reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case t.Kind() == reflect.Int:
-		return map[string]any{"type": "integer"}
-	case t.Kind() == reflect.String:
-		return map[string]any{"type": "string"}
+	case simpleTypes[t.Kind()] != "":
+		return map[string]any{"type": simpleTypes[t.Kind()]}
 	case t.Kind() == reflect.Slice:
 		return map[string]any{"type": "array", "items": SchemaOf(t.Elem())}
 	case t.Kind() != reflect.Struct:
