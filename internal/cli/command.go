@@ -70,6 +70,7 @@ type Invocation struct {
 	options []*Option          // in the order of the help page
 	named   map[string]*Option // by name, without hyphens
 	section int                // of the help page
+	wanting string             // the option whose value would be the next word, or ""
 	noInput bool
 }
 
@@ -136,28 +137,11 @@ func Run(ctx context.Context, root *Command, args []string, a *App) int {
 
 // dispatch finds the command that args name, parses its options and runs it.
 func (inv *Invocation) dispatch(ctx context.Context, args []string, a *App) error {
-	bare := len(args) == 0
-	// Options may come before the command.
-	var before []string
-	known, name := true, ""
-	for len(args) > 0 && inv.Cmd.Sub != nil && known {
-		// The text after = may be a misplaced secret: do not repeat it.
-		name, _, _ = strings.Cut(args[0], "=")
-		switch {
-		case strings.HasPrefix(name, "-"):
-			before = append(before, args[0])
-		case name == "help":
-			inv.help = true
-		default:
-			known = inv.enter(name)
-		}
-		args = args[1:]
-	}
-
+	others, name, known := inv.find(args)
 	do := inv.setup()
-	rest, problems := inv.parse(append(before, args...))
+	rest, problems := inv.parse(others)
 	switch {
-	case bare:
+	case len(args) == 0:
 		fmt.Fprint(a.Stderr, inv.page())
 		return &report.Failure{Code: report.Usage}
 	case inv.Instead != nil && (known || !inv.help):
@@ -180,6 +164,26 @@ func (inv *Invocation) dispatch(ctx context.Context, args []string, a *App) erro
 	}
 	a.NoInput = inv.noInput
 	return do(ctx, a, inv, rest)
+}
+
+// find enters the commands that args name, and returns the other arguments: options may come
+// before a command. If a word is no command, it ends there, and reports the name and false.
+func (inv *Invocation) find(args []string) (others []string, name string, known bool) {
+	known = true
+	for len(args) > 0 && inv.Cmd.Sub != nil && known {
+		// The text after = may be a misplaced secret: do not repeat it.
+		name, _, _ = strings.Cut(args[0], "=")
+		switch {
+		case strings.HasPrefix(name, "-"):
+			others = append(others, args[0])
+		case name == "help":
+			inv.help = true
+		default:
+			known = inv.enter(name)
+		}
+		args = args[1:]
+	}
+	return append(others, args...), name, known
 }
 
 // setup registers the options of the command, and returns its RunFunc.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -29,30 +30,12 @@ func Complete(a *App, root *Command, typed []string) []Completion {
 		last = ""
 	}
 	inv := newInvocation(root)
-	for ; len(before) > 0 && inv.Cmd.Sub != nil; before = before[1:] {
-		if before[0] == "help" {
-			inv.help = true
-		} else if !strings.HasPrefix(before[0], "-") && !inv.enter(before[0]) {
-			return out
-		}
+	others, _, known := inv.find(before)
+	if !known || slices.Contains(others, "--") {
+		return out // after "--", only arguments follow, and they cannot be completed
 	}
 	inv.setup()
-	inv.parse(before)
-
-	arguments := 0
-	wanted := "" // the option whose value comes next
-	for _, word := range before {
-		switch name := strings.TrimLeft(word, "-"); {
-		case wanted != "":
-			wanted = ""
-		case word == "--":
-			return out // only arguments follow, and they cannot be completed
-		case name == word || name == "":
-			arguments++
-		case inv.takesValue(name):
-			wanted = name
-		}
-	}
+	arguments, _ := inv.parse(others)
 	add := func(word, about string) {
 		if strings.HasPrefix(word, last) || word == AnyFile || word == AnyDir {
 			out = append(out, Completion{word, about})
@@ -60,8 +43,8 @@ func Complete(a *App, root *Command, typed []string) []Completion {
 	}
 	name, value, inline := strings.Cut(strings.TrimPrefix(last, "--"), "=")
 	switch {
-	case wanted != "":
-		for _, word := range inv.values(a, wanted, last) {
+	case inv.wanting != "":
+		for _, word := range inv.values(a, inv.wanting, last) {
 			add(word, "")
 		}
 	case inline && strings.HasPrefix(last, "--"):
@@ -90,7 +73,7 @@ func Complete(a *App, root *Command, typed []string) []Completion {
 		if inv.Cmd == inv.Root && !inv.help {
 			add("help", "Print help for a command or a topic")
 		}
-	case arguments == 0:
+	case len(arguments) == 0:
 		for _, word := range inv.Cmd.First {
 			add(word, "")
 		}

@@ -197,7 +197,9 @@ func (inv *Invocation) parse(args []string) (rest []string, problems []report.Pr
 			args = args[2:]
 			continue
 		case v.on:
-		case len(args) == 1 || inv.isOption(args[1]): // in `--stt --llm x` the value of --stt is missing
+		case len(args) == 1:
+			message, inv.wanting = "missing value", name
+		case inv.isOption(args[1]): // in `--stt --llm x` the value of --stt is missing
 			message = "missing value"
 		default:
 			n = 2
@@ -231,12 +233,6 @@ func (inv *Invocation) isOption(arg string) bool {
 	return name == "" || inv.named[name] != nil
 }
 
-// takesValue reports whether the next word is the value of the option.
-func (inv *Invocation) takesValue(name string) bool {
-	o := inv.named[name]
-	return o != nil && o.Value != "" && !o.bare
-}
-
 // unknownOption returns the problem with arg, which begins with a hyphen but is no option.
 // It repeats arg only if that resembles an option: others may be secrets.
 func (inv *Invocation) unknownOption(arg string) report.Problem {
@@ -245,7 +241,7 @@ func (inv *Invocation) unknownOption(arg string) report.Problem {
 	short := typed[1:min(2, len(typed))]
 	if near := inv.nearest(plain); near != "" {
 		return report.Problem{Field: inv.named[near].Key, Where: typed, Message: "unknown option" + report.DidYouMean(dashed(near)) + "; see `" + inv.Path + " --help`"}
-	} else if inv.takesValue(short) {
+	} else if o := inv.named[short]; o != nil && o.Value != "" && !o.bare {
 		return report.Problem{Field: inv.named[short].Key, Where: "-" + short, Message: "put a space before its value"}
 	} else if len(plain) != 1 && strings.Trim(typed, "abcdefghijklmnopqrstuvwxyz-_") != "" || plain == "" {
 		return report.Problem{Message: "unknown option; put `--` before an argument that begins with -"}
