@@ -33,7 +33,7 @@ func unified(name string, before, after []byte) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", from, to)
-	print := func(sign string, lines []string) {
+	write := func(sign string, lines []string) {
 		for _, line := range lines {
 			b.WriteString(sign + line)
 			if !strings.HasSuffix(line, "\n") {
@@ -53,12 +53,12 @@ func unified(name string, before, after []byte) string {
 		size, newSize := end-start, last.at+len(last.lines)+(end-last.to)-at
 		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", start+min(size, 1), size, at+min(newSize, 1), newSize)
 		for _, c := range list[:n] {
-			print(" ", old[start:c.from])
-			print("-", old[c.from:c.to])
-			print("+", c.lines)
+			write(" ", old[start:c.from])
+			write("-", old[c.from:c.to])
+			write("+", c.lines)
 			start = c.to
 		}
-		print(" ", old[start:end])
+		write(" ", old[start:end])
 		list = list[n:]
 	}
 	return b.String()
@@ -91,6 +91,8 @@ func changes(a, b []string) (list []change, ok bool) {
 			}
 		}
 	}
+	// A change ends at the next line in common. What it removes comes first: once skipping a[i]
+	// would lose a line in common, a[i] is that line, and lines of b are skipped up to it.
 	i, j := 0, 0
 	differ := func() bool { return i == len(a) || j == len(b) || a[i] != b[j] }
 	for i < len(a) || j < len(b) {
