@@ -70,10 +70,7 @@ func Describe(c *catalog.Catalog, kind string) any {
 	all := bySection(c, botTypes, func(services []*catalog.Service) []ServiceAnswer {
 		out := []ServiceAnswer{}
 		for _, p := range services {
-			e := ServiceAnswer{p.ID, p.Label, p.Names, []variableAnswer{}, append([]string{}, p.Extras...), append([]string{}, p.Needs()...), p.Addresses(), report.OrNull(p.Language()), []string{}}
-			if e.Language == "told" || e.Language == "fixed" {
-				e.Languages = p.Languages()
-			}
+			e := ServiceAnswer{p.ID, p.Label, p.Names, []variableAnswer{}, append([]string{}, p.Extras...), append([]string{}, p.Needs()...), p.Addresses(), report.OrNull(p.Language()), p.Languages()}
 			for _, v := range p.Env {
 				e.Env = append(e.Env, variableAnswer{v.Name, v.Required, report.OrNull(p.Unless(v)), report.OrNull(v.With), report.OrNull(v.Without), v.Kind, report.OrNull(v.Fallback), report.OrNull(v.Other), v.Note})
 			}

@@ -462,20 +462,13 @@ func nearestKey(word string) string {
 // NameFromDir derives a project name from the last element of dir. It trims
 // invalid characters at both ends, and returns "" if no valid name remains.
 func NameFromDir(dir string) string {
-	runes := []rune(filepath.Base(dir))
-	for len(runes) > 0 && !startsName(runes[0]) {
-		runes = runes[1:]
-	}
-	if len(runes) > maxName {
-		runes = runes[:maxName]
-	}
-	for len(runes) > 0 && !inName(runes[len(runes)-1]) {
-		runes = runes[:len(runes)-1]
-	}
-	if NameProblem(string(runes)) != "" {
+	name := strings.TrimLeftFunc(filepath.Base(dir), func(r rune) bool { return !startsName(r) })
+	runes := []rune(name)
+	name = strings.TrimRightFunc(string(runes[:min(len(runes), maxName)]), func(r rune) bool { return !inName(r) })
+	if NameProblem(name) != "" {
 		return ""
 	}
-	return string(runes)
+	return name
 }
 
 // maxName is the maximum length of a project name, in characters.
@@ -520,18 +513,7 @@ func NameProblem(name string) string {
 // letters and digits joined by single hyphens, or "bot" if none remain. At most 55
 // characters, so that SLUG-secrets is a valid name for a secret set.
 func Slug(name string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(name) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			b.WriteRune(r)
-		} else if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
-			b.WriteByte('-')
-		}
-	}
-	s := b.String()
-	s = strings.Trim(s[:min(len(s), 55)], "-")
-	if s == "" {
-		return "bot"
-	}
-	return s
+	other := func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }
+	s := strings.Join(strings.FieldsFunc(strings.ToLower(name), other), "-")
+	return cmp.Or(strings.TrimRight(s[:min(len(s), 55)], "-"), "bot")
 }

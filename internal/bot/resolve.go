@@ -71,20 +71,21 @@ func Resolve(cat *catalog.Catalog, answers Answers, dirName string) (Config, []d
 	return r.cfg, r.dropped, r.problems
 }
 
-// refuse records a problem with the option, where its value is.
-func (r *resolver) refuse(o *Option, format string, args ...any) {
+// refuse records a problem with the option, where its value is. The caller may add to it.
+func (r *resolver) refuse(o *Option, format string, args ...any) *report.Problem {
 	p := report.Problem{Field: o.Key, Where: o.Where(), Message: fmt.Sprintf(format, args...)}
 	if at := r.answers[o].at; at != "" {
 		p.Where, p.Message = "", at+": "+o.Key+": "+p.Message
 	}
 	r.problems = append(r.problems, p)
+	return &r.problems[len(r.problems)-1]
 }
 
 // oneOf records a problem together with the allowed values.
-func (r *resolver) oneOf(o *Option, format string, args ...any) {
-	r.refuse(o, format, args...)
-	p := &r.problems[len(r.problems)-1]
+func (r *resolver) oneOf(o *Option, format string, args ...any) *report.Problem {
+	p := r.refuse(o, format, args...)
 	p.Allowed, p.Names = o.Values(r.cat)
+	return p
 }
 
 // Values returns the values of the option if they are fixed, and for people as many as fit a
@@ -110,16 +111,15 @@ func (r *resolver) unknown(o *Option, noun, name string) {
 	if near == "" && o != OptTransports && !r.answers[o].Flag && r.cat.Own == 0 {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
 	}
-	r.oneOf(o, "unknown %s %q%s", noun, name, aside)
+	p := r.oneOf(o, "unknown %s %q%s", noun, name, aside)
 	if near != "" {
-		r.problems[len(r.problems)-1].Names = showsAll(o.Kind)
+		p.Names = showsAll(o.Kind)
 	}
 }
 
 // missing records that a required option was not given.
 func (r *resolver) missing(o *Option, format string, args ...any) {
-	r.oneOf(o, format, args...)
-	r.problems[len(r.problems)-1].Missing = true
+	r.oneOf(o, format, args...).Missing = true
 }
 
 // has reports whether the option has a usable value.
@@ -154,12 +154,12 @@ func (r *resolver) word(o *Option) string {
 		return ""
 	}
 	a := r.answers[o]
-	value := a.Text
-	if a.Text = strings.ToLower(value); slices.ContainsFunc(o.Words, func(w Word) bool { return w.Name == a.Text }) {
+	if word := strings.ToLower(a.Text); slices.Contains(o.Allowed(), word) {
+		a.Text = word
 		r.answers[o] = a
-		return a.Text
+		return word
 	}
-	r.oneOf(o, "unknown value %q%s", value, report.DidYouMean(report.Nearest(value, o.Allowed())))
+	r.oneOf(o, "unknown value %q%s", a.Text, report.DidYouMean(report.Nearest(a.Text, o.Allowed())))
 	r.answers[o] = Answer{broken: true}
 	return ""
 }
@@ -299,14 +299,6 @@ func (r *resolver) botType() {
 	}
 }
 
-// telephony reports whether this is a telephony bot, and which option decided it.
-func (r *resolver) telephony() (bool, *Option) {
-	if r.has(OptBotType) {
-		return r.answers[OptBotType].Text == BotTelephony, OptBotType
-	}
-	return r.cfg.BotType == BotTelephony, OptTransports
-}
-
 // checkService checks a service against the mode and replaces it by its canonical id.
 func (r *resolver) checkService(o *Option) {
 	mode := r.answers[OptMode].Text
@@ -351,7 +343,10 @@ func (r *resolver) cloud() {
 
 // webOnly reports whether it refused the option, because this is a telephony bot.
 func (r *resolver) webOnly(o *Option) bool {
-	phone, winner := r.telephony()
+	phone, winner := r.cfg.BotType == BotTelephony, OptTransports
+	if r.has(OptBotType) {
+		phone, winner = r.answers[OptBotType].Text == BotTelephony, OptBotType
+	}
 	if phone {
 		r.yields(o, winner, "only web bots can have "+o.web+"; this is a telephony bot")
 	}
@@ -482,11 +477,10 @@ func (r *resolver) language() {
 		if a.Flag && !r.answers[o].Flag {
 			blamed = OptLanguage // the service was there before
 		}
-		r.oneOf(blamed, "%s does not support the language %s", p.Label, tag)
-		last := &r.problems[len(r.problems)-1]
-		last.Allowed, last.Names = catalog.IDs(able), ""
+		problem := r.refuse(blamed, "%s does not support the language %s", p.Label, tag)
+		problem.Allowed = catalog.IDs(able)
 		if len(able) > 0 {
-			last.Names = catalog.FirstNames(able, "`vbot init --describe-options="+o.Kind+" --json` has all languages")
+			problem.Names = catalog.FirstNames(able, "`vbot init --describe-options="+o.Kind+" --json` has all languages")
 		}
 	}
 }
