@@ -181,6 +181,9 @@ func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	r = vbot(t, dir, "init", "quickstart", "--update", "--recording")
 	r.wantCode(t, 2)
 	golden(t, "errors/init/quickstart-update-with-options.txt", r.transcript(dir))
+	if r = vbot(t, dir, "init", "quickstart", "--config", "x.json"); r.code != 2 || !strings.Contains(r.stderr, "--config: quickstart takes no bot options") {
+		t.Errorf("--config alone: %d, %s", r.code, r.stderr)
+	}
 
 	// ./quickstart is a directory like any other.
 	vbot(t, dir, append([]string{"init", "./quickstart"}, strings.Fields(cascade)...)...).wantCode(t, 0)
