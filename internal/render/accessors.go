@@ -50,7 +50,7 @@ func (d *Data) BuildArguments() string {
 // MayComeBack says whether on_client_connected may come again in a session: a browser may lose
 // the connection.
 func (d *Data) MayComeBack() bool {
-	return d.Telephony() && d.Has("rtc_small") && !d.CallsOut()
+	return d.Telephony() && d.has("rtc_small") && !d.CallsOut()
 }
 
 // ServicesApart says whether bot.py builds the services in a function of their own, so
@@ -72,10 +72,10 @@ func (d *Data) ServicesApart() bool {
 // of the bot or of a client, a room, or a telephone that a tunnel reaches.
 func (d *Data) StartCommand() string {
 	switch phones := d.PhoneTransports(); {
-	case d.ClientFramework != "" || d.Has("rtc_small") || d.Has("rtc_hosted") || d.Has("websocket") || d.HasServer():
-	case d.Has("rtc_room"):
+	case d.ClientFramework != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("websocket") || d.HasServer():
+	case d.has("rtc_room"):
 		return "uv run bot.py -t livekit"
-	case d.Has("rtc_hosted_pstn"):
+	case d.has("rtc_hosted_pstn"):
 		return "uv run bot.py -t daily"
 	case len(phones) > 0:
 		return "uv run bot.py -t " + phones[0].Key + " -x YOUR_TUNNEL_HOST"
@@ -84,7 +84,7 @@ func (d *Data) StartCommand() string {
 }
 
 // HasPage says whether the bot serves a page of its own: server/page.html.
-func (d *Data) HasPage() bool { return d.Has("rtc_small") && d.ClientFramework == "" }
+func (d *Data) HasPage() bool { return d.has("rtc_small") && d.ClientFramework == "" }
 
 func (d *Data) Telephony() bool { return d.BotType == bot.BotTelephony }
 func (d *Data) HasVideo() bool  { return d.VideoInput || d.VideoOutput }
@@ -189,7 +189,7 @@ func (d *Data) OtherPorts() (ports []string) {
 
 // UsesUDP says whether the bot sends audio over UDP.
 func (d *Data) UsesUDP() bool {
-	return d.Dial != "" || d.Has("rtc_small") || d.Has("rtc_hosted") || d.Has("rtc_room")
+	return d.Dial != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("rtc_room")
 }
 
 // LocalModels are the services whose models run in the bot's process.
@@ -236,14 +236,14 @@ func (d *Data) PhoneTransports() []Service {
 
 // StartsByRequest says whether POST /start begins sessions.
 func (d *Data) StartsByRequest() bool {
-	return d.Has("rtc_small") || d.Has("rtc_room") || d.Has("rtc_hosted") || d.Has("websocket")
+	return d.has("rtc_small") || d.has("rtc_room") || d.has("rtc_hosted") || d.has("websocket")
 }
 
 // Offline lists the variables with which the bot needs no internet: addresses of one's
 // own servers, which models, and what is required all the same. There are none if a service
 // is only elsewhere, or if every transport is.
 func (d *Data) Offline() (lines []string) {
-	if !d.Has("rtc_small") && !d.Has("rtc_room") && !d.Has("websocket") {
+	if !d.has("rtc_small") && !d.has("rtc_room") && !d.has("websocket") {
 		return nil
 	}
 	var required []string
@@ -270,7 +270,7 @@ func (d *Data) Offline() (lines []string) {
 // Charges says whether the bot uses anything that charges.
 func (d *Data) Charges() bool {
 	hosted := func(s Service) bool { return !s.Local() }
-	return slices.ContainsFunc(d.Services, hosted) || d.Has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
+	return slices.ContainsFunc(d.Services, hosted) || d.has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
 }
 
 // BaseLanguage is the language without script and region, "" if none is set.

@@ -23,6 +23,7 @@ const pythonFloor = 11
 // it. It is complete once it is made, and does not change.
 type Data struct {
 	bot.Config
+	cat          *catalog.Catalog
 	Version      string // of vbot
 	Slug         string
 	Range        string // of pipecat-ai
@@ -63,7 +64,7 @@ type envGroup struct {
 
 // New returns the data of a valid configuration.
 func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
-	d := &Data{Config: cfg, Version: version, Slug: bot.Slug(cfg.ProjectName), Range: frameworkRange}
+	d := &Data{Config: cfg, cat: cat, Version: version, Slug: bot.Slug(cfg.ProjectName), Range: frameworkRange}
 	when := map[string]bool{
 		"language":     cfg.Language != "",
 		"telephony":    d.Telephony(),
@@ -136,8 +137,16 @@ func (d *Data) chosen(s Service) bool {
 	return s.Kind == catalog.KindTransport && len(d.Transports) > 1
 }
 
-// Has reports whether the bot has the transport with the id.
-func (d *Data) Has(id string) bool { return slices.Contains(d.Config.Transports, id) }
+// has reports whether the bot has the transport with the id.
+func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
+
+// Has is has for templates: it fails where there is no such transport.
+func (d *Data) Has(id string) (bool, error) {
+	if t := d.cat.Find(catalog.KindTransport, id); t == nil || t.ID != id {
+		return false, fmt.Errorf("no transport has the id %q", id)
+	}
+	return d.has(id), nil
+}
 
 // Reads reports whether some service reads the variable.
 func (d *Data) Reads(name string) bool {
@@ -279,7 +288,7 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 			catalog.Variable{Name: "STARTS_PER_MINUTE", Note: "sessions that one address gets of a bot", Fallback: fmt.Sprint(d.Pod.StartsPerMinute)})
 	}
 	variables = append(variables, catalog.Variable{Name: "MAX_SESSION_SECONDS", Note: "how long a session may last", Fallback: "3600"})
-	if d.Has("rtc_small") {
+	if d.has("rtc_small") {
 		variables = append(variables,
 			catalog.Variable{Name: "PIPECAT_ICE_SERVERS", Note: "STUN and TURN servers, as URLs or JSON"},
 			catalog.Variable{Name: "TURN_URL", With: "TURN_SECRET", Note: "your TURN server, such as turn:turn.example.com:3478"},
@@ -335,7 +344,7 @@ type pod struct {
 // as two cores carry, and one at least.
 func (d *Data) sizePod() pod {
 	sessions := 8
-	if d.Has("rtc_small") {
+	if d.has("rtc_small") {
 		sessions = 4
 	}
 	cpu, busy, memory, own := 500/sessions, 0, 155, 90 // of a session: thousandths of a core, with models; MB in all and for each

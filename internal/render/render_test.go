@@ -839,6 +839,19 @@ func TestLanguageOfServices(t *testing.T) {
 	}
 }
 
+// A template that asks for a transport that there is not ends rendering.
+func TestUnknownTransport(t *testing.T) {
+	cat := catalog.New()
+	cfg, _, _ := bot.Resolve(cat, bot.Quickstart(), "")
+	d := New(cfg, cat, "0.1.0")
+	if _, err := d.Has("rtc_smal"); err == nil || err.Error() != `no transport has the id "rtc_smal"` {
+		t.Errorf("%v", err)
+	}
+	if has, err := d.Has("rtc_small"); !has || err != nil {
+		t.Errorf("%t, %v", has, err)
+	}
+}
+
 // What a template compares with is a word that there is: a transport's id where it asks for one.
 func TestWordsOfTemplates(t *testing.T) {
 	ids, variables := map[string]bool{}, map[string]bool{}
