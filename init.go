@@ -657,7 +657,9 @@ func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan,
 	}
 	answer := initAnswer{p.Dir, cfg, []fileAnswer{}, next}
 	for _, s := range p.Steps {
-		answer.Files = append(answer.Files, fileAnswer{s.Path, s.Action, s.Sum()})
+		if r.inv.JSON { // which alone has sums
+			answer.Files = append(answer.Files, fileAnswer{s.Path, s.Action, s.Sum()})
+		}
 	}
 	err := r.inv.Report(r.a, answer, "")
 	for _, word := range words {
@@ -835,7 +837,11 @@ func (r *initRun) describe(a *cli.App, inv *cli.Invocation, kind string) error {
 	if err != nil {
 		return err
 	}
-	return inv.Print(a, bot.Describe(cat, kind), bot.DescribeText(cat, kind))
+	if inv.JSON {
+		return report.WriteJSON(a.Stdout, bot.Describe(cat, kind))
+	}
+	_, err = io.WriteString(a.Stdout, bot.DescribeText(cat, kind))
+	return err
 }
 
 // openCatalog returns the catalog with the services in the folder that --catalog or

@@ -136,6 +136,9 @@ func printVersion(a *cli.App, inv *cli.Invocation) error {
 		out.FIPS140 = "on"
 		text += "FIPS 140 mode: on, module " + out.Module + "\n"
 	}
+	if !inv.JSON { // which alone has the build
+		return inv.Print(a, out, text)
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			out.Modules = append(out.Modules, moduleAnswer{m.Path, m.Version})
@@ -146,7 +149,7 @@ func printVersion(a *cli.App, inv *cli.Invocation) error {
 	if !strings.HasPrefix(commit, "$") {
 		out.Commit = commit
 	}
-	return inv.Print(a, out, text)
+	return report.WriteJSON(a.Stdout, out)
 }
 
 // revision returns the commit that was built, or "" if the checkout had been edited.

@@ -89,7 +89,8 @@ func (inv *Invocation) Report(a *App, v any, format string, args ...any) (err er
 	return err
 }
 
-// Print prints the answer: v as JSON if --json was given, or else the text.
+// Print prints the answer: v as JSON if --json was given, or else the text. It is for answers
+// that cost little: both are made.
 func (inv *Invocation) Print(a *App, v any, text string) error {
 	if inv.JSON {
 		return report.WriteJSON(a.Stdout, v)
