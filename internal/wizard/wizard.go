@@ -610,8 +610,9 @@ func (w *Wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 // show prints the answers, the keys they need, and the conflicts with existing files.
 func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
 	w.Terminal.Say("")
+	answers := cfg.Answers()
 	for _, t := range w.topics {
-		if fact := w.fact(t, cfg); fact != "" {
+		if fact := w.fact(t, answers); fact != "" {
 			w.Terminal.Say("  %-14s  %s", t.label, fact)
 		}
 	}
@@ -637,11 +638,10 @@ func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
 }
 
 // fact returns what the summary says about the topic, or "".
-func (w *Wizard) fact(t *topic, cfg bot.Config) string {
+func (w *Wizard) fact(t *topic, answers bot.Answers) string {
 	if t.label == labelDirectory {
 		return w.Target
 	}
-	answers := cfg.Answers()
 	var labels []string
 	for _, o := range t.options {
 		if answers[o].On {
@@ -692,8 +692,9 @@ func (w *Wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string
 func (w *Wizard) askChange(ctx context.Context, cfg bot.Config) error {
 	var choices []tty.Choice
 	var offered []*topic
+	now := cfg.Answers()
 	for _, t := range w.topics {
-		if fact := w.fact(t, cfg); fact != "" && w.hasChoice(t, true) {
+		if fact := w.fact(t, now); fact != "" && w.hasChoice(t, true) {
 			choices = append(choices, tty.Choice{Label: t.label, Note: fact})
 			offered = append(offered, t)
 		}
