@@ -242,7 +242,7 @@ func (inv *Invocation) unknownOption(arg string) report.Problem {
 	if near := inv.nearest(plain); near != "" {
 		return report.Problem{Field: inv.named[near].Key, Where: typed, Message: "unknown option" + report.DidYouMean(dashed(near)) + "; see `" + inv.Path + " --help`"}
 	} else if o := inv.named[short]; o != nil && o.Value != "" && !o.bare {
-		return report.Problem{Field: inv.named[short].Key, Where: "-" + short, Message: "put a space before its value"}
+		return report.Problem{Field: o.Key, Where: "-" + short, Message: "put a space before its value"}
 	} else if len(plain) != 1 && strings.Trim(typed, "abcdefghijklmnopqrstuvwxyz-_") != "" || plain == "" {
 		return report.Problem{Message: "unknown option; put `--` before an argument that begins with -"}
 	}
