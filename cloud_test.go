@@ -1190,7 +1190,10 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 	// A region that was asked for.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/secrets", "GET ~/regions", "PUT ~/secrets/fresh").Misbehave("PUT", cloudtest.With200(`{"status":"OK","region":"pce-acme-production"}`))
 	runOn(t, s, "cloud", "secrets", "set", "fresh", "A=pce-acme-production", "--region=pce-acme-production", "--skip").wantCode(t, 0)
-	// The name, too.
+	// The name of a new set, which no answer had before.
+	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/the-name-of-a-new-set", "GET ~/secrets", "PUT ~/secrets/the-name-of-a-new-set").Misbehave("PUT", cloudtest.With200(`{"status":"OK","name":"the-name-of-a-new-set"}`))
+	runOn(t, s, "cloud", "secrets", "set", "the-name-of-a-new-set", "A=the-name-of-a-new-set", "--skip").wantCode(t, 0)
+	// The name and the region of an image pull secret.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
 	s.Keep("my-hub", "eu-central", "ready").Kind = cloud.TypeImagePull
 	runOn(t, s, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").wantCode(t, 0)
