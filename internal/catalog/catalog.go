@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"vbot/internal/report"
 	"vbot/templates"
@@ -109,10 +110,20 @@ type Catalog struct {
 	Own    int                   // how many of these are one's own
 }
 
-// New returns the catalog of vbot's own services. It panics on a file that it cannot read;
-// a test checks that all have the form in CONTRIBUTING.md.
+// New returns the catalog of vbot's own services, to which Add may add others.
 func New() *Catalog {
 	c := &Catalog{byKind: map[string][]*Service{}}
+	for kind, services := range ours() {
+		c.byKind[kind] = slices.Clip(services)
+	}
+	return c
+}
+
+// ours returns vbot's own services by kind, in order. It reads them once: they are part of the
+// program. It panics on a file that it cannot read; a test checks that all have the form in
+// CONTRIBUTING.md.
+var ours = sync.OnceValue(func() map[string][]*Service {
+	byKind := map[string][]*Service{}
 	for _, kind := range append(ServiceKinds, KindTransport) {
 		folder := "services/" + kind + "/"
 		entries, err := templates.Files.ReadDir(strings.TrimSuffix(folder, "/"))
@@ -125,15 +136,15 @@ func New() *Catalog {
 			if problems := s.parse(string(text)); err != nil || len(problems) > 0 {
 				panic(fmt.Sprint(s.file, err, problems))
 			}
-			c.byKind[kind] = append(c.byKind[kind], s)
+			byKind[kind] = append(byKind[kind], s)
 		}
-		slices.SortFunc(c.byKind[kind], func(a, b *Service) int {
+		slices.SortFunc(byKind[kind], func(a, b *Service) int {
 			// stt_z comes before stt_aa.
 			return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID))
 		})
 	}
-	return c
-}
+	return byKind
+})
 
 // List returns the services of the kind, in order.
 func (c *Catalog) List(kind string) []*Service { return c.byKind[kind] }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"strings"
+	"sync"
 	"text/template"
 
 	"vbot/internal/bot"
@@ -118,7 +119,7 @@ func execute(name string, data any) (string, error) {
 	if err != nil || !strings.HasSuffix(name, ".tmpl") || !bytes.Contains(raw, []byte("<%")) {
 		return string(raw), err // most of a web client: the template is the file
 	}
-	t, err := template.New(name).Delims("<%", "%>").Parse(string(raw))
+	t, err := parsed(name, string(raw))
 	if err != nil {
 		return "", err
 	}
@@ -126,4 +127,21 @@ func execute(name string, data any) (string, error) {
 	b.Grow(len(raw))
 	err = t.Execute(&b, data)
 	return b.String(), err
+}
+
+// templatesByName has the templates that were parsed so far, by name. Their texts are part of
+// the program, so they never change.
+var templatesByName sync.Map
+
+// parsed returns the template of this name and text.
+func parsed(name, text string) (*template.Template, error) {
+	if t, ok := templatesByName.Load(name); ok {
+		return t.(*template.Template), nil
+	}
+	t, err := template.New(name).Delims("<%", "%>").Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	templatesByName.Store(name, t)
+	return t, nil
 }
