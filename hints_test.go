@@ -81,7 +81,7 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		}
 		dir := t.TempDir()
 		run := func(line string) result {
-			return with{env: s.Env(), stdin: cloudtest.Token}.vbot(t, dir, strings.Fields(strings.ReplaceAll(line, "DIR/", dir+"/"))...)
+			return here{env: s.Env(), stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, strings.Fields(strings.ReplaceAll(line, "DIR/", dir+"/"))...)
 		}
 		if c.before != "" {
 			run(c.before).wantCode(t, 0)

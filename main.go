@@ -46,7 +46,7 @@ func main() {
 	dir, _ := os.Getwd()
 	a := &cli.App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir,
-		Now: time.Now, Pause: cli.Sleep, Random: rand.Float64,
+		Now: time.Now, Pause: cli.Sleep, WithTimeout: context.WithTimeout, Random: rand.Float64,
 	}
 	os.Exit(run(cli.UntilInterrupted(context.Background(), a), os.Args[1:], a))
 }

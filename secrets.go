@@ -143,7 +143,8 @@ func (r *cloudRun) confirmable(skip bool) {
 func deps(a *cli.App) cloud.Deps {
 	return cloud.Deps{
 		UserAgent: "vbot/" + version, Getenv: a.Getenv, Path: a.Path, Now: a.Now, Pause: a.Pause, Random: a.Random,
-		Note: func(s string) { a.Note("%s", s) },
+		WithTimeout: a.WithTimeout,
+		Note:        func(s string) { a.Note("%s", s) },
 	}
 }
 
@@ -193,7 +194,7 @@ func (r *cloudRun) unknownRegion(ctx context.Context) error {
 	if asked == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxHint)
+	ctx, cancel := r.app.WithTimeout(ctx, maxHint)
 	defer cancel()
 	codes, err := r.api.Regions(ctx)
 	if err != nil || len(codes) == 0 || slices.Contains(codes, asked) {
@@ -209,7 +210,7 @@ const maxHint = 3 * time.Second
 // like returns the name of a secret that is much like this one, which does not exist; "" if
 // there is none, or the API does not list it soon.
 func (r *cloudRun) like(ctx context.Context, name string) string {
-	ctx, cancel := context.WithTimeout(ctx, maxHint)
+	ctx, cancel := r.app.WithTimeout(ctx, maxHint)
 	defer cancel()
 	var names []string
 	rows, _ := r.api.List(ctx, "")

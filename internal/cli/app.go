@@ -21,16 +21,18 @@ import (
 
 // App holds everything that a run takes from outside. Tests replace it.
 type App struct {
-	Stdin   io.Reader
-	Stdout  io.Writer
-	Stderr  io.Writer
-	Getenv  func(string) string
-	Dir     string // the working directory, absolute; "" if it was deleted
-	Now     func() time.Time
-	Pause   func(context.Context, time.Duration) error
-	Random  func() float64               // in [0, 1)
-	NoInput bool                         // --no-input was given
-	term    atomic.Pointer[tty.Terminal] // nil before the first question
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string
+	Dir    string // the working directory, absolute; "" if it was deleted
+	Now    func() time.Time
+	Pause  func(context.Context, time.Duration) error
+	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
+	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
+	Random      func() float64               // in [0, 1)
+	NoInput     bool                         // --no-input was given
+	term        atomic.Pointer[tty.Terminal] // nil before the first question
 }
 
 // Sleep waits for d. If ctx ends first, it returns the error of ctx.

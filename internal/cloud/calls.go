@@ -287,7 +287,7 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error
 // the last status, "" if there was none.
 func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration) (status string, err error) {
 	name := stored.Name
-	timed, cancel := context.WithTimeout(ctx, limit) // for an answer that never comes
+	timed, cancel := c.WithTimeout(ctx, limit) // for an answer that never comes
 	defer cancel()
 	began := c.Now()
 	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {

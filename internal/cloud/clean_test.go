@@ -16,10 +16,11 @@ import (
 
 // test has what a client needs, and does not pause.
 var test = Deps{
-	Now:    time.Now,
-	Pause:  func(context.Context, time.Duration) error { return nil },
-	Random: func() float64 { return 0 },
-	Note:   func(string) {},
+	Now:         time.Now,
+	Pause:       func(context.Context, time.Duration) error { return nil },
+	WithTimeout: context.WithTimeout,
+	Random:      func() float64 { return 0 },
+	Note:        func(string) {},
 }
 
 // carrying returns a client whose requests carried the values.

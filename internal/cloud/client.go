@@ -50,8 +50,10 @@ type Deps struct {
 	Path      func(name string) string // resolves it against the working directory
 	Now       func() time.Time
 	Pause     func(context.Context, time.Duration) error
-	Random    func() float64    // from [0, 1)
-	Note      func(text string) // tells the person about a retry
+	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
+	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
+	Random      func() float64    // from [0, 1)
+	Note        func(text string) // tells the person about a retry
 }
 
 // A Client calls the API with one token.
@@ -238,7 +240,7 @@ func (c *Client) do(ctx context.Context, r request, into shape) error {
 	}
 	r.doing = cmp.Or(c.doing, r.doing)
 	began := c.Now()
-	all, cancel := context.WithTimeout(ctx, c.CallTimeout)
+	all, cancel := c.WithTimeout(ctx, c.CallTimeout)
 	defer cancel()
 	unsure := false
 	for try := 1; ; try++ {
@@ -300,7 +302,7 @@ func interrupted(doing string) error {
 
 // try sends the request once. It returns nil if the answer is believed.
 func (c *Client) try(ctx context.Context, r request, body []byte, into shape) *fault {
-	ctx, cancel := context.WithTimeout(ctx, c.TryTimeout)
+	ctx, cancel := c.WithTimeout(ctx, c.TryTimeout)
 	defer cancel()
 	sent, informed := false, 0
 	var handshakes atomic.Int32 // which end with the API's

@@ -572,6 +572,68 @@ type Clock struct {
 	Pauses []time.Duration
 	Second time.Duration // what a second takes in truth
 	Begin  func()        // runs when a pause begins, if it is set
+	limits []*limited
+}
+
+// A limited context ends when the clock has passed its deadline.
+type limited struct {
+	context.Context
+	deadline time.Time
+	done     chan struct{}
+	once     sync.Once
+	err      error // set before done is closed
+}
+
+func (l *limited) Deadline() (time.Time, bool) { return time.Time{}, false } // net/http would compare it with the real time
+func (l *limited) Done() <-chan struct{}       { return l.done }
+
+func (l *limited) Err() error {
+	select {
+	case <-l.done:
+		return l.err
+	default:
+		return nil
+	}
+}
+
+func (l *limited) end(err error) {
+	l.once.Do(func() {
+		l.err = err
+		close(l.done)
+	})
+}
+
+// WithTimeout is context.WithTimeout by this clock.
+func (c *Clock) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := &limited{Context: ctx, deadline: c.Time.Add(d), done: make(chan struct{})}
+	c.limits = append(c.limits, l)
+	stop := context.AfterFunc(ctx, func() { l.end(ctx.Err()) })
+	return l, func() {
+		stop()
+		l.end(context.Canceled)
+	}
+}
+
+// Hang answers when the client has gone away, for which a little more than d passes.
+func (c *Clock) Hang(d time.Duration) Fault {
+	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+		c.pass(d + 1)
+		Hang(w, r, body, serve)
+	}
+}
+
+// pass puts the clock on.
+func (c *Clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Time = c.Time.Add(d)
+	for _, l := range c.limits {
+		if c.Time.After(l.deadline) {
+			l.end(context.DeadlineExceeded)
+		}
+	}
 }
 
 func (c *Clock) Now() time.Time {
@@ -585,9 +647,9 @@ func (c *Clock) Pause(ctx context.Context, d time.Duration) error {
 		c.Begin()
 	}
 	time.Sleep(time.Duration(d.Seconds() * float64(c.Second)))
+	c.pass(d)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.Time = c.Time.Add(d)
 	c.Pauses = append(c.Pauses, d)
 	return ctx.Err()
 }

@@ -115,5 +115,17 @@ func Listing(t testing.TB, dir string) string {
 	return b.String()
 }
 
+// Thorough reports whether a test tries all there is, and not a sample: VBOT_TEST_THOROUGH is set.
+func Thorough() bool { return os.Getenv("VBOT_TEST_THOROUGH") != "" }
+
+// Rounds returns how often a test with random input tries one: sample times, or, where it is to be
+// thorough, all times.
+func Rounds(sample, all int) int {
+	if Thorough() {
+		return all
+	}
+	return sample
+}
+
 // Sum returns the SHA-256 of data in hex.
 func Sum(data string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(data))) }
