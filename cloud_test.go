@@ -48,7 +48,7 @@ func TestFlagsBeforeTheCommand(t *testing.T) {
 	}
 	for _, args := range []string{"cloud", "cloud secrets", "cloud --json", "cloud secret list", "cloud secrets lits", "cloud secrets API=hunter2", "cloud --help secrets", "cloud secrets help set"} {
 		r := here{}.vbot(t, strings.Fields(args)...)
-		golden(t, "cloud/"+strings.ReplaceAll(strings.ReplaceAll(args, " ", "-"), "=", "-")+".txt", r.transcript("/no/such"))
+		section(t, "errors/usage.txt", args, r.transcript("/no/such"))
 	}
 }
 
@@ -109,7 +109,7 @@ func TestLoginTranscripts(t *testing.T) {
 			path := filepath.Join(dir, "sub", "config.json")
 			r := here{env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud"}, c.args...)...)
 			r.wantCode(t, c.code)
-			golden(t, "cloud/"+c.name+".txt", []byte(withoutDir(string(transcriptOn(s, r)), dir)))
+			section(t, "cloud/login.txt", c.name, []byte(withoutDir(string(transcriptOn(s, r)), dir)))
 			if strings.Contains(r.stdout+r.stderr, "hunter2") || strings.Contains(r.stdout+r.stderr, cloudtest.Token) || strings.Contains(r.stdout+r.stderr, cloudtest.Key) {
 				t.Error("a token was printed")
 			}
@@ -184,7 +184,8 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 			}
 			r := here{dir: "/nowhere", env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...)}.vbot(t, append([]string{"cloud"}, c.args...)...)
 			r.wantCode(t, c.code)
-			golden(t, "cloud/"+c.name+".txt", []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(path))))
+			command, _, _ := strings.Cut(c.name, "-")
+			section(t, "cloud/"+command+".txt", c.name, []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(path))))
 			if _, err := os.Stat(path); c.args[0] == "logout" && c.code == 0 && err == nil {
 				t.Error("the file is still there")
 			}
@@ -534,7 +535,7 @@ func TestRetries(t *testing.T) {
 				t.Errorf("it waited %v, want %v", clock.Pauses, c.pauses)
 			}
 			result, _, _ := strings.Cut(c.name, ": ")
-			golden(t, "cloud/retry-"+strings.NewReplacer(" ", "-", ",", "").Replace(result)+".txt", transcriptOn(s, r))
+			section(t, "cloud/connection.txt", "retry: "+result, transcriptOn(s, r))
 		})
 	}
 }
@@ -788,7 +789,7 @@ func TestTLS(t *testing.T) {
 	set := []string{"cloud", "secrets", "set", "fresh", "A=hunter2", "--skip", "--json"}
 	r := with{env: s.Env()}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 6)
-	golden(t, "cloud/tls-untrusted.txt", transcriptOn(s, r))
+	section(t, "cloud/connection.txt", "tls: untrusted", transcriptOn(s, r))
 
 	// What the runtime can be made to log holds what is sent.
 	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "GODEBUG=http2debug=2")}.vbot(t, t.TempDir(), set...)
@@ -809,12 +810,12 @@ func TestTLS(t *testing.T) {
 	plain := cloudtest.New(t, "vbot/"+version)
 	r = with{env: append(s.Env(), "VBOT_API_URL=https://"+plain.Listener.Addr().String())}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 6)
-	golden(t, "cloud/tls-not-spoken.txt", transcriptOn(plain, r))
+	section(t, "cloud/connection.txt", "tls: not spoken", transcriptOn(plain, r))
 
 	filetest.Put(t, filepath.Dir(ca), "empty.pem", "nothing")
 	r = with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "empty.pem"))}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 2)
-	golden(t, "cloud/tls-no-certificate.txt", []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(ca))))
+	section(t, "cloud/connection.txt", "tls: no certificate in the file", []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(ca))))
 }
 
 // What is wrong with a certificate, and with TLS, is said at once, with what helps.
@@ -929,7 +930,7 @@ func TestProxy(t *testing.T) {
 	down := strings.Replace(closed.URL, "http://", "http://bob:hunter2@", 1)
 	r = with{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 6)
-	golden(t, "cloud/proxy-down.txt", bytes.ReplaceAll(transcriptOn(s, r), []byte(closed.Listener.Addr().String()), []byte("PROXY")))
+	section(t, "cloud/connection.txt", "proxy down", bytes.ReplaceAll(transcriptOn(s, r), []byte(closed.Listener.Addr().String()), []byte("PROXY")))
 	for status, later := range map[int]bool{403: false, 407: false, 500: true} {
 		answer.Store(int32(status))
 		r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list", "--json")
@@ -1050,7 +1051,7 @@ func TestNobodyAnswers(t *testing.T) {
 	s.Close()
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
 	r.wantCode(t, 6)
-	golden(t, "cloud/refused.txt", transcriptOn(s, r))
+	section(t, "cloud/connection.txt", "refused", transcriptOn(s, r))
 	r = runOn(t, s, "cloud", "secrets", "reference", "team", "-r=pce-acme")
 	r.wantCode(t, 6)
 	if strings.Contains(r.stderr, "the request may have succeeded") {
@@ -1172,14 +1173,14 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 	s.Keep("app", "eu-central", "ready", "KEY_1", "eu-central")
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "B=ready", "C=eu-central", "D=OK", "E=app", "KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
 	r.wantCode(t, 0)
-	golden(t, "cloud/set-values-like-names.txt", transcriptOn(s, r))
+	section(t, "cloud/set.txt", "set-values-like-names", transcriptOn(s, r))
 	// A part of a key that is to go, of a region, and of a status.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/PROD_URL", "GET ~/secrets/app")
 	s.Keep("app", "us-west", "ready", "PROD_URL")
 	s.Statuses = []string{"pending", "ready"}
 	r = runOn(t, s, "cloud", "secrets", "set", "app", "ENV=prod", "DIRECTION=west", "CLOUD_REGION=us-west", "MODE=pending", "API_KEY=abcdef", "--skip", "--prune", "--wait", "--json")
 	r.wantCode(t, 0)
-	golden(t, "cloud/set-prune-values-like-names.txt", transcriptOn(s, r))
+	section(t, "cloud/set.txt", "set-prune-values-like-names", transcriptOn(s, r))
 	// A long one: of the command line, or of what the API said before.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set", "PUT /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set",
 		"GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set")
@@ -1223,7 +1224,7 @@ func TestWaitEnds(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Right, clock.Hang(time.Second))
 	r := here{env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
 	r.wantCode(t, 6)
-	golden(t, "cloud/set-wait-hanging.txt", transcriptOn(s, r))
+	section(t, "cloud/set.txt", "set-wait-hanging", transcriptOn(s, r))
 	// A poll that is to be tried again later than that.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Right, cloudtest.Status(429, "X", "x", "Retry-After", "40"))
 	r = runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1200ms")

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -57,11 +58,127 @@ func skip(t *testing.T, reason ...any) {
 func golden(t testing.TB, name string, got []byte) {
 	t.Helper()
 	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(name)), true)
-	got = asOnUnix(got)
 	// The tests of goldie take a *testing.T; its -clean flag is never used,
 	// because it deletes more than it should.
 	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""), goldie.WithDiffEngine(goldie.ClassicDiff)).
-		Assert(t.(*testing.T), name, got)
+		Assert(t.(*testing.T), name, lasting(got))
+}
+
+// A golden file of sections has several short texts, such as what commands of a kind print. Each
+// begins with a line `=== NAME`; they stand in the order of their names.
+var sections struct {
+	sync.Mutex
+	files map[string]map[string]string // by path below golden, and by name: as it is on the disk
+	seen  map[string]map[string]string // the same, as tests had it
+}
+
+// sectionsOf returns the sections of the golden file.
+func sectionsOf(t testing.TB, file string) map[string]string {
+	t.Helper()
+	if read, ok := sections.files[file]; ok {
+		return read
+	}
+	data, err := os.ReadFile(filepath.Join("golden", file))
+	if err != nil && !(updating() && errors.Is(err, fs.ErrNotExist)) {
+		t.Fatal(err)
+	}
+	read := map[string]string{}
+	for _, part := range strings.Split("\n"+strings.TrimSuffix(string(data), "\n"), "\n=== ")[1:] {
+		name, text, _ := strings.Cut(part+"\n", "\n")
+		read[name] = text
+	}
+	if sections.files == nil {
+		sections.files, sections.seen = map[string]map[string]string{}, map[string]map[string]string{}
+	}
+	sections.files[file], sections.seen[file] = read, map[string]string{}
+	return read
+}
+
+// section compares got with the section of the golden file, which -update writes at the end of the
+// run. Two tests may have one section, with the same text.
+func section(t testing.TB, file, name string, got []byte) {
+	t.Helper()
+	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(file)), true)
+	text := strings.TrimSuffix(string(lasting(got)), "\n") + "\n"
+	sections.Lock()
+	defer sections.Unlock()
+	want, ok := sectionsOf(t, file)[name]
+	if earlier, twice := sections.seen[file][name]; twice && earlier != text {
+		t.Errorf("two tests have the section %q of golden/%s, with other texts:\n%s\n%s", name, file, earlier, text)
+	}
+	sections.seen[file][name] = text
+	switch {
+	case updating():
+	case !ok:
+		t.Errorf("golden/%s has no section %q; `make golden` writes it:\n%s", file, name, text)
+	case want != text:
+		t.Errorf("section %q of golden/%s:\n%s", name, file, goldie.Diff(goldie.ClassicDiff, text, want))
+	}
+}
+
+// finishSections reports, after a run of every test, sections that none of them has. With -update
+// it writes the files, after a run of some tests with the sections of the others as they were.
+func finishSections(everyTest bool) (code int) {
+	for file, seen := range sections.seen {
+		onDisk := sections.files[file]
+		for name, text := range onDisk {
+			switch _, ok := seen[name]; {
+			case ok:
+			case !everyTest:
+				seen[name] = text
+			case !updating():
+				fmt.Fprintf(os.Stderr, "golden/%s: no test reads the section %q; `make golden` removes it\n", file, name)
+				code = 1
+			}
+		}
+		if !updating() || maps.Equal(onDisk, seen) {
+			continue
+		}
+		var b strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(seen)) {
+			b.WriteString("=== " + name + "\n" + seen[name])
+		}
+		at := filepath.Join("golden", file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(b.String()), 0o644)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	return code
+}
+
+// outlined replaces the longer hunks of the patches in text: they have lines of templates, which
+// golden projects show.
+func outlined(text []byte) []byte {
+	var out, hunk []string
+	end := func() {
+		if len(hunk) > 5 {
+			hunk = []string{"[...]\n"}
+		}
+		out, hunk = append(out, hunk...), nil
+	}
+	for line := range strings.Lines(string(text)) {
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			end()
+			hunk = []string{line}
+		case len(hunk) > 0 && strings.ContainsAny(line[:1], "-+ \\") && !strings.HasPrefix(line, "--- "):
+			hunk = append(hunk, line)
+		default:
+			end()
+			out = append(out, line)
+		}
+	}
+	end()
+	return []byte(strings.Join(out, ""))
+}
+
+var sum = regexp.MustCompile(`"[0-9a-f]{64}"`)
+
+// lasting replaces what says nothing to who reads a golden file: sums of files, which change with
+// each template, and what Windows writes in another way.
+func lasting(text []byte) []byte {
+	return sum.ReplaceAll(asOnUnix(text), []byte(`"SHA-256"`))
 }
 
 // asOnUnix replaces what Windows writes in another way: separators in paths and texts of
@@ -140,6 +257,22 @@ func goldenProjects(t testing.TB) []string {
 	return append([]string{"quickstart", "guides"}, goldenBots(t)...)
 }
 
+// golden/README.md says of each golden project, of which there are at most ten, what it shows. The
+// files are few enough to be read.
+func TestGoldenProjects(t *testing.T) {
+	goldensRead.Store(filepath.Join("golden", "README.md"), true)
+	var listed []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$").FindAllStringSubmatch(document(t, "golden/README.md"), -1) {
+		listed = append(listed, m[1])
+	}
+	if projects := goldenProjects(t); !slices.Equal(listed, projects) || len(projects) > 10 {
+		t.Errorf("golden/README.md lists %q; there are %q, and at most ten are to be", listed, projects)
+	}
+	if n := len(filetest.Tree(t, "golden")); n > 400 {
+		t.Errorf("golden has %d files, more than 400", n)
+	}
+}
+
 // goldenBots are the projects that golden/bots/NAME.json describes.
 func goldenBots(t testing.TB) (names []string) {
 	t.Helper()
@@ -152,6 +285,18 @@ func goldenBots(t testing.TB) (names []string) {
 	}
 	slices.Sort(names) // a name before its longer forms
 	return names
+}
+
+// configurations are those of the golden projects and of more bots, each as a dry run prints it.
+func configurations(t testing.TB) (all []json.RawMessage) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(document(t, "golden/more-bots.json")), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range goldenBots(t) {
+		all = append(all, json.RawMessage(document(t, "golden/"+name+".json")))
+	}
+	return all
 }
 
 // writeGoldenTree replaces a golden project.
@@ -191,13 +336,16 @@ func writeGoldenTree(t *testing.T, name string, tree map[string]string) {
 // those that no test read, which the next reader would take for the truth. With
 // -update it removes these.
 func checkGoldens() (code int) {
+	some := false
 	for _, part := range []string{"test.run", "test.skip", "test.fuzz", "test.list"} {
-		if flag.Lookup(part).Value.String() != "" {
-			return 0
-		}
+		some = some || flag.Lookup(part).Value.String() != ""
 	}
 	// The tests at a terminal are for Linux.
-	everyTest := !skipped.Load() && runtime.GOOS == "linux"
+	everyTest := !some && !skipped.Load() && runtime.GOOS == "linux"
+	code = finishSections(everyTest)
+	if some {
+		return code
+	}
 	seen := map[string]string{}
 	err := filepath.WalkDir("golden", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -33,13 +35,13 @@ func TestQuickstart(t *testing.T) {
 	dir := t.TempDir()
 	r := with{}.vbot(t, dir, "init", "quickstart")
 	r.wantCode(t, 0)
-	golden(t, "quickstart.txt", r.transcript(dir))
+	section(t, "init.txt", "quickstart", r.transcript(dir))
 	goldenTree(t, "quickstart", filepath.Join(dir, "vbot-quickstart"))
 
 	before := filetest.Tree(t, dir)
 	again := vbot(t, dir, "init", "quickstart")
 	again.wantCode(t, 0)
-	golden(t, "quickstart-again.txt", again.transcript(dir))
+	section(t, "init.txt", "quickstart again", again.transcript(dir))
 	if after := filetest.Tree(t, dir); !equalTrees(before, after) {
 		t.Error("the second run changed something")
 	}
@@ -57,17 +59,26 @@ func TestQuickstartReports(t *testing.T) {
 	r := vbot(t, dir, "init", "quickstart", "--json")
 	r.wantCode(t, 0)
 	golden(t, "quickstart.json", []byte(withoutDir(r.stdout, dir)))
+	var answer initAnswer
+	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
+		t.Fatal(err)
+	}
+	tree := filetest.Tree(t, filepath.Join(dir, "vbot-quickstart"))
+	for _, f := range answer.Files {
+		if f.SHA256 != filetest.Sum(tree[f.Path]) {
+			t.Errorf("%s: the sum %s is not that of the file", f.Path, f.SHA256)
+		}
+	}
 }
 
 func TestListings(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	for name, args := range map[string][]string{
-		"list-options.json":     {"init", "--list-options"},
-		"describe-options.txt":  {"init", "--describe-options"},
-		"describe-options.json": {"init", "--describe-options", "--json"},
-		"describe-video.txt":    {"init", "--describe-options=video"},
-		"describe-video.json":   {"init", "--describe-options=video", "--json"},
+		"list-options.json":    {"init", "--list-options"},
+		"describe-options.txt": {"init", "--describe-options"},
+		"describe-video.txt":   {"init", "--describe-options=video"},
+		"describe-video.json":  {"init", "--describe-options=video", "--json"},
 	} {
 		r := vbot(t, dir, args...)
 		r.wantCode(t, 0)
@@ -78,6 +89,33 @@ func TestListings(t *testing.T) {
 		for line := range strings.Lines(r.stdout) {
 			if strings.HasSuffix(name, ".txt") && len([]rune(line)) > 81 {
 				t.Errorf("vbot %q prints a line of more than 80 columns: %s", args, line)
+			}
+		}
+	}
+}
+
+// --describe-options --json has an entry for each service of --list-options, in its order.
+// describe-video.json shows such entries, and e2e/test_schemas.py checks all against the schema.
+func TestDescribeAll(t *testing.T) {
+	parallel(t)
+	var listed, described map[string]json.RawMessage
+	for option, into := range map[string]*map[string]json.RawMessage{"--list-options": &listed, "--describe-options": &described} {
+		if err := json.Unmarshal([]byte(vbot(t, t.TempDir(), "init", option, "--json").stdout), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := slices.Sorted(maps.Keys(listed)), slices.Sorted(maps.Keys(described)); !slices.Equal(a, b) {
+		t.Errorf("the keys are %q and %q", a, b)
+	}
+	for _, kind := range catalog.ServiceKinds {
+		var ids []string
+		var entries []struct{ ID string }
+		if err := errors.Join(json.Unmarshal(listed[kind], &ids), json.Unmarshal(described[kind], &entries)); err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range entries {
+			if len(entries) != len(ids) || e.ID != ids[i] {
+				t.Errorf("%s: entry %d is %s; listed are %q", kind, i, e.ID, ids)
 			}
 		}
 	}
@@ -113,6 +151,28 @@ func TestBots(t *testing.T) {
 	}
 }
 
+// More bots, of which golden/ has the configuration alone: a dry run gives it back.
+func TestMoreBots(t *testing.T) {
+	parallel(t)
+	var all []json.RawMessage
+	if err := json.Unmarshal([]byte(document(t, "golden/more-bots.json")), &all); err != nil {
+		t.Fatal(err)
+	}
+	for i, config := range all {
+		dry := here{stdin: bytes.NewReader(config)}.vbot(t, "init", "there", "--config", "-", "--dry-run")
+		dry.wantCode(t, 0)
+		all[i] = json.RawMessage(dry.stdout)
+		if dry.stderr != "" {
+			t.Errorf("%s: it said %s", config, dry.stderr)
+		}
+	}
+	got, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "more-bots.json", append(got, '\n'))
+}
+
 // A web client takes two terminals.
 func TestClientSaysHowToGoOn(t *testing.T) {
 	parallel(t)
@@ -120,7 +180,7 @@ func TestClientSaysHowToGoOn(t *testing.T) {
 	r := vbot(t, dir, append([]string{"init", "my bot", "--client-framework", "vanilla"}, strings.Fields(cascade)...)...)
 	r.wantCode(t, 0)
 	_, next, _ := strings.Cut(string(r.transcript(dir)), "\nNext, ")
-	golden(t, "client-next.txt", []byte("Next, "+next))
+	section(t, "init.txt", "client: what comes next", []byte("Next, "+next))
 }
 
 // Every bad combination is refused before anything is touched, and all that is
@@ -164,7 +224,7 @@ func TestRefusedConfigurations(t *testing.T) {
 			dir := t.TempDir()
 			r := vbot(t, dir, append([]string{"init", "there"}, strings.Fields(c.args)...)...)
 			r.wantCode(t, 2)
-			golden(t, "errors/init/"+c.name+".txt", r.transcript(dir))
+			section(t, "errors/init.txt", c.name, r.transcript(dir))
 			if got := filetest.Tree(t, dir); len(got) > 0 {
 				t.Errorf("it wrote %v", got)
 			}
@@ -177,10 +237,10 @@ func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	dir := t.TempDir()
 	r := vbot(t, dir, "init", "quickstart", "--recording", "-m", "realtime", "--config", "x.json")
 	r.wantCode(t, 2)
-	golden(t, "errors/init/quickstart-with-options.txt", r.transcript(dir))
+	section(t, "errors/init.txt", "quickstart-with-options", r.transcript(dir))
 	r = vbot(t, dir, "init", "quickstart", "--update", "--recording")
 	r.wantCode(t, 2)
-	golden(t, "errors/init/quickstart-update-with-options.txt", r.transcript(dir))
+	section(t, "errors/init.txt", "quickstart-update-with-options", r.transcript(dir))
 	if r = vbot(t, dir, "init", "quickstart", "--config", "x.json"); r.code != 2 || !strings.Contains(r.stderr, "--config: quickstart takes no bot options") {
 		t.Errorf("--config alone: %d, %s", r.code, r.stderr)
 	}
@@ -215,7 +275,7 @@ func TestConfigFileProblems(t *testing.T) {
 			dir := t.TempDir()
 			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t, "init", "there", "--config", "-")
 			r.wantCode(t, 2)
-			golden(t, "errors/config/"+c.name+".txt", slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
+			section(t, "errors/config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
 		})
 	}
 }
@@ -243,7 +303,7 @@ func TestFlagsBeatTheFile(t *testing.T) {
 			dir := t.TempDir()
 			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t, append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
 			r.wantCode(t, 0)
-			golden(t, "config/"+c.name+".txt", slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
+			section(t, "config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
 		})
 	}
 }
@@ -312,16 +372,11 @@ func TestGuideThatIsALink(t *testing.T) {
 	}
 }
 
-// anyBot is the bot of a golden project with other features, chosen by rng.
+// anyBot is one of the configurations with other features, chosen by rng.
 func anyBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
-	all := goldenBots(t)
+	all := configurations(t)
 	for {
-		name := "golden/" + all[rng.IntN(len(all))] + ".json"
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said, problems := bot.ParseConfig(name, data)
+		said, problems := bot.ParseConfig("any", all[rng.IntN(len(all))])
 		for _, o := range bot.Options {
 			if o.Toggle != nil && rng.IntN(2) == 0 {
 				said[o] = bot.Answer{On: rng.IntN(2) == 0}
@@ -584,7 +639,7 @@ func TestNamesOfPipecatInit(t *testing.T) {
 	} {
 		all = append(all, vbot(t, dir, append([]string{"init"}, strings.Fields(args)...)...).transcript(dir)...)
 	}
-	golden(t, "config/pipecat-init.txt", all)
+	section(t, "config.txt", "pipecat-init", all)
 }
 
 // acme is the file of a service of one's own. docs/own-services.md has it, too.
@@ -607,13 +662,11 @@ func TestOwnService(t *testing.T) {
 
 	r := vbot(t, dir, append([]string{"init", "there", "--catalog", "services"}, strings.Fields(withAcme)...)...)
 	r.wantCode(t, 0)
-	golden(t, "own/written.txt", r.transcript(dir))
-	for _, name := range []string{"bot.py", ".env.example", "pyproject.toml"} {
-		data, err := os.ReadFile(filepath.Join(dir, "there", "server", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden(t, "own/"+name, data)
+	section(t, "own.txt", "written", r.transcript(dir))
+	vbot(t, dir, append([]string{"init", "other"}, strings.Fields(strings.Replace(withAcme, "acme", "deepgram", 1))...)...).wantCode(t, 0)
+	for _, name := range []string{"server/bot.py", "server/.env.example", "server/pyproject.toml"} {
+		tree := filetest.Tree(t, dir)
+		section(t, "own.txt", name, []byte(besides(tree["there/"+name], tree["other/"+name])))
 	}
 	filetest.Put(t, dir, "services/stt/acme.py", strings.ReplaceAll(acme(t), "\n", "\r\n")) // as Git checks it out on Windows
 	again := here{env: []string{"VBOT_CATALOG=services"}, dir: dir}.vbot(t, "init", "there", "--config", "bot.json", "--json")
@@ -642,12 +695,27 @@ func TestOwnService(t *testing.T) {
 			t.Errorf("vbot %s does not show it:\n%s", line, r.stdout)
 		}
 	}
-	golden(t, "own/shown.txt", shown.Bytes())
+	section(t, "own.txt", "shown", shown.Bytes())
 	ids := catalog.IDs(catalog.New().List(catalog.KindSTT))
 	list := vbot(t, dir, "init", "--list-options", "--catalog", "services").stdout
 	if !strings.Contains(list, `"`+ids[len(ids)-1]+"\",\n    \"acme\"\n  ]") {
 		t.Errorf("it does not come after vbot's own: %s", list)
 	}
+}
+
+// besides are the lines of text that other lacks.
+func besides(text, other string) string {
+	has := map[string]bool{}
+	for line := range strings.Lines(other) {
+		has[line] = true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !has[line] {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // faultyServices are files of services, each with what is wrong with it.
@@ -711,7 +779,7 @@ func TestFaultyCatalog(t *testing.T) {
 	r = here{stdin: strings.NewReader(`{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", "llm_service": "openai", "tts_service": "cartesia"}`), dir: dir}.vbot(t, "init", "there", "--config", "-")
 	r.wantCode(t, 2)
 	all.Write(r.transcript(dir))
-	golden(t, "own/faults.txt", all.Bytes())
+	section(t, "own.txt", "faults", all.Bytes())
 	if !equalTrees(before, filetest.Tree(t, dir)) {
 		t.Error("something was written")
 	}
@@ -825,7 +893,7 @@ func TestConflicts(t *testing.T) {
 			r := vbot(t, dir, initArgs(strings.Fields(c.args)...)...)
 			r.wantCode(t, 1)
 			result, _, _ := strings.Cut(c.name, ": ")
-			golden(t, "errors/conflict/"+result+".txt", r.transcript(dir))
+			section(t, "errors/conflict.txt", result, r.transcript(dir))
 			if after := filetest.Listing(t, dir); after != before {
 				t.Errorf("before:\n%s\nafter:\n%s", before, after)
 			}
@@ -843,7 +911,7 @@ func TestKeepExisting(t *testing.T) {
 	filetest.Link(t, "../outside.md", filepath.Join(dir, "target/README.md"))
 	r := vbot(t, dir, initArgs("--keep-existing", "--json")...)
 	r.wantCode(t, 0)
-	golden(t, "keep-existing.txt", r.transcript(dir))
+	section(t, "init.txt", "keep-existing", r.transcript(dir))
 	tree := filetest.Tree(t, dir)
 	for _, name := range []string{"target/server/bot.py", "target/notes.txt", "outside.md"} {
 		if tree[name] != "mine" {
@@ -889,7 +957,7 @@ func TestDryRunBesideFiles(t *testing.T) {
 	} {
 		r := vbot(t, dir, args...)
 		r.wantCode(t, 0)
-		golden(t, name+".txt", r.transcript(dir))
+		section(t, "init.txt", name, r.transcript(dir))
 	}
 	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
@@ -903,11 +971,11 @@ func TestGuides(t *testing.T) {
 	dir := t.TempDir()
 	r := vbot(t, dir, "init", "target")
 	r.wantCode(t, 0)
-	golden(t, "guides.txt", r.transcript(dir))
+	section(t, "init.txt", "guides", r.transcript(dir))
 	goldenTree(t, "guides", filepath.Join(dir, "target"))
 	again := vbot(t, dir, "init", "target", "--json")
 	again.wantCode(t, 0)
-	golden(t, "guides-again.txt", again.transcript(dir))
+	section(t, "init.txt", "guides again", again.transcript(dir))
 }
 
 const stamp = "<!-- vbot %s wrote this; `vbot init --overwrite-guide` brings it up to date. -->\n"
@@ -923,13 +991,13 @@ func TestExistingGuides(t *testing.T) {
 	before := filetest.Listing(t, dir)
 	r := vbot(t, dir, "init", "target")
 	r.wantCode(t, 0)
-	golden(t, "guides-kept.txt", r.transcript(dir))
+	section(t, "init.txt", "guides kept", r.transcript(dir))
 	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 	r = vbot(t, dir, "init", "target", "--overwrite-guide")
 	r.wantCode(t, 0)
-	golden(t, "guides-replaced.txt", r.transcript(dir))
+	section(t, "init.txt", "guides replaced", r.transcript(dir))
 	goldenTree(t, "guides", filepath.Join(dir, "target"))
 	if got := filetest.Listing(t, dir); strings.Contains(got, ".vbot-") {
 		t.Errorf("something was left behind:\n%s", got)
@@ -1002,7 +1070,7 @@ func TestGuidesBesideABot(t *testing.T) {
 	filetest.Put(t, dir, "target/GETTING_STARTED.md", "mine")
 	r := vbot(t, dir, "init", "target", "--overwrite-guide")
 	r.wantCode(t, 0)
-	golden(t, "guides-beside-a-bot.txt", r.transcript(dir))
+	section(t, "init.txt", "guides beside a bot", r.transcript(dir))
 	if got := filetest.Tree(t, filepath.Join(dir, "target"))["GETTING_STARTED.md"]; got != "mine" {
 		t.Errorf("GETTING_STARTED.md holds %q", got)
 	}
@@ -1016,7 +1084,7 @@ func TestScaffoldBesideGuides(t *testing.T) {
 	filetest.Put(t, dir, "target/GETTING_STARTED.md", "my own")
 	r := vbot(t, dir, initArgs()...)
 	r.wantCode(t, 0)
-	golden(t, "scaffold-beside-guides.txt", r.transcript(dir))
+	section(t, "init.txt", "bot beside guides", r.transcript(dir))
 	vbot(t, dir, initArgs("--overwrite-guide")...).wantCode(t, 0)
 	tree := filetest.Tree(t, filepath.Join(dir, "target"))
 	if tree["AGENTS.md"] == "my own" || tree["GETTING_STARTED.md"] != "my own" {

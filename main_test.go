@@ -416,7 +416,7 @@ func TestUsageErrors(t *testing.T) {
 			if strings.Contains(r.stdout+r.stderr, "hunter2") {
 				t.Error("the value of an unknown option was printed")
 			}
-			golden(t, "errors/"+c.name+".txt", r.transcript(dir))
+			section(t, "errors/usage.txt", c.name, r.transcript(dir))
 			if got := filetest.Tree(t, dir); len(got) > 0 {
 				t.Errorf("it wrote %v", got)
 			}
@@ -616,8 +616,8 @@ func TestSchemas(t *testing.T) {
 	for _, name := range names {
 		golden(t, "schemas/"+name+".json", []byte(vbot(t, dir, "schema", name).stdout))
 	}
-	golden(t, "schemas/names.txt", list.transcript(dir))
-	golden(t, "schemas/unknown.txt", vbot(t, dir, "schema", "confg").transcript(dir))
+	section(t, "schemas.txt", "names", list.transcript(dir))
+	section(t, "schemas.txt", "unknown", vbot(t, dir, "schema", "confg").transcript(dir))
 	everyCommand(commandTree(), "", func(c *cli.Command, path string) {
 		if name := strings.ReplaceAll(strings.TrimSpace(path), " ", "-"); c.Setup != nil && name != "" && answers[name] == nil {
 			t.Errorf("there is no schema of what %s prints", name)

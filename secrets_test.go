@@ -271,7 +271,7 @@ func TestSecretsTranscripts(t *testing.T) {
 					t.Errorf("%s was printed", hidden)
 				}
 			}
-			golden(t, "cloud/"+c.name+".txt", transcriptOn(s, r))
+			section(t, "cloud/"+c.args[0]+".txt", c.name, transcriptOn(s, r))
 		})
 	}
 }
@@ -380,7 +380,7 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 			if strings.Contains(r.stdout+r.stderr, "hunter2") {
 				t.Errorf("a value was printed: %s", r.stderr)
 			}
-			golden(t, "cloud/"+c.name+end+".txt", transcriptOn(s, r))
+			section(t, "cloud/set.txt", c.name+end, transcriptOn(s, r))
 		}
 	}
 	r = here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "--file", "bad.env", "A=3", "--skip")
@@ -415,7 +415,7 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 			})
 			r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json")
 			r.wantCode(t, 130)
-			golden(t, "cloud/"+name+".txt", transcriptOn(s, r))
+			section(t, "cloud/set.txt", name, transcriptOn(s, r))
 		})
 	}
 }
@@ -945,7 +945,7 @@ func TestSetFromFiles(t *testing.T) {
 			if got, want := fmt.Sprintf("%q", s.Values("fresh")), fmt.Sprintf("%q", c.held); got != want {
 				t.Errorf("stored %s, want %s", got, want)
 			}
-			golden(t, "cloud/set-file-"+c.name+".txt", transcriptOn(s, r))
+			section(t, "cloud/set.txt", "set-file-"+c.name, transcriptOn(s, r))
 		})
 	}
 	// A key that is in the file stays, with and without a value; others go.
@@ -968,12 +968,15 @@ func TestEnvExamplesCanBeStored(t *testing.T) {
 			examples = append(examples, path)
 		}
 	}
-	if len(examples) < 10 {
+	if len(examples) < 9 {
 		t.Fatalf("found only %q", examples)
 	}
 	for _, path := range examples {
 		text := document(t, filepath.Join("golden", path))
 		pairs, faults := dotenv.Parse(text, true)
+		if strings.Contains(path, "own-machine") && len(pairs) == 0 {
+			continue // it needs none
+		}
 		if len(pairs) == 0 || len(faults) > 0 {
 			t.Errorf("%s: %d pairs, %v", path, len(pairs), faults)
 			continue
@@ -1041,7 +1044,7 @@ func TestValueFiles(t *testing.T) {
 		if strings.Contains(strings.SplitN(string(transcriptOn(s, r)), "\n", 2)[1], "hunter2") {
 			t.Errorf("what may be a value was printed: %s%s", r.stdout, r.stderr)
 		}
-		golden(t, "cloud/set-value-file-bad"+end+".txt", transcriptOn(s, r))
+		section(t, "cloud/set.txt", "set-value-file-bad"+end, transcriptOn(s, r))
 	}
 }
 
@@ -1161,7 +1164,7 @@ func TestCheck(t *testing.T) {
 			if strings.Contains(r.stdout+r.stderr, "hunter2") || strings.HasSuffix(c.name, "-json") && !json.Valid([]byte(r.stdout)) {
 				t.Errorf("it printed %s%s", r.stdout, r.stderr)
 			}
-			golden(t, "cloud/check-"+c.name+".txt", transcriptOn(s, r))
+			section(t, "cloud/check.txt", c.name, transcriptOn(s, r))
 		})
 	}
 }
@@ -1178,5 +1181,5 @@ func TestPruneIsInterrupted(t *testing.T) {
 	})
 	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
 	r.wantCode(t, 130)
-	golden(t, "cloud/set-prune-interrupted.txt", transcriptOn(s, r))
+	section(t, "cloud/set.txt", "set-prune-interrupted", transcriptOn(s, r))
 }

@@ -49,7 +49,7 @@ func TestHiddenPrompt(t *testing.T) {
 	if v := s.Values("app"); v["OLD"] != "hunter2-first" || v["NEW"] != "hunter2-2nd" || v["THIRD"] != "3" {
 		t.Errorf("stored %q", v)
 	}
-	golden(t, "cloud/terminal-set.txt", []byte(term.Text()))
+	section(t, "cloud/terminal.txt", "set", []byte(term.Text()))
 }
 
 // What would be removed is shown and confirmed with the rest.
@@ -65,7 +65,7 @@ func TestPruneIsConfirmed(t *testing.T) {
 		term.Sees("Store 2 keys and remove 1 key? [y/N] ")
 		term.Types(answer + "\n")
 		term.Ends()
-		golden(t, "cloud/terminal-prune-"+answer+".txt", []byte(term.Text()))
+		section(t, "cloud/terminal.txt", "prune: "+answer, []byte(term.Text()))
 	}
 }
 
@@ -308,7 +308,7 @@ func TestEnterMeansNo(t *testing.T) {
 				t.Errorf("vbot cloud %s, %q: exit code %d", c.args, keys, code)
 			}
 			if keys == "\n" {
-				golden(t, "cloud/terminal-declined-"+c.name+".txt", []byte(term.Text()))
+				section(t, "cloud/terminal.txt", "declined: "+c.name, []byte(term.Text()))
 			}
 		}
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
@@ -391,7 +391,7 @@ func TestLoginAtATerminal(t *testing.T) {
 	if code := term.Ends(); code != 0 || strings.Contains(term.Text(), cloudtest.Token) {
 		t.Errorf("exit code %d\n%s", code, term.Text())
 	}
-	golden(t, "cloud/terminal-login.txt", bytes.ReplaceAll([]byte(term.Text()), []byte(dir), []byte("DIR")))
+	section(t, "cloud/terminal.txt", "login", bytes.ReplaceAll([]byte(term.Text()), []byte(dir), []byte("DIR")))
 	with{env: env}.vbot(t, dir, "cloud", "secrets", "list").wantCode(t, 0)
 }
 
@@ -521,10 +521,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 			if strings.Contains(text, "\x1b") {
 				t.Errorf("the terminal was sent %q", text)
 			}
-			if start, rest, ok := strings.Cut(text, "\n+\"\"\"A voice bot"); ok { // the rest of bot.py
-				text = start + "\n[...]\n" + rest[strings.Index(rest, "\n+    main("):]
-			}
-			golden(t, "update/terminal/"+c.name+".txt", []byte(withoutDir(text, dir)))
+			section(t, "update/terminal.txt", c.name, outlined([]byte(withoutDir(text, dir))))
 			if after := filetest.Tree(t, dir); equalTrees(before, after) == c.updated || after["target/.gitignore"] != before["target/.gitignore"] {
 				t.Errorf("after: %q", after)
 			}

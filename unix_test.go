@@ -42,7 +42,7 @@ func TestPipeInTheWay(t *testing.T) {
 	}
 	r := vbot(t, dir, initArgs()...)
 	r.wantCode(t, 1)
-	golden(t, "errors/conflict/pipe.txt", r.transcript(dir))
+	section(t, "errors/conflict.txt", "pipe", r.transcript(dir))
 }
 
 // Nor is one in a catalog.
@@ -234,7 +234,7 @@ func TestHugeFile(t *testing.T) {
 		r := result{c.args, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 		r.wantCode(t, c.code)
 		if c.name != "json" {
-			golden(t, "update/huge-"+c.name+".txt", r.transcript(dir))
+			section(t, "update/check.txt", "huge-"+c.name, r.transcript(dir))
 		} else if !strings.Contains(r.stdout, `"path": "server/bot.py",
         "state": "edited",
         "sha256": null`) {
@@ -479,13 +479,13 @@ func TestFullDisk(t *testing.T) {
 	before := filetest.Listing(t, dir)
 	r := vbot(t, dir, initArgs("--overwrite-guide")...)
 	r.wantCode(t, 1)
-	golden(t, "errors/full-disk.txt", r.transcript(dir))
+	section(t, "errors/full-disk.txt", "text", r.transcript(dir))
 	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 	r = vbot(t, dir, initArgs("--json")...)
 	r.wantCode(t, 1)
-	golden(t, "errors/full-disk-json.txt", r.transcript(dir))
+	section(t, "errors/full-disk.txt", "json", r.transcript(dir))
 }
 
 // Replaced guides come back, too, when a later one cannot be written.

@@ -132,14 +132,14 @@ func TestCheckAndUpdate(t *testing.T) {
 	} {
 		r := vbot(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...)
 		r.wantCode(t, c.code)
-		golden(t, "update/"+c.name+".txt", r.transcript(dir))
+		section(t, "update/check.txt", c.name, outlined(r.transcript(dir)))
 		if after := filetest.Listing(t, dir); after != before {
 			t.Fatalf("%s: before:\n%s\nafter:\n%s", c.args, before, after)
 		}
 	}
 	r := vbot(t, dir, "init", "target", "--update", "--diff")
 	r.wantCode(t, 0)
-	golden(t, "update/update-diff.txt", r.transcript(dir))
+	section(t, "update/update.txt", "diff", outlined(r.transcript(dir)))
 	tree := filetest.Tree(t, dir)
 	for name, want := range map[string]string{"server/bot.py": "", "server/pyproject.toml": "# mine\n", "client/src/scroll.js": "mine\n", "notes.txt": "mine\n"} {
 		if got := tree["target/"+name]; !strings.HasSuffix(got, want) || got == "old\n" {
@@ -156,7 +156,7 @@ func TestCheckAndUpdate(t *testing.T) {
 		}
 		r = vbot(t, dir, args...)
 		r.wantCode(t, 0)
-		golden(t, "update/"+name+".txt", r.transcript(dir))
+		section(t, "update/update.txt", name, r.transcript(dir))
 	}
 	if !equalTrees(tree, filetest.Tree(t, dir)) {
 		t.Error("the second update changed something")
@@ -177,7 +177,7 @@ func TestLineEndsOfGit(t *testing.T) {
 	before := filetest.Tree(t, dir)
 	r := vbot(t, dir, "init", "target", "--check")
 	r.wantCode(t, 3)
-	golden(t, "update/check-crlf.txt", r.transcript(dir))
+	section(t, "update/check.txt", "crlf", r.transcript(dir))
 	r = vbot(t, dir, "init", "target", "--update", "--json")
 	r.wantCode(t, 0)
 	after := filetest.Tree(t, dir)
@@ -230,10 +230,10 @@ func TestWhatAnEndedRunLeft(t *testing.T) {
 		leave()
 		r := vbot(t, dir, "init", "target", "--check")
 		r.wantCode(t, 3)
-		golden(t, "update/left/"+name+"-check.txt", r.transcript(dir))
+		section(t, "update/left.txt", name+": check", r.transcript(dir))
 		r = vbot(t, dir, "init", "target", "--update")
 		r.wantCode(t, 0)
-		golden(t, "update/left/"+name+".txt", r.transcript(dir))
+		section(t, "update/left.txt", name+": update", r.transcript(dir))
 		left := filetest.Tree(t, dir)
 		if left["target/DEPLOY.md"] == "mine" {
 			left["target/DEPLOY.md"] = fresh["target/DEPLOY.md"]
@@ -253,13 +253,13 @@ func TestOtherVersionIsAConflict(t *testing.T) {
 	aged(t, dir, nil)
 	r := vbot(t, dir, initArgs()...)
 	r.wantCode(t, 1)
-	golden(t, "update/other-version.txt", r.transcript(dir))
+	section(t, "errors/conflict.txt", "other version", r.transcript(dir))
 	r = vbot(t, dir, "init", "target", "--check")
 	r.wantCode(t, 0)
-	golden(t, "update/check-clean.txt", r.transcript(dir))
+	section(t, "update/check.txt", "clean", r.transcript(dir))
 	r = vbot(t, dir, "init", "target", "--update", "--json")
 	r.wantCode(t, 0)
-	golden(t, "update/update-json.txt", r.transcript(dir))
+	section(t, "update/update.txt", "json", r.transcript(dir))
 	if !equalTrees(fresh, filetest.Tree(t, dir)) {
 		t.Error("the update differs from a fresh project")
 	}
@@ -484,10 +484,10 @@ func TestServicesOfAnEditedBot(t *testing.T) {
 	options := []string{"init", "target", "--update", "--stt", "deepgram", "--tts", "cartesia"}
 	r := vbot(t, dir, append(options, "--diff", "--dry-run")...)
 	r.wantCode(t, 0)
-	golden(t, "update/edited/plan.txt", r.transcript(dir))
+	section(t, "update/edited.txt", "plan", outlined(r.transcript(dir)))
 	r = vbot(t, dir, options...)
 	r.wantCode(t, 0)
-	golden(t, "update/edited/merged.txt", r.transcript(dir))
+	section(t, "update/edited.txt", "merged", r.transcript(dir))
 	tree := filetest.Tree(t, dir)
 	for name, words := range map[string][]string{
 		"server/bot.py":         {"Captain Ahab", "DeepgramSTTService", "CartesiaTTSService"},
@@ -513,7 +513,7 @@ func TestServicesOfAnEditedBot(t *testing.T) {
 	} {
 		r := vbot(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...)
 		r.wantCode(t, c.code)
-		golden(t, "update/edited/"+c.name+".txt", r.transcript(dir))
+		section(t, "update/edited.txt", c.name, outlined(r.transcript(dir)))
 		if after := filetest.Tree(t, dir); equalTrees(before, after) != (c.code != 0) || after["target/server/bot.py"] != before["target/server/bot.py"] {
 			t.Errorf("%s: after the update:\n%s", c.args, filetest.Listing(t, dir))
 		}
@@ -541,7 +541,7 @@ func TestUpdateWithOptions(t *testing.T) {
 	filetest.Put(t, dir, "target/client/node_modules/mine.js", "mine")
 	r := vbot(t, dir, "init", "target", "--update", "--client-framework", "none")
 	r.wantCode(t, 0)
-	golden(t, "update/update-with-options.txt", r.transcript(dir))
+	section(t, "update/update.txt", "with options", r.transcript(dir))
 	for name := range filetest.Tree(t, filepath.Join(dir, "target/client")) {
 		if name != "src/main.js" && name != "node_modules/mine.js" {
 			t.Errorf("client/%s is left", name)
@@ -598,7 +598,7 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	filetest.Put(t, dir, "target/server/Dockerfile/mine", "mine")
 	r := vbot(t, dir, "init", "target", "--check", "--diff")
 	r.wantCode(t, 3)
-	golden(t, "update/links.txt", r.transcript(dir))
+	section(t, "update/check.txt", "links", outlined(r.transcript(dir)))
 	r = vbot(t, dir, "init", "target", "--update")
 	r.wantCode(t, 0)
 	tree := filetest.Tree(t, dir)
@@ -682,7 +682,7 @@ func TestHostileRecords(t *testing.T) {
 			t.Fatalf("%s: before:\n%s\nafter:\n%s", c.name, before, after)
 		}
 		if !strings.HasPrefix(c.name, "path: ") {
-			golden(t, "update/record/"+c.name+".txt", r.transcript(dir))
+			section(t, "update/record.txt", c.name, r.transcript(dir))
 		} else if !strings.Contains(r.stderr, "is not the path of a file that vbot writes") || !strings.HasPrefix(r.stderr, "error: .vbot.json:") {
 			t.Errorf("%s: %s", c.name, r.stderr)
 		}
@@ -690,7 +690,7 @@ func TestHostileRecords(t *testing.T) {
 	filetest.Put(t, dir, "target/.vbot.json", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1))
 	r := vbot(t, dir, "init", "target", "--check")
 	r.wantCode(t, 0)
-	golden(t, "update/record/newer-check.txt", r.transcript(dir))
+	section(t, "update/record.txt", "newer: check", r.transcript(dir))
 	for name, prepare := range map[string]func(string){
 		"none":       func(string) {},
 		"unreadable": func(at string) { filetest.Link(t, "../outside.txt", at) },
@@ -704,7 +704,7 @@ func TestHostileRecords(t *testing.T) {
 		if r.code == 0 {
 			t.Errorf("%s: the update succeeded", name)
 		}
-		golden(t, "update/record/"+name+".txt", r.transcript(dir))
+		section(t, "update/record.txt", name, r.transcript(dir))
 	}
 }
 

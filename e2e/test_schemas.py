@@ -20,7 +20,6 @@ JSON_FILES = {
     "quickstart.json": "init",
     "quickstart-dry-run.json": "init-dry-run",
     "list-options.json": "init-list-options",
-    "describe-options.json": "init-describe-options",
     "describe-video.json": "init-describe-options",
     "help/version.json": "help",
     "completion/words.json": "completion-words",
@@ -62,7 +61,7 @@ def answers() -> list[tuple[str, str, Any]]:
     found = []
     for path in sorted(GOLDEN.rglob("*.txt")):
         text = path.read_text(encoding="utf-8", errors="replace")
-        run = r"^\$ vbot (.*)\n--- stdout\n(\{\n.*?\n\}\n)(?=--- |\Z)"
+        run = r"^\$ vbot ([^\n]*)\n--- stdout\n(\{\n.*?\n\}\n)(?=--- |\Z)"
         for line, output in re.findall(run, text, re.MULTILINE | re.DOTALL):
             found.append((path.relative_to(GOLDEN).as_posix(), line, json.loads(output)))
     return found
@@ -106,10 +105,18 @@ def test_files(schemas: dict[str, Any], file: str) -> None:
     check(json.loads((GOLDEN / file).read_text(encoding="utf-8")), schema)
 
 
+def test_every_service(schemas: dict[str, Any], vbot: Path) -> None:
+    line = [vbot, "init", "--describe-options", "--json"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    check(json.loads(done.stdout), schemas["init-describe-options"])
+
+
 def test_configurations(schemas: dict[str, Any], vbot: Path, tmp_path: Path) -> None:
     config = schemas["config"]
     for file in [*(GOLDEN / "bots").glob("*.json"), GOLDEN / "quickstart-dry-run.json"]:
         check(json.loads(file.read_text(encoding="utf-8")), config)
+    for bot in json.loads((GOLDEN / "more-bots.json").read_text(encoding="utf-8")):
+        check(bot, config)
     for wrong in ({"recordng": True}, {"stt_service": "nobody"}, {"transports": "daily"}):
         with pytest.raises(jsonschema.ValidationError):
             check(wrong, config)

@@ -25,6 +25,7 @@ export default defineConfig(({ mode }) => {
   const proxy = {
     "/start": toBot,
     "/sessions": toBot,
+    "/ws-client": { ...toBot, ws: true },
   };
   const title = { name: "title", transformIndexHtml: (html: string) => html.replace("%NAME%", names.page) };
   return {

@@ -29,6 +29,7 @@ export default defineConfig(({ mode }) => {
   const title = { name: "title", transformIndexHtml: (html) => html.replaceAll("%NAME%", names.page) };
   return {
     plugins: [title],
+    build: { chunkSizeWarningLimit: 600 }, // Connect loads the package of LiveKit, which is larger than Vite likes
     server: { proxy },
     preview: { proxy },
   };

@@ -34,14 +34,16 @@ from watch import Pipeline, Service, Watch
 settings.load()
 
 # Who the bot is and how it answers. Change this first.
+LANGUAGE = "de"  # what the services hear and speak, a BCP 47 tag
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
-    "answer in one to three plain sentences, without lists, emojis or other formatting."
+    "answer in one to three plain sentences, without lists, emojis or other formatting. "
+    f"Always speak the language with the BCP 47 tag {LANGUAGE}, from the greeting on."
 )
 GREETING = "Greet the person and introduce yourself briefly."
-APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
-PLEASE_WAIT = "One moment, please."  # said when an answer takes long
-LAST_MINUTE = "We have one minute left."  # said when the longest time is nearly over
+APOLOGY = "Sorry, I cannot answer right now. Please try again."  # translate this
+PLEASE_WAIT = "One moment, please."  # and this
+LAST_MINUTE = "We have one minute left."  # and this
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
@@ -55,6 +57,7 @@ def build(transport):
     stt = OpenAISTTService(
         api_key=os.getenv("OPENAI_API_KEY", "none"),
         base_url=os.getenv("OPENAI_STT_BASE_URL"),
+        settings=OpenAISTTService.Settings(language=LANGUAGE.split("-")[0]),
     )
     llm = AnthropicLLMService(
         api_key=os.environ["ANTHROPIC_API_KEY"],
@@ -66,7 +69,10 @@ def build(transport):
     tts = ElevenLabsTTSService(
         api_key=os.environ["ELEVENLABS_API_KEY"],
         url=os.getenv("ELEVENLABS_TTS_BASE_URL", "wss://api.elevenlabs.io"),
-        settings=ElevenLabsTTSService.Settings(voice=os.environ["ELEVENLABS_VOICE_ID"]),
+        settings=ElevenLabsTTSService.Settings(
+            language=LANGUAGE,
+            voice=os.environ["ELEVENLABS_VOICE_ID"],
+        ),
     )
 
     context = LLMContext([{"role": "developer", "content": GREETING}], tools=[hang_up])

@@ -7,13 +7,15 @@ const me = { id: "local", name: "", local: true };
 const list = async (kind) =>
   ((await navigator.mediaDevices?.enumerateDevices()) ?? []).filter((device) => device.kind === kind);
 
-/** The microphone, opened without code from other hosts. */
+/** The microphone and the camera, opened without code from other hosts. */
 export class Devices {
   #local = {};
   /** What goes out while no microphone is open, because bots wait for sound; made when it is needed. */
   #quiet;
   #silence;
   #chosen;
+  /** What follows when the screen is no longer shared. */
+  #camera;
   #on = { audio: true, video: false };
   /** Stands for the last request of each kind: those before it, and all at the end of a session, no longer count. */
   #wanted = { audio: {}, video: {} };
@@ -29,6 +31,7 @@ export class Devices {
   /** Calls `changed` when a device was opened, closed or muted during a session. */
   constructor(chosen, changed) {
     this.#chosen = { audio: chosen.microphone, video: chosen.camera };
+    this.#camera = chosen.camera;
     this.#changed = changed;
   }
 
@@ -40,6 +43,7 @@ export class Devices {
   /** Opens what there is: a conversation works without a camera, and without a microphone it is typed. */
   async initialize() {
     await this.#reopen("audio");
+    if (this.#on.video) await this.#reopen("video");
   }
 
   async connect() {
@@ -95,9 +99,23 @@ export class Devices {
     return this.#on.video;
   }
 
-  enableCam(_on) {}
+  async enableCam(on) {
+    this.#on.video = on;
+    if (this.#chosen.video !== "screen") await this.#renew("video");
+  }
 
-  updateCam(_id) {}
+  async updateCam(id) {
+    if (id !== "screen") this.#camera = id;
+    this.#chosen.video = id;
+    await this.#renew("video");
+  }
+
+  /** Opens what is on, and closes what is off. */
+  async #renew(kind) {
+    if (kind === "audio" || this.#on.video || this.#chosen.video === "screen") return this.#reopen(kind);
+    this.#close(kind);
+    this.#changed();
+  }
 
   /** Opens a device. If that fails, reports it through the callbacks and keeps the open one. */
   async #reopen(kind) {
@@ -106,7 +124,10 @@ export class Devices {
       this.#changed();
     } catch (error) {
       const open = this.#local[kind];
-      this.#chosen[kind] = open ? deviceOf(open).deviceId : "";
+      const failed = this.#chosen[kind];
+      this.#chosen[kind] = open ? deviceOf(open).deviceId : failed === "screen" ? this.#camera : "";
+      if (failed === "screen") return; // the person chose no window
+      if (kind === "video" && !open) this.#on.video = false;
       if (kind === "audio" && !open && !this.#silence) {
         this.#quiet = new AudioContext();
         this.#silence = this.#quiet.createMediaStreamDestination().stream.getAudioTracks()[0];
@@ -127,7 +148,7 @@ export class Devices {
     const { mediaDevices } = navigator;
     if (!mediaDevices) throw insecure;
     const asked = { [kind]: id ? { deviceId: { exact: id } } : true };
-    const opening = mediaDevices.getUserMedia(asked);
+    const opening = id === "screen" ? mediaDevices.getDisplayMedia() : mediaDevices.getUserMedia(asked);
     const stream = await opening.catch((error) => {
       if (!outdated()) throw error;
     });
@@ -137,11 +158,11 @@ export class Devices {
     for (const track of stream.getTracks()) {
       if (kind === "audio") track.enabled = this.#on.audio;
       this.#local[kind] = track;
-      // Unplugged: switch to another device.
+      // Unplugged, or no longer shared: switch to another device.
       track.addEventListener("ended", () => {
-        this.#chosen[kind] = "";
+        this.#chosen[kind] = id === "screen" ? this.#camera : "";
         this.#close(kind);
-        void this.#reopen(kind);
+        void this.#renew(kind);
       });
       // Otherwise the client opens the device again when it connects.
       this.callbacks[kind === "audio" ? "onMicUpdated" : "onCamUpdated"]?.(deviceOf(track));

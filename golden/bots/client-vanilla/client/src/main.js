@@ -52,6 +52,11 @@ function show() {
   element("mute").hidden = !connected;
   element("mute").textContent = isOff(state) ? "Unmute" : "Mute";
   element("mute").className = isOff(state) ? "toggle mute off" : "toggle mute";
+  element("camera").textContent = state.cameraOn ? "Stop camera" : "Camera";
+  element("camera").className = state.cameraOn ? "toggle camera" : "toggle camera off";
+  element("screen").hidden = !state.canShare;
+  element("screen").textContent = state.sharing ? "Stop sharing" : "Share screen";
+  element("screen").className = state.sharing ? "toggle screen on" : "toggle screen";
 
   element("check").hidden = status !== "Not connected";
   element("check").textContent = checking ? "End the check" : "Check the microphone";
@@ -67,6 +72,10 @@ function show() {
   showDevices(element("microphone"), "audioinput", state.chosen.microphone);
   showDevices(speaker, "audiooutput", state.chosen.speaker);
   play(botAudio, state.botAudio);
+  showDevices(element("cameraDevice"), "videoinput", state.chosen.camera);
+  play(element("ownVideo"), state.ownVideo);
+  element("ownVideo").hidden = !state.ownVideo;
+  element("ownVideo").className = state.sharing ? "own-video shared" : "own-video";
 }
 
 session.subscribe(show);
@@ -85,8 +94,11 @@ connect.addEventListener("click", ({ detail }) => {
   void (session.state.status === "Not connected" ? session.connect() : session.disconnect());
 });
 element("mute").addEventListener("click", () => session.mute(!isOff(session.state)));
+element("camera").addEventListener("click", () => session.turnCamera(!session.state.cameraOn));
+element("screen").addEventListener("click", () => session.share(!session.state.sharing));
 element("check").addEventListener("click", () => void (session.state.checking ? session.stopCheck() : session.check()));
 element("microphone").addEventListener("change", () => session.choose({ microphone: element("microphone").value }));
+element("cameraDevice").addEventListener("change", () => session.choose({ camera: element("cameraDevice").value }));
 element("speakers").hidden = !canChooseSpeaker;
 speaker.addEventListener("change", () => {
   session.choose({ speaker: speaker.value });

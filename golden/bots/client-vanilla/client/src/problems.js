@@ -88,6 +88,14 @@ export const late = (seconds) =>
 /** The reason is the browser's or a package's. */
 export const unreachable = (reason) => problem(notReached, `The bot could not be reached: ${reason}.`);
 
+/** Why the page could not join the bot's room: the LiveKit server refused the key, or did not answer at its address. */
+export const roomProblem = (address, refused) => {
+  const [what, variables] = refused
+    ? ["LiveKit refused the key", "LIVEKIT_API_KEY and LIVEKIT_API_SECRET"]
+    : [`No LiveKit server answers at ${address}`, "LIVEKIT_URL"];
+  return problem(notReached, `${what}. Check ${variables} in server/.env, then start the bot again.`, startBot);
+};
+
 /** A service failed, and the session goes on; what failed is watch.py's words. */
 export const failed = (what) => problem("The bot could not answer. Try again.", what);
 

@@ -47,6 +47,9 @@ const idle = {
   botThinks: false,
   waitsFor: "",
   botAudio: undefined,
+  ownVideo: undefined,
+  sharing: false,
+  canShare: false,
 };
 
 export class Session {
@@ -54,6 +57,9 @@ export class Session {
     status: "Not connected",
     transport: Object.keys(transports)[0] ?? "",
     muted: false,
+    cameraOn: true,
+    canShare: false,
+    sharing: false,
     microphone: "off",
     checking: false,
     userSpeaks: false,
@@ -126,7 +132,7 @@ export class Session {
       const client = new PipecatClient({
         transport,
         enableMic: !this.state.muted,
-        enableCam: false,
+        enableCam: this.state.cameraOn,
         callbacks: this.#during(attempt, this.#callbacks()),
       });
       this.#set({ client });
@@ -140,7 +146,10 @@ export class Session {
       const startUrl = new URL(startPath, location.href).href;
       const answer = await startBot(startUrl, connection.request, signal);
       await unlessAborted(client.connect(connection.parameters(answer, startUrl)), signal);
-      this.#set({ status: "Connected" });
+      const canShare = Boolean(
+        connection.sharesScreen && navigator.mediaDevices && "getDisplayMedia" in mediaDevices(),
+      );
+      this.#set({ status: "Connected", canShare });
       if (connection.packets) void this.#watch(client, () => connection.packets?.(transport));
     } catch (error) {
       const reason = this.#lastError || (error instanceof Error ? error.message : JSON.stringify(error));
@@ -175,6 +184,16 @@ export class Session {
     return () => window.removeEventListener("keydown", press);
   }
 
+  turnCamera(cameraOn) {
+    this.#set({ cameraOn });
+    this.state.client?.enableCam(cameraOn);
+  }
+
+  /** Shows the screen in place of the camera. */
+  share(on) {
+    this.state.client?.updateCam(on ? "screen" : this.state.chosen.camera);
+  }
+
   /** Selects devices, also during a session. */
   choose(change) {
     const { client, checking, problem } = this.state;
@@ -185,6 +204,7 @@ export class Session {
       if (checking) void this.check();
     }
     if (change.speaker !== undefined) client?.updateSpeaker(change.speaker);
+    if (change.camera !== undefined) client?.updateCam(change.camera);
   }
 
   send(text) {
@@ -375,12 +395,16 @@ export class Session {
           this.botLevel.listen(track);
           this.#set({ botAudio: track });
         }
+        if (track.kind === "video" && participant?.local) {
+          this.#set({ ownVideo: track, sharing: Boolean(track.getSettings().displaySurface) });
+        }
       },
       onTrackStopped: (track) => {
         if (track === this.state.botAudio) {
           this.botLevel.stop();
           this.#set({ botAudio: undefined });
         }
+        if (track === this.state.ownVideo) this.#set({ ownVideo: undefined, sharing: false });
       },
       onDeviceError: (error) => {
         const device = error.devices.includes("mic") ? "microphone" : "camera";
@@ -388,7 +412,10 @@ export class Session {
         // What was chosen before remains in use.
         const used = this.state.client?.[device === "microphone" ? "selectedMic" : "selectedCam"]?.deviceId ?? "";
         if (device === "microphone" && !used) this.#stopListening("missing");
-        this.#set({ problem, chosen: { ...this.state.chosen, [device]: used } });
+        if (device === "camera" && !used) this.#set({ cameraOn: false });
+        // Of two, the one that matters more.
+        const shown = device === "camera" && this.state.microphone === "missing" ? this.state.problem : problem;
+        this.#set({ problem: shown, chosen: { ...this.state.chosen, [device]: used } });
       },
       onError: ({ data }) => {
         const { fatal, error } = data;

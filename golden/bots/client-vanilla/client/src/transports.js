@@ -1,4 +1,4 @@
 /** How to reach the bot. Each transport is loaded on demand, which keeps the page small. The first is the default. */
 export const transports = {
-  webrtc: { label: "SmallWebRTC", load: () => import("./smallwebrtc.js") },
+  livekit: { label: "LiveKit", load: () => import("./livekit.js") },
 };

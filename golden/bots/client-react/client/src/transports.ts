@@ -1,6 +1,0 @@
-import type { Connection } from "./connection.ts";
-
-/** How to reach the bot. Each transport is loaded on demand, which keeps the page small. The first is the default. */
-export const transports: Record<string, { label: string; load: () => Promise<Connection> }> = {
-  webrtc: { label: "SmallWebRTC", load: () => import("./smallwebrtc.ts") },
-};

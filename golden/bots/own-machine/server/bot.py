@@ -1,0 +1,132 @@
+"""A voice bot on Pipecat; README.md says how to run it and talk to it.
+
+Moonshine listens, Ollama thinks, Piper speaks.
+"""
+
+import os
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
+
+from pathlib import Path
+
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.frames.frames import TTSSpeakFrame
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+)
+from pipecat.runner.types import RunnerArguments
+from pipecat.runner.utils import create_transport
+from pipecat.services.moonshine.stt import MoonshineSTTService
+from pipecat.services.ollama.llm import OLLamaLLMService
+from pipecat.services.piper.tts import PiperTTSService
+from pipecat.transports.base_transport import BaseTransport, TransportParams
+from pipecat.utils.types import NOT_GIVEN
+from pipecat.workers.runner import WorkerRunner
+
+import settings
+from watch import Pipeline, Service, Watch
+
+settings.load()
+
+# Who the bot is and how it answers. Change this first.
+SYSTEM_INSTRUCTION = (
+    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
+    "answer in one to three plain sentences, without lists, emojis or other formatting."
+)
+GREETING = "Hello! What would you like to talk about?"  # said at once
+APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+
+
+def make_services():
+    """Return the services of one conversation."""
+    stt = MoonshineSTTService(
+        settings=MoonshineSTTService.Settings(model=os.getenv("MOONSHINE_MODEL", NOT_GIVEN)),
+    )
+    llm = OLLamaLLMService(
+        base_url=os.getenv("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
+        settings=OLLamaLLMService.Settings(
+            model=os.getenv("OLLAMA_MODEL", "llama3.2"),
+            system_instruction=SYSTEM_INSTRUCTION,
+        ),
+    )
+    tts = PiperTTSService(
+        download_dir=Path(folder) if (folder := os.getenv("PIPER_VOICES_DIR")) else None,
+        sample_rate=22050,  # the rate of medium and high quality voices
+        settings=PiperTTSService.Settings(
+            voice=os.getenv("PIPER_VOICE_ID", "en_US-kristin-medium"),
+        ),
+    )
+    return stt, llm, tts
+
+
+def build(transport):
+    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
+    stt, llm, tts = make_services()
+    context = LLMContext()
+    user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
+        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
+    )
+
+    pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
+        [
+            transport.input(),
+            stt,
+            user_aggregator,
+            llm,
+            tts,
+            transport.output(),
+            assistant_aggregator,
+        ]
+    )
+    return pipeline, {  # what to name, and what to check, when a service fails
+        stt: Service("Moonshine", "MOONSHINE_VOICE_CACHE"),
+        llm: Service("Ollama", "that it runs, OLLAMA_BASE_URL"),
+        tts: Service("Piper", "PIPER_VOICES_DIR"),
+    }
+
+
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
+    """Run one conversation until the person leaves."""
+    pipeline, services = await settings.in_turn(build, transport)
+    worker = PipelineWorker(
+        pipeline,
+        params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+        idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
+    )
+    Watch(worker, services, APOLOGY)
+    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
+    await runner.add_workers(worker)
+
+    @worker.rtvi.event_handler("on_client_ready")
+    async def on_client_ready(rtvi):
+        await worker.queue_frames([TTSSpeakFrame(GREETING)])
+
+    @transport.event_handler("on_client_disconnected")
+    async def on_client_disconnected(transport, client):
+        await runner.cancel()
+
+    await runner.run()
+
+
+async def bot(runner_args: RunnerArguments):
+    """Serve one session: the runner calls this for each person who connects."""
+    transport_params = {
+        "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+    }
+    await run_bot(await create_transport(runner_args, transport_params), runner_args)
+
+
+REQUIRED: list[str] = []  # in .env
+
+if __name__ == "__main__":
+    from pipecat.runner.run import app, main
+
+    from models import load
+
+    settings.require(REQUIRED)
+    load(make_services)
+    settings.prepare(app)
+    main(settings.Arguments())
