@@ -1,4 +1,4 @@
-# .ci/run runs all checks.
+# Three tiers: .ci/run for every change, .ci/nightly, .ci/release. docs/CONTRIBUTING.md has a table of them.
 
 build: ## build the binary; from a tarball, the same bytes as in a release
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o vbot .
@@ -6,44 +6,82 @@ build: ## build the binary; from a tarball, the same bytes as in a release
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ## run the tests that need only Go
-	go test ./...
-
-fips: ## run the tests with the FIPS 140 module, and with nothing but approved cryptography
-	GOFIPS140=v1.0.0 GODEBUG=fips140=only go test ./...
-
 golden: ## regenerate the golden files; review their diff like code
 	go test . ./internal/tty -update
 
 javascript: ## make the plain JavaScript client's modules of the TypeScript of the React clients
 	e2e/run test_javascript.py --update
 
-lint: ## run gofmt, go vet for three systems, staticcheck; ruff, pyright, shellcheck
+# For every change: .ci/run.
+
+check: ## all of these: the checks of every change
+	.ci/run
+
+test: ## run the tests that need only Go
+	go test ./...
+
+lint: ## run gofmt, go vet for three systems, staticcheck, actionlint; ruff, pyright, shellcheck
 	@test -z "$$(gofmt -l *.go internal templates)" || { gofmt -l *.go internal templates; echo 'gofmt would change these files'; exit 1; }
 	go vet ./...
 	GOOS=windows go vet ./...
 	GOOS=darwin go vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
+	go tool -modfile=tools/go.mod actionlint -shellcheck= -pyflakes=
 	e2e/lint
+
+audit: ## check the claims of AUDIT.md
+	release/audit
+
+e2e: ## check generated projects for real, one run of each kind; installs packages from PyPI and npm
+	e2e/run
+
+# The parts of .ci/nightly.
+
+thorough: ## run the Go tests with every injected fault, and many rounds with random input
+	VBOT_TEST_THOROUGH=1 go test -count=1 -timeout 60m ./...
+
+race: ## run the Go tests with the race detector
+	go test -race ./...
+
+fuzz: ## fuzz each parser for a while
+	.ci/fuzz
+
+variants: ## run the other end-to-end tests: conversations, browsers, carriers, options and faults
+	e2e/run variants
+
+services: ## run every service against a stand-in of it
+	e2e/services/run
+
+cluster: ## apply what --self-host writes to a real Kubernetes API server; as root on a Debian system
+	e2e/run -m cluster
 
 windows: ## run the Go tests as a Windows program, and questions at a console, under Wine; see e2e/wine
 	GOOS=windows CGO_ENABLED=0 go test -exec "$(CURDIR)/e2e/wine" ./...
 	e2e/run -m wine
 
+offline: ## build and test the source tarball of HEAD without a network
+	release/offline
+
 vulnerabilities: ## check the linked code for known vulnerabilities
 	release/vulnerabilities
 
-e2e: ## run real bots, one of each kind, with the real framework; installs packages from PyPI and npm
-	e2e/run
-
-variants: ## run the others: more conversations, browsers, transports and faults
-	e2e/run variants
-
-vendors: ## run every service against a stand-in for its vendor
-	vendors/run
-
 catalog-check: ## compare the catalog and the pinned Go with the newest there are
-	vendors/newest
+	e2e/services/newest
+
+bench: ## run the benchmarks, and compare with the Python tool; RUNS=10 for the figures of performance.md
+	go test -run '^$$' -bench . -benchmem $(if $(filter-out 1,$(RUNS)),,-benchtime 1x) ./...
+	e2e/bench $(or $(RUNS),1)
+
+cold-start: ## measure the quickstart from nothing to its first word
+	e2e/bench --cold
+
+mutants: ## break the code in small ways, and see whether the tests of each package notice; in a clone
+	.ci/mutants
+
+cost: ## measure the CPU time and memory of sessions; on an idle machine
+	e2e/run -m cost
+
+# The parts of .ci/release.
 
 dist: ## build a release into dist/
 	release/dist
@@ -54,23 +92,17 @@ dist-source: ## build only the source tarball
 reproduce: ## build HEAD twice and compare the bytes
 	release/reproduce
 
-offline: ## build and test the source tarball of HEAD without a network
-	release/offline
+fips: ## run the tests with the FIPS 140 module, and with nothing but approved cryptography
+	GOFIPS140=v1.0.0 GODEBUG=fips140=only go test ./...
 
-audit: ## check the claims of AUDIT.md
-	release/audit
+# Tables in docs/performance.md.
 
-mutate: ## break vbot on purpose, one place at a time, and count what the tests notice
-	release/mutate
-
-bench: ## run the benchmarks, and compare with the Python tool; RUNS=1 for a quick look
-	go test -run '^$$' -bench . -benchmem $(if $(filter 1,$(RUNS)),-benchtime 1x) ./...
-	e2e/bench $(RUNS)
-
-bench-table: ## compare, and update the tables in docs/performance.md
+bench-table: ## compare with the Python tool, and update the tables in docs/performance.md
 	e2e/bench --write $(RUNS)
 
-cold-start: ## measure the quickstart from nothing to its first word, and update docs/performance.md
+cold-start-table: ## measure the cold start, and update docs/performance.md
 	e2e/bench --cold --write
 
-.PHONY: build help test fips golden javascript lint windows vulnerabilities e2e variants vendors catalog-check dist dist-source reproduce offline audit mutate bench bench-table
+.PHONY: build help golden javascript check test lint audit e2e thorough race fuzz variants services cluster \
+	windows offline vulnerabilities catalog-check bench cold-start mutants cost dist dist-source reproduce fips \
+	bench-table cold-start-table

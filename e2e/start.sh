@@ -1,13 +1,13 @@
-# Sourced by e2e/run and vendors/run: what both start from, and `tests FOLDER [pytest arguments]`.
+# Sourced by e2e/run and e2e/services/run: what both start from, and `tests FOLDER [pytest arguments]`.
 # shellcheck shell=bash
 
-name=$(basename "$(dirname "$0")")/run
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+name=$(realpath --relative-to="$root" "$0")
 fail() {
     echo "$name: $*" >&2
     exit 1
 }
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$root/e2e/.cache"
 
 # Runs share the folders below .cache: one at a time.
@@ -30,9 +30,12 @@ if [ -z "${VBOT:-}" ]; then
 fi
 export VBOT
 
-# Options of pytest. On a busy machine a conversation in real time can miss a deadline.
+# Options of pytest. What measures time, or holds a conversation in real time, can miss a deadline on a
+# busy machine: in the nightly tier it runs again, alone, at most twice, and the summary says so (RERUN).
 # shellcheck disable=SC2034
-two_workers=(-n 2 --dist loadfile --reruns 2 --reruns-delay 10)
+two_workers=(-n 2 --dist loadfile)
+# shellcheck disable=SC2034
+reruns=(--reruns 2 --reruns-delay 10)
 
 tests() {
     cd "$root/$1" || exit

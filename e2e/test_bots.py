@@ -91,7 +91,6 @@ class Collector(Service):
         return any(name in data["body"] for _, data in self.requests)
 
 
-@pytest.mark.variants
 def test_a_conversation_is_recorded_logged_traced_and_followed(vbot: Path) -> None:
     """And a second session beside it does without Whisker, which shows one."""
     options = ["--recording", "--transcription", "--observability"]
@@ -163,7 +162,6 @@ def test_a_person_talks_with_a_realtime_bot(realtime: bots.Project) -> None:
     network.run(conversation)
 
 
-@pytest.mark.variants
 def test_a_person_interrupts_a_realtime_bot(realtime: bots.Project) -> None:
     """The model alone judges that: the bot has no detector of its own."""
     story = " ".join([GREETING, *["This is a long story, and nobody asked for it."] * 5])
@@ -192,7 +190,6 @@ def test_a_person_interrupts_a_realtime_bot(realtime: bots.Project) -> None:
     network.run(conversation)
 
 
-@pytest.mark.variants
 def test_a_person_talks_with_a_live_bot(vbot: Path) -> None:
     """Its model listens and speaks at the same time, from when it is first given a context."""
     options = ["-m", "realtime", "--realtime", "openai_live", "--transcription"]
@@ -277,7 +274,6 @@ class Vanishing(RealtimeOpenAI):
         await ws.close()
 
 
-@pytest.mark.variants
 def test_a_realtime_bot_that_loses_its_model_does_not_stay(realtime: bots.Project) -> None:
     """The framework reports each piece of audio that it cannot send, for as long as it is let."""
 
@@ -301,7 +297,6 @@ QUIET = {
 }
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("label", QUIET)
 def test_a_service_that_never_starts_is_missed(vbot: Path, label: str, figures: list[str]) -> None:
     refusing, options, variable = QUIET[label]

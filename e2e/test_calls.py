@@ -142,7 +142,6 @@ def outgoing(project: bots.Project) -> dict[str, str]:
     return {"phone_number": NUMBER} if project.folder.name == "pstn_out" else {"sip_uri": SIP}
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_out"])
 def test_who_knows_the_password_can_start_a_call(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)
@@ -191,7 +190,6 @@ NO_ADDRESSES = [
 ]
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize(("kind", "no"), [("pstn_out", NO_NUMBERS), ("sip_out", NO_ADDRESSES)])
 def test_what_cannot_be_called_is_refused(
     kind: str, no: list[Any], request: pytest.FixtureRequest
@@ -215,7 +213,6 @@ def test_what_cannot_be_called_is_refused(
     network.run(calls)
 
 
-@pytest.mark.variants
 def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
     sip_in.write_env(**IN, BOT_URL=Runner.url)
 
@@ -321,7 +318,6 @@ def test_a_large_body_is_refused_before_it_is_read(
     network.run(calls)
 
 
-@pytest.mark.variants
 def test_twilio_may_know_the_server_by_a_public_url(sip_in: bots.Project) -> None:
     sip_in.write_env(**IN, BOT_URL=Runner.url, PUBLIC_URL="https://calls.example/")
 
@@ -337,7 +333,6 @@ def test_twilio_may_know_the_server_by_a_public_url(sip_in: bots.Project) -> Non
     network.run(calls)
 
 
-@pytest.mark.variants
 def test_the_server_is_open_to_others_when_told(pstn_out: bots.Project) -> None:
     async def calls() -> None:
         async def answers() -> bool:
@@ -358,7 +353,6 @@ def test_the_server_is_open_to_others_when_told(pstn_out: bots.Project) -> None:
     network.run(calls)
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_in"])
 def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)
@@ -396,7 +390,6 @@ def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) 
     network.run(calls)
 
 
-@pytest.mark.variants
 def test_a_bot_or_a_daily_that_is_not_there_is_said_in_words(pstn_out: bots.Project) -> None:
     nobody = "http://127.0.0.1:9"
 
@@ -418,7 +411,6 @@ def test_a_bot_or_a_daily_that_is_not_there_is_said_in_words(pstn_out: bots.Proj
     network.run(calls)
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_in"])
 def test_a_deployed_bot_is_started_on_pipecat_cloud(
     kind: str, request: pytest.FixtureRequest
@@ -440,7 +432,6 @@ def test_a_deployed_bot_is_started_on_pipecat_cloud(
     network.run(calls)
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize(
     ("kind", "script", "given", "missing"),
     [
@@ -468,7 +459,6 @@ def test_what_is_missing_is_named_at_the_start(
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize(
     ("env", "user", "password"),
     [
@@ -637,7 +627,6 @@ def test_a_call_that_nobody_signed_starts_nothing_and_costs_nothing(
     network.run(knock)
 
 
-@pytest.mark.variants
 def test_a_call_in_over_daily_reaches_the_bot(pstn_in: bots.Project) -> None:
     """With the command that the README gives, and what Daily's webhook sends."""
     pstn_in.write_env(**KEYS, **OURS)
@@ -740,7 +729,6 @@ def test_daily_signs_the_calls_that_a_bot_of_ones_own_takes(own_in: bots.Project
     network.run(calls)
 
 
-@pytest.mark.variants
 def test_the_bot_of_a_call_out_over_sip_starts(sip_out: bots.Project) -> None:
     """Other tests start those of the other ways to call."""
     sip_out.write_env(**KEYS, **OUT)

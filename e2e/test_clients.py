@@ -78,6 +78,47 @@ def client(vbot: Path, request: pytest.FixtureRequest) -> Client:
 
 
 @pytest.fixture(scope="module")
+def react(vbot: Path) -> Client:
+    """The client that most people choose."""
+    made = built(vbot, KINDS[1], "client-of-react", "--transport", "smallwebrtc")
+    made.project.write_env(**KEYS)
+    return made
+
+
+@pytest.mark.quick
+def test_a_person_writes_to_the_bot_and_hears_it(react: Client, microphone: Path) -> None:
+    """In a real browser: the page connects, shows and plays what the bot says, and lets go."""
+
+    async def main() -> None:
+        bot_port = bots.free_port()
+        async with (
+            stand_ins((QUESTION, TYPED)) as services,
+            react.served(bot_port) as page,
+            react.project.bot(services.env, port=bot_port) as bot,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+        ):
+            await visit.ready()
+            await visit.connect()
+            await visit.button("Mute").click()
+            await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=60_000)
+            await visit.measured(lambda now: now["energyIn"] > 0.001, "the bot is heard")
+            await visit.page.get_by_label("Message").fill(TYPED)
+            await visit.page.get_by_label("Message").press("Enter")
+            await expect(visit.entries("You", TYPED)).to_have_count(1, timeout=60_000)
+            await expect(visit.entries("Bot", ANSWER)).to_have_count(1, timeout=60_000)
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            await visit.no_alert()
+            await bot.sessions_end(timeout=60)
+            assert bot.errors() == []
+            assert services.names_asked() == services.hosts
+        assert react.warnings() == []
+
+    network.run(main, timeout=300)
+
+
+@pytest.fixture(scope="module")
 def livekit() -> None:
     """A LiveKit server can be started."""
     livekit_server.build()
@@ -112,7 +153,6 @@ async def something_else(port: int, answer: bytes = b"") -> AsyncIterator[asynci
         server.close()
 
 
-@pytest.mark.variants
 @pytest.mark.alone
 def test_the_page_says_what_is_wrong(client: Client, microphone: Path, figures: list[str]) -> None:
     async def visits(browser: Visitor, url: str, bot_port: int) -> None:
@@ -317,7 +357,6 @@ async def ask(visit: Visit, one: Person, microphone: str, speaker: str) -> None:
                     raise
 
 
-@pytest.mark.variants
 def test_a_person_talks_with_the_bot_in_firefox(client: Client, livekit: None) -> None:
     # Each client in another way: the code for it is the same in all of them.
     way = dict(zip(KINDS, WAYS, strict=True))[client.kind]
@@ -396,7 +435,6 @@ REFUSALS = (
 )
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("client", KINDS[:1], indirect=True, ids=lambda kind: kind.name)
 def test_the_page_says_which_key_is_wrong(
     vbot: Path, client: Client, microphone: Path, figures: list[str]
@@ -446,7 +484,6 @@ def test_the_page_says_which_key_is_wrong(
     network.run(main, timeout=300)
 
 
-@pytest.mark.variants
 def test_every_state_can_be_seen_and_read(
     client: Client, microphone: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -535,7 +572,6 @@ def test_every_state_can_be_seen_and_read(
     assert TREE.read_text() == "\n".join(tree), "e2e/run test_clients.py --update -k every_state"
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("client", KINDS[:2], indirect=True, ids=lambda kind: kind.name)
 def test_the_page_says_that_the_microphone_is_silent(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "silence.wav"
@@ -569,7 +605,6 @@ def several(vbot: Path, livekit: None) -> Client:
     return made
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("way", ["websocket", "livekit"])
 def test_a_person_connects_another_way(
     several: Client, microphone: Path, figures: list[str], way: str
@@ -655,7 +690,6 @@ def test_a_person_connects_another_way(
     network.run(main)
 
 
-@pytest.mark.variants
 def test_the_page_says_which_setting_of_livekit_is_wrong(several: Client, microphone: Path) -> None:
     no_server = "No LiveKit server answers at ws://localhost:7880. Check LIVEKIT_URL in server/.env"
     wrong = {
@@ -692,7 +726,6 @@ def test_the_page_says_which_setting_of_livekit_is_wrong(several: Client, microp
         several.project.write_env(**KEYS, **livekit_server.KEYS)
 
 
-@pytest.mark.variants
 def test_a_bot_that_stops_stays_in_its_room(several: Client, microphone: Path) -> None:
     """After SIGTERM a session goes on to its end, and no other begins."""
 
@@ -730,7 +763,6 @@ def test_a_bot_that_stops_stays_in_its_room(several: Client, microphone: Path) -
     network.run(main)
 
 
-@pytest.mark.variants
 def test_a_turn_server_is_in_between(several: Client, microphone: Path) -> None:
     """Nothing goes directly between page and bot; with what the README says to set."""
 
@@ -763,7 +795,6 @@ def test_a_turn_server_is_in_between(several: Client, microphone: Path) -> None:
         several.project.write_env(**KEYS, **livekit_server.KEYS)
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("way", ["smallwebrtc", "livekit"])
 def test_the_bot_sees_the_camera(several: Client, microphone: Path, way: str) -> None:
     async def main() -> None:

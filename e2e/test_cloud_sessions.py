@@ -86,7 +86,6 @@ def test_people_come_over_webrtc(web: bots.Project) -> None:
     network.run(session)
 
 
-@pytest.mark.variants
 def test_people_come_over_a_websocket(web: bots.Project) -> None:
     async def session() -> None:
         async with stand_ins() as services, web.cloud(services.env | KEYS | DAILY) as bot:
@@ -100,7 +99,6 @@ def test_people_come_over_a_websocket(web: bots.Project) -> None:
     network.run(session)
 
 
-@pytest.mark.variants
 def test_people_call(phones: bots.Project) -> None:
     async def sessions() -> None:
         async with stand_ins() as services, phones.cloud(services.env | KEYS | PHONES) as bot:
@@ -124,7 +122,6 @@ DIAL_IN = {
 }
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize(
     ("name", "headers", "body"),
     [

@@ -1,5 +1,7 @@
 """A generated bot holds a spoken conversation, and talks to nobody but its services."""
 
+import pytest
+
 import bots
 import network
 from conversation import ANSWER, GREETING, KEYS, QUESTION, called, converse, stand_ins
@@ -8,13 +10,13 @@ from conversation import ANSWER, GREETING, KEYS, QUESTION, called, converse, sta
 SECONDS_UNTIL_TELEMETRY = 12
 
 
+@pytest.mark.quick
 def test_a_person_talks_with_the_bot(quickstart: bots.Project) -> None:
     quickstart.write_env(**KEYS)
 
     async def conversation() -> None:
         async with stand_ins() as services, quickstart.bot(services.env) as bot:
             await converse(bot)
-            await bot.up_for(SECONDS_UNTIL_TELEMETRY)
 
             heard = [asked["heard"] for asked in services.requests("deepgram", "finalize")]
             assert [words for words in heard if words] == [QUESTION]
@@ -28,9 +30,21 @@ def test_a_person_talks_with_the_bot(quickstart: bots.Project) -> None:
             assert spoken == [GREETING, ANSWER]
 
             assert services.names_asked() == services.hosts
+            assert bot.errors() == []
+
+    network.run(conversation)
+
+
+def test_nothing_is_reported_to_anybody(quickstart: bots.Project) -> None:
+    quickstart.write_env(**KEYS)
+
+    async def conversation() -> None:
+        async with stand_ins() as services, quickstart.bot(services.env) as bot:
+            async with called(bot):
+                await bot.up_for(SECONDS_UNTIL_TELEMETRY)
+            assert services.names_asked() == services.hosts
             if network.fenced():
                 assert network.packets_without_route() == 0
-            assert bot.errors() == []
 
     network.run(conversation)
 

@@ -7,8 +7,6 @@ reads the file, and its steps are carried out by hand.
 import os
 from pathlib import Path
 
-import pytest
-
 import bots
 import dockerfiles
 
@@ -65,7 +63,6 @@ def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
     assert set(sent) == needed | modules | {"Dockerfile", "uv.lock"}
 
 
-@pytest.mark.variants
 def test_the_dockerfile_leaves_an_image_that_can_run_the_bot(quickstart: bots.Project) -> None:
     dockerfile = quickstart.server / "Dockerfile"
     to = bots.CACHE / "image"

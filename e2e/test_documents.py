@@ -35,7 +35,6 @@ ELSEWHERE = {
     ("docs/install.md", "tar -xzf vbot-"): "release/offline",
     ("docs/install.md", "ssh-keygen -Y verify"): "e2e/test_release.py",
     ("docs/install.md", 'eval "$(vbot completion bash)"'): "e2e/test_completion.py",
-    ("docs/CONTRIBUTING.md", "go test ./..."): ".ci/run",
 }
 FILES = [ROOT / "README.md", ROOT / "release/README.md", *ROOT.glob("docs/*.md")]
 DOCUMENTS = sorted(str(p.relative_to(ROOT)) for p in FILES)

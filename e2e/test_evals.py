@@ -76,6 +76,7 @@ def test_the_starter_evals_are_what_the_framework_reads(evaluated: bots.Project)
     ]
 
 
+@pytest.mark.quick
 def test_the_bot_passes_the_written_starter_eval(evaluated: bots.Project) -> None:
     evaluated.write_env(**KEYS)
     services = evals.stand_ins(Model(KEYS["OPENAI_API_KEY"]))
@@ -120,7 +121,6 @@ def test_a_conversation_on_the_page_becomes_an_eval(
     assert "does not contain 'Spain'" in failed
 
 
-@pytest.mark.variants
 def test_the_bot_passes_the_spoken_starter_eval(evaluated: bots.Project) -> None:
     evaluated.write_env(**KEYS)
     services = evals.stand_ins(Model(KEYS["OPENAI_API_KEY"]))
@@ -133,7 +133,6 @@ def test_the_bot_passes_the_spoken_starter_eval(evaluated: bots.Project) -> None
     assert spoken == [GREETING, *(ANSWERS[question] for question in asked)]
 
 
-@pytest.mark.variants
 def test_a_realtime_bot_passes_the_spoken_starter_eval(realtime: bots.Project) -> None:
     key = KEYS["OPENAI_API_KEY"]
     realtime.write_env(OPENAI_API_KEY=key)
@@ -142,7 +141,6 @@ def test_a_realtime_bot_passes_the_spoken_starter_eval(realtime: bots.Project) -
     assert evaluate(realtime, services, to_the_word(realtime)) == ""
 
 
-@pytest.mark.variants
 def test_a_realtime_bot_that_says_nothing_fails_its_eval(realtime: bots.Project) -> None:
     key = KEYS["OPENAI_API_KEY"]
     realtime.write_env(OPENAI_API_KEY=key)

@@ -92,7 +92,7 @@ def told(bot: bots.Bot) -> list[str]:
 
 @pytest.mark.parametrize(
     "label, mode, passes",
-    [*CORE, *(pytest.param(*row, marks=pytest.mark.variants) for row in MORE)],
+    [*CORE, *(pytest.param(*row) for row in MORE)],
     ids=lambda value: str(value),
 )
 def test_a_fault_is_told(
@@ -171,7 +171,7 @@ def realtime(vbot: Path) -> bots.Project:
     "mode",
     [
         "is silent",
-        *(pytest.param(m, marks=pytest.mark.variants) for m in ("is gone", "hangs", "stops")),
+        *(pytest.param(m) for m in ("is gone", "hangs", "stops")),
     ],
 )
 def test_a_fault_of_a_realtime_model_is_told(
@@ -219,7 +219,6 @@ async def look(params):
 async def run_bot('''
 
 
-@pytest.mark.variants
 def test_patience_is_no_fault(project: bots.Project) -> None:
     """A person may be silent, a model think, a voice speak for long, and a tool take its time."""
     code = (project.server / "bot.py").read_text()

@@ -21,8 +21,6 @@ NAMES = {"GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CREDENTIALS_JSON"}
 REST = {"GOOGLE_PROJECT_ID": "a-project", "GOOGLE_LOCATION": "us-east4"}
 SIGNER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
-pytestmark = pytest.mark.variants
-
 
 def key_text() -> str:
     """The file that the cloud console hands out, with a key of ours."""

@@ -247,7 +247,6 @@ def test_the_bot_leaves_a_room_to_others(daily_bot: bots.Project) -> None:
     network.run(calls)
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize(
     "options",
     [

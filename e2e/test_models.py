@@ -32,7 +32,7 @@ from weights import (
     transcribed,
 )
 
-pytestmark = [pytest.mark.variants, pytest.mark.alone]  # Kokoro is slow without all cores
+pytestmark = pytest.mark.alone  # Kokoro is slow without all cores
 
 GREETING = "Good morning."
 

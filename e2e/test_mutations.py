@@ -21,7 +21,7 @@ from model import DeadModel, Model
 from services import OpenAI
 
 # It keeps both processors busy by itself.
-pytestmark = [pytest.mark.alone, pytest.mark.variants]
+pytestmark = pytest.mark.alone
 
 # Bots that run at a time. Each keeps a core busy for some seconds, and then mostly waits.
 AT_ONCE = 3

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-import pytest
 from playwright.async_api import expect
 
 import bots
@@ -30,8 +29,6 @@ OPTIONS = (
     "--self-host",
 )
 NO_KEY = "none"  # what bot.py sends where .env has no key
-
-pytestmark = pytest.mark.variants
 
 
 def commands(document: Path, python: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Every transport and option is sound Python, alone and with all others.
 
 One environment holds the packages of all of them, one run of each tool reads them all. The services
-are those of the quickstart: vendors/ has the others.
+are those of the quickstart: e2e/services has the others.
 """
 
 import itertools

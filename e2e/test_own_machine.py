@@ -196,7 +196,6 @@ async def starts(project: bots.Project, home: Path, ollama: Ollama) -> AsyncIter
             assert bot.errors() == []
 
 
-@pytest.mark.variants
 def test_its_eval_needs_no_key(alone: bots.Project, tmp_path: Path) -> None:
     async def evaluation() -> dict[str, str]:
         async with starts(alone, tmp_path, Ollama(("llama3.2",))) as bot:
@@ -205,7 +204,6 @@ def test_its_eval_needs_no_key(alone: bots.Project, tmp_path: Path) -> None:
     assert network.run(evaluation) == {TEXT: ""}
 
 
-@pytest.mark.variants
 @pytest.mark.alone
 def test_a_conversation_with_nothing_but_the_machine(alone: bots.Project, tmp_path: Path) -> None:
     files = installed_weights()
@@ -248,7 +246,6 @@ def test_a_conversation_with_nothing_but_the_machine(alone: bots.Project, tmp_pa
     assert "charles dickens" in heard and "people still" in heard, heard
 
 
-@pytest.mark.variants
 def test_an_ollama_that_went_away_is_named(alone: bots.Project, tmp_path: Path) -> None:
     async def conversation() -> str:
         env = {"HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}

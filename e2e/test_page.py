@@ -80,7 +80,6 @@ def test_a_person_talks_with_the_bot(project: bots.Project, microphone: Path) ->
     network.run(main)
 
 
-@pytest.mark.variants
 def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Path) -> None:
     """With the keyboard alone, and a bot that stays in each state while it is looked at."""
 
@@ -145,7 +144,6 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
     network.run(main, timeout=300)
 
 
-@pytest.mark.variants
 def test_a_person_talks_with_the_bot_in_firefox(project: bots.Project) -> None:
     async def main() -> None:
         async with (
@@ -174,7 +172,6 @@ def test_a_person_talks_with_the_bot_in_firefox(project: bots.Project) -> None:
     network.run(main)
 
 
-@pytest.mark.variants
 def test_typing_needs_no_microphone(project: bots.Project, microphone: Path) -> None:
     """Blocked at first, and then allowed; test_pages.py has other reasons."""
 
@@ -212,7 +209,6 @@ def test_typing_needs_no_microphone(project: bots.Project, microphone: Path) -> 
     network.run(main)
 
 
-@pytest.mark.variants
 def test_the_page_says_which_key_is_wrong(project: bots.Project, microphone: Path) -> None:
     """The words are the bot's: test_clients.py has them of other services."""
     hosts = [it for it in stand_ins().services if it.name != "openai"]
@@ -237,7 +233,6 @@ def test_the_page_says_which_key_is_wrong(project: bots.Project, microphone: Pat
     network.run(main)
 
 
-@pytest.mark.variants
 def test_a_bot_that_dies_is_missed(
     project: bots.Project, microphone: Path, figures: list[str]
 ) -> None:
@@ -263,7 +258,6 @@ def test_a_bot_that_dies_is_missed(
     network.run(main)
 
 
-@pytest.mark.variants
 def test_the_conversation_is_in_order(project: bots.Project, microphone: Path) -> None:
     """Whatever order the messages come in."""
 
@@ -322,7 +316,6 @@ def test_the_conversation_is_in_order(project: bots.Project, microphone: Path) -
     network.run(main)
 
 
-@pytest.mark.variants
 def test_the_page_says_what_is_wrong(project: bots.Project, microphone: Path) -> None:
     async def main() -> None:
         port = bots.free_port()
@@ -379,7 +372,6 @@ def test_the_page_says_what_is_wrong(project: bots.Project, microphone: Path) ->
     network.run(main, timeout=300)
 
 
-@pytest.mark.variants
 def test_page_and_bot_see_each_other(vbot: Path, microphone: Path) -> None:
     options = ("-t", "smallwebrtc", *SERVICES, "--video-input", "--video-output", "--self-host")
     project = bots.installed(vbot, "page-video", *options)

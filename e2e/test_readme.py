@@ -124,7 +124,6 @@ def arguments(code: str) -> dict[str, str]:
     return {keyword.arg: ast.unparse(keyword.value) for keyword in body.keywords if keyword.arg}
 
 
-@pytest.mark.variants
 @pytest.mark.parametrize("name", ["user_turn_strategies", "user_mute_strategies"])
 def test_turns_and_interruptions_change(project: bots.Project, name: str) -> None:
     """Somebody speaks two words while the bot greets: it goes on. Then it is asked."""
@@ -158,7 +157,6 @@ def test_turns_and_interruptions_change(project: bots.Project, name: str) -> Non
     network.run(conversation)
 
 
-@pytest.mark.variants
 def test_the_lines_about_more_of_the_framework_fit(project: bots.Project) -> None:
     """Each name is where its line says, and takes the arguments that are shown."""
     text = section(project, *MORE)

@@ -163,7 +163,6 @@ def test_strangers_are_bounded(project: bots.Project) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.variants
 def test_nobody_is_refused_while_one_bot_has_room(
     project: bots.Project, figures: list[str]
 ) -> None:

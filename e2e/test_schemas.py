@@ -15,6 +15,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+pytestmark = pytest.mark.quick
+
 GOLDEN = Path(__file__).parent.parent / "golden"
 JSON_FILES = {
     "quickstart.json": "init",

@@ -253,7 +253,6 @@ def test_a_cluster_knows_every_field(everywhere: list[bots.Project]) -> None:
         bots.must("kubernetes-validate", "--strict", *files, cwd=folder)
 
 
-@pytest.mark.variants
 def test_a_pod_holds_conversations_and_lets_them_end(
     hosted: bots.Project, image: dockerfiles.Image, figures: list[str]
 ) -> None:
@@ -296,7 +295,6 @@ def test_a_pod_holds_conversations_and_lets_them_end(
     network.run(calls)
 
 
-@pytest.mark.variants
 def test_a_full_pod_takes_no_session_and_calls_end_in_time(
     hosted: bots.Project, image: dockerfiles.Image
 ) -> None:
@@ -523,7 +521,6 @@ def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Ima
     network.run(knock)
 
 
-@pytest.mark.variants
 def test_twilio_may_be_known_by_an_api_key(hosted: bots.Project, image: dockerfiles.Image) -> None:
     """With which nobody can tell whether Twilio signed the address."""
     write_env(image, TWILIO_AUTH_TOKEN="", TWILIO_API_KEY="SK1", TWILIO_API_SECRET="a-secret")
@@ -624,7 +621,6 @@ def test_slow_and_idle_connections_end(hosted: bots.Project, image: dockerfiles.
     network.run(knock)
 
 
-@pytest.mark.variants
 def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) -> None:
     """A minute before, the page and the caller are told; then it ends, however much they say."""
     write_env(image)
@@ -731,7 +727,6 @@ def plivo_signature(url: str, form: dict[str, str], nonce: str) -> str:
     return base64.b64encode(hmac.digest(key, text.encode(), "sha256")).decode()
 
 
-@pytest.mark.variants
 def test_a_pod_stops_at_once_without_its_keys(
     hosted: bots.Project, image: dockerfiles.Image
 ) -> None:

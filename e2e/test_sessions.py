@@ -65,7 +65,6 @@ async def greeted(bot: bots.Bot) -> AsyncIterator[tuple[WebRTCCaller, TwilioCall
 
 
 @pytest.mark.alone
-@pytest.mark.variants
 def test_ended_sessions_leave_nothing(project: bots.Project, figures: list[str]) -> None:
     """After the tenth, memory and threads stay where they are."""
 
@@ -121,7 +120,7 @@ def test_two_sessions_are_told_apart(project: bots.Project) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.variants)],
+    [signal.SIGTERM, pytest.param(signal.SIGINT)],
     ids=["SIGTERM", "SIGINT"],
 )
 def test_a_bot_that_is_told_to_stop_ends_its_calls(

@@ -1,4 +1,4 @@
-"""What `vbot init --diff` prints is a patch, and `--check` and `--update` agree with it."""
+"""`vbot init --update` of a project in which somebody works; `--diff` prints what it does."""
 
 import hashlib
 import json
@@ -10,12 +10,40 @@ from pathlib import Path
 import pytest
 
 import bots
+import editing
+import network
+from caller import until
+from conversation import KEYS, called, stand_ins
 
 BOT = "-t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia --self-host".split()
 PROGRAMS = {
     "patch": ("patch", "-p1", "--quiet", "--fuzz=0", "--no-backup-if-mismatch"),
     "git": ("git", "apply", "--whitespace=nowarn"),
 }
+
+
+@pytest.mark.quick
+def test_an_edited_bot_has_the_edit_and_the_update(vbot: Path) -> None:
+    """It starts, its model is told the new prompt, and the option that was added does its work."""
+    made = bots.generate(vbot, bots.PROJECTS / "updated", "bot", *BOT[:10])
+    bot_py = made.server / "bot.py"
+    role = ("You are a friendly assistant", "You are the captain of a ship")
+    bot_py.write_text(editing.replaced(bot_py.read_text(), role))
+    line = (vbot, "init", made.folder, "--update", "--transcription")
+    bots.must(*line, cwd=made.folder, env=bots.plain_env())
+    made.sync()
+    made.write_env(**KEYS)
+
+    async def conversation() -> None:
+        async with stand_ins() as services, made.bot(services.env) as bot:
+            async with called(bot):
+                await until(lambda: "Transcript " in bot.log, 60)
+            [greeted] = services.requests("openai", "chat")
+            assert "You are the captain of a ship" in greeted["messages"][0]["content"]
+            assert "Transcript " in bot.log
+            assert bot.errors() == []
+
+    network.run(conversation)
 
 
 def edited(data: bytes, dice: random.Random) -> bytes:

@@ -114,17 +114,20 @@ def window(vbot: Path) -> Iterator:
         w.close()
 
 
+QUICK = pytest.mark.quick
+
+
 @pytest.mark.parametrize(
     ("name", "width", "height", "term", "command"),
     [
-        ("cascade", 80, 24, "", "vbot init"),
+        pytest.param("cascade", 80, 24, "", "vbot init", marks=QUICK),
         ("change", 80, 24, "", "vbot init parlour"),
         ("back", 80, 24, "", "vbot init"),
         ("recommended", 80, 24, "", "vbot init"),
         ("guides", 80, 24, "", "vbot init"),
         ("small-window", 40, 10, "", "vbot init"),
         ("narrow", 20, 12, "", "vbot init"),
-        ("plain", 80, 24, "dumb", "vbot init"),
+        pytest.param("plain", 80, 24, "dumb", "vbot init", marks=QUICK),
     ],
 )
 def test_screens(window, name: str, width: int, height: int, term: str, command: str) -> None:

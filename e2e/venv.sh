@@ -7,8 +7,9 @@ cache=$here/.cache
 source "$here/uv.sh"
 # No byte code beside the catalog's files, which are sources.
 export PYTHONDONTWRITEBYTECODE=1
-# On one file system with the projects, so that uv links what it installs there.
-export UV_CACHE_DIR=${UV_CACHE_DIR:-$cache/uv-cache}
+# Where uv keeps the packages of whoever runs this: bots run with another home.
+UV_CACHE_DIR=${UV_CACHE_DIR:-$(uv cache dir)}
+export UV_CACHE_DIR
 if [ ! -x "$cache/venv/bin/python" ]; then
     uv venv --quiet --clear --python "$(command -v python3)" "$cache/venv" || {
         echo "e2e: the environment of the checks could not be made" >&2

@@ -54,7 +54,7 @@ class Caller:
         self,
         kind: str,
         holds: Callable[[dict[str, Any]], bool] = lambda data: True,
-        timeout: float = 20,
+        timeout: float = 60,
     ) -> dict[str, Any]:
         """The data of the first message of that kind that `holds` is true of."""
 
@@ -76,13 +76,17 @@ class Caller:
         while self.pcm:
             await asyncio.sleep(0.02)
 
-    async def hear(self, sentence: str, timeout: float = 20) -> None:
+    def sound(self) -> bytes:
+        """PCM at `EAR` Hz in which to look for what the bot said."""
+        return bytes(self.heard)
+
+    async def hear(self, sentence: str, timeout: float = 60) -> None:
         """Wait until the bot has said this sentence, aloud."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout
         while loop.time() < deadline:
             # In a thread: the ear takes tens of milliseconds, and the microphone must not stutter.
-            pcm = bytes(self.heard)
+            pcm = self.sound()
             if await asyncio.to_thread(speech.hear, pcm, EAR, [sentence], self.tempos):
                 return
             await asyncio.sleep(0.3)

@@ -1,6 +1,6 @@
 """What every check starts from: the vbot binary, and projects made with it once a session.
 
-A plugin of pytest, for e2e/ and vendors/.
+A plugin of pytest, for e2e and e2e/services.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if "VBOT" not in os.environ:
-        pytest.exit("these checks are started with e2e/run or vendors/run", returncode=2)
-    config.addinivalue_line("markers", "variants: one more of its kind; see the head of e2e/run")
+        pytest.exit("these checks are started with e2e/run or e2e/services/run", returncode=2)
+    config.addinivalue_line("markers", "quick: one of its kind, for every change; see e2e/run")
     config.addinivalue_line("markers", "wine: it runs a Windows program; part of `make windows`")
     config.addinivalue_line("markers", "cluster: it takes minutes, so only `-m cluster` runs it")
     config.addinivalue_line("markers", "cost: it needs an idle machine; only `-m cost` runs it")

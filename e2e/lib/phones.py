@@ -52,6 +52,7 @@ class PhoneCaller(SocketCaller):
     def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         super().__init__(ws)
         self.queued = bytearray()
+        self.sent = bytearray()  # all that the bot said, without the gaps of a machine that is busy
         self.cleared: list[int] = []  # where in `heard` the bot had the rest dropped
         self._chunk = 0
 
@@ -77,7 +78,12 @@ class PhoneCaller(SocketCaller):
             self.queued.clear()
             self.cleared.append(len(self.heard))
         else:
-            self.queued += self.media(message)
+            media = self.media(message)
+            self.queued += media
+            self.sent += media
+
+    def sound(self) -> bytes:
+        return speech.resample(bytes(self.sent), self.rate, EAR)
 
     def media(self, message: dict[str, Any]) -> bytes:
         """The speech in a message, which is nothing else."""

@@ -67,7 +67,7 @@ def samples(pcm: bytes | bytearray) -> NDArray[np.float32]:
 
 def resample(pcm: bytes, rate: int, wanted: int) -> bytes:
     """Linear interpolation: plain, and enough for speech."""
-    if rate == wanted:
+    if rate == wanted or not pcm:
         return pcm
     wave = samples(pcm)
     at = np.arange(0, len(wave), rate / wanted)

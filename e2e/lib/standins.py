@@ -184,7 +184,7 @@ class StandIns:
         ]
 
     async def wait_for(
-        self, service: str, kind: str, holds: Callable[[dict[str, Any]], bool], timeout: float = 20
+        self, service: str, kind: str, holds: Callable[[dict[str, Any]], bool], timeout: float = 60
     ) -> dict[str, Any]:
         """The first request that `holds` is true of, as soon as it is there."""
         now = asyncio.get_running_loop().time

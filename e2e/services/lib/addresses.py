@@ -1,6 +1,6 @@
 """Does the address in a variable reach the service, and only then?
 
-    python vendors/lib/addresses.py [FOLDER]        # FOLDER: templates/services
+    python e2e/services/lib/addresses.py [FOLDER]        # FOLDER: templates/services
 
 Run it with a Python that has every service's packages. It builds each service of the catalog as
 bot.py does, and looks for addresses and paths in the object that comes out, through all that hangs

@@ -1,6 +1,6 @@
 """Does the catalog still say what the installed pipecat-ai says?
 
-    python vendors/lib/catalog_check.py [FOLDER [LIST]]
+    python e2e/services/lib/catalog_check.py [FOLDER [LIST]]
 
 FOLDER is templates/services unless it is given, LIST is catalog_left_out.toml.
 
@@ -92,7 +92,7 @@ PLACE = re.compile(
     r"(?:^|_)(?:url|uri|host|server|endpoint|address|path|dir|file|callback|client|http_options)(?:$|_)"
 )
 
-# Variables that packages beneath the framework read. vendors/lib/addresses.py sees that they do.
+# Variables that packages beneath the framework read; addresses.py sees that they do.
 BENEATH = {
     "ANTHROPIC_BASE_URL",
     "GOOGLE_GEMINI_BASE_URL",

@@ -1,6 +1,6 @@
 """Does each service contact the hosts that its file lists, and no others?
 
-    python vendors/lib/hosts.py [FOLDER]        # FOLDER: templates/services
+    python e2e/services/lib/hosts.py [FOLDER]        # FOLDER: templates/services
 
 Run it as root, with a Python that has every service's packages. Each service of the catalog runs in
 a process and a network of its own, with nothing in it but loopback: a name server gives every name
