@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from unittest.mock import MagicMock
 
-CATALOG = Path(__file__).resolve().parents[2] / "templates" / "services"
+CATALOG = Path(__file__).resolve().parents[3] / "templates" / "services"
 
 # Models of one's own machine, on top of several gigabytes that are not installed for a type check.
 # See HEAVY in every_bot.py.

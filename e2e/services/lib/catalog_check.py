@@ -40,7 +40,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-CATALOG = Path(__file__).resolve().parents[2] / "templates" / "services"
+CATALOG = Path(__file__).resolve().parents[3] / "templates" / "services"
 TRANSPORTS = "transports"
 
 LEFT_OUT = Path(__file__).resolve().with_name("catalog_left_out.toml")
