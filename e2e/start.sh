@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-name=$(realpath --relative-to="$root" "$0")
+name=$(basename "$(dirname "$0")")/$(basename "$0")
 fail() {
     echo "$name: $*" >&2
     exit 1
