@@ -208,8 +208,8 @@ def test_a_cluster_takes_it_and_its_changes(
     assert refused.returncode == 1 and "enableServiceLink" in refused.stderr
     bot.write_text(text.replace("runAsUser: 10001", "runAsUser: 0"))
     assert "would violate PodSecurity" in server.run(*apply).stderr
-    pod = "      terminationGracePeriodSeconds"
-    bot.write_text(text.replace(pod, f"      hostNetwork: true\n{pod}"))
+    pod = "\n      terminationGracePeriodSeconds"
+    bot.write_text(text.replace(pod, f"\n      hostNetwork: true{pod}"))
     assert "host namespaces (hostNetwork=true)" in server.run(*apply).stderr
 
 
