@@ -649,7 +649,8 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 	}
 	for _, call := range []string{"linkat", "renameat", "unlinkat"} {
 		failed := 0
-		for n := 1; n < 22; n += filetest.Rounds(7, 1) {
+		// The first round always fails: it kills at the first call, in whichever thread.
+		for n := 3; n < 24; n += filetest.Rounds(7, 1) {
 			dir := t.TempDir()
 			for name, data := range before {
 				filetest.Put(t, dir, name, data)
@@ -684,8 +685,8 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 				t.Fatalf("%s:\n%s", fault, filetest.Listing(t, dir))
 			}
 		}
-		if failed < filetest.Rounds(1, 4) {
-			t.Errorf("%s: %d updates failed", call, failed)
+		if failed == 0 {
+			t.Errorf("%s: no update failed", call)
 		}
 	}
 }
