@@ -185,7 +185,8 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 			r := here{dir: "/nowhere", env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...)}.vbot(t, append([]string{"cloud"}, c.args...)...)
 			r.wantCode(t, c.code)
 			command, _, _ := strings.Cut(c.name, "-")
-			section(t, "cloud/"+command+".txt", c.name, []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(path))))
+			got := withoutDir(string(transcriptOn(s, r)), filepath.Dir(path))
+			section(t, "cloud/"+command+".txt", c.name, []byte(got))
 			if _, err := os.Stat(path); c.args[0] == "logout" && c.code == 0 && err == nil {
 				t.Error("the file is still there")
 			}
@@ -815,7 +816,8 @@ func TestTLS(t *testing.T) {
 	filetest.Put(t, filepath.Dir(ca), "empty.pem", "nothing")
 	r = with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "empty.pem"))}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 2)
-	section(t, "cloud/connection.txt", "tls: no certificate in the file", []byte(withoutDir(string(transcriptOn(s, r)), filepath.Dir(ca))))
+	got := withoutDir(string(transcriptOn(s, r)), filepath.Dir(ca))
+	section(t, "cloud/connection.txt", "tls: no certificate in the file", []byte(got))
 }
 
 // What is wrong with a certificate, and with TLS, is said at once, with what helps.
@@ -930,7 +932,8 @@ func TestProxy(t *testing.T) {
 	down := strings.Replace(closed.URL, "http://", "http://bob:hunter2@", 1)
 	r = with{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 6)
-	section(t, "cloud/connection.txt", "proxy down", bytes.ReplaceAll(transcriptOn(s, r), []byte(closed.Listener.Addr().String()), []byte("PROXY")))
+	address := []byte(closed.Listener.Addr().String())
+	section(t, "cloud/connection.txt", "proxy down", bytes.ReplaceAll(transcriptOn(s, r), address, []byte("PROXY")))
 	for status, later := range map[int]bool{403: false, 407: false, 500: true} {
 		answer.Store(int32(status))
 		r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list", "--json")
@@ -1221,8 +1224,11 @@ func TestOddNames(t *testing.T) {
 func TestWaitEnds(t *testing.T) {
 	parallel(t)
 	clock := &cloudtest.Clock{Time: time.Unix(1e9, 0)}
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app", "GET ~/secrets/app").Misbehave("GET", cloudtest.Right, cloudtest.Right, clock.Hang(time.Second))
-	r := here{env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
+	s := cloudtest.New(t, "vbot/"+version)
+	s.Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app", "GET ~/secrets/app")
+	s.Misbehave("GET", cloudtest.Right, cloudtest.Right, clock.Hang(time.Second))
+	h := here{env: s.Env(), clock: clock}
+	r := h.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
 	r.wantCode(t, 6)
 	section(t, "cloud/set.txt", "set-wait-hanging", transcriptOn(s, r))
 	// A poll that is to be tried again later than that.

@@ -294,7 +294,10 @@ func TestTableOfErrorCodes(t *testing.T) {
 // What everybody reads stays short, and what it says of a bot's size is what was measured.
 func TestDocumentsStayShort(t *testing.T) {
 	parallel(t)
-	limits := map[string]int{"README.md": 1200, "docs/AUDIT.md": 2200, "docs/CONTRIBUTING.md": 2300, "golden/quickstart/README.md": 650}
+	limits := map[string]int{
+		"README.md": 1200, "docs/AUDIT.md": 2200, "docs/CONTRIBUTING.md": 2300,
+		"golden/quickstart/README.md": 650,
+	}
 	for _, name := range goldenBots(t) {
 		limits["golden/"+name+"/README.md"], limits["golden/"+name+"/DEPLOY.md"] = 1000, 1250
 	}

@@ -81,7 +81,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		}
 		dir := t.TempDir()
 		run := func(line string) result {
-			return here{env: s.Env(), stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, strings.Fields(strings.ReplaceAll(line, "DIR/", dir+"/"))...)
+			args := strings.Fields(strings.ReplaceAll(line, "DIR/", dir+"/"))
+			return here{env: s.Env(), stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, args...)
 		}
 		if c.before != "" {
 			run(c.before).wantCode(t, 0)

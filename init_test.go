@@ -99,7 +99,9 @@ func TestListings(t *testing.T) {
 func TestDescribeAll(t *testing.T) {
 	parallel(t)
 	var listed, described map[string]json.RawMessage
-	for option, into := range map[string]*map[string]json.RawMessage{"--list-options": &listed, "--describe-options": &described} {
+	for option, into := range map[string]*map[string]json.RawMessage{
+		"--list-options": &listed, "--describe-options": &described,
+	} {
 		if err := json.Unmarshal([]byte(vbot(t, t.TempDir(), "init", option, "--json").stdout), into); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +112,8 @@ func TestDescribeAll(t *testing.T) {
 	for _, kind := range catalog.ServiceKinds {
 		var ids []string
 		var entries []struct{ ID string }
-		if err := errors.Join(json.Unmarshal(listed[kind], &ids), json.Unmarshal(described[kind], &entries)); err != nil {
+		err := errors.Join(json.Unmarshal(listed[kind], &ids), json.Unmarshal(described[kind], &entries))
+		if err != nil {
 			t.Fatal(err)
 		}
 		for i, e := range entries {
@@ -663,7 +666,8 @@ func TestOwnService(t *testing.T) {
 	r := vbot(t, dir, append([]string{"init", "there", "--catalog", "services"}, strings.Fields(withAcme)...)...)
 	r.wantCode(t, 0)
 	section(t, "own.txt", "written", r.transcript(dir))
-	vbot(t, dir, append([]string{"init", "other"}, strings.Fields(strings.Replace(withAcme, "acme", "deepgram", 1))...)...).wantCode(t, 0)
+	known := strings.Fields(strings.Replace(withAcme, "acme", "deepgram", 1))
+	vbot(t, dir, append([]string{"init", "other"}, known...)...).wantCode(t, 0)
 	for _, name := range []string{"server/bot.py", "server/.env.example", "server/pyproject.toml"} {
 		tree := filetest.Tree(t, dir)
 		section(t, "own.txt", name, []byte(besides(tree["there/"+name], tree["other/"+name])))

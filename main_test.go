@@ -531,7 +531,8 @@ func (h here) vbot(t testing.TB, args ...string) result {
 			}
 			return ""
 		},
-		Now: h.clock.Now, Pause: h.clock.Pause, WithTimeout: h.clock.WithTimeout, Random: func() float64 { return 0.5 },
+		Now: h.clock.Now, Pause: h.clock.Pause, WithTimeout: h.clock.WithTimeout,
+		Random: func() float64 { return 0.5 },
 	})
 	return result{args, stdout.String(), stderr.String(), code}
 }

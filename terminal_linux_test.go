@@ -711,7 +711,8 @@ func TestTargetThatAnotherRunLocks(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	out, err := injected(t, dir, "flock:error=EAGAIN", initArgs()...).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "another vbot is writing to ") || !project.Has(dir, "target") {
+	said := strings.Contains(string(out), "another vbot is writing to ")
+	if err == nil || !said || !project.Has(dir, "target") {
 		t.Errorf("left %s\n%s", filetest.Listing(t, dir), out)
 	}
 }
@@ -743,7 +744,9 @@ func TestNoHardLinks(t *testing.T) {
 		t.Errorf("%v: %s\nleft:\n%s", err, out, filetest.Listing(t, dir))
 	}
 
-	for _, when := range []string{"linkat:error=EPERM:delay_enter=200ms", "linkat:error=EPERM renameat:delay_enter=200ms"} {
+	for _, when := range []string{
+		"linkat:error=EPERM:delay_enter=200ms", "linkat:error=EPERM renameat:delay_enter=200ms",
+	} {
 		dir := t.TempDir()
 		cmd := injected(t, dir, when+":when=1", initArgs()...)
 		if err := cmd.Start(); err != nil {

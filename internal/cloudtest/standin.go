@@ -584,7 +584,8 @@ type limited struct {
 	err      error // set before done is closed
 }
 
-func (l *limited) Deadline() (time.Time, bool) { return time.Time{}, false } // net/http would compare it with the real time
+// Deadline names none: net/http would compare it with the real time.
+func (l *limited) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (l *limited) Done() <-chan struct{}       { return l.done }
 
 func (l *limited) Err() error {
