@@ -432,8 +432,7 @@ func TestFaults(t *testing.T) {
 					s := cloudtest.Bare(t, "vbot/"+version)
 					s.Keep("app", "us-west", "ready", "K")
 					s.Misbehave(c.method, cloudtest.Times(20, f.how)...)
-					clock := &cloudtest.Clock{Time: time.Unix(1e9, 0)}
-					r := here{env: s.Env(), clock: clock}.vbot(t, append(append([]string{"cloud", "secrets"}, c.args...), strings.Fields(end)...)...)
+					r := runOn(t, s, append(append([]string{"cloud", "secrets"}, c.args...), strings.Fields(end)...)...)
 					s.Close()
 					what := c.name + ", " + f.name
 					if f.name == "no content" && c.method == "DELETE" {
@@ -451,8 +450,8 @@ func TestFaults(t *testing.T) {
 					if !slices.Equal(s.Log, requests) {
 						t.Errorf("%s: it sent %q, want %q", what, s.Log, requests)
 					}
-					if len(clock.Pauses) != f.tries-1 {
-						t.Errorf("%s: it waited %v", what, clock.Pauses)
+					if len(s.Clock.Pauses) != f.tries-1 {
+						t.Errorf("%s: it waited %v", what, s.Clock.Pauses)
 					}
 					if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
 						t.Errorf("%s: it does not say how often it tried: %s", what, r.stderr)
@@ -529,11 +528,10 @@ func TestRetries(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := cloudtest.New(t, "vbot/"+version).Want(slices.Repeat([]string{"GET ~/secrets"}, len(c.pauses)+1)...).Misbehave("GET", c.faults...)
-			clock := &cloudtest.Clock{Time: time.Unix(1e9, 0)}
-			r := here{env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "list")
+			r := runOn(t, s, "cloud", "secrets", "list")
 			r.wantCode(t, c.code)
-			if !slices.Equal(clock.Pauses, c.pauses) {
-				t.Errorf("it waited %v, want %v", clock.Pauses, c.pauses)
+			if !slices.Equal(s.Clock.Pauses, c.pauses) {
+				t.Errorf("it waited %v, want %v", s.Clock.Pauses, c.pauses)
 			}
 			result, _, _ := strings.Cut(c.name, ": ")
 			section(t, "cloud/connection.txt", "retry: "+result, transcriptOn(s, r))
@@ -933,7 +931,8 @@ func TestProxy(t *testing.T) {
 	r = with{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 6)
 	address := []byte(closed.Listener.Addr().String())
-	section(t, "cloud/connection.txt", "proxy down", bytes.ReplaceAll(transcriptOn(s, r), address, []byte("PROXY")))
+	got := bytes.ReplaceAll(transcriptOn(s, r), address, []byte("PROXY"))
+	section(t, "cloud/connection.txt", "proxy down", got)
 	for status, later := range map[int]bool{403: false, 407: false, 500: true} {
 		answer.Store(int32(status))
 		r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list", "--json")
@@ -1223,12 +1222,10 @@ func TestOddNames(t *testing.T) {
 // --wait is over when its time is, whatever the API does.
 func TestWaitEnds(t *testing.T) {
 	parallel(t)
-	clock := &cloudtest.Clock{Time: time.Unix(1e9, 0)}
 	s := cloudtest.New(t, "vbot/"+version)
 	s.Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app", "GET ~/secrets/app")
-	s.Misbehave("GET", cloudtest.Right, cloudtest.Right, clock.Hang(time.Second))
-	h := here{env: s.Env(), clock: clock}
-	r := h.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
+	s.Misbehave("GET", cloudtest.Right, cloudtest.Right, s.Clock.Hang(time.Second))
+	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
 	r.wantCode(t, 6)
 	section(t, "cloud/set.txt", "set-wait-hanging", transcriptOn(s, r))
 	// A poll that is to be tried again later than that.
@@ -1240,10 +1237,9 @@ func TestWaitEnds(t *testing.T) {
 	// It waits no longer than it says, and until then.
 	for limit, want := range map[string]time.Duration{"6s": 6 * time.Second, "7s": 7 * time.Second, "500ms": time.Second / 2} {
 		s := cloudtest.Bare(t, "vbot/"+version)
-		clock := &cloudtest.Clock{Time: time.Unix(1e9, 0)}
-		r := here{env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait="+limit)
+		r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait="+limit)
 		s.Close()
-		if took := clock.Time.Sub(time.Unix(1e9, 0)); r.code == 0 || took != want {
+		if took := s.Clock.Time.Sub(time.Unix(1e9, 0)); r.code == 0 || took != want {
 			t.Errorf("--wait=%s: exit code %d after %v", limit, r.code, took)
 		}
 	}

@@ -668,8 +668,8 @@ func TestOwnService(t *testing.T) {
 	section(t, "own.txt", "written", r.transcript(dir))
 	known := strings.Fields(strings.Replace(withAcme, "acme", "deepgram", 1))
 	vbot(t, dir, append([]string{"init", "other"}, known...)...).wantCode(t, 0)
+	tree := filetest.Tree(t, dir)
 	for _, name := range []string{"server/bot.py", "server/.env.example", "server/pyproject.toml"} {
-		tree := filetest.Tree(t, dir)
 		section(t, "own.txt", name, []byte(besides(tree["there/"+name], tree["other/"+name])))
 	}
 	filetest.Put(t, dir, "services/stt/acme.py", strings.ReplaceAll(acme(t), "\n", "\r\n")) // as Git checks it out on Windows

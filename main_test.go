@@ -540,7 +540,7 @@ func (h here) vbot(t testing.TB, args ...string) result {
 // runOn runs vbot within the test against the stand-in, signed in.
 func runOn(t testing.TB, s *cloudtest.Standin, args ...string) result {
 	t.Helper()
-	return here{env: s.Env()}.vbot(t, args...)
+	return here{env: s.Env(), clock: s.Clock}.vbot(t, args...)
 }
 
 // transcriptOn is the run as it looked, with the stand-in's address as API.

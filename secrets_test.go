@@ -89,7 +89,10 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"unset-key-near", []string{"unset", "app-secrets", "APIKEY", "--skip"}, many, []string{getSet}, 4},
 		{"set-new-near", []string{"set", "app-secret", "A=1", "--skip"}, many, []string{"GET ~/secrets/app-secret", getList, "PUT ~/secrets/app-secret"}, 0},
 		{
-			"set-new-no-listing", []string{"set", "app-secret", "A=1", "--skip"}, many,
+			"set-new-no-listing", []string{"set", "app-secret", "A=1", "--skip"}, func(s *cloudtest.Standin) {
+				many(s)
+				s.Misbehave("GET", cloudtest.Right, s.Clock.Hang(maxHint))
+			},
 			[]string{"GET ~/secrets/app-secret", getList, "PUT ~/secrets/app-secret"}, 0,
 		},
 		{"image-pull-region-unknown", []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss", "--region=us-wst"}, nil, []string{getList, "GET ~/regions"}, 4},
@@ -260,14 +263,11 @@ func TestSecretsTranscripts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, clock := cloudtest.New(t, "vbot/"+version).Want(c.want...), &cloudtest.Clock{Time: time.Unix(1e9, 0)}
+			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
 			if c.setup != nil {
 				c.setup(s)
 			}
-			if c.name == "set-new-no-listing" {
-				s.Misbehave("GET", cloudtest.Right, clock.Hang(maxHint))
-			}
-			r := here{env: s.Env(), clock: clock}.vbot(t, append([]string{"cloud", "secrets"}, c.args...)...)
+			r := runOn(t, s, append([]string{"cloud", "secrets"}, c.args...)...)
 			r.wantCode(t, c.code)
 			for _, hidden := range []string{"hunter2", "aHVudGVyMg", "c2VjcmV0", "pa:ss", cloudtest.Token, "n3w"} {
 				if strings.Contains(r.stdout+r.stderr, hidden) {
@@ -1059,8 +1059,9 @@ func TestInterruptedPauseOfPrune(t *testing.T) {
 	s.Keep("app", "us-west", "ready", "OLD")
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Misbehave("DELETE", cloudtest.Status(503, "X", "oops"))
-	clock := &cloudtest.Clock{Time: time.Unix(1e9, 0), Begin: cancel}
-	r := here{ctx: ctx, env: s.Env(), clock: clock}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
+	s.Clock.Begin = cancel
+	h := here{ctx: ctx, env: s.Env(), clock: s.Clock}
+	r := h.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
 	if r.wantCode(t, 130); !strings.Contains(r.stdout, `"not_tried"`) || strings.Contains(r.stdout, `"failed"`) {
 		t.Errorf("it said %s", r.stdout)
 	}

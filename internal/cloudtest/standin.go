@@ -28,6 +28,7 @@ type Standin struct {
 	*httptest.Server
 	t         testing.TB
 	userAgent string // of every request
+	Clock     *Clock // the client's, for faults that take time
 
 	Mu       sync.Mutex
 	Orgs     []string
@@ -92,7 +93,11 @@ func New(t testing.TB, userAgent string) *Standin {
 
 // Bare is one that takes any request of the API, any number of times.
 func Bare(t testing.TB, userAgent string) *Standin {
-	s := &Standin{t: t, userAgent: userAgent, Orgs: []string{"acme"}, Personal: true, Sets: map[string]*Secret{}, faults: map[string][]Fault{}, writing: map[string]bool{}}
+	s := &Standin{
+		t: t, userAgent: userAgent, Clock: &Clock{Time: time.Unix(1e9, 0)},
+		Orgs: []string{"acme"}, Personal: true, Sets: map[string]*Secret{},
+		faults: map[string][]Fault{}, writing: map[string]bool{},
+	}
 	s.Server = httptest.NewServer(s)
 	return s
 }
