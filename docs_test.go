@@ -359,13 +359,14 @@ func TestNamesInDocuments(t *testing.T) {
 // writes files reads the room that may.
 var rooms = []struct{ dir, imports, outside string }{
 	{".", "bot catalog cli cloud dotenv project render report templates tty wizard", "os runtime runtime/debug crypto/fips140 math/rand/v2 time"},
-	{"internal/catalog", "report templates", ""},
+	{"internal/catalog", "python report templates", ""},
 	{"internal/bot", "catalog report", ""},
-	{"internal/render", "bot catalog templates", ""},
+	{"internal/render", "bot catalog python templates", ""},
 	{"internal/cli", "report tty", "os os/signal syscall runtime flag time"},
 	{"internal/cloud", "report", "os syscall crypto/tls net net/http time log"},
 	{"internal/dotenv", "cloud report", ""},
 	{"internal/project", "report", "os syscall crypto/sha256"},
+	{"internal/python", "", ""},
 	{"internal/report", "", ""},
 	{"templates", "", "embed"},
 	{"internal/tty", "", "os time golang.org/x/term"},

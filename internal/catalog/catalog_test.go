@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vbot/internal/python"
 	"vbot/internal/report"
 	"vbot/templates"
 )
@@ -68,7 +69,7 @@ func TestImportsAgree(t *testing.T) {
 	block, _, _ := strings.Cut(rest, "# end of imports\n")
 	type origin struct{ kind, module string }
 	origins := map[string][]origin{}
-	check := func(kind, file string, imports []Import) {
+	check := func(kind, file string, imports []python.Import) {
 		for _, i := range imports {
 			module, names := i.Module, i.Names
 			if len(names) == 0 {
@@ -85,7 +86,7 @@ func TestImportsAgree(t *testing.T) {
 			}
 		}
 	}
-	check("", "bot.py.tmpl", ParseImports(block))
+	check("", "bot.py.tmpl", python.ParseImports(block))
 	cat := New()
 	for _, kind := range append(ServiceKinds, KindTransport) {
 		for _, p := range cat.List(kind) {

@@ -1,6 +1,10 @@
 package catalog
 
-import "testing"
+import (
+	"testing"
+
+	"vbot/internal/python"
+)
 
 func TestLanguageTag(t *testing.T) {
 	for text, want := range map[string]string{
@@ -32,7 +36,7 @@ func TestSubstitute(t *testing.T) {
 // A name is used where it stands alone.
 func TestUses(t *testing.T) {
 	for code, want := range map[string]bool{"x = Frame()": true, "Frame": true, "MyFrame()": false, "Frames": false, "_Frame(Frame2, Frame)": true, "": false} {
-		if got := uses(code, "Frame"); got != want {
+		if got := python.Uses(code, "Frame"); got != want {
 			t.Errorf("%q: %v", code, got)
 		}
 	}

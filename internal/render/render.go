@@ -9,6 +9,7 @@ import (
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
+	"vbot/internal/python"
 	"vbot/templates"
 )
 
@@ -19,7 +20,7 @@ const GettingStarted = "GETTING_STARTED.md"
 // same version and configuration always produce the same bytes.
 func (d *Data) Files() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	var imports []catalog.Import
+	var imports []python.Import
 	for _, s := range d.all() {
 		imports = append(imports, s.Imports...)
 	}
