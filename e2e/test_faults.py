@@ -16,6 +16,7 @@ import aiohttp
 import pytest
 
 import bots
+import editing
 import faults
 import network
 import socket_clients
@@ -214,17 +215,13 @@ async def look(params):
 
     await asyncio.sleep(10)
     await params.result_callback("rain")
-
-
-async def run_bot('''
+'''
 
 
 def test_patience_is_no_fault(project: bots.Project) -> None:
     """A person may be silent, a model think, a voice speak for long, and a tool take its time."""
     code = (project.server / "bot.py").read_text()
-    assert code.count("tools=[hang_up]") == 1
-    code = code.replace("tools=[hang_up]", "tools=[look]")
-    patient = code.replace("\nasync def run_bot(", TOOL, 1)
+    patient = editing.above_tools(editing.replaced(code, ("    hang_up,\n", "")), TOOL, "look")
     (project.server / "patient.py").write_text(patient)
     long = len(speech.speak(" ".join(STORY), 8000)) / 16000
     assert 18 < long < 25, f"{long:.0f} s"

@@ -47,7 +47,7 @@ class Editor:
 
     def __init__(self, project: bots.Project) -> None:
         self.project, self.bot = project, project.server / "bot.py"
-        self.source, self.tools = self.bot.read_text(), "hang_up"
+        self.source, self.leaves = self.bot.read_text(), False
         needs = re.findall(r"Run `(uv add \w+)`", (project.folder / "DEPLOY.md").read_text())
         for command in needs:
             bots.must(*command.split(), cwd=project.server)
@@ -55,12 +55,11 @@ class Editor:
     def replace(self, old: str, new: str) -> None:
         self.source = editing.replaced(self.source, (old, new))
 
-    def add(self, code: str, tool: str) -> None:
-        """A function with its imports, and a tool to list."""
+    def add(self, code: str, *tools: str) -> None:
+        """A function with its imports, and tools to list."""
         imports, _, rest = code.partition("\n\n\n")
         source = editing.with_imports(self.source, imports)
-        self.source = editing.above_run_bot(source, rest)
-        self.tools += f", {tool}"
+        self.source = editing.above_tools(source, rest, *tools)
 
     def hand_over(self) -> None:
         tool, handler, *_ = recipe(self.project)
@@ -74,7 +73,8 @@ class Editor:
         was = re.search(rf"(?ms)^{re.escape(first)}.*?{re.escape(last)}", self.source)
         assert was
         self.replace(was[0], handlers)
-        self.add(leave, "leave_tool(transport)")
+        self.add(leave)
+        self.leaves = True
 
     def save(self) -> None:
         """The linter sorts the imports. The code itself is formatted already."""
@@ -82,10 +82,11 @@ class Editor:
         self.bot.write_text(self.source)
         bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", "--select", "I", cwd=server)
         bots.must(*DEV, "ruff", "format", "--no-cache", "--check", ".", cwd=server)
-        self.source = self.bot.read_text()
-        self.replace("tools=[hang_up]", f"tools=[{self.tools}]")
-        self.bot.write_text(self.source)
-        bots.must(*DEV, "ruff", "format", "--no-cache", "bot.py", cwd=server)
+        if self.leaves:
+            self.source = self.bot.read_text()
+            self.replace("[*TOOLS]", "[*TOOLS, leave_tool(transport)]")
+            self.bot.write_text(self.source)
+            bots.must(*DEV, "ruff", "format", "--no-cache", "bot.py", cwd=server)
         bots.must(*DEV, "ruff", "check", "--no-cache", ".", cwd=server)
         said = bots.must(*DEV, "pyright", "bot.py", cwd=server)
         assert "0 errors, 0 warnings, 0 informations" in said

@@ -34,8 +34,8 @@ def recipe(project: bots.Project, title: str) -> tuple[str, str]:
     guide = (project.folder / "AGENTS.md").read_text()
     _, found, text = guide.partition(f"\n**{title}")
     assert found, title
-    imports, _, rest = editing.blocks(text)[0].partition("\n\n")
-    return imports + "\n", rest
+    imports, code, rest = re.split(r"(?m)^(?=    \S)", editing.blocks(text)[0], maxsplit=1) + [""]
+    return imports, code + rest
 
 
 def with_recipes(project: bots.Project) -> str:
@@ -51,10 +51,12 @@ def with_recipes(project: bots.Project) -> str:
     assert count == 1
     backup = f"    backup = {model[1]}\n"
     takes_over, mutes = recipe(project, "Let another model"), recipe(project, "Mute the person")
-    runner = "\n    runner = WorkerRunner("
+    runner = "\n    await runner.run()"
+    pipeline = "    pipeline = Pipeline("
     code = editing.replaced(
         code,
-        (model[0], f"{refused}{backup}{takes_over[1]}"),
+        (model[0], refused),
+        (pipeline, f"{backup}{takes_over[1]}\n{pipeline}"),
         (runner, f"\n{mutes[1]}{runner}"),
     )
     return editing.with_imports(code, takes_over[0] + mutes[0])

@@ -56,12 +56,14 @@ def block(text: str) -> str:
     return code
 
 
-def edit(project: bots.Project, imports: str, function: str, *changes: tuple[str, str]) -> None:
-    """Add the imports and the function, if any, to bot.py, and replace each text by the other."""
+def edit(
+    project: bots.Project, imports: str, function: str, *changes: tuple[str, str], tool: str = ""
+) -> None:
+    """Add the imports and the function of a tool, if any, to bot.py, and replace each text."""
     bot = project.server / "bot.py"
     source = editing.replaced(bot.read_text(), *changes)
     if function:
-        source = editing.above_run_bot(source, function)
+        source = editing.above_tools(source, function, tool)
     bot.write_text(editing.with_imports(source, imports))
 
 
@@ -77,7 +79,7 @@ def test_the_model_calls_the_tool(vbot: Path, project: bots.Project) -> None:
     """The tool also sends the page a message, as client/README.md says."""
     text = section(project, "Tools")
     imports, _, function = block(text).partition("\n\n\n")
-    [(old, new)] = re.findall(r"change `(.*?)` to `(.*?)`", text)
+    [tool] = re.findall(r"Add `(\w+),` to `TOOLS`", text)
     options = ("-b", "web", "-m", "cascade", "--client-framework", "react", "--transport")
     services = ("smallwebrtc", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
     folder = bots.PROJECTS / "readme-client"
@@ -88,7 +90,7 @@ def test_the_model_calls_the_tool(vbot: Path, project: bots.Project) -> None:
     function = function.replace(
         "    await params.result", f"{block(client)}    await params.result"
     )
-    edit(project, imports, function, (old, new))
+    edit(project, imports, function, tool=tool)
     bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", cwd=project.server)
     said = bots.must(*DEV, "pyright", "bot.py", cwd=project.server)
     assert "0 errors, 0 warnings, 0 informations" in said
@@ -179,13 +181,13 @@ def test_the_lines_about_more_of_the_framework_fit(project: bots.Project) -> Non
         project,
         imports + "\nfrom pipecat.services.llm_service import FunctionCallParams",
         tool,
-        ("GREETING}])", "GREETING}], tools=[slow])"),
         (last, f"    {found}\n    {listed}\n{last}"),
         ("SileroVADAnalyzer())", code("Speech detection", "Silero") + ")"),
         (
             "context, user_params",
             f"context, {code('Long conversations', 'assistant_')}, user_params",
         ),
+        tool="slow",
     )
     said = bots.must(*DEV, "pyright", "bot.py", cwd=project.server)
     assert "0 errors, 0 warnings, 0 informations" in said

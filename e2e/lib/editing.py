@@ -22,6 +22,9 @@ def with_imports(source: str, imports: str) -> str:
     return source[:at] + imports + "\n" + source[at:]
 
 
-def above_run_bot(source: str, code: str) -> str:
-    """The code with a function above run_bot."""
-    return replaced(source, ("\nasync def run_bot(", f"\n{code}\n\nasync def run_bot("))
+def above_tools(source: str, code: str, *names: str) -> str:
+    """The code with a function above TOOLS, and these names in that list."""
+    listed = "".join(f"    {name},\n" for name in names)
+    before, start, after = source.partition("\nTOOLS = [\n")
+    assert start
+    return f"{before.rstrip()}\n\n\n{code.strip()}\n\n{start}{listed}{after}"

@@ -43,6 +43,7 @@ func (s *Service) Code(when map[string]bool) Code {
 	}
 	// bot.py has constants in place of these parameters; the lengths are the same.
 	code.Body = substitute(strings.Join(body, "\n"), "system_instruction", "SYSTEM_INSTRUCTION")
+	code.Body = substitute(code.Body, "tools", "TOOLS")
 	return code
 }
 
@@ -66,7 +67,7 @@ var buildParameters = []string{
 	"system_instruction: str",
 	"language: str",
 	"session: aiohttp.ClientSession",
-	"hang_up: DirectFunction",
+	"tools: list[DirectFunction]",
 	"krisp_filter: BaseAudioFilter | None",
 	"video_width: int",
 	"video_height: int",

@@ -47,25 +47,14 @@ func (d *Data) BuildArguments() string {
 	return arguments
 }
 
-// MayComeBack says whether on_client_connected may come again in a session: a browser may lose
-// the connection.
-func (d *Data) MayComeBack() bool {
-	return d.Telephony() && d.has("rtc_small") && !d.CallsOut()
-}
+// Greets says whether the model is given its first turn when somebody connects: a person who is
+// called speaks first, but some models hear nothing before they are given a turn.
+func (d *Data) Greets() bool { return !d.CallsOut() || !d.OnlyCalls() || d.StartsWithContext() }
 
-// ServicesApart says whether bot.py builds the services in a function of their own, so
-// that no function is longer than 70 lines, and so that models.py can call it.
-func (d *Data) ServicesApart() bool {
-	lines := 0
-	for _, s := range d.Services {
-		lines += 1 + strings.Count(s.Body, "\n")
-	}
-	for _, on := range []bool{d.Recording, d.Transcription, d.EnableObservability, d.HasServer(), d.Dial != ""} {
-		if on {
-			lines += 5
-		}
-	}
-	return lines > 25 || d.LoadsModels()
+// PersonSpeaksFirst says whether the bot waits in the calls that it makes, but not in its other
+// sessions.
+func (d *Data) PersonSpeaksFirst() bool {
+	return d.CallsOut() && !d.OnlyCalls() && !d.StartsWithContext()
 }
 
 // StartCommand starts the bot for the first way of those it has that needs nothing else: a page
@@ -199,17 +188,6 @@ func (d *Data) LocalModels() []Service {
 
 // LocalLLM says whether the language model is a server on the owner's machines.
 func (d *Data) LocalLLM() bool { return d.LLM != nil && d.LLM.Local() }
-
-// FirstTool is the tool that the model has from the start, or "".
-func (d *Data) FirstTool() string {
-	switch {
-	case d.Telephony():
-		return "hang_up"
-	case d.CanLook():
-		return "camera_tool(transport)"
-	}
-	return ""
-}
 
 // FirstFrame is what greets the person: a model of one's own is slow, so that a sentence is
 // spoken at once.

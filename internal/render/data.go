@@ -230,6 +230,16 @@ func (d *Data) Keyless() string {
 // Credentials are what a person has to get.
 func (d *Data) Credentials() []catalog.Credential { return catalog.Credentials(d.requirements) }
 
+// NewCredentials are what a person has to get besides what another bot already needed.
+func (d *Data) NewCredentials(was *Data) []catalog.Credential {
+	had := map[string]bool{}
+	for _, r := range was.requirements {
+		had[r.Name] = had[r.Name] || r.Text != ""
+	}
+	needed := slices.DeleteFunc(slices.Clone(d.requirements), func(r catalog.Requirement) bool { return had[r.Name] })
+	return catalog.Credentials(needed)
+}
+
 // envGroups returns the paragraphs of .env.example, with each variable once: services may
 // need the same one.
 func (d *Data) envGroups() (groups []envGroup) {

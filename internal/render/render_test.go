@@ -52,7 +52,7 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 			}
 			found := ""
 			for name, data := range files {
-				if !strings.HasPrefix(name, "AGENT") {
+				if !strings.HasPrefix(name, "AGENT") && path.Base(name) != ".gitignore" { // which are always whole
 					found += regexp.MustCompile(traces[o.Key]).FindString(name + "\n" + string(data))
 				}
 			}
@@ -485,7 +485,7 @@ func TestSizeOfPods(t *testing.T) {
 		{"tts pocket_tts", "twilio", "1 1100m 1Gi 2Gi [tts_ab]"},
 	} {
 		_, code := smallBot(t, test.services, test.transport)
-		p, hosted := selfHosted(t, catalog.New(), test.services, "", test.transport)
+		p, _ := selfHosted(t, catalog.New(), test.services, "", test.transport)
 		if got := size(p); got != test.want {
 			t.Errorf("%s over %s: %s, want %s", test.services, test.transport, got, test.want)
 		}
@@ -494,8 +494,9 @@ func TestSizeOfPods(t *testing.T) {
 			t.Fatal(err)
 		}
 		local := len(p.LocalModels()) > 0
-		if makes := "def make_services"; strings.Contains(code, makes) != local || strings.Contains(hosted, makes) != local || (files["server/models.py"] != nil) != local {
-			t.Errorf("%s: models.py, or what it calls, is where no model is loaded, or not where one is", test.services)
+		loads := "load(make_services)"
+		if strings.Contains(code, loads) != local || (files["server/models.py"] != nil) != local {
+			t.Errorf("%s: models are loaded where there are none, or not where there are", test.services)
 		}
 	}
 	cat := catalog.New()
@@ -537,10 +538,13 @@ func TestOnlyCalls(t *testing.T) {
 	}
 }
 
-// A line for telephones alone is in bots with one.
-func TestLinesForTelephones(t *testing.T) {
+// The tool that ends a call is in bots with a telephone, and a service that takes the tools itself gets
+// those of the list.
+func TestTools(t *testing.T) {
 	for transport, want := range map[string]bool{"smallwebrtc": false, "twilio": true} {
-		if _, code := smallBot(t, "realtime ultravox", transport); strings.Contains(code, "one_shot_selected_tools=[hang_up]") != want {
+		_, code := smallBot(t, "realtime ultravox", transport)
+		hangsUp := strings.Contains(code, "\n    hang_up,\n")
+		if !strings.Contains(code, "one_shot_selected_tools=[*TOOLS]") || hangsUp != want {
 			t.Errorf("%s: %s", transport, code)
 		}
 	}
@@ -604,7 +608,10 @@ func TestMetrics(t *testing.T) {
 // files and of functions. Unset variables are handled in one way.
 func TestSizes(t *testing.T) {
 	cat := catalog.New()
-	limits := map[string]int{"bot.py": 220, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 200, "self_host.py": 362, "door.py": 200, "serving.py": 200, "models.py": 200}
+	limits := map[string]int{
+		"bot.py": 240, "watch.py": 220, "settings.py": 100, "server.py": 200, "call.py": 220,
+		"self_host.py": 362, "door.py": 200, "serving.py": 200, "models.py": 200,
+	}
 	check := func(cfg bot.Config, bot int) {
 		files, err := New(cfg, cat, "0.1.0").Files()
 		if err != nil {
@@ -640,7 +647,7 @@ func TestSizes(t *testing.T) {
 		}
 	}
 	quickstart, _, _ := bot.Resolve(cat, bot.Quickstart(), "")
-	check(quickstart, 130)
+	check(quickstart, 150)
 	longest := func(kind string) string {
 		return slices.MaxFunc(cat.List(kind), func(a, b *catalog.Service) int {
 			return strings.Count(a.Code(nil).Body, "\n") - strings.Count(b.Code(nil).Body, "\n")
@@ -648,7 +655,7 @@ func TestSizes(t *testing.T) {
 	}
 	for _, cfg := range fullBots(cat) {
 		cfg.Language = "de"
-		check(cfg, 220)
+		check(cfg, 240)
 		said := cfg.Answers()
 		for _, kind := range catalog.ServiceKinds {
 			if o := serviceOption(kind); said[o].Text != "" {
@@ -656,7 +663,7 @@ func TestSizes(t *testing.T) {
 			}
 		}
 		cfg, _, _ = bot.Resolve(cat, said, "full")
-		check(cfg, 220)
+		check(cfg, 240)
 	}
 }
 

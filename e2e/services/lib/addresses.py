@@ -150,7 +150,7 @@ class Service:
             "system_instruction": "instruction",
             "language": "en",
             "session": session,
-            "hang_up": hang_up,
+            "tools": [hang_up],
         }
         self.plain = {"GOOGLE_APPLICATION_CREDENTIALS": account}
         for v in self.entry.variables:

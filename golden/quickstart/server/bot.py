@@ -35,12 +35,21 @@ SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+
+# What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
-APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+
+# Said when a service fails, in the language of the bot.
+APOLOGY = "Sorry, I cannot answer right now. Please try again."
+
+# Tools: functions that the model may call. README.md has an example.
+TOOLS = [
+    # your own, one a line
+]
 
 
-def build(transport):
-    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
+def make_services():
+    """Return the services of one conversation."""
     stt = DeepgramSTTService(
         api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
         base_url=os.getenv("DEEPGRAM_STT_BASE_URL", ""),
@@ -59,8 +68,14 @@ def build(transport):
             voice=os.getenv("CARTESIA_VOICE_ID", "86e30c1d-714b-4074-a1f2-1cb6b552fb49"),
         ),
     )
+    return stt, llm, tts
 
-    context = LLMContext([{"role": "developer", "content": GREETING}])
+
+def build(transport):
+    """Build the pipeline and its services."""
+    stt, llm, tts = make_services()
+
+    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
@@ -115,11 +130,13 @@ async def bot(runner_args: RunnerArguments):
     await run_bot(await create_transport(runner_args, transport_params), runner_args)
 
 
-REQUIRED = [  # in .env
+# Variables without which the bot does not start.
+REQUIRED = [
     "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
     "OPENAI_API_KEY or OPENAI_BASE_URL",
     "CARTESIA_API_KEY",
     "DAILY_API_KEY for daily",
+    # your own, one a line
 ]
 
 if __name__ == "__main__":

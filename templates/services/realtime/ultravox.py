@@ -16,7 +16,7 @@ from pipecat.services.ultravox.llm import OneShotInputParams, UltravoxRealtimeLL
 
 
 def build(
-    system_instruction: str, language: str, hang_up: DirectFunction
+    system_instruction: str, language: str, tools: list[DirectFunction]
 ) -> UltravoxRealtimeLLMService:
     # A call ends after an hour: the framework's default, and its limit.
     llm = UltravoxRealtimeLLMService(
@@ -26,6 +26,6 @@ def build(
             temperature=0.3,
             extra={"languageHint": language},  # when: language
         ),
-        one_shot_selected_tools=[hang_up],  # when: telephony
+        one_shot_selected_tools=[*tools],
     )
     return llm

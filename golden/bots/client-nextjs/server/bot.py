@@ -31,11 +31,18 @@ SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+
+# What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
 
+# Tools: functions that the model may call. README.md has an example.
+TOOLS = [
+    # your own, one a line
+]
 
-def build(transport):
-    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
+
+def make_services():
+    """Return the services of one conversation."""
     llm = GeminiLiveLLMService(
         api_key=os.environ["GOOGLE_API_KEY"],
         settings=GeminiLiveLLMService.Settings(
@@ -44,8 +51,14 @@ def build(transport):
             system_instruction=SYSTEM_INSTRUCTION,
         ),
     )
+    return llm
 
-    context = LLMContext([{"role": "developer", "content": GREETING}])
+
+def build(transport):
+    """Build the pipeline and its services."""
+    llm = make_services()
+
+    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
@@ -112,9 +125,11 @@ async def bot(runner_args: RunnerArguments):
     await run_bot(await create_transport(runner_args, transport_params), runner_args)
 
 
-REQUIRED = [  # in .env
+# Variables without which the bot does not start.
+REQUIRED = [
     "GOOGLE_API_KEY",
     "DAILY_API_KEY for daily",
+    # your own, one a line
 ]
 
 if __name__ == "__main__":

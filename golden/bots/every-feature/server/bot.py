@@ -41,8 +41,17 @@ SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+
+# What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
-APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+
+# Said when a service fails, in the language of the bot.
+APOLOGY = "Sorry, I cannot answer right now. Please try again."
+
+# Tools: functions that the model may call. README.md has an example.
+TOOLS = [
+    # your own, one a line
+]
 
 
 def make_services(session: aiohttp.ClientSession):
@@ -75,10 +84,11 @@ def make_services(session: aiohttp.ClientSession):
 
 
 def build(transport, runner_args, session):
-    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
+    """Build the pipeline and its services."""
     stt, llm, tts, video = make_services(session)
+
     context = LLMContext(
-        [{"role": "developer", "content": GREETING}], tools=[camera_tool(transport)]
+        [{"role": "developer", "content": GREETING}], tools=[*TOOLS, camera_tool(transport)]
     )
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
@@ -113,10 +123,10 @@ async def run_bot(
     pipeline, services = await settings.in_turn(build, transport, runner_args, session)
     worker = PipelineWorker(
         pipeline,
-        params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
-        idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
         enable_tracing=True,
         conversation_id=runner_args.session_id,
+        params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
+        idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
     Watch(worker, services, APOLOGY)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
@@ -160,13 +170,15 @@ async def bot(runner_args: RunnerArguments):
         await run_bot(transport, runner_args, session)
 
 
-REQUIRED = [  # in .env
+# Variables without which the bot does not start.
+REQUIRED = [
     "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
     "OPENAI_API_KEY or OPENAI_BASE_URL",
     "CARTESIA_API_KEY",
     "HEYGEN_API_KEY",
     "HEYGEN_AVATAR_ID",
     "DAILY_API_KEY for daily",
+    # your own, one a line
 ]
 
 if __name__ == "__main__":

@@ -36,8 +36,17 @@ SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
-GREETING = "Hello! What would you like to talk about?"  # said at once
-APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
+
+# The first words, said at once.
+GREETING = "Hello! What would you like to talk about?"
+
+# Said when a service fails, in the language of the bot.
+APOLOGY = "Sorry, I cannot answer right now. Please try again."
+
+# Tools: functions that the model may call. README.md has an example.
+TOOLS = [
+    # your own, one a line
+]
 
 
 def make_services():
@@ -63,9 +72,10 @@ def make_services():
 
 
 def build(transport):
-    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
+    """Build the pipeline and its services."""
     stt, llm, tts = make_services()
-    context = LLMContext()
+
+    context = LLMContext(tools=[*TOOLS])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
@@ -119,7 +129,10 @@ async def bot(runner_args: RunnerArguments):
     await run_bot(await create_transport(runner_args, transport_params), runner_args)
 
 
-REQUIRED: list[str] = []  # in .env
+# Variables without which the bot does not start.
+REQUIRED = [
+    # your own, one a line
+]
 
 if __name__ == "__main__":
     from pipecat.runner.run import app, main

@@ -9,7 +9,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame, TTSSpeakFrame
+from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -20,14 +20,13 @@ from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.cartesia.tts import CartesiaTTSService
 from pipecat.services.deepgram.stt import DeepgramSTTService
-from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, end_call, guard
+from call import Call, end_call, guard, hang_up
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -37,16 +36,24 @@ SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+
+# What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
-APOLOGY = "Sorry, I cannot answer right now. Please try again."  # said when a service fails
-PLEASE_WAIT = "One moment, please."  # said when an answer takes long
-LAST_MINUTE = "We have one minute left."  # said when the longest time is nearly over
 
+# Said when a service fails, in the language of the bot.
+APOLOGY = "Sorry, I cannot answer right now. Please try again."
 
-async def hang_up(params: FunctionCallParams, goodbye: str):
-    """End the call when the person wants to, with a goodbye that is spoken. Say nothing else."""
-    await params.llm.push_frame(TTSSpeakFrame(goodbye))
-    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
+# Said when an answer takes long.
+PLEASE_WAIT = "One moment, please."
+
+# Said when the longest time is nearly over.
+LAST_MINUTE = "We have one minute left."
+
+# Tools: functions that the model may call. README.md has an example.
+TOOLS = [
+    hang_up,
+    # your own, one a line
+]
 
 
 def make_services():
@@ -73,10 +80,11 @@ def make_services():
 
 
 def build(transport, call):
-    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
+    """Build the pipeline and its services."""
     stt, llm, tts = make_services()
+
     context = LLMContext(  # a person who is called speaks first
-        [] if call else [{"role": "developer", "content": GREETING}], tools=[hang_up]
+        [] if call else [{"role": "developer", "content": GREETING}], tools=[*TOOLS]
     )
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
@@ -111,18 +119,18 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     Watch(worker, services, APOLOGY, PLEASE_WAIT, LAST_MINUTE, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
+    if call:
+        call.handle(transport, runner)
+    greeting = iter([] if call else [LLMRunFrame()])  # once a session
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        if not call:
-            await worker.queue_frames([LLMRunFrame()])
+        await worker.queue_frames(greeting)
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
         await runner.cancel()
 
-    if call:
-        call.handle(transport, runner)
     await runner.run()
 
 
@@ -144,10 +152,12 @@ async def bot(runner_args: RunnerArguments):
         await end_call(call)
 
 
-REQUIRED = [  # in .env
+# Variables without which the bot does not start.
+REQUIRED = [
     "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
     "OPENAI_API_KEY or OPENAI_BASE_URL",
     "CARTESIA_API_KEY",
+    # your own, one a line
 ]
 
 if __name__ == "__main__":

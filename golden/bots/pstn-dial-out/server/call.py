@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import aiohttp
 from fastapi import FastAPI, HTTPException, Request, Response
 from loguru import logger
+from pipecat.frames.frames import EndWorkerFrame, TTSSpeakFrame
+from pipecat.services.llm_service import FunctionCallParams
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.daily.transport import DailyParams, DailyTransport
 from pipecat.transports.daily.utils import DailyRESTHelper
@@ -128,3 +130,9 @@ async def end_call(call: Call | None) -> None:
             await daily.delete_room_by_url(room_url)
     except Exception as e:
         logger.error(f"The room of the call stays: {e}")
+
+
+async def hang_up(params: FunctionCallParams, goodbye: str):
+    """End the call when the person wants to, with a goodbye that is spoken. Say nothing else."""
+    await params.llm.push_frame(TTSSpeakFrame(goodbye))
+    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued

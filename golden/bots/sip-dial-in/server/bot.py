@@ -7,12 +7,11 @@ import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
-from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame
+from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
 from pipecat.runner.types import RunnerArguments
-from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.realtime.events import (
     AudioConfiguration,
     AudioInput,
@@ -26,7 +25,7 @@ from pipecat.transports.base_transport import BaseTransport
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from call import Call, end_call, guard, log_transcript, recorder
+from call import Call, end_call, guard, hang_up, log_transcript, recorder
 from watch import Pipeline, Service, Watch
 
 settings.load()
@@ -36,12 +35,15 @@ SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+
+# What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
 
-
-async def hang_up(params: FunctionCallParams):
-    """End the call when the person wants to and you have said goodbye."""
-    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
+# Tools: functions that the model may call. README.md has an example.
+TOOLS = [
+    hang_up,
+    # your own, one a line
+]
 
 
 def make_services():
@@ -66,9 +68,10 @@ def make_services():
 
 
 def build(transport, runner_args):
-    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
+    """Build the pipeline and its services."""
     llm = make_services()
-    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[hang_up])
+
+    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
 
@@ -99,16 +102,17 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     Watch(worker, services, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
+    call.handle(transport, runner)
+    greeting = iter([LLMRunFrame()])  # once a session
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        await worker.queue_frames([LLMRunFrame()])
+        await worker.queue_frames(greeting)
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
         await runner.cancel()
 
-    call.handle(transport, runner)
     await runner.run()
 
 
@@ -122,12 +126,14 @@ async def bot(runner_args: RunnerArguments):
         await end_call(call)
 
 
-REQUIRED = [  # in .env
+# Variables without which the bot does not start.
+REQUIRED = [
     "OPENAI_API_KEY",
     "DAILY_API_KEY",
     "TWILIO_ACCOUNT_SID",
     "TWILIO_AUTH_TOKEN or TWILIO_API_KEY",
     "TWILIO_API_SECRET if TWILIO_API_KEY",
+    # your own, one a line
 ]
 
 if __name__ == "__main__":

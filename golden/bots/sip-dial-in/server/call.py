@@ -14,9 +14,11 @@ from xml.sax.saxutils import escape
 import aiohttp
 from fastapi import FastAPI, HTTPException, Request, Response
 from loguru import logger
+from pipecat.frames.frames import EndWorkerFrame
 from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.runner.types import RunnerArguments
+from pipecat.services.llm_service import FunctionCallParams
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.transports.daily.transport import DailyParams, DailyTransport
 from pipecat.transports.daily.utils import DailyRESTHelper
@@ -130,6 +132,11 @@ async def end_call(call: Call) -> None:
             await daily.delete_room_by_url(room_url)
     except Exception as e:
         logger.error(f"The room of the call stays: {e}")
+
+
+async def hang_up(params: FunctionCallParams):
+    """End the call when the person wants to and you have said goodbye."""
+    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
 
 
 def log_transcript(runner_args: RunnerArguments, user: FrameProcessor, bot: FrameProcessor) -> None:

@@ -10,7 +10,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import EndWorkerFrame, LLMRunFrame, TTSSpeakFrame
+from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -21,7 +21,6 @@ from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.anthropic.llm import AnthropicLLMService
 from pipecat.services.elevenlabs.tts import ElevenLabsTTSService
-from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.openai.stt import OpenAISTTService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
@@ -29,31 +28,42 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
+from call import hang_up
 from watch import Pipeline, Service, Watch
 
 settings.load()
 
 # Who the bot is and how it answers. Change this first.
-LANGUAGE = "de"  # what the services hear and speak, a BCP 47 tag
 SYSTEM_INSTRUCTION = (
     "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
-    "answer in one to three plain sentences, without lists, emojis or other formatting. "
-    f"Always speak the language with the BCP 47 tag {LANGUAGE}, from the greeting on."
+    "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
+
+# What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
-APOLOGY = "Sorry, I cannot answer right now. Please try again."  # translate this
-PLEASE_WAIT = "One moment, please."  # and this
-LAST_MINUTE = "We have one minute left."  # and this
+
+# Said when a service fails, in the language of the bot.
+APOLOGY = "Sorry, I cannot answer right now. Please try again."
+
+# Said when an answer takes long.
+PLEASE_WAIT = "One moment, please."
+
+# Said when the longest time is nearly over.
+LAST_MINUTE = "We have one minute left."
+
+# Tools: functions that the model may call. README.md has an example.
+TOOLS = [
+    hang_up,
+    # your own, one a line
+]
+
+# What the services hear and speak, as a BCP 47 tag.
+LANGUAGE = "de"
+SYSTEM_INSTRUCTION += f" Always speak the language with the BCP 47 tag {LANGUAGE}."
 
 
-async def hang_up(params: FunctionCallParams, goodbye: str):
-    """End the call when the person wants to, with a goodbye that is spoken. Say nothing else."""
-    await params.llm.push_frame(TTSSpeakFrame(goodbye))
-    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
-
-
-def build(transport):
-    """Return the way that audio takes, and the services. It runs in a thread: others talk on."""
+def make_services():
+    """Return the services of one conversation."""
     stt = OpenAISTTService(
         api_key=os.getenv("OPENAI_API_KEY", "none"),
         base_url=os.getenv("OPENAI_STT_BASE_URL"),
@@ -74,8 +84,14 @@ def build(transport):
             voice=os.environ["ELEVENLABS_VOICE_ID"],
         ),
     )
+    return stt, llm, tts
 
-    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[hang_up])
+
+def build(transport):
+    """Build the pipeline and its services."""
+    stt, llm, tts = make_services()
+
+    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
@@ -109,8 +125,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     Watch(worker, services, APOLOGY, PLEASE_WAIT, LAST_MINUTE, page=False)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
-
-    greeting = iter([LLMRunFrame()])  # once: a browser may lose the connection and come back
+    greeting = iter([LLMRunFrame()])  # once a session
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
@@ -140,13 +155,15 @@ async def bot(runner_args: RunnerArguments):
     await run_bot(transport, runner_args)
 
 
-REQUIRED = [  # in .env
+# Variables without which the bot does not start.
+REQUIRED = [
     "OPENAI_API_KEY or OPENAI_STT_BASE_URL or OPENAI_BASE_URL",
     "ANTHROPIC_API_KEY",
     "ELEVENLABS_API_KEY",
     "ELEVENLABS_VOICE_ID",
     "TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN xor TWILIO_API_KEY for twilio",
     "TWILIO_API_SECRET if TWILIO_API_KEY for twilio",
+    # your own, one a line
 ]
 
 if __name__ == "__main__":
