@@ -365,7 +365,7 @@ var rooms = []struct{ dir, imports, outside string }{
 	{"internal/cli", "report tty", "os os/signal syscall runtime flag time"},
 	{"internal/cloud", "report", "os syscall crypto/tls net net/http time log"},
 	{"internal/dotenv", "cloud report", ""},
-	{"internal/project", "report", "os syscall crypto/sha256"},
+	{"internal/project", "python report", "os syscall crypto/sha256"},
 	{"internal/python", "", ""},
 	{"internal/report", "", ""},
 	{"templates", "", "embed"},

@@ -41,18 +41,19 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		{args: "init x -t smallwebrtc", hint: "vbot init --help", leads: "Examples:"},
 		{args: "init x -t smallwebrtc -m realtime --realtime nosuch", hint: "vbot init --describe-options=realtime", leads: "gemini_live"},
 		{args: "init x -t smallwebrtc -m cascade --stt soniox --llm openai --tts cartesia --language xh", hint: "vbot init --describe-options=tts --json", leads: `"languages"`},
-		{before: bot, do: func(t *testing.T, dir string) {
-			record := filetest.Tree(t, dir)["target/.vbot.json"]
-			filetest.Put(t, dir, "target/.vbot.json", strings.Replace(record, "\n}\n", ",\n  \"began\": {\"server/bot.py\": [\"\"]}}\n", 1))
-		}, args: "init target --check", hint: "vbot init target --update", leads: "finishing an update"},
 		{before: bot, args: "init target/server --update", hint: "vbot init target --update", leads: "nothing to do"},
 		{before: bot, args: "init target/server --check", hint: "vbot init target --check", leads: "files match"},
 		{before: bot, args: other, hint: "vbot init DIR/target --update -t smallwebrtc -m realtime --realtime gemini_live", leads: `"realtime_service": "realtime_b"`},
 		{before: bot, do: func(t *testing.T, dir string) { filetest.Put(t, dir, "target/AGENTS.md", "mine\n") }, args: bot,
 			hint: "vbot init --no-input --overwrite-guide DIR/target", leads: "replaced 1 file"},
-		{before: bot, do: edit, args: "init target --update --realtime gemini_live", hint: "the same command with --keep-edited", then: "+ --keep-edited", leads: "by hand"},
-		{before: bot, do: edit, args: "init target --check --realtime gemini_live", hint: "the same command with --update --keep-edited instead of --check",
-			then: "init target --update --keep-edited --realtime gemini_live", leads: "by hand"},
+		{before: bot, do: edit, args: "init target --update --realtime gemini_live",
+			hint: "the same command with --conflict-markers",
+			then: "+ --conflict-markers", code: 1, leads: "between markers"},
+		{before: bot, do: edit, args: "init target --update --realtime gemini_live",
+			hint: "with --diff it shows them", then: "+ --diff", code: 1, leads: "+<<<<<<< yours"},
+		{before: bot, do: edit, args: "init target --check --realtime gemini_live",
+			hint: "the same command with --update instead of --check says what conflicts",
+			then: "init target --update --realtime gemini_live", code: 1, leads: "at line"},
 		{before: bot, args: "init target --check --recording", hint: "the same command with --update instead of --check", then: "init target --update --recording", leads: `"recording": true`},
 		{before: bot, do: func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "target/.vbot.json")) }, args: "init target --update",
 			hint: "run init with these options and --keep-existing", then: bot + " --keep-existing", leads: "target/.vbot.json"},
@@ -124,6 +125,7 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		"--update` finishes it", "the project is in ", "keep your edits: `vbot init ", "vbot init --no-input --overwrite-guide", "noValues", "unsetOrDelete", `see "vbot init --help"`,
 		"`vbot schema` lists them", "--describe-options=", "shows its status", "lists all secrets", `return "vbot init " + cli.ShellPath(r.target)`, "To update it, or to change its options",
 		"`vbot cloud login`",
+		"const restore = ", // TestRestoringCommand
 	}
 	command := regexp.MustCompile("[\"`(: ]vbot (init|cloud|schema|help)\\b")
 	files, _ := filepath.Glob("*.go")

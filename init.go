@@ -33,7 +33,7 @@ type initRun struct {
 	check          bool
 	update         bool
 	diff           bool
-	keepEdited     bool
+	markers        bool
 	verbose        bool
 	contextHub     *bool
 
@@ -67,8 +67,9 @@ func setupInit(inv *cli.Invocation) cli.RunFunc {
 	inv.Section()
 	inv.Bool("check", "list edited, missing and outdated files; write nothing; exit with 3 if there are any", &r.check)
 	inv.Bool("update", "bring the files up to date and keep your edits; bot options change the bot", &r.update)
-	inv.Bool("diff", "with --check or --update, print a patch", &r.diff)
-	inv.Bool("keep-edited", "with --update, leave a file alone if your edits and the update change the same lines", &r.keepEdited)
+	inv.Bool("diff", "with --check or --update, print a patch; write nothing", &r.diff)
+	const aboutMarkers = "with --update, write conflicts between markers, for you to resolve"
+	inv.Bool("conflict-markers", aboutMarkers, &r.markers)
 	inv.Section()
 	for _, opt := range bot.Options {
 		if opt.Peer != "" {
@@ -140,8 +141,8 @@ func (r *initRun) do(ctx context.Context, a *cli.App, inv *cli.Invocation, args 
 		return report.Usagef("--check and --update cannot be combined")
 	case r.diff && !compares:
 		return report.Usagef("--diff needs --check or --update")
-	case r.keepEdited && !r.update:
-		return report.Usagef("--keep-edited needs --update")
+	case r.markers && !r.update:
+		return report.Usagef("--conflict-markers needs --update")
 	case r.diff && inv.JSON:
 		return report.Usagef("--diff prints text: leave out --json")
 	case compares && (r.keepExisting || r.overwriteGuide):
@@ -342,7 +343,7 @@ func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
 		text = fmt.Sprintf("\nNext: start your coding agent in %s and ask it for the bot you want.", cli.ShellPath(r.target))
 	}
 	if err == nil {
-		err = r.apply(ctx, t, p, cfg, next, !readByPerson(r.a.Stderr))
+		err = r.apply(ctx, t, p, cfg, next, !readByPerson(r.a.Stderr), nil)
 	}
 	if err == nil && text != "" {
 		r.a.Note("%s", text)
@@ -353,7 +354,7 @@ func (r *initRun) write(ctx context.Context, cfg *bot.Config) error {
 // compare compares a project with what this version writes, and with --update brings
 // it up to date.
 func (r *initRun) compare(ctx context.Context) error {
-	a, dir, writes := r.a, r.a.Path(r.target), r.update && !r.dryRun
+	a, dir, writes := r.a, r.a.Path(r.target), r.update && !r.dryRun && !r.diff
 	// If it writes, it locks until the end, so that what is read stays true.
 	t, err := r.open(writes && project.Has(dir, project.RecordName))
 	if err != nil {
@@ -363,12 +364,6 @@ func (r *initRun) compare(ctx context.Context) error {
 	was, recorded, err := readRecord(t)
 	if err != nil {
 		return err
-	}
-	switch {
-	case was.Began != nil && writes:
-		a.Note("finishing an update of %s that was interrupted", dir)
-	case was.Began != nil:
-		a.Note("an update of %s was interrupted; `vbot init %s --update` finishes it", dir, cli.ShellPath(r.target))
 	}
 	age, _ := project.CompareVersions(was.Vbot, version)
 	switch {
@@ -380,43 +375,66 @@ func (r *initRun) compare(ctx context.Context) error {
 	case age > 0:
 		a.Note("vbot %s wrote %s; this is vbot %s, which is older", was.Vbot, dir, version)
 	}
-	cfg, err := r.configure(ctx, recorded)
+	cfg, err := r.configure(ctx, bot.Update(r.cat, recorded, r.typed))
 	if err != nil {
 		return err
 	}
-	d, err := newDraft(r.cat, &cfg, version)
+	d := draft{bot: render.New(cfg, r.cat, version)}
+	if d.files, err = d.bot.Files(); err != nil {
+		return err
+	}
+	now, err := project.NewRecord(version, cfg, d.files)
 	if err != nil {
 		return err
 	}
-	written := sync.OnceValue(func() []draft { return r.written(was) })
-	p, err := t.Update(d.files, was, func() (texts []map[string][]byte) {
-		for _, w := range written() {
-			texts = append(texts, w.files)
-		}
-		return texts
+	before := sync.OnceValue(func() *draft { return r.rendered(was) })
+	p, err := t.Update(&project.Update{
+		Files:   d.files,
+		Was:     was,
+		Now:     now,
+		Paths:   render.Paths(),
+		Markers: r.markers,
+		Rendered: func() map[string][]byte {
+			if d := before(); d != nil {
+				return d.files
+			}
+			return nil
+		},
 	})
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
 		return report.Interruption()
-	case writes && !r.keepEdited && p.Conflicts != nil:
-		return &report.Failure{Code: report.Conflict, Problems: p.Conflicts, Message: "the update changes lines that you edited; nothing was written",
-			Hint: "the same command with --keep-edited leaves these files alone and says what to change by hand"}
+	}
+	if len(r.typed[bot.OptTransports].List) > 0 {
+		r.noteLostTelephone(before(), cfg)
 	}
 	diff := ""
 	if r.diff {
-		diff = p.Diff(r.update)
+		diff = p.Diff(r.check)
 	}
-	preview := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s%s", was.Vbot, dir, version, changes(p), diff)
+	refused := r.conflictOfUpdate(p)
+	preview := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s", was.Vbot, dir, version, changes(p))
 	switch {
-	case r.dryRun:
-		if r.update {
-			a.Note("%s", preview)
-		}
+	case r.check && r.dryRun:
 		return report.WriteJSON(a.Stdout, cfg)
 	case r.check:
 		return r.reportStates(projectAnswer{Directory: dir, Config: cfg, WrittenBy: report.OrNull(was.Vbot)}, p, diff)
+	case r.dryRun || r.diff:
+		a.Note("%s", preview)
+		if err := printFiles(a, diff); err != nil {
+			return err
+		}
+		switch {
+		case refused != nil:
+			return refused
+		case !r.dryRun:
+			return nil
+		}
+		return report.WriteJSON(a.Stdout, cfg)
+	case refused != nil && (!r.markers || unresolvable(p)):
+		return refused
 	}
 	asks := p.Writes() > 0 && canAsk(a)
 	if asks {
@@ -424,42 +442,57 @@ func (r *initRun) compare(ctx context.Context) error {
 		if err := mustConfirm(ctx, a, "Go ahead?", "written"); err != nil {
 			return err
 		}
-		diff = "" // it was shown
 	}
-	if err := r.apply(ctx, t, p, &cfg, []string{}, !asks); err != nil {
+	err = r.apply(ctx, t, p, &cfg, []string{}, !asks, refused)
+	if err != nil && refused == nil {
 		return err
 	}
-	for _, s := range p.Steps {
-		if s.Action == project.Kept && s.Why != "" {
-			a.Note("\n%s was kept: %s. Change by hand what you need of this:\n\n%s", s.Path, s.Why, report.Printable(s.Diff()))
-		}
+	if p.Writes() > 0 && before() != nil {
+		noteCredentials(a, d.bot.NewCredentials(before().bot))
 	}
-	if p.Writes() > 0 && len(written()) > 0 {
-		before := written()[0].bot.Required()
-		needs := slices.DeleteFunc(d.bot.Required(), func(rule string) bool { return slices.Contains(before, rule) })
-		if len(needs) > 0 {
-			a.Note("new in .env, and required: %s", strings.Join(needs, "; "))
-		}
-	}
-	return printFiles(a, diff)
+	return err
 }
 
-// written returns what vbot wrote in the project, as far as this version can make it again
-// from the record: before an update that was interrupted, and in it.
-func (r *initRun) written(was *project.Record) (list []draft) {
-	for _, from := range []*project.Origin{was.From, &was.Origin} {
-		if from == nil {
-			continue
-		}
-		answers, faulty := bot.ParseConfig(project.RecordName, from.Config)
-		cfg, _, refused := bot.Resolve(r.cat, answers, "")
-		if len(faulty)+len(refused) == 0 {
-			if d, err := newDraft(r.cat, &cfg, from.Vbot); err == nil {
-				list = append(list, d)
-			}
-		}
+// noteCredentials says what a person has to get for the bot after an update.
+func noteCredentials(a *cli.App, needed []catalog.Credential) {
+	if len(needed) == 0 {
+		return
 	}
-	return list
+	text := "now needed in server/.env, and where to get it:"
+	for _, c := range needed {
+		text += "\n  " + c.Line()
+	}
+	a.Note("%s", text)
+}
+
+// noteLostTelephone says what goes with the last telephone transport of a bot.
+func (r *initRun) noteLostTelephone(was *draft, now bot.Config) {
+	if was == nil || !was.bot.HasTelephone(r.cat) || now.HasTelephone(r.cat) {
+		return
+	}
+	goes := "the tool hang_up, the telephone parts of README.md, and handing a call to a person in DEPLOY.md"
+	if was.bot.SelfHost {
+		goes = "PHONE_TOKEN, " + goes
+	}
+	if now.BotType == bot.BotWeb {
+		goes += "; it becomes a web bot (bot_type)"
+	}
+	r.a.Note("without its last telephone transport, the bot loses %s", goes)
+}
+
+// rendered returns what this version writes for the recorded configuration, or nil if it cannot.
+func (r *initRun) rendered(was *project.Record) *draft {
+	answers, faulty := bot.ParseConfig(project.RecordName, was.Config)
+	cfg, _, refused := bot.Resolve(r.cat, answers, "")
+	if len(faulty)+len(refused) > 0 {
+		return nil
+	}
+	d := &draft{bot: render.New(cfg, r.cat, was.Vbot)}
+	var err error
+	if d.files, err = d.bot.Files(); err != nil {
+		return nil
+	}
+	return d
 }
 
 // noRecord returns the failure of a comparison in dir, where no project is. Whoever followed the
@@ -616,7 +649,7 @@ func preview(a *cli.App, p *project.Plan) {
 		a.Note("would conflict: %s", c.Line())
 	}
 	for _, s := range p.Steps {
-		if s.Action == project.Kept && !s.Guide {
+		if s.Action == project.Kept && !s.Guide && shown(s) {
 			a.Note("would keep: %s", s.Path)
 		}
 	}
@@ -640,18 +673,41 @@ func (r *initRun) conflictError(p *project.Plan) error {
 	return f
 }
 
-// words are what happens to files, as done and as what an update would do.
-var words = []struct{ action, done, would, why string }{
-	{project.Created, "created", "write", ""},
-	{project.Replaced, "replaced", "replace", ""},
-	{project.Removed, "removed", "remove", ""},
-	{project.Kept, "kept", "keep", "edited"},
-	{project.Missing, "did not restore", "skip", "deleted"},
+// fates are what may happen to files, as done, and as what an update would do.
+var fates = []struct{ done, would string }{
+	{"wrote conflicts between markers into", "conflicts"},
+	{"merged with your edits", "merge with your edits"},
+	{"created", "create"},
+	{"replaced", "replace"},
+	{"removed", "remove"},
+	{"kept", "keep"},
+	{"did not restore", "not restore, as you deleted them"},
 }
 
+// fateOf returns the index in fates of what happens to a file, or -1 if nothing does.
+func fateOf(s project.Step) int {
+	switch {
+	case len(s.Conflicts) > 0:
+		return 0
+	case s.Merged:
+		return 1
+	}
+	of := []string{project.Created, project.Replaced, project.Removed, project.Kept, project.Missing}
+	if n := slices.Index(of, s.Action); n >= 0 {
+		return n + 2
+	}
+	return -1
+}
+
+// shown reports whether a step is listed for people: not what only vbot reads.
+func shown(s project.Step) bool { return !project.IsOwn(s.Path) }
+
 // apply carries out the plan and prints what was done: with --json to stdout, and to stderr,
-// with list each file.
-func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan, cfg *bot.Config, next []string, list bool) error {
+// with list each file. refused is the failure of an update that writes conflicts, or nil.
+func (r *initRun) apply(
+	ctx context.Context, t *project.Target, p *project.Plan,
+	cfg *bot.Config, next []string, list bool, refused *report.Failure,
+) error {
 	if err := t.Apply(ctx, p); err != nil {
 		return err
 	}
@@ -661,15 +717,13 @@ func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan,
 			answer.Files = append(answer.Files, fileAnswer{s.Path, s.Action, s.Sum()})
 		}
 	}
-	err := r.inv.Report(r.a, answer, "")
-	for _, word := range words {
-		var names []string
-		for _, s := range p.Steps {
-			if s.Action == word.action {
-				names = append(names, s.Path+aside(s.Why))
-			}
-		}
-		switch text := fmt.Sprintf("%s %s in %s", word.done, report.Plural(len(names), "file"), p.Dir); {
+	var err error
+	if refused == nil {
+		err = r.inv.Report(r.a, answer, "")
+	}
+	for n, fate := range fates {
+		names := namesOf(p, func(s project.Step) bool { return fateOf(s) == n })
+		switch text := fmt.Sprintf("%s %s in %s", fate.done, report.Plural(len(names), "file"), p.Dir); {
 		case len(names) == 0:
 		case list || r.verbose:
 			r.a.Note("%s:\n  %s", text, strings.Join(names, "\n  "))
@@ -677,24 +731,81 @@ func (r *initRun) apply(ctx context.Context, t *project.Target, p *project.Plan,
 			r.a.Note("%s", text)
 		}
 	}
-	if p.Count(project.Unchanged) == len(p.Steps) {
-		r.a.Note("nothing to do: all %s in %s are up to date", report.Plural(len(p.Steps), "file"), p.Dir)
+	unchanged := func(s project.Step) bool { return s.Action == project.Unchanged }
+	if all := len(namesOf(p, shown)); len(namesOf(p, unchanged)) == all && p.Writes() == 0 {
+		r.a.Note("nothing to do: all %s in %s are up to date", report.Plural(all, "file"), p.Dir)
+	}
+	if names := p.Paths(project.Missing); len(names) > 0 {
+		const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
+		r.a.Note("to restore what you deleted: "+restore, cli.ShellPath(r.target))
+	}
+	if slices.ContainsFunc(p.Steps, undelivered) {
+		r.a.Note("the next update offers what is pending again; --check --diff shows it, " +
+			"and --update --conflict-markers writes it")
 	}
 	explainGuides(r.a, p)
+	if refused != nil {
+		refused.Result = answer
+		return refused
+	}
 	return err
+}
+
+// undelivered reports whether this version has more for a file that an update cannot merge.
+func undelivered(s project.Step) bool { return s.State == project.Pending && !s.Merged }
+
+// namesOf returns the files of the plan of which is is true, each with what there is to say of it.
+func namesOf(p *project.Plan, is func(project.Step) bool) (names []string) {
+	for _, s := range p.Steps {
+		if shown(s) && is(s) {
+			names = append(names, s.Path+aside(s.Why))
+		}
+	}
+	return names
 }
 
 // changes says for people what an update does.
 func changes(p *project.Plan) string {
 	var b strings.Builder
-	for _, s := range p.Steps {
-		for _, word := range words {
-			if s.Action == word.action && !s.Guide {
-				fmt.Fprintf(&b, "  %-7s  %s%s\n", word.would, s.Path, aside(word.why, s.Why))
-			}
+	for n, fate := range fates {
+		names := namesOf(p, func(s project.Step) bool { return !s.Guide && fateOf(s) == n })
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "  %s:\n    %s\n", fate.would, strings.Join(names, "\n    "))
 		}
 	}
 	return cmp.Or(b.String(), "  change nothing\n")
+}
+
+// conflictOfUpdate returns the failure of an update with conflicts, or nil.
+func (r *initRun) conflictOfUpdate(p *project.Plan) *report.Failure {
+	if len(p.Conflicts) == 0 {
+		return nil
+	}
+	f := &report.Failure{
+		Code:     report.Conflict,
+		Problems: p.Conflicts,
+		Message:  "the update conflicts with your files; nothing was written",
+	}
+	switch {
+	case unresolvable(p):
+		f.Hint = "move it away or rename it, and run the same command again"
+		if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.Marked > 0 }) {
+			f.Hint = "choose what to keep between the lines <<<<<<< and >>>>>>>, remove these lines, " +
+				"and run the same command again"
+		}
+	case r.markers && !r.dryRun && !r.diff:
+		f.Message = "the update is written, with conflicts between markers"
+		f.Hint = "choose what to keep between the lines <<<<<<< and >>>>>>>, and remove these lines"
+	default:
+		f.Hint = "the same command with --conflict-markers writes it all the same, " +
+			"with both texts between markers; with --diff it shows them"
+	}
+	return f
+}
+
+// unresolvable reports whether there are conflicts that no markers can show.
+func unresolvable(p *project.Plan) bool {
+	return len(p.Conflicts) > len(namesOf(p, func(s project.Step) bool { return len(s.Conflicts) > 0 }))
 }
 
 // aside returns what there is to say of a file besides its name, in brackets.
@@ -730,7 +841,7 @@ type projectAnswer struct {
 
 type stateAnswer struct {
 	Path   string        `json:"path"`
-	State  string        `json:"state" enum:"unchanged,edited,missing,outdated"`
+	State  string        `json:"state" enum:"unchanged,edited,pending,missing,outdated"`
 	SHA256 report.OrNull `json:"sha256"` // of the file that is there
 }
 
@@ -756,7 +867,7 @@ func (r *initRun) reportStates(out projectAnswer, p *project.Plan, diff string) 
 		return r.inv.Report(r.a, out, "all %d files match vbot %s", len(out.Files), version)
 	}
 	var parts []string
-	for _, state := range []string{project.Edited, project.Missing, project.Outdated} {
+	for _, state := range []string{project.Edited, project.Pending, project.Missing, project.Outdated} {
 		if count[state] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[state], state))
 		}
@@ -765,13 +876,16 @@ func (r *initRun) reportStates(out projectAnswer, p *project.Plan, diff string) 
 		len(out.Files)-count[project.Unchanged], len(out.Files), version, strings.Join(parts, ", "))
 	f.Result = out
 	helps := func(s project.Step) bool {
-		return s.State == project.Outdated || s.Action == project.Created || s.State == project.Edited && s.Action == project.Replaced
+		return s.State == project.Outdated || s.Action == project.Created || s.State == project.Pending && s.Merged
 	}
 	if out.WrittenBy != "" && slices.ContainsFunc(p.Steps, helps) {
 		f.Hint = "the same command with --update instead of --check brings it up to date"
 		if p.Conflicts != nil {
-			f.Hint = "the same command with --update --keep-edited instead of --check brings the other files up to date"
+			f.Hint = "the same command with --update instead of --check says what conflicts"
 		}
+	} else if slices.ContainsFunc(p.Steps, undelivered) {
+		f.Hint = "the same command with --diff shows what is pending; " +
+			"with --update --conflict-markers instead of --check, vbot writes it"
 	}
 	return f
 }

@@ -1037,7 +1037,7 @@ func TestCommandForAGuide(t *testing.T) {
 }
 
 // An agent that follows the guide to add an option to an edited bot gets all of it, and where
-// its edits are in the way, all but that file, and what to copy.
+// its edits are in the way, both between markers.
 func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 	parallel(t)
 	for edit, code := range map[string]int{"# mine\n": 0, "": 1} {
@@ -1047,7 +1047,7 @@ func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 		_, section, _ := strings.Cut(tree["AGENTS.md"], "## Change the options\n")
 		_, command, _ := strings.Cut(section, "`vbot ")
 		command, _, _ = strings.Cut(command, "`")
-		mine := strings.ReplaceAll(tree["server/bot.py"], "transport_params", "my_params") + edit
+		mine := strings.Replace(tree["server/bot.py"], "\n    }\n    await", "\n    }  # mine\n    await", 1)
 		if code == 0 {
 			mine = tree["server/bot.py"] + edit
 		}
@@ -1055,10 +1055,11 @@ func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 		vbot(t, dir, strings.Fields(command)...).wantCode(t, code)
 		text := filetest.Tree(t, dir)["server/bot.py"]
 		if code == 1 {
-			if r := vbot(t, dir, append(strings.Fields(command), "--keep-edited")...); !strings.Contains(r.stderr, "\n+        \"eval\": lambda") {
-				t.Errorf("it said %s", r.stderr)
+			vbot(t, dir, append(strings.Fields(command), "--conflict-markers")...).wantCode(t, 1)
+			text = filetest.Tree(t, dir)["server/bot.py"]
+			if !strings.Contains(text, "\n<<<<<<< yours\n") {
+				t.Errorf("bot.py has no markers:\n%s", text)
 			}
-			text += "\"eval\": lambda"
 		}
 		if tree := filetest.Tree(t, dir); !strings.Contains(text, "\"eval\": lambda") || !strings.Contains(text, edit) || tree["server/evals/starter_text.yaml"] == "" {
 			t.Errorf("after the update:\n%s\n%s", filetest.Listing(t, dir), text)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -497,7 +498,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 		updated          bool
 	}{
 		{"yes", "--update", "y\n", 0, true},
-		{"yes-with-diff", "--update --diff", "y\n", 0, true},
+		{"diff", "--update --diff", "", 1, false},
 		{"enter", "--update", "\n", 1, false},
 		{"ctrl-c", "--update", "\x03", 130, false},
 		{"no-input", "--update --no-input", "", 0, true},
@@ -506,8 +507,12 @@ func TestUpdateIsConfirmed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			vbot(t, dir, initArgs()...).wantCode(t, 0)
-			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n", ".gitignore": "old\n"})
-			filetest.Put(t, dir, "target/.gitignore", "mine\x1b[2J\n")
+			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n", "server/watch.py": "1\n2\n"})
+			readme := filetest.Tree(t, dir)["target/README.md"]
+			filetest.Put(t, dir, "target/README.md", readme+"mine\x1b[2J\n")
+			if c.name == "diff" {
+				filetest.Put(t, dir, "target/server/watch.py", "1\n2\nmine\n") // which conflicts
+			}
 			before := filetest.Tree(t, dir)
 			term := ptytest.Open(t, vbotCommand(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...))
 			if c.keys != "" {
@@ -522,7 +527,9 @@ func TestUpdateIsConfirmed(t *testing.T) {
 				t.Errorf("the terminal was sent %q", text)
 			}
 			section(t, "update/terminal.txt", c.name, outlined([]byte(withoutDir(text, dir))))
-			if after := filetest.Tree(t, dir); equalTrees(before, after) == c.updated || after["target/.gitignore"] != before["target/.gitignore"] {
+			after := filetest.Tree(t, dir)
+			const kept = "target/README.md"
+			if equalTrees(before, after) == c.updated || after[kept] != before[kept] {
 				t.Errorf("after: %q", after)
 			}
 		})
@@ -534,13 +541,13 @@ func TestDiffIntoAFile(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{".gitignore": "old\n"})
-	filetest.Put(t, dir, "target/.gitignore", "mine\x1b[2J\n")
+	aged(t, dir, map[string]string{"server/bot.py": "old\n"})
+	filetest.Put(t, dir, "target/server/bot.py", "mine\x1b[2J\n")
 	cmd := vbotCommand(t, dir, "init", "target", "--check", "--diff")
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	term := ptytest.Open(t, cmd)
-	if code := term.Ends(); code != 3 || !strings.Contains(stdout.String(), "-mine\x1b[2J\n") {
+	if code := term.Ends(); code != 3 || !strings.Contains(stdout.String(), " mine\x1b[2J\n") {
 		t.Errorf("exit code %d, %q", code, &stdout)
 	}
 }
@@ -650,7 +657,7 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 	for _, call := range []string{"linkat", "renameat", "unlinkat"} {
 		failed := 0
 		// The first round always fails: it kills at the first call, in whichever thread.
-		for n := 3; n < 24; n += filetest.Rounds(7, 1) {
+		for n := 3; n < filetest.Rounds(24, 90); n += filetest.Rounds(7, 1) {
 			dir := t.TempDir()
 			for name, data := range before {
 				filetest.Put(t, dir, name, data)
@@ -673,7 +680,9 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 			if stays && strings.Contains(string(out), "nothing was written") || !stays && !killed && !strings.Contains(string(out), "all files are written") && strings.Contains(filetest.Listing(t, dir), "/.vbot-") {
 				t.Fatalf("%s: %s\nleft:\n%s", fault, out, filetest.Listing(t, dir))
 			}
-			if r := vbot(t, dir, "init", "target", "--check"); strings.Count(r.stdout, project.Edited) != 1 {
+			r := vbot(t, dir, "init", "target", "--check")
+			touched := regexp.MustCompile(`(?m)^(edited|pending) +(\S+)`).FindAllStringSubmatch(r.stdout, -1)
+			if len(touched) != 1 || touched[0][2] != "DEPLOY.md" {
 				t.Fatalf("%s: %s", fault, r.stdout)
 			}
 			options := []string{"", "--tts elevenlabs", "--tts cartesia"}[n/3%3]
@@ -681,8 +690,10 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 			if options == "" && strings.Contains(filetest.Tree(t, dir)["target/.vbot.json"], `"tts_service": "tts_b"`) {
 				options = "--tts elevenlabs" // what failed had come to writing this
 			}
-			if !equalTrees(fresh[strings.TrimSuffix(options, "--tts cartesia")], filetest.Tree(t, dir)) || strings.Contains(filetest.Listing(t, dir), "/client") {
-				t.Fatalf("%s:\n%s", fault, filetest.Listing(t, dir))
+			want, got := fresh[strings.TrimSuffix(options, "--tts cartesia")], filetest.Tree(t, dir)
+			if !equalTrees(want, got) || strings.Contains(filetest.Listing(t, dir), "/client") {
+				t.Errorf("%s, then %q: not as in a fresh project: %q", fault, options, differing(want, got))
+				t.Fatalf("it said\n%s", out)
 			}
 		}
 		if failed == 0 {

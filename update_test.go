@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,15 +40,21 @@ func checkRecord(t *testing.T, dir, config string) {
 	if want := strings.ReplaceAll(strings.TrimSpace(config), "\n", "\n  "); got.Vbot != version || string(got.Config) != want {
 		t.Errorf("vbot %s, config %s, want %s", got.Vbot, got.Config, want)
 	}
+	bases := 0
 	for name, data := range tree {
-		if want := filetest.Sum(data); name != project.RecordName && filepath.Ext(name) != ".md" && got.Files[name] != want {
-			t.Errorf("%s has the hash %q, want %s", name, got.Files[name], want)
+		_, recorded := got.Files[name]
+		switch base, ok := strings.CutPrefix(name, project.BaseDir+"/"); {
+		case ok:
+			bases++
+			if data != tree[base] || got.Files[base] != filetest.Sum(data) {
+				t.Errorf("the base of %s: %q, recorded as %s", base, data, got.Files[base])
+			}
+		case recorded == (name == project.RecordName || project.IsGuide(name) || project.IsOwn(name)):
+			t.Errorf("the record has %s: %v", name, recorded)
 		}
 	}
-	for name := range got.Files {
-		if _, ok := tree[name]; !ok || name == "AGENTS.md" {
-			t.Errorf("the record has %s", name)
-		}
+	if bases != len(got.Files) {
+		t.Errorf("there are %d bases of %d files", bases, len(got.Files))
 	}
 }
 
@@ -64,12 +71,15 @@ func aged(t testing.TB, dir string, old map[string]string, later ...string) {
 	files := r["files"].(map[string]any)
 	for name, data := range old {
 		filetest.Put(t, target, name, data)
+		filetest.Put(t, target, project.BaseDir+"/"+name, data)
 		files[name] = filetest.Sum(data)
 	}
 	for _, name := range later {
 		delete(files, name)
-		if err := os.Remove(filepath.Join(target, name)); err != nil {
-			t.Fatal(err)
+		for _, at := range []string{name, project.BaseDir + "/" + name} {
+			if err := os.Remove(filepath.Join(target, at)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
@@ -127,7 +137,8 @@ func TestCheckAndUpdate(t *testing.T) {
 		{"check-diff", "--check --diff", 3},
 		{"check-dry-run", "--check --dry-run --no-deploy-to-cloud", 0},
 		{"check-with-options", "--check --no-deploy-to-cloud", 3},
-		{"update-dry-run", "--update --diff --dry-run", 0},
+		{"update-diff", "--update --diff", 0},
+		{"update-dry-run", "--update --dry-run", 0},
 		{"update-refused", "--update -t pigeon", 2},
 	} {
 		r := vbot(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...)
@@ -137,9 +148,9 @@ func TestCheckAndUpdate(t *testing.T) {
 			t.Fatalf("%s: before:\n%s\nafter:\n%s", c.args, before, after)
 		}
 	}
-	r := vbot(t, dir, "init", "target", "--update", "--diff")
+	r := vbot(t, dir, "init", "target", "--update")
 	r.wantCode(t, 0)
-	section(t, "update/update.txt", "diff", outlined(r.transcript(dir)))
+	section(t, "update/update.txt", "update", r.transcript(dir))
 	tree := filetest.Tree(t, dir)
 	for name, want := range map[string]string{"server/bot.py": "", "server/pyproject.toml": "# mine\n", "client/src/scroll.js": "mine\n", "notes.txt": "mine\n"} {
 		if got := tree["target/"+name]; !strings.HasSuffix(got, want) || got == "old\n" {
@@ -183,9 +194,9 @@ func TestLineEndsOfGit(t *testing.T) {
 	after := filetest.Tree(t, dir)
 	for name, data := range before {
 		switch name {
-		case "target/client/src/scroll.js":
+		case "target/client/src/scroll.js", "target/.vbot/base/client/src/scroll.js":
 			data = ""
-		case "target/server/Dockerfile", "target/.vbot.json":
+		case "target/server/Dockerfile", "target/.vbot/base/server/Dockerfile", "target/.vbot.json":
 			if after[name] == data || strings.Contains(after[name], "\r") {
 				t.Errorf("%s holds %q", name, after[name])
 			}
@@ -218,10 +229,14 @@ func TestWhatAnEndedRunLeft(t *testing.T) {
 			filetest.Put(t, dir, "target/README.md", "")
 			filetest.Put(t, dir, "target/DEPLOY.md", "mine")
 		},
-		"began": func() {
-			record := strings.Replace(fresh["target/.vbot.json"], filetest.Sum(fresh["target/server/bot.py"]), filetest.Sum("earlier"), 1)
-			filetest.Put(t, dir, "target/.vbot.json", strings.Replace(record, "\n}\n", `,
-  "began": {"server/bot.py": ["`+filetest.Sum("old")+`", "`+filetest.Sum("new")+`"], "client/src/scroll.js": ["`+filetest.Sum("old")+`"]}}`, 1))
+		"killed": func() {
+			// The record has the old hashes, and the bases are those that this version writes.
+			hash := filetest.Sum("old")
+			record := strings.NewReplacer(
+				filetest.Sum(fresh["target/server/bot.py"]), hash,
+				`"files": {`, `"files": {"client/src/scroll.js": "`+hash+`",`,
+			).Replace(fresh["target/.vbot.json"])
+			filetest.Put(t, dir, "target/.vbot.json", record)
 			filetest.Put(t, dir, "target/server/bot.py", "old")
 			filetest.Put(t, dir, "target/client/src/scroll.js", "old")
 			filetest.Put(t, dir, "target/DEPLOY.md", fresh["target/DEPLOY.md"])
@@ -305,9 +320,11 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 	vbot(t, dir, "init", "quickstart", "--update", "--recording").wantCode(t, 2)
 	at := filepath.Join(dir, "vbot-quickstart")
 	vbot(t, at, "init", "--update", "--recording").wantCode(t, 1)
-	vbot(t, at, "init", "--update", "--recording", "--keep-edited").wantCode(t, 0)
-	if tree := filetest.Tree(t, dir); tree["vbot-quickstart/server/bot.py"] != "mine" || tree["vbot-quickstart/server/call.py"] == "" {
-		t.Errorf("bot.py: %q", tree["vbot-quickstart/server/bot.py"])
+	vbot(t, at, "init", "--update", "--recording", "--conflict-markers").wantCode(t, 1)
+	tree := filetest.Tree(t, at)
+	got, marked := tree["server/bot.py"], "<<<<<<< yours\nmine\n=======\n"
+	if !strings.HasPrefix(got, marked) || tree["server/call.py"] == "" {
+		t.Errorf("bot.py: %q", got)
 	}
 }
 
@@ -337,7 +354,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(old)) {
 			switch n := rng.IntN(15); {
-			case project.IsGuide(name):
+			case project.IsGuide(name), filepath.Base(name) == ".gitignore": // no line of which goes
 			case n < 5:
 				old[name] = append([]byte("# old\n"), old[name]...)
 			case n < 8:
@@ -397,10 +414,9 @@ func TestEditsStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := project.RecordName
-		for _, ok := old.files[name]; name == project.RecordName || project.IsGuide(name) || !ok; {
+		for name == project.RecordName || project.IsGuide(name) || project.IsOwn(name) {
 			names := slices.Sorted(maps.Keys(old.files))
 			name = names[rng.IntN(len(names))]
-			_, ok = old.files[name]
 		}
 		lines := slices.Collect(strings.Lines(string(old.files[name])))
 		mine, at := slices.Clone(lines), rng.IntN(len(lines))
@@ -428,11 +444,12 @@ func TestEditsStay(t *testing.T) {
 		before := filetest.Tree(t, dir)
 		code, said := update()
 		after := filetest.Tree(t, dir)
-		again, _ := update()
+		again, saidAgain := update()
 		if again != code || !equalTrees(after, filetest.Tree(t, dir)) {
-			t.Fatalf("seed %d: exit code %d, and then %d", seed, code, again)
+			t.Fatalf("seed %d: %s, exit code %d: %s\nand then %d: %s", seed, name, code, said, again, saidAgain)
 		}
-		if code == 1 && equalTrees(before, after) && strings.Contains(said, name+": your edits and vbot's changes meet at line ") {
+		named := strings.Contains(said, name+": your edits conflict with vbot's changes at line ")
+		if code == 1 && equalTrees(before, after) && named {
 			refused++
 			continue
 		}
@@ -441,8 +458,10 @@ func TestEditsStay(t *testing.T) {
 		}
 		merged++
 		for path, data := range fresh.files {
-			if path != name && !project.IsGuide(path) && after[path] != string(data) {
-				t.Fatalf("seed %d: %s is not fresh", seed, path)
+			// The record lists what a file needs that is no longer written and stays.
+			lists := path == project.RecordName && fresh.files[name] == nil
+			if path != name && !project.IsGuide(path) && !lists && after[path] != string(data) {
+				t.Fatalf("seed %d: %s is not fresh, with %s edited: %s", seed, path, name, said)
 			}
 		}
 		want := map[string]int{}
@@ -455,8 +474,9 @@ func TestEditsStay(t *testing.T) {
 			}
 		}
 		for line, n := range want {
-			gone := fresh.files[name] == nil || line == lines[at] // both may have removed it
-			if n != 0 && !gone {
+			gone := fresh.files[name] == nil || line == lines[at]                  // both may have removed it
+			imports := filepath.Ext(name) == ".py" && importLine.MatchString(line) // merged by what they import
+			if n != 0 && !gone && !imports {
 				t.Errorf("seed %d: %s, edited at line %d: %q stands there %d times too few:\n%s", seed, name, at+1, line, n, after[name])
 			}
 		}
@@ -465,6 +485,8 @@ func TestEditsStay(t *testing.T) {
 		t.Errorf("seed %d: %d merged, %d refused", seed, merged, refused)
 	}
 }
+
+var importLine = regexp.MustCompile(`^(import|from) |^    \w+,\n$|^\)?\n$`)
 
 // Edits come along where services change, and where both want the same lines a person decides.
 func TestServicesOfAnEditedBot(t *testing.T) {
@@ -509,14 +531,19 @@ func TestServicesOfAnEditedBot(t *testing.T) {
 		{"check", "--check --tts elevenlabs", 3},
 		{"refused", "--update --tts elevenlabs", 1},
 		{"refused-json", "--update --tts elevenlabs --json", 1},
-		{"keep-edited", "--update --tts elevenlabs --keep-edited", 0},
+		{"refused-diff", "--update --tts elevenlabs --diff", 1},
+		{"conflict-markers", "--update --tts elevenlabs --conflict-markers", 1},
+		{"markers", "--update --tts elevenlabs", 1},
+		{"markers-check", "--check", 3},
 	} {
 		r := vbot(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...)
 		r.wantCode(t, c.code)
 		section(t, "update/edited.txt", c.name, outlined(r.transcript(dir)))
-		if after := filetest.Tree(t, dir); equalTrees(before, after) != (c.code != 0) || after["target/server/bot.py"] != before["target/server/bot.py"] {
+		after := filetest.Tree(t, dir)
+		if writes := c.name == "conflict-markers"; equalTrees(before, after) == writes {
 			t.Errorf("%s: after the update:\n%s", c.args, filetest.Listing(t, dir))
 		}
+		before = after
 	}
 }
 
@@ -532,6 +559,58 @@ func hasEmptyDirs(dir string) (found bool) {
 	return found
 }
 
+// A file of the owner's own that init kept is left alone by updates; an edited one of vbot's is merged.
+func TestUpdateOfKeptFiles(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	bot := filetest.Tree(t, dir)["target/server/bot.py"] + "# mine\n"
+	for _, remove := range []string{project.RecordName, ".vbot"} {
+		if err := os.RemoveAll(filepath.Join(dir, "target", remove)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	filetest.Put(t, dir, "target/server/bot.py", bot)
+	filetest.Put(t, dir, "target/README.md", "# My repository\n")
+	vbot(t, dir, initArgs("--keep-existing")...).wantCode(t, 0)
+	r := vbot(t, dir, "init", "target", "--update", "--recording")
+	r.wantCode(t, 0)
+	section(t, "update/update.txt", "kept", r.transcript(dir))
+	tree := filetest.Tree(t, dir)
+	if got := tree["target/README.md"]; got != "# My repository\n" {
+		t.Errorf("README.md holds %q", got)
+	}
+	got := tree["target/server/bot.py"]
+	if !strings.Contains(got, "recorder") || !strings.HasSuffix(got, "# mine\n") {
+		t.Errorf("bot.py holds %q", got)
+	}
+}
+
+// A file that somebody deleted is named with the command that restores it, which does.
+func TestRestoringCommand(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	fresh := filetest.Tree(t, dir)
+	if err := os.Remove(filepath.Join(dir, "target/DEPLOY.md")); err != nil {
+		t.Fatal(err)
+	}
+	r := vbot(t, dir, "init", "target", "--update")
+	r.wantCode(t, 0)
+	section(t, "update/update.txt", "deleted", r.transcript(dir))
+	_, line, _ := strings.Cut(strings.TrimSpace(r.stderr), "to restore what you deleted: ")
+	first, second, ok := strings.Cut(line, " | ")
+	if !ok {
+		t.Fatal(r.stderr)
+	}
+	config := vbot(t, dir, strings.Fields(first)[1:]...).stdout
+	at := here{stdin: strings.NewReader(config), dir: dir}
+	at.vbot(t, strings.Fields(second)[1:]...).wantCode(t, 0)
+	if !equalTrees(fresh, filetest.Tree(t, dir)) {
+		t.Errorf("%s left:\n%s", line, filetest.Listing(t, dir))
+	}
+}
+
 // A client that goes takes its untouched files along, and leaves the edited one.
 func TestUpdateWithOptions(t *testing.T) {
 	parallel(t)
@@ -543,7 +622,7 @@ func TestUpdateWithOptions(t *testing.T) {
 	r.wantCode(t, 0)
 	section(t, "update/update.txt", "with options", r.transcript(dir))
 	for name := range filetest.Tree(t, filepath.Join(dir, "target/client")) {
-		if name != "src/main.js" && name != "node_modules/mine.js" {
+		if !slices.Contains([]string{".gitignore", "src/main.js", "node_modules/mine.js"}, name) {
 			t.Errorf("client/%s is left", name)
 		}
 	}
@@ -551,8 +630,8 @@ func TestUpdateWithOptions(t *testing.T) {
 	vbot(t, dir, "init", "target", "--check").wantCode(t, 0)
 	r = vbot(t, dir, "init", "target", "--update", "-t", "twilio", "--no-deploy-to-cloud")
 	r.wantCode(t, 0)
-	if !strings.Contains(r.stderr, "ignoring bot_type from .vbot.json: ") {
-		t.Errorf("it said %s", r.stderr)
+	if !strings.Contains(filetest.Tree(t, dir)["target/.vbot.json"], `"bot_type": "telephony"`) {
+		t.Errorf("it is no telephony bot; it said %s", r.stderr)
 	}
 }
 
@@ -627,6 +706,8 @@ func TestHostileRecords(t *testing.T) {
 	filetest.Put(t, dir, "target/server/__init__.py", "")
 	good := filetest.Tree(t, dir)["target/.vbot.json"]
 	filetest.Put(t, dir, "target/server/mine.txt", "mine")
+	filetest.Put(t, dir, "target/.vbot/base/server/mine.txt", "mine")
+	filetest.Put(t, dir, "target/.vbot/base/.git/HEAD", "mine")
 	hash := filetest.Sum("mine")
 	with := func(name string) string {
 		quoted, _ := json.Marshal(name)
@@ -643,7 +724,6 @@ func TestHostileRecords(t *testing.T) {
 		{"path: a file of one's own", with("server/mine.txt")},
 		{"path: another letter case", with("Server/bot.py")},
 		{"path: a guide", with("AGENTS.md")},
-		{"path: while an update runs", strings.Replace(good, "\n}\n", `, "began": {"server/.env": ["`+hash+`"]}}`, 1)},
 		{"path: backslashes", with(`..\outside.txt`)},
 		{"path: drive", with("C:outside.txt")},
 		{"path: line end", with("a\nb")},
@@ -686,6 +766,12 @@ func TestHostileRecords(t *testing.T) {
 		} else if !strings.Contains(r.stderr, "is not the path of a file that vbot writes") || !strings.HasPrefix(r.stderr, "error: .vbot.json:") {
 			t.Errorf("%s: %s", c.name, r.stderr)
 		}
+	}
+	filetest.Put(t, dir, "target/.vbot.json", good)
+	before := filetest.Listing(t, dir)
+	vbot(t, dir, "init", "target", "--update").wantCode(t, 0)
+	if after := filetest.Listing(t, dir); after != before {
+		t.Errorf("with bases of a stranger's, before:\n%s\nafter:\n%s", before, after)
 	}
 	filetest.Put(t, dir, "target/.vbot.json", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1))
 	r := vbot(t, dir, "init", "target", "--check")
@@ -809,7 +895,20 @@ func TestDiffOfHiddenCharacters(t *testing.T) {
 	aged(t, dir, map[string]string{"server/bot.py": "old\n"})
 	filetest.Put(t, dir, "target/server/bot.py", "a\u200bb\x1b[m\r\n")
 	r := vbot(t, dir, "init", "target", "--check", "--diff")
-	if r.wantCode(t, 3); !strings.Contains(r.stdout, "-a\u200bb\x1b[m\r\n") {
+	if r.wantCode(t, 3); !strings.Contains(r.stdout, " a\u200bb\x1b[m\r\n") {
 		t.Errorf("it printed %q", r.stdout)
 	}
+}
+
+// differing returns the names of the files that two trees do not have alike.
+func differing(a, b map[string]string) (names []string) {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		x, inA := a[name]
+		if y, inB := b[name]; inA != inB || x != y {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -299,6 +299,27 @@ func (r *resolver) botType() {
 	}
 }
 
+// Update returns the recorded answers for an update with what was typed. The type of the bot follows
+// its transports, unless a telephony bot without a telephone was asked for.
+func Update(cat *catalog.Catalog, recorded, typed Answers) Answers {
+	answers := maps.Clone(recorded)
+	askedFor := recorded[OptBotType].Text == BotTelephony && !hasTelephone(cat, recorded[OptTransports].List)
+	if len(typed[OptTransports].List) > 0 && !askedFor {
+		delete(answers, OptBotType)
+	}
+	return answers
+}
+
+// HasTelephone reports whether one of the bot's transports carries telephone calls.
+func (c Config) HasTelephone(cat *catalog.Catalog) bool { return hasTelephone(cat, c.Transports) }
+
+func hasTelephone(cat *catalog.Catalog, transports []string) bool {
+	return slices.ContainsFunc(transports, func(id string) bool {
+		found := cat.Find(catalog.KindTransport, id)
+		return found != nil && found.Telephony
+	})
+}
+
 // checkService checks a service against the mode and replaces it by its canonical id.
 func (r *resolver) checkService(o *Option) {
 	mode := r.answers[OptMode].Text

@@ -1,20 +1,13 @@
 package project
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 )
 
-// maxCells bounds the time and memory to compare two files: 16 MiB for two of 2,000 lines.
-// No file that vbot writes has 1,000.
-const maxCells = 4 << 20
-
-// unified returns the shortest unified diff from before to after, for `patch -p1`. The
-// bytes are as in the files, which differ; nil means no file. Files that take too long to
-// compare are only named.
+// unified returns the unified diff from before to after, for `patch -p1`. The bytes are as in
+// the files, which differ; nil means no file. Files that take too long to compare are only named.
 func unified(name string, before, after []byte) string {
 	from, to := "a/"+name, "b/"+name
 	if before == nil {
@@ -74,37 +67,33 @@ type change struct {
 	at       int // the index of its first line, or of the line after it
 }
 
-// changes returns in order what became of a in b, with as few lines as there can be. It
-// reports false if finding out would take too long.
+// end is the index of the line after the change.
+func (c change) end() int { return c.at + len(c.lines) }
+
+// changes returns in order what became of a in b. It reports false if finding out would take too
+// long. It finds what git does (2.39, xdiff: Myers's algorithm, with the same lines left out before
+// it and the same alignment after it), so that merges are git's.
 func changes(a, b []string) (list []change, ok bool) {
-	if (len(a)+1)*(len(b)+1) > maxCells {
+	x, y := newSides(a, b)
+	x.leaveOut(y)
+	y.leaveOut(x)
+	d := &differ{a: x, b: y, forward: make([]int, len(a)+len(b)+3), backward: make([]int, len(a)+len(b)+3)}
+	d.middle = len(b) + 1
+	if !d.compare(0, len(x.kept), 0, len(y.kept)) {
 		return nil, false
 	}
-	// same[i][j] is the most lines that a[i:] and b[j:] can have in common.
-	same := make([][]int32, len(a)+1)
-	same[len(a)] = make([]int32, len(b)+1)
-	for i := len(a) - 1; i >= 0; i-- {
-		same[i] = make([]int32, len(b)+1)
-		for j := len(b) - 1; j >= 0; j-- {
-			if same[i][j] = max(same[i+1][j], same[i][j+1]); a[i] == b[j] {
-				same[i][j] = same[i+1][j+1] + 1
-			}
-		}
-	}
-	// A change ends at the next line in common. What it removes comes first: once skipping a[i]
-	// would lose a line in common, a[i] is that line, and lines of b are skipped up to it.
-	i, j := 0, 0
-	differ := func() bool { return i == len(a) || j == len(b) || a[i] != b[j] }
-	for i < len(a) || j < len(b) {
-		if !differ() {
+	x.align(y)
+	y.align(x)
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		if !x.changed[i] && !y.changed[j] {
 			i, j = i+1, j+1
 			continue
 		}
 		c := change{from: i, at: j}
-		for i < len(a) && differ() && (j == len(b) || same[i+1][j] >= same[i][j+1]) {
+		for x.changed[i] {
 			i++
 		}
-		for j < len(b) && differ() {
+		for y.changed[j] {
 			j++
 		}
 		c.to, c.lines = i, b[c.at:j]
@@ -113,49 +102,298 @@ func changes(a, b []string) (list []change, ok bool) {
 	return list, true
 }
 
-// merge returns mine with what became of base in theirs. Changes of both need room: a line
-// between them that has a word and that nobody changed. Lines that stand for themselves, such
-// as imports and all of a list, need only not be in the same place. Where changes lack room,
-// meet has the numbers of these lines of mine, from 1. It reports false if comparing would
-// take too long.
-func merge(base, mine, theirs []byte, list bool) (merged []byte, meet []int, ok bool) {
-	old := linesOf(base)
-	ours, ok := changes(old, linesOf(mine))
-	others, fits := changes(old, linesOf(theirs))
-	if !ok || !fits {
-		return nil, nil, false
-	}
-	alone := func(line string) bool {
-		return list || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "from ")
-	}
-	room := func(a, b change) bool {
-		touched := slices.Concat(old[a.from:a.to], a.lines, old[b.from:b.to], b.lines)
-		if !slices.ContainsFunc(touched, func(line string) bool { return !alone(line) }) {
-			return a.to < b.from || a.to == b.from && (a.from < a.to || b.from < b.to)
+// A side is one of two files that are compared.
+type side struct {
+	lines      []int // a number for each distinct line of both files
+	count      []int // how often each distinct line is in the file
+	changed    []bool
+	start, end int   // the lines that are neither in a common beginning nor in a common end
+	kept       []int // the indices of the lines to compare
+}
+
+// newSides numbers the lines of both files.
+func newSides(a, b []string) (x, y *side) {
+	numbers := map[string]int{}
+	number := func(lines []string) *side {
+		s := &side{changed: make([]bool, len(lines)+1)} // one more, which is never true, ends the last change
+		for _, line := range lines {
+			n, ok := numbers[line]
+			if !ok {
+				n = len(numbers)
+				numbers[line] = n
+			}
+			s.lines = append(s.lines, n)
 		}
-		return a.to < b.from && strings.ContainsFunc(strings.Join(old[a.to:b.from], ""), unicode.IsLetter)
+		return s
 	}
-	var out []string
-	var last [2]*change // of mine and of theirs
-	end := 0            // of what is done in old
-	for len(ours)+len(others) > 0 {
-		side, from := 0, &ours
-		if len(ours) == 0 || len(others) > 0 && cmp.Or(others[0].from-ours[0].from, others[0].to-ours[0].to) < 0 {
-			side, from = 1, &others
-		}
-		c, other := &(*from)[0], last[1-side]
-		*from, last[side] = (*from)[1:], c
-		switch {
-		case other != nil && other.from == c.from && other.to == c.to && slices.Equal(other.lines, c.lines):
-			// both made it
-		case other != nil && !room(*other, *c):
-			meet = append(meet, last[0].at+1)
-		case meet == nil:
-			out, end = append(append(out, old[end:c.from]...), c.lines...), c.to
+	x, y = number(a), number(b)
+	for _, s := range []*side{x, y} {
+		s.count = make([]int, len(numbers))
+		for _, n := range s.lines {
+			s.count[n]++
 		}
 	}
-	if meet != nil {
-		return nil, slices.Compact(meet), true
+	shorter := min(len(a), len(b))
+	start := 0
+	for start < shorter && x.lines[start] == y.lines[start] {
+		start++
 	}
-	return []byte(strings.Join(append(out, old[end:]...), "")), nil, true
+	end := 0
+	for end < shorter-start && x.lines[len(a)-1-end] == y.lines[len(b)-1-end] {
+		end++
+	}
+	x.start, x.end = start, len(a)-end
+	y.start, y.end = start, len(b)-end
+	return x, y
+}
+
+// How lines are matched that have to be compared: not at all, with few lines of the other file, or
+// with many.
+const (
+	unmatched = iota
+	matched
+	common
+)
+
+// leaveOut chooses the lines to compare. Lines that the other file lacks are changed for certain,
+// and so are lines that it has often, such as blank ones, in the middle of those.
+func (s *side) leaveOut(other *side) {
+	many := 1 // about the square root of the number of lines
+	for n := len(s.lines); n > 0; n >>= 2 {
+		many <<= 1
+	}
+	many = min(many, 1024)
+	kinds := make([]int, len(s.lines))
+	for i := s.start; i < s.end; i++ {
+		switch n := other.count[s.lines[i]]; {
+		case n >= many:
+			kinds[i] = common
+		case n > 0:
+			kinds[i] = matched
+		}
+	}
+	for i := s.start; i < s.end; i++ {
+		if kinds[i] == matched || kinds[i] == common && !amongUnmatched(kinds, i, s.start, s.end) {
+			s.kept = append(s.kept, i)
+		} else {
+			s.changed[i] = true
+		}
+	}
+}
+
+// amongUnmatched reports whether the common line i stands in a run of unmatched and common lines,
+// with unmatched ones on both sides of it, of which most are unmatched.
+func amongUnmatched(kinds []int, i, start, end int) bool {
+	const window = 100 // lines to look at on each side
+	run := func(step, limit int) (alone, shared int) {
+		for at := i + step; at != limit && at-i <= window && i-at <= window && kinds[at] != matched; at += step {
+			if kinds[at] == unmatched {
+				alone++
+			} else {
+				shared++
+			}
+		}
+		return alone, shared
+	}
+	aloneBefore, sharedBefore := run(-1, start-1)
+	aloneAfter, sharedAfter := run(1, end)
+	if aloneBefore == 0 || aloneAfter == 0 {
+		return false
+	}
+	alone, shared := aloneBefore+aloneAfter, sharedBefore+sharedAfter+2 // line i counts on both sides
+	return 4*shared < shared+alone
+}
+
+// A differ finds the shortest way from a to b (Myers 1986, "An O(ND) Difference Algorithm and Its
+// Variations", the linear refinement). A diagonal is a difference of indices in a and b.
+type differ struct {
+	a, b *side
+	// The furthest indices in a that were reached on each diagonal, from the beginning and from the end.
+	forward, backward []int
+	middle            int // the index of diagonal 0 in both
+}
+
+// maxCost is the most lines to remove and to add that are looked for between two files; vbot writes
+// no file of 2,000 lines.
+const maxCost = 4000
+
+func (d *differ) same(i, j int) bool {
+	return d.a.lines[d.a.kept[i]] == d.b.lines[d.b.kept[j]]
+}
+
+// compare marks what is changed in the kept lines [a0, a1) and [b0, b1). It reports false if that
+// would take too long.
+func (d *differ) compare(a0, a1, b0, b1 int) bool {
+	for a0 < a1 && b0 < b1 && d.same(a0, b0) {
+		a0, b0 = a0+1, b0+1
+	}
+	for a0 < a1 && b0 < b1 && d.same(a1-1, b1-1) {
+		a1, b1 = a1-1, b1-1
+	}
+	if a0 == a1 || b0 == b1 {
+		for i := a0; i < a1; i++ {
+			d.a.changed[d.a.kept[i]] = true
+		}
+		for j := b0; j < b1; j++ {
+			d.b.changed[d.b.kept[j]] = true
+		}
+		return true
+	}
+	i, j, ok := d.split(a0, a1, b0, b1)
+	return ok && d.compare(a0, i, b0, j) && d.compare(i, a1, j, b1)
+}
+
+// split returns a point on a shortest way through the box, found from both ends at once.
+func (d *differ) split(a0, a1, b0, b1 int) (i, j int, ok bool) {
+	forward := func(diagonal int) *int { return &d.forward[d.middle+diagonal] }
+	backward := func(diagonal int) *int { return &d.backward[d.middle+diagonal] }
+	lowest, highest := a0-b1, a1-b0 // the diagonals of the box
+	first, last := a0-b0, a1-b1
+	odd := (first-last)%2 != 0
+	fromLow, fromHigh, toLow, toHigh := first, first, last, last
+	*forward(first), *backward(last) = a0, a1
+	const never = int(^uint(0) >> 1)
+	for cost := 1; cost <= maxCost; cost++ {
+		// The range of diagonals grows by one at each end, or shrinks where it would leave the box.
+		if fromLow > lowest {
+			fromLow--
+			*forward(fromLow - 1) = -1
+		} else {
+			fromLow++
+		}
+		if fromHigh < highest {
+			fromHigh++
+			*forward(fromHigh + 1) = -1
+		} else {
+			fromHigh--
+		}
+		for k := fromHigh; k >= fromLow; k -= 2 {
+			i := *forward(k + 1)
+			if before := *forward(k - 1); before >= i {
+				i = before + 1
+			}
+			for ; i < a1 && i-k < b1 && d.same(i, i-k); i++ {
+			}
+			*forward(k) = i
+			if odd && toLow <= k && k <= toHigh && *backward(k) <= i {
+				return i, i - k, true
+			}
+		}
+		if toLow > lowest {
+			toLow--
+			*backward(toLow - 1) = never
+		} else {
+			toLow++
+		}
+		if toHigh < highest {
+			toHigh++
+			*backward(toHigh + 1) = never
+		} else {
+			toHigh--
+		}
+		for k := toHigh; k >= toLow; k -= 2 {
+			i := *backward(k + 1) - 1
+			if before := *backward(k - 1); before < *backward(k + 1) {
+				i = before
+			}
+			for ; i > a0 && i-k > b0 && d.same(i-1, i-k-1); i-- {
+			}
+			*backward(k) = i
+			if !odd && fromLow <= k && k <= fromHigh && i <= *forward(k) {
+				return i, i - k, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// A group is a run of changed lines, which may be empty: one stands between any two lines that stay.
+type group struct{ start, end int }
+
+// next returns the group after the next line that stays, and false if there is none.
+func (s *side) next(g group) (group, bool) {
+	if g.end == len(s.lines) {
+		return g, false
+	}
+	n := group{g.end + 1, g.end + 1}
+	for s.changed[n.end] {
+		n.end++
+	}
+	return n, true
+}
+
+// previous returns the group before the last line that stays.
+func (s *side) previous(g group) (group, bool) {
+	if g.start == 0 {
+		return g, false
+	}
+	p := group{g.start - 1, g.start - 1}
+	for p.start > 0 && s.changed[p.start-1] {
+		p.start--
+	}
+	return p, true
+}
+
+// slideUp moves the group by a line, if that says the same: its last line is the one above it. It
+// takes in the group that it comes to.
+func (s *side) slideUp(g *group) bool {
+	if g.start == 0 || s.lines[g.start-1] != s.lines[g.end-1] {
+		return false
+	}
+	g.start, g.end = g.start-1, g.end-1
+	s.changed[g.start], s.changed[g.end] = true, false
+	for g.start > 0 && s.changed[g.start-1] {
+		g.start--
+	}
+	return true
+}
+
+// slideDown is slideUp in the other direction.
+func (s *side) slideDown(g *group) bool {
+	if g.end == len(s.lines) || s.lines[g.start] != s.lines[g.end] {
+		return false
+	}
+	s.changed[g.start], s.changed[g.end] = false, true
+	g.start, g.end = g.start+1, g.end+1
+	for s.changed[g.end] {
+		g.end++
+	}
+	return true
+}
+
+// align moves each group as far down as it goes, or to where the other file has a group, too: what
+// was replaced then stands beside what replaced it.
+func (s *side) align(other *side) {
+	first := func(s *side) (g group) {
+		for s.changed[g.end] {
+			g.end++
+		}
+		return g
+	}
+	g, o := first(s), first(other)
+	for more := true; more; {
+		if g.start < g.end {
+			highest, beside := 0, false
+			for size := 0; size != g.end-g.start; {
+				size, beside = g.end-g.start, false
+				for s.slideUp(&g) {
+					o, _ = other.previous(o)
+				}
+				highest, beside = g.end, o.start < o.end
+				for s.slideDown(&g) {
+					o, _ = other.next(o)
+					beside = beside || o.start < o.end
+				}
+			}
+			if g.end != highest && beside {
+				for o.start == o.end {
+					s.slideUp(&g)
+					o, _ = other.previous(o)
+				}
+			}
+		}
+		if g, more = s.next(g); more {
+			o, _ = other.next(o)
+		}
+	}
 }

@@ -3,6 +3,7 @@
 package project
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -26,23 +27,46 @@ const (
 	Unchanged = "unchanged" // it exists with the same bytes
 	Replaced  = "replaced"
 	Removed   = "removed"
-	Missing   = "missing"  // this version writes it, and it is not there; if somebody deleted it, it stays deleted
+	Missing   = "missing"  // this version writes it, and it is not there: it is new, or was deleted
 	Edited    = "edited"   // neither as this version writes it nor as the record says
+	Pending   = "pending"  // edited, and this version has more for it
 	Outdated  = "outdated" // as the record says; this version writes it otherwise, or not at all
 )
 
 // A Step is what a run does, or would do, with one file.
 type Step struct {
 	Path   string // relative to the target, with slashes
-	data   []byte // nil for a file of an earlier version that is no longer written
+	data   []byte // what to write; nil for a file that is no longer written
 	Guide  bool   // see IsGuide
 	Action string
-	State  string // in the words of --check; "" in other runs, and for guides and the record
+	State  string // in the words of --check; "" in other runs, for guides, and for what only vbot reads
 	Why    string // for people: what is with the file besides, or ""
-	base   []byte // what vbot had written in an edited file, nil if that is unknown
 	found  []byte // the existing file, nil if there is none or it was not read
 	Before string // SHA-256 of the existing file in hex, "" if there is none or it was not read
+
+	// Of an update alone.
+	Merged    bool   // data is what came of edits and changes
+	Marked    int    // the line, from 1, at which the file has markers of an earlier conflict, or 0
+	Conflicts []int  // the lines of the file, from 1, at which these conflict; data then has markers
+	base      []byte // what vbot had written, nil if that is not known
+	newBase   []byte // what it has written after the run, nil if that is not known or there is none
+	needed    bool   // it stays though it is no longer written: another file needs it
+	phase     phase
 }
+
+// A phase is when a step is carried out, beside the others.
+type phase int
+
+const (
+	before   phase = iota - 1 // bases of files that nobody edited
+	ordinary                  // the files themselves
+	after                     // bases of merged files
+	complete                  // what stands beside the bases, once all are there
+	last                      // the record
+)
+
+// late reports whether the step writes what comes after the files.
+func (s Step) late() bool { return s.phase == after || s.phase == complete }
 
 // Sum is the SHA-256 in hex of the file after the run, "" if it was not read or is not
 // there.
@@ -62,9 +86,9 @@ type Plan struct {
 	Dir       string // absolute
 	Steps     []Step // sorted by path
 	Conflicts []report.Problem
-	journal   []byte   // the record while an update writes, or nil
+	began     []byte   // the record while an update writes, nil if it is the same
 	dirs      []string // of all files that were compared
-	gone      []string // files that are no longer written
+	leaves    []string // files that are no longer written: their directories go, if they are empty
 	// Stuck says that --keep-existing would not resolve all conflicts.
 	Stuck bool
 }
@@ -73,50 +97,72 @@ type Plan struct {
 // replace. It follows no link below the target and changes nothing.
 func (t *Target) Plan(files map[string][]byte, keepExisting bool, overwrite []string) (*Plan, error) {
 	p := &Plan{Dir: t.Dir}
-	err := p.survey(t, files, func(s *Step, found finding) {
+	for _, name := range inOrder(files) {
+		found, err := t.look(name)
+		if err != nil {
+			return p, ioFailure("reading "+t.path(name), err)
+		}
+		p.visits(name)
+		s := Step{Path: name, data: files[name], Guide: IsGuide(name), found: found.data, Before: found.hash}
 		keep := keepExisting
 		if s.Guide {
 			keep = !slices.Contains(overwrite, s.Path)
 		}
-		p.compare(s, found, keep)
-	})
-	return p, err
+		p.compare(&s, found, keep)
+		p.Steps = append(p.Steps, s)
+	}
+	p.leaveOwn()
+	return p, nil
 }
 
-// survey makes the steps of the plan: decide sets the action of each by what exists at
-// its path. A step without an action is left out.
-func (p *Plan) survey(t *Target, files map[string][]byte, decide func(*Step, finding)) error {
-	for _, name := range inOrder(files) {
-		found, err := t.look(name)
-		if err != nil {
-			return ioFailure("reading "+t.path(name), err)
-		}
-		if dir := path.Dir(name); !slices.Contains(p.dirs, dir) {
-			p.dirs = append(p.dirs, dir)
-		}
-		if files[name] == nil {
-			p.gone = append(p.gone, name)
-		}
-		s := Step{Path: name, data: files[name], Guide: IsGuide(name), found: found.data, Before: found.hash}
-		if decide(&s, found); s.Action != "" {
-			p.Steps = append(p.Steps, s)
+// leaveOwn leaves out the bases of files that were kept and are the owner's own: an update would merge
+// into them what vbot changes in others.
+func (p *Plan) leaveOwn() {
+	own := map[string]bool{}
+	for _, s := range p.Steps {
+		own[basePath(s.Path)] = s.Action == Kept && hasBase(s.Path) && !resembles(s.found, s.data)
+	}
+	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return own[s.Path] && s.Action == Created })
+}
+
+// resembles reports whether a text has half of the lines of what vbot writes: then it is an edited form of
+// that.
+func resembles(text, written []byte) bool {
+	has, found, all := linesOf(withLF(text)), 0, linesOf(written)
+	for _, line := range all {
+		if slices.Contains(has, line) {
+			found++
 		}
 	}
-	return nil
+	return 2*found >= len(all)
+}
+
+// visits notes the directory of a file that was compared.
+func (p *Plan) visits(name string) {
+	if dir := path.Dir(name); !slices.Contains(p.dirs, dir) {
+		p.dirs = append(p.dirs, dir)
+	}
 }
 
 // inOrder sorts files by path, the record last: what a killed run leaves is no record,
 // or the one from before, which is still true.
 func inOrder(files map[string][]byte) []string {
-	return slices.SortedFunc(maps.Keys(files), func(a, b string) int {
-		switch RecordName {
-		case a:
+	return slices.SortedFunc(maps.Keys(files), comparePaths)
+}
+
+// comparePaths compares two paths of a project: those of vbot's own files come after the others, and
+// the record last.
+func comparePaths(a, b string) int {
+	rank := func(name string) int {
+		switch {
+		case name == RecordName:
+			return 2
+		case IsOwn(name):
 			return 1
-		case b:
-			return -1
 		}
-		return strings.Compare(a, b)
-	})
+		return 0
+	}
+	return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
 }
 
 // Guides are the guides for coding agents. Existing ones are kept, unless a person wants
@@ -132,7 +178,7 @@ func hexSum(data []byte) string {
 }
 
 // compare decides what to do with one file by what exists at its path, which stays with keep.
-func (p *Plan) compare(s *Step, found finding, keep bool) {
+func (p *Plan) compare(s *Step, found existing, keep bool) {
 	conflict := func(at, message string) {
 		s.Action = Created // it is never carried out
 		if !slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == at }) {
@@ -152,6 +198,8 @@ func (p *Plan) compare(s *Step, found finding, keep bool) {
 		s.Action = Unchanged
 	case keep:
 		s.Action = Kept
+	case IsOwn(s.Path) && s.Before != "":
+		s.Action = Replaced
 	case s.Before == "":
 		conflict(s.Path, "exists, and is unreadable or larger than 1 MiB")
 	case s.Guide:
@@ -161,8 +209,8 @@ func (p *Plan) compare(s *Step, found finding, keep bool) {
 	}
 }
 
-// A finding is what exists at a path below the target.
-type finding struct {
+// What is existing at a path below the target.
+type existing struct {
 	at   string // the path, or a parent that is no directory; "" if nothing exists
 	mode fs.FileMode
 	size int64  // in bytes
@@ -172,17 +220,17 @@ type finding struct {
 
 // look finds what exists at name. It follows no link, and opens only regular files:
 // a link may lead anywhere, and a pipe may never end.
-func (t *Target) look(name string) (found finding, err error) {
+func (t *Target) look(name string) (found existing, err error) {
 	root := t.dirs["."]
 	if root == nil {
-		return finding{}, nil
+		return existing{}, nil
 	}
 	for _, at := range append(parents(name), name) {
 		info, err := root.Lstat(at)
 		if err != nil {
-			return finding{}, ignoreMissing(err)
+			return existing{}, ignoreMissing(err)
 		}
-		if found = (finding{at: at, mode: info.Mode(), size: info.Size()}); !info.IsDir() {
+		if found = (existing{at: at, mode: info.Mode(), size: info.Size()}); !info.IsDir() {
 			break
 		}
 	}
@@ -229,6 +277,9 @@ func (p *Plan) Paths(action string) (paths []string) {
 	}
 	return paths
 }
+
+// Shown returns those of Paths that people are told of: not what only vbot reads.
+func (p *Plan) Shown(action string) []string { return slices.DeleteFunc(p.Paths(action), IsOwn) }
 
 // Count returns to how many files the action happens.
 func (p *Plan) Count(action string) int { return len(p.Paths(action)) }

@@ -2,13 +2,12 @@ package project
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -268,35 +267,50 @@ func TestHasOldGuide(t *testing.T) {
 	}
 }
 
-// updating returns a plan that updates the project in dir, whose record says old of each
-// file in was, to files.
+// updating returns a plan that updates the project in dir, in which vbot wrote "old" into each file
+// in was, to files. It has no bases, as one of an older vbot.
 func updating(t *testing.T, dir string, files map[string][]byte, was ...string) (*Target, *Plan) {
 	t.Helper()
-	record := &Record{Origin: Origin{"0.0.1", []byte(`{}`)}, Files: map[string]string{}}
+	old := map[string][]byte{}
 	for _, name := range was {
-		record.Files[name] = hexSum([]byte("old"))
+		old[name] = []byte("old")
 	}
-	old, err := record.bytes()
+	record, err := NewRecord("0.0.1", struct{}{}, old)
 	if err != nil {
 		t.Fatal(err)
 	}
-	filetest.Put(t, dir, RecordName, string(old))
-	if err := AddRecord("0.0.2", struct{}{}, files); err != nil {
+	data, err := record.bytes()
+	if err != nil {
 		t.Fatal(err)
 	}
+	filetest.Put(t, dir, RecordName, string(data))
 	target, err := Lock(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(target.Close)
-	if record, err = target.Record(was); err != nil {
-		t.Fatal(err)
-	}
-	p, err := target.Update(files, record, nothingKnown)
+	p, err := target.Update(updateTo(t, files, record))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return target, p
+}
+
+// updateTo returns the update to these files of a project with this record, of which nothing can be
+// rendered again.
+func updateTo(t *testing.T, files map[string][]byte, was *Record) *Update {
+	t.Helper()
+	now, err := NewRecord("0.0.2", struct{}{}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Update{
+		Files:    files,
+		Was:      was,
+		Now:      now,
+		Paths:    slices.Collect(maps.Keys(files)),
+		Rendered: func() map[string][]byte { return nil },
+	}
 }
 
 // Interrupted at any point, an update takes back exactly what it did.
@@ -341,7 +355,7 @@ func TestEditDuringAnUpdate(t *testing.T) {
 		filetest.Put(t, dir, "bot.py", "old")
 		filetest.Put(t, dir, "old/gone.py", "old")
 		target, p := updating(t, dir, map[string][]byte{"bot.py": []byte("new"), "new.py": []byte("new")}, "bot.py", "old/gone.py")
-		if p.Writes() != 4 {
+		if p.Writes() != 8 {
 			t.Fatal(p.Steps)
 		}
 		if err := edit(filepath.Join(dir, "bot.py"), filepath.Join(dir, "old", "gone.py")); err != nil {
@@ -391,46 +405,6 @@ func TestEmptyFileOfOnesOwn(t *testing.T) {
 	}
 }
 
-// A file that a killed update had not come to is new, and was deleted by nobody. One that is too
-// large to be read is somebody's own.
-func TestWhatAnUpdateDidNotComeTo(t *testing.T) {
-	dir := t.TempDir()
-	filetest.Put(t, dir, "large.py", strings.Repeat("x", maxSize+1))
-	target, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer target.Close()
-	was := &Record{Files: map[string]string{}, Began: map[string][]string{"new.py": {hexSum([]byte("new"))}}}
-	p, err := target.Update(map[string][]byte{"new.py": []byte("new"), "large.py": []byte("new")}, was, nothingKnown)
-	if created, kept := p.Paths(Created), p.Paths(Kept); err != nil || !slices.Equal(created, []string{"new.py"}) || !slices.Equal(kept, []string{"large.py"}) {
-		t.Errorf("created %q, kept %q, %v", created, kept, err)
-	}
-}
-
-// nothingKnown is what vbot wrote in a project of which nothing can be made again.
-func nothingKnown() []map[string][]byte { return nil }
-
-// While an update runs, the record has all that earlier ones may have left, too.
-func TestUpdateAfterAKilledOne(t *testing.T) {
-	was := &Record{Origin: Origin{"0.0.1", []byte("{}")}, Files: map[string]string{"a": "1"}, Began: map[string][]string{"b": {"2", "3"}, "c": {"4"}}}
-	journal, err := was.begin([]Step{{Path: "a", data: []byte("new"), Action: Replaced}, {Path: "b", Action: Removed}, {Path: "AGENTS.md", Guide: true, Action: Created},
-		{Path: RecordName, Action: Replaced}}, []byte(`{"vbot": "0.0.2", "config": {"x": 1}, "files": {}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got Record
-	if err := json.Unmarshal(journal, &got); err != nil {
-		t.Fatal(err)
-	}
-	want := Record{Origin: Origin{"0.0.2", []byte(`{
-    "x": 1
-  }`)}, Files: map[string]string{}, Began: map[string][]string{"a": {"1", hexSum([]byte("new"))}, "b": {"2", "3"}, "c": {"4"}}, From: &Origin{"0.0.1", []byte("{}")}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("the record:\n%s", journal)
-	}
-}
-
 // A link that takes the place of a directory that vbot no longer needs is not removed.
 func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
 	dir := t.TempDir()
@@ -454,7 +428,7 @@ func TestDiffOfALargeFile(t *testing.T) {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "a", strings.Repeat("x", size))
 		_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
-		if diff := p.Diff(false); !strings.HasPrefix(diff, want) || p.Count(Kept) != 1 {
+		if diff := p.Diff(true); !strings.HasPrefix(diff, want) || p.Count(Kept) != 1 {
 			t.Errorf("%d bytes: %.200q", size, diff)
 		}
 	}

@@ -6,57 +6,75 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"vbot/internal/report"
 )
 
-// A Record says where a project came from, so that --check and --update know which
-// files nobody edited. It lists what vbot writes for the configuration, whether or not
-// a file of that name was kept or deleted: a file that differs from its hash is
-// somebody's own. --keep-existing keeps an existing record, too: it still says who
-// wrote the files beside it.
+// A Record says where a project came from, so that --check and --update know which files nobody
+// edited. It lists what vbot writes for the configuration, whether or not a file of that name was
+// kept or deleted: a file that differs from its hash is somebody's own. --keep-existing keeps an
+// existing record, too: it still says who wrote the files beside it.
+//
+// Beside it, BaseDir holds each file as vbot wrote it: the base of every merge.
 type Record struct {
-	Origin
-	Files map[string]string `json:"files"` // SHA-256 in hex; no guides, which say their version themselves
-	// Began is set while an update runs, and after one that was killed: for each file that
-	// it changes, the SHA-256 of what vbot wrote there or is about to write. Vbot and Config
-	// are the update's then, and Files has only the other files.
-	Began map[string][]string `json:"began,omitempty"`
-	From  *Origin             `json:"from,omitempty"` // before that update
-}
-
-// An Origin is what a project was made from.
-type Origin struct {
-	Vbot   string          `json:"vbot"` // the version that wrote it; "" if there is no record
+	// Vbot is the version that wrote it; "" if there is no record.
+	Vbot   string          `json:"vbot"`
 	Config json.RawMessage `json:"config"`
+	// Files are the SHA-256 of the bases in hex, by path; no guides, which say their version themselves.
+	Files map[string]string `json:"files"`
 }
 
-// paths are those of all files in the record.
-func (r *Record) paths() []string {
-	return slices.AppendSeq(slices.Collect(maps.Keys(r.Files)), maps.Keys(r.Began))
-}
-
-// wrote reports whether vbot wrote the file with this hash.
-func (r *Record) wrote(name, hash string) bool {
-	return hash != "" && (r.Files[name] == hash || slices.Contains(r.Began[name], hash))
-}
-
+// RecordName is the path of the record in a project.
 const RecordName = ".vbot.json"
 
-// AddRecord adds the record of the files. config is what a --config file may hold.
-func AddRecord(version string, config any, files map[string][]byte) error {
+// BaseDir is the folder of the bases: BaseDir/PATH is PATH as vbot wrote it.
+const BaseDir = ".vbot/base"
+
+// attributesName is the last file that is written beside the bases.
+const attributesName = ".vbot/.gitattributes"
+
+// besideBases are the files that keep the bases out of the diffs and statistics of Git, their bytes as they
+// are, and ruff away from them; pyright, pytest and eslint look into no folder that begins with a dot.
+var besideBases = map[string][]byte{
+	attributesName: []byte("# What vbot wrote, for updates. Commit it, and do not edit it.\n" +
+		"base/** -text -diff linguist-generated\n"),
+	".vbot/ruff.toml": []byte("exclude = [\"*\"]\n"),
+}
+
+// basePath returns where the base of a file is.
+func basePath(name string) string { return path.Join(BaseDir, name) }
+
+// IsOwn reports whether the file is one that only vbot reads: the bases, and what belongs to them.
+func IsOwn(name string) bool { return strings.HasPrefix(name, ".vbot/") }
+
+// hasBase reports whether a file has a base: the guides say their version themselves.
+func hasBase(name string) bool { return !IsGuide(name) && !IsOwn(name) && name != RecordName }
+
+// NewRecord returns the record of the files. config is what a --config file may hold.
+func NewRecord(version string, config any, files map[string][]byte) (*Record, error) {
 	raw, err := json.Marshal(config)
-	if err != nil {
-		return err
-	}
-	r := Record{Origin: Origin{version, raw}, Files: map[string]string{}}
+	r := &Record{Vbot: version, Config: raw, Files: map[string]string{}}
 	for name, data := range files {
-		if !IsGuide(name) {
+		if hasBase(name) {
 			r.Files[name] = hexSum(data)
 		}
 	}
+	return r, err
+}
+
+// AddRecord adds the record of the files, and their bases.
+func AddRecord(version string, config any, files map[string][]byte) error {
+	r, err := NewRecord(version, config, files)
+	if err != nil {
+		return err
+	}
+	for name := range r.Files {
+		files[basePath(name)] = files[name]
+	}
+	maps.Copy(files, besideBases)
 	files[RecordName], err = r.bytes()
 	return err
 }
@@ -66,6 +84,15 @@ func (r *Record) bytes() ([]byte, error) {
 	var data bytes.Buffer
 	err := report.WriteJSON(&data, r)
 	return data.Bytes(), err
+}
+
+// sameOrigin reports whether both say the same but of the files.
+func (r *Record) sameOrigin(other *Record) bool {
+	var a, b bytes.Buffer
+	if json.Compact(&a, r.Config) != nil || json.Compact(&b, other.Config) != nil {
+		return false
+	}
+	return r.Vbot == other.Vbot && a.String() == b.String()
 }
 
 // Record reads the record, which may list only these paths: it may come with a project of a
@@ -103,7 +130,7 @@ func parseRecord(data []byte, paths []string) (r *Record, problems []report.Prob
 		add(at, "%s", fault)
 		return r, problems
 	}
-	into, configAt := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files, "began": &r.Began, "from": &r.From}, 0
+	into, configAt := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files}, 0
 	for _, m := range members {
 		if m.Key == "config" {
 			configAt = m.ValueAt
@@ -129,7 +156,7 @@ func parseRecord(data []byte, paths []string) (r *Record, problems []report.Prob
 		add(0, "vbot: expected a version")
 		r.Vbot = ""
 	}
-	for _, name := range r.paths() {
+	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
 		if !slices.Contains(paths, name) {
 			add(max(0, bytes.Index(data, []byte(`"`+name+`"`))), "%q is not the path of a file that vbot writes", name)
 		}

@@ -68,8 +68,9 @@ func TestUnreadableFile(t *testing.T) {
 		if err != nil || len(p.Conflicts) != 1 || p.Conflicts[0].Message != "exists, and is unreadable or larger than 1 MiB" {
 			t.Errorf("a new project: %+v, %v", p, err)
 		}
-		p, err = target.Update(map[string][]byte{"a": []byte("x")}, &Record{Files: map[string]string{"a": hexSum([]byte("mine"))}}, nothingKnown)
-		if err != nil || len(p.Steps) != 1 || p.Steps[0].State != Edited || p.Steps[0].Before != "" {
+		was := &Record{Files: map[string]string{"a": hexSum([]byte("mine"))}}
+		p, err = target.Update(updateTo(t, map[string][]byte{"a": []byte("x")}, was))
+		if err != nil || p.Steps[0].Path != "a" || p.Steps[0].State != Edited || p.Steps[0].Before != "" {
 			t.Errorf("an old one: %+v, %v", p, err)
 		}
 	})

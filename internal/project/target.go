@@ -104,9 +104,11 @@ type Target struct {
 }
 
 type undoStep struct {
-	name     string // the path to name if it fails
-	do       func() error
-	explains bool // what others left: done only if they left nothing
+	name string // the path to name if it fails
+	do   func() error
+	// onlyIfAll says not to do it where a later step could not be undone: what is left is then what the
+	// record says, and the next update finishes it.
+	onlyIfAll bool
 }
 
 // Open opens dir, which is absolute and need not exist, to read.
@@ -201,7 +203,7 @@ func (t *Target) onFailure(name string, do func() error) {
 // into a directory stays, and so does the directory.
 func (t *Target) takeBack() (left []error) {
 	for _, u := range slices.Backward(t.undo) {
-		if u.explains && len(left) > 0 {
+		if u.onlyIfAll && len(left) > 0 {
 			continue
 		}
 		if err := u.do(); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -2,8 +2,9 @@ package project
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -12,144 +13,407 @@ import (
 	"vbot/internal/report"
 )
 
-// Update compares the project with files, which this version writes, and was, the record
-// of what was written before. What nobody touched is replaced or removed; what somebody
-// edited gets what changes in it, if written, which is asked only then, has the text that was
-// edited: what the record lists, and before it what an interrupted update started from. The
-// rest is left alone. CRLF counts as LF. An empty file that vbot wrote otherwise is what a
-// power failure leaves, and nobody's work.
-func (t *Target) Update(files map[string][]byte, was *Record, written func() []map[string][]byte) (*Plan, error) {
-	files = maps.Clone(files)
-	for _, name := range was.paths() {
-		if _, ok := files[name]; !ok {
-			files[name] = nil
-		}
+// An Update is what --check and --update compare a project with.
+type Update struct {
+	// Files are those of this version and configuration, by path, without the record and the bases.
+	Files map[string][]byte
+	// Was is the record in the project. Now says the version and the configuration of Files.
+	Was, Now *Record
+	// Rendered returns what this version writes for the configuration in Was, or nil if it cannot. It
+	// stands in for the bases of a project of an older vbot, which kept none.
+	Rendered func() map[string][]byte
+	// Paths are those of all files that any version wrote: other bases are a stranger's, and not read.
+	Paths []string
+	// Markers says to write conflicts between markers, instead of refusing them.
+	Markers bool
+}
+
+// Update compares the project with what this version writes. What nobody touched is replaced or
+// removed. What somebody edited is merged, by the rules of merge3: the base, the file and the new
+// text. A new file whose place is taken is a conflict. CRLF counts as LF. An empty file that vbot
+// wrote otherwise is what a power failure leaves, and nobody's work.
+//
+// A run that is killed needs no journal. The record is written first, with the new version and
+// configuration and the old hashes, and last, with the new hashes. In between, the base of a file
+// that nobody edited comes before the file, which is then always as the record or its base says; and
+// the base of a merged file comes after it: a merge done twice is a merge done once.
+func (t *Target) Update(u *Update) (*Plan, error) {
+	bases, err := t.bases(u.Paths)
+	if err != nil {
+		return nil, err
 	}
-	p := &Plan{Dir: t.Dir}
-	err := p.survey(t, files, func(s *Step, found finding) {
-		hash, lf := found.hash, bytes.ReplaceAll(found.data, crlf, newline)
-		if len(lf) < len(found.data) {
-			hash = hexSum(lf) // as it was before Git on Windows checked it out
-		}
-		untouched := was.wrote(s.Path, hash)
-		if !untouched && hash == hexSum(nil) && slices.Contains(was.paths(), s.Path) {
-			untouched, s.Why = true, "empty, as after a power failure"
-		}
-		switch {
-		case found.at == "" && (s.Guide || s.data == nil):
-		case found.at == "" && was.Files[s.Path] == "":
-			s.State, s.Action = Missing, Created
-		case found.at == "":
-			s.State, s.Action = Missing, Missing
-		case s.data != nil && hash == hexSum(s.data):
-			s.State, s.Action = Unchanged, Unchanged
-		case untouched && s.data == nil:
-			s.State, s.Action = Outdated, Removed
-		case untouched && !s.Guide || s.Path == RecordName:
-			s.State, s.Action = Outdated, Replaced
-		default:
-			s.State, s.Action = Edited, Kept
-			if s.data != nil && hash != "" && !s.Guide {
-				p.merge(s, lf, was, written())
+	c := &comparison{Update: u, bases: bases, hashes: map[string]string{}, plan: &Plan{Dir: t.Dir}}
+	if found, err := t.look(attributesName); err == nil {
+		c.complete = found.at == attributesName
+	}
+	if found, err := t.look(BaseDir); err == nil && found.at != "" && !found.mode.IsDir() {
+		c.plan.conflict(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
+	}
+	files := maps.Clone(u.Files)
+	for _, more := range []func(func(string) bool){maps.Keys(u.Was.Files), maps.Keys(bases)} {
+		for name := range more {
+			if _, ok := files[name]; !ok {
+				files[name] = nil
 			}
 		}
-		if s.Guide || s.Path == RecordName {
-			s.State = ""
-		}
-	})
-	if err == nil && slices.Contains(p.Paths(Replaced), RecordName) {
-		p.journal, err = was.begin(p.Steps, files[RecordName])
 	}
-	return p, err
+	for _, name := range inOrder(files) {
+		found, err := t.look(name)
+		if err != nil {
+			return nil, ioFailure("reading "+t.path(name), err)
+		}
+		c.plan.visits(name)
+		c.plan.visits(basePath(name))
+		s := c.compare(name, files[name], found)
+		c.plan.Steps = append(c.plan.Steps, s)
+	}
+	if err := t.keepNeeded(c.plan); err != nil {
+		return nil, err
+	}
+	for _, s := range c.plan.Steps {
+		if hasBase(s.Path) {
+			c.moveBase(s)
+		}
+	}
+	c.plan.Steps = slices.DeleteFunc(c.plan.Steps, func(s Step) bool { return s.Action == "" })
+	return c.plan, c.finish(t)
+}
+
+// A comparison is an Update on its way to a plan.
+type comparison struct {
+	*Update
+	bases  map[string]existing // those on the disk, by the path of their file
+	hashes map[string]string   // of the bases after the run, for the record
+	// complete says that an update has written all bases that it could; one of an older vbot wrote none.
+	complete bool
+	own      []Step // what happens to the bases
+	plan     *Plan
 }
 
 var crlf, newline = []byte("\r\n"), []byte("\n")
 
-// merge puts what this version changes in an edited file, with LF, into it, or says why not.
-func (p *Plan) merge(s *Step, edited []byte, was *Record, written []map[string][]byte) {
-	list := path.Ext(s.Path) == ".toml" || path.Base(s.Path) == ".env.example"
-	for _, files := range written {
-		text := files[s.Path]
-		if s.base == nil {
-			if was.wrote(s.Path, hexSum(text)) {
-				s.base = text
-			}
-		} else if now, meet, _ := merge(s.base, edited, text, list); meet == nil && bytes.Equal(now, edited) {
-			s.base = text // the interrupted update had come to this file
-		}
+// withLF returns the text as it was before Git on Windows checked it out.
+func withLF(text []byte) []byte { return bytes.ReplaceAll(text, crlf, newline) }
+
+// bases returns the bases of these paths on the disk that can be read, by the path of their file.
+func (t *Target) bases(paths []string) (map[string]existing, error) {
+	bases, root := map[string]existing{}, t.dirs["."]
+	if root == nil {
+		return bases, nil
 	}
-	merged, meet, ok := merge(s.base, edited, s.data, list)
+	if found, err := t.look(BaseDir); err != nil || !found.mode.IsDir() {
+		return bases, err // nothing, or a link, which is not followed
+	}
+	err := fs.WalkDir(root.FS(), BaseDir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || temporary(d.Name()) {
+			return ignoreMissing(err)
+		}
+		name := strings.TrimPrefix(at, BaseDir+"/")
+		if !slices.Contains(paths, name) || !hasBase(name) {
+			return nil
+		}
+		found, err := t.look(at)
+		if err == nil && found.hash != "" {
+			bases[name] = found
+		}
+		return err
+	})
+	if err != nil {
+		err = ioFailure("reading "+t.path(BaseDir), err)
+	}
+	return bases, err
+}
+
+// compare decides what happens to a file: text is what this version writes, nil if it no longer does.
+func (c *comparison) compare(name string, text []byte, found existing) Step {
+	s := Step{Path: name, data: text, Guide: IsGuide(name), found: found.data, Before: found.hash}
+	if text == nil {
+		c.plan.leaves = append(c.plan.leaves, name, basePath(name))
+	}
+	recorded := c.Was.Files[name]
+	mine := withLF(found.data)
+	s.base = c.base(name, text, mine, found.hash != "")
+	base, onDisk := c.bases[name]
+	if path.Base(name) == ".gitignore" && text != nil {
+		text = withLinesOf(withLinesOf(text, s.base), withLF(base.data)) // either may be newer
+		s.data = text
+	}
+	s.newBase = text
+	untouched := found.hash != "" && (hexSum(mine) == recorded ||
+		s.base != nil && bytes.Equal(mine, s.base) ||
+		onDisk && bytes.Equal(mine, withLF(base.data)))
+	known := recorded != "" || onDisk
+	if known && found.hash != "" && len(found.data) == 0 {
+		untouched, s.Why = true, "empty, as after a power failure"
+	}
 	switch {
-	case s.base == nil || !ok:
-		s.Why = "vbot cannot tell your edits from its own changes"
-	case meet != nil:
-		at := strings.Trim(strings.ReplaceAll(fmt.Sprint(meet), " ", ", "), "[]")
-		s.Why = "your edits and vbot's changes meet at line " + at
-		p.Conflicts = append(p.Conflicts, report.Problem{Field: s.Path, Where: s.Path, Message: s.Why})
-	case !bytes.Equal(merged, edited):
-		if bytes.Count(s.found, crlf) == bytes.Count(edited, newline) {
-			merged = bytes.ReplaceAll(merged, newline, crlf)
+	case s.Guide:
+		compareGuide(&s, found)
+	case found.at == "" && text == nil:
+		// Nothing is there, and nothing is to be.
+	case found.at == "" && recorded != "" && (onDisk || !c.complete):
+		s.State, s.Action = Missing, Missing // somebody deleted it; a killed update had removed its base
+	case found.at == "":
+		s.State, s.Action = Missing, Created
+	case text != nil && bytes.Equal(mine, text):
+		s.State, s.Action = Unchanged, Unchanged
+	case untouched && text == nil:
+		s.State, s.Action = Outdated, Removed
+	case untouched:
+		s.State, s.Action = Outdated, Replaced
+	case text == nil:
+		s.newBase = s.base // it may be written again one day
+		if recorded != "" {
+			s.Action = Kept
 		}
-		s.Action, s.data, s.Why = Replaced, merged, "your edits stay"
+	case !known:
+		s.State, s.Action = Edited, Kept
+		s.Why = "vbot did not write it, and would write another one"
+		c.plan.conflict(s.Path, s.Why)
+	case found.hash == "": // whatever it holds, it is nothing that can be merged
+		c.leave(&s)
+		s.State = Edited
+	default:
+		s.State = Edited
+		c.merge(&s, mine)
+	}
+	return s
+}
+
+// compareGuide decides what happens to a guide, which says its version itself: a new one is written,
+// and none is replaced.
+func compareGuide(s *Step, found existing) {
+	switch {
+	case s.data == nil:
+	case found.at == "":
+		s.Action = Created
+	case found.hash == hexSum(s.data):
+		s.Action = Unchanged
+	default:
+		s.Action = Kept
 	}
 }
 
-// begin returns the record for the time of the update: see Began. now is the new record.
-func (was *Record) begin(steps []Step, now []byte) ([]byte, error) {
-	r := &Record{}
-	if err := json.Unmarshal(now, r); err != nil {
-		return nil, err
-	}
-	r.Files, r.Began, r.From = maps.Clone(was.Files), map[string][]string{}, was.From
-	if r.From == nil {
-		r.From = &was.Origin
-	}
-	maps.Copy(r.Began, was.Began)
-	for _, s := range steps {
-		if s.Guide || s.State == Edited || s.Path == RecordName || s.Action != Created && s.Action != Replaced && s.Action != Removed {
-			continue
+// base returns what vbot had written of a file, or nil if that is not known: what stands in its base,
+// if the record or the new text says the same; the file itself, if the record does; or what this
+// version writes for the recorded configuration.
+func (c *comparison) base(name string, text, mine []byte, readable bool) []byte {
+	recorded := c.Was.Files[name]
+	if base, ok := c.bases[name]; ok {
+		data := withLF(base.data)
+		if recorded == "" || hexSum(data) == recorded || bytes.Equal(data, text) {
+			return data
 		}
-		hashes := slices.Clone(was.Began[s.Path])
-		if old := was.Files[s.Path]; old != "" {
-			hashes = append(hashes, old)
-		}
-		if s.data != nil {
-			hashes = append(hashes, hexSum(s.data))
-		}
-		slices.Sort(hashes)
-		r.Began[s.Path] = slices.Compact(hashes)
-		delete(r.Files, s.Path)
 	}
-	return r.bytes()
+	if recorded == "" {
+		return nil
+	}
+	if readable && hexSum(mine) == recorded {
+		return mine
+	}
+	if text != nil && hexSum(text) == recorded {
+		return text
+	}
+	if _, ok := c.bases[name]; !ok && c.complete { // it was there before vbot, or somebody took the base away
+		return nil
+	}
+	if rendered := c.Rendered()[name]; rendered != nil && hexSum(rendered) == recorded {
+		return rendered
+	}
+	return nil
 }
 
-// Diff returns the diffs from what is there to what an update makes of it, with writes, or
-// of all that differs from what this version writes. Where edits meet what changes, or are
-// all that differs, it is what changes.
-func (p *Plan) Diff(writes bool) string {
+// leave leaves a file and its base alone: the next update offers the change again.
+func (c *comparison) leave(s *Step) {
+	s.Action = Kept
+	s.newBase = s.base
+	if s.base == nil || !bytes.Equal(s.base, s.data) {
+		s.State = Pending
+	}
+}
+
+// merge puts what this version changes into an edited file, mine with LF, or says why not.
+func (c *comparison) merge(s *Step, mine []byte) {
+	if line := markersAt(mine); line > 0 {
+		c.leave(s)
+		s.State, s.Marked = Edited, line
+		s.Why = fmt.Sprintf("it has conflict markers, from line %d on", line)
+		c.plan.conflict(s.Path, "resolve its conflict first: "+s.Why)
+		return
+	}
+	base := s.base
+	if c.has(s.Path, base, mine) {
+		base = c.Rendered()[s.Path]
+	}
+	if base == nil && c.Markers {
+		base = []byte{} // then all that differs conflicts
+	}
+	if base == nil {
+		c.leave(s)
+		s.Why = "without a copy in .vbot/base, vbot cannot tell your edits from its own changes"
+		return
+	}
+	m, ok := merge3(base, mine, s.data, grammarOf(s.Path), c.Now.Vbot)
+	if needed := importsInUse(base, mine, m.text); ok && path.Ext(s.Path) == ".py" && len(needed) > 0 {
+		m, ok = merge3(base, mine, withImports(s.data, needed), grammarOf(s.Path), c.Now.Vbot)
+	}
+	switch {
+	case !ok:
+		c.leave(s)
+		s.Why = "too many lines differ to compare them"
+	case len(m.conflicts) > 0:
+		s.State = Pending
+		s.Conflicts = m.conflicts
+		lines := strings.Trim(strings.ReplaceAll(fmt.Sprint(m.conflicts), " ", ", "), "[]")
+		s.Why = "your edits conflict with vbot's changes at line " + lines
+		c.plan.conflict(s.Path, s.Why)
+		s.write(m.text)
+	case bytes.Equal(m.text, mine):
+		s.Action = Kept // it has all that is new
+	default:
+		s.State, s.Why = Pending, "your edits stay"
+		s.write(m.text)
+	}
+}
+
+// has reports whether a file already has all that the recorded configuration changes in its base. It does
+// when an update to that configuration ended between merging the file and moving its base.
+func (c *comparison) has(name string, base, mine []byte) bool {
+	rendered := c.Rendered()[name]
+	if base == nil || rendered == nil || bytes.Equal(base, rendered) {
+		return false
+	}
+	m, ok := merge3(base, mine, rendered, grammarOf(name), c.Now.Vbot)
+	return ok && len(m.conflicts) == 0 && bytes.Equal(m.text, mine)
+}
+
+// write makes the step write a merged text, with the line ends that the file has.
+func (s *Step) write(text []byte) {
+	if n := bytes.Count(s.found, crlf); n > 0 && n == bytes.Count(s.found, newline) {
+		text = bytes.ReplaceAll(text, newline, crlf)
+	}
+	s.Action, s.Merged, s.data = Replaced, true, text
+}
+
+// markersAt returns the number of the first line with a marker of a conflict, from 1, or 0: one of vbot's
+// own, also if its fellow is gone, or one of Git's with the last marker of a conflict below it.
+func markersAt(text []byte) int {
+	first, n := 0, 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		begins := strings.HasPrefix(line, "<<<<<<< ")
+		switch {
+		case line == markMine, strings.HasPrefix(line, markTheirs):
+			return cmp.Or(first, n)
+		case begins && first == 0:
+			first = n
+		case strings.HasPrefix(line, ">>>>>>> ") && first > 0:
+			return first
+		}
+	}
+	return 0
+}
+
+// withLinesOf returns the text, followed by the lines of before that it lacks: what Git ignored once
+// may still be there, and must not be committed.
+func withLinesOf(text, before []byte) []byte {
+	has := linesOf(text)
+	for _, line := range linesOf(before) {
+		if strings.TrimSpace(line) != "" && !slices.Contains(has, line) {
+			has = append(ended(has), line)
+		}
+	}
+	return []byte(strings.Join(has, ""))
+}
+
+// moveBase adds what happens to the base of a file, and its hash to the new record.
+func (c *comparison) moveBase(s Step) {
+	now := s.newBase
+	if hash := c.Was.Files[s.Path]; now == nil && s.Action == Kept && s.data != nil && hash != "" {
+		c.hashes[s.Path] = hash // of a base that nobody has
+	} else if now != nil && (s.data != nil || s.needed) {
+		c.hashes[s.Path] = hexSum(now)
+	}
+	was, ok := c.bases[s.Path]
+	b := Step{Path: basePath(s.Path), data: now, Before: was.hash, phase: before}
+	if s.Merged {
+		b.phase = after
+	}
+	switch {
+	case now == nil && !ok:
+		return
+	case now == nil:
+		b.Action = Removed
+	case !ok:
+		b.Action = Created
+	case bytes.Equal(withLF(was.data), now):
+		return
+	default:
+		b.Action = Replaced
+	}
+	c.own = append(c.own, b)
+}
+
+// finish adds what happens to the bases and to the record.
+func (c *comparison) finish(t *Target) error {
+	for name, data := range besideBases {
+		found, err := t.look(name)
+		if err != nil {
+			return ioFailure("reading "+t.path(name), err)
+		}
+		c.plan.visits(name)
+		if found.at == "" { // after the bases
+			c.own = append(c.own, Step{Path: name, data: data, Action: Created, phase: complete})
+		}
+	}
+	c.plan.Steps = append(c.plan.Steps, c.own...)
+	found, err := t.look(RecordName)
+	if err != nil {
+		return ioFailure("reading "+t.path(RecordName), err)
+	}
+	c.plan.visits(RecordName)
+	now := &Record{Vbot: c.Now.Vbot, Config: c.Now.Config, Files: c.hashes}
+	s := Step{Path: RecordName, found: found.data, Before: found.hash, phase: last}
+	if s.data, err = now.bytes(); err != nil {
+		return err
+	}
+	switch {
+	case found.at == "":
+		s.Action = Created
+	case found.hash == hexSum(s.data) || found.hash == hexSum(bytes.ReplaceAll(s.data, newline, crlf)):
+		s.Action = Unchanged
+	default:
+		s.Action = Replaced
+		if !c.Was.sameOrigin(now) {
+			began := &Record{Vbot: now.Vbot, Config: now.Config, Files: c.Was.Files}
+			c.plan.began, err = began.bytes()
+		}
+	}
+	c.plan.Steps = append(c.plan.Steps, s)
+	slices.SortStableFunc(c.plan.Steps, func(a, b Step) int { return comparePaths(a.Path, b.Path) })
+	return err
+}
+
+// Diff returns the diffs from what is there to what an update makes of it, conflicts between their
+// markers; with check, also to what this version writes of a file that was deleted or cannot be merged.
+func (p *Plan) Diff(check bool) string {
 	var b strings.Builder
 	for _, s := range p.Steps {
-		left := s.Action == Kept || s.Action == Missing
-		if s.State == "" || s.State == Unchanged || writes && left {
-			continue
+		switch {
+		case IsOwn(s.Path) || s.Path == RecordName || s.Guide || s.State == Unchanged || s.State == "":
+		case s.State != Missing && s.Before == "":
+			const why = "it is not a regular file, is too large or cannot be read"
+			fmt.Fprintf(&b, "%s differs, but cannot be compared: %s\n", s.Path, why)
+		case s.Action == Created, s.Action == Replaced, s.Action == Removed,
+			check && (s.Action == Missing || s.State == Pending):
+			b.WriteString(unified(s.Path, s.found, s.data))
 		}
-		if s.State != Missing && s.Before == "" {
-			fmt.Fprintf(&b, "%s differs, but cannot be compared: it is not a regular file, is too large or cannot be read\n", s.Path)
-			continue
-		}
-		b.WriteString(s.Diff())
 	}
 	return b.String()
 }
 
-// Diff is what this version changes in the file, or what an update does with it.
-func (s Step) Diff() string {
-	from := s.found
-	if s.base != nil && s.Action == Kept {
-		from = s.base
-	}
-	if from != nil && bytes.Equal(from, s.data) {
-		return ""
-	}
-	return unified(s.Path, from, s.data)
+// conflict adds one to the plan.
+func (p *Plan) conflict(name, why string) {
+	p.Conflicts = append(p.Conflicts, report.Problem{Field: name, Where: name, Message: why})
 }

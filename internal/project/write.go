@@ -25,21 +25,23 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	if ctx.Err() != nil {
 		return report.Interruption()
 	}
-	if p.journal != nil {
-		tmp, err := t.stage(RecordName, p.journal)
+	if p.began != nil {
+		tmp, err := t.stage(RecordName, p.began)
 		if err == nil {
-			err = t.replace(tmp, p.Steps[len(p.Steps)-1]) // see inOrder
+			err = t.replace(tmp, p.Steps[len(p.Steps)-1]) // see comparePaths
+			t.undo[len(t.undo)-1].onlyIfAll = true
 		}
 		if err != nil {
 			return ioFailure("writing "+t.path(RecordName), err)
 		}
-		t.undo[len(t.undo)-1].explains = true
 	}
+	byPhase := func(a, b Step) int { return int(a.phase - b.phase) }
+	steps := slices.SortedStableFunc(slices.Values(p.Steps), byPhase)
 	// Creations come first, because undoing them needs no disk space. All
 	// replacements are written in full before the first one is put in place.
 	staged := map[string]string{} // temporary names by path
 	for _, action := range []string{Created, Replaced} {
-		for _, s := range p.Steps {
+		for _, s := range steps {
 			if s.Action != action {
 				continue
 			}
@@ -47,7 +49,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 				return report.Interruption()
 			}
 			var err error
-			if action == Created {
+			if action == Created && !s.late() {
 				err = t.create(s.Path, s.data)
 			} else {
 				staged[s.Path], err = t.stage(s.Path, s.data)
@@ -57,15 +59,20 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 			}
 		}
 	}
-	for _, s := range p.Steps {
-		if s.Action != Replaced && s.Action != Removed || s.Path == RecordName {
+	for _, s := range steps {
+		late := s.Action == Created && s.late()
+		if s.Action != Replaced && s.Action != Removed && !late || s.phase == last {
 			continue
 		}
 		if ctx.Err() != nil {
 			return report.Interruption()
 		}
-		if err := t.replace(staged[s.Path], s); err != nil {
-			return ioFailure("replacing "+t.path(s.Path), err)
+		attempt, put := "replacing ", t.replace
+		if late {
+			attempt, put = "writing ", t.place
+		}
+		if err := put(staged[s.Path], s); err != nil {
+			return ioFailure(attempt+t.path(s.Path), err)
 		}
 	}
 	// All is in place. The new record comes last: whatever ends the run before it, the next
@@ -75,7 +82,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	if name, err := t.sweep(p.dirs, record); err != nil {
 		return notFinished("removing "+t.path(name), err)
 	}
-	for _, name := range p.gone {
+	for _, name := range p.leaves {
 		for _, dir := range slices.Backward(parents(name)) {
 			if info, err := root.Lstat(dir); err == nil && info.IsDir() {
 				t.closeDir(dir)
@@ -106,8 +113,7 @@ func (t *Target) sweep(dirs []string, but string) (name string, err error) {
 	for _, dir := range dirs {
 		entries, _ := fs.ReadDir(root.FS(), dir) // it may not exist yet
 		for _, e := range entries {
-			ours, _ := path.Match(".vbot-[0-9]*-[0-9]*.tmp", e.Name())
-			if name := path.Join(dir, e.Name()); ours && name != but && e.Type().IsRegular() {
+			if name := path.Join(dir, e.Name()); temporary(e.Name()) && name != but && e.Type().IsRegular() {
 				if err := ignoreMissing(root.Remove(name)); err != nil {
 					return name, err
 				}
@@ -115,6 +121,12 @@ func (t *Target) sweep(dirs []string, but string) (name string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// temporary reports whether a file is one that a run of vbot makes for a while.
+func temporary(name string) bool {
+	ours, _ := path.Match(".vbot-[0-9]*-[0-9]*.tmp", name)
+	return ours
 }
 
 // closeDir comes before the removal: Windows keeps an open directory. The target is
@@ -205,6 +217,17 @@ func (t *Target) create(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := t.place(tmp, Step{Path: name, data: data}); err != nil {
+		return err
+	}
+	// The temporary file is gone, and what place does would be undone otherwise.
+	t.undo = slices.Delete(t.undo, len(t.undo)-2, len(t.undo)-1)
+	return nil
+}
+
+// place gives the staged file its name, at which nothing may exist.
+func (t *Target) place(tmp string, s Step) error {
+	name, data := s.Path, s.data
 	dir, base := t.dirs[path.Dir(name)], path.Base(name)
 	remove := func(hash string) undoStep {
 		return undoStep{name: name, do: func() error {
@@ -215,7 +238,7 @@ func (t *Target) create(name string, data []byte) error {
 		}}
 	}
 	// A link fails if the name is taken; a rename would overwrite it.
-	err = dir.Link(tmp, base)
+	err := dir.Link(tmp, base)
 	if err == nil {
 		t.undo = append(t.undo, remove(hexSum(data)))
 		err = dir.Remove(tmp)
@@ -228,11 +251,10 @@ func (t *Target) create(name string, data []byte) error {
 			err = dir.Rename(tmp, base)
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		t.undo[len(t.undo)-1] = remove(hexSum(data))
 	}
-	t.undo = append(t.undo[:len(t.undo)-2], remove(hexSum(data))) // the temporary file is gone
-	return nil
+	return err
 }
 
 // replace puts the staged file in place of the one that the plan found, or removes that

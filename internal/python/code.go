@@ -2,7 +2,6 @@ package python
 
 import (
 	"iter"
-	"regexp"
 	"strings"
 )
 
@@ -37,19 +36,53 @@ func Uses(code, name string) bool {
 	return false
 }
 
-// text matches a comment or a string.
-var text = regexp.MustCompile(`(?s)""".*?"""|"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'|#[^\n]*`)
-
-// field matches what an f-string fills in.
-var field = regexp.MustCompile(`\{[^{}]*\}`)
-
 // Code returns the source without comments and strings, but with what stands in braces in strings: that may
 // be code.
 func Code(source string) string {
-	return text.ReplaceAllStringFunc(source, func(found string) string {
-		if found[0] == '#' {
-			return ""
+	var b strings.Builder
+	for i := 0; i < len(source); {
+		switch c := source[i]; c {
+		case '#':
+			end := strings.IndexByte(source[i:], '\n')
+			if end < 0 {
+				return b.String()
+			}
+			i += end
+		case '"', '\'':
+			end := stringEnd(source, i)
+			for rest := source[i:end]; ; {
+				_, after, opened := strings.Cut(rest, "{")
+				field, more, closed := strings.Cut(after, "}")
+				if !opened || !closed {
+					break
+				}
+				b.WriteString(" " + field + " ")
+				rest = more
+			}
+			i = end
+		default:
+			b.WriteByte(c)
+			i++
 		}
-		return strings.Join(field.FindAllString(found, -1), " ")
-	})
+	}
+	return b.String()
+}
+
+// stringEnd returns the index after the string that begins at start.
+func stringEnd(source string, start int) int {
+	quote := source[start : start+1]
+	if triple := strings.Repeat(quote, 3); strings.HasPrefix(source[start:], triple) {
+		quote = triple
+	}
+	for i := start + len(quote); i < len(source); i++ {
+		switch {
+		case source[i] == '\\':
+			i++
+		case strings.HasPrefix(source[i:], quote):
+			return i + len(quote)
+		case source[i] == '\n' && len(quote) == 1:
+			return i // it is not closed
+		}
+	}
+	return len(source)
 }

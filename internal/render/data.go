@@ -236,7 +236,12 @@ func (d *Data) NewCredentials(was *Data) []catalog.Credential {
 	for _, r := range was.requirements {
 		had[r.Name] = had[r.Name] || r.Text != ""
 	}
-	needed := slices.DeleteFunc(slices.Clone(d.requirements), func(r catalog.Requirement) bool { return had[r.Name] })
+	var needed []catalog.Requirement
+	for _, r := range d.requirements {
+		if !had[r.Name] {
+			needed = append(needed, r)
+		}
+	}
 	return catalog.Credentials(needed)
 }
 

@@ -72,7 +72,7 @@ func Members(data []byte) (members []Member, at int, fault string) {
 	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at, c := int(syntax.Offset)-1, data[syntax.Offset-1]
 		switch {
-		case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
+		case isUTF16(data):
 			return nil, 0, UTF16
 		case bytes.HasPrefix(data[at:], []byte("<<<<<<< ")):
 			return nil, at, MergeConflict
@@ -105,4 +105,15 @@ func Place(name string, data []byte, offset int) string {
 	before := data[:offset]
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 	return fmt.Sprintf("%s:%d:%d", name, 1+bytes.Count(before, []byte("\n")), column)
+}
+
+// isUTF16 reports whether a text that should be JSON is UTF-16: it begins with that mark, or with a
+// character of ASCII in two bytes.
+func isUTF16(text []byte) bool {
+	for _, start := range []string{"\xff\xfe", "\xfe\xff"} {
+		if bytes.HasPrefix(text, []byte(start)) {
+			return true
+		}
+	}
+	return len(text) > 1 && (text[0] == 0) != (text[1] == 0)
 }

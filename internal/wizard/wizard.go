@@ -627,12 +627,11 @@ func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
 	if p.Stuck {
 		w.Terminal.Say("  Directories and links are not replaced: move them, or choose another directory.")
 	}
-	for _, s := range p.Steps {
-		if s.Action == project.Kept {
-			w.Terminal.Say("  Kept: %s", s.Path)
-		}
+	kept := p.Shown(project.Kept)
+	for _, name := range kept {
+		w.Terminal.Say("  Kept: %s", name)
 	}
-	if len(p.Conflicts) > 0 || p.Count(project.Kept) > 0 {
+	if len(p.Conflicts) > 0 || len(kept) > 0 {
 		w.Terminal.Say("")
 	}
 }
@@ -673,7 +672,7 @@ func (w *Wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string
 	add := func(action, label string) {
 		choices = append(choices, tty.Choice{Value: action, Label: label, Names: []string{action}})
 	}
-	n := p.Count(project.Created) + p.Count(project.Replaced)
+	n := len(p.Shown(project.Created)) + len(p.Shown(project.Replaced))
 	switch {
 	case len(p.Conflicts) == 0 && n == 0:
 		add(doWrite, "Finish: all files are up to date")

@@ -1,0 +1,242 @@
+package project
+
+import (
+	"slices"
+	"strings"
+)
+
+// A merged file is what comes of a file, its owner's edits of it and vbot's changes to it.
+type merged struct {
+	// text has the edits and the changes; where they conflict, both between markers.
+	text []byte
+	// conflicts are the numbers, from 1, of the lines of the owner's file at which conflicts begin.
+	conflicts []int
+}
+
+// The markers of conflicts, as `git merge-file` writes them.
+const (
+	markMine   = "<<<<<<< yours"
+	markMiddle = "======="
+	markTheirs = ">>>>>>> vbot " // and a version
+)
+
+// merge3 returns mine with what became of base in theirs, by the rules of `git merge-file` (diff3):
+// changes conflict where they overlap or touch, one unchanged line separates them, and equal changes
+// are one. Where they conflict, the grammar of the file may still know what both mean. version is
+// vbot's, for the markers. It reports false if comparing would take too long.
+func merge3(base, mine, theirs []byte, g grammar, version string) (m merged, ok bool) {
+	old, ours, others := g.split(base), g.split(mine), g.split(theirs)
+	edits, ok := changes(old, ours)
+	updates, fits := changes(old, others)
+	if !ok || !fits {
+		return merged{}, false
+	}
+	var out []string
+	done := 0 // lines of mine that are in out
+	for _, r := range regions(edits, updates) {
+		out = append(out, ours[done:r.mine.start]...)
+		done = r.mine.end
+		yours, vbots := ours[r.mine.start:r.mine.end], others[r.theirs.start:r.theirs.end]
+		if !r.conflict {
+			out = append(out, vbots...)
+			continue
+		}
+		if slices.Equal(yours, vbots) {
+			out = append(out, yours...)
+			continue
+		}
+		var at surroundings
+		if r.mine.start > 0 {
+			at.above = ours[r.mine.start-1]
+		}
+		if r.mine.end < len(ours) {
+			at.below = ours[r.mine.end]
+		}
+		if both, ok := g.both(old[r.base.start:r.base.end], yours, vbots, at); ok {
+			out = append(out, both...)
+			continue
+		}
+		line := 1 + strings.Count(strings.Join(ours[:r.mine.start], ""), "\n")
+		for len(yours) > 0 && len(vbots) > 0 && yours[0] == vbots[0] {
+			line += strings.Count(yours[0], "\n")
+			out = append(out, yours[0])
+			yours, vbots = yours[1:], vbots[1:]
+		}
+		var after []string
+		for len(yours) > 0 && len(vbots) > 0 && yours[len(yours)-1] == vbots[len(vbots)-1] {
+			after = append([]string{yours[len(yours)-1]}, after...)
+			yours, vbots = yours[:len(yours)-1], vbots[:len(vbots)-1]
+		}
+		m.conflicts = append(m.conflicts, line)
+		out = append(out, markMine+"\n")
+		out = append(out, ended(yours)...)
+		out = append(out, markMiddle+"\n")
+		out = append(out, ended(vbots)...)
+		out = append(out, markTheirs+version+"\n")
+		out = append(out, after...)
+	}
+	m.text = []byte(strings.Join(append(out, ours[done:]...), ""))
+	return m, true
+}
+
+// ended returns the lines, the last one with a line end.
+func ended(lines []string) []string {
+	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
+		return append(slices.Clone(lines[:n-1]), lines[n-1]+"\n")
+	}
+	return lines
+}
+
+// A span is a range of lines, [start, end).
+type span struct{ start, end int }
+
+// A region is where theirs differs from base, and mine may: the lines of all three.
+type region struct {
+	base, mine, theirs span
+	conflict           bool // mine differs there too, in another way
+}
+
+// regions returns what has to be done with mine to get the changes of theirs, in order. Changes
+// of mine alone, and equal ones, need nothing.
+func regions(mine, theirs []change) (list []region) {
+	// add takes a region in, or joins it with the last one where they touch.
+	add := func(r region, ofMine bool) {
+		if n := len(list); n > 0 {
+			last := &list[n-1]
+			if r.mine.start <= last.mine.end || r.theirs.start <= last.theirs.end {
+				last.conflict = last.conflict || r.conflict || ofMine
+				last.base.end, last.mine.end, last.theirs.end = r.base.end, r.mine.end, r.theirs.end
+				return
+			}
+		}
+		if !ofMine {
+			list = append(list, r)
+		}
+	}
+	toMine, toTheirs := 0, 0 // what to add to an index of base, after the changes so far
+	for len(mine) > 0 || len(theirs) > 0 {
+		var m, t change
+		switch {
+		case len(theirs) == 0 || len(mine) > 0 && mine[0].to < theirs[0].from:
+			m, mine = mine[0], mine[1:]
+			add(region{
+				base:   span{m.from, m.to},
+				mine:   span{m.at, m.end()},
+				theirs: span{m.from + toTheirs, m.to + toTheirs},
+			}, true)
+			toMine = m.end() - m.to
+			continue
+		case len(mine) == 0 || theirs[0].to < mine[0].from:
+			t, theirs = theirs[0], theirs[1:]
+			add(region{
+				base:   span{t.from, t.to},
+				mine:   span{t.from + toMine, t.to + toMine},
+				theirs: span{t.at, t.end()},
+			}, false)
+			toTheirs = t.end() - t.to
+			continue
+		}
+		m, t = mine[0], theirs[0]
+		if equal := m.from == t.from && m.to == t.to && slices.Equal(m.lines, t.lines); !equal {
+			from, to := min(m.from, t.from), max(m.to, t.to)
+			add(region{
+				base:     span{from, to},
+				mine:     span{m.at - (m.from - from), m.end() + (to - m.to)},
+				theirs:   span{t.at - (t.from - from), t.end() + (to - t.to)},
+				conflict: true,
+			}, false)
+		}
+		if m.to >= t.to {
+			theirs, toTheirs = theirs[1:], t.end()-t.to
+		}
+		if t.to >= m.to {
+			mine, toMine = mine[1:], m.end()-m.to
+		}
+	}
+	return list
+}
+
+// union returns lines of base with the changes of both sides, where all that they change stands for
+// itself and no line is replaced by both. What both insert in one place is arranged. What replaces lines
+// comes after what is inserted above them.
+func union(
+	base, mine, theirs []string, at surroundings,
+	standsAlone func(string) bool, arrange arrangement,
+) ([]string, bool) {
+	edits, ok := changes(base, mine)
+	updates, fits := changes(base, theirs)
+	if !ok || !fits {
+		return nil, false
+	}
+	gone := make([]bool, len(base)+1)
+	var inserted, replacing [2][][]string // by the owner and by vbot, above each line of base and in its place
+	for n, list := range [][]change{edits, updates} {
+		inserted[n], replacing[n] = make([][]string, len(base)+1), make([][]string, len(base)+1)
+		for _, c := range list {
+			touched := slices.Concat(base[c.from:c.to], c.lines)
+			if slices.ContainsFunc(touched, func(line string) bool { return !standsAlone(line) }) {
+				return nil, false
+			}
+			for i := c.from; i < c.to; i++ {
+				gone[i] = true
+			}
+			if c.from == c.to {
+				inserted[n][c.from] = c.lines
+			} else {
+				replacing[n][c.from] = c.lines
+			}
+		}
+	}
+	for _, e := range edits {
+		for _, u := range updates {
+			overlap := e.from < e.to && u.from < u.to && e.from < u.to && u.from < e.to
+			if overlap && len(e.lines) > 0 && len(u.lines) > 0 && !slices.Equal(e.lines, u.lines) {
+				return nil, false
+			}
+		}
+	}
+	var lines []string
+	for i := range gone {
+		above := at.above
+		if i > 0 {
+			above = base[i-1]
+		}
+		lines = append(lines, arrange(above, ended(inserted[0][i]), ended(inserted[1][i]))...)
+		lines = append(lines, vbotFirst(above, ended(replacing[0][i]), ended(replacing[1][i]))...)
+		if i < len(base) && !gone[i] {
+			lines = append(lines, base[i])
+		}
+	}
+	return lines, true
+}
+
+// An arrangement is the order of lines that both sides add below another one.
+type arrangement func(above string, own, vbots []string) []string
+
+// vbotFirst has vbot's lines first, and what both add once.
+func vbotFirst(_ string, own, vbots []string) []string {
+	return slices.Concat(vbots, without(own, vbots))
+}
+
+// sortedIfBoth sorts the lines, if both sides do.
+func sortedIfBoth(above string, own, vbots []string) []string {
+	sorted := func(lines []string) bool {
+		if strings.HasPrefix(strings.TrimSpace(above), `"`) {
+			lines = append([]string{above}, lines...)
+		}
+		return slices.IsSorted(lines)
+	}
+	all := vbotFirst(above, own, vbots)
+	if sorted(own) && sorted(vbots) {
+		slices.Sort(all)
+	}
+	return all
+}
+
+// without returns the lines that are not among the others, and all comments and blank lines.
+func without(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		text := strings.TrimSpace(line)
+		return text != "" && !strings.HasPrefix(text, "#") && slices.Contains(others, line)
+	})
+}

@@ -1,0 +1,222 @@
+package project
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// keepNeeded lets files stay that an update would remove, but that a file which stays imports or
+// names, and says which.
+func (t *Target) keepNeeded(p *Plan) error {
+	if p.Count(Removed) == 0 {
+		return nil
+	}
+	if err := t.keepIgnored(p); err != nil {
+		return err
+	}
+	staying, err := t.ownersFiles(p)
+	if err != nil {
+		return err
+	}
+	for len(staying) > 0 {
+		user := staying[0]
+		staying = staying[1:]
+		for i := range p.Steps {
+			s := &p.Steps[i]
+			if s.Action != Removed || !needs(user, s.Path) {
+				continue
+			}
+			s.stay(user.path + " needs it")
+			staying = append(staying, source{s.Path, string(s.found)})
+		}
+	}
+	return nil
+}
+
+// keepIgnored lets each .gitignore stay that an update would remove from a folder in which more stays:
+// what it names must not be committed.
+func (t *Target) keepIgnored(p *Plan) error {
+	removed := map[string]bool{}
+	for _, name := range p.Paths(Removed) {
+		removed[name] = true
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Action != Removed || path.Base(s.Path) != ".gitignore" {
+			continue
+		}
+		left := ""
+		err := fs.WalkDir(t.dirs["."].FS(), path.Dir(s.Path), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || removed[name] || temporary(d.Name()) {
+				return err
+			}
+			left = name
+			return fs.SkipAll
+		})
+		if err != nil {
+			return ioFailure("reading "+t.path(path.Dir(s.Path)), err)
+		}
+		if left != "" {
+			s.stay(left + " is still there")
+		}
+	}
+	return nil
+}
+
+// stay lets a file stay that was to be removed.
+func (s *Step) stay(why string) {
+	s.Action, s.State, s.needed, s.newBase, s.Why = Kept, "", true, s.base, why
+}
+
+// A source is a text file that may need others.
+type source struct{ path, text string }
+
+// maxSources is how many files of an owner's own are looked at; a project of vbot's has about 100.
+const maxSources = 2000
+
+// ownersFiles returns the sources that are not just as vbot wrote them after the update: edited ones,
+// and those of the owner's own.
+func (t *Target) ownersFiles(p *Plan) (list []source, err error) {
+	byVbot := map[string]bool{}
+	for _, s := range p.Steps {
+		byVbot[s.Path] = true
+		switch {
+		case (s.Action == Kept || s.Action == "") && s.found != nil: // without an action vbot wrote it once
+			list = append(list, source{s.Path, string(s.found)})
+		case s.Merged:
+			list = append(list, source{s.Path, string(s.data)})
+		}
+	}
+	for _, folder := range []string{"server", "client", "deploy"} {
+		root := t.dirs["."]
+		if info, err := root.Lstat(folder); err != nil || !info.IsDir() {
+			continue
+		}
+		err := fs.WalkDir(root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil // what cannot be read needs nothing that can be known
+			case d.IsDir() && (strings.HasPrefix(d.Name(), ".") || slices.Contains(generatedFolders, d.Name())):
+				return fs.SkipDir
+			case !d.Type().IsRegular() || byVbot[name] || !isSource(name):
+				return nil
+			case len(list) == maxSources:
+				return fs.SkipAll
+			}
+			found, err := t.look(name)
+			if err == nil && found.hash != "" {
+				list = append(list, source{name, string(found.data)})
+			}
+			return err
+		})
+		if err != nil {
+			return nil, ioFailure("reading "+t.path(folder), err)
+		}
+	}
+	return list, nil
+}
+
+// generatedFolders are not written by people.
+var generatedFolders = []string{"node_modules", "__pycache__", "dist", "wheels", "models", "recordings"}
+
+var (
+	pythonFiles = []string{".py"}
+	webFiles    = []string{".js", ".jsx", ".mjs", ".ts", ".tsx", ".css", ".html"}
+	deployFiles = []string{".yaml", ".yml", ".cfg", ".sh"}
+)
+
+func isSource(name string) bool {
+	ext := path.Ext(name)
+	known := slices.Concat(pythonFiles, webFiles, deployFiles)
+	return slices.Contains(known, ext) || isBuildFile(name)
+}
+
+// isBuildFile reports whether the file says how an image is built.
+func isBuildFile(name string) bool { return strings.Contains(path.Base(name), "Dockerfile") }
+
+// needs reports whether a source imports the file, or names it.
+func needs(user source, file string) bool {
+	inClient := strings.HasPrefix(user.path, "client/")
+	switch ext := path.Ext(file); {
+	case inClient != strings.HasPrefix(file, "client/"):
+		return false
+	case inClient:
+		return linksTo(user.text, file)
+	case slices.Contains(pythonFiles, path.Ext(user.path)):
+		module := strings.TrimSuffix(path.Base(file), ext)
+		return slices.Contains(pythonFiles, ext) && importsModule(user.text, module)
+	case isBuildFile(user.path), slices.Contains(deployFiles, path.Ext(user.path)):
+		return namesPath(user, file)
+	}
+	return false
+}
+
+// linksTo reports whether a source of a web client has a path that ends in the file's name, with its
+// extension or without it, and then in a quote.
+func linksTo(text, file string) bool {
+	ext := path.Ext(file)
+	start := "/" + strings.TrimSuffix(path.Base(file), ext)
+	for _, after := range strings.Split(text, start)[1:] {
+		for _, end := range []string{"", ext, ".js"} {
+			rest, ok := strings.CutPrefix(after, end)
+			if ok && rest != "" && strings.ContainsRune("\"'`)?", rune(rest[0])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// importsModule reports whether Python code imports the module, or from it.
+func importsModule(code, module string) bool {
+	is := func(name string) bool { return name == module || strings.HasPrefix(name, module+".") }
+	for line := range strings.Lines(code) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) < 2:
+		case words[0] == "from" && is(words[1]):
+			return true
+		case words[0] == "import":
+			_, list, _ := strings.Cut(line, "import")
+			for part := range strings.SplitSeq(list, ",") {
+				if names := strings.Fields(part); len(names) > 0 && is(names[0]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// namesPath reports whether a source has a path that may be the file's: its name, alone or below its
+// folder. A source that has its own name means itself.
+func namesPath(user source, file string) bool {
+	base, folder := path.Base(file), path.Base(path.Dir(file))
+	ofPath := func(r rune) bool { return isNameRune(r) || r == '.' || r == '-' }
+	for at, rest := 0, user.text; ; {
+		n := strings.Index(rest, base)
+		if n < 0 {
+			return false
+		}
+		at += n
+		before, after := user.text[:at], user.text[at+len(base):]
+		at, rest = at+len(base), after
+		start := strings.LastIndexFunc(before, func(r rune) bool { return !ofPath(r) && r != '/' }) + 1
+		above := before[start:]
+		ends := strings.TrimPrefix(after, ".")
+		ended := ends == "" || strings.ContainsRune(" \t\r\n", rune(ends[0])) || !ofPath(rune(after[0]))
+		switch {
+		case !ended || above != "" && !strings.HasSuffix(above, "/"):
+		case above == "":
+			if path.Base(user.path) != base {
+				return true
+			}
+		default:
+			if parent := path.Base(above); parent == folder || parent == "." || parent == ".." {
+				return true
+			}
+		}
+	}
+}

@@ -1,0 +1,499 @@
+package project
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vbot/internal/filetest"
+)
+
+// A folder is a project that versions of vbot write in turn.
+type folder struct {
+	t   *testing.T
+	dir string
+	// markers says to write conflicts between markers.
+	markers bool
+}
+
+// texts is what files hold, by path.
+type texts map[string]string
+
+func (x texts) bytes() map[string][]byte {
+	files := map[string][]byte{}
+	for name, text := range x {
+		files[name] = []byte(text)
+	}
+	return files
+}
+
+// newFolder is a project that the version wrote.
+func newFolder(t *testing.T, version string, files texts) *folder {
+	t.Helper()
+	f := &folder{t: t, dir: t.TempDir()}
+	all := files.bytes()
+	if err := AddRecord(version, struct{}{}, all); err != nil {
+		t.Fatal(err)
+	}
+	target, p := lockAndPlan(t, f.dir, all, false, nil)
+	if err := target.Apply(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
+	target.Close()
+	return f
+}
+
+func (f *folder) put(name, text string) { filetest.Put(f.t, f.dir, name, text) }
+func (f *folder) tree() map[string]string {
+	f.t.Helper()
+	return filetest.Tree(f.t, f.dir)
+}
+
+// plan returns what an update by the version does.
+func (f *folder) plan(version string, files texts) (*Target, *Plan) {
+	f.t.Helper()
+	target, err := Lock(f.dir)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	known := slices.Collect(maps.Keys(files))
+	for name := range f.tree() {
+		known = append(known, name, strings.TrimPrefix(name, BaseDir+"/"))
+	}
+	was, err := target.Record(append(known, "gone.py"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	u := updateTo(f.t, files.bytes(), was)
+	u.Now.Vbot, u.Markers, u.Paths = version, f.markers, known
+	p, err := target.Update(u)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return target, p
+}
+
+// update brings the project up to date, if there are no conflicts but those that markers show.
+func (f *folder) update(version string, files texts) *Plan {
+	f.t.Helper()
+	target, p := f.plan(version, files)
+	defer target.Close()
+	if len(p.Conflicts) > 0 && !f.markers {
+		return p
+	}
+	if err := target.Apply(context.Background(), p); err != nil {
+		f.t.Fatal(err)
+	}
+	return p
+}
+
+// states returns the state of each file that is not unchanged, as a line.
+func states(p *Plan) string {
+	var lines []string
+	for _, s := range p.Steps {
+		if s.State != "" && s.State != Unchanged {
+			lines = append(lines, s.State+" "+s.Path)
+		}
+	}
+	return strings.Join(lines, ", ")
+}
+
+// wants fails the test unless the file holds the text; "" says that there is none.
+func (f *folder) wants(name, text string) {
+	f.t.Helper()
+	if got := f.tree()[name]; got != text {
+		f.t.Errorf("%s holds %q, want %q", name, got, text)
+	}
+}
+
+// Edits are merged with what each version changes, whichever one wrote the base.
+func TestThreeVersionsInARow(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n2\n3\n4\n5\n"})
+	f.put("a.py", "1\n2\nmine\n4\n5\n")
+	f.update("0.2.0", texts{"a.py": "one\n2\n3\n4\n5\n"})
+	f.wants("a.py", "one\n2\nmine\n4\n5\n")
+	f.put("a.py", "one\n2\nmine\n4\n5\nmine, too\n")
+	f.update("0.3.0", texts{"a.py": "1.0\n2\n3\n4\n5\n"})
+	f.wants("a.py", "1.0\n2\nmine\n4\n5\nmine, too\n")
+	f.put("a.py", "1.0\n2\n3\n4\n5\n")
+	if p := f.update("0.3.0", texts{"a.py": "1.0\n2\n3\n4\n5\n"}); p.Writes() != 0 || states(p) != "" {
+		t.Errorf("without the edits: %s", states(p))
+	}
+}
+
+// A project of an older vbot has no bases. The files that nobody edited get theirs; an edited one
+// is kept and stays pending, until its owner takes what this version writes.
+func TestProjectWithoutBases(t *testing.T) {
+	dir := t.TempDir()
+	f := &folder{t: t, dir: dir}
+	f.put("edited.py", "mine\n")
+	f.put("other.py", "old")
+	files := texts{"edited.py": "new\n", "other.py": "new\n"}.bytes()
+	target, p := updating(t, dir, files, "edited.py", "other.py")
+	err := target.Apply(context.Background(), p)
+	if err != nil || states(p) != "pending edited.py, outdated other.py" {
+		t.Fatal(err, states(p))
+	}
+	target.Close()
+	f.put("other.py", "new\nmine\n")
+	for _, version := range []string{"0.0.2", "0.0.3"} {
+		p := f.update(version, texts{"edited.py": "new\n", "other.py": "newer\nnew\n"})
+		if want := "pending edited.py, "; !strings.HasPrefix(states(p), want) || len(p.Conflicts) > 0 {
+			t.Errorf("%s: %s, %v", version, states(p), p.Conflicts)
+		}
+		f.wants("other.py", "newer\nnew\nmine\n")
+		f.wants("edited.py", "mine\n")
+	}
+	f.markers = true // then all that differs conflicts
+	f.update("0.0.3", texts{"edited.py": "new\n", "other.py": "newer\nnew\n"})
+	f.wants("edited.py", "<<<<<<< yours\nmine\n=======\nnew\n>>>>>>> vbot 0.0.3\n")
+	f.put("edited.py", "new\nand mine\n")
+	f.markers = false
+	p = f.update("0.0.4", texts{"edited.py": "newest\nnew\n", "other.py": "newer\nnew\n"})
+	f.wants("edited.py", "newest\nnew\nand mine\n")
+	if len(p.Conflicts) > 0 {
+		t.Error(p.Conflicts)
+	}
+}
+
+// A conflict writes nothing, or markers; what stands between them is settled by whoever takes them
+// away, and nothing is written before.
+func TestConflict(t *testing.T) {
+	old := texts{"a.py": "1\n2\n3\n4\n", "b.py": "b\n"}
+	files := texts{"a.py": "1\ntheirs\n3\n4\n", "b.py": "new\n"}
+	const marked = "mine, too\n1\n<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> vbot 0.2.0\n3\n4\n"
+	for resolved, want := range map[string]string{
+		"mine, too\n1\nmine\n3\n4\n":   "mine, too\n1\nmine\n3\n4.0\n",
+		"mine, too\n1\ntheirs\n3\n4\n": "mine, too\n1\ntheirs\n3\n4.0\n",
+		"1\ntheirs\n3\n4\n":            "1\ntheirs\n3\n4.0\n",
+	} {
+		f := newFolder(t, "0.1.0", old)
+		f.put("a.py", "mine, too\n1\nmine\n3\n4\n")
+		before := f.tree()
+		p := f.update("0.2.0", files)
+		if len(p.Conflicts) != 1 || !strings.HasSuffix(p.Conflicts[0].Line(), "at line 3") {
+			t.Fatal(p.Conflicts)
+		}
+		if !strings.Contains(p.Diff(false), "\n+<<<<<<< yours\n") || !maps.Equal(before, f.tree()) {
+			t.Errorf("%s\n%q", p.Diff(false), f.tree())
+		}
+		f.markers = true
+		if p := f.update("0.2.0", files); states(p) != "pending a.py, outdated b.py" {
+			t.Error(states(p))
+		}
+		f.wants("a.py", marked)
+		f.wants("b.py", "new\n")
+		before = f.tree()
+		f.markers = false
+		if p := f.update("0.2.0", files); len(p.Conflicts) != 1 || states(p) != "edited a.py" ||
+			!strings.Contains(p.Conflicts[0].Message, "from line 3 on") || !maps.Equal(before, f.tree()) {
+			t.Error(states(p), p.Conflicts)
+		}
+		f.put("a.py", resolved)
+		if p := f.update("0.2.0", files); len(p.Conflicts) > 0 || p.Writes() > 0 {
+			t.Errorf("%q: %s, %v", resolved, states(p), p.Conflicts)
+		}
+		f.update("0.3.0", texts{"a.py": "1\ntheirs\n3\n4.0\n", "b.py": "new\n"})
+		f.wants("a.py", want)
+	}
+}
+
+// What is left of a conflict is found. Text that only looks like one is left alone: the underlines of
+// headings, and a marker that somebody quotes.
+func TestMarkers(t *testing.T) {
+	for text, want := range map[string]int{
+		"Title\n=======\ntext\n":                       0,
+		"<<<<<<< is how Git begins a conflict\n":       0,
+		"  <<<<<<< yours\n=======\n  >>>>>>> vbot 1\n": 0,
+		">>>>>>> theirs\n<<<<<<< HEAD\n":               0,
+		"a\n<<<<<<< yours\n=======\n>>>>>>> vbot 1\n":  2,
+		"a\n<<<<<<< HEAD\n=======\n>>>>>>> theirs\n":   2,
+		"a\nb\n>>>>>>> vbot 1\n":                       3, // resolved in part
+		"<<<<<<< yours\r\nb\n":                         1,
+	} {
+		if got := markersAt([]byte(text)); got != want {
+			t.Errorf("%q: line %d, want %d", text, got, want)
+		}
+	}
+}
+
+// Nothing of the owner's own is overwritten, nor taken for vbot's.
+func TestNewFileWhosePlaceIsTaken(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n"})
+	f.put("new.py", "mine\n")
+	before := f.tree()
+	files := texts{"a.py": "1\n", "new.py": "theirs\n"}
+	for _, f.markers = range []bool{false, true} {
+		target, p := f.plan("0.2.0", files)
+		target.Close()
+		if len(p.Conflicts) != 1 || p.Conflicts[0].Field != "new.py" || !maps.Equal(before, f.tree()) {
+			t.Errorf("%v", p.Conflicts)
+		}
+	}
+	f.markers = false
+	f.put("new.py", "theirs\n") // what vbot would write anyway
+	if p := f.update("0.2.0", files); len(p.Conflicts) > 0 {
+		t.Error(p.Conflicts)
+	}
+}
+
+// A file that somebody deleted stays deleted, also when a later version changes it. One that this
+// version alone writes is new.
+func TestDeletedFile(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n", "b.py": "b\n"})
+	target, err := Lock(f.dir)
+	if err == nil {
+		err = target.dirs["."].Remove("a.py")
+		target.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.update("0.2.0", texts{"a.py": "2\n", "b.py": "b\n", "new.py": "new\n"})
+	if states(p) != "missing a.py, missing new.py" || !slices.Equal(p.Paths(Missing), []string{"a.py"}) {
+		t.Error(states(p), p.Paths(Missing))
+	}
+	f.wants("a.py", "")
+	f.wants("new.py", "new\n")
+	f.put("a.py", "2\nmine\n") // it is back, as this version writes it but for an edit
+	f.update("0.3.0", texts{"a.py": "0\n2\n", "b.py": "b\n", "new.py": "new\n"})
+	f.wants("a.py", "0\n2\nmine\n")
+}
+
+// An edited file that is no longer written stays, and is merged when it is written again.
+func TestEditedFileThatIsNoLongerWritten(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n2\n3\n"})
+	f.put("a.py", "1\n2\nmine\n")
+	p := f.update("0.2.0", texts{"b.py": "b\n"})
+	if len(p.Conflicts) > 0 || !slices.Contains(p.Paths(Kept), "a.py") {
+		t.Error(p.Conflicts, p.Paths(Kept))
+	}
+	if p := f.update("0.2.0", texts{"b.py": "b\n"}); p.Writes() > 0 || states(p) != "" {
+		t.Errorf("again: %s, %q", states(p), p.Paths(Replaced))
+	}
+	f.wants("a.py", "1\n2\nmine\n")
+	f.update("0.3.0", texts{"a.py": "one\n2\n3\n"})
+	f.wants("a.py", "one\n2\nmine\n")
+}
+
+// What Git ignored may still be there, and no update lets it be committed.
+func TestGitignoreLosesNoLine(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{".gitignore": "recordings/\n.env\n"})
+	f.update("0.2.0", texts{".gitignore": ".env\ndist/\n"})
+	f.wants(".gitignore", ".env\ndist/\nrecordings/\n")
+	f.put(".gitignore", ".env\ndist/\nrecordings/\nmine\n")
+	f.update("0.3.0", texts{".gitignore": ".env\n"})
+	f.wants(".gitignore", ".env\ndist/\nrecordings/\nmine\n")
+}
+
+// A file that a file which stays imports or names stays, too, and is listed with the reason.
+func TestWhatStaysKeepsWhatItNeeds(t *testing.T) {
+	for _, c := range []struct {
+		name  string // of a file of vbot's that goes
+		user  string // a file of the owner's
+		text  string
+		stays bool
+	}{
+		{"server/call.py", "server/mine.py", "from call import recorder\n", true},
+		{"server/call.py", "server/mine.py", "import os, call as c\n", true},
+		{"server/call.py", "server/mine.py", "    import call\n", true},
+		{"server/call.py", "server/mine.py", "# import a call\nimport caller\nfrom .calls import call\n", false},
+		{"server/call.py", "client/src/mine.ts", `import x from "./call"`, false},
+		{"client/src/api.ts", "client/src/mine.ts", `import { x } from "./api";`, true},
+		{"client/src/api.ts", "client/src/mine.ts", `import { x } from "./api2";`, false},
+		{"client/src/style.css", "client/index.html", `<link href="src/style.css">`, true},
+		{"deploy/Dockerfile", "deploy/mine.yaml", "build:\n  dockerfile: deploy/Dockerfile\n", true},
+		{"deploy/Dockerfile", "deploy/mine.yaml", "build:\n  dockerfile: deploy/Dockerfile.mine\n", false},
+		{"server/Dockerfile", "deploy/Dockerfile", "# -f deploy/Dockerfile\nCOPY Dockerfile .\n", false},
+		{"client/package.json", "client/src/mine.ts", "export const x = 1;\n", false},
+		{"deploy/kubernetes/pod.yaml", "deploy/mine/k.yaml", "resources: [../kubernetes/pod.yaml]\n", true},
+		{"deploy/kubernetes/pod.yaml", "deploy/kubernetes/mine/k.yaml", "resources: [../pod.yaml]\n", true},
+		{"server/page.html", "server/Dockerfile.mine", "COPY bot.py page.html ./\n", true},
+		{"server/page.html", "server/notes.txt", "page.html\n", false},
+	} {
+		f := newFolder(t, "0.1.0", texts{c.name: "vbot's\n", "a.py": "1\n"})
+		f.put(c.user, c.text)
+		for range 2 { // and again
+			f.update("0.2.0", texts{"a.py": "1\n"})
+			if _, ok := f.tree()[c.name]; ok != c.stays {
+				t.Errorf("%s, which %s may need: stays %v\n%s", c.name, c.user, ok, c.text)
+			}
+		}
+		f.put(c.user, "")
+		f.update("0.2.0", texts{"a.py": "1\n"})
+		if tree := f.tree(); tree[c.name] != "" || tree[basePath(c.name)] != "" {
+			t.Errorf("%s stays though nothing needs it", c.name)
+		}
+	}
+}
+
+// Whatever is in the way of the bases, nothing is written through it.
+func TestBasesThatAreALink(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n2\n3\n"})
+	target, err := Lock(f.dir)
+	if err == nil {
+		err = target.dirs["."].RemoveAll(".vbot")
+		target.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	filetest.Link(t, t.TempDir(), filepath.Join(f.dir, ".vbot"))
+	p := f.update("0.2.0", texts{"a.py": "1\n2\n3.0\n"})
+	if len(p.Conflicts) != 1 || p.Conflicts[0].Line() != ".vbot: a link is in the way of a directory" {
+		t.Error(p.Conflicts)
+	}
+	f.wants("a.py", "1\n2\n3\n")
+}
+
+// killed stands for the end of a process.
+type killed struct{}
+
+// applyUntil carries out a plan, but for the steps after the n-th. It reports whether all was done.
+func applyUntil(target *Target, p *Plan, n int) (done bool) {
+	defer func() {
+		if r := recover(); r != nil && r != (killed{}) {
+			panic(r)
+		}
+		target.undo = nil // nobody takes back what a killed run did
+		target.Close()
+	}()
+	looks := 0
+	err := target.Apply(&watched{context.Background(), func() error {
+		if looks++; looks > n {
+			panic(killed{})
+		}
+		return nil
+	}}, p)
+	return err == nil
+}
+
+// Killed before each step in turn, an update is finished by the next one: the project is then as if
+// it had not been killed, and nothing that vbot wrote was called edited.
+func TestUpdateKilledAnywhere(t *testing.T) {
+	old := texts{
+		".gitignore": "a\n", "gone.py": "old\n", "server/bot.py": "1\n2\n3\n4\n5\n", "server/call.py": "1\n2\n3\n",
+		"README.md": "old\n", "server/conflict.py": "1\n2\n3\n", "deleted.py": "1\n",
+	}
+	files := texts{
+		".gitignore": "b\n", "server/bot.py": "one\n2\n3\n4\n5\n", "server/call.py": "1\n2\n3\n4\n",
+		"README.md": "new\n", "server/conflict.py": "1\ntheirs\n3\n", "new/new.py": "new\n", "deleted.py": "2\n",
+	}
+	start := func() *folder {
+		f := newFolder(t, "0.1.0", old)
+		f.markers = true
+		f.put("server/bot.py", "1\n2\n3\n4\nmine\n")
+		f.put("server/conflict.py", "1\nmine\n3\n")
+		target, err := Lock(f.dir)
+		if err == nil {
+			err = target.dirs["."].Remove("deleted.py")
+			target.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := start()
+	f.update("0.2.0", files)
+	want := f.tree()
+	for n := 0; ; n++ {
+		f := start()
+		target, p := f.plan("0.2.0", files)
+		if applyUntil(target, p, n) {
+			if n < 20 {
+				t.Errorf("only %d steps", n)
+			}
+			return
+		}
+		target, p = f.plan("0.2.0", files)
+		target.Close()
+		for _, s := range p.Steps {
+			ofVbot := s.Path != "server/bot.py" && s.Path != "server/conflict.py"
+			if ofVbot && (s.State == Edited || s.State == Pending || s.Merged) {
+				t.Errorf("killed before step %d: %s is %s", n, s.Path, s.State)
+			}
+		}
+		if p.Conflicts != nil && markersAt([]byte(f.tree()["server/conflict.py"])) > 0 {
+			f.put("server/conflict.py", "1\nmine\n3\n") // its owner resolves it first, as always
+		}
+		f.update("0.2.0", files)
+		if got := f.tree(); !maps.Equal(got, want) {
+			t.Fatalf("killed before step %d:\n%q\nwant:\n%q", n, got, want)
+		}
+	}
+}
+
+// An import that vbot no longer needs stays where the owner's code uses it, and goes with that code.
+func TestImportThatTheOwnerUses(t *testing.T) {
+	const old = "from a import A, B\nfrom b import C\n\nA(B)\nC()\n"
+	const now = "from b import C\n\nC()\n"
+	for _, c := range []struct{ about, mine, want string }{
+		{"a use of one's own", old + "mine = A()\n", "from a import A\nfrom b import C\n\nC()\nmine = A()\n"},
+		{"no use", old + "mine = 1  # not A\nx = \"A\"\n", now + "mine = 1  # not A\nx = \"A\"\n"},
+		{"a use in an f-string", old + "x = f\"{A}\"\n", "from a import A\nfrom b import C\n\nC()\nx = f\"{A}\"\n"},
+	} {
+		f := newFolder(t, "0.1.0", texts{"a.py": old})
+		f.put("a.py", c.mine)
+		if p := f.update("0.2.0", texts{"a.py": now}); len(p.Conflicts) > 0 {
+			t.Error(c.about, p.Conflicts)
+		}
+		f.wants("a.py", c.want)
+		f.update("0.3.0", texts{"a.py": old})
+		f.wants("a.py", c.mine)
+	}
+}
+
+// The first update of a project without bases may be killed, too: the next one takes for bases what it can
+// render, and restores nothing that somebody deleted.
+func TestFirstUpdateKilledAnywhere(t *testing.T) {
+	old := texts{"a.py": "1\n2\n3\n", "b.py": "1\n2\n3\n", "c.py": "old\n", "deleted.py": "1\n"}
+	files := texts{"a.py": "1\n2\n3.0\n", "b.py": "1\n2\n3.0\n", "c.py": "new\n", "deleted.py": "1\n"}
+	want := map[string]string{"a.py": "mine\n2\n3.0\n", "b.py": "mine\n2\n3.0\n", "c.py": "new\n"}
+	plan := func(f *folder) (*Target, *Plan) {
+		target, err := Lock(f.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, err := target.Record(slices.Collect(maps.Keys(old)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := updateTo(t, files.bytes(), was)
+		u.Rendered = func() map[string][]byte { return old.bytes() }
+		p, err := target.Update(u)
+		if err != nil || len(p.Conflicts) > 0 {
+			t.Fatal(err, p.Conflicts)
+		}
+		return target, p
+	}
+	for n := 0; ; n++ {
+		f := newFolder(t, "0.1.0", old)
+		f.put("a.py", "mine\n2\n3\n")
+		f.put("b.py", "mine\n2\n3\n")
+		for _, name := range []string{".vbot", "deleted.py"} {
+			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		target, p := plan(f)
+		done := applyUntil(target, p, n)
+		target, p = plan(f)
+		err := target.Apply(context.Background(), p)
+		target.Close()
+		for name, text := range want {
+			f.wants(name, text)
+			f.wants(basePath(name), files[name])
+		}
+		if _, ok := f.tree()["deleted.py"]; ok || err != nil {
+			t.Fatalf("killed before step %d: %v, deleted.py is there: %v", n, err, ok)
+		}
+		if done {
+			return
+		}
+	}
+}
