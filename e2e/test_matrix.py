@@ -1,0 +1,55 @@
+"""Edited bots are sound after an update: the linter, the type check, and a start.
+
+TestMatrix of the Go tests makes them: each has the edits that its documents tell its owner to make,
+and then one change of options.
+"""
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+import bots
+import every_bot
+
+ROOT = Path(__file__).parent.parent
+BOTS = bots.PROJECTS / "matrix"
+STARTED = 24  # of them, chosen at random: a start takes seconds
+
+
+@pytest.fixture(scope="module")
+def edited() -> list[bots.Project]:
+    shutil.rmtree(BOTS, ignore_errors=True)
+    BOTS.mkdir(parents=True)
+    env = os.environ | {"VBOT_MATRIX": str(BOTS)}
+    test = ("go", "test", "-count=1", "-run", "^TestMatrix$", "-v", ".")
+    assert "--- PASS: TestMatrix" in bots.must(*test, cwd=ROOT, env=env)
+    (BOTS / "pyrightconfig.json").write_text("{}")
+    made = [bots.Project(path, {}) for path in sorted(BOTS.iterdir()) if path.is_dir()]
+    assert len(made) > 200
+    return made
+
+
+@pytest.fixture(scope="module")
+def python(edited: list[bots.Project]) -> Path:
+    return every_bot.install(edited, "matrix")
+
+
+def test_they_pass_the_linter(python: Path, edited: list[bots.Project]) -> None:
+    every_bot.ruff(python, "check", *(project.server for project in edited))
+
+
+def test_they_pass_the_type_check(python: Path, edited: list[bots.Project]) -> None:
+    sources = [project.server / "bot.py" for project in edited]
+    found = every_bot.type_errors(python, BOTS, sources)
+    assert [line for path in sources for line in found[path]] == []
+
+
+def test_they_start(python: Path, edited: list[bots.Project]) -> None:
+    """Each comes to naming the keys that it lacks: all that it imports is there."""
+    for project in random.Random(0).sample(edited, STARTED):
+        started = bots.run(python, "bot.py", cwd=project.server, env=bots.plain_env())
+        said = started.stdout + started.stderr
+        assert started.returncode != 0 and "CALENDAR_KEY" in said, f"{project.folder}: {said}"

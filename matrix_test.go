@@ -1,0 +1,581 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+	"vbot/internal/filetest"
+	"vbot/internal/project"
+	"vbot/internal/python"
+	"vbot/internal/render"
+)
+
+// matrixBots are the bots of TestMatrix, as options of init.
+var matrixBots = map[string]string{
+	"web": "-t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia",
+	"full": "-t smallwebrtc -t daily -m cascade --stt deepgram_flux --llm openai --tts cartesia " +
+		"--recording --transcription --observability --eval --self-host --client-framework react --language fr",
+	"realtime": "-t smallwebrtc -m realtime --realtime openai",
+	"own":      "-t smallwebrtc -m cascade --stt moonshine --llm ollama --tts piper",
+	"phone":    "-t twilio -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia",
+	"speaker":  "-t telnyx -m realtime --realtime gemini_live",
+	"dial-in":  "-t daily_pstn_dialin -t twilio -m cascade --stt deepgram --llm openai --tts cartesia",
+	"dial-out": "-t daily_pstn_dialout -m cascade --stt deepgram --llm openai --tts cartesia",
+	"sip": "-t twilio_daily_sip_dialin -t smallwebrtc " +
+		"-m cascade --stt deepgram --llm openai --tts cartesia",
+	"ultravox": "-t smallwebrtc -m realtime --realtime ultravox",
+	"every-way": "-t smallwebrtc -t twilio -t plivo -t livekit " +
+		"-m cascade --stt openai --llm anthropic --tts elevenlabs --no-deploy-to-cloud",
+}
+
+// matrixChanges are the changes of options of TestMatrix. One that a bot cannot have, or has, is left out.
+var matrixChanges = []string{
+	"--stt openai", "--stt google", "--stt moonshine",
+	"--llm anthropic", "--llm google", "--llm ollama",
+	"--tts elevenlabs", "--tts openai", "--tts piper",
+	"--realtime openai", "--realtime gemini_live", "--realtime ultravox",
+	"--stt openai --llm anthropic --tts elevenlabs",
+	"-m realtime --realtime openai",
+	"-m cascade --stt deepgram --llm openai --tts cartesia",
+	"--recording", "--no-recording",
+	"--transcription", "--no-transcription",
+	"--language de", "--language pt-BR",
+	"--observability", "--no-observability",
+	"--eval", "--no-eval",
+	"--self-host", "--no-self-host",
+	"--deploy-to-cloud", "--no-deploy-to-cloud",
+	"--noise-cancel",
+	"-t smallwebrtc", "-t smallwebrtc -t daily", "-t smallwebrtc -t livekit", "-t smallwebrtc -t websocket",
+	"-t smallwebrtc -t twilio", "-t twilio", "-t telnyx", "-t twilio -t telnyx -t smallwebrtc",
+	"-t daily_pstn_dialin", "-t daily_pstn_dialout -t smallwebrtc",
+	"--client-framework react", "--client-framework vanilla", "--client-framework none",
+	"--video heygen", "--video-input",
+	"--recording --transcription --observability --eval --self-host --language de",
+}
+
+// A draftOfOwner is a project that somebody edits by its documents.
+type draftOfOwner struct {
+	t     *testing.T
+	files map[string]string
+	tidy  bool // imports are sorted, as `ruff check --fix` does
+}
+
+const botPy = "server/bot.py"
+
+// replace replaces a text that stands in the file once, and reports whether it does.
+func (d *draftOfOwner) replace(name, old, new string) bool {
+	if strings.Count(d.files[name], old) != 1 {
+		return false
+	}
+	d.files[name] = strings.Replace(d.files[name], old, new, 1)
+	return true
+}
+
+// addImports adds import statements at the top of bot.py.
+func (d *draftOfOwner) addImports(code string) {
+	text := d.files[botPy]
+	at := strings.Index(text, "\nfrom pipecat.") + 1
+	if !d.tidy {
+		d.files[botPy] = text[:at] + strings.TrimSpace(code) + "\n" + text[at:]
+		return
+	}
+	start := strings.Index(text, "\nos.environ.setdefault(")
+	start += strings.Index(text[start:], "\n\n") + 2
+	end := start + strings.Index(text[start:], "\nsettings.load()")
+	imports := map[string]python.Import{}
+	for _, i := range append(python.ParseImports(text[start:end]), python.ParseImports(code)...) {
+		key := i.Module
+		if i.Names == nil {
+			key = "import " + i.Module
+		}
+		i.Names = append(slices.Clone(imports[key].Names), i.Names...)
+		imports[key] = i
+	}
+	d.files[botPy] = text[:start] + python.FormatImports(slices.Collect(maps.Values(imports))) + text[end:]
+}
+
+// aboveTools adds code above TOOLS, and its name, if any, to the list.
+func (d *draftOfOwner) aboveTools(code, name string) bool {
+	const list, end = "\nTOOLS = [\n", "    # your own, one a line\n]\n"
+	before, after, ok := strings.Cut(d.files[botPy], list)
+	if name != "" {
+		after = strings.Replace(after, end, "    "+name+",\n"+end, 1) // that of REQUIRED comes later
+	}
+	d.files[botPy] = strings.TrimRight(before, "\n") + "\n\n\n" + strings.TrimSpace(code) + "\n\n" + list + after
+	return ok
+}
+
+// addPackage adds a package as `uv add` does, which keeps lists sorted.
+func (d *draftOfOwner) addPackage(requirement string) bool {
+	const name, head = "server/pyproject.toml", "\ndependencies = [\n"
+	before, rest, ok := strings.Cut(d.files[name], head)
+	list, after, closed := strings.Cut(rest, "]\n")
+	lines, line := slices.Collect(strings.Lines(list)), "    \""+requirement+"\",\n"
+	at := len(lines)
+	if slices.IsSorted(lines) {
+		at, _ = slices.BinarySearch(lines, line)
+	}
+	d.files[name] = before + head + strings.Join(slices.Insert(lines, at, line), "") + "]\n" + after
+	return ok && closed
+}
+
+// above adds code above a line that stands in bot.py once.
+func (d *draftOfOwner) above(line, code string) bool {
+	return d.replace(botPy, "\n"+line, "\n"+strings.TrimRight(code, "\n")+"\n"+line)
+}
+
+// blocks are the blocks of Python in the part of a document that begins with the text; nil if there is
+// none. The first comment of a block may say where it belongs.
+func (d *draftOfOwner) blocks(name, start, end string) (blocks []string) {
+	_, part, ok := strings.Cut(d.files[name], start)
+	if !ok {
+		return nil
+	}
+	part, _, _ = strings.Cut(part, end)
+	block := regexp.MustCompile("(?ms)^```python\n(?:# In \\w+\\.\n)?(.*?)^```$")
+	for _, m := range block.FindAllStringSubmatch(part, -1) {
+		blocks = append(blocks, m[1])
+	}
+	return blocks
+}
+
+// parted returns the imports of a block, and the rest.
+func parted(block string) (imports, rest string) {
+	at := regexp.MustCompile(`(?m)^(@|def |async def |class |    \S|TOOLS)`).FindStringIndex(block)
+	if at == nil {
+		return block, ""
+	}
+	return block[:at[0]], block[at[0]:]
+}
+
+// matrixEdits are what README.md, AGENTS.md and DEPLOY.md tell the owner of a bot to do. Each reports
+// whether the bot's documents say so.
+var matrixEdits = []struct {
+	name string
+	do   func(d *draftOfOwner) bool
+}{
+	{"prompt", func(d *draftOfOwner) bool {
+		return d.replace(botPy, `"You are a friendly assistant in`, `"Du bist Kapitän Ahab, in`)
+	}},
+	{"greeting", func(d *draftOfOwner) bool {
+		return d.replace(botPy, `"Greet the person and introduce yourself briefly."`, `"Greet like a captain."`) ||
+			d.replace(botPy, `"Hello! What would you like to talk about?"`, `"Ahoy!"`)
+	}},
+	{"apology", func(d *draftOfOwner) bool {
+		return d.replace(botPy, `"Sorry, I cannot answer right now. Please try again."`, `"Excuse me, please."`)
+	}},
+	{"last minute", func(d *draftOfOwner) bool {
+		return d.replace(botPy, `"We have one minute left."`, `"One minute, sailor."`)
+	}},
+	{"language", func(d *draftOfOwner) bool {
+		return d.replace(botPy, `LANGUAGE = "fr"`, `LANGUAGE = "fr-CA"`)
+	}},
+	{"tool of README.md", func(d *draftOfOwner) bool {
+		imports, function := parted(d.blocks("README.md", "### Tools", "\n## ")[0])
+		d.addImports(imports)
+		return d.aboveTools(function, "days_until")
+	}},
+	{"tool of AGENTS.md", func(d *draftOfOwner) bool {
+		block := d.blocks("AGENTS.md", "- **Abilities**", "\n## ")[0]
+		imports, rest := parted(block)
+		function, _, _ := strings.Cut(rest, "\nTOOLS")
+		d.addImports(imports)
+		return d.aboveTools(function, "opening_hours")
+	}},
+	{"variable", func(d *draftOfOwner) bool {
+		d.files["server/.env.example"] += "\n# My calendar\nCALENDAR_KEY=\n"
+		const end = "    # your own, one a line\n]\n\nif __name__"
+		return d.replace(botPy, end, "    \"CALENDAR_KEY\",\n"+end)
+	}},
+	{"package", func(d *draftOfOwner) bool { return d.addPackage("caldav>=2") }},
+	{"file in the image", func(d *draftOfOwner) bool {
+		return d.replace("server/Dockerfile", "COPY *.py ./\n", "COPY *.py menu.txt ./\n")
+	}},
+	{"more time", func(d *draftOfOwner) bool {
+		const is = `llm: Service("OpenAI", "OPENAI_API_KEY"`
+		return d.replace(botPy, is+")", is+", answers_within=60)")
+	}},
+	{"another model", func(d *draftOfOwner) bool {
+		if !strings.Contains(d.files[botPy], "OpenAILLMService(") {
+			return false
+		}
+		imports, code := parted(d.blocks("AGENTS.md", "**Let another model take over**", "\n**Mute")[0])
+		d.addImports(imports)
+		backup := "    backup = OpenAILLMService(api_key=os.environ[\"OPENAI_API_KEY\"])\n"
+		return d.above("    pipeline = Pipeline(", backup+code+"\n")
+	}},
+	{"mute", func(d *draftOfOwner) bool {
+		imports, code := parted(d.blocks("AGENTS.md", "**Mute the person**", "\n**Let the model")[0])
+		d.addImports(imports)
+		return d.above("    await runner.run()\n", code+"\n")
+	}},
+	{"turns", func(d *draftOfOwner) bool {
+		imports, code := parted(d.blocks("AGENTS.md", "**Turns and interruptions.**", "Further recipes")[0])
+		imports, _, _ = strings.Cut(imports, "\n#")
+		const is = "        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())\n"
+		const start = "        context,\n        user_params=LLMUserAggregatorParams(\n" +
+			"            vad_analyzer=SileroVADAnalyzer(),\n"
+		arguments := regexp.MustCompile(`(?m)^    `).ReplaceAllString(code, "            ")
+		if !d.replace(botPy, is, start+arguments+"        ),\n") {
+			return false
+		}
+		d.addImports(imports)
+		return true
+	}},
+	{"noise", func(d *draftOfOwner) bool {
+		if !d.replace(botPy, "SileroVADAnalyzer()", "SileroVADAnalyzer(params=VADParams(confidence=0.8))") {
+			return false
+		}
+		d.addImports("from pipecat.audio.vad.vad_analyzer import VADParams\n")
+		return true
+	}},
+	{"patience of the service", func(d *draftOfOwner) bool {
+		const flux, nova = "        settings=DeepgramFluxSTTService.Settings(\n", "    stt = DeepgramSTTService(\n"
+		return d.replace(botPy, flux, flux+"            eot_timeout_ms=7000,\n") ||
+			d.replace(botPy, nova, nova+"        ttfs_p99_latency=0.4,\n")
+	}},
+	{"idle time", func(d *draftOfOwner) bool {
+		return d.replace(botPy, "runner_args.pipeline_idle_timeout_secs", "60")
+	}},
+	{"processor", func(d *draftOfOwner) bool {
+		const is = "            user_aggregator,\n            llm,\n"
+		d.addImports("from pipecat.processors.frame_processor import FrameProcessor\n")
+		return d.replace(botPy, is, strings.Replace(is, "llm", "FrameProcessor(),\n            llm", 1))
+	}},
+	{"tools of a server", func(d *draftOfOwner) bool {
+		d.addImports("from mcp.client.session_group import StreamableHttpParameters\n" +
+			"from pipecat.frames.frames import LLMSetToolsFrame\n" +
+			"from pipecat.services.mcp_service import MCPClient\n")
+		const code = "    found = await MCPClient(StreamableHttpParameters(url=\"URL\")).tools()\n" +
+			"    await worker.queue_frame(LLMSetToolsFrame([*found.standard_tools]))\n"
+		return d.addPackage("mcp>=1.11") && d.above("    await runner.run()\n", code)
+	}},
+	{"who calls", func(d *draftOfOwner) bool {
+		blocks := d.blocks("README.md", "**Who calls.** If the carrier", "\n## ")
+		if blocks == nil {
+			return false
+		}
+		d.addImports("from pipecat.frames.frames import LLMMessagesAppendFrame\n")
+		const first = "    async def on_client_connected(transport, client):\n"
+		return d.replace(botPy, first, first+blocks[0])
+	}},
+	{"handing over", func(d *draftOfOwner) bool {
+		blocks := d.blocks("DEPLOY.md", "\n## Handing a call", "**A colleague")
+		if blocks == nil {
+			return false
+		}
+		imports, code := parted(blocks[0])
+		d.addImports(imports)
+		has := strings.Contains(d.files["server/pyproject.toml"], "\"twilio")
+		if strings.Contains(imports, "from twilio") && !has {
+			d.addPackage("twilio>=9,<10")
+		}
+		return d.aboveTools(code, "hand_over") && d.above("    await runner.run()\n", blocks[1]+"\n")
+	}},
+	{"leaving the room", func(d *draftOfOwner) bool {
+		blocks := d.blocks("DEPLOY.md", "**A colleague in the room.**", "\n## ")
+		if blocks == nil {
+			return false
+		}
+		imports, code := parted(blocks[1])
+		d.addImports(imports)
+		const first, last = `    @transport\.event_handler\("on_client_connected"\)`, `await runner\.cancel\(\)\n`
+		handlers := regexp.MustCompile(`(?ms)^` + first + `.*?` + last)
+		was := handlers.FindString(d.files[botPy])
+		return d.replace(botPy, was, blocks[0]) && d.aboveTools(code, "") &&
+			d.replace(botPy, "[*TOOLS]", "[*TOOLS, leave_tool(transport)]")
+	}},
+}
+
+// loses is how options end that leave a bot no telephone.
+const loses = `^-t smallwebrtc( -t (daily|livekit|websocket))?$`
+
+// sameStatement has the changes, as regular expressions, that want the statement that an edit changes. A
+// person decides between the two.
+var sameStatement = map[string]string{
+	"greeting":                `--llm (anthropic|ollama)|^-m `, // a sentence, or what the model makes one of
+	"apology":                 `^-m realtime`,                  // which has none
+	"last minute":             `^-m realtime|` + loses,
+	"language":                `--language`,
+	"more time":               `--llm|^-m realtime`,
+	"turns":                   `^-m realtime`,
+	"noise":                   `^-m realtime`,
+	"processor":               `^-m `, // the step before it comes or goes
+	"patience of the service": `--stt|^-m `,
+	"who calls":               loses,
+	"leaving the room":        `^-[tm] |--eval|--llm ollama`,
+}
+
+// wantSame reports whether an edit and a change want the same statement.
+func wantSame(edit, change string) bool {
+	pattern := sameStatement[edit]
+	return pattern != "" && regexp.MustCompile(pattern).MatchString(change)
+}
+
+// configured returns the configuration that a dry run prints.
+func configured(t *testing.T, cat *catalog.Catalog, dir string, args ...string) (cfg bot.Config, ok bool) {
+	t.Helper()
+	r := vbot(t, dir, append([]string{"init"}, args...)...)
+	if r.code != 0 {
+		return cfg, false
+	}
+	answers, problems := bot.ParseConfig("dry run", []byte(r.stdout))
+	cfg, _, refused := bot.Resolve(cat, answers, "")
+	if len(problems)+len(refused) > 0 {
+		t.Fatal(args, problems, refused)
+	}
+	return cfg, true
+}
+
+// updated updates the project in dir to the files, and returns what conflicts.
+func updated(t *testing.T, dir string, files map[string][]byte) (conflicts []string) {
+	t.Helper()
+	target, err := project.Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	paths := render.Paths()
+	was, err := target.Record(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := project.NewRecord(version, struct{}{}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := target.Update(&project.Update{
+		Files:    files,
+		Was:      was,
+		Now:      now,
+		Paths:    paths,
+		Rendered: func() map[string][]byte { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range p.Conflicts {
+		conflicts = append(conflicts, c.Line())
+	}
+	if conflicts == nil {
+		err = target.Apply(context.Background(), p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conflicts
+}
+
+// An ownersProject is a project that vbot wrote, with the files that its owner edited.
+type ownersProject struct {
+	name  string            // of the bot and of the edits
+	edits []string          // their names
+	files map[string]string // the edited ones
+	tidy  bool              // imports are sorted
+}
+
+// editedBots returns the bot with each edit that its documents have, and with all together, both with
+// imports as they come and sorted.
+func editedBots(t *testing.T, name string, old map[string][]byte) (list []ownersProject) {
+	for _, tidy := range []bool{false, true} {
+		suffix := map[bool]string{true: ", imports sorted"}[tidy]
+		for _, e := range matrixEdits {
+			d := &draftOfOwner{t: t, files: texts(old), tidy: tidy}
+			if e.do(d) {
+				list = append(list, ownersProject{
+					name:  name + ": " + e.name + suffix,
+					edits: []string{e.name},
+					files: changed(old, d.files),
+					tidy:  tidy,
+				})
+			}
+		}
+		all := allEdits(t, old, tidy, func(string) bool { return true })
+		all.name = name + ": all" + suffix
+		list = append(list, all)
+	}
+	return list
+}
+
+// allEdits returns the bot with the edits of which may is true, but for those that change the handler that
+// another one changes.
+func allEdits(t *testing.T, old map[string][]byte, tidy bool, may func(edit string) bool) ownersProject {
+	d := &draftOfOwner{t: t, files: texts(old), tidy: tidy}
+	var edits []string
+	for _, e := range matrixEdits {
+		if e.name == "leaving the room" || e.name == "who calls" || !may(e.name) {
+			continue
+		}
+		before := maps.Clone(d.files)
+		if e.do(d) {
+			edits = append(edits, e.name)
+		} else {
+			d.files = before
+		}
+	}
+	return ownersProject{edits: edits, files: changed(old, d.files), tidy: tidy}
+}
+
+// Every edit that the documents of a bot tell its owner to make, alone and all together, merges with
+// every change of options, but where both want the same statement; and going back gives the edited
+// files byte for byte, or with imports that are not sorted line for line. With VBOT_MATRIX, bots with all
+// edits are written to that folder after each change that merges, for e2e/test_matrix.py.
+func TestMatrix(t *testing.T) {
+	parallel(t)
+	cat := catalog.New()
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	tried, conflicts, folder := 0, map[string]int{}, os.Getenv("VBOT_MATRIX")
+	for _, name := range slices.Sorted(maps.Keys(matrixBots)) {
+		home := t.TempDir()
+		options := append([]string{"bot", "--dry-run"}, strings.Fields(matrixBots[name])...)
+		cfg, ok := configured(t, cat, home, options...)
+		if !ok {
+			t.Fatalf("%s: not a bot", name)
+		}
+		old, err := render.New(cfg, cat, version).Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := maps.Clone(old)
+		if err := project.AddRecord(version, cfg, all); err != nil {
+			t.Fatal(err)
+		}
+		filetest.Put(t, home, "bot/"+project.RecordName, string(all[project.RecordName]))
+		bots := editedBots(t, name, old)
+		for _, change := range matrixChanges {
+			args := append([]string{"bot", "--check", "--dry-run"}, strings.Fields(change)...)
+			to, ok := configured(t, cat, home, args...)
+			if !ok || fmt.Sprint(to) == fmt.Sprint(cfg) {
+				continue
+			}
+			fresh, err := render.New(to, cat, version).Files()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if folder != "" {
+				edits := allEdits(t, old, true, func(edit string) bool {
+					// A hand-over is made for the transports that the bot has.
+					lost := edit == "handing over" && strings.HasPrefix(change, "-t ")
+					return !lost && !wantSame(edit, change)
+				})
+				writeMerged(t, filepath.Join(folder, name+strings.ReplaceAll(change, " ", "")), all, edits.files, change)
+			}
+			for _, b := range bots {
+				if !filetest.Thorough() && rng.IntN(40) > 0 {
+					continue
+				}
+				tried++
+				about := fmt.Sprintf("seed %d: %s x %s", seed, b.name, change)
+				expected := slices.ContainsFunc(b.edits, func(e string) bool { return wantSame(e, change) })
+				if tryUpdate(t, about, b, old, fresh, expected) {
+					continue
+				}
+				for _, e := range b.edits {
+					conflicts[e]++
+				}
+			}
+		}
+	}
+	for edit := range sameStatement {
+		if filetest.Thorough() && conflicts[edit] == 0 {
+			t.Errorf("%s conflicts with no change", edit)
+		}
+	}
+	t.Logf("%d combinations", tried)
+}
+
+// tryUpdate updates the edited files from what vbot wrote in old to fresh, and back. It reports whether
+// they merge, which they may not do only if that is expected.
+func tryUpdate(
+	t *testing.T, about string, b ownersProject, old, fresh map[string][]byte, expected bool,
+) bool {
+	t.Helper()
+	only := func(from map[string][]byte) map[string][]byte {
+		some := map[string][]byte{}
+		for path := range b.files {
+			if data, ok := from[path]; ok {
+				some[path] = data
+			}
+		}
+		return some
+	}
+	dir := t.TempDir()
+	was := only(old)
+	if err := project.AddRecord(version, struct{}{}, was); err != nil {
+		t.Fatal(err)
+	}
+	for path, data := range was {
+		filetest.Put(t, dir, path, string(data))
+	}
+	for path, text := range b.files {
+		filetest.Put(t, dir, path, text)
+	}
+	before := filetest.Tree(t, dir)
+	if conflicts := updated(t, dir, only(fresh)); conflicts != nil {
+		if !expected {
+			t.Errorf("%s: %s", about, strings.Join(conflicts, "; "))
+		}
+		return false
+	}
+	back := updated(t, dir, only(old))
+	after := filetest.Tree(t, dir)
+	if !b.tidy { // where they come back to, nobody knows, and one that stands there twice is merged
+		sortLines(before, botPy)
+		sortLines(after, botPy)
+	}
+	if back != nil || !equalTrees(before, after) {
+		t.Errorf("%s, and back: %q; %q differ", about, back, differing(before, after))
+	}
+	return true
+}
+
+// sortLines sorts the lines of a file of the tree, and leaves each once.
+func sortLines(tree map[string]string, name string) {
+	lines := strings.Split(tree[name], "\n")
+	slices.Sort(lines)
+	tree[name] = strings.Join(slices.Compact(lines), "\n")
+}
+
+// writeMerged writes a project as vbot and its owner left it into a folder, and updates it.
+func writeMerged(t *testing.T, dir string, all map[string][]byte, edited map[string]string, change string) {
+	t.Helper()
+	writeProject(t, dir, all)
+	for path, text := range edited {
+		filetest.Put(t, dir, path, text)
+	}
+	args := append([]string{"init", ".", "--update"}, strings.Fields(change)...)
+	if r := vbot(t, dir, args...); r.code != 0 {
+		t.Errorf("%s: %s", dir, r.stderr)
+	}
+}
+
+// texts are files as texts.
+func texts(files map[string][]byte) map[string]string {
+	all := map[string]string{}
+	for name, data := range files {
+		all[name] = string(data)
+	}
+	return all
+}
+
+// changed returns the files that differ.
+func changed(old map[string][]byte, now map[string]string) map[string]string {
+	some := map[string]string{}
+	for name, text := range now {
+		if text != string(old[name]) {
+			some[name] = text
+		}
+	}
+	return some
+}
