@@ -180,8 +180,10 @@ func (r *initRun) quickstart(compares bool) (target string, err error) {
 	preset := bot.Quickstart()
 	name := preset[bot.OptName].Text
 	refuse := func(field, where string) {
-		problems = append(problems, report.Problem{Field: field, Where: where,
-			Message: "quickstart takes no bot options"})
+		problems = append(problems, report.Problem{
+			Field: field, Where: where,
+			Message: "quickstart takes no bot options",
+		})
 	}
 	for _, opt := range bot.Options {
 		if _, ok := r.typed[opt]; ok {
@@ -370,8 +372,10 @@ func (r *initRun) compare(ctx context.Context) error {
 	case was.Vbot == "" && (r.update || len(r.typed) == 0 && r.config == nil):
 		return r.noRecord(dir)
 	case age > 0 && r.update:
-		return &report.Failure{Code: report.InvalidConfig, Message: "vbot " + was.Vbot + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
-			Hint: "use vbot " + was.Vbot + " or a later one"}
+		return &report.Failure{
+			Code: report.InvalidConfig, Message: "vbot " + was.Vbot + " wrote " + dir + "; this is vbot " + version + ", which cannot update it",
+			Hint: "use vbot " + was.Vbot + " or a later one",
+		}
 	case age > 0:
 		a.Note("vbot %s wrote %s; this is vbot %s, which is older", was.Vbot, dir, version)
 	}
@@ -661,9 +665,11 @@ func (r *initRun) conflictError(p *project.Plan) error {
 	if len(p.Conflicts) == 0 {
 		return nil
 	}
-	f := &report.Failure{Code: report.Conflict, Problems: p.Conflicts,
+	f := &report.Failure{
+		Code: report.Conflict, Problems: p.Conflicts,
 		Message: fmt.Sprintf("existing files in %s are in the way; nothing was written", p.Dir),
-		Hint:    "choose another directory, move them away, or use --keep-existing to write only missing files"}
+		Hint:    "choose another directory, move them away, or use --keep-existing to write only missing files",
+	}
 	if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.Path == project.RecordName && s.Before != "" }) {
 		f.Hint = "to change the project and keep your edits: `vbot init " + cli.ShellQuote(p.Dir) + " --update" + r.typedOptions() + "`"
 	}

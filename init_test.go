@@ -288,8 +288,10 @@ func TestConfigFileProblems(t *testing.T) {
 func TestFlagsBeatTheFile(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ name, config, args string }{
-		{"services-of-the-other-mode", `{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": "openai", "tts_service": "cartesia"}`,
-			"--mode realtime --realtime openai"},
+		{
+			"services-of-the-other-mode", `{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": "openai", "tts_service": "cartesia"}`,
+			"--mode realtime --realtime openai",
+		},
 		{"bot-type", `{"bot_type": "web", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
 		{"a-feature", `{"recording": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-recording --eval"},
 		{"noise-cancel", `{"enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-deploy-to-cloud"},

@@ -121,11 +121,13 @@ func vbotCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
 
 // testEnv is the environment that makes the test binary stand in for vbot.
 func testEnv(home, path string) []string {
-	return []string{"VBOT_TEST_RUN=1", "HOME=" + home, "APPDATA=" + home, "PATH=" + path,
+	return []string{
+		"VBOT_TEST_RUN=1", "HOME=" + home, "APPDATA=" + home, "PATH=" + path,
 		"GODEBUG=" + os.Getenv("GODEBUG"), // the FIPS 140 mode, in `make fips`
 		"GORACE=atexit_sleep_ms=0",        // the race detector would wait for a second at the end of each run
 		// Built with -cover, each run would complain that it has no place for its counts.
-		"GOCOVERDIR=" + cmp.Or(flag.Lookup("test.gocoverdir").Value.String(), home)}
+		"GOCOVERDIR=" + cmp.Or(flag.Lookup("test.gocoverdir").Value.String(), home),
+	}
 }
 
 // wantCode fails the test unless the run ended with code.
@@ -456,8 +458,13 @@ func TestFullStdout(t *testing.T) {
 		skip(t, "this system has no /dev/full")
 	}
 	defer full.Close()
-	for _, args := range [][]string{{"version"}, {"--help"}, {"init", "--list-options"}, {"init", "--describe-options"},
-		{"init", "x", "-t", "webrtc", "-m", "realtime", "--realtime", "openai", "--dry-run"}} {
+	for _, args := range [][]string{
+		{"version"},
+		{"--help"},
+		{"init", "--list-options"},
+		{"init", "--describe-options"},
+		{"init", "x", "-t", "webrtc", "-m", "realtime", "--realtime", "openai", "--dry-run"},
+	} {
 		cmd := vbotCommand(t, t.TempDir(), args...)
 		cmd.Stdout = full
 		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
@@ -522,7 +529,8 @@ func (h here) vbot(t testing.TB, args ...string) result {
 	}
 	h.env = append([]string{"VBOT_CONFIG=none"}, h.env...)
 	var stdout, stderr bytes.Buffer
-	code := run(h.ctx, args, &cli.App{Stdin: h.stdin, Stdout: &stdout, Stderr: &stderr, Dir: h.dir,
+	code := run(h.ctx, args, &cli.App{
+		Stdin: h.stdin, Stdout: &stdout, Stderr: &stderr, Dir: h.dir,
 		Getenv: func(name string) string {
 			for _, kv := range slices.Backward(h.env) {
 				if v, ok := strings.CutPrefix(kv, name+"="); ok {

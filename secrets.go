@@ -200,8 +200,10 @@ func (r *cloudRun) unknownRegion(ctx context.Context) error {
 	if err != nil || len(codes) == 0 || slices.Contains(codes, asked) {
 		return nil
 	}
-	return &report.Failure{Code: report.NotFound, Problems: []report.Problem{{Field: "region", Where: "--region", Allowed: codes,
-		Message: "there is no region " + asked + report.DidYouMean(report.Nearest(asked, codes))}}}
+	return &report.Failure{Code: report.NotFound, Problems: []report.Problem{{
+		Field: "region", Where: "--region", Allowed: codes,
+		Message: "there is no region " + asked + report.DidYouMean(report.Nearest(asked, codes)),
+	}}}
 }
 
 // maxHint is how long the API may take to answer what only makes a message better.

@@ -89,11 +89,14 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"unset-key-near", []string{"unset", "app-secrets", "APIKEY", "--skip"}, many, []string{getSet}, 4},
 		{"set-new-near", []string{"set", "app-secret", "A=1", "--skip"}, many, []string{"GET ~/secrets/app-secret", getList, "PUT ~/secrets/app-secret"}, 0},
 		{
-			"set-new-no-listing", []string{"set", "app-secret", "A=1", "--skip"}, func(s *cloudtest.Standin) {
+			"set-new-no-listing",
+			[]string{"set", "app-secret", "A=1", "--skip"},
+			func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("GET", cloudtest.Right, s.Clock.Hang(maxHint))
 			},
-			[]string{"GET ~/secrets/app-secret", getList, "PUT ~/secrets/app-secret"}, 0,
+			[]string{"GET ~/secrets/app-secret", getList, "PUT ~/secrets/app-secret"},
+			0,
 		},
 		{"image-pull-region-unknown", []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss", "--region=us-wst"}, nil, []string{getList, "GET ~/regions"}, 4},
 		{"list-set-unknown", []string{"list", "nothing"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
@@ -111,35 +114,67 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"set-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run", "--json"}, many, []string{getSet}, 0},
 		{"set-dry-run-new", []string{"set", "fresh", "A=1", "--dry-run", "--region", "us-east"}, nil, []string{getNew, getList, "GET ~/regions"}, 0},
 		{"set-prune", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--skip"}, many, []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
-		{"set-prune-json", []string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"}, many,
-			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
+		{
+			"set-prune-json",
+			[]string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
+			many,
+			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"},
+			0,
+		},
 		{"set-prune-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run"}, many, []string{getSet}, 0},
 		{"set-prune-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run", "--json"}, many, []string{getSet}, 0},
 		{"set-prune-new", []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"}, many, []string{getNew, getList, getList, putNew}, 0},
-		{"set-prune-not-found", []string{"set", "app-secrets", "A=1", "--prune", "--skip"},
+		{
+			"set-prune-not-found",
+			[]string{"set", "app-secrets", "A=1", "--prune", "--skip"},
 			func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("GET", cloudtest.Status(404, "X", "Organization not found"))
-			}, []string{getSet, getList}, 4},
-		{"set-prune-one-by-one", []string{"set", "app-secrets", "A=1", "B=2", "--prune", "--skip", "--json"},
+			},
+			[]string{getSet, getList},
+			4,
+		},
+		{
+			"set-prune-one-by-one",
+			[]string{"set", "app-secrets", "A=1", "B=2", "--prune", "--skip", "--json"},
 			func(s *cloudtest.Standin) { many(s); s.NoBulk = true },
-			[]string{getSet, putSet, putSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
-		{"set-prune-store-failed", []string{"set", "app-secrets", "A=1", "--prune", "--skip"},
-			func(s *cloudtest.Standin) { many(s); s.Misbehave("PUT", cloudtest.Status(403, "FORBIDDEN", "No")) }, []string{getSet, putSet}, 5},
-		{"set-prune-store-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "--prune", "--skip", "--json"},
-			func(s *cloudtest.Standin) { noMore(s); s.Sets["app-secrets"].Values["OLD"] = "old" }, []string{getSet, putSet, putSet, putSet}, 7},
-		{"set-prune-partial", []string{"set", "app-secrets", "Z=1", "--prune", "--skip"},
+			[]string{getSet, putSet, putSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"},
+			0,
+		},
+		{
+			"set-prune-store-failed",
+			[]string{"set", "app-secrets", "A=1", "--prune", "--skip"},
+			func(s *cloudtest.Standin) { many(s); s.Misbehave("PUT", cloudtest.Status(403, "FORBIDDEN", "No")) },
+			[]string{getSet, putSet},
+			5,
+		},
+		{
+			"set-prune-store-partial",
+			[]string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "--prune", "--skip", "--json"},
+			func(s *cloudtest.Standin) { noMore(s); s.Sets["app-secrets"].Values["OLD"] = "old" },
+			[]string{getSet, putSet, putSet, putSet},
+			7,
+		},
+		{
+			"set-prune-partial",
+			[]string{"set", "app-secrets", "Z=1", "--prune", "--skip"},
 			func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("DELETE", cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No more today"))
 			},
-			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"}, 7},
-		{"set-prune-partial-json", []string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
+			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"},
+			7,
+		},
+		{
+			"set-prune-partial-json",
+			[]string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
 			func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("DELETE", cloudtest.Status(403, "FORBIDDEN", "No more today"))
 			},
-			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 7},
+			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY"},
+			7,
+		},
 		{"set-skip-empty-no-file", []string{"set", "fresh", "A=1", "--skip-empty", "--skip"}, nil, nil, 2},
 		{"set-words", []string{"set", "fresh", "hunter2", "hunter2", "A=1", "A", "aHVudGVyMg==", "c2VjcmV0=", "--no-input", "--skip"}, nil, nil, 2},
 		{"set-words-json", []string{"set", "fresh", "hunter2", "--no-input", "--skip", "--json"}, nil, nil, 2},
@@ -155,8 +190,13 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"set-unknown-region", []string{"set", "fresh", "A=1", "--skip", "--region", "mars"}, nil, []string{getNew, getList, "GET ~/regions"}, 4},
 		{"set-image-pull", []string{"set", "hub", "A=1", "--skip"}, many, []string{getHub, getList}, 1},
 		{"set-referenced", []string{"set", "cluster", "A=1", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
-		{"set-one-by-one", []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *cloudtest.Standin) { s.NoBulk = true },
-			[]string{getNew, getList, putNew, putNew, putNew, putNew}, 0},
+		{
+			"set-one-by-one",
+			[]string{"set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json"},
+			func(s *cloudtest.Standin) { s.NoBulk = true },
+			[]string{getNew, getList, putNew, putNew, putNew, putNew},
+			0,
+		},
 		{"set-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip"}, noMore, []string{getSet, putSet, putSet, putSet}, 7},
 		{"set-partial-json", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip", "--json"}, noMore, []string{getSet, putSet, putSet, putSet}, 7},
 		{"set-partial-unavailable-json", []string{"set", "app-secrets", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *cloudtest.Standin) {
@@ -191,12 +231,27 @@ func TestSecretsTranscripts(t *testing.T) {
 				serve()
 			})
 		}, []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL", getSet}, 0},
-		{"set-wait", []string{"set", "fresh", "A=1", "--skip", "--wait", "--json"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "ready"} },
-			[]string{getNew, getList, putNew, getNew, getNew}, 0},
-		{"set-wait-failed", []string{"set", "fresh", "A=1", "--skip", "--wait=1m"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "failed"} },
-			[]string{getNew, getList, putNew, getNew, getNew}, 1},
-		{"set-wait-timeout-json", []string{"set", "fresh", "A=1", "--skip", "--wait=6s", "--json"}, func(s *cloudtest.Standin) { s.Statuses = []string{"pending"} },
-			[]string{getNew, getList, putNew, getNew, getNew, getNew}, 6},
+		{
+			"set-wait",
+			[]string{"set", "fresh", "A=1", "--skip", "--wait", "--json"},
+			func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "ready"} },
+			[]string{getNew, getList, putNew, getNew, getNew},
+			0,
+		},
+		{
+			"set-wait-failed",
+			[]string{"set", "fresh", "A=1", "--skip", "--wait=1m"},
+			func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "failed"} },
+			[]string{getNew, getList, putNew, getNew, getNew},
+			1,
+		},
+		{
+			"set-wait-timeout-json",
+			[]string{"set", "fresh", "A=1", "--skip", "--wait=6s", "--json"},
+			func(s *cloudtest.Standin) { s.Statuses = []string{"pending"} },
+			[]string{getNew, getList, putNew, getNew, getNew, getNew},
+			6,
+		},
 		{"set-wait-nonsense", []string{"set", "fresh", "A=1", "--skip", "--wait=soon"}, nil, nil, 2},
 		{"set-wait-with-a-space", []string{"set", "fresh", "A=1", "--skip", "--wait", "30s"}, nil, nil, 2},
 
@@ -218,12 +273,18 @@ func TestSecretsTranscripts(t *testing.T) {
 		{"delete-image-pull", []string{"delete", "hub", "--skip"}, many, []string{getHub, getList, "DELETE ~/secrets/hub"}, 0},
 		{"delete-unknown", []string{"delete", "nothing", "--skip"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
 		{"delete-if-exists", []string{"delete", "nothing", "--if-exists", "--skip", "--json"}, many, []string{"GET ~/secrets/nothing", getList}, 0},
-		{"delete-if-exists-elsewhere", []string{"delete", "nothing", "--if-exists", "--skip"},
+		{
+			"delete-if-exists-elsewhere",
+			[]string{"delete", "nothing", "--if-exists", "--skip"},
 			func(s *cloudtest.Standin) {
 				s.Misbehave("GET", cloudtest.Times(2, cloudtest.Status(404, "X", "Organization not found"))...)
 			},
-			[]string{"GET ~/secrets/nothing", getList, getList}, 4},
-		{"delete-if-exists-meanwhile", []string{"delete", "app-secrets", "--if-exists", "--skip"},
+			[]string{"GET ~/secrets/nothing", getList, getList},
+			4,
+		},
+		{
+			"delete-if-exists-meanwhile",
+			[]string{"delete", "app-secrets", "--if-exists", "--skip"},
 			func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("DELETE", func(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
@@ -232,7 +293,10 @@ func TestSecretsTranscripts(t *testing.T) {
 					s.Mu.Unlock()
 					serve()
 				})
-			}, []string{getSet, "DELETE ~/secrets/app-secrets", getList}, 0},
+			},
+			[]string{getSet, "DELETE ~/secrets/app-secrets", getList},
+			0,
+		},
 		{"delete-referenced", []string{"delete", "cluster", "--skip"}, many, []string{"GET ~/secrets/cluster", "DELETE ~/secrets/cluster"}, 0},
 		{"delete-cannot-ask", []string{"delete", "app-secrets", "--no-input"}, many, nil, 2},
 		{"delete-bad", []string{"delete", "../services/my-agent", "--skip"}, nil, nil, 2},
@@ -370,8 +434,13 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 	filetest.Put(t, dir, "empty.env", "# nothing\n")
 	filetest.Put(t, dir, "zero.env", "A=x\x00y\n")
 	for _, c := range []struct{ name, file, stdin string }{
-		{"file-bad", "bad.env", ""}, {"file-utf16", "utf16.env", ""}, {"file-empty", "empty.env", ""}, {"file-nul", "zero.env", ""},
-		{"file-missing", "none.env", ""}, {"file-directory", ".", ""}, {"file-stdin-bad", "-", "ok=1\noops\n"},
+		{"file-bad", "bad.env", ""},
+		{"file-utf16", "utf16.env", ""},
+		{"file-empty", "empty.env", ""},
+		{"file-nul", "zero.env", ""},
+		{"file-missing", "none.env", ""},
+		{"file-directory", ".", ""},
+		{"file-stdin-bad", "-", "ok=1\noops\n"},
 	} {
 		for _, end := range []string{"", "-json"} {
 			args := []string{"cloud", "secrets", "set", "fresh", "--file", c.file, "--skip"}
@@ -428,8 +497,19 @@ func TestNamesNeverLeadElsewhere(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
 	for _, name := range []string{"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n", strings.Repeat("a", 64), `a\b`, "*"} {
-		for _, args := range [][]string{{"list", "--", name}, {"set", "--skip", "--", name, "A=1"}, {"unset", "--skip", "--", name, "A"}, {"unset", "a", name + "/", "--skip"}, {"check", "--file=-", "--", name}, {"reference", "--region=pce-a", "--", name}, {"reference", "a", "-r=" + name + "?"},
-			{"delete", "--skip", "--", name}, {"image-pull-secret", "--", name, "ghcr.io", "a:b"}, {"list", "-o=" + name + "/"}, {"list", "-r=" + name + "?"}} {
+		for _, args := range [][]string{
+			{"list", "--", name},
+			{"set", "--skip", "--", name, "A=1"},
+			{"unset", "--skip", "--", name, "A"},
+			{"unset", "a", name + "/", "--skip"},
+			{"check", "--file=-", "--", name},
+			{"reference", "--region=pce-a", "--", name},
+			{"reference", "a", "-r=" + name + "?"},
+			{"delete", "--skip", "--", name},
+			{"image-pull-secret", "--", name, "ghcr.io", "a:b"},
+			{"list", "-o=" + name + "/"},
+			{"list", "-r=" + name + "?"},
+		} {
 			r := runOn(t, s, append([]string{"cloud", "secrets"}, args...)...)
 			if r.code != 2 {
 				t.Errorf("vbot cloud secrets %q: exit code %d", args, r.code)
@@ -928,7 +1008,8 @@ func TestSetFromFiles(t *testing.T) {
 		{"expanded", "--file vars.env", []string{getNew, getList, putNew}, 0, map[string]string{"HOST": "h", "URL": "http://${HOST}/", "QUOTED": "${HOST}", "PLAIN": "$HOST"}},
 		{"pasted", "--file pasted.env --value-file CARTESIA_API_KEY=key --value-file AWS_SECRET_ACCESS_KEY=pem --value-file PEM=pem", []string{getNew, getList, putNew}, 0, map[string]string{
 			"OPENAI_API_KEY": "'hunter2'", "MINE": "'hunter2'", "DEEPGRAM_API_KEY": "hunter2\u2019s", "UMLAUT": "hunter2\u00e4 2", "AND": "'hunter2' & 'hunter2'", "BLANK": "hunter2 ",
-			"CARTESIA_API_KEY": "hunter2\n", "AWS_SECRET_ACCESS_KEY": "-----BEGIN PRIVATE KEY-----\nhunter2\n", "PEM": "-----BEGIN PRIVATE KEY-----\nhunter2\n"}},
+			"CARTESIA_API_KEY": "hunter2\n", "AWS_SECRET_ACCESS_KEY": "-----BEGIN PRIVATE KEY-----\nhunter2\n", "PEM": "-----BEGIN PRIVATE KEY-----\nhunter2\n",
+		}},
 		{"object", "--file s.json C=3", []string{getNew, getList, putNew}, 0, map[string]string{"A": "1\né", "B-b": "${X} <&>", "C": "3"}},
 		{"object-skip-empty", "--file gaps.json --skip-empty", []string{getNew, getList, putNew}, 0, map[string]string{"A": "1"}},
 		{"object-bad", "--file bad.json", nil, 2, nil},

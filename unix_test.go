@@ -312,8 +312,13 @@ func TestReaderThatGoesAway(t *testing.T) {
 	for _, args := range [][]string{
 		{"cloud", "secrets", "set", "app", "A=1", "--skip", "--json"},
 		{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io", "bob:x", "--json"},
-		{"cloud", "secrets", "unset", "app", "K", "--skip", "--json"}, {"cloud", "secrets", "delete", "app", "--skip", "--json"}, initArgs("--json"), {"init", "target", "--update", "--recording", "--json"},
-		{"init", "target", "--check", "--json"}, {"init", "target", "--update", "--json", "-t", "pigeon"}, {"cloud", "logout", "--json"},
+		{"cloud", "secrets", "unset", "app", "K", "--skip", "--json"},
+		{"cloud", "secrets", "delete", "app", "--skip", "--json"},
+		initArgs("--json"),
+		{"init", "target", "--update", "--recording", "--json"},
+		{"init", "target", "--check", "--json"},
+		{"init", "target", "--update", "--json", "-t", "pigeon"},
+		{"cloud", "logout", "--json"},
 	} {
 		s.Statuses = []string{"ready"}
 		cmd := vbotCommand(t, dir, args...)

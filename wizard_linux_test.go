@@ -76,10 +76,12 @@ func (p *person) until(what string, condition func() bool) {
 }
 
 // questions are all that the wizard asks.
-var questions = []string{"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
+var questions = []string{
+	"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
 	"How does the bot process speech?", "Who places the calls over Daily PSTN?", "Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
 	"Realtime model", "Video avatar", "Language, such as de or German", "Web client", "What serves the client?", bot.AskOptions, bot.AskWhere, "Proceed?",
-	"Which answer?", "AGENTS.md was written by an older vbot."}
+	"Which answer?", "AGENTS.md was written by an older vbot.",
+}
 
 // open is the question that is open, and the line that it stands in; or "".
 func (p *person) open() (question, line string) {
@@ -280,25 +282,35 @@ func TestWizardScreens(t *testing.T) {
 		keys          []string
 		code          int
 	}{
-		{"cascade", 80, 24, "xterm", "init", []string{"parlour", "\r", down, down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r", "\r",
-			down, down, "\r", "\r"}, 0},
+		{"cascade", 80, 24, "xterm", "init", []string{
+			"parlour", "\r", down, down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r", "\r",
+			down, down, "\r", "\r",
+		}, 0},
 		{"large-window", 120, 50, "xterm", "init parlour", []string{"own\r\r\rdaily\r", "\r", "\r", "stt_b", "\r", "stt", "\x1b" + up + up + "\r", "\r\r", "\x03"}, 130},
-		{"small-window", 40, 10, "xterm", "init", []string{"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r", "\r",
-			up, "\r", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r"}, 1},
+		{"small-window", 40, 10, "xterm", "init", []string{
+			"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r", "\r",
+			up, "\r", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r",
+		}, 1},
 		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "\r", "no\r"}, 1},
-		{"plain", 80, 24, "dumb", "init", []string{"talker\n", "3\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
+		{"plain", 80, 24, "dumb", "init", []string{
+			"talker\n", "3\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
 			"2\n", "de_DE\n", "German\n", "gem\n", "?\n", "ai li\n", "gemini_live\n",
-			"this\n", "1,2\n", "2,5\n", "9\n", "yes\n"}, 0},
-		{"change", 80, 24, "xterm", "init parlour", []string{"own\r\r\r\r\r\r\r\r\rtavus\r\r\r", "noise\t\r", // an avatar sends video: there is no choice
+			"this\n", "1,2\n", "2,5\n", "9\n", "yes\n",
+		}, 0},
+		{"change", 80, 24, "xterm", "init parlour", []string{
+			"own\r\r\r\r\r\r\r\r\rtavus\r\r\r", "noise\t\r", // an avatar sends video: there is no choice
 			"cha\rruns\r", "\t" + up + "\r", // noise cancelling needs deployment
 			"cha\rmode\rreal\r",     // other services
 			"\r", "cha\rbot\rtel\r", // other transports, no video
 			"tel_a\tsip\t\r", "\r",
 			"cha\rdirect\rsalon\r", // another name
-			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\ropt\r", "evals\trecor\t\r", "cha\rnone of\r", "no\r"}, 1},
-		{"back", 80, 24, "xterm", "init", []string{left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r", "real\r",
+			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\ropt\r", "evals\trecor\t\r", "cha\rnone of\r", "no\r",
+		}, 1},
+		{"back", 80, 24, "xterm", "init", []string{
+			left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r", "real\r",
 			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r\r\r", "evals\t\r",
-			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r", "\r", "no\r"}, 1},
+			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r", "\r", "no\r",
+		}, 1},
 		{"recommended", 80, 24, "xterm", "init", []string{"\r", "\r", "cha\rlanguage m\ranth\r", left + left, "own\r", "\x03"}, 130},
 		{"unchanged", 80, 40, "xterm", "init parlour", []string{"\r", "cha\rmode\r" + left, "no\r"}, 1},
 		{"guides", 80, 24, "xterm", "init", []string{"notes", "\r", up, "\r"}, 0},
@@ -834,8 +846,14 @@ func TestWizardColours(t *testing.T) {
 	for _, c := range []struct {
 		env            string
 		colour, cursor bool
-	}{{"TERM=xterm", true, true}, {"TERM=xterm NO_COLOR=1", false, true}, {"TERM=xterm NO_COLOR=", true, true},
-		{"TERM=", false, false}, {"TERM=dumb", false, false}, {"TERM=xterm VBOT_PLAIN_PROMPTS=1", false, false}} {
+	}{
+		{"TERM=xterm", true, true},
+		{"TERM=xterm NO_COLOR=1", false, true},
+		{"TERM=xterm NO_COLOR=", true, true},
+		{"TERM=", false, false},
+		{"TERM=dumb", false, false},
+		{"TERM=xterm VBOT_PLAIN_PROMPTS=1", false, false},
+	} {
 		cmd := vbotCommand(t, t.TempDir(), "init", "bot")
 		cmd.Env = append(cmd.Env, strings.Fields(c.env)...)
 		p := &person{Terminal: ptytest.Open(t, cmd), width: 80, height: 24}
@@ -868,8 +886,10 @@ func TestWizardNeedsAPerson(t *testing.T) {
 func TestRandomKeys(t *testing.T) {
 	parallel(t)
 	seed := rand.Uint64()
-	pool := []string{"\r", "\r", "\r", "\n", " ", "\t", "\x1b[A", "\x1b[B", "\x1b[C", "\x1bOD", "\x1b[H", "\x1b[F", "\x1b[5~", "\x1b[6~", "\x1b[3~", "\x1b",
-		"\x1b[D", "\x1b[Z", "<\n", "\x7f", "\x01", "\x05", "\x15", "\x17", "\x0b", "a", "e", "o", "n", "y", "1", "2", ",", "日", "\u0301", "\xff", "\x00", "\x1b[200~x\ry\x1b[201~", "\x1b[1;5C", "-"}
+	pool := []string{
+		"\r", "\r", "\r", "\n", " ", "\t", "\x1b[A", "\x1b[B", "\x1b[C", "\x1bOD", "\x1b[H", "\x1b[F", "\x1b[5~", "\x1b[6~", "\x1b[3~", "\x1b",
+		"\x1b[D", "\x1b[Z", "<\n", "\x7f", "\x01", "\x05", "\x15", "\x17", "\x0b", "a", "e", "o", "n", "y", "1", "2", ",", "日", "\u0301", "\xff", "\x00", "\x1b[200~x\ry\x1b[201~", "\x1b[1;5C", "-",
+	}
 	for i := range filetest.Rounds(8, 200) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()

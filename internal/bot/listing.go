@@ -28,7 +28,8 @@ type byBotType[T any] struct {
 // bySection returns a listing. list converts the services of each key.
 func bySection[T any](c *catalog.Catalog, botTypes T, list func([]*catalog.Service) T) Sections[T] {
 	return Sections[T]{
-		botTypes, byBotType[T]{list(c.Transports(false)), list(c.Transports(true))},
+		botTypes,
+		byBotType[T]{list(c.Transports(false)), list(c.Transports(true))},
 		list(c.List(catalog.KindSTT)), list(c.List(catalog.KindLLM)), list(c.List(catalog.KindTTS)), list(c.List(catalog.KindRealtime)), list(c.List(catalog.KindVideo)),
 	}
 }

@@ -218,7 +218,8 @@ var (
 			Key: "recording", Flag: "recording", Toggle: func(c *Config) *bool { return &c.Recording },
 			Help: "record the conversation (default: no)",
 			Rank: 16, Ask: AskOptions, Label: "recording", Note: "the audio of each conversation",
-		}, {
+		},
+		{
 			Key: "transcription", Flag: "transcription", Toggle: func(c *Config) *bool { return &c.Transcription },
 			Help: "log what is said (default: no)",
 			Rank: 16, Ask: AskOptions, Label: "transcription", Note: "a log of what is said",
@@ -228,11 +229,13 @@ var (
 			Key: "enable_observability", Flag: "observability", Toggle: func(c *Config) *bool { return &c.EnableObservability },
 			Help: "watch the pipeline live (default: no)",
 			Rank: 16, Ask: AskOptions, Label: "observability", Note: "watch the pipeline live",
-		}, {
+		},
+		{
 			Key: "enable_eval", Flag: "eval", Toggle: func(c *Config) *bool { return &c.EnableEval },
 			Help: "write evals to server/evals/ (default: no)",
 			Rank: 16, Ask: AskOptions, Label: "evals", Note: "scripted conversations that test the bot",
-		}, optSelfHost,
+		},
+		optSelfHost,
 	}
 )
 

@@ -192,8 +192,10 @@ func (inv *Invocation) parse(args []string) (rest []string, problems []report.Pr
 		switch {
 		case inline:
 		case v.on && len(args) > 1 && v.reads(args[1]) != "":
-			problems = append(problems, report.Problem{Field: inv.named[name].Key, Where: dashed(name),
-				Message: "its value goes after =, not after a space: " + dashed(name) + "=" + v.reads(args[1])})
+			problems = append(problems, report.Problem{
+				Field: inv.named[name].Key, Where: dashed(name),
+				Message: "its value goes after =, not after a space: " + dashed(name) + "=" + v.reads(args[1]),
+			})
 			args = args[2:]
 			continue
 		case v.on:

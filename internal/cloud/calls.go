@@ -294,8 +294,10 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 		// Pause before the first poll too: the API is slow to leave the old state.
 		left := limit - c.Now().Sub(began)
 		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
-			return status, &report.Failure{Code: report.Timeout, Retryable: true, Hint: "`vbot cloud secrets list` shows its status",
-				Message: fmt.Sprintf("%s is stored, but not ready after %v; its status is %s", name, limit, cmp.Or(status, "missing"))}
+			return status, &report.Failure{
+				Code: report.Timeout, Retryable: true, Hint: "`vbot cloud secrets list` shows its status",
+				Message: fmt.Sprintf("%s is stored, but not ready after %v; its status is %s", name, limit, cmp.Or(status, "missing")),
+			}
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
@@ -362,8 +364,10 @@ func (c *confirmation) lacks() string {
 // is not in openapi.json.
 func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, error) {
 	var got Entry
-	err := c.do(ctx, request{doing: "registering " + name + " in " + region, method: http.MethodPost, path: c.below("secrets", "references"),
-		asked: Ref{Name: name, Region: region}, body: map[string]any{"name": name, "region": region}}, &got)
+	err := c.do(ctx, request{
+		doing: "registering " + name + " in " + region, method: http.MethodPost, path: c.below("secrets", "references"),
+		asked: Ref{Name: name, Region: region}, body: map[string]any{"name": name, "region": region},
+	}, &got)
 	return &got, err
 }
 

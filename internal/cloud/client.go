@@ -146,8 +146,10 @@ func onlyThisMachine(host string) func(network, address string, c syscall.RawCon
 	return func(_, address string, _ syscall.RawConn) error {
 		dialed, _, _ := net.SplitHostPort(address)
 		if ip := net.ParseIP(dialed); ip == nil || !ip.IsLoopback() {
-			return &fault{Failure: report.Failure{Code: report.Failed, Hint: "use https in VBOT_API_URL",
-				Message: fmt.Sprintf("%s is %s, another machine; http would send the token there in clear text", host, dialed)}}
+			return &fault{Failure: report.Failure{
+				Code: report.Failed, Hint: "use https in VBOT_API_URL",
+				Message: fmt.Sprintf("%s is %s, another machine; http would send the token there in clear text", host, dialed),
+			}}
 		}
 		return nil
 	}
@@ -534,8 +536,10 @@ func proxyRefusal(status int) error {
 		return nil
 	}
 	later, soon := temporary(status)
-	return &fault{soon: soon, Failure: report.Failure{Code: report.Unavailable, Hint: proxyHint, Retryable: later,
-		Message: strings.TrimSpace(fmt.Sprintf("the proxy refused the connection: %d %s", status, http.StatusText(status)))}}
+	return &fault{soon: soon, Failure: report.Failure{
+		Code: report.Unavailable, Hint: proxyHint, Retryable: later,
+		Message: strings.TrimSpace(fmt.Sprintf("the proxy refused the connection: %d %s", status, http.StatusText(status))),
+	}}
 }
 
 // refusal returns the fault of an answer that is not a success.

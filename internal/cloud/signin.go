@@ -67,8 +67,10 @@ func SignIn(d Deps, organization string) (*Client, error) {
 		if len(problems) == 0 && stored.Token != "" && stored.APIURL != c.Base.String() {
 			// What is stored is for that address alone.
 			if token == "" {
-				return nil, &report.Failure{Code: report.Unauthorized, Hint: howToSignIn,
-					Message: fmt.Sprintf("the token in %s is for %s and is not sent to %s", file.Path, stored.APIURL, c.Base)}
+				return nil, &report.Failure{
+					Code: report.Unauthorized, Hint: howToSignIn,
+					Message: fmt.Sprintf("the token in %s is for %s and is not sent to %s", file.Path, stored.APIURL, c.Base),
+				}
 			}
 			stored = Login{}
 		}

@@ -149,8 +149,10 @@ func Lock(dir string) (*Target, error) {
 		return t, nil
 	case busy:
 		t.undo = nil // the other run needs what was made
-		err = &report.Failure{Code: report.IO, Retryable: true, Message: "another vbot is writing to " + dir + nothingWritten,
-			Hint: "run the same command again when it has finished", Err: err}
+		err = &report.Failure{
+			Code: report.IO, Retryable: true, Message: "another vbot is writing to " + dir + nothingWritten,
+			Hint: "run the same command again when it has finished", Err: err,
+		}
 	default:
 		err = t.rollBack(ioFailure("creating "+dir, err))
 	}

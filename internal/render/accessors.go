@@ -133,7 +133,8 @@ func (d *Data) OnlyCalls() bool {
 // ClientPackage is the transport's package for browsers, and ClientRange the range of versions
 // that was tested: "^1.6.9".
 func (s Service) ClientPackage() string { name, _, _ := strings.Cut(s.Client, " "); return name }
-func (s Service) ClientRange() string   { _, versions, _ := strings.Cut(s.Client, " "); return versions }
+
+func (s Service) ClientRange() string { _, versions, _ := strings.Cut(s.Client, " "); return versions }
 
 // HasServer says whether server.py starts the calls.
 func (d *Data) HasServer() bool { return d.DialParams != "" }

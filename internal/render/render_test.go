@@ -805,9 +805,21 @@ func TestLanguageOfServices(t *testing.T) {
 		t.Fatal(problems)
 	}
 	for _, c := range []struct{ service, tag, want string }{
-		{"told", "de", ""}, {"told", "de-at", ""}, {"told", "pt-BR", ""}, {"told", "zh-hans-cn", ""}, {"told", "zh-Hant", "Acme told does not support the language zh-Hant"},
-		{"told", "pt", "Acme told does not support the language pt"}, {"told", "es", ""}, {"told", "es-MX", ""}, {"told", "es-AR", "Acme told does not support the language es-AR"}, {"fixed", "en-GB", ""}, {"fixed", "fr", "Acme fixed does not support the language fr"},
-		{"auto", "fr", ""}, {"silent", "fr", ""}, {"voice", "fr", ""}, {"told", "German", `"German" is not a language tag; expected one such as de or pt-BR (did you mean de?)`},
+		{"told", "de", ""},
+		{"told", "de-at", ""},
+		{"told", "pt-BR", ""},
+		{"told", "zh-hans-cn", ""},
+		{"told", "zh-Hant", "Acme told does not support the language zh-Hant"},
+		{"told", "pt", "Acme told does not support the language pt"},
+		{"told", "es", ""},
+		{"told", "es-MX", ""},
+		{"told", "es-AR", "Acme told does not support the language es-AR"},
+		{"fixed", "en-GB", ""},
+		{"fixed", "fr", "Acme fixed does not support the language fr"},
+		{"auto", "fr", ""},
+		{"silent", "fr", ""},
+		{"voice", "fr", ""},
+		{"told", "German", `"German" is not a language tag; expected one such as de or pt-BR (did you mean de?)`},
 	} {
 		said := bot.Quickstart()
 		said[bot.OptSTT], said[bot.OptLLM], said[bot.OptTTS] = bot.Answer{Text: "acme_" + c.service}, bot.Answer{Text: "openai"}, bot.Answer{Text: "elevenlabs"}
@@ -904,8 +916,12 @@ func TestWordsOfTemplates(t *testing.T) {
 // of another language is nowhere.
 func TestVoicesOfLanguages(t *testing.T) {
 	for _, c := range []struct{ tts, tag, voice string }{
-		{"piper", "", "en_US-kristin-medium"}, {"piper", "en-GB", "en_US-kristin-medium"}, {"piper", "de-AT", "de_DE-thorsten-medium"}, {"piper", "fi", ""},
-		{"kokoro", "", "af_heart"}, {"kokoro", "fr", "ff_siwis"},
+		{"piper", "", "en_US-kristin-medium"},
+		{"piper", "en-GB", "en_US-kristin-medium"},
+		{"piper", "de-AT", "de_DE-thorsten-medium"},
+		{"piper", "fi", ""},
+		{"kokoro", "", "af_heart"},
+		{"kokoro", "fr", "ff_siwis"},
 	} {
 		said := bot.OnThisMachine()
 		said[bot.OptSTT], said[bot.OptTTS] = bot.Answer{Text: "whisper"}, bot.Answer{Text: c.tts}

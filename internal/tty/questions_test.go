@@ -167,8 +167,10 @@ func services() *Menu {
 	m := &Menu{Ask: "Text to speech"}
 	for i, label := range strings.Fields("Cartesia ElevenLabs Async AWS_Polly Azure_TTS Camb Deepgram Deepgram_Flux Deepgram_Flux_SageMaker Fish_Audio Google_TTS Gradium Groq Hume Inworld Kokoro") {
 		name := strings.ToLower(label)
-		m.Choices = append(m.Choices, Choice{Group: []string{"Usual", "Others"}[min(1, i/3)], Label: strings.ReplaceAll(label, "_", " "), Names: []string{fmt.Sprintf("tts_%c", 'a'+i), name}, Note: "of " + name,
-			Detail: strings.ToUpper(name) + "_API_KEY  https://console.example.com/settings/api-keys"})
+		m.Choices = append(m.Choices, Choice{
+			Group: []string{"Usual", "Others"}[min(1, i/3)], Label: strings.ReplaceAll(label, "_", " "), Names: []string{fmt.Sprintf("tts_%c", 'a'+i), name}, Note: "of " + name,
+			Detail: strings.ToUpper(name) + "_API_KEY  https://console.example.com/settings/api-keys",
+		})
 	}
 	return m
 }

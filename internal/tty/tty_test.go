@@ -120,9 +120,18 @@ func TestWidth(t *testing.T) {
 		width int
 		want  string
 	}{
-		{"one two three", 8, "one two/  three"}, {"one", 8, "one"}, {"  one two", 5, "  one/  two"}, {"abcdefghij", 4, "abcd/  ef/  gh/  ij"},
-		{"日本語", 1, "日/本/語"}, {"日本語", 3, "日/  本/  語"}, {"", 5, ""}, {"  a   b  c", 8, "  a   b/  c"}, {"ab   cd", 4, "ab/  cd"}, {"abcd e", 4, "abcd/  e"},
-		{"  a  one two three", 15, "  a  one two/     three"}, {"  a  one two three", 14, "  a  one two/  three"},
+		{"one two three", 8, "one two/  three"},
+		{"one", 8, "one"},
+		{"  one two", 5, "  one/  two"},
+		{"abcdefghij", 4, "abcd/  ef/  gh/  ij"},
+		{"日本語", 1, "日/本/語"},
+		{"日本語", 3, "日/  本/  語"},
+		{"", 5, ""},
+		{"  a   b  c", 8, "  a   b/  c"},
+		{"ab   cd", 4, "ab/  cd"},
+		{"abcd e", 4, "abcd/  e"},
+		{"  a  one two three", 15, "  a  one two/     three"},
+		{"  a  one two three", 14, "  a  one two/  three"},
 	} {
 		if got := strings.Join(wrap(c.s, c.width), "/"); got != c.want {
 			t.Errorf("wrap(%q, %d) = %q, want %q", c.s, c.width, got, c.want)
