@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"vbot/internal/cli"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
 	"vbot/internal/project"
+	"vbot/internal/report"
 )
 
 // Whoever follows a hint comes to what it promises: each command that a message names is run
@@ -107,7 +107,7 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		if c.do != nil {
 			c.do(t, dir)
 		}
-		hint := strings.ReplaceAll(c.hint, "DIR/target", cli.ShellQuote(filepath.Join(dir, "target")))
+		hint := strings.ReplaceAll(c.hint, "DIR/target", report.ShellQuote(filepath.Join(dir, "target")))
 		if r := run(c.args); !strings.Contains(r.stderr, hint) {
 			t.Errorf("vbot %s does not say %q:\n%s", c.args, c.hint, r.stderr)
 		}
@@ -137,9 +137,9 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 	// A hint of the source that is not tried above is missing there. The wizard's command lines
 	// are tried in TestWizardEqualsOptions, those of login in TestLoginTranscripts.
 	tried := []string{
-		"try `vbot init quickstart`", "to create it: vbot init ./", "pass another directory: vbot init my-bot", "to change its options: vbot init ", "ends with complete examples",
-		"--update` finishes it", "the project is in ", "keep your edits: `vbot init ", "vbot init --no-input --overwrite-guide", "noValues", "unsetOrDelete", `see "vbot init --help"`,
-		"`vbot schema` lists them", "--describe-options=", "shows its status", "lists all secrets", `return "vbot init " + cli.ShellPath(r.target)`, "To update it, or to change its options",
+		"try `vbot init quickstart`", "DidYouMean(\"`vbot init quickstart`\")", "to create it: vbot init ./", "pass another directory: vbot init my-bot", "to change its options: vbot init ", "ends with complete examples",
+		"--update` finishes it", "the project is in ", "report.ShellQuote(p.Dir) + \" --update\"", "vbot init --no-input --overwrite-guide", "noValues", "unsetOrDelete", `see "vbot init --help"`,
+		"`vbot schema` lists them", "--describe-options=", "shows its status", "lists all secrets", `return "vbot init " + report.ShellPath(j.Target)`, "To update it, or to change its options",
 		"`vbot cloud login`",
 		"const restore = ", // TestRestoringCommand
 	}

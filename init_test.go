@@ -25,6 +25,8 @@ import (
 	"vbot/internal/filetest"
 	"vbot/internal/project"
 	"vbot/internal/render"
+	"vbot/internal/report"
+	"vbot/internal/scaffold"
 )
 
 // cascade is a complete set of options, to be added to.
@@ -59,7 +61,7 @@ func TestQuickstartReports(t *testing.T) {
 	r := vbot(t, dir, "init", "quickstart", "--json")
 	r.wantCode(t, 0)
 	golden(t, "quickstart.json", []byte(withoutDir(r.stdout, dir)))
-	var answer initAnswer
+	var answer scaffold.Written
 	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +509,7 @@ func typed(said bot.Answers) (args []string) {
 func dryRun(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &cli.App{Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Dir: t.TempDir(), Getenv: func(string) string { return "" }}
+	a := &cli.Env{Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Dir: t.TempDir(), Getenv: func(string) string { return "" }}
 	if code := run(context.Background(), append([]string{"init", "there", "--dry-run"}, args...), a); code != 0 {
 		t.Errorf("%q: exit code %d, %s", args, code, &stderr)
 	}
@@ -543,15 +545,19 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	for ask, labels := range toggles {
 		answers[ask] = cmp.Or(strings.Join(labels, ","), "1")
 	}
-	var stdout bytes.Buffer
 	asked := &asker{answers: answers, person: person}
-	a := &cli.App{Stdin: in, Stdout: &stdout, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
-	inv := &cli.Invocation{JSON: true}
-	if err := (&initRun{a: a, inv: inv, cat: catalog.New(), target: "."}).ask(context.Background(), "there"); err != nil {
+	a := &cli.Env{Stdin: in, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
+	jobEnv := scaffold.Env{Version: version, Catalog: catalog.New(), Path: a.Path, Note: a.Note}
+	result, err := (&initRun{job: scaffold.Job{Target: "there"}}).ask(context.Background(), a, jobEnv)
+	if err != nil {
 		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
 	}
+	written, err := json.Marshal(cli.JSONOf(result))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var report struct{ Config json.RawMessage }
-	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
+	if err := json.Unmarshal(written, &report); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -822,15 +828,15 @@ func TestCommandLineWithACatalog(t *testing.T) {
 	parallel(t)
 	dir, folder := t.TempDir(), "my services"
 	filetest.Put(t, dir, folder+"/stt/acme.py", acme(t))
-	a := &cli.App{Dir: dir, Getenv: func(string) string { return "" }}
+	a := &cli.Env{Dir: dir, Getenv: func(string) string { return "" }}
 	cat, err := openCatalog(a, &folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &initRun{catalog: &folder, typed: bot.Quickstart(), a: a, cat: cat, target: "there"}
-	r.typed[bot.OptSTT] = bot.Answer{Text: "acme"}
-	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog " + cli.ShellQuote(folder)
-	if got := r.commandLine(false); got != want {
+	job := scaffold.Job{Target: "there", Bot: bot.Quickstart(), CatalogDir: folder}
+	job.Bot[bot.OptSTT] = bot.Answer{Text: "acme"}
+	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog " + report.ShellQuote(folder)
+	if got := job.CommandLine(scaffold.Env{Catalog: cat, Path: a.Path}); got != want {
 		t.Errorf("the command line is %s", got)
 	}
 }
@@ -1033,7 +1039,7 @@ func TestCommandForAGuide(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "my bot/AGENTS.md", "mine")
 	r := vbot(t, dir, "init", "my bot", "--no-input")
-	if r.wantCode(t, 0); !strings.Contains(r.stderr, "to replace it: vbot init --no-input --overwrite-guide "+cli.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
+	if r.wantCode(t, 0); !strings.Contains(r.stderr, "to replace it: vbot init --no-input --overwrite-guide "+report.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
 		t.Errorf("it said %s", r.stderr)
 	}
 }

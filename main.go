@@ -4,6 +4,7 @@
 // version. Progress, notes, questions, warnings and errors go to stderr. With
 // --json, stdout holds exactly one object, on failure too. Without --json, a
 // failing command leaves stdout empty, unless it found a difference and lists it.
+// Only internal/cli prints results: a command returns its own.
 //
 // Exit codes. 0: success. 1: failure (disk, existing files, declined, refused by the
 // API). 2: the command line or an input file is wrong or incomplete, or vbot cannot ask
@@ -41,41 +42,60 @@ const version = "0.1.0"
 const commit = "$Format:%H$"
 
 func main() {
-	debug.SetMemoryLimit(150 << 20) // above it, garbage is collected sooner: a value may have 16 MiB, and is copied
+	// Above it, garbage is collected sooner: a value may have 16 MiB, and is copied.
+	debug.SetMemoryLimit(150 << 20)
 	// If the directory was deleted, only relative names fail.
 	dir, _ := os.Getwd()
-	a := &cli.App{
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir,
-		Now: time.Now, Pause: cli.Sleep, WithTimeout: context.WithTimeout, Random: rand.Float64,
+	env := &cli.Env{
+		Stdin:       os.Stdin,
+		Stdout:      os.Stdout,
+		Stderr:      os.Stderr,
+		Getenv:      os.Getenv,
+		Dir:         dir,
+		Now:         time.Now,
+		Pause:       cli.Sleep,
+		WithTimeout: context.WithTimeout,
+		Random:      rand.Float64,
 	}
-	os.Exit(run(cli.UntilInterrupted(context.Background(), a), os.Args[1:], a))
+	os.Exit(run(cli.UntilInterrupted(context.Background(), env), os.Args[1:], env))
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, env *cli.Env) int {
+	return cli.Run(ctx, commandTree(), args, env)
 }
 
 // commandTree returns the tree of all commands.
 func commandTree() *cli.Command {
-	return cli.WithPages(templates.Files, &cli.Command{Name: "vbot", Setup: setupTop, Other: otherCommands, Sub: []cli.Command{
-		{Name: "init", Setup: setupInit, First: []string{"quickstart", cli.AnyDir}},
-		{Name: "cloud", Sub: []cli.Command{
-			{Name: "login", Setup: setupLogin},
-			{Name: "logout", Setup: setupLogout},
-			{Name: "whoami", Setup: setupWhoami},
-			{Name: "secrets", Sub: []cli.Command{
-				{Name: "list", Setup: setupList},
-				{Name: "set", Setup: setupSet},
-				{Name: "check", Setup: setupCheck},
-				{Name: "unset", Setup: setupUnset},
-				{Name: "delete", Setup: setupDelete},
-				{Name: "image-pull-secret", Setup: setupImagePull},
-				{Name: "reference", Setup: setupReference},
+	root := &cli.Command{
+		Name:  "vbot",
+		New:   newTop,
+		Other: otherCommands,
+		Sub: []cli.Command{
+			initCommand,
+			{Name: "cloud", Sub: []cli.Command{
+				loginCommand,
+				logoutCommand,
+				whoamiCommand,
+				{Name: "secrets", Sub: []cli.Command{
+					listCommand,
+					setCommand,
+					checkCommand,
+					unsetCommand,
+					deleteCommand,
+					imagePullCommand,
+					referenceCommand,
+				}},
 			}},
-		}},
-		{Name: "completion", Setup: setupCompletion, First: []string{"bash", "zsh", "fish", "powershell"}},
-		{Name: "schema", Setup: setupSchema},
-		{Name: "version", Setup: setupVersion},
-		{Name: "environment", Topic: true},
-		{Name: "exit-codes", Topic: true},
-		{Name: "json", Topic: true},
-	}})
+			completionCommand,
+			schemaCommand,
+			versionCommand,
+			{Name: "environment", Topic: true},
+			{Name: "exit-codes", Topic: true},
+			{Name: "json", Topic: true},
+		},
+	}
+	return cli.WithPages(templates.Files, root)
 }
 
 // pipecats begins what is said of a command of Pipecat's own tool (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
@@ -83,10 +103,21 @@ const pipecats = "Pipecat's own tool has it: pipecat "
 
 // otherCommands are commands that people may look for here.
 var otherCommands = map[string]string{
-	"agent": pipecats + "cloud agent", "agents": pipecats + "cloud agent", "auth": pipecats + "cloud auth", "build": pipecats + "cloud build",
-	"deploy": pipecats + "cloud deploy", "docker": pipecats + "cloud docker", "eval": pipecats + "eval", "logs": pipecats + "cloud agent logs",
-	"organizations": pipecats + "cloud organizations", "regions": pipecats + "cloud regions", "context-hub": pipecats + "context-hub",
-	"get": noValues, "show": noValues, "remove": unsetOrDelete, "rm": unsetOrDelete,
+	"agent":         pipecats + "cloud agent",
+	"agents":        pipecats + "cloud agent",
+	"auth":          pipecats + "cloud auth",
+	"build":         pipecats + "cloud build",
+	"deploy":        pipecats + "cloud deploy",
+	"docker":        pipecats + "cloud docker",
+	"eval":          pipecats + "eval",
+	"logs":          pipecats + "cloud agent logs",
+	"organizations": pipecats + "cloud organizations",
+	"regions":       pipecats + "cloud regions",
+	"context-hub":   pipecats + "context-hub",
+	"get":           noValues,
+	"show":          noValues,
+	"remove":        unsetOrDelete,
+	"rm":            unsetOrDelete,
 }
 
 const (
@@ -94,62 +125,83 @@ const (
 	unsetOrDelete = "`vbot cloud secrets unset` removes a key, `vbot cloud secrets delete` a whole secret"
 )
 
-// run executes one command line and returns its exit code.
-func run(ctx context.Context, args []string, a *cli.App) int {
-	return cli.Run(ctx, commandTree(), args, a)
-}
-
-func setupTop(inv *cli.Invocation) cli.RunFunc {
-	inv.InsteadOption("version", "print the version; works after every command", printVersion)
+func newTop(f *cli.Flags) cli.Runner {
+	f.Instead("version", "print the version; works after every command", showVersion)
 	return nil
 }
 
-func setupVersion(inv *cli.Invocation) cli.RunFunc {
-	inv.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
-	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
-		if len(args) > 0 {
-			return report.Usagef("unexpected argument %q; see `%s --help`", args[0], inv.Path)
+// version.
+
+var versionCommand = cli.Command{
+	Name:    "version",
+	New:     newVersion,
+	Results: cli.Results{"": versionResult{}},
+	Args: cli.Args{Refuse: func(command string, args []string) error {
+		if len(args) == 0 {
+			return nil
 		}
-		return printVersion(a, inv)
-	}
+		return report.Usagef("unexpected argument %q; see `%s --help`", args[0], command)
+	}},
 }
 
-// A versionAnswer is the JSON of version.
-type versionAnswer struct {
-	Version string         `json:"version"`
-	Go      string         `json:"go"`
-	Modules []moduleAnswer `json:"modules"`
-	Commit  report.OrNull  `json:"commit"` // null if the build did not know it, or files were changed
-	FIPS140 string         `json:"fips140" enum:"off,on"`
-	Module  string         `json:"fips140_module"` // "latest": the code of this Go version, not a validated one
+// A runnerFunc is a command without options of its own.
+type runnerFunc func(*cli.Env) (report.Result, error)
+
+func (f runnerFunc) Run(_ context.Context, env *cli.Env) (report.Result, error) { return f(env) }
+
+func newVersion(f *cli.Flags) cli.Runner {
+	f.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
+	return runnerFunc(showVersion)
 }
 
-type moduleAnswer struct {
+// A versionResult is the JSON of version.
+type versionResult struct {
+	Version string        `json:"version"`
+	Go      string        `json:"go"`
+	Modules []module      `json:"modules"`
+	Commit  report.OrNull `json:"commit"` // null if the build did not know it, or files were changed
+	FIPS140 string        `json:"fips140" enum:"off,on"`
+	Module  string        `json:"fips140_module"` // "latest": the code of this Go version, not a validated one
+}
+
+type module struct {
 	Path    string `json:"path"`
 	Version string `json:"version"`
 }
 
-func printVersion(a *cli.App, inv *cli.Invocation) error {
-	out := versionAnswer{version, runtime.Version(), []moduleAnswer{}, "", "off", fips140.Version()}
-	text := "vbot " + version + "\n"
-	if fips140.Enabled() {
-		out.FIPS140 = "on"
-		text += "FIPS 140 mode: on, module " + out.Module + "\n"
+// Text prints the version and, where it is on, the FIPS 140 mode.
+func (v versionResult) Text(page *report.Page) {
+	page.Print("vbot " + v.Version + "\n")
+	if v.FIPS140 == "on" {
+		page.Print("FIPS 140 mode: on, module " + v.Module + "\n")
 	}
-	if !inv.JSON { // which alone has the build
-		return inv.Print(a, out, text)
+}
+
+func showVersion(env *cli.Env) (report.Result, error) {
+	result := versionResult{
+		Version: version,
+		Go:      runtime.Version(),
+		Modules: []module{},
+		FIPS140: "off",
+		Module:  fips140.Version(),
+	}
+	if fips140.Enabled() {
+		result.FIPS140 = "on"
+	}
+	if !env.JSON { // which alone has the rest
+		return result, nil
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
-			out.Modules = append(out.Modules, moduleAnswer{m.Path, m.Version})
+			result.Modules = append(result.Modules, module{m.Path, m.Version})
 		}
-		out.Commit = report.OrNull(revision(info.Settings))
+		result.Commit = report.OrNull(revision(info.Settings))
 	}
 	// A tarball may be unpacked in a repository of another project.
 	if !strings.HasPrefix(commit, "$") {
-		out.Commit = commit
+		result.Commit = commit
 	}
-	return report.WriteJSON(a.Stdout, out)
+	return result, nil
 }
 
 // revision returns the commit that was built, or "" if the checkout had been edited.
@@ -164,43 +216,70 @@ func revision(settings []debug.BuildSetting) string {
 	return values["vcs.revision"]
 }
 
-// completionScripts are the files with the script of each shell.
-var completionScripts = map[string]string{"bash": "vbot.bash", "zsh": "vbot.zsh", "fish": "vbot.fish", "powershell": "vbot.ps1"}
+// completion.
 
-func setupCompletion(*cli.Invocation) cli.RunFunc {
-	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
-		if len(args) > 0 && args[0] == "words" {
-			return writeWords(a, inv, args[1:])
-		}
-		if len(args) != 1 || completionScripts[args[0]] == "" {
-			return report.Usagef("expected one shell: bash, zsh, fish or powershell; see `%s --help`", inv.Path)
-		}
-		script, err := templates.Files.ReadFile("completion/" + completionScripts[args[0]])
-		if err != nil {
-			return err
-		}
-		return inv.Print(a, completionAnswer{args[0], string(script)}, string(script))
-	}
+var completionCommand = cli.Command{
+	Name:    "completion",
+	New:     newCompletion,
+	Args:    cli.Args{Words: []string{"bash", "zsh", "fish", "powershell"}, Rest: true},
+	Results: cli.Results{"": completionScript{}, "words": completionWords{}},
+}
+
+// completionFiles are the files with the script of each shell.
+var completionFiles = map[string]string{
+	"bash": "vbot.bash", "zsh": "vbot.zsh", "fish": "vbot.fish", "powershell": "vbot.ps1",
 }
 
 // The JSON of `vbot completion SHELL` and of `vbot completion words`.
 type (
-	completionAnswer struct {
+	completionScript struct {
 		Shell  string `json:"shell"`
 		Script string `json:"script"`
 	}
-	wordsAnswer struct {
+	completionWords struct {
 		Words []cli.Completion `json:"words"`
 	}
 )
 
-func writeWords(a *cli.App, inv *cli.Invocation, typed []string) error {
-	words := cli.Complete(a, inv.Root, typed)
-	var b strings.Builder
-	for _, w := range words {
-		b.WriteString(strings.TrimSuffix(w.Word+"\t"+w.About, "\t") + "\n")
+func (c completionScript) Text(page *report.Page) { page.Print(c.Script) }
+
+// Text prints a line for each word: the word, a tab and a description, if there is one.
+func (c completionWords) Text(page *report.Page) {
+	for _, w := range c.Words {
+		page.Print(strings.TrimSuffix(w.Word+"\t"+w.About, "\t") + "\n")
 	}
-	return inv.Print(a, wordsAnswer{words}, b.String())
+}
+
+func newCompletion(f *cli.Flags) cli.Runner {
+	return runnerFunc(func(env *cli.Env) (report.Result, error) {
+		if env.Arg(0) == "words" {
+			return completionWords{cli.Complete(env, f.Root, env.Args[1:])}, nil
+		}
+		file := completionFiles[env.Arg(0)]
+		if len(env.Args) != 1 || file == "" {
+			const expected = "expected one shell: bash, zsh, fish or powershell; see `%s --help`"
+			return nil, report.Usagef(expected, env.Command)
+		}
+		script, err := templates.Files.ReadFile("completion/" + file)
+		if err != nil {
+			return nil, err
+		}
+		return completionScript{Shell: env.Arg(0), Script: string(script)}, nil
+	})
+}
+
+// schema.
+
+var schemaCommand = cli.Command{
+	Name:    "schema",
+	New:     newSchema,
+	Results: cli.Results{"": schemaList{}},
+	Args: cli.Args{Refuse: func(command string, args []string) error {
+		if len(args) <= 1 {
+			return nil
+		}
+		return report.Usagef("expected one name; see `%s --help`", command)
+	}},
 }
 
 // A schemaList is the JSON of `vbot schema`.
@@ -208,45 +287,43 @@ type schemaList struct {
 	Schemas []string `json:"schemas"`
 }
 
-// answers are the types of which there is a schema, by name: a failure, a help page, and the
-// answer of each command. The configuration file has one besides.
-var answers = map[string]any{
-	"failure": report.Envelope{}, "help": cli.HelpAnswer{}, "version": versionAnswer{}, "schema": schemaList{},
-	"init": initAnswer{}, "init-check": projectAnswer{}, "init-dry-run": bot.Config{},
-	"init-list-options": bot.Sections[[]string]{}, "init-describe-options": bot.Sections[[]bot.ServiceAnswer]{},
-	"completion": completionAnswer{}, "completion-words": wordsAnswer{},
-	"cloud-login": loginAnswer{}, "cloud-logout": logoutAnswer{}, "cloud-whoami": whoamiAnswer{},
-	"cloud-secrets-list": listAnswer{}, "cloud-secrets-list-name": showAnswer{}, "cloud-secrets-set": setResult{},
-	"cloud-secrets-check": checkResult{}, "cloud-secrets-unset": removeResult{}, "cloud-secrets-delete": removeResult{},
-	"cloud-secrets-image-pull-secret": imagePullResult{}, "cloud-secrets-reference": referenceResult{},
+// Text prints a name a line.
+func (s schemaList) Text(page *report.Page) { page.Print(strings.Join(s.Schemas, "\n") + "\n") }
+
+// A schemaRun is one run of schema.
+type schemaRun struct {
+	catalog *string        // of --catalog, nil if it was not given
+	results map[string]any // by name
+	list    schemaList
 }
 
-func setupSchema(inv *cli.Invocation) cli.RunFunc {
-	var catalog *string
-	inv.Text("catalog", "DIR", `allow the services in DIR, too; see "vbot init --help"`, func(s string) { catalog = &s })
-	inv.About("json", "print the list as JSON; a schema is always JSON")
-	list := schemaList{append(slices.Collect(maps.Keys(answers)), "config")}
-	slices.Sort(list.Schemas)
-	inv.Cmd.First = list.Schemas
-	return func(_ context.Context, a *cli.App, inv *cli.Invocation, args []string) error {
-		switch {
-		case len(args) == 0:
-			return inv.Print(a, list, strings.Join(list.Schemas, "\n")+"\n")
-		case len(args) > 1:
-			return report.Usagef("expected one name; see `%s --help`", inv.Path)
-		case !slices.Contains(list.Schemas, args[0]):
-			return report.Usagef("unknown schema %q; `vbot schema` lists them", args[0])
-		}
-		cat, err := openCatalog(a, catalog)
-		if err != nil {
-			return err
-		}
-		schema := bot.Schema(cat)
-		if answer, ok := answers[args[0]]; ok {
-			schema = cli.SchemaOf(reflect.TypeOf(answer))
-		}
-		schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-		schema["title"] = "vbot " + args[0]
-		return report.WriteJSON(a.Stdout, schema)
+func newSchema(f *cli.Flags) cli.Runner {
+	s := &schemaRun{results: cli.Schemas(f.Root)}
+	f.Optional("catalog", "DIR", `allow the services in DIR, too; see "vbot init --help"`, &s.catalog)
+	f.About("json", "print the list as JSON; a schema is always JSON")
+	names := append(slices.Collect(maps.Keys(s.results)), "config")
+	s.list.Schemas = slices.Sorted(slices.Values(names))
+	f.Command.Args.Words = s.list.Schemas
+	return s
+}
+
+func (s *schemaRun) Run(_ context.Context, env *cli.Env) (report.Result, error) {
+	name := env.Arg(0)
+	switch {
+	case len(env.Args) == 0:
+		return s.list, nil
+	case !slices.Contains(s.list.Schemas, name):
+		return nil, report.Usagef("unknown schema %q; `vbot schema` lists them", name)
 	}
+	cat, err := openCatalog(env, s.catalog)
+	if err != nil {
+		return nil, err
+	}
+	schema := bot.Schema(cat)
+	if result, ok := s.results[name]; ok {
+		schema = cli.SchemaOf(reflect.TypeOf(result))
+	}
+	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	schema["title"] = "vbot " + name
+	return cli.Document{Value: schema}, nil
 }

@@ -152,7 +152,7 @@ func (r result) transcript(dir string) []byte {
 	var b bytes.Buffer
 	b.WriteString("$ vbot")
 	for _, a := range r.args {
-		b.WriteString(" " + cli.QuoteOn("linux", a))
+		b.WriteString(" " + report.QuoteOn("linux", a))
 	}
 	fmt.Fprintf(&b, "\n--- stdout\n%s--- stderr\n%s--- exit %d\n", r.stdout, r.stderr, r.code)
 	return []byte(withoutDir(b.String(), dir))
@@ -497,7 +497,7 @@ func TestHiddenCharactersInNames(t *testing.T) {
 }
 
 func BenchmarkVersion(b *testing.B) {
-	a := &cli.App{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }}
+	a := &cli.Env{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }}
 	for b.Loop() {
 		run(context.Background(), []string{"version"}, a)
 	}
@@ -529,7 +529,7 @@ func (h here) vbot(t testing.TB, args ...string) result {
 	}
 	h.env = append([]string{"VBOT_CONFIG=none"}, h.env...)
 	var stdout, stderr bytes.Buffer
-	code := run(h.ctx, args, &cli.App{
+	code := run(h.ctx, args, &cli.Env{
 		Stdin: h.stdin, Stdout: &stdout, Stderr: &stderr, Dir: h.dir,
 		Getenv: func(name string) string {
 			for _, kv := range slices.Backward(h.env) {
@@ -582,7 +582,7 @@ func TestCompletion(t *testing.T) {
 // Every value that is suggested for an option is one that the option takes.
 func TestCompletionKnowsEveryService(t *testing.T) {
 	parallel(t)
-	cat, a := catalog.New(), &cli.App{Getenv: func(string) string { return "" }}
+	cat, a := catalog.New(), &cli.Env{Getenv: func(string) string { return "" }}
 	for _, o := range bot.Options {
 		if o.Kind == "" {
 			continue
@@ -606,7 +606,7 @@ func TestCompletionScripts(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		r := vbot(t, t.TempDir(), "completion", shell)
 		r.wantCode(t, 0)
-		if r.stdout != document(t, "templates/completion/"+completionScripts[shell]) || r.stderr != "" {
+		if r.stdout != document(t, "templates/completion/"+completionFiles[shell]) || r.stderr != "" {
 			t.Errorf("vbot completion %s printed %q and %q", shell, r.stdout, r.stderr)
 		}
 	}
@@ -628,7 +628,7 @@ func TestSchemas(t *testing.T) {
 	section(t, "schemas.txt", "names", list.transcript(dir))
 	section(t, "schemas.txt", "unknown", vbot(t, dir, "schema", "confg").transcript(dir))
 	everyCommand(commandTree(), "", func(c *cli.Command, path string) {
-		if name := strings.ReplaceAll(strings.TrimSpace(path), " ", "-"); c.Setup != nil && name != "" && answers[name] == nil {
+		if name := strings.ReplaceAll(strings.TrimSpace(path), " ", "-"); c.New != nil && name != "" && cli.Schemas(commandTree())[name] == nil {
 			t.Errorf("there is no schema of what %s prints", name)
 		}
 	})
@@ -860,7 +860,7 @@ func TestWrongLines(t *testing.T) {
 	vbot := func(args ...string) result {
 		var stdout, stderr bytes.Buffer
 		env := map[string]string{"VBOT_CONFIG": filepath.Join(dir, "login.json")}
-		a := &cli.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }, Dir: dir}
+		a := &cli.Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }, Dir: dir}
 		code := run(context.Background(), args, a)
 		return result{args, stdout.String(), stderr.String(), code}
 	}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
+	"vbot/internal/dotenv"
 	"vbot/internal/report"
+	"vbot/internal/secrets"
 	"vbot/internal/tty"
 )
 
@@ -19,15 +22,15 @@ import (
 
 // canAsk reports whether vbot can ask questions: stdin and stderr are terminals, and
 // --no-input was not given.
-func canAsk(a *cli.App) bool {
-	return !a.NoInput && tty.IsTerminal(a.Stdin) && tty.IsTerminal(a.Stderr)
+func canAsk(env *cli.Env) bool {
+	return !env.NoInput && tty.IsTerminal(env.Stdin) && tty.IsTerminal(env.Stderr)
 }
 
-// readByPerson reports whether w is a terminal.
-func readByPerson(w io.Writer) bool { return tty.IsTerminal(w) }
+// isTerminal reports whether w is a terminal: a person reads it.
+func isTerminal(w io.Writer) bool { return tty.IsTerminal(w) }
 
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
-func stdinEchoes(a *cli.App) bool { return tty.IsTerminal(a.Stdin) }
+func stdinEchoes(env *cli.Env) bool { return tty.IsTerminal(env.Stdin) }
 
 // fileLabel returns the name of a --file for messages.
 func fileLabel(name string) string {
@@ -39,8 +42,8 @@ func fileLabel(name string) string {
 
 // mustConfirm asks for confirmation; the default is no. Unless the answer is yes, it fails;
 // done is what is then not done, such as "deleted".
-func mustConfirm(ctx context.Context, a *cli.App, question, done string) error {
-	yes, err := a.Terminal().Confirm(ctx, question, false)
+func mustConfirm(ctx context.Context, env *cli.Env, question, done string) error {
+	yes, err := env.Terminal().Confirm(ctx, question, false)
 	if err == nil && !yes {
 		return report.Cancelled(report.Declined, done)
 	}
@@ -57,10 +60,17 @@ func cancelled(err error, done string) error {
 
 // hidden reads a secret without showing it. stdin must be a terminal, whose mode is always
 // restored. See tty.Terminal.Hidden for lines and last.
-func hidden(ctx context.Context, a *cli.App, question string, lines bool, last func(typed string) bool) (cloud.Secret, error) {
-	typed, err := a.Terminal().Hidden(ctx, question, lines, last)
+func hidden(
+	ctx context.Context, env *cli.Env, question string, lines bool, last func(typed string) bool,
+) (cloud.Secret, error) {
+	typed, err := env.Terminal().Hidden(ctx, question, lines, last)
 	if errors.Is(err, tty.ErrCut) || errors.Is(err, tty.ErrLines) {
-		err = &report.Failure{Code: report.Usage, Message: err.Error() + "; nothing was stored", Hint: "use a file or stdin", Err: err}
+		err = &report.Failure{
+			Code:    report.Usage,
+			Message: err.Error() + "; nothing was stored",
+			Hint:    "use a file or stdin",
+			Err:     err,
+		}
 	}
 	return cloud.NewSecret(typed), cancelled(err, "stored")
 }
@@ -68,19 +78,109 @@ func hidden(ctx context.Context, a *cli.App, question string, lines bool, last f
 // always says of any answer that nothing may follow it.
 func always(string) bool { return true }
 
+// askToken asks for a token, or reads it from stdin.
+func askToken(ctx context.Context, env *cli.Env) (cloud.Secret, error) {
+	if !canAsk(env) {
+		return secretFromStdin(ctx, env, "token", false)
+	}
+	env.Note("Paste a personal access token or a private API key: Pipecat Cloud's dashboard makes them.")
+	return hidden(ctx, env, "Token (hidden):", false, always)
+}
+
+// chooseOrganization asks which organization to use.
+func chooseOrganization(ctx context.Context, env *cli.Env, names []string) (string, error) {
+	var choices []tty.Choice
+	for _, name := range names {
+		choices = append(choices, tty.Choice{Label: name})
+	}
+	i, err := env.Terminal().Choose(ctx, "Which organization?", choices, 0)
+	return names[i], err
+}
+
+// valueQuestions asks for the values of a secret set.
+type valueQuestions struct {
+	env          *cli.Env
+	set          string                // its name
+	isServiceKey func(key string) bool // reports whether a key is the secret of a service
+	isLast       bool                  // nothing is asked afterwards
+}
+
+// fill asks for each value that is empty.
+func (q *valueQuestions) fill(ctx context.Context, pairs []cloud.Pair) error {
+	isEmpty := func(p cloud.Pair) bool { return p.Value.Empty() }
+	for i, p := range pairs {
+		if !isEmpty(p) {
+			continue
+		}
+		isLast := q.isLast && !slices.ContainsFunc(pairs[i+1:], isEmpty)
+		value, err := q.value(ctx, p, isLast)
+		if err != nil {
+			return err
+		}
+		pairs[i].Value = value
+		if fault := dotenv.ValueFault(value, false); fault != "" {
+			q.env.Faults.Values.Add(p.Called(), p.Called(), "%s", fault)
+		}
+	}
+	return faults(ctx, q.env)
+}
+
+// value asks for the value of a pair until it is accepted.
+func (q *valueQuestions) value(ctx context.Context, p cloud.Pair, isLast bool) (cloud.Secret, error) {
+	question := p.Key + " for " + q.set + " (hidden):"
+	endsInput := func(typed string) bool { return isLast || secrets.IsPEM(typed) }
+	for {
+		value, err := hidden(ctx, q.env, question, false, endsInput)
+		if errors.Is(err, tty.ErrLines) || secrets.IsPEM(value.Reveal()) {
+			return value, report.One(report.InvalidConfig, p.Called(), p.Called(),
+				"a value of several lines cannot be typed; use --value-file KEY=PATH")
+		}
+		if err != nil {
+			return value, err
+		}
+		p.Value = value
+		accepted, again, err := q.accept(ctx, p)
+		if err != nil || !again {
+			return accepted, cancelled(err, "stored")
+		}
+	}
+}
+
+// accept returns a value that was typed as it is to be stored, or says that it has to be typed again.
+func (q *valueQuestions) accept(ctx context.Context, p cloud.Pair) (value cloud.Secret, again bool, err error) {
+	if p.Value.Empty() {
+		q.env.Note("%s is empty; enter it again, or press Ctrl-C", p.Key)
+		return p.Value, true, nil
+	}
+	suspicion := secrets.Suspect(p, q.isServiceKey)
+	if suspicion.Looks == "" {
+		return p.Value, false, nil
+	}
+	said := p.Key + ": the value " + suspicion.Looks
+	if suspicion.Better.Empty() {
+		again, err = q.env.Terminal().Confirm(ctx, said+"; enter it again?", true)
+		return p.Value, again, err
+	}
+	without, err := q.env.Terminal().Confirm(ctx, said+"; store it without them?", true)
+	if without {
+		return suspicion.Better, false, err
+	}
+	return p.Value, false, err
+}
+
 // maxSecret is the maximum size of a secret on stdin, in bytes.
 const maxSecret = 64 << 10
 
 // secretFromStdin reads a secret, less one line end at its end: a line or, with lines, all
 // that comes. field is its name in problems.
-func secretFromStdin(ctx context.Context, a *cli.App, field string, lines bool) (cloud.Secret, error) {
+func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool) (cloud.Secret, error) {
 	fail := func(message string) (cloud.Secret, error) {
 		return cloud.Secret{}, report.One(report.Usage, field, field, "%s", message)
 	}
-	if stdinEchoes(a) {
+	if stdinEchoes(env) {
 		return fail("missing, and vbot cannot ask for it; pass it on stdin")
 	}
-	data, err := cli.ReadAll(ctx, a, "-", maxSecret)
+	data, err := env.ReadAll(ctx, "-", maxSecret)
 	if f, ok := errors.AsType[*report.Failure](err); ok {
 		return cloud.Secret{}, f
 	}

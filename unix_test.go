@@ -26,10 +26,10 @@ import (
 	"testing"
 	"time"
 
-	"vbot/internal/cli"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
 	"vbot/internal/project"
+	"vbot/internal/report"
 )
 
 // A pipe in the place of a file is never opened: it might never end.
@@ -104,7 +104,7 @@ func TestDeletedWorkingDirectory(t *testing.T) {
 		target := filepath.Join(dir, "target")
 		cmd := vbotCommand(t, dir)
 		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `mkdir gone && cd gone && rmdir ../gone && exec "$0" ` +
-			strings.ReplaceAll(c.command, "TARGET", cli.ShellQuote(target)), cmd.Path}
+			strings.ReplaceAll(c.command, "TARGET", report.ShellQuote(target)), cmd.Path}
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != c.code {
 			t.Errorf("vbot %s: exit code %d, want %d\n%s", c.command, code, c.code, out)

@@ -22,6 +22,7 @@ import (
 	"vbot/internal/project"
 	"vbot/internal/render"
 	"vbot/internal/report"
+	"vbot/internal/scaffold"
 )
 
 // checkRecord checks that the record in dir says all of the project: config, as a dry
@@ -206,7 +207,7 @@ func TestLineEndsOfGit(t *testing.T) {
 			t.Errorf("%s holds %q", name, after[name])
 		}
 	}
-	var answer initAnswer
+	var answer scaffold.Written
 	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +374,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"init", dir, "--config", "-", "--update"}
-		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
+		if code := run(context.Background(), args, &cli.Env{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
 			t.Fatalf("seed %d: exit code %d: %s", seed, code, &said)
 		}
 		want := map[string]string{}
@@ -384,7 +385,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 			t.Fatalf("seed %d: after the update:\n%s", seed, filetest.Listing(t, dir))
 		}
 		args = []string{"init", dir, "--check"}
-		if code := run(context.Background(), args, &cli.App{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
+		if code := run(context.Background(), args, &cli.Env{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
 			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
 		}
 	}
@@ -438,7 +439,7 @@ func TestEditsStay(t *testing.T) {
 		update := func() (int, string) {
 			var said bytes.Buffer
 			args := []string{"init", dir, "--config", "-", "--update"}
-			code := run(context.Background(), args, &cli.App{Stdin: bytes.NewReader(config.Bytes()), Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }})
+			code := run(context.Background(), args, &cli.Env{Stdin: bytes.NewReader(config.Bytes()), Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }})
 			return code, said.String()
 		}
 		before := filetest.Tree(t, dir)

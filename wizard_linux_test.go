@@ -958,7 +958,7 @@ func TestRandomKeys(t *testing.T) {
 func TestPanicAtAQuestion(t *testing.T) {
 	parallel(t)
 	p := ptytest.Open(t, exec.Command("sleep", "60"))
-	a := &cli.App{Stdin: p.TTY, Stderr: p.TTY, Getenv: func(string) string { return "xterm" }}
+	a := &cli.Env{Stdin: p.TTY, Stderr: p.TTY, Getenv: func(string) string { return "xterm" }}
 	asks := a.Terminal()
 	asks.Plain = false
 	p.Types("x")

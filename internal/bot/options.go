@@ -279,6 +279,18 @@ func optionOf(key string) *Option {
 // Where returns the option as shown in messages: "--stt (stt_service)".
 func (o *Option) Where() string { return "--" + o.Flag + " (" + o.Key + ")" }
 
+// TakenAs returns the option as it is called where the value was given: on the command line "--recording"
+// or "--no-recording", in a file its key.
+func (o *Option) TakenAs(value Answer) string {
+	switch {
+	case !strings.HasPrefix(value.Taken, "--"):
+		return o.Key
+	case value.On:
+		return "--" + o.Flag
+	}
+	return "--no-" + o.Flag
+}
+
 // Allowed returns the names of the words.
 func (o *Option) Allowed() (names []string) {
 	for _, w := range o.Words {

@@ -5,28 +5,6 @@ import (
 	"testing"
 )
 
-func TestQuoteOn(t *testing.T) {
-	for _, c := range []struct{ text, unix, windows string }{
-		{`my-bot/server`, `my-bot/server`, `my-bot/server`},
-		{`my bot`, `'my bot'`, `"my bot"`},
-		{`C:\bots\it's`, `'C:\bots\it'\''s'`, `"C:\bots\it's"`},
-		{`C:\bots`, `'C:\bots'`, `C:\bots`},
-		{``, `''`, `""`},
-	} {
-		if unix, windows := QuoteOn("linux", c.text), QuoteOn("windows", c.text); unix != c.unix || windows != c.windows {
-			t.Errorf("%s: %s, %s", c.text, unix, windows)
-		}
-	}
-}
-
-func TestShellPath(t *testing.T) {
-	for path, want := range map[string]string{"-x": "./-x", "x-": "x-"} {
-		if got := ShellPath(path); got != want {
-			t.Errorf("%s: %s", path, got)
-		}
-	}
-}
-
 func TestParse(t *testing.T) {
 	type parsed struct {
 		name, list string
@@ -60,15 +38,16 @@ func TestParse(t *testing.T) {
 		{"--x --y", parsed{problems: 2}},
 	} {
 		var got parsed
-		inv := newInvocation(&Command{})
-		inv.Root.Setup = func(*Invocation) RunFunc {
-			inv.Text("n name", "NAME", "", func(s string) { got.name = s })
-			inv.Text("t transport", "ID", "", func(s string) { got.list = strings.TrimPrefix(got.list+","+s, ",") })
-			inv.Toggle("on", "", func(on bool) { got.on = on })
+		root := &Command{New: func(f *Flags) Runner {
+			f.Text("n name", "NAME", "", func(s string) { got.name = s })
+			f.Text("t transport", "ID", "", func(s string) {
+				got.list = strings.TrimPrefix(got.list+","+s, ",")
+			})
+			f.Toggle("on", "", func(on bool) { got.on = on })
 			return nil
-		}
-		inv.setup()
-		rest, problems := inv.parse(strings.Fields(c.args))
+		}}
+		flags, _ := newInvocation(root).register()
+		rest, problems := flags.parse(strings.Fields(c.args))
 		got.rest, got.problems = strings.Join(rest, " "), len(problems)
 		if got != c.want {
 			t.Errorf("parse(%s) = %+v, want %+v", c.args, got, c.want)

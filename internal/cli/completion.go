@@ -20,7 +20,7 @@ const (
 
 // Complete returns the completions of the last word in typed, the words after "vbot". The
 // last word may be empty.
-func Complete(a *App, root *Command, typed []string) []Completion {
+func Complete(e *Env, root *Command, typed []string) []Completion {
 	out := []Completion{}
 	if len(typed) == 0 {
 		typed = []string{""}
@@ -34,28 +34,28 @@ func Complete(a *App, root *Command, typed []string) []Completion {
 	if !known || slices.Contains(others, "--") {
 		return out // after "--", only arguments follow, and they cannot be completed
 	}
-	inv.setup()
-	arguments, _ := inv.parse(others)
+	flags, _ := inv.register()
+	arguments, _ := flags.parse(others)
 	add := func(word, about string) {
 		if strings.HasPrefix(word, last) || word == AnyFile || word == AnyDir {
-			out = append(out, Completion{word, about})
+			out = append(out, Completion{Word: word, About: about})
 		}
 	}
 	name, value, inline := strings.Cut(strings.TrimPrefix(last, "--"), "=")
 	switch {
-	case inv.wanting != "":
-		for _, word := range inv.values(a, inv.wanting, last) {
+	case flags.wanting != "":
+		for _, word := range flags.completions(e, flags.wanting, last) {
 			add(word, "")
 		}
 	case inline && strings.HasPrefix(last, "--"):
-		for _, word := range inv.values(a, name, value) {
+		for _, word := range flags.completions(e, name, value) {
 			if word[0] != ':' {
 				word = "--" + name + "=" + word
 			}
 			add(word, "")
 		}
 	case strings.HasPrefix(last, "-"):
-		for _, o := range inv.options {
+		for _, o := range flags.options {
 			for i, name := range o.Names {
 				about := brief(o.About)
 				if i > 0 && strings.HasPrefix(name, "--no-") {
@@ -64,17 +64,17 @@ func Complete(a *App, root *Command, typed []string) []Completion {
 				add(name, about)
 			}
 		}
-	case inv.Cmd.Sub != nil:
-		for _, c := range inv.Cmd.Sub {
+	case inv.command.Sub != nil:
+		for _, c := range inv.command.Sub {
 			if about, _, _ := strings.Cut(c.page, "\n"); inv.help || !c.Topic {
 				add(c.Name, brief(about))
 			}
 		}
-		if inv.Cmd == inv.Root && !inv.help {
+		if inv.command == inv.root && !inv.help {
 			add("help", "Print help for a command or a topic")
 		}
 	case len(arguments) == 0:
-		for _, word := range inv.Cmd.First {
+		for _, word := range inv.command.Args.Words {
 			add(word, "")
 		}
 	}
@@ -89,15 +89,15 @@ func brief(about string) string {
 	return strings.TrimSuffix(about, ".")
 }
 
-// values returns the known values of the option that begin with typed.
-func (inv *Invocation) values(a *App, name, typed string) []string {
-	switch o := inv.named[name]; {
+// completions returns the known values of the option that begin with typed.
+func (f *Flags) completions(e *Env, name, typed string) []string {
+	switch o := f.named[name]; {
 	case o == nil:
 	case o.Complete != nil:
-		return o.Complete(a, typed)
-	case o.Value == "FILE":
+		return o.Complete(e, typed)
+	case o.Placeholder == "FILE":
 		return []string{AnyFile}
-	case o.Value == "DIR":
+	case o.Placeholder == "DIR":
 		return []string{AnyDir}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +30,18 @@ const (
 	Failed        = "failed"  // anything else
 )
 
+// codes are all of them, as `vbot schema failure` lists them.
+var codes = []string{
+	Usage, InvalidConfig, Conflict, Declined, Interrupted, IO, Unauthorized, Forbidden, NotFound, Rejected,
+	Unavailable, Timeout, Partial, Differs, Failed,
+}
+
+// An ErrorCode is one of the codes above in JSON.
+type ErrorCode string
+
+// Enum returns the allowed values, for the JSON Schema.
+func (ErrorCode) Enum() []string { return codes }
+
 // A Failure is an error with a code for scripts and text for people. All that is known of it
 // is set where it is made; what wraps it copies that, as Reword does.
 type Failure struct {
@@ -37,24 +50,23 @@ type Failure struct {
 	Problems   []Problem
 	Hint       string // what to do next; printed last
 	Retryable  bool   // the same command may succeed later
-	HTTPStatus int    // of the API's answer; 0 if there was none
+	HTTPStatus int    // of the API's response; 0 if there was none
 	Unsure     bool   // what failed may have been done nevertheless
-	Result     any    // what succeeded nevertheless, for --json
 	Err        error  // the cause, or nil
 }
 
 // An Envelope is what --json prints when a command fails.
 type Envelope struct {
-	Error  Answer `json:"error"`
-	Result any    `json:"result,omitempty"` // what a success would have printed
+	Error  Details `json:"error"`
+	Result any     `json:"result,omitempty"` // what the command did or found all the same
 }
 
-// An Answer is the JSON of a failure.
-type Answer struct {
-	Code       string    `json:"code" enum:"usage,invalid_config,conflict,declined,interrupted,io,unauthorized,forbidden,not_found,rejected,unavailable,timeout,partial,differs,failed"`
+// Details is the JSON of a failure.
+type Details struct {
+	Code       ErrorCode `json:"code"`
 	Message    string    `json:"message"`
 	Retryable  bool      `json:"retryable"`   // the same command may succeed later
-	HTTPStatus *int      `json:"http_status"` // of the API's answer, if there was one
+	HTTPStatus *int      `json:"http_status"` // of the API's response, if there was one
 	Hint       OrNull    `json:"hint"`        // what to do
 	Problems   []Problem `json:"problems"`
 }
@@ -69,6 +81,34 @@ type Problem struct {
 	Missing bool     `json:"-"` // an option was not given, as opposed to wrong
 }
 
+// Problems collects problems, so that a person reads all of them at once.
+type Problems []Problem
+
+// Add adds a problem, and returns it for what else there is to say of it.
+func (p *Problems) Add(field, where, format string, args ...any) *Problem {
+	*p = append(*p, Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
+	return &(*p)[len(*p)-1]
+}
+
+// Faults collects what is wrong with a command line.
+type Faults struct {
+	Usage  Problems // too many or too few arguments, or nobody who could be asked
+	Values Problems // options, arguments and files that ask for something impossible
+	Hint   string   // about Values
+}
+
+// Failure returns all faults as one failure, nil if there are none. Its code is InvalidConfig if any
+// value is wrong, else Usage.
+func (f *Faults) Failure() error {
+	switch {
+	case len(f.Values) > 0:
+		return &Failure{Code: InvalidConfig, Problems: slices.Concat(f.Usage, f.Values), Hint: f.Hint}
+	case len(f.Usage) > 0:
+		return &Failure{Code: Usage, Problems: f.Usage}
+	}
+	return nil
+}
+
 func (f *Failure) Error() string {
 	if f.Message == "" && len(f.Problems) > 0 {
 		return f.Problems[0].Line()
@@ -78,8 +118,8 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Text returns what a person sees: the problems below the message, if there is one. What
-// that person asked for is no error.
+// Text returns what a person sees: the message, if there is one, and the problems below it. It begins
+// with "error:", unless that person declined or interrupted: those are no errors.
 func (f *Failure) Text(colour bool) string {
 	start := "error: "
 	if f.Code == Declined || f.Code == Interrupted {
@@ -101,10 +141,16 @@ func (f *Failure) Text(colour bool) string {
 	return b.String()
 }
 
-// JSON returns what --json prints. If there are only problems, the message is the first
-// of them. No array is null.
-func (f *Failure) JSON() Envelope {
-	out := Answer{Code: f.Code, Message: Printable(f.Error()), Retryable: f.Retryable, Hint: OrNull(Printable(f.Hint)), Problems: []Problem{}}
+// JSON returns what --json prints. result is what the command did or found all the same, or nil. If
+// there are only problems, the message is the first of them. No array is null.
+func (f *Failure) JSON(result any) Envelope {
+	out := Details{
+		Code:      ErrorCode(f.Code),
+		Message:   Printable(f.Error()),
+		Retryable: f.Retryable,
+		Hint:      OrNull(Printable(f.Hint)),
+		Problems:  []Problem{},
+	}
 	if more := len(f.Problems) - 1; f.Message == "" && more > 0 {
 		out.Message += "; and " + Plural(more, "more problem")
 	}
@@ -118,7 +164,7 @@ func (f *Failure) JSON() Envelope {
 		}
 		out.Problems = append(out.Problems, p)
 	}
-	return Envelope{out, f.Result}
+	return Envelope{Error: out, Result: result}
 }
 
 // exitCodes is the only mapping from codes to exit codes: 1 for those that it lacks.
@@ -172,14 +218,9 @@ func Reword(err error, format string, args ...any) *Failure {
 
 // One returns a failure with a single problem.
 func One(code, field, where, format string, args ...any) *Failure {
-	return &Failure{Code: code, Problems: []Problem{{Field: field, Where: where, Message: fmt.Sprintf(format, args...)}}}
-}
-
-// WithResult adds to err what succeeded nevertheless.
-func WithResult(err error, result any) error {
-	f := *As(err)
-	f.Result = result
-	return &f
+	var problems Problems
+	problems.Add(field, where, format, args...)
+	return &Failure{Code: code, Problems: problems}
 }
 
 // Errorf returns a failure with a message.

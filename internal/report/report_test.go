@@ -38,8 +38,12 @@ func TestCancelledIsRetryable(t *testing.T) {
 // No text of the JSON of a failure has a character that a terminal would act on.
 func TestHiddenCharactersInAFailure(t *testing.T) {
 	f := &Failure{Code: Failed, Hint: "a\x1b[2J", Problems: []Problem{{Message: "b\u202ec"}, {Message: "d\u200be"}}}
-	answer := f.JSON().Error
-	for _, text := range []string{answer.Message, string(answer.Hint), answer.Problems[0].Message, answer.Problems[1].Message} {
+	details := f.JSON(nil).Error
+	texts := []string{details.Message, string(details.Hint)}
+	for _, p := range details.Problems {
+		texts = append(texts, p.Message)
+	}
+	for _, text := range texts {
 		if strings.ContainsFunc(text, IsHidden) {
 			t.Errorf("%q", text)
 		}
@@ -48,7 +52,7 @@ func TestHiddenCharactersInAFailure(t *testing.T) {
 
 // Other words for a failure leave all that is known of it.
 func TestReword(t *testing.T) {
-	was := &Failure{Code: Unavailable, Hint: "wait", Retryable: true, HTTPStatus: 503, Unsure: true, Result: 1}
+	was := &Failure{Code: Unavailable, Hint: "wait", Retryable: true, HTTPStatus: 503, Unsure: true}
 	f := Reword(was, "it is stored, but %s", "not ready")
 	want := *was
 	want.Message, want.Err = "it is stored, but not ready", was

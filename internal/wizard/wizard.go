@@ -17,11 +17,12 @@ import (
 	"vbot/internal/project"
 	"vbot/internal/render"
 	"vbot/internal/report"
+	"vbot/internal/scaffold"
 	"vbot/internal/tty"
 )
 
 // A topic is one question of the wizard, about one option or several toggles. The
-// rules in resolve.go decide which answers it offers (see allows).
+// rules of package bot decide which answers it offers (see allows).
 type topic struct {
 	label   string        // in the summary
 	options []*bot.Option // none for the directory and the start
@@ -59,32 +60,18 @@ const (
 	startGuides
 )
 
-// Answers are what a person wants to have written. Some may be given before.
-type Answers struct {
-	Target         string // as it was typed, but for ~
-	Located        bool   // the target was asked for, or given and found good
-	Guides         bool   // guides for a coding agent, instead of a bot
-	Bot            bot.Answers
-	KeepExisting   bool
-	OverwriteGuide bool
-	Refresh        []string // guides of an older version, to replace
-}
+// A wizard asks a person what to write.
+type wizard struct {
+	terminal *tty.Terminal
+	env      scaffold.Env
+	home     string // the person's home directory; "" if it is unknown
 
-// A Wizard asks a person what to write.
-type Wizard struct {
-	Terminal *tty.Terminal
-	Catalog  *catalog.Catalog
-	Path     func(target string) string // resolves it against the working directory
-	Home     string                     // the person's home directory; "" if it is unknown
-	Quote    func(path string) string   // for a command line to copy
-	// Plan returns what a run would do; without a configuration for the guides.
-	Plan func(target string, cfg *bot.Config, keepExisting bool) (*project.Plan, error)
-
-	Answers
-	topics []*topic
-	start  int
-	before bot.Answers // answers that were taken back; preselected
-	visits []visit
+	scaffold.Job      // as it is so far; its target is as it was typed, but for ~
+	located      bool // the target was asked for, or given and found good
+	topics       []*topic
+	start        int
+	before       bot.Answers // values that were taken back; preselected
+	visits       []visit
 }
 
 // A visit is a question that was answered, and the way back to it.
@@ -94,53 +81,75 @@ type visit struct {
 	changed bool // see askTopic
 }
 
-// name returns the default project name.
-func (w *Wizard) name() string { return bot.NameFromDir(w.Path(w.Target)) }
+// dir returns the target, absolute.
+func (w *wizard) dir() string { return w.env.Path(w.Target) }
 
-// Ask asks all questions, shows the result, and lets the person change answers until
-// they confirm or cancel. It returns the answers so far in any case. Until then, Ctrl-C is a key.
-func (w *Wizard) Ask(ctx context.Context, given Answers) (Answers, error) {
-	w.Answers, w.topics, w.start, w.Bot, w.before = given, topics(), startUnknown, bot.Answers{}, bot.Answers{}
+// name returns the default project name, "" if the directory's name cannot be one.
+func (w *wizard) name() string { return bot.NameFromDir(w.dir()) }
+
+// Ask asks what to write, shows it, and lets the person change answers until they confirm or cancel.
+// The job may have a target. home is the person's home directory, "" if it is unknown. Also with an error,
+// it returns the job as far as it was described; its target is "" if none was found good. Until it
+// returns, Ctrl-C is a key.
+func Ask(
+	ctx context.Context, t *tty.Terminal, env scaffold.Env, home string, job scaffold.Job,
+) (scaffold.Job, error) {
+	job.Bot = bot.Answers{}
+	w := &wizard{
+		terminal: t,
+		env:      env,
+		home:     home,
+		Job:      job,
+		topics:   topics(),
+		start:    startUnknown,
+		before:   bot.Answers{},
+	}
 	err := w.ask(ctx)
-	return w.Answers, err
+	if !w.located {
+		w.Target = ""
+	}
+	return w.Job, err
 }
 
-func (w *Wizard) ask(ctx context.Context) error {
-	release, err := w.Terminal.Hold()
+func (w *wizard) ask(ctx context.Context) error {
+	release, err := w.terminal.Hold()
 	if err != nil {
 		return err
 	}
 	defer release()
 	if w.Target != "" {
-		if _, err := project.Describe(w.Path(w.Target)); err != nil {
+		if _, err := project.Describe(w.dir()); err != nil {
 			return err
 		}
-		if err := project.Writable(w.Path(w.Target)); err != nil {
+		if err := project.Writable(w.dir()); err != nil {
 			return err
 		}
-		w.topics[0].asked, w.Located = true, true
+		w.topics[0].asked = true
+		w.located = true
 	}
-	if w.Terminal.Plain {
-		w.Terminal.Say("Type %s to go back one question.", tty.PlainBack)
+	if w.terminal.Plain {
+		w.terminal.Say("Type %s to go back one question.", tty.PlainBack)
 	}
 	v := visit{topic: w.next()}
 	for {
-		w.Terminal.Back = len(w.visits) > 0
-		v.mark = w.Terminal.Mark()
+		w.terminal.Back = len(w.visits) > 0
+		v.mark = w.terminal.Mark()
 		var planned *project.Plan // once all is answered
 		if v.topic == nil {
 			planned, err = w.finish(ctx)
 		} else if err = w.askTopic(ctx, v.topic, v.changed); err == nil {
 			w.visits = append(w.visits, v)
-			if w.Guides = w.start == startGuides; w.Guides {
-				planned, err = w.Plan(w.Target, nil, w.KeepExisting)
+			w.Mode = scaffold.Create
+			if w.start == startGuides {
+				w.Mode = scaffold.Guides
+				planned, err = w.Plan(w.env, nil)
 			}
 		}
 		switch {
 		case errors.Is(err, tty.ErrBack):
 			last := len(w.visits) - 1
 			v, w.visits = w.visits[last], w.visits[:last]
-			w.Terminal.Rewind(v.mark)
+			w.terminal.Rewind(v.mark)
 			w.takeBack(v.topic)
 			continue
 		case err != nil:
@@ -153,8 +162,8 @@ func (w *Wizard) ask(ctx context.Context) error {
 }
 
 // offerRefresh asks whether to replace guides that an older vbot wrote.
-func (w *Wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
-	w.Terminal.Back = false
+func (w *wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
+	w.terminal.Back = false
 	kept := 0 // guides that differ
 	for _, s := range p.Steps {
 		if !s.Guide || s.Action != project.Kept {
@@ -164,7 +173,7 @@ func (w *Wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
 		if !s.HasOldGuide() {
 			continue
 		}
-		yes, err := w.Terminal.Confirm(ctx, s.Path+" was written by an older vbot. Replace it and lose any changes you made?", false)
+		yes, err := w.terminal.Confirm(ctx, s.Path+" was written by an older vbot. Replace it and lose any changes you made?", false)
 		if err != nil {
 			return err
 		}
@@ -179,7 +188,7 @@ func (w *Wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
 }
 
 // next returns the first question without an answer, or nil.
-func (w *Wizard) next() *topic {
+func (w *wizard) next() *topic {
 	for _, t := range w.topics {
 		if !w.answered(t) && w.hasChoice(t, false) {
 			return t
@@ -189,12 +198,12 @@ func (w *Wizard) next() *topic {
 }
 
 // answered reports whether the topic was asked or already has an answer.
-func (w *Wizard) answered(t *topic) bool {
+func (w *wizard) answered(t *topic) bool {
 	return t.asked || slices.ContainsFunc(t.options, func(o *bot.Option) bool { _, ok := w.Bot[o]; return ok })
 }
 
 // takeBack makes a topic one without an answer. The old answer will be preselected.
-func (w *Wizard) takeBack(t *topic) {
+func (w *wizard) takeBack(t *topic) {
 	if t.label == labelStart { // nothing but the directory comes before it
 		w.Bot = bot.Answers{}
 		for _, other := range w.topics {
@@ -214,7 +223,7 @@ func (w *Wizard) takeBack(t *topic) {
 }
 
 // askAgain makes the topic of the option one to ask.
-func (w *Wizard) askAgain(o *bot.Option) {
+func (w *wizard) askAgain(o *bot.Option) {
 	for _, t := range w.topics {
 		if slices.Contains(t.options, o) && o.Toggle == nil {
 			t.asked = false
@@ -224,17 +233,17 @@ func (w *Wizard) askAgain(o *bot.Option) {
 
 // finish shows the result and asks whether to write it. The plan is nil if an answer was
 // changed.
-func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
-	cfg, _, problems := bot.Resolve(w.Catalog, w.Bot, w.name())
+func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
+	cfg, _, problems := bot.Resolve(w.env.Catalog, w.Bot, w.name())
 	if len(problems) > 0 {
 		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: "nothing was written"}
 	}
-	planned, err := w.Plan(w.Target, &cfg, w.KeepExisting)
+	planned, err := w.Plan(w.env, &cfg)
 	if err != nil {
 		return nil, err
 	}
 	w.show(cfg, planned)
-	for mark := w.Terminal.Mark(); ; w.Terminal.Rewind(mark) {
+	for mark := w.terminal.Mark(); ; w.terminal.Rewind(mark) {
 		what, err := w.askWhatNow(ctx, planned)
 		switch {
 		case err != nil:
@@ -243,7 +252,7 @@ func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
 			return nil, report.Cancelled(report.Declined, "written")
 		case what == doKeep:
 			w.KeepExisting = true
-			return w.Plan(w.Target, &cfg, true)
+			return w.Plan(w.env, &cfg)
 		case what == doWrite:
 			return planned, nil
 		}
@@ -255,12 +264,12 @@ func (w *Wizard) finish(ctx context.Context) (*project.Plan, error) {
 
 // The questions.
 
-func (w *Wizard) askTarget(ctx context.Context) error {
-	target, err := w.Terminal.Text(ctx, "Directory", cmp.Or(w.Target, project.Suggest(w.Path(""))), func(typed string) (string, bool) {
+func (w *wizard) askTarget(ctx context.Context) error {
+	target, err := w.terminal.Text(ctx, "Directory", cmp.Or(w.Target, project.Suggest(w.env.Path(""))), func(typed string) (string, bool) {
 		target, err := w.expand(typed)
 		note := ""
 		if err == nil {
-			note, err = project.Describe(w.Path(target))
+			note, err = project.Describe(w.env.Path(target))
 		}
 		if err != nil {
 			return atTheQuestion(err), false
@@ -273,14 +282,14 @@ func (w *Wizard) askTarget(ctx context.Context) error {
 	if target, err = w.expand(target); err != nil {
 		return err
 	}
-	if err := project.Writable(w.Path(target)); err != nil {
-		w.Terminal.Say("%s", atTheQuestion(err))
+	if err := project.Writable(w.env.Path(target)); err != nil {
+		w.terminal.Say("%s", atTheQuestion(err))
 		return w.askTarget(ctx)
 	}
 	if w.Target = target; target == "quickstart" {
 		w.Target = "./quickstart" // a directory, not the preset of that name
 	}
-	w.Located = true
+	w.located = true
 	if !w.allows(bot.OptName, bot.Answer{Text: w.name()}) {
 		w.askAgain(bot.OptName) // it cannot come from the directory
 	}
@@ -293,26 +302,26 @@ func atTheQuestion(err error) string {
 }
 
 // expand replaces ~ by the home directory, as a shell does.
-func (w *Wizard) expand(typed string) (string, error) {
+func (w *wizard) expand(typed string) (string, error) {
 	rest, home := strings.CutPrefix(typed, "~")
 	switch {
 	case !home:
 		return typed, nil
 	case rest != "" && rest[0] != '/':
 		return "", fmt.Errorf("only ~ and ~/ are expanded; write the full path, or ./%s", typed)
-	case w.Home == "":
+	case w.home == "":
 		return "", errors.New("the home directory is unknown; write the full path")
 	}
-	return filepath.Join(w.Home, rest), nil
+	return filepath.Join(w.home, rest), nil
 }
 
 // askStart asks for one of the ready-made bots, one of the person's own, or the guides.
-func (w *Wizard) askStart(ctx context.Context) error {
+func (w *wizard) askStart(ctx context.Context) error {
 	ready := []bot.Answers{bot.Quickstart(), bot.OnThisMachine()} // in the order of the menu
 	delete(ready[startRecommended], bot.OptName)
 	var services []string
 	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
-		services = append(services, w.Catalog.Find(o.Kind, ready[startRecommended][o].Text).Label)
+		services = append(services, w.env.Catalog.Find(o.Kind, ready[startRecommended][o].Text).Label)
 	}
 	choices := []tty.Choice{
 		{Label: "Recommended bot", Note: "in the browser: " + strings.Join(services, ", ")},
@@ -321,18 +330,18 @@ func (w *Wizard) askStart(ctx context.Context) error {
 		{Label: "Build with a coding agent", Names: []string{"guides"}, Note: "write the guides it needs"},
 	}
 	at := max(w.start, startRecommended)
-	dir := w.Path(w.Target)
+	dir := w.dir()
 	hasBot := project.Has(dir, project.BotName)
 	if hasBot {
-		w.Terminal.Say("This directory already has a bot: %s", filepath.Join(w.Target, project.BotName))
+		w.terminal.Say("This directory already has a bot: %s", filepath.Join(w.Target, project.BotName))
 		if project.Has(dir, project.RecordName) {
-			w.Terminal.Say("To update it, or to change its options: vbot init %s --update", w.Quote(w.Target))
+			w.terminal.Say("To update it, or to change its options: vbot init %s --update", report.ShellPath(w.Target))
 		}
 	}
 	if w.start == startUnknown && (w.OverwriteGuide || hasBot) {
 		at = startGuides
 	}
-	i, err := w.Terminal.Choose(ctx, "How do you want to start?", choices, at)
+	i, err := w.terminal.Choose(ctx, "How do you want to start?", choices, at)
 	if err != nil {
 		return err
 	}
@@ -348,18 +357,18 @@ func (w *Wizard) askStart(ctx context.Context) error {
 }
 
 // allows reports whether the rules allow the value beside all other answers.
-func (w *Wizard) allows(o *bot.Option, a bot.Answer) bool {
+func (w *wizard) allows(o *bot.Option, a bot.Answer) bool {
 	return w.objection(o, a) == ""
 }
 
 // objection returns why the rules refuse the value, or "".
-func (w *Wizard) objection(o *bot.Option, a bot.Answer) string {
+func (w *wizard) objection(o *bot.Option, a bot.Answer) string {
 	answers := maps.Clone(w.Bot)
 	if o == bot.OptBotType {
 		delete(answers, bot.OptTransports) // the other bot type has other transports
 	}
 	answers[o] = a
-	_, _, problems := bot.Resolve(w.Catalog, answers, w.name())
+	_, _, problems := bot.Resolve(w.env.Catalog, answers, w.name())
 	for _, p := range problems {
 		if !p.Missing {
 			return p.Message
@@ -372,7 +381,7 @@ func (w *Wizard) objection(o *bot.Option, a bot.Answer) string {
 //
 // A changed answer is treated like an option of the command line, and the other
 // answers like the file: those that no longer fit are dropped with a note.
-func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) (err error) {
+func (w *wizard) askTopic(ctx context.Context, t *topic, changed bool) (err error) {
 	switch {
 	case t.label == labelDirectory:
 		err = w.askTarget(ctx)
@@ -396,8 +405,8 @@ func (w *Wizard) askTopic(ctx context.Context, t *topic, changed bool) (err erro
 }
 
 // dropConflicting drops answers that do not fit the changed ones.
-func (w *Wizard) dropConflicting() {
-	_, left, _ := bot.Resolve(w.Catalog, w.Bot, w.name())
+func (w *wizard) dropConflicting() {
+	_, left, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())
 	for _, l := range left {
 		if l.Option == nil {
 			continue
@@ -405,7 +414,7 @@ func (w *Wizard) dropConflicting() {
 		w.before[l.Option] = w.Bot[l.Option]
 		delete(w.Bot, l.Option)
 		w.askAgain(l.Option)
-		w.Terminal.Say("  Dropped %s: %s", l.Option.Label, l.Why)
+		w.terminal.Say("  Dropped %s: %s", l.Option.Label, l.Why)
 	}
 	for o, a := range w.Bot {
 		a.Flag = false
@@ -413,8 +422,8 @@ func (w *Wizard) dropConflicting() {
 	}
 }
 
-func (w *Wizard) askName(ctx context.Context) error {
-	name, err := w.Terminal.Text(ctx, bot.OptName.Ask, cmp.Or(w.before[bot.OptName].Text, w.name()), func(s string) (string, bool) {
+func (w *wizard) askName(ctx context.Context) error {
+	name, err := w.terminal.Text(ctx, bot.OptName.Ask, cmp.Or(w.before[bot.OptName].Text, w.name()), func(s string) (string, bool) {
 		why := w.objection(bot.OptName, bot.Answer{Text: s})
 		return why, why == ""
 	})
@@ -425,8 +434,8 @@ func (w *Wizard) askName(ctx context.Context) error {
 }
 
 // askLanguage asks for a language that the services support, or none.
-func (w *Wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) error {
-	typed, err := w.Terminal.Text(ctx, o.Ask, cmp.Or(w.before[o].Text, o.None), func(s string) (why string, ok bool) {
+func (w *wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) error {
+	typed, err := w.terminal.Text(ctx, o.Ask, cmp.Or(w.before[o].Text, o.None), func(s string) (why string, ok bool) {
 		if s != o.None {
 			why = w.objection(o, bot.Answer{Text: cmp.Or(catalog.TagOf(s), s), Flag: changed})
 		}
@@ -455,7 +464,7 @@ func answer(o *bot.Option, changed bool, values ...string) bot.Answer {
 }
 
 // askValues asks for the value of an option, or the values of a list.
-func (w *Wizard) askValues(ctx context.Context, o *bot.Option, changed bool) error {
+func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) error {
 	m := &tty.Menu{Ask: o.Ask, Choices: w.offer(o, changed), Several: o.List != nil}
 	picked := func(marked []int) bot.Answer {
 		var ids []string
@@ -478,7 +487,7 @@ func (w *Wizard) askValues(ctx context.Context, o *bot.Option, changed bool) err
 	} else {
 		m.Marked = nil // there, Enter takes what is at the cursor
 	}
-	if err := w.Terminal.Ask(ctx, m); err != nil {
+	if err := w.terminal.Ask(ctx, m); err != nil {
 		return err
 	}
 	now := picked(m.Marked)
@@ -494,7 +503,7 @@ func (w *Wizard) askValues(ctx context.Context, o *bot.Option, changed bool) err
 }
 
 // offer returns the allowed values of the option. The value "" stands for none.
-func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
+func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	add := func(c tty.Choice) {
 		if c.Value == "" || w.allows(o, answer(o, changed, c.Value)) {
 			choices = append(choices, c)
@@ -513,8 +522,8 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	if o.Kind == "" {
 		return choices
 	}
-	services, has := slices.Clone(w.Catalog.List(o.Kind)), w.credentials()
-	here := w.Catalog.Find(o.Kind, bot.OnThisMachine()[o].Text) // the first of its group
+	services, has := slices.Clone(w.env.Catalog.List(o.Kind)), w.credentials()
+	here := w.env.Catalog.Find(o.Kind, bot.OnThisMachine()[o].Text) // the first of its group
 	rank := func(s *catalog.Service) int {
 		if s == here {
 			return 2 * int(s.Heading())
@@ -537,14 +546,14 @@ func (w *Wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 }
 
 // credentials returns what the services and transports need that were chosen so far.
-func (w *Wizard) credentials() map[string]bool {
+func (w *wizard) credentials() map[string]bool {
 	has := map[string]bool{}
 	for o, a := range w.Bot {
 		if o.Kind == "" {
 			continue
 		}
 		for _, name := range values(a) {
-			for _, k := range w.Catalog.Find(o.Kind, name).Credentials() {
+			for _, k := range w.env.Catalog.Find(o.Kind, name).Credentials() {
 				has[k.Names] = true
 			}
 		}
@@ -564,14 +573,14 @@ func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 }
 
 // hasChoice reports whether the topic has more than one answer.
-func (w *Wizard) hasChoice(t *topic, changed bool) bool {
+func (w *wizard) hasChoice(t *topic, changed bool) bool {
 	return !slices.ContainsFunc(t.options, func(o *bot.Option) bool {
 		return (o.Words != nil || o.Kind != "") && len(w.offer(o, changed)) < 2
 	})
 }
 
 // askToggles asks which of several toggles to turn on.
-func (w *Wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed bool) error {
+func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed bool) error {
 	none := cmp.Or(toggles[0].None, "none")
 	m := &tty.Menu{Ask: toggles[0].Ask, Several: true, Choices: []tty.Choice{{Label: none}}}
 	m.Allow = func(marked []int) string {
@@ -596,7 +605,7 @@ func (w *Wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 		offered = append(offered, o)
 		m.Choices = append(m.Choices, tty.Choice{Label: o.Label, Note: o.Note})
 	}
-	if err := w.Terminal.Ask(ctx, m); err != nil {
+	if err := w.terminal.Ask(ctx, m); err != nil {
 		return err
 	}
 	for i, o := range offered {
@@ -608,36 +617,36 @@ func (w *Wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 // The summary.
 
 // show prints the answers, the keys they need, and the conflicts with existing files.
-func (w *Wizard) show(cfg bot.Config, p *project.Plan) {
-	w.Terminal.Say("")
+func (w *wizard) show(cfg bot.Config, p *project.Plan) {
+	w.terminal.Say("")
 	answers := cfg.Answers()
 	for _, t := range w.topics {
 		if fact := w.fact(t, answers); fact != "" {
-			w.Terminal.Say("  %-14s  %s", t.label, fact)
+			w.terminal.Say("  %-14s  %s", t.label, fact)
 		}
 	}
 	var keys []string // where to get them stands in the next steps
-	for _, c := range render.New(cfg, w.Catalog, "").Credentials() {
+	for _, c := range render.New(cfg, w.env.Catalog, "").Credentials() {
 		keys = append(keys, c.String())
 	}
-	w.Terminal.Say("  %-14s  %s\n", "Keys", cmp.Or(strings.Join(keys, ", "), "none"))
+	w.terminal.Say("  %-14s  %s\n", "Keys", cmp.Or(strings.Join(keys, ", "), "none"))
 	for _, c := range p.Conflicts {
-		w.Terminal.Say("  Conflict: %s", c.Line())
+		w.terminal.Say("  Conflict: %s", c.Line())
 	}
 	if p.Stuck {
-		w.Terminal.Say("  Directories and links are not replaced: move them, or choose another directory.")
+		w.terminal.Say("  Directories and links are not replaced: move them, or choose another directory.")
 	}
 	kept := p.Shown(project.Kept)
 	for _, name := range kept {
-		w.Terminal.Say("  Kept: %s", name)
+		w.terminal.Say("  Kept: %s", name)
 	}
 	if len(p.Conflicts) > 0 || len(kept) > 0 {
-		w.Terminal.Say("")
+		w.terminal.Say("")
 	}
 }
 
 // fact returns what the summary says about the topic, or "".
-func (w *Wizard) fact(t *topic, answers bot.Answers) string {
+func (w *wizard) fact(t *topic, answers bot.Answers) string {
 	if t.label == labelDirectory {
 		return w.Target
 	}
@@ -648,7 +657,7 @@ func (w *Wizard) fact(t *topic, answers bot.Answers) string {
 		}
 		for _, value := range values(answers[o]) {
 			if o.Kind != "" {
-				value = w.Catalog.Find(o.Kind, value).Label
+				value = w.env.Catalog.Find(o.Kind, value).Label
 			}
 			labels = append(labels, value)
 		}
@@ -667,7 +676,7 @@ const (
 	doCancel = "no"
 )
 
-func (w *Wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string, err error) {
+func (w *wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string, err error) {
 	var choices []tty.Choice
 	add := func(action, label string) {
 		choices = append(choices, tty.Choice{Value: action, Label: label, Names: []string{action}})
@@ -683,12 +692,12 @@ func (w *Wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string
 	}
 	add(doChange, "Change an answer")
 	add(doCancel, "Cancel without writing")
-	i, err := w.Terminal.Choose(ctx, "Proceed?", choices, 0)
+	i, err := w.terminal.Choose(ctx, "Proceed?", choices, 0)
 	return choices[i].Value, err
 }
 
 // askChange asks which answer to change, then asks that question again.
-func (w *Wizard) askChange(ctx context.Context, cfg bot.Config) error {
+func (w *wizard) askChange(ctx context.Context, cfg bot.Config) error {
 	var choices []tty.Choice
 	var offered []*topic
 	now := cfg.Answers()
@@ -698,12 +707,12 @@ func (w *Wizard) askChange(ctx context.Context, cfg bot.Config) error {
 			offered = append(offered, t)
 		}
 	}
-	i, err := w.Terminal.Choose(ctx, "Which answer?", append(choices, tty.Choice{Label: "None of them"}), 0)
+	i, err := w.terminal.Choose(ctx, "Which answer?", append(choices, tty.Choice{Label: "None of them"}), 0)
 	if err != nil || i == len(offered) {
 		return err
 	}
 	answers := maps.Clone(w.Bot)
-	v := visit{offered[i], w.Terminal.Mark(), true}
+	v := visit{offered[i], w.terminal.Mark(), true}
 	w.takeBack(v.topic)
 	if err := w.askTopic(ctx, v.topic, true); err != nil {
 		w.Bot, v.topic.asked = answers, true

@@ -7,7 +7,14 @@ import (
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
+	"vbot/internal/scaffold"
 )
+
+// newWizard returns a wizard that knows these values so far.
+func newWizard(cat *catalog.Catalog, values bot.Answers) *wizard {
+	env := scaffold.Env{Catalog: cat, Path: filepath.Clean}
+	return &wizard{env: env, Job: scaffold.Job{Bot: values}}
+}
 
 // A service of one's own is offered after vbot's.
 func TestOwnServiceIsOffered(t *testing.T) {
@@ -15,10 +22,11 @@ func TestOwnServiceIsOffered(t *testing.T) {
 	if problems := cat.Add(os.DirFS("../catalog/testdata"), "services"); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	w := &Wizard{Path: filepath.Clean, Catalog: cat, Answers: Answers{Bot: bot.Quickstart()}}
+	w := newWizard(cat, bot.Quickstart())
 	delete(w.Bot, bot.OptSTT)
 	choices := w.offer(bot.OptSTT, false)
-	if last := choices[len(choices)-1]; last.Value != "acme" || last.Label != "Acme Speech" || last.Group != "From your catalog" {
+	last := choices[len(choices)-1]
+	if last.Value != "acme" || last.Label != "Acme Speech" || last.Group != "From your catalog" {
 		t.Errorf("the last choice is %+v", last)
 	}
 }
@@ -29,7 +37,7 @@ func TestServicesFitTheWindow(t *testing.T) {
 		if o.Kind == "" {
 			continue
 		}
-		w := &Wizard{Path: filepath.Clean, Catalog: catalog.New(), Answers: Answers{Bot: bot.Answers{}}}
+		w := newWizard(catalog.New(), bot.Answers{})
 		choices, labels := w.offer(o, false), 0
 		for _, c := range choices {
 			labels = max(labels, len(c.Label))
@@ -44,9 +52,9 @@ func TestServicesFitTheWindow(t *testing.T) {
 
 // What is offered at a question: every value is put to the rules.
 func BenchmarkOffer(b *testing.B) {
-	w := &Wizard{Path: filepath.Clean, Catalog: catalog.New(), Answers: Answers{Bot: bot.Quickstart()}}
+	w := newWizard(catalog.New(), bot.Quickstart())
 	delete(w.Bot, bot.OptTTS)
-	services := len(w.Catalog.List(catalog.KindTTS))
+	services := len(w.env.Catalog.List(catalog.KindTTS))
 	for b.Loop() {
 		if choices := w.offer(bot.OptTTS, false); len(choices) != services {
 			b.Fatalf("%d are offered, want %d", len(choices), services)

@@ -1,0 +1,102 @@
+// Package cli is the frame of the command line: what a command runs with, its options and arguments,
+// dispatch, help, completion, and how a result is printed. It knows no command.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"vbot/internal/report"
+	"vbot/internal/tty"
+)
+
+// Env holds everything that a command takes from outside: tests replace it.
+type Env struct {
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string
+	Dir    string // the working directory, absolute; "" if it was deleted
+	Now    func() time.Time
+	Pause  func(context.Context, time.Duration) error
+	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
+	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
+	Random      func() float64 // in [0, 1)
+
+	// The command line, which Run reads.
+	Command string        // the command as typed: "vbot cloud secrets set"
+	Args    []string      // its arguments, without the options
+	JSON    bool          // --json was given
+	NoInput bool          // --no-input was given
+	Faults  report.Faults // what is wrong with the arguments; a command adds what else it finds
+
+	terminal atomic.Pointer[tty.Terminal] // nil before the first question
+}
+
+// Arg returns the argument with the index, "" if it was not given.
+func (e *Env) Arg(i int) string {
+	if i >= len(e.Args) {
+		return ""
+	}
+	return e.Args[i]
+}
+
+// Note prints a message to stderr at once.
+func (e *Env) Note(format string, args ...any) {
+	fmt.Fprintln(e.Stderr, report.Printable(fmt.Sprintf(format, args...)))
+}
+
+// Path resolves name against the working directory.
+func (e *Env) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(e.Dir, name)
+}
+
+// ReadAll reads a file or pipe of at most limit bytes; "-" is stdin.
+func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, error) {
+	return Interruptible(ctx, func() ([]byte, error) {
+		in := e.Stdin
+		if name != "-" {
+			f, err := os.Open(e.Path(name))
+			if err != nil {
+				return nil, report.Cause(err)
+			}
+			defer f.Close()
+			in = f
+		}
+		data, err := io.ReadAll(io.LimitReader(in, limit+1))
+		if err == nil && int64(len(data)) > limit {
+			err = fmt.Errorf("larger than %d bytes", limit)
+		}
+		return data, report.Cause(err)
+	})
+}
+
+// Terminal returns the terminal at which vbot can ask.
+func (e *Env) Terminal() *tty.Terminal {
+	if e.terminal.Load() == nil {
+		in, _ := e.Stdin.(*os.File) // it is one, if vbot can ask
+		plain := e.isDumb() || e.Getenv("VBOT_PLAIN_PROMPTS") != ""
+		e.terminal.Store(tty.Open(in, e.Stderr, plain, e.Getenv("NO_COLOR") == "", report.Printable))
+	}
+	return e.terminal.Load()
+}
+
+// isDumb reports whether the terminal knows neither colours nor cursor movement, or is
+// unknown, as on Windows.
+func (e *Env) isDumb() bool {
+	kind := e.Getenv("TERM")
+	return kind == "" || kind == "dumb"
+}
+
+// hasColors reports whether stderr shows colours.
+func (e *Env) hasColors() bool {
+	return tty.IsTerminal(e.Stderr) && !e.isDumb() && e.Getenv("NO_COLOR") == ""
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"vbot/internal/report"
+)
+
+// A HelpPage is the JSON of a help page.
+type HelpPage struct {
+	Command  string   `json:"command"`
+	Page     string   `json:"page"`
+	Commands []string `json:"commands"`
+	Options  []Option `json:"options"`
+}
+
+// Text prints the page.
+func (h HelpPage) Text(page *report.Page) { page.Print(h.Page) }
+
+// helpPage returns the help page and, for tools, its parts.
+func (inv *invocation) helpPage(flags *Flags) HelpPage {
+	out := HelpPage{Command: inv.path, Page: inv.page(flags), Commands: []string{}, Options: []Option{}}
+	for _, c := range inv.command.Sub {
+		out.Commands = append(out.Commands, c.Name)
+	}
+	if strings.Contains(inv.command.page, optionsMark) {
+		for _, o := range flags.options {
+			out.Options = append(out.Options, *o)
+		}
+	}
+	return out
+}
+
+// optionsMark is a line of a help page that stands for the next section of options.
+const optionsMark = "{options}\n"
+
+// page returns the text of the help page: its options are those that are registered.
+func (inv *invocation) page(flags *Flags) string {
+	column := 0
+	for _, o := range flags.options {
+		if left := len(o.left()); left <= maxLeft {
+			column = max(column, left+4)
+		}
+	}
+	page := inv.command.page
+	for section := 0; strings.Contains(page, optionsMark); section++ {
+		var b strings.Builder
+		for _, o := range flags.options {
+			if o.section == section {
+				o.print(&b, column)
+			}
+		}
+		page = strings.Replace(page, optionsMark, b.String(), 1)
+	}
+	return page
+}
+
+const (
+	maxLeft  = 27 // columns; longer options have a line of their own
+	maxWidth = 80 // columns
+)
+
+// left is the left column of the option in the help page.
+func (o *Option) left() string {
+	left := strings.Join(o.Names, ", ")
+	if !strings.HasPrefix(left, "--") {
+		left = "  " + left
+	} else {
+		left = "      " + left
+	}
+	switch {
+	case o.Placeholder == "":
+		return left
+	case o.valueOptional:
+		return left + "[=" + o.Placeholder + "]"
+	}
+	return left + " " + o.Placeholder
+}
+
+// print prints the option, with its description in the column.
+func (o *Option) print(b *strings.Builder, column int) {
+	line := o.left()
+	if len(line) > maxLeft {
+		b.WriteString(line + "\n")
+		line = ""
+	}
+	for _, about := range report.Fill(strings.Fields(o.About), "", maxWidth-column) {
+		fmt.Fprintf(b, "%-*s%s\n", column, line, about)
+		line = ""
+	}
+}

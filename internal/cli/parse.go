@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"cmp"
+	"flag"
+	"maps"
+	"slices"
+	"strings"
+
+	"vbot/internal/report"
+)
+
+// parse reads the options in args and returns the other arguments.
+//
+// Options and arguments come in any order, `--` ends the options, the last one wins. Each
+// problem is one line that names the option but never its value, which may be a secret.
+// Parsing continues after a problem, so --help and --json work in any position.
+func (f *Flags) parse(args []string) (rest []string, problems report.Problems) {
+	for len(args) > 0 {
+		arg := args[0]
+		if arg == "--" {
+			return append(rest, args[1:]...), problems
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			rest = append(rest, arg)
+			args = args[1:]
+			continue
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		option := f.set.Lookup(name)
+		if option == nil {
+			problems = append(problems, f.unknownOption(arg))
+			args = args[1:]
+			continue
+		}
+		taken, problem := f.parseOption(option, args)
+		if problem != nil {
+			problems = append(problems, *problem)
+		}
+		args = args[taken:]
+	}
+	return rest, problems
+}
+
+// parseOption reads the option at the beginning of args, and returns how many of them it takes.
+func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, problem *report.Problem) {
+	name, v := option.Name, option.Value.(value)
+	o := f.named[name]
+	_, typed, inline := strings.Cut(args[0], "=")
+	refuse := func(message string) *report.Problem {
+		p := &report.Problem{Field: o.Key, Where: dashed(name), Message: message}
+		if o.Allowed != nil {
+			p.Allowed, p.Names = o.Allowed()
+		}
+		return p
+	}
+	taken = 1
+	switch {
+	case inline:
+	case v.standalone && len(args) > 1 && v.reads(args[1]) != "":
+		return 2, &report.Problem{
+			Field:   o.Key,
+			Where:   dashed(name),
+			Message: "its value goes after =, not after a space: " + dashed(name) + "=" + v.reads(args[1]),
+		}
+	case v.standalone:
+	case len(args) == 1:
+		f.wanting = name
+		return 1, refuse("missing value")
+	case f.isOption(args[1]): // in `--stt --llm x` the value of --stt is missing
+		return 1, refuse("missing value")
+	default:
+		taken = 2
+	}
+	if f.set.Parse(args[:taken]) == nil {
+		return taken, nil
+	}
+	f.json = f.json || name == "json" // who typed it reads JSON
+	if v.what != "" {
+		return taken, refuse("must be " + v.what)
+	}
+	all, _ := o.Allowed()
+	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))
+}
+
+// isOption reports whether arg is an option, or `--`.
+func (f *Flags) isOption(arg string) bool {
+	if len(arg) < 2 || arg[0] != '-' {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	return name == "" || f.named[name] != nil
+}
+
+// unknownOption returns the problem with arg, which begins with a hyphen but is no option.
+// It repeats arg only if that resembles an option: others may be secrets.
+func (f *Flags) unknownOption(arg string) report.Problem {
+	typed, _, _ := strings.Cut(arg, "=")
+	plain := strings.ReplaceAll(strings.ToLower(strings.TrimLeft(typed, "-")), "_", "-")
+	short := typed[1:min(2, len(typed))]
+	seeHelp := "; see `" + f.path + " --help`"
+	isOptionLike := strings.Trim(typed, "abcdefghijklmnopqrstuvwxyz-_") == "" || len(plain) == 1
+	if near := f.nearest(plain); near != "" {
+		message := "unknown option" + report.DidYouMean(dashed(near)) + seeHelp
+		return report.Problem{Field: f.named[near].Key, Where: typed, Message: message}
+	}
+	if o := f.named[short]; o != nil && o.Placeholder != "" && !o.valueOptional {
+		return report.Problem{Field: o.Key, Where: "-" + short, Message: "put a space before its value"}
+	}
+	if plain == "" || !isOptionLike {
+		return report.Problem{Message: "unknown option; put `--` before an argument that begins with -"}
+	}
+	return report.Problem{Field: plain, Where: typed, Message: "unknown option" + seeHelp}
+}
+
+// otherSpellings are what other tools write in the names of options.
+var otherSpellings = strings.NewReplacer("enable-", "", "with-", "", "disable-", "no-", "without-", "no-")
+
+// nearest returns the long name of the option that is nearest to word, by its name or by
+// its key, or "".
+func (f *Flags) nearest(word string) string {
+	flags := map[string]string{}
+	for name, o := range f.named {
+		if len(name) == 1 {
+			continue
+		}
+		flags[name] = name
+		key := strings.ReplaceAll(o.Key, "_", "-")
+		if strings.HasPrefix(name, "no-") {
+			key = "no-" + key
+		}
+		if f.named[key] == nil {
+			flags[key] = name
+		}
+	}
+	if f.named["skip"] != nil {
+		for _, other := range []string{"yes", "y", "force"} { // as other tools call it
+			flags[other] = "skip"
+		}
+	}
+	exact := flags[otherSpellings.Replace(word)] // before the nearest name, which may mean the opposite
+	return cmp.Or(exact, flags[report.Nearest(word, slices.Sorted(maps.Keys(flags)))])
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+
+	"vbot/internal/report"
+	"vbot/internal/tty"
+)
+
+// An invocation is one command line on its way to a command.
+type invocation struct {
+	root    *Command
+	command *Command
+	path    string // of the command, such as "vbot init"
+	help    bool   // `vbot help ...`, which also knows topics
+}
+
+// newInvocation returns an invocation at the root command.
+func newInvocation(root *Command) *invocation {
+	return &invocation{root: root, command: root, path: root.Name}
+}
+
+// Run runs the command of the tree that args name, prints its result or failure, and returns the exit
+// code. Only main and a second signal exit, so every defer runs.
+func Run(ctx context.Context, root *Command, args []string, e *Env) int {
+	result, err := newInvocation(root).dispatch(ctx, args, e)
+	if notPrinted := e.print(result, err); err == nil {
+		err = notPrinted
+	} else if notPrinted != nil {
+		fmt.Fprintln(e.Stderr, "error: writing the result:", notPrinted)
+	}
+	if err == nil {
+		return 0
+	}
+	if pipe, ok := errors.AsType[*fs.PathError](err); ok && pipe.Err == syscall.EPIPE {
+		return 128 + int(syscall.SIGPIPE) // nobody reads the result; see UntilInterrupted
+	}
+	f := report.As(err)
+	fmt.Fprint(e.Stderr, f.Text(e.hasColors()))
+	return f.ExitCode()
+}
+
+// print prints what a command returned, but for the text of a failure. It is the only place that
+// writes to stdout: JSON first, as whoever reads messages may have gone.
+func (e *Env) print(result report.Result, err error) error {
+	page := &report.Page{Stdout: e.Stdout, Stderr: e.Stderr, Terminal: tty.IsTerminal(e.Stdout)}
+	var v any
+	if result != nil {
+		v = JSONOf(result)
+	}
+	if err != nil {
+		v = report.As(err).JSON(v)
+	}
+	if e.JSON && v != nil {
+		page.Stdout = nil
+		page.Err = report.WriteJSON(e.Stdout, v)
+	}
+	if result != nil {
+		result.Text(page)
+	}
+	return page.Err
+}
+
+// dispatch finds the command that args name, parses its options, and runs it.
+func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (report.Result, error) {
+	others, name, known := inv.find(args)
+	flags, runner := inv.register()
+	rest, problems := flags.parse(others)
+	e.JSON, e.NoInput = flags.json, flags.noInput
+	e.Command, e.Args = inv.path, rest
+	switch {
+	case len(args) == 0:
+		fmt.Fprint(e.Stderr, inv.page(flags))
+		return nil, &report.Failure{Code: report.Usage}
+	case flags.instead != nil && (known || !inv.help):
+		return flags.instead(e)
+	case !known:
+		return nil, inv.unknownCommand(name)
+	case inv.help:
+		return inv.helpPage(flags), nil
+	case len(problems) > 0:
+		return nil, &report.Failure{Code: report.Usage, Problems: problems}
+	case runner == nil:
+		var names []string
+		for _, sub := range inv.command.Sub {
+			names = append(names, sub.Name)
+		}
+		list := strings.Join(names, ", ")
+		return nil, report.Usagef("missing command (%s); see `%s --help`", list, inv.path)
+	}
+	if err := inv.command.Args.check(inv.path, rest, &e.Faults); err != nil {
+		return nil, err
+	}
+	return runner.Run(ctx, e)
+}
+
+// find enters the commands that args name, and returns the other arguments: options may come
+// before a command. If a word is no command, it ends there, and reports the name and false.
+func (inv *invocation) find(args []string) (others []string, name string, known bool) {
+	known = true
+	for len(args) > 0 && inv.command.Sub != nil && known {
+		// The text after = may be a misplaced secret: do not repeat it.
+		name, _, _ = strings.Cut(args[0], "=")
+		switch {
+		case strings.HasPrefix(name, "-"):
+			others = append(others, args[0])
+		case name == "help":
+			inv.help = true
+		default:
+			known = inv.enter(name)
+		}
+		args = args[1:]
+	}
+	return append(others, args...), name, known
+}
+
+// enter moves to the command called name below this one, and reports whether it exists.
+func (inv *invocation) enter(name string) bool {
+	i := slices.IndexFunc(inv.command.Sub, func(c Command) bool {
+		return c.Name == name && (inv.help || !c.Topic)
+	})
+	if i < 0 {
+		return false
+	}
+	inv.command = &inv.command.Sub[i]
+	inv.path = inv.command.below(inv.path)
+	return true
+}
+
+// register registers the options of the command. The runner is nil if the command does not run.
+func (inv *invocation) register() (flags *Flags, runner Runner) {
+	flags = newFlags(inv)
+	if inv.command != inv.root {
+		inv.root.New(flags) // --version works everywhere
+	}
+	asJSON := flags.Bool("json", "print the result as JSON", &flags.json)
+	noInput := flags.add("no-input", "", "never ask", toggle(true, func(on bool) { flags.noInput = on }))
+	flags.options = nil // --version stands on one page, and these two come last
+	if inv.command.New != nil {
+		runner = inv.command.New(flags)
+	}
+	asJSON.section, noInput.section = flags.section, flags.section
+	flags.options = append(flags.options, noInput, asJSON)
+	flags.Instead("h help", "print this help", func(*Env) (report.Result, error) { return inv.helpPage(flags), nil })
+	return flags, runner
+}
+
+// unknownCommand returns the failure of a word that is no command.
+func (inv *invocation) unknownCommand(name string) error {
+	if other := inv.root.Other[name]; other != "" {
+		return report.Usagef("%s has no command %q; %s", inv.path, name, other)
+	}
+	return report.Usagef("unknown command %q%s; see `%s --help`", name, inv.meant(name), inv.path)
+}
+
+// meant returns " (did you mean `vbot init`?)" for the command that is nearest to word, or
+// "". A first argument such as quickstart counts as a command.
+func (inv *invocation) meant(word string) string {
+	var names, paths []string
+	add := func(name, path string) {
+		names = append(names, name)
+		paths = append(paths, path)
+	}
+	var walk func(c *Command, path string)
+	walk = func(c *Command, path string) {
+		for _, sub := range c.Sub {
+			add(sub.Name, sub.below(path))
+		}
+		for _, sub := range c.Sub {
+			for _, word := range sub.Args.Words {
+				if word[0] != ':' { // else it is AnyFile or AnyDir
+					add(word, sub.below(path)+" "+word)
+				}
+			}
+			walk(&sub, sub.below(path))
+		}
+	}
+	walk(inv.root, inv.root.Name)
+	if i := slices.Index(names, report.Nearest(word, names)); i >= 0 {
+		return report.DidYouMean("`" + paths[i] + "`")
+	}
+	return ""
+}

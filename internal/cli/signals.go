@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"vbot/internal/report"
+)
+
+// endings are the signals that ask a program to end. Go would react to SIGQUIT (Ctrl-\) and
+// SIGABRT with a dump, and leave the terminal without echo.
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
+
+// UntilInterrupted returns a context that ends with the first of these signals. The second
+// one ends the program at once, wherever it is: something that cannot be interrupted may
+// never return. SIGPIPE ends nothing: a reader of stderr that has gone costs its text alone.
+func UntilInterrupted(ctx context.Context, e *Env) context.Context {
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, cancel := context.WithCancel(ctx)
+	asked := make(chan os.Signal, 1)
+	for _, s := range endings {
+		if !signal.Ignored(s) { // by nohup, for example
+			signal.Notify(asked, s)
+		}
+	}
+	go func() {
+		<-asked
+		cancel()
+		<-asked
+		if t := e.terminal.Load(); t != nil {
+			t.Restore()
+		}
+		os.Exit(report.Interruption().ExitCode())
+	}()
+	return ctx
+}
+
+// Interruptible runs f, which may wait for a person or a pipe. It returns as soon as ctx
+// ends, even if f has not returned.
+func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := f()
+		done <- outcome{value, err}
+	}()
+	select {
+	case <-ctx.Done():
+		var none T
+		return none, report.Interruption()
+	case o := <-done:
+		return o.value, o.err
+	}
+}
+
+// Sleep waits for d. If ctx ends first, it returns the error of ctx.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Result is what a command did or found. Text writes it for people. With --json, the result itself is
+// printed or, if it has a method JSON() any, what that returns.
+type Result interface {
+	Text(*Page)
+}
+
+// A Page is where a result is written for people, in the order in which they read it: the result
+// itself goes to stdout, messages about it go to stderr.
+type Page struct {
+	Stdout   io.Writer // nil if stdout has the result as JSON; then only messages are written
+	Stderr   io.Writer
+	Terminal bool  // stdout is a terminal
+	Err      error // of the first write to stdout that failed; nothing is written there after it
+}
+
+// JSON reports whether stdout has the result as JSON, so that messages need not repeat it.
+func (p *Page) JSON() bool { return p.Stdout == nil }
+
+// Print writes a part of the result.
+func (p *Page) Print(text string) {
+	if p.Stdout == nil || p.Err != nil || text == "" { // a full disk would fail an empty write, too
+		return
+	}
+	_, p.Err = io.WriteString(p.Stdout, text)
+}
+
+// PrintFiles writes text from files: byte for byte, but to a terminal only what cannot move the cursor.
+func (p *Page) PrintFiles(text string) {
+	if p.Terminal {
+		text = Printable(text)
+	}
+	p.Print(text)
+}
+
+// PrintJSON writes a result that is JSON also for people.
+func (p *Page) PrintJSON(v any) {
+	if p.Stdout != nil && p.Err == nil {
+		p.Err = WriteJSON(p.Stdout, v)
+	}
+}
+
+// PrintColumns writes text whose columns are separated by tabs.
+func (p *Page) PrintColumns(text string) { p.Print(Columns(text)) }
+
+// Note writes a message.
+func (p *Page) Note(format string, args ...any) {
+	fmt.Fprintln(p.Stderr, Printable(fmt.Sprintf(format, args...)))
+}
+
+// Columns aligns text whose columns are separated by tabs.
+func Columns(text string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	io.WriteString(w, Printable(text))
+	w.Flush()
+	return b.String()
+}

@@ -1,0 +1,266 @@
+package scaffold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"vbot/internal/bot"
+	"vbot/internal/project"
+	"vbot/internal/render"
+	"vbot/internal/report"
+)
+
+// A comparison is a project beside what this version writes.
+type comparison struct {
+	job    Job
+	env    Env
+	record *project.Record
+	config bot.Config
+	now    *render.Data
+	// before is what this version writes for the recorded configuration; nil if it cannot.
+	before func() *draft
+	plan   *project.Plan
+}
+
+// compare compares a project with what this version writes, and brings it up to date if that is the job.
+func (j Job) compare(ctx context.Context, env Env) (report.Result, error) {
+	// If it writes, it locks until the end, so that what is read stays true.
+	writes := j.Mode == Update && !j.DryRun && !j.Diff
+	t, err := j.open(env, writes && project.Has(j.dir(env), project.RecordName))
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	c := &comparison{job: j, env: env}
+	if err := c.read(ctx, t); err != nil {
+		return nil, err
+	}
+	if len(j.Bot[bot.OptTransports].List) > 0 {
+		c.noteLostTelephone()
+	}
+	if j.Mode == Check {
+		return c.check()
+	}
+	return c.update(ctx, t)
+}
+
+// read reads the project, and plans its update.
+func (c *comparison) read(ctx context.Context, t *project.Target) error {
+	record, recorded, err := readRecord(t, c.env.Version)
+	if err != nil {
+		return err
+	}
+	c.record = record
+	isUpdate := c.job.Mode == Update
+	withoutBot := len(c.job.Bot) == 0 && c.job.File == nil
+	age, _ := project.CompareVersions(record.Vbot, c.env.Version)
+	switch {
+	case record.Vbot == "" && (isUpdate || withoutBot):
+		return c.job.noRecord(c.env)
+	case age > 0 && isUpdate:
+		const newer = "vbot %s wrote %s; this is vbot %s, which cannot update it"
+		f := report.Errorf(report.InvalidConfig, newer, record.Vbot, t.Dir, c.env.Version)
+		f.Hint = "use vbot " + record.Vbot + " or a later one"
+		return f
+	case age > 0:
+		c.env.Note("vbot %s wrote %s; this is vbot %s, which is older", record.Vbot, t.Dir, c.env.Version)
+	}
+	c.config, err = c.job.configure(c.env, bot.Update(c.env.Catalog, recorded, c.job.Bot))
+	if err != nil {
+		return err
+	}
+	c.now = render.New(c.config, c.env.Catalog, c.env.Version)
+	files, err := c.now.Files()
+	if err != nil {
+		return err
+	}
+	now, err := project.NewRecord(c.env.Version, c.config, files)
+	if err != nil {
+		return err
+	}
+	c.before = sync.OnceValue(func() *draft { return renderRecorded(c.env, record.Vbot, recorded) })
+	c.plan, err = t.Update(&project.Update{
+		Files:   files,
+		Was:     record,
+		Now:     now,
+		Paths:   render.Paths(),
+		Markers: c.job.Markers,
+		Rendered: func() map[string][]byte {
+			if d := c.before(); d != nil {
+				return d.files
+			}
+			return nil
+		},
+	})
+	if err == nil && ctx.Err() != nil {
+		err = report.Interruption()
+	}
+	return err
+}
+
+// renderRecorded returns what this version writes for the recorded values, or nil if it cannot.
+func renderRecorded(env Env, version string, recorded bot.Answers) *draft {
+	cfg, _, problems := bot.Resolve(env.Catalog, recorded, "")
+	if len(problems) > 0 {
+		return nil
+	}
+	d := &draft{bot: render.New(cfg, env.Catalog, version)}
+	var err error
+	if d.files, err = d.bot.Files(); err != nil {
+		return nil
+	}
+	return d
+}
+
+// noteLostTelephone says what goes with the last telephone transport of a bot.
+func (c *comparison) noteLostTelephone() {
+	was := c.before()
+	if was == nil || !was.bot.HasTelephone(c.env.Catalog) || c.config.HasTelephone(c.env.Catalog) {
+		return
+	}
+	parts := "the tool hang_up, the telephone parts of README.md, and handing a call to a person in DEPLOY.md"
+	if was.bot.SelfHost {
+		parts = "PHONE_TOKEN, " + parts
+	}
+	if c.config.BotType == bot.BotWeb {
+		parts += "; it becomes a web bot (bot_type)"
+	}
+	c.env.Note("without its last telephone transport, the bot loses %s", parts)
+}
+
+// patch returns the differences as a patch if the job asks for one, or "".
+func (c *comparison) patch() string {
+	if !c.job.Diff {
+		return ""
+	}
+	return c.plan.Diff(c.job.Mode == Check)
+}
+
+// update brings the project up to date, or says what that would do.
+func (c *comparison) update(ctx context.Context, t *project.Target) (report.Result, error) {
+	refused := c.conflicts()
+	summary := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s",
+		c.record.Vbot, t.Dir, c.env.Version, changes(c.plan))
+	switch {
+	case c.job.DryRun || c.job.Diff:
+		preview := UpdatePreview{
+			Preview: Preview{Config: c.config},
+			summary: summary,
+			patch:   c.patch(),
+			dryRun:  c.job.DryRun && refused == nil,
+		}
+		return preview, refused
+	case refused != nil && (!c.job.Markers || isUnresolvable(c.plan)):
+		return nil, refused
+	}
+	asks := c.plan.Writes() > 0 && c.env.Confirm != nil
+	if asks {
+		c.env.Note("%s", summary)
+		if err := c.env.Confirm(ctx, "Go ahead?"); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.Apply(ctx, c.plan); err != nil {
+		return nil, err
+	}
+	out := Written{
+		Directory: c.plan.Dir,
+		Config:    &c.config,
+		Next:      []string{},
+		job:       c.job,
+		plan:      c.plan,
+		listFiles: !asks,
+	}
+	if was := c.before; c.plan.Writes() > 0 && was() != nil {
+		out.needed = c.now.NewCredentials(was().bot)
+	}
+	return out, refused
+}
+
+// conflicts returns the failure of an update with conflicts, or nil.
+func (c *comparison) conflicts() error {
+	if len(c.plan.Conflicts) == 0 {
+		return nil
+	}
+	f := &report.Failure{
+		Code:     report.Conflict,
+		Problems: c.plan.Conflicts,
+		Message:  "the update conflicts with your files; nothing was written",
+	}
+	const choose = "choose what to keep between the lines <<<<<<< and >>>>>>>"
+	switch {
+	case isUnresolvable(c.plan):
+		f.Hint = "move it away or rename it, and run the same command again"
+		if slices.ContainsFunc(c.plan.Steps, func(s project.Step) bool { return s.Marked > 0 }) {
+			f.Hint = choose + ", remove these lines, and run the same command again"
+		}
+	case c.job.Markers && !c.job.DryRun && !c.job.Diff:
+		f.Message = "the update is written, with conflicts between markers"
+		f.Hint = choose + ", and remove these lines"
+	default:
+		f.Hint = "the same command with --conflict-markers writes it all the same, " +
+			"with both texts between markers; with --diff it shows them"
+	}
+	return f
+}
+
+// isUnresolvable reports whether there are conflicts that no markers can show.
+func isUnresolvable(p *project.Plan) bool {
+	marked := namesOf(p, func(s project.Step) bool { return len(s.Conflicts) > 0 })
+	return len(p.Conflicts) > len(marked)
+}
+
+// noRecord returns the failure of a comparison where no project is. Whoever followed the README stands
+// in a folder of one.
+func (j Job) noRecord(env Env) error {
+	dir := j.dir(env)
+	f := report.Errorf(report.NotFound, "there is no %s in %s, so vbot cannot know what it wrote there",
+		project.RecordName, dir)
+	f.Hint = "to compare, pass the bot's options with --check; " +
+		"to create the file, run init with these options and --keep-existing"
+	if !project.Has(dir, ".") {
+		f.Message = "there is no directory " + dir
+		f.Hint = ""
+	}
+	option := " --check"
+	if j.Mode == Update {
+		option = " --update"
+	}
+	for up := filepath.Dir(dir); up != filepath.Dir(up); up = filepath.Dir(up) {
+		if project.Has(up, project.RecordName) {
+			path, _ := filepath.Rel(env.Path("."), up)
+			f.Hint = "the project is in " + up + ": vbot init " + report.ShellPath(path) + option
+			break
+		}
+	}
+	return f
+}
+
+// readRecord returns the record of the target, and the values of the configuration in it.
+func readRecord(t *project.Target, version string) (*project.Record, bot.Answers, error) {
+	record, err := t.Record(render.Paths())
+	var recorded bot.Answers
+	if err == nil && record.Vbot != "" {
+		var problems report.Problems
+		recorded, problems = bot.ParseConfig(project.RecordName, record.Config)
+		if len(problems) > 0 {
+			err = &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		}
+	}
+	if f, ok := errors.AsType[*report.Failure](err); ok && record != nil {
+		f.Hint = "to create it again, remove it and run init with the bot's options and --keep-existing"
+		if strings.HasSuffix(f.Error(), report.MergeConflict) {
+			f.Hint = "choose one side: take .vbot.json and every unedited file from it, " +
+				"then run --update with the options that the other side changed"
+		}
+		if age, _ := project.CompareVersions(record.Vbot, version); age > 0 {
+			f.Hint = "vbot " + record.Vbot + " wrote it; use that version or a later one"
+		}
+	}
+	return record, recorded, err
+}

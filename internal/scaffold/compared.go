@@ -1,0 +1,109 @@
+package scaffold
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/project"
+	"vbot/internal/report"
+)
+
+// Compared is the result of --check.
+type Compared struct {
+	Directory string         `json:"directory"`
+	Config    bot.Config     `json:"config"`
+	WrittenBy report.OrNull  `json:"written_by"` // the version in the record
+	Files     []ComparedFile `json:"files"`
+
+	plan    *project.Plan
+	patch   string
+	version string // of vbot
+	verbose bool
+}
+
+// A ComparedFile says what is with a file.
+type ComparedFile struct {
+	Path   string        `json:"path"`
+	State  string        `json:"state" enum:"unchanged,edited,pending,missing,outdated"`
+	SHA256 report.OrNull `json:"sha256"` // in hex, of the file that is there
+}
+
+// check returns how the files differ from what this version writes, and fails if any does.
+func (c *comparison) check() (report.Result, error) {
+	if c.job.DryRun {
+		return Preview{Config: c.config}, nil
+	}
+	out := Compared{
+		Directory: c.job.dir(c.env),
+		Config:    c.config,
+		WrittenBy: report.OrNull(c.record.Vbot),
+		plan:      c.plan,
+		patch:     c.patch(),
+		version:   c.env.Version,
+		verbose:   c.job.Verbose,
+	}
+	for _, s := range c.plan.Steps {
+		if s.State != "" {
+			file := ComparedFile{Path: s.Path, State: s.State, SHA256: report.OrNull(s.Before)}
+			out.Files = append(out.Files, file)
+		}
+	}
+	return out, out.differences()
+}
+
+// Text lists the files that differ, with --verbose all.
+func (c Compared) Text(page *report.Page) {
+	list := ""
+	for _, s := range c.plan.Steps {
+		if s.State != "" && (s.State != project.Unchanged || c.verbose) {
+			list += fmt.Sprintf("%-9s  %s\n", s.State, nameOf(s))
+		}
+	}
+	page.PrintFiles(list + c.patch)
+	if c.count(project.Unchanged) == len(c.Files) {
+		page.Note("all %d files match vbot %s", len(c.Files), c.version)
+	}
+}
+
+// count returns how many files are in the state.
+func (c Compared) count(state string) (n int) {
+	for _, f := range c.Files {
+		if f.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// differences returns the failure that counts the files that differ, or nil.
+func (c Compared) differences() error {
+	differ := len(c.Files) - c.count(project.Unchanged)
+	if differ == 0 {
+		return nil
+	}
+	var parts []string
+	for _, state := range []string{project.Edited, project.Pending, project.Missing, project.Outdated} {
+		if n := c.count(state); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	f := report.Errorf(report.Differs, "%d of %d files do not match vbot %s: %s",
+		differ, len(c.Files), c.version, strings.Join(parts, ", "))
+	updateHelps := func(s project.Step) bool {
+		isMergeable := s.State == project.Pending && s.Merged
+		return s.State == project.Outdated || s.Action == project.Created || isMergeable
+	}
+	switch {
+	case c.WrittenBy != "" && slices.ContainsFunc(c.plan.Steps, updateHelps):
+		f.Hint = "the same command with --update instead of --check brings it up to date"
+		if c.plan.Conflicts != nil {
+			f.Hint = "the same command with --update instead of --check says what conflicts"
+		}
+	case slices.ContainsFunc(c.plan.Steps, isUndelivered):
+		f.Hint = "the same command with --diff shows what is pending; " +
+			"with --update --conflict-markers instead of --check, vbot writes it"
+	}
+	return f
+}

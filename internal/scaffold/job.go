@@ -1,0 +1,193 @@
+// Package scaffold has the jobs of `vbot init`: create a bot, write the guides for a coding agent, check
+// a project and update it. A Job goes in; Written, Compared or Preview comes out. It prints nothing but
+// what a person needs while a job runs.
+package scaffold
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+	"vbot/internal/project"
+	"vbot/internal/render"
+	"vbot/internal/report"
+)
+
+// A Mode is what a job does.
+type Mode int
+
+// The modes. The first two write what is missing, the others begin with the record of a project.
+const (
+	Create Mode = iota // a bot
+	Guides             // the guides for a coding agent, which makes the bot
+	Check              // lists edited, missing and outdated files
+	Update             // brings the files up to date
+)
+
+// A Job is what `vbot init` is asked to do in one directory.
+type Job struct {
+	Mode           Mode
+	Target         string      // the directory, as it was typed
+	Bot            bot.Answers // what options say of the bot
+	File           *ConfigFile // nil if there is none
+	CatalogDir     string      // as --catalog has it, for a command line; "" if it was not given
+	KeepExisting   bool        // write only what is missing
+	OverwriteGuide bool        // replace guides that exist
+	Refresh        []string    // the guides of an older vbot to replace
+	DryRun         bool        // write nothing
+	Diff           bool        // check or update: show a patch, and write nothing
+	Markers        bool        // update: write conflicts between markers
+	ListFiles      bool        // name each file that was written, also if nobody was asked
+	Verbose        bool        // name each file, also those that did not change
+}
+
+// A ConfigFile is the file of --config.
+type ConfigFile struct {
+	Path string // as it was typed; "-" is stdin
+	Name string // for messages
+	Data []byte
+}
+
+// An Env is what jobs need of the program.
+type Env struct {
+	Version string // of vbot
+	Catalog *catalog.Catalog
+	Path    func(name string) string // resolves it against the working directory
+	Note    func(format string, args ...any)
+	Confirm func(ctx context.Context, question string) error // fails if the person declines; nil: nobody to ask
+}
+
+// Run does the job. With an error, the result is what was done or found all the same, or nil. Errors are
+// a *report.Failure.
+func (j Job) Run(ctx context.Context, env Env) (report.Result, error) {
+	switch j.Mode {
+	case Guides:
+		return j.write(ctx, env, nil)
+	case Check, Update:
+		return j.compare(ctx, env)
+	}
+	cfg, err := j.configure(env, nil)
+	if err != nil {
+		return nil, err
+	}
+	return j.write(ctx, env, &cfg)
+}
+
+// dir is the directory of the job, absolute.
+func (j Job) dir(env Env) string { return env.Path(j.Target) }
+
+// name is the project's name if no option says it, "" if the directory's name cannot be one.
+func (j Job) name(env Env) string { return bot.NameFromDir(j.dir(env)) }
+
+// configure returns the configuration that the job asks for. What no option says is as in the
+// configuration file or, without one, as in the record.
+func (j Job) configure(env Env, recorded bot.Answers) (bot.Config, error) {
+	var problems report.Problems
+	inFile, source := recorded, project.RecordName
+	if j.File != nil {
+		source = "the configuration file"
+		inFile, problems = bot.ParseConfig(j.File.Name, j.File.Data)
+		if inFile == nil { // do not report its keys as missing
+			return bot.Config{}, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		}
+	}
+	values := bot.Answers{}
+	maps.Copy(values, inFile)
+	maps.Copy(values, j.Bot)
+	cfg, dropped, refused := bot.Resolve(env.Catalog, values, j.name(env))
+	problems = append(problems, refused...)
+	if len(problems) > 0 {
+		f := &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		if slices.ContainsFunc(problems, isMissingMode) {
+			f.Hint = "`vbot init --help` ends with complete examples"
+		}
+		return bot.Config{}, f
+	}
+	for _, o := range bot.Options {
+		if value := values[o]; value.Taken != "" {
+			env.Note("reading %s as %s", value.Taken, o.TakenAs(value))
+		}
+	}
+	for _, d := range dropped {
+		env.Note("ignoring %s from %s: %s", d.What, source, d.Why)
+	}
+	return cfg, nil
+}
+
+func isMissingMode(p report.Problem) bool { return p.Missing && p.Field == bot.OptMode.Key }
+
+// Missing names the options without which the job's values are no bot: "--mode".
+func (j Job) Missing(env Env) (options []string) {
+	_, _, problems := bot.Resolve(env.Catalog, j.Bot, j.name(env))
+	for _, p := range problems {
+		if p.Missing {
+			option, _, _ := strings.Cut(p.Where, " ")
+			options = append(options, option)
+		}
+	}
+	return options
+}
+
+// CommandLine returns the command line that does the same as the job without asking.
+func (j Job) CommandLine(env Env) string {
+	options := j.options(env)
+	if j.Mode == Guides {
+		options = " --no-input"
+	}
+	if j.CatalogDir != "" {
+		options += " --catalog " + report.ShellQuote(j.CatalogDir)
+	}
+	if j.KeepExisting {
+		options += " --keep-existing"
+	}
+	if j.OverwriteGuide {
+		options += " --overwrite-guide"
+	}
+	return "vbot init " + report.ShellPath(j.Target) + options
+}
+
+// options returns the options that describe the bot, as one types them, each with a space before it.
+func (j Job) options(env Env) string {
+	args := j.Bot.Arguments(env.Catalog, j.name(env))
+	if j.File != nil {
+		args = append([]string{"--config", j.File.Path}, args...)
+	}
+	return report.ShellWords(args)
+}
+
+// A draft is what a job would write.
+type draft struct {
+	bot   *render.Data // nil for the guides
+	files map[string][]byte
+}
+
+// newDraft renders a bot with its record or, without a configuration, the guides.
+func newDraft(env Env, cfg *bot.Config) (d draft, err error) {
+	if cfg == nil {
+		d.files, err = render.Guides(env.Version)
+		return d, err
+	}
+	d.bot = render.New(*cfg, env.Catalog, env.Version)
+	d.files, err = d.bot.Files()
+	if err == nil {
+		err = project.AddRecord(env.Version, *cfg, d.files)
+	}
+	return d, err
+}
+
+// open opens the target, to write there or only to read.
+func (j Job) open(env Env, writes bool) (*project.Target, error) {
+	dir := j.dir(env)
+	if !writes {
+		return project.Open(dir)
+	}
+	t, err := project.Lock(dir)
+	if err == nil && t.Unlocked != nil {
+		const unlocked = "%s cannot be locked (%v): run no other vbot there until this one has ended"
+		env.Note(unlocked, dir, t.Unlocked)
+	}
+	return t, err
+}

@@ -1,0 +1,163 @@
+package scaffold
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+	"vbot/internal/project"
+	"vbot/internal/report"
+)
+
+// Written is the result of a job that writes. Config is null for the guides.
+type Written struct {
+	Directory string        `json:"directory"`
+	Config    *bot.Config   `json:"config"`
+	Files     []WrittenFile `json:"files"`
+	Next      []string      `json:"next"` // the commands that run a new bot, in their order
+
+	job       Job
+	plan      *project.Plan
+	listFiles bool
+	advice    string               // what to do next, or ""
+	needed    []catalog.Credential // what an update made necessary
+}
+
+// A WrittenFile says what happened to a file.
+type WrittenFile struct {
+	Path   string `json:"path"`
+	Action string `json:"action" enum:"created,kept,unchanged,replaced,removed,missing"`
+	SHA256 string `json:"sha256"` // in hex, "" if it was not read or is not there
+}
+
+// JSON returns the result with its files, whose sums people do not need.
+func (w Written) JSON() any {
+	w.Files = []WrittenFile{}
+	for _, s := range w.plan.Steps {
+		w.Files = append(w.Files, WrittenFile{Path: s.Path, Action: s.Action, SHA256: s.Sum()})
+	}
+	return w
+}
+
+// Text says what happened to the files, and what to do next.
+func (w Written) Text(page *report.Page) {
+	for n, fate := range fates {
+		names := namesOf(w.plan, func(s project.Step) bool { return fateOf(s) == n })
+		text := fmt.Sprintf("%s %s in %s", fate.done, report.Plural(len(names), "file"), w.Directory)
+		switch {
+		case len(names) == 0:
+		case w.listFiles || w.job.Verbose:
+			page.Note("%s:\n  %s", text, strings.Join(names, "\n  "))
+		default:
+			page.Note("%s", text)
+		}
+	}
+	unchanged := namesOf(w.plan, func(s project.Step) bool { return s.Action == project.Unchanged })
+	all := len(namesOf(w.plan, isShown))
+	if len(unchanged) == all && w.plan.Writes() == 0 {
+		page.Note("nothing to do: all %s in %s are up to date", report.Plural(all, "file"), w.Directory)
+	}
+	if w.plan.Count(project.Missing) > 0 {
+		const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
+		page.Note("to restore what you deleted: "+restore, report.ShellPath(w.job.Target))
+	}
+	if slices.ContainsFunc(w.plan.Steps, isUndelivered) {
+		page.Note("the next update offers what is pending again; --check --diff shows it, " +
+			"and --update --conflict-markers writes it")
+	}
+	noteGuides(page, w.plan)
+	if w.advice != "" {
+		page.Note("%s", w.advice)
+	}
+	if len(w.needed) > 0 {
+		lines := "now needed in server/.env, and where to get it:"
+		for _, c := range w.needed {
+			lines += "\n  " + c.Line()
+		}
+		page.Note("%s", lines)
+	}
+}
+
+// fates are what may happen to files, as done, and as what an update would do.
+var fates = []struct{ done, would string }{
+	{"wrote conflicts between markers into", "conflicts"},
+	{"merged with your edits", "merge with your edits"},
+	{"created", "create"},
+	{"replaced", "replace"},
+	{"removed", "remove"},
+	{"kept", "keep"},
+	{"did not restore", "not restore, as you deleted them"},
+}
+
+// fateOf returns the index in fates of what happens to a file, or -1 if nothing does.
+func fateOf(s project.Step) int {
+	switch {
+	case len(s.Conflicts) > 0:
+		return 0
+	case s.Merged:
+		return 1
+	}
+	actions := []string{project.Created, project.Replaced, project.Removed, project.Kept, project.Missing}
+	if n := slices.Index(actions, s.Action); n >= 0 {
+		return n + 2
+	}
+	return -1
+}
+
+// changes says for people what an update would do.
+func changes(p *project.Plan) string {
+	var b strings.Builder
+	for n, fate := range fates {
+		names := namesOf(p, func(s project.Step) bool { return !s.Guide && fateOf(s) == n })
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "  %s:\n    %s\n", fate.would, strings.Join(names, "\n    "))
+		}
+	}
+	return cmp.Or(b.String(), "  change nothing\n")
+}
+
+// isShown reports whether a step is listed for people: not what only vbot reads.
+func isShown(s project.Step) bool { return !project.IsOwn(s.Path) }
+
+// isUndelivered reports whether this version has more for a file that an update cannot merge.
+func isUndelivered(s project.Step) bool { return s.State == project.Pending && !s.Merged }
+
+// namesOf returns the files of the plan of which is is true, each with what there is to say of it.
+func namesOf(p *project.Plan, is func(project.Step) bool) (names []string) {
+	for _, s := range p.Steps {
+		if isShown(s) && is(s) {
+			names = append(names, nameOf(s))
+		}
+	}
+	return names
+}
+
+// nameOf returns the file of a step with what there is to say of it, in brackets.
+func nameOf(s project.Step) string {
+	if s.Why == "" {
+		return s.Path
+	}
+	return s.Path + " (" + s.Why + ")"
+}
+
+// noteGuides lists the guides that were kept although they differ.
+func noteGuides(page *report.Page, p *project.Plan) {
+	for _, s := range p.Steps {
+		if !s.Guide || s.Action != project.Kept {
+			continue
+		}
+		if s.Before == "" {
+			page.Note("kept %s, which is a link, unreadable or larger than 1 MiB", s.Path)
+			continue
+		}
+		why := "differs from this version's guide"
+		if s.HasOldGuide() {
+			why = "an older vbot wrote"
+		}
+		const kept = "kept %s, which %s; to replace it: vbot init --no-input --overwrite-guide %s"
+		page.Note(kept, s.Path, why, report.ShellQuote(p.Dir))
+	}
+}

@@ -1,0 +1,121 @@
+package secrets
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"vbot/internal/cloud"
+	"vbot/internal/report"
+)
+
+// A PullSecretRequest asks to store what a registry of images wants for a login.
+type PullSecretRequest struct {
+	Name   string
+	Region string // "" is the API's choice
+	Host   string // of the registry, a URL; see RegistryURL
+	Login  cloud.Secret
+	Encode bool          // the login is USER:PASSWORD, to be encoded in base64
+	Wait   time.Duration // until the secret is ready; 0 is not at all
+}
+
+// A PullSecret is the JSON of image-pull-secret.
+type PullSecret struct {
+	Name    string        `json:"name"`
+	Region  report.OrNull `json:"region"`
+	Host    string        `json:"host"`
+	Created bool          `json:"created"`
+	Status  report.OrNull `json:"status"`
+
+	message string // "" if it was said before the wait
+}
+
+// Text says what was stored.
+func (s *PullSecret) Text(page *report.Page) {
+	if s.message != "" {
+		page.Note("%s", s.message)
+	}
+}
+
+// StorePullSecret stores an image pull secret, in place of one of the same name.
+func StorePullSecret(ctx context.Context, api *cloud.Client, r PullSecretRequest) (*PullSecret, error) {
+	value := r.Login
+	if r.Encode {
+		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
+	}
+	existing, err := api.Find(ctx, r.Name)
+	region := r.Region
+	switch {
+	case err != nil:
+	case existing == nil:
+		err = unknownRegion(ctx, api, r.Region)
+	case existing.Type != cloud.TypeImagePull:
+		const exists = "a %s named %s already exists; nothing was written"
+		err = report.Errorf(report.Rejected, exists, kindWords(existing.Kind()), r.Name)
+	default:
+		err = sameRegion(r.Name, r.Region, existing.Region)
+		region = cmp.Or(region, existing.Region)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ref := cloud.Ref{Name: r.Name, Type: cloud.TypeImagePull, Region: r.Region}
+	storedIn, err := api.StoreImagePull(ctx, ref, r.Host, value)
+	if err != nil {
+		return nil, err
+	}
+	region = cmp.Or(storedIn, region)
+	out := &PullSecret{Name: r.Name, Region: report.OrNull(region), Host: r.Host, Created: existing == nil}
+	message := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)",
+		r.Name, r.Host, place(api, region), newOr("updated", existing != nil))
+	if r.Wait == 0 {
+		out.message = message
+		return out, nil
+	}
+	out.Status, err = await(ctx, api, ref, r.Wait, message)
+	return out, err
+}
+
+// CheckLogin checks what is stored for a registry. With encode it must be USER:PASSWORD; the password
+// may have several lines: registries of Google take a key file there.
+func CheckLogin(faults *report.Faults, login cloud.Secret, encode bool) {
+	text := login.Reveal()
+	user, password, hasColon := strings.Cut(text, ":")
+	isControl := func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }
+	isOdd := !utf8.ValidString(text) || strings.ContainsFunc(text, isControl)
+	isOddUser := encode && strings.ContainsFunc(user, unicode.IsControl)
+	isComplete := hasColon && user != "" && password != ""
+	add := func(message string) { faults.Values.Add("credentials", "CREDENTIALS", "%s", message) }
+	switch {
+	case isOdd || isOddUser:
+		add("must not contain control characters or invalid UTF-8")
+	case encode && !isComplete:
+		add("must be USER:PASSWORD; use --no-encode to send other text unchanged")
+	}
+}
+
+// RegistryURL returns the URL of a registry, and whether it is one. The default scheme is https.
+func RegistryURL(s string) (string, bool) {
+	if !strings.Contains(s, "://") {
+		s = "https://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return s, false
+	}
+	isWeb := u.Scheme == "https" || u.Scheme == "http"
+	hasMore := u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#")
+	isOdd := strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsFunc(s, unicode.IsControl)
+	return s, isWeb && isHost(u.Hostname()) && !hasMore && !isOdd
+}
+
+// isHost reports whether s is a host name or an IP address.
+func isHost(s string) bool {
+	return cloud.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
+}

@@ -1,0 +1,46 @@
+package secrets
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"vbot/internal/cloud"
+	"vbot/internal/report"
+)
+
+// A ReferenceRequest asks to register a Kubernetes Secret of a self-hosted region.
+type ReferenceRequest struct {
+	Name   string
+	Region string
+}
+
+// A Reference is the JSON of reference.
+type Reference struct {
+	Name   string        `json:"name"`
+	Region string        `json:"region"`
+	Kind   report.OrNull `json:"kind"`
+	Status report.OrNull `json:"status"`
+
+	message string
+}
+
+// Text says what was registered.
+func (r *Reference) Text(page *report.Page) { page.Note("%s", r.message) }
+
+// Register registers the Secret, whose values stay in the cluster.
+func Register(ctx context.Context, api *cloud.Client, r ReferenceRequest) (*Reference, error) {
+	e, err := api.Reference(ctx, r.Name, r.Region)
+	if err != nil {
+		return nil, err
+	}
+	region := cmp.Or(e.Region, r.Region)
+	return &Reference{
+		Name:   r.Name,
+		Region: region,
+		Kind:   report.OrNull(e.Kind()),
+		Status: report.OrNull(e.Status),
+		message: fmt.Sprintf("registered %s %s of %s; the Secret stays in your cluster",
+			kindWords(e.Kind()), r.Name, place(api, region)),
+	}, nil
+}

@@ -1,0 +1,156 @@
+// Package secrets has the jobs of `vbot cloud`: list, set, check, remove, register and wait for secrets,
+// and sign in and out. A request goes in, a result comes out; nothing is printed, and nobody is asked but
+// through a request. Errors are a *report.Failure, or context.Canceled before anything was done.
+package secrets
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"vbot/internal/cloud"
+	"vbot/internal/report"
+)
+
+// A Confirm asks a person whether to go ahead. It fails if the answer is no. summary says what would be
+// done, in lines, "" if the question says it all.
+type Confirm func(ctx context.Context, summary, question string) error
+
+// place returns "organization NAME, region REGION", without a region if that is "".
+func place(api *cloud.Client, region string) string {
+	s := "the API key's organization"
+	if api.Organization != "" {
+		s = "organization " + api.Organization
+	}
+	if region != "" {
+		s += ", region " + region
+	}
+	return s
+}
+
+// A State is what the API says of a secret, as JSON has it.
+type State struct {
+	Status  report.OrNull `json:"status"`
+	Region  report.OrNull `json:"region"`
+	Message report.OrNull `json:"message"`
+	Source  report.OrNull `json:"source"`
+}
+
+func stateOf(e cloud.Entry) State {
+	return State{
+		Status:  report.OrNull(e.Status),
+		Region:  report.OrNull(e.Region),
+		Message: report.OrNull(e.Message),
+		Source:  report.OrNull(e.Source),
+	}
+}
+
+// orDash returns s, or a hyphen if the API left it out.
+func orDash[T ~string](s T) T { return cmp.Or(s, "-") }
+
+// kindWords returns the kind of a secret for a sentence: "image pull secret".
+func kindWords(kind string) string {
+	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
+}
+
+// newOr returns "new", or word if something is replaced.
+func newOr(word string, isReplaced bool) string {
+	if isReplaced {
+		return word
+	}
+	return "new"
+}
+
+// maxHint is how long the API may take for what only makes a message better.
+const maxHint = 3 * time.Second
+
+// nearest returns the name of a secret that is much like this one, which does not exist; "" if
+// there is none, or the API does not list it soon.
+func nearest(ctx context.Context, api *cloud.Client, name string) string {
+	ctx, cancel := api.WithTimeout(ctx, maxHint)
+	defer cancel()
+	var names []string
+	entries, _ := api.List(ctx, "")
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	return report.Nearest(name, names)
+}
+
+// suggest adds to the failure of a name that does not exist one that does.
+func suggest(ctx context.Context, api *cloud.Client, name string, err error) error {
+	if report.HasCode(err, report.NotFound) && report.As(err).HTTPStatus == 404 {
+		return report.Reword(err, "%v%s", err, report.DidYouMean(nearest(ctx, api, name)))
+	}
+	return err
+}
+
+// explain explains an error from reading a secret set. The API responds with 400 for an image
+// pull secret, but also for other reasons; the listing tells them apart. code is the code of
+// the failure if it is one.
+func explain(ctx context.Context, api *cloud.Client, name string, err error, code string) error {
+	switch {
+	case report.HasCode(err, report.NotFound):
+		return report.Reword(err, "no secret set %s in %s", name, place(api, ""))
+	case cloud.IsBadRequest(err):
+		if e, _ := api.Find(ctx, name); e != nil && e.Type == cloud.TypeImagePull {
+			f := report.Reword(err, "%s is an image pull secret, not a secret set", name)
+			f.Code = code
+			return f
+		}
+	}
+	return err
+}
+
+// getSet reads a secret set that must exist.
+func getSet(ctx context.Context, api *cloud.Client, name string) (*cloud.Set, error) {
+	set, err := api.Get(ctx, name)
+	return set, suggest(ctx, api, name, explain(ctx, api, name, err, report.NotFound))
+}
+
+// referencedError is for keys that only the cluster knows.
+func referencedError(name string) error {
+	const referenced = "%s refers to a Kubernetes Secret in your own cluster; read and change its keys there"
+	return report.Errorf(report.Rejected, referenced, name)
+}
+
+// sameRegion refuses to store in another region than the one in which the secret is:
+// secrets cannot move. asked and is are "" if they are not known.
+func sameRegion(name, asked, is string) error {
+	if asked == "" || is == "" || asked == is {
+		return nil
+	}
+	return report.One(report.Rejected, "region", "--region",
+		"%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
+}
+
+// unknownRegion returns the failure of a requested region that the API does not list, or nil.
+// If it lists none, the request will tell.
+func unknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
+	if asked == "" {
+		return nil
+	}
+	ctx, cancel := api.WithTimeout(ctx, maxHint)
+	defer cancel()
+	codes, err := api.Regions(ctx)
+	if err != nil || len(codes) == 0 || slices.Contains(codes, asked) {
+		return nil
+	}
+	near := report.Nearest(asked, codes)
+	var problems report.Problems
+	p := problems.Add("region", "--region", "there is no region %s%s", asked, report.DidYouMean(near))
+	p.Allowed = codes
+	return &report.Failure{Code: report.NotFound, Problems: problems}
+}
+
+// await waits until a secret that was stored is ready, for at most limit, and returns its last status.
+// Before, it notes what was stored.
+func await(
+	ctx context.Context, api *cloud.Client, stored cloud.Ref, limit time.Duration, message string,
+) (report.OrNull, error) {
+	api.Note(message)
+	status, err := api.WaitReady(ctx, stored, limit)
+	return report.OrNull(status), err
+}

@@ -1,0 +1,145 @@
+package secrets
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"vbot/internal/cloud"
+	"vbot/internal/report"
+)
+
+// A LoginRequest asks to store a token.
+type LoginRequest struct {
+	Organization string // "" is the token's only one, or the one that Choose chooses
+	// Token asks for the token, once all else is known to be right.
+	Token func(ctx context.Context) (cloud.Secret, error)
+	// Choose asks which of several organizations to use; nil if nobody can be asked.
+	Choose func(ctx context.Context, names []string) (string, error)
+}
+
+// A SignIn is the JSON of login.
+type SignIn struct {
+	Organization report.OrNull `json:"organization"`
+	APIURL       string        `json:"api_url"`
+	ConfigFile   string        `json:"config_file"`
+
+	message string
+}
+
+// Text says what was stored.
+func (s *SignIn) Text(page *report.Page) { page.Note("%s", s.message) }
+
+// Login checks a token with the API, and stores it.
+func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
+	file, err := loginFile(d)
+	if err != nil {
+		return nil, err
+	}
+	api, problems := cloud.Open(d, r.Organization)
+	if len(problems) > 0 {
+		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+	}
+	token, err := r.Token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if fault := cloud.TokenFault(token.Reveal()); fault != "" {
+		return nil, report.One(report.InvalidConfig, "token", "token", "%s", fault)
+	}
+	api.Use(token, "")
+	if err := api.Verify(ctx, r.Choose); err != nil {
+		return nil, err
+	}
+	login := cloud.Login{Token: token.Reveal(), Organization: api.Organization, APIURL: api.Base.String()}
+	if err := file.Write(login); err != nil {
+		f := report.IOError("storing the token in "+file.Path, err)
+		f.Hint = "set VBOT_CONFIG to a file that you can write"
+		return nil, f
+	}
+	out := &SignIn{
+		Organization: report.OrNull(api.Organization),
+		APIURL:       api.Base.String(),
+		ConfigFile:   file.Path,
+		message:      fmt.Sprintf("signed in to %s; token stored in %s", place(api, ""), file.Path),
+	}
+	if d.Getenv("VBOT_TOKEN") != "" {
+		out.message += "\nVBOT_TOKEN is set and overrides the stored token"
+	}
+	return out, nil
+}
+
+// loginFile returns the file in which login stores the token, which vbot may replace and
+// remove.
+func loginFile(d cloud.Deps) (cloud.LoginFile, error) {
+	file, err := cloud.FindLoginFile(d)
+	if err != nil {
+		return file, err
+	}
+	if err := file.Foreign(); err != nil {
+		f := report.Errorf(report.Conflict, "%s %v", file.Path, report.Cause(err))
+		f.Err = err
+		return file, f
+	}
+	return file, nil
+}
+
+// A SignOut is the JSON of logout.
+type SignOut struct {
+	Removed    bool   `json:"removed"`
+	ConfigFile string `json:"config_file"`
+
+	message string
+}
+
+// Text says what was removed.
+func (s *SignOut) Text(page *report.Page) { page.Note("%s", s.message) }
+
+// Logout removes the stored token.
+func Logout(d cloud.Deps) (*SignOut, error) {
+	file, err := loginFile(d)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := file.Remove()
+	if err != nil {
+		f := report.IOError("removing "+file.Path, err)
+		f.Message += "; the token is still stored there"
+		return nil, f
+	}
+	out := &SignOut{Removed: removed, ConfigFile: file.Path}
+	out.message = "nothing to do: " + file.Path + " does not exist"
+	if removed {
+		out.message = "signed out: removed " + file.Path
+	}
+	if d.Getenv("VBOT_TOKEN") != "" {
+		out.message += "\nVBOT_TOKEN is set; you are still signed in"
+	}
+	return out, nil
+}
+
+// An Identity is the JSON of whoami.
+type Identity struct {
+	Organization report.OrNull `json:"organization"`
+	APIURL       string        `json:"api_url"`
+	TokenFrom    string        `json:"token_from"` // a variable or a file
+}
+
+// Identify checks the token with the API, and says whose it is.
+func Identify(ctx context.Context, api *cloud.Client) (*Identity, error) {
+	if err := api.Verify(ctx, nil); err != nil {
+		return nil, err
+	}
+	return &Identity{
+		Organization: report.OrNull(api.Organization),
+		APIURL:       api.Base.String(),
+		TokenFrom:    api.TokenFrom,
+	}, nil
+}
+
+// Text prints a line for each fact.
+func (i *Identity) Text(page *report.Page) {
+	organization := cmp.Or(i.Organization, "the API key's own")
+	page.PrintColumns(fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
+		organization, i.APIURL, i.TokenFrom))
+}
