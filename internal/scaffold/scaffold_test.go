@@ -1,0 +1,200 @@
+package scaffold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+	"vbot/internal/filetest"
+	"vbot/internal/project"
+	"vbot/internal/report"
+)
+
+// env returns an environment whose working directory is dir, and what jobs noted in it so far.
+func env(dir string) (Env, *[]string) {
+	notes := &[]string{}
+	return Env{
+		Version: "0.1.0",
+		Catalog: catalog.New(),
+		Path:    func(name string) string { return filepath.Join(dir, name) },
+		Note:    func(format string, args ...any) { *notes = append(*notes, fmt.Sprintf(format, args...)) },
+	}, notes
+}
+
+// created is a directory with the quickstart in it, in the folder bot.
+func created(t *testing.T) (dir string, e Env) {
+	t.Helper()
+	dir = t.TempDir()
+	e, _ = env(dir)
+	if _, err := (Job{Target: "bot", Bot: bot.Quickstart()}).Run(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	return dir, e
+}
+
+// edit replaces text in a file.
+func edit(t *testing.T, dir, name, from, to string) {
+	t.Helper()
+	text := filetest.Tree(t, dir)[name]
+	if !strings.Contains(text, from) {
+		t.Fatalf("%s lacks %q", name, from)
+	}
+	filetest.Put(t, dir, name, strings.Replace(text, from, to, 1))
+}
+
+// asText is what people read of a result: stdout, and then stderr.
+func asText(r report.Result) string {
+	var stdout, stderr strings.Builder
+	r.Text(&report.Page{Stdout: &stdout, Stderr: &stderr})
+	return stdout.String() + stderr.String()
+}
+
+func TestCreateSaysWhatItWroteAndWhatComesNext(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := env(dir)
+	result, err := Job{Target: "bot", Bot: bot.Quickstart()}.Run(context.Background(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := result.(Written).JSON().(Written)
+	tree := filetest.Tree(t, dir)
+	for _, f := range written.Files {
+		if f.Action != project.Created || filetest.Sum(tree["bot/"+f.Path]) != f.SHA256 {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(written.Files) != len(tree) || written.Config.ProjectName != "vbot-quickstart" {
+		t.Errorf("%d files of %d, %+v", len(written.Files), len(tree), written.Config)
+	}
+	if !slices.Contains(written.Next, "uv run bot.py") || !strings.Contains(asText(result), "uv run bot.py") {
+		t.Errorf("%q\n%s", written.Next, asText(result))
+	}
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := env(dir)
+	job := Job{Target: "bot", Bot: bot.Quickstart(), DryRun: true}
+	result, err := job.Run(context.Background(), e)
+	if err != nil || !strings.HasPrefix(asText(result), "{\n  \"project_name\": \"vbot-quickstart\",\n") {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+	if tree := filetest.Tree(t, dir); len(tree) > 0 {
+		t.Errorf("there is %d files", len(tree))
+	}
+}
+
+func TestConfigurationFileIsOverriddenWithANote(t *testing.T) {
+	e, notes := env(t.TempDir())
+	file := &ConfigFile{Path: "-", Name: "stdin", Data: []byte(`{
+		"transports": ["daily"], "mode": "cascade", "stt_service": "deepgram", "llm_service": "openai",
+		"tts_service": "cartesia"
+	}`)}
+	values := bot.Answers{
+		bot.OptMode:     {Text: bot.ModeRealtime, Flag: true},
+		bot.OptRealtime: {Text: "openai", Flag: true},
+	}
+	job := Job{Target: "bot", Bot: values, File: file, DryRun: true}
+	if _, err := job.Run(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	const stt = "ignoring stt_service from the configuration file: only cascade mode uses it; the mode is realtime"
+	if len(*notes) != 3 || (*notes)[0] != stt {
+		t.Errorf("%q", *notes)
+	}
+}
+
+func TestIncompleteJobNamesWhatIsMissing(t *testing.T) {
+	e, _ := env(t.TempDir())
+	job := Job{Target: "bot", Bot: bot.Answers{bot.OptTransports: {List: []string{"daily"}, Flag: true}}}
+	_, err := job.Run(context.Background(), e)
+	if f := report.As(err); f.Code != report.InvalidConfig || !f.Problems[0].Missing {
+		t.Errorf("%+v", f)
+	}
+	if missing := job.Missing(e); !slices.Equal(missing, []string{"--mode"}) {
+		t.Errorf("missing: %q", missing)
+	}
+}
+
+func TestCheckListsWhatDiffers(t *testing.T) {
+	dir, e := created(t)
+	job := Job{Mode: Check, Target: "bot"}
+	result, err := job.Run(context.Background(), e)
+	if err != nil || !strings.HasPrefix(asText(result), "all ") {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+	edit(t, dir, "bot/server/bot.py", "import", "# mine\nimport")
+	result, err = job.Run(context.Background(), e)
+	if !report.HasCode(err, report.Differs) || asText(result) != "edited     server/bot.py\n" {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+}
+
+func TestUpdateKeepsEditsAndSaysWhatItNeeds(t *testing.T) {
+	dir, e := created(t)
+	edit(t, dir, "bot/server/bot.py", "import", "# mine\nimport")
+	values := bot.Answers{bot.OptTTS: {Text: "elevenlabs", Flag: true}}
+	result, err := Job{Mode: Update, Target: "bot", Bot: values}.Run(context.Background(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := filetest.Tree(t, dir)["bot/server/bot.py"]
+	if !strings.Contains(text, "# mine\n") || !strings.Contains(text, "ElevenLabs") {
+		t.Errorf("bot.py:\n%s", text)
+	}
+	for _, want := range []string{"merged with your edits 1 file", "ELEVENLABS_API_KEY"} {
+		if !strings.Contains(asText(result), want) {
+			t.Errorf("%s lacks %q", asText(result), want)
+		}
+	}
+}
+
+func TestUpdateThatIsDeclinedWritesNothing(t *testing.T) {
+	dir, e := created(t)
+	before := filetest.Listing(t, dir)
+	no := errors.New("no")
+	e.Confirm = func(context.Context, string) error { return no }
+	values := bot.Answers{bot.OptTTS: {Text: "elevenlabs", Flag: true}}
+	result, err := Job{Mode: Update, Target: "bot", Bot: values}.Run(context.Background(), e)
+	if result != nil || err != no || filetest.Listing(t, dir) != before {
+		t.Errorf("%v, %v\n%s", result, err, filetest.Listing(t, dir))
+	}
+}
+
+func TestUpdateWithConflicts(t *testing.T) {
+	dir, e := created(t)
+	edit(t, dir, "bot/server/bot.py", "DeepgramSTTService(", "MySTTService(")
+	before := filetest.Listing(t, dir)
+	job := Job{Mode: Update, Target: "bot", Bot: bot.Answers{bot.OptSTT: {Text: "assemblyai", Flag: true}}}
+	result, err := job.Run(context.Background(), e)
+	if result != nil || !report.HasCode(err, report.Conflict) || filetest.Listing(t, dir) != before {
+		t.Errorf("%v, %v", result, err)
+	}
+	job.Markers = true
+	result, err = job.Run(context.Background(), e)
+	if !report.HasCode(err, report.Conflict) || !strings.Contains(asText(result), "conflicts between markers") {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+	if text := filetest.Tree(t, dir)["bot/server/bot.py"]; !strings.Contains(text, "<<<<<<<") {
+		t.Error("bot.py has no markers")
+	}
+}
+
+func TestUpdateWithoutARecord(t *testing.T) {
+	_, e := created(t)
+	for target, hint := range map[string]string{
+		"bot/server": "the project is in " + e.Path("bot") + ": vbot init bot --update",
+		"other":      "",
+	} {
+		_, err := Job{Mode: Update, Target: target}.Run(context.Background(), e)
+		if f := report.As(err); f.Code != report.NotFound || f.Hint != hint {
+			t.Errorf("%s: %+v", target, f)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package secrets
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"vbot/internal/cloud"
+	"vbot/internal/report"
+)
+
+// collect collects the pairs of a file and of arguments, and returns them as KEY=VALUE with all that is
+// wrong, a line each.
+func collect(file string, mayAsk bool, arguments ...string) (pairs, faults []string) {
+	collected := &report.Faults{}
+	p := &Pairs{
+		Faults: collected,
+		MayAsk: mayAsk,
+		IsFile: func(word string) bool { return word == "my.env" },
+	}
+	if file != "" {
+		p.AddFile(".env", []byte(file), true)
+	}
+	p.AddArguments(arguments)
+	p.Finish()
+	for _, pair := range p.List {
+		pairs = append(pairs, pair.Key+"="+pair.Value.Reveal())
+	}
+	for _, problem := range slices.Concat(collected.Usage, collected.Values) {
+		faults = append(faults, problem.Line())
+	}
+	return pairs, faults
+}
+
+func TestPairsOfFileAndArguments(t *testing.T) {
+	for _, c := range []struct {
+		name, file, arguments string
+		want                  string // pairs and faults
+	}{
+		{name: "several arguments", arguments: "A=1 B=2", want: "A=1 B=2"},
+		{name: "a value with a =", arguments: "A=1=2 B=", want: "A=1=2 | pair 2: the value is empty"},
+		{name: "a value to be asked for", arguments: "A B=2", want: "A= B=2"},
+		{name: "twice", arguments: "A=1 A=2", want: "A=1 | A: given twice"},
+		{
+			name:      "also in the file",
+			file:      "A=1\nB=2\n",
+			arguments: "B=3 C=4",
+			want:      "A=1 B=2 B=3 C=4 | B: given twice; it is also on line 2 of the file",
+		},
+		{name: "in place of a blank in the file", file: "A=1\nB=\n", arguments: "B=3 C=4", want: "A=1 B=3 C=4"},
+		{name: "only blanks", file: "A=\n", want: " | --file: no key in .env has a value"},
+		{
+			name:      "a file",
+			arguments: "A=1 my.env",
+			want:      "A=1 | pair 2: is a file; to read pairs from it: --file FILE",
+		},
+	} {
+		pairs, faults := collect(c.file, true, strings.Fields(c.arguments)...)
+		got := strings.Join(pairs, " ")
+		if faults != nil {
+			got += " | " + strings.Join(faults, " | ")
+		}
+		if got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestValueThatCannotBeAskedFor(t *testing.T) {
+	_, faults := collect("", false, "A", "B=2")
+	if !slices.Equal(faults, []string{"pair 1: no value, and vbot cannot ask for one; use --file - or KEY=VALUE"}) {
+		t.Errorf("%q", faults)
+	}
+}
+
+func TestSuspect(t *testing.T) {
+	isServiceKey := func(key string) bool { return key == "OPENAI_API_KEY" }
+	for _, c := range []struct{ key, value, looks, better string }{
+		{key: "OPENAI_API_KEY", value: "sk-1"},
+		{key: "OTHER", value: "two words"},
+		{key: "OTHER", value: `{"a": 1}`},
+		{key: "OTHER", value: `a "quoted" word`},
+		{key: "OTHER", value: `"sk-1"`, looks: "is in quotes", better: "sk-1"},
+		{key: "OTHER", value: " “sk-1” ", looks: "is in quotes", better: "sk-1"},
+		{key: "OTHER", value: "sk-1\t", looks: "has blanks around it", better: "sk-1"},
+		{
+			key: "OPENAI_API_KEY", value: "sk 1",
+			looks: "has characters that no key has, such as blanks, line breaks or curly quotes",
+		},
+	} {
+		got := Suspect(cloud.Pair{Key: c.key, Value: cloud.NewSecret(c.value)}, isServiceKey)
+		if got.Looks != c.looks || got.Better.Reveal() != c.better {
+			t.Errorf("%s=%s: %q, %q", c.key, c.value, got.Looks, got.Better.Reveal())
+		}
+	}
+}

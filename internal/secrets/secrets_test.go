@@ -1,0 +1,216 @@
+package secrets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vbot/internal/cloud"
+	"vbot/internal/cloudtest"
+	"vbot/internal/report"
+)
+
+const userAgent = "vbot/test"
+
+// connect returns a client of the stand-in, and what the client noted so far.
+func connect(t *testing.T, s *cloudtest.Standin) (*cloud.Client, *[]string) {
+	t.Helper()
+	env := map[string]string{}
+	for _, pair := range s.Env() {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
+	}
+	notes := &[]string{}
+	api, err := cloud.SignIn(cloud.Deps{
+		UserAgent:   userAgent,
+		Getenv:      func(name string) string { return env[name] },
+		Path:        filepath.Clean,
+		Now:         s.Clock.Now,
+		Pause:       s.Clock.Pause,
+		WithTimeout: s.Clock.WithTimeout,
+		Random:      func() float64 { return 0 },
+		Note:        func(text string) { *notes = append(*notes, text) },
+	}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api, notes
+}
+
+// pair is a pair of a set, with its value.
+func pair(key, value string) cloud.Pair {
+	return cloud.Pair{Key: key, Value: cloud.NewSecret(value)}
+}
+
+// asJSON is what --json prints of a result.
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// asText is what people read of a result: stdout, and then stderr.
+func asText(r report.Result) string {
+	var stdout, stderr strings.Builder
+	r.Text(&report.Page{Stdout: &stdout, Stderr: &stderr})
+	return stdout.String() + stderr.String()
+}
+
+func TestSetStoresPairsAndPrunesOthers(t *testing.T) {
+	s := cloudtest.New(t, userAgent)
+	s.Keep("app", "us-west", "ready", "A", "B", "C")
+	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/B")
+	api, _ := connect(t, s)
+	result, err := Set(context.Background(), api, SetRequest{
+		Name:    "app",
+		Pairs:   []cloud.Pair{pair("A", "1"), pair("D", "2")},
+		LeftOut: []string{"C"},
+		Prune:   true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []KeyResult{
+		{Key: "A", Result: "stored", Replaced: true},
+		{Key: "D", Result: "stored"},
+		{Key: "B", Result: "removed", Prune: true},
+	}
+	if !slices.Equal(result.Keys, want) || result.Region != "us-west" || result.Created {
+		t.Errorf("%+v", result)
+	}
+	if got := asJSON(t, s.Values("app")); got != `{"A":"1","C":"old","D":"2"}` {
+		t.Errorf("the set holds %s", got)
+	}
+	const said = "stored in secret set app of organization acme, region us-west:\n" +
+		"  A  replaced\n  D  new\n  B  removed\n"
+	if got := asText(result); got != said {
+		t.Errorf("it said %s", got)
+	}
+}
+
+func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
+	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app")
+	s.Keep("app", "us-west", "ready", "A")
+	api, _ := connect(t, s)
+	no := errors.New("no")
+	asked := ""
+	result, err := Set(context.Background(), api, SetRequest{
+		Name:  "app",
+		Pairs: []cloud.Pair{pair("A", "1")},
+		Confirm: func(_ context.Context, summary, question string) error {
+			asked = summary + "\n" + question
+			return no
+		},
+	})
+	if result != nil || err != no {
+		t.Errorf("%+v, %v", result, err)
+	}
+	const want = "secret set app of organization acme, region us-west:\n" +
+		"  A  replaces the current value\nStore 1 key?"
+	if asked != want {
+		t.Errorf("it asked %q", asked)
+	}
+}
+
+func TestSetSaysWhatBecameOfEachKey(t *testing.T) {
+	s := cloudtest.New(t, userAgent)
+	s.Keep("app", "us-west", "ready", "A", "B", "C")
+	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/B")
+	s.Misbehave("DELETE", cloudtest.Status(403, "FORBIDDEN", "No"))
+	api, _ := connect(t, s)
+	result, err := Set(context.Background(), api, SetRequest{
+		Name:  "app",
+		Pairs: []cloud.Pair{pair("A", "1")},
+		Prune: true,
+	})
+	if f := report.As(err); f.Code != report.Partial || f.Problems[0].Line() != "B: failed" {
+		t.Errorf("%+v", f)
+	}
+	want := []KeyResult{
+		{Key: "A", Result: "stored", Replaced: true},
+		{Key: "B", Result: "failed", Prune: true},
+		{Key: "C", Result: "not_tried", Prune: true},
+	}
+	if !slices.Equal(result.Keys, want) {
+		t.Errorf("%+v", result.Keys)
+	}
+}
+
+func TestSetWaitsUntilTheSetIsReady(t *testing.T) {
+	s := cloudtest.New(t, userAgent)
+	s.Keep("app", "us-west", "ready", "A")
+	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
+	s.Statuses = []string{"ready", "pending", "ready"}
+	api, notes := connect(t, s)
+	result, err := Set(context.Background(), api, SetRequest{
+		Name:  "app",
+		Pairs: []cloud.Pair{pair("A", "1")},
+		Wait:  time.Minute,
+	})
+	if err != nil || result.Status != "ready" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	stored := "stored in secret set app of organization acme, region us-west:\n  A  replaced"
+	if !slices.Equal(*notes, []string{stored, "app is ready"}) || asText(result) != "" {
+		t.Errorf("it noted %q, and then %q", *notes, asText(result))
+	}
+}
+
+func TestRemoveOfWhatIsNotThere(t *testing.T) {
+	s := cloudtest.New(t, userAgent)
+	s.Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets")
+	s.Want("GET ~/secrets/app", "GET ~/secrets")
+	api, _ := connect(t, s)
+	result, err := Remove(context.Background(), api, RemoveRequest{Name: "app", Key: "A", IfExists: true})
+	if err != nil || result.Deleted || asText(result) != "nothing to do: no secret set app in organization acme\n" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	result, err = Remove(context.Background(), api, RemoveRequest{Name: "app"})
+	if result != nil || !report.HasCode(err, report.NotFound) {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+func TestCheckFailsForMissingKeys(t *testing.T) {
+	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
+	s.Keep("app", "us-west", "ready", "A", "X")
+	api, _ := connect(t, s)
+	r := CheckRequest{Name: "app", File: ".env", Pairs: []cloud.Pair{pair("A", "1"), pair("B", "")}}
+	result, err := Check(context.Background(), api, r)
+	if !report.HasCode(err, report.Differs) || asText(result) != "KEY  STATE\nB    missing\nX    extra\n" {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+	r.SkipEmpty = true
+	if _, err = Check(context.Background(), api, r); err != nil {
+		t.Error(err)
+	}
+	r.Exact = true
+	_, err = Check(context.Background(), api, r)
+	const extra = "secret set app of organization acme has 1 key besides those of .env: X"
+	if err == nil || err.Error() != extra {
+		t.Error(err)
+	}
+}
+
+// Arrays are never null.
+func TestEmptySetsInJSON(t *testing.T) {
+	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app", "GET ~/secrets/app")
+	s.Keep("app", "us-west", "ready")
+	api, _ := connect(t, s)
+	shown, err := Show(context.Background(), api, ShowRequest{Name: "app"})
+	if err != nil || !strings.Contains(asJSON(t, shown), `"keys":[]`) {
+		t.Errorf("%s, %v", asJSON(t, shown), err)
+	}
+	compared, err := Check(context.Background(), api, CheckRequest{Name: "app"})
+	if err != nil || !strings.Contains(asJSON(t, compared), `"missing":[],"extra":[]`) {
+		t.Errorf("%s, %v", asJSON(t, compared), err)
+	}
+}
