@@ -216,7 +216,8 @@ func (r *initRun) refuse(env *cli.Env) error {
 	case r.job.Diff && env.JSON:
 		return report.Usagef("--diff prints text: leave out --json")
 	case compares && writes:
-		return report.Usagef("--keep-existing and --overwrite-guide cannot be combined with --check or --update")
+		return report.Usagef("--keep-existing and --overwrite-guide cannot be combined " +
+			"with --check or --update")
 	}
 	return nil
 }

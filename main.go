@@ -161,7 +161,8 @@ type versionResult struct {
 	Modules []module      `json:"modules"`
 	Commit  report.OrNull `json:"commit"` // null if the build did not know it, or files were changed
 	FIPS140 string        `json:"fips140" enum:"off,on"`
-	Module  string        `json:"fips140_module"` // "latest": the code of this Go version, not a validated one
+	// Module is "latest" for the code of this Go version, which is not a validated one.
+	Module string `json:"fips140_module"`
 }
 
 type module struct {

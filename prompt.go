@@ -147,7 +147,9 @@ func (q *valueQuestions) value(ctx context.Context, p cloud.Pair, isLast bool) (
 }
 
 // accept returns a value that was typed as it is to be stored, or says that it has to be typed again.
-func (q *valueQuestions) accept(ctx context.Context, p cloud.Pair) (value cloud.Secret, again bool, err error) {
+func (q *valueQuestions) accept(
+	ctx context.Context, p cloud.Pair,
+) (value cloud.Secret, again bool, err error) {
 	if p.Value.Empty() {
 		q.env.Note("%s is empty; enter it again, or press Ctrl-C", p.Key)
 		return p.Value, true, nil

@@ -37,7 +37,8 @@ func (o *cloudOptions) addRegion(f *cli.Flags, about string) {
 
 // regionOfNew describes --region where a secret is stored.
 func regionOfNew(what string) string {
-	return "region of a new " + what + "; must be the region of the agents that use it (default: the organization's)"
+	return "region of a new " + what +
+		"; must be the region of the agents that use it (default: the organization's)"
 }
 
 // text returns the value of an option, "" if it was not given.
@@ -606,7 +607,9 @@ func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, er
 }
 
 // givenLogin returns the login of the command line or of stdin, empty if it is to be asked for.
-func (r *imagePullRun) givenLogin(ctx context.Context, env *cli.Env, host string) (login cloud.Secret, err error) {
+func (r *imagePullRun) givenLogin(
+	ctx context.Context, env *cli.Env, host string,
+) (login cloud.Secret, err error) {
 	switch {
 	case len(env.Args) > 2:
 		login = cloud.NewSecret(env.Args[2])

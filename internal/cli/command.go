@@ -45,8 +45,8 @@ func (d Document) Text(page *report.Page) { page.PrintJSON(d.Value) }
 // JSON returns the document.
 func (d Document) JSON() any { return d.Value }
 
-// Results are examples of what a command prints with --json, for `vbot schema`. The key says with which
-// option or argument, "" that it is what the command returns without any: {"": Written{}, "check": Compared{}}.
+// Results are examples of what a command prints with --json, for `vbot schema`: {"": Written{},
+// "check": Compared{}}. The key is an option or argument, or "" for none.
 type Results map[string]any
 
 // Args are the arguments that a command takes.

@@ -147,7 +147,9 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 	}
 	asJSON.section, noInput.section = flags.section, flags.section
 	flags.options = append(flags.options, noInput, asJSON)
-	flags.Instead("h help", "print this help", func(*Env) (report.Result, error) { return inv.helpPage(flags), nil })
+	flags.Instead("h help", "print this help", func(*Env) (report.Result, error) {
+		return inv.helpPage(flags), nil
+	})
 	return flags, runner
 }
 

@@ -10,7 +10,9 @@ func TestPrintableDropsWhatMovesTheCursor(t *testing.T) {
 	if got, want := Printable("a\x1b[2J\rb\x00\u202ec\u009b1m\td\n"), "a[2Jbc1m\td\n"; got != want {
 		t.Errorf("printable: %q, want %q", got, want)
 	}
-	if got, want := Printable("é \u200bשלום\u200d世界\U0001f600\ufeff.\u2060\u3164\ufe0f\U000e0041"), "é שלום世界\U0001f600."; got != want {
+	const want = "é שלום世界\U0001f600."
+	got := Printable("é \u200bשלום\u200d世界\U0001f600\ufeff.\u2060\u3164\ufe0f\U000e0041")
+	if got != want {
 		t.Errorf("printable: %q, want %q", got, want)
 	}
 }
@@ -23,7 +25,9 @@ func TestPlaceCountsCharacters(t *testing.T) {
 
 // A word that is far longer than a name is not compared with it letter by letter.
 func TestNearestOfALongWord(t *testing.T) {
-	if got := testing.AllocsPerRun(1, func() { Nearest(strings.Repeat("x", 100_000), strings.Fields("deepgram openai cartesia")) }); got > 10 {
+	names := strings.Fields("deepgram openai cartesia")
+	got := testing.AllocsPerRun(1, func() { Nearest(strings.Repeat("x", 100_000), names) })
+	if got > 10 {
 		t.Errorf("%.0f allocations", got)
 	}
 }
@@ -37,7 +41,8 @@ func TestCancelledIsRetryable(t *testing.T) {
 
 // No text of the JSON of a failure has a character that a terminal would act on.
 func TestHiddenCharactersInAFailure(t *testing.T) {
-	f := &Failure{Code: Failed, Hint: "a\x1b[2J", Problems: []Problem{{Message: "b\u202ec"}, {Message: "d\u200be"}}}
+	problems := []Problem{{Message: "b\u202ec"}, {Message: "d\u200be"}}
+	f := &Failure{Code: Failed, Hint: "a\x1b[2J", Problems: problems}
 	details := f.JSON(nil).Error
 	texts := []string{details.Message, string(details.Hint)}
 	for _, p := range details.Problems {

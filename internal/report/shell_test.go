@@ -10,7 +10,8 @@ func TestQuoteOn(t *testing.T) {
 		{`C:\bots`, `'C:\bots'`, `C:\bots`},
 		{``, `''`, `""`},
 	} {
-		if unix, windows := QuoteOn("linux", c.text), QuoteOn("windows", c.text); unix != c.unix || windows != c.windows {
+		unix, windows := QuoteOn("linux", c.text), QuoteOn("windows", c.text)
+		if unix != c.unix || windows != c.windows {
 			t.Errorf("%s: %s, %s", c.text, unix, windows)
 		}
 	}

@@ -103,7 +103,8 @@ func (j Job) conflicts(env Env, p *project.Plan) error {
 		Code:     report.Conflict,
 		Problems: p.Conflicts,
 		Message:  fmt.Sprintf("existing files in %s are in the way; nothing was written", p.Dir),
-		Hint:     "choose another directory, move them away, or use --keep-existing to write only missing files",
+		Hint: "choose another directory, move them away, " +
+			"or use --keep-existing to write only missing files",
 	}
 	hasRecord := func(s project.Step) bool { return s.Path == project.RecordName && s.Before != "" }
 	if slices.ContainsFunc(p.Steps, hasRecord) {

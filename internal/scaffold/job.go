@@ -55,9 +55,11 @@ type ConfigFile struct {
 type Env struct {
 	Version string // of vbot
 	Catalog *catalog.Catalog
-	Path    func(name string) string // resolves it against the working directory
-	Note    func(format string, args ...any)
-	Confirm func(ctx context.Context, question string) error // fails if the person declines; nil: nobody to ask
+	Path    func(name string) string         // resolves it against the working directory
+	Note    func(format string, args ...any) // tells the person something while a job runs
+	// Confirm asks a person whether to go ahead, and fails if the answer is no. It is nil if nobody can be
+	// asked: then a job goes ahead.
+	Confirm func(ctx context.Context, question string) error
 }
 
 // Run does the job. With an error, the result is what was done or found all the same, or nil. Errors are

@@ -104,7 +104,8 @@ func TestConfigurationFileIsOverriddenWithANote(t *testing.T) {
 	if _, err := job.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
-	const stt = "ignoring stt_service from the configuration file: only cascade mode uses it; the mode is realtime"
+	const stt = "ignoring stt_service from the configuration file: " +
+		"only cascade mode uses it; the mode is realtime"
 	if len(*notes) != 3 || (*notes)[0] != stt {
 		t.Errorf("%q", *notes)
 	}
@@ -178,8 +179,9 @@ func TestUpdateWithConflicts(t *testing.T) {
 	}
 	job.Markers = true
 	result, err = job.Run(context.Background(), e)
-	if !report.HasCode(err, report.Conflict) || !strings.Contains(asText(result), "conflicts between markers") {
-		t.Errorf("%v\n%s", err, asText(result))
+	text := asText(result)
+	if !report.HasCode(err, report.Conflict) || !strings.Contains(text, "conflicts between markers") {
+		t.Errorf("%v\n%s", err, text)
 	}
 	if text := filetest.Tree(t, dir)["bot/server/bot.py"]; !strings.Contains(text, "<<<<<<<") {
 		t.Error("bot.py has no markers")

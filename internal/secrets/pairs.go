@@ -140,8 +140,8 @@ func (p *Pairs) Notes(isServiceKey func(key string) bool) (notes []string) {
 		notes = append(notes, p.File+": left out keys without a value: "+strings.Join(p.LeftOut, ", "))
 	}
 	if len(expanded) > 0 {
-		keys := strings.Join(expanded, ", ")
-		notes = append(notes, p.File+": python-dotenv would expand ${...} in "+keys+"; vbot stores it unchanged")
+		note := p.File + ": python-dotenv would expand ${...} in " + strings.Join(expanded, ", ")
+		notes = append(notes, note+"; vbot stores it unchanged")
 	}
 	return notes
 }

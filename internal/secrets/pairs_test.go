@@ -47,7 +47,7 @@ func TestPairsOfFileAndArguments(t *testing.T) {
 			arguments: "B=3 C=4",
 			want:      "A=1 B=2 B=3 C=4 | B: given twice; it is also on line 2 of the file",
 		},
-		{name: "in place of a blank in the file", file: "A=1\nB=\n", arguments: "B=3 C=4", want: "A=1 B=3 C=4"},
+		{name: "instead of a blank", file: "A=1\nB=\n", arguments: "B=3 C=4", want: "A=1 B=3 C=4"},
 		{name: "only blanks", file: "A=\n", want: " | --file: no key in .env has a value"},
 		{
 			name:      "a file",
@@ -68,7 +68,8 @@ func TestPairsOfFileAndArguments(t *testing.T) {
 
 func TestValueThatCannotBeAskedFor(t *testing.T) {
 	_, faults := collect("", false, "A", "B=2")
-	if !slices.Equal(faults, []string{"pair 1: no value, and vbot cannot ask for one; use --file - or KEY=VALUE"}) {
+	const want = "pair 1: no value, and vbot cannot ask for one; use --file - or KEY=VALUE"
+	if !slices.Equal(faults, []string{want}) {
 		t.Errorf("%q", faults)
 	}
 }

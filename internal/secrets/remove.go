@@ -95,5 +95,6 @@ func describe(ctx context.Context, api *cloud.Client, r RemoveRequest) (string, 
 		return "key " + r.Key + " of secret set " + r.Name + " of " + where, nil
 	}
 	near := report.DidYouMean(report.Nearest(r.Key, set.Keys))
-	return "", report.Errorf(report.NotFound, "no key %s in secret set %s of %s%s", r.Key, r.Name, place(api, ""), near)
+	const noKey = "no key %s in secret set %s of %s%s"
+	return "", report.Errorf(report.NotFound, noKey, r.Key, r.Name, place(api, ""), near)
 }

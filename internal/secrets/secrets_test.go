@@ -170,7 +170,8 @@ func TestRemoveOfWhatIsNotThere(t *testing.T) {
 	s.Want("GET ~/secrets/app", "GET ~/secrets")
 	api, _ := connect(t, s)
 	result, err := Remove(context.Background(), api, RemoveRequest{Name: "app", Key: "A", IfExists: true})
-	if err != nil || result.Deleted || asText(result) != "nothing to do: no secret set app in organization acme\n" {
+	const nothing = "nothing to do: no secret set app in organization acme\n"
+	if err != nil || result.Deleted || asText(result) != nothing {
 		t.Errorf("%+v, %v", result, err)
 	}
 	result, err = Remove(context.Background(), api, RemoveRequest{Name: "app"})

@@ -85,8 +85,8 @@ func Set(ctx context.Context, api *cloud.Client, r SetRequest) (*SetResult, erro
 		return out, nil
 	}
 	if r.Confirm != nil {
-		planned := c.result(c.region, keyPlanned)
-		if err := r.Confirm(ctx, strings.TrimSuffix(report.Columns(planned.plan()), "\n"), c.question()); err != nil {
+		plan := report.Columns(c.result(c.region, keyPlanned).plan())
+		if err := r.Confirm(ctx, strings.TrimSuffix(plan, "\n"), c.question()); err != nil {
 			return nil, err
 		}
 	}

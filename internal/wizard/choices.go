@@ -1,0 +1,136 @@
+package wizard
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+	"vbot/internal/tty"
+)
+
+// allows reports whether the rules allow the value beside all other answers.
+func (w *wizard) allows(o *bot.Option, a bot.Answer) bool {
+	return w.objection(o, a) == ""
+}
+
+// objection returns why the rules refuse the value, or "".
+func (w *wizard) objection(o *bot.Option, a bot.Answer) string {
+	answers := maps.Clone(w.Bot)
+	if o == bot.OptBotType {
+		delete(answers, bot.OptTransports) // the other bot type has other transports
+	}
+	answers[o] = a
+	_, _, problems := bot.Resolve(w.env.Catalog, answers, w.name())
+	for _, p := range problems {
+		if !p.Missing {
+			return p.Message
+		}
+	}
+	return ""
+}
+
+// values returns the values of an option that an answer holds.
+func values(a bot.Answer) []string {
+	if a.Text == "" {
+		return a.List
+	}
+	return []string{a.Text}
+}
+
+// answer returns the answer that holds the values. "" stands for none.
+func answer(o *bot.Option, changed bool, values ...string) bot.Answer {
+	if o.List != nil {
+		return bot.Answer{List: values, Flag: changed}
+	}
+	return bot.Answer{Text: values[0], Flag: changed}
+}
+
+// offer returns the allowed values of the option. The value "" stands for none.
+func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
+	add := func(c tty.Choice) {
+		if c.Value == "" || w.allows(o, answer(o, changed, c.Value)) {
+			choices = append(choices, c)
+		}
+	}
+	if o.None != "" {
+		add(tty.Choice{Label: o.None})
+	}
+	for _, word := range o.Words {
+		c := tty.Choice{Value: word.Name, Label: word.Name, Note: word.Meaning}
+		// As render.Data.HasPage says it.
+		hasPage := slices.Contains(w.Bot[bot.OptTransports].List, bot.OptTransports.First)
+		if c.Value == bot.ClientNone && hasPage {
+			c.Note = "use the page that comes with the bot"
+		}
+		add(c)
+	}
+	if o.Kind == "" {
+		return choices
+	}
+	services := slices.Clone(w.env.Catalog.List(o.Kind))
+	has := w.credentials()
+	here := w.env.Catalog.Find(o.Kind, bot.OnThisMachine()[o].Text) // the first of its group
+	rank := func(s *catalog.Service) int {
+		if s == here {
+			return 2 * int(s.Heading())
+		}
+		return 2*int(s.Heading()) + 1
+	}
+	slices.SortStableFunc(services, func(a, b *catalog.Service) int {
+		byLabel := 0
+		if a.Heading() == catalog.Others {
+			byLabel = cmp.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label))
+		}
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), byLabel)
+	})
+	for _, p := range services {
+		if p.ModeOf == "" { // else the dial mode is a separate question
+			add(choiceOf(p, has))
+		}
+	}
+	return choices
+}
+
+// credentials returns what the services and transports need that were chosen so far.
+func (w *wizard) credentials() map[string]bool {
+	has := map[string]bool{}
+	for o, a := range w.Bot {
+		if o.Kind == "" {
+			continue
+		}
+		for _, name := range values(a) {
+			for _, k := range w.env.Catalog.Find(o.Kind, name).Credentials() {
+				has[k.Names] = true
+			}
+		}
+	}
+	return has
+}
+
+// choiceOf returns the service as a choice. has is what the bot needs anyway.
+func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
+	c := tty.Choice{
+		Value: p.Names[0],
+		Group: p.Heading().String(),
+		Label: p.Label,
+		Names: append([]string{p.ID}, p.Names...),
+		Also:  p.LanguageNames(),
+		Note:  p.Gist(has),
+	}
+	var details []string
+	for _, k := range p.Credentials() {
+		details = append(details, k.Names+"  "+k.Page)
+	}
+	c.Detail = strings.Join(details, "; ")
+	return c
+}
+
+// hasChoice reports whether the topic has more than one answer.
+func (w *wizard) hasChoice(t *topic, changed bool) bool {
+	return !slices.ContainsFunc(t.options, func(o *bot.Option) bool {
+		return (o.Words != nil || o.Kind != "") && len(w.offer(o, changed)) < 2
+	})
+}

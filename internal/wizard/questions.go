@@ -1,0 +1,262 @@
+package wizard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+	"vbot/internal/project"
+	"vbot/internal/report"
+	"vbot/internal/tty"
+)
+
+func (w *wizard) askTarget(ctx context.Context) error {
+	describe := func(typed string) (note string, ok bool) {
+		target, err := w.expand(typed)
+		if err == nil {
+			note, err = project.Describe(w.env.Path(target))
+		}
+		if err != nil {
+			return atTheQuestion(err), false
+		}
+		return note, true
+	}
+	suggested := cmp.Or(w.Target, project.Suggest(w.env.Path("")))
+	target, err := w.terminal.Text(ctx, "Directory", suggested, describe)
+	if err != nil {
+		return err
+	}
+	if target, err = w.expand(target); err != nil {
+		return err
+	}
+	if err := project.Writable(w.env.Path(target)); err != nil {
+		w.terminal.Say("%s", atTheQuestion(err))
+		return w.askTarget(ctx)
+	}
+	if w.Target = target; target == "quickstart" {
+		w.Target = "./quickstart" // a directory, not the preset of that name
+	}
+	w.located = true
+	if !w.allows(bot.OptName, bot.Answer{Text: w.name()}) {
+		w.askAgain(bot.OptName) // it cannot come from the directory
+	}
+	return nil
+}
+
+// atTheQuestion returns the text of an error without what goes without saying there.
+func atTheQuestion(err error) string {
+	return strings.TrimSuffix(err.Error(), "; nothing was written")
+}
+
+// expand replaces ~ by the home directory, as a shell does.
+func (w *wizard) expand(typed string) (string, error) {
+	rest, home := strings.CutPrefix(typed, "~")
+	switch {
+	case !home:
+		return typed, nil
+	case rest != "" && rest[0] != '/':
+		return "", fmt.Errorf("only ~ and ~/ are expanded; write the full path, or ./%s", typed)
+	case w.home == "":
+		return "", errors.New("the home directory is unknown; write the full path")
+	}
+	return filepath.Join(w.home, rest), nil
+}
+
+// askStart asks for one of the ready-made bots, one of the person's own, or the guides.
+func (w *wizard) askStart(ctx context.Context) error {
+	ready := []bot.Answers{bot.Quickstart(), bot.OnThisMachine()} // in the order of the menu
+	delete(ready[startRecommended], bot.OptName)
+	var services []string
+	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
+		services = append(services, w.env.Catalog.Find(o.Kind, ready[startRecommended][o].Text).Label)
+	}
+	choices := []tty.Choice{
+		{Label: "Recommended bot", Note: "in the browser: " + strings.Join(services, ", ")},
+		{Label: "On this machine", Note: "no key; downloads 3 GB; two cores answer in 3 s"},
+		{Label: "A bot of your own", Names: []string{"scaffold"}, Note: "choose its services and options"},
+		{Label: "Build with a coding agent", Names: []string{"guides"}, Note: "write the guides it needs"},
+	}
+	at := max(w.start, startRecommended)
+	dir := w.dir()
+	hasBot := project.Has(dir, project.BotName)
+	if hasBot {
+		w.terminal.Say("This directory already has a bot: %s", filepath.Join(w.Target, project.BotName))
+		if project.Has(dir, project.RecordName) {
+			const update = "To update it, or to change its options: vbot init %s --update"
+			w.terminal.Say(update, report.ShellPath(w.Target))
+		}
+	}
+	if w.start == startUnknown && (w.OverwriteGuide || hasBot) {
+		at = startGuides
+	}
+	i, err := w.terminal.Choose(ctx, "How do you want to start?", choices, at)
+	if err != nil {
+		return err
+	}
+	w.start = i
+	if w.start >= len(ready) {
+		return nil
+	}
+	w.Bot = ready[w.start]
+	for _, t := range w.topics {
+		t.asked = t.label != bot.OptName.Label || w.name() != ""
+	}
+	return nil
+}
+
+// askTopic asks a question.
+//
+// A changed answer is treated like an option of the command line, and the other
+// answers like the file: those that no longer fit are dropped with a note.
+func (w *wizard) askTopic(ctx context.Context, t *topic, changed bool) (err error) {
+	switch {
+	case t.label == labelDirectory:
+		err = w.askTarget(ctx)
+	case t.label == labelStart:
+		err = w.askStart(ctx)
+	case t.options[0] == bot.OptName:
+		err = w.askName(ctx)
+	case t.options[0] == bot.OptLanguage:
+		err = w.askLanguage(ctx, t.options[0], changed)
+	case t.options[0].Toggle != nil:
+		err = w.askToggles(ctx, t.options, changed)
+	default:
+		err = w.askValues(ctx, t.options[0], changed)
+	}
+	if err != nil {
+		return err
+	}
+	t.asked = true
+	w.dropConflicting()
+	return nil
+}
+
+// dropConflicting drops answers that do not fit the changed ones.
+func (w *wizard) dropConflicting() {
+	_, left, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())
+	for _, l := range left {
+		if l.Option == nil {
+			continue
+		}
+		w.before[l.Option] = w.Bot[l.Option]
+		delete(w.Bot, l.Option)
+		w.askAgain(l.Option)
+		w.terminal.Say("  Dropped %s: %s", l.Option.Label, l.Why)
+	}
+	for o, a := range w.Bot {
+		a.Flag = false
+		w.Bot[o] = a
+	}
+}
+
+func (w *wizard) askName(ctx context.Context) error {
+	suggested := cmp.Or(w.before[bot.OptName].Text, w.name())
+	name, err := w.terminal.Text(ctx, bot.OptName.Ask, suggested, func(typed string) (why string, ok bool) {
+		why = w.objection(bot.OptName, bot.Answer{Text: typed})
+		return why, why == ""
+	})
+	if err == nil && name != w.name() { // else it follows the directory
+		w.Bot[bot.OptName] = bot.Answer{Text: name}
+	}
+	return err
+}
+
+// askLanguage asks for a language that the services support, or none.
+func (w *wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) error {
+	tagOf := func(typed string) string { return cmp.Or(catalog.TagOf(typed), typed) }
+	suggested := cmp.Or(w.before[o].Text, o.None)
+	typed, err := w.terminal.Text(ctx, o.Ask, suggested, func(typed string) (why string, ok bool) {
+		if typed != o.None {
+			why = w.objection(o, bot.Answer{Text: tagOf(typed), Flag: changed})
+		}
+		return why, why == ""
+	})
+	if err != nil || typed == o.None {
+		return err
+	}
+	if tag, ok := catalog.LanguageTag(tagOf(typed)); ok {
+		w.Bot[o] = bot.Answer{Text: tag, Flag: changed}
+	}
+	return nil
+}
+
+// askValues asks for the value of an option, or the values of a list.
+func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) error {
+	m := &tty.Menu{Ask: o.Ask, Choices: w.offer(o, changed), Several: o.List != nil}
+	picked := func(marked []int) bot.Answer {
+		var ids []string
+		for _, i := range marked {
+			ids = append(ids, m.Choices[i].Value)
+		}
+		return answer(o, changed, ids...)
+	}
+	if o != bot.OptTransports || w.Bot[bot.OptBotType].Text == bot.BotWeb {
+		m.At = max(0, slices.IndexFunc(m.Choices, func(c tty.Choice) bool { return c.Is(o.First) }))
+	}
+	was := values(w.before[o])
+	for _, id := range was {
+		if i := slices.IndexFunc(m.Choices, func(c tty.Choice) bool { return c.Value == id }); i >= 0 {
+			m.Marked, m.At = append(m.Marked, i), i
+		}
+	}
+	if m.Several {
+		m.Allow = func(marked []int) string { return w.objection(o, picked(marked)) }
+	} else {
+		m.Marked = nil // there, Enter takes what is at the cursor
+	}
+	if err := w.terminal.Ask(ctx, m); err != nil {
+		return err
+	}
+	now := picked(m.Marked)
+	if len(values(now)) > 0 {
+		w.Bot[o] = now
+	}
+	if o == bot.OptBotType && was != nil && !slices.Equal(was, values(now)) {
+		delete(w.Bot, bot.OptTransports) // the other bot type has other ones
+		delete(w.before, bot.OptTransports)
+		w.askAgain(bot.OptTransports)
+	}
+	return nil
+}
+
+// askToggles asks which of several toggles to turn on.
+func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed bool) error {
+	none := cmp.Or(toggles[0].None, "none")
+	m := &tty.Menu{Ask: toggles[0].Ask, Several: true, Choices: []tty.Choice{{Label: none}}}
+	m.Allow = func(marked []int) string {
+		if len(marked) > 1 && slices.Contains(marked, 0) {
+			return "choose either " + none + " or some of the others"
+		}
+		return ""
+	}
+	var offered []*bot.Option
+	for _, o := range toggles {
+		was, known := w.before[o]
+		mayBeOn := w.allows(o, bot.Answer{On: true, Flag: changed})
+		mayBeOff := was.On || w.allows(o, bot.Answer{On: false}) // an avatar needs video output
+		if !mayBeOn || !mayBeOff {
+			continue
+		}
+		if was.On || !known && o.On {
+			m.At = len(m.Choices)
+		}
+		if was.On {
+			m.Marked = append(m.Marked, m.At)
+		}
+		offered = append(offered, o)
+		m.Choices = append(m.Choices, tty.Choice{Label: o.Label, Note: o.Note})
+	}
+	if err := w.terminal.Ask(ctx, m); err != nil {
+		return err
+	}
+	for i, o := range offered {
+		w.Bot[o] = bot.Answer{On: slices.Contains(m.Marked, 1+i), Flag: changed}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package wizard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"strings"
+
+	"vbot/internal/bot"
+	"vbot/internal/project"
+	"vbot/internal/render"
+	"vbot/internal/report"
+	"vbot/internal/tty"
+)
+
+// finish shows the result and asks whether to write it. The plan is nil if an answer was
+// changed.
+func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
+	cfg, _, problems := bot.Resolve(w.env.Catalog, w.Bot, w.name())
+	if len(problems) > 0 {
+		f := &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: "nothing was written"}
+		return nil, f
+	}
+	planned, err := w.Plan(w.env, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	w.show(cfg, planned)
+	for mark := w.terminal.Mark(); ; w.terminal.Rewind(mark) {
+		what, err := w.askWhatNow(ctx, planned)
+		switch {
+		case err != nil:
+			return nil, err
+		case what == doCancel:
+			return nil, report.Cancelled(report.Declined, "written")
+		case what == doKeep:
+			w.KeepExisting = true
+			return w.Plan(w.env, &cfg)
+		case what == doWrite:
+			return planned, nil
+		}
+		if err := w.askChange(ctx, cfg); !errors.Is(err, tty.ErrBack) {
+			return nil, err
+		}
+	}
+}
+
+// show prints the answers, the keys they need, and the conflicts with existing files.
+func (w *wizard) show(cfg bot.Config, p *project.Plan) {
+	w.terminal.Say("")
+	answers := cfg.Answers()
+	for _, t := range w.topics {
+		if fact := w.fact(t, answers); fact != "" {
+			w.terminal.Say("  %-14s  %s", t.label, fact)
+		}
+	}
+	var keys []string // where to get them stands in the next steps
+	for _, c := range render.New(cfg, w.env.Catalog, "").Credentials() {
+		keys = append(keys, c.String())
+	}
+	w.terminal.Say("  %-14s  %s\n", "Keys", cmp.Or(strings.Join(keys, ", "), "none"))
+	for _, c := range p.Conflicts {
+		w.terminal.Say("  Conflict: %s", c.Line())
+	}
+	if p.Stuck {
+		w.terminal.Say("  Directories and links are not replaced: move them, or choose another directory.")
+	}
+	kept := p.Shown(project.Kept)
+	for _, name := range kept {
+		w.terminal.Say("  Kept: %s", name)
+	}
+	if len(p.Conflicts) > 0 || len(kept) > 0 {
+		w.terminal.Say("")
+	}
+}
+
+// fact returns what the summary says about the topic, or "".
+func (w *wizard) fact(t *topic, answers bot.Answers) string {
+	if t.label == labelDirectory {
+		return w.Target
+	}
+	var labels []string
+	for _, o := range t.options {
+		if answers[o].On {
+			labels = append(labels, o.Label)
+		}
+		for _, value := range values(answers[o]) {
+			if o.Kind != "" {
+				value = w.env.Catalog.Find(o.Kind, value).Label
+			}
+			labels = append(labels, value)
+		}
+	}
+	if labels == nil && t.options != nil && t.asked && w.hasChoice(t, true) {
+		return cmp.Or(t.options[0].None, "none")
+	}
+	return strings.Join(labels, ", ")
+}
+
+// The actions offered after the summary, as they can be typed.
+const (
+	doWrite  = "yes"
+	doKeep   = "keep"
+	doChange = "change"
+	doCancel = "no"
+)
+
+func (w *wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string, err error) {
+	var choices []tty.Choice
+	add := func(action, label string) {
+		choices = append(choices, tty.Choice{Value: action, Label: label, Names: []string{action}})
+	}
+	n := len(p.Shown(project.Created)) + len(p.Shown(project.Replaced))
+	switch {
+	case len(p.Conflicts) == 0 && n == 0:
+		add(doWrite, "Finish: all files are up to date")
+	case len(p.Conflicts) == 0:
+		add(doWrite, "Write "+report.Plural(n, "file")+" to "+w.Target)
+	case !p.Stuck:
+		add(doKeep, "Keep existing files, write "+report.Plural(n-len(p.Conflicts), "missing file"))
+	}
+	add(doChange, "Change an answer")
+	add(doCancel, "Cancel without writing")
+	i, err := w.terminal.Choose(ctx, "Proceed?", choices, 0)
+	return choices[i].Value, err
+}
+
+// askChange asks which answer to change, then asks that question again.
+func (w *wizard) askChange(ctx context.Context, cfg bot.Config) error {
+	var choices []tty.Choice
+	var offered []*topic
+	now := cfg.Answers()
+	for _, t := range w.topics {
+		if fact := w.fact(t, now); fact != "" && w.hasChoice(t, true) {
+			choices = append(choices, tty.Choice{Label: t.label, Note: fact})
+			offered = append(offered, t)
+		}
+	}
+	i, err := w.terminal.Choose(ctx, "Which answer?", append(choices, tty.Choice{Label: "None of them"}), 0)
+	if err != nil || i == len(offered) {
+		return err
+	}
+	answers := maps.Clone(w.Bot)
+	v := visit{topic: offered[i], mark: w.terminal.Mark(), changed: true}
+	w.takeBack(v.topic)
+	if err := w.askTopic(ctx, v.topic, true); err != nil {
+		w.Bot = answers
+		v.topic.asked = true
+		return err
+	}
+	w.visits = append(w.visits, v)
+	return nil
+}
