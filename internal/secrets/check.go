@@ -47,7 +47,7 @@ func Check(ctx context.Context, api *cloud.Client, r CheckRequest) (*Comparison,
 		Status:  report.OrNull(set.Status),
 		Missing: []string{},
 		Extra:   append([]string{}, set.Keys...),
-		set:     "secret set " + r.Name + " of " + place(api, ""),
+		set:     "secret set " + r.Name + " of " + location(api, ""),
 		file:    r.File,
 	}
 	for _, p := range r.Pairs {

@@ -20,7 +20,7 @@ type ListRequest struct {
 type Listing struct {
 	Secrets []ListedSecret `json:"secrets"`
 
-	place string // in which none was found
+	location string // in which none was found
 }
 
 // A ListedSecret is a secret of a listing.
@@ -43,9 +43,9 @@ func List(ctx context.Context, api *cloud.Client, r ListRequest) (*Listing, erro
 		isPullSecret := func(e cloud.Entry) bool { return e.Type == cloud.TypeImagePull }
 		entries = slices.DeleteFunc(entries, isPullSecret)
 	}
-	out := &Listing{Secrets: []ListedSecret{}, place: place(api, "")}
+	out := &Listing{Secrets: []ListedSecret{}, location: location(api, "")}
 	if r.Region != "" {
-		out.place = "region " + r.Region + " in " + out.place
+		out.location = "region " + r.Region + " in " + out.location
 	}
 	for _, e := range entries {
 		secret := ListedSecret{Name: e.Name, Kind: report.OrNull(e.Kind()), State: stateOf(e)}
@@ -60,7 +60,7 @@ func (l *Listing) Text(page *report.Page) {
 		return
 	}
 	if len(l.Secrets) == 0 {
-		page.Note("no secrets in %s", l.place)
+		page.Note("no secrets in %s", l.location)
 	}
 	var table strings.Builder
 	table.WriteString("NAME\tKIND\tSTATUS\tREGION\tSOURCE\n")

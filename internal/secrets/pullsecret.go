@@ -43,7 +43,7 @@ func (s *PullSecret) Text(page *report.Page) {
 	}
 }
 
-// StorePullSecret stores an image pull secret, in place of one of the same name.
+// StorePullSecret stores an image pull secret, replacing one of the same name.
 func StorePullSecret(ctx context.Context, api *cloud.Client, r PullSecretRequest) (*PullSecret, error) {
 	value := r.Login
 	if r.Encode {
@@ -73,7 +73,7 @@ func StorePullSecret(ctx context.Context, api *cloud.Client, r PullSecretRequest
 	region = cmp.Or(storedIn, region)
 	out := &PullSecret{Name: r.Name, Region: report.OrNull(region), Host: r.Host, Created: existing == nil}
 	message := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)",
-		r.Name, r.Host, place(api, region), newOr("updated", existing != nil))
+		r.Name, r.Host, location(api, region), newOr("updated", existing != nil))
 	if r.Wait == 0 {
 		out.message = message
 		return out, nil

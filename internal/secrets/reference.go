@@ -41,6 +41,6 @@ func Register(ctx context.Context, api *cloud.Client, r ReferenceRequest) (*Refe
 		Kind:   report.OrNull(e.Kind()),
 		Status: report.OrNull(e.Status),
 		message: fmt.Sprintf("registered %s %s of %s; the Secret stays in your cluster",
-			kindWords(e.Kind()), r.Name, place(api, region)),
+			kindWords(e.Kind()), r.Name, location(api, region)),
 	}, nil
 }

@@ -75,14 +75,14 @@ func describe(ctx context.Context, api *cloud.Client, r RemoveRequest) (string, 
 	set, err := api.Get(ctx, r.Name)
 	if r.Key == "" && cloud.IsBadRequest(err) {
 		if e, _ := api.Find(ctx, r.Name); e != nil {
-			return kindWords(e.Kind()) + " " + r.Name + " of " + place(api, e.Region), nil
+			return kindWords(e.Kind()) + " " + r.Name + " of " + location(api, e.Region), nil
 		}
 	}
 	if err != nil {
 		return "", explain(ctx, api, r.Name, err, report.Rejected)
 	}
 	isReferenced := set.Source == cloud.SourceReferenced
-	where := place(api, set.Region)
+	where := location(api, set.Region)
 	switch {
 	case isReferenced && r.Key == "":
 		return "the reference to Kubernetes Secret " + r.Name + " of " + where, nil
@@ -96,5 +96,5 @@ func describe(ctx context.Context, api *cloud.Client, r RemoveRequest) (string, 
 	}
 	near := report.DidYouMean(report.Nearest(r.Key, set.Keys))
 	const noKey = "no key %s in secret set %s of %s%s"
-	return "", report.Errorf(report.NotFound, noKey, r.Key, r.Name, place(api, ""), near)
+	return "", report.Errorf(report.NotFound, noKey, r.Key, r.Name, location(api, ""), near)
 }

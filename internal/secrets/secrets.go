@@ -18,8 +18,8 @@ import (
 // done, in lines, "" if the question says it all.
 type Confirm func(ctx context.Context, summary, question string) error
 
-// place returns "organization NAME, region REGION", without a region if that is "".
-func place(api *cloud.Client, region string) string {
+// location returns "organization NAME, region REGION", without a region if that is "".
+func location(api *cloud.Client, region string) string {
 	s := "the API key's organization"
 	if api.Organization != "" {
 		s = "organization " + api.Organization
@@ -93,7 +93,7 @@ func suggest(ctx context.Context, api *cloud.Client, name string, err error) err
 func explain(ctx context.Context, api *cloud.Client, name string, err error, code string) error {
 	switch {
 	case report.HasCode(err, report.NotFound):
-		return report.Reword(err, "no secret set %s in %s", name, place(api, ""))
+		return report.Reword(err, "no secret set %s in %s", name, location(api, ""))
 	case cloud.IsBadRequest(err):
 		if e, _ := api.Find(ctx, name); e != nil && e.Type == cloud.TypeImagePull {
 			f := report.Reword(err, "%s is an image pull secret, not a secret set", name)

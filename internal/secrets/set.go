@@ -32,10 +32,10 @@ type SetResult struct {
 	Status  report.OrNull `json:"status"`
 	Keys    []KeyResult   `json:"keys"`
 
-	place  string
-	dryRun bool
-	failed bool
-	waited bool
+	location string
+	dryRun   bool
+	failed   bool
+	waited   bool
 }
 
 // A KeyResult says what became of a key.
@@ -75,7 +75,7 @@ func (k KeyResult) words(replaced string) string {
 // Set stores the pairs. With an error, the result says what was stored all the same; it is nil if that
 // is nothing.
 func Set(ctx context.Context, api *cloud.Client, r SetRequest) (*SetResult, error) {
-	c, err := planChange(ctx, api, r)
+	c, err := newChange(ctx, api, r)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func Set(ctx context.Context, api *cloud.Client, r SetRequest) (*SetResult, erro
 		return out, nil
 	}
 	if r.Confirm != nil {
-		plan := report.Columns(c.result(c.region, keyPlanned).plan())
-		if err := r.Confirm(ctx, strings.TrimSuffix(plan, "\n"), c.question()); err != nil {
+		summary := report.Columns(c.result(c.region, keyPlanned).summary())
+		if err := r.Confirm(ctx, strings.TrimSuffix(summary, "\n"), c.question()); err != nil {
 			return nil, err
 		}
 	}
@@ -106,15 +106,15 @@ func Set(ctx context.Context, api *cloud.Client, r SetRequest) (*SetResult, erro
 // A change is what a request does to a secret set.
 type change struct {
 	cloud.Change
-	place    func(region string) string
+	location func(region string) string
 	region   string   // of the set, "" if the API chooses it
 	created  bool     // the set is new
 	existing []string // the keys of the set before
 }
 
-// planChange reads the existing set, and refuses what the API would refuse. To prune, it finds the keys
+// newChange reads the existing set, and refuses what the API would refuse. To prune, it finds the keys
 // that were not given.
-func planChange(ctx context.Context, api *cloud.Client, r SetRequest) (*change, error) {
+func newChange(ctx context.Context, api *cloud.Client, r SetRequest) (*change, error) {
 	set, err := api.Get(ctx, r.Name)
 	isNew := report.HasCode(err, report.NotFound)
 	switch {
@@ -134,7 +134,7 @@ func planChange(ctx context.Context, api *cloud.Client, r SetRequest) (*change, 
 		return nil, err
 	}
 	c := &change{
-		place:    func(region string) string { return place(api, region) },
+		location: func(region string) string { return location(api, region) },
 		region:   cmp.Or(r.Region, set.Region),
 		created:  isNew,
 		existing: set.Keys,
@@ -178,11 +178,11 @@ func (c *change) question() string {
 // that of the set.
 func (c *change) result(region, state string) *SetResult {
 	out := &SetResult{
-		Name:    c.Name,
-		Region:  report.OrNull(region),
-		Created: c.created,
-		Keys:    []KeyResult{},
-		place:   c.place(region),
+		Name:     c.Name,
+		Region:   report.OrNull(region),
+		Created:  c.created,
+		Keys:     []KeyResult{},
+		location: c.location(region),
 	}
 	add := func(k KeyResult) {
 		k.Result = cmp.Or(state, k.done())
@@ -254,14 +254,14 @@ func (c *change) count(done int) string {
 	return fmt.Sprintf("stored %s in %s and removed %d of %d", all, c.Name, removed, len(c.Prune))
 }
 
-// plan describes what would be stored, without values, in columns.
-func (s *SetResult) plan() string {
+// summary describes what would be stored, without values, in columns.
+func (s *SetResult) summary() string {
 	var b strings.Builder
 	kind := "secret set "
 	if s.Created {
 		kind = "new secret set "
 	}
-	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, s.place)
+	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, s.location)
 	for _, k := range s.Keys {
 		fmt.Fprintf(&b, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
 	}
@@ -271,7 +271,7 @@ func (s *SetResult) plan() string {
 // stored says what was stored.
 func (s *SetResult) stored() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "stored in secret set %s of %s:", s.Name, s.place)
+	fmt.Fprintf(&b, "stored in secret set %s of %s:", s.Name, s.location)
 	for _, k := range s.Keys {
 		fmt.Fprintf(&b, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
@@ -283,7 +283,7 @@ func (s *SetResult) stored() string {
 func (s *SetResult) Text(page *report.Page) {
 	switch {
 	case s.dryRun:
-		page.PrintColumns(s.plan())
+		page.PrintColumns(s.summary())
 	case s.failed:
 		for _, k := range s.Keys {
 			if k.Result == k.done() {

@@ -61,7 +61,7 @@ func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
 		Organization: report.OrNull(api.Organization),
 		APIURL:       api.Base.String(),
 		ConfigFile:   file.Path,
-		message:      fmt.Sprintf("signed in to %s; token stored in %s", place(api, ""), file.Path),
+		message:      fmt.Sprintf("signed in to %s; token stored in %s", location(api, ""), file.Path),
 	}
 	if d.Getenv("VBOT_TOKEN") != "" {
 		out.message += "\nVBOT_TOKEN is set and overrides the stored token"
