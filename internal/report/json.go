@@ -37,6 +37,7 @@ func WriteJSON(w io.Writer, v any) error {
 // OrNull is a string that becomes null in JSON when it is empty.
 type OrNull string
 
+// MarshalJSON returns null for an empty string.
 func (s OrNull) MarshalJSON() ([]byte, error) {
 	if s == "" {
 		return []byte("null"), nil
@@ -46,20 +47,22 @@ func (s OrNull) MarshalJSON() ([]byte, error) {
 
 // A Member is a key of a JSON object with its value, and where they begin.
 type Member struct {
-	Key         string
-	Value       json.RawMessage
-	At, ValueAt int // offsets
+	Key     string
+	Value   json.RawMessage
+	At      int // where the key begins, in bytes
+	ValueAt int // where the value begins, in bytes
 }
 
-// What is wrong with a text, apart from its form.
+// What is wrong with a text before its syntax is looked at.
 const (
 	UTF16         = "the file is UTF-16; save it as UTF-8"
 	MergeConflict = "a merge conflict that is not resolved"
 )
 
 // Members returns the members of the JSON object in data, in order. encoding/json alone
-// silently accepts keys that are there twice or in another case. fault is what is wrong
-// with data, and where; of what follows the object, too.
+// silently accepts keys that are there twice or in another case. fault is what is wrong with
+// data, "" if nothing is, and at where, in bytes. If data begins with a valid object and only
+// what follows it is wrong, the members are returned as well.
 func Members(data []byte) (members []Member, at int, fault string) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	// next is where the next token begins, behind the punctuation.
@@ -107,8 +110,8 @@ func Place(name string, data []byte, offset int) string {
 	return fmt.Sprintf("%s:%d:%d", name, 1+bytes.Count(before, []byte("\n")), column)
 }
 
-// isUTF16 reports whether a text that should be JSON is UTF-16: it begins with that mark, or with a
-// character of ASCII in two bytes.
+// isUTF16 reports whether a text that should be JSON is UTF-16: it begins with a byte order mark, or
+// with an ASCII character in two bytes.
 func isUTF16(text []byte) bool {
 	for _, start := range []string{"\xff\xfe", "\xfe\xff"} {
 		if bytes.HasPrefix(text, []byte(start)) {

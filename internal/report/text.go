@@ -90,8 +90,8 @@ func edits(a, b string) int {
 	return d[len(s)][len(t)]
 }
 
-// Fill packs words, with mark behind each but the last, into lines of at most width bytes, or of
-// one word.
+// Fill breaks a list of words into lines of at most width bytes; a longer word has a line of its own.
+// mark, such as a comma, follows each word but the last.
 func Fill(words []string, mark string, width int) (lines []string) {
 	for i, word := range words {
 		if i < len(words)-1 {
@@ -114,6 +114,7 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
+// QuoteAll returns the words in double quotes, with escapes as in Go.
 func QuoteAll(words []string) (out []string) {
 	for _, w := range words {
 		out = append(out, fmt.Sprintf("%q", w))
@@ -121,7 +122,8 @@ func QuoteAll(words []string) (out []string) {
 	return out
 }
 
-// Cause removes the operation and path of an fs.PathError.
+// Cause returns what is wrong with a file without the operation and the path, for a message that names
+// the file itself.
 func Cause(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
