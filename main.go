@@ -57,7 +57,9 @@ func main() {
 		WithTimeout: context.WithTimeout,
 		Random:      rand.Float64,
 	}
-	os.Exit(run(cli.UntilInterrupted(context.Background(), env), os.Args[1:], env))
+	cli.SurviveClosedPipes()
+	env.Interruptible = func(ctx context.Context) context.Context { return cli.UntilInterrupted(ctx, env) }
+	os.Exit(run(context.Background(), os.Args[1:], env))
 }
 
 // run executes one command line and returns its exit code.
@@ -133,9 +135,10 @@ func newTop(f *cli.Flags) cli.Runner {
 // version.
 
 var versionCommand = cli.Command{
-	Name:    "version",
-	New:     newVersion,
-	Results: cli.Results{"": versionResult{}},
+	Name:       "version",
+	New:        newVersion,
+	EndsAtOnce: true,
+	Results:    cli.Results{"": versionResult{}},
 	Args: cli.Args{Refuse: func(command string, args []string) error {
 		if len(args) == 0 {
 			return nil

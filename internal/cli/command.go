@@ -16,10 +16,13 @@ type Command struct {
 	Args    Args
 	New     func(*Flags) Runner // registers the options, which the runner keeps; nil if it does not run
 	Results Results
-	Topic   bool // only a help page: `vbot help NAME`
-	Sub     []Command
-	Other   map[string]string // commands that vbot lacks, and what to do instead
-	page    string            // the help page, in which {options} stands for a section of options
+	// EndsAtOnce says that there is nothing to interrupt: the command neither waits nor writes.
+	EndsAtOnce bool
+
+	Topic bool // only a help page: `vbot help NAME`
+	Sub   []Command
+	Other map[string]string // commands that vbot lacks, and what to do instead
+	page  string            // the help page, in which {options} stands for a section of options
 }
 
 // A Runner is a command with its options. Run returns what the command did or found; together with

@@ -27,6 +27,9 @@ type Env struct {
 	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
 	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 	Random      func() float64 // in [0, 1)
+	// Interruptible returns a context that ends when a signal asks the program to end. What ends at
+	// once anyway, such as help, runs without it: it takes a tenth of its time. It may be nil.
+	Interruptible func(context.Context) context.Context
 
 	// The command line, which Run reads.
 	Command string        // the command as typed: "vbot cloud secrets set"

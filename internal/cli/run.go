@@ -39,7 +39,7 @@ func Run(ctx context.Context, root *Command, args []string, e *Env) int {
 		return 0
 	}
 	if pipe, ok := errors.AsType[*fs.PathError](err); ok && pipe.Err == syscall.EPIPE {
-		return 128 + int(syscall.SIGPIPE) // nobody reads the result; see UntilInterrupted
+		return 128 + int(syscall.SIGPIPE) // nobody reads the result; see SurviveClosedPipes
 	}
 	f := report.As(err)
 	fmt.Fprint(e.Stderr, f.Text(e.hasColors()))
@@ -96,6 +96,9 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	}
 	if err := inv.command.Args.check(inv.path, rest, &e.Faults); err != nil {
 		return nil, err
+	}
+	if e.Interruptible != nil && !inv.command.EndsAtOnce {
+		ctx = e.Interruptible(ctx)
 	}
 	return runner.Run(ctx, e)
 }
