@@ -359,13 +359,13 @@ func TestNamesInDocuments(t *testing.T) {
 var rooms = []struct{ dir, imports, outside string }{
 	{
 		".", "bot catalog cli cloud dotenv project report scaffold secrets templates tty wizard",
-		"os runtime runtime/debug crypto/fips140 math/rand/v2 time",
+		"os runtime runtime/debug crypto/fips140 math/rand/v2 time log",
 	},
 	{"internal/catalog", "python report templates", ""},
 	{"internal/bot", "catalog report", ""},
 	{"internal/render", "bot catalog python templates", ""},
 	{"internal/cli", "report tty", "os os/signal syscall flag time"},
-	{"internal/cloud", "report", "os syscall crypto/tls net net/http time log"},
+	{"internal/cloud", "report", "os syscall crypto/tls net net/http time"},
 	{"internal/dotenv", "cloud report", ""},
 	{"internal/project", "python report", "os syscall crypto/sha256"},
 	{"internal/python", "", ""},

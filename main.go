@@ -17,6 +17,8 @@ package main
 import (
 	"context"
 	"crypto/fips140"
+	"io"
+	"log"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -44,6 +46,8 @@ const commit = "$Format:%H$"
 func main() {
 	// Above it, garbage is collected sooner: a value may have 16 MiB, and is copied.
 	debug.SetMemoryLimit(150 << 20)
+	// net/http logs bytes that a server sends unasked; nothing else here logs.
+	log.SetOutput(io.Discard)
 	// If the directory was deleted, only relative names fail.
 	dir, _ := os.Getwd()
 	env := &cli.Env{

@@ -119,7 +119,7 @@ func (q *valueQuestions) fill(ctx context.Context, pairs []cloud.Pair) error {
 		}
 		pairs[i].Value = value
 		if fault := dotenv.ValueFault(value, false); fault != "" {
-			q.env.Faults.Values.Add(p.Called(), p.Called(), "%s", fault)
+			q.env.Faults.Values.Add(p.Field(), p.Field(), "%s", fault)
 		}
 	}
 	return faults(ctx, q.env)
@@ -132,7 +132,7 @@ func (q *valueQuestions) value(ctx context.Context, p cloud.Pair, isLast bool) (
 	for {
 		value, err := hidden(ctx, q.env, question, false, endsInput)
 		if errors.Is(err, tty.ErrLines) || secrets.IsPEM(value.Reveal()) {
-			return value, report.One(report.InvalidConfig, p.Called(), p.Called(),
+			return value, report.One(report.InvalidConfig, p.Field(), p.Field(),
 				"a value of several lines cannot be typed; use --value-file KEY=PATH")
 		}
 		if err != nil {

@@ -25,7 +25,11 @@ func (c *Client) below(segments ...string) []string {
 // organizations returns the sorted names of the organizations of the token.
 func (c *Client) organizations(ctx context.Context) (names []string, err error) {
 	var got organizationList
-	err = c.do(ctx, request{doing: "listing your organizations", method: http.MethodGet, path: []string{"organizations"}}, &got)
+	err = c.call(ctx, request{
+		doing:  "listing your organizations",
+		method: http.MethodGet,
+		path:   []string{"organizations"},
+	}, &got)
 	for _, o := range got.Organizations {
 		names = append(names, o.Name)
 	}
@@ -34,18 +38,19 @@ func (c *Client) organizations(ctx context.Context) (names []string, err error) 
 }
 
 type organizationList struct {
-	answer
-	Organizations []answer `json:"organizations"`
+	payload
+	Organizations []payload `json:"organizations"`
 }
 
-func (l *organizationList) lacks() string {
+func (l *organizationList) incomplete() string {
 	if l.Organizations == nil || l.Message != "" {
 		return cmp.Or(l.complaint(), "no organizations")
 	}
 	for _, o := range l.Organizations {
 		// It becomes part of paths, and is shown.
 		if !IsSegment(o.Name) {
-			return "organization " + o.Name + " cannot be used; name yours with --organization or VBOT_ORGANIZATION"
+			return "organization " + o.Name + " cannot be used; " +
+				"name yours with --organization or VBOT_ORGANIZATION"
 		}
 	}
 	return ""
@@ -54,7 +59,11 @@ func (l *organizationList) lacks() string {
 // Regions returns the codes of the regions in which the organization can store secrets.
 func (c *Client) Regions(ctx context.Context) (codes []string, err error) {
 	var got regionList
-	err = c.do(ctx, request{doing: "listing regions", method: http.MethodGet, path: c.below("regions")}, &got)
+	err = c.call(ctx, request{
+		doing:  "listing regions",
+		method: http.MethodGet,
+		path:   c.below("regions"),
+	}, &got)
 	for _, r := range got.Regions {
 		codes = append(codes, r.Code)
 	}
@@ -62,13 +71,13 @@ func (c *Client) Regions(ctx context.Context) (codes []string, err error) {
 }
 
 type regionList struct {
-	answer
+	payload
 	Regions []struct {
 		Code string `json:"code"`
 	} `json:"regions"`
 }
 
-func (l *regionList) lacks() string { return l.complaint() }
+func (l *regionList) incomplete() string { return l.complaint() }
 
 // List returns all sets and image pull secrets, sorted by name; of one region, unless
 // region is "".
@@ -78,105 +87,51 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 		r.query = url.Values{"region": {region}}
 	}
 	var got secretList
-	if err := c.do(ctx, r, &got); err != nil {
+	if err := c.call(ctx, r, &got); err != nil {
 		return nil, err
 	}
 	// Not every version of the API supports the filter.
-	rows := slices.DeleteFunc(got.Sets, func(r Entry) bool { return region != "" && r.Region != region })
-	slices.SortStableFunc(rows, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
-	return rows, nil
+	entries := slices.DeleteFunc(got.Sets, func(e Entry) bool { return region != "" && e.Region != region })
+	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	return entries, nil
 }
 
 // Find looks for a secret of any kind in a listing. It returns nil if the API lists none of
 // that name.
 func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
-	rows, err := c.List(ctx, "")
-	if i := slices.IndexFunc(rows, func(r Entry) bool { return r.Name == name }); i >= 0 {
-		return &rows[i], err
+	entries, err := c.List(ctx, "")
+	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name }); i >= 0 {
+		return &entries[i], err
 	}
 	return nil, err
 }
 
-// A Ref says which secret a request is about. Type and Region are "" if any will do.
-type Ref struct {
-	Name   string `json:"name"`
-	Type   string `json:"type"`
-	Region string `json:"region"`
-}
-
-// An Entry is a secret set or image pull secret in an answer.
-type Entry struct{ answer }
-
-// An answer has what vbot reads of answers and of the elements of their lists.
-type answer struct {
-	Ref
-	Status  string `json:"status"`
-	Source  string `json:"source"`
-	Message string `json:"errorMessage"`
-	Error   string `json:"error"`
-	Success any    `json:"success"`
-}
-
-// misfit returns how the answer contradicts what was asked for, or "".
-func (r *answer) misfit(asked Ref) string {
-	if r.Error != "" {
-		return "error: " + r.Error
-	} else if r.Success == false {
-		return "success is false"
-	}
-	for _, word := range []struct{ what, got, want string }{
-		{"name", r.Name, asked.Name}, {"type", r.Type, asked.Type}, {"region", r.Region, asked.Region},
-	} {
-		if word.got != "" && word.want != "" && word.got != word.want {
-			return fmt.Sprintf("%s %s instead of %s", word.what, word.got, word.want)
-		}
-	}
-	return ""
-}
-
-// Kind returns vbot's name for the type. Unknown types are returned unchanged.
-func (r Ref) Kind() string {
-	switch r.Type {
-	case TypeSet:
-		return KindSet
-	case TypeImagePull:
-		return KindImagePull
-	}
-	return r.Type
-}
-
-// The API's types, and vbot's names for them.
-const (
-	TypeSet       = "secret"
-	TypeImagePull = "imagePullSecret"
-	KindSet       = "secret_set"
-	KindImagePull = "image_pull_secret"
-)
-
-// SourceReferenced marks a set that stands for a Kubernetes Secret in a cluster of
-// the organization. The API knows neither its keys nor its values.
-const SourceReferenced = "referenced"
-
 type secretList struct {
-	answer
+	payload
 	Sets []Entry `json:"sets"`
 }
 
-func (l *secretList) lacks() string {
-	if l.Message != "" || l.Sets == nil || slices.ContainsFunc(l.Sets, func(r Entry) bool { return r.Name == "" }) {
+func (l *secretList) incomplete() string {
+	isNameless := func(e Entry) bool { return e.Name == "" }
+	if l.Message != "" || l.Sets == nil || slices.ContainsFunc(l.Sets, isNameless) {
 		return cmp.Or(l.complaint(), "no names of secrets")
 	}
 	return ""
 }
 
-// Get returns one secret set. For an image pull secret the API answers 400.
+// Get returns one secret set. For an image pull secret the API responds with 400.
 func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 	return c.get(ctx, Ref{Name: name, Type: TypeSet})
 }
 
 func (c *Client) get(ctx context.Context, asked Ref) (*Set, error) {
 	var got Set
-	err := c.do(ctx, request{doing: "reading secret set " + asked.Name, method: http.MethodGet, path: c.below("secrets", asked.Name), asked: asked}, &got)
+	err := c.call(ctx, request{
+		doing:  "reading secret set " + asked.Name,
+		method: http.MethodGet,
+		path:   c.below("secrets", asked.Name),
+		asked:  asked,
+	}, &got)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +153,7 @@ type setKey struct {
 	Name string `json:"fieldName"`
 }
 
-func (s *Set) lacks() string {
+func (s *Set) incomplete() string {
 	if s.Secrets == nil || slices.ContainsFunc(s.Secrets, func(k setKey) bool { return k.Name == "" }) {
 		return "no names of keys"
 	}
@@ -219,8 +174,12 @@ func (c *Client) storePairs(ctx context.Context, set Ref, pairs []Pair) (string,
 // storePair adds one pair, in the form that the Python client uses. openapi.json does
 // not describe it. storePairs came before, and made the values known.
 func (c *Client) storePair(ctx context.Context, set Ref, p Pair) (string, error) {
-	return c.put(ctx, "storing "+p.Key+" in "+set.Name, set,
-		map[string]any{"name": set.Name, "isImagePullSecret": false, "secretKey": p.Key, "secretValue": p.Value.Reveal()})
+	return c.put(ctx, "storing "+p.Key+" in "+set.Name, set, map[string]any{
+		"name":              set.Name,
+		"isImagePullSecret": false,
+		"secretKey":         p.Key,
+		"secretValue":       p.Value.Reveal(),
+	})
 }
 
 // A Change is what StoreAll does to a secret set.
@@ -287,16 +246,19 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error
 // the last status, "" if there was none.
 func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration) (status string, err error) {
 	name := stored.Name
-	timed, cancel := c.WithTimeout(ctx, limit) // for an answer that never comes
+	timed, cancel := c.WithTimeout(ctx, limit) // for a response that never comes
 	defer cancel()
 	began := c.Now()
 	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
 		// Pause before the first poll too: the API is slow to leave the old state.
 		left := limit - c.Now().Sub(began)
 		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
+			const notReady = "%s is stored, but not ready after %v; its status is %s"
 			return status, &report.Failure{
-				Code: report.Timeout, Retryable: true, Hint: "`vbot cloud secrets list` shows its status",
-				Message: fmt.Sprintf("%s is stored, but not ready after %v; its status is %s", name, limit, cmp.Or(status, "missing")),
+				Code:      report.Timeout,
+				Retryable: true,
+				Message:   fmt.Sprintf(notReady, name, limit, cmp.Or(status, "missing")),
+				Hint:      "`vbot cloud secrets list` shows its status",
 			}
 		}
 		var now *Entry
@@ -311,15 +273,22 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return status, &report.Failure{Code: report.Interrupted, Retryable: true, Message: "interrupted; " + name + " is stored, but it may not be ready"}
+			return status, &report.Failure{
+				Code:      report.Interrupted,
+				Retryable: true,
+				Message:   "interrupted; " + name + " is stored, but it may not be ready",
+			}
 		case timed.Err() != nil, report.HasCode(err, report.NotFound), err == nil && now == nil:
 			continue // a new secret may take a moment to appear
 		case err != nil:
 			return status, report.Reword(err, "%s is stored, but it may not be ready: %v", name, err)
 		}
-		switch status = now.Status; {
-		case now.misfit(stored) != "":
-			return status, report.Errorf(report.Failed, "%s is stored, but the API lists it with %s", name, now.misfit(stored))
+		status = now.Status
+		other := now.contradicts(stored)
+		switch {
+		case other != "":
+			const otherwise = "%s is stored, but the API lists it with %s"
+			return status, report.Errorf(report.Failed, otherwise, name, other)
 		case status == "ready":
 			c.Note(name + " is ready")
 			return status, nil
@@ -332,72 +301,69 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 // StoreImagePull stores an image pull secret. value goes to the registry as it is, encoded or
 // not. It returns the region, "" if the API did not say.
 func (c *Client) StoreImagePull(ctx context.Context, secret Ref, host string, value Secret) (string, error) {
-	return c.put(ctx, "storing image pull secret "+secret.Name, secret,
-		map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}, Pair{Value: value})
+	body := map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}
+	return c.put(ctx, "storing image pull secret "+secret.Name, secret, body, Pair{Value: value})
 }
 
-// put stores pairs, which are in the body. If asked has no region, the API chooses it.
-func (c *Client) put(ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...Pair) (region string, err error) {
+// put stores pairs, which are in the body. If asked has no region, the API chooses it. It returns the
+// region, "" if the API did not say.
+func (c *Client) put(
+	ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...Pair,
+) (region string, err error) {
 	if asked.Region != "" {
 		body["region"] = asked.Region
 	}
 	var got confirmation
-	err = c.do(ctx, request{doing: doing, method: http.MethodPut, path: c.below("secrets", asked.Name), body: body, pairs: pairs, asked: asked}, &got)
+	err = c.call(ctx, request{
+		doing:  doing,
+		method: http.MethodPut,
+		path:   c.below("secrets", asked.Name),
+		body:   body,
+		pairs:  pairs,
+		asked:  asked,
+	}, &got)
 	if err != nil {
-		return "", err // the answer is not believed
+		return "", err // the response is not believed
 	}
 	return got.Region, nil
 }
 
-// A confirmation is the answer of the API after storing or deleting. Its status is the
+// A confirmation is the response of the API after storing or deleting. Its status is the
 // word OK, not the status of the secret.
-type confirmation struct{ answer }
+type confirmation struct{ payload }
 
-func (c *confirmation) lacks() string {
+func (c *confirmation) incomplete() string {
 	if c.Message == "" && strings.EqualFold(c.Status, "ok") {
 		return ""
 	}
 	return cmp.Or(c.complaint(), "its status is "+cmp.Or(c.Status, "missing"))
 }
 
-// Reference registers a Kubernetes Secret of a self-hosted region as a set. The answer
+// Reference registers a Kubernetes Secret of a self-hosted region as a set. The response
 // is not in openapi.json.
 func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, error) {
 	var got Entry
-	err := c.do(ctx, request{
-		doing: "registering " + name + " in " + region, method: http.MethodPost, path: c.below("secrets", "references"),
-		asked: Ref{Name: name, Region: region}, body: map[string]any{"name": name, "region": region},
+	err := c.call(ctx, request{
+		doing:  "registering " + name + " in " + region,
+		method: http.MethodPost,
+		path:   c.below("secrets", "references"),
+		body:   map[string]any{"name": name, "region": region},
+		asked:  Ref{Name: name, Region: region},
 	}, &got)
 	return &got, err
 }
 
-func (r *answer) lacks() string {
-	switch {
-	case r.Name == "":
-		return "no name"
-	case r.Status == "failed":
-		return r.failed()
-	}
-	return r.complaint()
-}
-
-// complaint returns the message that only a set with the status failed has, or "".
-func (r *answer) complaint() string {
-	if r.Message == "" {
-		return ""
-	}
-	return "error: " + r.Message
-}
-
-// failed says that the status is failed, and why if the API said so.
-func (r *answer) failed() string { return strings.TrimSuffix("its status is failed: "+r.Message, ": ") }
-
 // Remove deletes a secret, or one key of a set. path is its name and, if any, the key.
-// After a try without an answer the API may say "not found", of what that try removed or
-// of something else; so the end of what was there is looked for.
+// After a try without a response the API may say "not found" because that try removed it, or because
+// something else is missing; so Remove looks whether it is gone.
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
-	r := request{doing: doing, method: http.MethodDelete, path: c.below(append([]string{"secrets"}, path...)...), asked: Ref{Name: path[0]}}
-	err := c.do(ctx, r, &confirmation{})
+	r := request{
+		doing:  doing,
+		method: http.MethodDelete,
+		path:   c.below(append([]string{"secrets"}, path...)...),
+		asked:  Ref{Name: path[0]},
+	}
+	err := c.call(ctx, r, &confirmation{})
 	switch {
 	case !report.HasCode(err, report.NotFound) || !report.As(err).Unsure:
 		return err

@@ -13,8 +13,8 @@ import (
 	"vbot/internal/report"
 )
 
-// The API may repeat what it was sent. An identifier of an answer is shown as it is, or the
-// answer is not believed; prose is shown whole, or not at all. See decode.
+// The API may repeat what it was sent, and what it says is shown. An identifier in a response is shown as
+// it is, or the response is not believed; prose is shown whole, or not at all. See decode.
 
 const (
 	maxIdentifier = 255  // bytes
@@ -23,36 +23,47 @@ const (
 	minPart       = 4    // bytes of a value that no word has by chance
 )
 
-// carry remembers a value that a request carries, and what it is the base64 of, such as
-// USER:PASSWORD. A name that a request has, or that the API said before it got the value, is
-// none. A value that is much longer than prose stands in none.
-func (c *Client) carry(v Secret) {
+// protect remembers a secret value that a request sends, and what that is the base64 of, such as
+// USER:PASSWORD, so that no response is shown which repeats it. A value that is also a name, of the request
+// or said by the API before it got the value, is public. A value that is much longer than prose cannot be
+// in prose.
+func (c *Client) protect(v Secret) {
 	value := v.Reveal()
-	if value == "" || len(value) > 8*maxProse || c.named[value] {
+	if value == "" || len(value) > 8*maxProse || c.publicNames[value] {
 		return
 	}
-	c.carried = append(c.carried, v)
+	c.sensitive = append(c.sensitive, v)
 	forms := []string{value}
 	if data := []byte(value); len(data) >= minPart {
-		forms = append(forms, hex.EncodeToString(data), base64.RawStdEncoding.EncodeToString(data), base64.RawURLEncoding.EncodeToString(data))
+		forms = append(forms,
+			hex.EncodeToString(data),
+			base64.RawStdEncoding.EncodeToString(data),
+			base64.RawURLEncoding.EncodeToString(data))
 	}
 	for _, form := range forms {
 		if form = canonical(form); len(form) <= maxProse {
-			c.forms = append(c.forms, NewSecret(form))
+			c.sensitiveForms = append(c.sensitiveForms, NewSecret(form))
 		}
 	}
-	if decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=\r\n")); err == nil && utf8.Valid(decoded) {
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=\r\n"))
+	if err == nil && utf8.Valid(decoded) {
 		_, password, _ := strings.Cut(string(decoded), ":")
-		c.carry(NewSecret(string(decoded)))
-		c.carry(NewSecret(password))
+		c.protect(NewSecret(string(decoded)))
+		c.protect(NewSecret(password))
 	}
 }
 
-// canonical returns s as one line in one letter case, without the escapes of JSON and of
-// URLs, and of one in the other.
+// jsonEscapes are the escapes of JSON other than those with a number, and a + of URLs.
+var jsonEscapes = strings.NewReplacer(
+	`\n`, " ", `\r`, "", `\t`, " ", `\b`, "", `\f`, "", `\`, "", "+", " ",
+)
+
+// canonical returns s as one line in one letter case. It undoes the escapes of JSON and of URLs, also
+// where one is inside the other, so that two texts that a person takes for the same are equal.
 func canonical(s string) string {
-	for was := ""; s != was; {
-		was, s = s, strings.ToLower(strings.ToUpper(s))
+	for before := ""; s != before; {
+		before = s
+		s = strings.ToLower(strings.ToUpper(s)) // as encoding/json folds letters
 		s = unescape(s, "%", 2, func(code uint64) string { return string([]byte{byte(code)}) })
 		s = unescape(s, `\u`, 4, func(code uint64) string { return string(rune(code)) })
 	}
@@ -60,7 +71,7 @@ func canonical(s string) string {
 	for _, unit := range utf16.Encode([]rune(s)) { // as JSON escapes: half a pair is U+FFFD
 		b.WriteRune(rune(unit))
 	}
-	s = strings.NewReplacer(`\n`, " ", `\r`, "", `\t`, " ", `\b`, "", `\f`, "", `\`, "", "+", " ").Replace(report.Printable(b.String()))
+	s = jsonEscapes.Replace(report.Printable(b.String()))
 	return strings.Join(strings.Fields(s), " ")
 }
 
@@ -85,11 +96,13 @@ func (c *Client) prose(s string) string {
 		return "the API's message is too long to be shown"
 	}
 	text := canonical(s)
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if slices.ContainsFunc(c.forms, func(form Secret) bool {
+	isGap := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := strings.FieldsFunc(text, isGap)
+	isRepeated := func(form Secret) bool {
 		f := form.Reveal()
 		return len(f) >= minPart && strings.Contains(text, f) || slices.Contains(words, f)
-	}) {
+	}
+	if slices.ContainsFunc(c.sensitiveForms, isRepeated) {
 		return "the API's message repeats a value, so it is not shown"
 	}
 	return s
@@ -97,13 +110,17 @@ func (c *Client) prose(s string) string {
 
 // identifier returns what is wrong with an identifier, or "".
 func (c *Client) identifier(what, s string) string {
-	odd := func(r rune) bool { return r != ' ' && unicode.IsSpace(r) || r == utf8.RuneError || report.IsHidden(r) }
-	if len(s) > maxIdentifier || strings.ContainsFunc(s, odd) {
+	isOdd := func(r rune) bool {
+		isOddSpace := r != ' ' && unicode.IsSpace(r)
+		return isOddSpace || r == utf8.RuneError || report.IsHidden(r)
+	}
+	if len(s) > maxIdentifier || strings.ContainsFunc(s, isOdd) {
 		return "a " + what + " that cannot be shown"
 	}
-	if len(s) >= minRepeated && slices.ContainsFunc(c.carried, func(v Secret) bool { return v.Reveal() == s }) {
+	isRepeated := func(v Secret) bool { return v.Reveal() == s }
+	if len(s) >= minRepeated && slices.ContainsFunc(c.sensitive, isRepeated) {
 		return "a " + what + " that repeats a value"
 	}
-	c.named[s] = true
+	c.publicNames[s] = true
 	return ""
 }

@@ -23,11 +23,11 @@ var test = Deps{
 	Note:        func(string) {},
 }
 
-// carrying returns a client whose requests carried the values.
+// carrying returns a client whose requests sensitive the values.
 func carrying(values ...string) *Client {
 	c := New(nil, nil, test)
 	for _, value := range values {
-		c.carry(NewSecret(value))
+		c.protect(NewSecret(value))
 	}
 	return c
 }
@@ -46,7 +46,7 @@ func TestProseIsShownWhole(t *testing.T) {
 	if got := c.prose("a\nb\x1b[2J\tc\u200b\u202e\x00"); got != "a b[2J c" {
 		t.Errorf("what is hidden: %q", got)
 	}
-	for _, escapes := range []string{strings.Repeat("25", maxAnswer/2), strings.Repeat(`u005c`, maxAnswer/5)} { // which would take an hour
+	for _, escapes := range []string{strings.Repeat("25", maxResponse/2), strings.Repeat(`u005c`, maxResponse/5)} { // which would take an hour
 		if got := c.prose("%" + escapes); got != "the API's message is too long to be shown" {
 			t.Errorf("many escapes: %.60q", got)
 		}
@@ -158,7 +158,7 @@ func TestIdentifiers(t *testing.T) {
 	if wrong := c.identifier("region", "pce-acme-production"); wrong != "" {
 		t.Fatal(wrong)
 	}
-	c.carry(NewSecret("pce-acme-production"))
+	c.protect(NewSecret("pce-acme-production"))
 	if wrong := c.identifier("region", "pce-acme-production"); wrong != "" {
 		t.Error(wrong)
 	}
@@ -175,7 +175,7 @@ func TestDecode(t *testing.T) {
 		`{"\u0073tatus":"x","status":"OK"}`: "a key twice", "{\"\u017ftatus\":\"x\",\"status\":\"OK\"}": "a key twice", `{"sets":[{"name":"a","Name":"b"}]}`: "a key twice",
 		`{"labels":{"App":1,"app":2,"name":"x\ny","type":"` + strings.Repeat("x", 300) + `"},"x":1,"X":2}`: "", `{"details":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`: "",
 		deep + `{"name":"a\nb"}` + strings.Repeat("}", maxDepth+1): "", strings.Repeat("[", 20_000): "not JSON",
-		strings.Repeat(" ", maxAnswer) + "{}": "longer than 2 megabytes", strings.Repeat(" ", maxAnswer-2) + "{}": "", `"` + strings.Repeat("x", maxAnswer) + `"`: "longer than 2 megabytes",
+		strings.Repeat(" ", maxResponse) + "{}": "longer than 2 megabytes", strings.Repeat(" ", maxResponse-2) + "{}": "", `"` + strings.Repeat("x", maxResponse) + `"`: "longer than 2 megabytes",
 	} {
 		var e Entry
 		if got := carrying().decode([]byte(in), &e); got != want {
@@ -194,7 +194,7 @@ func BenchmarkProse(b *testing.B) {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			c := carrying()
 			for i := range 1000 {
-				c.carry(NewSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
+				c.protect(NewSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
 			}
 			for b.Loop() {
 				c.prose("the API does not take the value of KEY_17, and says so at some length: value-17-xxxxxxxx")

@@ -38,7 +38,7 @@ func TestPathsAreEscaped(t *testing.T) {
 	c := New(&url.URL{Scheme: "https", Host: "example.com"}, nil, test)
 	c.Organization, c.TryTimeout = "acme", time.Second
 	for _, segment := range []string{"", ".", ".."} {
-		if e := c.try(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil, nil); e == nil || e.Code != report.Failed {
+		if e := c.send(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil, nil); e == nil || e.Code != report.Failed {
 			t.Errorf("a request for %q: %v", segment, e)
 		}
 	}
@@ -49,7 +49,7 @@ func TestPathsAreEscaped(t *testing.T) {
 	if c.Base, err = parseAddress(server.URL); err != nil {
 		t.Fatal(err)
 	}
-	c.try(context.Background(), request{method: "GET", path: c.below("secrets", "a/../b?c#d%2fe")}, nil, nil)
+	c.send(context.Background(), request{method: "GET", path: c.below("secrets", "a/../b?c#d%2fe")}, nil, nil)
 	if want := "/v1/organizations/acme/secrets/a%2F..%2Fb%3Fc%23d%252fe"; asked != want {
 		t.Errorf("it asked for %s, want %s", asked, want)
 	}

@@ -36,12 +36,16 @@ func FindLoginFile(d Deps) (LoginFile, error) {
 		err = fmt.Errorf("%s is a relative path", dir)
 	}
 	if err != nil {
-		return LoginFile{}, &report.Failure{Code: report.IO, Message: "cannot find your configuration directory: " + err.Error() + "; set VBOT_CONFIG to a file", Err: err}
+		const noDirectory = "cannot find your configuration directory: %v; set VBOT_CONFIG to a file"
+		f := report.Errorf(report.IO, noDirectory, err)
+		f.Err = err
+		return LoginFile{}, f
 	}
 	return LoginFile{filepath.Join(dir, "vbot", "config.json")}, nil
 }
 
-var errForeign = errors.New("is not a file that `vbot cloud login` wrote; remove it, or set VBOT_CONFIG to another file")
+var errForeign = errors.New("is not a file that `vbot cloud login` wrote; " +
+	"remove it, or set VBOT_CONFIG to another file")
 
 // Read reads the file. If it is missing, the login is empty. Like ssh, it refuses a file of another
 // user, or one that others can read or write; see private.
@@ -77,9 +81,9 @@ func (f LoginFile) parse() (Login, fs.FileInfo, error) {
 	return s, info, nil
 }
 
-// Foreign returns why the file is none that vbot may change or remove: it exists, and
-// is not a regular file that login wrote.
-func (f LoginFile) Foreign() error {
+// CheckOwned returns why vbot may not replace or remove the file, or nil: it exists, and is not a regular
+// file that login wrote.
+func (f LoginFile) CheckOwned() error {
 	info, err := os.Lstat(f.Path)
 	if err != nil {
 		return nil
@@ -145,8 +149,7 @@ func (f LoginFile) Write(s Login) error {
 	return os.Rename(tmp.Name(), f.Path)
 }
 
-// makeDir makes a directory that only the user can use, whatever the umask, and those
-// above it.
+// makeDir makes a directory that only the user can use, whatever the umask, and missing ones above it.
 func makeDir(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +174,7 @@ func (f LoginFile) temporary() (*os.File, error) {
 func (f LoginFile) temporaryPrefix() string { return "." + filepath.Base(f.Path) + ".vbot-" }
 
 // Remove removes the file, and what killed logins left beside it. It reports whether
-// there was anything. The caller has asked whether the file is Foreign.
+// there was anything. Call CheckOwned first.
 func (f LoginFile) Remove() (removed bool, err error) {
 	dir := filepath.Dir(f.Path)
 	names := []string{filepath.Base(f.Path)}

@@ -43,7 +43,10 @@ func IsName(s string, most int, inner string) bool {
 // of others. A regular expression would be compiled at every start.
 func consistsOf(s, others string) bool {
 	for i := range len(s) {
-		if c := s[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(others, c) >= 0) {
+		c := s[i]
+		isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		isDigit := '0' <= c && c <= '9'
+		if !isLetter && !isDigit && strings.IndexByte(others, c) < 0 {
 			return false
 		}
 	}
@@ -55,7 +58,8 @@ func consistsOf(s, others string) bool {
 func IsSegment(s string) bool { return IsName(s, 128, "._-") }
 
 // SegmentRule describes what IsSegment accepts.
-const SegmentRule = "must be letters, digits, hyphens, dots and underscores, and begin and end with a letter or digit"
+const SegmentRule = "must be letters, digits, hyphens, dots and underscores, " +
+	"and begin and end with a letter or digit"
 
 // IsToken reports whether s is not empty and fits in a header.
 func IsToken(s string) bool {
@@ -67,16 +71,16 @@ func TokenFault(s string) string {
 	switch {
 	case s == "":
 		return "missing"
-	case pasted(s) != "":
-		return pasted(s)
+	case pastedAlong(s) != "":
+		return pastedAlong(s)
 	case !IsToken(s):
 		return "must not contain white space, control characters or non-ASCII text"
 	}
 	return ""
 }
 
-// pasted returns what came along with a name or a token that was pasted, or "".
-func pasted(s string) string {
+// pastedAlong returns what came along with a name or a token that was pasted, or "".
+func pastedAlong(s string) string {
 	switch {
 	case strings.HasPrefix(s, "Bearer "):
 		return "begins with Bearer; leave that out"
@@ -91,15 +95,15 @@ type Pair struct {
 	Key   string
 	Value Secret
 	Line  int // first line in a file, from 1; 0 if it is not from a file
-	// Word is the number of an argument without a value or a valid key, from 1. The "key"
-	// may be a value whose key is missing, so messages give the number and not the word.
-	Word int
+	// Number is that of an argument without a value or a valid key, from 1. The "key"
+	// may be a value whose key is missing, so messages give the number and not the text.
+	Number int
 }
 
-// Called returns the field of a problem with p.
-func (p Pair) Called() string {
-	if p.Word > 0 {
-		return fmt.Sprintf("pair %d", p.Word)
+// Field returns what messages call the pair.
+func (p Pair) Field() string {
+	if p.Number > 0 {
+		return fmt.Sprintf("pair %d", p.Number)
 	}
 	return p.Key
 }

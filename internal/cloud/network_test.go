@@ -154,7 +154,7 @@ func TestClientCertificates(t *testing.T) {
 			} else if want != "" && (err == nil || report.As(err).Retryable || err.Error() != "listing secrets: "+base.Host+want) {
 				t.Errorf("TLS %x: %+v", version, report.As(err))
 			}
-			_, err = New(base, roots, test).Reference(context.Background(), "team", "pce-acme") // it was not carried out
+			_, err = New(base, roots, test).Reference(context.Background(), "team", "pce-acme") // it was not sensitive out
 			server.Close()
 			if want != "" && (err == nil || strings.Contains(err.Error(), "may have succeeded")) {
 				t.Errorf("TLS %x: %v", version, err)
@@ -174,12 +174,12 @@ func TestNoAnswer(t *testing.T) {
 	op := func(op string, err error) error { return fmt.Errorf("x: %w", &net.OpError{Op: op, Err: err}) }
 	timeout := op("dial", context.DeadlineExceeded)
 	for _, k := range []struct {
-		err         error
-		sent, proxy bool
-		message     string
-		code        string
-		soon, later bool
-		unsure      bool
+		err             error
+		sent, proxy     bool
+		message         string
+		code            string
+		retryNow, later bool
+		unsure          bool
 	}{
 		{op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsNotFound: true}), false, false, "api.example.com cannot be found", report.Unavailable, false, false, false},
 		{op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTimeout: true}), false, false, "the name server gave no address of api.example.com", report.Unavailable, false, true, false},
@@ -215,8 +215,8 @@ func TestNoAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e := c.noAnswer(k.err, k.sent, k.proxy)
-		if e.Message != k.message || e.Code != k.code || e.soon != k.soon || e.Retryable != k.later || e.Unsure != k.unsure || e.HTTPStatus != 0 {
+		e := c.noResponse(k.err, k.sent, k.proxy)
+		if e.Message != k.message || e.Code != k.code || e.retryNow != k.retryNow || e.Retryable != k.later || e.Unsure != k.unsure || e.HTTPStatus != 0 {
 			t.Errorf("%v: %+v", k.err, e)
 		}
 		if strings.Contains(e.Message+e.Hint, hunter2) || strings.Contains(e.Hint, "HTTPS_PROXY") != k.proxy && e.Hint != "" && !strings.Contains(e.Hint, "name") && e.Code != report.Timeout {
@@ -238,8 +238,8 @@ func TestPersonal(t *testing.T) {
 	for token, want := range map[string]bool{"pcc_pat_x": true, "pcc_x": false, "pcc_pa_x": false, "PCC_PAT_x": false, "x_pcc_pat_": false} {
 		c := New(nil, nil, test)
 		c.Use(NewSecret(token), "")
-		if c.personal() != want {
-			t.Errorf("%s: %v", token, c.personal())
+		if c.isPersonal() != want {
+			t.Errorf("%s: %v", token, c.isPersonal())
 		}
 	}
 }
@@ -249,10 +249,10 @@ var nothing = log.New(io.Discard, "", 0)
 
 // What a proxy answers to CONNECT may pass, or not.
 func TestProxyRefusals(t *testing.T) {
-	for status, want := range map[int]struct{ later, soon bool }{
+	for status, want := range map[int]struct{ later, retryNow bool }{
 		301: {}, 403: {}, 404: {}, 407: {}, 408: {true, false}, 425: {true, false}, 429: {true, true}, 500: {true, false}, 502: {true, true}, 503: {true, true}, 504: {true, true},
 	} {
-		if e, ok := errors.AsType[*fault](proxyRefusal(status)); !ok || e.Retryable != want.later || e.soon != want.soon || e.Unsure || e.HTTPStatus != 0 || e.Code != report.Unavailable {
+		if e, ok := errors.AsType[*fault](proxyRefusal(status)); !ok || e.Retryable != want.later || e.retryNow != want.retryNow || e.Unsure || e.HTTPStatus != 0 || e.Code != report.Unavailable {
 			t.Errorf("%d: %+v", status, e)
 		}
 	}
@@ -285,8 +285,8 @@ func TestManyLargeValues(t *testing.T) {
 	if p, err := c.StoreAll(context.Background(), ch); p.Done != n || err != nil {
 		t.Fatalf("%d, %v", p.Done, err)
 	}
-	if len(c.carried)+len(c.forms) > 0 {
-		t.Errorf("it remembers %d values and %d forms", len(c.carried), len(c.forms))
+	if len(c.sensitive)+len(c.sensitiveForms) > 0 {
+		t.Errorf("it remembers %d values and %d forms", len(c.sensitive), len(c.sensitiveForms))
 	}
 }
 

@@ -18,29 +18,31 @@ const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 // Open returns a client without a token, to use only if there are no problems. The API's
 // address and the organization come from the environment; organization is that of the command
 // line, "" if it was not given.
-func Open(d Deps, organization string) (c *Client, problems []report.Problem) {
-	invalid := func(variable, message string) {
-		problems = append(problems, report.Problem{Field: variable, Where: variable, Message: message})
-	}
+func Open(d Deps, organization string) (c *Client, problems report.Problems) {
 	base, err := parseAddress(cmp.Or(d.Getenv("VBOT_API_URL"), Address))
 	if err != nil {
-		invalid("VBOT_API_URL", err.Error())
+		problems.Add("VBOT_API_URL", "VBOT_API_URL", "%v", err)
 	}
-	if proxy := cmp.Or(d.Getenv("HTTPS_PROXY"), d.Getenv("https_proxy")); proxy != "" && !IsProxy(proxy) {
-		invalid("HTTPS_PROXY", "must be the address of a proxy, such as http://proxy.example.com:3128")
+	proxy := cmp.Or(d.Getenv("HTTPS_PROXY"), d.Getenv("https_proxy"))
+	if proxy != "" && !IsProxy(proxy) {
+		problems.Add("HTTPS_PROXY", "HTTPS_PROXY",
+			"must be the address of a proxy, such as http://proxy.example.com:3128")
 	}
 	var roots *x509.CertPool
 	if name := d.Getenv("VBOT_CA_FILE"); name != "" {
 		name = d.Path(name)
 		if roots, err = authorities(name); err != nil {
-			invalid("VBOT_CA_FILE", fmt.Sprintf("%s: %v", name, report.Cause(err)))
+			problems.Add("VBOT_CA_FILE", "VBOT_CA_FILE", "%s: %v", name, report.Cause(err))
 		}
 	}
 	c = New(base, roots, d)
-	if organization != "" {
-		c.Organization = organization
-	} else if c.Organization = d.Getenv("VBOT_ORGANIZATION"); c.Organization != "" && !IsSegment(c.Organization) {
-		invalid("VBOT_ORGANIZATION", cmp.Or(pasted(c.Organization), SegmentRule))
+	c.Organization = organization
+	if organization == "" {
+		c.Organization = d.Getenv("VBOT_ORGANIZATION")
+		if c.Organization != "" && !IsSegment(c.Organization) {
+			rule := cmp.Or(pastedAlong(c.Organization), SegmentRule)
+			problems.Add("VBOT_ORGANIZATION", "VBOT_ORGANIZATION", "%s", rule)
+		}
 	}
 	return c, problems
 }
@@ -49,38 +51,22 @@ func Open(d Deps, organization string) (c *Client, problems []report.Problem) {
 // request. The error has all that is wrong.
 func SignIn(d Deps, organization string) (*Client, error) {
 	c, problems := Open(d, organization)
-	token, from := strings.TrimRight(d.Getenv("VBOT_TOKEN"), "\r\n"), "VBOT_TOKEN"
+	token := strings.TrimRight(d.Getenv("VBOT_TOKEN"), "\r\n")
+	source := "VBOT_TOKEN"
 	// Read the file only if it is needed: it may be broken.
 	if token == "" || c.Organization == "" {
-		var stored Login
-		file, err := FindLoginFile(d)
-		if err == nil {
-			stored, err = file.Read()
-			if err != nil && token != "" {
-				d.Note(fmt.Sprintf("ignoring %s, as the token is in VBOT_TOKEN: %v", file.Path, report.Cause(err)))
-			} else if err != nil {
-				problems = append(problems, report.Problem{Field: "config_file", Where: file.Path, Message: report.Cause(err).Error()})
-			}
-		} else if token == "" && len(problems) == 0 {
+		file, stored, err := c.readLogin(token != "", &problems)
+		if err != nil {
 			return nil, err
 		}
-		if len(problems) == 0 && stored.Token != "" && stored.APIURL != c.Base.String() {
-			// What is stored is for that address alone.
-			if token == "" {
-				return nil, &report.Failure{
-					Code: report.Unauthorized, Hint: howToSignIn,
-					Message: fmt.Sprintf("the token in %s is for %s and is not sent to %s", file.Path, stored.APIURL, c.Base),
-				}
-			}
-			stored = Login{}
-		}
 		if token == "" {
-			token, from = stored.Token, file.Path
+			token = stored.Token
+			source = file.Path
 		}
 		c.Organization = cmp.Or(c.Organization, stored.Organization)
 	}
 	if fault := TokenFault(token); token != "" && fault != "" {
-		problems = append(problems, report.Problem{Field: "token", Where: "the token from " + from, Message: fault})
+		problems.Add("token", "the token from "+source, "%s", fault)
 	}
 	switch {
 	case len(problems) > 0:
@@ -88,8 +74,39 @@ func SignIn(d Deps, organization string) (*Client, error) {
 	case token == "":
 		return nil, &report.Failure{Code: report.Unauthorized, Message: "not signed in", Hint: howToSignIn}
 	}
-	c.Use(NewSecret(token), from)
+	c.Use(NewSecret(token), source)
 	return c, nil
+}
+
+// readLogin reads the login file. hasToken says that the token is known, so that only the organization
+// is needed: then a broken file is no problem, and neither is a file for another address.
+func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile, Login, error) {
+	file, err := FindLoginFile(c.Deps)
+	if err != nil {
+		if hasToken || len(*problems) > 0 {
+			err = nil
+		}
+		return file, Login{}, err
+	}
+	stored, err := file.Read()
+	switch {
+	case err != nil && hasToken:
+		const ignored = "ignoring %s, as the token is in VBOT_TOKEN: %v"
+		c.Note(fmt.Sprintf(ignored, file.Path, report.Cause(err)))
+	case err != nil:
+		problems.Add("config_file", file.Path, "%v", report.Cause(err))
+	}
+	isForOther := len(*problems) == 0 && stored.Token != "" && stored.APIURL != c.Base.String()
+	switch {
+	case isForOther && hasToken:
+		return file, Login{}, nil
+	case isForOther:
+		const notSent = "the token in %s is for %s and is not sent to %s"
+		f := report.Errorf(report.Unauthorized, notSent, file.Path, stored.APIURL, c.Base)
+		f.Hint = howToSignIn
+		return file, Login{}, f
+	}
+	return file, stored, nil
 }
 
 // otherToken says what to do about a token that the API rejects.
@@ -105,14 +122,17 @@ func (c *Client) otherToken() string {
 
 // Use sets the token. from is its source, for messages: a variable, a file, or "".
 func (c *Client) Use(token Secret, from string) {
-	c.token, c.TokenFrom = token, from
-	c.carry(token)
+	c.token = token
+	c.TokenFrom = from
+	c.protect(token)
 }
 
-// FindOrganization asks the API for the organization, unless it is known or implied by
-// the token. pick chooses one of several; it is nil if nobody can be asked.
-func (c *Client) FindOrganization(ctx context.Context, pick func(context.Context, []string) (string, error)) error {
-	if c.Organization != "" || !c.personal() {
+// A Choose chooses one of several organizations; nil if nobody can be asked.
+type Choose func(ctx context.Context, names []string) (string, error)
+
+// FindOrganization asks the API for the organization, unless it is known or implied by the token.
+func (c *Client) FindOrganization(ctx context.Context, choose Choose) error {
+	if c.Organization != "" || !c.isPersonal() {
 		return nil
 	}
 	names, err := c.organizations(ctx)
@@ -124,29 +144,33 @@ func (c *Client) FindOrganization(ctx context.Context, pick func(context.Context
 	case len(names) == 1:
 		c.Organization = names[0]
 		return nil
-	case pick == nil:
-		return noOrganization(report.Usage, names, "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION")
+	case choose == nil:
+		const several = "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION"
+		return noOrganization(report.Usage, names, several)
 	}
-	c.Organization, err = pick(ctx, names)
+	c.Organization, err = choose(ctx, names)
 	return err
 }
 
-// noOrganization is the failure of a choice, or of none, among these.
+// noOrganization returns the failure of an organization that is none of these names.
 func noOrganization(code string, names []string, message string) error {
-	return &report.Failure{Code: code, Problems: []report.Problem{{Field: "organization", Where: "--organization", Message: message, Allowed: names}}}
+	var problems report.Problems
+	problems.Add("organization", "--organization", "%s", message).Allowed = names
+	return &report.Failure{Code: code, Problems: problems}
 }
 
 // Verify finds the organization, and checks with the API that the token is valid for it.
-func (c *Client) Verify(ctx context.Context, pick func(context.Context, []string) (string, error)) error {
+func (c *Client) Verify(ctx context.Context, choose Choose) error {
 	c.doing = "checking the token"
-	err := c.FindOrganization(ctx, pick)
+	err := c.FindOrganization(ctx, choose)
 	switch {
-	case err != nil || c.accepted:
-	case !c.personal():
+	case err != nil || c.tokenGood:
+	case !c.isPersonal():
 		_, err = c.List(ctx, "")
 	default:
 		var names []string
-		if names, err = c.organizations(ctx); err == nil && !slices.Contains(names, c.Organization) {
+		names, err = c.organizations(ctx)
+		if err == nil && !slices.Contains(names, c.Organization) {
 			err = noOrganization(report.NotFound, names, "the token does not belong to "+c.Organization)
 		}
 	}

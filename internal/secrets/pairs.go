@@ -73,9 +73,9 @@ func (p *Pairs) AddArguments(args []string) {
 // from 1, for messages. toBeAsked says that its value is still to be asked for.
 func (p *Pairs) add(pair cloud.Pair, n int, toBeAsked bool) {
 	if pair.Value.Empty() || !cloud.IsKey(pair.Key) {
-		pair.Word = n
+		pair.Number = n
 	}
-	field := pair.Called()
+	field := pair.Field()
 	at := slices.IndexFunc(p.List, func(other cloud.Pair) bool { return other.Key == pair.Key })
 	if fault := p.fault(pair, at, toBeAsked); fault != "" {
 		p.Faults.Values.Add(field, field, "%s", fault)

@@ -13,9 +13,8 @@ import (
 type LoginRequest struct {
 	Organization string // "" is the token's only one, or the one that Choose chooses
 	// Token asks for the token, once all else is known to be right.
-	Token func(ctx context.Context) (cloud.Secret, error)
-	// Choose asks which of several organizations to use; nil if nobody can be asked.
-	Choose func(ctx context.Context, names []string) (string, error)
+	Token  func(ctx context.Context) (cloud.Secret, error)
+	Choose cloud.Choose
 }
 
 // A SignIn is the JSON of login.
@@ -76,7 +75,7 @@ func loginFile(d cloud.Deps) (cloud.LoginFile, error) {
 	if err != nil {
 		return file, err
 	}
-	if err := file.Foreign(); err != nil {
+	if err := file.CheckOwned(); err != nil {
 		f := report.Errorf(report.Conflict, "%s %v", file.Path, report.Cause(err))
 		f.Err = err
 		return file, f

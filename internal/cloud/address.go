@@ -1,0 +1,74 @@
+package cloud
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// parseAddress parses the API's address. Its error does not repeat the address,
+// which may hold a password.
+func parseAddress(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
+		return nil, errors.New("must be a URL such as " + Address)
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("must not contain a user, a query or a fragment")
+	}
+	ip := net.ParseIP(u.Hostname())
+	loopback := strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
+	if u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
+		return nil, errors.New("must start with https://; " +
+			"http:// is allowed only for localhost and 127.0.0.1")
+	}
+	u.Host = strings.ToLower(u.Host)
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = strings.TrimRight(u.RawPath, "/")
+	return u, nil
+}
+
+// IsProxy reports whether s is the address of a proxy. net/http ignores others, and
+// connects directly.
+func IsProxy(s string) bool {
+	if !strings.Contains(s, "://") {
+		s = "http://" + s
+	}
+	u, err := url.Parse(s)
+	schemes := []string{"http", "https", "socks5", "socks5h"}
+	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
+}
+
+// authorities returns the system's certificate authorities and those in the file, which is PEM.
+func authorities(name string) (*x509.CertPool, error) {
+	data, _, err := readFile(name, maxAuthorities)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	const begin = "-----BEGIN CERTIFICATE-----"
+	blocks := strings.Split(string(data), begin)[1:]
+	if len(blocks) == 0 {
+		return nil, errors.New("contains no PEM certificate")
+	}
+	for i, rest := range blocks {
+		// One by one: pem.Decode skips damaged blocks.
+		var authority *x509.Certificate
+		if block, _ := pem.Decode([]byte(begin + rest)); block != nil {
+			authority, _ = x509.ParseCertificate(block.Bytes)
+		}
+		if authority == nil {
+			return nil, fmt.Errorf("certificate %d is damaged", i+1)
+		}
+		pool.AddCert(authority)
+	}
+	return pool, nil
+}

@@ -1,0 +1,95 @@
+package cloud
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// A Ref says which secret a request is about. Type and Region are "" if any will do.
+type Ref struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Region string `json:"region"`
+}
+
+// An Entry is a secret set or image pull secret in a response.
+type Entry struct{ payload }
+
+// A payload has what vbot reads of responses, and of the elements of their lists.
+type payload struct {
+	Ref
+	Status  string `json:"status"`
+	Source  string `json:"source"`
+	Message string `json:"errorMessage"`
+	Error   string `json:"error"`
+	Success any    `json:"success"`
+}
+
+// contradicts returns how the response contradicts what was asked for, or "".
+func (r *payload) contradicts(asked Ref) string {
+	if r.Error != "" {
+		return "error: " + r.Error
+	}
+	if r.Success == false {
+		return "success is false"
+	}
+	differs := func(what, got, want string) string {
+		if got == "" || want == "" || got == want {
+			return ""
+		}
+		return fmt.Sprintf("%s %s instead of %s", what, got, want)
+	}
+	return cmp.Or(
+		differs("name", r.Name, asked.Name),
+		differs("type", r.Type, asked.Type),
+		differs("region", r.Region, asked.Region),
+	)
+}
+
+// Kind returns vbot's name for the type. Unknown types are returned unchanged.
+func (r Ref) Kind() string {
+	switch r.Type {
+	case TypeSet:
+		return KindSet
+	case TypeImagePull:
+		return KindImagePull
+	}
+	return r.Type
+}
+
+// The API's types, and vbot's names for them.
+const (
+	TypeSet       = "secret"
+	TypeImagePull = "imagePullSecret"
+	KindSet       = "secret_set"
+	KindImagePull = "image_pull_secret"
+)
+
+// SourceReferenced marks a set that stands for a Kubernetes Secret in a cluster of
+// the organization. The API knows neither its keys nor its values.
+const SourceReferenced = "referenced"
+
+// incomplete returns what is missing in the response that describes a secret, or "".
+func (r *payload) incomplete() string {
+	switch {
+	case r.Name == "":
+		return "no name"
+	case r.Status == "failed":
+		return r.failed()
+	}
+	return r.complaint()
+}
+
+// complaint returns the message that only a set with the status failed has, or "".
+func (r *payload) complaint() string {
+	if r.Message == "" {
+		return ""
+	}
+	return "error: " + r.Message
+}
+
+// failed says that the status is failed, and why if the API said so.
+func (r *payload) failed() string {
+	return strings.TrimSuffix("its status is failed: "+r.Message, ": ")
+}

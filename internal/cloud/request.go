@@ -1,0 +1,209 @@
+package cloud
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"vbot/internal/report"
+)
+
+// A request is one call of the API.
+type request struct {
+	doing  string // for messages: "listing secrets"
+	method string
+	path   []string // below /v1
+	query  url.Values
+	body   map[string]any // strings, booleans and lists of such; or nil
+	pairs  []Pair         // in the body
+	asked  Ref            // what the response must not contradict
+}
+
+// A response is what JSON of the API is decoded into. It is believed if it neither contradicts
+// the request nor lacks anything.
+type response interface {
+	contradicts(asked Ref) string // returns how, or ""
+	incomplete() string           // returns what is missing, or ""
+}
+
+// call sends the request, with retries, and decodes the response into into. Every request can be
+// repeated safely: it sets or removes, and never adds.
+func (c *Client) call(ctx context.Context, r request, into response) error {
+	var body []byte
+	if r.body != nil {
+		body, _ = json.Marshal(r.body)
+	}
+	for _, name := range append(r.path, r.asked.Region) {
+		c.publicNames[name] = true
+	}
+	for _, p := range r.pairs { // all names come before any value
+		c.publicNames[p.Key] = true
+	}
+	for _, p := range r.pairs {
+		c.protect(p.Value)
+	}
+	r.doing = cmp.Or(c.doing, r.doing)
+	began := c.Now()
+	all, cancel := c.WithTimeout(ctx, c.CallTimeout)
+	defer cancel()
+	unsure := false
+	for try := 1; ; try++ {
+		f := c.send(all, r, body, into)
+		if f == nil {
+			c.tokenGood = true
+			return nil
+		}
+		unsure = (unsure || f.Unsure) && r.method != http.MethodGet
+		left := c.CallTimeout - c.Now().Sub(began)
+		again := f.retryNow && try < maxTries && all.Err() == nil
+		pause := c.pauseAfter(try) + f.retryAfter
+		if again && pause > left {
+			again = false
+			if f.retryAfter > 0 {
+				f.Message += fmt.Sprintf("; the API asks to wait %v, longer than vbot waits", f.retryAfter)
+			}
+		}
+		if again {
+			when := ""
+			if f.retryAfter > 0 {
+				when = fmt.Sprintf(" in %v", pause.Round(time.Second))
+			}
+			const note = "%s: %s; trying again%s (%d of %d)"
+			c.Note(fmt.Sprintf(note, r.doing, f.Message, when, try+1, maxTries))
+			c.Pause(all, pause) // the next try sees that there is no time left
+		}
+		switch {
+		case ctx.Err() != nil && unsure:
+			return interrupted(r.doing)
+		case ctx.Err() != nil:
+			return context.Canceled // it cannot have taken effect
+		case !again:
+			return f.failure(r.doing, try, unsure)
+		}
+	}
+}
+
+// pauseAfter returns how long to wait after so many tries: twice as long each time, and of that a
+// random part between a half and the whole, so that clients do not come back all at once.
+func (c *Client) pauseAfter(try int) time.Duration {
+	half := firstPause << (try - 1) / 2
+	return half + time.Duration(c.Random()*float64(half))
+}
+
+// send sends the request once. It returns nil if the response is believed.
+func (c *Client) send(ctx context.Context, r request, body []byte, into response) *fault {
+	ctx, cancel := c.WithTimeout(ctx, c.TryTimeout)
+	defer cancel()
+	sent := false
+	informed := 0
+	var handshakes atomic.Int32 // the one with the API is the last
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		TLSHandshakeStart: func() {
+			handshakes.Add(1)
+			c.wantsCertificate.Store(false)
+		},
+		GotConn: func(httptrace.GotConnInfo) { sent = true },
+		// With this, net/http no longer bounds their number.
+		Got1xxResponse: func(status int, _ textproto.MIMEHeader) error {
+			informed++
+			isUsual := status == http.StatusContinue || status == http.StatusEarlyHints
+			if informed > maxInformed || !isUsual {
+				return invalidResponse(status, "not a final status")
+			}
+			return nil
+		},
+	})
+	req, f := c.httpRequest(ctx, r, body)
+	if f != nil {
+		return f
+	}
+	// An http.Client would follow redirects, and send the values elsewhere.
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		withProxy := int32(0) // handshakes
+		if c.proxy != nil && c.proxy.Scheme == "https" {
+			withProxy = 1
+		}
+		return c.noResponse(err, sent, c.proxy != nil && handshakes.Load() <= withProxy)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode < 200 { // net/http takes 101 for final; reading would have no end
+		return invalidResponse(resp.StatusCode, "not a final status")
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	if err != nil {
+		return c.noResponse(err, true, false)
+	}
+	if resp.StatusCode > 299 {
+		return c.errorResponse(resp, data)
+	}
+	if resp.StatusCode == http.StatusNoContent && r.method == http.MethodDelete {
+		return nil
+	}
+	problem := c.decode(data, into)
+	if problem == "" {
+		problem = cmp.Or(into.contradicts(r.asked), into.incomplete())
+	}
+	if problem != "" {
+		return invalidResponse(resp.StatusCode, problem)
+	}
+	return nil
+}
+
+// httpRequest returns the request as net/http sends it.
+func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http.Request, *fault) {
+	invalid := func(message string) *fault {
+		return &fault{Failure: report.Failure{Code: report.Failed, Message: message}}
+	}
+	u := *c.Base
+	for _, segment := range append([]string{"v1"}, r.path...) {
+		if segment == "" || segment == "." || segment == ".." {
+			return nil, invalid("a name in the URL is empty or a relative path")
+		}
+		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(segment)
+		u.Path += "/" + segment
+	}
+	u.RawQuery = r.query.Encode()
+	var in io.Reader
+	if body != nil {
+		in = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), in)
+	if err != nil {
+		return nil, invalid("the request is invalid")
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
+	req.Header.Set("User-Agent", c.UserAgent)
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// parseRetryAfter returns how long a Retry-After header asks to wait: seconds, or a date by the clock of
+// the server. What is longer than maxAfter is not waited for anyway.
+func parseRetryAfter(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if n, err := strconv.Atoi(text); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(max(n, 0), int(maxAfter/time.Second))) * time.Second
+	}
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = date
+	}
+	if until, err := http.ParseTime(text); err == nil {
+		return min(max(until.Sub(now), 0), maxAfter)
+	}
+	return 0
+}
