@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"vbot/internal/files"
 	"vbot/internal/report"
 )
 
@@ -60,7 +61,12 @@ func readService(dir fs.FS, file string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxService {
 		return nil, fmt.Errorf("expected a file of at most %d bytes", maxService)
 	}
-	return fs.ReadFile(dir, file)
+	f, err := dir.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return files.Read(f, maxService)
 }
 
 // adopt adds the service s with this file, and returns what is wrong with it.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"vbot/internal/files"
 	"vbot/internal/report"
 	"vbot/internal/tty"
 )
@@ -74,10 +75,7 @@ func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, er
 			defer f.Close()
 			in = f
 		}
-		data, err := io.ReadAll(io.LimitReader(in, limit+1))
-		if err == nil && int64(len(data)) > limit {
-			err = fmt.Errorf("larger than %d bytes", limit)
-		}
+		data, err := files.Read(in, limit)
 		return data, report.Cause(err)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"vbot/internal/files"
 	"vbot/internal/report"
 )
 
@@ -117,9 +118,9 @@ func readFile(name string, limit int64) (data []byte, info fs.FileInfo, err erro
 	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, info, errNotRegular // it was replaced
 	}
-	data, err = io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("is larger than %d bytes", limit)
+	data, err = files.Read(file, limit)
+	if tooLarge, ok := errors.AsType[*files.TooLargeError](err); ok {
+		err = fmt.Errorf("is %w", tooLarge)
 	}
 	return data, info, err
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"vbot/internal/files"
 	"vbot/internal/report"
 )
 
@@ -255,7 +255,11 @@ func inspect(root *os.Root, name string) (hash string, data []byte, err error) {
 		return "", nil, err
 	}
 	defer f.Close()
-	if data, err = io.ReadAll(io.LimitReader(f, maxSize+1)); err != nil || len(data) > maxSize {
+	data, err = files.Read(f, maxSize)
+	if _, ok := errors.AsType[*files.TooLargeError](err); ok {
+		return "", nil, nil
+	}
+	if err != nil {
 		return "", nil, err
 	}
 	return hexSum(data), data, nil
