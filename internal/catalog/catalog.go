@@ -43,9 +43,7 @@ type Service struct {
 	source    string // the file without its head
 	own       bool   // not one of vbot's
 
-	// The parts of the source: imports, and of the function build its parameters, the class that it
-	// returns, and the statements above its return.
-	imports, parameters, Class, statements string
+	Build Build
 
 	// Video avatars only.
 	Width, Height string // of the picture, in pixels
@@ -61,6 +59,14 @@ type Service struct {
 	Client      string     // its package for browsers and the tested range, "@pipecat-ai/daily-transport ^1.6.9"; "" if there is none
 	SelfHost    []Variable // that self_host.py reads
 	SelfHostPip []string   // requirements of self_host.py
+}
+
+// A Build is the code of a service's file: its imports and the function build, which makes it.
+type Build struct {
+	Imports    string // without an empty line at the end
+	Parameters string // of build, as they stand between its brackets
+	Class      string // that build returns
+	Statements string // of build above its return, indented by four
 }
 
 // A LocalModel is what a model in the bot's process takes: there is none if it takes no memory.
@@ -207,11 +213,11 @@ func (s *Service) parse(text string) (problems []report.Problem) {
 		}
 	}
 	s.head, s.source = strings.TrimSuffix(s.head, text), text
-	s.imports, text, _ = strings.Cut("\n"+text, "\ndef build(")
-	s.imports = strings.TrimPrefix(s.imports, "\n")
-	s.parameters, text, _ = strings.Cut(text, ") -> ")
-	s.Class, text, _ = strings.Cut(text, ":\n")
-	s.statements, _, _ = strings.Cut(text, "\n    return ")
+	s.Build.Imports, text, _ = strings.Cut("\n"+text, "\ndef build(")
+	s.Build.Imports = strings.TrimPrefix(s.Build.Imports, "\n")
+	s.Build.Parameters, text, _ = strings.Cut(text, ") -> ")
+	s.Build.Class, text, _ = strings.Cut(text, ":\n")
+	s.Build.Statements, _, _ = strings.Cut(text, "\n    return ")
 	return problems
 }
 

@@ -91,19 +91,8 @@ func TestImportsAgree(t *testing.T) {
 	for _, kind := range append(ServiceKinds, KindTransport) {
 		for _, p := range cat.List(kind) {
 			if !p.standsFor() {
-				check(kind, p.file, p.Code(map[string]bool{"language": true, "noise_cancel": true, "video_in": true, "video_out": true, "avatar": true}).Imports)
+				check(kind, p.file, python.ParseImports(p.Build.Imports))
 			}
-		}
-	}
-}
-
-// bot.py has an HTTP session where a service takes one, after whatever else.
-func TestSessions(t *testing.T) {
-	for parameters, want := range map[string]bool{"": false, "language: str": false, "session: aiohttp.ClientSession": true, "language: str, session: aiohttp.ClientSession": true} {
-		p := &Service{Kind: KindSTT}
-		p.parse("from a import A\n\n\ndef build(" + parameters + ") -> A:\n    stt = A(session)\n    return stt\n")
-		if got := p.Code(nil).NeedsSession; got != want {
-			t.Errorf("%q: %v", parameters, got)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (s *Service) Language() string {
 		return ""
 	case slices.Contains([]string{languageAuto, languageVoice}, s.languages[0]):
 		return s.languages[0]
-	case strings.Contains(s.parameters, "language:"):
+	case strings.Contains(s.Build.Parameters, "language:"):
 		return "told"
 	}
 	return "fixed"
@@ -121,7 +121,7 @@ func (s *Service) Speaking(tag string) *Service {
 		case v.Kind != "voice":
 			continue
 		case voice != "":
-			speaking.statements = strings.Replace(s.statements, `"`+v.Fallback+`"`, `"`+voice+`"`, 1)
+			speaking.Build.Statements = strings.Replace(s.Build.Statements, `"`+v.Fallback+`"`, `"`+voice+`"`, 1)
 			v.Fallback = voice
 		case base != "en" || s.voices == nil: // those of a catalog with voices speak English
 			v.Required, v.Fallback, v.Note = true, "", "one that speaks "+tag+": "+v.Note

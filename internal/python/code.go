@@ -86,3 +86,19 @@ func stringEnd(source string, start int) int {
 	}
 	return len(source)
 }
+
+// Substitute replaces the variable called name by other. It leaves keywords of calls, attributes and texts
+// of that name alone.
+func Substitute(code, name, other string) string {
+	var b strings.Builder
+	rest := 0
+	for at := range Words(code, name) {
+		end := at + len(name)
+		isOther := strings.ContainsAny(code[max(0, at-1):at], `."'`) || strings.HasPrefix(code[end:], "=")
+		if !isOther {
+			b.WriteString(code[rest:at] + other)
+			rest = end
+		}
+	}
+	return b.String() + code[rest:]
+}

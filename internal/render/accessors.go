@@ -205,7 +205,7 @@ func (d *Data) LoadsModels() bool { return d.LocalLLM() || len(d.LocalModels()) 
 // Fetches says whether models.py downloads files itself, as what the framework has for it would
 // take a broken file for a whole one.
 func (d *Data) Fetches() bool {
-	return d.TTS != nil && slices.Contains([]string{"PiperTTSService", "KokoroTTSService"}, d.TTS.Class)
+	return d.TTS != nil && slices.Contains([]string{"PiperTTSService", "KokoroTTSService"}, d.TTS.Class())
 }
 
 // PhoneTransports are those over which a carrier sends calls, not a server of the bot's own.

@@ -53,7 +53,7 @@ type Data struct {
 // A Service is a service of the catalog as this bot uses it.
 type Service struct {
 	*catalog.Service
-	catalog.Code
+	Code
 }
 
 // An envGroup is one paragraph of .env.example.
@@ -75,7 +75,7 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 	}
 	find := func(kind, id string) Service {
 		found := cat.Find(kind, id).Speaking(string(cfg.Language))
-		return Service{found, found.Code(when)}
+		return Service{found, codeOf(found, when)}
 	}
 	for _, c := range []struct {
 		kind string
@@ -110,7 +110,7 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 		if d.Video != nil { // what it shows goes out as it is
 			arguments = append(arguments, "=video_width", "="+d.Video.Width, "=video_height", "="+d.Video.Height)
 		}
-		s.Body = catalog.AsExpression(s.Key, strings.NewReplacer(arguments...).Replace(s.Body))
+		s.Body = asExpression(s.Key, strings.NewReplacer(arguments...).Replace(s.Body))
 		if s.Key == "" {
 			d.DialParams = s.Body
 		}

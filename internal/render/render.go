@@ -8,7 +8,6 @@ import (
 	"text/template"
 
 	"vbot/internal/bot"
-	"vbot/internal/catalog"
 	"vbot/internal/python"
 	"vbot/templates"
 )
@@ -27,7 +26,7 @@ func (d *Data) Files() (map[string][]byte, error) {
 	add := func(to, from string) error {
 		text, err := execute(from, d)
 		if strings.HasSuffix(from, ".py.tmpl") {
-			text = catalog.TidyImports(text, imports)
+			text = tidyImports(text, imports)
 		}
 		if strings.TrimSpace(text) != "" { // what a project lacks, its template leaves out
 			files[to] = []byte(text)

@@ -649,8 +649,9 @@ func TestSizes(t *testing.T) {
 	quickstart, _, _ := bot.Resolve(cat, bot.Quickstart(), "")
 	check(quickstart, 150)
 	longest := func(kind string) string {
+		length := func(s *catalog.Service) int { return strings.Count(codeOf(s, nil).Body, "\n") }
 		return slices.MaxFunc(cat.List(kind), func(a, b *catalog.Service) int {
-			return strings.Count(a.Code(nil).Body, "\n") - strings.Count(b.Code(nil).Body, "\n")
+			return length(a) - length(b)
 		}).ID
 	}
 	for _, cfg := range fullBots(cat) {
@@ -884,7 +885,7 @@ func TestWordsOfTemplates(t *testing.T) {
 	cat := catalog.New()
 	for _, kind := range append(catalog.ServiceKinds, catalog.KindTransport) {
 		for _, s := range cat.List(kind) {
-			for _, word := range []string{s.ID, s.Key, s.Class, s.Names[0]} {
+			for _, word := range []string{s.ID, s.Key, s.Build.Class, s.Names[0]} {
 				known[word] = true
 			}
 			for _, v := range s.Env {

@@ -1,0 +1,102 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"vbot/internal/catalog"
+	"vbot/internal/python"
+)
+
+// Code is the code of one service, as bot.py has it.
+type Code struct {
+	Imports      []python.Import
+	Body         string // the statements that build it, indented by four, without the last line's end
+	NeedsSession bool   // build takes an aiohttp session
+}
+
+// Class is the class that the code makes.
+func (s Service) Class() string { return s.Build.Class }
+
+// codeOf returns the code of a service. Lines that end in `# when: CONDITION` are kept only if the
+// condition is true.
+func codeOf(s *catalog.Service, when map[string]bool) Code {
+	code := Code{
+		Imports:      python.ParseImports(s.Build.Imports),
+		NeedsSession: strings.Contains(s.Build.Parameters, "session:"),
+	}
+	var body []string
+	for line := range strings.SplitSeq(s.Build.Statements, "\n") {
+		kept, condition, conditional := strings.Cut(line, catalog.WhenMark)
+		if conditional && condition == "language" {
+			kept = python.Substitute(kept, "language", "LANGUAGE")
+		}
+		if !conditional || when[condition] {
+			body = append(body, kept)
+		}
+	}
+	// bot.py has constants in place of these parameters; the lengths are the same.
+	code.Body = strings.Join(joinShortCalls(body), "\n")
+	code.Body = python.Substitute(code.Body, "system_instruction", "SYSTEM_INSTRUCTION")
+	code.Body = python.Substitute(code.Body, "tools", "TOOLS")
+	return code
+}
+
+// maxLine is the maximum length of a line of Python, in characters, as ruff is told in pyproject.toml.
+const maxLine = 100
+
+// joinShortCalls puts calls that have one argument left on one line, as ruff does.
+func joinShortCalls(body []string) []string {
+	for i := 1; i+1 < len(body); i++ {
+		opening, argument, closing := body[i-1], strings.TrimSpace(body[i]), strings.TrimSpace(body[i+1])
+		isCall := strings.HasSuffix(opening, "(") && strings.HasSuffix(argument, ",") && closing == "),"
+		call := opening + strings.TrimSuffix(argument, ",") + closing
+		if isCall && !strings.Contains(call, "#") && len(call) <= maxLine {
+			body = slices.Replace(body, i-1, i+2, call)
+		}
+	}
+	return body
+}
+
+// asExpression converts `    params = X(...)` to X(...), for the dictionary of transports, in
+// as few lines as ruff would.
+func asExpression(key, body string) string {
+	_, expression, _ := strings.Cut(body, " = ")
+	line := strings.NewReplacer("(\n        ", "(", ",\n    )", ")", "\n        ", " ").Replace(expression)
+	class, arguments, _ := strings.Cut(strings.TrimSuffix(line, ")"), "(")
+	switch {
+	case strings.Contains(line, "#"):
+	case len(`        "": lambda: ,`+key+line) <= maxLine:
+		return line
+	case len("            "+arguments) <= maxLine:
+		return class + "(\n            " + arguments + "\n        )"
+	}
+	return strings.ReplaceAll(expression, "\n", "\n    ")
+}
+
+// tidyImports merges the imports between the markers of a template with the extra
+// ones, drops those that the code does not use, and formats them as ruff does.
+func tidyImports(src string, extra []python.Import) string {
+	before, rest, ok := strings.Cut(src, "# imports\n")
+	if !ok {
+		return src
+	}
+	block, code, _ := strings.Cut(rest, "# end of imports\n")
+	var imports []python.Import
+	names := map[string][]string{} // by module
+	for _, i := range append(python.ParseImports(block), extra...) {
+		top, _, _ := strings.Cut(i.Module, ".")
+		if i.Names != nil {
+			names[i.Module] = append(names[i.Module], i.Names...)
+		} else if python.Uses(code, top) && !strings.Contains(before, i.String()+"\n") {
+			imports = append(imports, i)
+		}
+	}
+	for module, names := range names {
+		used := slices.DeleteFunc(names, func(n string) bool { return !python.Uses(code, n) })
+		if len(used) > 0 {
+			imports = append(imports, python.Import{Module: module, Names: used})
+		}
+	}
+	return before + python.FormatImports(imports) + code
+}
