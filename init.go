@@ -38,7 +38,7 @@ var initCommand = cli.Command{
 		"check":            scaffold.Compared{},
 		"dry-run":          bot.Config{},
 		"list-options":     bot.Sections[[]string]{},
-		"describe-options": bot.Sections[[]bot.ServiceAnswer]{},
+		"describe-options": bot.Sections[[]bot.ServiceInfo]{},
 	},
 }
 
@@ -53,7 +53,7 @@ type initRun struct {
 }
 
 func newInit(f *cli.Flags) cli.Runner {
-	r := &initRun{job: scaffold.Job{Bot: bot.Answers{}}}
+	r := &initRun{job: scaffold.Job{Bot: bot.Values{}}}
 	for _, o := range bot.Options {
 		r.botOption(f, o)
 	}
@@ -94,13 +94,13 @@ func (r *initRun) botOption(f *cli.Flags, o *bot.Option) {
 	var shown *cli.Option
 	switch {
 	case o.Toggle != nil:
-		shown = f.Toggle(names, o.Help, func(on bool) { values[o] = bot.Answer{On: on, Flag: true} })
+		shown = f.Toggle(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, Flag: true} })
 	case o.List != nil:
-		shown = f.Text(names, o.Value, o.Help, func(s string) {
-			values[o] = bot.Answer{List: append(values[o].List, s), Flag: true}
+		shown = f.Text(names, o.Placeholder, o.Help, func(s string) {
+			values[o] = bot.Value{List: append(values[o].List, s), Flag: true}
 		})
 	default:
-		shown = f.Text(names, o.Value, o.Help, func(s string) { values[o] = bot.Answer{Text: s, Flag: true} })
+		shown = f.Text(names, o.Placeholder, o.Help, func(s string) { values[o] = bot.Value{Text: s, Flag: true} })
 	}
 	shown.Key = o.Key
 	shown.Allowed = func() ([]string, string) { return o.Values(catalog.New()) }
@@ -118,7 +118,7 @@ func (r *initRun) peerOption(f *cli.Flags, o *bot.Option) {
 		if on {
 			typed = "--" + name
 		}
-		r.job.Bot[o] = bot.Answer{On: on, Flag: true, Taken: typed}
+		r.job.Bot[o] = bot.Value{On: on, Flag: true, Alias: typed}
 	})
 	shown.Key = o.Key
 }

@@ -386,7 +386,7 @@ func anyBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 		said, problems := bot.ParseConfig("any", all[rng.IntN(len(all))])
 		for _, o := range bot.Options {
 			if o.Toggle != nil && rng.IntN(2) == 0 {
-				said[o] = bot.Answer{On: rng.IntN(2) == 0}
+				said[o] = bot.Value{On: rng.IntN(2) == 0}
 			}
 		}
 		cfg, _, wrong := bot.Resolve(cat, said, "")
@@ -433,7 +433,7 @@ func TestEveryOption(t *testing.T) {
 			if o == bot.OptMode {
 				continue // each mode has services of its own
 			}
-			said[o] = append(values, bot.Answer{On: o.On})[(i+1)%(len(values)+1)]
+			said[o] = append(values, bot.Value{On: o.On})[(i+1)%(len(values)+1)]
 			if said[o].Text == "" && o.Toggle == nil {
 				delete(said, o)
 			}
@@ -447,38 +447,38 @@ func TestEveryOption(t *testing.T) {
 
 // samples are values of the option: a toggle that is not as by default, each of a
 // few words, two services.
-func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Answer) {
+func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 	switch {
 	case o.Toggle != nil:
-		return []bot.Answer{{On: !o.On}}
+		return []bot.Value{{On: !o.On}}
 	case o.List != nil:
-		return []bot.Answer{{List: []string{"rtc_hosted"}}, {List: []string{"tel_b", "websocket"}}}
+		return []bot.Value{{List: []string{"rtc_hosted"}}, {List: []string{"tel_b", "websocket"}}}
 	case o.Kind != "":
 		ids := catalog.IDs(cat.List(o.Kind))
-		return []bot.Answer{{Text: ids[0]}, {Text: ids[len(ids)-1]}}
+		return []bot.Value{{Text: ids[0]}, {Text: ids[len(ids)-1]}}
 	case o.Words != nil:
 		for _, w := range o.Words {
 			if w.Name != bot.ClientNone { // null in the dry run
-				values = append(values, bot.Answer{Text: w.Name})
+				values = append(values, bot.Value{Text: w.Name})
 			}
 		}
 		return values
 	}
 	if o == bot.OptLanguage {
-		return []bot.Answer{{Text: "de"}}
+		return []bot.Value{{Text: "de"}}
 	}
-	return []bot.Answer{{Text: "Another name"}}
+	return []bot.Value{{Text: "Another name"}}
 }
 
 // bed is a bot that takes the value: what is said for it, and what comes of it.
-func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Answer) (bot.Answers, bot.Config) {
+func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values, bot.Config) {
 	t.Helper()
-	realtime := bot.Answers{bot.OptTransports: {List: []string{"websocket"}}, bot.OptMode: {Text: bot.ModeRealtime}, bot.OptRealtime: {Text: "openai"}}
+	realtime := bot.Values{bot.OptTransports: {List: []string{"websocket"}}, bot.OptMode: {Text: bot.ModeRealtime}, bot.OptRealtime: {Text: "openai"}}
 	react, pstn, sip := bot.Quickstart(), bot.Quickstart(), bot.Quickstart()
-	react[bot.OptClient] = bot.Answer{Text: bot.ClientReact}
-	pstn[bot.OptTransports], pstn[bot.OptPSTNMode] = bot.Answer{List: []string{"daily_pstn"}}, bot.Answer{Text: bot.ModeDialIn}
-	sip[bot.OptTransports], sip[bot.OptSIPMode] = bot.Answer{List: []string{"twilio_daily_sip"}}, bot.Answer{Text: bot.ModeDialIn}
-	for _, said := range []bot.Answers{bot.Quickstart(), realtime, react, pstn, sip} {
+	react[bot.OptClient] = bot.Value{Text: bot.ClientReact}
+	pstn[bot.OptTransports], pstn[bot.OptPSTNMode] = bot.Value{List: []string{"daily_pstn"}}, bot.Value{Text: bot.ModeDialIn}
+	sip[bot.OptTransports], sip[bot.OptSIPMode] = bot.Value{List: []string{"twilio_daily_sip"}}, bot.Value{Text: bot.ModeDialIn}
+	for _, said := range []bot.Values{bot.Quickstart(), realtime, react, pstn, sip} {
 		said[o] = value
 		if cfg, _, problems := bot.Resolve(cat, said, "there"); len(problems) == 0 {
 			return said, cfg
@@ -489,7 +489,7 @@ func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Answer) (b
 }
 
 // typed are the flags that say the same.
-func typed(said bot.Answers) (args []string) {
+func typed(said bot.Values) (args []string) {
 	for o, a := range said {
 		switch {
 		case o.Toggle != nil:
@@ -527,7 +527,7 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	defer in.Close()
 	defer person.Close()
 	answers := map[string]string{"How do you want to start?": "scaffold", "Proceed?": "1"}
-	said := want.Answers()
+	said := want.Values()
 	toggles := map[string][]string{bot.AskWhere: nil, bot.AskOptions: nil}
 	for _, o := range bot.Options {
 		words := said[o].List
@@ -834,7 +834,7 @@ func TestCommandLineWithACatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := scaffold.Job{Target: "there", Bot: bot.Quickstart(), CatalogDir: folder}
-	job.Bot[bot.OptSTT] = bot.Answer{Text: "acme"}
+	job.Bot[bot.OptSTT] = bot.Value{Text: "acme"}
 	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog " + report.ShellQuote(folder)
 	if got := job.CommandLine(scaffold.Env{Catalog: cat, Path: a.Path}); got != want {
 		t.Errorf("the command line is %s", got)
@@ -1109,13 +1109,13 @@ func BenchmarkQuickstartTree(b *testing.B) { benchmarkTree(b, bot.Quickstart()) 
 
 func BenchmarkReactTree(b *testing.B) {
 	said := bot.Quickstart()
-	said[bot.OptTransports] = bot.Answer{List: []string{"smallwebrtc"}}
-	said[bot.OptClient] = bot.Answer{Text: bot.ClientReact}
-	said[bot.OptClientServer] = bot.Answer{Text: bot.ServerVite}
+	said[bot.OptTransports] = bot.Value{List: []string{"smallwebrtc"}}
+	said[bot.OptClient] = bot.Value{Text: bot.ClientReact}
+	said[bot.OptClientServer] = bot.Value{Text: bot.ServerVite}
 	benchmarkTree(b, said)
 }
 
-func benchmarkTree(b *testing.B, said bot.Answers) {
+func benchmarkTree(b *testing.B, said bot.Values) {
 	cat := catalog.New()
 	cfg, _, _ := bot.Resolve(cat, said, "")
 	dir := b.TempDir()

@@ -143,7 +143,7 @@ func (p *person) asksNext(last string) (question string) {
 
 // typedFor are what to type at each question of the wizard to get what was said: what
 // Enter is to follow.
-func typedFor(said bot.Answers, target string, plain bool) map[string]string {
+func typedFor(said bot.Values, target string, plain bool) map[string]string {
 	mark := func(words []string) string {
 		if len(words) == 0 || plain {
 			return strings.Join(words, ",")

@@ -70,9 +70,9 @@ func TestNamesOfTheCluster(t *testing.T) {
 	for name, ok := range map[string]bool{"default": false, "Default!": false, "kube-system": false, "Kube x": false, "kube": true, "kubes-1": true, "a-kube-x": true, "defaults": true} {
 		for _, given := range []bool{true, false} {
 			for _, on := range []bool{true, false} {
-				said := Answers{OptTransports: {List: []string{"twilio"}}, OptMode: {Text: "realtime"}, OptRealtime: {Text: "openai"}, optSelfHost: {On: on}}
+				said := Values{OptTransports: {List: []string{"twilio"}}, OptMode: {Text: "realtime"}, OptRealtime: {Text: "openai"}, optSelfHost: {On: on}}
 				if given {
-					said[OptName] = Answer{Text: name}
+					said[OptName] = Value{Text: name}
 				}
 				_, _, problems := Resolve(cat, said, name)
 				if refused := slices.ContainsFunc(problems, func(p report.Problem) bool { return strings.Contains(p.Message, "namespace") }); refused != (on && !ok) {
@@ -130,7 +130,7 @@ func TestDescriptions(t *testing.T) {
 	cat := catalog.New()
 	for _, kind := range catalog.ServiceKinds {
 		var ids []string
-		for _, p := range Describe(cat, kind).(map[string]any)[kind].([]ServiceAnswer) {
+		for _, p := range Describe(cat, kind).(map[string]any)[kind].([]ServiceInfo) {
 			ids = append(ids, p.ID)
 		}
 		if !slices.Equal(ids, catalog.IDs(cat.List(kind))) {

@@ -12,7 +12,7 @@ import (
 // Sections is the JSON of a listing. With --describe-options=KIND it has one key.
 type Sections[T any] struct {
 	BotType    T            `json:"bot_type"`
-	Transports byBotType[T] `json:"transports"`
+	Transports ByBotType[T] `json:"transports"`
 	STT        T            `json:"stt"`
 	LLM        T            `json:"llm"`
 	TTS        T            `json:"tts"`
@@ -20,21 +20,57 @@ type Sections[T any] struct {
 	Video      T            `json:"video"`
 }
 
-type byBotType[T any] struct {
+// ByBotType has the transports of each type of bot.
+type ByBotType[T any] struct {
 	Web       T `json:"web"`
 	Telephony T `json:"telephony"`
 }
 
-// bySection returns a listing. list converts the services of each key.
+// A section is a part of a listing for people.
+type section struct {
+	title    string
+	option   *Option
+	services []*catalog.Service
+}
+
+// sectionsOf returns the sections in their order.
+func sectionsOf(c *catalog.Catalog) []section {
+	sections := []section{
+		{title: "Web transports", option: OptTransports, services: c.Transports(false)},
+		{title: "Telephony transports", option: OptTransports, services: c.Transports(true)},
+		{title: "Speech to text", option: OptSTT},
+		{title: "Language models", option: OptLLM},
+		{title: "Text to speech", option: OptTTS},
+		{title: "Speech to speech", option: OptRealtime},
+		{title: "Video avatars", option: OptVideo},
+	}
+	for i := range sections {
+		if s := &sections[i]; s.option != OptTransports {
+			s.services = c.List(s.option.Kind)
+		}
+	}
+	return sections
+}
+
+// bySection returns a listing. list converts the services of each section.
 func bySection[T any](c *catalog.Catalog, botTypes T, list func([]*catalog.Service) T) Sections[T] {
+	var of []T
+	for _, s := range sectionsOf(c) {
+		of = append(of, list(s.services))
+	}
 	return Sections[T]{
-		botTypes,
-		byBotType[T]{list(c.Transports(false)), list(c.Transports(true))},
-		list(c.List(catalog.KindSTT)), list(c.List(catalog.KindLLM)), list(c.List(catalog.KindTTS)), list(c.List(catalog.KindRealtime)), list(c.List(catalog.KindVideo)),
+		BotType:    botTypes,
+		Transports: ByBotType[T]{Web: of[0], Telephony: of[1]},
+		STT:        of[2],
+		LLM:        of[3],
+		TTS:        of[4],
+		Realtime:   of[5],
+		Video:      of[6],
 	}
 }
 
-type variableAnswer struct {
+// VariableInfo describes a variable in the JSON of --describe-options.
+type VariableInfo struct {
 	Name     string        `json:"name"`
 	Required bool          `json:"required"`
 	Unless   report.OrNull `json:"required_unless"`
@@ -46,92 +82,128 @@ type variableAnswer struct {
 	Note     string        `json:"note"`
 }
 
-// A ServiceAnswer describes one id in the JSON of --describe-options.
-type ServiceAnswer struct {
-	ID     string           `json:"id"`
-	Label  string           `json:"label"`
-	Names  []string         `json:"names"`
-	Env    []variableAnswer `json:"env"`
-	Extras []string         `json:"extras"`
-	Needs  []string         `json:"needs"`
-	Hosts  []string         `json:"hosts"`
-	// How it comes to the language of the conversation, and those that it can be told or is
-	// made for.
-	Language  report.OrNull `json:"language"` // told, fixed, auto or voice
-	Languages []string      `json:"languages"`
+// ServiceInfo describes one id in the JSON of --describe-options.
+type ServiceInfo struct {
+	ID     string         `json:"id"`
+	Label  string         `json:"label"`
+	Names  []string       `json:"names"`
+	Env    []VariableInfo `json:"env"`
+	Extras []string       `json:"extras"`
+	Needs  []string       `json:"needs"`
+	Hosts  []string       `json:"hosts"`
+	// How the service comes to the language of the conversation: told, fixed, auto or voice.
+	Language report.OrNull `json:"language"`
+	// The languages that it can be told, or is made for.
+	Languages []string `json:"languages"`
+}
+
+// infoOf describes a service.
+func infoOf(s *catalog.Service) ServiceInfo {
+	info := ServiceInfo{
+		ID:        s.ID,
+		Label:     s.Label,
+		Names:     s.Names,
+		Env:       []VariableInfo{},
+		Extras:    append([]string{}, s.Extras...),
+		Needs:     append([]string{}, s.Needs()...),
+		Hosts:     s.Addresses(),
+		Language:  report.OrNull(s.Language()),
+		Languages: s.Languages(),
+	}
+	for _, v := range s.Env {
+		info.Env = append(info.Env, VariableInfo{
+			Name:     v.Name,
+			Required: v.Required,
+			Unless:   report.OrNull(s.Unless(v)),
+			With:     report.OrNull(v.With),
+			Without:  report.OrNull(v.Without),
+			Kind:     v.Kind,
+			Default:  report.OrNull(v.Fallback),
+			Other:    report.OrNull(v.Other),
+			Note:     v.Note,
+		})
+	}
+	return info
 }
 
 // Describe returns what --describe-options prints as JSON, of one kind or, if that is "",
 // of all.
 func Describe(c *catalog.Catalog, kind string) any {
-	botTypes := []ServiceAnswer{}
+	botTypes := []ServiceInfo{}
 	for _, id := range OptBotType.Allowed() {
-		botTypes = append(botTypes, ServiceAnswer{id, strings.ToUpper(id[:1]) + id[1:], []string{}, []variableAnswer{}, []string{}, []string{}, []string{}, "", []string{}})
+		botTypes = append(botTypes, ServiceInfo{
+			ID:        id,
+			Label:     strings.ToUpper(id[:1]) + id[1:],
+			Names:     []string{},
+			Env:       []VariableInfo{},
+			Extras:    []string{},
+			Needs:     []string{},
+			Hosts:     []string{},
+			Languages: []string{},
+		})
 	}
-	all := bySection(c, botTypes, func(services []*catalog.Service) []ServiceAnswer {
-		out := []ServiceAnswer{}
-		for _, p := range services {
-			e := ServiceAnswer{p.ID, p.Label, p.Names, []variableAnswer{}, append([]string{}, p.Extras...), append([]string{}, p.Needs()...), p.Addresses(), report.OrNull(p.Language()), p.Languages()}
-			for _, v := range p.Env {
-				e.Env = append(e.Env, variableAnswer{v.Name, v.Required, report.OrNull(p.Unless(v)), report.OrNull(v.With), report.OrNull(v.Without), v.Kind, report.OrNull(v.Fallback), report.OrNull(v.Other), v.Note})
-			}
-			out = append(out, e)
+	all := bySection(c, botTypes, func(services []*catalog.Service) []ServiceInfo {
+		list := []ServiceInfo{}
+		for _, s := range services {
+			list = append(list, infoOf(s))
 		}
-		return out
+		return list
 	})
 	if kind == "" {
 		return all
 	}
-	one := map[string]any{catalog.KindTransport: all.Transports, catalog.KindSTT: all.STT, catalog.KindLLM: all.LLM, catalog.KindTTS: all.TTS, catalog.KindRealtime: all.Realtime, catalog.KindVideo: all.Video}
+	one := map[string]any{
+		catalog.KindTransport: all.Transports,
+		catalog.KindSTT:       all.STT,
+		catalog.KindLLM:       all.LLM,
+		catalog.KindTTS:       all.TTS,
+		catalog.KindRealtime:  all.Realtime,
+		catalog.KindVideo:     all.Video,
+	}
 	return map[string]any{kind: one[kind]}
 }
 
 // DescribeText returns a paragraph for each service, at most 80 columns wide.
 func DescribeText(c *catalog.Catalog, kind string) string {
 	var b strings.Builder
-	for _, s := range []struct {
-		title    string
-		option   *Option
-		services []*catalog.Service
-	}{
-		{"Web transports", OptTransports, c.Transports(false)},
-		{"Telephony transports", OptTransports, c.Transports(true)},
-		{"Speech to text", OptSTT, c.List(catalog.KindSTT)},
-		{"Language models", OptLLM, c.List(catalog.KindLLM)},
-		{"Text to speech", OptTTS, c.List(catalog.KindTTS)},
-		{"Speech to speech", OptRealtime, c.List(catalog.KindRealtime)},
-		{"Video avatars", OptVideo, c.List(catalog.KindVideo)},
-	} {
+	for _, s := range sectionsOf(c) {
 		if kind != "" && kind != s.option.Kind {
 			continue
 		}
 		fmt.Fprintf(&b, "%s (--%s)\n\n", s.title, s.option.Flag)
-		for _, p := range s.services {
-			var variables []string
-			for _, v := range p.Env {
-				if v.Required {
-					variables = append(variables, v.Name)
-				} else {
-					variables = append(variables, "["+v.Name+"]")
-				}
-			}
-			needs := p.Needs()
-			if len(p.Extras) > 0 {
-				needs = append(needs, "extras "+strings.Join(p.Extras, " "))
-			}
-			left := p.Names[0]
-			names := slices.DeleteFunc(append([]string{p.ID}, p.Names...), func(name string) bool { return name == left })
-			for _, words := range [][]string{append([]string{p.Label}, names...), variables, needs} {
-				for _, line := range report.Fill(words, ",", 52) {
-					fmt.Fprintf(&b, "  %-25s %s\n", left, line)
-					left = ""
-				}
-			}
+		for _, service := range s.services {
+			describeService(&b, service)
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("Each entry has its name, label, id and other names; its variables, with optional\nones in brackets; what else it needs; and the extras of pipecat-ai.\n")
+	b.WriteString("Each entry has its name, label, id and other names; its variables, with optional\n" +
+		"ones in brackets; what else it needs; and the extras of pipecat-ai.\n")
 	return b.String()
+}
+
+// describeService writes the paragraph of a service.
+func describeService(b *strings.Builder, s *catalog.Service) {
+	var variables []string
+	for _, v := range s.Env {
+		if v.Required {
+			variables = append(variables, v.Name)
+		} else {
+			variables = append(variables, "["+v.Name+"]")
+		}
+	}
+	needs := s.Needs()
+	if len(s.Extras) > 0 {
+		needs = append(needs, "extras "+strings.Join(s.Extras, " "))
+	}
+	left := s.Names[0]
+	isLeft := func(name string) bool { return name == left }
+	names := slices.DeleteFunc(append([]string{s.ID}, s.Names...), isLeft)
+	for _, words := range [][]string{append([]string{s.Label}, names...), variables, needs} {
+		for _, line := range report.Fill(words, ",", 52) {
+			fmt.Fprintf(b, "  %-25s %s\n", left, line)
+			left = ""
+		}
+	}
 }
 
 // ListOptions returns what --list-options prints.

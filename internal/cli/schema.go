@@ -64,6 +64,9 @@ func SchemaOf(t reflect.Type) map[string]any {
 		if words := f.Tag.Get("enum"); words != "" {
 			properties[key] = map[string]any{"enum": strings.Split(words, ",")}
 		}
+		if f.Tag.Get("null") != "" { // see bot.Config
+			properties[key] = map[string]any{"type": []string{"string", "null"}}
+		}
 		if optional == "" {
 			required = append(required, key)
 		}

@@ -254,7 +254,7 @@ func (d *Data) Charges() bool {
 
 // BaseLanguage is the language without script and region, "" if none is set.
 func (d *Data) BaseLanguage() string {
-	base, _, _ := strings.Cut(string(d.Language), "-")
+	base, _, _ := strings.Cut(d.Language, "-")
 	return base
 }
 

@@ -74,7 +74,7 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 		"avatar":       cfg.VideoService != "",
 	}
 	find := func(kind, id string) Service {
-		found := cat.Find(kind, id).Speaking(string(cfg.Language))
+		found := cat.Find(kind, id).Speaking(cfg.Language)
 		return Service{found, codeOf(found, when)}
 	}
 	for _, c := range []struct {
@@ -82,11 +82,11 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 		id   string
 		to   **Service
 	}{
-		{catalog.KindSTT, string(cfg.STTService), &d.STT},
-		{catalog.KindLLM, string(cfg.LLMService), &d.LLM},
-		{catalog.KindTTS, string(cfg.TTSService), &d.TTS},
-		{catalog.KindRealtime, string(cfg.RealtimeService), &d.Realtime},
-		{catalog.KindVideo, string(cfg.VideoService), &d.Video},
+		{catalog.KindSTT, cfg.STTService, &d.STT},
+		{catalog.KindLLM, cfg.LLMService, &d.LLM},
+		{catalog.KindTTS, cfg.TTSService, &d.TTS},
+		{catalog.KindRealtime, cfg.RealtimeService, &d.Realtime},
+		{catalog.KindVideo, cfg.VideoService, &d.Video},
 	} {
 		if c.id != "" {
 			s := find(c.kind, c.id)
@@ -99,11 +99,11 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 	for _, id := range cfg.Transports {
 		switch id { // a dialed transport is generated from the file of its mode
 		case "rtc_hosted_pstn":
-			d.Dial = "pstn " + string(cfg.DailyPSTNMode)
-			id += "_" + strings.ReplaceAll(string(cfg.DailyPSTNMode), "-", "")
+			d.Dial = "pstn " + cfg.DailyPSTNMode
+			id += "_" + strings.ReplaceAll(cfg.DailyPSTNMode, "-", "")
 		case "tel_a_rtc_hosted_sip":
-			d.Dial = "sip " + string(cfg.TwilioDailySIPMode)
-			id += "_" + strings.ReplaceAll(string(cfg.TwilioDailySIPMode), "-", "")
+			d.Dial = "sip " + cfg.TwilioDailySIPMode
+			id += "_" + strings.ReplaceAll(cfg.TwilioDailySIPMode, "-", "")
 		}
 		s := find(catalog.KindTransport, id)
 		arguments := []string{"=krisp_filter", "=noise_filter()"}

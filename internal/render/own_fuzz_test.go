@@ -27,7 +27,7 @@ func FuzzOwnService(f *testing.F) {
 			return
 		}
 		said := bot.Quickstart()
-		said[bot.OptSTT] = bot.Answer{Text: "acme"}
+		said[bot.OptSTT] = bot.Value{Text: "acme"}
 		cfg, _, problems := bot.Resolve(c, said, "")
 		if len(problems) > 0 {
 			t.Fatal(problems)

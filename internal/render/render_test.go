@@ -44,7 +44,7 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 		}
 		for _, on := range []bool{false, true} {
 			said := bot.Quickstart()
-			said[o] = bot.Answer{On: on}
+			said[o] = bot.Value{On: on}
 			cfg, _, problems := bot.Resolve(cat, said, "")
 			files, err := New(cfg, cat, "0.1.0").Files()
 			if err != nil || len(problems) > 0 {
@@ -68,8 +68,8 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 func fullBots(cat *catalog.Catalog) (all []bot.Config) {
 	for _, start := range []string{bot.BotWeb, bot.BotTelephony} {
 		for _, mode := range bot.OptMode.Allowed() {
-			said := bot.Answers{bot.OptBotType: {Text: start}, bot.OptMode: {Text: mode}, bot.OptTransports: {}}
-			try := func(o *bot.Option, a bot.Answer) {
+			said := bot.Values{bot.OptBotType: {Text: start}, bot.OptMode: {Text: mode}, bot.OptTransports: {}}
+			try := func(o *bot.Option, a bot.Value) {
 				was, had := said[o]
 				said[o] = a
 				if _, _, problems := bot.Resolve(cat, said, "full"); slices.ContainsFunc(problems, func(p report.Problem) bool { return !p.Missing }) {
@@ -79,16 +79,16 @@ func fullBots(cat *catalog.Catalog) (all []bot.Config) {
 				}
 			}
 			for _, p := range cat.List(catalog.KindTransport) {
-				try(bot.OptTransports, bot.Answer{List: append(slices.Clone(said[bot.OptTransports].List), p.ID)})
+				try(bot.OptTransports, bot.Value{List: append(slices.Clone(said[bot.OptTransports].List), p.ID)})
 			}
 			for _, o := range bot.Options {
 				switch {
 				case o.Toggle != nil:
-					try(o, bot.Answer{On: true})
+					try(o, bot.Value{On: true})
 				case slices.Contains(catalog.ServiceKinds, o.Kind):
-					try(o, bot.Answer{Text: cat.List(o.Kind)[0].ID})
+					try(o, bot.Value{Text: cat.List(o.Kind)[0].ID})
 				case o == bot.OptClient || o == bot.OptClientServer:
-					try(o, bot.Answer{Text: o.Words[0].Name})
+					try(o, bot.Value{Text: o.Words[0].Name})
 				}
 			}
 			cfg, _, problems := bot.Resolve(cat, said, "full")
@@ -176,28 +176,28 @@ func randomBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 		return p.Names[rng.IntN(len(p.Names))]
 	}
 	for {
-		said := bot.Answers{bot.OptTransports: {}}
+		said := bot.Values{bot.OptTransports: {}}
 		for range 1 + rng.IntN(3) {
-			said[bot.OptTransports] = bot.Answer{List: append(said[bot.OptTransports].List, pick(catalog.KindTransport))}
+			said[bot.OptTransports] = bot.Value{List: append(said[bot.OptTransports].List, pick(catalog.KindTransport))}
 		}
 		if rng.IntN(4) == 0 {
-			said[bot.OptMode] = bot.Answer{Text: bot.ModeRealtime}
-			said[bot.OptRealtime] = bot.Answer{Text: pick(catalog.KindRealtime)}
+			said[bot.OptMode] = bot.Value{Text: bot.ModeRealtime}
+			said[bot.OptRealtime] = bot.Value{Text: pick(catalog.KindRealtime)}
 		} else {
-			said[bot.OptMode] = bot.Answer{Text: bot.ModeCascade}
-			said[bot.OptSTT] = bot.Answer{Text: pick(catalog.KindSTT)}
-			said[bot.OptLLM] = bot.Answer{Text: pick(catalog.KindLLM)}
-			said[bot.OptTTS] = bot.Answer{Text: pick(catalog.KindTTS)}
+			said[bot.OptMode] = bot.Value{Text: bot.ModeCascade}
+			said[bot.OptSTT] = bot.Value{Text: pick(catalog.KindSTT)}
+			said[bot.OptLLM] = bot.Value{Text: pick(catalog.KindLLM)}
+			said[bot.OptTTS] = bot.Value{Text: pick(catalog.KindTTS)}
 		}
 		if rng.IntN(4) == 0 {
-			said[bot.OptVideo] = bot.Answer{Text: pick(catalog.KindVideo)}
+			said[bot.OptVideo] = bot.Value{Text: pick(catalog.KindVideo)}
 		}
 		if rng.IntN(3) == 0 {
-			said[bot.OptLanguage] = bot.Answer{Text: []string{"de", "pt-br", "zh-Hant-TW"}[rng.IntN(3)]}
+			said[bot.OptLanguage] = bot.Value{Text: []string{"de", "pt-br", "zh-Hant-TW"}[rng.IntN(3)]}
 		}
 		for _, o := range bot.Options {
 			if o.Toggle != nil && rng.IntN(2) == 0 {
-				said[o] = bot.Answer{On: rng.IntN(2) == 0}
+				said[o] = bot.Value{On: rng.IntN(2) == 0}
 			}
 		}
 		if cfg, _, problems := bot.Resolve(cat, said, "random bot"); len(problems) == 0 {
@@ -213,7 +213,7 @@ func TestRandomBots(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	// The first bot has a service that needs more than an extra: few have.
 	needy := bot.Quickstart()
-	needy[bot.OptSTT] = bot.Answer{Text: "funasr"}
+	needy[bot.OptSTT] = bot.Value{Text: "funasr"}
 	first, _, _ := bot.Resolve(cat, needy, "")
 	bots := append(fullBots(cat), first)
 	for len(bots) < 300 {
@@ -359,27 +359,27 @@ func serviceOption(kind string) *bot.Option {
 
 // smallBot has these transports, and one service where there may be three: "llm ollama".
 func smallBot(t *testing.T, service string, transports ...string) (*Data, string) {
-	return botWith(t, catalog.New(), service, bot.Answers{bot.OptTransports: {List: transports}})
+	return botWith(t, catalog.New(), service, bot.Values{bot.OptTransports: {List: transports}})
 }
 
 // selfHosted is smallBot with --self-host and the option with this key.
 func selfHosted(t *testing.T, cat *catalog.Catalog, service, option string, transports ...string) (*Data, string) {
-	said := bot.Answers{bot.OptTransports: {List: transports}}
+	said := bot.Values{bot.OptTransports: {List: transports}}
 	for _, o := range bot.Options {
 		if o.Key == "self_host" || o.Key == option {
-			said[o] = bot.Answer{On: true}
+			said[o] = bot.Value{On: true}
 		}
 	}
 	return botWith(t, cat, service, said)
 }
 
-func botWith(t *testing.T, cat *catalog.Catalog, service string, with bot.Answers) (*Data, string) {
+func botWith(t *testing.T, cat *catalog.Catalog, service string, with bot.Values) (*Data, string) {
 	said := bot.Quickstart()
 	kind, name, _ := strings.Cut(service, " ")
 	if kind == catalog.KindRealtime {
-		said = bot.Answers{bot.OptMode: {Text: bot.ModeRealtime}}
+		said = bot.Values{bot.OptMode: {Text: bot.ModeRealtime}}
 	}
-	said[serviceOption(kind)] = bot.Answer{Text: name}
+	said[serviceOption(kind)] = bot.Value{Text: name}
 	maps.Copy(said, with)
 	cfg, _, problems := bot.Resolve(cat, said, "small")
 	if len(problems) > 0 {
@@ -439,10 +439,10 @@ func TestCosts(t *testing.T) {
 		{local, "twilio", "Twilio", "You host Moonshine, Ollama and Piper yourself"},
 	} {
 		said := bot.Quickstart()
-		said[bot.OptTransports] = bot.Answer{List: []string{c.transport}}
+		said[bot.OptTransports] = bot.Value{List: []string{c.transport}}
 		for _, service := range strings.Split(c.services, ", ") {
 			if kind, name, ok := strings.Cut(service, " "); ok {
-				said[serviceOption(kind)] = bot.Answer{Text: name}
+				said[serviceOption(kind)] = bot.Value{Text: name}
 			}
 		}
 		cfg, _, problems := bot.Resolve(catalog.New(), said, "small")
@@ -657,10 +657,10 @@ func TestSizes(t *testing.T) {
 	for _, cfg := range fullBots(cat) {
 		cfg.Language = "de"
 		check(cfg, 240)
-		said := cfg.Answers()
+		said := cfg.Values()
 		for _, kind := range catalog.ServiceKinds {
 			if o := serviceOption(kind); said[o].Text != "" {
-				said[o] = bot.Answer{Text: longest(kind)}
+				said[o] = bot.Value{Text: longest(kind)}
 			}
 		}
 		cfg, _, _ = bot.Resolve(cat, said, "full")
@@ -686,12 +686,12 @@ func BenchmarkEveryService(b *testing.B) {
 		for _, p := range cat.List(kind) {
 			said := bot.Quickstart()
 			if kind == catalog.KindRealtime {
-				said[bot.OptMode] = bot.Answer{Text: bot.ModeRealtime}
+				said[bot.OptMode] = bot.Value{Text: bot.ModeRealtime}
 				for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
 					delete(said, o)
 				}
 			}
-			said[serviceOption(kind)] = bot.Answer{Text: p.ID}
+			said[serviceOption(kind)] = bot.Value{Text: p.ID}
 			cfg, _, problems := bot.Resolve(cat, said, "")
 			if len(problems) > 0 {
 				b.Fatal(problems)
@@ -716,16 +716,16 @@ func TestArguments(t *testing.T) {
 	for range 200 {
 		cfg := randomBot(t, cat, rng)
 		for _, dirName := range []string{"random bot", "another", ""} {
-			args := cfg.Answers().Arguments(cat, dirName)
-			said := bot.Answers{}
+			args := cfg.Values().Arguments(cat, dirName)
+			said := bot.Values{}
 			for i := 0; i < len(args); i++ {
 				o := bot.Options[slices.IndexFunc(bot.Options, func(o *bot.Option) bool {
 					return slices.Contains([]string{"--" + o.Flag, "--no-" + o.Flag, "-" + o.Short}, args[i])
 				})]
-				a := bot.Answer{On: !strings.HasPrefix(args[i], "--no-"), Flag: true}
+				a := bot.Value{On: !strings.HasPrefix(args[i], "--no-"), Flag: true}
 				if o.Toggle == nil {
 					i++
-					a = bot.Answer{Text: args[i], List: append(said[o].List, args[i]), Flag: true}
+					a = bot.Value{Text: args[i], List: append(said[o].List, args[i]), Flag: true}
 				}
 				said[o] = a
 			}
@@ -823,8 +823,8 @@ func TestLanguageOfServices(t *testing.T) {
 		{"told", "German", `"German" is not a language tag; expected one such as de or pt-BR (did you mean de?)`},
 	} {
 		said := bot.Quickstart()
-		said[bot.OptSTT], said[bot.OptLLM], said[bot.OptTTS] = bot.Answer{Text: "acme_" + c.service}, bot.Answer{Text: "openai"}, bot.Answer{Text: "elevenlabs"}
-		said[bot.OptLanguage] = bot.Answer{Text: c.tag}
+		said[bot.OptSTT], said[bot.OptLLM], said[bot.OptTTS] = bot.Value{Text: "acme_" + c.service}, bot.Value{Text: "openai"}, bot.Value{Text: "elevenlabs"}
+		said[bot.OptLanguage] = bot.Value{Text: c.tag}
 		cfg, _, problems := bot.Resolve(cat, said, "")
 		got := ""
 		for _, p := range problems {
@@ -925,9 +925,9 @@ func TestVoicesOfLanguages(t *testing.T) {
 		{"kokoro", "fr", "ff_siwis"},
 	} {
 		said := bot.OnThisMachine()
-		said[bot.OptSTT], said[bot.OptTTS] = bot.Answer{Text: "whisper"}, bot.Answer{Text: c.tts}
+		said[bot.OptSTT], said[bot.OptTTS] = bot.Value{Text: "whisper"}, bot.Value{Text: c.tts}
 		if c.tag != "" {
-			said[bot.OptLanguage] = bot.Answer{Text: c.tag}
+			said[bot.OptLanguage] = bot.Value{Text: c.tag}
 		}
 		cfg, _, problems := bot.Resolve(catalog.New(), said, "here")
 		p := New(cfg, catalog.New(), "0.1.0")
@@ -960,7 +960,7 @@ func TestStartCommand(t *testing.T) {
 		{"twilio smallwebrtc", "uv run bot.py", "open http://localhost:7860 and talk"},
 	} {
 		said := bot.OnThisMachine()
-		said[bot.OptTransports] = bot.Answer{List: strings.Fields(c.transports)}
+		said[bot.OptTransports] = bot.Value{List: strings.Fields(c.transports)}
 		cfg, _, problems := bot.Resolve(catalog.New(), said, "here")
 		d := New(cfg, catalog.New(), "0.1.0")
 		text, commands, err := d.NextSteps("here/server", "here/client", "README.md")

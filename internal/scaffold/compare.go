@@ -104,7 +104,7 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 }
 
 // renderRecorded returns what this version writes for the recorded values, or nil if it cannot.
-func renderRecorded(env Env, version string, recorded bot.Answers) *draft {
+func renderRecorded(env Env, version string, recorded bot.Values) *draft {
 	cfg, _, problems := bot.Resolve(env.Catalog, recorded, "")
 	if len(problems) > 0 {
 		return nil
@@ -242,9 +242,9 @@ func (j Job) noRecord(env Env) error {
 }
 
 // readRecord returns the record of the target, and the values of the configuration in it.
-func readRecord(t *project.Target, version string) (*project.Record, bot.Answers, error) {
+func readRecord(t *project.Target, version string) (*project.Record, bot.Values, error) {
 	record, err := t.Record(render.Paths())
-	var recorded bot.Answers
+	var recorded bot.Values
 	if err == nil && record.Vbot != "" {
 		var problems report.Problems
 		recorded, problems = bot.ParseConfig(project.RecordName, record.Config)

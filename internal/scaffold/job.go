@@ -31,7 +31,7 @@ const (
 type Job struct {
 	Mode           Mode
 	Target         string      // the directory, as it was typed
-	Bot            bot.Answers // what options say of the bot
+	Bot            bot.Values // what options say of the bot
 	File           *ConfigFile // nil if there is none
 	CatalogDir     string      // as --catalog has it, for a command line; "" if it was not given
 	KeepExisting   bool        // write only what is missing
@@ -86,7 +86,7 @@ func (j Job) name(env Env) string { return bot.NameFromDir(j.dir(env)) }
 
 // configure returns the configuration that the job asks for. What no option says is as in the
 // configuration file or, without one, as in the record.
-func (j Job) configure(env Env, recorded bot.Answers) (bot.Config, error) {
+func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
 	var problems report.Problems
 	inFile, source := recorded, project.RecordName
 	if j.File != nil {
@@ -96,7 +96,7 @@ func (j Job) configure(env Env, recorded bot.Answers) (bot.Config, error) {
 			return bot.Config{}, &report.Failure{Code: report.InvalidConfig, Problems: problems}
 		}
 	}
-	values := bot.Answers{}
+	values := bot.Values{}
 	maps.Copy(values, inFile)
 	maps.Copy(values, j.Bot)
 	cfg, dropped, refused := bot.Resolve(env.Catalog, values, j.name(env))
@@ -109,8 +109,8 @@ func (j Job) configure(env Env, recorded bot.Answers) (bot.Config, error) {
 		return bot.Config{}, f
 	}
 	for _, o := range bot.Options {
-		if value := values[o]; value.Taken != "" {
-			env.Note("reading %s as %s", value.Taken, o.TakenAs(value))
+		if value := values[o]; value.Alias != "" {
+			env.Note("reading %s as %s", value.Alias, o.CalledBy(value))
 		}
 	}
 	for _, d := range dropped {

@@ -12,12 +12,12 @@ import (
 )
 
 // allows reports whether the rules allow the value beside all other answers.
-func (w *wizard) allows(o *bot.Option, a bot.Answer) bool {
+func (w *wizard) allows(o *bot.Option, a bot.Value) bool {
 	return w.objection(o, a) == ""
 }
 
 // objection returns why the rules refuse the value, or "".
-func (w *wizard) objection(o *bot.Option, a bot.Answer) string {
+func (w *wizard) objection(o *bot.Option, a bot.Value) string {
 	answers := maps.Clone(w.Bot)
 	if o == bot.OptBotType {
 		delete(answers, bot.OptTransports) // the other bot type has other transports
@@ -33,7 +33,7 @@ func (w *wizard) objection(o *bot.Option, a bot.Answer) string {
 }
 
 // values returns the values of an option that an answer holds.
-func values(a bot.Answer) []string {
+func values(a bot.Value) []string {
 	if a.Text == "" {
 		return a.List
 	}
@@ -41,11 +41,11 @@ func values(a bot.Answer) []string {
 }
 
 // answer returns the answer that holds the values. "" stands for none.
-func answer(o *bot.Option, changed bool, values ...string) bot.Answer {
+func answer(o *bot.Option, changed bool, values ...string) bot.Value {
 	if o.List != nil {
-		return bot.Answer{List: values, Flag: changed}
+		return bot.Value{List: values, Flag: changed}
 	}
-	return bot.Answer{Text: values[0], Flag: changed}
+	return bot.Value{Text: values[0], Flag: changed}
 }
 
 // offer returns the allowed values of the option. The value "" stands for none.

@@ -43,7 +43,7 @@ func (w *wizard) askTarget(ctx context.Context) error {
 		w.Target = "./quickstart" // a directory, not the preset of that name
 	}
 	w.located = true
-	if !w.allows(bot.OptName, bot.Answer{Text: w.name()}) {
+	if !w.allows(bot.OptName, bot.Value{Text: w.name()}) {
 		w.askAgain(bot.OptName) // it cannot come from the directory
 	}
 	return nil
@@ -70,7 +70,7 @@ func (w *wizard) expand(typed string) (string, error) {
 
 // askStart asks for one of the ready-made bots, one of the person's own, or the guides.
 func (w *wizard) askStart(ctx context.Context) error {
-	ready := []bot.Answers{bot.Quickstart(), bot.OnThisMachine()} // in the order of the menu
+	ready := []bot.Values{bot.Quickstart(), bot.OnThisMachine()} // in the order of the menu
 	delete(ready[startRecommended], bot.OptName)
 	var services []string
 	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
@@ -158,11 +158,11 @@ func (w *wizard) dropConflicting() {
 func (w *wizard) askName(ctx context.Context) error {
 	suggested := cmp.Or(w.before[bot.OptName].Text, w.name())
 	name, err := w.terminal.Text(ctx, bot.OptName.Ask, suggested, func(typed string) (why string, ok bool) {
-		why = w.objection(bot.OptName, bot.Answer{Text: typed})
+		why = w.objection(bot.OptName, bot.Value{Text: typed})
 		return why, why == ""
 	})
 	if err == nil && name != w.name() { // else it follows the directory
-		w.Bot[bot.OptName] = bot.Answer{Text: name}
+		w.Bot[bot.OptName] = bot.Value{Text: name}
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (w *wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) e
 	suggested := cmp.Or(w.before[o].Text, o.None)
 	typed, err := w.terminal.Text(ctx, o.Ask, suggested, func(typed string) (why string, ok bool) {
 		if typed != o.None {
-			why = w.objection(o, bot.Answer{Text: tagOf(typed), Flag: changed})
+			why = w.objection(o, bot.Value{Text: tagOf(typed), Flag: changed})
 		}
 		return why, why == ""
 	})
@@ -181,7 +181,7 @@ func (w *wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) e
 		return err
 	}
 	if tag, ok := catalog.LanguageTag(tagOf(typed)); ok {
-		w.Bot[o] = bot.Answer{Text: tag, Flag: changed}
+		w.Bot[o] = bot.Value{Text: tag, Flag: changed}
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (w *wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) e
 // askValues asks for the value of an option, or the values of a list.
 func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) error {
 	m := &tty.Menu{Ask: o.Ask, Choices: w.offer(o, changed), Several: o.List != nil}
-	picked := func(marked []int) bot.Answer {
+	picked := func(marked []int) bot.Value {
 		var ids []string
 		for _, i := range marked {
 			ids = append(ids, m.Choices[i].Value)
@@ -238,8 +238,8 @@ func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 	var offered []*bot.Option
 	for _, o := range toggles {
 		was, known := w.before[o]
-		mayBeOn := w.allows(o, bot.Answer{On: true, Flag: changed})
-		mayBeOff := was.On || w.allows(o, bot.Answer{On: false}) // an avatar needs video output
+		mayBeOn := w.allows(o, bot.Value{On: true, Flag: changed})
+		mayBeOff := was.On || w.allows(o, bot.Value{On: false}) // an avatar needs video output
 		if !mayBeOn || !mayBeOff {
 			continue
 		}
@@ -256,7 +256,7 @@ func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 		return err
 	}
 	for i, o := range offered {
-		w.Bot[o] = bot.Answer{On: slices.Contains(m.Marked, 1+i), Flag: changed}
+		w.Bot[o] = bot.Value{On: slices.Contains(m.Marked, 1+i), Flag: changed}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 // show prints the answers, the keys they need, and the conflicts with existing files.
 func (w *wizard) show(cfg bot.Config, p *project.Plan) {
 	w.terminal.Say("")
-	answers := cfg.Answers()
+	answers := cfg.Values()
 	for _, t := range w.topics {
 		if fact := w.fact(t, answers); fact != "" {
 			w.terminal.Say("  %-14s  %s", t.label, fact)
@@ -76,7 +76,7 @@ func (w *wizard) show(cfg bot.Config, p *project.Plan) {
 }
 
 // fact returns what the summary says about the topic, or "".
-func (w *wizard) fact(t *topic, answers bot.Answers) string {
+func (w *wizard) fact(t *topic, answers bot.Values) string {
 	if t.label == labelDirectory {
 		return w.Target
 	}
@@ -130,7 +130,7 @@ func (w *wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string
 func (w *wizard) askChange(ctx context.Context, cfg bot.Config) error {
 	var choices []tty.Choice
 	var offered []*topic
-	now := cfg.Answers()
+	now := cfg.Values()
 	for _, t := range w.topics {
 		if fact := w.fact(t, now); fact != "" && w.hasChoice(t, true) {
 			choices = append(choices, tty.Choice{Label: t.label, Note: fact})

@@ -34,7 +34,7 @@ type wizard struct {
 
 	topics []*topic
 	start  int         // what the person starts with, startUnknown before that question
-	before bot.Answers // values that were taken back, to preselect them
+	before bot.Values // values that were taken back, to preselect them
 	visits []visit     // the questions that were answered, oldest first
 }
 
@@ -59,7 +59,7 @@ func (w *wizard) name() string { return bot.NameFromDir(w.dir()) }
 func Ask(
 	ctx context.Context, t *tty.Terminal, env scaffold.Env, home string, job scaffold.Job,
 ) (scaffold.Job, error) {
-	job.Bot = bot.Answers{}
+	job.Bot = bot.Values{}
 	w := &wizard{
 		terminal: t,
 		env:      env,
@@ -67,7 +67,7 @@ func Ask(
 		Job:      job,
 		topics:   topics(),
 		start:    startUnknown,
-		before:   bot.Answers{},
+		before:   bot.Values{},
 	}
 	err := w.ask(ctx)
 	if !w.located {
@@ -156,7 +156,7 @@ func (w *wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
 // takeBack makes a topic one without an answer. The old answer will be preselected.
 func (w *wizard) takeBack(t *topic) {
 	if t.label == labelStart { // nothing but the directory comes before it
-		w.Bot = bot.Answers{}
+		w.Bot = bot.Values{}
 		for _, other := range w.topics {
 			other.asked = other.label == labelDirectory
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // newWizard returns a wizard that knows these values so far.
-func newWizard(cat *catalog.Catalog, values bot.Answers) *wizard {
+func newWizard(cat *catalog.Catalog, values bot.Values) *wizard {
 	env := scaffold.Env{Catalog: cat, Path: filepath.Clean}
 	return &wizard{env: env, Job: scaffold.Job{Bot: values}}
 }
@@ -37,7 +37,7 @@ func TestServicesFitTheWindow(t *testing.T) {
 		if o.Kind == "" {
 			continue
 		}
-		w := newWizard(catalog.New(), bot.Answers{})
+		w := newWizard(catalog.New(), bot.Values{})
 		choices, labels := w.offer(o, false), 0
 		for _, c := range choices {
 			labels = max(labels, len(c.Label))

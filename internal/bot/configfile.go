@@ -1,0 +1,174 @@
+package bot
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vbot/internal/catalog"
+	"vbot/internal/report"
+)
+
+// maxProblems bounds the list of problems with a configuration file, and the time to place
+// them.
+const maxProblems = 100
+
+// ParseConfig reads the JSON object in data. name is the file's name in problems. The
+// values are nil if data is no JSON object.
+func ParseConfig(name string, data []byte) (Values, report.Problems) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	p := &configParser{name: name, data: data, values: Values{}, given: map[*Option]string{}}
+	members, end, fault := report.Members(data)
+	if members == nil {
+		p.refuse("config", end, "%s", fault)
+		return nil, p.problems
+	}
+	for _, m := range members {
+		if len(p.problems) == maxProblems {
+			p.refuse("config", m.At, "there are more problems")
+			break
+		}
+		p.member(m)
+	}
+	if _, ok := p.values[OptClient]; p.clientWantedAt > 0 && !ok {
+		const needs = "generate_client needs client_framework: react or vanilla"
+		p.refuse(OptClient.Key, p.clientWantedAt, needs)
+	}
+	if fault != "" {
+		p.refuse("config", end, "%s", fault)
+	}
+	return p.values, p.problems
+}
+
+// A configParser reads one configuration file.
+type configParser struct {
+	name           string
+	data           []byte
+	values         Values
+	given          map[*Option]string // where each option is in the file: "bot.json:3:5"
+	clientWantedAt int                // where generate_client asks for a client, in bytes; 0 if it does not
+	problems       report.Problems
+}
+
+// refuse adds a problem with what is at the offset, in bytes.
+func (p *configParser) refuse(key string, offset int, format string, args ...any) {
+	p.problems.Add(key, "", "%s: %s", report.Place(p.name, p.data, offset), fmt.Sprintf(format, args...))
+}
+
+// member reads a member of the object.
+func (p *configParser) member(m report.Member) {
+	o := optionOf(m.Key)
+	switch {
+	case m.Key == "$schema": // for editors; see `vbot schema`
+		if m.Value[0] != '"' {
+			p.refuse(m.Key, m.ValueAt, "$schema: expected a string")
+		}
+	case m.Key == "generate_client":
+		p.generateClient(m)
+	case o == nil:
+		near := nearestKey(m.Key)
+		p.refuse(m.Key, m.At, "unknown key %q%s", m.Key, report.DidYouMean(near))
+		if meant := optionOf(near); meant != nil && p.given[meant] == "" {
+			p.values[meant] = Value{reported: true} // so that it is not missing, too
+		}
+	case p.given[o] != "":
+		p.refuse(m.Key, m.At, "%s is already given in %s", m.Key, p.given[o])
+	default:
+		p.option(o, m)
+	}
+}
+
+// generateClient reads the key that `pipecat init` has beside client_framework.
+func (p *configParser) generateClient(m report.Member) {
+	var on bool
+	if json.Unmarshal(m.Value, &on) != nil {
+		p.refuse(m.Key, m.ValueAt, "%s: expected true or false", m.Key)
+		return
+	}
+	if on {
+		p.clientWantedAt = m.ValueAt
+		return
+	}
+	if _, ok := p.values[OptClient]; !ok {
+		at := report.Place(p.name, p.data, m.ValueAt)
+		p.values[OptClient] = Value{Text: ClientNone, Alias: m.Key, at: at}
+	}
+}
+
+// option reads the value of an option; null is none.
+func (p *configParser) option(o *Option, m report.Member) {
+	p.given[o] = report.Place(p.name, p.data, m.At)
+	if string(m.Value) == "null" {
+		return
+	}
+	var v Value
+	var err error
+	expected := "a string"
+	switch {
+	case o.Toggle != nil:
+		expected = "true or false"
+		err = json.Unmarshal(m.Value, &v.On)
+	case o.List != nil:
+		expected = "a list of strings"
+		err = json.Unmarshal(m.Value, &v.List)
+	default:
+		err = json.Unmarshal(m.Value, &v.Text)
+	}
+	if err != nil {
+		v = Value{reported: true}
+		p.refuse(m.Key, m.ValueAt, "%s: expected %s", m.Key, expected)
+	}
+	v.at = report.Place(p.name, p.data, m.ValueAt)
+	if m.Key != o.Key {
+		v.Alias = m.Key
+	}
+	p.values[o] = v
+}
+
+// nearestKey returns the key that word may mean, "" if there is none. It also knows the
+// names of the command line.
+func nearestKey(word string) string {
+	keys := map[string]string{}
+	var names []string
+	for _, o := range Options {
+		for _, name := range []string{o.Key, strings.ReplaceAll(o.Flag, "-", "_")} {
+			keys[name] = o.Key
+			names = append(names, name)
+		}
+	}
+	return keys[report.Nearest(strings.ReplaceAll(word, "-", "_"), names)]
+}
+
+// Schema returns the JSON Schema of a configuration file: a null means "not given". Ids and
+// real names are listed, as far as they are fixed.
+func Schema(cat *catalog.Catalog) map[string]any {
+	properties := map[string]any{
+		"$schema":         map[string]any{"type": "string"},
+		"generate_client": map[string]any{"type": "boolean"},
+	}
+	for _, o := range Options {
+		words := o.Allowed()
+		for _, s := range cat.List(o.Kind) {
+			words = append(words, slices.Compact(append([]string{s.ID}, s.Names...))...)
+		}
+		value := map[string]any{"type": "string"}
+		if words != nil {
+			value = map[string]any{"enum": words}
+		}
+		if o.Toggle != nil {
+			value = map[string]any{"type": "boolean"}
+		} else if o.List != nil {
+			value = map[string]any{"type": "array", "items": value}
+		}
+		for _, key := range []string{o.Key, cmp.Or(o.Peer, o.Key)} {
+			properties[key] = map[string]any{
+				"description": o.Help,
+				"anyOf":       []any{value, map[string]any{"type": "null"}},
+			}
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
