@@ -414,7 +414,7 @@ func openCatalog(env *cli.Env, option *string) (*catalog.Catalog, error) {
 		if problems := c.Add(root.FS(), dir); len(problems) > 0 {
 			return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
 		}
-		if c.Own == 0 {
+		if !c.HasOwn() {
 			err = errors.New("no service is there; expected files such as stt/acme.py")
 		}
 	}

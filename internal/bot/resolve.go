@@ -95,7 +95,7 @@ func (r *resolver) unknown(o *Option, noun, name string) {
 		near = s.Names[0]
 		aside = ": it is a model, such as " + near + " has; name it in .env"
 	}
-	if near == "" && o != OptTransports && !r.values[o].Flag && r.cat.Own == 0 {
+	if near == "" && o != OptTransports && !r.values[o].Flag && !r.cat.HasOwn() {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
 	}
 	p := r.refuseWithAllowed(o, "unknown %s %q%s", noun, name, aside)

@@ -165,8 +165,8 @@ func TestGist(t *testing.T) {
 		{KindVideo, "heygen", "", "key from liveavatar.com"},
 		{KindTransport, "smallwebrtc", "To try it without a phone", "no key"},
 	} {
-		if p := c.Find(want.kind, want.name); p.Heading().String() != want.group || p.Gist(has) != want.gist {
-			t.Errorf("%s %s: %q, %q", want.kind, want.name, p.Heading().String(), p.Gist(has))
+		if p := c.Find(want.kind, want.name); p.Heading().String() != want.group || p.Summary(has) != want.gist {
+			t.Errorf("%s %s: %q, %q", want.kind, want.name, p.Heading().String(), p.Summary(has))
 		}
 	}
 }

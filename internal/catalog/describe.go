@@ -20,9 +20,18 @@ const (
 	ownCatalog
 )
 
-func (h Heading) String() string {
-	return [...]string{"", "By phone", "To try it without a phone", "Usual", "On your own machine", "Others", "From your catalog"}[h]
+// headings are the headings as people read them.
+var headings = [...]string{
+	noHeading:    "",
+	byPhone:      "By phone",
+	withoutPhone: "To try it without a phone",
+	usual:        "Usual",
+	ownMachine:   "On your own machine",
+	Others:       "Others",
+	ownCatalog:   "From your catalog",
 }
+
+func (h Heading) String() string { return headings[h] }
 
 // Heading returns the service's heading.
 func (s *Service) Heading() Heading {
@@ -43,10 +52,26 @@ func (s *Service) Heading() Heading {
 	return Others
 }
 
-// Gist says in half a line what sets the service apart. has are the credentials that the
-// bot needs without it.
-func (s *Service) Gist(has map[string]bool) string {
-	var facts, languages []string
+// Summary says in half a line what sets the service apart: languages, memory, and the key that it needs.
+// has are the credentials that the bot needs without it.
+func (s *Service) Summary(has map[string]bool) string {
+	facts := s.languageFacts()
+	if s.Kind == KindRealtime && s.VideoIn {
+		facts = append(facts, "video")
+	}
+	if s.Model.Megabytes > 0 {
+		facts = append(facts, fmt.Sprintf("%d MB of memory", s.Model.Megabytes))
+	}
+	facts = append(facts, s.keyFact(has))
+	if s.Deprecated() {
+		facts = append(facts, "deprecated")
+	}
+	return strings.Join(facts, "; ")
+}
+
+// languageFacts says what languages the service has, if it has any.
+func (s *Service) languageFacts() []string {
+	var languages []string
 	for _, tag := range s.languages {
 		base, _, _ := strings.Cut(tag, "-")
 		if !slices.Contains(languages, base) {
@@ -54,41 +79,44 @@ func (s *Service) Gist(has map[string]bool) string {
 		}
 	}
 	switch n := len(languages); {
+	case n == 0:
+		return nil
 	case n > 3:
-		facts = append(facts, fmt.Sprintf("%d languages", n))
-	case n > 0 && languages[0] == languageAuto:
-		facts = append(facts, "language detected")
-	case n > 0 && languages[0] == languageVoice:
-		facts = append(facts, "language by voice")
-	case n > 0:
-		facts = append(facts, strings.Join(languages, ", ")+" only")
+		return []string{fmt.Sprintf("%d languages", n)}
+	case languages[0] == languageAuto:
+		return []string{"language detected"}
+	case languages[0] == languageVoice:
+		return []string{"language by voice"}
 	}
-	if s.Kind == KindRealtime && s.VideoIn {
-		facts = append(facts, "video")
+	return []string{strings.Join(languages, ", ") + " only"}
+}
+
+// keyFact says which key the service needs, and where it comes from.
+func (s *Service) keyFact(has map[string]bool) string {
+	credentials := s.Credentials()
+	isNew := func(c Credential) bool { return !has[c.Names] }
+	isSecret := func(v Variable) bool { return v.Kind == "secret" }
+	isRequiredVoice := func(v Variable) bool { return v.Kind == "voice" && v.Required }
+	switch {
+	case len(credentials) > 0 && !slices.ContainsFunc(credentials, isNew):
+		return "no further key"
+	case !slices.ContainsFunc(s.Env, isSecret):
+		return "no key"
 	}
-	if s.Model.Megabytes > 0 {
-		facts = append(facts, fmt.Sprintf("%d MB of memory", s.Model.Megabytes))
+	key := "key"
+	if slices.ContainsFunc(s.Env, isRequiredVoice) {
+		key = "key and voice"
 	}
-	key, credentials := "no key", s.Credentials()
-	if slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Kind == "secret" }) {
-		key = "key"
-		if slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Kind == "voice" && v.Required }) {
-			key = "key and voice"
-		}
-		if page := strings.Split(s.KeysURL, "/"); len(page) > 2 {
-			host := page[2]
-			for _, what := range []string{"app.", "console.", "dashboard.", "platform.", "www."} { // half a line has no room for it
-				host = strings.TrimPrefix(host, what)
-			}
-			key += " from " + host
-		}
+	if parts := strings.Split(s.KeysURL, "/"); len(parts) > 2 {
+		key += " from " + shortHost(parts[2])
 	}
-	if len(credentials) > 0 && !slices.ContainsFunc(credentials, func(k Credential) bool { return !has[k.Names] }) {
-		key = "no further key"
+	return key
+}
+
+// shortHost returns a host without what half a line has no room for.
+func shortHost(host string) string {
+	for _, prefix := range []string{"app.", "console.", "dashboard.", "platform.", "www."} {
+		host = strings.TrimPrefix(host, prefix)
 	}
-	facts = append(facts, key)
-	if s.Deprecated() {
-		facts = append(facts, "deprecated")
-	}
-	return strings.Join(facts, "; ")
+	return host
 }

@@ -17,18 +17,23 @@ const (
 // LanguageTag returns the BCP 47 tag in the usual case. It knows LANGUAGE[-SCRIPT][-REGION]:
 // de, pt-BR, zh-Hant-TW, es-419.
 func LanguageTag(text string) (tag string, ok bool) {
-	other := func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') } // quick: at each start there are 2,400 tags
-	i, region := -1, false
+	isOther := func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
+	hasRegion := false
+	i := -1
 	for part := range strings.SplitSeq(text, "-") {
 		i++
-		word := !strings.ContainsFunc(part, other)
-		switch n := len(part); {
-		case i == 0 && word && (n == 2 || n == 3):
+		n := len(part)
+		isWord := !strings.ContainsFunc(part, isOther)
+		isNumber := strings.Trim(part, digits) == ""
+		isRegion := isWord && n == 2 || isNumber && n == 3
+		switch {
+		case i == 0 && isWord && (n == 2 || n == 3):
 			tag = strings.ToLower(part)
-		case i == 1 && word && n == 4:
+		case i == 1 && isWord && n == 4:
 			tag += "-" + strings.ToUpper(part[:1]) + strings.ToLower(part[1:])
-		case i > 0 && !region && (word && n == 2 || n == 3 && strings.Trim(part, digits) == ""):
-			tag, region = tag+"-"+strings.ToUpper(part), true
+		case i > 0 && isRegion && !hasRegion:
+			tag += "-" + strings.ToUpper(part)
+			hasRegion = true
 		default:
 			return "", false
 		}
@@ -95,15 +100,18 @@ func (s *Service) Speaks(tag string) bool {
 	if len(s.Languages()) == 0 {
 		return true
 	}
-	for narrower := false; !slices.Contains(s.languages, tag) || narrower; {
+	hasRegions := func(other string) bool { return strings.HasPrefix(other, tag+"-") }
+	for isWider := false; ; isWider = true {
+		isListed := slices.Contains(s.languages, tag)
+		if isListed && !(isWider && slices.ContainsFunc(s.languages, hasRegions)) {
+			return true
+		}
 		end := strings.LastIndexByte(tag, '-')
 		if end < 0 {
 			return false
 		}
 		tag = tag[:end]
-		narrower = slices.ContainsFunc(s.languages, func(other string) bool { return strings.HasPrefix(other, tag+"-") })
 	}
-	return true
 }
 
 // Speaking returns the service as a bot with this language needs it, "" being none: with the
@@ -121,10 +129,13 @@ func (s *Service) Speaking(tag string) *Service {
 		case v.Kind != "voice":
 			continue
 		case voice != "":
-			speaking.Build.Statements = strings.Replace(s.Build.Statements, `"`+v.Fallback+`"`, `"`+voice+`"`, 1)
+			usual, own := `"`+v.Fallback+`"`, `"`+voice+`"`
+			speaking.Build.Statements = strings.Replace(s.Build.Statements, usual, own, 1)
 			v.Fallback = voice
 		case base != "en" || s.voices == nil: // those of a catalog with voices speak English
-			v.Required, v.Fallback, v.Note = true, "", "one that speaks "+tag+": "+v.Note
+			v.Required = true
+			v.Fallback = ""
+			v.Note = "one that speaks " + tag + ": " + v.Note
 		}
 		speaking.Env[i] = v
 	}

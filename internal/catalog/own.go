@@ -22,7 +22,7 @@ const maxService = 64 << 10
 // Add reads the services in the folder dir, KIND/NAME.py, and returns what is wrong.
 // It ignores other files and what begins with . or _, but finds services that are in
 // no folder of that name.
-func (c *Catalog) Add(dir fs.FS, name string) (problems []report.Problem) {
+func (c *Catalog) Add(dir fs.FS, name string) (problems report.Problems) {
 	fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
 		s := &Service{Kind: path.Dir(file), file: path.Join(name, file)}
 		known := slices.Contains(ServiceKinds, s.Kind)
@@ -41,11 +41,12 @@ func (c *Catalog) Add(dir fs.FS, name string) (problems []report.Problem) {
 		}
 		switch {
 		case err != nil && (known || !strings.Contains(file, "/")):
-			problems = append(problems, s.problem(0, "%v", report.Cause(err)))
+			s.refuse(&problems, 0, "%v", report.Cause(err))
 		case known:
-			problems = append(problems, c.adopt(s, strings.ReplaceAll(string(text), "\r\n", "\n"))...)
+			problems = append(problems, c.addService(s, strings.ReplaceAll(string(text), "\r\n", "\n"))...)
 		case bytes.HasPrefix(text, []byte("# id: ")):
-			problems = append(problems, s.problem(0, "not in a folder stt, llm, tts, realtime or video%s", report.DidYouMean(report.Nearest(s.Kind, ServiceKinds))))
+			near := report.DidYouMean(report.Nearest(s.Kind, ServiceKinds))
+			s.refuse(&problems, 0, "not in a folder stt, llm, tts, realtime or video%s", near)
 		}
 		return nil
 	})
@@ -69,26 +70,30 @@ func readService(dir fs.FS, file string) ([]byte, error) {
 	return files.Read(f, maxService)
 }
 
-// adopt adds the service s with this file, and returns what is wrong with it.
-func (c *Catalog) adopt(s *Service, text string) (problems []report.Problem) {
+// addService adds a service of one's own with this file, and returns what is wrong with it.
+func (c *Catalog) addService(s *Service, text string) (problems report.Problems) {
+	isOdd := func(r rune) bool { return r == '\t' || r == utf8.RuneError || report.IsHidden(r) }
 	for i, line := range strings.Split(text, "\n") {
-		if strings.ContainsFunc(line, func(r rune) bool { return r == '\t' || r == utf8.RuneError || report.IsHidden(r) }) {
-			return []report.Problem{s.problem(i+1, "a tab or a hidden character; save the file as UTF-8 without a byte-order mark")}
+		if strings.ContainsFunc(line, isOdd) {
+			const odd = "a tab or a hidden character; save the file as UTF-8 without a byte-order mark"
+			s.refuse(&problems, i+1, odd)
+			return problems
 		}
 	}
 	problems = append(s.parse(strings.TrimSuffix(text, "\n")+"\n"), s.checkHead()...)
-	if name := strings.TrimSuffix(path.Base(s.file), ".py"); s.ID != name || slices.Index(s.Names, name) != 0 {
-		problems = append(problems, s.problem(1, "id and the first name must be %q, the name of the file", name))
+	name := strings.TrimSuffix(path.Base(s.file), ".py")
+	if s.ID != name || slices.Index(s.Names, name) != 0 {
+		s.refuse(&problems, 1, "id and the first name must be %q, the name of the file", name)
 	}
 	for _, n := range s.Names {
+		letters, isLikeOurs := strings.CutPrefix(n, s.Kind+"_")
 		if other := c.Find(s.Kind, n); other != nil {
-			problems = append(problems, s.problem(s.line("names: "), "%s is a name of %s", n, other.Label))
-		} else if letters, ok := strings.CutPrefix(n, s.Kind+"_"); ok && len(letters) < 3 {
-			problems = append(problems, s.problem(s.line("names: "), "%s is reserved for ids of vbot", n))
+			s.refuse(&problems, s.line("names: "), "%s is a name of %s", n, other.Label)
+		} else if isLikeOurs && len(letters) < 3 {
+			s.refuse(&problems, s.line("names: "), "%s is reserved for ids of vbot", n)
 		}
 	}
 	c.byKind[s.Kind] = append(c.byKind[s.Kind], s)
 	s.own = true
-	c.Own++
 	return append(problems, s.checkCode()...)
 }

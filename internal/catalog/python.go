@@ -38,59 +38,88 @@ var buildParameters = []string{
 
 // checkCode returns what would get lost on the way to bot.py, or break it. Whether it
 // is Python, and of the right types, only Python's own tools can say.
-func (s *Service) checkCode() (problems []report.Problem) {
-	top := strings.Count(s.head, "\n") + 1 // the first line below the head
-	at := top
-	add := func(format string, args ...any) { problems = append(problems, s.problem(at, format, args...)) }
+func (s *Service) checkCode() (problems report.Problems) {
+	first := strings.Count(s.head, "\n") + 1 // the first line below the head
 	name := s.Name()
-	whole := s.Build.Imports + "\ndef build(" + s.Build.Parameters + ") -> " + s.Build.Class + ":\n" + s.Build.Statements + "\n    return " + name + "\n"
-	makes := strings.Contains("\n"+s.Build.Statements, "\n    "+name+" = ")
-	if s.source != whole || !python.Uses(s.Build.Imports, s.Build.Class) || !makes {
-		add("expected imports, then `def build(...) -> CLASS:` with a line `    %s = CLASS(...)`, and at its end `    return %s`", name, name)
+	b := s.Build
+	whole := b.Imports + "\ndef build(" + b.Parameters + ") -> " + b.Class + ":\n" +
+		b.Statements + "\n    return " + name + "\n"
+	isMade := strings.Contains("\n"+b.Statements, "\n    "+name+" = ")
+	if s.source != whole || !python.Uses(b.Imports, b.Class) || !isMade {
+		const expected = "expected imports, then `def build(...) -> CLASS:` " +
+			"with a line `    %s = CLASS(...)`, and at its end `    return %s`"
+		s.refuse(&problems, first, expected, name, name)
 		return problems
 	}
+	s.checkImports(&problems, first)
+	s.checkParameters(&problems, first)
+	s.checkStatements(&problems, first)
+	for _, v := range s.Env {
+		isReadElsewhere := v.ReadByLibrary || v.Server || s.ModeOf != ""
+		if !isReadElsewhere && !strings.Contains(s.source, `"`+v.Name+`"`) {
+			const unread = "build does not read %s; if the framework does, add the word library"
+			s.refuse(&problems, s.line("env: "+v.Name+" "), unread, v.Name)
+		}
+	}
+	return problems
+}
+
+// checkImports checks what stands above build. first is the number of its first line in the file.
+func (s *Service) checkImports(problems *report.Problems, first int) {
 	var formatted []string
 	for _, i := range python.ParseImports(s.Build.Imports) {
 		formatted = append(formatted, strings.Split(i.String(), "\n")...)
 	}
 	for i, line := range strings.Split(s.Build.Imports, "\n") {
-		if at = top + i; line != "" && (!slices.Contains(formatted, line) || strings.Contains(line, " .")) {
-			add("only imports may stand above build: import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
+		isRelative := strings.Contains(line, " .")
+		if line != "" && (isRelative || !slices.Contains(formatted, line)) {
+			s.refuse(problems, first+i, "only imports may stand above build: "+
+				"import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
 	}
-	may := buildParameters
+}
+
+// checkParameters checks the parameters of build. first is the number of the first line of code.
+func (s *Service) checkParameters(problems *report.Problems, first int) {
+	at := first + strings.Count(s.Build.Imports, "\n")
+	allowed := buildParameters
 	if s.Kind != KindTransport {
-		may = may[:4]
+		allowed = allowed[:4]
 	}
 	for parameter := range strings.SplitSeq(s.Build.Parameters, ",") {
-		if parameter = strings.TrimSpace(parameter); parameter != "" && !slices.Contains(may, parameter) {
-			add("build has no parameter %q, only %s", parameter, strings.Join(may, ", "))
+		parameter = strings.TrimSpace(parameter)
+		if parameter != "" && !slices.Contains(allowed, parameter) {
+			list := strings.Join(allowed, ", ")
+			s.refuse(problems, at, "build has no parameter %q, only %s", parameter, list)
 		}
 	}
-	if told := strings.Contains(s.Build.Parameters, "language:"); told && s.Language() != "told" {
-		add("build takes a language, so a line in the head must list some: # languages: en, de, pt-BR")
+	takesLanguage := strings.Contains(s.Build.Parameters, "language:")
+	if takesLanguage && s.Language() != "told" {
+		const listSome = "build takes a language, so a line in the head must list some: " +
+			"# languages: en, de, pt-BR"
+		s.refuse(problems, at, listSome)
 	}
-	body := false
+}
+
+// checkStatements checks the conditions of lines, and the variables that are read. first is the number
+// of the first line of code.
+func (s *Service) checkStatements(problems *report.Problems, first int) {
+	isBody := false
 	for i, line := range strings.Split(s.source, "\n") {
-		at = top + i
-		body = body || strings.Contains(line, ") -> ")
-		_, mark, ok := strings.Cut(line, WhenMark)
-		if ok && !slices.Contains(conditions, mark) {
-			add("unknown condition %q", mark)
+		isBody = isBody || strings.Contains(line, ") -> ")
+		_, condition, isConditional := strings.Cut(line, WhenMark)
+		if isConditional && !slices.Contains(conditions, condition) {
+			s.refuse(problems, first+i, "unknown condition %q", condition)
 		}
 		code, _, _ := strings.Cut(line, "#")
-		if mark != "language" && body && strings.HasPrefix(line, " ") && python.Substitute(code, "language", "") != code {
-			add("a line that reads language must end in `# when: language`")
+		readsLanguage := python.Substitute(code, "language", "") != code
+		if isBody && strings.HasPrefix(line, " ") && readsLanguage && condition != "language" {
+			s.refuse(problems, first+i, "a line that reads language must end in `# when: language`")
 		}
 		_, read, _ := strings.Cut(line, `os.environ["`)
-		if name, _, ok := strings.Cut(read, `"`); ok && s.line("env: "+name+" ") == 0 {
-			add("the head has no line for %s; add # env: %s required ...", name, name)
+		name, _, isRead := strings.Cut(read, `"`)
+		if isRead && s.line("env: "+name+" ") == 0 {
+			s.refuse(problems, first+i, "the head has no line for %s; add # env: %s required ...", name, name)
 		}
 	}
-	for _, v := range s.Env {
-		if at = s.line("env: " + v.Name + " "); !v.ReadByLibrary && !v.Server && s.ModeOf == "" && !strings.Contains(s.source, `"`+v.Name+`"`) {
-			add("build does not read %s; if the framework does, add the word library", v.Name)
-		}
-	}
-	return problems
 }

@@ -8,9 +8,13 @@ import (
 
 // A Requirement is a variable that must be set, always or where another one is.
 type Requirement struct {
-	Name    string
-	Rule    string // as settings.require reads it: "A", "A or B", "A xor B", "A if B"; "" for none
-	Text    string // for people, in Markdown: "either `A` or `B` with `C`"; "" if it is needed only where another one is set
+	Name string
+	// Rule is what must be set, as settings.require reads it: "A", "A or B", "A xor B", "A if B"; "" if
+	// nothing must.
+	Rule string
+	// Text says the same to people, in Markdown: "either `A` or `B` with `C`"; "" if the variable is needed
+	// only where another one is set.
+	Text    string
 	Page    string // where a person gets it, or what it is
 	Address string // the variable for an address of one's own that makes it optional, or ""
 	Server  bool   // read by server.py, not by bot.py
@@ -18,49 +22,58 @@ type Requirement struct {
 	Runs    string // the word of -t for the transport without which bot.py does not need it, or ""
 }
 
-// Requirements are what the service needs. chosen says whether it is one of several ways to
-// connect: then a bot does without.
-func (s *Service) Requirements(chosen bool) (out []Requirement) {
+// Requirements are what the service needs. isChoice says that it is one of several ways to
+// connect: then a bot does without it.
+func (s *Service) Requirements(isChoice bool) (out []Requirement) {
 	pages := map[string]string{} // by the word that names of variables begin with, such as TWILIO
 	for _, v := range s.Env {
 		r := Requirement{Name: v.Name, Rule: v.Rule(s.Env), Page: cmp.Or(s.KeysURL, v.Note), Server: v.Server}
-		if chosen && s.ModeOf == "" {
+		if isChoice && s.ModeOf == "" {
 			r.Only = s.Label
 		}
-		if chosen && !v.Server {
+		if isChoice && !v.Server {
 			r.Runs = s.Key
 			if s.Key == "" { // server.py starts it
 				r.Rule = ""
 			}
 		}
 		if v.Required {
-			r.Text = "`" + v.Name + "`"
-			if other := s.Unless(v); slices.ContainsFunc(s.Env, func(w Variable) bool { return w.Name == other && w.Kind == "url" }) {
-				r.Address = other
-			} else if other != "" {
-				r.Text = "either " + r.Text + " or `" + other + "`"
-				for _, w := range s.Env {
-					if w.With == other {
-						r.Text += " with `" + w.Name + "`"
-					}
-				}
-			}
-			vendor, _, _ := strings.Cut(v.Name, "_")
-			if _, page, ok := strings.Cut(v.Note, " from https://"); ok {
-				pages[vendor] = "https://" + page
-			} else if v.Server {
-				r.Page = v.Note
-			}
-			r.Page = cmp.Or(pages[vendor], r.Page)
+			s.describeRequired(&r, v, pages)
 		}
 		if r.Rule != "" || r.Text != "" {
 			out = append(out, r)
 		}
-		if v.Required && !v.Server && s.ModeOf != "" { // server.py needs it, too, and has no substitute: see Unless
+		if v.Required && !v.Server && s.ModeOf != "" {
+			// server.py needs it, too, and has no substitute for it: see Unless.
 			out = append(out, Requirement{Name: v.Name, Rule: v.Name, Server: true})
 		}
 	}
 	return out
+}
+
+// describeRequired says to people that the variable is required, and where they get it.
+func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]string) {
+	r.Text = "`" + v.Name + "`"
+	other := s.Unless(v)
+	isAddress := func(w Variable) bool { return w.Name == other && w.Kind == "url" }
+	switch {
+	case slices.ContainsFunc(s.Env, isAddress):
+		r.Address = other
+	case other != "":
+		r.Text = "either " + r.Text + " or `" + other + "`"
+		for _, w := range s.Env {
+			if w.With == other {
+				r.Text += " with `" + w.Name + "`"
+			}
+		}
+	}
+	company, _, _ := strings.Cut(v.Name, "_")
+	if _, page, ok := strings.Cut(v.Note, " from https://"); ok {
+		pages[company] = "https://" + page
+	} else if v.Server {
+		r.Page = v.Note
+	}
+	r.Page = cmp.Or(pages[company], r.Page)
 }
 
 // Rule returns what must be set, beside these variables, as settings.require reads it; "" if v

@@ -38,7 +38,7 @@ func (d *Data) BuildArguments() string {
 	if d.Recording || d.Transcription {
 		arguments += ", runner_args"
 	}
-	if d.NeedsSession {
+	if d.NeedsSession() {
 		arguments += ", session"
 	}
 	if d.CallsOut() && !d.OnlyCalls() {
@@ -61,7 +61,8 @@ func (d *Data) PersonSpeaksFirst() bool {
 // of the bot or of a client, a room, or a telephone that a tunnel reaches.
 func (d *Data) StartCommand() string {
 	switch phones := d.PhoneTransports(); {
-	case d.ClientFramework != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("websocket") || d.HasServer():
+	case d.ClientFramework != "" || d.HasServer():
+	case d.has("rtc_small") || d.has("rtc_hosted") || d.has("websocket"):
 	case d.has("rtc_room"):
 		return "uv run bot.py -t livekit"
 	case d.has("rtc_hosted_pstn"):
@@ -119,7 +120,7 @@ func (d *Data) CanLook() bool { return d.VideoInput && d.Mode == bot.ModeCascade
 // StartsWithContext says whether the model hears nothing before it is given a
 // context, be it empty.
 func (d *Data) StartsWithContext() bool {
-	return d.Realtime != nil && d.Realtime.Starts == "context"
+	return d.Realtime() != nil && d.Realtime().Starts == "context"
 }
 
 // CallsOut says whether the bot calls people.
@@ -154,7 +155,8 @@ func (d *Data) Hosts() (rows []hostRow) {
 			if h.Note != "" {
 				row.For += ": " + h.Note
 			}
-			i := slices.IndexFunc(rows, func(r hostRow) bool { return r.Host == row.Host && r.Port == row.Port })
+			isSame := func(r hostRow) bool { return r.Host == row.Host && r.Port == row.Port }
+			i := slices.IndexFunc(rows, isSame)
 			switch {
 			case i < 0:
 				rows = append(rows, row)
@@ -188,7 +190,7 @@ func (d *Data) LocalModels() []Service {
 }
 
 // LocalLLM says whether the language model is a server on the owner's machines.
-func (d *Data) LocalLLM() bool { return d.LLM != nil && d.LLM.Local() }
+func (d *Data) LocalLLM() bool { return d.LLM() != nil && d.LLM().Local() }
 
 // FirstFrame is what greets the person: a model of one's own is slow, so that a sentence is
 // spoken at once.
@@ -205,12 +207,13 @@ func (d *Data) LoadsModels() bool { return d.LocalLLM() || len(d.LocalModels()) 
 // Fetches says whether models.py downloads files itself, as what the framework has for it would
 // take a broken file for a whole one.
 func (d *Data) Fetches() bool {
-	return d.TTS != nil && slices.Contains([]string{"PiperTTSService", "KokoroTTSService"}, d.TTS.Class())
+	return d.TTS() != nil && slices.Contains([]string{"PiperTTSService", "KokoroTTSService"}, d.TTS().Class())
 }
 
 // PhoneTransports are those over which a carrier sends calls, not a server of the bot's own.
 func (d *Data) PhoneTransports() []Service {
-	return slices.DeleteFunc(slices.Clone(d.Transports), func(t Service) bool { return !t.Service.Telephony || t.ModeOf != "" })
+	isOther := func(t Service) bool { return !t.Service.Telephony || t.ModeOf != "" }
+	return slices.DeleteFunc(slices.Clone(d.Transports), isOther)
 }
 
 // StartsByRequest says whether POST /start begins sessions.
@@ -248,8 +251,9 @@ func (d *Data) Offline() (lines []string) {
 
 // Charges says whether the bot uses anything that charges.
 func (d *Data) Charges() bool {
-	hosted := func(s Service) bool { return !s.Local() }
-	return slices.ContainsFunc(d.Services, hosted) || d.has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
+	isHosted := func(s Service) bool { return !s.Local() }
+	hasLine := d.has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
+	return hasLine || slices.ContainsFunc(d.Services, isHosted)
 }
 
 // BaseLanguage is the language without script and region, "" if none is set.
@@ -264,13 +268,13 @@ func (d *Data) English() bool { return d.Language == "" || d.BaseLanguage() == "
 // Summary says who listens, thinks and speaks, in a sentence.
 func (d *Data) Summary() string {
 	s := ""
-	if d.Realtime != nil {
-		s = d.Realtime.Label + " listens and speaks"
+	if d.Realtime() != nil {
+		s = d.Realtime().Label + " listens and speaks"
 	} else {
-		s = fmt.Sprintf("%s listens, %s thinks, %s speaks", d.STT.Label, d.LLM.Label, d.TTS.Label)
+		s = fmt.Sprintf("%s listens, %s thinks, %s speaks", d.STT().Label, d.LLM().Label, d.TTS().Label)
 	}
-	if d.Video != nil {
-		s += ", " + d.Video.Label + " shows a face"
+	if d.Video() != nil {
+		s += ", " + d.Video().Label + " shows a face"
 	}
 	return s + "."
 }

@@ -15,6 +15,15 @@ import (
 // GettingStarted is the guide of the coding-agent path alone.
 const GettingStarted = "GETTING_STARTED.md"
 
+// topLevel are the templates of the files beside server/, deploy/ and client/.
+var topLevel = map[string]string{
+	".gitignore":      ".gitignore.tmpl",
+	"README.md":       "README.md.tmpl",
+	"DEPLOY.md":       "DEPLOY.md.tmpl",
+	"AGENTS.md":       "guide/AGENTS.md.tmpl",
+	"AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl",
+}
+
 // Files returns all files of the project by path, relative to it and with slashes. The
 // same version and configuration always produce the same bytes.
 func (d *Data) Files() (map[string][]byte, error) {
@@ -48,7 +57,7 @@ func (d *Data) Files() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	for to, from := range map[string]string{".gitignore": ".gitignore.tmpl", "README.md": "README.md.tmpl", "DEPLOY.md": "DEPLOY.md.tmpl", "AGENTS.md": "guide/AGENTS.md.tmpl", "AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl"} {
+	for to, from := range topLevel {
 		if err := add(to, from); err != nil {
 			return nil, err
 		}

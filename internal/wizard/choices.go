@@ -118,7 +118,7 @@ func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 		Label: p.Label,
 		Names: append([]string{p.ID}, p.Names...),
 		Also:  p.LanguageNames(),
-		Note:  p.Gist(has),
+		Note:  p.Summary(has),
 	}
 	var details []string
 	for _, k := range p.Credentials() {

@@ -1,0 +1,293 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vbot/internal/report"
+)
+
+// parse reads the text of the service's file: the head, which is comment lines of the
+// form `# key: value` up to the first line that is none, and the code. It returns what it
+// cannot read; checkHead and checkCode find the rest.
+func (s *Service) parse(text string) (problems report.Problems) {
+	s.head = text
+	for at := 1; strings.HasPrefix(text, "# "); at++ {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		name, value, _ := strings.Cut(line[2:], ": ")
+		why := ""
+		switch key := headKeys[name]; {
+		case key.text != nil:
+			*key.text(s) = value
+		case key.words != nil:
+			words := key.words(s) // languages take several lines
+			*words = append(*words, strings.Split(value, ", ")...)
+		case key.read != nil:
+			why = key.read(s, value)
+		default:
+			why = "unknown key"
+		}
+		if why != "" {
+			s.refuse(&problems, at, "%s: %s", name, why)
+		}
+	}
+	s.head, s.source = strings.TrimSuffix(s.head, text), text
+	s.Build.Imports, text, _ = strings.Cut("\n"+text, "\ndef build(")
+	s.Build.Imports = strings.TrimPrefix(s.Build.Imports, "\n")
+	s.Build.Parameters, text, _ = strings.Cut(text, ") -> ")
+	s.Build.Class, text, _ = strings.Cut(text, ":\n")
+	s.Build.Statements, _, _ = strings.Cut(text, "\n    return ")
+	return problems
+}
+
+// line returns the number of the line of the head that begins with `# start`, or 0.
+func (s *Service) line(start string) int {
+	before, _, found := strings.Cut("\n"+s.head, "\n# "+start)
+	if !found {
+		return 0
+	}
+	return strings.Count(before, "\n") + 1
+}
+
+// checkHead returns which lines of the head do not have the form of their key, are there
+// twice, or are missing.
+func (s *Service) checkHead() (problems report.Problems) {
+	number := 0
+	for line := range strings.Lines(s.head) {
+		number++
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n")[2:], ": ")
+		key := headKeys[name]
+		first := s.line(name + ": ")
+		if first != number && first > 0 && !slices.Contains(repeatable, name) {
+			s.refuse(&problems, number, "%s is already in line %d", name, first)
+		}
+		hasMarkup := strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%")
+		switch {
+		case slices.ContainsFunc(strings.Split(value, ", "), key.refuses):
+			s.refuse(&problems, number, "%s: expected something like %s", name, key.exampleOrName())
+		case hasMarkup: // the value stands in Python, TOML, YAML or Markdown
+			s.refuse(&problems, number, "%s: a value must not contain \" \\ | ` or <%%", name)
+		}
+	}
+	required := []string{"id", "label", "names"}
+	if s.Kind == KindVideo {
+		required = append(required, "size")
+	}
+	for _, name := range required {
+		if s.line(name+": ") == 0 {
+			s.refuse(&problems, 1, "missing: a line like `# %s: %s`", name, headKeys[name].exampleOrName())
+		}
+	}
+	if slices.ContainsFunc(s.languages, s.isNoLanguage) {
+		const expected = "languages: expected auto, voice, or tags such as en, de, pt-BR"
+		s.refuse(&problems, s.line("languages: "), expected)
+	}
+	return problems
+}
+
+// isNoLanguage reports whether the word cannot stand in the list of languages.
+func (s *Service) isNoLanguage(word string) bool {
+	isAlone := len(s.languages) == 1
+	if isAlone && (word == languageAuto || word == languageVoice) {
+		return false
+	}
+	tag, _ := LanguageTag(word)
+	return tag != word
+}
+
+// repeatable are the keys that may have several lines.
+var repeatable = []string{"env", "self-host-env", "host", "languages", "voices"}
+
+// refuses reports whether a word does not have the form of the key's.
+func (k headKey) refuses(word string) bool {
+	rest, found := strings.CutPrefix(word, k.prefix)
+	hasOther := k.characters != "" && strings.Trim(rest, k.characters) != ""
+	return !found || rest == "" || hasOther
+}
+
+// exampleOrName returns an example of a value.
+func (k headKey) exampleOrName() string { return cmp.Or(k.example, "Acme") }
+
+const (
+	lower  = "abcdefghijklmnopqrstuvwxyz_"
+	digits = "0123456789"
+)
+
+// A headKey is a key of a service's head: where its value goes, and its form. One of text,
+// words and read is set; read says what is wrong with the value, or "". Each word begins with
+// prefix, and more of these characters follow; none means any.
+type headKey struct {
+	text       func(*Service) *string
+	words      func(*Service) *[]string
+	read       func(*Service, string) string
+	prefix     string
+	characters string
+	example    string // of the value
+}
+
+var headKeys = map[string]headKey{
+	"id": {
+		text:       func(s *Service) *string { return &s.ID },
+		characters: lower + digits,
+		example:    "acme_stt",
+	},
+	"label": {text: func(s *Service) *string { return &s.Label }},
+	"names": {
+		words:      func(s *Service) *[]string { return &s.Names },
+		characters: lower + digits,
+		example:    "acme_stt, acme",
+	},
+	"extras": {
+		words:      func(s *Service) *[]string { return &s.Extras },
+		characters: lower + digits + "-",
+		example:    "openai, aws-nova-sonic",
+	},
+	"pip": {words: func(s *Service) *[]string { return &s.Pip }},
+	"python": {
+		text:       func(s *Service) *string { return &s.Python },
+		prefix:     ">=3.",
+		characters: digits,
+		example:    ">=3.12",
+	},
+	"flags":     {words: func(s *Service) *[]string { return &s.flags }},
+	"languages": {words: func(s *Service) *[]string { return &s.languages }},
+	"voices":    {read: (*Service).readVoices},
+	"model":     {read: (*Service).readModel},
+	"loop":      {text: func(s *Service) *string { return &s.Loop }},
+	"starts":    {text: func(s *Service) *string { return &s.Starts }},
+	"turns":     {text: func(s *Service) *string { return &s.Turns }},
+	"keys":      {text: func(s *Service) *string { return &s.KeysURL }},
+	"env":       {read: (*Service).readServiceVariable},
+	"host":      {read: (*Service).readHost},
+	"video":     {read: (*Service).readVideo},
+	"size":      {read: (*Service).readSize, characters: digits + "x", example: "1280x720"},
+
+	// Transports only.
+	"order":   {text: func(s *Service) *string { return &s.order }},
+	"type":    {read: (*Service).readType},
+	"generic": {text: func(s *Service) *string { return &s.ModeOf }},
+	"mode":    {text: func(s *Service) *string { return &s.Mode }},
+	"key":     {text: func(s *Service) *string { return &s.Key }},
+	"client":  {text: func(s *Service) *string { return &s.Client }},
+	"cloud":   {text: func(s *Service) *string { return &s.cloud }},
+
+	// Of self_host.py.
+	"self-host-env": {read: (*Service).readSelfHostVariable},
+	"self-host-pip": {words: func(s *Service) *[]string { return &s.SelfHostPip }},
+}
+
+func (s *Service) readServiceVariable(value string) string  { return readVariable(&s.Env, value) }
+func (s *Service) readSelfHostVariable(value string) string { return readVariable(&s.SelfHost, value) }
+
+// readVideo reads "in", "out" or "in, out".
+func (s *Service) readVideo(value string) string {
+	s.VideoIn = strings.Contains(value, "in")
+	s.VideoOut = strings.Contains(value, "out")
+	return ""
+}
+
+// readSize reads the size of the picture in pixels: "1280x720".
+func (s *Service) readSize(value string) string {
+	s.Width, s.Height, _ = strings.Cut(value, "x")
+	return ""
+}
+
+// readType reads "web" or "telephony".
+func (s *Service) readType(value string) string {
+	s.Telephony = value == "telephony"
+	return ""
+}
+
+// readVoices adds the voices of one line of several: `de de_DE-thorsten-medium, fr fr_FR-siwis-medium`.
+func (s *Service) readVoices(value string) string {
+	if s.voices == nil {
+		s.voices = map[string]string{}
+	}
+	for pair := range strings.SplitSeq(value, ", ") {
+		tag, voice, ok := strings.Cut(pair, " ")
+		if named, _ := LanguageTag(tag); !ok || named != tag {
+			return "expected LANGUAGE VOICE, such as de de_DE-thorsten-medium"
+		}
+		s.voices[tag] = voice
+	}
+	return ""
+}
+
+func (s *Service) readModel(value string) string {
+	cores := 0.0
+	value, s.Model.Apart = strings.CutSuffix(value, ", each session")
+	_, err := fmt.Sscanf(value, "%d MB, %g cores", &s.Model.Megabytes, &cores)
+	s.Model.CPU = int(1000 * cores)
+	if err != nil || s.Model.Megabytes < 1 || !(cores > 0 && cores < 100) {
+		return "expected something like 400 MB, 0.5 cores"
+	}
+	return ""
+}
+
+func (s *Service) readHost(value string) string {
+	address, note, _ := strings.Cut(value, ": ")
+	_, port, given := strings.Cut(address, ":")
+	ports := []string{port}
+	if ranges, udp := strings.CutSuffix(port, "/udp"); udp {
+		ports = strings.FieldsFunc(ranges, func(r rune) bool { return r == '-' || r == ',' })
+	}
+	isBad := func(port string) bool {
+		n, err := strconv.ParseUint(port, 10, 16)
+		return err != nil || n == 0
+	}
+	if given && (len(ports) == 0 || slices.ContainsFunc(ports, isBad)) { // it stands in YAML
+		return "expected HOST[:PORT[/udp]]: NOTE, such as media.example.com:3478/udp: media"
+	}
+	s.Hosts = append(s.Hosts, Host{Address: address, Note: note})
+	return ""
+}
+
+// readVariable adds `NAME required|optional KIND [library|server] [unless OTHER]
+// [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE` to the list. It returns
+// what is wrong with it, or "".
+func readVariable(to *[]Variable, value string) string {
+	left, note, hasNote := strings.Cut(value, ": ")
+	words := strings.Fields(left)
+	if !hasNote || len(words) < 3 || !isVariable(words[0], words[1], words[2]) {
+		return "expected NAME required|optional " + strings.Join(variableKinds, "|") + " [=VALUE]: NOTE"
+	}
+	v := Variable{Name: words[0], Required: words[1] == "required", Kind: words[2], Note: note}
+	others := map[string]*string{
+		"unless":  &v.unless,
+		"with":    &v.With,
+		"without": &v.Without,
+		"else":    &v.Other,
+	}
+	for rest := words[3:]; len(rest) > 0; rest = rest[1:] {
+		word := rest[0]
+		fallback, isFallback := strings.CutPrefix(word, "=")
+		switch {
+		case others[word] != nil && len(rest) > 1:
+			*others[word] = rest[1]
+			rest = rest[1:]
+		case isFallback:
+			v.Fallback = fallback
+		case word == "library":
+			v.ReadByLibrary = true
+		case word == "server":
+			v.Server = true
+		default:
+			return fmt.Sprintf("unknown word %q", word)
+		}
+	}
+	*to = append(*to, v)
+	return ""
+}
+
+// isVariable reports whether these can be the first three words of a variable.
+func isVariable(name, need, kind string) bool {
+	isName := strings.Trim(name, strings.ToUpper(lower)+digits) == ""
+	isNeed := need == "required" || need == "optional"
+	return isName && isNeed && slices.Contains(variableKinds, kind)
+}
+
+var variableKinds = []string{"secret", "id", "model", "voice", "region", "url", "path"}

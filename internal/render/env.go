@@ -1,0 +1,116 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	"vbot/internal/catalog"
+)
+
+// An envGroup is one paragraph of .env.example.
+type envGroup struct {
+	Title     string
+	Variables []string // lines
+}
+
+// envGroups returns the paragraphs of .env.example, with each variable once: services may
+// need the same one.
+func (d *Data) envGroups() (groups []envGroup) {
+	seen := map[string]bool{}
+	add := func(title string, variables ...catalog.Variable) {
+		group := envGroup{Title: title}
+		for _, v := range variables {
+			if !seen[v.Name] {
+				group.Variables = append(group.Variables, v.Lines()...)
+			}
+			seen[v.Name] = true
+		}
+		if group.Variables != nil {
+			groups = append(groups, group)
+		}
+	}
+	for _, s := range d.all() {
+		title := s.Label
+		if s.KeysURL != "" {
+			title += ": " + s.KeysURL
+		}
+		if d.isChoice(s) && s.ModeOf == "" {
+			title += " (only to connect over " + s.Label + ")"
+		}
+		add(title, s.Env...)
+	}
+	if d.EnableObservability {
+		add("Observability", catalog.Variable{
+			Name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+			Note: "where traces go over OTLP, such as http://localhost:4318",
+		})
+	}
+	if d.EnableNoiseCancel {
+		groups = append(groups, envGroup{
+			Title: "Noise cancelling (Pipecat Cloud sets these; set them only elsewhere)",
+			Variables: []string{
+				"# path of the Krisp VIVA model", "# KRISP_VIVA_FILTER_MODEL_PATH=",
+				"# licence key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
+			},
+		})
+	}
+	add("Your own machines; see deploy/README.md", d.selfHost...)
+	return groups
+}
+
+// selfHostVariables returns the variables that self_host.py and deploy/ read. Those that are
+// required come first: of several with one name, the first counts.
+func (d *Data) selfHostVariables() (variables []catalog.Variable) {
+	if !d.SelfHost {
+		return nil
+	}
+	add := func(v catalog.Variable) { variables = append(variables, v) }
+	if len(d.PhoneTransports()) > 0 {
+		add(catalog.Variable{
+			Name:     "PHONE_TOKEN",
+			Required: true,
+			Note: "part of the bot's address: a long random text, such as `openssl rand -hex 32` prints; " +
+				"while you change it, NEW,OLD",
+		})
+	}
+	for _, t := range d.Transports {
+		variables = append(variables, t.Service.SelfHost...)
+	}
+	if d.StartsByRequest() {
+		add(catalog.Variable{
+			Name: "PIPECAT_ALLOWED_ORIGINS",
+			Note: "other origins whose pages may start sessions, such as https://example.com",
+		})
+		add(catalog.Variable{
+			Name: "START_TOKEN",
+			Note: "what a request for a session must send as a bearer token",
+		})
+		add(catalog.Variable{
+			Name:     "STARTS_PER_MINUTE",
+			Note:     "sessions that one address gets of a bot",
+			Fallback: fmt.Sprint(d.Pod.StartsPerMinute),
+		})
+	}
+	add(catalog.Variable{
+		Name:     "MAX_SESSION_SECONDS",
+		Note:     "how long a session may last",
+		Fallback: "3600",
+	})
+	if d.has("rtc_small") {
+		add(catalog.Variable{Name: "PIPECAT_ICE_SERVERS", Note: "STUN and TURN servers, as URLs or JSON"})
+		add(catalog.Variable{
+			Name: "TURN_URL",
+			With: "TURN_SECRET",
+			Note: "your TURN server, such as turn:turn.example.com:3478",
+		})
+		add(catalog.Variable{
+			Name: "TURN_SECRET",
+			Note: "a long random text, the same as on the TURN server",
+		})
+	}
+	isRequired := func(v catalog.Variable) bool { return v.Required }
+	isOptional := func(v catalog.Variable) bool { return !v.Required }
+	optional := slices.DeleteFunc(slices.Clone(variables), isRequired)
+	required := slices.DeleteFunc(variables, isOptional)
+	return append(required, optional...)
+}
