@@ -80,7 +80,8 @@ func New(t testing.TB, userAgent string) *Standin {
 		s.Mu.Lock()
 		defer s.Mu.Unlock()
 		if !s.Anything && !slices.Equal(s.Log, s.wanted) {
-			t.Errorf("requests:\n  %s\nwanted:\n  %s", strings.Join(s.Log, "\n  "), strings.Join(s.wanted, "\n  "))
+			log, wanted := strings.Join(s.Log, "\n  "), strings.Join(s.wanted, "\n  ")
+			t.Errorf("requests:\n  %s\nwanted:\n  %s", log, wanted)
 		}
 		for on, left := range s.faults {
 			if len(left) > 0 {
@@ -141,7 +142,12 @@ func (s *Standin) Misbehave(method string, how ...Fault) *Standin {
 func (s *Standin) Env() []string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	return []string{"VBOT_API_URL=" + s.URL, "VBOT_TOKEN=" + Token, "VBOT_ORGANIZATION=acme", "VBOT_CONFIG=" + filepath.Join(filetest.Fresh(s.t), "config.json")}
+	return []string{
+		"VBOT_API_URL=" + s.URL,
+		"VBOT_TOKEN=" + Token,
+		"VBOT_ORGANIZATION=acme",
+		"VBOT_CONFIG=" + filepath.Join(filetest.Fresh(s.t), "config.json"),
+	}
 }
 
 func (s *Standin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -184,7 +190,9 @@ func (s *Standin) checkHeaders(r *http.Request, body []byte) {
 	if writes != (r.Header.Get("Content-Type") == "application/json") || writes != (len(body) > 0) {
 		wrong("%d bytes of %q", len(body), r.Header.Get("Content-Type"))
 	}
-	if r.URL.RawQuery != "" && (r.Method != "GET" || len(r.URL.Query()) != 1 || r.URL.Query().Get("region") == "") {
+	query := r.URL.Query()
+	isFilter := r.Method == "GET" && len(query) == 1 && query.Get("region") != ""
+	if r.URL.RawQuery != "" && !isFilter {
 		wrong("query %q", r.URL.RawQuery)
 	}
 }
@@ -205,7 +213,8 @@ func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if path[0] != "v1" || strings.Contains(r.URL.EscapedPath(), "%") || slices.Contains(path, "") || slices.Contains(path, "..") {
+	isOdd := strings.Contains(r.URL.EscapedPath(), "%") || slices.Contains(path, "") || slices.Contains(path, "..")
+	if path[0] != "v1" || isOdd {
 		s.t.Errorf("%s %s is no path of the API", r.Method, r.URL)
 		return
 	}
@@ -233,7 +242,8 @@ func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	if r.Method == "GET" && slices.Equal(path, []string{"regions"}) {
 		list := []map[string]string{}
-		for _, code := range []string{"ap-south", "eu-central", "us-east", "us-west", "pce-acme", "pce-acme-production"} {
+		codes := strings.Fields("ap-south eu-central us-east us-west pce-acme pce-acme-production")
+		for _, code := range codes {
 			list = append(list, map[string]string{"code": code, "display_name": strings.ToUpper(code)})
 		}
 		Say(w, 200, map[string]any{"regions": list})
@@ -277,7 +287,12 @@ func (s *Standin) list(w http.ResponseWriter, _ string) { // the filter is not d
 	rows := []map[string]string{}
 	for name, k := range s.Sets { // in any order
 		row := map[string]string{"name": name, "type": k.Kind}
-		for field, value := range map[string]string{"region": k.region, "status": s.status(k), "errorMessage": k.Message, "source": k.Source} {
+		for field, value := range map[string]string{
+			"region":       k.region,
+			"status":       s.status(k),
+			"errorMessage": k.Message,
+			"source":       k.Source,
+		} {
 			if value != "" {
 				row[field] = value
 			}
@@ -302,7 +317,11 @@ func (s *Standin) get(w http.ResponseWriter, name string) {
 		keys = append(keys, map[string]string{"fieldName": key})
 	}
 	answer := map[string]any{"region": k.region, "secrets": keys}
-	for field, value := range map[string]string{"status": s.status(k), "errorMessage": k.Message, "source": k.Source} {
+	for field, value := range map[string]string{
+		"status":       s.status(k),
+		"errorMessage": k.Message,
+		"source":       k.Source,
+	} {
 		if value != "" {
 			answer[field] = value
 		}
@@ -375,13 +394,16 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 	}
 	switch {
 	case image:
-		if in.Value == nil || *in.Value == "" || in.Host == nil || !strings.Contains(*in.Host, "://") || in.Secrets != nil || in.Key != nil || in.Name != nil {
+		hasValue := in.Value != nil && *in.Value != ""
+		hasHost := in.Host != nil && strings.Contains(*in.Host, "://")
+		if !hasValue || !hasHost || in.Secrets != nil || in.Key != nil || in.Name != nil {
 			s.t.Errorf("PUT %s: no body for an image pull secret", name)
 			return
 		}
 		k.Values["value"], k.host = *in.Value, *in.Host
 	case in.Secrets != nil:
-		if in.Key != nil || in.Value != nil || in.Name != nil || in.IsImagePull != nil || in.Host != nil || len(*in.Secrets) == 0 {
+		hasOther := in.Key != nil || in.Value != nil || in.Name != nil || in.IsImagePull != nil || in.Host != nil
+		if hasOther || len(*in.Secrets) == 0 {
 			s.t.Errorf("PUT %s: the two forms are mixed", name)
 			return
 		}
@@ -397,7 +419,9 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 			k.Values[*e.Key] = *e.Value
 		}
 	default:
-		if in.Key == nil || in.Value == nil || *in.Value == "" || in.Name == nil || *in.Name != name || in.IsImagePull == nil {
+		hasValue := in.Value != nil && *in.Value != ""
+		hasName := in.Name != nil && *in.Name == name
+		if in.Key == nil || !hasValue || !hasName || in.IsImagePull == nil {
 			s.t.Errorf("PUT %s: the pair is not whole", name)
 			return
 		}
@@ -468,7 +492,8 @@ func LoseAnswer(w http.ResponseWriter, r *http.Request, body []byte, serve func(
 // Do does what was asked, and then answers otherwise.
 func Do(otherwise Fault) Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
-		r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*Standin).Answer(httptest.NewRecorder(), r, body)
+		server := r.Context().Value(http.ServerContextKey).(*http.Server)
+		server.Handler.(*Standin).Answer(httptest.NewRecorder(), r, body)
 		otherwise(w, r, body, serve)
 	}
 }
@@ -506,7 +531,8 @@ func Informed(statuses ...int) Fault {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
 			defer conn.Close()
-			io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
+			const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
+			io.WriteString(conn, switching)
 			conn.SetDeadline(time.Now().Add(20 * time.Second))
 			io.Copy(io.Discard, conn)
 		}

@@ -54,7 +54,7 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 	return r.pairs, r.faults
 }
 
-// Empty ends the message of a fault where a value is missing that may not be empty.
+// Empty ends the message of a fault of an empty value.
 const Empty = "the value is empty"
 
 // add takes a key with its value, or the fault that it has.
@@ -108,7 +108,8 @@ func (r *reader) readJSON() {
 		if json.Unmarshal(m.Value, &value) != nil || string(m.Value) == "null" {
 			message = "the value must be a string"
 		} else if strings.ContainsRune(value, utf8.RuneError) {
-			message = "the value contains U+FFFD, which stands for text that was lost" // or half a surrogate pair
+			// It may also be half a surrogate pair.
+			message = "the value contains U+FFFD, which stands for text that was lost"
 		}
 		r.add(line(m.At), m.Key, value, message)
 	}
@@ -269,7 +270,8 @@ func Split(arg string) (pairs []cloud.Pair, err error) {
 	return pairs, nil
 }
 
-var errAmbiguous = errors.New("this may be one pair or several; pass each pair as its own argument, put the value in double quotes, or use --file")
+var errAmbiguous = errors.New("this may be one pair or several; pass each pair as its own argument, " +
+	"put the value in double quotes, or use --file")
 
 // closingQuote returns the index of the closing quote of s, which white space or the
 // end follows, or -1.
@@ -286,7 +288,9 @@ func closingQuote(s string) int {
 // value with white space. ok is false if there is no =.
 func One(arg string) (p cloud.Pair, ok bool) {
 	key, value, ok := strings.Cut(arg, "=")
-	if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' && strings.ContainsAny(value, " \t\r\n") {
+	n := len(value)
+	isQuoted := n >= 2 && value[0] == '"' && value[n-1] == '"'
+	if isQuoted && strings.ContainsAny(value, " \t\r\n") {
 		value = value[1 : n-1]
 	}
 	return cloud.Pair{Key: key, Value: cloud.NewSecret(value)}, ok

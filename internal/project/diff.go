@@ -186,7 +186,10 @@ func (s *side) leaveOut(other *side) {
 func amongUnmatched(kinds []int, i, start, end int) bool {
 	const window = 100 // lines to look at on each side
 	run := func(step, limit int) (alone, shared int) {
-		for at := i + step; at != limit && at-i <= window && i-at <= window && kinds[at] != matched; at += step {
+		for at := i + step; at != limit && kinds[at] != matched; at += step {
+			if distance := max(at-i, i-at); distance > window {
+				break
+			}
 			if kinds[at] == unmatched {
 				alone++
 			} else {

@@ -169,9 +169,11 @@ func union(
 		return nil, false
 	}
 	gone := make([]bool, len(base)+1)
-	var inserted, replacing [2][][]string // by the owner and by vbot, above each line of base and in its place
+	// By the owner and by vbot: what is new above each line of the base, and what replaces it.
+	var inserted, replacing [2][][]string
 	for n, list := range [][]change{edits, updates} {
-		inserted[n], replacing[n] = make([][]string, len(base)+1), make([][]string, len(base)+1)
+		inserted[n] = make([][]string, len(base)+1)
+		replacing[n] = make([][]string, len(base)+1)
 		for _, c := range list {
 			touched := slices.Concat(base[c.from:c.to], c.lines)
 			if slices.ContainsFunc(touched, func(line string) bool { return !standsAlone(line) }) {

@@ -48,13 +48,14 @@ func (t *Target) keepIgnored(p *Plan) error {
 			continue
 		}
 		left := ""
-		err := fs.WalkDir(t.dirs["."].FS(), path.Dir(s.Path), func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || removed[name] || temporary(d.Name()) {
+		stays := func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || removed[name] || isTemporary(d.Name()) {
 				return err
 			}
 			left = name
 			return fs.SkipAll
-		})
+		}
+		err := fs.WalkDir(t.dirs["."].FS(), path.Dir(s.Path), stays)
 		if err != nil {
 			return ioFailure("reading "+t.path(path.Dir(s.Path)), err)
 		}
@@ -95,10 +96,12 @@ func (t *Target) ownersFiles(p *Plan) (list []source, err error) {
 			continue
 		}
 		err := fs.WalkDir(root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
+			if err != nil {
 				return nil // what cannot be read needs nothing that can be known
-			case d.IsDir() && (strings.HasPrefix(d.Name(), ".") || slices.Contains(generatedFolders, d.Name())):
+			}
+			isHidden := strings.HasPrefix(d.Name(), ".")
+			switch {
+			case d.IsDir() && (isHidden || slices.Contains(generatedFolders, d.Name())):
 				return fs.SkipDir
 			case !d.Type().IsRegular() || byVbot[name] || !isSource(name):
 				return nil

@@ -34,6 +34,10 @@ const (
 )
 
 // A Step is what a run does, or would do, with one file.
+//
+// Target.Plan or Target.Update makes it of what is found at the path and what this version writes, and
+// decides on the action. Target.Apply carries it out, in the order of the phases, and notes how to undo it:
+// a step that fails undoes all before it.
 type Step struct {
 	Path   string // relative to the target, with slashes
 	data   []byte // what to write; nil for a file that is no longer written
@@ -86,11 +90,11 @@ type Plan struct {
 	Dir       string // absolute
 	Steps     []Step // sorted by path
 	Conflicts []report.Problem
-	began     []byte   // the record while an update writes, nil if it is the same
+	interim   []byte   // the record that an update writes first, nil if it is the same
 	dirs      []string // of all files that were compared
 	leaves    []string // files that are no longer written: their directories go, if they are empty
-	// Stuck says that --keep-existing would not resolve all conflicts.
-	Stuck bool
+	// Blocked says that --keep-existing would not resolve all conflicts.
+	Blocked bool
 }
 
 // Plan compares files with what exists in the target. overwrite are the guides to
@@ -102,7 +106,7 @@ func (t *Target) Plan(files map[string][]byte, keepExisting bool, overwrite []st
 		if err != nil {
 			return p, ioFailure("reading "+t.path(name), err)
 		}
-		p.visits(name)
+		p.noteDir(name)
 		s := Step{Path: name, data: files[name], Guide: IsGuide(name), found: found.data, Before: found.hash}
 		keep := keepExisting
 		if s.Guide {
@@ -111,13 +115,13 @@ func (t *Target) Plan(files map[string][]byte, keepExisting bool, overwrite []st
 		p.compare(&s, found, keep)
 		p.Steps = append(p.Steps, s)
 	}
-	p.leaveOwn()
+	p.dropOwnBases()
 	return p, nil
 }
 
-// leaveOwn leaves out the bases of files that were kept and are the owner's own: an update would merge
+// dropOwnBases leaves out the bases of files that were kept and are the owner's own: an update would merge
 // into them what vbot changes in others.
-func (p *Plan) leaveOwn() {
+func (p *Plan) dropOwnBases() {
 	own := map[string]bool{}
 	for _, s := range p.Steps {
 		own[basePath(s.Path)] = s.Action == Kept && hasBase(s.Path) && !resembles(s.found, s.data)
@@ -137,8 +141,8 @@ func resembles(text, written []byte) bool {
 	return 2*found >= len(all)
 }
 
-// visits notes the directory of a file that was compared.
-func (p *Plan) visits(name string) {
+// noteDir notes the directory of a file that was compared.
+func (p *Plan) noteDir(name string) {
 	if dir := path.Dir(name); !slices.Contains(p.dirs, dir) {
 		p.dirs = append(p.dirs, dir)
 	}
@@ -190,10 +194,10 @@ func (p *Plan) compare(s *Step, found existing, keep bool) {
 		s.Action = Created
 	case found.at != s.Path:
 		conflict(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
-		p.Stuck = true
+		p.Blocked = true
 	case !found.mode.IsRegular() && (found.mode.IsDir() || !keep):
 		conflict(s.Path, "a "+typeName(found.mode)+" is in the way")
-		p.Stuck = p.Stuck || found.mode.IsDir() || s.Guide
+		p.Blocked = p.Blocked || found.mode.IsDir() || s.Guide
 	case s.Before == hexSum(s.data):
 		s.Action = Unchanged
 	case keep:

@@ -95,16 +95,17 @@ func (r *Record) sameOrigin(other *Record) bool {
 	return r.Vbot == other.Vbot && a.String() == b.String()
 }
 
-// Record reads the record, which may list only these paths: it may come with a project of a
-// stranger. What comes before the configuration in the file is blank in Config, so that
-// problems with it name the file's lines.
+// Record reads the record, which may list only these paths: the project may be a stranger's. In Config,
+// blanks replace what stands before the configuration in the file, so that problems with it name the
+// file's lines and columns.
 func (t *Target) Record(paths []string) (*Record, error) {
 	found, err := t.look(RecordName)
 	switch {
 	case err == nil && found.at == "":
 		return &Record{}, nil
 	case err == nil && (!found.mode.IsRegular() || found.size > maxSize):
-		return nil, report.One(report.InvalidConfig, RecordName, RecordName, "must be a regular file of at most 1 MiB")
+		return nil, report.One(report.InvalidConfig, RecordName, RecordName,
+			"must be a regular file of at most 1 MiB")
 	case err == nil && found.hash == "":
 		err = fs.ErrPermission
 	}
@@ -119,18 +120,19 @@ func (t *Target) Record(paths []string) (*Record, error) {
 }
 
 // parseRecord reads a record that may list only these paths.
-func parseRecord(data []byte, paths []string) (r *Record, problems []report.Problem) {
+func parseRecord(data []byte, paths []string) (r *Record, problems report.Problems) {
 	r = &Record{}
 	add := func(offset int, format string, args ...any) {
 		at := report.Place(RecordName, data, offset)
-		problems = append(problems, report.Problem{Field: at, Message: at + ": " + fmt.Sprintf(format, args...)})
+		problems.Add(at, "", "%s: %s", at, fmt.Sprintf(format, args...))
 	}
 	members, at, fault := report.Members(data)
 	if fault != "" {
 		add(at, "%s", fault)
 		return r, problems
 	}
-	into, configAt := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files}, 0
+	into := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files} // nil once it was read
+	configAt := 0
 	for _, m := range members {
 		if m.Key == "config" {
 			configAt = m.ValueAt
@@ -152,13 +154,15 @@ func parseRecord(data []byte, paths []string) (r *Record, problems []report.Prob
 	if len(problems) > 0 {
 		return &Record{}, problems
 	}
-	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, func(c rune) bool { return c <= ' ' || c > '~' }) {
+	isOdd := func(c rune) bool { return c <= ' ' || c > '~' }
+	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isOdd) {
 		add(0, "vbot: expected a version")
 		r.Vbot = ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
 		if !slices.Contains(paths, name) {
-			add(max(0, bytes.Index(data, []byte(`"`+name+`"`))), "%q is not the path of a file that vbot writes", name)
+			at := max(0, bytes.Index(data, []byte(`"`+name+`"`)))
+			add(at, "%q is not the path of a file that vbot writes", name)
 		}
 	}
 	before := bytes.Map(func(r rune) rune {

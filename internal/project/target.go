@@ -21,7 +21,8 @@ const maxFileName = 255
 // files alone, otherwise a new directory in it.
 func Suggest(dir string) string {
 	entries, _ := os.ReadDir(dir)
-	if Has(dir, RecordName) || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
+	isVisible := func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }
+	if Has(dir, RecordName) || !slices.ContainsFunc(entries, isVisible) {
 		return "."
 	}
 	name := "my-bot"
@@ -223,7 +224,8 @@ func (t *Target) rollBack(cause error) error {
 		return cause
 	}
 	f := *report.As(cause)
-	f.Message = strings.TrimSuffix(f.Message, nothingWritten) + "; some new files could not be removed: " + errors.Join(left...).Error()
+	f.Message = strings.TrimSuffix(f.Message, nothingWritten) +
+		"; some new files could not be removed: " + errors.Join(left...).Error()
 	return &f
 }
 

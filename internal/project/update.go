@@ -62,8 +62,8 @@ func (t *Target) Update(u *Update) (*Plan, error) {
 		if err != nil {
 			return nil, ioFailure("reading "+t.path(name), err)
 		}
-		c.plan.visits(name)
-		c.plan.visits(basePath(name))
+		c.plan.noteDir(name)
+		c.plan.noteDir(basePath(name))
 		s := c.compare(name, files[name], found)
 		c.plan.Steps = append(c.plan.Steps, s)
 	}
@@ -105,7 +105,7 @@ func (t *Target) bases(paths []string) (map[string]existing, error) {
 		return bases, err // nothing, or a link, which is not followed
 	}
 	err := fs.WalkDir(root.FS(), BaseDir, func(at string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || temporary(d.Name()) {
+		if err != nil || !d.Type().IsRegular() || isTemporary(d.Name()) {
 			return ignoreMissing(err)
 		}
 		name := strings.TrimPrefix(at, BaseDir+"/")
@@ -362,7 +362,7 @@ func (c *comparison) finish(t *Target) error {
 		if err != nil {
 			return ioFailure("reading "+t.path(name), err)
 		}
-		c.plan.visits(name)
+		c.plan.noteDir(name)
 		if found.at == "" { // after the bases
 			c.own = append(c.own, Step{Path: name, data: data, Action: Created, phase: complete})
 		}
@@ -372,7 +372,7 @@ func (c *comparison) finish(t *Target) error {
 	if err != nil {
 		return ioFailure("reading "+t.path(RecordName), err)
 	}
-	c.plan.visits(RecordName)
+	c.plan.noteDir(RecordName)
 	now := &Record{Vbot: c.Now.Vbot, Config: c.Now.Config, Files: c.hashes}
 	s := Step{Path: RecordName, found: found.data, Before: found.hash, phase: last}
 	if s.data, err = now.bytes(); err != nil {
@@ -386,8 +386,8 @@ func (c *comparison) finish(t *Target) error {
 	default:
 		s.Action = Replaced
 		if !c.Was.sameOrigin(now) {
-			began := &Record{Vbot: now.Vbot, Config: now.Config, Files: c.Was.Files}
-			c.plan.began, err = began.bytes()
+			interim := &Record{Vbot: now.Vbot, Config: now.Config, Files: c.Was.Files}
+			c.plan.interim, err = interim.bytes()
 		}
 	}
 	c.plan.Steps = append(c.plan.Steps, s)

@@ -25,8 +25,8 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	if ctx.Err() != nil {
 		return report.Interruption()
 	}
-	if p.began != nil {
-		tmp, err := t.stage(RecordName, p.began)
+	if p.interim != nil {
+		tmp, err := t.stage(RecordName, p.interim)
 		if err == nil {
 			err = t.replace(tmp, p.Steps[len(p.Steps)-1]) // see comparePaths
 			t.undo[len(t.undo)-1].onlyIfAll = true
@@ -69,7 +69,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 		}
 		attempt, put := "replacing ", t.replace
 		if late {
-			attempt, put = "writing ", t.place
+			attempt, put = "writing ", t.publish
 		}
 		if err := put(staged[s.Path], s); err != nil {
 			return ioFailure(attempt+t.path(s.Path), err)
@@ -113,7 +113,7 @@ func (t *Target) sweep(dirs []string, but string) (name string, err error) {
 	for _, dir := range dirs {
 		entries, _ := fs.ReadDir(root.FS(), dir) // it may not exist yet
 		for _, e := range entries {
-			if name := path.Join(dir, e.Name()); temporary(e.Name()) && name != but && e.Type().IsRegular() {
+			if name := path.Join(dir, e.Name()); isTemporary(e.Name()) && name != but && e.Type().IsRegular() {
 				if err := ignoreMissing(root.Remove(name)); err != nil {
 					return name, err
 				}
@@ -123,8 +123,8 @@ func (t *Target) sweep(dirs []string, but string) (name string, err error) {
 	return "", nil
 }
 
-// temporary reports whether a file is one that a run of vbot makes for a while.
-func temporary(name string) bool {
+// isTemporary reports whether a file is one that a run of vbot makes for a while.
+func isTemporary(name string) bool {
 	ours, _ := path.Match(".vbot-[0-9]*-[0-9]*.tmp", name)
 	return ours
 }
@@ -217,16 +217,16 @@ func (t *Target) create(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := t.place(tmp, Step{Path: name, data: data}); err != nil {
+	if err := t.publish(tmp, Step{Path: name, data: data}); err != nil {
 		return err
 	}
-	// The temporary file is gone, and what place does would be undone otherwise.
+	// The temporary file is gone, and what publish does would be undone otherwise.
 	t.undo = slices.Delete(t.undo, len(t.undo)-2, len(t.undo)-1)
 	return nil
 }
 
-// place gives the staged file its name, at which nothing may exist.
-func (t *Target) place(tmp string, s Step) error {
+// publish gives the staged file its name, at which nothing may exist.
+func (t *Target) publish(tmp string, s Step) error {
 	name, data := s.Path, s.data
 	dir, base := t.dirs[path.Dir(name)], path.Base(name)
 	remove := func(hash string) undoStep {

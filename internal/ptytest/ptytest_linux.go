@@ -20,6 +20,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// How long a test waits for what must come, and how often it looks. A busy machine is slow.
+const (
+	patience  = 20 * time.Second
+	pollEvery = 2 * time.Millisecond
+)
+
 // A Terminal is the person's side of a pseudo-terminal on which a command runs.
 type Terminal struct {
 	T       testing.TB
@@ -59,7 +65,8 @@ func Pair(t testing.TB, width, height int) (master, tty *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)})
+	size := &unix.Winsize{Row: uint16(height), Col: uint16(width)}
+	unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, size)
 	return master, tty
 }
 
@@ -118,7 +125,7 @@ func (term *Terminal) Text() string {
 // Sees waits until the command has printed want.
 func (term *Terminal) Sees(want string) {
 	term.T.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(term.Text(), want); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !strings.Contains(term.Text(), want); time.Sleep(pollEvery) {
 		if time.Now().After(deadline) {
 			term.T.Fatalf("the terminal never showed %q, but\n%s", want, term.Text())
 		}
@@ -290,7 +297,8 @@ func Screen(output string, width, height int) (lines []string, row, column int, 
 			row, i = row+1, i+1
 		case c == 0x1b:
 			rest := output[i+1:]
-			end := strings.IndexFunc(rest, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' })
+			isLetter := func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }
+			end := strings.IndexFunc(rest, isLetter)
 			if end < 0 {
 				return nil, 0, 0, nil // the rest is on its way
 			}
@@ -343,7 +351,7 @@ func (term *Terminal) echoes() bool { return term.State().Lflag&unix.ECHO != 0 }
 // Waits until the terminal hides what is typed, or does so no more.
 func (term *Terminal) Waits(echo bool) {
 	term.T.Helper()
-	for deadline := time.Now().Add(20 * time.Second); term.echoes() != echo; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); term.echoes() != echo; time.Sleep(pollEvery) {
 		if time.Now().After(deadline) {
 			term.T.Fatalf("echo is never %v; the terminal shows\n%s", echo, term.Text())
 		}

@@ -111,7 +111,7 @@ func (j Job) conflicts(env Env, p *project.Plan) error {
 		update := "vbot init " + report.ShellQuote(p.Dir) + " --update" + j.options(env)
 		f.Hint = "to change the project and keep your edits: `" + update + "`"
 	}
-	if p.Stuck {
+	if p.Blocked {
 		f.Hint = "choose another directory, or move them away; " +
 			"--keep-existing does not help with directories and links"
 	}

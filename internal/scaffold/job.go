@@ -31,7 +31,7 @@ const (
 type Job struct {
 	Mode           Mode
 	Target         string      // the directory, as it was typed
-	Bot            bot.Values // what options say of the bot
+	Bot            bot.Values  // what options say of the bot
 	File           *ConfigFile // nil if there is none
 	CatalogDir     string      // as --catalog has it, for a command line; "" if it was not given
 	KeepExisting   bool        // write only what is missing

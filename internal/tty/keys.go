@@ -56,8 +56,9 @@ const (
 
 // controls maps the control characters to keys.
 var controls = map[byte]keyName{
-	1: keyStart, 2: keyLeft, 3: keyInterrupt, 4: keyEOF, 5: keyFinish, 6: keyRight, 8: keyBackspace, '\t': keyTab, '\n': keyEnter,
-	11: keyKillRest, '\r': keyEnter, 14: keyDown, 16: keyUp, 21: keyKill, 23: keyKillWord, 127: keyBackspace,
+	1: keyStart, 2: keyLeft, 3: keyInterrupt, 4: keyEOF, 5: keyFinish, 6: keyRight, 8: keyBackspace,
+	'\t': keyTab, '\n': keyEnter, 11: keyKillRest, '\r': keyEnter, 14: keyDown, 16: keyUp, 21: keyKill,
+	23: keyKillWord, 127: keyBackspace,
 }
 
 // sequences maps what follows ESC [ or ESC O to keys: the final letter, or a number and
@@ -65,7 +66,8 @@ var controls = map[byte]keyName{
 // Linux console).
 var sequences = map[string]keyName{
 	"A": keyUp, "B": keyDown, "C": keyRight, "D": keyLeft, "F": keyEnd, "H": keyHome, "Z": keyBackTab,
-	"1~": keyHome, "3~": keyDelete, "4~": keyEnd, "5~": keyPageUp, "6~": keyPageDown, "7~": keyHome, "8~": keyEnd, "200~": keyPasteBegin,
+	"1~": keyHome, "3~": keyDelete, "4~": keyEnd, "5~": keyPageUp, "6~": keyPageDown, "7~": keyHome,
+	"8~": keyEnd, "200~": keyPasteBegin,
 }
 
 const (
@@ -114,10 +116,14 @@ func (d *decoder) Take(b byte) []key {
 		}
 		return nil
 	}
+	isHolding := len(d.held) > 0
+	inSequence := isHolding && d.held[0] == escape
+	// A byte that can belong neither to a sequence nor to a letter of several bytes.
+	isForeign := b < ' ' || inSequence && b == 127 || isHolding && !inSequence && b < utf8.RuneSelf
 	switch {
 	case d.inString() && b == bell: // its end
 		return d.Flush()
-	case d.pasting, len(d.held) > 0 && (b < ' ' || b == 127 && d.held[0] == escape || d.held[0] != escape && b < utf8.RuneSelf):
+	case d.pasting, isHolding && isForeign:
 		// The held bytes never became a key, or Ctrl-C leaves a paste that may never end. This
 		// byte starts anew.
 		return append(d.Flush(), d.Take(b)...)

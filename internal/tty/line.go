@@ -94,7 +94,9 @@ func (q *lineQuestion) plainly(ctx context.Context, t *Terminal) error {
 
 // Text asks for a line of text. fallback is the answer to Enter alone; "" if there is none.
 // check validates what is typed, and returns a note to show.
-func (t *Terminal) Text(ctx context.Context, question, fallback string, check func(string) (note string, ok bool)) (string, error) {
+func (t *Terminal) Text(
+	ctx context.Context, question, fallback string, check func(typed string) (note string, ok bool),
+) (string, error) {
 	q := &lineQuestion{ask: question, fallback: fallback, check: check}
 	err := t.Ask(ctx, q)
 	return q.Answer(), err

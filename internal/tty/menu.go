@@ -26,14 +26,17 @@ func (c Choice) matches(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
 }
 
-// Is reports whether word is a name or the label of the choice; begins, whether one of them
-// begins with word. word is in lower case.
+// Is reports whether the word, which is in lower case, is a name or the label of the choice.
 func (c Choice) Is(word string) bool {
-	return slices.ContainsFunc(append(c.Names, c.Label), func(n string) bool { return strings.ToLower(n) == word })
+	isWord := func(name string) bool { return strings.ToLower(name) == word }
+	return slices.ContainsFunc(append(c.Names, c.Label), isWord)
 }
 
-func (c Choice) begins(word string) bool {
-	return slices.ContainsFunc(append(c.Names, c.Label), func(n string) bool { return strings.HasPrefix(strings.ToLower(n), word) })
+// beginsWith reports whether a name or the label of the choice begins with the word, which is in lower
+// case.
+func (c Choice) beginsWith(word string) bool {
+	isBegun := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), word) }
+	return slices.ContainsFunc(append(c.Names, c.Label), isBegun)
 }
 
 // A Menu asks for one or several choices of a list. Enter selects the one at the cursor, or
@@ -141,7 +144,7 @@ func (m *Menu) seek() {
 		return
 	}
 	m.At = shown[0]
-	for _, likely := range []func(Choice, string) bool{Choice.Is, Choice.begins} {
+	for _, likely := range []func(Choice, string) bool{Choice.Is, Choice.beginsWith} {
 		if i := slices.IndexFunc(shown, func(i int) bool { return likely(m.Choices[i], word) }); i >= 0 {
 			m.At = shown[i]
 			return
@@ -192,7 +195,8 @@ func (m *Menu) view(width, height int, back bool) view {
 	foot, most := help, 0 // most is for the longest foot, so that the list keeps its height
 	for _, i := range shown {
 		_, left := m.row(i, true, labels, width)
-		about := slices.DeleteFunc([]string{left, m.Choices[i].Detail}, func(s string) bool { return s == "" })
+		isEmpty := func(s string) bool { return s == "" }
+		about := slices.DeleteFunc([]string{left, m.Choices[i].Detail}, isEmpty)
 		text := append(note(strings.Join(about, "; "), faint, width), help...)
 		most = max(most, len(text))
 		if i == m.At && len(text) > room/2 {
@@ -291,7 +295,9 @@ func (m *Menu) row(i int, here bool, labels, width int) (drawn row, left string)
 		return row{{style: style, Text: pointer + c.Label}}, c.Note
 	}
 	label := pad(c.Label, labels)
-	return row{{style: style, Text: pointer + label[:len(c.Label)]}, {style: faint, Text: label[len(c.Label):] + "  " + c.Note}}, ""
+	name := span{style: style, Text: pointer + label[:len(c.Label)]}
+	note := span{style: faint, Text: label[len(c.Label):] + "  " + c.Note}
+	return row{name, note}, ""
 }
 
 // plainly prints numbered choices and reads numbers, ids or names. Any other text
@@ -315,7 +321,8 @@ func (m *Menu) plainly(ctx context.Context, t *Terminal) error {
 			m.filter = editor{}
 			m.list(t)
 		case len(m.shown()) == 0:
-			t.Say("%q is not a choice; enter a number from 1 to %d or a name", string(m.filter.typed), len(m.Choices))
+			const noChoice = "%q is not a choice; enter a number from 1 to %d or a name"
+			t.Say(noChoice, string(m.filter.typed), len(m.Choices))
 			m.filter = editor{}
 		default:
 			t.Say("%d of %d match; ? lists all:", len(m.shown()), len(m.Choices))
@@ -385,10 +392,16 @@ func (m *Menu) find(word string) int {
 	m.filter = editor{}
 	m.filter.insert(word)
 	m.seek()
-	if shown, c := m.shown(), m.Choices[m.At]; word == "" || len(shown) == 0 || !c.Is(word) && (len(shown) > 1 || !c.begins(word)) {
+	shown := m.shown()
+	if word == "" || len(shown) == 0 {
 		return -1
 	}
-	return m.At
+	c := m.Choices[m.At]
+	isOnlyOne := len(shown) == 1 && c.beginsWith(word)
+	if c.Is(word) || isOnlyOne {
+		return m.At
+	}
+	return -1
 }
 
 // Choose asks for one choice and returns its index. at is the preselected index.

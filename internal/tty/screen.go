@@ -1,6 +1,7 @@
 package tty
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -101,18 +102,35 @@ func (v view) fit(height int) view {
 
 // Width on the screen.
 
-// runeWidth returns the width of r: 0, 1 or 2 columns. Two have the blocks of East Asian
-// scripts, of full-width forms and of emoji; a terminal may draw single characters in them
-// otherwise.
+// wide are the blocks whose characters take two columns (East Asian Width W and F of Unicode, by whole
+// blocks), each with its first and last character.
+var wide = [][2]rune{
+	{0x1100, 0x115f},   // Hangul consonants
+	{0x2e80, 0x303e},   // CJK radicals and punctuation
+	{0x3040, 0xa4cf},   // kana, CJK, Yi
+	{0xa960, 0xa97c},   // Hangul
+	{0xac00, 0xd7a3},   // Hangul syllables
+	{0xf900, 0xfaff},   // CJK
+	{0xfe30, 0xfe6f},   // CJK forms
+	{0xff00, 0xff60},   // full-width forms
+	{0xffe0, 0xffe6},   // full-width signs
+	{0x1f300, 0x1f64f}, // emoji
+	{0x1f680, 0x1f6ff},
+	{0x1f900, 0x1faff},
+	{0x20000, 0x3fffd}, // CJK
+}
+
+// runeWidth returns the width of r: 0, 1 or 2 columns. A terminal may draw single characters of
+// the wide blocks in another width.
 func runeWidth(r rune) int {
+	isIn := func(block [2]rune) bool { return r >= block[0] && r <= block[1] }
+	hangulEnding := [2]rune{0x1160, 0x11ff} // joins the letter before
 	switch {
 	case r < 0x300 && r >= ' ' && r != 0x7f && r != 0xad:
 		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Cc), r >= 0x1160 && r <= 0x11ff: // vowels and ends of Hangul join
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Cc), isIn(hangulEnding):
 		return 0
-	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf && r != 0x303f, r >= 0xa960 && r <= 0xa97c, r >= 0xac00 && r <= 0xd7a3,
-		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6,
-		r >= 0x1f300 && r <= 0x1f64f, r >= 0x1f680 && r <= 0x1f6ff, r >= 0x1f900 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
+	case slices.ContainsFunc(wide, isIn):
 		return 2
 	}
 	return 1
@@ -159,7 +177,8 @@ func wrap(s string, width int) (lines []string) {
 			_, size := utf8.DecodeRuneInString(s[end:])
 			end += size
 		}
-		if space := strings.LastIndexByte(s[:min(end+1, len(s))], ' '); strings.TrimSpace(s[:max(0, space)]) != "" {
+		space := strings.LastIndexByte(s[:min(end+1, len(s))], ' ')
+		if strings.TrimSpace(s[:max(0, space)]) != "" {
 			end = space
 		}
 		lines = append(lines, strings.TrimRight(s[:end], " "))

@@ -247,11 +247,14 @@ var (
 	ErrLines = errors.New("expected one line, but several were pasted")
 )
 
-// Hidden prints the prompt and reads a line without showing it; with lines, a paste may be
-// several. If last says of the answer that nothing may follow it, more input is the rest of a
-// paste whose lines came as single keys: it is read away, so that the next program does not
-// get it, and the answer is refused.
-func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool, last func(string) bool) (string, error) {
+// Hidden prints the prompt and reads a line without showing it; with lines, a paste may be several.
+//
+// isLast says of what was typed that nothing is asked after it. More input is then the rest of a paste
+// whose lines came as single keys: it is read away, so that the next program does not get it, and the
+// error is ErrLines. The error is ErrCut where the terminal may have cut the line.
+func (t *Terminal) Hidden(
+	ctx context.Context, prompt string, lines bool, isLast func(typed string) bool,
+) (string, error) {
 	release, err := t.enterRaw()
 	if err != nil {
 		return "", err
@@ -277,7 +280,7 @@ func (t *Terminal) Hidden(ctx context.Context, prompt string, lines bool, last f
 				}
 			}
 			switch {
-			case refused == nil && !odd && last(string(typed)) && t.rest(ctx):
+			case refused == nil && !odd && isLast(string(typed)) && t.rest(ctx):
 				return "", ErrLines
 			case refused != nil:
 				return "", refused
@@ -489,7 +492,8 @@ func (t *Terminal) Ask(ctx context.Context, q question) error {
 			t.collapse()
 			return ErrBack
 		case k.Name != keyNone && q.Press(k):
-			if answer := (span{cyan, "  " + q.Answer()}); len(title) == 1 && title[0].width()+Width(answer.Text) <= t.width {
+			answer := span{cyan, "  " + q.Answer()}
+			if len(title) == 1 && title[0].width()+Width(answer.Text) <= t.width {
 				title[0] = append(title[0], answer)
 			} else {
 				title = append(title, lines(answer.Text, answer.style, t.width)...)

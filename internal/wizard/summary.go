@@ -63,7 +63,7 @@ func (w *wizard) show(cfg bot.Config, p *project.Plan) {
 	for _, c := range p.Conflicts {
 		w.terminal.Say("  Conflict: %s", c.Line())
 	}
-	if p.Stuck {
+	if p.Blocked {
 		w.terminal.Say("  Directories and links are not replaced: move them, or choose another directory.")
 	}
 	kept := p.Shown(project.Kept)
@@ -117,7 +117,7 @@ func (w *wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string
 		add(doWrite, "Finish: all files are up to date")
 	case len(p.Conflicts) == 0:
 		add(doWrite, "Write "+report.Plural(n, "file")+" to "+w.Target)
-	case !p.Stuck:
+	case !p.Blocked:
 		add(doKeep, "Keep existing files, write "+report.Plural(n-len(p.Conflicts), "missing file"))
 	}
 	add(doChange, "Change an answer")

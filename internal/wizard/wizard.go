@@ -33,9 +33,9 @@ type wizard struct {
 	located bool // the target was asked for, or given and found good
 
 	topics []*topic
-	start  int         // what the person starts with, startUnknown before that question
+	start  int        // what the person starts with, startUnknown before that question
 	before bot.Values // values that were taken back, to preselect them
-	visits []visit     // the questions that were answered, oldest first
+	visits []visit    // the questions that were answered, oldest first
 }
 
 // A visit is a question that was answered, and the way back to it.
