@@ -120,6 +120,45 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 	}
 }
 
+// A person who is asked learns of a name that is much like the new one. A script is not kept waiting: it
+// sends no request for that.
+func TestNameThatIsNearlyAnothers(t *testing.T) {
+	yes := func(context.Context, string, string) error { return nil }
+	r := SetRequest{Name: "app-secret", Pairs: []cloud.Pair{pair("A", "1")}}
+	for _, c := range []struct {
+		confirm Confirm
+		wanted  []string
+		hangs   bool // the listing does
+		notes   []string
+	}{
+		{confirm: nil, wanted: []string{"GET ~/secrets/app-secret", "PUT ~/secrets/app-secret"}},
+		{
+			confirm: yes,
+			wanted:  []string{"GET ~/secrets/app-secret", "GET ~/secrets", "PUT ~/secrets/app-secret"},
+			notes:   []string{"app-secret is a new secret set; there is also app-secrets"},
+		},
+		{ // a listing that takes long is not waited for
+			confirm: yes,
+			wanted:  []string{"GET ~/secrets/app-secret", "GET ~/secrets", "PUT ~/secrets/app-secret"},
+			hangs:   true,
+		},
+	} {
+		s := cloudtest.New(t, userAgent).Want(c.wanted...)
+		s.Keep("app-secrets", "us-west", "ready", "A")
+		if c.hangs {
+			s.Misbehave("GET", cloudtest.Right, s.Clock.Hang(maxHint))
+		}
+		api, notes := connect(t, s)
+		r.Confirm = c.confirm
+		if _, err := Set(context.Background(), api, r); err != nil || !slices.Equal(*notes, c.notes) {
+			t.Errorf("%v, %q, want %q", err, *notes, c.notes)
+		}
+		if took := s.Clock.Time.Sub(time.Unix(1e9, 0)); took > maxHint+time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+	}
+}
+
 func TestSetSaysWhatBecameOfEachKey(t *testing.T) {
 	s := cloudtest.New(t, userAgent)
 	s.Keep("app", "us-west", "ready", "A", "B", "C")

@@ -121,7 +121,9 @@ func newChange(ctx context.Context, api *cloud.Client, r SetRequest) (*change, e
 	case isNew && r.Prune && !api.IsGone(ctx, r.Name):
 		return nil, err // of something else: the keys to remove are unknown
 	case isNew:
-		noteNearName(ctx, api, r.Name)
+		if r.Confirm != nil { // a person may have mistyped the name; a script is not kept waiting
+			noteNearName(ctx, api, r.Name)
+		}
 		set, err = &cloud.Set{}, unknownRegion(ctx, api, r.Region)
 	case err != nil:
 		err = explain(ctx, api, r.Name, err, report.Rejected)
