@@ -100,7 +100,8 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 			return
 		}
 		var help cli.HelpPage
-		if err := json.Unmarshal([]byte(here{}.vbot(t, append(strings.Fields(path)[1:], "--help", "--json")...).stdout), &help); err != nil {
+		if err := json.Unmarshal([]byte(here{}.vbot(t,
+			append(strings.Fields(path)[1:], "--help", "--json")...).stdout), &help); err != nil {
 			t.Fatal(err)
 		}
 		n += len(help.Options)
@@ -132,7 +133,8 @@ func TestServiceTables(t *testing.T) {
 		{"Speech to speech", "--realtime", cat.List(catalog.KindRealtime)},
 		{"Video avatars", "--video", cat.List(catalog.KindVideo)},
 	} {
-		fmt.Fprintf(&b, "## %s (`%s`)\n\n| id | service | names | needed variables | also needs | hosts |\n| --- | --- | --- | --- | --- | --- |\n", k.title, k.option)
+		fmt.Fprintf(&b, "## %s (`%s`)\n\n| id | service | names | needed variables | also needs | hosts |\n"+
+			"| --- | --- | --- | --- | --- | --- |\n", k.title, k.option)
 		for _, p := range k.services {
 			label := p.Label
 			if p.KeysURL != "" {
@@ -146,7 +148,8 @@ func TestServiceTables(t *testing.T) {
 					needed = append(needed, v.Name)
 				}
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", p.ID, label, quoted(p.Names), quoted(needed), quoted(p.Needs()), quoted(p.Addresses()))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", p.ID, label, quoted(p.Names),
+				quoted(needed), quoted(p.Needs()), quoted(p.Addresses()))
 		}
 		fmt.Fprintln(&b)
 	}
@@ -200,7 +203,11 @@ func sources(t testing.TB) (files []string) {
 			files = append(files, filepath.ToSlash(f))
 		}
 	}
-	return slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") || strings.HasSuffix(path.Dir(f), "test") })
+	return slices.DeleteFunc(files,
+		func(f string) bool {
+			return strings.HasSuffix(f, "_test.go") ||
+				strings.HasSuffix(path.Dir(f), "test")
+		})
 }
 
 // lines counts the lines of files.
@@ -252,7 +259,8 @@ func TestTableOfFiles(t *testing.T) {
 	described := map[string]bool{}
 	_, table, _ := strings.Cut(document(t, "docs/CONTRIBUTING.md"), "\n## Structure\n")
 	table, _, _ = strings.Cut(table, "\n## ")
-	for _, row := range regexp.MustCompile("(?m)^\\| `?([a-z_*/]+(?:\\.go)?)`? \\|").FindAllStringSubmatch(table, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `?([a-z_*/]+(?:\\.go)?)`? \\|").
+		FindAllStringSubmatch(table, -1) {
 		found, err := filepath.Glob(row[1])
 		if row[1] == "file" {
 			continue // the table's head
@@ -282,7 +290,8 @@ func TestTableOfErrorCodes(t *testing.T) {
 		return slices.Compact(found)
 	}
 	said := codes("(?m)^\\| `([a-z_]+)` \\| \\d+ \\|", document(t, "docs/scripting.md"))
-	if has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`, document(t, "internal/report/failure.go")); len(has) < 10 || !slices.Equal(said, has) {
+	if has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`,
+		document(t, "internal/report/failure.go")); len(has) < 10 || !slices.Equal(said, has) {
 		t.Errorf("docs/scripting.md lists %q, and the program has %q", said, has)
 	}
 	if inSchema := report.ErrorCode("").Enum(); !slices.Equal(said, slices.Sorted(slices.Values(inSchema))) {
@@ -305,8 +314,10 @@ func TestDocumentsStayShort(t *testing.T) {
 			t.Errorf("%s has %d words, more than %d", name, n, limit)
 		}
 	}
-	size := regexp.MustCompile(`\| installed \| (\d+ MB), `).FindStringSubmatch(document(t, "docs/performance.md"))
-	if size == nil || !strings.Contains(strings.Join(strings.Fields(document(t, "README.md")), " "), "installs "+size[1]+" of Python packages") {
+	size := regexp.MustCompile(`\| installed \| (\d+ MB), `).
+		FindStringSubmatch(document(t, "docs/performance.md"))
+	if size == nil || !strings.Contains(strings.Join(strings.Fields(document(t, "README.md")), " "),
+		"installs "+size[1]+" of Python packages") {
 		t.Errorf("README.md does not say that a bot takes %q", size)
 	}
 }
@@ -346,7 +357,8 @@ func TestNamesInDocuments(t *testing.T) {
 		}
 	}
 	goMod := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(document(t, "go.mod"))[1]
-	for _, m := range regexp.MustCompile(`\bGo(?:\]\(https://go.dev/dl/\))? (1\.\d+)`).FindAllStringSubmatch(all, -1) {
+	for _, m := range regexp.MustCompile(`\bGo(?:\]\(https://go.dev/dl/\))? (1\.\d+)`).
+		FindAllStringSubmatch(all, -1) {
 		if m[1] != goMod {
 			t.Errorf("a document names %s, and go.mod Go %s", m[0], goMod)
 		}
@@ -380,8 +392,10 @@ var rooms = []struct{ dir, imports, outside string }{
 
 // outside are the packages that touch something outside the program, or could hide that
 // something does. The program has no use for those that no room may import.
-var outside = strings.Fields(`os os/signal os/exec os/user syscall runtime runtime/debug embed flag plugin unsafe
-	crypto/fips140 crypto/sha256 crypto/rand crypto/tls math/rand math/rand/v2 net net/http time log html/template
+var outside = strings.Fields(`
+	os os/signal os/exec os/user syscall runtime runtime/debug embed flag plugin unsafe
+	crypto/fips140 crypto/sha256 crypto/rand crypto/tls math/rand math/rand/v2 net net/http time log
+	html/template
 	golang.org/x/term golang.org/x/sys/unix`)
 
 // Each room imports only what the table allows it, and all of that.
@@ -422,7 +436,8 @@ func TestRooms(t *testing.T) {
 func TestLinkedModules(t *testing.T) {
 	parallel(t)
 	needGo(t)
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", ".").Output()
+	out, err := exec.Command("go", "list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -451,10 +466,13 @@ func TestEmbeddedFiles(t *testing.T) {
 		module, _ := filepath.Match("server/*.py", path)
 		text, _ := filepath.Match("help/*.txt", path)
 		script, _ := filepath.Match("completion/vbot.*", path)
-		if service || module || text || script || path == "paths.txt" || path == "languages.txt" || strings.HasSuffix(path, ".tmpl") {
+		if service || module || text || script || path == "paths.txt" || path == "languages.txt" ||
+			strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
-		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") && !strings.Contains(path, "_cache/") {
-			t.Errorf("templates/%s is neither a template nor a service, a module, a help page nor a completion script", path)
+		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") &&
+			!strings.Contains(path, "_cache/") {
+			t.Errorf("templates/%s is neither a template nor a service, a module, a help page nor a "+
+				"completion script", path)
 		}
 	}
 	slices.Sort(embedded)
@@ -498,8 +516,10 @@ func TestPaths(t *testing.T) {
 		return
 	}
 	if !updating() {
-		t.Errorf("templates/paths.txt has %d paths and lacks some of %q; `make golden` adds them", len(listed), paths)
-	} else if err := os.WriteFile("templates/paths.txt", []byte(strings.Join(paths, "\n")+"\n"), 0o644); err != nil {
+		t.Errorf("templates/paths.txt has %d paths and lacks some of %q; `make golden` adds them",
+			len(listed), paths)
+	} else if err := os.WriteFile("templates/paths.txt", []byte(strings.Join(paths, "\n")+"\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 }

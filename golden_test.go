@@ -60,7 +60,8 @@ func golden(t testing.TB, name string, got []byte) {
 	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(name)), true)
 	// The tests of goldie take a *testing.T; its -clean flag is never used,
 	// because it deletes more than it should.
-	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""), goldie.WithDiffEngine(goldie.ClassicDiff)).
+	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""),
+		goldie.WithDiffEngine(goldie.ClassicDiff)).
 		Assert(t.(*testing.T), name, lasting(got))
 }
 
@@ -104,7 +105,8 @@ func section(t testing.TB, file, name string, got []byte) {
 	defer sections.Unlock()
 	want, ok := sectionsOf(t, file)[name]
 	if earlier, twice := sections.seen[file][name]; twice && earlier != text {
-		t.Errorf("two tests have the section %q of golden/%s, with other texts:\n%s\n%s", name, file, earlier, text)
+		t.Errorf("two tests have the section %q of golden/%s, with other texts:\n%s\n%s", name, file, earlier,
+			text)
 	}
 	sections.seen[file][name] = text
 	switch {
@@ -127,7 +129,8 @@ func finishSections(everyTest bool) (code int) {
 			case !everyTest:
 				seen[name] = text
 			case !updating():
-				fmt.Fprintf(os.Stderr, "golden/%s: no test reads the section %q; `make golden` removes it\n", file, name)
+				fmt.Fprintf(os.Stderr, "golden/%s: no test reads the section %q; `make golden` removes it\n",
+					file, name)
 				code = 1
 			}
 		}
@@ -189,12 +192,17 @@ func asOnUnix(text []byte) []byte {
 		return text
 	}
 	var pairs []string
-	for code, message := range map[syscall.Errno]string{1: "is a directory", 2: "no such file or directory", 3: "no such file or directory"} {
+	for code, message := range map[syscall.Errno]string{
+		1: "is a directory",
+		2: "no such file or directory",
+		3: "no such file or directory",
+	} {
 		pairs = append(pairs, code.Error(), message)
 	}
 	text = []byte(strings.NewReplacer(pairs...).Replace(string(text)))
 	path := regexp.MustCompile(`DIR(\\{1,2}[^\\\s"';:]+)+|[\w -]\\{1,2}(server|client)\b|\\nowhere\\`)
-	text = path.ReplaceAllFunc(text, func(path []byte) []byte { return regexp.MustCompile(`\\+`).ReplaceAll(path, []byte("/")) })
+	text = path.ReplaceAllFunc(text,
+		func(path []byte) []byte { return regexp.MustCompile(`\\+`).ReplaceAll(path, []byte("/")) })
 	text = regexp.MustCompile(`(cd )"(.*)"`).ReplaceAll(text, []byte("$1'$2'")) // see shellQuote
 	return text
 }
@@ -208,9 +216,12 @@ func asOnUnix(text []byte) []byte {
 func goldenTree(t *testing.T, name, dir string) {
 	t.Helper()
 	got := filetest.Tree(t, dir)
-	maps.DeleteFunc(got, func(path, _ string) bool { return project.IsOwn(path) }) // checkRecord compares these
+	maps.DeleteFunc(got, func(path, _ string) bool {
+		return project.IsOwn(path)
+	}) // checkRecord compares these
 	if name != "quickstart" {
-		delete(got, project.RecordName) // checkRecord; as a golden file, each change would show in each project
+		// checkRecord reads it. As a golden file, each change would show in each project.
+		delete(got, project.RecordName)
 	}
 	if updating() {
 		writeGoldenTree(t, name, got)
@@ -364,7 +375,9 @@ func checkGoldens() (code int) {
 		}
 		data, err := os.ReadFile(path)
 		if other, ok := seen[string(data)]; ok && filepath.Ext(path) != ".files" {
-			fmt.Fprintf(os.Stderr, "%s holds the same as %s; `make golden` keeps a project's file once, and cases with one result share its name\n", path, other)
+			fmt.Fprintf(os.Stderr,
+				"%s holds the same as %s; `make golden` keeps a project's file once, and cases with one "+
+					"result share its name\n", path, other)
 			code = 1
 		}
 		seen[string(data)] = path

@@ -18,10 +18,12 @@ import (
 // where the message is shown. What stands in capitals in it is filled in.
 func TestHintsDoWhatTheySay(t *testing.T) {
 	parallel(t)
-	const bot, other = "init target -t smallwebrtc -m realtime --realtime openai", "init target -t smallwebrtc -m realtime --realtime gemini_live"
+	const bot, other = "init target -t smallwebrtc -m realtime --realtime openai", "init target -t " +
+		"smallwebrtc -m realtime --realtime gemini_live"
 	edit := func(t *testing.T, dir string) {
 		text := filetest.Tree(t, dir)["target/server/bot.py"]
-		filetest.Put(t, dir, "target/server/bot.py", strings.ReplaceAll(text, "OpenAIRealtimeLLMService(", "MyLLMService("))
+		filetest.Put(t, dir, "target/server/bot.py",
+			strings.ReplaceAll(text, "OpenAIRealtimeLLMService(", "MyLLMService("))
 	}
 	for _, c := range []struct {
 		before string // a command
@@ -36,18 +38,53 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		{args: "init quickstrat", hint: "vbot init ./quickstrat", leads: "quickstrat/AGENTS.md"},
 		{args: "init quickstrat", hint: "vbot init quickstart", leads: "vbot-quickstart/server/bot.py"},
 		{
-			args: "init quickstart --recording", hint: "vbot init my-bot -t smallwebrtc -t daily -m cascade --stt deepgram --llm openai --tts cartesia OPTIONS",
-			then: "init my-bot -t smallwebrtc -t daily -m cascade --stt deepgram --llm openai --tts cartesia --recording", leads: "my-bot/server/bot.py",
+			args: "init quickstart --recording",
+			hint: "vbot init my-bot -t smallwebrtc -t daily -m cascade --stt deepgram --llm openai --tts " +
+				"cartesia OPTIONS",
+			then: "init my-bot -t smallwebrtc -t daily -m cascade --stt deepgram --llm openai --tts " +
+				"cartesia --recording", leads: "my-bot/server/bot.py",
 		},
-		{before: "init quickstart", args: "init quickstart --update --recording", hint: "vbot init vbot-quickstart --update OPTIONS", then: "init vbot-quickstart --update --recording", leads: `"recording": true`},
-		{args: "init x -t smallwebrtc", hint: "vbot init --help", leads: "Examples:"},
-		{args: "init x -t smallwebrtc -m realtime --realtime nosuch", hint: "vbot init --describe-options=realtime", leads: "gemini_live"},
-		{args: "init x -t smallwebrtc -m cascade --stt soniox --llm openai --tts cartesia --language xh", hint: "vbot init --describe-options=tts --json", leads: `"languages"`},
-		{before: bot, args: "init target/server --update", hint: "vbot init target --update", leads: "nothing to do"},
-		{before: bot, args: "init target/server --check", hint: "vbot init target --check", leads: "files match"},
-		{before: bot, args: other, hint: "vbot init DIR/target --update -t smallwebrtc -m realtime --realtime gemini_live", leads: `"realtime_service": "realtime_b"`},
 		{
-			before: bot, do: func(t *testing.T, dir string) { filetest.Put(t, dir, "target/AGENTS.md", "mine\n") }, args: bot,
+			before: "init quickstart",
+			args:   "init quickstart --update --recording",
+			hint:   "vbot init vbot-quickstart --update OPTIONS",
+			then:   "init vbot-quickstart --update --recording",
+			leads:  `"recording": true`,
+		},
+		{args: "init x -t smallwebrtc", hint: "vbot init --help", leads: "Examples:"},
+		{
+			args:  "init x -t smallwebrtc -m realtime --realtime nosuch",
+			hint:  "vbot init --describe-options=realtime",
+			leads: "gemini_live",
+		},
+		{
+			args:  "init x -t smallwebrtc -m cascade --stt soniox --llm openai --tts cartesia --language xh",
+			hint:  "vbot init --describe-options=tts --json",
+			leads: `"languages"`,
+		},
+		{
+			before: bot,
+			args:   "init target/server --update",
+			hint:   "vbot init target --update",
+			leads:  "nothing to do",
+		},
+		{
+			before: bot,
+			args:   "init target/server --check",
+			hint:   "vbot init target --check",
+			leads:  "files match",
+		},
+		{
+			before: bot,
+			args:   other,
+			hint:   "vbot init DIR/target --update -t smallwebrtc -m realtime --realtime gemini_live",
+			leads:  `"realtime_service": "realtime_b"`,
+		},
+		{
+			before: bot, do: func(t *testing.T, dir string) {
+				filetest.Put(t, dir, "target/AGENTS.md",
+					"mine\n")
+			}, args: bot,
 			hint: "vbot init --no-input --overwrite-guide DIR/target", leads: "replaced 1 file",
 		},
 		{
@@ -64,32 +101,90 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 			hint: "the same command with --update instead of --check says what conflicts",
 			then: "init target --update --realtime gemini_live", code: 1, leads: "at line",
 		},
-		{before: bot, args: "init target --check --recording", hint: "the same command with --update instead of --check", then: "init target --update --recording", leads: `"recording": true`},
 		{
-			before: bot, do: func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "target/.vbot.json")) }, args: "init target --update",
-			hint: "run init with these options and --keep-existing", then: bot + " --keep-existing", leads: "target/.vbot.json",
+			before: bot,
+			args:   "init target --check --recording",
+			hint:   "the same command with --update instead of --check",
+			then:   "init target --update --recording",
+			leads:  `"recording": true`,
 		},
 		{
-			before: bot, do: func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "target/.vbot.json")) }, args: "init target --check",
+			before: bot, do: func(t *testing.T, dir string) {
+				os.Remove(filepath.Join(dir,
+					"target/.vbot.json"))
+			}, args: "init target --update",
+			hint: "run init with these options and --keep-existing", then: bot + " --keep-existing",
+			leads: "target/.vbot.json",
+		},
+		{
+			before: bot, do: func(t *testing.T, dir string) {
+				os.Remove(filepath.Join(dir,
+					"target/.vbot.json"))
+			}, args: "init target --check",
 			hint: "pass the bot's options with --check", then: bot + " --check", leads: "files match",
 		},
 		{
-			before: bot, do: func(t *testing.T, dir string) { filetest.Put(t, dir, "target/.vbot.json", "{}") }, args: "init target --update",
-			hint: "remove it and run init with the bot's options and --keep-existing", then: "rm " + bot + " --keep-existing", leads: "target/.vbot.json",
+			before: bot, do: func(t *testing.T, dir string) {
+				filetest.Put(t, dir, "target/.vbot.json",
+					"{}")
+			}, args: "init target --update",
+			hint: "remove it and run init with the bot's options and --keep-existing",
+			then: "rm " + bot + " --keep-existing", leads: "target/.vbot.json",
 		},
 		{args: "init target --foo", hint: "vbot init --help", leads: "--keep-existing"},
 		{args: "login", hint: "vbot cloud login", then: "cloud login", leads: "signed in"},
 		{args: "schema nosuch", hint: "vbot schema", leads: "init"},
-		{args: "cloud secrets get app", hint: "vbot cloud secrets list NAME", then: "cloud secrets list app", leads: "API_KEY"},
-		{args: "cloud secrets rm app", hint: "vbot cloud secrets unset", then: "cloud secrets unset app API_KEY --skip", leads: "removed key API_KEY"},
-		{args: "cloud secrets rm app", hint: "vbot cloud secrets delete", then: "cloud secrets delete app --skip", leads: "deleted secret set app"},
+		{
+			args:  "cloud secrets get app",
+			hint:  "vbot cloud secrets list NAME",
+			then:  "cloud secrets list app",
+			leads: "API_KEY",
+		},
+		{
+			args:  "cloud secrets rm app",
+			hint:  "vbot cloud secrets unset",
+			then:  "cloud secrets unset app API_KEY --skip",
+			leads: "removed key API_KEY",
+		},
+		{
+			args:  "cloud secrets rm app",
+			hint:  "vbot cloud secrets delete",
+			then:  "cloud secrets delete app --skip",
+			leads: "deleted secret set app",
+		},
 		{args: "cloud secrets list apps", hint: "vbot cloud secrets list", leads: "app "},
-		{args: "cloud secrets list apps", hint: "did you mean app?", then: "cloud secrets list app", leads: "API_KEY"},
+		{
+			args:  "cloud secrets list apps",
+			hint:  "did you mean app?",
+			then:  "cloud secrets list app",
+			leads: "API_KEY",
+		},
 		{args: "cloud secrets set app A=1", hint: "use --skip", then: "+ --skip", leads: "stored in"},
-		{do: func(t *testing.T, dir string) { filetest.Put(t, dir, "a.env", "A=1\nB=\n") }, args: "cloud secrets set app --file a.env --skip", hint: "--skip-empty leaves out", then: "+ --skip-empty", leads: "stored in"},
-		{do: func(t *testing.T, dir string) { filetest.Put(t, dir, "a.env", "A=1\n") }, args: "cloud secrets set app a.env --skip", hint: "--file FILE", then: "cloud secrets set app --file a.env --skip", leads: "stored in"},
-		{args: "cloud secrets set app A=1 --skip --wait=2s", hint: "vbot cloud secrets list", leads: "pending"},
-		{args: "cloud whoami --organization none", hint: "acme", then: "cloud whoami --organization acme", leads: "acme"},
+		{
+			do:    func(t *testing.T, dir string) { filetest.Put(t, dir, "a.env", "A=1\nB=\n") },
+			args:  "cloud secrets set app --file a.env --skip",
+			hint:  "--skip-empty leaves out",
+			then:  "+ --skip-empty",
+			leads: "stored in",
+		},
+		{
+			do:    func(t *testing.T, dir string) { filetest.Put(t, dir, "a.env", "A=1\n") },
+			args:  "cloud secrets set app a.env --skip",
+			hint:  "--file FILE",
+			then:  "cloud secrets set app --file a.env --skip",
+			leads: "stored in",
+		},
+		{
+			args:  "cloud secrets set app A=1 --skip --wait=2s",
+			hint:  "vbot cloud secrets list",
+			leads: "pending",
+		},
+		{
+			args:  "cloud whoami --organization none",
+			hint:  "acme",
+			then:  "cloud whoami --organization acme",
+			leads: "acme",
+		},
 	} {
 		s := cloudtest.Bare(t, "vbot/"+version)
 		s.Keep("app", "us-west", "ready", "API_KEY")
@@ -124,7 +219,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		r := run(line)
 		said := r.stdout + r.stderr
 		if strings.HasPrefix(c.leads, `"`) { // in the record
-			said += filetest.Tree(t, dir)["target/.vbot.json"] + filetest.Tree(t, dir)["vbot-quickstart/.vbot.json"]
+			said += filetest.Tree(t, dir)["target/.vbot.json"] +
+				filetest.Tree(t, dir)["vbot-quickstart/.vbot.json"]
 		}
 		if r.code != c.code || !strings.Contains(said, c.leads) && !project.Has(dir, c.leads) {
 			t.Errorf("vbot %s leads to exit code %d, not to %s:\n%s", line, r.code, c.leads, said)
@@ -137,9 +233,13 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 	// A hint of the source that is not tried above is missing there. The wizard's command lines
 	// are tried in TestWizardEqualsOptions, those of login in TestLoginTranscripts.
 	tried := []string{
-		"try `vbot init quickstart`", "DidYouMean(\"`vbot init quickstart`\")", "to create it: vbot init ./", "pass another directory: vbot init my-bot", "to change its options: vbot init ", "ends with complete examples",
-		"--update` finishes it", "the project is in ", "report.ShellQuote(p.Dir) + \" --update\"", "vbot init --no-input --overwrite-guide", "noValues", "unsetOrDelete", `see "vbot init --help"`,
-		"`vbot schema` lists them", "--describe-options=", "shows its status", "lists all secrets", `return "vbot init " + report.ShellPath(j.Target)`, "To update it, or to change its options",
+		"try `vbot init quickstart`", "DidYouMean(\"`vbot init quickstart`\")", "to create it: vbot init ./",
+		"pass another directory: vbot init my-bot", "to change its options: vbot init ",
+		"ends with complete examples",
+		"--update` finishes it", "the project is in ", "report.ShellQuote(p.Dir) + \" --update\"",
+		"vbot init --no-input --overwrite-guide", "noValues", "unsetOrDelete", `see "vbot init --help"`,
+		"`vbot schema` lists them", "--describe-options=", "shows its status", "lists all secrets",
+		`return "vbot init " + report.ShellPath(j.Target)`, "To update it, or to change its options",
 		"`vbot cloud login`",
 		"const restore = ", // TestRestoringCommand
 	}
@@ -153,7 +253,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		}
 		for line := range strings.Lines(string(data)) {
 			code, _, _ := strings.Cut(line, "// ")
-			if command.MatchString(code) && !strings.HasSuffix(name, "_test.go") && !slices.ContainsFunc(tried, func(text string) bool { return strings.Contains(code, text) }) {
+			if command.MatchString(code) && !strings.HasSuffix(name, "_test.go") &&
+				!slices.ContainsFunc(tried, func(text string) bool { return strings.Contains(code, text) }) {
 				t.Errorf("%s: nobody tries %s", name, strings.TrimSpace(code))
 			}
 		}

@@ -100,7 +100,8 @@ func (r *initRun) botOption(f *cli.Flags, o *bot.Option) {
 			values[o] = bot.Value{List: append(values[o].List, s), Flag: true}
 		})
 	default:
-		shown = f.Text(names, o.Placeholder, o.Help, func(s string) { values[o] = bot.Value{Text: s, Flag: true} })
+		shown = f.Text(names, o.Placeholder, o.Help,
+			func(s string) { values[o] = bot.Value{Text: s, Flag: true} })
 	}
 	shown.Key = o.Key
 	shown.Allowed = func() ([]string, string) { return o.Values(catalog.New()) }

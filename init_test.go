@@ -104,7 +104,8 @@ func TestDescribeAll(t *testing.T) {
 	for option, into := range map[string]*map[string]json.RawMessage{
 		"--list-options": &listed, "--describe-options": &described,
 	} {
-		if err := json.Unmarshal([]byte(vbot(t, t.TempDir(), "init", option, "--json").stdout), into); err != nil {
+		if err := json.Unmarshal([]byte(vbot(t, t.TempDir(), "init", option, "--json").stdout),
+			into); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +183,8 @@ func TestMoreBots(t *testing.T) {
 func TestClientSaysHowToGoOn(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	r := vbot(t, dir, append([]string{"init", "my bot", "--client-framework", "vanilla"}, strings.Fields(cascade)...)...)
+	r := vbot(t, dir, append([]string{"init", "my bot", "--client-framework", "vanilla"},
+		strings.Fields(cascade)...)...)
 	r.wantCode(t, 0)
 	_, next, _ := strings.Cut(string(r.transcript(dir)), "\nNext, ")
 	section(t, "init.txt", "client: what comes next", []byte("Next, "+next))
@@ -211,10 +213,16 @@ func TestRefusedConfigurations(t *testing.T) {
 		{"noise-cancel-without-cloud", cascade + " --enable-noise-cancel --no-deploy-to-cloud"},
 		{"livekit-on-the-cloud", "-t livekit -m realtime --realtime openai --deploy-to-cloud"},
 		{"livekit-with-noise-cancel", "-t livekit -m realtime --realtime openai --enable-noise-cancel"},
-		{"livekit-on-the-cloud-with-noise-cancel", "-t livekit -m realtime --realtime openai --deploy-to-cloud --enable-noise-cancel"},
+		{
+			"livekit-on-the-cloud-with-noise-cancel",
+			"-t livekit -m realtime --realtime openai --deploy-to-cloud --enable-noise-cancel",
+		},
 		{"client-server-alone", cascade + " --client-server vite"},
 		{"client-unknown", cascade + " --client-framework angular"},
-		{"dial-mode-without-transport", cascade + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out"},
+		{
+			"dial-mode-without-transport",
+			cascade + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out",
+		},
 		{"name-bad", cascade + " -n /etc/passwd"},
 		{"eval-alone", "--eval"},
 		{"client-alone", "--client-framework none"},
@@ -246,7 +254,8 @@ func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	r = vbot(t, dir, "init", "quickstart", "--update", "--recording")
 	r.wantCode(t, 2)
 	section(t, "errors/init.txt", "quickstart-update-with-options", r.transcript(dir))
-	if r = vbot(t, dir, "init", "quickstart", "--config", "x.json"); r.code != 2 || !strings.Contains(r.stderr, "--config: quickstart takes no bot options") {
+	if r = vbot(t, dir, "init", "quickstart", "--config", "x.json"); r.code != 2 ||
+		!strings.Contains(r.stderr, "--config: quickstart takes no bot options") {
 		t.Errorf("--config alone: %d, %s", r.code, r.stderr)
 	}
 
@@ -269,12 +278,14 @@ func TestConfigFileProblems(t *testing.T) {
 		{"unknown-keys", `{"recordng": true, "stt": "deepgram", "xyz": 1}`},
 		{"keys-in-another-case", `{"Mode": "cascade"}`},
 		{"duplicate-keys", `{"mode": "cascade", "mode": "realtime"}`},
-		{"wrong-types", `{"transports": "daily", "recording": "no", "mode": 7, "stt_service": ["deepgram"], "llm_service": {}, "tts_service": true}`},
+		{"wrong-types", `{"transports": "daily", "recording": "no", "mode": 7, "stt_service": ["deepgram"],` +
+			` "llm_service": {}, "tts_service": true}`},
 		{"a-list-of-other-things", `{"transports": ["daily", 7]}`},
 		{"empty-strings", `{"mode": "", "transports": [""], "project_name": ""}`},
 		{"nulls", `{"mode": null, "transports": null, "recording": null}`},
 		{"client-without-a-framework", `{"mode": "realtime", "generate_client": true}`},
-		{"file-against-file", `{"mode": "realtime", "realtime_service": "openai", "stt_service": "deepgram", "transports": ["twilio"], "bot_type": "web"}`},
+		{"file-against-file", `{"mode": "realtime", "realtime_service": "openai", "stt_service": ` +
+			`"deepgram", "transports": ["twilio"], "bot_type": "web"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -291,24 +302,50 @@ func TestFlagsBeatTheFile(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ name, config, args string }{
 		{
-			"services-of-the-other-mode", `{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": "openai", "tts_service": "cartesia"}`,
+			"services-of-the-other-mode",
+			`{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": ` +
+				`"openai", "tts_service": "cartesia"}`,
 			"--mode realtime --realtime openai",
 		},
-		{"bot-type", `{"bot_type": "web", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
-		{"a-feature", `{"recording": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-recording --eval"},
-		{"noise-cancel", `{"enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-deploy-to-cloud"},
-		{"noise-cancel-wanted", `{"deploy_to_cloud": false, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--enable-noise-cancel"},
-		{"video", `{"video_service": "tavus", "video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
-		{"avatar", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--no-video-output"},
-		{"avatar-wanted", `{"video_output": false, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--video tavus"},
-		{"model-without-sight", `{"video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "--realtime grok"},
-		{"transport-off-the-cloud", `{"deploy_to_cloud": true, "enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t livekit"},
-		{"client", `{"client_framework": "react", "client_server": "nextjs", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
-		{"telephony-wanted", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`, "-b telephony"},
+		{"bot-type", `{"bot_type": "web", "mode": "realtime", "realtime_service": "openai", "transports": ` +
+			`["daily"]}`, "-t twilio"},
+		{"a-feature", `{"recording": true, "mode": "realtime", "realtime_service": "openai", "transports": ` +
+			`["daily"]}`, "--no-recording --eval"},
+		{"noise-cancel", `{"enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", ` +
+			`"transports": ["daily"]}`, "--no-deploy-to-cloud"},
+		{
+			"noise-cancel-wanted",
+			`{"deploy_to_cloud": false, "mode": "realtime", "realtime_service": "openai", "transports": ` +
+				`["daily"]}`,
+			"--enable-noise-cancel",
+		},
+		{"video", `{"video_service": "tavus", "video_input": true, "mode": "realtime", "realtime_service": ` +
+			`"openai", "transports": ["daily"]}`, "-t twilio"},
+		{"avatar", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", ` +
+			`"transports": ["daily"]}`, "--no-video-output"},
+		{"avatar-wanted", `{"video_output": false, "mode": "realtime", "realtime_service": "openai", ` +
+			`"transports": ["daily"]}`, "--video tavus"},
+		{
+			"model-without-sight",
+			`{"video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ` +
+				`["daily"]}`,
+			"--realtime grok",
+		},
+		{
+			"transport-off-the-cloud",
+			`{"deploy_to_cloud": true, "enable_noise_cancel": true, "mode": "realtime", ` +
+				`"realtime_service": "openai", "transports": ["daily"]}`,
+			"-t livekit",
+		},
+		{"client", `{"client_framework": "react", "client_server": "nextjs", "mode": "realtime", ` +
+			`"realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
+		{"telephony-wanted", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", ` +
+			`"transports": ["daily"]}`, "-b telephony"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t, append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
+			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t,
+				append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
 			r.wantCode(t, 0)
 			section(t, "config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
 		})
@@ -318,7 +355,8 @@ func TestFlagsBeatTheFile(t *testing.T) {
 func TestConfigFileForms(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	const config = "\ufeff" + `{"mode": "realtime", "realtime_service": "openai", "transports": ["daily", "rtc_hosted"], "recording": null}`
+	const config = "\ufeff" + `{"mode": "realtime", "realtime_service": "openai", "transports": ["daily", ` +
+		`"rtc_hosted"], "recording": null}`
 	if err := os.WriteFile(filepath.Join(dir, "bot.json"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +369,10 @@ func TestConfigFileForms(t *testing.T) {
 	if !slices.Equal(got.Transports, []string{"rtc_hosted"}) || got.ProjectName != "there" {
 		t.Errorf("got %+v", got)
 	}
-	long := here{stdin: strings.NewReader(`{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`), dir: dir}.vbot(t, "init", "-c", "-")
+	long := here{
+		stdin: strings.NewReader(`{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`),
+		dir:   dir,
+	}.vbot(t, "init", "-c", "-")
 	long.wantCode(t, 2)
 	if !strings.Contains(long.stderr, "larger than") {
 		t.Errorf("a huge file: %s", long.stderr)
@@ -352,7 +393,12 @@ func TestTargetForms(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for target, want := range map[string]string{".": "parlour", "": "parlour", "sub/deep er": "deep er", "..": filepath.Base(filepath.Dir(dir))} {
+	for target, want := range map[string]string{
+		".":           "parlour",
+		"":            "parlour",
+		"sub/deep er": "deep er",
+		"..":          filepath.Base(filepath.Dir(dir)),
+	} {
 		args := append([]string{"init"}, strings.Fields(cascade+" --dry-run")...)
 		if target != "" {
 			args = append(args, target)
@@ -473,11 +519,19 @@ func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 // bed is a bot that takes the value: what is said for it, and what comes of it.
 func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values, bot.Config) {
 	t.Helper()
-	realtime := bot.Values{bot.OptTransports: {List: []string{"websocket"}}, bot.OptMode: {Text: bot.ModeRealtime}, bot.OptRealtime: {Text: "openai"}}
+	realtime := bot.Values{
+		bot.OptTransports: {List: []string{"websocket"}},
+		bot.OptMode:       {Text: bot.ModeRealtime},
+		bot.OptRealtime:   {Text: "openai"},
+	}
 	react, pstn, sip := bot.Quickstart(), bot.Quickstart(), bot.Quickstart()
 	react[bot.OptClient] = bot.Value{Text: bot.ClientReact}
-	pstn[bot.OptTransports], pstn[bot.OptPSTNMode] = bot.Value{List: []string{"daily_pstn"}}, bot.Value{Text: bot.ModeDialIn}
-	sip[bot.OptTransports], sip[bot.OptSIPMode] = bot.Value{List: []string{"twilio_daily_sip"}}, bot.Value{Text: bot.ModeDialIn}
+	pstn[bot.OptTransports], pstn[bot.OptPSTNMode] = bot.Value{
+		List: []string{"daily_pstn"},
+	}, bot.Value{Text: bot.ModeDialIn}
+	sip[bot.OptTransports], sip[bot.OptSIPMode] = bot.Value{
+		List: []string{"twilio_daily_sip"},
+	}, bot.Value{Text: bot.ModeDialIn}
 	for _, said := range []bot.Values{bot.Quickstart(), realtime, react, pstn, sip} {
 		said[o] = value
 		if cfg, _, problems := bot.Resolve(cat, said, "there"); len(problems) == 0 {
@@ -509,8 +563,15 @@ func typed(said bot.Values) (args []string) {
 func dryRun(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &cli.Env{Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Dir: t.TempDir(), Getenv: func(string) string { return "" }}
-	if code := run(context.Background(), append([]string{"init", "there", "--dry-run"}, args...), a); code != 0 {
+	a := &cli.Env{
+		Stdin:  strings.NewReader(stdin),
+		Stdout: &stdout,
+		Stderr: &stderr,
+		Dir:    t.TempDir(),
+		Getenv: func(string) string { return "" },
+	}
+	if code := run(context.Background(), append([]string{"init", "there", "--dry-run"}, args...),
+		a); code != 0 {
 		t.Errorf("%q: exit code %d, %s", args, code, &stderr)
 	}
 	return stdout.String()
@@ -586,7 +647,8 @@ func (a *asker) Write(b []byte) (int, error) {
 	for question, said := range a.answers {
 		if _, shown, ok := strings.Cut(text, "\n"+question); ok {
 			// What an avatar takes along is not offered.
-			words := slices.DeleteFunc(strings.Split(said, ","), func(w string) bool { return question == bot.AskOptions && !strings.Contains(shown, w) })
+			words := slices.DeleteFunc(strings.Split(said, ","),
+				func(w string) bool { return question == bot.AskOptions && !strings.Contains(shown, w) })
 			fmt.Fprintln(a.person, cmp.Or(strings.Join(words, ","), "none"))
 			return len(b), nil
 		}
@@ -620,16 +682,21 @@ func TestTooManyTransports(t *testing.T) {
 	filetest.Put(t, dir, "bot.json", `{"transports":[`+strings.Join(transports, ",")+`]}`)
 	r := vbot(t, dir, "init", "target", "--config", "bot.json")
 	r.wantCode(t, 2)
-	if !strings.Contains(r.stderr, "90000 transports; the maximum is 100\n") || strings.Contains(r.stderr, "unknown transport") {
+	if !strings.Contains(r.stderr, "90000 transports; the maximum is 100\n") ||
+		strings.Contains(r.stderr, "unknown transport") {
 		t.Errorf("%d bytes on stderr: %.500s", len(r.stderr), r.stderr)
 	}
-	filetest.Put(t, dir, "most.json", `{"mode": "realtime", "realtime_service": "openai", "transports":[`+strings.Repeat(`"daily",`, 99)+`"daily"]}`)
+	filetest.Put(t, dir, "most.json",
+		`{"mode": "realtime", "realtime_service": "openai", "transports":[`+strings.Repeat(`"daily",`, 99)+
+			`"daily"]}`)
 	vbot(t, dir, "init", "target", "--config", "most.json", "--dry-run").wantCode(t, 0)
 	// So is one full of unknown keys.
-	filetest.Put(t, dir, "keys.json", `{`+strings.ReplaceAll(strings.Join(transports[:60000], ": 1, "), "x", "y")+`: 1}`)
+	filetest.Put(t, dir, "keys.json",
+		`{`+strings.ReplaceAll(strings.Join(transports[:60000], ": 1, "), "x", "y")+`: 1}`)
 	r = vbot(t, dir, "init", "target", "--config", "keys.json")
 	r.wantCode(t, 2)
-	if lines := strings.Count(r.stderr, "\n"); lines > 120 || !strings.Contains(r.stderr, ": there are more problems\n") {
+	if lines := strings.Count(r.stderr, "\n"); lines > 120 ||
+		!strings.Contains(r.stderr, ": there are more problems\n") {
 		t.Errorf("%d lines on stderr: %.500s", lines, r.stderr)
 	}
 }
@@ -638,17 +705,24 @@ func TestTooManyTransports(t *testing.T) {
 func TestNamesOfPipecatInit(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	filetest.Put(t, dir, "peer.json", `{"project_name": "x", "bot_type": "web", "transports": ["daily"], "mode": "realtime",
- "realtime_service": "openai_realtime", "enable_krisp": true, "generate_client": false, "client_framework": null}`)
-	filetest.Put(t, dir, "both.json", `{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai_realtime", "client_framework": "react", "generate_client": false}`)
-	filetest.Put(t, dir, "twice.json", `{"enable_krisp": true, "enable_noise_cancel": true, "generate_client": "yes"}`)
+	filetest.Put(t, dir, "peer.json",
+		`{"project_name": "x", "bot_type": "web", "transports": ["daily"], "mode": "realtime",
+ "realtime_service": "openai_realtime", "enable_krisp": true, "generate_client": false,
+ "client_framework": null}`)
+	filetest.Put(t, dir, "both.json",
+		`{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai_realtime", `+
+			`"client_framework": "react", "generate_client": false}`)
+	filetest.Put(t, dir, "twice.json",
+		`{"enable_krisp": true, "enable_noise_cancel": true, "generate_client": "yes"}`)
 	var all []byte
 	for _, args := range []string{
 		"x --config peer.json --dry-run",
 		"x --config peer.json --dry-run --no-enable-krisp --no-context-hub --client-framework vanilla",
-		"x --config both.json --dry-run", "x --config twice.json --no-input", "x --context-hub", "quickstart --enable-krisp", "x --enable-krisp=perhaps",
+		"x --config both.json --dry-run", "x --config twice.json --no-input", "x --context-hub",
+		"quickstart --enable-krisp", "x --enable-krisp=perhaps",
 	} {
-		all = append(all, vbot(t, dir, append([]string{"init"}, strings.Fields(args)...)...).transcript(dir)...)
+		all = append(all, vbot(t, dir, append([]string{"init"}, strings.Fields(args)...)...).
+			transcript(dir)...)
 	}
 	section(t, "config.txt", "pipecat-init", all)
 }
@@ -669,9 +743,12 @@ func TestOwnService(t *testing.T) {
 	filetest.Put(t, dir, "services/README.md", "Services of Acme\n")
 	filetest.Put(t, dir, "services/tests/check.py", "assert True\n")
 	filetest.Put(t, dir, "services/venv/lib/acme/acme.py", acme(t))
-	filetest.Put(t, dir, "bot.json", `{"transports": ["smallwebrtc"], "mode": "cascade", "stt_service": "acme_stt", "llm_service": "openai", "tts_service": "cartesia"}`)
+	filetest.Put(t, dir, "bot.json",
+		`{"transports": ["smallwebrtc"], "mode": "cascade", "stt_service": "acme_stt", "llm_service": `+
+			`"openai", "tts_service": "cartesia"}`)
 
-	r := vbot(t, dir, append([]string{"init", "there", "--catalog", "services"}, strings.Fields(withAcme)...)...)
+	r := vbot(t, dir, append([]string{"init", "there", "--catalog", "services"},
+		strings.Fields(withAcme)...)...)
 	r.wantCode(t, 0)
 	section(t, "own.txt", "written", r.transcript(dir))
 	known := strings.Fields(strings.Replace(withAcme, "acme", "deepgram", 1))
@@ -680,8 +757,10 @@ func TestOwnService(t *testing.T) {
 	for _, name := range []string{"server/bot.py", "server/.env.example", "server/pyproject.toml"} {
 		section(t, "own.txt", name, []byte(besides(tree["there/"+name], tree["other/"+name])))
 	}
-	filetest.Put(t, dir, "services/stt/acme.py", strings.ReplaceAll(acme(t), "\n", "\r\n")) // as Git checks it out on Windows
-	again := here{env: []string{"VBOT_CATALOG=services"}, dir: dir}.vbot(t, "init", "there", "--config", "bot.json", "--json")
+	filetest.Put(t, dir, "services/stt/acme.py",
+		strings.ReplaceAll(acme(t), "\n", "\r\n")) // as Git checks it out on Windows
+	again := here{env: []string{"VBOT_CATALOG=services"}, dir: dir}.vbot(t, "init", "there", "--config",
+		"bot.json", "--json")
 	again.wantCode(t, 0)
 	if !strings.Contains(again.stdout, `"stt_service": "acme"`) || strings.Contains(again.stdout, "created") {
 		t.Errorf("the same from VBOT_CATALOG and a file: %s", again.stdout)
@@ -689,9 +768,12 @@ func TestOwnService(t *testing.T) {
 
 	var shown bytes.Buffer
 	for _, line := range []string{
-		"init --list-options --catalog services", "init --describe-options=stt --catalog services", "init --describe-options=stt --json --catalog services",
-		"schema config --catalog services", "completion words -- init --catalog services --stt ac", "completion words -- init --catalog=services --stt=acme_s",
-		"completion words -- init --stt ac", "completion words -- init --catalog nowhere --stt openai_r", "completion words -- init --catalog s",
+		"init --list-options --catalog services", "init --describe-options=stt --catalog services",
+		"init --describe-options=stt --json --catalog services",
+		"schema config --catalog services", "completion words -- init --catalog services --stt ac",
+		"completion words -- init --catalog=services --stt=acme_s",
+		"completion words -- init --stt ac", "completion words -- init --catalog nowhere --stt openai_r",
+		"completion words -- init --catalog s",
 	} {
 		r := vbot(t, dir, strings.Fields(line)...)
 		r.wantCode(t, 0)
@@ -733,21 +815,30 @@ func besides(text, other string) string {
 // faultyServices are files of services, each with what is wrong with it.
 func faultyServices(acme string) map[string]string {
 	return map[string]string{
-		"stt/acme.py":     strings.NewReplacer("# id: acme", "# id: Acme", "names: acme, acme_stt", "names: acme, deepgram, stt_zz", "required url", "needed url", "# host", "# hots").Replace(acme),
-		"stt/bom.py":      "\ufeff" + acme,
-		"stt/cr.py":       strings.ReplaceAll(acme, "\n", "\r"),
-		"stt/latin.py":    strings.Replace(acme, "Acme Speech", "Acm\xe9", 1),
-		"stt/tab.py":      strings.Replace(acme, "    stt", "\tstt", 1),
-		"stt/quote.py":    "# id: quote\n# label: \"Quote\"\n# keys: <% .Slug %>\n# names: quote\n# names: quote\n",
-		"stt/code.py":     "# id: code\n# label: Code\n# names: code\n# env: CODE_URL optional url: address\nimport os\nimport numpy as np\n\nfrom .parts import Part\nfrom code import Code\n\nX = 1\n\n\ndef build(key: str, language: str) -> Code:\n    stt = Code(os.environ[\"CODE_KEY\"])\n    stt.x(language)  # when: raining\n    return stt\n",
-		"stt/returns.py":  "# id: returns\n# label: Returns\n# names: returns\nfrom a import A\n\n\ndef build() -> A:\n    return A()\n",
+		"stt/acme.py": strings.NewReplacer("# id: acme", "# id: Acme", "names: acme, acme_stt",
+			"names: acme, deepgram, stt_zz", "required url", "needed url", "# host", "# hots").Replace(acme),
+		"stt/bom.py":   "\ufeff" + acme,
+		"stt/cr.py":    strings.ReplaceAll(acme, "\n", "\r"),
+		"stt/latin.py": strings.Replace(acme, "Acme Speech", "Acm\xe9", 1),
+		"stt/tab.py":   strings.Replace(acme, "    stt", "\tstt", 1),
+		"stt/quote.py": "# id: quote\n# label: \"Quote\"\n# keys: <% .Slug %>\n# names: quote\n# names: " +
+			"quote\n",
+		"stt/code.py": "# id: code\n# label: Code\n# names: code\n# env: CODE_URL optional url: " +
+			"address\nimport os\nimport numpy as np\n\nfrom .parts import Part\nfrom code import Code\n\nX " +
+			"= 1\n\n\ndef build(key: str, language: str) -> Code:\n    stt = " +
+			"Code(os.environ[\"CODE_KEY\"])\n    stt.x(language)  # when: raining\n    return stt\n",
+		"stt/returns.py": "# id: returns\n# label: Returns\n# names: returns\nfrom a import A\n\n\ndef " +
+			"build() -> A:\n    return A()\n",
 		"stt/empty.py":    "",
 		"stt/large.py":    "#" + strings.Repeat("#", 64<<10),
 		"stt/twin.py":     strings.ReplaceAll(acme, "# id: acme\n", "# id: twin\n"),
 		"sst/other.py":    acme,
 		"other.py":        acme,
 		"a/stt/nested.py": acme,
-		"video/face.py":   "# id: face\n# id: face\n# label: Face\n# names: face\n# env: FACE_KEY required secret libary: key\n# host: https://a\n# host: a:8x\n# host: a:1-2/udp\n# python: 3.12\n# extras: face]\n# model: 5 MB, 0 cores\nfrom face import Face\n\n\ndef build() -> Face:\n    video = Face()\n    return video\n",
+		"video/face.py": "# id: face\n# id: face\n# label: Face\n# names: face\n# env: FACE_KEY required " +
+			"secret libary: key\n# host: https://a\n# host: a:8x\n# host: a:1-2/udp\n# python: 3.12\n# " +
+			"extras: face]\n# model: 5 MB, 0 cores\nfrom face import Face\n\n\ndef build() -> Face:\n    " +
+			"video = Face()\n    return video\n",
 	}
 }
 
@@ -770,15 +861,20 @@ func TestFaultyCatalog(t *testing.T) {
 	first := vbot(t, dir, strings.Fields("init there --catalog services "+withAcme)...)
 	first.wantCode(t, 2)
 	all := bytes.NewBuffer(first.transcript(dir))
-	for _, line := range []string{"init --catalog services --list-options", "init --describe-options --catalog services", "init there --no-input --catalog services", "schema config --catalog services"} {
+	for _, line := range []string{
+		"init --catalog services --list-options", "init --describe-options --catalog services",
+		"init there --no-input --catalog services", "schema config --catalog services",
+	} {
 		r := vbot(t, dir, strings.Fields(line)...)
 		if r.wantCode(t, 2); r.stderr != first.stderr || r.stdout != "" {
 			t.Errorf("vbot %s says %s%s", line, r.stdout, r.stderr)
 		}
 	}
 	for _, line := range []string{
-		"init there --catalog bad", "init --list-options --catalog bad --json", "init there --catalog nowhere " + withAcme, "init there --catalog file", "init there --catalog empty",
-		"init there --catalog=", "init there --catalog good --list-options --catalog nowhere", "init --catalog",
+		"init there --catalog bad", "init --list-options --catalog bad --json",
+		"init there --catalog nowhere " + withAcme, "init there --catalog file", "init there --catalog empty",
+		"init there --catalog=", "init there --catalog good --list-options --catalog nowhere",
+		"init --catalog",
 	} {
 		r := vbot(t, dir, strings.Fields(line)...)
 		r.wantCode(t, 2)
@@ -788,7 +884,11 @@ func TestFaultyCatalog(t *testing.T) {
 	r.wantCode(t, 2)
 	all.WriteString("VBOT_CATALOG=nowhere\n")
 	all.Write(r.transcript(dir))
-	r = here{stdin: strings.NewReader(`{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", "llm_service": "openai", "tts_service": "cartesia"}`), dir: dir}.vbot(t, "init", "there", "--config", "-")
+	r = here{
+		stdin: strings.NewReader(`{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", ` +
+			`"llm_service": "openai", "tts_service": "cartesia"}`),
+		dir: dir,
+	}.vbot(t, "init", "there", "--config", "-")
 	r.wantCode(t, 2)
 	all.Write(r.transcript(dir))
 	section(t, "own.txt", "faults", all.Bytes())
@@ -818,7 +918,9 @@ func TestCatalogStaysInItsFolder(t *testing.T) {
 	}
 	r := vbot(t, dir, "init", "--list-options", "--catalog", "services")
 	r.wantCode(t, 2)
-	if want := "error: services/stt/leak.py: path escapes from parent\nerror: services/stt/pipe.py: expected a file of at most 65536 bytes\nerror: services/stt/zero.py: path escapes from parent\n"; r.stderr != want {
+	if want := "error: services/stt/leak.py: path escapes from parent\nerror: services/stt/pipe.py: " +
+		"expected a file of at most 65536 bytes\nerror: services/stt/zero.py: path escapes from " +
+		"parent\n"; r.stderr != want {
 		t.Errorf("got %s", r.stderr)
 	}
 }
@@ -835,7 +937,8 @@ func TestCommandLineWithACatalog(t *testing.T) {
 	}
 	job := scaffold.Job{Target: "there", Bot: bot.Quickstart(), CatalogDir: folder}
 	job.Bot[bot.OptSTT] = bot.Value{Text: "acme"}
-	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm openai --tts cartesia --catalog " + report.ShellQuote(folder)
+	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm " +
+		"openai --tts cartesia --catalog " + report.ShellQuote(folder)
 	if got := job.CommandLine(scaffold.Env{Catalog: cat, Path: a.Path}); got != want {
 		t.Errorf("the command line is %s", got)
 	}
@@ -859,12 +962,27 @@ func TestConflicts(t *testing.T) {
 			filetest.Put(t, dir, "target/server/bot.py", "mine")
 			filetest.Put(t, dir, "target/notes.txt", "mine")
 		}},
-		{"files-json", "--json", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md", "mine") }},
+		{
+			"files-json", "--json",
+			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md", "mine") },
+		},
 		{"empty-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/.gitignore", "") }},
-		{"file-for-a-directory", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") }},
-		{"file-for-a-directory-kept", "--keep-existing", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") }},
-		{"directory-for-a-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") }},
-		{"directory-for-a-file-kept", "--keep-existing", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") }},
+		{
+			"file-for-a-directory", "",
+			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") },
+		},
+		{
+			"file-for-a-directory-kept", "--keep-existing",
+			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") },
+		},
+		{
+			"directory-for-a-file", "",
+			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") },
+		},
+		{
+			"directory-for-a-file-kept", "--keep-existing",
+			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") },
+		},
 		{"link-for-a-file", "", func(t *testing.T, dir string) {
 			filetest.Put(t, dir, "outside.md", "mine")
 			filetest.Put(t, dir, "target/notes.txt", "mine")
@@ -896,7 +1014,10 @@ func TestConflicts(t *testing.T) {
 			filetest.Link(t, "../outside.md", filepath.Join(dir, "target/AGENTS.md"))
 		}},
 		{"target-is-a-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target", "mine") }},
-		{"target-is-a-link-to-nowhere", "", func(t *testing.T, dir string) { filetest.Link(t, "nowhere", filepath.Join(dir, "target")) }},
+		{
+			"target-is-a-link-to-nowhere", "",
+			func(t *testing.T, dir string) { filetest.Link(t, "nowhere", filepath.Join(dir, "target")) },
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -965,7 +1086,8 @@ func TestDryRunBesideFiles(t *testing.T) {
 	for name, args := range map[string][]string{
 		"dry-run-refuses": initArgs("--dry-run"),
 		"dry-run-keeps":   initArgs("--dry-run", "--keep-existing"),
-		"dry-run-fails":   append([]string{"init", "target/README.md"}, strings.Fields(cascade+" --dry-run -n x")...),
+		"dry-run-fails": append([]string{"init", "target/README.md"},
+			strings.Fields(cascade+" --dry-run -n x")...),
 	} {
 		r := vbot(t, dir, args...)
 		r.wantCode(t, 0)
@@ -999,7 +1121,8 @@ func TestExistingGuides(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
 	filetest.Put(t, dir, "target/AGENT_IMPORT.md", "my own")
-	filetest.Put(t, dir, "target/GETTING_STARTED.md", "from the future\n"+strings.Replace(stamp, "%s", "99.0.0", 1))
+	filetest.Put(t, dir, "target/GETTING_STARTED.md",
+		"from the future\n"+strings.Replace(stamp, "%s", "99.0.0", 1))
 	before := filetest.Listing(t, dir)
 	r := vbot(t, dir, "init", "target")
 	r.wantCode(t, 0)
@@ -1039,7 +1162,9 @@ func TestCommandForAGuide(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "my bot/AGENTS.md", "mine")
 	r := vbot(t, dir, "init", "my bot", "--no-input")
-	if r.wantCode(t, 0); !strings.Contains(r.stderr, "to replace it: vbot init --no-input --overwrite-guide "+report.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
+	if r.wantCode(t, 0); !strings.Contains(r.stderr,
+		"to replace it: vbot init --no-input --overwrite-guide "+
+			report.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
 		t.Errorf("it said %s", r.stderr)
 	}
 }
@@ -1069,7 +1194,9 @@ func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 				t.Errorf("bot.py has no markers:\n%s", text)
 			}
 		}
-		if tree := filetest.Tree(t, dir); !strings.Contains(text, "\"eval\": lambda") || !strings.Contains(text, edit) || tree["server/evals/starter_text.yaml"] == "" {
+		if tree := filetest.Tree(t,
+			dir); !strings.Contains(text, "\"eval\": lambda") || !strings.Contains(text, edit) ||
+			tree["server/evals/starter_text.yaml"] == "" {
 			t.Errorf("after the update:\n%s\n%s", filetest.Listing(t, dir), text)
 		}
 	}
@@ -1148,8 +1275,10 @@ func TestDirectoryLikeTheQuickstart(t *testing.T) {
 // A server for a client that the command line drops is refused, as is one without a client.
 func TestServerOfADroppedClient(t *testing.T) {
 	parallel(t)
-	config := `{"client_framework": "react", "mode": "realtime", "realtime_service": "openai", "transports": ["daily"]}`
-	r := here{stdin: strings.NewReader(config)}.vbot(t, "init", "there", "--config", "-", "--dry-run", "-t", "twilio", "--client-server", "nextjs")
+	config := `{"client_framework": "react", "mode": "realtime", "realtime_service": "openai", ` +
+		`"transports": ["daily"]}`
+	r := here{stdin: strings.NewReader(config)}.vbot(t, "init", "there", "--config", "-", "--dry-run", "-t",
+		"twilio", "--client-server", "nextjs")
 	if r.wantCode(t, 2); !strings.Contains(r.stderr, "needs a web client") {
 		t.Errorf("it said %s", r.stderr)
 	}

@@ -134,7 +134,8 @@ func testEnv(home, path string) []string {
 func (r result) wantCode(t testing.TB, code int) {
 	t.Helper()
 	if r.code != code {
-		t.Fatalf("vbot %s: exit code %d, want %d\nstdout: %s\nstderr: %s", strings.Join(r.args, " "), r.code, code, r.stdout, r.stderr)
+		t.Fatalf("vbot %s: exit code %d, want %d\nstdout: %s\nstderr: %s", strings.Join(r.args, " "), r.code,
+			code, r.stdout, r.stderr)
 	}
 }
 
@@ -172,7 +173,10 @@ func TestProcess(t *testing.T) {
 		code        int
 	}{
 		{"init bot --config bot.json --catalog services --json", "", 0},
-		{"init sub/bot --config -", `{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai"}`, 0},
+		{
+			"init sub/bot --config -",
+			`{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai"}`, 0,
+		},
 		{"init .", "", 0},
 		{"init target --config bot.json", "", 1},
 		{"init --recording=perhaps", "", 2},
@@ -192,10 +196,13 @@ func TestProcess(t *testing.T) {
 			vbot(t, dir, initArgs()...).wantCode(t, 0)
 			filetest.Put(t, dir, "target/server/bot.py", "mine\n")
 			filetest.Put(t, dir, "services/stt/acme.py", acme(t))
-			filetest.Put(t, dir, "bot.json", `{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", "llm_service": "openai", "tts_service": "cartesia"}`)
+			filetest.Put(t, dir, "bot.json",
+				`{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", "llm_service": `+
+					`"openai", "tts_service": "cartesia"}`)
 			filetest.Put(t, dir, "my.env", "A=\n")
 			if strings.HasPrefix(c.line, "init target") { // which has no catalog
-				filetest.Put(t, dir, "bot.json", `{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai"}`)
+				filetest.Put(t, dir, "bot.json",
+					`{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai"}`)
 			}
 			env, args := []string{"VBOT_CONFIG=none.json"}, strings.Fields(c.line)
 			var r result
@@ -205,7 +212,8 @@ func TestProcess(t *testing.T) {
 				r = here{stdin: strings.NewReader(c.stdin), env: env, dir: dir}.vbot(t, args...)
 			}
 			r.wantCode(t, c.code)
-			got = append(got, string(r.transcript(dir))+strings.ReplaceAll(filetest.Listing(t, dir), dir, "DIR"))
+			got = append(got, string(r.transcript(dir))+
+				strings.ReplaceAll(filetest.Listing(t, dir), dir, "DIR"))
 		}
 		if got[0] != got[1] {
 			t.Errorf("a process:\n%s\nrun:\n%s", got[0], got[1])
@@ -248,14 +256,17 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s --help does not name %s", path, sub.Name)
 			}
 		}
-		for _, args := range [][]string{append(words, "--help"), append(words, "-h"), append([]string{"--help"}, words...)} {
+		for _, args := range [][]string{
+			append(words, "--help"), append(words, "-h"), append([]string{"--help"}, words...),
+		} {
 			if same := (here{}).vbot(t, args...); !c.Topic && (same.stdout != r.stdout || same.stderr != "") {
 				t.Errorf("vbot %q prints %s%s", args, same.stdout, same.stderr)
 			}
 		}
 	})
 	for _, args := range [][]string{{"help"}, {"inti", "--help"}} {
-		if r := vbot(t, t.TempDir(), args...); r.code != 0 || r.stdout != document(t, "golden/help/vbot.txt") {
+		if r := vbot(t, t.TempDir(), args...); r.code != 0 ||
+			r.stdout != document(t, "golden/help/vbot.txt") {
 			t.Errorf("vbot %q: exit code %d, %s", args, r.code, r.stdout)
 		}
 	}
@@ -292,12 +303,15 @@ func everyCommand(c *cli.Command, path string, f func(c *cli.Command, path strin
 // With --json, help is the page and its parts.
 func TestHelpAsJSON(t *testing.T) {
 	parallel(t)
-	for _, args := range [][]string{{"help", "version", "--json"}, {"version", "--json", "-h"}, {"--json", "help", "version"}} {
+	for _, args := range [][]string{
+		{"help", "version", "--json"}, {"version", "--json", "-h"}, {"--json", "help", "version"},
+	} {
 		r := vbot(t, t.TempDir(), args...)
 		r.wantCode(t, 0)
 		golden(t, "help/version.json", []byte(r.stdout))
 	}
-	if r := vbot(t, t.TempDir(), "help", "exit-codes", "--json"); !strings.Contains(r.stdout, `"options": []`) {
+	if r := vbot(t, t.TempDir(), "help", "exit-codes", "--json"); !strings.Contains(r.stdout,
+		`"options": []`) {
 		t.Errorf("a page without options: %s", r.stdout)
 	}
 }
@@ -311,13 +325,16 @@ func TestTopics(t *testing.T) {
 		code += document(t, f)
 	}
 	for _, m := range regexp.MustCompile(`getenv\("(\w+)"\)`).FindAllStringSubmatch(code, -1) {
-		if !strings.Contains(document(t, "templates/help/environment.txt"), "\n  "+strings.ToUpper(m[1])+" ") {
+		if !strings.Contains(document(t, "templates/help/environment.txt"),
+			"\n  "+strings.ToUpper(m[1])+" ") {
 			t.Errorf("vbot help environment lacks %s", m[1])
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`).FindAllStringSubmatch(document(t, "internal/report/failure.go"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`).
+		FindAllStringSubmatch(document(t, "internal/report/failure.go"), -1) {
 		exit := (&report.Failure{Code: m[1]}).ExitCode()
-		if !regexp.MustCompile(fmt.Sprintf(`\n  %s \(%d\)  `, m[1], exit)).MatchString(document(t, "templates/help/exit-codes.txt")) {
+		if !regexp.MustCompile(fmt.Sprintf(`\n  %s \(%d\)  `, m[1], exit)).
+			MatchString(document(t, "templates/help/exit-codes.txt")) {
 			t.Errorf("vbot help exit-codes does not say that %s is %d", m[1], exit)
 		}
 	}
@@ -327,7 +344,13 @@ func TestTopics(t *testing.T) {
 func TestVersion(t *testing.T) {
 	parallel(t)
 	off := with{env: []string{"GODEBUG=fips140=off"}}
-	for _, args := range [][]string{{"version"}, {"--version"}, {"--version", "init"}, {"init", "--bogus", "--version"}, {"inti", "--version"}} {
+	for _, args := range [][]string{
+		{"version"},
+		{"--version"},
+		{"--version", "init"},
+		{"init", "--bogus", "--version"},
+		{"inti", "--version"},
+	} {
 		r := off.vbot(t, t.TempDir(), args...)
 		r.wantCode(t, 0)
 		if r.stdout != "vbot "+version+"\n" || r.stderr != "" {
@@ -348,7 +371,8 @@ func TestVersion(t *testing.T) {
 		t.Errorf("vbot version --json printed %s", r.stdout)
 	}
 	// Tests are built without the commit, unless they come from a tarball.
-	if fromGit := strings.HasPrefix(commit, "$"); fromGit != (answer.Commit == nil) || !fromGit && *answer.Commit != commit {
+	if fromGit := strings.HasPrefix(commit, "$"); fromGit != (answer.Commit == nil) ||
+		!fromGit && *answer.Commit != commit {
 		t.Errorf("vbot version --json says %s; main.go has %s", r.stdout, commit)
 	}
 }
@@ -357,7 +381,9 @@ func TestVersion(t *testing.T) {
 func TestRevision(t *testing.T) {
 	parallel(t)
 	for modified, want := range map[string]string{"false": "0123abc", "true": "", "": ""} {
-		if got := revision([]debug.BuildSetting{{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: modified}}); got != want {
+		if got := revision([]debug.BuildSetting{
+			{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: modified},
+		}); got != want {
 			t.Errorf("modified %q: %q", modified, got)
 		}
 	}
@@ -398,7 +424,11 @@ func TestUsageErrors(t *testing.T) {
 		{"missing-value-before-a-flag", "init dir --stt --llm openai"},
 		{"boolean-with-a-space", "init --recording false"},
 		{"boolean-with-nonsense", "init --recording=perhaps"},
-		{"switches-as-other-tools-spell-them", "init --enable-recording --with-transcription --disable-eval --no-enable-eval --ENABLE_NOISE_CANCEL"},
+		{
+			"switches-as-other-tools-spell-them",
+			"init --enable-recording --with-transcription --disable-eval --no-enable-eval " +
+				"--ENABLE_NOISE_CANCEL",
+		},
 		{"several-at-once", "init --bogus --recording=x --name --json"},
 		{"two-directories", "init one two"},
 		{"nothing-to-do", "init"},
@@ -439,13 +469,16 @@ func TestExampleOfAFailure(t *testing.T) {
 			Problems      []report.Problem
 		}
 	}
-	if err := errors.Join(json.Unmarshal([]byte(r.stdout), &got), json.Unmarshal([]byte("{"+example), &want)); err != nil {
+	if err := errors.Join(json.Unmarshal([]byte(r.stdout), &got),
+		json.Unmarshal([]byte("{"+example), &want)); err != nil {
 		t.Fatal(err)
 	}
 	message := strings.TrimSuffix(want.Error.Message, "...")
 	said, shown := got.Error.Problems[0], want.Error.Problems[0]
-	if got.Error.Code != want.Error.Code || !strings.HasPrefix(got.Error.Message, message) || said.Field != shown.Field ||
-		!strings.HasPrefix(said.Message, shown.Message) || !slices.Equal(said.Allowed[:len(shown.Allowed)], shown.Allowed) {
+	if got.Error.Code != want.Error.Code || !strings.HasPrefix(got.Error.Message, message) ||
+		said.Field != shown.Field ||
+		!strings.HasPrefix(said.Message, shown.Message) ||
+		!slices.Equal(said.Allowed[:len(shown.Allowed)], shown.Allowed) {
 		t.Errorf("vbot prints %s, and its help has %s", r.stdout, example)
 	}
 }
@@ -484,14 +517,16 @@ func TestHiddenCharactersInNames(t *testing.T) {
 	name := "a\x7f\u009b31m\u202e\u200b\u2028\U000e0041b"
 	r := vbot(t, dir, "init", name, "--json")
 	r.wantCode(t, 0)
-	if strings.ContainsFunc(r.stdout+r.stderr, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+	if strings.ContainsFunc(r.stdout+r.stderr,
+		func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 		t.Errorf("stdout: %q\nstderr: %q", r.stdout, r.stderr)
 	}
 	if !strings.Contains(r.stdout, `/a\u007f\u009b31m\u202e\u200b\u2028\udb40\udc41b"`) {
 		t.Errorf("stdout: %s", r.stdout)
 	}
 	var answer struct{ Directory string }
-	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil || answer.Directory != filepath.Join(dir, name) {
+	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil ||
+		answer.Directory != filepath.Join(dir, name) {
 		t.Errorf("%v: directory %q", err, answer.Directory)
 	}
 }
@@ -563,10 +598,13 @@ func TestCompletion(t *testing.T) {
 	for _, typed := range []string{
 		"", "in", "cloud ", "cloud secrets ", "cloud secrets un", "help clo", "--json cloud l",
 		"init ", "init dir ", "init -", "init --no-", "init --no-input --mode ", "init --mode=re", "init -b ",
-		"init --stt deepgram", "init --stt stt_a", "init -t rtc", "init --client-framework ", "init --name ", "init --config ",
-		"init -- ", "inti ", "cloud secrets set set --file ", "cloud secrets set set --file=", "cloud secrets set set --wait",
+		"init --stt deepgram", "init --stt stt_a", "init -t rtc", "init --client-framework ", "init --name ",
+		"init --config ",
+		"init -- ", "inti ", "cloud secrets set set --file ", "cloud secrets set set --file=",
+		"cloud secrets set set --wait",
 		"cloud secrets list --region ", "cloud secrets list ", "completion ", "version ",
-		"schema cl", "schema config ", "init --describe-options=", "init --describe-options ", `completion ""`,
+		"schema cl", "schema config ", "init --describe-options=", "init --describe-options ",
+		`completion ""`,
 	} {
 		words := strings.Split(typed, " ")
 		r := vbot(t, t.TempDir(), append([]string{"completion", "words", "--"}, words...)...)
@@ -587,13 +625,15 @@ func TestCompletionKnowsEveryService(t *testing.T) {
 		if o.Kind == "" {
 			continue
 		}
-		if words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""}); len(words) != len(cat.List(o.Kind)) {
+		if words := cli.Complete(a, commandTree(),
+			[]string{"init", "--" + o.Flag, ""}); len(words) != len(cat.List(o.Kind)) {
 			t.Errorf("--%s: %d words, for %d services", o.Flag, len(words), len(cat.List(o.Kind)))
 		}
 		for _, p := range cat.List(o.Kind) {
 			for _, name := range append([]string{p.ID}, p.Names...) {
 				words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, name})
-				if !slices.ContainsFunc(words, func(s cli.Completion) bool { return cat.Find(o.Kind, s.Word) == p }) {
+				if !slices.ContainsFunc(words,
+					func(s cli.Completion) bool { return cat.Find(o.Kind, s.Word) == p }) {
 					t.Errorf("--%s %s: the service is not suggested", o.Flag, name)
 				}
 			}
@@ -628,7 +668,8 @@ func TestSchemas(t *testing.T) {
 	section(t, "schemas.txt", "names", list.transcript(dir))
 	section(t, "schemas.txt", "unknown", vbot(t, dir, "schema", "confg").transcript(dir))
 	everyCommand(commandTree(), "", func(c *cli.Command, path string) {
-		if name := strings.ReplaceAll(strings.TrimSpace(path), " ", "-"); c.New != nil && name != "" && cli.Schemas(commandTree())[name] == nil {
+		if name := strings.ReplaceAll(strings.TrimSpace(path), " ", "-"); c.New != nil && name != "" &&
+			cli.Schemas(commandTree())[name] == nil {
 			t.Errorf("there is no schema of what %s prints", name)
 		}
 	})
@@ -828,24 +869,31 @@ cloud secrets image-pull-secret hub ghcr.io user:hunter2 more
 
 // wrongFiles are the files that wrongLines name.
 var wrongFiles = map[string]string{
-	"bot.json":         `{"mode": "realtime"}`,
-	"empty.json":       "\n",
-	"comma.json":       "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily\"],\n}\n",
-	"nan.json":         "{\n  \"recording\": NaN\n}\n",
-	"utf16.json":       "\xff\xfe{\x00\"\x00m\x00",
-	"twice.json":       "{\n  \"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": [\"daily\"],\n  \"mode\": \"cascade\"\n}\n",
-	"after.json":       "\ufeff{\"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": [\"daily\"]}\n}\n",
-	"comma-after.json": "{\"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": [\"daily\"]},\n",
-	"comment.json":     "{\n  // the mode\n  \"mode\": \"cascade\"\n}\n",
-	"conflict.json":    "{\n  \"mode\": \"cascade\",\n<<<<<<< HEAD\n  \"recording\": true\n=======\n  \"recording\": false\n>>>>>>> other\n}\n",
-	"single.json":      "{'mode': 'cascade'}\n",
-	"python.json":      "{\"recording\": True}\n",
-	"ture.json":        "{\"recording\": ture}\n",
-	"list.json":        "[\n  \"daily\"\n]\n",
-	"open.json":        "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily\"\n",
-	"keys.json":        "{\n  \"Mode\": \"realtime\",\n  \"stt\": \"deepgram\",\n  \"client-framework\": \"react\",\n  \"colour\": 1\n}\n",
-	"types.json":       "{\n  \"mode\": true,\n  \"transports\": \"daily\",\n  \"recording\": \"yes\",\n  \"llm_service\": [\"openai\"]\n}\n",
-	"values.json":      "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily,twilio\", \"\"],\n  \"stt_service\": \"deepgrm\",\n  \"llm_service\": \"\",\n  \"tts_service\": \"cartesia\"\n}\n",
+	"bot.json":   `{"mode": "realtime"}`,
+	"empty.json": "\n",
+	"comma.json": "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily\"],\n}\n",
+	"nan.json":   "{\n  \"recording\": NaN\n}\n",
+	"utf16.json": "\xff\xfe{\x00\"\x00m\x00",
+	"twice.json": "{\n  \"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": " +
+		"[\"daily\"],\n  \"mode\": \"cascade\"\n}\n",
+	"after.json": "\ufeff{\"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": " +
+		"[\"daily\"]}\n}\n",
+	"comma-after.json": "{\"mode\": \"realtime\", \"realtime_service\": \"openai\", \"transports\": " +
+		"[\"daily\"]},\n",
+	"comment.json": "{\n  // the mode\n  \"mode\": \"cascade\"\n}\n",
+	"conflict.json": "{\n  \"mode\": \"cascade\",\n<<<<<<< HEAD\n  \"recording\": true\n=======\n  " +
+		"\"recording\": false\n>>>>>>> other\n}\n",
+	"single.json": "{'mode': 'cascade'}\n",
+	"python.json": "{\"recording\": True}\n",
+	"ture.json":   "{\"recording\": ture}\n",
+	"list.json":   "[\n  \"daily\"\n]\n",
+	"open.json":   "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily\"\n",
+	"keys.json": "{\n  \"Mode\": \"realtime\",\n  \"stt\": \"deepgram\",\n  \"client-framework\": " +
+		"\"react\",\n  \"colour\": 1\n}\n",
+	"types.json": "{\n  \"mode\": true,\n  \"transports\": \"daily\",\n  \"recording\": \"yes\",\n  " +
+		"\"llm_service\": [\"openai\"]\n}\n",
+	"values.json": "{\n  \"mode\": \"cascade\",\n  \"transports\": [\"daily,twilio\", \"\"],\n  " +
+		"\"stt_service\": \"deepgrm\",\n  \"llm_service\": \"\",\n  \"tts_service\": \"cartesia\"\n}\n",
 }
 
 // What a person reads after each mistake, all in one golden file, to be read as a
@@ -860,7 +908,13 @@ func TestWrongLines(t *testing.T) {
 	vbot := func(args ...string) result {
 		var stdout, stderr bytes.Buffer
 		env := map[string]string{"VBOT_CONFIG": filepath.Join(dir, "login.json")}
-		a := &cli.Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }, Dir: dir}
+		a := &cli.Env{
+			Stdin:  strings.NewReader(""),
+			Stdout: &stdout,
+			Stderr: &stderr,
+			Getenv: func(name string) string { return env[name] },
+			Dir:    dir,
+		}
 		code := run(context.Background(), args, a)
 		return result{args, stdout.String(), stderr.String(), code}
 	}
@@ -874,7 +928,8 @@ func TestWrongLines(t *testing.T) {
 			args[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "~", " "), "''", "")
 		}
 		r := vbot(args...)
-		if want := 2; r.code != want && !(r.code == 5 && strings.Contains(r.stderr, "not signed in")) || r.stdout != "" {
+		if want := 2; r.code != want && !(r.code == 5 && strings.Contains(r.stderr, "not signed in")) ||
+			r.stdout != "" {
 			t.Errorf("vbot %s: exit code %d, stdout %q", strings.TrimSpace(line), r.code, r.stdout)
 		}
 		if strings.Contains(r.stderr, "hunter2") {
@@ -890,8 +945,11 @@ func TestWrongLines(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(asJSON.stdout), &answer); err != nil || asJSON.code != r.code || asJSON.stderr != r.stderr || answer.Error.Message == "" {
-			t.Errorf("vbot --json %s: exit code %d, %v: %s", strings.TrimSpace(line), asJSON.code, err, asJSON.stdout)
+		if err := json.Unmarshal([]byte(asJSON.stdout),
+			&answer); err != nil || asJSON.code != r.code || asJSON.stderr != r.stderr ||
+			answer.Error.Message == "" {
+			t.Errorf("vbot --json %s: exit code %d, %v: %s", strings.TrimSpace(line), asJSON.code, err,
+				asJSON.stdout)
 		}
 		var fields []string
 		for _, p := range answer.Error.Problems {
@@ -901,7 +959,8 @@ func TestWrongLines(t *testing.T) {
 			}
 		}
 		all.Write(bytes.ReplaceAll(r.transcript(dir), []byte("--- stdout\n--- stderr\n"), nil))
-		all.WriteString("--- " + strings.Join(append([]string{answer.Error.Code + ":"}, fields...), " ") + "\n")
+		all.WriteString("--- " + strings.Join(append([]string{answer.Error.Code + ":"}, fields...), " ") +
+			"\n")
 	}
 	golden(t, "errors/lines.txt", all.Bytes())
 	if !equalTrees(before, filetest.Tree(t, dir)) {

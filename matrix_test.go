@@ -24,7 +24,8 @@ import (
 var matrixBots = map[string]string{
 	"web": "-t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia",
 	"full": "-t smallwebrtc -t daily -m cascade --stt deepgram_flux --llm openai --tts cartesia " +
-		"--recording --transcription --observability --eval --self-host --client-framework react --language fr",
+		"--recording --transcription --observability --eval --self-host --client-framework react " +
+		"--language fr",
 	"realtime": "-t smallwebrtc -m realtime --realtime openai",
 	"own":      "-t smallwebrtc -m cascade --stt moonshine --llm ollama --tts piper",
 	"phone":    "-t twilio -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia",
@@ -111,7 +112,8 @@ func (d *draftOfOwner) aboveTools(code, name string) bool {
 	if name != "" {
 		after = strings.Replace(after, end, "    "+name+",\n"+end, 1) // that of REQUIRED comes later
 	}
-	d.files[botPy] = strings.TrimRight(before, "\n") + "\n\n\n" + strings.TrimSpace(code) + "\n\n" + list + after
+	d.files[botPy] = strings.TrimRight(before, "\n") + "\n\n\n" + strings.TrimSpace(code) + "\n\n" + list +
+		after
 	return ok
 }
 
@@ -168,11 +170,13 @@ var matrixEdits = []struct {
 		return d.replace(botPy, `"You are a friendly assistant in`, `"Du bist Kapitän Ahab, in`)
 	}},
 	{"greeting", func(d *draftOfOwner) bool {
-		return d.replace(botPy, `"Greet the person and introduce yourself briefly."`, `"Greet like a captain."`) ||
+		return d.replace(botPy, `"Greet the person and introduce yourself briefly."`,
+			`"Greet like a captain."`) ||
 			d.replace(botPy, `"Hello! What would you like to talk about?"`, `"Ahoy!"`)
 	}},
 	{"apology", func(d *draftOfOwner) bool {
-		return d.replace(botPy, `"Sorry, I cannot answer right now. Please try again."`, `"Excuse me, please."`)
+		return d.replace(botPy, `"Sorry, I cannot answer right now. Please try again."`,
+			`"Excuse me, please."`)
 	}},
 	{"last minute", func(d *draftOfOwner) bool {
 		return d.replace(botPy, `"We have one minute left."`, `"One minute, sailor."`)
@@ -240,7 +244,8 @@ var matrixEdits = []struct {
 		return true
 	}},
 	{"patience of the service", func(d *draftOfOwner) bool {
-		const flux, nova = "        settings=DeepgramFluxSTTService.Settings(\n", "    stt = DeepgramSTTService(\n"
+		const flux = "        settings=DeepgramFluxSTTService.Settings(\n"
+		const nova = "    stt = DeepgramSTTService(\n"
 		return d.replace(botPy, flux, flux+"            eot_timeout_ms=7000,\n") ||
 			d.replace(botPy, nova, nova+"        ttfs_p99_latency=0.4,\n")
 	}},
@@ -289,7 +294,8 @@ var matrixEdits = []struct {
 		}
 		imports, code := parted(blocks[1])
 		d.addImports(imports)
-		const first, last = `    @transport\.event_handler\("on_client_connected"\)`, `await runner\.cancel\(\)\n`
+		const first = `    @transport\.event_handler\("on_client_connected"\)`
+		const last = `await runner\.cancel\(\)\n`
 		handlers := regexp.MustCompile(`(?ms)^` + first + `.*?` + last)
 		was := handlers.FindString(d.files[botPy])
 		return d.replace(botPy, was, blocks[0]) && d.aboveTools(code, "") &&
@@ -469,7 +475,8 @@ func TestMatrix(t *testing.T) {
 					lost := edit == "handing over" && strings.HasPrefix(change, "-t ")
 					return !lost && !wantSame(edit, change)
 				})
-				writeMerged(t, filepath.Join(folder, name+strings.ReplaceAll(change, " ", "")), all, edits.files, change)
+				writeMerged(t, filepath.Join(folder, name+strings.ReplaceAll(change, " ", "")), all,
+					edits.files, change)
 			}
 			for _, b := range bots {
 				if !filetest.Thorough() && rng.IntN(40) > 0 {

@@ -31,7 +31,8 @@ func TestSecretsTranscripts(t *testing.T) {
 	parallel(t)
 	many := func(s *cloudtest.Standin) {
 		s.Keep("app-secrets", "us-west", "ready", "API_KEY", "DB_URL")
-		s.Keep("broken", "eu-central", "failed", "A").Message = "Provisioning failed.\n\x1b[2JRe-create the secret."
+		s.Keep("broken", "eu-central", "failed", "A").
+			Message = "Provisioning failed.\n\x1b[2JRe-create the secret."
 		s.Keep("hub", "us-west", "ready").Kind = cloud.TypeImagePull
 		s.Keep("cluster", "pce-acme", "unknown").Source = "referenced"
 		s.Keep("ours", "us-west", "ready", "A").Source = "managed"
@@ -42,10 +43,15 @@ func TestSecretsTranscripts(t *testing.T) {
 	noMore := func(s *cloudtest.Standin) {
 		s.Keep("app-secrets", "us-west", "ready", "API_KEY")
 		s.NoBulk = true
-		s.Misbehave("PUT", cloudtest.Right, cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No more today"))
+		s.Misbehave("PUT", cloudtest.Right, cloudtest.Right,
+			cloudtest.Status(403, "FORBIDDEN", "No more today"))
 	}
 	inCluster := func(s *cloudtest.Standin) {
-		s.Cluster = map[string]string{"team.keys": cloud.TypeSet, "registry": cloud.TypeImagePull, "taken": cloud.TypeSet}
+		s.Cluster = map[string]string{
+			"team.keys": cloud.TypeSet,
+			"registry":  cloud.TypeImagePull,
+			"taken":     cloud.TypeSet,
+		}
 		s.Keep("taken", "us-west", "ready", "A")
 	}
 	const (
@@ -64,218 +70,607 @@ func TestSecretsTranscripts(t *testing.T) {
 		want  []string // requests
 		code  int
 	}{
-		{"list", []string{"list"}, many, []string{getList}, 0},
-		{"list-json", []string{"list", "--json"}, many, []string{getList}, 0},
-		{"list-sets", []string{"list", "--sets", "--json"}, many, []string{getList}, 0},
-		{"list-no-sets", []string{"list", "-s", "--no-sets"}, many, []string{getList}, 0},
-		{"list-region", []string{"list", "-r", "eu-central"}, many, []string{getList + "?region=eu-central"}, 0},
-		{"list-region-none", []string{"list", "--region=ap-south"}, many, []string{getList + "?region=ap-south", "GET ~/regions"}, 0},
-		{"list-empty", []string{"list"}, nil, []string{getList}, 0},
-		{"list-empty-json", []string{"list", "--json"}, nil, []string{getList}, 0},
-		{"list-set", []string{"list", "app-secrets"}, many, []string{getSet}, 0},
-		{"list-set-json", []string{"list", "app-secrets", "--json"}, many, []string{getSet}, 0},
-		{"list-set-failed", []string{"list", "broken"}, many, []string{"GET ~/secrets/broken"}, 0},
-		{"list-set-failed-json", []string{"list", "broken", "--json"}, many, []string{"GET ~/secrets/broken"}, 0},
-		{"list-set-bare-json", []string{"list", "bare", "--json"}, many, []string{"GET ~/secrets/bare"}, 0},
-		{"list-set-region", []string{"list", "app-secrets", "--region", "us-west"}, many, []string{getSet}, 0},
-		{"list-set-elsewhere", []string{"list", "app-secrets", "--region", "us-east"}, many, []string{getSet}, 4},
-		{"list-region-unknown", []string{"list", "--region=us-wst"}, many, []string{getList + "?region=us-wst", "GET ~/regions"}, 4},
-		{"list-region-unknown-json", []string{"list", "--region=us-wst", "--json"}, many, []string{getList + "?region=us-wst", "GET ~/regions"}, 4},
-		{"list-region-no-regions", []string{"list", "--region=us-wst"}, func(s *cloudtest.Standin) {
-			many(s)
-			s.Misbehave("GET", cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No"))
-		}, []string{getList + "?region=us-wst", "GET ~/regions"}, 0},
-		{"list-set-near", []string{"list", "app-secret"}, many, []string{"GET ~/secrets/app-secret", getList}, 4},
-		{"unset-key-near", []string{"unset", "app-secrets", "APIKEY", "--skip"}, many, []string{getSet}, 4},
-		{"set-new-near", []string{"set", "app-secret", "A=1", "--skip"}, many, []string{"GET ~/secrets/app-secret", "PUT ~/secrets/app-secret"}, 0},
-		{"image-pull-region-unknown", []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss", "--region=us-wst"}, nil, []string{getList, "GET ~/regions"}, 4},
-		{"list-set-unknown", []string{"list", "nothing"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
-		{"list-set-unknown-json", []string{"list", "nothing", "--json"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
-		{"list-set-referenced", []string{"list", "cluster"}, many, []string{"GET ~/secrets/cluster"}, 0},
-		{"list-set-referenced-json", []string{"list", "cluster", "--json"}, many, []string{"GET ~/secrets/cluster"}, 0},
-		{"list-image-pull", []string{"list", "hub"}, many, []string{getHub, getList}, 4},
-		{"list-bad-arguments", []string{"list", "../x", "y", "--region", "a/b", "-o", ".."}, nil, nil, 2},
-
-		{"set-new", []string{"set", "fresh", "A=1", "B=2", "--skip"}, nil, []string{getNew, putNew}, 0},
-		{"set-new-json", []string{"set", "fresh", "A=1", "--skip", "--json", "--region", "eu-central"}, nil, []string{getNew, "GET ~/regions", putNew}, 0},
-		{"set-replace", []string{"set", "app-secrets", "-s", "API_KEY=n3w", "Z=1"}, many, []string{getSet, putSet}, 0},
-		{"set-replace-json", []string{"set", "app-secrets", "-s", "API_KEY=n3w", "Z=1", "--json"}, many, []string{getSet, putSet}, 0},
-		{"set-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run"}, many, []string{getSet}, 0},
-		{"set-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run", "--json"}, many, []string{getSet}, 0},
-		{"set-dry-run-new", []string{"set", "fresh", "A=1", "--dry-run", "--region", "us-east"}, nil, []string{getNew, "GET ~/regions"}, 0},
-		{"set-prune", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--skip"}, many, []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL"}, 0},
+		{name: "list", args: []string{"list"}, setup: many, want: []string{getList}, code: 0},
+		{name: "list-json", args: []string{"list", "--json"}, setup: many, want: []string{getList}, code: 0},
 		{
-			"set-prune-json",
-			[]string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
-			many,
-			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"},
-			0,
+			name:  "list-sets",
+			args:  []string{"list", "--sets", "--json"},
+			setup: many,
+			want:  []string{getList},
+			code:  0,
 		},
-		{"set-prune-dry-run", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run"}, many, []string{getSet}, 0},
-		{"set-prune-dry-run-json", []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run", "--json"}, many, []string{getSet}, 0},
-		{"set-prune-new", []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"}, many, []string{getNew, getList, putNew}, 0},
 		{
-			"set-prune-not-found",
-			[]string{"set", "app-secrets", "A=1", "--prune", "--skip"},
-			func(s *cloudtest.Standin) {
+			name:  "list-no-sets",
+			args:  []string{"list", "-s", "--no-sets"},
+			setup: many,
+			want:  []string{getList},
+			code:  0,
+		},
+		{
+			name:  "list-region",
+			args:  []string{"list", "-r", "eu-central"},
+			setup: many,
+			want:  []string{getList + "?region=eu-central"},
+			code:  0,
+		},
+		{
+			name:  "list-region-none",
+			args:  []string{"list", "--region=ap-south"},
+			setup: many,
+			want:  []string{getList + "?region=ap-south", "GET ~/regions"},
+			code:  0,
+		},
+		{name: "list-empty", args: []string{"list"}, want: []string{getList}, code: 0},
+		{name: "list-empty-json", args: []string{"list", "--json"}, want: []string{getList}, code: 0},
+		{
+			name:  "list-set",
+			args:  []string{"list", "app-secrets"},
+			setup: many,
+			want:  []string{getSet},
+			code:  0,
+		},
+		{
+			name:  "list-set-json",
+			args:  []string{"list", "app-secrets", "--json"},
+			setup: many,
+			want:  []string{getSet},
+			code:  0,
+		},
+		{
+			name:  "list-set-failed",
+			args:  []string{"list", "broken"},
+			setup: many,
+			want:  []string{"GET ~/secrets/broken"},
+			code:  0,
+		},
+		{
+			name:  "list-set-failed-json",
+			args:  []string{"list", "broken", "--json"},
+			setup: many,
+			want:  []string{"GET ~/secrets/broken"},
+			code:  0,
+		},
+		{
+			name:  "list-set-bare-json",
+			args:  []string{"list", "bare", "--json"},
+			setup: many,
+			want:  []string{"GET ~/secrets/bare"},
+			code:  0,
+		},
+		{
+			name:  "list-set-region",
+			args:  []string{"list", "app-secrets", "--region", "us-west"},
+			setup: many,
+			want:  []string{getSet},
+			code:  0,
+		},
+		{
+			name:  "list-set-elsewhere",
+			args:  []string{"list", "app-secrets", "--region", "us-east"},
+			setup: many,
+			want:  []string{getSet},
+			code:  4,
+		},
+		{
+			name:  "list-region-unknown",
+			args:  []string{"list", "--region=us-wst"},
+			setup: many,
+			want:  []string{getList + "?region=us-wst", "GET ~/regions"},
+			code:  4,
+		},
+		{
+			name:  "list-region-unknown-json",
+			args:  []string{"list", "--region=us-wst", "--json"},
+			setup: many,
+			want:  []string{getList + "?region=us-wst", "GET ~/regions"},
+			code:  4,
+		},
+		{
+			name: "list-region-no-regions", args: []string{"list", "--region=us-wst"},
+			setup: func(s *cloudtest.Standin) {
+				many(s)
+				s.Misbehave("GET", cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No"))
+			}, want: []string{getList + "?region=us-wst", "GET ~/regions"}, code: 0,
+		},
+		{
+			name:  "list-set-near",
+			args:  []string{"list", "app-secret"},
+			setup: many,
+			want:  []string{"GET ~/secrets/app-secret", getList},
+			code:  4,
+		},
+		{
+			name:  "unset-key-near",
+			args:  []string{"unset", "app-secrets", "APIKEY", "--skip"},
+			setup: many,
+			want:  []string{getSet},
+			code:  4,
+		},
+		{
+			name:  "set-new-near",
+			args:  []string{"set", "app-secret", "A=1", "--skip"},
+			setup: many,
+			want:  []string{"GET ~/secrets/app-secret", "PUT ~/secrets/app-secret"},
+			code:  0,
+		},
+		{
+			name: "image-pull-region-unknown",
+			args: []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss", "--region=us-wst"},
+			want: []string{getList, "GET ~/regions"},
+			code: 4,
+		},
+		{
+			name:  "list-set-unknown",
+			args:  []string{"list", "nothing"},
+			setup: many,
+			want:  []string{"GET ~/secrets/nothing", getList},
+			code:  4,
+		},
+		{
+			name:  "list-set-unknown-json",
+			args:  []string{"list", "nothing", "--json"},
+			setup: many,
+			want:  []string{"GET ~/secrets/nothing", getList},
+			code:  4,
+		},
+		{
+			name:  "list-set-referenced",
+			args:  []string{"list", "cluster"},
+			setup: many,
+			want:  []string{"GET ~/secrets/cluster"},
+			code:  0,
+		},
+		{
+			name:  "list-set-referenced-json",
+			args:  []string{"list", "cluster", "--json"},
+			setup: many,
+			want:  []string{"GET ~/secrets/cluster"},
+			code:  0,
+		},
+		{
+			name:  "list-image-pull",
+			args:  []string{"list", "hub"},
+			setup: many,
+			want:  []string{getHub, getList},
+			code:  4,
+		},
+		{
+			name: "list-bad-arguments",
+			args: []string{"list", "../x", "y", "--region", "a/b", "-o", ".."},
+			code: 2,
+		},
+
+		{
+			name: "set-new",
+			args: []string{"set", "fresh", "A=1", "B=2", "--skip"},
+			want: []string{getNew, putNew},
+			code: 0,
+		},
+		{
+			name: "set-new-json",
+			args: []string{"set", "fresh", "A=1", "--skip", "--json", "--region", "eu-central"},
+			want: []string{getNew, "GET ~/regions", putNew},
+			code: 0,
+		},
+		{
+			name:  "set-replace",
+			args:  []string{"set", "app-secrets", "-s", "API_KEY=n3w", "Z=1"},
+			setup: many,
+			want:  []string{getSet, putSet},
+			code:  0,
+		},
+		{
+			name:  "set-replace-json",
+			args:  []string{"set", "app-secrets", "-s", "API_KEY=n3w", "Z=1", "--json"},
+			setup: many,
+			want:  []string{getSet, putSet},
+			code:  0,
+		},
+		{
+			name:  "set-dry-run",
+			args:  []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run"},
+			setup: many,
+			want:  []string{getSet},
+			code:  0,
+		},
+		{
+			name:  "set-dry-run-json",
+			args:  []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "LATER", "--dry-run", "--json"},
+			setup: many,
+			want:  []string{getSet},
+			code:  0,
+		},
+		{
+			name: "set-dry-run-new",
+			args: []string{"set", "fresh", "A=1", "--dry-run", "--region", "us-east"},
+			want: []string{getNew, "GET ~/regions"},
+			code: 0,
+		},
+		{
+			name:  "set-prune",
+			args:  []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--skip"},
+			setup: many,
+			want:  []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL"},
+			code:  0,
+		},
+		{
+			name:  "set-prune-json",
+			args:  []string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
+			setup: many,
+			want: []string{
+				getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL",
+			},
+			code: 0,
+		},
+		{
+			name:  "set-prune-dry-run",
+			args:  []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run"},
+			setup: many,
+			want:  []string{getSet},
+			code:  0,
+		},
+		{
+			name:  "set-prune-dry-run-json",
+			args:  []string{"set", "app-secrets", "API_KEY=n3w", "Z=1", "--prune", "--dry-run", "--json"},
+			setup: many,
+			want:  []string{getSet},
+			code:  0,
+		},
+		{
+			name:  "set-prune-new",
+			args:  []string{"set", "fresh", "A=1", "--prune", "--skip", "--json"},
+			setup: many,
+			want:  []string{getNew, getList, putNew},
+			code:  0,
+		},
+		{
+			name: "set-prune-not-found",
+			args: []string{"set", "app-secrets", "A=1", "--prune", "--skip"},
+			setup: func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("GET", cloudtest.Status(404, "X", "Organization not found"))
 			},
-			[]string{getSet, getList},
-			4,
+			want: []string{getSet, getList},
+			code: 4,
 		},
 		{
-			"set-prune-one-by-one",
-			[]string{"set", "app-secrets", "A=1", "B=2", "--prune", "--skip", "--json"},
-			func(s *cloudtest.Standin) { many(s); s.NoBulk = true },
-			[]string{getSet, putSet, putSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"},
-			0,
+			name:  "set-prune-one-by-one",
+			args:  []string{"set", "app-secrets", "A=1", "B=2", "--prune", "--skip", "--json"},
+			setup: func(s *cloudtest.Standin) { many(s); s.NoBulk = true },
+			want: []string{
+				getSet, putSet, putSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY",
+				"DELETE ~/secrets/app-secrets/DB_URL",
+			},
+			code: 0,
 		},
 		{
-			"set-prune-store-failed",
-			[]string{"set", "app-secrets", "A=1", "--prune", "--skip"},
-			func(s *cloudtest.Standin) { many(s); s.Misbehave("PUT", cloudtest.Status(403, "FORBIDDEN", "No")) },
-			[]string{getSet, putSet},
-			5,
+			name: "set-prune-store-failed",
+			args: []string{"set", "app-secrets", "A=1", "--prune", "--skip"},
+			setup: func(s *cloudtest.Standin) {
+				many(s)
+				s.Misbehave("PUT",
+					cloudtest.Status(403, "FORBIDDEN", "No"))
+			},
+			want: []string{getSet, putSet},
+			code: 5,
 		},
 		{
-			"set-prune-store-partial",
-			[]string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "--prune", "--skip", "--json"},
-			func(s *cloudtest.Standin) { noMore(s); s.Sets["app-secrets"].Values["OLD"] = "old" },
-			[]string{getSet, putSet, putSet, putSet},
-			7,
+			name:  "set-prune-store-partial",
+			args:  []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "--prune", "--skip", "--json"},
+			setup: func(s *cloudtest.Standin) { noMore(s); s.Sets["app-secrets"].Values["OLD"] = "old" },
+			want:  []string{getSet, putSet, putSet, putSet},
+			code:  7,
 		},
 		{
-			"set-prune-partial",
-			[]string{"set", "app-secrets", "Z=1", "--prune", "--skip"},
-			func(s *cloudtest.Standin) {
+			name: "set-prune-partial",
+			args: []string{"set", "app-secrets", "Z=1", "--prune", "--skip"},
+			setup: func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("DELETE", cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No more today"))
 			},
-			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL"},
-			7,
+			want: []string{
+				getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY", "DELETE ~/secrets/app-secrets/DB_URL",
+			},
+			code: 7,
 		},
 		{
-			"set-prune-partial-json",
-			[]string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
-			func(s *cloudtest.Standin) {
+			name: "set-prune-partial-json",
+			args: []string{"set", "app-secrets", "Z=1", "--prune", "--skip", "--json"},
+			setup: func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("DELETE", cloudtest.Status(403, "FORBIDDEN", "No more today"))
 			},
-			[]string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY"},
-			7,
-		},
-		{"set-skip-empty-no-file", []string{"set", "fresh", "A=1", "--skip-empty", "--skip"}, nil, nil, 2},
-		{"set-words", []string{"set", "fresh", "hunter2", "hunter2", "A=1", "A", "aHVudGVyMg==", "c2VjcmV0=", "--no-input", "--skip"}, nil, nil, 2},
-		{"set-words-json", []string{"set", "fresh", "hunter2", "--no-input", "--skip", "--json"}, nil, nil, 2},
-		{"set-cannot-ask", []string{"set", "fresh", "A=1", "KEY"}, nil, nil, 2},
-		{"set-cannot-ask-json", []string{"set", "fresh", "A=1", "--json"}, nil, nil, 2},
-		{"set-nothing", []string{"set"}, nil, nil, 2},
-		{"set-no-pairs", []string{"set", "fresh", "--skip"}, nil, nil, 2},
-		{"set-all-wrong", []string{"set", "my.set", "--region", "", "A=1", "A=2", "B=", "sk hunter2", "C=x\xff", "-o", "a/../b", "--file", "none.env"}, nil, nil, 2},
-		{"set-all-wrong-json", []string{"set", "references", "A=1", "A=2", "B=", "--json"}, nil, nil, 2},
-		{"set-ambiguous", []string{"set", "fresh", "DSN=host=h port=1", "--skip"}, nil, nil, 2},
-		{"set-other-region", []string{"set", "app-secrets", "A=1", "--skip", "--region", "us-east"}, many, []string{getSet}, 1},
-		{"set-other-region-json", []string{"set", "app-secrets", "A=1", "--skip", "--region", "us-east", "--json"}, many, []string{getSet}, 1},
-		{"set-unknown-region", []string{"set", "fresh", "A=1", "--skip", "--region", "mars"}, nil, []string{getNew, "GET ~/regions"}, 4},
-		{"set-image-pull", []string{"set", "hub", "A=1", "--skip"}, many, []string{getHub, getList}, 1},
-		{"set-referenced", []string{"set", "cluster", "A=1", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
-		{
-			"set-one-by-one",
-			[]string{"set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json"},
-			func(s *cloudtest.Standin) { s.NoBulk = true },
-			[]string{getNew, putNew, putNew, putNew, putNew},
-			0,
-		},
-		{"set-partial", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip"}, noMore, []string{getSet, putSet, putSet, putSet}, 7},
-		{"set-partial-json", []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip", "--json"}, noMore, []string{getSet, putSet, putSet, putSet}, 7},
-		{"set-partial-unavailable-json", []string{"set", "app-secrets", "A=1", "B=2", "C=3", "--skip", "--json"}, func(s *cloudtest.Standin) {
-			s.Keep("app-secrets", "us-west", "ready", "A")
-			s.NoBulk = true
-			s.Misbehave("PUT", cloudtest.Right, cloudtest.Right)
-			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Status(503, "X", "later"))...)
-		}, []string{getSet, putSet, putSet, putSet, putSet, putSet, putSet}, 7},
-		{"set-one-by-one-unavailable-json", []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"}, func(s *cloudtest.Standin) {
-			s.NoBulk = true
-			s.Misbehave("PUT", cloudtest.Right)
-			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Status(503, "X", "later"))...)
-		}, []string{getNew, putNew, putNew, putNew, putNew, putNew}, 6},
-		{"set-one-by-one-lost", []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip"}, func(s *cloudtest.Standin) {
-			s.NoBulk = true
-			s.Misbehave("PUT", cloudtest.Right, cloudtest.Right)
-			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.LoseAnswer)...)
-		}, []string{getNew, putNew, putNew, putNew, putNew, putNew, putNew}, 7},
-		{"set-lost-json", []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"}, func(s *cloudtest.Standin) {
-			s.Misbehave("PUT", cloudtest.Times(4, cloudtest.LoseAnswer)...)
-		}, []string{getNew, putNew, putNew, putNew, putNew}, 6},
-		{"set-one-by-one-after-a-lost-answer", []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"}, func(s *cloudtest.Standin) {
-			s.NoBulk = true
-			s.Misbehave("PUT", cloudtest.Drop, cloudtest.Right, cloudtest.Status(401, "X", "no"))
-		}, []string{getNew, putNew, putNew, putNew}, 5},
-		{"set-prune-gone", []string{"set", "app-secrets", "API_KEY=1", "--prune", "--skip"}, func(s *cloudtest.Standin) {
-			many(s)
-			s.Misbehave("DELETE", func(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
-				s.Mu.Lock()
-				delete(s.Sets["app-secrets"].Values, "DB_URL")
-				s.Mu.Unlock()
-				serve()
-			})
-		}, []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL", getSet}, 0},
-		{
-			"set-wait",
-			[]string{"set", "fresh", "A=1", "--skip", "--wait", "--json"},
-			func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "ready"} },
-			[]string{getNew, putNew, getNew, getNew},
-			0,
+			want: []string{getSet, putSet, "DELETE ~/secrets/app-secrets/API_KEY"},
+			code: 7,
 		},
 		{
-			"set-wait-failed",
-			[]string{"set", "fresh", "A=1", "--skip", "--wait=1m"},
-			func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "failed"} },
-			[]string{getNew, putNew, getNew, getNew},
-			1,
+			name: "set-skip-empty-no-file",
+			args: []string{"set", "fresh", "A=1", "--skip-empty", "--skip"},
+			code: 2,
 		},
 		{
-			"set-wait-timeout-json",
-			[]string{"set", "fresh", "A=1", "--skip", "--wait=6s", "--json"},
-			func(s *cloudtest.Standin) { s.Statuses = []string{"pending"} },
-			[]string{getNew, putNew, getNew, getNew, getNew},
-			6,
-		},
-		{"set-wait-nonsense", []string{"set", "fresh", "A=1", "--skip", "--wait=soon"}, nil, nil, 2},
-		{"set-wait-with-a-space", []string{"set", "fresh", "A=1", "--skip", "--wait", "30s"}, nil, nil, 2},
-
-		{"unset", []string{"unset", "app-secrets", "API_KEY", "--skip"}, many, []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 0},
-		{"unset-json", []string{"unset", "app-secrets", "API_KEY", "-s", "--json"}, many, []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 0},
-		{"unset-no-key", []string{"unset", "app-secrets", "NOPE", "--skip", "--json"}, many, []string{getSet}, 4},
-		{"unset-no-set", []string{"unset", "nothing", "A", "--skip"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
-		{"unset-image-pull", []string{"unset", "hub", "A", "--skip"}, many, []string{getHub, getList}, 1},
-		{"unset-referenced", []string{"unset", "cluster", "A", "--skip"}, many, []string{"GET ~/secrets/cluster"}, 1},
-		{"unset-if-exists", []string{"unset", "app-secrets", "NOPE", "--if-exists", "--skip"}, many, []string{getSet, getSet}, 0},
-		{"unset-if-exists-no-set", []string{"unset", "nothing", "A", "--if-exists", "--skip", "--json"}, many, []string{"GET ~/secrets/nothing", "GET ~/secrets/nothing", getList}, 0},
-		{"unset-if-exists-it-does", []string{"unset", "app-secrets", "API_KEY", "--if-exists", "--skip"}, many, []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"}, 0},
-		{"unset-cannot-ask", []string{"unset", "app-secrets", "API_KEY"}, many, nil, 2},
-		{"unset-missing", []string{"unset"}, nil, nil, 2},
-		{"unset-bad", []string{"unset", "..", "API_KEY?force=1", "extra", "--skip"}, nil, nil, 2},
-
-		{"delete", []string{"delete", "app-secrets", "--skip"}, many, []string{getSet, "DELETE ~/secrets/app-secrets"}, 0},
-		{"delete-json", []string{"delete", "app-secrets", "--skip", "--json"}, many, []string{getSet, "DELETE ~/secrets/app-secrets"}, 0},
-		{"delete-image-pull", []string{"delete", "hub", "--skip"}, many, []string{getHub, getList, "DELETE ~/secrets/hub"}, 0},
-		{"delete-unknown", []string{"delete", "nothing", "--skip"}, many, []string{"GET ~/secrets/nothing", getList}, 4},
-		{"delete-if-exists", []string{"delete", "nothing", "--if-exists", "--skip", "--json"}, many, []string{"GET ~/secrets/nothing", getList}, 0},
-		{
-			"delete-if-exists-elsewhere",
-			[]string{"delete", "nothing", "--if-exists", "--skip"},
-			func(s *cloudtest.Standin) {
-				s.Misbehave("GET", cloudtest.Times(2, cloudtest.Status(404, "X", "Organization not found"))...)
+			name: "set-words",
+			args: []string{
+				"set", "fresh", "hunter2", "hunter2", "A=1", "A", "aHVudGVyMg==", "c2VjcmV0=", "--no-input",
+				"--skip",
 			},
-			[]string{"GET ~/secrets/nothing", getList, getList},
-			4,
+			code: 2,
 		},
 		{
-			"delete-if-exists-meanwhile",
-			[]string{"delete", "app-secrets", "--if-exists", "--skip"},
-			func(s *cloudtest.Standin) {
+			name: "set-words-json",
+			args: []string{"set", "fresh", "hunter2", "--no-input", "--skip", "--json"},
+			code: 2,
+		},
+		{name: "set-cannot-ask", args: []string{"set", "fresh", "A=1", "KEY"}, code: 2},
+		{name: "set-cannot-ask-json", args: []string{"set", "fresh", "A=1", "--json"}, code: 2},
+		{name: "set-nothing", args: []string{"set"}, code: 2},
+		{name: "set-no-pairs", args: []string{"set", "fresh", "--skip"}, code: 2},
+		{
+			name: "set-all-wrong",
+			args: []string{
+				"set", "my.set", "--region", "", "A=1", "A=2", "B=", "sk hunter2", "C=x\xff", "-o", "a/../b",
+				"--file", "none.env",
+			},
+			code: 2,
+		},
+		{
+			name: "set-all-wrong-json",
+			args: []string{"set", "references", "A=1", "A=2", "B=", "--json"},
+			code: 2,
+		},
+		{name: "set-ambiguous", args: []string{"set", "fresh", "DSN=host=h port=1", "--skip"}, code: 2},
+		{
+			name:  "set-other-region",
+			args:  []string{"set", "app-secrets", "A=1", "--skip", "--region", "us-east"},
+			setup: many,
+			want:  []string{getSet},
+			code:  1,
+		},
+		{
+			name:  "set-other-region-json",
+			args:  []string{"set", "app-secrets", "A=1", "--skip", "--region", "us-east", "--json"},
+			setup: many,
+			want:  []string{getSet},
+			code:  1,
+		},
+		{
+			name: "set-unknown-region",
+			args: []string{"set", "fresh", "A=1", "--skip", "--region", "mars"},
+			want: []string{getNew, "GET ~/regions"},
+			code: 4,
+		},
+		{
+			name:  "set-image-pull",
+			args:  []string{"set", "hub", "A=1", "--skip"},
+			setup: many,
+			want:  []string{getHub, getList},
+			code:  1,
+		},
+		{
+			name:  "set-referenced",
+			args:  []string{"set", "cluster", "A=1", "--skip"},
+			setup: many,
+			want:  []string{"GET ~/secrets/cluster"},
+			code:  1,
+		},
+		{
+			name:  "set-one-by-one",
+			args:  []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json"},
+			setup: func(s *cloudtest.Standin) { s.NoBulk = true },
+			want:  []string{getNew, putNew, putNew, putNew, putNew},
+			code:  0,
+		},
+		{
+			name:  "set-partial",
+			args:  []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip"},
+			setup: noMore,
+			want:  []string{getSet, putSet, putSet, putSet},
+			code:  7,
+		},
+		{
+			name:  "set-partial-json",
+			args:  []string{"set", "app-secrets", "A=1", "API_KEY=2", "C=3", "D=4", "--skip", "--json"},
+			setup: noMore,
+			want:  []string{getSet, putSet, putSet, putSet},
+			code:  7,
+		},
+		{
+			name: "set-partial-unavailable-json",
+			args: []string{"set", "app-secrets", "A=1", "B=2", "C=3", "--skip", "--json"},
+			setup: func(s *cloudtest.Standin) {
+				s.Keep("app-secrets", "us-west", "ready", "A")
+				s.NoBulk = true
+				s.Misbehave("PUT", cloudtest.Right, cloudtest.Right)
+				s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Status(503, "X", "later"))...)
+			}, want: []string{getSet, putSet, putSet, putSet, putSet, putSet, putSet}, code: 7,
+		},
+		{
+			name: "set-one-by-one-unavailable-json",
+			args: []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"},
+			setup: func(s *cloudtest.Standin) {
+				s.NoBulk = true
+				s.Misbehave("PUT", cloudtest.Right)
+				s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Status(503, "X", "later"))...)
+			}, want: []string{getNew, putNew, putNew, putNew, putNew, putNew}, code: 6,
+		},
+		{
+			name: "set-one-by-one-lost", args: []string{"set", "fresh", "A=1", "B=2", "C=3", "--skip"},
+			setup: func(s *cloudtest.Standin) {
+				s.NoBulk = true
+				s.Misbehave("PUT", cloudtest.Right, cloudtest.Right)
+				s.Misbehave("PUT", cloudtest.Times(4, cloudtest.LoseAnswer)...)
+			}, want: []string{getNew, putNew, putNew, putNew, putNew, putNew, putNew}, code: 7,
+		},
+		{
+			name: "set-lost-json", args: []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"},
+			setup: func(s *cloudtest.Standin) {
+				s.Misbehave("PUT", cloudtest.Times(4, cloudtest.LoseAnswer)...)
+			}, want: []string{getNew, putNew, putNew, putNew, putNew}, code: 6,
+		},
+		{
+			name: "set-one-by-one-after-a-lost-answer",
+			args: []string{"set", "fresh", "A=1", "B=2", "--skip", "--json"},
+			setup: func(s *cloudtest.Standin) {
+				s.NoBulk = true
+				s.Misbehave("PUT", cloudtest.Drop, cloudtest.Right, cloudtest.Status(401, "X", "no"))
+			}, want: []string{getNew, putNew, putNew, putNew}, code: 5,
+		},
+		{
+			name: "set-prune-gone", args: []string{"set", "app-secrets", "API_KEY=1", "--prune", "--skip"},
+			setup: func(s *cloudtest.Standin) {
+				many(s)
+				s.Misbehave("DELETE", func(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
+					s.Mu.Lock()
+					delete(s.Sets["app-secrets"].Values, "DB_URL")
+					s.Mu.Unlock()
+					serve()
+				})
+			}, want: []string{getSet, putSet, "DELETE ~/secrets/app-secrets/DB_URL", getSet}, code: 0,
+		},
+		{
+			name:  "set-wait",
+			args:  []string{"set", "fresh", "A=1", "--skip", "--wait", "--json"},
+			setup: func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "ready"} },
+			want:  []string{getNew, putNew, getNew, getNew},
+			code:  0,
+		},
+		{
+			name:  "set-wait-failed",
+			args:  []string{"set", "fresh", "A=1", "--skip", "--wait=1m"},
+			setup: func(s *cloudtest.Standin) { s.Statuses = []string{"pending", "failed"} },
+			want:  []string{getNew, putNew, getNew, getNew},
+			code:  1,
+		},
+		{
+			name:  "set-wait-timeout-json",
+			args:  []string{"set", "fresh", "A=1", "--skip", "--wait=6s", "--json"},
+			setup: func(s *cloudtest.Standin) { s.Statuses = []string{"pending"} },
+			want:  []string{getNew, putNew, getNew, getNew, getNew},
+			code:  6,
+		},
+		{name: "set-wait-nonsense", args: []string{"set", "fresh", "A=1", "--skip", "--wait=soon"}, code: 2},
+		{
+			name: "set-wait-with-a-space",
+			args: []string{"set", "fresh", "A=1", "--skip", "--wait", "30s"},
+			code: 2,
+		},
+
+		{
+			name:  "unset",
+			args:  []string{"unset", "app-secrets", "API_KEY", "--skip"},
+			setup: many,
+			want:  []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"},
+			code:  0,
+		},
+		{
+			name:  "unset-json",
+			args:  []string{"unset", "app-secrets", "API_KEY", "-s", "--json"},
+			setup: many,
+			want:  []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"},
+			code:  0,
+		},
+		{
+			name:  "unset-no-key",
+			args:  []string{"unset", "app-secrets", "NOPE", "--skip", "--json"},
+			setup: many,
+			want:  []string{getSet},
+			code:  4,
+		},
+		{
+			name:  "unset-no-set",
+			args:  []string{"unset", "nothing", "A", "--skip"},
+			setup: many,
+			want:  []string{"GET ~/secrets/nothing", getList},
+			code:  4,
+		},
+		{
+			name:  "unset-image-pull",
+			args:  []string{"unset", "hub", "A", "--skip"},
+			setup: many,
+			want:  []string{getHub, getList},
+			code:  1,
+		},
+		{
+			name:  "unset-referenced",
+			args:  []string{"unset", "cluster", "A", "--skip"},
+			setup: many,
+			want:  []string{"GET ~/secrets/cluster"},
+			code:  1,
+		},
+		{
+			name:  "unset-if-exists",
+			args:  []string{"unset", "app-secrets", "NOPE", "--if-exists", "--skip"},
+			setup: many,
+			want:  []string{getSet, getSet},
+			code:  0,
+		},
+		{
+			name:  "unset-if-exists-no-set",
+			args:  []string{"unset", "nothing", "A", "--if-exists", "--skip", "--json"},
+			setup: many,
+			want:  []string{"GET ~/secrets/nothing", "GET ~/secrets/nothing", getList},
+			code:  0,
+		},
+		{
+			name:  "unset-if-exists-it-does",
+			args:  []string{"unset", "app-secrets", "API_KEY", "--if-exists", "--skip"},
+			setup: many,
+			want:  []string{getSet, "DELETE ~/secrets/app-secrets/API_KEY"},
+			code:  0,
+		},
+		{name: "unset-cannot-ask", args: []string{"unset", "app-secrets", "API_KEY"}, setup: many, code: 2},
+		{name: "unset-missing", args: []string{"unset"}, code: 2},
+		{name: "unset-bad", args: []string{"unset", "..", "API_KEY?force=1", "extra", "--skip"}, code: 2},
+
+		{
+			name:  "delete",
+			args:  []string{"delete", "app-secrets", "--skip"},
+			setup: many,
+			want:  []string{getSet, "DELETE ~/secrets/app-secrets"},
+			code:  0,
+		},
+		{
+			name:  "delete-json",
+			args:  []string{"delete", "app-secrets", "--skip", "--json"},
+			setup: many,
+			want:  []string{getSet, "DELETE ~/secrets/app-secrets"},
+			code:  0,
+		},
+		{
+			name:  "delete-image-pull",
+			args:  []string{"delete", "hub", "--skip"},
+			setup: many,
+			want:  []string{getHub, getList, "DELETE ~/secrets/hub"},
+			code:  0,
+		},
+		{
+			name:  "delete-unknown",
+			args:  []string{"delete", "nothing", "--skip"},
+			setup: many,
+			want:  []string{"GET ~/secrets/nothing", getList},
+			code:  4,
+		},
+		{
+			name:  "delete-if-exists",
+			args:  []string{"delete", "nothing", "--if-exists", "--skip", "--json"},
+			setup: many,
+			want:  []string{"GET ~/secrets/nothing", getList},
+			code:  0,
+		},
+		{
+			name: "delete-if-exists-elsewhere",
+			args: []string{"delete", "nothing", "--if-exists", "--skip"},
+			setup: func(s *cloudtest.Standin) {
+				s.Misbehave("GET",
+					cloudtest.Times(2, cloudtest.Status(404, "X", "Organization not found"))...)
+			},
+			want: []string{"GET ~/secrets/nothing", getList, getList},
+			code: 4,
+		},
+		{
+			name: "delete-if-exists-meanwhile",
+			args: []string{"delete", "app-secrets", "--if-exists", "--skip"},
+			setup: func(s *cloudtest.Standin) {
 				many(s)
 				s.Misbehave("DELETE", func(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
 					s.Mu.Lock()
@@ -284,36 +679,153 @@ func TestSecretsTranscripts(t *testing.T) {
 					serve()
 				})
 			},
-			[]string{getSet, "DELETE ~/secrets/app-secrets", getList},
-			0,
+			want: []string{getSet, "DELETE ~/secrets/app-secrets", getList},
+			code: 0,
 		},
-		{"delete-referenced", []string{"delete", "cluster", "--skip"}, many, []string{"GET ~/secrets/cluster", "DELETE ~/secrets/cluster"}, 0},
-		{"delete-cannot-ask", []string{"delete", "app-secrets", "--no-input"}, many, nil, 2},
-		{"delete-bad", []string{"delete", "../services/my-agent", "--skip"}, nil, nil, 2},
+		{
+			name:  "delete-referenced",
+			args:  []string{"delete", "cluster", "--skip"},
+			setup: many,
+			want:  []string{"GET ~/secrets/cluster", "DELETE ~/secrets/cluster"},
+			code:  0,
+		},
+		{
+			name:  "delete-cannot-ask",
+			args:  []string{"delete", "app-secrets", "--no-input"},
+			setup: many,
+			code:  2,
+		},
+		{name: "delete-bad", args: []string{"delete", "../services/my-agent", "--skip"}, code: 2},
 
-		{"reference", []string{"reference", "team.keys", "--region", "pce-acme"}, inCluster, []string{postRef}, 0},
-		{"reference-json", []string{"reference", "registry", "-r=pce-acme", "--json"}, inCluster, []string{postRef}, 0},
-		{"reference-hosted", []string{"reference", "registry", "-r=us-west", "--json"}, inCluster, []string{postRef}, 1},
-		{"reference-unknown", []string{"reference", "nothing", "-r=pce-acme"}, inCluster, []string{postRef}, 4},
-		{"reference-taken", []string{"reference", "taken", "-r=pce-acme"}, inCluster, []string{postRef}, 1},
-		{"reference-lost-answer", []string{"reference", "registry", "-r=pce-acme"}, func(s *cloudtest.Standin) { inCluster(s); s.Misbehave("POST", cloudtest.LoseAnswer) }, []string{postRef, postRef}, 0},
-		{"reference-unreadable", []string{"reference", "registry", "-r=pce-acme"}, func(s *cloudtest.Standin) { s.Misbehave("POST", cloudtest.With200(`{"status":"OK"}`)) }, []string{postRef}, 1},
-		{"reference-missing", []string{"reference"}, nil, nil, 2},
-		{"reference-bad", []string{"reference", "references", "more", "--region", "", "--json"}, nil, nil, 2},
+		{
+			name:  "reference",
+			args:  []string{"reference", "team.keys", "--region", "pce-acme"},
+			setup: inCluster,
+			want:  []string{postRef},
+			code:  0,
+		},
+		{
+			name:  "reference-json",
+			args:  []string{"reference", "registry", "-r=pce-acme", "--json"},
+			setup: inCluster,
+			want:  []string{postRef},
+			code:  0,
+		},
+		{
+			name:  "reference-hosted",
+			args:  []string{"reference", "registry", "-r=us-west", "--json"},
+			setup: inCluster,
+			want:  []string{postRef},
+			code:  1,
+		},
+		{
+			name:  "reference-unknown",
+			args:  []string{"reference", "nothing", "-r=pce-acme"},
+			setup: inCluster,
+			want:  []string{postRef},
+			code:  4,
+		},
+		{
+			name:  "reference-taken",
+			args:  []string{"reference", "taken", "-r=pce-acme"},
+			setup: inCluster,
+			want:  []string{postRef},
+			code:  1,
+		},
+		{
+			name:  "reference-lost-answer",
+			args:  []string{"reference", "registry", "-r=pce-acme"},
+			setup: func(s *cloudtest.Standin) { inCluster(s); s.Misbehave("POST", cloudtest.LoseAnswer) },
+			want:  []string{postRef, postRef},
+			code:  0,
+		},
+		{
+			name:  "reference-unreadable",
+			args:  []string{"reference", "registry", "-r=pce-acme"},
+			setup: func(s *cloudtest.Standin) { s.Misbehave("POST", cloudtest.With200(`{"status":"OK"}`)) },
+			want:  []string{postRef},
+			code:  1,
+		},
+		{name: "reference-missing", args: []string{"reference"}, code: 2},
+		{
+			name: "reference-bad",
+			args: []string{"reference", "references", "more", "--region", "", "--json"},
+			code: 2,
+		},
 
-		{"image-pull-new", []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss"}, nil, []string{getList, "PUT ~/secrets/reg"}, 0},
-		{"image-pull-new-json", []string{"image-pull-secret", "reg", "https://ghcr.io/", "bob:pa:ss", "--json", "--region=us-east"}, nil, []string{getList, "GET ~/regions", "PUT ~/secrets/reg"}, 0},
-		{"image-pull-update-json", []string{"image-pull-secret", "hub", "ghcr.io", "bob:pa:ss", "--json", "--wait"}, many, []string{getList, "PUT ~/secrets/hub", getList}, 0},
-		{"image-pull-of-a-set", []string{"image-pull-secret", "app-secrets", "ghcr.io", "bob:pa:ss"}, many, []string{getList}, 1},
-		{"image-pull-other-region", []string{"image-pull-secret", "hub", "ghcr.io", "bob:pa:ss", "-r", "us-east"}, many, []string{getList}, 1},
-		{"image-pull-nothing", []string{"image-pull-secret"}, nil, nil, 2},
-		{"image-pull-no-credentials", []string{"image-pull-secret", "hub", "ghcr.io", "--json"}, nil, nil, 2},
-		{"image-pull-too-many", []string{"image-pull-secret", "my_hub", "ftp://weird host", "nocolon", "more", "--encode=maybe"}, nil, nil, 2},
-		{"image-pull-bad-values", []string{"image-pull-secret", "my_hub", "https://bob:pass@ghcr.io", "nocolon"}, nil, nil, 2},
-		{"image-pull-two-lines-user", []string{"image-pull-secret", "hub", "ghcr.io", "two\nlines:pw"}, nil, nil, 2},
-		{"image-pull-control-character", []string{"image-pull-secret", "hub", "ghcr.io", "bob:a\x1b[2Jb"}, nil, nil, 2},
-		{"image-pull-encode-with-a-space", []string{"image-pull-secret", "hub", "ghcr.io", "a:b", "--encode", "false"}, nil, nil, 2},
-		{"secret-like-an-option", []string{"image-pull-secret", "hub", "ghcr.io", "-bob:hunter2"}, nil, nil, 2},
+		{
+			name: "image-pull-new",
+			args: []string{"image-pull-secret", "reg", "ghcr.io", "bob:pa:ss"},
+			want: []string{getList, "PUT ~/secrets/reg"},
+			code: 0,
+		},
+		{
+			name: "image-pull-new-json",
+			args: []string{
+				"image-pull-secret", "reg", "https://ghcr.io/", "bob:pa:ss", "--json", "--region=us-east",
+			},
+			want: []string{getList, "GET ~/regions", "PUT ~/secrets/reg"},
+			code: 0,
+		},
+		{
+			name:  "image-pull-update-json",
+			args:  []string{"image-pull-secret", "hub", "ghcr.io", "bob:pa:ss", "--json", "--wait"},
+			setup: many,
+			want:  []string{getList, "PUT ~/secrets/hub", getList},
+			code:  0,
+		},
+		{
+			name:  "image-pull-of-a-set",
+			args:  []string{"image-pull-secret", "app-secrets", "ghcr.io", "bob:pa:ss"},
+			setup: many,
+			want:  []string{getList},
+			code:  1,
+		},
+		{
+			name:  "image-pull-other-region",
+			args:  []string{"image-pull-secret", "hub", "ghcr.io", "bob:pa:ss", "-r", "us-east"},
+			setup: many,
+			want:  []string{getList},
+			code:  1,
+		},
+		{name: "image-pull-nothing", args: []string{"image-pull-secret"}, code: 2},
+		{
+			name: "image-pull-no-credentials",
+			args: []string{"image-pull-secret", "hub", "ghcr.io", "--json"},
+			code: 2,
+		},
+		{
+			name: "image-pull-too-many",
+			args: []string{
+				"image-pull-secret", "my_hub", "ftp://weird host", "nocolon", "more", "--encode=maybe",
+			},
+			code: 2,
+		},
+		{
+			name: "image-pull-bad-values",
+			args: []string{"image-pull-secret", "my_hub", "https://bob:pass@ghcr.io", "nocolon"},
+			code: 2,
+		},
+		{
+			name: "image-pull-two-lines-user",
+			args: []string{"image-pull-secret", "hub", "ghcr.io", "two\nlines:pw"},
+			code: 2,
+		},
+		{
+			name: "image-pull-control-character",
+			args: []string{"image-pull-secret", "hub", "ghcr.io", "bob:a\x1b[2Jb"},
+			code: 2,
+		},
+		{
+			name: "image-pull-encode-with-a-space",
+			args: []string{"image-pull-secret", "hub", "ghcr.io", "a:b", "--encode", "false"},
+			code: 2,
+		},
+		{
+			name: "secret-like-an-option",
+			args: []string{"image-pull-secret", "hub", "ghcr.io", "-bob:hunter2"},
+			code: 2,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -323,7 +835,9 @@ func TestSecretsTranscripts(t *testing.T) {
 			}
 			r := runOn(t, s, append([]string{"cloud", "secrets"}, c.args...)...)
 			r.wantCode(t, c.code)
-			for _, hidden := range []string{"hunter2", "aHVudGVyMg", "c2VjcmV0", "pa:ss", cloudtest.Token, "n3w"} {
+			for _, hidden := range []string{
+				"hunter2", "aHVudGVyMg", "c2VjcmV0", "pa:ss", cloudtest.Token, "n3w",
+			} {
 				if strings.Contains(r.stdout+r.stderr, hidden) {
 					t.Errorf("%s was printed", hidden)
 				}
@@ -336,7 +850,8 @@ func TestSecretsTranscripts(t *testing.T) {
 // A life of a set, in the real binary.
 func TestSecretsInTheRealBinary(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh/A", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets",
+		"GET ~/secrets/fresh", "DELETE ~/secrets/fresh/A", "GET ~/secrets/fresh", "DELETE ~/secrets/fresh")
 	dir := t.TempDir()
 	filetest.Put(t, dir, "my.env", "export A=1\nB='two words' # note\n")
 	for _, c := range []struct{ args, want string }{
@@ -345,7 +860,8 @@ func TestSecretsInTheRealBinary(t *testing.T) {
 		{"unset fresh A --skip --json", `"key": "A"`},
 		{"delete fresh --skip --json", `"deleted": true`},
 	} {
-		r := with{env: s.Env()}.vbot(t, dir, append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
+		r := with{env: s.Env()}.vbot(t, dir,
+			append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
 		r.wantCode(t, 0)
 		if !strings.Contains(r.stdout, c.want) || !json.Valid([]byte(r.stdout)) {
 			t.Errorf("vbot cloud secrets %s printed %s", c.args, r.stdout)
@@ -369,26 +885,76 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 		{"plain", []string{"A=1", "B=2"}, "", map[string]string{"A": "1", "B": "2"}},
 		{"blanks stay", []string{"K=  padded  ", "X=1"}, "", map[string]string{"K": "  padded  ", "X": "1"}},
 		{"blanks stay, alone", []string{"K=  padded  "}, "", map[string]string{"K": "  padded  "}},
-		{"quotes stay", []string{`K="keep"`, `L='keep'`}, "", map[string]string{"K": `"keep"`, "L": "'keep'"}},
+		{
+			"quotes stay",
+			[]string{`K="keep"`, `L='keep'`},
+			"",
+			map[string]string{"K": `"keep"`, "L": "'keep'"},
+		},
 		{"the notation", []string{`A="two words"`, "B=1"}, "", map[string]string{"A": "two words", "B": "1"}},
 		{"the notation, alone", []string{`A="two words"`}, "", map[string]string{"A": "two words"}},
 		{"equals signs", []string{"A=x=y==", "B==z"}, "", map[string]string{"A": "x=y==", "B": "=z"}},
-		{"nothing is special", []string{"A=-", "B=@x", "C=$HOME", `D=\n`}, "", map[string]string{"A": "-", "B": "@x", "C": "$HOME", "D": `\n`}},
-		{"several in one", []string{`API_KEY=123 API_KEY_2="value with spaces"`}, "", map[string]string{"API_KEY": "123", "API_KEY_2": "value with spaces"}},
-		{"several with quotes round one word", []string{`A="x" B=2`}, "", map[string]string{"A": "x", "B": "2"}},
-		{"several, the last with an inner =", []string{"A=1 B=x=y"}, "", map[string]string{"A": "1", "B": "x=y"}},
+		{
+			"nothing is special",
+			[]string{"A=-", "B=@x", "C=$HOME", `D=\n`},
+			"",
+			map[string]string{"A": "-", "B": "@x", "C": "$HOME", "D": `\n`},
+		},
+		{
+			"several in one",
+			[]string{`API_KEY=123 API_KEY_2="value with spaces"`},
+			"",
+			map[string]string{"API_KEY": "123", "API_KEY_2": "value with spaces"},
+		},
+		{
+			"several with quotes round one word",
+			[]string{`A="x" B=2`},
+			"",
+			map[string]string{"A": "x", "B": "2"},
+		},
+		{
+			"several, the last with an inner =",
+			[]string{"A=1 B=x=y"},
+			"",
+			map[string]string{"A": "1", "B": "x=y"},
+		},
 		{"several, padded base64", []string{"A=YQ== B=1"}, "", map[string]string{"A": "YQ==", "B": "1"}},
-		{"several, quoted =", []string{`DSN="host=h port=1" B=1`}, "", map[string]string{"DSN": "host=h port=1", "B": "1"}},
+		{
+			"several, quoted =",
+			[]string{`DSN="host=h port=1" B=1`},
+			"",
+			map[string]string{"DSN": "host=h port=1", "B": "1"},
+		},
 		{"one with words", []string{"A=two words"}, "", map[string]string{"A": "two words"}},
-		{"one with words and =", []string{"A=x=y B=1 and more"}, "", map[string]string{"A": "x=y B=1 and more"}},
+		{
+			"one with words and =",
+			[]string{"A=x=y B=1 and more"},
+			"",
+			map[string]string{"A": "x=y B=1 and more"},
+		},
 		{"one that is a key file", []string{"PEM=" + pem}, "", map[string]string{"PEM": pem}},
 		{"no end of the quote", []string{`A="two words`}, "", map[string]string{"A": `"two words`}},
 		{"file", nil, "\ufeffexport A = 1 # one\r\nB='$x'\n", map[string]string{"A": "1", "B": "$x"}},
 		{"file and arguments", []string{"C=3"}, "A=1\n", map[string]string{"A": "1", "C": "3"}},
-		{"other scripts", []string{"A=é漢字🙂", "B=<&>\u2028"}, "", map[string]string{"A": "é漢字🙂", "B": "<&>\u2028"}},
-		{"control characters", []string{"A=\x1b[2J\x01", "B=\t"}, "", map[string]string{"A": "\x1b[2J\x01", "B": "\t"}},
+		{
+			"other scripts",
+			[]string{"A=é漢字🙂", "B=<&>\u2028"},
+			"",
+			map[string]string{"A": "é漢字🙂", "B": "<&>\u2028"},
+		},
+		{
+			"control characters",
+			[]string{"A=\x1b[2J\x01", "B=\t"},
+			"",
+			map[string]string{"A": "\x1b[2J\x01", "B": "\t"},
+		},
 		{"after --", []string{"--", "-A=1", "B=-x"}, "", map[string]string{"-A": "1", "B": "-x"}},
-		{"64 KiB", []string{"A=" + strings.Repeat("x", 64<<10)}, "", map[string]string{"A": strings.Repeat("x", 64<<10)}},
+		{
+			"64 KiB",
+			[]string{"A=" + strings.Repeat("x", 64<<10)},
+			"",
+			map[string]string{"A": strings.Repeat("x", 64<<10)},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -412,14 +978,16 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 func TestSetReadsStdinAndFiles(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
-	r := here{env: s.Env(), stdin: strings.NewReader("A=1\nB=2\n")}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
+	r := here{env: s.Env(), stdin: strings.NewReader("A=1\nB=2\n")}.vbot(t, "cloud", "secrets", "set",
+		"fresh", "--file", "-", "--skip")
 	r.wantCode(t, 0)
 	if s.Values("fresh")["B"] != "2" {
 		t.Errorf("stored %v", s.Values("fresh"))
 	}
 	s = cloudtest.New(t, "vbot/"+version)
 	dir := t.TempDir()
-	filetest.Put(t, dir, "bad.env", "A=1\nnonsense hunter2\nB=\"x\ny\" hunter2\nC=\n# ok\nA=2\nbad key=hunter2\nD='hunter2\n")
+	filetest.Put(t, dir, "bad.env",
+		"A=1\nnonsense hunter2\nB=\"x\ny\" hunter2\nC=\n# ok\nA=2\nbad key=hunter2\nD='hunter2\n")
 	filetest.Put(t, dir, "utf16.env", "\xff\xfeA\x00=\x001\x00")
 	filetest.Put(t, dir, "empty.env", "# nothing\n")
 	filetest.Put(t, dir, "zero.env", "A=x\x00y\n")
@@ -445,7 +1013,8 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 			section(t, "cloud/set.txt", c.name+end, transcriptOn(s, r))
 		}
 	}
-	r = here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "--file", "bad.env", "A=3", "--skip")
+	r = here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "--file", "bad.env",
+		"A=3", "--skip")
 	r.wantCode(t, 2)
 }
 
@@ -457,7 +1026,8 @@ func TestSetIsInterruptedWhileReading(t *testing.T) {
 	defer out.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	r := here{ctx: ctx, env: s.Env(), stdin: in}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-", "--skip")
+	r := here{ctx: ctx, env: s.Env(), stdin: in}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-",
+		"--skip")
 	r.wantCode(t, 130)
 }
 
@@ -469,13 +1039,15 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 			ctx, cancel := context.WithCancel(context.Background())
 			if s.NoBulk = strings.HasSuffix(name, "one"); s.NoBulk {
-				s.Want("PUT ~/secrets/fresh", "PUT ~/secrets/fresh").Misbehave("PUT", cloudtest.Right, cloudtest.Right)
+				s.Want("PUT ~/secrets/fresh", "PUT ~/secrets/fresh").Misbehave("PUT", cloudtest.Right,
+					cloudtest.Right)
 			}
 			s.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 				cancel()
 				<-r.Context().Done()
 			})
-			r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "B=2", "C=3", "--skip", "--json")
+			r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "B=2", "C=3",
+				"--skip", "--json")
 			r.wantCode(t, 130)
 			section(t, "cloud/set.txt", name, transcriptOn(s, r))
 		})
@@ -486,7 +1058,10 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 func TestNamesNeverLeadElsewhere(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
-	for _, name := range []string{"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n", strings.Repeat("a", 64), `a\b`, "*"} {
+	for _, name := range []string{
+		"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n",
+		strings.Repeat("a", 64), `a\b`, "*",
+	} {
 		for _, args := range [][]string{
 			{"list", "--", name},
 			{"set", "--skip", "--", name, "A=1"},
@@ -511,7 +1086,8 @@ func TestNamesNeverLeadElsewhere(t *testing.T) {
 // A name with a line end makes no line that looks like one of vbot's.
 func TestNamesMakeNoLines(t *testing.T) {
 	parallel(t)
-	r := runOn(t, cloudtest.New(t, "vbot/"+version), "cloud", "secrets", "set", "app", "--skip", "--file", "none\nerror: all of it was sent")
+	r := runOn(t, cloudtest.New(t, "vbot/"+version), "cloud", "secrets", "set", "app", "--skip", "--file",
+		"none\nerror: all of it was sent")
 	r.wantCode(t, 2)
 	if strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("it said\n%s", r.stderr)
@@ -522,7 +1098,8 @@ func TestNamesMakeNoLines(t *testing.T) {
 func TestSecretOnStdinThatIsTooLong(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
-	r := here{env: s.Env(), stdin: strings.NewReader("bob:" + strings.Repeat("x", maxSecret))}.vbot(t, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io")
+	r := here{env: s.Env(), stdin: strings.NewReader("bob:" + strings.Repeat("x", maxSecret))}.vbot(t,
+		"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io")
 	r.wantCode(t, 2)
 	if r.stderr != "error: credentials: stdin: larger than 65536 bytes\n" {
 		t.Errorf("it said\n%s", r.stderr)
@@ -535,7 +1112,8 @@ func TestImagePullNeedsUserAndPassword(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version)
 	for _, login := range []string{"bob:", ":pw", ":", "bob"} {
 		for _, args := range [][]string{{"hub", "ghcr.io", login}, {"hub", "ghcr.io"}} {
-			r := here{env: s.Env(), stdin: strings.NewReader(login + "\n")}.vbot(t, append([]string{"cloud", "secrets", "image-pull-secret"}, args...)...)
+			r := here{env: s.Env(), stdin: strings.NewReader(login + "\n")}.vbot(t,
+				append([]string{"cloud", "secrets", "image-pull-secret"}, args...)...)
 			if r.wantCode(t, 2); !strings.Contains(r.stderr, "must be USER:PASSWORD; ") {
 				t.Errorf("%s: %s", login, r.stderr)
 			}
@@ -563,7 +1141,8 @@ func TestImagePullStoresWhatWasGiven(t *testing.T) {
 			args[i] = keyFile
 		}
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
-		r := here{env: s.Env(), stdin: strings.NewReader(c.stdin)}.vbot(t, append([]string{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io"}, args...)...)
+		r := here{env: s.Env(), stdin: strings.NewReader(c.stdin)}.vbot(t,
+			append([]string{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io"}, args...)...)
 		r.wantCode(t, 0)
 		if got := s.Values("reg")["value"]; got != c.want {
 			t.Errorf("%s stored %q, want %q", c.args, got, c.want)
@@ -588,7 +1167,10 @@ func TestValuesNeverComeOut(t *testing.T) {
 	filetest.Put(t, dir, "value", planted)
 	parts := []string{"pl4nted", "and-a-second-one"}
 	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
-	set := func(args ...string) []string { return append([]string{"cloud", "secrets", "set", "app"}, args...) }
+	set := func(args ...string) []string {
+		return append([]string{"cloud", "secrets", "set", "app"},
+			args...)
+	}
 	pull := func(args ...string) []string {
 		return append([]string{"cloud", "secrets", "image-pull-secret", "reg"}, args...)
 	}
@@ -599,39 +1181,77 @@ func TestValuesNeverComeOut(t *testing.T) {
 		hidden []string
 		env    []string
 	}{
-		{"pair", set("KEY="+planted, "B=1", "--skip"), "", parts, nil},
-		{"pair that reads both ways", set("KEY="+planted, "--skip"), "", parts, nil},
-		{"pair that has to be confirmed", set("KEY="+planted, "B=1"), "", parts, nil},
-		{"pair, dry run", set("KEY="+planted, "B=1", "--dry-run"), "", parts, nil},
-		{"pair, wait", set("KEY="+planted, "B=1", "--skip", "--wait=3s"), "", parts, nil},
-		{"pair without its key", set("--skip", planted, "pl4nted?x=1"), "", parts, nil},
-		{"pair in place of a name", []string{"cloud", "secrets", "set", "TOKEN=pl4nted", "app"}, "", parts, nil},
-		{"pair in place of a command", []string{"cloud", "secrets", "TOKEN=pl4nted", "set", "app"}, "", parts, nil},
-		{"pair, twice", set("KEY="+planted, "KEY="+planted, "--skip"), "", parts, nil},
-		{"option", set("A=1", "-Pl4nted-pl4nted", "--tokn=pl4nted", "--skip=pl4nted", "--wait=pl4nted"), "", parts, nil},
-		{"file", set("--file", "s.env", "--skip"), "", parts, nil},
-		{"broken file", set("--file", "broken.env", "--skip"), "", parts, nil},
-		{"stdin", set("--file", "-", "--skip"), inFile, parts, nil},
-		{"object", set("--file", "s.json", "--skip", "--prune"), "", parts, nil},
-		{"broken object", set("--file", "broken.json", "--skip"), "", parts, nil},
-		{"value file", set("--value-file", "KEY=value", "--skip"), "", parts, nil},
-		{"value in place of a file", set("--value-file", "KEY=pl4nted", "--value-file=pl4nted", "--skip"), "", parts, nil},
-		{"words", set("pl4nted", "pl4nted", "pl4nted=", "--skip", "--no-input"), "", parts, nil},
-		{"check", []string{"cloud", "secrets", "check", "app", "--file", "s.env"}, "", parts, nil},
-		{"credentials", pull("ghcr.io", "bob:pl4nted-pw"), "", login, nil},
-		{"credentials as they are", pull("ghcr.io", "pl4nted-pw", "--no-encode"), "", login, nil},
-		{"credentials on stdin", pull("ghcr.io"), "bob:pl4nted-pw\n", login, nil},
-		{"credentials in the host", pull("https://bob:pl4nted-pw@ghcr.io"), "", login, nil},
-		{"credentials without a colon", pull("ghcr.io", "pl4nted-pw"), "", login, nil},
-		{"token", []string{"cloud", "secrets", "list"}, "", parts, []string{"VBOT_TOKEN=pcc_pat_pl4nted"}},
-		{"token with a blank", []string{"cloud", "secrets", "list"}, "", parts, []string{"VBOT_TOKEN=pcc_pat_pl4nted x"}},
-		{"token for login", []string{"cloud", "login"}, "pcc_pat_pl4nted\n", parts, nil},
-		{"token as an argument", []string{"cloud", "login", "pcc_pat_pl4nted"}, "", parts, nil},
-		{"address with a password", []string{"cloud", "whoami"}, "", parts, []string{"VBOT_API_URL=https://u:pl4nted@x"}},
+		{name: "pair", args: set("KEY="+planted, "B=1", "--skip"), hidden: parts},
+		{name: "pair that reads both ways", args: set("KEY="+planted, "--skip"), hidden: parts},
+		{name: "pair that has to be confirmed", args: set("KEY="+planted, "B=1"), hidden: parts},
+		{name: "pair, dry run", args: set("KEY="+planted, "B=1", "--dry-run"), hidden: parts},
+		{name: "pair, wait", args: set("KEY="+planted, "B=1", "--skip", "--wait=3s"), hidden: parts},
+		{name: "pair without its key", args: set("--skip", planted, "pl4nted?x=1"), hidden: parts},
+		{
+			name:   "pair in place of a name",
+			args:   []string{"cloud", "secrets", "set", "TOKEN=pl4nted", "app"},
+			hidden: parts,
+		},
+		{
+			name:   "pair in place of a command",
+			args:   []string{"cloud", "secrets", "TOKEN=pl4nted", "set", "app"},
+			hidden: parts,
+		},
+		{name: "pair, twice", args: set("KEY="+planted, "KEY="+planted, "--skip"), hidden: parts},
+		{
+			name:   "option",
+			args:   set("A=1", "-Pl4nted-pl4nted", "--tokn=pl4nted", "--skip=pl4nted", "--wait=pl4nted"),
+			hidden: parts,
+		},
+		{name: "file", args: set("--file", "s.env", "--skip"), hidden: parts},
+		{name: "broken file", args: set("--file", "broken.env", "--skip"), hidden: parts},
+		{name: "stdin", args: set("--file", "-", "--skip"), stdin: inFile, hidden: parts},
+		{name: "object", args: set("--file", "s.json", "--skip", "--prune"), hidden: parts},
+		{name: "broken object", args: set("--file", "broken.json", "--skip"), hidden: parts},
+		{name: "value file", args: set("--value-file", "KEY=value", "--skip"), hidden: parts},
+		{
+			name:   "value in place of a file",
+			args:   set("--value-file", "KEY=pl4nted", "--value-file=pl4nted", "--skip"),
+			hidden: parts,
+		},
+		{name: "words", args: set("pl4nted", "pl4nted", "pl4nted=", "--skip", "--no-input"), hidden: parts},
+		{name: "check", args: []string{"cloud", "secrets", "check", "app", "--file", "s.env"}, hidden: parts},
+		{name: "credentials", args: pull("ghcr.io", "bob:pl4nted-pw"), hidden: login},
+		{name: "credentials as they are", args: pull("ghcr.io", "pl4nted-pw", "--no-encode"), hidden: login},
+		{name: "credentials on stdin", args: pull("ghcr.io"), stdin: "bob:pl4nted-pw\n", hidden: login},
+		{name: "credentials in the host", args: pull("https://bob:pl4nted-pw@ghcr.io"), hidden: login},
+		{name: "credentials without a colon", args: pull("ghcr.io", "pl4nted-pw"), hidden: login},
+		{
+			name:   "token",
+			args:   []string{"cloud", "secrets", "list"},
+			hidden: parts,
+			env:    []string{"VBOT_TOKEN=pcc_pat_pl4nted"},
+		},
+		{
+			name:   "token with a blank",
+			args:   []string{"cloud", "secrets", "list"},
+			hidden: parts,
+			env:    []string{"VBOT_TOKEN=pcc_pat_pl4nted x"},
+		},
+		{
+			name:   "token for login",
+			args:   []string{"cloud", "login"},
+			stdin:  "pcc_pat_pl4nted\n",
+			hidden: parts,
+		},
+		{name: "token as an argument", args: []string{"cloud", "login", "pcc_pat_pl4nted"}, hidden: parts},
+		{
+			name:   "address with a password",
+			args:   []string{"cloud", "whoami"},
+			hidden: parts,
+			env:    []string{"VBOT_API_URL=https://u:pl4nted@x"},
+		},
 	}
 	outcomes := map[string]cloudtest.Fault{
-		"success": nil, "drop": cloudtest.Drop, "lost answer": cloudtest.LoseAnswer, "half": cloudtest.Half, "html": cloudtest.With200("<html>"), "huge": cloudtest.Huge, "null": cloudtest.With200("null"),
-		"array": cloudtest.With200("[1]"), "redirect": cloudtest.Status(307, "X", "moved", "Location", "https://example.com/pl4nted"),
+		"success": nil, "drop": cloudtest.Drop, "lost answer": cloudtest.LoseAnswer, "half": cloudtest.Half,
+		"html": cloudtest.With200("<html>"), "huge": cloudtest.Huge, "null": cloudtest.With200("null"),
+		"array":    cloudtest.With200("[1]"),
+		"redirect": cloudtest.Status(307, "X", "moved", "Location", "https://example.com/pl4nted"),
 	}
 	for _, code := range []int{400, 401, 403, 404, 409, 413, 418, 422, 429, 500, 501, 502, 503, 504} {
 		outcomes["echo "+strconv.Itoa(code)] = cloudtest.Echo(code)
@@ -643,7 +1263,8 @@ func TestValuesNeverComeOut(t *testing.T) {
 				for _, method := range []string{"GET", "PUT"} {
 					for _, asJSON := range []bool{false, true} {
 						half := asJSON != (method == "PUT") // of the combinations
-						same := fault == nil && method == "PUT" || name == "huge" && (asJSON || w.name != "pair")
+						same := fault == nil && method == "PUT" ||
+							name == "huge" && (asJSON || w.name != "pair")
 						if same || half && fault != nil && !filetest.Thorough() {
 							continue
 						}
@@ -655,17 +1276,28 @@ func TestValuesNeverComeOut(t *testing.T) {
 						if asJSON {
 							args = append(args, "--json")
 						}
-						r := here{env: append(s.Env(), w.env...), dir: dir, stdin: strings.NewReader(w.stdin)}.vbot(t, args...)
+						r := here{
+							env:   append(s.Env(), w.env...),
+							dir:   dir,
+							stdin: strings.NewReader(w.stdin),
+						}.vbot(t, args...)
 						s.Close()
 						for _, part := range w.hidden {
 							if strings.Contains(r.stdout+r.stderr, part) {
-								t.Errorf("%s on %s: exit code %d, and %q came out:\n%s%s", name, method, r.code, part, r.stdout, r.stderr)
+								t.Errorf("%s on %s: exit code %d, and %q came out:\n%s%s", name, method,
+									r.code, part, r.stdout, r.stderr)
 							}
 						}
-						if asJSON && !json.Valid([]byte(r.stdout)) || !asJSON && r.code != 0 && r.stdout != "" && !strings.HasPrefix(r.stdout, "KEY  STATE\n") {
-							t.Errorf("%s on %s: exit code %d, and stdout is %q", name, method, r.code, r.stdout)
+						if asJSON && !json.Valid([]byte(r.stdout)) ||
+							!asJSON && r.code != 0 && r.stdout != "" &&
+								!strings.HasPrefix(r.stdout, "KEY  STATE\n") {
+							t.Errorf("%s on %s: exit code %d, and stdout is %q", name, method, r.code,
+								r.stdout)
 						}
-						if v := s.Values("app"); r.code == 0 && slices.Contains([]string{"pair", "pair, wait", "file", "stdin", "object", "value file"}, w.name) && v["KEY"] != planted {
+						if v := s.Values("app"); r.code == 0 &&
+							slices.Contains([]string{
+								"pair", "pair, wait", "file", "stdin", "object", "value file",
+							}, w.name) && v["KEY"] != planted {
 							t.Errorf("%s on %s: reported as stored, and holds %v", name, method, v)
 						}
 					}
@@ -683,7 +1315,9 @@ func TestSecretPrintsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, got := range []string{fmt.Sprint(p, &p), fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, p.Value, p.Value), string(data)} {
+	for _, got := range []string{
+		fmt.Sprint(p, &p), fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, p.Value, p.Value), string(data),
+	} {
 		if strings.Contains(got, "hunter2") || strings.Contains(got, "68756e") {
 			t.Errorf("a secret printed itself: %s", got)
 		}
@@ -699,9 +1333,11 @@ func TestThousandKeysInOneRequest(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&file, "KEY_%04d='value %d'\n", i, i)
 	}
-	r := here{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip", "--json")
+	r := here{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip",
+		"--json")
 	r.wantCode(t, 0)
-	if n := strings.Count(r.stdout, `"stored"`); n != 1000 || len(s.Values("big")) != 1000 || s.Values("big")["KEY_0999"] != "value 999" {
+	if n := strings.Count(r.stdout, `"stored"`); n != 1000 || len(s.Values("big")) != 1000 ||
+		s.Values("big")["KEY_0999"] != "value 999" {
 		t.Errorf("%d reported as stored, %d stored", n, len(s.Values("big")))
 	}
 }
@@ -717,7 +1353,8 @@ func TestLongValues(t *testing.T) {
 	r := here{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip")
 	r.wantCode(t, 0)
 	if len(s.Values("big")) != 100 || s.Values("big")["KEY_99"] != value {
-		t.Errorf("stored %d keys, the last with %d bytes", len(s.Values("big")), len(s.Values("big")["KEY_99"]))
+		t.Errorf("stored %d keys, the last with %d bytes", len(s.Values("big")),
+			len(s.Values("big")["KEY_99"]))
 	}
 }
 
@@ -730,7 +1367,8 @@ func TestListOfTwoHundred(t *testing.T) {
 	r := runOn(t, s, "cloud", "secrets", "list")
 	r.wantCode(t, 0)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
-	if len(lines) != 201 || !strings.HasPrefix(lines[1], "set-000 ") || !strings.HasPrefix(lines[200], "set-199 ") {
+	if len(lines) != 201 || !strings.HasPrefix(lines[1], "set-000 ") ||
+		!strings.HasPrefix(lines[200], "set-199 ") {
 		t.Errorf("%d lines, from %q to %q", len(lines), lines[1], lines[len(lines)-1])
 	}
 	r = runOn(t, s, "cloud", "secrets", "list", "--json")
@@ -745,16 +1383,20 @@ func TestDoneMeansDone(t *testing.T) {
 	const value = "pl4nted-value"
 	var faults []cloudtest.Fault // without effect, and none is an answer that fits
 	for _, body := range []string{
-		"", "<html>", "{}", "null", `{"status":"failed"}`, `{"status":"OK","name":"other"}`, `{"status":"OK","region":"eu-central","type":"else","name":"other"}`,
-		`{"status":"OK","error":"nothing done"}`, `{"name":"team","region":"pce-b"}`, `{"name":"team","status":"failed"}`, `{"sets":[{}],"secrets":[{}],"status":"ok "}`,
+		"", "<html>", "{}", "null", `{"status":"failed"}`, `{"status":"OK","name":"other"}`,
+		`{"status":"OK","region":"eu-central","type":"else","name":"other"}`,
+		`{"status":"OK","error":"nothing done"}`, `{"name":"team","region":"pce-b"}`,
+		`{"name":"team","status":"failed"}`, `{"sets":[{}],"secrets":[{}],"status":"ok "}`,
 		`{"sets":[],"secrets":[],"status":"OK","error":"nothing done"}`,
 	} {
 		faults = append(faults, cloudtest.With200(body))
 	}
 	for _, status := range []int{301, 400, 401, 403, 409, 422, 429, 500, 502, 503, 504} {
-		faults = append(faults, cloudtest.Status(status, "X", "Organization not found"), cloudtest.Echo(status))
+		faults = append(faults, cloudtest.Status(status, "X", "Organization not found"),
+			cloudtest.Echo(status))
 	}
-	faults = append(faults, cloudtest.Drop, cloudtest.Half, cloudtest.Informed(101), cloudtest.Informed(102), cloudtest.Informed(slices.Repeat([]int{103}, 20)...), cloudtest.Status(409, "X", "referenced"))
+	faults = append(faults, cloudtest.Drop, cloudtest.Half, cloudtest.Informed(101), cloudtest.Informed(102),
+		cloudtest.Informed(slices.Repeat([]int{103}, 20)...), cloudtest.Status(409, "X", "referenced"))
 	// That there is no such set is an answer that fits, to a read.
 	reads := slices.Clone(faults)
 	notFound := cloudtest.Status(404, "X", "Organization not found")
@@ -781,7 +1423,9 @@ func TestDoneMeansDone(t *testing.T) {
 				case 1:
 					f = cloudtest.Inform(100, 103)
 				case 2:
-					f = []cloudtest.Fault{cloudtest.Drop, cloudtest.LoseAnswer, cloudtest.Do(cloudtest.Status(502, "X", "x"))}[random.IntN(3)]
+					f = []cloudtest.Fault{
+						cloudtest.Drop, cloudtest.LoseAnswer, cloudtest.Do(cloudtest.Status(502, "X", "x")),
+					}[random.IntN(3)]
 				case 3:
 					if method == "DELETE" {
 						f = notFound
@@ -791,8 +1435,10 @@ func TestDoneMeansDone(t *testing.T) {
 			}
 		}
 		line := []string{
-			"set app A=" + value + " K=2 --region us-east --skip", "set app A=" + value + " K=2 --prune --skip", "unset app K --skip", "delete app --skip",
-			"image-pull-secret reg ghcr.io bob:" + value + " --region us-east", "reference team --region pce-acme",
+			"set app A=" + value + " K=2 --region us-east --skip",
+			"set app A=" + value + " K=2 --prune --skip", "unset app K --skip", "delete app --skip",
+			"image-pull-secret reg ghcr.io bob:" + value + " --region us-east",
+			"reference team --region pce-acme",
 		}[random.IntN(6)]
 		all.Go(func() {
 			r := runOn(t, s, strings.Fields("cloud secrets "+line)...)
@@ -820,7 +1466,8 @@ func TestDoneMeansDone(t *testing.T) {
 				ok = s.Sets["team"] != nil
 			}
 			if !ok {
-				t.Errorf("vbot cloud secrets %s: exit code 0, and the API holds %v after %q\n%s", line, app, s.Log, r.stderr)
+				t.Errorf("vbot cloud secrets %s: exit code 0, and the API holds %v after %q\n%s", line, app,
+					s.Log, r.stderr)
 			}
 		})
 		if random.IntN(8) == 0 {
@@ -837,7 +1484,11 @@ func TestDoneMeansDone(t *testing.T) {
 // that is not so.
 func TestOneConnectionInThreeIsDropped(t *testing.T) {
 	parallel(t)
-	for name, how := range map[string]cloudtest.Fault{"before": cloudtest.Drop, "after": cloudtest.LoseAnswer, "half": cloudtest.Half} {
+	for name, how := range map[string]cloudtest.Fault{
+		"before": cloudtest.Drop,
+		"after":  cloudtest.LoseAnswer,
+		"half":   cloudtest.Half,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := cloudtest.Bare(t, "vbot/"+version)
@@ -891,7 +1542,11 @@ func TestOverlappingWrites(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 3 {
 		all.Go(func() {
-			r := here{env: env, dir: "/nowhere", clock: &cloudtest.Clock{Second: time.Duration(60+90*i) * time.Millisecond}}.
+			r := here{
+				env:   env,
+				dir:   "/nowhere",
+				clock: &cloudtest.Clock{Second: time.Duration(60+90*i) * time.Millisecond},
+			}.
 				vbot(t, "cloud", "secrets", "set", "app", fmt.Sprintf("K%d=v", i), "--skip")
 			if r.code != 0 {
 				t.Errorf("exit code %d: %s", r.code, r.stderr)
@@ -956,13 +1611,17 @@ func TestSetFromFiles(t *testing.T) {
 	filetest.Put(t, dir, "vars.env", "HOST=h\nURL=http://${HOST}/\nQUOTED='${HOST}'\nPLAIN=$HOST\n")
 	filetest.Put(t, dir, "s.json", "\ufeff{\"A\": \"1\\n\\u00e9\",\n \"B-b\": \"${X} <&>\"}\n")
 	filetest.Put(t, dir, "gaps.json", `{"A": "1", "EMPTY": ""}`)
-	filetest.Put(t, dir, "bad.json", "{\"A\": \"hunter2\",\n\"A\": \"hunter2\", \"B\": 5,\n\"C\": null, \"bad key\": \"hunter2\",\n\n\"D\": {\"x\": [\"hunter2\"]},\n"+
-		`"E": "", "F": "a\u0000", "G": "a\ud800b"`+"}")
+	filetest.Put(t, dir, "bad.json",
+		"{\"A\": \"hunter2\",\n\"A\": \"hunter2\", \"B\": 5,\n\"C\": null, \"bad key\": \"hunter2\",\n\n"+
+			"\"D\": {\"x\": [\"hunter2\"]},\n"+
+			`"E": "", "F": "a\u0000", "G": "a\ud800b"`+"}")
 	filetest.Put(t, dir, "cut.json", "{\"A\": \"1\",\n\"B\": \"hunter2")
 	filetest.Put(t, dir, "word.json", "{\n\"A\": \"1\",\nhunter2}")
 	filetest.Put(t, dir, "two.json", `{"A": "1"} {"B": "hunter2"}`)
 	filetest.Put(t, dir, "none.json", "{}\n")
-	filetest.Put(t, dir, "pasted.env", "OPENAI_API_KEY=\"'hunter2'\"\nMINE=\"'hunter2'\"\nDEEPGRAM_API_KEY=hunter2\u2019s\nUMLAUT=hunter2\u00e4 2\nAND=\"'hunter2' & 'hunter2'\"\nBLANK='hunter2 '\n")
+	filetest.Put(t, dir, "pasted.env",
+		"OPENAI_API_KEY=\"'hunter2'\"\nMINE=\"'hunter2'\"\nDEEPGRAM_API_KEY=hunter2\u2019s\n"+
+			"UMLAUT=hunter2\u00e4 2\nAND=\"'hunter2' & 'hunter2'\"\nBLANK='hunter2 '\n")
 	filetest.Put(t, dir, "key", "hunter2\n")
 	filetest.Put(t, dir, "pem", "-----BEGIN PRIVATE KEY-----\nhunter2\n")
 	for _, c := range []struct {
@@ -972,33 +1631,87 @@ func TestSetFromFiles(t *testing.T) {
 		code int
 		held map[string]string
 	}{
-		{"gaps", "--file gaps.env", nil, 2, nil},
-		{"skip-empty", "--file gaps.env --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words"}},
-		{"skip-empty-json", "--file gaps.env --skip-empty --json", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words"}},
-		{"skip-empty-given", "EMPTY=3 --file gaps.env --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1", "B": "two words", "EMPTY": "3"}},
-		{"skip-empty-twice", "A=3 --file gaps.env --skip-empty", nil, 2, nil},
-		{"skip-empty-nothing", "--file blank.env --skip-empty", nil, 2, nil},
-		{"skip-empty-nothing-pruned", "--file blank.env --skip-empty --prune", nil, 2, nil},
-		{"skip-empty-bad", "--file bad.env --skip-empty", nil, 2, nil},
-		{"skip-empty-dry-run", "--file gaps.env --skip-empty --dry-run", []string{getNew}, 0, nil},
-		{"expanded", "--file vars.env", []string{getNew, putNew}, 0, map[string]string{"HOST": "h", "URL": "http://${HOST}/", "QUOTED": "${HOST}", "PLAIN": "$HOST"}},
-		{"pasted", "--file pasted.env --value-file CARTESIA_API_KEY=key --value-file AWS_SECRET_ACCESS_KEY=pem --value-file PEM=pem", []string{getNew, putNew}, 0, map[string]string{
-			"OPENAI_API_KEY": "'hunter2'", "MINE": "'hunter2'", "DEEPGRAM_API_KEY": "hunter2\u2019s", "UMLAUT": "hunter2\u00e4 2", "AND": "'hunter2' & 'hunter2'", "BLANK": "hunter2 ",
-			"CARTESIA_API_KEY": "hunter2\n", "AWS_SECRET_ACCESS_KEY": "-----BEGIN PRIVATE KEY-----\nhunter2\n", "PEM": "-----BEGIN PRIVATE KEY-----\nhunter2\n",
-		}},
-		{"object", "--file s.json C=3", []string{getNew, putNew}, 0, map[string]string{"A": "1\né", "B-b": "${X} <&>", "C": "3"}},
-		{"object-skip-empty", "--file gaps.json --skip-empty", []string{getNew, putNew}, 0, map[string]string{"A": "1"}},
-		{"object-bad", "--file bad.json", nil, 2, nil},
-		{"object-bad-json", "--file bad.json --json", nil, 2, nil},
-		{"object-cut", "--file cut.json", nil, 2, nil},
-		{"object-word", "--file word.json", nil, 2, nil},
-		{"object-two", "--file two.json", nil, 2, nil},
-		{"object-none", "--file none.json", nil, 2, nil},
+		{name: "gaps", args: "--file gaps.env", code: 2},
+		{
+			name: "skip-empty",
+			args: "--file gaps.env --skip-empty",
+			want: []string{getNew, putNew},
+			code: 0,
+			held: map[string]string{"A": "1", "B": "two words"},
+		},
+		{
+			name: "skip-empty-json",
+			args: "--file gaps.env --skip-empty --json",
+			want: []string{getNew, putNew},
+			code: 0,
+			held: map[string]string{"A": "1", "B": "two words"},
+		},
+		{
+			name: "skip-empty-given",
+			args: "EMPTY=3 --file gaps.env --skip-empty",
+			want: []string{getNew, putNew},
+			code: 0,
+			held: map[string]string{"A": "1", "B": "two words", "EMPTY": "3"},
+		},
+		{name: "skip-empty-twice", args: "A=3 --file gaps.env --skip-empty", code: 2},
+		{name: "skip-empty-nothing", args: "--file blank.env --skip-empty", code: 2},
+		{name: "skip-empty-nothing-pruned", args: "--file blank.env --skip-empty --prune", code: 2},
+		{name: "skip-empty-bad", args: "--file bad.env --skip-empty", code: 2},
+		{
+			name: "skip-empty-dry-run",
+			args: "--file gaps.env --skip-empty --dry-run",
+			want: []string{getNew},
+			code: 0,
+		},
+		{
+			name: "expanded",
+			args: "--file vars.env",
+			want: []string{getNew, putNew},
+			code: 0,
+			held: map[string]string{
+				"HOST":   "h",
+				"URL":    "http://${HOST}/",
+				"QUOTED": "${HOST}",
+				"PLAIN":  "$HOST",
+			},
+		},
+		{
+			name: "pasted", args: "--file pasted.env --value-file CARTESIA_API_KEY=key --value-file " +
+				"AWS_SECRET_ACCESS_KEY=pem --value-file PEM=pem", want: []string{getNew, putNew}, code: 0,
+			held: map[string]string{
+				"OPENAI_API_KEY": "'hunter2'", "MINE": "'hunter2'", "DEEPGRAM_API_KEY": "hunter2\u2019s",
+				"UMLAUT": "hunter2\u00e4 2", "AND": "'hunter2' & 'hunter2'", "BLANK": "hunter2 ",
+				"CARTESIA_API_KEY":      "hunter2\n",
+				"AWS_SECRET_ACCESS_KEY": "-----BEGIN PRIVATE KEY-----\nhunter2\n",
+				"PEM":                   "-----BEGIN PRIVATE KEY-----\nhunter2\n",
+			},
+		},
+		{
+			name: "object",
+			args: "--file s.json C=3",
+			want: []string{getNew, putNew},
+			code: 0,
+			held: map[string]string{"A": "1\né", "B-b": "${X} <&>", "C": "3"},
+		},
+		{
+			name: "object-skip-empty",
+			args: "--file gaps.json --skip-empty",
+			want: []string{getNew, putNew},
+			code: 0,
+			held: map[string]string{"A": "1"},
+		},
+		{name: "object-bad", args: "--file bad.json", code: 2},
+		{name: "object-bad-json", args: "--file bad.json --json", code: 2},
+		{name: "object-cut", args: "--file cut.json", code: 2},
+		{name: "object-word", args: "--file word.json", code: 2},
+		{name: "object-two", args: "--file two.json", code: 2},
+		{name: "object-none", args: "--file none.json", code: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
-			r := here{env: s.Env(), dir: dir}.vbot(t, strings.Fields("cloud secrets set fresh --skip "+c.args)...)
+			r := here{env: s.Env(), dir: dir}.vbot(t,
+				strings.Fields("cloud secrets set fresh --skip "+c.args)...)
 			r.wantCode(t, c.code)
 			if strings.Contains(r.stdout+r.stderr, "hunter2") {
 				t.Error("a value was printed")
@@ -1012,7 +1725,8 @@ func TestSetFromFiles(t *testing.T) {
 	// A key that is in the file stays, with and without a value; others go.
 	s := cloudtest.New(t, "vbot/"+version).Want(getApp, putApp, "DELETE ~/secrets/app/GONE")
 	s.Keep("app", "us-west", "ready", "A", "EMPTY", "GONE")
-	r := here{env: s.Env(), dir: dir}.vbot(t, strings.Fields("cloud secrets set app --file gaps.env --skip-empty --prune --skip")...)
+	r := here{env: s.Env(), dir: dir}.vbot(t,
+		strings.Fields("cloud secrets set app --file gaps.env --skip-empty --prune --skip")...)
 	r.wantCode(t, 0)
 	if got := fmt.Sprint(s.Values("app")); got != "map[A:1 B:two words EMPTY:old]" {
 		t.Errorf("the set holds %s", got)
@@ -1043,14 +1757,18 @@ func TestEnvExamplesCanBeStored(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		filetest.Put(t, dir, ".env", filled(text, map[string]string{pairs[0].Key: "the-value # of the first"}))
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets/fresh")
-		here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", ".env", "--skip-empty", "--skip").wantCode(t, 0)
+		filetest.Put(t, dir, ".env",
+			filled(text, map[string]string{pairs[0].Key: "the-value # of the first"}))
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh",
+			"GET ~/secrets/fresh")
+		here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", ".env",
+			"--skip-empty", "--skip").wantCode(t, 0)
 		if got := s.Values("fresh"); len(got) == 0 || got[pairs[0].Key] != "the-value" {
 			t.Errorf("%s: stored %q", path, got)
 		}
 		r := here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "check", "fresh", "--file", ".env")
-		if missing := strings.Count(r.stdout, "  missing\n"); missing != len(pairs)-len(s.Values("fresh")) || r.code != 3*min(missing, 1) {
+		if missing := strings.Count(r.stdout, "  missing\n"); missing != len(pairs)-len(s.Values("fresh")) ||
+			r.code != 3*min(missing, 1) {
 			t.Errorf("%s: exit code %d, and check says\n%s", path, r.code, r.stdout)
 		}
 	}
@@ -1093,7 +1811,10 @@ func TestValueFiles(t *testing.T) {
 	}
 	s = cloudtest.New(t, "vbot/"+version)
 	args = []string{"cloud", "secrets", "set", "fresh", "--skip", "SAME=1"}
-	for _, arg := range []string{"EMPTY=empty", "NUL=zero", "LATIN=latin1", "LARGE=large", "DIR=.", "NONE=hunter2-as-a-value", "SAME=-", "hunter2", "PATH=", "bad key=hunter2", "=hunter2"} {
+	for _, arg := range []string{
+		"EMPTY=empty", "NUL=zero", "LATIN=latin1", "LARGE=large", "DIR=.", "NONE=hunter2-as-a-value",
+		"SAME=-", "hunter2", "PATH=", "bad key=hunter2", "=hunter2",
+	} {
 		args = append(args, "--value-file="+arg)
 	}
 	for _, end := range []string{"", "-json"} {
@@ -1112,14 +1833,16 @@ func TestValueFiles(t *testing.T) {
 // Interrupted in a pause before another try, what was not stored is not called failed.
 func TestInterruptedPauseOfPrune(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/OLD")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
+		"DELETE ~/secrets/app/OLD")
 	s.Keep("app", "us-west", "ready", "OLD")
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Misbehave("DELETE", cloudtest.Status(503, "X", "oops"))
 	s.Clock.Begin = cancel
 	h := here{ctx: ctx, env: s.Env(), clock: s.Clock}
 	r := h.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
-	if r.wantCode(t, 130); !strings.Contains(r.stdout, `"not_tried"`) || strings.Contains(r.stdout, `"failed"`) {
+	if r.wantCode(t, 130); !strings.Contains(r.stdout, `"not_tried"`) ||
+		strings.Contains(r.stdout, `"failed"`) {
 		t.Errorf("it said %s", r.stdout)
 	}
 }
@@ -1133,7 +1856,8 @@ func TestRefusedReading(t *testing.T) {
 		s.Misbehave("GET", cloudtest.Status(400, "X", "no"))
 		r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(args)...)...)
 		s.Close()
-		if r.wantCode(t, 1); strings.Contains(r.stderr, "image pull secret") || !strings.Contains(r.stderr, "the API answered 400") {
+		if r.wantCode(t, 1); strings.Contains(r.stderr, "image pull secret") ||
+			!strings.Contains(r.stderr, "the API answered 400") {
 			t.Errorf("vbot cloud secrets %s: %s", args, r.stderr)
 		}
 	}
@@ -1144,10 +1868,11 @@ func TestRegionOfTheAPI(t *testing.T) {
 	parallel(t)
 	for args, want := range map[string]string{"": "", "--region=us-west": `"region":"us-west"`} {
 		body := ""
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", func(_ http.ResponseWriter, _ *http.Request, data []byte, serve func()) {
-			body = string(data)
-			serve()
-		})
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT",
+			func(_ http.ResponseWriter, _ *http.Request, data []byte, serve func()) {
+				body = string(data)
+				serve()
+			})
 		s.Keep("app", "us-west", "ready", "A")
 		runOn(t, s, strings.Fields("cloud secrets set app A=1 --skip "+args)...).wantCode(t, 0)
 		s.Close() // what its handler wrote is there
@@ -1162,8 +1887,10 @@ func TestRegionOfTheAPI(t *testing.T) {
 func TestPruneOfAnOddKey(t *testing.T) {
 	parallel(t)
 	for key, want := range map[string]string{
-		"a/b": "--prune: key a/b cannot be removed: " + cloud.KeyRule + "; nothing was written\n", "B C": "--prune: key B C cannot be removed: ", strings.Repeat("x", 65): "--prune: key xxx",
-		"B\u200bC": "unexpected answer (200): a name that cannot be shown\n", "BC\n": "unexpected answer (200): a name that cannot be shown\n",
+		"a/b": "--prune: key a/b cannot be removed: " + cloud.KeyRule + "; nothing was written\n",
+		"B C": "--prune: key B C cannot be removed: ", strings.Repeat("x", 65): "--prune: key xxx",
+		"B\u200bC": "unexpected answer (200): a name that cannot be shown\n",
+		"BC\n":     "unexpected answer (200): a name that cannot be shown\n",
 	} {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
 		s.Keep("app", "us-west", "ready", "BC", key)
@@ -1172,9 +1899,11 @@ func TestPruneOfAnOddKey(t *testing.T) {
 			t.Errorf("the set holds %q, and it printed %s", s.Values("app"), r.stderr)
 		}
 	}
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/A_KEY_AND_A_VALUE")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
+		"DELETE ~/secrets/app/A_KEY_AND_A_VALUE")
 	s.Keep("app", "us-west", "ready", "A_KEY_AND_A_VALUE")
-	r := here{env: s.Env(), stdin: strings.NewReader("NEW=A_KEY_AND_A_VALUE\n")}.vbot(t, strings.Fields("cloud secrets set app --file - --prune --skip")...)
+	r := here{env: s.Env(), stdin: strings.NewReader("NEW=A_KEY_AND_A_VALUE\n")}.vbot(t,
+		strings.Fields("cloud secrets set app --file - --prune --skip")...)
 	if r.wantCode(t, 0); len(s.Values("app")) != 1 {
 		t.Errorf("the set holds %q", s.Values("app"))
 	}
@@ -1221,9 +1950,11 @@ func TestCheck(t *testing.T) {
 			s.Keep("app", "us-west", "pending", "B", "A")
 			s.Keep("hub", "us-west", "ready").Kind = "imagePullSecret"
 			s.Keep("cluster", "pce-acme", "ready").Source = "referenced"
-			r := here{env: s.Env(), dir: dir, stdin: strings.NewReader("NEW=1\n")}.vbot(t, strings.Fields("cloud secrets check "+c.args)...)
+			r := here{env: s.Env(), dir: dir, stdin: strings.NewReader("NEW=1\n")}.vbot(t,
+				strings.Fields("cloud secrets check "+c.args)...)
 			r.wantCode(t, c.code)
-			if strings.Contains(r.stdout+r.stderr, "hunter2") || strings.HasSuffix(c.name, "-json") && !json.Valid([]byte(r.stdout)) {
+			if strings.Contains(r.stdout+r.stderr, "hunter2") ||
+				strings.HasSuffix(c.name, "-json") && !json.Valid([]byte(r.stdout)) {
 				t.Errorf("it printed %s%s", r.stdout, r.stderr)
 			}
 			section(t, "cloud/check.txt", c.name, transcriptOn(s, r))
@@ -1234,14 +1965,16 @@ func TestCheck(t *testing.T) {
 // Interrupted between storing and removing: what was stored is told.
 func TestPruneIsInterrupted(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/OLD")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
+		"DELETE ~/secrets/app/OLD")
 	s.Keep("app", "us-west", "ready", "OLD")
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Misbehave("DELETE", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 		cancel()
 		<-r.Context().Done()
 	})
-	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
+	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip",
+		"--json")
 	r.wantCode(t, 130)
 	section(t, "cloud/set.txt", "set-prune-interrupted", transcriptOn(s, r))
 }

@@ -73,12 +73,16 @@ func TestPruneIsConfirmed(t *testing.T) {
 // What was typed does not come back from an API that repeats it, either.
 func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	parallel(t)
-	for _, args := range [][]string{{"secrets", "set", "app", "KEY", "--skip"}, {"secrets", "set", "app", "KEY", "--skip", "--json"}} {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT", cloudtest.Echo(400), cloudtest.Echo(400))
+	for _, args := range [][]string{
+		{"secrets", "set", "app", "KEY", "--skip"}, {"secrets", "set", "app", "KEY", "--skip", "--json"},
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
+			"PUT ~/secrets/app").Misbehave("PUT", cloudtest.Echo(400), cloudtest.Echo(400))
 		term := terminalOn(t, s, args...)
 		term.Sees("KEY for app (hidden): ")
 		term.Types("hunter2-pl4nted\r")
-		if code := term.Ends(); code != 1 || strings.Contains(term.Text(), "hunter2") || strings.Contains(term.Text(), "pl4nted") {
+		if code := term.Ends(); code != 1 || strings.Contains(term.Text(), "hunter2") ||
+			strings.Contains(term.Text(), "pl4nted") {
 			t.Errorf("exit code %d\n%s", code, term.Text())
 		}
 	}
@@ -97,11 +101,17 @@ func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 		s := cloudtest.New(t, "vbot/"+version)
 		cmd := vbotCommand(t, t.TempDir())
 		cmd.Env = append(cmd.Env, s.Env()...)
-		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `"$0" cloud secrets set app KEY ` + c.args + `; code=$?; timeout --foreground 0.3 cat; exit $code`, cmd.Path}
+		cmd.Path, cmd.Args = "/bin/sh", []string{
+			"sh", "-c",
+			`"$0" cloud secrets set app KEY ` + c.args +
+				`; code=$?; timeout --foreground 0.3 cat; exit $code`,
+			cmd.Path,
+		}
 		term := ptytest.Open(t, cmd)
 		term.Sees("KEY for app (hidden): ")
 		term.Types(c.keys)
-		if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "--value-file") || strings.Contains(term.Text(), "hunter2") {
+		if code := term.Ends(); code != 2 || !strings.Contains(term.Text(), "--value-file") ||
+			strings.Contains(term.Text(), "hunter2") {
 			t.Errorf("%s, %q: exit code %d\n%s", c.args, c.keys, code, term.Text())
 		}
 	}
@@ -162,7 +172,8 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 			if strings.Contains(shown, "hunter2") {
 				t.Errorf("what was typed was shown:\n%s", term.Text())
 			}
-			if c.code == 2 && !strings.Contains(term.Text(), "--file") && !strings.Contains(term.Text(), "use a file") {
+			if c.code == 2 && !strings.Contains(term.Text(), "--file") &&
+				!strings.Contains(term.Text(), "use a file") {
 				t.Errorf("it does not name the way out:\n%s", term.Text())
 			}
 		})
@@ -174,7 +185,8 @@ func TestNohup(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
 	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "app", "KEY", "--skip")
-	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`, cmd.Path},
+		cmd.Args[1:]...)
 	cmd.Env = append(cmd.Env, s.Env()...)
 	term := ptytest.Open(t, cmd)
 	term.Sees("KEY for app (hidden): ")
@@ -207,7 +219,8 @@ func TestHiddenPromptTakesAPaste(t *testing.T) {
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
 	term.Types("\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[200~hunter2\n\x1b[201~\x1b[?62c\r")
-	if code := term.Ends(); code != 0 || s.Values("app")["KEY"] != "hunter2" || strings.Contains(term.Text(), "hunter2") {
+	if code := term.Ends(); code != 0 || s.Values("app")["KEY"] != "hunter2" ||
+		strings.Contains(term.Text(), "hunter2") {
 		t.Errorf("exit code %d, stored %q\n%s", code, s.Values("app"), term.Text())
 	}
 }
@@ -217,16 +230,53 @@ func TestHiddenPromptTakesAPaste(t *testing.T) {
 func TestPastedValues(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ key, keys, says, answer, stored string }{
-		{"DEEPGRAM_API_KEY", "'hunter2'\r", "DEEPGRAM_API_KEY: the value is in quotes; store it without them? [Y/n] ", "\r", "hunter2"},
-		{"DEEPGRAM_API_KEY", "\u201chunter2\u201d \r", "is in quotes; store it without them? [Y/n] ", "y\r", "hunter2"},
-		{"MINE", "'hunter2'\r", "is in quotes; store it without them? [Y/n] ", "n\r", "'hunter2'"},
-		{"MINE", " hunter2\r", "has blanks around it; store it without them? [Y/n] ", "\r", "hunter2"},
-		{"DEEPGRAM_API_KEY", "hunter2\u2019s\r", "has characters that no key has, such as blanks, line breaks or curly quotes; enter it again? [Y/n] ", "\r", "hunter2"},
-		{"DEEPGRAM_API_KEY", "hunter 2\r", "enter it again? [Y/n] ", "n\r", "hunter 2"},
-		{"MINE", "\r", "MINE is empty; enter it again, or press Ctrl-C", "", "hunter2"},
-		{"MINE", "hunt\u2019s 2 b\u00e4ume\r", "", "", "hunt\u2019s 2 b\u00e4ume"},
-		{"MINE", "'a' or 'b'\r", "", "", "'a' or 'b'"},
-		{"GOOGLE_CREDENTIALS_JSON", "{\"a\": \"\u00e4\"}\r", "", "", "{\"a\": \"\u00e4\"}"},
+		{
+			key:    "DEEPGRAM_API_KEY",
+			keys:   "'hunter2'\r",
+			says:   "DEEPGRAM_API_KEY: the value is in quotes; store it without them? [Y/n] ",
+			answer: "\r",
+			stored: "hunter2",
+		},
+		{
+			key:    "DEEPGRAM_API_KEY",
+			keys:   "\u201chunter2\u201d \r",
+			says:   "is in quotes; store it without them? [Y/n] ",
+			answer: "y\r",
+			stored: "hunter2",
+		},
+		{
+			key:    "MINE",
+			keys:   "'hunter2'\r",
+			says:   "is in quotes; store it without them? [Y/n] ",
+			answer: "n\r",
+			stored: "'hunter2'",
+		},
+		{
+			key:    "MINE",
+			keys:   " hunter2\r",
+			says:   "has blanks around it; store it without them? [Y/n] ",
+			answer: "\r",
+			stored: "hunter2",
+		},
+		{
+			key:  "DEEPGRAM_API_KEY",
+			keys: "hunter2\u2019s\r",
+			says: "has characters that no key has, such as blanks, line breaks or curly quotes; enter it " +
+				"again? [Y/n] ",
+			answer: "\r",
+			stored: "hunter2",
+		},
+		{
+			key:    "DEEPGRAM_API_KEY",
+			keys:   "hunter 2\r",
+			says:   "enter it again? [Y/n] ",
+			answer: "n\r",
+			stored: "hunter 2",
+		},
+		{key: "MINE", keys: "\r", says: "MINE is empty; enter it again, or press Ctrl-C", stored: "hunter2"},
+		{key: "MINE", keys: "hunt\u2019s 2 b\u00e4ume\r", stored: "hunt\u2019s 2 b\u00e4ume"},
+		{key: "MINE", keys: "'a' or 'b'\r", stored: "'a' or 'b'"},
+		{key: "GOOGLE_CREDENTIALS_JSON", keys: "{\"a\": \"\u00e4\"}\r", stored: "{\"a\": \"\u00e4\"}"},
 	} {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 		term := terminalOn(t, s, "secrets", "set", "app", c.key)
@@ -277,7 +327,8 @@ func TestHiddenPromptAfterAStop(t *testing.T) {
 		if err := term.Cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.IoctlSetTermios(int(term.TTY.Fd()), unix.TCSETS, &term.Before); sig == syscall.SIGSTOP && err != nil {
+		if err := unix.IoctlSetTermios(int(term.TTY.Fd()), unix.TCSETS,
+			&term.Before); sig == syscall.SIGSTOP && err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -296,7 +347,10 @@ func TestEnterMeansNo(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ name, args, question, done string }{
 		{"set", "secrets set app K=1 N=2", "Store 2 keys? [y/N] ", "stored"},
-		{"unset", "secrets unset app K", "Remove key K of secret set app of organization acme, region us-west? [y/N] ", "removed"},
+		{
+			"unset", "secrets unset app K",
+			"Remove key K of secret set app of organization acme, region us-west? [y/N] ", "removed",
+		},
 		{"delete", "secrets delete app", "with 1 key? This cannot be undone. [y/N] ", "deleted"},
 	} {
 		for _, keys := range []string{"\n", "n\n", "nonsense\n", "yesterday\n"} {
@@ -317,7 +371,8 @@ func TestEnterMeansNo(t *testing.T) {
 		term := terminalOn(t, s, strings.Fields(c.args)...)
 		term.Sees(c.question)
 		term.Types("\x03")
-		if code := term.Ends(); code != 130 || !strings.HasSuffix(term.Text(), "\ncancelled; nothing was "+c.done+"\n") {
+		if code := term.Ends(); code != 130 ||
+			!strings.HasSuffix(term.Text(), "\ncancelled; nothing was "+c.done+"\n") {
 			t.Errorf("vbot cloud %s, Ctrl-C: exit code %d\n%s", c.args, code, term.Text())
 		}
 	}
@@ -362,7 +417,8 @@ func TestImagePullAtATerminal(t *testing.T) {
 		term = ptytest.Open(t, cmd)
 		term.Sees("(hidden): ")
 		term.Types("_json_key:{\rhunter2\r}\r")
-		if code := term.Ends(); code != 2 || strings.Contains(term.Text(), "hunter2") || !strings.Contains(term.Text(), "several were pasted") {
+		if code := term.Ends(); code != 2 || strings.Contains(term.Text(), "hunter2") ||
+			!strings.Contains(term.Text(), "several were pasted") {
 			t.Errorf("several lines as single keys: exit code %d\n%s", code, term.Text())
 		}
 	}
@@ -392,7 +448,8 @@ func TestLoginAtATerminal(t *testing.T) {
 	if code := term.Ends(); code != 0 || strings.Contains(term.Text(), cloudtest.Token) {
 		t.Errorf("exit code %d\n%s", code, term.Text())
 	}
-	section(t, "cloud/terminal.txt", "login", bytes.ReplaceAll([]byte(term.Text()), []byte(dir), []byte("DIR")))
+	section(t, "cloud/terminal.txt", "login",
+		bytes.ReplaceAll([]byte(term.Text()), []byte(dir), []byte("DIR")))
 	with{env: env}.vbot(t, dir, "cloud", "secrets", "list").wantCode(t, 0)
 }
 
@@ -428,7 +485,8 @@ func TestRefreshIsOffered(t *testing.T) {
 			filetest.Put(t, dir, "target/AGENTS.md", old)
 			term := ptytest.Open(t, vbotCommand(t, dir, "init", "target"))
 			term.Types("guides\n")
-			term.Sees("AGENTS.md was written by an older vbot. Replace it and lose any changes you made? [y/N] ")
+			term.Sees("AGENTS.md was written by an older vbot. Replace it and lose any changes you made? " +
+				"[y/N] ")
 			term.Types(c.keys)
 			if code := term.Ends(); code != c.code {
 				t.Errorf("exit code %d, want %d\n%s", code, c.code, term.Text())
@@ -452,7 +510,10 @@ func TestRefreshIsOffered(t *testing.T) {
 func TestNothingIsAsked(t *testing.T) {
 	parallel(t)
 	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
-	for _, own := range []string{"mine", "edited\n" + strings.Replace(stamp, "%s", version, 1), "new\n" + strings.Replace(stamp, "%s", "99.0.0", 1)} {
+	for _, own := range []string{
+		"mine", "edited\n" + strings.Replace(stamp, "%s", version, 1),
+		"new\n" + strings.Replace(stamp, "%s", "99.0.0", 1),
+	} {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "target/AGENTS.md", own)
 		term := ptytest.Open(t, vbotCommand(t, dir, "init", "target"))
@@ -469,7 +530,8 @@ func TestNothingIsAsked(t *testing.T) {
 		if code := term.Ends(); code != 0 {
 			t.Errorf("vbot %q: exit code %d", args, code)
 		}
-		term.Sees("kept AGENTS.md, which an older vbot wrote; to replace it: vbot init --no-input --overwrite-guide")
+		term.Sees("kept AGENTS.md, which an older vbot wrote; to replace it: vbot init --no-input " +
+			"--overwrite-guide")
 	}
 	dir := t.TempDir()
 	filetest.Put(t, dir, "target/AGENTS.md", old)
@@ -497,12 +559,12 @@ func TestUpdateIsConfirmed(t *testing.T) {
 		code             int
 		updated          bool
 	}{
-		{"yes", "--update", "y\n", 0, true},
-		{"diff", "--update --diff", "", 1, false},
-		{"enter", "--update", "\n", 1, false},
-		{"ctrl-c", "--update", "\x03", 130, false},
-		{"no-input", "--update --no-input", "", 0, true},
-		{"check", "--check --diff", "", 3, false},
+		{name: "yes", args: "--update", keys: "y\n", code: 0, updated: true},
+		{name: "diff", args: "--update --diff", code: 1},
+		{name: "enter", args: "--update", keys: "\n", code: 1},
+		{name: "ctrl-c", args: "--update", keys: "\x03", code: 130},
+		{name: "no-input", args: "--update --no-input", code: 0, updated: true},
+		{name: "check", args: "--check --diff", code: 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -514,7 +576,8 @@ func TestUpdateIsConfirmed(t *testing.T) {
 				filetest.Put(t, dir, "target/server/watch.py", "1\n2\nmine\n") // which conflicts
 			}
 			before := filetest.Tree(t, dir)
-			term := ptytest.Open(t, vbotCommand(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...))
+			term := ptytest.Open(t,
+				vbotCommand(t, dir, append([]string{"init", "target"}, strings.Fields(c.args)...)...))
 			if c.keys != "" {
 				term.Sees("Go ahead? [y/N] ")
 				term.Types(c.keys)
@@ -563,7 +626,10 @@ func injected(t *testing.T, dir, faults string, args ...string) *exec.Cmd {
 		skip(t, "strace is not installed")
 	}
 	cmd := vbotCommand(t, dir, args...)
-	cmd.Args = []string{"strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=flock,linkat,renameat,unlinkat,fsync"}
+	cmd.Args = []string{
+		"strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "trace"), "-e",
+		"trace=flock,linkat,renameat,unlinkat,fsync",
+	}
 	for fault := range strings.FieldsSeq(faults) {
 		cmd.Args = append(cmd.Args, "-e", "inject="+fault)
 	}
@@ -583,7 +649,8 @@ func TestKilledLogin(t *testing.T) {
 	cmd.Stdin = strings.NewReader(cloudtest.Token)
 	out, err := cmd.CombinedOutput()
 	left, globErr := filepath.Glob(filepath.Join(dir, ".config.json.vbot-*"))
-	if err == nil || globErr != nil || len(left) != 1 || !strings.Contains(filetest.Tree(t, dir)[filepath.Base(left[0])], cloudtest.Token) {
+	if err == nil || globErr != nil || len(left) != 1 ||
+		!strings.Contains(filetest.Tree(t, dir)[filepath.Base(left[0])], cloudtest.Token) {
 		t.Fatalf("%v, left: %q\n%s", err, filetest.Tree(t, dir), out)
 	}
 	if info, err := os.Stat(left[0]); err != nil || info.Mode().Perm() != 0o600 {
@@ -598,7 +665,10 @@ func TestTokenOnAFailingDisk(t *testing.T) {
 	for _, c := range []struct{ fault, args, want string }{
 		{"fsync:error=EIO", "login", "storing the token in PATH: input/output error\n"},
 		{"renameat:error=EIO", "login", "storing the token in PATH: rename "},
-		{"unlinkat:error=EROFS", "logout", "removing PATH: read-only file system; the token is still stored there\n"},
+		{
+			"unlinkat:error=EROFS", "logout",
+			"removing PATH: read-only file system; the token is still stored there\n",
+		},
 	} {
 		s := cloudtest.Bare(t, "vbot/"+version)
 		text := `{"token":"old","api_url":"` + s.URL + `"}`
@@ -608,7 +678,9 @@ func TestTokenOnAFailingDisk(t *testing.T) {
 		cmd.Stdin = strings.NewReader(cloudtest.Token)
 		out, err := cmd.CombinedOutput()
 		s.Close()
-		if tree := filetest.Tree(t, filepath.Dir(path)); err == nil || len(tree) != 1 || tree["config.json"] != text || !strings.Contains(string(out), strings.Replace(c.want, "PATH", path, 1)) {
+		if tree := filetest.Tree(t,
+			filepath.Dir(path)); err == nil || len(tree) != 1 || tree["config.json"] != text ||
+			!strings.Contains(string(out), strings.Replace(c.want, "PATH", path, 1)) {
 			t.Errorf("%s with %s: %v, left: %q\n%s", c.args, c.fault, err, tree, out)
 		}
 	}
@@ -630,7 +702,8 @@ func TestTemporaryFileThatStays(t *testing.T) {
 	}
 	_, named, _ := strings.Cut(string(out), "could not be removed: ")
 	for name := range left {
-		if named := "\n" + named; !strings.Contains(named, "\n"+filepath.Base(name)+": input/output error") && !strings.Contains(named, "\n"+filepath.Join(dir, name)+": input/output error") {
+		if named := "\n" + named; !strings.Contains(named, "\n"+filepath.Base(name)+": input/output error") &&
+			!strings.Contains(named, "\n"+filepath.Join(dir, name)+": input/output error") {
 			t.Errorf("%s is left, which nothing says:\n%s", name, out)
 		}
 	}
@@ -650,7 +723,11 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 		fresh[options]["target/DEPLOY.md"] += "mine\n"
 		filetest.Put(t, dir, "target/DEPLOY.md", fresh[options]["target/DEPLOY.md"])
 		if options == "" {
-			aged(t, dir, map[string]string{"server/bot.py": "old", "client/src/scroll.js": "old", "README.md": "old"}, "server/Dockerfile")
+			aged(t, dir, map[string]string{
+				"server/bot.py":        "old",
+				"client/src/scroll.js": "old",
+				"README.md":            "old",
+			}, "server/Dockerfile")
 			before = filetest.Tree(t, dir)
 		}
 	}
@@ -664,11 +741,13 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 			}
 			// strace counts for each thread, and a run may change threads: what undoes a change
 			// may fail as well. With a range it does.
-			fault := fmt.Sprintf("%s:%s:when=%d", call, []string{"signal=KILL", "error=EIO", "error=EIO"}[n%3], (n+2)/3)
+			fault := fmt.Sprintf("%s:%s:when=%d", call,
+				[]string{"signal=KILL", "error=EIO", "error=EIO"}[n%3], (n+2)/3)
 			if n%3 == 2 {
 				fault += fmt.Sprintf("..%d", (n+2)/3+2)
 			}
-			out, err := injected(t, dir, fault, "init", "target", "--update", "--tts", "elevenlabs").CombinedOutput()
+			out, err := injected(t, dir, fault, "init", "target", "--update", "--tts", "elevenlabs").
+				CombinedOutput()
 			if err == nil {
 				if left := filetest.Tree(t, dir); !equalTrees(fresh["--tts elevenlabs"], left) {
 					t.Fatalf("%s: it succeeded and left:\n%s", fault, filetest.Listing(t, dir))
@@ -677,7 +756,9 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 			}
 			failed++
 			killed, stays := n%3 == 0, strings.Contains(string(out), "could not be removed")
-			if stays && strings.Contains(string(out), "nothing was written") || !stays && !killed && !strings.Contains(string(out), "all files are written") && strings.Contains(filetest.Listing(t, dir), "/.vbot-") {
+			if stays && strings.Contains(string(out), "nothing was written") ||
+				!stays && !killed && !strings.Contains(string(out), "all files are written") &&
+					strings.Contains(filetest.Listing(t, dir), "/.vbot-") {
 				t.Fatalf("%s: %s\nleft:\n%s", fault, out, filetest.Listing(t, dir))
 			}
 			r := vbot(t, dir, "init", "target", "--check")
@@ -686,8 +767,10 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 				t.Fatalf("%s: %s", fault, r.stdout)
 			}
 			options := []string{"", "--tts elevenlabs", "--tts cartesia"}[n/3%3]
-			vbot(t, dir, append([]string{"init", "target", "--update"}, strings.Fields(options)...)...).wantCode(t, 0)
-			if options == "" && strings.Contains(filetest.Tree(t, dir)["target/.vbot.json"], `"tts_service": "tts_b"`) {
+			vbot(t, dir, append([]string{"init", "target", "--update"}, strings.Fields(options)...)...).
+				wantCode(t, 0)
+			if options == "" &&
+				strings.Contains(filetest.Tree(t, dir)["target/.vbot.json"], `"tts_service": "tts_b"`) {
 				options = "--tts elevenlabs" // what failed had come to writing this
 			}
 			want, got := fresh[strings.TrimSuffix(options, "--tts cartesia")], filetest.Tree(t, dir)
@@ -742,7 +825,8 @@ func TestNoHardLinks(t *testing.T) {
 		t.Errorf("the files differ:\n%s", filetest.Listing(t, dir))
 	}
 	filetest.Put(t, dir, "target/AGENTS.md", "mine")
-	if out, err := injected(t, dir, "linkat:error=EPERM", initArgs("--overwrite-guide")...).CombinedOutput(); err != nil {
+	if out, err := injected(t, dir, "linkat:error=EPERM", initArgs("--overwrite-guide")...).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if !equalTrees(filetest.Tree(t, whole), filetest.Tree(t, dir)) {
@@ -751,7 +835,8 @@ func TestNoHardLinks(t *testing.T) {
 
 	// A rename that fails as well leaves nothing, not even the empty file that takes the name.
 	dir = t.TempDir()
-	if out, err := injected(t, dir, "linkat:error=EPERM renameat:error=EIO", initArgs()...).CombinedOutput(); err == nil || len(filetest.Tree(t, dir)) > 0 {
+	if out, err := injected(t, dir, "linkat:error=EPERM renameat:error=EIO", initArgs()...).
+		CombinedOutput(); err == nil || len(filetest.Tree(t, dir)) > 0 {
 		t.Errorf("%v: %s\nleft:\n%s", err, out, filetest.Listing(t, dir))
 	}
 
@@ -774,7 +859,8 @@ func TestNoHardLinks(t *testing.T) {
 		if err == nil {
 			want = 1
 		}
-		if tree := filetest.Tree(t, dir); cmd.ProcessState.ExitCode() != want || err == nil && (len(tree) != 1 || tree["target/.gitignore"] != "") {
+		if tree := filetest.Tree(t, dir); cmd.ProcessState.ExitCode() != want ||
+			err == nil && (len(tree) != 1 || tree["target/.gitignore"] != "") {
 			t.Errorf("%s: exit code %d, want %d; left: %q", when, cmd.ProcessState.ExitCode(), want, tree)
 		}
 	}

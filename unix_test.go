@@ -81,14 +81,20 @@ func TestSystemAuthorities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	authority := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	authority := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		NotAfter:              time.Now().Add(time.Hour),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, authority, authority, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	filetest.Put(t, dir, "other.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	with{env: append(s.Env(), "SSL_CERT_FILE="+ca, "VBOT_CA_FILE=other.pem")}.vbot(t, dir, list...).wantCode(t, 0)
+	with{env: append(s.Env(), "SSL_CERT_FILE="+ca, "VBOT_CA_FILE=other.pem")}.vbot(t, dir, list...).
+		wantCode(t, 0)
 }
 
 // In a directory that was deleted only relative names are lost.
@@ -103,8 +109,11 @@ func TestDeletedWorkingDirectory(t *testing.T) {
 		dir := t.TempDir()
 		target := filepath.Join(dir, "target")
 		cmd := vbotCommand(t, dir)
-		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `mkdir gone && cd gone && rmdir ../gone && exec "$0" ` +
-			strings.ReplaceAll(c.command, "TARGET", report.ShellQuote(target)), cmd.Path}
+		cmd.Path, cmd.Args = "/bin/sh", []string{
+			"sh", "-c",
+			`mkdir gone && cd gone && rmdir ../gone && exec "$0" ` +
+				strings.ReplaceAll(c.command, "TARGET", report.ShellQuote(target)), cmd.Path,
+		}
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != c.code {
 			t.Errorf("vbot %s: exit code %d, want %d\n%s", c.command, code, c.code, out)
@@ -139,7 +148,8 @@ func TestModes(t *testing.T) {
 // The user alone can use what login makes, and can, whatever the umask. What is there keeps
 // its mode.
 func TestUmaskOfLogin(t *testing.T) {
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations", "GET /v1/organizations")
+	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations",
+		"GET /v1/organizations")
 	for _, c := range []struct {
 		umask int
 		path  string
@@ -149,7 +159,11 @@ func TestUmaskOfLogin(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := syscall.Umask(c.umask)
-		r := here{env: []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, c.path)}, dir: dir, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login")
+		r := here{
+			env:   []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, c.path)},
+			dir:   dir,
+			stdin: strings.NewReader(cloudtest.Token),
+		}.vbot(t, "cloud", "login")
 		syscall.Umask(before)
 		r.wantCode(t, 0)
 		want := fs.ModeDir | 0o755
@@ -267,7 +281,8 @@ func TestSignals(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "cancelled; nothing was written\n" {
+		if code := cmd.ProcessState.ExitCode(); code != 130 ||
+			stderr.String() != "cancelled; nothing was written\n" {
 			t.Errorf("%v: exit code %d, %s", sig, code, &stderr)
 		}
 		if _, err := os.Lstat(filepath.Join(dir, "target")); !errors.Is(err, fs.ErrNotExist) {
@@ -348,7 +363,8 @@ func TestReaderThatGoesAway(t *testing.T) {
 	cmd.Env = append(cmd.Env, s.Env()...)
 	cmd.Stdout, cmd.Stderr = gone(), &stderr
 	cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.String() != "stored in secret set app of organization acme, region us-west:\n  A  new\n" {
+	if code := cmd.ProcessState.ExitCode(); code != 141 ||
+		stderr.String() != "stored in secret set app of organization acme, region us-west:\n  A  new\n" {
 		t.Errorf("exit code %d, %s", code, &stderr)
 	}
 }
@@ -446,7 +462,8 @@ func TestValueFromPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "fresh", "--skip", "--value-file", "KEY=/dev/fd/3")
+	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "fresh", "--skip", "--value-file",
+		"KEY=/dev/fd/3")
 	cmd.Env = append(cmd.Env, s.Env()...)
 	cmd.ExtraFiles = []*os.File{in}
 	if err := cmd.Start(); err != nil {
@@ -464,7 +481,8 @@ func TestValueFromPipe(t *testing.T) {
 func fullDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", dir).
+		CombinedOutput(); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("CI mounts a small file system for this test: %v: %s", err, out)
 		}
@@ -512,12 +530,17 @@ func TestFullDiskWhileReplacingGuides(t *testing.T) {
 func TestFullDiskWhileUpdating(t *testing.T) {
 	dir, elsewhere := fullDisk(t), t.TempDir()
 	vbot(t, elsewhere, initArgs()...).wantCode(t, 0)
-	aged(t, elsewhere, map[string]string{"server/bot.py": "old", "client/src/scroll.js": "old", "README.md": "old"})
+	aged(t, elsewhere, map[string]string{
+		"server/bot.py":        "old",
+		"client/src/scroll.js": "old",
+		"README.md":            "old",
+	})
 	if err := os.Remove(filepath.Join(elsewhere, "target/AGENTS.md")); err != nil { // too large
 		t.Fatal(err)
 	}
 	for name, data := range filetest.Tree(t, elsewhere) {
-		if data == "old" && !strings.Contains(name, "/.vbot/") || strings.HasSuffix(name, project.RecordName) {
+		if data == "old" && !strings.Contains(name, "/.vbot/") ||
+			strings.HasSuffix(name, project.RecordName) {
 			filetest.Put(t, dir, name, data)
 		}
 	}
@@ -598,7 +621,8 @@ func TestRunsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			here{stdin: bytes.NewReader(r.Config), dir: dir}.vbot(t, "init", "target", "--config", "-").wantCode(t, 0)
+			here{stdin: bytes.NewReader(r.Config), dir: dir}.vbot(t, "init", "target", "--config", "-").
+				wantCode(t, 0)
 			made[record] = filetest.Tree(t, dir)
 		}
 		return made[record]
@@ -615,8 +639,11 @@ func TestRunsAtOnce(t *testing.T) {
 				filetest.Put(t, dir, name, data)
 			}
 			commands = [][]string{again, {"init", "target", "--update"}}
-			for _, options := range []string{"--tts elevenlabs", "--llm anthropic", "--recording", "--client-framework react"} {
-				commands = append(commands, append([]string{"init", "target", "--update"}, strings.Fields(options)...))
+			for _, options := range []string{
+				"--tts elevenlabs", "--llm anthropic", "--recording", "--client-framework react",
+			} {
+				commands = append(commands,
+					append([]string{"init", "target", "--update"}, strings.Fields(options)...))
 			}
 		}
 		var runs []*exec.Cmd
@@ -686,11 +713,13 @@ func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
 						w.Close()
 					}
 				})
-				r := here{env: env, stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, "cloud", args)
+				r := here{env: env, stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, "cloud",
+					args)
 				if !opened.Stop() {
 					t.Errorf("%s=%s, %s: it opened the pipe", variable, path, args)
 				}
-				if r.code != 1 && r.code != 2 || !strings.Contains(r.stderr, path) || !strings.Contains(r.stderr, "is not a regular file") {
+				if r.code != 1 && r.code != 2 || !strings.Contains(r.stderr, path) ||
+					!strings.Contains(r.stderr, "is not a regular file") {
 					t.Errorf("%s=%s, %s: exit code %d, %s", variable, path, args, r.code, r.stderr)
 				}
 			}
@@ -720,7 +749,10 @@ func TestJobForCI(t *testing.T) {
 			t.Errorf("PowerShell's lines are others: %s", line)
 		}
 	}
-	shells := map[string][]string{"sh": {"-c", "set -e; vbot() { \"$0\" \"$@\"; }\n" + posix}, "pwsh": {"-c", "Set-Alias vbot $env:VBOT\n" + powershell}}
+	shells := map[string][]string{
+		"sh":   {"-c", "set -e; vbot() { \"$0\" \"$@\"; }\n" + posix},
+		"pwsh": {"-c", "Set-Alias vbot $env:VBOT\n" + powershell},
+	}
 	for shell, args := range shells {
 		t.Run(shell, func(t *testing.T) {
 			path, err := exec.LookPath(shell)
@@ -731,9 +763,13 @@ func TestJobForCI(t *testing.T) {
 			for want, fault := range map[int]func(*cloudtest.Standin){
 				0: func(*cloudtest.Standin) {},
 				3: func(s *cloudtest.Standin) {
-					s.Misbehave("GET", cloudtest.Right, cloudtest.Right, cloudtest.With200(`{"secrets":[{"fieldName":"A"},{"fieldName":"X"}]}`))
+					s.Misbehave("GET", cloudtest.Right, cloudtest.Right,
+						cloudtest.With200(`{"secrets":[{"fieldName":"A"},{"fieldName":"X"}]}`))
 				},
-				7: func(s *cloudtest.Standin) { s.Misbehave("DELETE", cloudtest.Status(403, "FORBIDDEN", "No")) },
+				7: func(s *cloudtest.Standin) {
+					s.Misbehave("DELETE",
+						cloudtest.Status(403, "FORBIDDEN", "No"))
+				},
 			} {
 				s := cloudtest.Bare(t, "vbot/"+version)
 				defer s.Close()

@@ -38,7 +38,8 @@ func checkRecord(t *testing.T, dir, config string) {
 	if err := json.Unmarshal([]byte(tree[project.RecordName]), &got); err != nil {
 		t.Fatal(err)
 	}
-	if want := strings.ReplaceAll(strings.TrimSpace(config), "\n", "\n  "); got.Vbot != version || string(got.Config) != want {
+	if want := strings.ReplaceAll(strings.TrimSpace(config), "\n", "\n  "); got.Vbot != version ||
+		string(got.Config) != want {
 		t.Errorf("vbot %s, config %s, want %s", got.Vbot, got.Config, want)
 	}
 	bases := 0
@@ -112,7 +113,12 @@ func lived(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old", "client/public/icon.svg": "gone\n", "client/src/scroll.js": "old\n", "server/bot.py": "old\n"}, "server/cloud-deploy.toml")
+	aged(t, dir, map[string]string{
+		"server/Dockerfile":      "FROM old",
+		"client/public/icon.svg": "gone\n",
+		"client/src/scroll.js":   "old\n",
+		"server/bot.py":          "old\n",
+	}, "server/cloud-deploy.toml")
 	bot := filetest.Tree(t, dir)["target/server/pyproject.toml"]
 	filetest.Put(t, dir, "target/server/pyproject.toml", bot+"# mine\n")
 	filetest.Put(t, dir, "target/client/src/scroll.js", "mine\n")
@@ -153,7 +159,12 @@ func TestCheckAndUpdate(t *testing.T) {
 	r.wantCode(t, 0)
 	section(t, "update/update.txt", "update", r.transcript(dir))
 	tree := filetest.Tree(t, dir)
-	for name, want := range map[string]string{"server/bot.py": "", "server/pyproject.toml": "# mine\n", "client/src/scroll.js": "mine\n", "notes.txt": "mine\n"} {
+	for name, want := range map[string]string{
+		"server/bot.py":         "",
+		"server/pyproject.toml": "# mine\n",
+		"client/src/scroll.js":  "mine\n",
+		"notes.txt":             "mine\n",
+	} {
 		if got := tree["target/"+name]; !strings.HasSuffix(got, want) || got == "old\n" {
 			t.Errorf("%s holds %q", name, got)
 		}
@@ -374,7 +385,13 @@ func TestUpdatedIsFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"init", dir, "--config", "-", "--update"}
-		if code := run(context.Background(), args, &cli.Env{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
+		if code := run(context.Background(), args,
+			&cli.Env{
+				Stdin:  &config,
+				Stdout: &said,
+				Stderr: &said,
+				Getenv: func(string) string { return "" },
+			}); code != 0 {
 			t.Fatalf("seed %d: exit code %d: %s", seed, code, &said)
 		}
 		want := map[string]string{}
@@ -385,7 +402,13 @@ func TestUpdatedIsFresh(t *testing.T) {
 			t.Fatalf("seed %d: after the update:\n%s", seed, filetest.Listing(t, dir))
 		}
 		args = []string{"init", dir, "--check"}
-		if code := run(context.Background(), args, &cli.Env{Stdin: &config, Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != 0 {
+		if code := run(context.Background(), args,
+			&cli.Env{
+				Stdin:  &config,
+				Stdout: &said,
+				Stderr: &said,
+				Getenv: func(string) string { return "" },
+			}); code != 0 {
 			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
 		}
 	}
@@ -439,7 +462,13 @@ func TestEditsStay(t *testing.T) {
 		update := func() (int, string) {
 			var said bytes.Buffer
 			args := []string{"init", dir, "--config", "-", "--update"}
-			code := run(context.Background(), args, &cli.Env{Stdin: bytes.NewReader(config.Bytes()), Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }})
+			code := run(context.Background(), args,
+				&cli.Env{
+					Stdin:  bytes.NewReader(config.Bytes()),
+					Stdout: &said,
+					Stderr: &said,
+					Getenv: func(string) string { return "" },
+				})
 			return code, said.String()
 		}
 		before := filetest.Tree(t, dir)
@@ -447,7 +476,8 @@ func TestEditsStay(t *testing.T) {
 		after := filetest.Tree(t, dir)
 		again, saidAgain := update()
 		if again != code || !equalTrees(after, filetest.Tree(t, dir)) {
-			t.Fatalf("seed %d: %s, exit code %d: %s\nand then %d: %s", seed, name, code, said, again, saidAgain)
+			t.Fatalf("seed %d: %s, exit code %d: %s\nand then %d: %s", seed, name, code, said, again,
+				saidAgain)
 		}
 		named := strings.Contains(said, name+": your edits conflict with vbot's changes at line ")
 		if code == 1 && equalTrees(before, after) && named {
@@ -469,16 +499,23 @@ func TestEditsStay(t *testing.T) {
 		for _, part := range []struct {
 			text string
 			n    int
-		}{{strings.Join(mine, ""), 1}, {string(fresh.files[name]), 1}, {string(old.files[name]), -1}, {strings.ReplaceAll(after[name], "\r\n", "\n"), -1}} {
+		}{
+			{strings.Join(mine, ""), 1},
+			{string(fresh.files[name]), 1},
+			{string(old.files[name]), -1},
+			{strings.ReplaceAll(after[name], "\r\n", "\n"), -1},
+		} {
 			for line := range strings.Lines(part.text) {
 				want[line] += part.n
 			}
 		}
 		for line, n := range want {
-			gone := fresh.files[name] == nil || line == lines[at]                  // both may have removed it
-			imports := filepath.Ext(name) == ".py" && importLine.MatchString(line) // merged by what they import
+			gone := fresh.files[name] == nil || line == lines[at] // both may have removed it
+			imports := filepath.Ext(name) == ".py" &&
+				importLine.MatchString(line) // merged by what they import
 			if n != 0 && !gone && !imports {
-				t.Errorf("seed %d: %s, edited at line %d: %q stands there %d times too few:\n%s", seed, name, at+1, line, n, after[name])
+				t.Errorf("seed %d: %s, edited at line %d: %q stands there %d times too few:\n%s", seed, name,
+					at+1, line, n, after[name])
 			}
 		}
 	}
@@ -493,7 +530,8 @@ var importLine = regexp.MustCompile(`^(import|from) |^    \w+,\n$|^\)?\n$`)
 func TestServicesOfAnEditedBot(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	vbot(t, dir, "init", "target", "-t", "smallwebrtc", "-m", "cascade", "--stt", "google", "--llm", "openai", "--tts", "piper").wantCode(t, 0)
+	vbot(t, dir, "init", "target", "-t", "smallwebrtc", "-m", "cascade", "--stt", "google", "--llm", "openai",
+		"--tts", "piper").wantCode(t, 0)
 	edit := func(name, old, new string) {
 		text := filetest.Tree(t, dir)["target/"+name]
 		if strings.Count(text, old) != 1 {
@@ -662,10 +700,19 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs("--eval")...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/bot.py": "old", "client/src/scroll.js": "gone", "server/Dockerfile": "old", "server/cloud-deploy.toml": "old"})
+	aged(t, dir, map[string]string{
+		"server/bot.py":            "old",
+		"client/src/scroll.js":     "gone",
+		"server/Dockerfile":        "old",
+		"server/cloud-deploy.toml": "old",
+	})
 	filetest.Put(t, dir, "outside/scroll.js", "gone")
 	filetest.Put(t, dir, "outside/starter_text.yaml", "old")
-	for name, to := range map[string]string{"client/src": "../../outside", "server/evals": "../../outside", "server/bot.py": "../../outside/scroll.js"} {
+	for name, to := range map[string]string{
+		"client/src":    "../../outside",
+		"server/evals":  "../../outside",
+		"server/bot.py": "../../outside/scroll.js",
+	} {
 		at := filepath.Join(dir, "target", name)
 		if err := os.RemoveAll(at); err != nil {
 			t.Fatal(err)
@@ -683,8 +730,10 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	r.wantCode(t, 0)
 	tree := filetest.Tree(t, dir)
 	for name, want := range map[string]string{
-		"outside/scroll.js": "gone", "outside/starter_text.yaml": "old", "target/client/src": "link to ../../outside", "target/server/Dockerfile/mine": "mine",
-		"target/server/evals": "link to ../../outside", "target/server/bot.py": "link to ../../outside/scroll.js",
+		"outside/scroll.js": "gone", "outside/starter_text.yaml": "old",
+		"target/client/src": "link to ../../outside", "target/server/Dockerfile/mine": "mine",
+		"target/server/evals":  "link to ../../outside",
+		"target/server/bot.py": "link to ../../outside/scroll.js",
 	} {
 		if tree[name] != want {
 			t.Errorf("%s: %q, want %q", name, tree[name], want)
@@ -732,7 +781,8 @@ func TestHostileRecords(t *testing.T) {
 		{"path: empty", with("")},
 		{"path: device", with("server/nul.txt")},
 		{"empty", ""},
-		{"merge-conflict", strings.Replace(good, `  "files": {`, "<<<<<<< HEAD\n  \"files\": {\n=======\n  \"files\": {\n>>>>>>> theirs", 1)},
+		{"merge-conflict", strings.Replace(good, `  "files": {`,
+			"<<<<<<< HEAD\n  \"files\": {\n=======\n  \"files\": {\n>>>>>>> theirs", 1)},
 		{"merge-conflict-everywhere", "<<<<<<< HEAD\n" + good + "=======\n" + good + ">>>>>>> theirs\n"},
 		{"utf-16", "\xff\xfe{\x00"},
 		{"trailing-comma", strings.Replace(good, "\n  }\n}", ",\n  }\n}", 1)},
@@ -746,8 +796,10 @@ func TestHostileRecords(t *testing.T) {
 		{"no-version", strings.Replace(good, `"`+version+`"`, `"`+version+`\u001b[2J"`, 1)},
 		{"no-files", good[:strings.Index(good, ",\n  \"files\"")] + "\n}\n"},
 		{"no-config", `{"vbot": "` + version + `"}`},
-		{"bad-config", strings.NewReplacer(`"mode": "cascade"`, `"mode": "talk"`, `"recording"`, `"recordng"`).Replace(good)},
-		{"newer-config", strings.NewReplacer(`"`+version+`"`, `"9.0.0"`, `"recording"`, `"dancing"`).Replace(good)},
+		{"bad-config", strings.NewReplacer(`"mode": "cascade"`, `"mode": "talk"`, `"recording"`,
+			`"recordng"`).Replace(good)},
+		{"newer-config", strings.NewReplacer(`"`+version+`"`, `"9.0.0"`, `"recording"`, `"dancing"`).
+			Replace(good)},
 		{"newer", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1)},
 		{"unreadable", good + strings.Repeat(" ", 1<<20)},
 	} {
@@ -764,7 +816,8 @@ func TestHostileRecords(t *testing.T) {
 		}
 		if !strings.HasPrefix(c.name, "path: ") {
 			section(t, "update/record.txt", c.name, r.transcript(dir))
-		} else if !strings.Contains(r.stderr, "is not the path of a file that vbot writes") || !strings.HasPrefix(r.stderr, "error: .vbot.json:") {
+		} else if !strings.Contains(r.stderr, "is not the path of a file that vbot writes") ||
+			!strings.HasPrefix(r.stderr, "error: .vbot.json:") {
 			t.Errorf("%s: %s", c.name, r.stderr)
 		}
 	}
@@ -807,7 +860,8 @@ func TestCheckWithoutRecord(t *testing.T) {
 	filetest.Put(t, dir, "target/server/bot.py", "mine")
 	r := vbot(t, dir, initArgs("--check", "--json")...)
 	r.wantCode(t, 3)
-	if !strings.Contains(r.stdout, `"written_by": null`) || strings.Count(r.stdout, `"state": "edited"`) != 1 {
+	if !strings.Contains(r.stdout, `"written_by": null`) ||
+		strings.Count(r.stdout, `"state": "edited"`) != 1 {
 		t.Errorf("it said %s", r.stdout)
 	}
 	// The way to a record, which says that bot.py is edited.
@@ -837,7 +891,8 @@ func TestUpdateInAFolderOfAProject(t *testing.T) {
 			r := vbot(t, filepath.Join(dir, at), "init", ".", job)
 			r.wantCode(t, 4)
 			_, command, ok := strings.Cut(strings.TrimSpace(r.stderr), ": vbot ")
-			if r = vbot(t, filepath.Join(dir, at), strings.Fields(command)...); !ok || r.code != 0 || !equalTrees(before, filetest.Tree(t, dir)) {
+			if r = vbot(t, filepath.Join(dir, at), strings.Fields(command)...); !ok || r.code != 0 ||
+				!equalTrees(before, filetest.Tree(t, dir)) {
 				t.Errorf("%s in %s: %q, which says %s", job, at, command, r.stderr)
 			}
 		}
@@ -853,7 +908,8 @@ func TestCheckWithAConfigurationFile(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "target", project.RecordName)); err != nil {
 		t.Fatal(err)
 	}
-	here{stdin: strings.NewReader(config), dir: dir}.vbot(t, "init", "target", "--check", "--config", "-").wantCode(t, 0)
+	here{stdin: strings.NewReader(config), dir: dir}.vbot(t, "init", "target", "--check", "--config", "-").
+		wantCode(t, 0)
 	if err := os.Remove(filepath.Join(dir, "target/server/bot.py")); err != nil {
 		t.Fatal(err)
 	}
@@ -880,9 +936,11 @@ func TestDryRunOfAnUpdate(t *testing.T) {
 	}
 	target.Close()
 	record := filetest.Tree(t, dir)["target/.vbot.json"]
-	filetest.Put(t, dir, "target/.vbot.json", strings.Replace(record, `"vbot": "`+version, `"vbot": "99.0.0`, 1))
+	filetest.Put(t, dir, "target/.vbot.json",
+		strings.Replace(record, `"vbot": "`+version, `"vbot": "99.0.0`, 1))
 	for _, args := range [][]string{{"--update"}, {"--update", "--dry-run"}} {
-		if r := vbot(t, dir, append([]string{"init", "target"}, args...)...); r.code != 2 || strings.Contains(r.stderr, "would:") {
+		if r := vbot(t, dir, append([]string{"init", "target"}, args...)...); r.code != 2 ||
+			strings.Contains(r.stderr, "would:") {
 			t.Errorf("%q: %s", args, r.stderr)
 		}
 	}

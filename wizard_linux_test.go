@@ -57,7 +57,8 @@ func sitDown(t testing.TB, dir, kind string, width, height int, args ...string) 
 func (p *person) lines() (lines []string, row, column int) {
 	p.T.Helper()
 	// The directory has another name, and may be broken in another place, each time.
-	lines, row, column, err := ptytest.Screen(strings.ReplaceAll(p.Raw(), p.Cmd.Dir, "DIR"), p.width, p.height)
+	lines, row, column, err := ptytest.Screen(strings.ReplaceAll(p.Raw(), p.Cmd.Dir, "DIR"), p.width,
+		p.height)
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -78,15 +79,24 @@ func (p *person) until(what string, condition func() bool) {
 // questions are all that the wizard asks.
 var questions = []string{
 	"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
-	"How does the bot process speech?", "Who places the calls over Daily PSTN?", "Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
-	"Realtime model", "Video avatar", "Language, such as de or German", "Web client", "What serves the client?", bot.AskOptions, bot.AskWhere, "Proceed?",
+	"How does the bot process speech?", "Who places the calls over Daily PSTN?",
+	"Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
+	"Realtime model", "Video avatar", "Language, such as de or German", "Web client",
+	"What serves the client?", bot.AskOptions, bot.AskWhere, "Proceed?",
 	"Which answer?", "AGENTS.md was written by an older vbot.",
 }
 
 // open is the question that is open, and the line that it stands in; or "".
 func (p *person) open() (question, line string) {
 	text := p.Text()
-	now := look{text: len(text), read: p.read, width: p.width, height: p.height, question: p.looked.question, line: p.looked.line}
+	now := look{
+		text:     len(text),
+		read:     p.read,
+		width:    p.width,
+		height:   p.height,
+		question: p.looked.question,
+		line:     p.looked.line,
+	}
 	if now != p.looked {
 		now.question, now.line = p.find(text)
 		p.looked = now
@@ -104,7 +114,8 @@ func (p *person) find(text string) (question, line string) {
 		for ; row > 0 && !strings.HasPrefix(lines[row], "? "); row-- {
 		}
 		line = strings.TrimPrefix(lines[row], "? ")
-	} else if text = text[min(p.read, len(text)):]; strings.HasSuffix(text, ": ") || strings.HasSuffix(text, "] ") {
+	} else if text = text[min(p.read, len(text)):]; strings.HasSuffix(text, ": ") ||
+		strings.HasSuffix(text, "] ") {
 		lines := strings.Split(text, "\n")
 		i := len(lines) - 1
 		if strings.HasPrefix(lines[i], "Number") {
@@ -150,7 +161,11 @@ func typedFor(said bot.Values, target string, plain bool) map[string]string {
 		}
 		return strings.Join(words, "\t") + "\t"
 	}
-	answers := map[string]string{"Directory": target, "How do you want to start?": "scaffold", "Proceed?": "yes"}
+	answers := map[string]string{
+		"Directory":                 target,
+		"How do you want to start?": "scaffold",
+		"Proceed?":                  "yes",
+	}
 	toggles := map[string][]string{}
 	for _, o := range bot.Options {
 		switch a := said[o]; {
@@ -166,7 +181,8 @@ func typedFor(said bot.Values, target string, plain bool) map[string]string {
 			toggles[o.Ask] = append(toggles[o.Ask], strings.Join(words, " "))
 		}
 	}
-	answers[bot.AskOptions], answers[bot.AskWhere] = mark(toggles[bot.AskOptions]), cmp.Or(mark(toggles[bot.AskWhere]), "this machine")
+	answers[bot.AskOptions] = mark(toggles[bot.AskOptions])
+	answers[bot.AskWhere] = cmp.Or(mark(toggles[bot.AskWhere]), "this machine")
 	return answers
 }
 
@@ -185,9 +201,11 @@ func TestWizardEqualsOptions(t *testing.T) {
 			kinds = kinds[i%2:][:1]
 		}
 		options := t.TempDir()
-		here{stdin: bytes.NewReader(data), dir: options}.vbot(t, "init", "it's here", "--config", "-").wantCode(t, 0)
+		here{stdin: bytes.NewReader(data), dir: options}.vbot(t, "init", "it's here", "--config", "-").
+			wantCode(t, 0)
 		want := filetest.Tree(t, filepath.Join(options, "it's here"))
-		dry := here{stdin: bytes.NewReader(data), dir: options}.vbot(t, "init", "it's here", "--config", "-", "--dry-run")
+		dry := here{stdin: bytes.NewReader(data), dir: options}.vbot(t, "init", "it's here", "--config", "-",
+			"--dry-run")
 		for _, kind := range kinds {
 			t.Run(said[bot.OptName].Text+" "+kind, func(t *testing.T) {
 				t.Parallel()
@@ -203,18 +221,21 @@ func TestWizardEqualsOptions(t *testing.T) {
 					p.Types(answer + "\n")
 				}
 				if code := p.Ends(); code != 0 || p.State() != p.Before {
-					t.Fatalf("exit code %d, terminal as before: %v\n%s", code, p.State() == p.Before, p.Text())
+					t.Fatalf("exit code %d, terminal as before: %v\n%s", code, p.State() == p.Before,
+						p.Text())
 				}
 				if got := filetest.Tree(t, filepath.Join(dir, "it's here")); !equalTrees(got, want) {
 					t.Errorf("the wizard wrote other files than the options: %q", p.Text())
 				}
 				// The last line is the command, as a shell reads it.
 				lines := strings.Split(strings.TrimSpace(p.Text()), "\n")
-				args, err := exec.Command("sh", "-e", "-c", `vbot() { printf '%s\0' "$@"; }`+"\n"+lines[len(lines)-1]).Output()
+				args, err := exec.Command("sh", "-e", "-c",
+					`vbot() { printf '%s\0' "$@"; }`+"\n"+lines[len(lines)-1]).Output()
 				if err != nil {
 					t.Fatalf("%s: %v\n%s", lines[len(lines)-1], err, args)
 				}
-				again := vbot(t, dir, append(strings.Split(strings.TrimSuffix(string(args), "\x00"), "\x00"), "--dry-run")...)
+				again := vbot(t, dir,
+					append(strings.Split(strings.TrimSuffix(string(args), "\x00"), "\x00"), "--dry-run")...)
 				if again.wantCode(t, 0); again.stdout != dry.stdout {
 					t.Errorf("%s gives another bot: %s", lines[len(lines)-1], again.stdout)
 				}
@@ -257,7 +278,8 @@ func (p *person) plays(name string, keys ...string) {
 		p.Settles(read + len(k))
 		section := p.section(k)
 		// A machine that holds vbot up makes it look settled before it draws.
-		for deadline := time.Now().Add(5 * time.Second); !updating() && i < len(want) && section != want[i] && time.Now().Before(deadline); section = p.section(k) {
+		for deadline := time.Now().Add(5 * time.Second); !updating() && i < len(want) && section != want[i] &&
+			time.Now().Before(deadline); section = p.section(k) {
 			time.Sleep(time.Millisecond)
 		}
 		got.WriteString(section)
@@ -282,38 +304,90 @@ func TestWizardScreens(t *testing.T) {
 		keys          []string
 		code          int
 	}{
-		{"cascade", 80, 24, "xterm", "init", []string{
-			"parlour", "\r", down, down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven", "\r", "\r", "\r", "\r",
+		{name: "cascade", width: 80, height: 24, kind: "xterm", args: "init", keys: []string{
+			"parlour", "\r", down, down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven",
+			"\r", "\r", "\r", "\r",
 			down, down, "\r", "\r",
-		}, 0},
-		{"large-window", 120, 50, "xterm", "init parlour", []string{"own\r\r\rdaily\r", "\r", "\r", "stt_b", "\r", "stt", "\x1b" + up + up + "\r", "\r\r", "\x03"}, 130},
-		{"small-window", 40, 10, "xterm", "init", []string{
-			"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r", "\r", "\r",
+		}, code: 0},
+		{
+			name:   "large-window",
+			width:  120,
+			height: 50,
+			kind:   "xterm",
+			args:   "init parlour",
+			keys: []string{
+				"own\r\r\rdaily\r", "\r", "\r", "stt_b", "\r", "stt", "\x1b" + up + up + "\r", "\r\r", "\x03",
+			},
+			code: 130,
+		},
+		{name: "small-window", width: 40, height: 10, kind: "xterm", args: "init", keys: []string{
+			"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r",
+			"\r", "\r",
 			up, "\r", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r",
-		}, 1},
-		{"narrow", 20, 12, "xterm", "init", []string{"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up, "\r", "\r", "\r", "\r", "no\r"}, 1},
-		{"plain", 80, 24, "dumb", "init", []string{
-			"talker\n", "3\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
+		}, code: 1},
+		{
+			name:   "narrow",
+			width:  20,
+			height: 12,
+			kind:   "xterm",
+			args:   "init",
+			keys: []string{
+				"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up,
+				"\r", "\r", "\r", "\r", "no\r",
+			},
+			code: 1,
+		},
+		{name: "plain", width: 80, height: 24, kind: "dumb", args: "init", keys: []string{
+			"talker\n", "3\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n",
+			"\n",
 			"2\n", "de_DE\n", "German\n", "gem\n", "?\n", "ai li\n", "gemini_live\n",
 			"this\n", "1,2\n", "2,5\n", "9\n", "yes\n",
-		}, 0},
-		{"change", 80, 24, "xterm", "init parlour", []string{
+		}, code: 0},
+		{name: "change", width: 80, height: 24, kind: "xterm", args: "init parlour", keys: []string{
 			"own\r\r\r\r\r\r\r\r\rtavus\r\r\r", "noise\t\r", // an avatar sends video: there is no choice
 			"cha\rruns\r", "\t" + up + "\r", // noise cancelling needs deployment
 			"cha\rmode\rreal\r",     // other services
 			"\r", "cha\rbot\rtel\r", // other transports, no video
 			"tel_a\tsip\t\r", "\r",
 			"cha\rdirect\rsalon\r", // another name
-			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\ropt\r", "evals\trecor\t\r", "cha\rnone of\r", "no\r",
-		}, 1},
-		{"back", 80, 24, "xterm", "init", []string{
-			left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r", "real\r",
-			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r\r\r", "evals\t\r",
-			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r", "\r", "no\r",
-		}, 1},
-		{"recommended", 80, 24, "xterm", "init", []string{"\r", "\r", "cha\rlanguage m\ranth\r", left + left, "own\r", "\x03"}, 130},
-		{"unchanged", 80, 40, "xterm", "init parlour", []string{"\r", "cha\rmode\r" + left, "no\r"}, 1},
-		{"guides", 80, 24, "xterm", "init", []string{"notes", "\r", up, "\r"}, 0},
+			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\ropt\r", "evals\trecor\t\r",
+			"cha\rnone of\r", "no\r",
+		}, code: 1},
+		{name: "back", width: 80, height: 24, kind: "xterm", args: "init", keys: []string{
+			left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r",
+			"real\r",
+			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r\r\r",
+			"evals\t\r",
+			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r",
+			"\r", "no\r",
+		}, code: 1},
+		{
+			name:   "recommended",
+			width:  80,
+			height: 24,
+			kind:   "xterm",
+			args:   "init",
+			keys:   []string{"\r", "\r", "cha\rlanguage m\ranth\r", left + left, "own\r", "\x03"},
+			code:   130,
+		},
+		{
+			name:   "unchanged",
+			width:  80,
+			height: 40,
+			kind:   "xterm",
+			args:   "init parlour",
+			keys:   []string{"\r", "cha\rmode\r" + left, "no\r"},
+			code:   1,
+		},
+		{
+			name:   "guides",
+			width:  80,
+			height: 24,
+			kind:   "xterm",
+			args:   "init",
+			keys:   []string{"notes", "\r", up, "\r"},
+			code:   0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -380,7 +454,8 @@ func TestWizardFilesInTheWay(t *testing.T) {
 	for again := range 2 {
 		p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
 		p.asked("How do you want to start?")
-		if told := strings.Contains(p.Text(), "change its options: vbot init bot --update"); told != (again == 1) {
+		if told := strings.Contains(p.Text(),
+			"change its options: vbot init bot --update"); told != (again == 1) {
 			t.Errorf("told of --update: %v\n%s", told, p.Text())
 		}
 		p.Types("own\r" + strings.Repeat("\r", 13))
@@ -397,7 +472,11 @@ func TestWizardFilesInTheWay(t *testing.T) {
 // In the wizard, too, an older guide can be refreshed; the command line says so.
 func TestWizardRefreshesGuides(t *testing.T) {
 	parallel(t)
-	for keys, replaced := range map[string][2]bool{"y\ry\r": {true, true}, "y\r\r": {true, false}, "\r\r": {}} {
+	for keys, replaced := range map[string][2]bool{
+		"y\ry\r": {true, true},
+		"y\r\r":  {true, false},
+		"\r\r":   {},
+	} {
 		dir := t.TempDir()
 		for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md"} {
 			filetest.Put(t, dir, "bot/"+name, "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
@@ -410,8 +489,12 @@ func TestWizardRefreshesGuides(t *testing.T) {
 			t.Errorf("exit code %d\n%s", code, p.Text())
 		}
 		tree := filetest.Tree(t, dir)
-		got := [2]bool{!strings.HasPrefix(tree["bot/AGENTS.md"], "from long ago"), !strings.HasPrefix(tree["bot/AGENT_IMPORT.md"], "from long ago")}
-		if got != replaced || strings.Contains(p.Text(), "cartesia --overwrite-guide") != (got == [2]bool{true, true}) {
+		got := [2]bool{
+			!strings.HasPrefix(tree["bot/AGENTS.md"], "from long ago"),
+			!strings.HasPrefix(tree["bot/AGENT_IMPORT.md"], "from long ago"),
+		}
+		if got != replaced || strings.Contains(p.Text(),
+			"cartesia --overwrite-guide") != (got == [2]bool{true, true}) {
 			t.Errorf("%q: replaced, want %v\n%s", keys, replaced, p.Text())
 		}
 	}
@@ -434,7 +517,8 @@ func TestWizardAndJSON(t *testing.T) {
 		Config bot.Config
 		Files  []struct{ Path, Action string }
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil || answer.Config.STTService != "stt_a" || len(answer.Files) < 9 {
+	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil || answer.Config.STTService != "stt_a" ||
+		len(answer.Files) < 9 {
 		t.Errorf("%v: %s", err, &stdout)
 	}
 }
@@ -448,7 +532,13 @@ func TestWizardIsLeft(t *testing.T) {
 		name   string
 		keys   string
 		signal syscall.Signal
-	}{{"Ctrl-C", "\x03", 0}, {"Ctrl-D", "\x04", 0}, {"SIGTERM", "", syscall.SIGTERM}, {"SIGHUP", "", syscall.SIGHUP}, {"SIGINT", "", syscall.SIGINT}}
+	}{
+		{"Ctrl-C", "\x03", 0},
+		{"Ctrl-D", "\x04", 0},
+		{"SIGTERM", "", syscall.SIGTERM},
+		{"SIGHUP", "", syscall.SIGHUP},
+		{"SIGINT", "", syscall.SIGINT},
+	}
 	for k, kind := range []string{"xterm", "dumb"} {
 		for i, answers := range []map[string]string{longWay, webWay, realtimeWay} {
 			t.Run(fmt.Sprint(kind, " ", i), func(t *testing.T) {
@@ -477,14 +567,17 @@ func TestWizardIsLeft(t *testing.T) {
 					if way.signal != 0 {
 						p.Cmd.Process.Signal(way.signal)
 					}
-					if code := p.Ends(); code != 130 || !strings.HasSuffix(p.Text(), "cancelled; nothing was written\n") || strings.Contains(p.Text(), "error:") {
+					if code := p.Ends(); code != 130 ||
+						!strings.HasSuffix(p.Text(), "cancelled; nothing was written\n") ||
+						strings.Contains(p.Text(), "error:") {
 						t.Errorf("%s, %s: exit code %d\n%s", last, way.name, code, p.Text())
 					}
 					if p.State() != p.Before {
 						t.Errorf("%s, %s: the terminal is not as it was", last, way.name)
 					}
 					// What was answered is not lost.
-					if strings.Contains(p.Text(), "\nYour answers so far, as a command line") && strings.Contains(p.Text(), ":\n  vbot init .") != (last != "Directory") {
+					if strings.Contains(p.Text(), "\nYour answers so far, as a command line") &&
+						strings.Contains(p.Text(), ":\n  vbot init .") != (last != "Directory") {
 						t.Errorf("%s, %s: the command line so far\n%s", last, way.name, p.Text())
 					}
 					if tree := filetest.Tree(t, dir); len(tree) > 0 {
@@ -513,9 +606,18 @@ const start = "How do you want to start?"
 // Answers that lead to all questions of the wizard, one way or another; where none
 // is given, Enter is.
 var (
-	longWay     = map[string]string{start: "scaffold", "What kind of bot?": "telephony", "How do people connect?": "daily_pstn"}
+	longWay = map[string]string{
+		start:                    "scaffold",
+		"What kind of bot?":      "telephony",
+		"How do people connect?": "daily_pstn",
+	}
 	webWay      = map[string]string{start: "scaffold", "Web client": "react"}
-	realtimeWay = map[string]string{start: "scaffold", "What kind of bot?": "telephony", "How do people connect?": "twilio_daily_sip", "How does the bot process speech?": "realtime"}
+	realtimeWay = map[string]string{
+		start:                              "scaffold",
+		"What kind of bot?":                "telephony",
+		"How do people connect?":           "twilio_daily_sip",
+		"How does the bot process speech?": "realtime",
+	}
 )
 
 // A run that fails after the last question leaves the command line, too.
@@ -527,7 +629,10 @@ func TestWizardFailsLate(t *testing.T) {
 	p.asked("Proceed?")
 	filetest.Put(t, dir, "bot", "a file now")
 	p.Types("\r")
-	if code := p.Ends(); code != 1 || !strings.Contains(p.Text(), "\n  vbot init bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia\n\x1b[1;31merror:\x1b[m ") {
+	if code := p.Ends(); code != 1 ||
+		!strings.Contains(p.Text(),
+			"\n  vbot init bot -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia\n"+
+				"\x1b[1;31merror:\x1b[m ") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 }
@@ -551,10 +656,15 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 	around := filepath.Join(dir, "around")
 	long := strings.Repeat("x", 300)
 	for typed, want := range map[string]string{
-		"new/er": "a new directory", "dangling": "DIR/dangling is a dangling link", "dangling/new": "DIR/dangling is a dangling link",
-		"file": "DIR/file is a file, not a directory", "file/new": "DIR/file is a file, not a directory", "full": "contains a, b, c, 1 more; existing files are not overwritten",
-		"linked": "a link to a directory; contains a, b, c, 1 more; existing files are not overwritten", "closed": "writing to DIR/closed: ", "closed/new": "creating DIR/closed/new: ",
-		long: "reading DIR/" + long + ": file name too long", "new/" + long: "creating DIR/new/" + long + ": file name too long",
+		"new/er": "a new directory", "dangling": "DIR/dangling is a dangling link",
+		"dangling/new": "DIR/dangling is a dangling link",
+		"file":         "DIR/file is a file, not a directory",
+		"file/new":     "DIR/file is a file, not a directory",
+		"full":         "contains a, b, c, 1 more; existing files are not overwritten",
+		"linked":       "a link to a directory; contains a, b, c, 1 more; existing files are not overwritten",
+		"closed":       "writing to DIR/closed: ", "closed/new": "creating DIR/closed/new: ",
+		long:          "reading DIR/" + long + ": file name too long",
+		"new/" + long: "creating DIR/new/" + long + ": file name too long",
 	} {
 		note, err := project.Describe(filepath.Join(around, typed))
 		if err == nil {
@@ -591,7 +701,10 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 	p = sitDown(t, around, "xterm", 80, 24, "init", "dangling")
-	if code := p.Ends(); code != 1 || !strings.HasSuffix(p.Text(), "\x1b[?2004l\x1b[1;31merror:\x1b[m "+around+"/dangling is a dangling link; nothing was written\n") {
+	if code := p.Ends(); code != 1 ||
+		!strings.HasSuffix(p.Text(),
+			"\x1b[?2004l\x1b[1;31merror:\x1b[m "+around+
+				"/dangling is a dangling link; nothing was written\n") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 }
@@ -612,7 +725,10 @@ func TestRecommendedBot(t *testing.T) {
 			text = strings.ReplaceAll(p.Text(), dir, "DIR")
 		}
 		named := filetest.Tree(t, dir)
-		maps.DeleteFunc(named, func(name, _ string) bool { return project.IsOwn(strings.TrimPrefix(name, "bot/")) })
+		maps.DeleteFunc(named, func(name, _ string) bool {
+			return project.IsOwn(strings.TrimPrefix(name,
+				"bot/"))
+		})
 		const line = "\n  vbot init bot -t smallwebrtc -t daily -m cascade " +
 			"--stt deepgram --llm openai --tts cartesia\n"
 		want := fmt.Sprintf(c.want, len(named))
@@ -674,7 +790,8 @@ func TestWizardTypedAhead(t *testing.T) {
 	dir := t.TempDir()
 	p := sitDown(t, dir, "xterm", 80, 24, "init")
 	p.Types("parlour\rscaff\r\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r")
-	if code := p.Ends(); code != 0 || !strings.Contains(p.Text(), "--stt deepgram_flux --llm anthropic --tts elevenlabs\n") {
+	if code := p.Ends(); code != 0 ||
+		!strings.Contains(p.Text(), "--stt deepgram_flux --llm anthropic --tts elevenlabs\n") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 	if strings.Contains(p.Text(), "parlour\n?") {
@@ -725,7 +842,13 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	p := sitDown(t, dir, "", 80, 24, "init", "bot")
-	typed := map[string]string{"How do you want to start?": "scaffold", bot.AskWhere: "your own machines", "Proceed?": "change", "Which answer?": "directory", "Directory": "default"}
+	typed := map[string]string{
+		"How do you want to start?": "scaffold",
+		bot.AskWhere:                "your own machines",
+		"Proceed?":                  "change",
+		"Which answer?":             "directory",
+		"Directory":                 "default",
+	}
 	for question := ""; question != "Directory"; {
 		question = p.asksNext(question)
 		p.Types(typed[question] + "\r")
@@ -739,7 +862,8 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 	if code := p.Ends(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
-	if got := filetest.Tree(t, dir)["default/deploy/kubernetes/kustomization.yaml"]; !strings.Contains(got, "namespace: \"parlour\"") {
+	if got := filetest.Tree(t, dir)["default/deploy/kubernetes/kustomization.yaml"]; !strings.Contains(got,
+		"namespace: \"parlour\"") {
 		t.Error(got)
 	}
 }
@@ -755,12 +879,15 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 	for _, size := range [][2]int{{40, 8}, {100, 30}, {20, 3}, {80, 24}} {
 		p.width, p.height = size[0], size[1]
 		before := len(p.Raw())
-		unix.IoctlSetWinsize(int(p.TTY.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size[1]), Col: uint16(size[0])})
+		unix.IoctlSetWinsize(int(p.TTY.Fd()), unix.TIOCSWINSZ,
+			&unix.Winsize{Row: uint16(size[1]), Col: uint16(size[0])})
 		p.until("another drawing", func() bool {
 			drawn := p.Raw()[before:]
 			rows := strings.Count(drawn, "\x1b[K")
 			// It erases all rows that the terminal may have broken, and what is below the new ones.
-			return rows > 1 && rows <= size[1] && strings.Index(drawn, "\x1b[J") < strings.Index(drawn, "\x1b[K") && strings.Count(drawn, "\x1b[J") > 1
+			return rows > 1 && rows <= size[1] &&
+				strings.Index(drawn, "\x1b[J") < strings.Index(drawn, "\x1b[K") &&
+				strings.Count(drawn, "\x1b[J") > 1
 		})
 	}
 	p.Types("\x03")
@@ -827,8 +954,9 @@ func TestColourOfErrors(t *testing.T) {
 	const plain = "error: --bogus: unknown option; see `vbot init --help`\n"
 	for env, want := range map[string]string{
 		"TERM=xterm":            strings.Replace(plain, "error:", "\x1b[1;31merror:\x1b[m", 1),
-		"TERM=xterm NO_COLOR=1": plain, "TERM=xterm NO_COLOR=": strings.Replace(plain, "error:", "\x1b[1;31merror:\x1b[m", 1),
-		"TERM=dumb": plain, "TERM=": plain,
+		"TERM=xterm NO_COLOR=1": plain,
+		"TERM=xterm NO_COLOR=":  strings.Replace(plain, "error:", "\x1b[1;31merror:\x1b[m", 1),
+		"TERM=dumb":             plain, "TERM=": plain,
 	} {
 		cmd := vbotCommand(t, t.TempDir(), "init", "--bogus")
 		cmd.Env = append(cmd.Env, strings.Fields(env)...)
@@ -862,7 +990,9 @@ func TestWizardColours(t *testing.T) {
 		if code := p.Ends(); code != 0 {
 			t.Errorf("%s: exit code %d", c.env, code)
 		}
-		if colour, cursor := regexp.MustCompile("\x1b\\[[0-9;]*m").MatchString(p.Raw()), strings.Contains(p.Raw(), "\x1b["); colour != c.colour || cursor != c.cursor {
+		if colour, cursor := regexp.MustCompile("\x1b\\[[0-9;]*m").
+			MatchString(p.Raw()), strings.Contains(p.Raw(), "\x1b["); colour != c.colour ||
+			cursor != c.cursor {
 			t.Errorf("%s: colour %v, cursor %v", c.env, colour, cursor)
 		}
 	}
@@ -887,8 +1017,10 @@ func TestRandomKeys(t *testing.T) {
 	parallel(t)
 	seed := rand.Uint64()
 	pool := []string{
-		"\r", "\r", "\r", "\n", " ", "\t", "\x1b[A", "\x1b[B", "\x1b[C", "\x1bOD", "\x1b[H", "\x1b[F", "\x1b[5~", "\x1b[6~", "\x1b[3~", "\x1b",
-		"\x1b[D", "\x1b[Z", "<\n", "\x7f", "\x01", "\x05", "\x15", "\x17", "\x0b", "a", "e", "o", "n", "y", "1", "2", ",", "日", "\u0301", "\xff", "\x00", "\x1b[200~x\ry\x1b[201~", "\x1b[1;5C", "-",
+		"\r", "\r", "\r", "\n", " ", "\t", "\x1b[A", "\x1b[B", "\x1b[C", "\x1bOD", "\x1b[H", "\x1b[F",
+		"\x1b[5~", "\x1b[6~", "\x1b[3~", "\x1b",
+		"\x1b[D", "\x1b[Z", "<\n", "\x7f", "\x01", "\x05", "\x15", "\x17", "\x0b", "a", "e", "o", "n", "y",
+		"1", "2", ",", "日", "\u0301", "\xff", "\x00", "\x1b[200~x\ry\x1b[201~", "\x1b[1;5C", "-",
 	}
 	for i := range filetest.Rounds(8, 200) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -923,7 +1055,8 @@ func TestRandomKeys(t *testing.T) {
 						signalled = signalled || !asks
 					}
 					if time.Now().After(deadline) {
-						t.Fatalf("seed %d, no. %d: it never ends after %q\n%q", seed, i, typed.String(), p.Raw())
+						t.Fatalf("seed %d, no. %d: it never ends after %q\n%q", seed, i, typed.String(),
+							p.Raw())
 					}
 					continue
 				}

@@ -49,7 +49,9 @@ func TestNameOfTheDirectory(t *testing.T) {
 }
 
 func TestReservedNames(t *testing.T) {
-	for _, name := range []string{"con", "PRN", "Aux", "nul", "nul.txt", "con .a.b", "COM0", "com9.txt", "Lpt0", "LPT1 "} {
+	for _, name := range []string{
+		"con", "PRN", "Aux", "nul", "nul.txt", "con .a.b", "COM0", "com9.txt", "Lpt0", "LPT1 ",
+	} {
 		if why := NameProblem(name); !strings.HasSuffix(why, "is a reserved name on Windows") {
 			t.Errorf("%q: %q", name, why)
 		}
@@ -67,15 +69,33 @@ func TestReservedNames(t *testing.T) {
 // A bot's namespace in Kubernetes is none of the cluster's own.
 func TestNamesOfTheCluster(t *testing.T) {
 	cat := catalog.New()
-	for name, ok := range map[string]bool{"default": false, "Default!": false, "kube-system": false, "Kube x": false, "kube": true, "kubes-1": true, "a-kube-x": true, "defaults": true} {
+	for name, ok := range map[string]bool{
+		"default":     false,
+		"Default!":    false,
+		"kube-system": false,
+		"Kube x":      false,
+		"kube":        true,
+		"kubes-1":     true,
+		"a-kube-x":    true,
+		"defaults":    true,
+	} {
 		for _, given := range []bool{true, false} {
 			for _, on := range []bool{true, false} {
-				said := Values{OptTransports: {List: []string{"twilio"}}, OptMode: {Text: "realtime"}, OptRealtime: {Text: "openai"}, optSelfHost: {On: on}}
+				said := Values{
+					OptTransports: {List: []string{"twilio"}},
+					OptMode:       {Text: "realtime"},
+					OptRealtime:   {Text: "openai"},
+					optSelfHost:   {On: on},
+				}
 				if given {
 					said[OptName] = Value{Text: name}
 				}
 				_, _, problems := Resolve(cat, said, name)
-				if refused := slices.ContainsFunc(problems, func(p report.Problem) bool { return strings.Contains(p.Message, "namespace") }); refused != (on && !ok) {
+				if refused := slices.ContainsFunc(problems,
+					func(p report.Problem) bool {
+						return strings.Contains(p.Message,
+							"namespace")
+					}); refused != (on && !ok) {
 					t.Errorf("%q, given %v, self-host %v: %v", name, given, on, problems)
 				}
 			}
@@ -102,10 +122,14 @@ func TestSlug(t *testing.T) {
 // What is wrong with the text of a file is named.
 func TestTextOfAConfigurationFile(t *testing.T) {
 	for text, want := range map[string]string{
-		"{\"mode\": \"cascade\",\n}":                                 "bot.json:2:1: remove the comma before }",
-		"{\"transports\": [\"daily\",\n  ],\n\"mode\": \"cascade\"}": "bot.json:2:3: remove the comma before ]",
-		"{,}":                                 "bot.json:1:2: invalid character ',' looking for beginning of object key string",
-		"{\"a\": [}":                          "bot.json:1:8: invalid character '}' looking for beginning of value",
+		"{\"mode\": \"cascade\",\n}": "bot.json:2:1: remove the comma " +
+			"before }",
+		"{\"transports\": [\"daily\",\n  ],\n\"mode\": " +
+			"\"cascade\"}": "bot.json:2:3: remove the comma before ]",
+		"{,}": "bot.json:1:2: invalid character ',' looking for beginning " +
+			"of object key string",
+		"{\"a\": [}": "bot.json:1:8: invalid character '}' looking for beginning " +
+			"of value",
 		"\xff\xfe{\x00}\x00":                  "bot.json:1:1: the file is UTF-16; save it as UTF-8",
 		"\xfe\xff\x00{\x00}":                  "bot.json:1:1: the file is UTF-16; save it as UTF-8",
 		"{\x00\n\x00}\x00":                    "bot.json:1:1: the file is UTF-16; save it as UTF-8",
@@ -119,7 +143,8 @@ func TestTextOfAConfigurationFile(t *testing.T) {
 		"\ufeff{}":                            "",
 	} {
 		_, problems := ParseConfig("bot.json", []byte(text))
-		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || problems[0].Message != want) {
+		if want == "" && len(problems) > 0 ||
+			want != "" && (len(problems) != 1 || problems[0].Message != want) {
 			t.Errorf("%q: %v, want %q", text, problems, want)
 		}
 	}

@@ -17,7 +17,8 @@ func TestCatalog(t *testing.T) {
 	for _, kind := range ServiceKinds {
 		for i, p := range cat.List(kind) {
 			if want := kind + "_" + letters(i); p.ID != want {
-				t.Errorf("%s: id %s, want %s: a letter that was given is never given again", p.file, p.ID, want)
+				t.Errorf("%s: id %s, want %s: a letter that was given is never given again", p.file, p.ID,
+					want)
 			}
 		}
 	}
@@ -34,7 +35,8 @@ func TestCatalog(t *testing.T) {
 					t.Errorf("%s: %q is not a name to type", p.file, name)
 				}
 			}
-			if hears := kind == KindSTT || kind == KindTTS || kind == KindRealtime; hears != (p.languages != nil) {
+			if hears := kind == KindSTT || kind == KindTTS ||
+				kind == KindRealtime; hears != (p.languages != nil) {
 				t.Errorf("%s: a line `# languages:` is there, and should be: %v, %v", p.file, !hears, hears)
 			}
 			if p.standsFor() {
@@ -102,10 +104,14 @@ func TestRequirements(t *testing.T) {
 	for env, want := range map[string]string{
 		"MODEL optional model: model": "",
 		"KEY required secret: key":    "KEY",
-		"KEY required secret unless URL: key\nURL optional url =https://a: address":                                            "KEY or URL",
-		"KEY required secret unless OWN: key\nOWN optional url else URL: address\nURL optional url: address":                   "KEY or OWN or URL",
-		"NAME required id: name\nSECRET optional secret server with NAME: secret":                                              "NAME, SECRET if NAME",
-		"TOKEN required secret unless KEY: token\nKEY optional id without TOKEN: key\nSECRET optional secret with KEY: secret": "TOKEN xor KEY, SECRET if KEY",
+		"KEY required secret unless URL: key\nURL optional url =https://a: " +
+			"address": "KEY or URL",
+		"KEY required secret unless OWN: key\nOWN optional url else URL: address\nURL optional url: " +
+			"address": "KEY or OWN or URL",
+		"NAME required id: name\nSECRET optional secret server with NAME: " +
+			"secret": "NAME, SECRET if NAME",
+		"TOKEN required secret unless KEY: token\nKEY optional id without TOKEN: key\nSECRET optional " +
+			"secret with KEY: secret": "TOKEN xor KEY, SECRET if KEY",
 	} {
 		var vs []Variable
 		for line := range strings.SplitSeq(env, "\n") {
@@ -165,7 +171,8 @@ func TestGist(t *testing.T) {
 		{KindVideo, "heygen", "", "key from liveavatar.com"},
 		{KindTransport, "smallwebrtc", "To try it without a phone", "no key"},
 	} {
-		if p := c.Find(want.kind, want.name); p.Heading().String() != want.group || p.Summary(has) != want.gist {
+		if p := c.Find(want.kind, want.name); p.Heading().String() != want.group ||
+			p.Summary(has) != want.gist {
 			t.Errorf("%s %s: %q, %q", want.kind, want.name, p.Heading().String(), p.Summary(has))
 		}
 	}
@@ -177,11 +184,15 @@ func TestPortsOfHosts(t *testing.T) {
 		return "# id: acme\n# label: Acme\n# names: acme, acme_stt\n# host: " + host + "\n"
 	}
 	for host, ok := range map[string]bool{
-		"example.com": true, "example.com: note": true, "example.com:9000": true, "*.example.com:3478/udp": true, "{HOST}:1-2,5/udp: media": true, "example.com:65535": true,
-		"example.com:x": false, "example.com:x/udp": false, "example.com:/udp": false, "example.com:": false, "example.com:1-2": false, "example.com:0": false, "example.com:65536/udp": false,
-		"example.com:1-x/udp": false, "example.com:1\\n2/udp": false, "example.com:80/tcp": false, "example.com:-1": false, "example.com:1 # x": false,
+		"example.com": true, "example.com: note": true, "example.com:9000": true,
+		"*.example.com:3478/udp": true, "{HOST}:1-2,5/udp: media": true, "example.com:65535": true,
+		"example.com:x": false, "example.com:x/udp": false, "example.com:/udp": false, "example.com:": false,
+		"example.com:1-2": false, "example.com:0": false, "example.com:65536/udp": false,
+		"example.com:1-x/udp": false, "example.com:1\\n2/udp": false, "example.com:80/tcp": false,
+		"example.com:-1": false, "example.com:1 # x": false,
 	} {
-		wrong := slices.ContainsFunc((&Service{Kind: KindSTT}).parse(text(host)), func(p report.Problem) bool { return strings.Contains(p.Message, "expected HOST[:PORT[/udp]]") })
+		wrong := slices.ContainsFunc((&Service{Kind: KindSTT}).parse(text(host)),
+			func(p report.Problem) bool { return strings.Contains(p.Message, "expected HOST[:PORT[/udp]]") })
 		if wrong == ok {
 			t.Errorf("host: %s is refused: %v", host, wrong)
 		}

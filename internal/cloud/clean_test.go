@@ -36,7 +36,8 @@ func carrying(values ...string) *Client {
 func TestProseIsShownWhole(t *testing.T) {
 	c := carrying("hunter2", "1", "us", "x!", "4711", "%%%", "prod-eu", "\t\n", "dXM6NzcK")
 	for _, text := range []string{
-		"", "no such set", "prod, eu, hunter, unter2", `100% of C:\u and \ are taken`, strings.Repeat("é", maxProse/2),
+		"", "no such set", "prod, eu, hunter, unter2", `100% of C:\u and \ are taken`,
+		strings.Repeat("é", maxProse/2),
 		"v1 of 11, 31, MQ", "focus, status, must", "KEY_1X", "PCC-1006, 10% of it", // a short value is a word
 	} {
 		if got := c.prose(text); got != text {
@@ -46,7 +47,9 @@ func TestProseIsShownWhole(t *testing.T) {
 	if got := c.prose("a\nb\x1b[2J\tc\u200b\u202e\x00"); got != "a b[2J c" {
 		t.Errorf("what is hidden: %q", got)
 	}
-	for _, escapes := range []string{strings.Repeat("25", maxResponse/2), strings.Repeat(`u005c`, maxResponse/5)} { // which would take an hour
+	for _, escapes := range []string{
+		strings.Repeat("25", maxResponse/2), strings.Repeat(`u005c`, maxResponse/5),
+	} { // which would take an hour
 		if got := c.prose("%" + escapes); got != "the API's message is too long to be shown" {
 			t.Errorf("many escapes: %.60q", got)
 		}
@@ -66,34 +69,56 @@ func TestProseThatRepeatsAValue(t *testing.T) {
 		"JSON":         quote,
 		"JSON in JSON": func(s string) string { return quote(quote(s)) },
 		"JSON, ASCII": func(s string) string {
-			return regexp.MustCompile(`[^ -~]`).ReplaceAllStringFunc(quote(s), func(r string) string { return escaped(r, `\u%04x`) })
+			return regexp.MustCompile(`[^ -~]`).ReplaceAllStringFunc(quote(s),
+				func(r string) string { return escaped(r, `\u%04x`) })
 		},
-		"JSON, every character":      func(s string) string { return escaped(s, `\u%04x`) },
-		"JSON, upper case":           func(s string) string { return escaped(s, `\u%04X`) },
-		"URL":                        url.QueryEscape,
-		"URL, a path":                url.PathEscape,
-		"URL, every byte":            func(s string) string { return strings.ReplaceAll(fmt.Sprintf("% x", s), " ", "%") },
-		"URL in a URL":               func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
-		"JSON in a URL":              func(s string) string { return url.QueryEscape(quote(s)) },
-		"base64":                     func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
-		"base64, URL":                func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) },
-		"base64, upper case":         func(s string) string { return strings.ToUpper(base64.StdEncoding.EncodeToString([]byte(s))) },
-		"base64, in a URL":           func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) },
-		"hex":                        func(s string) string { return hex.EncodeToString([]byte(s)) },
-		"hex, upper case":            func(s string) string { return fmt.Sprintf("%X", s) },
-		"with control characters":    func(s string) string { return strings.Join(strings.Split(s, ""), "\x1b") },
-		"with zero-width characters": func(s string) string { return strings.Join(strings.Split(s, ""), "\u200b") },
+		"JSON, every character": func(s string) string { return escaped(s, `\u%04x`) },
+		"JSON, upper case":      func(s string) string { return escaped(s, `\u%04X`) },
+		"URL":                   url.QueryEscape,
+		"URL, a path":           url.PathEscape,
+		"URL, every byte": func(s string) string {
+			return strings.ReplaceAll(fmt.Sprintf("% x", s),
+				" ", "%")
+		},
+		"URL in a URL":  func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
+		"JSON in a URL": func(s string) string { return url.QueryEscape(quote(s)) },
+		"base64": func(s string) string {
+			return base64.StdEncoding.EncodeToString([]byte(s))
+		},
+		"base64, URL": func(s string) string {
+			return base64.URLEncoding.EncodeToString([]byte(s))
+		},
+		"base64, upper case": func(s string) string {
+			return strings.ToUpper(base64.StdEncoding.EncodeToString([]byte(s)))
+		},
+		"base64, in a URL": func(s string) string {
+			return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s)))
+		},
+		"hex":             func(s string) string { return hex.EncodeToString([]byte(s)) },
+		"hex, upper case": func(s string) string { return fmt.Sprintf("%X", s) },
+		"with control characters": func(s string) string {
+			return strings.Join(strings.Split(s, ""),
+				"\x1b")
+		},
+		"with zero-width characters": func(s string) string {
+			return strings.Join(strings.Split(s, ""),
+				"\u200b")
+		},
 	}
 	// "%41%42" as each byte: the first one has no %.
 	every := forms["URL, every byte"]
 	forms["URL, every byte"] = func(s string) string { return "%" + every(s) }
 	for _, value := range []string{
-		"hunter2-hunter2", "hunter2", "4711", "multi\nline-secret\n", "geheimnis é \"quoted\"", "ümlaut\n<x>&'", "a/b c?d=e%25f+g", `C:\new\table`,
-		"pässwort\U0001f600x", "e\u200bsc\x1bape", "!!??", "-----BEGIN KEY-----\nMIIE\n-----END KEY-----\n", "a\rb\r\nc\bd\fe", " padded ", "Kelvin \u212a \u017f",
+		"hunter2-hunter2", "hunter2", "4711", "multi\nline-secret\n", "geheimnis é \"quoted\"",
+		"ümlaut\n<x>&'", "a/b c?d=e%25f+g", `C:\new\table`,
+		"pässwort\U0001f600x", "e\u200bsc\x1bape", "!!??", "-----BEGIN KEY-----\nMIIE\n-----END KEY-----\n",
+		"a\rb\r\nc\bd\fe", " padded ", "Kelvin \u212a \u017f",
 	} {
 		c := carrying("other", value)
 		for name, form := range forms {
-			for _, text := range []string{form(value), "bad value " + form(value) + ", sorry", `{"secretValue":"` + form(value) + `"}`} {
+			for _, text := range []string{
+				form(value), "bad value " + form(value) + ", sorry", `{"secretValue":"` + form(value) + `"}`,
+			} {
 				if got := c.prose(text); got != "the API's message repeats a value, so it is not shown" {
 					t.Errorf("%q, %s: %q", value, name, got)
 				}
@@ -102,15 +127,23 @@ func TestProseThatRepeatsAValue(t *testing.T) {
 	}
 	// Of a short value only the word.
 	for _, value := range []string{"1", "us", "Xy7", "é"} {
-		for _, text := range []string{value, "bad " + strings.ToUpper(value) + ".", `"` + value + `"`, "a-" + value + "-b"} {
+		for _, text := range []string{
+			value, "bad " + strings.ToUpper(value) + ".", `"` + value + `"`, "a-" + value + "-b",
+		} {
 			if got := carrying(value).prose(text); got == text {
 				t.Errorf("%q: %q", value, got)
 			}
 		}
 	}
 	// What a value is the base64 of, and the password in that.
-	for _, value := range []string{base64.StdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")), base64.StdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")) + "\r\n", base64.RawStdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")) + "\n"} {
-		for _, text := range []string{"bob:pa:ss-w0rd", "password PA:SS-W0RD", base64.StdEncoding.EncodeToString([]byte("pa:ss-w0rd"))} {
+	for _, value := range []string{
+		base64.StdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")),
+		base64.StdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")) + "\r\n",
+		base64.RawStdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")) + "\n",
+	} {
+		for _, text := range []string{
+			"bob:pa:ss-w0rd", "password PA:SS-W0RD", base64.StdEncoding.EncodeToString([]byte("pa:ss-w0rd")),
+		} {
 			if got := carrying(value).prose(text); got == text {
 				t.Errorf("%q: %q", value, got)
 			}
@@ -136,11 +169,15 @@ func escaped(s, form string) string {
 func TestIdentifiers(t *testing.T) {
 	c := carrying("prod", "pending", "us-west", "a-value-of-sixteen", "fifteen-letters", "sixteen--letters")
 	for name, want := range map[string]string{
-		"PROD_URL": "", "prod": "", "pending": "", "us-west": "", "my set": "", "été": "", "a.b_c-d": "", "fifteen-letters": "", "SIXTEEN--LETTERS": "",
+		"PROD_URL": "", "prod": "", "pending": "", "us-west": "", "my set": "", "été": "", "a.b_c-d": "",
+		"fifteen-letters": "", "SIXTEEN--LETTERS": "",
 		"x-a-value-of-sixteen": "", strings.Repeat("x", maxIdentifier): "",
-		"a-value-of-sixteen": "a name that repeats a value", "sixteen--letters": "a name that repeats a value",
-		"a\nb": "a name that cannot be shown", "a\tb": "a name that cannot be shown", "a\x1b[2J": "a name that cannot be shown", "a\u200bb": "a name that cannot be shown",
-		"a\u202eb": "a name that cannot be shown", "a\u2028b": "a name that cannot be shown", "a\u00a0b": "a name that cannot be shown", "a\ufffdb": "a name that cannot be shown",
+		"a-value-of-sixteen": "a name that repeats a value",
+		"sixteen--letters":   "a name that repeats a value",
+		"a\nb":               "a name that cannot be shown", "a\tb": "a name that cannot be shown",
+		"a\x1b[2J": "a name that cannot be shown", "a\u200bb": "a name that cannot be shown",
+		"a\u202eb": "a name that cannot be shown", "a\u2028b": "a name that cannot be shown",
+		"a\u00a0b": "a name that cannot be shown", "a\ufffdb": "a name that cannot be shown",
 		strings.Repeat("x", maxIdentifier+1): "a name that cannot be shown",
 	} {
 		if got := c.identifier("name", name); got != want {
@@ -149,7 +186,8 @@ func TestIdentifiers(t *testing.T) {
 	}
 	for _, key := range []string{"name", "fieldName", "region", "status", "TYPE", "source"} {
 		var e Entry
-		if wrong := c.decode([]byte(`{"`+key+`":"a-value-of-sixteen"}`), &e); !strings.HasSuffix(wrong, " that repeats a value") {
+		if wrong := c.decode([]byte(`{"`+key+`":"a-value-of-sixteen"}`), &e); !strings.HasSuffix(wrong,
+			" that repeats a value") {
 			t.Errorf("%s: %q", key, wrong)
 		}
 	}
@@ -169,13 +207,25 @@ func TestIdentifiers(t *testing.T) {
 func TestDecode(t *testing.T) {
 	deep := strings.Repeat(`{"sets":`, maxDepth+1)
 	for in, want := range map[string]string{
-		`{"name":"a","status":"OK"}`: "", ` {"NAME":"a","unknown":[{"x":[1,null,true,"y"]}],"success":true} `: "", `[]`: "unexpected JSON", `{"name":5}`: "unexpected JSON", `{}`: "",
-		``: "empty", ` `: "empty", `{`: "not JSON", `{} {}`: "not JSON", "{\"name\":\"\xff\"}": "a name that cannot be shown",
-		`{"status":"failed","status":"OK"}`: "a key twice", `{"status":"failed","STATUS":"ok"}`: "a key twice", `{"error":"x","ERROR":""}`: "a key twice", `{"Success":true,"success":false}`: "a key twice",
-		`{"\u0073tatus":"x","status":"OK"}`: "a key twice", "{\"\u017ftatus\":\"x\",\"status\":\"OK\"}": "a key twice", `{"sets":[{"name":"a","Name":"b"}]}`: "a key twice",
-		`{"labels":{"App":1,"app":2,"name":"x\ny","type":"` + strings.Repeat("x", 300) + `"},"x":1,"X":2}`: "", `{"details":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`: "",
-		deep + `{"name":"a\nb"}` + strings.Repeat("}", maxDepth+1): "", strings.Repeat("[", 20_000): "not JSON",
-		strings.Repeat(" ", maxResponse) + "{}": "longer than 2 megabytes", strings.Repeat(" ", maxResponse-2) + "{}": "", `"` + strings.Repeat("x", maxResponse) + `"`: "longer than 2 megabytes",
+		`{"name":"a","status":"OK"}`:                                        "",
+		` {"NAME":"a","unknown":[{"x":[1,null,true,"y"]}],"success":true} `: "", `[]`: "unexpected JSON",
+		`{"name":5}`: "unexpected JSON", `{}`: "",
+		``: "empty", ` `: "empty", `{`: "not JSON", `{} {}`: "not JSON",
+		"{\"name\":\"\xff\"}":               "a name that cannot be shown",
+		`{"status":"failed","status":"OK"}`: "a key twice",
+		`{"status":"failed","STATUS":"ok"}`: "a key twice", `{"error":"x","ERROR":""}`: "a key twice",
+		`{"Success":true,"success":false}`:          "a key twice",
+		`{"\u0073tatus":"x","status":"OK"}`:         "a key twice",
+		"{\"\u017ftatus\":\"x\",\"status\":\"OK\"}": "a key twice",
+		`{"sets":[{"name":"a","Name":"b"}]}`:        "a key twice",
+		`{"labels":{"App":1,"app":2,"name":"x\ny","type":"` + strings.Repeat("x", 300) +
+			`"},"x":1,"X":2}`: "",
+		`{"details":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`: "",
+		deep + `{"name":"a\nb"}` + strings.Repeat("}", maxDepth+1):                  "",
+		strings.Repeat("[", 20_000):                                                 "not JSON",
+		strings.Repeat(" ", maxResponse) +
+			"{}": "longer than 2 megabytes", strings.Repeat(" ", maxResponse-2) + "{}": "",
+		`"` + strings.Repeat("x", maxResponse) + `"`: "longer than 2 megabytes",
 	} {
 		var e Entry
 		if got := carrying().decode([]byte(in), &e); got != want {
@@ -183,7 +233,8 @@ func TestDecode(t *testing.T) {
 		}
 	}
 	var e Entry
-	if wrong := carrying("hunter2").decode([]byte(`{"Name":"a","errorMessage":"not hunter2","ERROR":"x\ny"}`), &e); wrong != "" || e.Name != "a" || e.Error != "x y" || strings.Contains(e.Message, "hunter2") {
+	if wrong := carrying("hunter2").decode([]byte(`{"Name":"a","errorMessage":"not hunter2","ERROR":"x\ny"}`),
+		&e); wrong != "" || e.Name != "a" || e.Error != "x y" || strings.Contains(e.Message, "hunter2") {
 		t.Errorf("%q, %+v", wrong, e)
 	}
 }
@@ -197,7 +248,8 @@ func BenchmarkProse(b *testing.B) {
 				c.protect(NewSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
 			}
 			for b.Loop() {
-				c.prose("the API does not take the value of KEY_17, and says so at some length: value-17-xxxxxxxx")
+				c.prose("the API does not take the value of KEY_17, and says so at some length: " +
+					"value-17-xxxxxxxx")
 			}
 		})
 	}

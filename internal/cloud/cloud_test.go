@@ -20,11 +20,15 @@ import (
 
 func TestParseAddress(t *testing.T) {
 	for in, ok := range map[string]bool{
-		"https://api.example.com": true, "https://api.example.com/prefix/": true, "https://[::1]:8443": true, "http://127.0.0.1:80": true, "http://localhost": true,
+		"https://api.example.com": true, "https://api.example.com/prefix/": true, "https://[::1]:8443": true,
+		"http://127.0.0.1:80": true, "http://localhost": true,
 		"http://[::1]:80": true, "HTTP://LOCALHOST:1": true,
-		"http://example.com": false, "http://127.0.0.1.example.com": false, "http://10.0.0.1": false, "http://localhost.example.com": false, "http://0.0.0.0": false,
-		"api.example.com": false, "https://": false, "https://:80": false, "ftp://localhost": false, "//localhost": false, "https://u:p@example.com": false,
-		"https://example.com?x": false, "https://example.com/#x": false, "https:example.com": false, "\x00": false, "http://localhost@example.com": false,
+		"http://example.com": false, "http://127.0.0.1.example.com": false, "http://10.0.0.1": false,
+		"http://localhost.example.com": false, "http://0.0.0.0": false,
+		"api.example.com": false, "https://": false, "https://:80": false, "ftp://localhost": false,
+		"//localhost": false, "https://u:p@example.com": false,
+		"https://example.com?x": false, "https://example.com/#x": false, "https:example.com": false,
+		"\x00": false, "http://localhost@example.com": false,
 		"http://notlocalhost": false, "http://x.localhost": false,
 	} {
 		if _, err := parseAddress(in); (err == nil) != ok {
@@ -38,12 +42,15 @@ func TestPathsAreEscaped(t *testing.T) {
 	c := New(&url.URL{Scheme: "https", Host: "example.com"}, nil, test)
 	c.Organization, c.TryTimeout = "acme", time.Second
 	for _, segment := range []string{"", ".", ".."} {
-		if e := c.send(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil, nil); e == nil || e.Code != report.Failed {
+		if e := c.send(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil,
+			nil); e == nil || e.Code != report.Failed {
 			t.Errorf("a request for %q: %v", segment, e)
 		}
 	}
 	var asked string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked = r.RequestURI }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.RequestURI
+	}))
 	defer server.Close()
 	var err error
 	if c.Base, err = parseAddress(server.URL); err != nil {
@@ -82,7 +89,8 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 		c.CallTimeout = time.Second
 		base.Host = host // as if localhost had that address
 		_, err = c.organizations(context.Background())
-		if f := report.As(err); f.Code != report.Failed || f.Retryable || strings.Contains(f.Message, "tried") || !strings.Contains(f.Message, "another machine") {
+		if f := report.As(err); f.Code != report.Failed || f.Retryable ||
+			strings.Contains(f.Message, "tried") || !strings.Contains(f.Message, "another machine") {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
@@ -132,7 +140,9 @@ func TestLoginReplacesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	f := LoginFile{filepath.Join(dir, "config.json")}
 	backup := filepath.Join(dir, "backup")
-	for _, err := range []error{os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(Login{Token: "new"})} {
+	for _, err := range []error{
+		os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(Login{Token: "new"}),
+	} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,8 +202,12 @@ func standin(t *testing.T, s *cloudtest.Standin, random float64) (*Client, *clou
 
 // The pauses differ from run to run, within bounds.
 func TestPausesAreJittered(t *testing.T) {
-	for random, want := range map[float64]time.Duration{0: 250 * time.Millisecond, 0.999: 499 * time.Millisecond} {
-		s := cloudtest.New(t, "test/1").Want("GET /v1/secrets", "GET /v1/secrets").Misbehave("GET", cloudtest.Drop)
+	for random, want := range map[float64]time.Duration{
+		0:     250 * time.Millisecond,
+		0.999: 499 * time.Millisecond,
+	} {
+		s := cloudtest.New(t, "test/1").Want("GET /v1/secrets", "GET /v1/secrets").Misbehave("GET",
+			cloudtest.Drop)
 		c, clock := standin(t, s, random)
 		if _, err := c.List(context.Background(), ""); err != nil {
 			t.Fatal(err)
@@ -216,7 +230,8 @@ func TestInterruptedPause(t *testing.T) {
 		return ctx.Err()
 	}
 	_, err := c.storePairs(ctx, Ref{Name: "app", Type: TypeSet}, []Pair{{Key: "A", Value: NewSecret("1")}})
-	if f := report.As(err); f.Code != report.Interrupted || !f.Retryable || !f.Unsure || f.Message != "storing 1 key in app: interrupted; the request may have succeeded" {
+	if f := report.As(err); f.Code != report.Interrupted || !f.Retryable || !f.Unsure ||
+		f.Message != "storing 1 key in app: interrupted; the request may have succeeded" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -231,7 +246,8 @@ func TestTimeouts(t *testing.T) {
 	c.TryTimeout = 200 * time.Millisecond
 	pairs := []Pair{{Key: "A", Value: NewSecret("1")}}
 	_, err := c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
-	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).Unsure || !strings.Contains(err.Error(), "(tried 4 times)") {
+	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).Unsure ||
+		!strings.Contains(err.Error(), "(tried 4 times)") {
 		t.Errorf("four tries: %v", err)
 	}
 	s.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, serve func()) {

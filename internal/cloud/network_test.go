@@ -51,7 +51,11 @@ func newStorm(t *testing.T, reply func(conn net.Conn, n int)) *storm {
 			}
 			go func() {
 				defer raw.Close()
-				conn := tls.Server(raw, &tls.Config{Certificates: server.TLS.Certificates, NextProtos: []string{"h2", "http/1.1"}})
+				conn := tls.Server(raw,
+					&tls.Config{
+						Certificates: server.TLS.Certificates,
+						NextProtos:   []string{"h2", "http/1.1"},
+					})
 				if conn.Handshake() != nil {
 					return
 				}
@@ -97,14 +101,20 @@ func TestAtMostFourTries(t *testing.T) {
 		answer string
 		end    func(net.Conn) // after the answer; nil keeps the connection, but for a second request
 	}{
-		"closed":                   {"", func(conn net.Conn) { conn.Close() }},
-		"reset":                    {"", reset},
-		"half an answer":           {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", func(conn net.Conn) { conn.Close() }},
-		"503":                      {unavailable, func(conn net.Conn) { conn.Close() }},
-		"503, kept alive":          {unavailable, nil},
-		"HTTP/2's GOAWAY":          {"\x00\x00\x08\x07" + strings.Repeat("\x00", 13), func(conn net.Conn) { conn.Close() }},
-		"no HTTP":                  {"220 mail.example.com\r\n", func(conn net.Conn) { conn.Close() }},
-		"a header without a colon": {"HTTP/1.1 200 OK\r\nhunter2\r\n\r\n", func(conn net.Conn) { conn.Close() }},
+		"closed": {"", func(conn net.Conn) { conn.Close() }},
+		"reset":  {"", reset},
+		"half an answer": {
+			"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", func(conn net.Conn) { conn.Close() },
+		},
+		"503":             {unavailable, func(conn net.Conn) { conn.Close() }},
+		"503, kept alive": {unavailable, nil},
+		"HTTP/2's GOAWAY": {
+			"\x00\x00\x08\x07" + strings.Repeat("\x00", 13), func(conn net.Conn) { conn.Close() },
+		},
+		"no HTTP": {"220 mail.example.com\r\n", func(conn net.Conn) { conn.Close() }},
+		"a header without a colon": {
+			"HTTP/1.1 200 OK\r\nhunter2\r\n\r\n", func(conn net.Conn) { conn.Close() },
+		},
 	} {
 		reply := func(conn net.Conn, n int) {
 			if n > 1 {
@@ -119,11 +129,13 @@ func TestAtMostFourTries(t *testing.T) {
 			if method == "GET" {
 				_, err = s.client.List(context.Background(), "")
 			} else {
-				_, err = s.client.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, []Pair{{Key: "A", Value: NewSecret("hunter2")}})
+				_, err = s.client.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet},
+					[]Pair{{Key: "A", Value: NewSecret("hunter2")}})
 			}
 			s.Close()
 			s.mu.Lock()
-			if err == nil || !strings.Contains(err.Error(), "(tried 4 times)") || s.requests != 4 || strings.Contains(err.Error(), "hunter2") {
+			if err == nil || !strings.Contains(err.Error(), "(tried 4 times)") || s.requests != 4 ||
+				strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%s: %d requests %s, %v", name, s.requests, method, err)
 			}
 			if slices.Contains(s.protocols, "h2") {
@@ -137,8 +149,12 @@ func TestAtMostFourTries(t *testing.T) {
 // A server that wants a client certificate gets none. Without one it may answer, or not.
 func TestClientCertificates(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		for auth, want := range map[tls.ClientAuthType]string{tls.RequestClientCert: "", tls.RequireAnyClientCert: " wants a client certificate, which vbot does not have"} {
-			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"sets":[]}`) }))
+		for auth, want := range map[tls.ClientAuthType]string{
+			tls.RequestClientCert:    "",
+			tls.RequireAnyClientCert: " wants a client certificate, which vbot does not have",
+		} {
+			noSets := func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"sets":[]}`) }
+			server := httptest.NewUnstartedServer(http.HandlerFunc(noSets))
 			server.TLS = &tls.Config{ClientAuth: auth, MinVersion: version, MaxVersion: version}
 			server.Config.ErrorLog = nothing
 			server.StartTLS()
@@ -151,10 +167,13 @@ func TestClientCertificates(t *testing.T) {
 			_, err = New(base, roots, test).List(context.Background(), "")
 			if want == "" && err != nil {
 				t.Error(err)
-			} else if want != "" && (err == nil || report.As(err).Retryable || err.Error() != "listing secrets: "+base.Host+want) {
+			} else if want != "" &&
+				(err == nil || report.As(err).Retryable ||
+					err.Error() != "listing secrets: "+base.Host+want) {
 				t.Errorf("TLS %x: %+v", version, report.As(err))
 			}
-			_, err = New(base, roots, test).Reference(context.Background(), "team", "pce-acme") // it was not sensitive out
+			_, err = New(base, roots, test).Reference(context.Background(), "team",
+				"pce-acme") // it was not carried out
 			server.Close()
 			if want != "" && (err == nil || strings.Contains(err.Error(), "may have succeeded")) {
 				t.Errorf("TLS %x: %v", version, err)
@@ -181,33 +200,192 @@ func TestNoAnswer(t *testing.T) {
 		retryNow, later bool
 		unsure          bool
 	}{
-		{op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsNotFound: true}), false, false, "api.example.com cannot be found", report.Unavailable, false, false, false},
-		{op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTimeout: true}), false, false, "the name server gave no address of api.example.com", report.Unavailable, false, true, false},
-		{op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTemporary: true}), false, false, "the name server gave no address of api.example.com", report.Unavailable, true, true, false},
-		{op("proxyconnect", op("dial", &net.DNSError{Name: "proxy.example.com", IsNotFound: true})), false, true, "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be found", report.Unavailable, false, false, false},
-		{timeout, false, false, "api.example.com did not answer in time", report.Timeout, true, true, false},
-		{timeout, false, true, "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not answer in time", report.Timeout, true, true, false},
-		{context.DeadlineExceeded, true, false, "api.example.com did not answer in time", report.Timeout, true, true, true},
-		{op("dial", syscall.ECONNREFUSED), false, false, "nothing answers at api.example.com", report.Unavailable, false, true, false},
-		{op("dial", syscall.ENETUNREACH), false, false, "api.example.com cannot be reached: network is unreachable", report.Unavailable, true, true, false},
-		{op("proxyconnect", errors.New(hunter2)), false, true, "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be reached", report.Unavailable, true, true, false},
-		{op("proxyconnect", &tls.CertificateVerificationError{Err: x509.HostnameError{}}), false, true, "the certificate of the proxy proxy.example.com:3128 (HTTPS_PROXY) is for another host", report.Unavailable, false, false, false},
-		{op("proxyconnect", tls.RecordHeaderError{Msg: hunter2}), false, true, "the proxy proxy.example.com:3128 (HTTPS_PROXY) does not speak TLS", report.Unavailable, false, false, false},
-		{op("socks connect", errors.New("username/password authentication failed")), false, true, "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com", report.Unavailable, false, false, false},
-		{op("socks connect", errors.New("unknown error host unreachable")), false, true, "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com", report.Unavailable, false, true, false},
-		{op("socks connect", io.EOF), false, true, "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost", report.Unavailable, true, true, false},
-		{op("proxyconnect", op("remote error", errors.New("tls: "+hunter2))), false, true, "no TLS connection to the proxy proxy.example.com:3128 (HTTPS_PROXY)", report.Unavailable, false, false, false},
-		{op("socks connect", op("read", syscall.ECONNRESET)), false, true, "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost", report.Unavailable, true, true, false},
-		{errors.New("malformed MIME header: " + hunter2), false, true, "the proxy proxy.example.com:3128 (HTTPS_PROXY) sent no answer that vbot can read", report.Unavailable, true, true, false},
-		{errors.New("malformed HTTP response " + hunter2), true, false, "api.example.com sent no answer that vbot can read", report.Unavailable, true, true, true},
-		{op("remote error", errors.New("tls: "+hunter2)), false, false, "no TLS connection to api.example.com", report.Unavailable, false, false, false},
-		{errors.New("tls: " + hunter2), false, false, "no TLS connection to api.example.com", report.Unavailable, false, false, false},
-		{io.EOF, false, false, "the connection to api.example.com was lost", report.Unavailable, true, true, false},
-		{io.ErrUnexpectedEOF, true, false, "the connection to api.example.com was lost", report.Unavailable, true, true, true},
-		{op("read", syscall.ECONNRESET), true, false, "the connection to api.example.com was lost", report.Unavailable, true, true, true},
-		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, false, false, "the certificate of api.example.com is not trusted: its authority is unknown", report.Unavailable, false, false, false},
-		{&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: hunter2}}, false, false, "the certificate of api.example.com has expired, or is not valid yet", report.Unavailable, false, false, false},
-		{&tls.CertificateVerificationError{Err: errors.New(hunter2)}, false, false, "the certificate of api.example.com is not trusted", report.Unavailable, false, false, false},
+		{
+			err:     op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsNotFound: true}),
+			message: "api.example.com cannot be found",
+			code:    report.Unavailable,
+		},
+		{
+			err:     op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTimeout: true}),
+			message: "the name server gave no address of api.example.com",
+			code:    report.Unavailable,
+			later:   true,
+		},
+		{
+			err:      op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTemporary: true}),
+			message:  "the name server gave no address of api.example.com",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err: op("proxyconnect",
+				op("dial", &net.DNSError{Name: "proxy.example.com", IsNotFound: true})),
+			proxy:   true,
+			message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be found",
+			code:    report.Unavailable,
+		},
+		{
+			err:      timeout,
+			message:  "api.example.com did not answer in time",
+			code:     report.Timeout,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err:      timeout,
+			proxy:    true,
+			message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not answer in time",
+			code:     report.Timeout,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err:      context.DeadlineExceeded,
+			sent:     true,
+			message:  "api.example.com did not answer in time",
+			code:     report.Timeout,
+			retryNow: true,
+			later:    true,
+			unsure:   true,
+		},
+		{
+			err:     op("dial", syscall.ECONNREFUSED),
+			message: "nothing answers at api.example.com",
+			code:    report.Unavailable,
+			later:   true,
+		},
+		{
+			err:      op("dial", syscall.ENETUNREACH),
+			message:  "api.example.com cannot be reached: network is unreachable",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err:      op("proxyconnect", errors.New(hunter2)),
+			proxy:    true,
+			message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be reached",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err:     op("proxyconnect", &tls.CertificateVerificationError{Err: x509.HostnameError{}}),
+			proxy:   true,
+			message: "the certificate of the proxy proxy.example.com:3128 (HTTPS_PROXY) is for another host",
+			code:    report.Unavailable,
+		},
+		{
+			err:     op("proxyconnect", tls.RecordHeaderError{Msg: hunter2}),
+			proxy:   true,
+			message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) does not speak TLS",
+			code:    report.Unavailable,
+		},
+		{
+			err:     op("socks connect", errors.New("username/password authentication failed")),
+			proxy:   true,
+			message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com",
+			code:    report.Unavailable,
+		},
+		{
+			err:     op("socks connect", errors.New("unknown error host unreachable")),
+			proxy:   true,
+			message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com",
+			code:    report.Unavailable,
+			later:   true,
+		},
+		{
+			err:      op("socks connect", io.EOF),
+			proxy:    true,
+			message:  "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err:     op("proxyconnect", op("remote error", errors.New("tls: "+hunter2))),
+			proxy:   true,
+			message: "no TLS connection to the proxy proxy.example.com:3128 (HTTPS_PROXY)",
+			code:    report.Unavailable,
+		},
+		{
+			err:      op("socks connect", op("read", syscall.ECONNRESET)),
+			proxy:    true,
+			message:  "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err:      errors.New("malformed MIME header: " + hunter2),
+			proxy:    true,
+			message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) sent no answer that vbot can read",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err:      errors.New("malformed HTTP response " + hunter2),
+			sent:     true,
+			message:  "api.example.com sent no answer that vbot can read",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+			unsure:   true,
+		},
+		{
+			err:     op("remote error", errors.New("tls: "+hunter2)),
+			message: "no TLS connection to api.example.com",
+			code:    report.Unavailable,
+		},
+		{
+			err:     errors.New("tls: " + hunter2),
+			message: "no TLS connection to api.example.com",
+			code:    report.Unavailable,
+		},
+		{
+			err:      io.EOF,
+			message:  "the connection to api.example.com was lost",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+		},
+		{
+			err:      io.ErrUnexpectedEOF,
+			sent:     true,
+			message:  "the connection to api.example.com was lost",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+			unsure:   true,
+		},
+		{
+			err:      op("read", syscall.ECONNRESET),
+			sent:     true,
+			message:  "the connection to api.example.com was lost",
+			code:     report.Unavailable,
+			retryNow: true,
+			later:    true,
+			unsure:   true,
+		},
+		{
+			err:     &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
+			message: "the certificate of api.example.com is not trusted: its authority is unknown",
+			code:    report.Unavailable,
+		},
+		{
+			err: &tls.CertificateVerificationError{
+				Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: hunter2},
+			},
+			message: "the certificate of api.example.com has expired, or is not valid yet",
+			code:    report.Unavailable,
+		},
+		{
+			err:     &tls.CertificateVerificationError{Err: errors.New(hunter2)},
+			message: "the certificate of api.example.com is not trusted",
+			code:    report.Unavailable,
+		},
 	} {
 		c.proxy = nil
 		if k.proxy {
@@ -216,10 +394,13 @@ func TestNoAnswer(t *testing.T) {
 			}
 		}
 		e := c.noResponse(k.err, k.sent, k.proxy)
-		if e.Message != k.message || e.Code != k.code || e.retryNow != k.retryNow || e.Retryable != k.later || e.Unsure != k.unsure || e.HTTPStatus != 0 {
+		if e.Message != k.message || e.Code != k.code || e.retryNow != k.retryNow || e.Retryable != k.later ||
+			e.Unsure != k.unsure || e.HTTPStatus != 0 {
 			t.Errorf("%v: %+v", k.err, e)
 		}
-		if strings.Contains(e.Message+e.Hint, hunter2) || strings.Contains(e.Hint, "HTTPS_PROXY") != k.proxy && e.Hint != "" && !strings.Contains(e.Hint, "name") && e.Code != report.Timeout {
+		if strings.Contains(e.Message+e.Hint, hunter2) ||
+			strings.Contains(e.Hint, "HTTPS_PROXY") != k.proxy && e.Hint != "" &&
+				!strings.Contains(e.Hint, "name") && e.Code != report.Timeout {
 			t.Errorf("%v: hint %q", k.err, e.Hint)
 		}
 	}
@@ -235,7 +416,13 @@ func TestHandshakeTimeout(t *testing.T) {
 
 // Only a token with the whole prefix is a person's.
 func TestPersonal(t *testing.T) {
-	for token, want := range map[string]bool{"pcc_pat_x": true, "pcc_x": false, "pcc_pa_x": false, "PCC_PAT_x": false, "x_pcc_pat_": false} {
+	for token, want := range map[string]bool{
+		"pcc_pat_x":  true,
+		"pcc_x":      false,
+		"pcc_pa_x":   false,
+		"PCC_PAT_x":  false,
+		"x_pcc_pat_": false,
+	} {
 		c := New(nil, nil, test)
 		c.Use(NewSecret(token), "")
 		if c.isPersonal() != want {
@@ -250,9 +437,11 @@ var nothing = log.New(io.Discard, "", 0)
 // What a proxy answers to CONNECT may pass, or not.
 func TestProxyRefusals(t *testing.T) {
 	for status, want := range map[int]struct{ later, retryNow bool }{
-		301: {}, 403: {}, 404: {}, 407: {}, 408: {true, false}, 425: {true, false}, 429: {true, true}, 500: {true, false}, 502: {true, true}, 503: {true, true}, 504: {true, true},
+		301: {}, 403: {}, 404: {}, 407: {}, 408: {true, false}, 425: {true, false}, 429: {true, true},
+		500: {true, false}, 502: {true, true}, 503: {true, true}, 504: {true, true},
 	} {
-		if e, ok := errors.AsType[*fault](proxyRefusal(status)); !ok || e.Retryable != want.later || e.retryNow != want.retryNow || e.Unsure || e.HTTPStatus != 0 || e.Code != report.Unavailable {
+		if e, ok := errors.AsType[*fault](proxyRefusal(status)); !ok || e.Retryable != want.later ||
+			e.retryNow != want.retryNow || e.Unsure || e.HTTPStatus != 0 || e.Code != report.Unavailable {
 			t.Errorf("%d: %+v", status, e)
 		}
 	}
@@ -279,7 +468,8 @@ func TestManyLargeValues(t *testing.T) {
 	}
 	ch := Change{Ref: Ref{Name: "app", Type: TypeSet}}
 	for i := range n {
-		ch.Pairs = append(ch.Pairs, Pair{Key: fmt.Sprintf("KEY_%d", i), Value: NewSecret(strings.Repeat(string(rune('a'+i)), size))})
+		ch.Pairs = append(ch.Pairs,
+			Pair{Key: fmt.Sprintf("KEY_%d", i), Value: NewSecret(strings.Repeat(string(rune('a'+i)), size))})
 	}
 	c := New(base, nil, test)
 	if p, err := c.StoreAll(context.Background(), ch); p.Done != n || err != nil {
@@ -306,12 +496,16 @@ func TestLargeValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := New(base, nil, test)
-	pairs := []Pair{{Key: "LARGE", Value: NewSecret(strings.Repeat("x", size))}, {Key: "SMALL", Value: NewSecret("small")}}
+	pairs := []Pair{
+		{Key: "LARGE", Value: NewSecret(strings.Repeat("x", size))},
+		{Key: "SMALL", Value: NewSecret("small")},
+	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err = c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
 	runtime.ReadMemStats(&after)
-	if err == nil || !strings.HasSuffix(err.Error(), "403 Forbidden: the API's message repeats a value, so it is not shown") {
+	if err == nil || !strings.HasSuffix(err.Error(),
+		"403 Forbidden: the API's message repeats a value, so it is not shown") {
 		t.Errorf("%v", err)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 8*size {

@@ -213,7 +213,8 @@ func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	isOdd := strings.Contains(r.URL.EscapedPath(), "%") || slices.Contains(path, "") || slices.Contains(path, "..")
+	isOdd := strings.Contains(r.URL.EscapedPath(), "%") || slices.Contains(path, "") ||
+		slices.Contains(path, "..")
 	if path[0] != "v1" || isOdd {
 		s.t.Errorf("%s %s is no path of the API", r.Method, r.URL)
 		return
@@ -402,7 +403,8 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 		}
 		k.Values["value"], k.host = *in.Value, *in.Host
 	case in.Secrets != nil:
-		hasOther := in.Key != nil || in.Value != nil || in.Name != nil || in.IsImagePull != nil || in.Host != nil
+		hasOther := in.Key != nil || in.Value != nil || in.Name != nil || in.IsImagePull != nil ||
+			in.Host != nil
 		if hasOther || len(*in.Secrets) == 0 {
 			s.t.Errorf("PUT %s: the two forms are mixed", name)
 			return

@@ -41,14 +41,21 @@ func TestDotenv(t *testing.T) {
 		{"K=a\x00b", "1: K: the value contains a NUL character"},
 		{"export K=v", `K="v"`},
 		{"\ufeffK=v", `K="v"`},
-		{"K=\"-----BEGIN-----\nYQ==\n-----END-----\"\nL=1", "K=\"-----BEGIN-----\\nYQ==\\n-----END-----\"\nL=\"1\""},
+		{
+			"K=\"-----BEGIN-----\nYQ==\n-----END-----\"\nL=1",
+			"K=\"-----BEGIN-----\\nYQ==\\n-----END-----\"\nL=\"1\"",
+		},
 		{"K=", "1: K: the value is empty"},
 		{`K=""`, "1: K: the value is empty"},
 		{`K="`, `1: K: missing closing "`},
 		{"K=\xe9", "1: the file is not valid UTF-8"},
 		{"\xff\xfeK\x00", "1: the file is UTF-16; save it as UTF-8"},
 		{"A=1\nB=\xe9", "2: the file is not valid UTF-8"},
-		{"a bad line\nK=\nL=1\n=x", "1: missing =; a value of several lines needs quotes\n2: K: the value is empty\n4: invalid key; " + cloud.KeyRule},
+		{
+			"a bad line\nK=\nL=1\n=x",
+			"1: missing =; a value of several lines needs quotes\n2: K: the value is empty\n4: invalid " +
+				"key; " + cloud.KeyRule,
+		},
 		{"K=a#b", `K="a#b"`},
 		{"K=a=b==", `K="a=b=="`},
 		{"K = v", `K="v"`},
@@ -86,7 +93,10 @@ func TestDotenv(t *testing.T) {
 		{`K="v"#c`, "1: K" + after},
 		{"K=\"a\nb\" x\nL=\"\"", "1: K" + after + "\n3: L: the value is empty"},
 		{"K='open\nL=1\na bad line", "1: K: missing closing '"},
-		{"bad key='x\ny'\nL=1\nK", "1: invalid key; " + cloud.KeyRule + "\n4: missing =; a value of several lines needs quotes"},
+		{
+			"bad key='x\ny'\nL=1\nK",
+			"1: invalid key; " + cloud.KeyRule + "\n4: missing =; a value of several lines needs quotes",
+		},
 		{long + "=v", long + `="v"`},
 		{long + "K=v", "1: invalid key; " + cloud.KeyRule},
 		{"1-a_B=v", `1-a_B="v"`},
@@ -108,7 +118,10 @@ func quoteDotenv(key, value string) string {
 // Whatever is read, it does not panic, no fault repeats a value, and what is read is
 // read again from what is written.
 func FuzzDotenv(f *testing.F) {
-	for _, s := range []string{"", "K=v", "export K = 'a\nb' # c\r\nL=\"\\n\\\\\"", "\ufeffK=#", "K=\"", "K", "=", "K='\r'\rL=\xff", "K='\r\r\n'", "K=\\", "a b='c\nd'"} {
+	for _, s := range []string{
+		"", "K=v", "export K = 'a\nb' # c\r\nL=\"\\n\\\\\"", "\ufeffK=#", "K=\"", "K", "=", "K='\r'\rL=\xff",
+		"K='\r\r\n'", "K=\\", "a b='c\nd'",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
@@ -125,7 +138,8 @@ func FuzzDotenv(f *testing.F) {
 		var again strings.Builder
 		var keys []string
 		for _, p := range pairs {
-			if v := p.Value.Reveal(); v == "" || !utf8.ValidString(v) || strings.Contains(v, "\x00") || strings.Contains(v, "\r") || !cloud.IsKey(p.Key) || slices.Contains(keys, p.Key) {
+			if v := p.Value.Reveal(); v == "" || !utf8.ValidString(v) || strings.Contains(v, "\x00") ||
+				strings.Contains(v, "\r") || !cloud.IsKey(p.Key) || slices.Contains(keys, p.Key) {
 				t.Fatalf("%q: bad pair %s", data, p.Key)
 			}
 			keys = append(keys, p.Key)
@@ -137,7 +151,8 @@ func FuzzDotenv(f *testing.F) {
 		}
 		for i, p := range second {
 			if p.Key != pairs[i].Key || p.Value.Reveal() != pairs[i].Value.Reveal() {
-				t.Errorf("%q: %s is %q, and read again %q", data, p.Key, pairs[i].Value.Reveal(), p.Value.Reveal())
+				t.Errorf("%q: %s is %q, and read again %q", data, p.Key, pairs[i].Value.Reveal(),
+					p.Value.Reveal())
 			}
 		}
 	})
@@ -145,7 +160,10 @@ func FuzzDotenv(f *testing.F) {
 
 // What is read of a JSON object is what encoding/json has.
 func FuzzObject(f *testing.F) {
-	for _, s := range []string{"{}", `{"K": "v"}`, "{\"K\":\n\"\\ud83d\\ude00\", \"L\": \"\"}", `{"K": "v", "K": "w"}`, `{"K": 1e999, "L": [{}], "M": null}`, `{"K": "\ud800"}`, `{"K"`, `{"K": "v"}x`} {
+	for _, s := range []string{
+		"{}", `{"K": "v"}`, "{\"K\":\n\"\\ud83d\\ude00\", \"L\": \"\"}", `{"K": "v", "K": "w"}`,
+		`{"K": 1e999, "L": [{}], "M": null}`, `{"K": "\ud800"}`, `{"K"`, `{"K": "v"}x`,
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
@@ -199,7 +217,11 @@ func BenchmarkDotenv(b *testing.B) {
 }
 
 func TestSplitPairs(t *testing.T) {
-	for arg, want := range map[string]string{`A=1 B="two words"`: `A="1" B="two words"`, `A="x"y" B=x"y`: `A="x\"y" B="x\"y"`, " A=b==\tB= ": `A="b==" B=""`} {
+	for arg, want := range map[string]string{
+		`A=1 B="two words"`: `A="1" B="two words"`,
+		`A="x"y" B=x"y`:     `A="x\"y" B="x\"y"`,
+		" A=b==\tB= ":       `A="b==" B=""`,
+	} {
 		pairs, err := Split(arg)
 		var got []string
 		for _, p := range pairs {
@@ -209,12 +231,17 @@ func TestSplitPairs(t *testing.T) {
 			t.Errorf("splitPairs(%q) = %s, %v, want %s", arg, got, err, want)
 		}
 	}
-	for _, arg := range []string{"DSN=host=h port=1", "A=x=y B=1 C=2", "URL=http://x?a=b KEY=1", "A=1\nB=2\n", "A=1\n B=2", "A=aGVsbG8\nd29ybGQ==", "A=two words=="} {
+	for _, arg := range []string{
+		"DSN=host=h port=1", "A=x=y B=1 C=2", "URL=http://x?a=b KEY=1", "A=1\nB=2\n", "A=1\n B=2",
+		"A=aGVsbG8\nd29ybGQ==", "A=two words==",
+	} {
 		if pairs, err := Split(arg); err == nil {
 			t.Errorf("splitPairs(%q) finds %d, want an error", arg, len(pairs))
 		}
 	}
-	for _, arg := range []string{"", "KEY", "A=1", "A=two words", "A=x=y words", `A="two words"`, "two words", "A B=1"} {
+	for _, arg := range []string{
+		"", "KEY", "A=1", "A=two words", "A=x=y words", `A="two words"`, "two words", "A B=1",
+	} {
 		if pairs, err := Split(arg); pairs != nil || err != nil {
 			t.Errorf("splitPairs(%q) finds %d, %v, want none", arg, len(pairs), err)
 		}
@@ -231,7 +258,8 @@ func TestManyKeysInJSON(t *testing.T) {
 	}
 	b.WriteString(`"K0": "again"}`)
 	pairs, faults := Parse(b.String(), false)
-	if want := fmt.Sprint([]Fault{{n + 1, "K0 is already set on line 1"}}); len(pairs) != n || fmt.Sprint(faults) != want {
+	if want := fmt.Sprint([]Fault{{n + 1, "K0 is already set on line 1"}}); len(pairs) != n ||
+		fmt.Sprint(faults) != want {
 		t.Errorf("%d pairs, faults %v", len(pairs), faults)
 	}
 }

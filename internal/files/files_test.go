@@ -11,7 +11,8 @@ func TestReadUpToTheLimit(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 	data, err := Read(strings.NewReader("12345"), 4)
-	if _, ok := errors.AsType[*TooLargeError](err); !ok || data != nil || err.Error() != "larger than 4 bytes" {
+	if _, ok := errors.AsType[*TooLargeError](err); !ok || data != nil ||
+		err.Error() != "larger than 4 bytes" {
 		t.Errorf("%q, %v", data, err)
 	}
 }

@@ -120,8 +120,14 @@ func TestUnified(t *testing.T) {
 		{[]byte{}, nil, "a/x and /dev/null differ: only one of them exists, and it is empty\n"},
 		{nil, []byte("a\n"), "--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n"},
 		{[]byte("a"), nil, "--- a/x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n\\ No newline at end of file\n"},
-		{[]byte("a\n"), []byte("a"), "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file\n"},
-		{[]byte("1\n2\n3\n4\n5\n6\n7\n8\n"), []byte("1\n2\n3\n4\nfive\n6\n7\n8\n"), "--- a/x\n+++ b/x\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
+		{
+			[]byte("a\n"), []byte("a"),
+			"--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file\n",
+		},
+		{
+			[]byte("1\n2\n3\n4\n5\n6\n7\n8\n"), []byte("1\n2\n3\n4\nfive\n6\n7\n8\n"),
+			"--- a/x\n+++ b/x\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n",
+		},
 		{backwards, []byte(inOrder.String()), "a/x and b/x differ, in too many lines to list\n"},
 	} {
 		if got := unified("x", c.before, c.after); got != c.want {

@@ -79,12 +79,14 @@ func TestGrammars(t *testing.T) {
 			theirs: "p = (\n        [\n            stt,\n            theirs,\n            llm,\n        ]\n",
 		},
 		{
-			about:  "what is known of services",
-			file:   "bot.py",
-			base:   "{\n        llm: Service(\"A\", \"B\"),\n        tts: Service(\"C\", \"D\"),\n    }\n",
-			mine:   "{\n        llm: Service(\"A\", \"B\", x=1),\n        tts: Service(\"C\", \"D\"),\n    }\n",
+			about: "what is known of services",
+			file:  "bot.py",
+			base:  "{\n        llm: Service(\"A\", \"B\"),\n        tts: Service(\"C\", \"D\"),\n    }\n",
+			mine: "{\n        llm: Service(\"A\", \"B\", x=1),\n        tts: Service(\"C\", \"D\"),\n    " +
+				"}\n",
 			theirs: "{\n        llm: Service(\"A\", \"B\"),\n        tts: Service(\"E\", \"F\"),\n    }\n",
-			want:   "{\n        llm: Service(\"A\", \"B\", x=1),\n        tts: Service(\"E\", \"F\"),\n    }\n",
+			want: "{\n        llm: Service(\"A\", \"B\", x=1),\n        tts: Service(\"E\", \"F\"),\n    " +
+				"}\n",
 		},
 		{
 			about:  "variables, each with its own comment",

@@ -43,14 +43,19 @@ func (w *watched) Err() error { return w.err() }
 // project is a tree of some depth.
 func project() map[string][]byte {
 	files := map[string][]byte{}
-	for _, name := range []string{".gitignore", ".vbot.json", "AGENTS.md", "AGENT_IMPORT.md", "README.md", "client/src/lib/a.js", "client/src/main.js", "server/bot.py", "server/evals/a.yaml"} {
+	for _, name := range []string{
+		".gitignore", ".vbot.json", "AGENTS.md", "AGENT_IMPORT.md", "README.md", "client/src/lib/a.js",
+		"client/src/main.js", "server/bot.py", "server/evals/a.yaml",
+	} {
 		files[name] = []byte("ours: " + name + "\n")
 	}
 	return files
 }
 
 // lockAndPlan returns what a run does that writes files into dir.
-func lockAndPlan(t *testing.T, dir string, files map[string][]byte, keepExisting bool, overwrite []string) (*Target, *Plan) {
+func lockAndPlan(
+	t *testing.T, dir string, files map[string][]byte, keepExisting bool, overwrite []string,
+) (*Target, *Plan) {
 	t.Helper()
 	target, err := Lock(dir)
 	if err != nil {
@@ -94,7 +99,8 @@ func TestInterruptedAnywhere(t *testing.T) {
 // What others put into a directory stays, and everything else is undone.
 func TestUndoBesideOthers(t *testing.T) {
 	dir := t.TempDir()
-	target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a/b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
+	target, p := lockAndPlan(t, filepath.Join(dir, "target"),
+		map[string][]byte{"a/b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
 	looks := 0
 	err := target.Apply(&watched{context.Background(), func() error {
 		if looks++; looks < 3 {
@@ -114,7 +120,8 @@ func TestUndoBesideOthers(t *testing.T) {
 // A file that appears after the plan was made is not written over.
 func TestFileThatAppearsInBetween(t *testing.T) {
 	dir := t.TempDir()
-	target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
+	target, p := lockAndPlan(t, filepath.Join(dir, "target"),
+		map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
 	filetest.Put(t, dir, "target/b/c", "mine")
 	before := filetest.Listing(t, dir)
 	err := target.Apply(context.Background(), p)
@@ -130,7 +137,8 @@ func TestFileThatAppearsInBetween(t *testing.T) {
 func TestGuideThatChangesInBetween(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "AGENTS.md", "old")
-	target, p := lockAndPlan(t, dir, map[string][]byte{"AGENTS.md": []byte("new"), "other": []byte("ours")}, false, Guides)
+	target, p := lockAndPlan(t, dir, map[string][]byte{"AGENTS.md": []byte("new"), "other": []byte("ours")},
+		false, Guides)
 	filetest.Put(t, dir, "AGENTS.md", "edited just now")
 	before := filetest.Listing(t, dir)
 	if err := target.Apply(context.Background(), p); err == nil {
@@ -147,7 +155,8 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "parent", "target")
 	files := map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}
 	target, p := lockAndPlan(t, dir, files, false, nil)
-	if other, err := Lock(dir); err == nil || err.Error() != "another vbot is writing to "+dir+"; nothing was written" {
+	if other, err := Lock(dir); err == nil ||
+		err.Error() != "another vbot is writing to "+dir+"; nothing was written" {
 		t.Errorf("a second run beside the first: %v, %v", other, err)
 	}
 	if err := target.Apply(context.Background(), p); err != nil {
@@ -173,11 +182,14 @@ func TestLockAlone(t *testing.T) {
 // What a killed run left is removed, and nothing else.
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{".vbot-1-2.tmp", "b/.vbot-33-4.tmp", "mine/.vbot-1-2.tmp", ".vbot-mine.tmp", "b/c"} {
+	for _, name := range []string{
+		".vbot-1-2.tmp", "b/.vbot-33-4.tmp", "mine/.vbot-1-2.tmp", ".vbot-mine.tmp", "b/c",
+	} {
 		filetest.Put(t, dir, name, "ours")
 	}
 	filetest.Link(t, "b/c", filepath.Join(dir, ".vbot-1-3.tmp"))
-	target, p := lockAndPlan(t, dir, map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
+	target, p := lockAndPlan(t, dir, map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false,
+		nil)
 	if err := target.Apply(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +198,9 @@ func TestLeftovers(t *testing.T) {
 		left = append(left, name)
 	}
 	slices.Sort(left)
-	if want := []string{".vbot-1-3.tmp", ".vbot-mine.tmp", "a", "b/c", "mine/.vbot-1-2.tmp"}; !slices.Equal(left, want) {
+	if want := []string{
+		".vbot-1-3.tmp", ".vbot-mine.tmp", "a", "b/c", "mine/.vbot-1-2.tmp",
+	}; !slices.Equal(left, want) {
 		t.Errorf("left %q, want %q", left, want)
 	}
 }
@@ -198,7 +212,8 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "outside/notes.txt", "mine")
 		filetest.Put(t, dir, "target/mine/notes.txt", "mine")
-		target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
+		target, p := lockAndPlan(t, filepath.Join(dir, "target"),
+			map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
 		filetest.Link(t, to, filepath.Join(dir, "target/b"))
 		before := filetest.Listing(t, dir)
 		if err := target.Apply(context.Background(), p); err == nil {
@@ -214,7 +229,8 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "elsewhere", "mine")
-	target, p := lockAndPlan(t, filepath.Join(dir, "target"), map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
+	target, p := lockAndPlan(t, filepath.Join(dir, "target"),
+		map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
 	looks := 0
 	target.Apply(&watched{context.Background(), func() error {
 		if looks++; looks < 4 {
@@ -227,7 +243,8 @@ func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 		filetest.Link(t, "../elsewhere", filepath.Join(dir, "target/b"))
 		return context.Canceled
 	}}, p)
-	if tree := filetest.Tree(t, dir); tree["target/a"] != "mine" || tree["target/b"] != "link to ../elsewhere" || len(tree) != 3 {
+	if tree := filetest.Tree(t,
+		dir); tree["target/a"] != "mine" || tree["target/b"] != "link to ../elsewhere" || len(tree) != 3 {
 		t.Errorf("left: %q", tree)
 	}
 }
@@ -242,7 +259,8 @@ func TestTemporaryNameThatExists(t *testing.T) {
 	if err := target.Apply(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
-	if tree := filetest.Tree(t, dir); tree["mine.txt"] != "mine" || tree[temp] != "link to mine.txt" || tree["a"] != "ours" {
+	if tree := filetest.Tree(t, dir); tree["mine.txt"] != "mine" || tree[temp] != "link to mine.txt" ||
+		tree["a"] != "ours" {
 		t.Errorf("left: %q", tree)
 	}
 }
@@ -261,7 +279,10 @@ func TestHasOldGuide(t *testing.T) {
 		{"", false},
 		{"<!-- vbot 999999999999999999999.0.0 -->", false},
 	} {
-		if got := (Step{found: []byte(c.text), data: []byte(fmt.Sprintf(stamp, "0.2.0"))}).HasOldGuide(); got != c.want {
+		if got := (Step{
+			found: []byte(c.text),
+			data:  []byte(fmt.Sprintf(stamp, "0.2.0")),
+		}).HasOldGuide(); got != c.want {
 			t.Errorf("HasOldGuide of %q: %t, want %t", c.text, got, c.want)
 		}
 	}
@@ -354,7 +375,8 @@ func TestEditDuringAnUpdate(t *testing.T) {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "bot.py", "old")
 		filetest.Put(t, dir, "old/gone.py", "old")
-		target, p := updating(t, dir, map[string][]byte{"bot.py": []byte("new"), "new.py": []byte("new")}, "bot.py", "old/gone.py")
+		target, p := updating(t, dir, map[string][]byte{"bot.py": []byte("new"), "new.py": []byte("new")},
+			"bot.py", "old/gone.py")
 		if p.Writes() != 8 {
 			t.Fatal(p.Steps)
 		}
@@ -381,7 +403,9 @@ func TestTargetThatIsReplaced(t *testing.T) {
 	if !target.isAt(dir) {
 		t.Error("the target is not at its place")
 	}
-	for _, replace := range []func(string) error{os.Remove, func(dir string) error { return os.Mkdir(dir, 0o755) }} {
+	for _, replace := range []func(string) error{
+		os.Remove, func(dir string) error { return os.Mkdir(dir, 0o755) },
+	} {
 		if err := replace(dir); err != nil {
 			t.Fatal(err)
 		}
@@ -399,8 +423,13 @@ func TestEmptyFileOfOnesOwn(t *testing.T) {
 		filetest.Put(t, dir, name, "")
 	}
 	filetest.Link(t, "new.py", filepath.Join(dir, "link.py")) // that is not read
-	_, p := updating(t, dir, map[string][]byte{"link.py": []byte("new"), "new.py": []byte("new"), "was.py": []byte("new")}, "was.py")
-	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept, []string{"link.py", "new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
+	_, p := updating(t, dir, map[string][]byte{
+		"link.py": []byte("new"),
+		"new.py":  []byte("new"),
+		"was.py":  []byte("new"),
+	}, "was.py")
+	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept,
+		[]string{"link.py", "new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
 		t.Errorf("kept %q, replaced %q", kept, replaced)
 	}
 }
@@ -422,8 +451,9 @@ func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
 // A file of up to 1 MiB is compared, a larger one is not read.
 func TestDiffOfALargeFile(t *testing.T) {
 	for size, want := range map[int]string{
-		maxSize:     "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-xx",
-		maxSize + 1: "a differs, but cannot be compared: it is not a regular file, is too large or cannot be read\n",
+		maxSize: "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-xx",
+		maxSize + 1: "a differs, but cannot be compared: it is not a regular file, is too large or cannot " +
+			"be read\n",
 	} {
 		dir := t.TempDir()
 		filetest.Put(t, dir, "a", strings.Repeat("x", size))
@@ -453,7 +483,13 @@ func TestHas(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "file", "")
 	filetest.Link(t, "nowhere", filepath.Join(dir, "link"))
-	for name, want := range map[string]bool{".": true, "file": true, "link": true, "nothing": false, "file/below": false} {
+	for name, want := range map[string]bool{
+		".":          true,
+		"file":       true,
+		"link":       true,
+		"nothing":    false,
+		"file/below": false,
+	} {
 		if Has(dir, name) != want {
 			t.Errorf("Has(%q) is %v", name, !want)
 		}

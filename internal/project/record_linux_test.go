@@ -65,7 +65,8 @@ func TestUnreadableFile(t *testing.T) {
 	defer target.Close()
 	unprivileged(t, dir, func() {
 		p, err := target.Plan(map[string][]byte{"a": nil, "b": nil}, false, nil)
-		if err != nil || len(p.Conflicts) != 1 || p.Conflicts[0].Message != "exists, and is unreadable or larger than 1 MiB" {
+		if err != nil || len(p.Conflicts) != 1 ||
+			p.Conflicts[0].Message != "exists, and is unreadable or larger than 1 MiB" {
 			t.Errorf("a new project: %+v, %v", p, err)
 		}
 		was := &Record{Files: map[string]string{"a": hexSum([]byte("mine"))}}

@@ -301,7 +301,10 @@ func TestWhatStaysKeepsWhatItNeeds(t *testing.T) {
 		{"server/call.py", "server/mine.py", "from call import recorder\n", true},
 		{"server/call.py", "server/mine.py", "import os, call as c\n", true},
 		{"server/call.py", "server/mine.py", "    import call\n", true},
-		{"server/call.py", "server/mine.py", "# import a call\nimport caller\nfrom .calls import call\n", false},
+		{
+			"server/call.py", "server/mine.py", "# import a call\nimport caller\nfrom .calls import call\n",
+			false,
+		},
 		{"server/call.py", "client/src/mine.ts", `import x from "./call"`, false},
 		{"client/src/api.ts", "client/src/mine.ts", `import { x } from "./api";`, true},
 		{"client/src/api.ts", "client/src/mine.ts", `import { x } from "./api2";`, false},
@@ -376,12 +379,14 @@ func applyUntil(target *Target, p *Plan, n int) (done bool) {
 // it had not been killed, and nothing that vbot wrote was called edited.
 func TestUpdateKilledAnywhere(t *testing.T) {
 	old := texts{
-		".gitignore": "a\n", "gone.py": "old\n", "server/bot.py": "1\n2\n3\n4\n5\n", "server/call.py": "1\n2\n3\n",
-		"README.md": "old\n", "server/conflict.py": "1\n2\n3\n", "deleted.py": "1\n",
+		".gitignore": "a\n", "gone.py": "old\n", "server/bot.py": "1\n2\n3\n4\n5\n",
+		"server/call.py": "1\n2\n3\n",
+		"README.md":      "old\n", "server/conflict.py": "1\n2\n3\n", "deleted.py": "1\n",
 	}
 	files := texts{
 		".gitignore": "b\n", "server/bot.py": "one\n2\n3\n4\n5\n", "server/call.py": "1\n2\n3\n4\n",
-		"README.md": "new\n", "server/conflict.py": "1\ntheirs\n3\n", "new/new.py": "new\n", "deleted.py": "2\n",
+		"README.md": "new\n", "server/conflict.py": "1\ntheirs\n3\n", "new/new.py": "new\n",
+		"deleted.py": "2\n",
 	}
 	start := func() *folder {
 		f := newFolder(t, "0.1.0", old)
@@ -435,7 +440,10 @@ func TestImportThatTheOwnerUses(t *testing.T) {
 	for _, c := range []struct{ about, mine, want string }{
 		{"a use of one's own", old + "mine = A()\n", "from a import A\nfrom b import C\n\nC()\nmine = A()\n"},
 		{"no use", old + "mine = 1  # not A\nx = \"A\"\n", now + "mine = 1  # not A\nx = \"A\"\n"},
-		{"a use in an f-string", old + "x = f\"{A}\"\n", "from a import A\nfrom b import C\n\nC()\nx = f\"{A}\"\n"},
+		{
+			"a use in an f-string", old + "x = f\"{A}\"\n",
+			"from a import A\nfrom b import C\n\nC()\nx = f\"{A}\"\n",
+		},
 	} {
 		f := newFolder(t, "0.1.0", texts{"a.py": old})
 		f.put("a.py", c.mine)

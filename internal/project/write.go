@@ -113,7 +113,8 @@ func (t *Target) sweep(dirs []string, but string) (name string, err error) {
 	for _, dir := range dirs {
 		entries, _ := fs.ReadDir(root.FS(), dir) // it may not exist yet
 		for _, e := range entries {
-			if name := path.Join(dir, e.Name()); isTemporary(e.Name()) && name != but && e.Type().IsRegular() {
+			if name := path.Join(dir, e.Name()); isTemporary(e.Name()) && name != but &&
+				e.Type().IsRegular() {
 				if err := ignoreMissing(root.Remove(name)); err != nil {
 					return name, err
 				}

@@ -61,12 +61,13 @@ import call
 // A parameter of build becomes a constant; what only has its name stays.
 func TestSubstitute(t *testing.T) {
 	for code, want := range map[string]string{
-		"language=language,":                               "language=LANGUAGE,",
-		"hints=[Language(language)]":                       "hints=[Language(LANGUAGE)]",
-		`{"language": language, "a": x.language}`:          `{"language": LANGUAGE, "a": x.language}`,
-		`tag = language.split("-")[0]`:                     `tag = LANGUAGE.split("-")[0]`,
-		"a = language":                                     "a = LANGUAGE",
-		"language_code=language_code(language), language2": "language_code=language_code(LANGUAGE), language2",
+		"language=language,":                      "language=LANGUAGE,",
+		"hints=[Language(language)]":              "hints=[Language(LANGUAGE)]",
+		`{"language": language, "a": x.language}`: `{"language": LANGUAGE, "a": x.language}`,
+		`tag = language.split("-")[0]`:            `tag = LANGUAGE.split("-")[0]`,
+		"a = language":                            "a = LANGUAGE",
+		"language_code=language_code(language), " +
+			"language2": "language_code=language_code(LANGUAGE), language2",
 	} {
 		if got := Substitute(code, "language", "LANGUAGE"); got != want {
 			t.Errorf("%s becomes %s, want %s", code, got, want)

@@ -17,7 +17,9 @@ func FuzzOwnService(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, replaced := range []string{"", "# id: acme\n", "required", "\n    return stt", "os.environ", ", acme_stt", "def build"} {
+	for _, replaced := range []string{
+		"", "# id: acme\n", "required", "\n    return stt", "os.environ", ", acme_stt", "def build",
+	} {
 		f.Add(strings.Replace(string(acme), replaced, "", 1))
 		f.Add(strings.Replace(string(acme), replaced, "\"<% .Slug %>", 1))
 	}
@@ -41,7 +43,8 @@ func FuzzOwnService(f *testing.F) {
 				switch {
 				case strings.Contains(line, "<%") && !strings.HasSuffix(name, ".py"):
 					t.Errorf("%s: %q", name, line)
-				case name == "server/.env.example" && line != "\n" && line[0] != '#' && strings.Trim(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") != "=\n":
+				case name == "server/.env.example" && line != "\n" && line[0] != '#' &&
+					strings.Trim(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") != "=\n":
 					t.Errorf("%s: %q", name, line)
 				case name == "server/pyproject.toml" && strings.Count(line, `"`)%2 != 0:
 					t.Errorf("%s: %q", name, line)

@@ -52,7 +52,8 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 			}
 			found := ""
 			for name, data := range files {
-				if !strings.HasPrefix(name, "AGENT") && path.Base(name) != ".gitignore" { // which are always whole
+				if !strings.HasPrefix(name, "AGENT") &&
+					path.Base(name) != ".gitignore" { // which are always whole
 					found += regexp.MustCompile(traces[o.Key]).FindString(name + "\n" + string(data))
 				}
 			}
@@ -68,18 +69,24 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 func fullBots(cat *catalog.Catalog) (all []bot.Config) {
 	for _, start := range []string{bot.BotWeb, bot.BotTelephony} {
 		for _, mode := range bot.OptMode.Allowed() {
-			said := bot.Values{bot.OptBotType: {Text: start}, bot.OptMode: {Text: mode}, bot.OptTransports: {}}
+			said := bot.Values{
+				bot.OptBotType:    {Text: start},
+				bot.OptMode:       {Text: mode},
+				bot.OptTransports: {},
+			}
 			try := func(o *bot.Option, a bot.Value) {
 				was, had := said[o]
 				said[o] = a
-				if _, _, problems := bot.Resolve(cat, said, "full"); slices.ContainsFunc(problems, func(p report.Problem) bool { return !p.Missing }) {
+				if _, _, problems := bot.Resolve(cat, said, "full"); slices.ContainsFunc(problems,
+					func(p report.Problem) bool { return !p.Missing }) {
 					if delete(said, o); had {
 						said[o] = was
 					}
 				}
 			}
 			for _, p := range cat.List(catalog.KindTransport) {
-				try(bot.OptTransports, bot.Value{List: append(slices.Clone(said[bot.OptTransports].List), p.ID)})
+				try(bot.OptTransports,
+					bot.Value{List: append(slices.Clone(said[bot.OptTransports].List), p.ID)})
 			}
 			for _, o := range bot.Options {
 				switch {
@@ -178,7 +185,9 @@ func randomBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 	for {
 		said := bot.Values{bot.OptTransports: {}}
 		for range 1 + rng.IntN(3) {
-			said[bot.OptTransports] = bot.Value{List: append(said[bot.OptTransports].List, pick(catalog.KindTransport))}
+			said[bot.OptTransports] = bot.Value{
+				List: append(said[bot.OptTransports].List, pick(catalog.KindTransport)),
+			}
 		}
 		if rng.IntN(4) == 0 {
 			said[bot.OptMode] = bot.Value{Text: bot.ModeRealtime}
@@ -235,7 +244,10 @@ func TestRandomBots(t *testing.T) {
 			if !bytes.Equal(data, again[name]) {
 				t.Errorf("seed %d: %s is not the same twice", seed, name)
 			}
-			for _, leftover := range []string{"<%", "%>", "<no value>", "# when:", "\r", "\t ", " \n", "\n\n\n\n", "=video_width", "=video_height", "=krisp_filter"} {
+			for _, leftover := range []string{
+				"<%", "%>", "<no value>", "# when:", "\r", "\t ", " \n", "\n\n\n\n", "=video_width",
+				"=video_height", "=krisp_filter",
+			} {
 				if strings.Contains(text[name], leftover) {
 					t.Errorf("seed %d: %s holds %q", seed, name, leftover)
 				}
@@ -254,7 +266,8 @@ func TestRandomBots(t *testing.T) {
 		}
 		for _, name := range []string{"server/door.py", "server/serving.py"} { // in every self-hosted one
 			data, err := templates.Files.ReadFile(name + ".tmpl")
-			if (text[name] != "") != cfg.SelfHost || err != nil || !strings.Contains(string(data), text[name]) {
+			if (text[name] != "") != cfg.SelfHost || err != nil ||
+				!strings.Contains(string(data), text[name]) {
 				t.Errorf("seed %d: %s is not as in templates, %v", seed, name, err)
 			}
 		}
@@ -266,7 +279,8 @@ func TestRandomBots(t *testing.T) {
 				}
 			}
 		}
-		for _, m := range regexp.MustCompile(`(?m)^COPY (.*) \S+$`).FindAllStringSubmatch(text["server/Dockerfile"], -1) {
+		for _, m := range regexp.MustCompile(`(?m)^COPY (.*) \S+$`).
+			FindAllStringSubmatch(text["server/Dockerfile"], -1) {
 			for _, source := range strings.Fields(m[1]) {
 				// uv.lock* is there once uv made it.
 				if _, ok := text["server/"+source]; !ok && source != "uv.lock*" && source != "*.py" {
@@ -293,7 +307,8 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog.Catalog, text map[st
 		}
 	}
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^(?:# )?([A-Z][A-Z0-9_]*)=(.*)$`).FindAllStringSubmatch(text["server/.env.example"], -1) {
+	for _, m := range regexp.MustCompile(`(?m)^(?:# )?([A-Z][A-Z0-9_]*)=(.*)$`).
+		FindAllStringSubmatch(text["server/.env.example"], -1) {
 		if named[m[1]] {
 			t.Errorf("seed %d: .env.example names %s twice", seed, m[1])
 		}
@@ -303,9 +318,19 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog.Catalog, text map[st
 		named[m[1]] = true
 	}
 	read := map[string]bool{}
-	deployed := map[string]bool{"LOGURU_SERIALIZE": true, "PIPECAT_ALLOWED_ORIGINS": true, "POD_IP": true, "MAX_SESSIONS": true, "DRAIN_SECONDS": true, "LOG_FORMAT": true, "LOG_LEVEL": true}
-	code := text["server/bot.py"] + text["server/call.py"] + text["server/server.py"] + text["server/self_host.py"] + text["server/door.py"] + text["server/serving.py"]
-	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\()\s*["']([A-Z0-9_]+)["']`).FindAllStringSubmatch(code, -1) {
+	deployed := map[string]bool{
+		"LOGURU_SERIALIZE":        true,
+		"PIPECAT_ALLOWED_ORIGINS": true,
+		"POD_IP":                  true,
+		"MAX_SESSIONS":            true,
+		"DRAIN_SECONDS":           true,
+		"LOG_FORMAT":              true,
+		"LOG_LEVEL":               true,
+	}
+	code := text["server/bot.py"] + text["server/call.py"] + text["server/server.py"] +
+		text["server/self_host.py"] + text["server/door.py"] + text["server/serving.py"]
+	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\()\s*["']([A-Z0-9_]+)["']`).
+		FindAllStringSubmatch(code, -1) {
 		read[m[1]] = true
 		if !named[m[1]] && !deployed[m[1]] {
 			t.Errorf("seed %d: the code reads %s, which .env.example does not name", seed, m[1])
@@ -338,7 +363,8 @@ func TestValuesStandInQuotes(t *testing.T) {
 				}
 				return "<%"
 			})
-			line = strings.ReplaceAll(comment.ReplaceAllString(line, ""), "{port: <%}", "") // the catalog's ports are digits
+			line = strings.ReplaceAll(comment.ReplaceAllString(line, ""), "{port: <%}",
+				"") // the catalog's ports are digits
 			for i, part := range strings.Split(line, `"`) {
 				if i%2 == 0 && strings.Contains(part, "<%") {
 					t.Errorf("%s: a value without quotes: %s", name, line)
@@ -363,7 +389,9 @@ func smallBot(t *testing.T, service string, transports ...string) (*Data, string
 }
 
 // selfHosted is smallBot with --self-host and the option with this key.
-func selfHosted(t *testing.T, cat *catalog.Catalog, service, option string, transports ...string) (*Data, string) {
+func selfHosted(
+	t *testing.T, cat *catalog.Catalog, service, option string, transports ...string,
+) (*Data, string) {
 	said := bot.Values{bot.OptTransports: {List: transports}}
 	for _, o := range bot.Options {
 		if o.Key == "self_host" || o.Key == option {
@@ -395,7 +423,11 @@ func botWith(t *testing.T, cat *catalog.Catalog, service string, with bot.Values
 
 // A cluster's network lets through what the services need, and nothing to this machine itself.
 func TestOtherPorts(t *testing.T) {
-	for service, want := range map[string]string{"llm ollama": "[]", "stt aws_transcribe": "[8443]", "stt deepgram": "[]"} {
+	for service, want := range map[string]string{
+		"llm ollama":         "[]",
+		"stt aws_transcribe": "[8443]",
+		"stt deepgram":       "[]",
+	} {
 		if p, _ := smallBot(t, service, "websocket"); fmt.Sprint(p.OtherPorts()) != want {
 			t.Errorf("%s: %v, want %s", service, p.OtherPorts(), want)
 		}
@@ -411,9 +443,15 @@ func TestOffline(t *testing.T) {
 		{"stt deepgram", "livekit", quickstart, ""},
 		{"stt deepgram", "daily", "", ""},
 		{"tts kokoro", "twilio", "", "github.com"},
-		{"tts kokoro", "smallwebrtc", "DEEPGRAM_STT_BASE_URL KOKORO_MODEL_PATH KOKORO_VOICES_PATH OPENAI_BASE_URL", "github.com"},
+		{
+			"tts kokoro", "smallwebrtc",
+			"DEEPGRAM_STT_BASE_URL KOKORO_MODEL_PATH KOKORO_VOICES_PATH OPENAI_BASE_URL", "github.com",
+		},
 		{"tts pocket_tts", "smallwebrtc", "DEEPGRAM_STT_BASE_URL OPENAI_BASE_URL", "huggingface.co"},
-		{"llm ollama", "smallwebrtc", "CARTESIA_API_KEY CARTESIA_TTS_BASE_URL DEEPGRAM_STT_BASE_URL OLLAMA_BASE_URL OLLAMA_MODEL", ""},
+		{
+			"llm ollama", "smallwebrtc",
+			"CARTESIA_API_KEY CARTESIA_TTS_BASE_URL DEEPGRAM_STT_BASE_URL OLLAMA_BASE_URL OLLAMA_MODEL", "",
+		},
 		{"stt aws_transcribe", "smallwebrtc", "", ""},
 	} {
 		p, _ := smallBot(t, c.service, c.transport)
@@ -422,7 +460,8 @@ func TestOffline(t *testing.T) {
 			name, _, _ := strings.Cut(strings.Trim(line, "`"), "`")
 			names = append(names, name)
 		}
-		if got, models := strings.Join(names, " "), strings.Join(p.Downloads(), " "); got != c.want || models != c.models {
+		if got, models := strings.Join(names, " "), strings.Join(p.Downloads(), " "); got != c.want ||
+			models != c.models {
 			t.Errorf("%s, %s: %q and models of %q", c.service, c.transport, got, models)
 		}
 	}
@@ -472,7 +511,8 @@ func TestSizeOfPods(t *testing.T) {
 		for _, s := range p.LocalModels() {
 			ids = append(ids, s.ID)
 		}
-		return fmt.Sprintf("%d %s %s %s %s", p.Pod.MaxSessions, p.Pod.CPURequest, p.Pod.MemoryRequest, p.Pod.MemoryLimit, ids)
+		return fmt.Sprintf("%d %s %s %s %s", p.Pod.MaxSessions, p.Pod.CPURequest, p.Pod.MemoryRequest,
+			p.Pod.MemoryLimit, ids)
 	}
 	for _, test := range []struct{ services, transport, want string }{
 		{"stt deepgram", "twilio", "8 500m 1Gi 2Gi []"},
@@ -522,7 +562,8 @@ func TestRecordingSizes(t *testing.T) {
 		"smallwebrtc, twilio": "24000 173 16Gi",
 	} {
 		p, _ := smallBot(t, "stt deepgram", strings.Split(transports, ", ")...)
-		if got := fmt.Sprint(p.Pod.RecordingRate, p.Pod.RecordingMB, " ", p.Pod.RecordingsLimit); got != want {
+		if got := fmt.Sprint(p.Pod.RecordingRate, p.Pod.RecordingMB, " ",
+			p.Pod.RecordingsLimit); got != want {
 			t.Errorf("%s: %s, want %s", transports, got, want)
 		}
 	}
@@ -533,7 +574,8 @@ func TestOnlyCalls(t *testing.T) {
 	if p, _ := smallBot(t, "llm openai", "daily_pstn_dialout"); !p.OnlyCalls() {
 		t.Error("sessions come otherwise")
 	}
-	if p, _ := selfHosted(t, catalog.New(), "llm openai", "enable_eval", "daily_pstn_dialout"); p.OnlyCalls() {
+	if p, _ := selfHosted(t, catalog.New(), "llm openai", "enable_eval",
+		"daily_pstn_dialout"); p.OnlyCalls() {
 		t.Error("evals are calls")
 	}
 }
@@ -567,7 +609,8 @@ func TestSelfHostRequires(t *testing.T) {
 		_, required, _ := strings.Cut(string(files["server/self_host.py"]), "*bot.REQUIRED")
 		for _, name := range p.SelfHostRequired() {
 			variable, _, _ := strings.Cut(name, " ")
-			if !strings.Contains(string(files["server/.env.example"]), variable+"=\n") || !strings.Contains(required, `"`+name+`"`) {
+			if !strings.Contains(string(files["server/.env.example"]), variable+"=\n") ||
+				!strings.Contains(required, `"`+name+`"`) {
 				t.Errorf("%s: %s is not required", transport, name)
 			}
 		}
@@ -576,14 +619,25 @@ func TestSelfHostRequires(t *testing.T) {
 
 // Everything that door.py counts is shown, and nothing else of a bot is shown or warned about.
 func TestMetrics(t *testing.T) {
-	files, err := New(bot.Config{ProjectName: "a", BotType: "telephony", Transports: []string{"tel_a"}, Mode: "cascade", STTService: "stt_a", LLMService: "llm_a", TTSService: "tts_a", SelfHost: true}, catalog.New(), "0.1.0").Files()
+	files, err := New(bot.Config{
+		ProjectName: "a",
+		BotType:     "telephony",
+		Transports:  []string{"tel_a"},
+		Mode:        "cascade",
+		STTService:  "stt_a",
+		LLMService:  "llm_a",
+		TTSService:  "tts_a",
+		SelfHost:    true,
+	}, catalog.New(), "0.1.0").Files()
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := func(file, pattern string) []string {
 		var found []string
 		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(files[file]), -1) {
-			found = append(found, strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(match[1], "_total"), "_bucket"), "_count"))
+			found = append(found,
+				strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(match[1], "_total"), "_bucket"),
+					"_count"))
 		}
 		slices.Sort(found)
 		return slices.Compact(found)
@@ -632,7 +686,10 @@ func TestSizes(t *testing.T) {
 					continue
 				}
 				end, body := i+1, i+1
-				for ; end < len(lines) && (lines[end] == "" || lines[end][0] == ')' || len(lines[end])-len(strings.TrimLeft(lines[end], " ")) > len(line)-len(code) || body == end); end++ {
+				for ; end < len(lines) &&
+					(lines[end] == "" || lines[end][0] == ')' ||
+						len(lines[end])-len(strings.TrimLeft(lines[end], " ")) > len(line)-len(code) ||
+						body == end); end++ {
 					if lines[end] != "" {
 						body = end + 1
 					}
@@ -641,7 +698,8 @@ func TestSizes(t *testing.T) {
 					t.Errorf("%s: %s has %d lines in %+v", name, code, body-i, cfg)
 				}
 			}
-			if found := regexp.MustCompile(`getenv\([^()]*\) or |environ.get\(|if_set`).Find(data); found != nil && name != "watch.py" {
+			if found := regexp.MustCompile(`getenv\([^()]*\) or |environ.get\(|if_set`).
+				Find(data); found != nil && name != "watch.py" {
 				t.Errorf("%s has %q in %+v", name, found, cfg)
 			}
 		}
@@ -729,7 +787,8 @@ func TestArguments(t *testing.T) {
 				}
 				said[o] = a
 			}
-			if got, left, problems := bot.Resolve(cat, said, dirName); len(left)+len(problems) > 0 || !reflect.DeepEqual(got, cfg) {
+			if got, left, problems := bot.Resolve(cat, said, dirName); len(left)+len(problems) > 0 ||
+				!reflect.DeepEqual(got, cfg) {
 				t.Fatalf("seed %d: %+v gives %q, which gives %+v, %v", seed, cfg, args, got, problems)
 			}
 		}
@@ -739,10 +798,13 @@ func TestArguments(t *testing.T) {
 // Each key is named with the page that has it, or with what it is.
 func TestCredentials(t *testing.T) {
 	for transports, want := range map[string]string{
-		"twilio":                  "TWILIO_ACCOUNT_SID and either TWILIO_AUTH_TOKEN\n    or TWILIO_API_KEY with TWILIO_API_SECRET\n    https://console.twilio.com",
-		"daily_pstn_dialout":      "DAILY_API_KEY  https://dashboard.daily.co/developers\nSERVER_API_KEY  a long random text, the password of server.py",
-		"twilio_daily_sip_dialin": "DAILY_API_KEY  https://dashboard.daily.co/developers\nTWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN  https://console.twilio.com",
-		"smallwebrtc daily":       "DAILY_API_KEY (only for Daily)  https://dashboard.daily.co/developers",
+		"twilio": "TWILIO_ACCOUNT_SID and either TWILIO_AUTH_TOKEN\n    or TWILIO_API_KEY " +
+			"with TWILIO_API_SECRET\n    https://console.twilio.com",
+		"daily_pstn_dialout": "DAILY_API_KEY  https://dashboard.daily.co/developers\nSERVER_API_KEY  " +
+			"a long random text, the password of server.py",
+		"twilio_daily_sip_dialin": "DAILY_API_KEY  https://dashboard.daily.co/developers\n" +
+			"TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN  https://console.twilio.com",
+		"smallwebrtc daily": "DAILY_API_KEY (only for Daily)  https://dashboard.daily.co/developers",
 	} {
 		p, _ := smallBot(t, "llm openai", strings.Fields(transports)...)
 		var got []string
@@ -792,15 +854,19 @@ func FuzzParseConfig(f *testing.F) {
 func TestLanguageOfServices(t *testing.T) {
 	cat, files := catalog.New(), fstest.MapFS{}
 	for name, c := range map[string][2]string{
-		"told": {"# languages: en, de, pt-BR, zh-Hans\n# languages: es, es-MX\n", "language: str"}, "fixed": {"# languages: en\n", ""},
-		"auto": {"# languages: auto\n", ""}, "silent": {}, "voice": {"# languages: voice\n", ""},
+		"told":  {"# languages: en, de, pt-BR, zh-Hans\n# languages: es, es-MX\n", "language: str"},
+		"fixed": {"# languages: en\n", ""},
+		"auto":  {"# languages: auto\n", ""}, "silent": {}, "voice": {"# languages: voice\n", ""},
 	} {
 		code := "stt = Acme(\n        voice=os.getenv(\"ACME_VOICE\", \"joe\"),\n"
 		if c[1] != "" {
 			code += "        settings=Settings(language=language),  # when: language\n"
 		}
-		files["stt/acme_"+name+".py"] = &fstest.MapFile{Data: []byte("# id: acme_" + name + "\n# label: Acme " + name + "\n# names: acme_" + name + "\n" + c[0] +
-			"# env: ACME_VOICE optional voice =joe: voice\nimport os\n\nfrom acme import Acme, Settings\n\n\ndef build(" + c[1] + ") -> Acme:\n    " + code + "    )\n    return stt\n")}
+		files["stt/acme_"+name+
+			".py"] = &fstest.MapFile{Data: []byte("# id: acme_" + name + "\n# label: Acme " + name +
+			"\n# names: acme_" + name + "\n" + c[0] +
+			"# env: ACME_VOICE optional voice =joe: voice\nimport os\n\nfrom acme import Acme, Settings\n\n" +
+			"\ndef build(" + c[1] + ") -> Acme:\n    " + code + "    )\n    return stt\n")}
 	}
 	if problems := cat.Add(files, "services"); len(problems) > 0 {
 		t.Fatal(problems)
@@ -820,15 +886,20 @@ func TestLanguageOfServices(t *testing.T) {
 		{"auto", "fr", ""},
 		{"silent", "fr", ""},
 		{"voice", "fr", ""},
-		{"told", "German", `"German" is not a language tag; expected one such as de or pt-BR (did you mean de?)`},
+		{"told", "German", `"German" is not a language tag; expected one such as de or pt-BR (did you mean ` +
+			`de?)`},
 	} {
 		said := bot.Quickstart()
-		said[bot.OptSTT], said[bot.OptLLM], said[bot.OptTTS] = bot.Value{Text: "acme_" + c.service}, bot.Value{Text: "openai"}, bot.Value{Text: "elevenlabs"}
+		said[bot.OptSTT], said[bot.OptLLM], said[bot.OptTTS] = bot.Value{
+			Text: "acme_" + c.service,
+		}, bot.Value{Text: "openai"}, bot.Value{Text: "elevenlabs"}
 		said[bot.OptLanguage] = bot.Value{Text: c.tag}
 		cfg, _, problems := bot.Resolve(cat, said, "")
 		got := ""
 		for _, p := range problems {
-			if got = p.Message; p.Field == bot.OptSTT.Key && (!slices.Contains(p.Allowed, "acme_silent") || slices.Contains(p.Allowed, "acme_"+c.service) || !strings.Contains(p.Names, "--json")) {
+			if got = p.Message; p.Field == bot.OptSTT.Key &&
+				(!slices.Contains(p.Allowed, "acme_silent") ||
+					slices.Contains(p.Allowed, "acme_"+c.service) || !strings.Contains(p.Names, "--json")) {
 				t.Errorf("%v: it allows %q, %s", c, p.Allowed, p.Names)
 			}
 		}
@@ -847,7 +918,8 @@ func TestLanguageOfServices(t *testing.T) {
 		}
 		code, env := string(written["server/bot.py"]), string(written["server/.env.example"])
 		tag, _ := catalog.LanguageTag(c.tag)
-		if !strings.Contains(code, `LANGUAGE = "`+tag+`"`) || strings.Contains(code, "Settings(language=LANGUAGE)") != (c.service == "told") {
+		if !strings.Contains(code, `LANGUAGE = "`+tag+`"`) ||
+			strings.Contains(code, "Settings(language=LANGUAGE)") != (c.service == "told") {
 			t.Errorf("%v: %s", c, code)
 		}
 		if strings.Contains(env, "# one that speaks fr: voice\nACME_VOICE=") != (c.service == "voice") {
@@ -875,7 +947,12 @@ func TestUnknownTransport(t *testing.T) {
 // What a template compares with is a word that there is: a transport's id where it asks for one.
 func TestWordsOfTemplates(t *testing.T) {
 	ids, variables := map[string]bool{}, map[string]bool{}
-	dials := map[string]bool{"pstn dial-in": true, "pstn dial-out": true, "sip dial-in": true, "sip dial-out": true}
+	dials := map[string]bool{
+		"pstn dial-in":  true,
+		"pstn dial-out": true,
+		"sip dial-in":   true,
+		"sip dial-out":  true,
+	}
 	known := map[string]bool{}
 	for _, o := range bot.Options {
 		for _, word := range o.Allowed() {
@@ -899,7 +976,8 @@ func TestWordsOfTemplates(t *testing.T) {
 	err := fs.WalkDir(templates.Files, ".", func(name string, _ fs.DirEntry, err error) error {
 		text, _ := templates.Files.ReadFile(name)
 		for _, action := range regexp.MustCompile(`<%.*?%>`).FindAllString(string(text), -1) {
-			for _, m := range regexp.MustCompile(`(eq [^"()]+|eq \(.*?\)|\.Has|\.Reads) "([^"]*)"`).FindAllStringSubmatch(action, -1) {
+			for _, m := range regexp.MustCompile(`(eq [^"()]+|eq \(.*?\)|\.Has|\.Reads) "([^"]*)"`).
+				FindAllStringSubmatch(action, -1) {
 				right, special := of[m[1]]
 				if words++; special && !right[m[2]] || !special && !known[m[2]] {
 					t.Errorf("%s: %s", name, action)
@@ -940,7 +1018,8 @@ func TestVoicesOfLanguages(t *testing.T) {
 			if got := strings.Join(p.Required(), " "); got != "PIPER_VOICE_ID" {
 				t.Errorf("%v: it requires %q", c, got)
 			}
-		} else if !strings.Contains(code, `"`+c.voice+`"`) || !strings.Contains(env, "(default: "+c.voice+")") || len(p.Required()) > 0 {
+		} else if !strings.Contains(code, `"`+c.voice+`"`) ||
+			!strings.Contains(env, "(default: "+c.voice+")") || len(p.Required()) > 0 {
 			t.Errorf("%v: not in its code, or something is required: %v", c, p.Required())
 		}
 	}
@@ -970,7 +1049,8 @@ func TestStartCommand(t *testing.T) {
 		if got := commands[len(commands)-1]; got != c.command || !strings.Contains(text, c.then) {
 			t.Errorf("%s: %q, and then\n%s", c.transports, got, text)
 		}
-		if files, err := d.Files(); err != nil || !strings.Contains(string(files["README.md"]), "\n"+c.command+"\n```") {
+		if files, err := d.Files(); err != nil ||
+			!strings.Contains(string(files["README.md"]), "\n"+c.command+"\n```") {
 			t.Errorf("%s: README.md says something else (%v)", c.transports, err)
 		}
 	}

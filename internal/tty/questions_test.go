@@ -50,13 +50,19 @@ func textOf(r row) string {
 func TestMenuKeys(t *testing.T) {
 	m := func() *Menu {
 		return &Menu{Ask: "Which?", Choices: []Choice{
-			{Label: "Alpha", Names: []string{"first", "one", "x_a"}}, {Label: "Beta", Note: "zzz", Detail: "zzz"}, {Label: "Alphabet", Names: []string{"x_aa"}}, {Label: "Gamma rays", Names: []string{"al"}},
+			{Label: "Alpha", Names: []string{"first", "one", "x_a"}},
+			{Label: "Beta", Note: "zzz", Detail: "zzz"},
+			{Label: "Alphabet", Names: []string{"x_aa"}},
+			{Label: "Gamma rays", Names: []string{"al"}},
 		}}
 	}
 	for keys, want := range map[string]string{
-		"\r": "Alpha", "\x1b[B\r": "Beta", "\x1b[A\r": "Gamma rays", "\x1b[B\x1b[B\x1b[B\x1b[B\r": "Alpha", "\x1b[F\r": "Gamma rays",
-		"\x1b[6~\x1b[H\r": "Alpha", "alpha\r": "Alpha", "alphab\r": "Alphabet", "x_aa\r": "Alphabet", "ONE\r": "Alpha", "bet\r": "Beta",
-		"gamma r\r": "Gamma rays", "al\r": "Gamma rays", "rays gam\r": "Gamma rays", "zzz\r\x15\r": "Alpha", "be\x1b\r": "Alpha", "\x1b[Bgam\x1b\r": "Beta", "a\x7f\x7f\x7f\n": "Alpha",
+		"\r": "Alpha", "\x1b[B\r": "Beta", "\x1b[A\r": "Gamma rays", "\x1b[B\x1b[B\x1b[B\x1b[B\r": "Alpha",
+		"\x1b[F\r":        "Gamma rays",
+		"\x1b[6~\x1b[H\r": "Alpha", "alpha\r": "Alpha", "alphab\r": "Alphabet", "x_aa\r": "Alphabet",
+		"ONE\r": "Alpha", "bet\r": "Beta",
+		"gamma r\r": "Gamma rays", "al\r": "Gamma rays", "rays gam\r": "Gamma rays", "zzz\r\x15\r": "Alpha",
+		"be\x1b\r": "Alpha", "\x1b[Bgam\x1b\r": "Beta", "a\x7f\x7f\x7f\n": "Alpha",
 		"\x1b[200~beta\n\x1b[201~": "",
 	} {
 		q := m()
@@ -69,8 +75,9 @@ func TestMenuKeys(t *testing.T) {
 		}
 	}
 	for keys, want := range map[string]string{
-		"\r": "Alpha", "\x1b[B\r": "Beta", " \r": "Alpha", "\x1b[B \x1b[B\r\r": "Beta", "\x1b[B\x1b[B \x1b[A \r": "Alphabet, Beta",
-		"  \x1b[B\r": "Beta", "gam bet alp\r\r": "Gamma rays, Beta", "gam gam \r": "Gamma rays",
+		"\r": "Alpha", "\x1b[B\r": "Beta", " \r": "Alpha", "\x1b[B \x1b[B\r\r": "Beta",
+		"\x1b[B\x1b[B \x1b[A \r": "Alphabet, Beta",
+		"  \x1b[B\r":             "Beta", "gam bet alp\r\r": "Gamma rays, Beta", "gam gam \r": "Gamma rays",
 		"gam\t\x01\r": "Gamma rays", " \x1b[B \x1b[B \r": "Alpha, Beta",
 	} {
 		q := m()
@@ -87,16 +94,23 @@ func TestMenuKeys(t *testing.T) {
 	}
 	// What nobody ticked is left out only after a word about it.
 	q := m()
-	if q.Several = true; press(q, "gam \x1b[H\r") || q.refusal != "Space ticks Alpha; Enter again takes Gamma rays alone" {
+	if q.Several = true; press(q, "gam \x1b[H\r") ||
+		q.refusal != "Space ticks Alpha; Enter again takes Gamma rays alone" {
 		t.Errorf("it says %q", q.refusal)
 	}
 }
 
 // What was typed for numbered lines.
 func TestPlainAnswers(t *testing.T) {
-	m := &Menu{Several: true, Choices: []Choice{{Label: "Alpha One", Names: []string{"first", "x_a"}}, {Label: "Beta"}, {Label: "Alphabet"}}}
+	m := &Menu{
+		Several: true,
+		Choices: []Choice{
+			{Label: "Alpha One", Names: []string{"first", "x_a"}}, {Label: "Beta"}, {Label: "Alphabet"},
+		},
+	}
 	for said, want := range map[string]string{
-		"2": "[1]", "2,2": "[1]", "1,3": "[0 2]", "3 1": "[2 0]", "alpha one": "[0]", "alpha one, BETA": "[0 1]", "x_a first": "[0]",
+		"2": "[1]", "2,2": "[1]", "1,3": "[0 2]", "3 1": "[2 0]", "alpha one": "[0]",
+		"alpha one, BETA": "[0 1]", "x_a first": "[0]",
 		"beta": "[1]", "alphab": "[2]",
 	} {
 		if chosen, ok := m.read(strings.ToLower(said)); fmt.Sprint(chosen) != want || !ok {
@@ -165,10 +179,12 @@ func TestListKeepsItsHeight(t *testing.T) {
 // services is a menu as long as those of services.
 func services() *Menu {
 	m := &Menu{Ask: "Text to speech"}
-	for i, label := range strings.Fields("Cartesia ElevenLabs Async AWS_Polly Azure_TTS Camb Deepgram Deepgram_Flux Deepgram_Flux_SageMaker Fish_Audio Google_TTS Gradium Groq Hume Inworld Kokoro") {
+	for i, label := range strings.Fields("Cartesia ElevenLabs Async AWS_Polly Azure_TTS Camb Deepgram " +
+		"Deepgram_Flux Deepgram_Flux_SageMaker Fish_Audio Google_TTS Gradium Groq Hume Inworld Kokoro") {
 		name := strings.ToLower(label)
 		m.Choices = append(m.Choices, Choice{
-			Group: []string{"Usual", "Others"}[min(1, i/3)], Label: strings.ReplaceAll(label, "_", " "), Names: []string{fmt.Sprintf("tts_%c", 'a'+i), name}, Note: "of " + name,
+			Group: []string{"Usual", "Others"}[min(1, i/3)], Label: strings.ReplaceAll(label, "_", " "),
+			Names: []string{fmt.Sprintf("tts_%c", 'a'+i), name}, Note: "of " + name,
 			Detail: strings.ToUpper(name) + "_API_KEY  https://console.example.com/settings/api-keys",
 		})
 	}
@@ -187,7 +203,11 @@ func FuzzKeys(f *testing.F) {
 		keys = keys[:min(len(keys), 1000)] // each draws all that was typed; Go ends an input after 10 s
 		q := []question{
 			&Menu{Ask: "Video avatar", Choices: video},
-			&lineQuestion{ask: "Directory", fallback: "x", check: func(s string) (string, bool) { return s, len(s)%2 == 0 }},
+			&lineQuestion{
+				ask:      "Directory",
+				fallback: "x",
+				check:    func(s string) (string, bool) { return s, len(s)%2 == 0 },
+			},
 			yesOrNo("A question of some length, over several lines?", kind%2 == 0),
 			&Menu{Ask: "Several", Several: true, Choices: realtime},
 		}[int(kind)%4]
@@ -198,11 +218,13 @@ func FuzzKeys(f *testing.F) {
 				done = done || q.Press(k)
 			}
 			v := q.view(width, height, kind%3 == 0)
-			if len(v.Rows) > height || len(v.Rows) == 0 || v.line < 0 || v.line >= len(v.Rows) || v.Column < 0 || v.Column > max(0, width-1) {
+			if len(v.Rows) > height || len(v.Rows) == 0 || v.line < 0 || v.line >= len(v.Rows) ||
+				v.Column < 0 || v.Column > max(0, width-1) {
 				t.Fatalf("%dx%d: %d rows, cursor at %d, %d", width, height, len(v.Rows), v.line, v.Column)
 			}
 			for _, r := range v.Rows {
-				if text := textOf(r.cut(width - 1)); Width(text) > width-1 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == utf8.RuneError }) {
+				if text := textOf(r.cut(width - 1)); Width(text) > width-1 ||
+					strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == utf8.RuneError }) {
 					t.Fatalf("%d columns: %q", width, text)
 				}
 			}
@@ -218,7 +240,14 @@ func abs(n int) int { return max(n, -(n + 1)) }
 // What a key press costs on the longest list there is: to filter and draw it.
 func BenchmarkKeyPress(b *testing.B) {
 	m := services()
-	keys := []key{{Name: keyText, Text: "d"}, {Name: keyText, Text: "e"}, {Name: keyDown}, {Name: keyBackspace}, {Name: keyBackspace}, {Name: keyUp}}
+	keys := []key{
+		{Name: keyText, Text: "d"},
+		{Name: keyText, Text: "e"},
+		{Name: keyDown},
+		{Name: keyBackspace},
+		{Name: keyBackspace},
+		{Name: keyUp},
+	}
 	for i := 0; b.Loop(); i++ {
 		m.Press(keys[i%len(keys)])
 		for _, r := range m.view(80, 24, true).Rows {

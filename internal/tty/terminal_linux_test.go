@@ -44,7 +44,8 @@ func open(t *testing.T) (term *tty.Terminal, keys *os.File, printed *atomic.Int6
 func TestDrawsOnce(t *testing.T) {
 	term, keys, printed := open(t)
 	go io.WriteString(keys, strings.Repeat("0123456789", 1000)+"\r")
-	said, err := term.Text(t.Context(), "Directory", "", func(string) (string, bool) { return "a note", true })
+	said, err := term.Text(t.Context(), "Directory", "",
+		func(string) (string, bool) { return "a note", true })
 	if n := printed.Load(); err != nil || len(said) != 4096 || n > 100_000 {
 		t.Errorf("%v: took %d bytes, and printed %d", err, len(said), n)
 	}
@@ -55,11 +56,18 @@ func TestKeysThatLeave(t *testing.T) {
 	for typed, want := range map[string]struct {
 		said string
 		err  error
-	}{"ac\x1b[Db\r": {"abc", nil}, "abc\x1b[D\x04\r": {"ab", nil}, "\x1b[D": {"", tty.ErrBack}, "a\x1b[Z": {"a", tty.ErrBack}, "\x04": {"", context.Canceled}} {
+	}{
+		"ac\x1b[Db\r":     {"abc", nil},
+		"abc\x1b[D\x04\r": {"ab", nil},
+		"\x1b[D":          {"", tty.ErrBack},
+		"a\x1b[Z":         {"a", tty.ErrBack},
+		"\x04":            {"", context.Canceled},
+	} {
 		term, keys, _ := open(t)
 		term.Back = true
 		io.WriteString(keys, typed)
-		if said, err := term.Text(t.Context(), "Name", "", func(string) (string, bool) { return "", true }); said != want.said || err != want.err {
+		if said, err := term.Text(t.Context(), "Name", "",
+			func(string) (string, bool) { return "", true }); said != want.said || err != want.err {
 			t.Errorf("%q: %q, %v", typed, said, err)
 		}
 	}
@@ -76,23 +84,57 @@ func TestHidden(t *testing.T) {
 		want       string
 		err        error
 	}{
-		{"a line", paste("one"), false, "one", nil},
-		{"a line with its ends", paste("one\r\n\r\n"), false, "one", nil},
-		{"lines where there may be one", paste("one\rtwo"), false, "", tty.ErrLines},
-		{"a key where there may be one line", paste("-----BEGIN PRIVATE KEY-----\nMII"), false, "", tty.ErrLines},
-		{"lines, taken back", "\x1b[200~one\ntwo\x1b[201~\x15three\r", false, "three", nil},
-		{"lines", paste(file), true, file, nil},
-		{"lines, as terminals paste them", paste(strings.ReplaceAll(file, "\n", "\r") + "\r"), true, file, nil},
-		{"lines with CRLF", paste(strings.ReplaceAll(file, "\n", "\r\n") + "\r\n"), true, file, nil},
-		{"a blank line at the end", paste("one\n\n"), true, "one\n", nil},
-		{"lines after what was typed", "bob:" + paste(file), true, "bob:" + file, nil},
-		{"more than a line may have", paste(long + "\n" + long), true, long + "\n" + long, nil},
-		{"a line as long as one that was cut", paste("one\n" + long + "x\ntwo"), true, "", tty.ErrCut},
-		{"a paste that is cut", paste(strings.Repeat("x\n", 1<<15)), true, "", tty.ErrCut},
-		{"a paste without an end", "\x1b[200~one(1200ms)\r", true, "", tty.ErrCut},
-		{"a paste with a pause", "\x1b[200~one\nt(300ms)wo\x1b[201~\r", true, "one\ntwo", nil},
-		{"an odd key, taken back", "\x1b[Aone\x15two\r", true, "two", nil},
-		{"Ctrl-D in a line", "one\x04two\r", true, "onetwo", nil},
+		{name: "a line", keys: paste("one"), want: "one"},
+		{name: "a line with its ends", keys: paste("one\r\n\r\n"), want: "one"},
+		{name: "lines where there may be one", keys: paste("one\rtwo"), err: tty.ErrLines},
+		{
+			name: "a key where there may be one line",
+			keys: paste("-----BEGIN PRIVATE KEY-----\nMII"),
+			err:  tty.ErrLines,
+		},
+		{name: "lines, taken back", keys: "\x1b[200~one\ntwo\x1b[201~\x15three\r", want: "three"},
+		{name: "lines", keys: paste(file), lines: true, want: file},
+		{
+			name:  "lines, as terminals paste them",
+			keys:  paste(strings.ReplaceAll(file, "\n", "\r") + "\r"),
+			lines: true,
+			want:  file,
+		},
+		{
+			name:  "lines with CRLF",
+			keys:  paste(strings.ReplaceAll(file, "\n", "\r\n") + "\r\n"),
+			lines: true,
+			want:  file,
+		},
+		{name: "a blank line at the end", keys: paste("one\n\n"), lines: true, want: "one\n"},
+		{name: "lines after what was typed", keys: "bob:" + paste(file), lines: true, want: "bob:" + file},
+		{
+			name:  "more than a line may have",
+			keys:  paste(long + "\n" + long),
+			lines: true,
+			want:  long + "\n" + long,
+		},
+		{
+			name:  "a line as long as one that was cut",
+			keys:  paste("one\n" + long + "x\ntwo"),
+			lines: true,
+			err:   tty.ErrCut,
+		},
+		{
+			name:  "a paste that is cut",
+			keys:  paste(strings.Repeat("x\n", 1<<15)),
+			lines: true,
+			err:   tty.ErrCut,
+		},
+		{name: "a paste without an end", keys: "\x1b[200~one(1200ms)\r", lines: true, err: tty.ErrCut},
+		{
+			name:  "a paste with a pause",
+			keys:  "\x1b[200~one\nt(300ms)wo\x1b[201~\r",
+			lines: true,
+			want:  "one\ntwo",
+		},
+		{name: "an odd key, taken back", keys: "\x1b[Aone\x15two\r", lines: true, want: "two"},
+		{name: "Ctrl-D in a line", keys: "one\x04two\r", lines: true, want: "onetwo"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +185,8 @@ func TestRestOfAPaste(t *testing.T) {
 			}
 			late <- longest > 80*time.Millisecond
 		}()
-		said, err := term.Hidden(t.Context(), "Password:", true, func(said string) bool { return said == "one" })
+		said, err := term.Hidden(t.Context(), "Password:", true,
+			func(said string) bool { return said == "one" })
 		if <-late {
 			goto again
 		}

@@ -42,7 +42,8 @@ func TestKeys(t *testing.T) {
 		"\x1b]\a\a":                          fmt.Sprintf("%d: %d:\a %d:\a", keyOther, keyOther, keyOther),
 		"\xc3a":                              "0:\xc3 0:a",
 		"\xff":                               "0:\xff",
-		"\x1b[" + strings.Repeat("1", 40):    fmt.Sprintf("%d: %s", keyOther, strings.TrimSpace(strings.Repeat("0:1 ", 9))),
+		"\x1b[" + strings.Repeat("1", 40): fmt.Sprintf("%d: %s", keyOther,
+			strings.TrimSpace(strings.Repeat("0:1 ", 9))),
 	} {
 		var d decoder
 		var keys []key
@@ -90,7 +91,12 @@ func TestKeys(t *testing.T) {
 // Rows that a terminal wrapped when it became narrower count as they stand there.
 func TestUp(t *testing.T) {
 	term := &Terminal{width: 50}
-	for width, want := range map[int]string{0: "\r\x1b[2A", 50: "\r\x1b[2A", 51: "\r\x1b[3A", 101: "\r\x1b[4A"} {
+	for width, want := range map[int]string{
+		0:   "\r\x1b[2A",
+		50:  "\r\x1b[2A",
+		51:  "\r\x1b[3A",
+		101: "\r\x1b[4A",
+	} {
 		if got := term.up([]row{nil, {{Text: strings.Repeat("x", width)}}}, 0); got != want {
 			t.Errorf("above a row of %d columns and an empty one: %q", width, got)
 		}
@@ -101,7 +107,19 @@ func TestUp(t *testing.T) {
 }
 
 func TestWidth(t *testing.T) {
-	for s, want := range map[string]int{"abc": 3, "é": 1, "e\u0301": 1, "日本": 4, "한글": 4, "\u1112\u1161\u11ab": 2, "👍": 2, "\u200b": 0, "ｱ": 1, "": 0, "क्षि": 3} {
+	for s, want := range map[string]int{
+		"abc":                3,
+		"é":                  1,
+		"e\u0301":            1,
+		"日本":                 4,
+		"한글":                 4,
+		"\u1112\u1161\u11ab": 2,
+		"👍":                  2,
+		"\u200b":             0,
+		"ｱ":                  1,
+		"":                   0,
+		"क्षि":               3,
+	} {
 		if got := Width(s); got != want {
 			t.Errorf("%q is %d columns wide, want %d", s, got, want)
 		}
@@ -110,7 +128,14 @@ func TestWidth(t *testing.T) {
 		s     string
 		width int
 		want  string
-	}{{"日本語", 5, "日本"}, {"日本語", 1, ""}, {"abc", 2, "ab"}, {"e\u0301x", 1, "e\u0301"}, {"abc", 0, ""}, {"abc", -1, ""}} {
+	}{
+		{"日本語", 5, "日本"},
+		{"日本語", 1, ""},
+		{"abc", 2, "ab"},
+		{"e\u0301x", 1, "e\u0301"},
+		{"abc", 0, ""},
+		{"abc", -1, ""},
+	} {
 		if got := Cut(c.s, c.width); got != c.want {
 			t.Errorf("cut(%q, %d) = %q, want %q", c.s, c.width, got, c.want)
 		}

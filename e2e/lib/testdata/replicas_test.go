@@ -42,11 +42,15 @@ type measured struct {
 	pods metricsclient.PodMetricsInfo
 }
 
-func (m measured) GetResourceMetric(context.Context, v1.ResourceName, string, labels.Selector, string) (metricsclient.PodMetricsInfo, time.Time, error) {
+func (m measured) GetResourceMetric(
+	context.Context, v1.ResourceName, string, labels.Selector, string,
+) (metricsclient.PodMetricsInfo, time.Time, error) {
 	return m.pods, time.Now(), nil
 }
 
-func (m measured) GetRawMetric(string, string, labels.Selector, labels.Selector) (metricsclient.PodMetricsInfo, time.Time, error) {
+func (m measured) GetRawMetric(
+	string, string, labels.Selector, labels.Selector,
+) (metricsclient.PodMetricsInfo, time.Time, error) {
 	return m.pods, time.Now(), nil
 }
 
@@ -76,7 +80,8 @@ func replicas(q question) answer {
 	ago := func(seconds float64) metav1.Time {
 		return metav1.NewTime(now.Add(-time.Duration(seconds * float64(time.Second))))
 	}
-	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	metrics := metricsclient.PodMetricsInfo{}
 	current := int32(0)
 	for i, p := range q.Pods {
@@ -87,29 +92,40 @@ func replicas(q question) answer {
 		pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "n"}}
 		pod.Spec.Containers = []v1.Container{{Name: "bot", Resources: q.Request}}
 		pod.Status = v1.PodStatus{Phase: v1.PodRunning, StartTime: &start}
-		pod.Status.Conditions = []v1.PodCondition{{Type: v1.PodReady, Status: status, LastTransitionTime: ago(p.Since)}}
+		pod.Status.Conditions = []v1.PodCondition{{
+			Type:               v1.PodReady,
+			Status:             status,
+			LastTransitionTime: ago(p.Since),
+		}}
 		if p.Deleted {
 			pod.DeletionTimestamp = &metav1.Time{Time: now.Add(time.Hour)}
 		} else {
 			current++
 		}
 		if p.Measured != nil {
-			metrics[name] = metricsclient.PodMetric{Timestamp: now, Window: 15 * time.Second, Value: p.Measured.MilliValue()}
+			metrics[name] = metricsclient.PodMetric{
+				Timestamp: now,
+				Window:    15 * time.Second,
+				Value:     p.Measured.MilliValue(),
+			}
 		}
 		if err := pods.Add(pod); err != nil {
 			return answer{Error: err.Error()}
 		}
 	}
 	// The controller's defaults: --horizontal-pod-autoscaler-cpu-initialization-period and so on.
-	calculator := NewReplicaCalculator(measured{pods: metrics}, corelisters.NewPodLister(pods), 5*time.Minute, 30*time.Second)
+	calculator := NewReplicaCalculator(measured{pods: metrics}, corelisters.NewPodLister(pods), 5*time.Minute,
+		30*time.Second)
 	tolerances := Tolerances{0.1, 0.1}
 	var n int32
 	var err error
 	if m := q.Metric.Resource; m != nil {
-		n, _, _, _, err = calculator.GetResourceReplicas(context.Background(), current, *m.Target.AverageUtilization, m.Name, tolerances, "n", labels.Everything(), "")
+		n, _, _, _, err = calculator.GetResourceReplicas(context.Background(), current,
+			*m.Target.AverageUtilization, m.Name, tolerances, "n", labels.Everything(), "")
 	} else {
 		m := q.Metric.Pods
-		n, _, _, err = calculator.GetMetricReplicas(current, m.Target.AverageValue.MilliValue(), m.Metric.Name, tolerances, "n", labels.Everything(), nil)
+		n, _, _, err = calculator.GetMetricReplicas(current, m.Target.AverageValue.MilliValue(),
+			m.Metric.Name, tolerances, "n", labels.Everything(), nil)
 	}
 	if err != nil {
 		return answer{Error: err.Error()}
