@@ -69,129 +69,132 @@ func storedConfig(t testing.TB, text string) (path string) {
 	return filepath.Join(dir, "config.json")
 }
 
+// loginTranscriptsCases are the cases of TestLoginTranscripts.
+var loginTranscriptsCases = []struct {
+	name  string
+	args  []string
+	stdin string
+	env   []string
+	setup func(s *cloudtest.Standin)
+	want  []string
+	code  int
+	holds string // the configuration file, if it was written
+}{
+	{
+		name:  "login",
+		args:  []string{"login"},
+		stdin: cloudtest.Token + "\n",
+		want:  []string{"GET /v1/organizations"},
+		code:  0,
+		holds: `{"token":"` + cloudtest.Token + `","organization":"acme"}`,
+	},
+	{
+		name:  "login-json",
+		args:  []string{"login", "--json"},
+		stdin: cloudtest.Token + "\r\n",
+		want:  []string{"GET /v1/organizations"},
+		code:  0,
+		holds: `{"token":"` + cloudtest.Token + `","organization":"acme"}`,
+	},
+	{
+		name:  "login-organization",
+		args:  []string{"login", "-o", "beta"},
+		stdin: cloudtest.Token, setup: func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} },
+		want: []string{"GET /v1/organizations"},
+		code: 0, holds: `{"token":"` + cloudtest.Token + `","organization":"beta"}`,
+	},
+	{
+		name:  "login-other-organization",
+		args:  []string{"login", "-o", "else", "--json"},
+		stdin: cloudtest.Token,
+		want:  []string{"GET /v1/organizations"},
+		code:  4,
+	},
+	{
+		name:  "login-several",
+		args:  []string{"login"},
+		stdin: cloudtest.Token,
+		setup: func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} },
+		want:  []string{"GET /v1/organizations"},
+		code:  2,
+	},
+	{
+		name:  "login-several-environment",
+		args:  []string{"login"},
+		stdin: cloudtest.Token,
+		env:   []string{"VBOT_ORGANIZATION=beta"},
+		setup: func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} },
+		want:  []string{"GET /v1/organizations"},
+		code:  0, holds: `{"token":"` + cloudtest.Token + `","organization":"beta"}`,
+	},
+	{
+		name:  "login-none",
+		args:  []string{"login"},
+		stdin: cloudtest.Token,
+		setup: func(s *cloudtest.Standin) { s.Orgs = nil },
+		want:  []string{"GET /v1/organizations"},
+		code:  4,
+	},
+	{
+		name:  "login-private-key",
+		args:  []string{"login", "--json"},
+		stdin: cloudtest.Key,
+		setup: func(s *cloudtest.Standin) { s.Personal = false },
+		want:  []string{"GET /v1/secrets"},
+		code:  0,
+		holds: `{"token":"` + cloudtest.Key + `"}`,
+	},
+	{
+		name:  "login-private-key-and-organization",
+		args:  []string{"login", "--organization=acme"},
+		stdin: cloudtest.Key, setup: func(s *cloudtest.Standin) { s.Personal = false },
+		want: []string{"GET ~/secrets"},
+		code: 0, holds: `{"token":"` + cloudtest.Key + `","organization":"acme"}`,
+	},
+	{
+		name:  "login-refused",
+		args:  []string{"login"},
+		stdin: "pcc_pat_wrong",
+		want:  []string{"GET /v1/organizations"},
+		code:  5,
+	},
+	{
+		name:  "login-refused-json",
+		args:  []string{"login", "--json"},
+		stdin: "wrong",
+		want:  []string{"GET /v1/secrets"},
+		code:  5,
+	},
+	{name: "login-empty", args: []string{"login"}, code: 2},
+	{name: "login-two-lines", args: []string{"login"}, stdin: cloudtest.Token + "\nmore\n", code: 2},
+	{name: "login-control-character", args: []string{"login"}, stdin: "pcc_pat_a\x1bb\n", code: 2},
+	{
+		name: "login-arguments",
+		args: []string{"login", "pcc_pat_hunter2", "-o", "../x", "--json"},
+		code: 2,
+	},
+	{
+		name:  "login-with-variable",
+		args:  []string{"login"},
+		stdin: cloudtest.Token,
+		env:   []string{"VBOT_TOKEN=other"},
+		want:  []string{"GET /v1/organizations"},
+		code:  0,
+		holds: `{"token":"` + cloudtest.Token + `","organization":"acme"}`,
+	},
+	{
+		name:  "login-down",
+		args:  []string{"login"},
+		stdin: cloudtest.Token,
+		setup: func(s *cloudtest.Standin) { s.Misbehave("GET", cloudtest.Times(4, cloudtest.Drop)...) },
+		want:  slices.Repeat([]string{"GET /v1/organizations"}, 4),
+		code:  6,
+	},
+}
+
 func TestLoginTranscripts(t *testing.T) {
 	parallel(t)
-	for _, c := range []struct {
-		name  string
-		args  []string
-		stdin string
-		env   []string
-		setup func(s *cloudtest.Standin)
-		want  []string
-		code  int
-		holds string // the configuration file, if it was written
-	}{
-		{
-			name:  "login",
-			args:  []string{"login"},
-			stdin: cloudtest.Token + "\n",
-			want:  []string{"GET /v1/organizations"},
-			code:  0,
-			holds: `{"token":"` + cloudtest.Token + `","organization":"acme"}`,
-		},
-		{
-			name:  "login-json",
-			args:  []string{"login", "--json"},
-			stdin: cloudtest.Token + "\r\n",
-			want:  []string{"GET /v1/organizations"},
-			code:  0,
-			holds: `{"token":"` + cloudtest.Token + `","organization":"acme"}`,
-		},
-		{
-			name:  "login-organization",
-			args:  []string{"login", "-o", "beta"},
-			stdin: cloudtest.Token, setup: func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} },
-			want: []string{"GET /v1/organizations"},
-			code: 0, holds: `{"token":"` + cloudtest.Token + `","organization":"beta"}`,
-		},
-		{
-			name:  "login-other-organization",
-			args:  []string{"login", "-o", "else", "--json"},
-			stdin: cloudtest.Token,
-			want:  []string{"GET /v1/organizations"},
-			code:  4,
-		},
-		{
-			name:  "login-several",
-			args:  []string{"login"},
-			stdin: cloudtest.Token,
-			setup: func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} },
-			want:  []string{"GET /v1/organizations"},
-			code:  2,
-		},
-		{
-			name:  "login-several-environment",
-			args:  []string{"login"},
-			stdin: cloudtest.Token,
-			env:   []string{"VBOT_ORGANIZATION=beta"},
-			setup: func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} },
-			want:  []string{"GET /v1/organizations"},
-			code:  0, holds: `{"token":"` + cloudtest.Token + `","organization":"beta"}`,
-		},
-		{
-			name:  "login-none",
-			args:  []string{"login"},
-			stdin: cloudtest.Token,
-			setup: func(s *cloudtest.Standin) { s.Orgs = nil },
-			want:  []string{"GET /v1/organizations"},
-			code:  4,
-		},
-		{
-			name:  "login-private-key",
-			args:  []string{"login", "--json"},
-			stdin: cloudtest.Key,
-			setup: func(s *cloudtest.Standin) { s.Personal = false },
-			want:  []string{"GET /v1/secrets"},
-			code:  0,
-			holds: `{"token":"` + cloudtest.Key + `"}`,
-		},
-		{
-			name:  "login-private-key-and-organization",
-			args:  []string{"login", "--organization=acme"},
-			stdin: cloudtest.Key, setup: func(s *cloudtest.Standin) { s.Personal = false },
-			want: []string{"GET ~/secrets"},
-			code: 0, holds: `{"token":"` + cloudtest.Key + `","organization":"acme"}`,
-		},
-		{
-			name:  "login-refused",
-			args:  []string{"login"},
-			stdin: "pcc_pat_wrong",
-			want:  []string{"GET /v1/organizations"},
-			code:  5,
-		},
-		{
-			name:  "login-refused-json",
-			args:  []string{"login", "--json"},
-			stdin: "wrong",
-			want:  []string{"GET /v1/secrets"},
-			code:  5,
-		},
-		{name: "login-empty", args: []string{"login"}, code: 2},
-		{name: "login-two-lines", args: []string{"login"}, stdin: cloudtest.Token + "\nmore\n", code: 2},
-		{name: "login-control-character", args: []string{"login"}, stdin: "pcc_pat_a\x1bb\n", code: 2},
-		{
-			name: "login-arguments",
-			args: []string{"login", "pcc_pat_hunter2", "-o", "../x", "--json"},
-			code: 2,
-		},
-		{
-			name:  "login-with-variable",
-			args:  []string{"login"},
-			stdin: cloudtest.Token,
-			env:   []string{"VBOT_TOKEN=other"},
-			want:  []string{"GET /v1/organizations"},
-			code:  0,
-			holds: `{"token":"` + cloudtest.Token + `","organization":"acme"}`,
-		},
-		{
-			name:  "login-down",
-			args:  []string{"login"},
-			stdin: cloudtest.Token,
-			setup: func(s *cloudtest.Standin) { s.Misbehave("GET", cloudtest.Times(4, cloudtest.Drop)...) },
-			want:  slices.Repeat([]string{"GET /v1/organizations"}, 4),
-			code:  6,
-		},
-	} {
+	for _, c := range loginTranscriptsCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
@@ -498,69 +501,72 @@ func TestRelativeHome(t *testing.T) {
 	}
 }
 
+// organizationCases are the cases of TestOrganization.
+var organizationCases = []struct {
+	name, flag, env, file string
+	token                 string
+	orgs                  []string
+	want                  []string
+	code                  int
+}{
+	{
+		name:  "flag first",
+		flag:  "acme",
+		env:   "beta",
+		file:  "gamma",
+		token: cloudtest.Token,
+		want:  []string{"GET ~/secrets"},
+		code:  0,
+	},
+	{
+		name:  "then the variable",
+		env:   "acme",
+		file:  "gamma",
+		token: cloudtest.Token,
+		want:  []string{"GET ~/secrets"},
+		code:  0,
+	},
+	{
+		name:  "then the file",
+		file:  "acme",
+		token: cloudtest.Token,
+		want:  []string{"GET ~/secrets"},
+		code:  0,
+	},
+	{
+		name:  "else the only one",
+		token: cloudtest.Token,
+		want:  []string{"GET /v1/organizations", "GET ~/secrets"},
+		code:  0,
+	},
+	{
+		name:  "never one of several",
+		token: cloudtest.Token,
+		orgs:  []string{"acme", "beta"},
+		want:  []string{"GET /v1/organizations"},
+		code:  2,
+	},
+	{name: "a key needs none", token: cloudtest.Key, want: []string{"GET /v1/secrets"}, code: 0},
+	{
+		name:  "a key with one",
+		flag:  "acme",
+		token: cloudtest.Key,
+		want:  []string{"GET ~/secrets"},
+		code:  0,
+	},
+	{
+		name:  "one that is not yours",
+		flag:  "beta",
+		token: cloudtest.Token,
+		want:  []string{"GET /v1/organizations/beta/secrets"},
+		code:  5,
+	},
+}
+
 // Which organization and which paths.
 func TestOrganization(t *testing.T) {
 	parallel(t)
-	for _, c := range []struct {
-		name, flag, env, file string
-		token                 string
-		orgs                  []string
-		want                  []string
-		code                  int
-	}{
-		{
-			name:  "flag first",
-			flag:  "acme",
-			env:   "beta",
-			file:  "gamma",
-			token: cloudtest.Token,
-			want:  []string{"GET ~/secrets"},
-			code:  0,
-		},
-		{
-			name:  "then the variable",
-			env:   "acme",
-			file:  "gamma",
-			token: cloudtest.Token,
-			want:  []string{"GET ~/secrets"},
-			code:  0,
-		},
-		{
-			name:  "then the file",
-			file:  "acme",
-			token: cloudtest.Token,
-			want:  []string{"GET ~/secrets"},
-			code:  0,
-		},
-		{
-			name:  "else the only one",
-			token: cloudtest.Token,
-			want:  []string{"GET /v1/organizations", "GET ~/secrets"},
-			code:  0,
-		},
-		{
-			name:  "never one of several",
-			token: cloudtest.Token,
-			orgs:  []string{"acme", "beta"},
-			want:  []string{"GET /v1/organizations"},
-			code:  2,
-		},
-		{name: "a key needs none", token: cloudtest.Key, want: []string{"GET /v1/secrets"}, code: 0},
-		{
-			name:  "a key with one",
-			flag:  "acme",
-			token: cloudtest.Key,
-			want:  []string{"GET ~/secrets"},
-			code:  0,
-		},
-		{
-			name:  "one that is not yours",
-			flag:  "beta",
-			token: cloudtest.Token,
-			want:  []string{"GET /v1/organizations/beta/secrets"},
-			code:  5,
-		},
-	} {
+	for _, c := range organizationCases {
 		t.Run(c.name, func(t *testing.T) {
 			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
 			if c.orgs != nil {
@@ -1080,53 +1086,56 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 	}
 }
 
+// contradictionsCases are the cases of TestContradictions.
+var contradictionsCases = []struct{ args, answer, want string }{
+	{
+		"set app A=1 --region us-east", `{"status":"OK","region":"eu-central"}`,
+		"region eu-central instead of us-east",
+	},
+	{"set app A=1", `{"status":"OK","name":"other"}`, "name other instead of app"},
+	{"set app A=1", `{"status":"OK","type":"imagePullSecret"}`, "type imagePullSecret instead of secret"},
+	{
+		"set app A=1", `{"error":"quota exceeded, nothing stored"}`,
+		"error: quota exceeded, nothing stored",
+	},
+	{"set app A=1", `{"status":"OK","error":"quota exceeded"}`, "error: quota exceeded"},
+	{"set app A=1", `{"status":"failed"}`, "its status is failed"},
+	{"set app A=1", `{"status":"O\u200bK"}`, "a status that cannot be shown"},
+	{"set app A=1", `{"status":"failed","STATUS":"ok"}`, "a key twice"},
+	{"set app A=1", `{"status":"OK","error":"quota exceeded","ERROR":""}`, "a key twice"},
+	{"set app A=1", `{"status":"OK","errorMessage":"quota exceeded"}`, "error: quota exceeded"},
+	{"set app A=1", `{"status":"OK","success":false}`, "success is false"},
+	{"delete old", `{"status":"OK","Success":false}`, "success is false"},
+	{"reference team --region pce-a", `{"name":"team","errorMessage":"gone"}`, "error: gone"},
+	{
+		"image-pull-secret reg ghcr.io bob:x --region us-east",
+		`{"status":"OK","region":"us-we\u200bst"}`, "a region that cannot be shown",
+	},
+	{
+		"image-pull-secret reg ghcr.io bob:x", `{"status":"OK","type":"secret"}`,
+		"type secret instead of imagePullSecret",
+	},
+	{"delete old", `{"status":"OK","name":"other"}`, "name other instead of old"},
+	{"unset old K", `{"status":"OK","error":"no"}`, "error: no"},
+	{"list", `{"sets":[],"errorMessage":"backend down"}`, "error: backend down"},
+	{"list", `{"sets":[],"success":false}`, "success is false"},
+	{"list old", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "no names of keys"},
+	{"reference team --region pce-a", `{"name":"other","region":"pce-a"}`, "name other instead of team"},
+	{
+		"reference team --region pce-a", `{"name":"team","region":"pce-b"}`,
+		"region pce-b instead of pce-a",
+	},
+	{"reference team --region pce-a", `{"name":"team","status":"failed"}`, "its status is failed;"},
+	{
+		"reference team --region pce-a", `{"name":"team","status":"failed","errorMessage":"gone"}`,
+		"its status is failed: gone",
+	},
+}
+
 // What an answer says against what was asked for is a failure that says so.
 func TestContradictions(t *testing.T) {
 	parallel(t)
-	for _, c := range []struct{ args, answer, want string }{
-		{
-			"set app A=1 --region us-east", `{"status":"OK","region":"eu-central"}`,
-			"region eu-central instead of us-east",
-		},
-		{"set app A=1", `{"status":"OK","name":"other"}`, "name other instead of app"},
-		{"set app A=1", `{"status":"OK","type":"imagePullSecret"}`, "type imagePullSecret instead of secret"},
-		{
-			"set app A=1", `{"error":"quota exceeded, nothing stored"}`,
-			"error: quota exceeded, nothing stored",
-		},
-		{"set app A=1", `{"status":"OK","error":"quota exceeded"}`, "error: quota exceeded"},
-		{"set app A=1", `{"status":"failed"}`, "its status is failed"},
-		{"set app A=1", `{"status":"O\u200bK"}`, "a status that cannot be shown"},
-		{"set app A=1", `{"status":"failed","STATUS":"ok"}`, "a key twice"},
-		{"set app A=1", `{"status":"OK","error":"quota exceeded","ERROR":""}`, "a key twice"},
-		{"set app A=1", `{"status":"OK","errorMessage":"quota exceeded"}`, "error: quota exceeded"},
-		{"set app A=1", `{"status":"OK","success":false}`, "success is false"},
-		{"delete old", `{"status":"OK","Success":false}`, "success is false"},
-		{"reference team --region pce-a", `{"name":"team","errorMessage":"gone"}`, "error: gone"},
-		{
-			"image-pull-secret reg ghcr.io bob:x --region us-east",
-			`{"status":"OK","region":"us-we\u200bst"}`, "a region that cannot be shown",
-		},
-		{
-			"image-pull-secret reg ghcr.io bob:x", `{"status":"OK","type":"secret"}`,
-			"type secret instead of imagePullSecret",
-		},
-		{"delete old", `{"status":"OK","name":"other"}`, "name other instead of old"},
-		{"unset old K", `{"status":"OK","error":"no"}`, "error: no"},
-		{"list", `{"sets":[],"errorMessage":"backend down"}`, "error: backend down"},
-		{"list", `{"sets":[],"success":false}`, "success is false"},
-		{"list old", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "no names of keys"},
-		{"reference team --region pce-a", `{"name":"other","region":"pce-a"}`, "name other instead of team"},
-		{
-			"reference team --region pce-a", `{"name":"team","region":"pce-b"}`,
-			"region pce-b instead of pce-a",
-		},
-		{"reference team --region pce-a", `{"name":"team","status":"failed"}`, "its status is failed;"},
-		{
-			"reference team --region pce-a", `{"name":"team","status":"failed","errorMessage":"gone"}`,
-			"its status is failed: gone",
-		},
-	} {
+	for _, c := range contradictionsCases {
 		s := cloudtest.Bare(t, "vbot/"+version)
 		s.Keep("old", "us-west", "ready", "K")
 		for _, method := range []string{"PUT", "POST", "DELETE"} {
@@ -1307,6 +1316,50 @@ func TestTLS(t *testing.T) {
 	section(t, "cloud/connection.txt", "tls: no certificate in the file", []byte(got))
 }
 
+// certificatesCases are the cases of TestCertificates.
+var certificatesCases = []struct {
+	name string
+	ends time.Duration
+	host net.IP
+	with x509.SignatureAlgorithm
+	max  uint16 // version of TLS
+	want string
+}{
+	{name: "good", ends: time.Hour, host: net.IPv4(127, 0, 0, 1), with: 0, max: 0},
+	{
+		name: "expired",
+		ends: -time.Minute,
+		host: net.IPv4(127, 0, 0, 1),
+		with: 0,
+		max:  0,
+		want: "hint: check the clock of this machine, and the server's certificate\n",
+	},
+	{
+		name: "another host",
+		ends: time.Hour,
+		host: net.IPv4(127, 0, 0, 2),
+		with: 0,
+		max:  0,
+		want: "is for another host\nhint: check the network, and VBOT_API_URL if it is set\n",
+	},
+	{
+		name: "SHA-1",
+		ends: time.Hour,
+		host: net.IPv4(127, 0, 0, 1),
+		with: x509.SHA1WithRSA,
+		max:  0,
+		want: "hint: the server needs another certificate\n",
+	},
+	{
+		name: "TLS 1.0",
+		ends: time.Hour,
+		host: net.IPv4(127, 0, 0, 1),
+		with: 0,
+		max:  tls.VersionTLS10,
+		want: "hint: vbot needs TLS 1.2 or newer; check",
+	},
+}
+
 // What is wrong with a certificate, and with TLS, is said at once, with what helps.
 func TestCertificates(t *testing.T) {
 	parallel(t)
@@ -1335,48 +1388,7 @@ func TestCertificates(t *testing.T) {
 	dir, ca := t.TempDir(), block(sign(authority, authority))
 	filetest.Put(t, dir, "ca.pem", "# ours\n"+ca)
 	list := []string{"cloud", "secrets", "list"}
-	for _, c := range []struct {
-		name string
-		ends time.Duration
-		host net.IP
-		with x509.SignatureAlgorithm
-		max  uint16 // version of TLS
-		want string
-	}{
-		{name: "good", ends: time.Hour, host: net.IPv4(127, 0, 0, 1), with: 0, max: 0},
-		{
-			name: "expired",
-			ends: -time.Minute,
-			host: net.IPv4(127, 0, 0, 1),
-			with: 0,
-			max:  0,
-			want: "hint: check the clock of this machine, and the server's certificate\n",
-		},
-		{
-			name: "another host",
-			ends: time.Hour,
-			host: net.IPv4(127, 0, 0, 2),
-			with: 0,
-			max:  0,
-			want: "is for another host\nhint: check the network, and VBOT_API_URL if it is set\n",
-		},
-		{
-			name: "SHA-1",
-			ends: time.Hour,
-			host: net.IPv4(127, 0, 0, 1),
-			with: x509.SHA1WithRSA,
-			max:  0,
-			want: "hint: the server needs another certificate\n",
-		},
-		{
-			name: "TLS 1.0",
-			ends: time.Hour,
-			host: net.IPv4(127, 0, 0, 1),
-			with: 0,
-			max:  tls.VersionTLS10,
-			want: "hint: vbot needs TLS 1.2 or newer; check",
-		},
-	} {
+	for _, c := range certificatesCases {
 		if fips140.Enabled() && (c.with != 0 || c.max != 0) {
 			continue // no such server can be made
 		}

@@ -949,76 +949,79 @@ func initArgs(more ...string) []string {
 	return append(append([]string{"init", "target"}, strings.Fields(cascade)...), more...)
 }
 
+// conflictsCases are the cases of TestConflicts.
+var conflictsCases = []struct {
+	name, args string
+	prepare    func(t *testing.T, dir string)
+}{
+	{"files", "", func(t *testing.T, dir string) {
+		filetest.Put(t, dir, "target/README.md", "mine")
+		filetest.Put(t, dir, "target/server/bot.py", "mine")
+		filetest.Put(t, dir, "target/notes.txt", "mine")
+	}},
+	{
+		"files-json", "--json",
+		func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md", "mine") },
+	},
+	{"empty-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/.gitignore", "") }},
+	{
+		"file-for-a-directory", "",
+		func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") },
+	},
+	{
+		"file-for-a-directory-kept", "--keep-existing",
+		func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") },
+	},
+	{
+		"directory-for-a-file", "",
+		func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") },
+	},
+	{
+		"directory-for-a-file-kept", "--keep-existing",
+		func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") },
+	},
+	{"link-for-a-file", "", func(t *testing.T, dir string) {
+		filetest.Put(t, dir, "outside.md", "mine")
+		filetest.Put(t, dir, "target/notes.txt", "mine")
+		filetest.Link(t, "../outside.md", filepath.Join(dir, "target/README.md"))
+	}},
+	{"link-for-a-directory", "", func(t *testing.T, dir string) {
+		filetest.Put(t, dir, "outside/mine", "mine")
+		filetest.Put(t, dir, "target/notes.txt", "mine")
+		filetest.Link(t, "../outside", filepath.Join(dir, "target/server"))
+	}},
+	{"link-for-a-directory-kept", "--keep-existing", func(t *testing.T, dir string) {
+		filetest.Put(t, dir, "outside/mine", "mine")
+		filetest.Put(t, dir, "target/notes.txt", "mine")
+		filetest.Link(t, filepath.Join(dir, "outside"), filepath.Join(dir, "target/server"))
+	}},
+	{"link-for-a-file: one that leads nowhere", "", func(t *testing.T, dir string) {
+		filetest.Put(t, dir, "target/notes.txt", "mine")
+		filetest.Link(t, "nowhere", filepath.Join(dir, "target/README.md"))
+	}},
+	{"directory-and-link", "", func(t *testing.T, dir string) { // of which only the link could be kept
+		filetest.Put(t, dir, "target/README.md/mine", "mine")
+		filetest.Put(t, dir, "outside.py", "mine")
+		filetest.Put(t, dir, "target/server/notes.txt", "mine")
+		filetest.Link(t, "../../outside.py", filepath.Join(dir, "target/server/bot.py"))
+	}},
+	{"link-for-a-guide-to-replace", "--overwrite-guide", func(t *testing.T, dir string) {
+		filetest.Put(t, dir, "outside.md", "mine")
+		filetest.Put(t, dir, "target/notes.txt", "mine")
+		filetest.Link(t, "../outside.md", filepath.Join(dir, "target/AGENTS.md"))
+	}},
+	{"target-is-a-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target", "mine") }},
+	{
+		"target-is-a-link-to-nowhere", "",
+		func(t *testing.T, dir string) { filetest.Link(t, "nowhere", filepath.Join(dir, "target")) },
+	},
+}
+
 // Whatever stands in the way, a run refuses with all of it listed, changes
 // nothing, and says what to do.
 func TestConflicts(t *testing.T) {
 	parallel(t)
-	for _, c := range []struct {
-		name, args string
-		prepare    func(t *testing.T, dir string)
-	}{
-		{"files", "", func(t *testing.T, dir string) {
-			filetest.Put(t, dir, "target/README.md", "mine")
-			filetest.Put(t, dir, "target/server/bot.py", "mine")
-			filetest.Put(t, dir, "target/notes.txt", "mine")
-		}},
-		{
-			"files-json", "--json",
-			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md", "mine") },
-		},
-		{"empty-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target/.gitignore", "") }},
-		{
-			"file-for-a-directory", "",
-			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") },
-		},
-		{
-			"file-for-a-directory-kept", "--keep-existing",
-			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/server", "mine") },
-		},
-		{
-			"directory-for-a-file", "",
-			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") },
-		},
-		{
-			"directory-for-a-file-kept", "--keep-existing",
-			func(t *testing.T, dir string) { filetest.Put(t, dir, "target/README.md/mine", "mine") },
-		},
-		{"link-for-a-file", "", func(t *testing.T, dir string) {
-			filetest.Put(t, dir, "outside.md", "mine")
-			filetest.Put(t, dir, "target/notes.txt", "mine")
-			filetest.Link(t, "../outside.md", filepath.Join(dir, "target/README.md"))
-		}},
-		{"link-for-a-directory", "", func(t *testing.T, dir string) {
-			filetest.Put(t, dir, "outside/mine", "mine")
-			filetest.Put(t, dir, "target/notes.txt", "mine")
-			filetest.Link(t, "../outside", filepath.Join(dir, "target/server"))
-		}},
-		{"link-for-a-directory-kept", "--keep-existing", func(t *testing.T, dir string) {
-			filetest.Put(t, dir, "outside/mine", "mine")
-			filetest.Put(t, dir, "target/notes.txt", "mine")
-			filetest.Link(t, filepath.Join(dir, "outside"), filepath.Join(dir, "target/server"))
-		}},
-		{"link-for-a-file: one that leads nowhere", "", func(t *testing.T, dir string) {
-			filetest.Put(t, dir, "target/notes.txt", "mine")
-			filetest.Link(t, "nowhere", filepath.Join(dir, "target/README.md"))
-		}},
-		{"directory-and-link", "", func(t *testing.T, dir string) { // of which only the link could be kept
-			filetest.Put(t, dir, "target/README.md/mine", "mine")
-			filetest.Put(t, dir, "outside.py", "mine")
-			filetest.Put(t, dir, "target/server/notes.txt", "mine")
-			filetest.Link(t, "../../outside.py", filepath.Join(dir, "target/server/bot.py"))
-		}},
-		{"link-for-a-guide-to-replace", "--overwrite-guide", func(t *testing.T, dir string) {
-			filetest.Put(t, dir, "outside.md", "mine")
-			filetest.Put(t, dir, "target/notes.txt", "mine")
-			filetest.Link(t, "../outside.md", filepath.Join(dir, "target/AGENTS.md"))
-		}},
-		{"target-is-a-file", "", func(t *testing.T, dir string) { filetest.Put(t, dir, "target", "mine") }},
-		{
-			"target-is-a-link-to-nowhere", "",
-			func(t *testing.T, dir string) { filetest.Link(t, "nowhere", filepath.Join(dir, "target")) },
-		},
-	} {
+	for _, c := range conflictsCases {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			c.prepare(t, dir)

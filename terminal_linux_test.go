@@ -225,59 +225,62 @@ func TestHiddenPromptTakesAPaste(t *testing.T) {
 	}
 }
 
+// pastedValuesCases are the cases of TestPastedValues.
+var pastedValuesCases = []struct{ key, keys, says, answer, stored string }{
+	{
+		key:    "DEEPGRAM_API_KEY",
+		keys:   "'hunter2'\r",
+		says:   "DEEPGRAM_API_KEY: the value is in quotes; store it without them? [Y/n] ",
+		answer: "\r",
+		stored: "hunter2",
+	},
+	{
+		key:    "DEEPGRAM_API_KEY",
+		keys:   "\u201chunter2\u201d \r",
+		says:   "is in quotes; store it without them? [Y/n] ",
+		answer: "y\r",
+		stored: "hunter2",
+	},
+	{
+		key:    "MINE",
+		keys:   "'hunter2'\r",
+		says:   "is in quotes; store it without them? [Y/n] ",
+		answer: "n\r",
+		stored: "'hunter2'",
+	},
+	{
+		key:    "MINE",
+		keys:   " hunter2\r",
+		says:   "has blanks around it; store it without them? [Y/n] ",
+		answer: "\r",
+		stored: "hunter2",
+	},
+	{
+		key:  "DEEPGRAM_API_KEY",
+		keys: "hunter2\u2019s\r",
+		says: "has characters that no key has, such as blanks, line breaks or curly quotes; enter it " +
+			"again? [Y/n] ",
+		answer: "\r",
+		stored: "hunter2",
+	},
+	{
+		key:    "DEEPGRAM_API_KEY",
+		keys:   "hunter 2\r",
+		says:   "enter it again? [Y/n] ",
+		answer: "n\r",
+		stored: "hunter 2",
+	},
+	{key: "MINE", keys: "\r", says: "MINE is empty; enter it again, or press Ctrl-C", stored: "hunter2"},
+	{key: "MINE", keys: "hunt\u2019s 2 b\u00e4ume\r", stored: "hunt\u2019s 2 b\u00e4ume"},
+	{key: "MINE", keys: "'a' or 'b'\r", stored: "'a' or 'b'"},
+	{key: "GOOGLE_CREDENTIALS_JSON", keys: "{\"a\": \"\u00e4\"}\r", stored: "{\"a\": \"\u00e4\"}"},
+}
+
 // What looks like a slip of a paste is asked about, and what is empty is asked for again. No
 // answer of a person is stored otherwise than they say.
 func TestPastedValues(t *testing.T) {
 	parallel(t)
-	for _, c := range []struct{ key, keys, says, answer, stored string }{
-		{
-			key:    "DEEPGRAM_API_KEY",
-			keys:   "'hunter2'\r",
-			says:   "DEEPGRAM_API_KEY: the value is in quotes; store it without them? [Y/n] ",
-			answer: "\r",
-			stored: "hunter2",
-		},
-		{
-			key:    "DEEPGRAM_API_KEY",
-			keys:   "\u201chunter2\u201d \r",
-			says:   "is in quotes; store it without them? [Y/n] ",
-			answer: "y\r",
-			stored: "hunter2",
-		},
-		{
-			key:    "MINE",
-			keys:   "'hunter2'\r",
-			says:   "is in quotes; store it without them? [Y/n] ",
-			answer: "n\r",
-			stored: "'hunter2'",
-		},
-		{
-			key:    "MINE",
-			keys:   " hunter2\r",
-			says:   "has blanks around it; store it without them? [Y/n] ",
-			answer: "\r",
-			stored: "hunter2",
-		},
-		{
-			key:  "DEEPGRAM_API_KEY",
-			keys: "hunter2\u2019s\r",
-			says: "has characters that no key has, such as blanks, line breaks or curly quotes; enter it " +
-				"again? [Y/n] ",
-			answer: "\r",
-			stored: "hunter2",
-		},
-		{
-			key:    "DEEPGRAM_API_KEY",
-			keys:   "hunter 2\r",
-			says:   "enter it again? [Y/n] ",
-			answer: "n\r",
-			stored: "hunter 2",
-		},
-		{key: "MINE", keys: "\r", says: "MINE is empty; enter it again, or press Ctrl-C", stored: "hunter2"},
-		{key: "MINE", keys: "hunt\u2019s 2 b\u00e4ume\r", stored: "hunt\u2019s 2 b\u00e4ume"},
-		{key: "MINE", keys: "'a' or 'b'\r", stored: "'a' or 'b'"},
-		{key: "GOOGLE_CREDENTIALS_JSON", keys: "{\"a\": \"\u00e4\"}\r", stored: "{\"a\": \"\u00e4\"}"},
-	} {
+	for _, c := range pastedValuesCases {
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 		term := terminalOn(t, s, "secrets", "set", "app", c.key)
 		term.Sees(c.key + " for app (hidden): ")

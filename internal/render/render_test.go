@@ -849,6 +849,26 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
+// languageOfServicesCases are the cases of TestLanguageOfServices.
+var languageOfServicesCases = []struct{ service, tag, want string }{
+	{"told", "de", ""},
+	{"told", "de-at", ""},
+	{"told", "pt-BR", ""},
+	{"told", "zh-hans-cn", ""},
+	{"told", "zh-Hant", "Acme told does not support the language zh-Hant"},
+	{"told", "pt", "Acme told does not support the language pt"},
+	{"told", "es", ""},
+	{"told", "es-MX", ""},
+	{"told", "es-AR", "Acme told does not support the language es-AR"},
+	{"fixed", "en-GB", ""},
+	{"fixed", "fr", "Acme fixed does not support the language fr"},
+	{"auto", "fr", ""},
+	{"silent", "fr", ""},
+	{"voice", "fr", ""},
+	{"told", "German", `"German" is not a language tag; expected one such as de or pt-BR (did you mean ` +
+		`de?)`},
+}
+
 // A service is refused where it does not support the language, together with those that do.
 // One that finds out by itself is not, nor one of one's own that says nothing.
 func TestLanguageOfServices(t *testing.T) {
@@ -871,24 +891,7 @@ func TestLanguageOfServices(t *testing.T) {
 	if problems := cat.Add(files, "services"); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	for _, c := range []struct{ service, tag, want string }{
-		{"told", "de", ""},
-		{"told", "de-at", ""},
-		{"told", "pt-BR", ""},
-		{"told", "zh-hans-cn", ""},
-		{"told", "zh-Hant", "Acme told does not support the language zh-Hant"},
-		{"told", "pt", "Acme told does not support the language pt"},
-		{"told", "es", ""},
-		{"told", "es-MX", ""},
-		{"told", "es-AR", "Acme told does not support the language es-AR"},
-		{"fixed", "en-GB", ""},
-		{"fixed", "fr", "Acme fixed does not support the language fr"},
-		{"auto", "fr", ""},
-		{"silent", "fr", ""},
-		{"voice", "fr", ""},
-		{"told", "German", `"German" is not a language tag; expected one such as de or pt-BR (did you mean ` +
-			`de?)`},
-	} {
+	for _, c := range languageOfServicesCases {
 		said := bot.Quickstart()
 		said[bot.OptSTT], said[bot.OptLLM], said[bot.OptTTS] = bot.Value{
 			Text: "acme_" + c.service,

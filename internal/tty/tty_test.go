@@ -7,44 +7,47 @@ import (
 	"testing"
 )
 
+// keysCases are the cases of TestKeys.
+var keysCases = map[string]string{
+	"a":                          "0:a",
+	"é日":                         "0:é 0:日",
+	"\r\n":                       fmt.Sprintf("%d:\r %d:\n", keyEnter, keyEnter),
+	"\x1b[A\x1bOB":               fmt.Sprintf("%d: %d:", keyUp, keyDown),
+	"\x1b[1;5C\x1bOD":            fmt.Sprintf("%d: %d:", keyRight, keyLeft),
+	"\x1b[1~\x1b[4~\x1b[H\x1bOF": fmt.Sprintf("%d: %d: %d: %d:", keyHome, keyEnd, keyHome, keyEnd),
+	"\x1b[3;5~\x1b[5~\x1b[6~":    fmt.Sprintf("%d: %d: %d:", keyDelete, keyPageUp, keyPageDown),
+	"\x1b":                       fmt.Sprintf("%d:", keyEscape),
+	"\x1b\x1b":                   fmt.Sprintf("%d: %d:", keyEscape, keyEscape),
+	"\x1b\x03":                   fmt.Sprintf("%d: %d:\x03", keyEscape, keyInterrupt),
+	"\x1b[\x03":                  fmt.Sprintf("%d: %d:\x03", keyOther, keyInterrupt),
+	"\x1b[12\r":                  fmt.Sprintf("%d: %d:\r", keyOther, keyEnter),
+	"\x1bf":                      fmt.Sprintf("%d:", keyOther),
+	"\x1b[[A1":                   fmt.Sprintf("%d: 0:1", keyOther),
+	"\x1b[99~\x1b[Z":             fmt.Sprintf("%d: %d:", keyOther, keyBackTab),
+	"\x1b[200~a\rb\x1b[201~c":    fmt.Sprintf("%d:a\rb 0:c", keyPaste),
+	"\x1b[200~a\x03":             fmt.Sprintf("%d:a %d:\x03", keyCut, keyInterrupt),
+	"\x1b[200~never ended":       fmt.Sprintf("%d:never ended", keyCut),
+	// Answers of the terminal, and what only begins like one.
+	"a\x1b]11;rgb:0000/0000/0000\ab":     "0:a 0:b",
+	"a\x1b]11;rgb:0000/0000\x1b\\b":      "0:a 0:b",
+	"\x1bP>|XTerm é\x1b\\":               "",
+	"\x1b_Gi=1;OK\x1b\\\x1b^x\a\x1bXy\a": "",
+	"\x1b[?62;22c\x1b[>0;1;0ca":          "0:a",
+	"\x1b]1;never ended":                 "",
+	"\x1b]1;never ended\r":               fmt.Sprintf("%d:\r", keyEnter),
+	"\x1b]1;never ended\x03":             fmt.Sprintf("%d:\x03", keyInterrupt),
+	"\x1b]1;never ended\x1b[A":           fmt.Sprintf("%d:", keyUp),
+	"\x1b]":                              fmt.Sprintf("%d:", keyOther),
+	"\x1bX\r":                            fmt.Sprintf("%d: %d:\r", keyOther, keyEnter),
+	"\x1b]\a\a":                          fmt.Sprintf("%d: %d:\a %d:\a", keyOther, keyOther, keyOther),
+	"\xc3a":                              "0:\xc3 0:a",
+	"\xff":                               "0:\xff",
+	"\x1b[" + strings.Repeat("1", 40): fmt.Sprintf("%d: %s", keyOther,
+		strings.TrimSpace(strings.Repeat("0:1 ", 9))),
+}
+
 func TestKeys(t *testing.T) {
-	for bytes, want := range map[string]string{
-		"a":                          "0:a",
-		"é日":                         "0:é 0:日",
-		"\r\n":                       fmt.Sprintf("%d:\r %d:\n", keyEnter, keyEnter),
-		"\x1b[A\x1bOB":               fmt.Sprintf("%d: %d:", keyUp, keyDown),
-		"\x1b[1;5C\x1bOD":            fmt.Sprintf("%d: %d:", keyRight, keyLeft),
-		"\x1b[1~\x1b[4~\x1b[H\x1bOF": fmt.Sprintf("%d: %d: %d: %d:", keyHome, keyEnd, keyHome, keyEnd),
-		"\x1b[3;5~\x1b[5~\x1b[6~":    fmt.Sprintf("%d: %d: %d:", keyDelete, keyPageUp, keyPageDown),
-		"\x1b":                       fmt.Sprintf("%d:", keyEscape),
-		"\x1b\x1b":                   fmt.Sprintf("%d: %d:", keyEscape, keyEscape),
-		"\x1b\x03":                   fmt.Sprintf("%d: %d:\x03", keyEscape, keyInterrupt),
-		"\x1b[\x03":                  fmt.Sprintf("%d: %d:\x03", keyOther, keyInterrupt),
-		"\x1b[12\r":                  fmt.Sprintf("%d: %d:\r", keyOther, keyEnter),
-		"\x1bf":                      fmt.Sprintf("%d:", keyOther),
-		"\x1b[[A1":                   fmt.Sprintf("%d: 0:1", keyOther),
-		"\x1b[99~\x1b[Z":             fmt.Sprintf("%d: %d:", keyOther, keyBackTab),
-		"\x1b[200~a\rb\x1b[201~c":    fmt.Sprintf("%d:a\rb 0:c", keyPaste),
-		"\x1b[200~a\x03":             fmt.Sprintf("%d:a %d:\x03", keyCut, keyInterrupt),
-		"\x1b[200~never ended":       fmt.Sprintf("%d:never ended", keyCut),
-		// Answers of the terminal, and what only begins like one.
-		"a\x1b]11;rgb:0000/0000/0000\ab":     "0:a 0:b",
-		"a\x1b]11;rgb:0000/0000\x1b\\b":      "0:a 0:b",
-		"\x1bP>|XTerm é\x1b\\":               "",
-		"\x1b_Gi=1;OK\x1b\\\x1b^x\a\x1bXy\a": "",
-		"\x1b[?62;22c\x1b[>0;1;0ca":          "0:a",
-		"\x1b]1;never ended":                 "",
-		"\x1b]1;never ended\r":               fmt.Sprintf("%d:\r", keyEnter),
-		"\x1b]1;never ended\x03":             fmt.Sprintf("%d:\x03", keyInterrupt),
-		"\x1b]1;never ended\x1b[A":           fmt.Sprintf("%d:", keyUp),
-		"\x1b]":                              fmt.Sprintf("%d:", keyOther),
-		"\x1bX\r":                            fmt.Sprintf("%d: %d:\r", keyOther, keyEnter),
-		"\x1b]\a\a":                          fmt.Sprintf("%d: %d:\a %d:\a", keyOther, keyOther, keyOther),
-		"\xc3a":                              "0:\xc3 0:a",
-		"\xff":                               "0:\xff",
-		"\x1b[" + strings.Repeat("1", 40): fmt.Sprintf("%d: %s", keyOther,
-			strings.TrimSpace(strings.Repeat("0:1 ", 9))),
-	} {
+	for bytes, want := range keysCases {
 		var d decoder
 		var keys []key
 		for _, b := range []byte(bytes) {
