@@ -69,8 +69,8 @@ func storedConfig(t testing.TB, text string) (path string) {
 	return filepath.Join(dir, "config.json")
 }
 
-// loginTranscriptsCases are the cases of TestLoginTranscripts.
-var loginTranscriptsCases = []struct {
+// loginCases are the cases of TestLoginTranscripts.
+var loginCases = []struct {
 	name  string
 	args  []string
 	stdin string
@@ -194,7 +194,7 @@ var loginTranscriptsCases = []struct {
 
 func TestLoginTranscripts(t *testing.T) {
 	parallel(t)
-	for _, c := range loginTranscriptsCases {
+	for _, c := range loginCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
@@ -239,18 +239,20 @@ func TestLoginTranscripts(t *testing.T) {
 	}
 }
 
-func TestWhoamiAndLogoutTranscripts(t *testing.T) {
-	parallel(t)
+// A whoamiCase is a case of TestWhoamiAndLogoutTranscripts.
+type whoamiCase struct {
+	name string
+	args []string
+	file string
+	env  []string
+	set  func(s *cloudtest.Standin)
+	want []string
+	code int
+}
+
+func whoamiCases() []whoamiCase {
 	const both = `{"token":"` + cloudtest.Token + `","organization":"acme"}`
-	for _, c := range []struct {
-		name string
-		args []string
-		file string
-		env  []string
-		set  func(s *cloudtest.Standin)
-		want []string
-		code int
-	}{
+	return []whoamiCase{
 		{
 			name: "whoami",
 			args: []string{"whoami"},
@@ -375,7 +377,13 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 			env:  []string{"VBOT_TOKEN=x"},
 			code: 1,
 		},
-	} {
+	}
+}
+
+func TestWhoamiAndLogoutTranscripts(t *testing.T) {
+	parallel(t)
+
+	for _, c := range whoamiCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
@@ -839,17 +847,18 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// What comes right after a while is right, and asked for no more often than needed.
-func TestRetries(t *testing.T) {
-	parallel(t)
-	const atAPI = "Sun, 09 Sep 2001 02:46:40 GMT" // an hour after vbot's clock
+// A retryCase is a case of TestRetries.
+type retryCase struct {
+	name   string
+	faults []cloudtest.Fault
+	pauses []time.Duration
+	code   int
+}
+
+func retryCases() []retryCase {
+	const atAPI = "Sun, 09 Sep 2001 02:46:40 GMT"
 	later := time.Unix(1e9+3600+20, 0).UTC().Format(http.TimeFormat)
-	for _, c := range []struct {
-		name   string
-		faults []cloudtest.Fault
-		pauses []time.Duration
-		code   int
-	}{
+	return []retryCase{
 		{"once dropped", []cloudtest.Fault{cloudtest.Drop}, []time.Duration{375 * time.Millisecond}, 0},
 		{
 			"three times",
@@ -942,7 +951,15 @@ func TestRetries(t *testing.T) {
 			[]time.Duration{375 * time.Millisecond},
 			0,
 		},
-	} {
+	}
+}
+
+// What comes right after a while is right, and asked for no more often than needed.
+func TestRetries(t *testing.T) {
+	parallel(t)
+	// an hour after vbot's clock
+
+	for _, c := range retryCases() {
 		t.Run(c.name, func(t *testing.T) {
 			s := cloudtest.New(t, "vbot/"+version).
 				Want(slices.Repeat([]string{"GET ~/secrets"}, len(c.pauses)+1)...).Misbehave("GET",
@@ -1086,8 +1103,8 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 	}
 }
 
-// contradictionsCases are the cases of TestContradictions.
-var contradictionsCases = []struct{ args, answer, want string }{
+// contradictionCases are the cases of TestContradictions.
+var contradictionCases = []struct{ args, answer, want string }{
 	{
 		"set app A=1 --region us-east", `{"status":"OK","region":"eu-central"}`,
 		"region eu-central instead of us-east",
@@ -1135,7 +1152,7 @@ var contradictionsCases = []struct{ args, answer, want string }{
 // What an answer says against what was asked for is a failure that says so.
 func TestContradictions(t *testing.T) {
 	parallel(t)
-	for _, c := range contradictionsCases {
+	for _, c := range contradictionCases {
 		s := cloudtest.Bare(t, "vbot/"+version)
 		s.Keep("old", "us-west", "ready", "K")
 		for _, method := range []string{"PUT", "POST", "DELETE"} {
@@ -1316,8 +1333,8 @@ func TestTLS(t *testing.T) {
 	section(t, "cloud/connection.txt", "tls: no certificate in the file", []byte(got))
 }
 
-// certificatesCases are the cases of TestCertificates.
-var certificatesCases = []struct {
+// certificateCases are the cases of TestCertificates.
+var certificateCases = []struct {
 	name string
 	ends time.Duration
 	host net.IP
@@ -1388,7 +1405,7 @@ func TestCertificates(t *testing.T) {
 	dir, ca := t.TempDir(), block(sign(authority, authority))
 	filetest.Put(t, dir, "ca.pem", "# ours\n"+ca)
 	list := []string{"cloud", "secrets", "list"}
-	for _, c := range certificatesCases {
+	for _, c := range certificateCases {
 		if fips140.Enabled() && (c.with != 0 || c.max != 0) {
 			continue // no such server can be made
 		}

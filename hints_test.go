@@ -14,10 +14,18 @@ import (
 	"vbot/internal/report"
 )
 
-// Whoever follows a hint comes to what it promises: each command that a message names is run
-// where the message is shown. What stands in capitals in it is filled in.
-func TestHintsDoWhatTheySay(t *testing.T) {
-	parallel(t)
+// A hintCase is a case of TestHintsDoWhatTheySay.
+type hintCase struct {
+	before string // a command
+	do     func(t *testing.T, dir string)
+	args   string // the command that has the hint
+	hint   string // in what it prints
+	then   string // what to run: "" is the command in the hint, "+" the same command with what follows
+	code   int
+	leads  string // to a file, or to a text that is printed
+}
+
+func hintCases() []hintCase {
 	const bot, other = "init target -t smallwebrtc -m realtime --realtime openai", "init target -t " +
 		"smallwebrtc -m realtime --realtime gemini_live"
 	edit := func(t *testing.T, dir string) {
@@ -25,15 +33,7 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		filetest.Put(t, dir, "target/server/bot.py",
 			strings.ReplaceAll(text, "OpenAIRealtimeLLMService(", "MyLLMService("))
 	}
-	for _, c := range []struct {
-		before string // a command
-		do     func(t *testing.T, dir string)
-		args   string // the command that has the hint
-		hint   string // in what it prints
-		then   string // what to run: "" is the command in the hint, "+" the same command with what follows
-		code   int
-		leads  string // to a file, or to a text that is printed
-	}{
+	return []hintCase{
 		{args: "init", hint: "vbot init quickstart", leads: "vbot-quickstart/server/bot.py"},
 		{args: "init quickstrat", hint: "vbot init ./quickstrat", leads: "quickstrat/AGENTS.md"},
 		{args: "init quickstrat", hint: "vbot init quickstart", leads: "vbot-quickstart/server/bot.py"},
@@ -185,7 +185,15 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 			then:  "cloud whoami --organization acme",
 			leads: "acme",
 		},
-	} {
+	}
+}
+
+// Whoever follows a hint comes to what it promises: each command that a message names is run
+// where the message is shown. What stands in capitals in it is filled in.
+func TestHintsDoWhatTheySay(t *testing.T) {
+	parallel(t)
+
+	for _, c := range hintCases() {
 		s := cloudtest.Bare(t, "vbot/"+version)
 		s.Keep("app", "us-west", "ready", "API_KEY")
 		if strings.Contains(c.args, "--wait") {

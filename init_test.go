@@ -949,8 +949,8 @@ func initArgs(more ...string) []string {
 	return append(append([]string{"init", "target"}, strings.Fields(cascade)...), more...)
 }
 
-// conflictsCases are the cases of TestConflicts.
-var conflictsCases = []struct {
+// conflictCases are the cases of TestConflicts.
+var conflictCases = []struct {
 	name, args string
 	prepare    func(t *testing.T, dir string)
 }{
@@ -1021,7 +1021,7 @@ var conflictsCases = []struct {
 // nothing, and says what to do.
 func TestConflicts(t *testing.T) {
 	parallel(t)
-	for _, c := range conflictsCases {
+	for _, c := range conflictCases {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			c.prepare(t, dir)

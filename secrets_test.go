@@ -50,16 +50,17 @@ func TestSecretsInTheRealBinary(t *testing.T) {
 	}
 }
 
-// What is stored is exactly what was given.
-func TestSetStoresWhatWasGiven(t *testing.T) {
-	parallel(t)
+// A givenCase is a case of TestSetStoresWhatWasGiven.
+type givenCase struct {
+	name string
+	args []string
+	file string
+	want map[string]string
+}
+
+func givenCases() []givenCase {
 	pem := "-----BEGIN KEY-----\nYQ==\n-----END KEY-----\n"
-	for _, c := range []struct {
-		name string
-		args []string
-		file string
-		want map[string]string
-	}{
+	return []givenCase{
 		{"plain", []string{"A=1", "B=2"}, "", map[string]string{"A": "1", "B": "2"}},
 		{"blanks stay", []string{"K=  padded  ", "X=1"}, "", map[string]string{"K": "  padded  ", "X": "1"}},
 		{"blanks stay, alone", []string{"K=  padded  "}, "", map[string]string{"K": "  padded  "}},
@@ -133,7 +134,14 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 			"",
 			map[string]string{"A": strings.Repeat("x", 64<<10)},
 		},
-	} {
+	}
+}
+
+// What is stored is exactly what was given.
+func TestSetStoresWhatWasGiven(t *testing.T) {
+	parallel(t)
+
+	for _, c := range givenCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
@@ -777,38 +785,18 @@ func filled(example string, values map[string]string) string {
 	return b.String()
 }
 
-// Files with secrets, what is said about them, and what is stored of them.
-func TestSetFromFiles(t *testing.T) {
-	parallel(t)
+// A fileCase is a case of TestSetFromFiles.
+type fileCase struct {
+	name string
+	args string
+	want []string // requests
+	code int
+	held map[string]string
+}
+
+func fileCases() []fileCase {
 	const getNew, putNew = "GET ~/secrets/fresh", "PUT ~/secrets/fresh"
-	const getApp, putApp = "GET ~/secrets/app", "PUT ~/secrets/app"
-	dir := t.TempDir()
-	filetest.Put(t, dir, "gaps.env", "A=1\nEMPTY=\nB='two words'\nALSO=\"\"\n")
-	filetest.Put(t, dir, "blank.env", "A=\nB=\n")
-	filetest.Put(t, dir, "bad.env", "A=\nhunter2\nB=\nB=2\nA=3\nA=4\n")
-	filetest.Put(t, dir, "vars.env", "HOST=h\nURL=http://${HOST}/\nQUOTED='${HOST}'\nPLAIN=$HOST\n")
-	filetest.Put(t, dir, "s.json", "\ufeff{\"A\": \"1\\n\\u00e9\",\n \"B-b\": \"${X} <&>\"}\n")
-	filetest.Put(t, dir, "gaps.json", `{"A": "1", "EMPTY": ""}`)
-	filetest.Put(t, dir, "bad.json",
-		"{\"A\": \"hunter2\",\n\"A\": \"hunter2\", \"B\": 5,\n\"C\": null, \"bad key\": \"hunter2\",\n\n"+
-			"\"D\": {\"x\": [\"hunter2\"]},\n"+
-			`"E": "", "F": "a\u0000", "G": "a\ud800b"`+"}")
-	filetest.Put(t, dir, "cut.json", "{\"A\": \"1\",\n\"B\": \"hunter2")
-	filetest.Put(t, dir, "word.json", "{\n\"A\": \"1\",\nhunter2}")
-	filetest.Put(t, dir, "two.json", `{"A": "1"} {"B": "hunter2"}`)
-	filetest.Put(t, dir, "none.json", "{}\n")
-	filetest.Put(t, dir, "pasted.env",
-		"OPENAI_API_KEY=\"'hunter2'\"\nMINE=\"'hunter2'\"\nDEEPGRAM_API_KEY=hunter2\u2019s\n"+
-			"UMLAUT=hunter2\u00e4 2\nAND=\"'hunter2' & 'hunter2'\"\nBLANK='hunter2 '\n")
-	filetest.Put(t, dir, "key", "hunter2\n")
-	filetest.Put(t, dir, "pem", "-----BEGIN PRIVATE KEY-----\nhunter2\n")
-	for _, c := range []struct {
-		name string
-		args string
-		want []string // requests
-		code int
-		held map[string]string
-	}{
+	return []fileCase{
 		{name: "gaps", args: "--file gaps.env", code: 2},
 		{
 			name: "skip-empty",
@@ -884,7 +872,35 @@ func TestSetFromFiles(t *testing.T) {
 		{name: "object-word", args: "--file word.json", code: 2},
 		{name: "object-two", args: "--file two.json", code: 2},
 		{name: "object-none", args: "--file none.json", code: 2},
-	} {
+	}
+}
+
+// Files with secrets, what is said about them, and what is stored of them.
+func TestSetFromFiles(t *testing.T) {
+	parallel(t)
+
+	const getApp, putApp = "GET ~/secrets/app", "PUT ~/secrets/app"
+	dir := t.TempDir()
+	filetest.Put(t, dir, "gaps.env", "A=1\nEMPTY=\nB='two words'\nALSO=\"\"\n")
+	filetest.Put(t, dir, "blank.env", "A=\nB=\n")
+	filetest.Put(t, dir, "bad.env", "A=\nhunter2\nB=\nB=2\nA=3\nA=4\n")
+	filetest.Put(t, dir, "vars.env", "HOST=h\nURL=http://${HOST}/\nQUOTED='${HOST}'\nPLAIN=$HOST\n")
+	filetest.Put(t, dir, "s.json", "\ufeff{\"A\": \"1\\n\\u00e9\",\n \"B-b\": \"${X} <&>\"}\n")
+	filetest.Put(t, dir, "gaps.json", `{"A": "1", "EMPTY": ""}`)
+	filetest.Put(t, dir, "bad.json",
+		"{\"A\": \"hunter2\",\n\"A\": \"hunter2\", \"B\": 5,\n\"C\": null, \"bad key\": \"hunter2\",\n\n"+
+			"\"D\": {\"x\": [\"hunter2\"]},\n"+
+			`"E": "", "F": "a\u0000", "G": "a\ud800b"`+"}")
+	filetest.Put(t, dir, "cut.json", "{\"A\": \"1\",\n\"B\": \"hunter2")
+	filetest.Put(t, dir, "word.json", "{\n\"A\": \"1\",\nhunter2}")
+	filetest.Put(t, dir, "two.json", `{"A": "1"} {"B": "hunter2"}`)
+	filetest.Put(t, dir, "none.json", "{}\n")
+	filetest.Put(t, dir, "pasted.env",
+		"OPENAI_API_KEY=\"'hunter2'\"\nMINE=\"'hunter2'\"\nDEEPGRAM_API_KEY=hunter2\u2019s\n"+
+			"UMLAUT=hunter2\u00e4 2\nAND=\"'hunter2' & 'hunter2'\"\nBLANK='hunter2 '\n")
+	filetest.Put(t, dir, "key", "hunter2\n")
+	filetest.Put(t, dir, "pem", "-----BEGIN PRIVATE KEY-----\nhunter2\n")
+	for _, c := range fileCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)

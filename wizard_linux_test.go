@@ -293,17 +293,19 @@ func (p *person) plays(name string, keys ...string) {
 	}
 }
 
-func TestWizardScreens(t *testing.T) {
-	parallel(t)
+// A screenCase is a case of TestWizardScreens.
+type screenCase struct {
+	name          string
+	width, height int
+	kind          string
+	args          string
+	keys          []string
+	code          int
+}
+
+func screenCases() []screenCase {
 	const down, up, left = "\x1b[B", "\x1b[A", "\x1b[D"
-	for _, c := range []struct {
-		name          string
-		width, height int
-		kind          string
-		args          string
-		keys          []string
-		code          int
-	}{
+	return []screenCase{
 		{name: "cascade", width: 80, height: 24, kind: "xterm", args: "init", keys: []string{
 			"parlour", "\r", down, down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven",
 			"\r", "\r", "\r", "\r",
@@ -388,7 +390,13 @@ func TestWizardScreens(t *testing.T) {
 			keys:   []string{"notes", "\r", up, "\r"},
 			code:   0,
 		},
-	} {
+	}
+}
+
+func TestWizardScreens(t *testing.T) {
+	parallel(t)
+
+	for _, c := range screenCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "work")

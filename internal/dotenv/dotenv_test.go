@@ -26,10 +26,13 @@ func read(data string) string {
 	return strings.Join(out, "\n")
 }
 
-func TestDotenv(t *testing.T) {
+// A fileCase is a case of TestDotenv.
+type fileCase struct{ in, want string }
+
+func fileCases() []fileCase {
 	const after = `: unexpected text after the closing "`
 	long := strings.Repeat("K", 64)
-	for _, c := range []struct{ in, want string }{
+	return []fileCase{
 		// What other tools store wrong, refuse, or read as it is meant.
 		{`K='a b'`, `K="a b"`},
 		{`K=v # note`, `K="v"`},
@@ -103,7 +106,11 @@ func TestDotenv(t *testing.T) {
 		{"K:v", "1: missing =; a value of several lines needs quotes"},
 		{"é=v", "1: invalid key; " + cloud.KeyRule},
 		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is already set on line 1"},
-	} {
+	}
+}
+
+func TestDotenv(t *testing.T) {
+	for _, c := range fileCases() {
 		if got := read(c.in); got != c.want {
 			t.Errorf("%.80q is read as\n%.200s\nwant\n%.200s", c.in, got, c.want)
 		}

@@ -73,17 +73,19 @@ func TestKeysThatLeave(t *testing.T) {
 	}
 }
 
-// What comes as a hidden answer is taken whole, or refused.
-func TestHidden(t *testing.T) {
+// A hiddenCase is a case of TestHidden.
+type hiddenCase struct {
+	name, keys string
+	lines      bool
+	want       string
+	err        error
+}
+
+func hiddenCases() []hiddenCase {
 	const file = "_json_key:{\n\t\"type\": \"service_account\"\n}"
 	paste := func(text string) string { return "\x1b[200~" + text + "\x1b[201~\r" }
 	long := strings.Repeat("x", 4094)
-	for _, c := range []struct {
-		name, keys string
-		lines      bool
-		want       string
-		err        error
-	}{
+	return []hiddenCase{
 		{name: "a line", keys: paste("one"), want: "one"},
 		{name: "a line with its ends", keys: paste("one\r\n\r\n"), want: "one"},
 		{name: "lines where there may be one", keys: paste("one\rtwo"), err: tty.ErrLines},
@@ -135,7 +137,12 @@ func TestHidden(t *testing.T) {
 		},
 		{name: "an odd key, taken back", keys: "\x1b[Aone\x15two\r", lines: true, want: "two"},
 		{name: "Ctrl-D in a line", keys: "one\x04two\r", lines: true, want: "onetwo"},
-	} {
+	}
+}
+
+// What comes as a hidden answer is taken whole, or refused.
+func TestHidden(t *testing.T) {
+	for _, c := range hiddenCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			term, keys, _ := open(t)
