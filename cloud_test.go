@@ -642,208 +642,236 @@ func (f apiFault) status() int {
 	return 200
 }
 
+// apiFaults are what an API, or what stands before it, does wrong.
+var apiFaults = []apiFault{
+	{"dropped", cloudtest.Drop, report.Unavailable, 4},
+	{"half an answer", cloudtest.Half, report.Unavailable, 4},
+	{"html", cloudtest.With200("<html>welcome</html>"), report.Failed, 1},
+	{"empty", cloudtest.With200(""), report.Failed, 1},
+	{"broken JSON", cloudtest.With200(`{"sets":[`), report.Failed, 1},
+	{"other JSON", cloudtest.With200(`{"hello":"world"}`), report.Failed, 1},
+	{
+		"wrong types", cloudtest.With200(`{"sets":"x","secrets":5,"status":[],"organizations":{}}`),
+		report.Failed, 1,
+	},
+	{"null", cloudtest.With200(`null`), report.Failed, 1},
+	{"array", cloudtest.With200(`[]`), report.Failed, 1},
+	{"trailing data", cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK"} x`), report.Failed, 1},
+	{"no content", noContent, report.Failed, 1},
+	{"101", cloudtest.Informed(101), report.Failed, 1},
+	{"102", cloudtest.Informed(102), report.Failed, 1},
+	{"103, without end", cloudtest.Informed(slices.Repeat([]int{103}, 100)...), report.Failed, 1},
+	{
+		"an error",
+		cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK","error":"nothing was stored"}`),
+		report.Failed, 1,
+	},
+	{"another name", cloudtest.With200(`{"sets":[{"region":"us-west"}],"secrets":[],"status":"OK",` +
+		`"name":"other"}`), report.Failed, 1},
+	{"another type", cloudtest.With200(`{"secrets":[],"type":"else"}`), report.Failed, 1},
+	{"301", cloudtest.Status(301, "X", "x", "Location", "/"), report.Failed, 1},
+	{"302", cloudtest.Status(302, "X", "x", "Location", "/"), report.Failed, 1},
+	{"307", cloudtest.Status(307, "X", "x", "Location", "/"), report.Failed, 1},
+	{"308", cloudtest.Status(308, "X", "x", "Location", "/"), report.Failed, 1},
+	{"400", cloudtest.Status(400, "GENERIC_BAD_REQUEST", "no"), report.Rejected, 1},
+	{"422", cloudtest.Status(422, "X", "no"), report.Rejected, 1},
+	{"400 {}", emptyObject, report.Rejected, 1},
+	{"401", cloudtest.Status(401, "UNAUTHORIZED", "Unauthorized"), report.Unauthorized, 1},
+	{"403", cloudtest.Status(403, "FORBIDDEN", "no"), report.Forbidden, 1},
+	{"404 html", pageNotFound, report.Failed, 1},
+	{"408", cloudtest.Status(408, "X", "too slow"), report.Unavailable, 1},
+	{"425", cloudtest.Status(425, "X", "too early"), report.Unavailable, 1},
+	{"409", cloudtest.Status(409, "CONFLICT", "modified concurrently, please retry"), report.Rejected, 4},
+	{
+		"409 referenced", cloudtest.Status(409, "CONFLICT", "Referenced secrets use the name"),
+		report.Rejected, 1,
+	},
+	{"413", cloudtest.Status(413, "X", "too large"), report.Rejected, 1},
+	{"429", cloudtest.Status(429, "X", "slow down"), report.Unavailable, 4},
+	{"500", cloudtest.Status(500, "INTERNAL_SERVER_ERROR", "oops"), report.Unavailable, 1},
+	{"502", cloudtest.Status(502, "X", "oops"), report.Unavailable, 4},
+	{"503", cloudtest.Status(503, "X", "oops"), report.Unavailable, 4},
+	{"504", cloudtest.Status(504, "X", "oops"), report.Unavailable, 4},
+}
+
+func noContent(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }
+
+func emptyObject(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+	cloudtest.Say(w, 400, struct{}{})
+}
+
+func pageNotFound(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+	http.Error(w, "<html>", 404)
+}
+
+// A faultyCommand is a command of which one request goes wrong.
+type faultyCommand struct {
+	name   string
+	method string
+	args   []string
+	before []string
+	on     string // the request that goes wrong
+}
+
+var faultyCommands = []faultyCommand{
+	{name: "list", method: "GET", args: []string{"list"}, on: "GET ~/secrets"},
+	{name: "list NAME", method: "GET", args: []string{"list", "app"}, on: "GET ~/secrets/app"},
+	{
+		name:   "set, reading",
+		method: "GET",
+		args:   []string{"set", "app", "A=v4lue", "--skip"},
+		on:     "GET ~/secrets/app",
+	},
+	{
+		name:   "set, writing",
+		method: "PUT",
+		args:   []string{"set", "app", "A=v4lue", "--skip"},
+		before: []string{"GET ~/secrets/app"},
+		on:     "PUT ~/secrets/app",
+	},
+	{
+		name:   "unset, reading",
+		method: "GET",
+		args:   []string{"unset", "app", "K", "--skip"},
+		on:     "GET ~/secrets/app",
+	},
+	{
+		name:   "unset",
+		method: "DELETE",
+		args:   []string{"unset", "app", "K", "--skip"},
+		before: []string{"GET ~/secrets/app"},
+		on:     "DELETE ~/secrets/app/K",
+	},
+	{
+		name:   "delete",
+		method: "DELETE",
+		args:   []string{"delete", "app", "--skip"},
+		before: []string{"GET ~/secrets/app"},
+		on:     "DELETE ~/secrets/app",
+	},
+	{
+		name:   "image-pull-secret, reading",
+		method: "GET",
+		args:   []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"},
+		on:     "GET ~/secrets",
+	},
+	{
+		name:   "image-pull-secret",
+		method: "PUT",
+		args:   []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"},
+		before: []string{"GET ~/secrets"},
+		on:     "PUT ~/secrets/reg",
+	},
+	{
+		name:   "reference",
+		method: "POST",
+		args:   []string{"reference", "team", "--region=pce-acme"},
+		on:     "POST ~/secrets/references",
+	},
+}
+
 // Each fault in each request of each command: the exit code and the word of the
 // contract, nothing on stdout, and nothing said to be done that is not.
 func TestFaults(t *testing.T) {
 	parallel(t)
-	faults := []apiFault{
-		{"dropped", cloudtest.Drop, report.Unavailable, 4},
-		{"half an answer", cloudtest.Half, report.Unavailable, 4},
-		{"html", cloudtest.With200("<html>welcome</html>"), report.Failed, 1},
-		{"empty", cloudtest.With200(""), report.Failed, 1},
-		{"broken JSON", cloudtest.With200(`{"sets":[`), report.Failed, 1},
-		{"other JSON", cloudtest.With200(`{"hello":"world"}`), report.Failed, 1},
-		{
-			"wrong types", cloudtest.With200(`{"sets":"x","secrets":5,"status":[],"organizations":{}}`),
-			report.Failed, 1,
-		},
-		{"null", cloudtest.With200(`null`), report.Failed, 1},
-		{"array", cloudtest.With200(`[]`), report.Failed, 1},
-		{"trailing data", cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK"} x`), report.Failed, 1},
-		{"no content", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
-			w.WriteHeader(204)
-		}, report.Failed, 1},
-		{"101", cloudtest.Informed(101), report.Failed, 1},
-		{"102", cloudtest.Informed(102), report.Failed, 1},
-		{"103, without end", cloudtest.Informed(slices.Repeat([]int{103}, 100)...), report.Failed, 1},
-		{
-			"an error",
-			cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK","error":"nothing was stored"}`),
-			report.Failed, 1,
-		},
-		{"another name", cloudtest.With200(`{"sets":[{"region":"us-west"}],"secrets":[],"status":"OK",` +
-			`"name":"other"}`), report.Failed, 1},
-		{"another type", cloudtest.With200(`{"secrets":[],"type":"else"}`), report.Failed, 1},
-		{"301", cloudtest.Status(301, "X", "x", "Location", "/"), report.Failed, 1},
-		{"302", cloudtest.Status(302, "X", "x", "Location", "/"), report.Failed, 1},
-		{"307", cloudtest.Status(307, "X", "x", "Location", "/"), report.Failed, 1},
-		{"308", cloudtest.Status(308, "X", "x", "Location", "/"), report.Failed, 1},
-		{"400", cloudtest.Status(400, "GENERIC_BAD_REQUEST", "no"), report.Rejected, 1},
-		{"422", cloudtest.Status(422, "X", "no"), report.Rejected, 1},
-		{"400 {}", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
-			cloudtest.Say(w, 400,
-				struct{}{})
-		}, report.Rejected, 1},
-		{"401", cloudtest.Status(401, "UNAUTHORIZED", "Unauthorized"), report.Unauthorized, 1},
-		{"403", cloudtest.Status(403, "FORBIDDEN", "no"), report.Forbidden, 1},
-		{"404 html", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
-			http.Error(w,
-				"<html>", 404)
-		}, report.Failed, 1},
-		{"408", cloudtest.Status(408, "X", "too slow"), report.Unavailable, 1},
-		{"425", cloudtest.Status(425, "X", "too early"), report.Unavailable, 1},
-		{"409", cloudtest.Status(409, "CONFLICT", "modified concurrently, please retry"), report.Rejected, 4},
-		{
-			"409 referenced", cloudtest.Status(409, "CONFLICT", "Referenced secrets use the name"),
-			report.Rejected, 1,
-		},
-		{"413", cloudtest.Status(413, "X", "too large"), report.Rejected, 1},
-		{"429", cloudtest.Status(429, "X", "slow down"), report.Unavailable, 4},
-		{"500", cloudtest.Status(500, "INTERNAL_SERVER_ERROR", "oops"), report.Unavailable, 1},
-		{"502", cloudtest.Status(502, "X", "oops"), report.Unavailable, 4},
-		{"503", cloudtest.Status(503, "X", "oops"), report.Unavailable, 4},
-		{"504", cloudtest.Status(504, "X", "oops"), report.Unavailable, 4},
-	}
-	commands := []struct {
-		name   string
-		method string
-		args   []string
-		before []string
-		on     string // the request that goes wrong
-	}{
-		{name: "list", method: "GET", args: []string{"list"}, on: "GET ~/secrets"},
-		{name: "list NAME", method: "GET", args: []string{"list", "app"}, on: "GET ~/secrets/app"},
-		{
-			name:   "set, reading",
-			method: "GET",
-			args:   []string{"set", "app", "A=v4lue", "--skip"},
-			on:     "GET ~/secrets/app",
-		},
-		{
-			name:   "set, writing",
-			method: "PUT",
-			args:   []string{"set", "app", "A=v4lue", "--skip"},
-			before: []string{"GET ~/secrets/app"},
-			on:     "PUT ~/secrets/app",
-		},
-		{
-			name:   "unset, reading",
-			method: "GET",
-			args:   []string{"unset", "app", "K", "--skip"},
-			on:     "GET ~/secrets/app",
-		},
-		{
-			name:   "unset",
-			method: "DELETE",
-			args:   []string{"unset", "app", "K", "--skip"},
-			before: []string{"GET ~/secrets/app"},
-			on:     "DELETE ~/secrets/app/K",
-		},
-		{
-			name:   "delete",
-			method: "DELETE",
-			args:   []string{"delete", "app", "--skip"},
-			before: []string{"GET ~/secrets/app"},
-			on:     "DELETE ~/secrets/app",
-		},
-		{
-			name:   "image-pull-secret, reading",
-			method: "GET",
-			args:   []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"},
-			on:     "GET ~/secrets",
-		},
-		{
-			name:   "image-pull-secret",
-			method: "PUT",
-			args:   []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"},
-			before: []string{"GET ~/secrets"},
-			on:     "PUT ~/secrets/reg",
-		},
-		{
-			name:   "reference",
-			method: "POST",
-			args:   []string{"reference", "team", "--region=pce-acme"},
-			on:     "POST ~/secrets/references",
-		},
-	}
-	for _, c := range commands {
+	for _, c := range faultyCommands {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for _, f := range faults {
-				for _, end := range []string{"", "--json"} {
-					s := cloudtest.Bare(t, "vbot/"+version)
-					s.Keep("app", "us-west", "ready", "K")
-					s.Misbehave(c.method, cloudtest.Times(20, f.how)...)
-					r := runOn(t, s,
-						append(append([]string{"cloud", "secrets"}, c.args...), strings.Fields(end)...)...)
-					s.Close()
-					what := c.name + ", " + f.name
-					if f.name == "no content" && c.method == "DELETE" {
-						r.wantCode(t, 0) // that is how a deletion may be answered
-						continue
-					}
-					r.wantCode(t, (&report.Failure{Code: f.code}).ExitCode())
-					requests := append(slices.Clone(c.before), slices.Repeat([]string{c.on}, f.tries)...)
-					switch {
-					case (f.status() == 400 || f.status() == 422) &&
-						strings.HasPrefix(c.name, "set, writing"):
-						requests = append(requests, c.on) // one pair a request
-					case (f.status() == 400 || f.status() == 422) &&
-						strings.HasSuffix(c.on, "GET ~/secrets/app"):
-						requests = append(requests, "GET ~/secrets") // is it an image pull secret?
-					}
-					if !slices.Equal(s.Log, requests) {
-						t.Errorf("%s: it sent %q, want %q", what, s.Log, requests)
-					}
-					if len(s.Clock.Pauses) != f.tries-1 {
-						t.Errorf("%s: it waited %v", what, s.Clock.Pauses)
-					}
-					if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
-						t.Errorf("%s: it does not say how often it tried: %s", what, r.stderr)
-					}
-					status := f.status()
-					unsure := status < 300 || slices.Contains([]int{500, 502, 504}, status)
-					if strings.Contains(r.stderr, "; the request may have succeeded") != (unsure &&
-						c.method != "GET") {
-						t.Errorf("%s: it says %s", what, r.stderr)
-					}
-					if strings.Contains(r.stderr, "v4lue") {
-						t.Errorf("%s: the value came out: %s", what, r.stderr)
-					}
-					if f.code == report.Unauthorized &&
-						(!strings.Contains(r.stderr, "vbot cloud login") ||
-							!strings.Contains(r.stderr, "VBOT_TOKEN")) {
-						t.Errorf("%s: it does not say how to sign in: %s", what, r.stderr)
-					}
-					if v := s.Values("app"); len(v) != 1 || s.Values("reg") != nil {
-						t.Errorf("%s: the API holds %v", what, v)
-					}
-					if end == "" {
-						if r.stdout != "" {
-							t.Errorf("%s: stdout is %q", what, r.stdout)
-						}
-						continue
-					}
-					var answer struct {
-						Error struct {
-							Code, Message string
-							Retryable     *bool
-							Status        int `json:"http_status"`
-						}
-					}
-					if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil ||
-						answer.Error.Code != f.code {
-						t.Errorf("%s: code %q, want %q; %s", what, answer.Error.Code, f.code,
-							answer.Error.Message)
-					}
-					later := f.tries > 1 || slices.Contains([]int{408, 425, 500}, status)
-					if e := answer.Error; e.Status != status || e.Retryable == nil || *e.Retryable != later {
-						t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout,
-							status, later)
-					}
-				}
+			for _, f := range apiFaults {
+				c.check(t, f, false)
+				c.check(t, f, true)
 			}
 		})
+	}
+}
+
+// check runs the command, of which a request meets the fault.
+func (c faultyCommand) check(t *testing.T, f apiFault, asJSON bool) {
+	t.Helper()
+	s := cloudtest.Bare(t, "vbot/"+version)
+	s.Keep("app", "us-west", "ready", "K")
+	s.Misbehave(c.method, cloudtest.Times(20, f.how)...)
+	args := append([]string{"cloud", "secrets"}, c.args...)
+	if asJSON {
+		args = append(args, "--json")
+	}
+	r := runOn(t, s, args...)
+	s.Close()
+	what := c.name + ", " + f.name
+	if f.name == "no content" && c.method == "DELETE" {
+		r.wantCode(t, 0) // that is how the API may confirm a deletion
+		return
+	}
+	r.wantCode(t, (&report.Failure{Code: f.code}).ExitCode())
+	if want := c.requests(f); !slices.Equal(s.Log, want) {
+		t.Errorf("%s: it sent %q, want %q", what, s.Log, want)
+	}
+	if len(s.Clock.Pauses) != f.tries-1 {
+		t.Errorf("%s: it waited %v", what, s.Clock.Pauses)
+	}
+	if v := s.Values("app"); len(v) != 1 || s.Values("reg") != nil {
+		t.Errorf("%s: the API holds %v", what, v)
+	}
+	c.checkMessage(t, f, what, r)
+	if asJSON {
+		checkFaultJSON(t, f, what, r)
+	} else if r.stdout != "" {
+		t.Errorf("%s: stdout is %q", what, r.stdout)
+	}
+}
+
+// requests are those that the command sends when one meets the fault.
+func (c faultyCommand) requests(f apiFault) []string {
+	requests := append(slices.Clone(c.before), slices.Repeat([]string{c.on}, f.tries)...)
+	isBad := f.status() == 400 || f.status() == 422
+	switch {
+	case isBad && strings.HasPrefix(c.name, "set, writing"):
+		return append(requests, c.on) // one pair a request
+	case isBad && strings.HasSuffix(c.on, "GET ~/secrets/app"):
+		return append(requests, "GET ~/secrets") // is it an image pull secret?
+	}
+	return requests
+}
+
+// checkMessage checks what people read of the fault.
+func (c faultyCommand) checkMessage(t *testing.T, f apiFault, what string, r result) {
+	t.Helper()
+	if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
+		t.Errorf("%s: it does not say how often it tried: %s", what, r.stderr)
+	}
+	isUnsure := f.status() < 300 || slices.Contains([]int{500, 502, 504}, f.status())
+	saysUnsure := strings.Contains(r.stderr, "; the request may have succeeded")
+	if saysUnsure != (isUnsure && c.method != "GET") {
+		t.Errorf("%s: it says %s", what, r.stderr)
+	}
+	if strings.Contains(r.stderr, "v4lue") {
+		t.Errorf("%s: the value came out: %s", what, r.stderr)
+	}
+	saysHow := strings.Contains(r.stderr, "vbot cloud login") && strings.Contains(r.stderr, "VBOT_TOKEN")
+	if f.code == report.Unauthorized && !saysHow {
+		t.Errorf("%s: it does not say how to sign in: %s", what, r.stderr)
+	}
+}
+
+// checkFaultJSON checks what scripts read of the fault.
+func checkFaultJSON(t *testing.T, f apiFault, what string, r result) {
+	t.Helper()
+	var printed struct {
+		Error struct {
+			Code, Message string
+			Retryable     *bool
+			Status        int `json:"http_status"`
+		}
+	}
+	err := json.Unmarshal([]byte(r.stdout), &printed)
+	e := printed.Error
+	if err != nil || e.Code != f.code {
+		t.Errorf("%s: code %q, want %q; %s", what, e.Code, f.code, e.Message)
+	}
+	later := f.tries > 1 || slices.Contains([]int{408, 425, 500}, f.status())
+	if e.Status != f.status() || e.Retryable == nil || *e.Retryable != later {
+		t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, f.status(),
+			later)
 	}
 }
 

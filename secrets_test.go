@@ -336,37 +336,32 @@ func TestImagePullStoresWhatWasGiven(t *testing.T) {
 	}
 }
 
-// A value never comes out again, whichever way it went in and whatever happens.
-func TestValuesNeverComeOut(t *testing.T) {
-	parallel(t)
-	const planted = "pl4nted\"value+with/line\nand-a-second-one=="
-	inFile := "KEY=\"" + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(planted) + "\"\n"
-	dir := t.TempDir()
-	filetest.Put(t, dir, "s.env", inFile)
-	filetest.Put(t, dir, "broken.env", inFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
-	object, err := json.Marshal(map[string]string{"KEY": planted})
-	if err != nil {
-		t.Fatal(err)
-	}
-	filetest.Put(t, dir, "s.json", string(object))
-	filetest.Put(t, dir, "broken.json", string(object)+`, "pl4nted": "pl4nted"}`)
-	filetest.Put(t, dir, "value", planted)
+// planted is a value that must not come out, with all that has to be escaped somewhere.
+const planted = "pl4nted\"value+with/line\nand-a-second-one=="
+
+// plantedFile is a file with planted as the value of KEY.
+var plantedFile = "KEY=\"" + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(planted) + "\"\n"
+
+// An inputCase is a way in which a secret value comes to vbot.
+type inputCase struct {
+	name   string
+	args   []string
+	stdin  string
+	hidden []string
+	env    []string
+}
+
+// inputCases are all of them, right and wrong.
+func inputCases() []inputCase {
 	parts := []string{"pl4nted", "and-a-second-one"}
 	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
 	set := func(args ...string) []string {
-		return append([]string{"cloud", "secrets", "set", "app"},
-			args...)
+		return append([]string{"cloud", "secrets", "set", "app"}, args...)
 	}
 	pull := func(args ...string) []string {
 		return append([]string{"cloud", "secrets", "image-pull-secret", "reg"}, args...)
 	}
-	ways := []struct {
-		name   string
-		args   []string
-		stdin  string
-		hidden []string
-		env    []string
-	}{
+	return []inputCase{
 		{name: "pair", args: set("KEY="+planted, "B=1", "--skip"), hidden: parts},
 		{name: "pair that reads both ways", args: set("KEY="+planted, "--skip"), hidden: parts},
 		{name: "pair that has to be confirmed", args: set("KEY="+planted, "B=1"), hidden: parts},
@@ -391,7 +386,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 		},
 		{name: "file", args: set("--file", "s.env", "--skip"), hidden: parts},
 		{name: "broken file", args: set("--file", "broken.env", "--skip"), hidden: parts},
-		{name: "stdin", args: set("--file", "-", "--skip"), stdin: inFile, hidden: parts},
+		{name: "stdin", args: set("--file", "-", "--skip"), stdin: plantedFile, hidden: parts},
 		{name: "object", args: set("--file", "s.json", "--skip", "--prune"), hidden: parts},
 		{name: "broken object", args: set("--file", "broken.json", "--skip"), hidden: parts},
 		{name: "value file", args: set("--value-file", "KEY=value", "--skip"), hidden: parts},
@@ -433,63 +428,92 @@ func TestValuesNeverComeOut(t *testing.T) {
 			env:    []string{"VBOT_API_URL=https://u:pl4nted@x"},
 		},
 	}
+}
+
+// outcomesOfARequest are what a request may meet, by name; nil is success.
+func outcomesOfARequest() map[string]cloudtest.Fault {
 	outcomes := map[string]cloudtest.Fault{
-		"success": nil, "drop": cloudtest.Drop, "lost answer": cloudtest.LoseAnswer, "half": cloudtest.Half,
-		"html": cloudtest.With200("<html>"), "huge": cloudtest.Huge, "null": cloudtest.With200("null"),
-		"array":    cloudtest.With200("[1]"),
-		"redirect": cloudtest.Status(307, "X", "moved", "Location", "https://example.com/pl4nted"),
+		"success":     nil,
+		"drop":        cloudtest.Drop,
+		"lost answer": cloudtest.LoseAnswer,
+		"half":        cloudtest.Half,
+		"html":        cloudtest.With200("<html>"),
+		"huge":        cloudtest.Huge,
+		"null":        cloudtest.With200("null"),
+		"array":       cloudtest.With200("[1]"),
+		"redirect":    cloudtest.Status(307, "X", "moved", "Location", "https://example.com/pl4nted"),
 	}
 	for _, code := range []int{400, 401, 403, 404, 409, 413, 418, 422, 429, 500, 501, 502, 503, 504} {
 		outcomes["echo "+strconv.Itoa(code)] = cloudtest.Echo(code)
 	}
-	for _, w := range ways {
-		t.Run(w.name, func(t *testing.T) {
+	return outcomes
+}
+
+// A value never comes out again, whichever way it went in and whatever happens.
+func TestValuesNeverComeOut(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "s.env", plantedFile)
+	filetest.Put(t, dir, "broken.env", plantedFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
+	object, err := json.Marshal(map[string]string{"KEY": planted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filetest.Put(t, dir, "s.json", string(object))
+	filetest.Put(t, dir, "broken.json", string(object)+`, "pl4nted": "pl4nted"}`)
+	filetest.Put(t, dir, "value", planted)
+	for _, in := range inputCases() {
+		t.Run(in.name, func(t *testing.T) {
 			t.Parallel()
-			for name, fault := range outcomes {
+			for name, fault := range outcomesOfARequest() {
 				for _, method := range []string{"GET", "PUT"} {
 					for _, asJSON := range []bool{false, true} {
-						half := asJSON != (method == "PUT") // of the combinations
-						same := fault == nil && method == "PUT" ||
-							name == "huge" && (asJSON || w.name != "pair")
-						if same || half && fault != nil && !filetest.Thorough() {
+						isHalf := asJSON != (method == "PUT") // of the combinations
+						isSame := fault == nil && method == "PUT" ||
+							name == "huge" && (asJSON || in.name != "pair")
+						if isSame || isHalf && fault != nil && !filetest.Thorough() {
 							continue
 						}
 						s := cloudtest.Bare(t, "vbot/"+version)
 						if fault != nil {
 							s.Misbehave(method, cloudtest.Times(8, fault)...)
 						}
-						args := slices.Clone(w.args)
-						if asJSON {
-							args = append(args, "--json")
-						}
-						r := here{
-							env:   append(s.Env(), w.env...),
-							dir:   dir,
-							stdin: strings.NewReader(w.stdin),
-						}.vbot(t, args...)
-						s.Close()
-						for _, part := range w.hidden {
-							if strings.Contains(r.stdout+r.stderr, part) {
-								t.Errorf("%s on %s: exit code %d, and %q came out:\n%s%s", name, method,
-									r.code, part, r.stdout, r.stderr)
-							}
-						}
-						if asJSON && !json.Valid([]byte(r.stdout)) ||
-							!asJSON && r.code != 0 && r.stdout != "" &&
-								!strings.HasPrefix(r.stdout, "KEY  STATE\n") {
-							t.Errorf("%s on %s: exit code %d, and stdout is %q", name, method, r.code,
-								r.stdout)
-						}
-						if v := s.Values("app"); r.code == 0 &&
-							slices.Contains([]string{
-								"pair", "pair, wait", "file", "stdin", "object", "value file",
-							}, w.name) && v["KEY"] != planted {
-							t.Errorf("%s on %s: reported as stored, and holds %v", name, method, v)
-						}
+						in.check(t, s, dir, name+" on "+method, asJSON)
 					}
 				}
 			}
 		})
+	}
+}
+
+// check runs the command in the directory; outcome says what its requests meet.
+func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome string, asJSON bool) {
+	t.Helper()
+	args := slices.Clone(in.args)
+	if asJSON {
+		args = append(args, "--json")
+	}
+	env := append(s.Env(), in.env...)
+	r := here{env: env, dir: dir, stdin: strings.NewReader(in.stdin)}.vbot(t, args...)
+	s.Close()
+	for _, part := range in.hidden {
+		if strings.Contains(r.stdout+r.stderr, part) {
+			const cameOut = "%s: exit code %d, and %q came out:\n%s%s"
+			t.Errorf(cameOut, outcome, r.code, part, r.stdout, r.stderr)
+		}
+	}
+	isListing := strings.HasPrefix(r.stdout, "KEY  STATE\n")
+	isOdd := r.code != 0 && r.stdout != "" && !isListing
+	if asJSON {
+		isOdd = !json.Valid([]byte(r.stdout))
+	}
+	if isOdd {
+		t.Errorf("%s: exit code %d, and stdout is %q", outcome, r.code, r.stdout)
+	}
+	stores := []string{"pair", "pair, wait", "file", "stdin", "object", "value file"}
+	v := s.Values("app")
+	if r.code == 0 && slices.Contains(stores, in.name) && v["KEY"] != planted {
+		t.Errorf("%s: reported as stored, and holds %v", outcome, v)
 	}
 }
 
@@ -563,11 +587,8 @@ func TestListOfTwoHundred(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, and whenever: what is reported as done is done.
-func TestDoneMeansDone(t *testing.T) {
-	parallel(t)
-	const value = "pl4nted-value"
-	var faults []cloudtest.Fault // without effect, and none is an answer that fits
+// withoutEffect are faults of requests that did nothing, and of which none is a response that fits.
+func withoutEffect() (faults []cloudtest.Fault) {
 	for _, body := range []string{
 		"", "<html>", "{}", "null", `{"status":"failed"}`, `{"status":"OK","name":"other"}`,
 		`{"status":"OK","region":"eu-central","type":"else","name":"other"}`,
@@ -581,82 +602,117 @@ func TestDoneMeansDone(t *testing.T) {
 		faults = append(faults, cloudtest.Status(status, "X", "Organization not found"),
 			cloudtest.Echo(status))
 	}
-	faults = append(faults, cloudtest.Drop, cloudtest.Half, cloudtest.Informed(101), cloudtest.Informed(102),
-		cloudtest.Informed(slices.Repeat([]int{103}, 20)...), cloudtest.Status(409, "X", "referenced"))
-	// That there is no such set is an answer that fits, to a read.
-	reads := slices.Clone(faults)
-	notFound := cloudtest.Status(404, "X", "Organization not found")
-	faults = append(faults, notFound)
-	for _, f := range faults {
-		faults = append(faults, cloudtest.Do(f))
+	return append(faults,
+		cloudtest.Drop,
+		cloudtest.Half,
+		cloudtest.Informed(101),
+		cloudtest.Informed(102),
+		cloudtest.Informed(slices.Repeat([]int{103}, 20)...),
+		cloudtest.Status(409, "X", "referenced"))
+}
+
+// A misfortune chooses what requests meet at random.
+type misfortune struct {
+	random        *rand.Rand
+	reads, writes []cloudtest.Fault
+}
+
+// newMisfortune returns one that is the same in every run. That there is no such set is a response
+// that fits, to a read.
+func newMisfortune() *misfortune {
+	m := &misfortune{random: rand.New(rand.NewPCG(1, 2)), reads: withoutEffect()}
+	m.writes = append(withoutEffect(), setNotFound)
+	for _, f := range m.writes {
+		m.writes = append(m.writes, cloudtest.Do(f))
 	}
-	random := rand.New(rand.NewPCG(1, 2))
+	return m
+}
+
+var setNotFound = cloudtest.Status(404, "X", "Organization not found")
+
+// next is what the next request of the method meets.
+func (m *misfortune) next(method string) cloudtest.Fault {
+	faults := m.writes
+	if method == "GET" {
+		faults = m.reads
+	}
+	f := faults[m.random.IntN(len(faults))]
+	switch m.random.IntN(4) {
+	case 0:
+		return cloudtest.Right
+	case 1:
+		return cloudtest.Inform(100, 103)
+	case 2:
+		lost := cloudtest.Do(cloudtest.Status(502, "X", "x"))
+		return []cloudtest.Fault{cloudtest.Drop, cloudtest.LoseAnswer, lost}[m.random.IntN(3)]
+	case 3:
+		if method == "DELETE" {
+			return setNotFound
+		}
+	}
+	return f
+}
+
+// isDone reports whether the API holds what the command line says.
+func isDone(s *cloudtest.Standin, line string) bool {
+	app := s.Values("app")
+	switch strings.Fields(line)[0] {
+	case "set":
+		_, isLeft := app["L"]
+		return app["A"] == plantedValue && app["K"] == "2" && isLeft != strings.Contains(line, "--prune")
+	case "unset":
+		_, isLeft := app["K"]
+		return app != nil && !isLeft
+	case "delete":
+		return app == nil
+	case "image-pull-secret":
+		return s.Values("reg")["value"] != ""
+	}
+	return s.Sets["team"] != nil
+}
+
+const plantedValue = "pl4nted-value"
+
+// Whatever goes wrong, and whenever: what is reported as done is done.
+func TestDoneMeansDone(t *testing.T) {
+	parallel(t)
+	lines := []string{
+		"set app A=" + plantedValue + " K=2 --region us-east --skip",
+		"set app A=" + plantedValue + " K=2 --prune --skip",
+		"unset app K --skip",
+		"delete app --skip",
+		"image-pull-secret reg ghcr.io bob:" + plantedValue + " --region us-east",
+		"reference team --region pce-acme",
+	}
+	m := newMisfortune()
 	var all sync.WaitGroup
 	var done, runs atomic.Int32
 	for range filetest.Rounds(300, 5000) {
 		s := cloudtest.Bare(t, "vbot/"+version)
 		s.Keep("app", "us-east", "ready", "K", "L")
-		s.Cluster, s.NoBulk = map[string]string{"team": cloud.TypeSet}, random.IntN(2) == 0
+		s.Cluster = map[string]string{"team": cloud.TypeSet}
+		s.NoBulk = m.random.IntN(2) == 0
 		for _, method := range []string{"GET", "PUT", "POST", "DELETE"} {
-			for range random.IntN(5) {
-				f := faults[random.IntN(len(faults))]
-				if method == "GET" {
-					f = reads[random.IntN(len(reads))]
-				}
-				switch random.IntN(4) {
-				case 0:
-					f = cloudtest.Right
-				case 1:
-					f = cloudtest.Inform(100, 103)
-				case 2:
-					f = []cloudtest.Fault{
-						cloudtest.Drop, cloudtest.LoseAnswer, cloudtest.Do(cloudtest.Status(502, "X", "x")),
-					}[random.IntN(3)]
-				case 3:
-					if method == "DELETE" {
-						f = notFound
-					}
-				}
-				s.Misbehave(method, f)
+			for range m.random.IntN(5) {
+				s.Misbehave(method, m.next(method))
 			}
 		}
-		line := []string{
-			"set app A=" + value + " K=2 --region us-east --skip",
-			"set app A=" + value + " K=2 --prune --skip", "unset app K --skip", "delete app --skip",
-			"image-pull-secret reg ghcr.io bob:" + value + " --region us-east",
-			"reference team --region pce-acme",
-		}[random.IntN(6)]
+		line := lines[m.random.IntN(len(lines))]
 		all.Go(func() {
 			r := runOn(t, s, strings.Fields("cloud secrets "+line)...)
 			s.Close()
-			if strings.Contains(r.stdout+r.stderr, value) {
+			if strings.Contains(r.stdout+r.stderr, plantedValue) {
 				t.Errorf("vbot cloud secrets %s: it printed %s%s", line, r.stdout, r.stderr)
 			}
 			if runs.Add(1); r.code != 0 {
 				return
 			}
-			done.Add(1)
-			app, ok := s.Values("app"), true
-			switch command := strings.Fields(line); command[0] {
-			case "set":
-				_, left := app["L"]
-				ok = app["A"] == value && app["K"] == "2" && left != strings.Contains(line, "--prune")
-			case "unset":
-				_, left := app["K"]
-				ok = app != nil && !left
-			case "delete":
-				ok = app == nil
-			case "image-pull-secret":
-				ok = s.Values("reg")["value"] != ""
-			case "reference":
-				ok = s.Sets["team"] != nil
-			}
-			if !ok {
-				t.Errorf("vbot cloud secrets %s: exit code 0, and the API holds %v after %q\n%s", line, app,
-					s.Log, r.stderr)
+			if done.Add(1); !isDone(s, line) {
+				const notDone = "vbot cloud secrets %s: exit code 0, and the API holds %v after %q\n%s"
+				t.Errorf(notDone, line, s.Values("app"), s.Log, r.stderr)
 			}
 		})
-		if random.IntN(8) == 0 {
+		if m.random.IntN(8) == 0 {
 			all.Wait()
 		}
 	}

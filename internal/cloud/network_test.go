@@ -182,6 +182,213 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
+// hunter2 is a password that no text of the libraries may bring to light.
+const hunter2 = "hunter2"
+
+// opError is an error of net, as net/http wraps it.
+func opError(op string, err error) error { return fmt.Errorf("x: %w", &net.OpError{Op: op, Err: err}) }
+
+// A noResponseCase is an error of net/http, and what vbot makes of it.
+type noResponseCase struct {
+	err             error
+	sent, proxy     bool
+	message         string
+	code            string
+	retryNow, later bool
+	unsure          bool
+}
+
+var dialTimedOut = opError("dial", context.DeadlineExceeded)
+
+var noResponseCases = []noResponseCase{
+	{
+		err:     opError("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsNotFound: true}),
+		message: "api.example.com cannot be found",
+		code:    report.Unavailable,
+	},
+	{
+		err:     opError("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTimeout: true}),
+		message: "the name server gave no address of api.example.com",
+		code:    report.Unavailable,
+		later:   true,
+	},
+	{
+		err:      opError("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTemporary: true}),
+		message:  "the name server gave no address of api.example.com",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err: opError("proxyconnect",
+			opError("dial", &net.DNSError{Name: "proxy.example.com", IsNotFound: true})),
+		proxy:   true,
+		message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be found",
+		code:    report.Unavailable,
+	},
+	{
+		err:      dialTimedOut,
+		message:  "api.example.com did not answer in time",
+		code:     report.Timeout,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err:      dialTimedOut,
+		proxy:    true,
+		message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not answer in time",
+		code:     report.Timeout,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err:      context.DeadlineExceeded,
+		sent:     true,
+		message:  "api.example.com did not answer in time",
+		code:     report.Timeout,
+		retryNow: true,
+		later:    true,
+		unsure:   true,
+	},
+	{
+		err:     opError("dial", syscall.ECONNREFUSED),
+		message: "nothing answers at api.example.com",
+		code:    report.Unavailable,
+		later:   true,
+	},
+	{
+		err:      opError("dial", syscall.ENETUNREACH),
+		message:  "api.example.com cannot be reached: network is unreachable",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err:      opError("proxyconnect", errors.New(hunter2)),
+		proxy:    true,
+		message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be reached",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err:     opError("proxyconnect", &tls.CertificateVerificationError{Err: x509.HostnameError{}}),
+		proxy:   true,
+		message: "the certificate of the proxy proxy.example.com:3128 (HTTPS_PROXY) is for another host",
+		code:    report.Unavailable,
+	},
+	{
+		err:     opError("proxyconnect", tls.RecordHeaderError{Msg: hunter2}),
+		proxy:   true,
+		message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) does not speak TLS",
+		code:    report.Unavailable,
+	},
+	{
+		err:     opError("socks connect", errors.New("username/password authentication failed")),
+		proxy:   true,
+		message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com",
+		code:    report.Unavailable,
+	},
+	{
+		err:     opError("socks connect", errors.New("unknown error host unreachable")),
+		proxy:   true,
+		message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com",
+		code:    report.Unavailable,
+		later:   true,
+	},
+	{
+		err:      opError("socks connect", io.EOF),
+		proxy:    true,
+		message:  "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err:     opError("proxyconnect", opError("remote error", errors.New("tls: "+hunter2))),
+		proxy:   true,
+		message: "no TLS connection to the proxy proxy.example.com:3128 (HTTPS_PROXY)",
+		code:    report.Unavailable,
+	},
+	{
+		err:      opError("socks connect", opError("read", syscall.ECONNRESET)),
+		proxy:    true,
+		message:  "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err:      errors.New("malformed MIME header: " + hunter2),
+		proxy:    true,
+		message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) sent no answer that vbot can read",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err:      errors.New("malformed HTTP response " + hunter2),
+		sent:     true,
+		message:  "api.example.com sent no answer that vbot can read",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+		unsure:   true,
+	},
+	{
+		err:     opError("remote error", errors.New("tls: "+hunter2)),
+		message: "no TLS connection to api.example.com",
+		code:    report.Unavailable,
+	},
+	{
+		err:     errors.New("tls: " + hunter2),
+		message: "no TLS connection to api.example.com",
+		code:    report.Unavailable,
+	},
+	{
+		err:      io.EOF,
+		message:  "the connection to api.example.com was lost",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+	},
+	{
+		err:      io.ErrUnexpectedEOF,
+		sent:     true,
+		message:  "the connection to api.example.com was lost",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+		unsure:   true,
+	},
+	{
+		err:      opError("read", syscall.ECONNRESET),
+		sent:     true,
+		message:  "the connection to api.example.com was lost",
+		code:     report.Unavailable,
+		retryNow: true,
+		later:    true,
+		unsure:   true,
+	},
+	{
+		err:     &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
+		message: "the certificate of api.example.com is not trusted: its authority is unknown",
+		code:    report.Unavailable,
+	},
+	{
+		err: &tls.CertificateVerificationError{
+			Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: hunter2},
+		},
+		message: "the certificate of api.example.com has expired, or is not valid yet",
+		code:    report.Unavailable,
+	},
+	{
+		err:     &tls.CertificateVerificationError{Err: errors.New(hunter2)},
+		message: "the certificate of api.example.com is not trusted",
+		code:    report.Unavailable,
+	},
+}
+
 // What kept an answer away is said in words of vbot, of the one that is to blame.
 func TestNoAnswer(t *testing.T) {
 	base, err := parseAddress("https://api.example.com")
@@ -189,204 +396,7 @@ func TestNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := New(base, nil, test)
-	const hunter2 = "hunter2" // which no text of the libraries may bring to light
-	op := func(op string, err error) error { return fmt.Errorf("x: %w", &net.OpError{Op: op, Err: err}) }
-	timeout := op("dial", context.DeadlineExceeded)
-	for _, k := range []struct {
-		err             error
-		sent, proxy     bool
-		message         string
-		code            string
-		retryNow, later bool
-		unsure          bool
-	}{
-		{
-			err:     op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsNotFound: true}),
-			message: "api.example.com cannot be found",
-			code:    report.Unavailable,
-		},
-		{
-			err:     op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTimeout: true}),
-			message: "the name server gave no address of api.example.com",
-			code:    report.Unavailable,
-			later:   true,
-		},
-		{
-			err:      op("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTemporary: true}),
-			message:  "the name server gave no address of api.example.com",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err: op("proxyconnect",
-				op("dial", &net.DNSError{Name: "proxy.example.com", IsNotFound: true})),
-			proxy:   true,
-			message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be found",
-			code:    report.Unavailable,
-		},
-		{
-			err:      timeout,
-			message:  "api.example.com did not answer in time",
-			code:     report.Timeout,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err:      timeout,
-			proxy:    true,
-			message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not answer in time",
-			code:     report.Timeout,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err:      context.DeadlineExceeded,
-			sent:     true,
-			message:  "api.example.com did not answer in time",
-			code:     report.Timeout,
-			retryNow: true,
-			later:    true,
-			unsure:   true,
-		},
-		{
-			err:     op("dial", syscall.ECONNREFUSED),
-			message: "nothing answers at api.example.com",
-			code:    report.Unavailable,
-			later:   true,
-		},
-		{
-			err:      op("dial", syscall.ENETUNREACH),
-			message:  "api.example.com cannot be reached: network is unreachable",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err:      op("proxyconnect", errors.New(hunter2)),
-			proxy:    true,
-			message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be reached",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err:     op("proxyconnect", &tls.CertificateVerificationError{Err: x509.HostnameError{}}),
-			proxy:   true,
-			message: "the certificate of the proxy proxy.example.com:3128 (HTTPS_PROXY) is for another host",
-			code:    report.Unavailable,
-		},
-		{
-			err:     op("proxyconnect", tls.RecordHeaderError{Msg: hunter2}),
-			proxy:   true,
-			message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) does not speak TLS",
-			code:    report.Unavailable,
-		},
-		{
-			err:     op("socks connect", errors.New("username/password authentication failed")),
-			proxy:   true,
-			message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com",
-			code:    report.Unavailable,
-		},
-		{
-			err:     op("socks connect", errors.New("unknown error host unreachable")),
-			proxy:   true,
-			message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com",
-			code:    report.Unavailable,
-			later:   true,
-		},
-		{
-			err:      op("socks connect", io.EOF),
-			proxy:    true,
-			message:  "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err:     op("proxyconnect", op("remote error", errors.New("tls: "+hunter2))),
-			proxy:   true,
-			message: "no TLS connection to the proxy proxy.example.com:3128 (HTTPS_PROXY)",
-			code:    report.Unavailable,
-		},
-		{
-			err:      op("socks connect", op("read", syscall.ECONNRESET)),
-			proxy:    true,
-			message:  "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err:      errors.New("malformed MIME header: " + hunter2),
-			proxy:    true,
-			message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) sent no answer that vbot can read",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err:      errors.New("malformed HTTP response " + hunter2),
-			sent:     true,
-			message:  "api.example.com sent no answer that vbot can read",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-			unsure:   true,
-		},
-		{
-			err:     op("remote error", errors.New("tls: "+hunter2)),
-			message: "no TLS connection to api.example.com",
-			code:    report.Unavailable,
-		},
-		{
-			err:     errors.New("tls: " + hunter2),
-			message: "no TLS connection to api.example.com",
-			code:    report.Unavailable,
-		},
-		{
-			err:      io.EOF,
-			message:  "the connection to api.example.com was lost",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-		},
-		{
-			err:      io.ErrUnexpectedEOF,
-			sent:     true,
-			message:  "the connection to api.example.com was lost",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-			unsure:   true,
-		},
-		{
-			err:      op("read", syscall.ECONNRESET),
-			sent:     true,
-			message:  "the connection to api.example.com was lost",
-			code:     report.Unavailable,
-			retryNow: true,
-			later:    true,
-			unsure:   true,
-		},
-		{
-			err:     &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
-			message: "the certificate of api.example.com is not trusted: its authority is unknown",
-			code:    report.Unavailable,
-		},
-		{
-			err: &tls.CertificateVerificationError{
-				Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: hunter2},
-			},
-			message: "the certificate of api.example.com has expired, or is not valid yet",
-			code:    report.Unavailable,
-		},
-		{
-			err:     &tls.CertificateVerificationError{Err: errors.New(hunter2)},
-			message: "the certificate of api.example.com is not trusted",
-			code:    report.Unavailable,
-		},
-	} {
+	for _, k := range noResponseCases {
 		c.proxy = nil
 		if k.proxy {
 			if c.proxy, err = base.Parse("http://bob:hunter2@proxy.example.com:3128"); err != nil {
