@@ -205,7 +205,7 @@ func (r *loginRun) Run(ctx context.Context, env *cli.Env) (report.Result, error)
 
 var logoutCommand = cli.Command{Name: "logout", New: newLogout, Results: cli.Results{"": secrets.SignOut{}}}
 
-type logoutRun struct{ cloudOptions }
+type logoutRun struct{}
 
 func newLogout(*cli.Flags) cli.Runner { return &logoutRun{} }
 

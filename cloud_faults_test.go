@@ -1,0 +1,717 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vbot/internal/cloudtest"
+	"vbot/internal/report"
+)
+
+// Faults.
+
+// An apiFault is what an API can do wrong. Its name begins with its status, if that is not
+// 200.
+type apiFault struct {
+	name  string
+	how   cloudtest.Fault
+	code  string // of a read and of a write
+	tries int
+}
+
+// status is the one of HTTP, or 0 without an answer.
+func (f apiFault) status() int {
+	if status, err := strconv.Atoi(strings.Trim(strings.Fields(f.name)[0], ",")); err == nil {
+		return status
+	}
+	switch f.name {
+	case "dropped", "half an answer":
+		return 0
+	case "no content":
+		return 204
+	}
+	return 200
+}
+
+// apiFaults are what an API, or what stands before it, does wrong.
+var apiFaults = []apiFault{
+	{"dropped", cloudtest.Drop, report.Unavailable, 4},
+	{"half an answer", cloudtest.Half, report.Unavailable, 4},
+	{"html", cloudtest.With200("<html>welcome</html>"), report.Failed, 1},
+	{"empty", cloudtest.With200(""), report.Failed, 1},
+	{"broken JSON", cloudtest.With200(`{"sets":[`), report.Failed, 1},
+	{"other JSON", cloudtest.With200(`{"hello":"world"}`), report.Failed, 1},
+	{
+		"wrong types", cloudtest.With200(`{"sets":"x","secrets":5,"status":[],"organizations":{}}`),
+		report.Failed, 1,
+	},
+	{"null", cloudtest.With200(`null`), report.Failed, 1},
+	{"array", cloudtest.With200(`[]`), report.Failed, 1},
+	{"trailing data", cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK"} x`), report.Failed, 1},
+	{"no content", noContent, report.Failed, 1},
+	{"101", cloudtest.Informed(101), report.Failed, 1},
+	{"102", cloudtest.Informed(102), report.Failed, 1},
+	{"103, without end", cloudtest.Informed(slices.Repeat([]int{103}, 100)...), report.Failed, 1},
+	{
+		"an error",
+		cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK","error":"nothing was stored"}`),
+		report.Failed, 1,
+	},
+	{"another name", cloudtest.With200(`{"sets":[{"region":"us-west"}],"secrets":[],"status":"OK",` +
+		`"name":"other"}`), report.Failed, 1},
+	{"another type", cloudtest.With200(`{"secrets":[],"type":"else"}`), report.Failed, 1},
+	{"301", cloudtest.Status(301, "X", "x", "Location", "/"), report.Failed, 1},
+	{"302", cloudtest.Status(302, "X", "x", "Location", "/"), report.Failed, 1},
+	{"307", cloudtest.Status(307, "X", "x", "Location", "/"), report.Failed, 1},
+	{"308", cloudtest.Status(308, "X", "x", "Location", "/"), report.Failed, 1},
+	{"400", cloudtest.Status(400, "GENERIC_BAD_REQUEST", "no"), report.Rejected, 1},
+	{"422", cloudtest.Status(422, "X", "no"), report.Rejected, 1},
+	{"400 {}", emptyObject, report.Rejected, 1},
+	{"401", cloudtest.Status(401, "UNAUTHORIZED", "Unauthorized"), report.Unauthorized, 1},
+	{"403", cloudtest.Status(403, "FORBIDDEN", "no"), report.Forbidden, 1},
+	{"404 html", pageNotFound, report.Failed, 1},
+	{"408", cloudtest.Status(408, "X", "too slow"), report.Unavailable, 1},
+	{"425", cloudtest.Status(425, "X", "too early"), report.Unavailable, 1},
+	{"409", cloudtest.Status(409, "CONFLICT", "modified concurrently, please retry"), report.Rejected, 4},
+	{
+		"409 referenced", cloudtest.Status(409, "CONFLICT", "Referenced secrets use the name"),
+		report.Rejected, 1,
+	},
+	{"413", cloudtest.Status(413, "X", "too large"), report.Rejected, 1},
+	{"429", cloudtest.Status(429, "X", "slow down"), report.Unavailable, 4},
+	{"500", cloudtest.Status(500, "INTERNAL_SERVER_ERROR", "oops"), report.Unavailable, 1},
+	{"502", cloudtest.Status(502, "X", "oops"), report.Unavailable, 4},
+	{"503", cloudtest.Status(503, "X", "oops"), report.Unavailable, 4},
+	{"504", cloudtest.Status(504, "X", "oops"), report.Unavailable, 4},
+}
+
+func noContent(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }
+
+func emptyObject(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+	cloudtest.Say(w, 400, struct{}{})
+}
+
+func pageNotFound(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+	http.Error(w, "<html>", 404)
+}
+
+// A faultyCommand is a command of which one request goes wrong.
+type faultyCommand struct {
+	name   string
+	method string
+	args   []string
+	before []string
+	on     string // the request that goes wrong
+}
+
+var faultyCommands = []faultyCommand{
+	{name: "list", method: "GET", args: []string{"list"}, on: "GET ~/secrets"},
+	{name: "list NAME", method: "GET", args: []string{"list", "app"}, on: "GET ~/secrets/app"},
+	{
+		name:   "set, reading",
+		method: "GET",
+		args:   []string{"set", "app", "A=v4lue", "--skip"},
+		on:     "GET ~/secrets/app",
+	},
+	{
+		name:   "set, writing",
+		method: "PUT",
+		args:   []string{"set", "app", "A=v4lue", "--skip"},
+		before: []string{"GET ~/secrets/app"},
+		on:     "PUT ~/secrets/app",
+	},
+	{
+		name:   "unset, reading",
+		method: "GET",
+		args:   []string{"unset", "app", "K", "--skip"},
+		on:     "GET ~/secrets/app",
+	},
+	{
+		name:   "unset",
+		method: "DELETE",
+		args:   []string{"unset", "app", "K", "--skip"},
+		before: []string{"GET ~/secrets/app"},
+		on:     "DELETE ~/secrets/app/K",
+	},
+	{
+		name:   "delete",
+		method: "DELETE",
+		args:   []string{"delete", "app", "--skip"},
+		before: []string{"GET ~/secrets/app"},
+		on:     "DELETE ~/secrets/app",
+	},
+	{
+		name:   "image-pull-secret, reading",
+		method: "GET",
+		args:   []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"},
+		on:     "GET ~/secrets",
+	},
+	{
+		name:   "image-pull-secret",
+		method: "PUT",
+		args:   []string{"image-pull-secret", "reg", "ghcr.io", "bob:v4lue"},
+		before: []string{"GET ~/secrets"},
+		on:     "PUT ~/secrets/reg",
+	},
+	{
+		name:   "reference",
+		method: "POST",
+		args:   []string{"reference", "team", "--region=pce-acme"},
+		on:     "POST ~/secrets/references",
+	},
+}
+
+// Each fault in each request of each command: the exit code and the word of the
+// contract, nothing on stdout, and nothing said to be done that is not.
+func TestFaults(t *testing.T) {
+	parallel(t)
+	for _, c := range faultyCommands {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, f := range apiFaults {
+				c.check(t, f, false)
+				c.check(t, f, true)
+			}
+		})
+	}
+}
+
+// check runs the command, of which a request meets the fault.
+func (c faultyCommand) check(t *testing.T, f apiFault, asJSON bool) {
+	t.Helper()
+	s := cloudtest.Bare(t, "vbot/"+version)
+	s.Keep("app", "us-west", "ready", "K")
+	s.Misbehave(c.method, cloudtest.Times(20, f.how)...)
+	args := append([]string{"cloud", "secrets"}, c.args...)
+	if asJSON {
+		args = append(args, "--json")
+	}
+	r := runOn(t, s, args...)
+	s.Close()
+	what := c.name + ", " + f.name
+	if f.name == "no content" && c.method == "DELETE" {
+		r.wantCode(t, 0) // that is how the API may confirm a deletion
+		return
+	}
+	r.wantCode(t, (&report.Failure{Code: f.code}).ExitCode())
+	if want := c.requests(f); !slices.Equal(s.Log, want) {
+		t.Errorf("%s: it sent %q, want %q", what, s.Log, want)
+	}
+	if len(s.Clock.Pauses) != f.tries-1 {
+		t.Errorf("%s: it waited %v", what, s.Clock.Pauses)
+	}
+	if v := s.Values("app"); len(v) != 1 || s.Values("reg") != nil {
+		t.Errorf("%s: the API holds %v", what, v)
+	}
+	c.checkMessage(t, f, what, r)
+	if asJSON {
+		checkFaultJSON(t, f, what, r)
+	} else if r.stdout != "" {
+		t.Errorf("%s: stdout is %q", what, r.stdout)
+	}
+}
+
+// requests are those that the command sends when one meets the fault.
+func (c faultyCommand) requests(f apiFault) []string {
+	requests := append(slices.Clone(c.before), slices.Repeat([]string{c.on}, f.tries)...)
+	isBad := f.status() == 400 || f.status() == 422
+	switch {
+	case isBad && strings.HasPrefix(c.name, "set, writing"):
+		return append(requests, c.on) // one pair a request
+	case isBad && strings.HasSuffix(c.on, "GET ~/secrets/app"):
+		return append(requests, "GET ~/secrets") // is it an image pull secret?
+	}
+	return requests
+}
+
+// checkMessage checks what people read of the fault.
+func (c faultyCommand) checkMessage(t *testing.T, f apiFault, what string, r result) {
+	t.Helper()
+	if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
+		t.Errorf("%s: it does not say how often it tried: %s", what, r.stderr)
+	}
+	isUnsure := f.status() < 300 || slices.Contains([]int{500, 502, 504}, f.status())
+	saysUnsure := strings.Contains(r.stderr, "; the request may have succeeded")
+	if saysUnsure != (isUnsure && c.method != "GET") {
+		t.Errorf("%s: it says %s", what, r.stderr)
+	}
+	if strings.Contains(r.stderr, "v4lue") {
+		t.Errorf("%s: the value came out: %s", what, r.stderr)
+	}
+	saysHow := strings.Contains(r.stderr, "vbot cloud login") && strings.Contains(r.stderr, "VBOT_TOKEN")
+	if f.code == report.Unauthorized && !saysHow {
+		t.Errorf("%s: it does not say how to sign in: %s", what, r.stderr)
+	}
+}
+
+// checkFaultJSON checks what scripts read of the fault.
+func checkFaultJSON(t *testing.T, f apiFault, what string, r result) {
+	t.Helper()
+	var printed struct {
+		Error struct {
+			Code, Message string
+			Retryable     *bool
+			Status        int `json:"http_status"`
+		}
+	}
+	err := json.Unmarshal([]byte(r.stdout), &printed)
+	e := printed.Error
+	if err != nil || e.Code != f.code {
+		t.Errorf("%s: code %q, want %q; %s", what, e.Code, f.code, e.Message)
+	}
+	later := f.tries > 1 || slices.Contains([]int{408, 425, 500}, f.status())
+	if e.Status != f.status() || e.Retryable == nil || *e.Retryable != later {
+		t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, f.status(),
+			later)
+	}
+}
+
+// A retryCase is a case of TestRetries.
+type retryCase struct {
+	name   string
+	faults []cloudtest.Fault
+	pauses []time.Duration
+	code   int
+}
+
+func retryCases() []retryCase {
+	const atAPI = "Sun, 09 Sep 2001 02:46:40 GMT"
+	later := time.Unix(1e9+3600+20, 0).UTC().Format(http.TimeFormat)
+	return []retryCase{
+		{"once dropped", []cloudtest.Fault{cloudtest.Drop}, []time.Duration{375 * time.Millisecond}, 0},
+		{
+			"three times",
+			[]cloudtest.Fault{cloudtest.Drop, cloudtest.Half, cloudtest.Status(503, "X", "x")},
+			[]time.Duration{375 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond},
+			0,
+		},
+		{
+			"Retry-After",
+			[]cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "7")},
+			[]time.Duration{7375 * time.Millisecond},
+			0,
+		},
+		{
+			"Retry-After, a date",
+			[]cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", later, "Date", atAPI)},
+			[]time.Duration{20375 * time.Millisecond},
+			0,
+		},
+		{
+			"Retry-After, a date: of an API without a clock",
+			[]cloudtest.Fault{func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+				w.Header()["Date"] = nil
+				cloudtest.Status(503, "X", "x", "Retry-After",
+					time.Unix(1e9+20, 0).UTC().Format(http.TimeFormat))(w, r, body, serve)
+			}},
+			[]time.Duration{20375 * time.Millisecond},
+			0,
+		},
+		{
+			"Retry-After, a date: of an API whose clock is behind",
+			[]cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After",
+				time.Unix(1e9-3600+20, 0).UTC().Format(http.TimeFormat), "Date",
+				time.Unix(1e9-3600, 0).UTC().Format(http.TimeFormat))},
+			[]time.Duration{20375 * time.Millisecond},
+			0,
+		},
+		{
+			"Retry-After, useless: the past",
+			[]cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After",
+				"Thu, 01 Jan 1970 00:00:00 GMT")},
+			[]time.Duration{375 * time.Millisecond},
+			0,
+		},
+		{
+			"Retry-After, useless: nonsense",
+			[]cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "soon")},
+			[]time.Duration{375 * time.Millisecond},
+			0,
+		},
+		{
+			"Retry-After, useless: negative",
+			[]cloudtest.Fault{cloudtest.Status(503, "X", "x", "Retry-After", "-5")},
+			[]time.Duration{375 * time.Millisecond},
+			0,
+		},
+		{
+			"Retry-After, too long",
+			[]cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "3600")},
+			nil, 6,
+		},
+		{
+			"Retry-After, endless: no number of seconds",
+			[]cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "9223372036854775807")},
+			nil, 6,
+		},
+		{
+			"Retry-After, endless: no number at all",
+			[]cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After", "99999999999999999999")},
+			nil, 6,
+		},
+		{
+			"Retry-After, endless: no time at all",
+			[]cloudtest.Fault{cloudtest.Status(429, "X", "x", "Retry-After",
+				"Fri, 31 Dec 9999 23:59:59 GMT")},
+			nil, 6,
+		},
+		{
+			"Retry-After, twice too long",
+			[]cloudtest.Fault{
+				cloudtest.Status(429, "X", "x", "Retry-After", "100"),
+				cloudtest.Status(429, "X", "x", "Retry-After", "100"),
+			},
+			[]time.Duration{100375 * time.Millisecond},
+			6,
+		},
+		{
+			"conflict",
+			[]cloudtest.Fault{cloudtest.Status(409, "CONFLICT", "modified concurrently")},
+			[]time.Duration{375 * time.Millisecond},
+			0,
+		},
+	}
+}
+
+// What comes right after a while is right, and asked for no more often than needed.
+func TestRetries(t *testing.T) {
+	parallel(t)
+	// an hour after vbot's clock
+
+	for _, c := range retryCases() {
+		t.Run(c.name, func(t *testing.T) {
+			s := cloudtest.New(t, "vbot/"+version).
+				Want(slices.Repeat([]string{"GET ~/secrets"}, len(c.pauses)+1)...).Misbehave("GET",
+				c.faults...)
+			r := runOn(t, s, "cloud", "secrets", "list")
+			r.wantCode(t, c.code)
+			if !slices.Equal(s.Clock.Pauses, c.pauses) {
+				t.Errorf("it waited %v, want %v", s.Clock.Pauses, c.pauses)
+			}
+			result, _, _ := strings.Cut(c.name, ": ")
+			section(t, "cloud/connection.txt", "retry: "+result, transcriptOn(s, r))
+		})
+	}
+}
+
+// Time runs out in a pause that the API did not ask for.
+func TestNoTimeForAnotherTry(t *testing.T) {
+	parallel(t)
+	s := cloudtest.New(t, "vbot/"+version).Want(slices.Repeat([]string{"GET ~/secrets"}, 3)...).
+		Misbehave("GET", cloudtest.Status(503, "X", "x", "Retry-After", "118"), cloudtest.Drop,
+			cloudtest.Drop)
+	r := runOn(t, s, "cloud", "secrets", "list")
+	if r.wantCode(t, 6); strings.Contains(r.stderr, "asks to wait") ||
+		!strings.HasSuffix(r.stderr, "was lost (tried 3 times)\nhint: run the same command again later\n") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// What the API answers beside what vbot reads is none of its business.
+func TestHealthyAnswers(t *testing.T) {
+	parallel(t)
+	for get, code := range map[string]int{
+		`{"sets":[{"name":"app","type":"secret","status":"ready","labels":{"App":"x","app":"y"},` +
+			`"owner":{"name":"Line1\nLine2","type":"` + strings.Repeat("x", 300) + `"}}],"next":null}`: 0,
+		`{"sets":[{"name":"app"}],"metadata":` + strings.Repeat(`{"a":`, 50) + `1` + strings.Repeat(`}`, 50) +
+			`}`: 0,
+		`{"sets":[{"name":"app","status":"in progress","type":"Zertifikat","region":"pce-über",` +
+			`"errorMessage":""}],"error":null,"success":1,"code":"a\nb"}`: 0,
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", cloudtest.With200(get))
+		if r := runOn(t, s, "cloud", "secrets", "list"); r.code != code ||
+			!strings.Contains(r.stdout, "\napp  ") {
+			t.Errorf("%.100s: %s%s", get, r.stdout, r.stderr)
+		}
+	}
+	for _, notFound := range []string{
+		`{"error":"Set not found","details":{"Path":"/x","path":"/x"}}`,
+		`{"error":"Set not found","code":"NOT_FOUND\n","source":"a-value-of-sixteen"}`,
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("GET",
+			func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+				w.WriteHeader(404)
+				io.WriteString(w, notFound)
+			})
+		runOn(t, s, "cloud", "secrets", "set", "app", "A=a-value-of-sixteen", "--skip").wantCode(t, 0)
+	}
+	// What is decided does not depend on what is shown.
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT",
+		cloudtest.Status(409, "CONFLICT", "app is a referenced Kubernetes Secret"))
+	r := runOn(t, s, "cloud", "secrets", "set", "app", "KIND=secret", "--skip", "--json")
+	if r.wantCode(t, 1); !strings.Contains(r.stdout, `"retryable": false`) ||
+		!strings.Contains(r.stderr, "repeats a value") {
+		t.Errorf("it said %s%s", r.stdout, r.stderr)
+	}
+}
+
+// A deletion whose answer was lost is done when what was there is seen to be gone: "not
+// found" may be said of something else.
+func TestDeletionWithALostAnswer(t *testing.T) {
+	parallel(t)
+	const get, list = "GET ~/secrets/app", "GET ~/secrets"
+	notFound := cloudtest.Status(404, "NOT_FOUND", "Secret not found")
+	elsewhere := []cloudtest.Fault{
+		cloudtest.Status(502, "X", "x"), cloudtest.Status(404, "NOT_FOUND", "Organization not found"),
+	}
+	for _, c := range []struct {
+		args    string
+		deletes []cloudtest.Fault
+		look    cloudtest.Fault
+		want    []string // requests after the deletions
+		code    int
+	}{
+		{args: "delete app", deletes: []cloudtest.Fault{cloudtest.LoseAnswer}, want: []string{list}, code: 0},
+		{args: "unset app K", deletes: []cloudtest.Fault{cloudtest.LoseAnswer}, want: []string{get}, code: 0},
+		{args: "delete app", deletes: []cloudtest.Fault{notFound}, code: 4},
+		{args: "unset app K", deletes: []cloudtest.Fault{notFound}, code: 4},
+		{args: "delete app", deletes: elsewhere, want: []string{list}, code: 4},
+		{args: "unset app K", deletes: elsewhere, want: []string{get}, code: 4},
+		{
+			args:    "delete app",
+			deletes: []cloudtest.Fault{cloudtest.LoseAnswer},
+			look:    notFound,
+			want:    []string{list},
+			code:    4,
+		},
+		{
+			args:    "unset app K",
+			deletes: []cloudtest.Fault{cloudtest.LoseAnswer},
+			look:    notFound,
+			want:    []string{get, list},
+			code:    4,
+		},
+	} {
+		deletion := "DELETE ~/secrets/app"
+		if strings.HasPrefix(c.args, "unset") {
+			deletion += "/K"
+		}
+		tries := max(len(c.deletes), 2)
+		if c.want == nil {
+			tries = 1
+		}
+		s := cloudtest.New(t, "vbot/"+version).
+			Want(append(append([]string{get}, slices.Repeat([]string{deletion}, tries)...), c.want...)...).
+			Misbehave("DELETE", c.deletes...)
+		if c.look != nil {
+			s.Misbehave("GET", cloudtest.Right, c.look)
+		}
+		s.Keep("app", "us-west", "ready", "K")
+		r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(c.args+" --skip --json")...)...)
+		r.wantCode(t, c.code)
+		if unsure := strings.Contains(r.stderr,
+			"the request may have succeeded"); unsure != (c.code != 0 && c.want != nil) {
+			t.Errorf("vbot cloud secrets %s: %s", c.args, r.stderr)
+		}
+	}
+	// Interrupted while it looks.
+	ctx, cancel := context.WithCancel(context.Background())
+	s := cloudtest.New(t, "vbot/"+version).Want(get, "DELETE ~/secrets/app", "DELETE ~/secrets/app", list).
+		Misbehave("DELETE", cloudtest.LoseAnswer).
+		Misbehave("GET", cloudtest.Right,
+			func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+				cancel()
+				<-r.Context().
+					Done()
+			})
+	s.Keep("app", "us-west", "ready", "K")
+	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "delete", "app", "--skip")
+	r.wantCode(t, 130)
+	if !strings.Contains(r.stderr, "deleting app: interrupted; the request may have succeeded") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// contradictionCases are the cases of TestContradictions.
+var contradictionCases = []struct{ args, answer, want string }{
+	{
+		"set app A=1 --region us-east", `{"status":"OK","region":"eu-central"}`,
+		"region eu-central instead of us-east",
+	},
+	{"set app A=1", `{"status":"OK","name":"other"}`, "name other instead of app"},
+	{"set app A=1", `{"status":"OK","type":"imagePullSecret"}`, "type imagePullSecret instead of secret"},
+	{
+		"set app A=1", `{"error":"quota exceeded, nothing stored"}`,
+		"error: quota exceeded, nothing stored",
+	},
+	{"set app A=1", `{"status":"OK","error":"quota exceeded"}`, "error: quota exceeded"},
+	{"set app A=1", `{"status":"failed"}`, "its status is failed"},
+	{"set app A=1", `{"status":"O\u200bK"}`, "a status that cannot be shown"},
+	{"set app A=1", `{"status":"failed","STATUS":"ok"}`, "a key twice"},
+	{"set app A=1", `{"status":"OK","error":"quota exceeded","ERROR":""}`, "a key twice"},
+	{"set app A=1", `{"status":"OK","errorMessage":"quota exceeded"}`, "error: quota exceeded"},
+	{"set app A=1", `{"status":"OK","success":false}`, "success is false"},
+	{"delete old", `{"status":"OK","Success":false}`, "success is false"},
+	{"reference team --region pce-a", `{"name":"team","errorMessage":"gone"}`, "error: gone"},
+	{
+		"image-pull-secret reg ghcr.io bob:x --region us-east",
+		`{"status":"OK","region":"us-we\u200bst"}`, "a region that cannot be shown",
+	},
+	{
+		"image-pull-secret reg ghcr.io bob:x", `{"status":"OK","type":"secret"}`,
+		"type secret instead of imagePullSecret",
+	},
+	{"delete old", `{"status":"OK","name":"other"}`, "name other instead of old"},
+	{"unset old K", `{"status":"OK","error":"no"}`, "error: no"},
+	{"list", `{"sets":[],"errorMessage":"backend down"}`, "error: backend down"},
+	{"list", `{"sets":[],"success":false}`, "success is false"},
+	{"list old", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "no names of keys"},
+	{"reference team --region pce-a", `{"name":"other","region":"pce-a"}`, "name other instead of team"},
+	{
+		"reference team --region pce-a", `{"name":"team","region":"pce-b"}`,
+		"region pce-b instead of pce-a",
+	},
+	{"reference team --region pce-a", `{"name":"team","status":"failed"}`, "its status is failed;"},
+	{
+		"reference team --region pce-a", `{"name":"team","status":"failed","errorMessage":"gone"}`,
+		"its status is failed: gone",
+	},
+}
+
+// What an answer says against what was asked for is a failure that says so.
+func TestContradictions(t *testing.T) {
+	parallel(t)
+	for _, c := range contradictionCases {
+		s := cloudtest.Bare(t, "vbot/"+version)
+		s.Keep("old", "us-west", "ready", "K")
+		for _, method := range []string{"PUT", "POST", "DELETE"} {
+			s.Misbehave(method, cloudtest.With200(c.answer))
+		}
+		args := strings.Fields("cloud secrets " + c.args)
+		reads := strings.HasPrefix(c.args, "list")
+		if reads {
+			s.Misbehave("GET", cloudtest.With200(c.answer))
+		} else if !strings.HasPrefix(c.args, "reference") && !strings.HasPrefix(c.args, "image") {
+			args = append(args, "--skip")
+		}
+		r := runOn(t, s, args...)
+		s.Close()
+		r.wantCode(t, 1)
+		if !strings.Contains(r.stderr, "unexpected answer (200): "+c.want) ||
+			strings.Contains(r.stderr, "; the request may have succeeded\n") == reads {
+			t.Errorf("vbot %s: it said %s", args, r.stderr)
+		}
+	}
+	// What fits may read like a value.
+	s := cloudtest.Bare(t, "vbot/"+version).Misbehave("PUT",
+		cloudtest.With200(`{"status":"OK","name":"app","region":"us-east","error":null,"errorMessage":"",`+
+			`"success":true}`))
+	defer s.Close()
+	runOn(t, s, "cloud", "secrets", "set", "app", "A=app", "B=us-east", "--region=us-east", "--skip").
+		wantCode(t, 0)
+	// While it waits.
+	for _, row := range []string{
+		`"type":"secret","region":"us-east"`, `"type":"imagePullSecret","region":"us-west"`,
+	} {
+		s.Misbehave("GET", cloudtest.Right, cloudtest.Right,
+			cloudtest.With200(`{"sets":[{"name":"reg","status":"ready",`+row+`}]}`))
+		r := runOn(t, s, "cloud", "secrets", "image-pull-secret", "reg", "ghcr.io", "bob:x",
+			"--region=us-east", "--wait")
+		r.wantCode(t, 1)
+		if !strings.Contains(r.stderr, "reg is stored, but the API lists it with ") {
+			t.Errorf("it said %s", r.stderr)
+		}
+	}
+}
+
+// 100 and 103 announce an answer. What else is not final ends the run, and so does what never
+// becomes final.
+func TestInformationalAnswers(t *testing.T) {
+	parallel(t)
+	for _, c := range []struct {
+		fault cloudtest.Fault
+		want  string
+	}{
+		{cloudtest.Inform(100, 103, 103), "no secrets in organization acme\n"},
+		{cloudtest.Informed(101), "error: listing secrets: unexpected answer (101): not a final status\n"},
+		{cloudtest.Inform(102), "error: listing secrets: unexpected answer (102): not a final status\n"},
+		{
+			cloudtest.Inform(slices.Repeat([]int{103}, 9)...),
+			"error: listing secrets: unexpected answer (103): not a final status\n",
+		},
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET", c.fault)
+		if r := runOn(t, s, "cloud", "secrets", "list"); r.stderr != c.want {
+			t.Errorf("it said %s, want %s", r.stderr, c.want)
+		}
+	}
+}
+
+// The API says what was wrong in error, or in message.
+func TestTextOfARefusal(t *testing.T) {
+	parallel(t)
+	for answer, want := range map[string]string{
+		`{"error":"first","message":"second"}`: ": first\n", `{"message":"second","code":"X"}`: ": second\n",
+		`{"error":"","message":"second"}`:                  ": second\n",
+		`{"error":{"message":"inner"},"message":"second"}`: ": second\n",
+		`{"error":"second","source":"a\nb"}`:               ": second\n",
+		`{"code":"X"}`:                                     "422 Unprocessable Entity\n",
+		`<html>`:                                           "422 Unprocessable Entity\n",
+	} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET",
+			func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+				w.WriteHeader(422)
+				io.WriteString(w, answer)
+			})
+		if r := runOn(t, s, "cloud", "secrets", "list"); r.code != 1 || !strings.HasSuffix(r.stderr, want) {
+			t.Errorf("%s: %s", answer, r.stderr)
+		}
+	}
+}
+
+// A redirect is not followed, to wherever it leads.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	parallel(t)
+	var reached atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	for _, code := range []int{300, 301, 302, 303, 307, 308} {
+		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT",
+			cloudtest.Status(code, "X", "moved", "Location", other.URL+"/v1/x"))
+		runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip").wantCode(t, 1)
+	}
+	if n := reached.Load(); n > 0 {
+		t.Errorf("%d requests went to another server", n)
+	}
+}
+
+// An answer without end is not read to its end.
+func TestHugeAnswers(t *testing.T) {
+	parallel(t)
+	taken := make(chan int, 1)
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET",
+		func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+			all, n := 0, 0
+			for err := error(nil); err == nil && all < 256<<20; all += n {
+				n, err = w.Write(make([]byte, 1<<16))
+			}
+			taken <- all
+		})
+	r := runOn(t, s, "cloud", "secrets", "list")
+	r.wantCode(t, 1)
+	if n := <-taken; !strings.Contains(r.stderr, "longer than 2 megabytes") || n >= 256<<20 {
+		t.Errorf("it took %d bytes and said %s", n, r.stderr)
+	}
+}
+
+// A 404 of a listing is about the organization or the address: the hint is not the
+// command that just failed.
+func TestHintOfAListingNotFound(t *testing.T) {
+	parallel(t)
+	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets").Misbehave("GET",
+		cloudtest.Status(404, "NOT_FOUND", "Organization not found"))
+	r := runOn(t, s, "cloud", "secrets", "list")
+	r.wantCode(t, 4)
+	if !strings.Contains(r.stderr, "hint: check VBOT_ORGANIZATION (acme), and VBOT_API_URL if it is set\n") {
+		t.Error(r.stderr)
+	}
+}

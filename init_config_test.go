@@ -1,0 +1,516 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+	"vbot/internal/cli"
+	"vbot/internal/filetest"
+	"vbot/internal/render"
+	"vbot/internal/scaffold"
+)
+
+// Every bad combination is refused before anything is touched, and all that is
+// wrong is listed at once.
+func TestRefusedConfigurations(t *testing.T) {
+	parallel(t)
+	for _, c := range []struct{ name, args string }{
+		{"everything-missing", "--dry-run"},
+		{"everything-missing-json", "--dry-run --json"},
+		{"mode-missing", "-t webrtc"},
+		{"mode-missing-with-a-service", "-t webrtc --stt deepgram"},
+		{"cascade-services-missing", "-t webrtc -m cascade --llm openai"},
+		{"realtime-service-missing", "-t webrtc -m realtime"},
+		{"realtime-in-cascade", cascade + " --realtime openai"},
+		{"cascade-in-realtime", "-t webrtc -m realtime --realtime openai --stt deepgram --tts cartesia"},
+		{"unknown-everywhere", "-t pigeon -m talk --stt deepgrm --llm gtp --tts x --bot-type phone"},
+		{"unknown-transport", cascade + " -t daly"},
+		{"web-with-telephony", cascade + " -b web -t twilio"},
+		{"video-on-the-phone", cascade + " -t twilio --video tavus --video-input --video-output"},
+		{"video-without-a-carrier", "-t websocket -m realtime --realtime openai --video simli --video-input"},
+		{"video-input-unseen", "-t webrtc -m realtime --realtime nova_sonic --video-input"},
+		{"avatar-without-output", cascade + " --video tavus --no-video-output"},
+		{"noise-cancel-without-cloud", cascade + " --enable-noise-cancel --no-deploy-to-cloud"},
+		{"livekit-on-the-cloud", "-t livekit -m realtime --realtime openai --deploy-to-cloud"},
+		{"livekit-with-noise-cancel", "-t livekit -m realtime --realtime openai --enable-noise-cancel"},
+		{
+			"livekit-on-the-cloud-with-noise-cancel",
+			"-t livekit -m realtime --realtime openai --deploy-to-cloud --enable-noise-cancel",
+		},
+		{"client-server-alone", cascade + " --client-server vite"},
+		{"client-unknown", cascade + " --client-framework angular"},
+		{
+			"dial-mode-without-transport",
+			cascade + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out",
+		},
+		{"name-bad", cascade + " -n /etc/passwd"},
+		{"eval-alone", "--eval"},
+		{"client-alone", "--client-framework none"},
+		{"name-reserved", cascade + " -n aux.bot"},
+		{"name-of-the-cluster", cascade + " -n Kube_System --self-host"},
+		{"name-long", cascade + " -n " + strings.Repeat("n", 65)},
+		{"values-empty", "--name= -t= --mode= --stt= --llm= --tts="},
+		{"config-missing", "--config nowhere.json"},
+		{"config-missing-json", "--config nowhere.json --json"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := vbot(t, dir, append([]string{"init", "there"}, strings.Fields(c.args)...)...)
+			r.wantCode(t, 2)
+			section(t, "errors/init.txt", c.name, r.transcript(dir))
+			if got := filetest.Tree(t, dir); len(got) > 0 {
+				t.Errorf("it wrote %v", got)
+			}
+		})
+	}
+}
+
+func TestQuickstartTakesNoBotOptions(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	r := vbot(t, dir, "init", "quickstart", "--recording", "-m", "realtime", "--config", "x.json")
+	r.wantCode(t, 2)
+	section(t, "errors/init.txt", "quickstart-with-options", r.transcript(dir))
+	r = vbot(t, dir, "init", "quickstart", "--update", "--recording")
+	r.wantCode(t, 2)
+	section(t, "errors/init.txt", "quickstart-update-with-options", r.transcript(dir))
+	if r = vbot(t, dir, "init", "quickstart", "--config", "x.json"); r.code != 2 ||
+		!strings.Contains(r.stderr, "--config: quickstart takes no bot options") {
+		t.Errorf("--config alone: %d, %s", r.code, r.stderr)
+	}
+
+	// ./quickstart is a directory like any other.
+	vbot(t, dir, append([]string{"init", "./quickstart"}, strings.Fields(cascade)...)...).wantCode(t, 0)
+	if _, err := os.Stat(filepath.Join(dir, "quickstart", "server", "bot.py")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConfigFileProblems(t *testing.T) {
+	parallel(t)
+	for _, c := range []struct{ name, config string }{
+		{"empty", ""},
+		{"not-json", "{\n  \"mode\": cascade\n}"},
+		{"cut-off", `{"mode": "cascade", `},
+		{"not-an-object", `["cascade"]`},
+		{"trailing-data", `{"mode": "talk"} {}`},
+		{"key-that-forges-a-line", `{"mode\nvbot init: all is well\u001b[2J": 1}`},
+		{"unknown-keys", `{"recordng": true, "stt": "deepgram", "xyz": 1}`},
+		{"keys-in-another-case", `{"Mode": "cascade"}`},
+		{"duplicate-keys", `{"mode": "cascade", "mode": "realtime"}`},
+		{"wrong-types", `{"transports": "daily", "recording": "no", "mode": 7, "stt_service": ["deepgram"],` +
+			` "llm_service": {}, "tts_service": true}`},
+		{"a-list-of-other-things", `{"transports": ["daily", 7]}`},
+		{"empty-strings", `{"mode": "", "transports": [""], "project_name": ""}`},
+		{"nulls", `{"mode": null, "transports": null, "recording": null}`},
+		{"client-without-a-framework", `{"mode": "realtime", "generate_client": true}`},
+		{"file-against-file", `{"mode": "realtime", "realtime_service": "openai", "stt_service": ` +
+			`"deepgram", "transports": ["twilio"], "bot_type": "web"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t, "init", "there", "--config", "-")
+			r.wantCode(t, 2)
+			section(t, "errors/config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
+		})
+	}
+}
+
+// A flag beats the file; what of the file it makes inapplicable is left out with
+// a note.
+func TestFlagsBeatTheFile(t *testing.T) {
+	parallel(t)
+	for _, c := range []struct{ name, config, args string }{
+		{
+			"services-of-the-other-mode",
+			`{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": ` +
+				`"openai", "tts_service": "cartesia"}`,
+			"--mode realtime --realtime openai",
+		},
+		{"bot-type", `{"bot_type": "web", "mode": "realtime", "realtime_service": "openai", "transports": ` +
+			`["daily"]}`, "-t twilio"},
+		{"a-feature", `{"recording": true, "mode": "realtime", "realtime_service": "openai", "transports": ` +
+			`["daily"]}`, "--no-recording --eval"},
+		{"noise-cancel", `{"enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", ` +
+			`"transports": ["daily"]}`, "--no-deploy-to-cloud"},
+		{
+			"noise-cancel-wanted",
+			`{"deploy_to_cloud": false, "mode": "realtime", "realtime_service": "openai", "transports": ` +
+				`["daily"]}`,
+			"--enable-noise-cancel",
+		},
+		{"video", `{"video_service": "tavus", "video_input": true, "mode": "realtime", "realtime_service": ` +
+			`"openai", "transports": ["daily"]}`, "-t twilio"},
+		{"avatar", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", ` +
+			`"transports": ["daily"]}`, "--no-video-output"},
+		{"avatar-wanted", `{"video_output": false, "mode": "realtime", "realtime_service": "openai", ` +
+			`"transports": ["daily"]}`, "--video tavus"},
+		{
+			"model-without-sight",
+			`{"video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ` +
+				`["daily"]}`,
+			"--realtime grok",
+		},
+		{
+			"transport-off-the-cloud",
+			`{"deploy_to_cloud": true, "enable_noise_cancel": true, "mode": "realtime", ` +
+				`"realtime_service": "openai", "transports": ["daily"]}`,
+			"-t livekit",
+		},
+		{"client", `{"client_framework": "react", "client_server": "nextjs", "mode": "realtime", ` +
+			`"realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
+		{"telephony-wanted", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", ` +
+			`"transports": ["daily"]}`, "-b telephony"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t,
+				append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
+			r.wantCode(t, 0)
+			section(t, "config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
+		})
+	}
+}
+
+func TestConfigFileForms(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	const config = "\ufeff" + `{"mode": "realtime", "realtime_service": "openai", "transports": ["daily", ` +
+		`"rtc_hosted"], "recording": null}`
+	if err := os.WriteFile(filepath.Join(dir, "bot.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := vbot(t, dir, "init", "there", "-c", "bot.json", "--dry-run")
+	r.wantCode(t, 0)
+	var got config_
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Transports, []string{"rtc_hosted"}) || got.ProjectName != "there" {
+		t.Errorf("got %+v", got)
+	}
+	long := here{
+		stdin: strings.NewReader(`{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`),
+		dir:   dir,
+	}.vbot(t, "init", "-c", "-")
+	long.wantCode(t, 2)
+	if !strings.Contains(long.stderr, "larger than") {
+		t.Errorf("a huge file: %s", long.stderr)
+	}
+	vbot(t, dir, "init", "there", "--config", ".").wantCode(t, 2)
+}
+
+// anyBot is one of the configurations with other features, chosen by rng.
+func anyBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
+	all := configurations(t)
+	for {
+		said, problems := bot.ParseConfig("any", all[rng.IntN(len(all))])
+		for _, o := range bot.Options {
+			if o.Toggle != nil && rng.IntN(2) == 0 {
+				said[o] = bot.Value{On: rng.IntN(2) == 0}
+			}
+		}
+		cfg, _, wrong := bot.Resolve(cat, said, "")
+		if len(problems)+len(wrong) == 0 {
+			return cfg
+		}
+	}
+}
+
+func equalTrees(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for path, data := range a {
+		if other, ok := b[path]; !ok || other != data {
+			return false
+		}
+	}
+	return true
+}
+
+// Every option, set by its flag, by a file and in the wizard, comes back in the
+// dry run and in the report, and changes what is written.
+func TestEveryOption(t *testing.T) {
+	parallel(t)
+	cat := catalog.New()
+	for _, o := range bot.Options {
+		values := samples(cat, o)
+		for i, value := range values {
+			said, want := bed(t, cat, o, value)
+			whole, err := json.MarshalIndent(want, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for way, got := range map[string]string{
+				"flag":   dryRun(t, "", typed(said)...),
+				"file":   dryRun(t, string(whole), "--config", "-"),
+				"wizard": wizardAnswers(t, cat, want),
+			} {
+				if got != string(whole)+"\n" {
+					t.Errorf("%s by %s is %s and not %s", o.Key, way, got, whole)
+				}
+			}
+			if o == bot.OptMode {
+				continue // each mode has services of its own
+			}
+			said[o] = append(values, bot.Value{On: o.On})[(i+1)%(len(values)+1)]
+			if said[o].Text == "" && o.Toggle == nil {
+				delete(said, o)
+			}
+			other, _, problems := bot.Resolve(cat, said, "there")
+			if len(problems) == 0 && sameFiles(t, cat, want, other) {
+				t.Errorf("%s changes no file", o.Key)
+			}
+		}
+	}
+}
+
+// samples are values of the option: a toggle that is not as by default, each of a
+// few words, two services.
+func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
+	switch {
+	case o.Toggle != nil:
+		return []bot.Value{{On: !o.On}}
+	case o.List != nil:
+		return []bot.Value{{List: []string{"rtc_hosted"}}, {List: []string{"tel_b", "websocket"}}}
+	case o.Kind != "":
+		ids := catalog.IDs(cat.List(o.Kind))
+		return []bot.Value{{Text: ids[0]}, {Text: ids[len(ids)-1]}}
+	case o.Words != nil:
+		for _, w := range o.Words {
+			if w.Name != bot.ClientNone { // null in the dry run
+				values = append(values, bot.Value{Text: w.Name})
+			}
+		}
+		return values
+	}
+	if o == bot.OptLanguage {
+		return []bot.Value{{Text: "de"}}
+	}
+	return []bot.Value{{Text: "Another name"}}
+}
+
+// bed is a bot that takes the value: what is said for it, and what comes of it.
+func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values, bot.Config) {
+	t.Helper()
+	realtime := bot.Values{
+		bot.OptTransports: {List: []string{"websocket"}},
+		bot.OptMode:       {Text: bot.ModeRealtime},
+		bot.OptRealtime:   {Text: "openai"},
+	}
+	react, pstn, sip := bot.Quickstart(), bot.Quickstart(), bot.Quickstart()
+	react[bot.OptClient] = bot.Value{Text: bot.ClientReact}
+	pstn[bot.OptTransports], pstn[bot.OptPSTNMode] = bot.Value{
+		List: []string{"daily_pstn"},
+	}, bot.Value{Text: bot.ModeDialIn}
+	sip[bot.OptTransports], sip[bot.OptSIPMode] = bot.Value{
+		List: []string{"twilio_daily_sip"},
+	}, bot.Value{Text: bot.ModeDialIn}
+	for _, said := range []bot.Values{bot.Quickstart(), realtime, react, pstn, sip} {
+		said[o] = value
+		if cfg, _, problems := bot.Resolve(cat, said, "there"); len(problems) == 0 {
+			return said, cfg
+		}
+	}
+	t.Fatalf("%s: no bot of this test takes %+v", o.Key, value)
+	return nil, bot.Config{}
+}
+
+// typed are the flags that say the same.
+func typed(said bot.Values) (args []string) {
+	for o, a := range said {
+		switch {
+		case o.Toggle != nil:
+			args = append(args, fmt.Sprintf("--%s=%v", o.Flag, a.On))
+		case o.List != nil:
+			for _, word := range a.List {
+				args = append(args, "--"+o.Flag, word)
+			}
+		default:
+			args = append(args, "--"+o.Flag, a.Text)
+		}
+	}
+	return args
+}
+
+// dryRun is what a dry run prints.
+func dryRun(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := &cli.Env{
+		Stdin:  strings.NewReader(stdin),
+		Stdout: &stdout,
+		Stderr: &stderr,
+		Dir:    t.TempDir(),
+		Getenv: func(string) string { return "" },
+	}
+	if code := run(context.Background(), append([]string{"init", "there", "--dry-run"}, args...),
+		a); code != 0 {
+		t.Errorf("%q: exit code %d, %s", args, code, &stderr)
+	}
+	return stdout.String()
+}
+
+// wizardAnswers is the configuration that the wizard reports when it is answered
+// so that want comes of it.
+func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
+	t.Helper()
+	in, person, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer person.Close()
+	answers := map[string]string{"How do you want to start?": "scaffold", "Proceed?": "1"}
+	said := want.Values()
+	toggles := map[string][]string{bot.AskWhere: nil, bot.AskOptions: nil}
+	for _, o := range bot.Options {
+		words := said[o].List
+		switch {
+		case o.Toggle != nil:
+			if said[o].On {
+				toggles[o.Ask] = append(toggles[o.Ask], o.Label)
+			}
+			continue
+		case o.List == nil:
+			words = []string{cmp.Or(said[o].Text, o.None, bot.ClientNone)}
+		}
+		answers[o.Ask] = cmp.Or(strings.Join(words, ","), "none")
+	}
+	for ask, labels := range toggles {
+		answers[ask] = cmp.Or(strings.Join(labels, ","), "1")
+	}
+	asked := &asker{answers: answers, person: person}
+	a := &cli.Env{Stdin: in, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
+	jobEnv := scaffold.Env{Version: version, Catalog: catalog.New(), Path: a.Path, Note: a.Note}
+	result, err := (&initRun{job: scaffold.Job{Target: "there"}}).ask(context.Background(), a, jobEnv)
+	if err != nil {
+		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
+	}
+	written, err := json.Marshal(cli.JSONOf(result))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct{ Config json.RawMessage }
+	if err := json.Unmarshal(written, &report); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, report.Config, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return out.String() + "\n"
+}
+
+// An asker answers each question as soon as it is asked, and leaves at one that it
+// has no answer to.
+type asker struct {
+	answers map[string]string
+	person  io.WriteCloser
+	shown   bytes.Buffer
+	seen    int
+}
+
+func (a *asker) Write(b []byte) (int, error) {
+	a.shown.Write(b)
+	text := "\n" + a.shown.String()[a.seen:]
+	if !strings.HasSuffix(text, ": ") && !strings.HasSuffix(text, "] ") {
+		return len(b), nil
+	}
+	a.seen = a.shown.Len()
+	for question, said := range a.answers {
+		if _, shown, ok := strings.Cut(text, "\n"+question); ok {
+			// What an avatar takes along is not offered.
+			words := slices.DeleteFunc(strings.Split(said, ","),
+				func(w string) bool { return question == bot.AskOptions && !strings.Contains(shown, w) })
+			fmt.Fprintln(a.person, cmp.Or(strings.Join(words, ","), "none"))
+			return len(b), nil
+		}
+	}
+	a.person.Close()
+	return len(b), nil
+}
+
+// sameFiles says whether both give the same files.
+func sameFiles(t *testing.T, cat *catalog.Catalog, a, b bot.Config) bool {
+	t.Helper()
+	var all [2]map[string][]byte
+	for i, cfg := range []bot.Config{a, b} {
+		files, err := render.New(cfg, cat, version).Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = files
+	}
+	return reflect.DeepEqual(all[0], all[1])
+}
+
+// A configuration file full of unknown transports is refused in a few lines.
+func TestTooManyTransports(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	var transports []string
+	for i := range 90000 {
+		transports = append(transports, fmt.Sprintf(`"x%d"`, i))
+	}
+	filetest.Put(t, dir, "bot.json", `{"transports":[`+strings.Join(transports, ",")+`]}`)
+	r := vbot(t, dir, "init", "target", "--config", "bot.json")
+	r.wantCode(t, 2)
+	if !strings.Contains(r.stderr, "90000 transports; the maximum is 100\n") ||
+		strings.Contains(r.stderr, "unknown transport") {
+		t.Errorf("%d bytes on stderr: %.500s", len(r.stderr), r.stderr)
+	}
+	filetest.Put(t, dir, "most.json",
+		`{"mode": "realtime", "realtime_service": "openai", "transports":[`+strings.Repeat(`"daily",`, 99)+
+			`"daily"]}`)
+	vbot(t, dir, "init", "target", "--config", "most.json", "--dry-run").wantCode(t, 0)
+	// So is one full of unknown keys.
+	filetest.Put(t, dir, "keys.json",
+		`{`+strings.ReplaceAll(strings.Join(transports[:60000], ": 1, "), "x", "y")+`: 1}`)
+	r = vbot(t, dir, "init", "target", "--config", "keys.json")
+	r.wantCode(t, 2)
+	if lines := strings.Count(r.stderr, "\n"); lines > 120 ||
+		!strings.Contains(r.stderr, ": there are more problems\n") {
+		t.Errorf("%d lines on stderr: %.500s", lines, r.stderr)
+	}
+}
+
+// What `pipecat init` calls otherwise is taken, and a sentence says for what.
+func TestNamesOfPipecatInit(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "peer.json",
+		`{"project_name": "x", "bot_type": "web", "transports": ["daily"], "mode": "realtime",
+ "realtime_service": "openai_realtime", "enable_krisp": true, "generate_client": false,
+ "client_framework": null}`)
+	filetest.Put(t, dir, "both.json",
+		`{"transports": ["daily"], "mode": "realtime", "realtime_service": "openai_realtime", `+
+			`"client_framework": "react", "generate_client": false}`)
+	filetest.Put(t, dir, "twice.json",
+		`{"enable_krisp": true, "enable_noise_cancel": true, "generate_client": "yes"}`)
+	var all []byte
+	for _, args := range []string{
+		"x --config peer.json --dry-run",
+		"x --config peer.json --dry-run --no-enable-krisp --no-context-hub --client-framework vanilla",
+		"x --config both.json --dry-run", "x --config twice.json --no-input", "x --context-hub",
+		"quickstart --enable-krisp", "x --enable-krisp=perhaps",
+	} {
+		all = append(all, vbot(t, dir, append([]string{"init"}, strings.Fields(args)...)...).
+			transcript(dir)...)
+	}
+	section(t, "config.txt", "pipecat-init", all)
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vbot/internal/filetest"
+	"vbot/internal/report"
+)
+
+// A guide that is a link stays, and is not said to differ: nobody read it.
+func TestGuideThatIsALink(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Link(t, "elsewhere", filepath.Join(dir, "AGENTS.md"))
+	r := vbot(t, dir, "init", ".", "--no-input")
+	r.wantCode(t, 0)
+	if !strings.Contains(r.stderr, "kept AGENTS.md, which is a link, unreadable or larger than 1 MiB\n") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// Guides.
+
+func TestGuides(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	r := vbot(t, dir, "init", "target")
+	r.wantCode(t, 0)
+	section(t, "init.txt", "guides", r.transcript(dir))
+	goldenTree(t, "guides", filepath.Join(dir, "target"))
+	again := vbot(t, dir, "init", "target", "--json")
+	again.wantCode(t, 0)
+	section(t, "init.txt", "guides again", again.transcript(dir))
+}
+
+const stamp = "<!-- vbot %s wrote this; `vbot init --overwrite-guide` brings it up to date. -->\n"
+
+// Existing guides are kept, whoever wrote them, and the person is told how to
+// replace them.
+func TestExistingGuides(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/AGENTS.md", "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
+	filetest.Put(t, dir, "target/AGENT_IMPORT.md", "my own")
+	filetest.Put(t, dir, "target/GETTING_STARTED.md",
+		"from the future\n"+strings.Replace(stamp, "%s", "99.0.0", 1))
+	before := filetest.Listing(t, dir)
+	r := vbot(t, dir, "init", "target")
+	r.wantCode(t, 0)
+	section(t, "init.txt", "guides kept", r.transcript(dir))
+	if after := filetest.Listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	r = vbot(t, dir, "init", "target", "--overwrite-guide")
+	r.wantCode(t, 0)
+	section(t, "init.txt", "guides replaced", r.transcript(dir))
+	goldenTree(t, "guides", filepath.Join(dir, "target"))
+	if got := filetest.Listing(t, dir); strings.Contains(got, ".vbot-") {
+		t.Errorf("something was left behind:\n%s", got)
+	}
+}
+
+// The last line of a guide names the command that replaces it, as a coding agent would
+// run it: in the guide's directory, without a terminal.
+func TestCommandInGuides(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, "init", ".").wantCode(t, 0)
+	for name, guide := range filetest.Tree(t, dir) {
+		_, command, _ := strings.Cut(guide[strings.LastIndex(guide, "<!-- vbot "):], "`vbot ")
+		command, _, _ = strings.Cut(command, "`")
+		filetest.Put(t, dir, name, "old")
+		vbot(t, dir, strings.Fields(command)...).wantCode(t, 0)
+		if filetest.Tree(t, dir)[name] != guide {
+			t.Errorf("vbot %s did not replace %s", command, name)
+		}
+	}
+}
+
+// The command that replaces a guide is one that a shell takes, whatever the directory is called.
+func TestCommandForAGuide(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "my bot/AGENTS.md", "mine")
+	r := vbot(t, dir, "init", "my bot", "--no-input")
+	if r.wantCode(t, 0); !strings.Contains(r.stderr,
+		"to replace it: vbot init --no-input --overwrite-guide "+
+			report.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// An agent that follows the guide to add an option to an edited bot gets all of it, and where
+// its edits are in the way, both between markers.
+func TestOptionsChangedAsTheGuideSays(t *testing.T) {
+	parallel(t)
+	for edit, code := range map[string]int{"# mine\n": 0, "": 1} {
+		dir := t.TempDir()
+		vbot(t, dir, append([]string{"init", "."}, strings.Fields(cascade)...)...).wantCode(t, 0)
+		tree := filetest.Tree(t, dir)
+		_, section, _ := strings.Cut(tree["AGENTS.md"], "## Change the options\n")
+		_, command, _ := strings.Cut(section, "`vbot ")
+		command, _, _ = strings.Cut(command, "`")
+		mine := strings.Replace(tree["server/bot.py"], "\n    }\n    await", "\n    }  # mine\n    await", 1)
+		if code == 0 {
+			mine = tree["server/bot.py"] + edit
+		}
+		filetest.Put(t, dir, "server/bot.py", mine)
+		vbot(t, dir, strings.Fields(command)...).wantCode(t, code)
+		text := filetest.Tree(t, dir)["server/bot.py"]
+		if code == 1 {
+			vbot(t, dir, append(strings.Fields(command), "--conflict-markers")...).wantCode(t, 1)
+			text = filetest.Tree(t, dir)["server/bot.py"]
+			if !strings.Contains(text, "\n<<<<<<< yours\n") {
+				t.Errorf("bot.py has no markers:\n%s", text)
+			}
+		}
+		if tree := filetest.Tree(t,
+			dir); !strings.Contains(text, "\"eval\": lambda") || !strings.Contains(text, edit) ||
+			tree["server/evals/starter_text.yaml"] == "" {
+			t.Errorf("after the update:\n%s\n%s", filetest.Listing(t, dir), text)
+		}
+	}
+}
+
+// Who has a bot needs no guide to get started.
+func TestGuidesBesideABot(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/server/bot.py", "mine")
+	filetest.Put(t, dir, "target/GETTING_STARTED.md", "mine")
+	r := vbot(t, dir, "init", "target", "--overwrite-guide")
+	r.wantCode(t, 0)
+	section(t, "init.txt", "guides beside a bot", r.transcript(dir))
+	if got := filetest.Tree(t, filepath.Join(dir, "target"))["GETTING_STARTED.md"]; got != "mine" {
+		t.Errorf("GETTING_STARTED.md holds %q", got)
+	}
+}
+
+// A scaffold keeps existing guides, too, and they are never a conflict.
+func TestScaffoldBesideGuides(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/AGENTS.md", "my own")
+	filetest.Put(t, dir, "target/GETTING_STARTED.md", "my own")
+	r := vbot(t, dir, initArgs()...)
+	r.wantCode(t, 0)
+	section(t, "init.txt", "bot beside guides", r.transcript(dir))
+	vbot(t, dir, initArgs("--overwrite-guide")...).wantCode(t, 0)
+	tree := filetest.Tree(t, filepath.Join(dir, "target"))
+	if tree["AGENTS.md"] == "my own" || tree["GETTING_STARTED.md"] != "my own" {
+		t.Errorf("AGENTS.md: %.20q, GETTING_STARTED.md: %q", tree["AGENTS.md"], tree["GETTING_STARTED.md"])
+	}
+}

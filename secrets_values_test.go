@@ -1,0 +1,350 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"vbot/internal/cloud"
+	"vbot/internal/cloudtest"
+	"vbot/internal/filetest"
+)
+
+// planted is a value that must not come out, with all that has to be escaped somewhere.
+const planted = "pl4nted\"value+with/line\nand-a-second-one=="
+
+// plantedFile is a file with planted as the value of KEY.
+var plantedFile = "KEY=\"" + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(planted) + "\"\n"
+
+// An inputCase is a way in which a secret value comes to vbot.
+type inputCase struct {
+	name   string
+	args   []string
+	stdin  string
+	hidden []string
+	env    []string
+}
+
+// inputCases are all of them, right and wrong.
+func inputCases() []inputCase {
+	parts := []string{"pl4nted", "and-a-second-one"}
+	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
+	set := func(args ...string) []string {
+		return append([]string{"cloud", "secrets", "set", "app"}, args...)
+	}
+	pull := func(args ...string) []string {
+		return append([]string{"cloud", "secrets", "image-pull-secret", "reg"}, args...)
+	}
+	return []inputCase{
+		{name: "pair", args: set("KEY="+planted, "B=1", "--skip"), hidden: parts},
+		{name: "pair that reads both ways", args: set("KEY="+planted, "--skip"), hidden: parts},
+		{name: "pair that has to be confirmed", args: set("KEY="+planted, "B=1"), hidden: parts},
+		{name: "pair, dry run", args: set("KEY="+planted, "B=1", "--dry-run"), hidden: parts},
+		{name: "pair, wait", args: set("KEY="+planted, "B=1", "--skip", "--wait=3s"), hidden: parts},
+		{name: "pair without its key", args: set("--skip", planted, "pl4nted?x=1"), hidden: parts},
+		{
+			name:   "pair in place of a name",
+			args:   []string{"cloud", "secrets", "set", "TOKEN=pl4nted", "app"},
+			hidden: parts,
+		},
+		{
+			name:   "pair in place of a command",
+			args:   []string{"cloud", "secrets", "TOKEN=pl4nted", "set", "app"},
+			hidden: parts,
+		},
+		{name: "pair, twice", args: set("KEY="+planted, "KEY="+planted, "--skip"), hidden: parts},
+		{
+			name:   "option",
+			args:   set("A=1", "-Pl4nted-pl4nted", "--tokn=pl4nted", "--skip=pl4nted", "--wait=pl4nted"),
+			hidden: parts,
+		},
+		{name: "file", args: set("--file", "s.env", "--skip"), hidden: parts},
+		{name: "broken file", args: set("--file", "broken.env", "--skip"), hidden: parts},
+		{name: "stdin", args: set("--file", "-", "--skip"), stdin: plantedFile, hidden: parts},
+		{name: "object", args: set("--file", "s.json", "--skip", "--prune"), hidden: parts},
+		{name: "broken object", args: set("--file", "broken.json", "--skip"), hidden: parts},
+		{name: "value file", args: set("--value-file", "KEY=value", "--skip"), hidden: parts},
+		{
+			name:   "value in place of a file",
+			args:   set("--value-file", "KEY=pl4nted", "--value-file=pl4nted", "--skip"),
+			hidden: parts,
+		},
+		{name: "words", args: set("pl4nted", "pl4nted", "pl4nted=", "--skip", "--no-input"), hidden: parts},
+		{name: "check", args: []string{"cloud", "secrets", "check", "app", "--file", "s.env"}, hidden: parts},
+		{name: "credentials", args: pull("ghcr.io", "bob:pl4nted-pw"), hidden: login},
+		{name: "credentials as they are", args: pull("ghcr.io", "pl4nted-pw", "--no-encode"), hidden: login},
+		{name: "credentials on stdin", args: pull("ghcr.io"), stdin: "bob:pl4nted-pw\n", hidden: login},
+		{name: "credentials in the host", args: pull("https://bob:pl4nted-pw@ghcr.io"), hidden: login},
+		{name: "credentials without a colon", args: pull("ghcr.io", "pl4nted-pw"), hidden: login},
+		{
+			name:   "token",
+			args:   []string{"cloud", "secrets", "list"},
+			hidden: parts,
+			env:    []string{"VBOT_TOKEN=pcc_pat_pl4nted"},
+		},
+		{
+			name:   "token with a blank",
+			args:   []string{"cloud", "secrets", "list"},
+			hidden: parts,
+			env:    []string{"VBOT_TOKEN=pcc_pat_pl4nted x"},
+		},
+		{
+			name:   "token for login",
+			args:   []string{"cloud", "login"},
+			stdin:  "pcc_pat_pl4nted\n",
+			hidden: parts,
+		},
+		{name: "token as an argument", args: []string{"cloud", "login", "pcc_pat_pl4nted"}, hidden: parts},
+		{
+			name:   "address with a password",
+			args:   []string{"cloud", "whoami"},
+			hidden: parts,
+			env:    []string{"VBOT_API_URL=https://u:pl4nted@x"},
+		},
+	}
+}
+
+// outcomesOfARequest are what a request may meet, by name; nil is success.
+func outcomesOfARequest() map[string]cloudtest.Fault {
+	outcomes := map[string]cloudtest.Fault{
+		"success":     nil,
+		"drop":        cloudtest.Drop,
+		"lost answer": cloudtest.LoseAnswer,
+		"half":        cloudtest.Half,
+		"html":        cloudtest.With200("<html>"),
+		"huge":        cloudtest.Huge,
+		"null":        cloudtest.With200("null"),
+		"array":       cloudtest.With200("[1]"),
+		"redirect":    cloudtest.Status(307, "X", "moved", "Location", "https://example.com/pl4nted"),
+	}
+	for _, code := range []int{400, 401, 403, 404, 409, 413, 418, 422, 429, 500, 501, 502, 503, 504} {
+		outcomes["echo "+strconv.Itoa(code)] = cloudtest.Echo(code)
+	}
+	return outcomes
+}
+
+// A value never comes out again, whichever way it went in and whatever happens.
+func TestValuesNeverComeOut(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "s.env", plantedFile)
+	filetest.Put(t, dir, "broken.env", plantedFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
+	object, err := json.Marshal(map[string]string{"KEY": planted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filetest.Put(t, dir, "s.json", string(object))
+	filetest.Put(t, dir, "broken.json", string(object)+`, "pl4nted": "pl4nted"}`)
+	filetest.Put(t, dir, "value", planted)
+	for _, in := range inputCases() {
+		t.Run(in.name, func(t *testing.T) {
+			t.Parallel()
+			for name, fault := range outcomesOfARequest() {
+				for _, method := range []string{"GET", "PUT"} {
+					for _, asJSON := range []bool{false, true} {
+						isHalf := asJSON != (method == "PUT") // of the combinations
+						isSame := fault == nil && method == "PUT" ||
+							name == "huge" && (asJSON || in.name != "pair")
+						if isSame || isHalf && fault != nil && !filetest.Thorough() {
+							continue
+						}
+						s := cloudtest.Bare(t, "vbot/"+version)
+						if fault != nil {
+							s.Misbehave(method, cloudtest.Times(8, fault)...)
+						}
+						in.check(t, s, dir, name+" on "+method, asJSON)
+					}
+				}
+			}
+		})
+	}
+}
+
+// check runs the command in the directory; outcome says what its requests meet.
+func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome string, asJSON bool) {
+	t.Helper()
+	args := slices.Clone(in.args)
+	if asJSON {
+		args = append(args, "--json")
+	}
+	env := append(s.Env(), in.env...)
+	r := here{env: env, dir: dir, stdin: strings.NewReader(in.stdin)}.vbot(t, args...)
+	s.Close()
+	for _, part := range in.hidden {
+		if strings.Contains(r.stdout+r.stderr, part) {
+			const cameOut = "%s: exit code %d, and %q came out:\n%s%s"
+			t.Errorf(cameOut, outcome, r.code, part, r.stdout, r.stderr)
+		}
+	}
+	isListing := strings.HasPrefix(r.stdout, "KEY  STATE\n")
+	isOdd := r.code != 0 && r.stdout != "" && !isListing
+	if asJSON {
+		isOdd = !json.Valid([]byte(r.stdout))
+	}
+	if isOdd {
+		t.Errorf("%s: exit code %d, and stdout is %q", outcome, r.code, r.stdout)
+	}
+	stores := []string{"pair", "pair, wait", "file", "stdin", "object", "value file"}
+	v := s.Values("app")
+	if r.code == 0 && slices.Contains(stores, in.name) && v["KEY"] != planted {
+		t.Errorf("%s: reported as stored, and holds %v", outcome, v)
+	}
+}
+
+// A type that prints nothing of itself guards against what no test thinks of.
+func TestSecretPrintsNothing(t *testing.T) {
+	parallel(t)
+	p := cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}
+	data, err := json.Marshal(map[string]any{"v": p.Value})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []string{
+		fmt.Sprint(p, &p), fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, p.Value, p.Value), string(data),
+	} {
+		if strings.Contains(got, "hunter2") || strings.Contains(got, "68756e") {
+			t.Errorf("a secret printed itself: %s", got)
+		}
+	}
+}
+
+// withoutEffect are faults of requests that did nothing, and of which none is a response that fits.
+func withoutEffect() (faults []cloudtest.Fault) {
+	for _, body := range []string{
+		"", "<html>", "{}", "null", `{"status":"failed"}`, `{"status":"OK","name":"other"}`,
+		`{"status":"OK","region":"eu-central","type":"else","name":"other"}`,
+		`{"status":"OK","error":"nothing done"}`, `{"name":"team","region":"pce-b"}`,
+		`{"name":"team","status":"failed"}`, `{"sets":[{}],"secrets":[{}],"status":"ok "}`,
+		`{"sets":[],"secrets":[],"status":"OK","error":"nothing done"}`,
+	} {
+		faults = append(faults, cloudtest.With200(body))
+	}
+	for _, status := range []int{301, 400, 401, 403, 409, 422, 429, 500, 502, 503, 504} {
+		faults = append(faults, cloudtest.Status(status, "X", "Organization not found"),
+			cloudtest.Echo(status))
+	}
+	return append(faults,
+		cloudtest.Drop,
+		cloudtest.Half,
+		cloudtest.Informed(101),
+		cloudtest.Informed(102),
+		cloudtest.Informed(slices.Repeat([]int{103}, 20)...),
+		cloudtest.Status(409, "X", "referenced"))
+}
+
+// A misfortune chooses what requests meet at random.
+type misfortune struct {
+	random        *rand.Rand
+	reads, writes []cloudtest.Fault
+}
+
+// newMisfortune returns one that is the same in every run. That there is no such set is a response
+// that fits, to a read.
+func newMisfortune() *misfortune {
+	m := &misfortune{random: rand.New(rand.NewPCG(1, 2)), reads: withoutEffect()}
+	m.writes = append(withoutEffect(), setNotFound)
+	for _, f := range m.writes {
+		m.writes = append(m.writes, cloudtest.Do(f))
+	}
+	return m
+}
+
+var setNotFound = cloudtest.Status(404, "X", "Organization not found")
+
+// next is what the next request of the method meets.
+func (m *misfortune) next(method string) cloudtest.Fault {
+	faults := m.writes
+	if method == "GET" {
+		faults = m.reads
+	}
+	f := faults[m.random.IntN(len(faults))]
+	switch m.random.IntN(4) {
+	case 0:
+		return cloudtest.Right
+	case 1:
+		return cloudtest.Inform(100, 103)
+	case 2:
+		lost := cloudtest.Do(cloudtest.Status(502, "X", "x"))
+		return []cloudtest.Fault{cloudtest.Drop, cloudtest.LoseAnswer, lost}[m.random.IntN(3)]
+	case 3:
+		if method == "DELETE" {
+			return setNotFound
+		}
+	}
+	return f
+}
+
+// isDone reports whether the API holds what the command line says.
+func isDone(s *cloudtest.Standin, line string) bool {
+	app := s.Values("app")
+	switch strings.Fields(line)[0] {
+	case "set":
+		_, isLeft := app["L"]
+		return app["A"] == plantedValue && app["K"] == "2" && isLeft != strings.Contains(line, "--prune")
+	case "unset":
+		_, isLeft := app["K"]
+		return app != nil && !isLeft
+	case "delete":
+		return app == nil
+	case "image-pull-secret":
+		return s.Values("reg")["value"] != ""
+	}
+	return s.Sets["team"] != nil
+}
+
+const plantedValue = "pl4nted-value"
+
+// Whatever goes wrong, and whenever: what is reported as done is done.
+func TestDoneMeansDone(t *testing.T) {
+	parallel(t)
+	lines := []string{
+		"set app A=" + plantedValue + " K=2 --region us-east --skip",
+		"set app A=" + plantedValue + " K=2 --prune --skip",
+		"unset app K --skip",
+		"delete app --skip",
+		"image-pull-secret reg ghcr.io bob:" + plantedValue + " --region us-east",
+		"reference team --region pce-acme",
+	}
+	m := newMisfortune()
+	var all sync.WaitGroup
+	var done, runs atomic.Int32
+	for range filetest.Rounds(300, 5000) {
+		s := cloudtest.Bare(t, "vbot/"+version)
+		s.Keep("app", "us-east", "ready", "K", "L")
+		s.Cluster = map[string]string{"team": cloud.TypeSet}
+		s.NoBulk = m.random.IntN(2) == 0
+		for _, method := range []string{"GET", "PUT", "POST", "DELETE"} {
+			for range m.random.IntN(5) {
+				s.Misbehave(method, m.next(method))
+			}
+		}
+		line := lines[m.random.IntN(len(lines))]
+		all.Go(func() {
+			r := runOn(t, s, strings.Fields("cloud secrets "+line)...)
+			s.Close()
+			if strings.Contains(r.stdout+r.stderr, plantedValue) {
+				t.Errorf("vbot cloud secrets %s: it printed %s%s", line, r.stdout, r.stderr)
+			}
+			if runs.Add(1); r.code != 0 {
+				return
+			}
+			if done.Add(1); !isDone(s, line) {
+				const notDone = "vbot cloud secrets %s: exit code 0, and the API holds %v after %q\n%s"
+				t.Errorf(notDone, line, s.Values("app"), s.Log, r.stderr)
+			}
+		})
+		if m.random.IntN(8) == 0 {
+			all.Wait()
+		}
+	}
+	all.Wait()
+	if done.Load() < runs.Load()/15 || runs.Load()-done.Load() < runs.Load()/15 {
+		t.Errorf("%d of %d runs succeeded", done.Load(), runs.Load())
+	}
+}
