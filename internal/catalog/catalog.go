@@ -42,32 +42,44 @@ func New() *Catalog {
 // program. It panics on a file that it cannot read; a test checks that all have the form in
 // CONTRIBUTING.md.
 var ours = sync.OnceValue(func() map[string][]*Service {
+	kinds := append(slices.Clone(ServiceKinds), KindTransport)
+	ofKind := make([][]*Service, len(kinds))
+	var all sync.WaitGroup // several cores take half the time, which every command takes that knows services
+	for i, kind := range kinds {
+		all.Go(func() { ofKind[i] = readOurs(kind) })
+	}
+	all.Wait()
 	byKind := map[string][]*Service{}
-	for _, kind := range append(ServiceKinds, KindTransport) {
-		folder := "services/" + kind + "/"
-		entries, err := templates.Files.ReadDir(strings.TrimSuffix(folder, "/"))
-		if err != nil {
-			panic(err)
-		}
-		for _, e := range entries {
-			text, err := templates.Files.ReadFile(folder + e.Name())
-			s := &Service{Kind: kind, file: folder + e.Name()}
-			if problems := s.parse(string(text)); err != nil || len(problems) > 0 {
-				panic(fmt.Sprint(s.file, err, problems))
-			}
-			byKind[kind] = append(byKind[kind], s)
-		}
-		slices.SortFunc(byKind[kind], func(a, b *Service) int {
-			// stt_z comes before stt_aa.
-			return cmp.Or(
-				cmp.Compare(a.order, b.order),
-				cmp.Compare(len(a.ID), len(b.ID)),
-				strings.Compare(a.ID, b.ID),
-			)
-		})
+	for i, kind := range kinds {
+		byKind[kind] = ofKind[i]
 	}
 	return byKind
 })
+
+// readOurs reads vbot's own services of a kind, in order.
+func readOurs(kind string) (services []*Service) {
+	folder := "services/" + kind + "/"
+	entries, err := templates.Files.ReadDir(strings.TrimSuffix(folder, "/"))
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range entries {
+		text, err := templates.Files.ReadFile(folder + e.Name())
+		s := &Service{Kind: kind, file: folder + e.Name()}
+		if problems := s.parse(string(text)); err != nil || len(problems) > 0 {
+			panic(fmt.Sprint(s.file, err, problems))
+		}
+		services = append(services, s)
+	}
+	slices.SortFunc(services, func(a, b *Service) int {
+		return cmp.Or(
+			cmp.Compare(a.order, b.order),
+			cmp.Compare(len(a.ID), len(b.ID)), // stt_z comes before stt_aa
+			strings.Compare(a.ID, b.ID),
+		)
+	})
+	return services
+}
 
 // List returns the services of the kind, in order.
 func (c *Catalog) List(kind string) []*Service { return c.byKind[kind] }

@@ -35,13 +35,22 @@ func (s *Service) parse(text string) (problems report.Problems) {
 			s.refuse(&problems, at, "%s: %s", name, why)
 		}
 	}
-	s.head, s.source = strings.TrimSuffix(s.head, text), text
-	s.Build.Imports, text, _ = strings.Cut("\n"+text, "\ndef build(")
-	s.Build.Imports = strings.TrimPrefix(s.Build.Imports, "\n")
-	s.Build.Parameters, text, _ = strings.Cut(text, ") -> ")
-	s.Build.Class, text, _ = strings.Cut(text, ":\n")
-	s.Build.Statements, _, _ = strings.Cut(text, "\n    return ")
+	s.head = strings.TrimSuffix(s.head, text)
+	s.source = text
+	s.Build = parseBuild(text)
 	return problems
+}
+
+// parseBuild splits the code of a service's file.
+func parseBuild(code string) (b Build) {
+	rest, hasNoImports := strings.CutPrefix(code, "def build(")
+	if !hasNoImports {
+		b.Imports, rest, _ = strings.Cut(code, "\ndef build(")
+	}
+	b.Parameters, rest, _ = strings.Cut(rest, ") -> ")
+	b.Class, rest, _ = strings.Cut(rest, ":\n")
+	b.Statements, _, _ = strings.Cut(rest, "\n    return ")
+	return b
 }
 
 // line returns the number of the line of the head that begins with `# start`, or 0.
