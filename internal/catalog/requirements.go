@@ -76,8 +76,9 @@ func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]
 	r.Page = cmp.Or(pages[company], r.Page)
 }
 
-// Rule returns what must be set, beside these variables, as settings.require reads it; "" if v
-// is optional.
+// Rule returns what must be set because of the variable, in the form that settings.require reads: "A",
+// "A or B", "A xor B", "A if B"; "" if it is optional. beside are all variables of the service: one of them
+// may replace it.
 func (v Variable) Rule(beside []Variable) string {
 	switch {
 	case v.With != "":

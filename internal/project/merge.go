@@ -60,7 +60,8 @@ func merge3(base, mine, theirs []byte, g grammar, version string) (m merged, ok 
 		for len(yours) > 0 && len(vbots) > 0 && yours[0] == vbots[0] {
 			line += strings.Count(yours[0], "\n")
 			out = append(out, yours[0])
-			yours, vbots = yours[1:], vbots[1:]
+			yours = yours[1:]
+			vbots = vbots[1:]
 		}
 		var after []string
 		for len(yours) > 0 && len(vbots) > 0 && yours[len(yours)-1] == vbots[len(vbots)-1] {

@@ -139,12 +139,13 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 		s.data = text
 	}
 	s.newBase = text
-	untouched := found.hash != "" && (hexSum(mine) == recorded ||
-		s.base != nil && bytes.Equal(mine, s.base) ||
-		onDisk && bytes.Equal(mine, withLF(base.data)))
-	known := recorded != "" || onDisk
-	if known && found.hash != "" && len(found.data) == 0 {
-		untouched, s.Why = true, "empty, as after a power failure"
+	isKnown := recorded != "" || onDisk // vbot wrote a file of this name
+	isReadable := found.hash != ""
+	isEmptied := isKnown && isReadable && len(found.data) == 0
+	isAsBase := s.base != nil && bytes.Equal(mine, s.base) || onDisk && bytes.Equal(mine, withLF(base.data))
+	isUntouched := isReadable && (hexSum(mine) == recorded || isAsBase || isEmptied)
+	if isEmptied {
+		s.Why = "empty, as after a power failure"
 	}
 	switch {
 	case s.Guide:
@@ -152,25 +153,26 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 	case found.at == "" && text == nil:
 		// Nothing is there, and nothing is to be.
 	case found.at == "" && recorded != "" && (onDisk || !c.complete):
-		s.State, s.Action = Missing, Missing // somebody deleted it; a killed update had removed its base
+		// Somebody deleted it. (A killed update would have removed its base, too.)
+		s.State, s.Action = Missing, Missing
 	case found.at == "":
 		s.State, s.Action = Missing, Created
 	case text != nil && bytes.Equal(mine, text):
 		s.State, s.Action = Unchanged, Unchanged
-	case untouched && text == nil:
+	case isUntouched && text == nil:
 		s.State, s.Action = Outdated, Removed
-	case untouched:
+	case isUntouched:
 		s.State, s.Action = Outdated, Replaced
 	case text == nil:
 		s.newBase = s.base // it may be written again one day
 		if recorded != "" {
 			s.Action = Kept
 		}
-	case !known:
+	case !isKnown:
 		s.State, s.Action = Edited, Kept
 		s.Why = "vbot did not write it, and would write another one"
 		c.plan.conflict(s.Path, s.Why)
-	case found.hash == "": // whatever it holds, it is nothing that can be merged
+	case !isReadable: // whatever it holds, it is nothing that can be merged
 		c.leave(&s)
 		s.State = Edited
 	default:

@@ -116,7 +116,8 @@ func Guides(version string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Include returns what a template makes of the data, for a template that holds the same.
+// Include returns the text of another template with the same data, without the last line's end. Templates
+// use it for what stands in several files.
 func (d *Data) Include(name string) (string, error) {
 	text, err := execute(name, d)
 	return strings.TrimSuffix(text, "\n"), err

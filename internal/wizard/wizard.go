@@ -153,7 +153,7 @@ func (w *wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
 	return nil
 }
 
-// takeBack makes a topic one without an answer. The old answer will be preselected.
+// takeBack removes the answer to a topic, so that it is asked again with that answer preselected.
 func (w *wizard) takeBack(t *topic) {
 	if t.label == labelStart { // nothing but the directory comes before it
 		w.Bot = bot.Values{}
