@@ -267,88 +267,89 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// listens returns the address of a server that talks so with each connection.
+func listens(t *testing.T, talk func(conn net.Conn, in *bufio.Reader)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	serve := func(conn net.Conn) {
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		talk(conn, in)
+		// A connection that is closed with something unread is reset, and what was sent may be lost.
+		conn.(*net.TCPConn).CloseWrite()
+		io.Copy(io.Discard, in)
+	}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// connects returns the address of a proxy that responds so to CONNECT; basic is the sign-in that it got.
+func connects(t *testing.T, respond func(basic string) string) string {
+	t.Helper()
+	return listens(t, func(conn net.Conn, in *bufio.Reader) {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		if got := r.Header.Get("User-Agent"); got != "vbot/"+version {
+			t.Errorf("the proxy sees the User-Agent %q", got)
+		}
+		io.WriteString(conn, respond(r.Header.Get("Proxy-Authorization")))
+	})
+}
+
+// refusesSOCKS is a SOCKS proxy that refuses the sign-in (RFC 1928 and 1929).
+func refusesSOCKS(conn net.Conn, in *bufio.Reader) {
+	greeting, err := in.Peek(2)
+	if err != nil {
+		return
+	}
+	in.Discard(2 + int(greeting[1]))
+	conn.Write([]byte{5, 2})
+	in.Peek(1)
+	conn.Write([]byte{1, 1})
+}
+
 // What a proxy does wrong is not put on the API, and its password not told, whatever it repeats.
 func TestBadProxies(t *testing.T) {
 	parallel(t)
 	s, ca := tlsStandin(t)
-	raw := func(talk func(conn net.Conn, in *bufio.Reader)) string {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { listener.Close() })
-		go func() {
-			for {
-				conn, err := listener.Accept()
-				if err != nil {
-					return
-				}
-				go func() {
-					defer conn.Close()
-					in := bufio.NewReader(conn)
-					talk(conn, in)
-					// A connection that is closed with something unread is reset, and what
-					// was sent may be lost.
-					conn.(*net.TCPConn).CloseWrite()
-					io.Copy(io.Discard, in)
-				}()
-			}
-		}()
-		return listener.Addr().String()
-	}
-	connect := func(answer func(basic string) string) string {
-		return raw(func(conn net.Conn, in *bufio.Reader) {
-			if r, err := http.ReadRequest(in); err == nil {
-				if got := r.Header.Get("User-Agent"); got != "vbot/"+version {
-					t.Errorf("the proxy sees the User-Agent %q", got)
-				}
-				io.WriteString(conn, answer(r.Header.Get("Proxy-Authorization")))
-			}
-		})
-	}
-	refuses := raw(func(conn net.Conn, in *bufio.Reader) { // RFC 1928 and 1929
-		if greeting, err := in.Peek(2); err == nil {
-			in.Discard(2 + int(greeting[1]))
-			conn.Write([]byte{5, 2})
-			in.Peek(1)
-			conn.Write([]byte{1, 1})
-		}
-	})
-	hangsUp := raw(func(conn net.Conn, _ *bufio.Reader) {
+	hangsUp := listens(t, func(conn net.Conn, _ *bufio.Reader) {
 		secure := tls.Server(conn, &tls.Config{Certificates: s.TLS.Certificates})
 		http.ReadRequest(bufio.NewReader(secure))
 	})
+	plain := listens(t, func(conn net.Conn, _ *bufio.Reader) {
+		io.WriteString(conn, "HTTP/1.1 400 hunter2\r\n\r\n")
+	})
+	noColon := connects(t, func(basic string) string { return "HTTP/1.1 200 OK\r\n" + basic + "\r\n\r\n" })
+	noHTTP := connects(t, func(basic string) string { return basic + "\r\n\r\n" })
+	refuses := connects(t, func(basic string) string { return "HTTP/1.1 403 " + basic + "\r\n\r\n" })
 	for _, c := range []struct{ proxy, at, want string }{
+		{"http", noColon, " sent no answer that vbot can read"},
+		{"http", noHTTP, " sent no answer that vbot can read"},
+		{"http", refuses, "the proxy refused the connection: 403 Forbidden"},
+		{"https", s.Listener.Addr().String(), "the certificate of the proxy "},
+		{"https", plain, " does not speak TLS"},
+		{"https", hangsUp, " (HTTPS_PROXY) was lost"},
 		{
-			"http://bob:hunter2@",
-			connect(func(basic string) string { return "HTTP/1.1 200 OK\r\n" + basic + "\r\n\r\n" }),
-			" sent no answer that vbot can read",
-		},
-		{
-			"http://bob:hunter2@", connect(func(basic string) string { return basic + "\r\n\r\n" }),
-			" sent no answer that vbot can read",
-		},
-		{
-			"http://bob:hunter2@",
-			connect(func(basic string) string { return "HTTP/1.1 403 " + basic + "\r\n\r\n" }),
-			"the proxy refused the connection: 403 Forbidden",
-		},
-		{"https://bob:hunter2@", s.Listener.Addr().String(), "the certificate of the proxy "},
-		{
-			"https://bob:hunter2@",
-			raw(func(conn net.Conn, in *bufio.Reader) {
-				io.WriteString(conn,
-					"HTTP/1.1 400 hunter2\r\n\r\n")
-			}),
-			" does not speak TLS",
-		},
-		{"https://bob:hunter2@", hangsUp, " (HTTPS_PROXY) was lost"},
-		{
-			"socks5://bob:hunter2@", refuses,
+			"socks5", listens(t, refusesSOCKS),
 			" did not connect to api.example.com\nhint: check HTTPS_PROXY, and its user and password",
 		},
 	} {
-		env := append(s.Env(), "VBOT_API_URL=https://api.example.com", "HTTPS_PROXY="+c.proxy+c.at)
+		proxy := c.proxy + "://bob:hunter2@" + c.at
+		env := append(s.Env(), "VBOT_API_URL=https://api.example.com", "HTTPS_PROXY="+proxy)
 		if c.at == hangsUp {
 			env = append(env, "VBOT_CA_FILE="+ca)
 		}
@@ -356,11 +357,14 @@ func TestBadProxies(t *testing.T) {
 			t.Parallel() // some are tried again
 			r := with{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 			r.wantCode(t, 6)
-			if !strings.Contains(r.stderr, c.want) || !strings.Contains(r.stderr, "the proxy") ||
-				strings.Contains(strings.ReplaceAll(r.stderr, "did not connect to api.example.com", ""),
-					"api.example.com") || strings.Contains(r.stderr, "hunter2") ||
-				strings.Contains(r.stderr, "Ym9iOmh1bnRlcjI") {
+			if !strings.Contains(r.stderr, c.want) || !strings.Contains(r.stderr, "the proxy") {
 				t.Errorf("it said %s", r.stderr)
+			}
+			others := strings.ReplaceAll(r.stderr, "did not connect to api.example.com", "")
+			for _, not := range []string{"api.example.com", "hunter2", "Ym9iOmh1bnRlcjI"} {
+				if strings.Contains(others, not) {
+					t.Errorf("%s is in %s", not, r.stderr)
+				}
 			}
 		})
 	}

@@ -414,6 +414,75 @@ func TestUpdatedIsFresh(t *testing.T) {
 	}
 }
 
+// A randomEdit is an edit of one line of a file.
+type randomEdit struct {
+	name  string   // of the file
+	lines []string // before
+	at    int      // the line, from 0
+	mine  string   // after
+}
+
+// editAtRandom edits a line of a file of a bot.
+func editAtRandom(rng *rand.Rand, files map[string][]byte) (e randomEdit) {
+	names := slices.Sorted(maps.Keys(files))
+	e.name = project.RecordName
+	for e.name == project.RecordName || project.IsGuide(e.name) || project.IsOwn(e.name) {
+		e.name = names[rng.IntN(len(names))]
+	}
+	e.lines = slices.Collect(strings.Lines(string(files[e.name])))
+	e.at = rng.IntN(len(e.lines))
+	mine := slices.Clone(e.lines)
+	switch rng.IntN(3) {
+	case 0:
+		mine = slices.Insert(mine, e.at, "# mine\n")
+	case 1:
+		mine[e.at] = "# mine\n"
+	case 2:
+		mine = slices.Delete(mine, e.at, e.at+1)
+	}
+	e.mine = strings.Join(mine, "")
+	return e
+}
+
+// lost returns the lines of the edit and of the update that the file lacks after the update, and how often.
+// fresh is the file as this version writes it, nil if it does not.
+func (e randomEdit) lost(fresh []byte, after string) map[string]int {
+	missing := map[string]int{}
+	count := func(text string, n int) {
+		for line := range strings.Lines(text) {
+			missing[line] += n
+		}
+	}
+	count(e.mine, 1)
+	count(string(fresh), 1)
+	count(strings.Join(e.lines, ""), -1)
+	count(strings.ReplaceAll(after, "\r\n", "\n"), -1)
+	isPython := filepath.Ext(e.name) == ".py"
+	maps.DeleteFunc(missing, func(line string, n int) bool {
+		isRemoved := fresh == nil || line == e.lines[e.at]   // both may have removed it
+		isImport := isPython && importLine.MatchString(line) // merged by what they import
+		return n == 0 || isRemoved || isImport
+	})
+	return missing
+}
+
+// updateTo updates the project to a bot, and returns the exit code and what was said.
+func updateTo(t *testing.T, dir string, now bot.Config) (code int, said string) {
+	t.Helper()
+	var config, out bytes.Buffer
+	if err := report.WriteJSON(&config, now); err != nil {
+		t.Fatal(err)
+	}
+	env := &cli.Env{
+		Stdin:  &config,
+		Stdout: &out,
+		Stderr: &out,
+		Getenv: func(string) string { return "" },
+	}
+	code = run(context.Background(), []string{"init", dir, "--config", "-", "--update"}, env)
+	return code, out.String()
+}
+
 // Whatever line of whatever file somebody edits, and whatever options change: the file then has
 // the edit and the change, or nothing is written. The same update again changes nothing.
 func TestEditsStay(t *testing.T) {
@@ -437,50 +506,20 @@ func TestEditsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := project.RecordName
-		for name == project.RecordName || project.IsGuide(name) || project.IsOwn(name) {
-			names := slices.Sorted(maps.Keys(old.files))
-			name = names[rng.IntN(len(names))]
-		}
-		lines := slices.Collect(strings.Lines(string(old.files[name])))
-		mine, at := slices.Clone(lines), rng.IntN(len(lines))
-		switch rng.IntN(3) {
-		case 0:
-			mine = slices.Insert(mine, at, "# mine\n")
-		case 1:
-			mine[at] = "# mine\n"
-		case 2:
-			mine = slices.Delete(mine, at, at+1)
-		}
+		edit := editAtRandom(rng, old.files)
 		writeProject(t, dir, old.files)
 		end := []string{"\n", "\r\n"}[rng.IntN(2)]
-		filetest.Put(t, dir, name, strings.ReplaceAll(strings.Join(mine, ""), "\n", end))
-		var config bytes.Buffer
-		if err := report.WriteJSON(&config, now); err != nil {
-			t.Fatal(err)
-		}
-		update := func() (int, string) {
-			var said bytes.Buffer
-			args := []string{"init", dir, "--config", "-", "--update"}
-			code := run(context.Background(), args,
-				&cli.Env{
-					Stdin:  bytes.NewReader(config.Bytes()),
-					Stdout: &said,
-					Stderr: &said,
-					Getenv: func(string) string { return "" },
-				})
-			return code, said.String()
-		}
+		filetest.Put(t, dir, edit.name, strings.ReplaceAll(edit.mine, "\n", end))
 		before := filetest.Tree(t, dir)
-		code, said := update()
+		code, said := updateTo(t, dir, now)
 		after := filetest.Tree(t, dir)
-		again, saidAgain := update()
+		again, saidAgain := updateTo(t, dir, now)
 		if again != code || !equalTrees(after, filetest.Tree(t, dir)) {
-			t.Fatalf("seed %d: %s, exit code %d: %s\nand then %d: %s", seed, name, code, said, again,
-				saidAgain)
+			const second = "seed %d: %s, exit code %d: %s\nand then %d: %s"
+			t.Fatalf(second, seed, edit.name, code, said, again, saidAgain)
 		}
-		named := strings.Contains(said, name+": your edits conflict with vbot's changes at line ")
-		if code == 1 && equalTrees(before, after) && named {
+		isNamed := strings.Contains(said, edit.name+": your edits conflict with vbot's changes at line ")
+		if code == 1 && equalTrees(before, after) && isNamed {
 			refused++
 			continue
 		}
@@ -490,33 +529,15 @@ func TestEditsStay(t *testing.T) {
 		merged++
 		for path, data := range fresh.files {
 			// The record lists what a file needs that is no longer written and stays.
-			lists := path == project.RecordName && fresh.files[name] == nil
-			if path != name && !project.IsGuide(path) && !lists && after[path] != string(data) {
-				t.Fatalf("seed %d: %s is not fresh, with %s edited: %s", seed, path, name, said)
+			lists := path == project.RecordName && fresh.files[edit.name] == nil
+			isOther := path != edit.name && !project.IsGuide(path) && !lists
+			if isOther && after[path] != string(data) {
+				t.Fatalf("seed %d: %s is not fresh, with %s edited: %s", seed, path, edit.name, said)
 			}
 		}
-		want := map[string]int{}
-		for _, part := range []struct {
-			text string
-			n    int
-		}{
-			{strings.Join(mine, ""), 1},
-			{string(fresh.files[name]), 1},
-			{string(old.files[name]), -1},
-			{strings.ReplaceAll(after[name], "\r\n", "\n"), -1},
-		} {
-			for line := range strings.Lines(part.text) {
-				want[line] += part.n
-			}
-		}
-		for line, n := range want {
-			gone := fresh.files[name] == nil || line == lines[at] // both may have removed it
-			imports := filepath.Ext(name) == ".py" &&
-				importLine.MatchString(line) // merged by what they import
-			if n != 0 && !gone && !imports {
-				t.Errorf("seed %d: %s, edited at line %d: %q stands there %d times too few:\n%s", seed, name,
-					at+1, line, n, after[name])
-			}
+		for line, n := range edit.lost(fresh.files[edit.name], after[edit.name]) {
+			t.Errorf("seed %d: %s, edited at line %d: %q stands there %d times too few:\n%s",
+				seed, edit.name, edit.at+1, line, n, after[edit.name])
 		}
 	}
 	if filetest.Thorough() && merged < refused {
@@ -744,26 +765,33 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	}
 }
 
-// A record that a stranger wrote leads nowhere: it may list only what some vbot wrote. What is
-// wrong with it is said by line, and nothing is read, shown, written or removed by it.
-func TestHostileRecords(t *testing.T) {
-	parallel(t)
-	dir := t.TempDir()
+// hostile is a directory with a project that has files of its owner, and bases of a stranger's. It returns
+// the record, too.
+func hostile(t *testing.T) (dir, record string) {
+	t.Helper()
+	dir = t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	filetest.Put(t, dir, "outside.txt", "mine")
 	filetest.Put(t, dir, "target/.git/HEAD", "mine")
 	filetest.Put(t, dir, "target/server/.env", "OPENAI_API_KEY=sk-hunter2\n")
 	filetest.Put(t, dir, "target/server/__init__.py", "")
-	good := filetest.Tree(t, dir)["target/.vbot.json"]
 	filetest.Put(t, dir, "target/server/mine.txt", "mine")
 	filetest.Put(t, dir, "target/.vbot/base/server/mine.txt", "mine")
 	filetest.Put(t, dir, "target/.vbot/base/.git/HEAD", "mine")
+	return dir, filetest.Tree(t, dir)["target/.vbot.json"]
+}
+
+// A recordCase is a record that a stranger may have made of a good one.
+type recordCase struct{ name, record string }
+
+// hostileRecords are made of a good record in the directory.
+func hostileRecords(dir, good string) []recordCase {
 	hash := filetest.Sum("mine")
 	with := func(name string) string {
 		quoted, _ := json.Marshal(name)
 		return strings.Replace(good, `"files": {`, `"files": {`+"\n    "+string(quoted)+`: "`+hash+`",`, 1)
 	}
-	for _, c := range []struct{ name, record string }{
+	return []recordCase{
 		{"path: up", with("../outside.txt")},
 		{"path: up from below", with("server/../../outside.txt")},
 		{"path: absolute", with(filepath.ToSlash(dir) + "/outside.txt")},
@@ -802,7 +830,15 @@ func TestHostileRecords(t *testing.T) {
 			Replace(good)},
 		{"newer", strings.Replace(good, `"`+version+`"`, `"9.0.0"`, 1)},
 		{"unreadable", good + strings.Repeat(" ", 1<<20)},
-	} {
+	}
+}
+
+// A record that a stranger wrote leads nowhere: it may list only what some vbot wrote. What is
+// wrong with it is said by line, and nothing is read, shown, written or removed by it.
+func TestHostileRecords(t *testing.T) {
+	parallel(t)
+	dir, good := hostile(t)
+	for _, c := range hostileRecords(dir, good) {
 		filetest.Put(t, dir, "target/.vbot.json", c.record)
 		before := filetest.Listing(t, dir)
 		r := vbot(t, dir, "init", "target", "--check", "--diff")
@@ -821,7 +857,12 @@ func TestHostileRecords(t *testing.T) {
 			t.Errorf("%s: %s", c.name, r.stderr)
 		}
 	}
-	filetest.Put(t, dir, "target/.vbot.json", good)
+}
+
+// Bases of files that vbot does not write are a stranger's: nobody reads them.
+func TestBasesOfAStranger(t *testing.T) {
+	parallel(t)
+	dir, good := hostile(t)
 	before := filetest.Listing(t, dir)
 	vbot(t, dir, "init", "target", "--update").wantCode(t, 0)
 	if after := filetest.Listing(t, dir); after != before {
@@ -831,6 +872,12 @@ func TestHostileRecords(t *testing.T) {
 	r := vbot(t, dir, "init", "target", "--check")
 	r.wantCode(t, 0)
 	section(t, "update/record.txt", "newer: check", r.transcript(dir))
+}
+
+// Without a record that can be read there is no update.
+func TestUpdateWithoutAReadableRecord(t *testing.T) {
+	parallel(t)
+	dir, _ := hostile(t)
 	for name, prepare := range map[string]func(string){
 		"none":       func(string) {},
 		"unreadable": func(at string) { filetest.Link(t, "../outside.txt", at) },

@@ -59,55 +59,55 @@ func TestProseIsShownWhole(t *testing.T) {
 	}
 }
 
+func quote(s string) string {
+	data, _ := json.Marshal(s)
+	return string(data)
+}
+
+func inBase64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+// everyByte is each byte as in a URL: "%41%42".
+func everyByte(s string) string { return "%" + strings.ReplaceAll(fmt.Sprintf("% x", s), " ", "%") }
+
+// between puts a text between all characters.
+func between(s, text string) string { return strings.Join(strings.Split(s, ""), text) }
+
+// formsOfAValue are the forms in which the API may repeat a value.
+var formsOfAValue = map[string]func(string) string{
+	"as it is":     func(s string) string { return s },
+	"upper case":   strings.ToUpper,
+	"lower case":   strings.ToLower,
+	"JSON":         quote,
+	"JSON in JSON": func(s string) string { return quote(quote(s)) },
+	"JSON, ASCII": func(s string) string {
+		return regexp.MustCompile(`[^ -~]`).ReplaceAllStringFunc(quote(s),
+			func(r string) string { return escaped(r, `\u%04x`) })
+	},
+	"JSON, every character": func(s string) string { return escaped(s, `\u%04x`) },
+	"JSON, upper case":      func(s string) string { return escaped(s, `\u%04X`) },
+	"URL":                   url.QueryEscape,
+	"URL, a path":           url.PathEscape,
+	"URL, every byte":       everyByte,
+	"URL in a URL":          func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
+	"JSON in a URL":         func(s string) string { return url.QueryEscape(quote(s)) },
+	"base64":                inBase64,
+	"base64, URL": func(s string) string {
+		return base64.URLEncoding.EncodeToString([]byte(s))
+	},
+	"base64, upper case": func(s string) string {
+		return strings.ToUpper(inBase64(s))
+	},
+	"base64, in a URL": func(s string) string {
+		return url.QueryEscape(inBase64(s))
+	},
+	"hex":                        func(s string) string { return hex.EncodeToString([]byte(s)) },
+	"hex, upper case":            func(s string) string { return fmt.Sprintf("%X", s) },
+	"with control characters":    func(s string) string { return between(s, "\x1b") },
+	"with zero-width characters": func(s string) string { return between(s, "\u200b") },
+}
+
 // A message that holds a value, in whichever of the documented forms, does not come out.
 func TestProseThatRepeatsAValue(t *testing.T) {
-	quote := func(s string) string { data, _ := json.Marshal(s); return string(data) }
-	forms := map[string]func(string) string{
-		"as it is":     func(s string) string { return s },
-		"upper case":   strings.ToUpper,
-		"lower case":   strings.ToLower,
-		"JSON":         quote,
-		"JSON in JSON": func(s string) string { return quote(quote(s)) },
-		"JSON, ASCII": func(s string) string {
-			return regexp.MustCompile(`[^ -~]`).ReplaceAllStringFunc(quote(s),
-				func(r string) string { return escaped(r, `\u%04x`) })
-		},
-		"JSON, every character": func(s string) string { return escaped(s, `\u%04x`) },
-		"JSON, upper case":      func(s string) string { return escaped(s, `\u%04X`) },
-		"URL":                   url.QueryEscape,
-		"URL, a path":           url.PathEscape,
-		"URL, every byte": func(s string) string {
-			return strings.ReplaceAll(fmt.Sprintf("% x", s),
-				" ", "%")
-		},
-		"URL in a URL":  func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
-		"JSON in a URL": func(s string) string { return url.QueryEscape(quote(s)) },
-		"base64": func(s string) string {
-			return base64.StdEncoding.EncodeToString([]byte(s))
-		},
-		"base64, URL": func(s string) string {
-			return base64.URLEncoding.EncodeToString([]byte(s))
-		},
-		"base64, upper case": func(s string) string {
-			return strings.ToUpper(base64.StdEncoding.EncodeToString([]byte(s)))
-		},
-		"base64, in a URL": func(s string) string {
-			return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s)))
-		},
-		"hex":             func(s string) string { return hex.EncodeToString([]byte(s)) },
-		"hex, upper case": func(s string) string { return fmt.Sprintf("%X", s) },
-		"with control characters": func(s string) string {
-			return strings.Join(strings.Split(s, ""),
-				"\x1b")
-		},
-		"with zero-width characters": func(s string) string {
-			return strings.Join(strings.Split(s, ""),
-				"\u200b")
-		},
-	}
-	// "%41%42" as each byte: the first one has no %.
-	every := forms["URL, every byte"]
-	forms["URL, every byte"] = func(s string) string { return "%" + every(s) }
 	for _, value := range []string{
 		"hunter2-hunter2", "hunter2", "4711", "multi\nline-secret\n", "geheimnis é \"quoted\"",
 		"ümlaut\n<x>&'", "a/b c?d=e%25f+g", `C:\new\table`,
@@ -115,7 +115,7 @@ func TestProseThatRepeatsAValue(t *testing.T) {
 		"a\rb\r\nc\bd\fe", " padded ", "Kelvin \u212a \u017f",
 	} {
 		c := carrying("other", value)
-		for name, form := range forms {
+		for name, form := range formsOfAValue {
 			for _, text := range []string{
 				form(value), "bad value " + form(value) + ", sorry", `{"secretValue":"` + form(value) + `"}`,
 			} {
@@ -125,7 +125,10 @@ func TestProseThatRepeatsAValue(t *testing.T) {
 			}
 		}
 	}
-	// Of a short value only the word.
+}
+
+// Of a short value only the word counts.
+func TestProseThatRepeatsAShortValue(t *testing.T) {
 	for _, value := range []string{"1", "us", "Xy7", "é"} {
 		for _, text := range []string{
 			value, "bad " + strings.ToUpper(value) + ".", `"` + value + `"`, "a-" + value + "-b",
@@ -135,14 +138,17 @@ func TestProseThatRepeatsAValue(t *testing.T) {
 			}
 		}
 	}
-	// What a value is the base64 of, and the password in that.
+}
+
+// What a value is the base64 of counts, and the password in that.
+func TestProseThatRepeatsWhatWasEncoded(t *testing.T) {
 	for _, value := range []string{
-		base64.StdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")),
-		base64.StdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")) + "\r\n",
+		inBase64("bob:pa:ss-w0rd"),
+		inBase64("bob:pa:ss-w0rd") + "\r\n",
 		base64.RawStdEncoding.EncodeToString([]byte("bob:pa:ss-w0rd")) + "\n",
 	} {
 		for _, text := range []string{
-			"bob:pa:ss-w0rd", "password PA:SS-W0RD", base64.StdEncoding.EncodeToString([]byte("pa:ss-w0rd")),
+			"bob:pa:ss-w0rd", "password PA:SS-W0RD", inBase64("pa:ss-w0rd"),
 		} {
 			if got := carrying(value).prose(text); got == text {
 				t.Errorf("%q: %q", value, got)
