@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"vbot/internal/report"
+)
+
+// A greeting is the result of the command greet.
+type greeting struct {
+	Name string `json:"name"`
+}
+
+func (g greeting) Text(page *report.Page) {
+	page.Print("hello " + g.Name + "\n")
+	page.Note("that was %s", g.Name)
+}
+
+// A greetRun is a command with an argument and an option.
+type greetRun struct{ fail *string }
+
+func (r *greetRun) Run(_ context.Context, e *Env) (report.Result, error) {
+	if e.Arg(0) == "nobody" {
+		e.Faults.Values.Add("name", "NAME", "is nobody")
+	}
+	if err := e.Faults.Failure(); err != nil {
+		return nil, err
+	}
+	result := greeting{Name: e.Arg(0)}
+	switch {
+	case r.fail == nil:
+		return result, nil
+	case *r.fail == "late":
+		return result, report.Errorf(report.Differs, "too late")
+	}
+	return nil, errors.New(*r.fail)
+}
+
+// greetTree is a tree with the command greet and a topic.
+func greetTree() *Command {
+	newGreet := func(f *Flags) Runner {
+		r := &greetRun{}
+		f.Optional("f fail", "WHY", "fail for this reason", &r.fail)
+		return r
+	}
+	root := &Command{
+		Name: "tool",
+		New: func(f *Flags) Runner {
+			f.Instead("version", "print the version", func(*Env) (report.Result, error) {
+				return Document{Value: []int{1}}, nil
+			})
+			return nil
+		},
+		Other: map[string]string{"rm": "use greet"},
+		Sub: []Command{
+			{
+				Name:    "greet",
+				New:     newGreet,
+				Args:    Args{Names: []string{"name"}, Required: 1, Words: []string{"world", AnyDir}},
+				Results: Results{"": greeting{}, "late": greeting{}},
+			},
+			{Name: "weather", Topic: true},
+		},
+	}
+	return WithPages(fstest.MapFS{
+		"help/tool.txt":    {Data: []byte("tool greets.\n")},
+		"help/greet.txt":   {Data: []byte("Greet somebody.\n\n{options}\n")},
+		"help/weather.txt": {Data: []byte("It rains.\n")},
+	}, root)
+}
+
+// runTool runs a command line, and returns stdout, stderr and the exit code.
+func runTool(line string) (stdout, stderr string, code int) {
+	var out, messages bytes.Buffer
+	env := &Env{Stdout: &out, Stderr: &messages, Getenv: func(string) string { return "" }}
+	code = Run(context.Background(), greetTree(), strings.Fields(line), env)
+	return out.String(), messages.String(), code
+}
+
+func TestRunPrintsResultsAndFailures(t *testing.T) {
+	for _, c := range []struct {
+		line   string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{line: "greet Ann", stdout: "hello Ann\n", stderr: "that was Ann\n"},
+		{line: "greet Ann --json", stdout: "{\n  \"name\": \"Ann\"\n}\n", stderr: "that was Ann\n"},
+		{
+			line: "greet Ann --fail late", code: 3,
+			stdout: "hello Ann\n", stderr: "that was Ann\nerror: too late\n",
+		},
+		{line: "greet Ann --fail why", code: 1, stderr: "error: why\n"},
+		{line: "greet nobody", code: 2, stderr: "error: NAME: is nobody\n"},
+		{line: "greet", code: 2, stderr: "error: NAME: missing\n"},
+		{line: "greet a b", code: 2, stderr: "error: tool greet takes at most 1 argument, got 2\n"},
+		{line: "", code: 2, stderr: "tool greets.\n"},
+		{line: "--json", code: 2, stderr: "error: missing command (greet, weather); see `tool --help`\n"},
+		{line: "gret", code: 2, stderr: "error: unknown command \"gret\" (did you mean `tool greet`?); " +
+			"see `tool --help`\n"},
+		{
+			line: "wrld", code: 2,
+			stderr: "error: unknown command \"wrld\" (did you mean `tool greet world`?); " +
+				"see `tool --help`\n",
+		},
+		{line: "rm", code: 2, stderr: "error: tool has no command \"rm\"; use greet\n"},
+		{line: "weather", code: 2, stderr: "error: unknown command \"weather\" " +
+			"(did you mean `tool help weather`?); see `tool --help`\n"},
+		{line: "help weather", stdout: "It rains.\n"},
+		{line: "greet --version", stdout: "[\n  1\n]\n"},
+		{line: "greet --no-version Ann", stdout: "", code: 2, stderr: "error: --no-version: unknown option " +
+			"(did you mean --version?); see `tool greet --help`\n"},
+		{line: "greet --fial x Ann", code: 2, stderr: "error: --fial: unknown option " +
+			"(did you mean --fail?); see `tool greet --help`\n"},
+		{line: "greet --fail", code: 2, stderr: "error: --fail: missing value\n"},
+	} {
+		stdout, stderr, code := runTool(c.line)
+		if strings.Contains(c.line, "--json") && code != 0 { // checked below
+			stdout = ""
+		}
+		if stdout != c.stdout || stderr != c.stderr || code != c.code {
+			t.Errorf("tool %s: exit code %d\nstdout: %s\nstderr: %s", c.line, code, stdout, stderr)
+		}
+	}
+}
+
+// With --json, a failure is an object, which has what was found all the same.
+func TestFailureInJSON(t *testing.T) {
+	stdout, _, code := runTool("greet Ann --fail late --json")
+	const want = `{
+  "error": {
+    "code": "differs",
+    "message": "too late",
+    "retryable": false,
+    "http_status": null,
+    "hint": null,
+    "problems": []
+  },
+  "result": {
+    "name": "Ann"
+  }
+}
+`
+	if stdout != want || code != 3 {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
+
+func TestHelpPage(t *testing.T) {
+	stdout, _, _ := runTool("greet --help")
+	const want = `Greet somebody.
+
+  -f, --fail WHY    fail for this reason
+      --no-input    never ask
+      --json        print the result as JSON
+  -h, --help        print this help
+
+`
+	if stdout != want && stdout != strings.TrimSuffix(want, "\n") {
+		t.Errorf("%q", stdout)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	env := &Env{Getenv: func(string) string { return "" }}
+	for typed, want := range map[string]string{
+		"":               "greet help",
+		"g":              "greet",
+		"greet ":         "world :dirs",
+		"greet w":        "world :dirs",
+		"greet --f":      "--fail",
+		"help ":          "greet weather",
+		"greet --fail ":  "",
+		"greet -- ":      "",
+		"greet --fail=x": "",
+	} {
+		var words []string
+		last := strings.LastIndexByte(typed, ' ')
+		line := append(strings.Fields(typed[:last+1]), typed[last+1:])
+		for _, w := range Complete(env, greetTree(), line) {
+			words = append(words, w.Word)
+		}
+		if got := strings.Join(words, " "); got != want {
+			t.Errorf("%q is completed by %q, want %q", typed, got, want)
+		}
+	}
+}
+
+func TestSchemas(t *testing.T) {
+	schemas := Schemas(greetTree())
+	for _, name := range []string{"failure", "help", "greet", "greet-late"} {
+		if schemas[name] == nil {
+			t.Errorf("there is no schema %s in %v", name, schemas)
+		}
+	}
+	if len(schemas) != 4 {
+		t.Errorf("there are more: %v", schemas)
+	}
+}
