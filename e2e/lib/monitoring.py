@@ -1,6 +1,6 @@
-"""The tests of watch.py, with the frames and processors of the framework. They run where that is.
+"""The tests of monitor.py, with the frames and processors of the framework. They run where that is.
 
-python watching.py, with the folder of watch.py in PYTHONPATH
+python monitoring.py, with the folder of monitor.py in PYTHONPATH
 """
 
 import asyncio
@@ -8,12 +8,12 @@ import unittest
 from typing import Any
 from unittest import mock
 
-import settings
-import watch
+import monitor
 from loguru import logger
 from pipecat.frames import frames
 from pipecat.observers.base_observer import FrameProcessed, FramePushed, ProcessorSetUp
 from pipecat.pipeline.llm_switcher import LLMSwitcher
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.service_switcher import ServiceSwitcher, ServiceSwitcherStrategyFailover
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -24,6 +24,7 @@ from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings, ServiceSettings, STTSettings, TTSSettings
 from pipecat.services.stt_service import STTService
 from pipecat.services.tts_service import TTSService
+from pipecat.utils.asyncio.task_manager import TaskManager
 from pipecat.utils.errors import ErrorCategory
 from pipecat.workers.runner import WorkerRunner
 
@@ -125,12 +126,30 @@ FINISHED = made("voice", frames.TTSStoppedFrame())
 HEARS_ITSELF = made("model", frames.TTSAudioRawFrame(b"\0" * 320, 16000, 1))
 
 
+class Passing(asyncio.SelectorEventLoop):
+    """A loop whose time passes at once while nothing else is to be done."""
+
+    passed = 0.0  # seconds
+
+    def time(self) -> float:
+        return super().time() + self.passed
+
+    def _run_once(self) -> None:
+        ready, scheduled = self._ready, self._scheduled  # type: ignore
+        if not ready and scheduled:
+            self.passed += max(0.0, scheduled[0].when() - self.time())
+        super()._run_once()  # type: ignore
+
+
 class Patience(unittest.IsolatedAsyncioTestCase):
     """What is noted, and who is blamed, second by second."""
 
+    def _setupAsyncioRunner(self) -> None:
+        self._asyncioRunner = asyncio.Runner(loop_factory=Passing)
+
     async def told(self, *script: Step, page: bool = True, **limits: float) -> list[str]:
         """What is logged and said in the course of the script and in the minute after it."""
-        now, said = 1000.0, list[str]()
+        said = list[str]()
         parts = {"ears": Ears(), "model": Model(), "voice": Voice(), "avatar": FrameProcessor()}
         if not limits.pop("cascade", True):
             del parts["voice"]
@@ -139,31 +158,36 @@ class Patience(unittest.IsolatedAsyncioTestCase):
             parts["switcher"] = ServiceSwitcher([parts["ears"], Ears()])
             watched["ears"] = parts["switcher"]
         worker = mock.Mock(spec=PipelineWorker, queue_frame=mock.AsyncMock())
-        sink = logger.add(lambda m: said.append(m.record["message"]), level="INFO", filter="watch")
-        with mock.patch.object(watch.time, "monotonic", lambda: now):
-            services = {
-                part: watch.Service(who.title(), "KEY", limits.get(who, 21))
-                for who, part in watched.items()
-            }
-            it = watch.Watch(worker, services, "Sorry.", "Wait.", page=page)
-            if voice := parts.get("voice"):
-                say = mock.AsyncMock(side_effect=lambda frame: said.append(frame.text))
-                voice.queue_frame = say  # type: ignore
-            for step in (*script, 60):
-                if isinstance(step, int | float):
-                    for _ in range(int(step * 4)):
-                        now += 0.25
-                        for service in services.values():
-                            await it._check(service, now)
-                elif len(step) == 2:
-                    await it.on_processor_setup(ProcessorSetUp(parts[step[0]], 0, step[1] * 1e9))
-                elif step[1]:
-                    who, _, frame = step
-                    await it.on_push_frame(FramePushed(parts[who], parts["ears"], frame, DOWN, 0))
-                else:
-                    await it.on_process_frame(FrameProcessed(parts[step[0]], step[2], DOWN, 0))
+        worker.pipeline.processors = []
+        sink = logger.add(lambda m: said.append(m.record["message"]), level="INFO", filter="monitor")
+        services = {
+            part: monitor.Service(who.title(), "KEY", limits.get(who, 21))
+            for who, part in watched.items()
+        }
+        options = {"apology": "Sorry.", "please_wait": "Wait.", "has_page": page}
+        it = monitor.ServiceMonitor(worker, services, **options)
+        self.ends = False
+
+        async def ends() -> None:
+            self.ends = True
+
+        it._end_session = ends  # type: ignore
+        await it.setup(TaskManager())
+        if voice := parts.get("voice"):
+            say = mock.AsyncMock(side_effect=lambda frame: said.append(frame.text))
+            voice.queue_frame = say  # type: ignore
+        for step in (*script, 60):
+            if isinstance(step, int | float):
+                await asyncio.sleep(step)
+            elif len(step) == 2:
+                await it.on_processor_setup(ProcessorSetUp(parts[step[0]], 0, int(step[1] * 1e9)))
+            elif step[1]:
+                who, _, frame = step
+                await it.on_push_frame(FramePushed(parts[who], parts["ears"], frame, DOWN, 0))
+            else:
+                await it.on_process_frame(FrameProcessed(parts[step[0]], step[2], DOWN, 0))
+        await it.cleanup()
         logger.remove(sink)
-        self.ends = bool(it._problems)
         return [line.partition(". Check")[0] for line in said]
 
     async def quiet(self, *script: Step, **options: Any) -> None:
@@ -204,10 +228,14 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         await self.quiet(*spoken(3), 2, mute)
         await self.late("Ears", mute, *spoken(3), unmute, 5, *spoken(2))
 
-        failed = watch.Service("Ears", "KEY")
-        failed.kind, failed.state = watch.EARS, watch.State.FAILED
-        failed.sees(frames.STTMuteFrame(mute=False), made=False)
-        self.assertIs(failed.state, watch.State.FAILED)
+    async def test_what_has_failed_stays_failed(self) -> None:
+        health = monitor.SpeechToTextHealth(monitor.Service("Ears", "KEY"))
+        health.state = monitor.State.FAILED
+        worker = mock.Mock(spec=PipelineWorker)
+        worker.pipeline.processors = []
+        it = monitor.ServiceMonitor(worker, {})
+        it._see(health, health.is_given, frames.STTMuteFrame(mute=False))
+        self.assertIs(health.state, monitor.State.FAILED)
 
     async def test_a_switcher_hears_a_question_once(self) -> None:
         start, seconds, stop = spoken(8)
@@ -306,27 +334,27 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
         self.ears, self.model, self.voice = Ears(), Model(), Voice()
         self.log: list[str] = []
         sink = logger.add(
-            lambda m: self.log.append(m.record["message"]), level="INFO", filter="watch"
+            lambda m: self.log.append(m.record["message"]), level="INFO", filter="monitor"
         )
         self.addCleanup(logger.remove, sink)
-        limits = {"CONNECT": 0.3, "NOTE": 0.5, "FAREWELL": 2}
+        limits = {"CONNECT_TIMEOUT": 0.3, "NOTED_AFTER": 0.5, "ERRORS_FOR": 0.5, "APOLOGY_TAKES": 2}
         for name, seconds in limits.items():
-            patch = mock.patch.object(watch, name, seconds)
+            patch = mock.patch.object(monitor, name, seconds)
             patch.start()
             self.addCleanup(patch.stop)
 
     def session(
         self, *more: FrameProcessor, rtvi: bool = True, named: bool = True
     ) -> tuple[PipelineWorker, asyncio.Task[None]]:
-        pipeline = watch.Pipeline([self.ears, self.model, self.voice, *more])
+        pipeline = Pipeline([self.ears, self.model, self.voice, *more])
         worker = PipelineWorker(pipeline, enable_rtvi=rtvi, setup_timeout_secs=1)
-        services: dict[FrameProcessor, watch.Service] = {
-            self.ears: watch.Service("Ears", "A", answers_within=1),
-            self.model: watch.Service("Model", "B", answers_within=1),
-            self.voice: watch.Service("Voice", "C", answers_within=1),
+        services: dict[FrameProcessor, monitor.Service] = {
+            self.ears: monitor.Service("Ears", "A", answers_within=1),
+            self.model: monitor.Service("Model", "B", answers_within=1),
+            self.voice: monitor.Service("Voice", "C", answers_within=1),
         }
         watched = services if named else {}
-        watch.Watch(worker, watched, "Sorry.", last_minute="One minute.", page=False)
+        self.monitor = monitor.ServiceMonitor(worker, watched, apology="Sorry.", has_page=False)
 
         async def run() -> None:
             runner = WorkerRunner(handle_sigint=False)
@@ -467,22 +495,6 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(
             self.log, ["Ears does not connect. Check A in server/.env, the network and the log."]
         )
-
-    async def test_a_stopping_server_ends_the_session(self) -> None:
-        _, session = self.session()
-        await asyncio.sleep(0.3)
-        settings.STOPPING.set()
-        self.addCleanup(settings.STOPPING.clear)
-        await asyncio.wait_for(session, 10)
-
-    async def test_a_person_is_told_of_the_last_minute_once(self) -> None:
-        with mock.patch.object(watch, "LONGEST", 60.5):
-            worker, session = self.session()
-            await asyncio.sleep(2)
-        self.assertEqual(self.voice.said, ["One minute."])
-        self.assertFalse(session.done())
-        await worker.cancel()
-        await session
 
     async def test_nothing_stays_of_a_session(self) -> None:
         worker, session = self.session()
