@@ -572,11 +572,11 @@ func TestUpdateIsConfirmed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			vbot(t, dir, initArgs()...).wantCode(t, 0)
-			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n", "server/watch.py": "1\n2\n"})
+			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n", "server/monitor.py": "1\n2\n"})
 			readme := filetest.Tree(t, dir)["target/README.md"]
 			filetest.Put(t, dir, "target/README.md", readme+"mine\x1b[2J\n")
 			if c.name == "diff" {
-				filetest.Put(t, dir, "target/server/watch.py", "1\n2\nmine\n") // which conflicts
+				filetest.Put(t, dir, "target/server/monitor.py", "1\n2\nmine\n") // which conflicts
 			}
 			before := filetest.Tree(t, dir)
 			term := ptytest.Open(t,

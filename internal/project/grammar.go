@@ -60,7 +60,7 @@ func ofPython(base, mine, theirs []string, at surroundings) ([]string, bool) {
 }
 
 // isEntry reports whether a unit is an entry of a list or a dictionary whose order means nothing: one of
-// TOOLS or REQUIRED, a transport's parameters by its name, and what watch.py knows of a service. Those of
+// TOOLS or REQUIRED, a transport's parameters by its name, and what monitor.py is told of a service. Those of
 // the pipeline are further to the right.
 func isEntry(unit string) bool {
 	body, ok := strings.CutSuffix(unit, ",\n")

@@ -63,10 +63,15 @@ func (i Import) Origin() int {
 	switch {
 	case slices.Contains(pythonStandard, top):
 		return 0
-	case slices.Contains([]string{"call", "settings", "watch"}, top):
+	case slices.Contains(generated, top):
 		return 2
 	}
 	return 1
+}
+
+// generated lists the modules that stand beside bot.py, but those of evals/.
+var generated = []string{
+	"bot", "call", "local", "metrics", "models", "monitor", "serving", "sessions", "settings",
 }
 
 // pythonStandard lists the modules of the standard library that a service may import.

@@ -9,8 +9,8 @@ import (
 	"vbot/internal/bot"
 )
 
-// WatchEntry is its entry of `services` in bot.py, as ruff formats it at 100 columns.
-func (s Service) WatchEntry() string {
+// ReportEntry is its entry of the services in bot.py, as ruff formats it at 100 columns.
+func (s Service) ReportEntry() string {
 	name, label, keys := s.Name(), `"`+s.Label+`"`, `"`+s.Keys()+`"`
 	line := name + ": Service(" + label + ", " + keys + ")"
 	if len(line) <= 91 {

@@ -12,9 +12,10 @@ those that it makes. It says what starts a wait for the service and what ends it
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from loguru import logger
 from pipecat.frames.frames import (
@@ -329,8 +330,8 @@ class ServiceMonitor(BaseObserver):
 
     Args:
         worker: Runs the pipeline of the session.
-        services: The services of the pipeline, or switchers of services. All others are
-            monitored, too, but only for errors.
+        services: The services of the pipeline, or switchers of services, and what to say about
+            each. All others are monitored, too, but only for errors.
         apology: Said when a service fails; "" for a bot without text to speech.
         please_wait: Said when an answer takes long; "" to say nothing.
         has_page: Whether the person sees a page. A telephone call ends if a failure cannot be
@@ -342,7 +343,7 @@ class ServiceMonitor(BaseObserver):
     def __init__(
         self,
         worker: PipelineWorker,
-        services: dict[FrameProcessor, Service],
+        services: Mapping[Any, Service],
         *,
         apology: str = "",
         please_wait: str = "",

@@ -1,24 +1,12 @@
-"""What sessions share: .env is read and checked once, the page is served, they start in turn."""
+"""Reads .env, and stops a program that lacks what it requires."""
 
-import argparse
-import asyncio
-import errno
-import gc
 import importlib
 import json
 import os
 import re
-import signal
-import socket
 import sys
-from pathlib import Path
 
 from dotenv import dotenv_values, load_dotenv
-from fastapi import FastAPI
-from starlette.responses import FileResponse, PlainTextResponse
-
-STOPPING = asyncio.Event()  # set when the server is told to stop
-_turn = asyncio.Lock()
 
 
 def load() -> None:
@@ -62,39 +50,3 @@ def require(needs: list[str], serves: str = "", google: bool = False) -> None:
         problems.append(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
     if problems:
         sys.exit("\n".join(problems))
-
-
-def prepare(app: FastAPI) -> None:
-    """Serve the page, if there is one, and end the sessions when the server is told to stop."""
-    if (page := Path(__file__).with_name("page.html")).exists():
-        app.add_route("/", lambda _: FileResponse(page))
-    if "DAILY_API_KEY" not in os.environ:
-        app.add_route("/daily", lambda _: PlainTextResponse("Set DAILY_API_KEY in .env.", 503))
-
-    def listen() -> None:
-        gc.freeze()  # what is loaded by now stays, so that nobody looks for garbage in it
-        for number in (signal.SIGINT, signal.SIGTERM):
-            stop = signal.getsignal(number)  # the server's
-            assert callable(stop)
-            signal.signal(number, lambda *args, stop=stop: (STOPPING.set(), stop(*args)))
-
-    app.router.on_startup.append(listen)
-
-
-class Arguments(argparse.ArgumentParser):
-    """Those of the runner. If their port is taken, the program stops before it says "ready"."""
-
-    def parse_args(self, *args, **options):
-        chosen = super().parse_args(*args, **options)
-        try:
-            socket.create_server((chosen.host, chosen.port)).close()
-        except OSError as e:
-            if e.errno == errno.EADDRINUSE and not chosen.direct:
-                sys.exit(f"Port {chosen.port} is taken. Choose another: --port {chosen.port + 1}")
-        return chosen
-
-
-async def in_turn(build, *args):
-    """Run it in a thread, for one session at a time: some libraries cannot be loaded in two."""
-    async with _turn:
-        return await asyncio.to_thread(build, *args)

@@ -3,11 +3,13 @@
 Gemini Live listens and speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
@@ -22,7 +24,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from watch import Pipeline, Service, Watch
+from monitor import Service, ServiceMonitor
 
 settings.load()
 
@@ -71,26 +73,30 @@ def build(transport):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # what to name, and what to check, when a service fails
+    return pipeline, {  # what to report, and what to check, if a service fails
         llm: Service("Gemini Live", "GOOGLE_API_KEY"),
     }
 
 
+one_at_a_time = asyncio.Lock()
+
+
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    pipeline, services = await settings.in_turn(build, transport)
+    async with one_at_a_time:  # some libraries cannot be loaded by two threads at once
+        pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services)
+    ServiceMonitor(worker, services)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
-        await worker.queue_frames([LLMRunFrame()])
+        await worker.queue_frame(LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -135,6 +141,8 @@ REQUIRED = [
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    import local
+
     settings.require(REQUIRED)
-    settings.prepare(app)
-    main(settings.Arguments())
+    local.prepare(app)
+    main(local.Arguments())

@@ -23,28 +23,30 @@ from pipecat.runner.types import LiveKitRunnerArguments
 from pydantic import BaseModel
 
 import bot
-import door
+import metrics
 import serving
 import settings
-import watch
+from sessions import Session, Sessions
 
-watch.LONGEST = door.LONGEST  # it says so a minute before
-starts = int(os.getenv("STARTS_PER_MINUTE", "10"))
-places = door.Door(int(os.getenv("MAX_SESSIONS", "8")), starts)
+sessions = Sessions(
+    capacity=int(os.getenv("MAX_SESSIONS", "8")),
+    per_minute=int(os.getenv("STARTS_PER_MINUTE", "10")),
+)
+metrics.count_sessions(sessions)
 app = serving.new_app()
 ORIGINS = os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
 app.add_middleware(CORSMiddleware, allow_origins=ORIGINS, allow_methods=["*"], allow_headers=["*"])
 
 
-async def start_livekit(place: door.Place, request: Request) -> dict[str, Any]:
+async def start_livekit(reservation: Session, request: Request) -> dict[str, Any]:
     """The session starts, in a room of its own."""
     url, key, secret = livekit_credentials()
-    name = place.id.rpartition(".")[2]
+    name = reservation.id.rpartition(".")[2]
     bot_token, token = generate_session_tokens(name, name, key, secret)
     arguments = LiveKitRunnerArguments(
-        room_name=name, url=url, token=bot_token, body=place.body, session_id=place.id
+        room_name=name, url=url, token=bot_token, body=reservation.body, session_id=reservation.id
     )
-    places.start(place, bot.bot(arguments))
+    sessions.start(reservation, bot.bot(arguments))
     return {"url": url, "token": token}
 
 
@@ -87,19 +89,19 @@ class Start(BaseModel):
 async def start(
     asked: Start, request: Request, address: Annotated[str, Depends(may_start)]
 ) -> dict[str, Any]:
-    """Keep a place for a session, and say how to join it."""
+    """Reserve a session, and say how to join it."""
     if asked.transport not in STARTS:
         raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    place = places.reserve(asked.body, address)
-    with places.kept(place):
-        return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
+    reservation = sessions.reserve(asked.body, address)
+    with sessions.held(reservation):
+        return {"sessionId": reservation.id} | await STARTS[asked.transport](reservation, request)
 
 
 if __name__ == "__main__":
-    serving.set_up_logs(places)
+    serving.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
         ],
     )
-    serving.Server(app, places).run()
+    serving.Server(app, sessions).run()

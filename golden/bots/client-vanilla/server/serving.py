@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from door import ARRIVE, Door
+from sessions import RESERVED_FOR, Sessions
 
 MAX_CONNECTIONS, MAX_REQUEST = 500, 64 * 1024  # bytes
 TOO_LONG = b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -39,7 +39,7 @@ class Socket(WebSocket):
 
     async def receive(self):
         try:
-            async with asyncio.timeout(ARRIVE if self.silent else None):
+            async with asyncio.timeout(RESERVED_FOR if self.silent else None):
                 message = await super().receive()
         except TimeoutError:
             await self.close(1008, "nothing came")
@@ -66,7 +66,7 @@ class Connection(H11Protocol):
         port = transport.get_extra_info("sockname")[1]
         if len(self.connections) > MAX_CONNECTIONS and port == self.config.port:
             transport.abort()
-        self.loop.call_later(ARRIVE, self._hurry)
+        self.loop.call_later(RESERVED_FOR, self._hurry)
 
     def data_received(self, data: bytes) -> None:
         before, self.received = self.received, self.received + len(data)
@@ -94,7 +94,7 @@ def new_app() -> FastAPI:
     return app
 
 
-def probe(door: Door, scope: Scope) -> ASGIApp:
+def probe(sessions: Sessions, scope: Scope) -> ASGIApp:
     """Answer the router, whoever watches over the process, and Prometheus."""
     if scope["type"] == "websocket":
         return WebSocketClose()
@@ -102,7 +102,7 @@ def probe(door: Door, scope: Scope) -> ASGIApp:
         case "/status":  # whether the program works
             return PlainTextResponse("ready")
         case "/ready":  # whether this bot takes part; a full one does
-            return PlainTextResponse("", 200 if door.ready() else 503)
+            return PlainTextResponse("", 200 if sessions.accepts() else 503)
         case "/metrics":
             return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
     return PlainTextResponse("", 404)
@@ -115,7 +115,7 @@ class Server(uvicorn.Server):
     has returned, which is called in a thread of its own.
     """
 
-    def __init__(self, app: Any, door: Door, load: Callable[[], None] | None = None):
+    def __init__(self, app: Any, sessions: Sessions, load: Callable[[], None] | None = None):
         parser = argparse.ArgumentParser()
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=7860)
@@ -128,7 +128,7 @@ class Server(uvicorn.Server):
                 await send(message)
 
             probed = "path" in scope and scope["server"][1] == at.port + 1
-            await (probe(door, scope) if probed else app)(scope, receive, last)
+            await (probe(sessions, scope) if probed else app)(scope, receive, last)
 
         config = uvicorn.Config(
             by_port,
@@ -143,11 +143,11 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         self._ports = [config, uvicorn.Config(by_port, at.host, at.port + 1, log_config=None)]
-        logger.info(f"Serving up to {door.places} sessions at http://{at.host}:{at.port}")
-        self._door, self._load = door, load
+        logger.info(f"Serving up to {sessions.capacity} sessions at http://{at.host}:{at.port}")
+        self._sessions, self._load = sessions, load
         self._loading: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
-        door.loaded = load is None
+        sessions.is_loaded = load is None
 
     def run(self, sockets=None) -> None:
         super().run([at.bind_socket() for at in self._ports])
@@ -162,7 +162,7 @@ class Server(uvicorn.Server):
         try:
             await asyncio.to_thread(load)
             gc.freeze()
-            self._door.loaded = True
+            self._sessions.is_loaded = True
             logger.info("The models are loaded")
         except Exception as e:
             logger.exception(f"The models cannot be loaded: {e}")
@@ -175,7 +175,7 @@ class Server(uvicorn.Server):
             self._ending = asyncio.get_running_loop().create_task(self._end())
 
     async def _end(self) -> None:
-        await self._door.drain(float(os.getenv("DRAIN_SECONDS", "3540")))
+        await self._sessions.drain(float(os.getenv("DRAIN_SECONDS", "3540")))
         self.should_exit = True
 
 
@@ -186,14 +186,13 @@ class ToLoguru(logging.Handler):
         logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())
 
 
-def set_up_logs(door: Door) -> None:
+def set_up_logs() -> None:
     """Log to stderr: with LOG_FORMAT=json an object a line, at LOG_LEVEL (INFO) and above."""
     as_json = os.getenv("LOG_FORMAT") == "json"
     logger.remove()
     # `diagnose` would add the values of variables to tracebacks, keys among them.
     level = os.getenv("LOG_LEVEL", "INFO").upper()
     logger.add(sys.stderr, level=level, serialize=as_json, diagnose=False)
-    logger.add(door.count, level="DEBUG", filter=lambda it: bool(it["extra"].keys() & door.COUNTED))
     logging.basicConfig(handlers=[ToLoguru()], level=logging.WARNING, force=True)
     # uvicorn takes a WebSocket that is refused for one that is forgotten.
     forgotten = "ASGI callable returned without completing handshake."

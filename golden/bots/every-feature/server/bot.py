@@ -3,6 +3,7 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks, HeyGen shows a face.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -11,6 +12,7 @@ import aiohttp
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
 from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -30,9 +32,11 @@ from pipecat.transports.daily.transport import DailyParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
+import metrics
 import settings
 from call import camera_tool, log_transcript, noise_filter, observe, recorder
-from watch import Pipeline, Service, Watch
+from monitor import Service, ServiceMonitor
+from sessions import announce_end
 
 settings.load()
 
@@ -108,7 +112,7 @@ def build(transport, runner_args, session):
         ]
     )
     log_transcript(runner_args, user_aggregator, assistant_aggregator)
-    return pipeline, {  # what to name, and what to check, when a service fails
+    return pipeline, {  # what to report, and what to check, if a service fails
         stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
         llm: Service("OpenAI", "OPENAI_API_KEY"),
         tts: Service("Cartesia", "CARTESIA_API_KEY"),
@@ -116,11 +120,15 @@ def build(transport, runner_args, session):
     }
 
 
+one_at_a_time = asyncio.Lock()
+
+
 async def run_bot(
     transport: BaseTransport, runner_args: RunnerArguments, session: aiohttp.ClientSession
 ):
     """Run one conversation until the person leaves."""
-    pipeline, services = await settings.in_turn(build, transport, runner_args, session)
+    async with one_at_a_time:  # some libraries cannot be loaded by two threads at once
+        pipeline, services = await asyncio.to_thread(build, transport, runner_args, session)
     worker = PipelineWorker(
         pipeline,
         enable_tracing=True,
@@ -128,14 +136,22 @@ async def run_bot(
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, APOLOGY)
+    ServiceMonitor(
+        worker,
+        services,
+        apology=APOLOGY,
+        on_failed=metrics.count_failure,
+        on_late=metrics.count_delay,
+    )
+    metrics.measure(worker)
+    announce_end(worker)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     await observe(worker, runner)
 
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
-        await worker.queue_frames([LLMRunFrame()])
+        await worker.queue_frame(LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -184,6 +200,8 @@ REQUIRED = [
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    import local
+
     settings.require(REQUIRED)
-    settings.prepare(app)
-    main(settings.Arguments())
+    local.prepare(app)
+    main(local.Arguments())

@@ -3,6 +3,7 @@
 Moonshine listens, Ollama thinks, Piper speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import TTSSpeakFrame
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -27,7 +29,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
-from watch import Pipeline, Service, Watch
+from monitor import Service, ServiceMonitor
 
 settings.load()
 
@@ -91,28 +93,32 @@ def build(transport):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # what to name, and what to check, when a service fails
+    return pipeline, {  # what to report, and what to check, if a service fails
         stt: Service("Moonshine", "MOONSHINE_VOICE_CACHE"),
         llm: Service("Ollama", "that it runs, OLLAMA_BASE_URL"),
         tts: Service("Piper", "PIPER_VOICES_DIR"),
     }
 
 
+one_at_a_time = asyncio.Lock()
+
+
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    pipeline, services = await settings.in_turn(build, transport)
+    async with one_at_a_time:  # some libraries cannot be loaded by two threads at once
+        pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, APOLOGY)
+    ServiceMonitor(worker, services, apology=APOLOGY)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
-        await worker.queue_frames([TTSSpeakFrame(GREETING)])
+        await worker.queue_frame(TTSSpeakFrame(GREETING))
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -137,9 +143,10 @@ REQUIRED = [
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    import local
     from models import load
 
     settings.require(REQUIRED)
     load(make_services)
-    settings.prepare(app)
-    main(settings.Arguments())
+    local.prepare(app)
+    main(local.Arguments())

@@ -3,6 +3,7 @@
 Deepgram listens, OpenAI thinks, Cartesia speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -10,6 +11,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
 from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -27,7 +29,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from call import Call, end_call, guard, hang_up
-from watch import Pipeline, Service, Watch
+from monitor import Service, ServiceMonitor
 
 settings.load()
 
@@ -45,9 +47,6 @@ APOLOGY = "Sorry, I cannot answer right now. Please try again."
 
 # Said when an answer takes long.
 PLEASE_WAIT = "One moment, please."
-
-# Said when the longest time is nearly over.
-LAST_MINUTE = "We have one minute left."
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
@@ -101,31 +100,44 @@ def build(transport, call):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # what to name, and what to check, when a service fails
+    return pipeline, {  # what to report, and what to check, if a service fails
         stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
         llm: Service("OpenAI", "OPENAI_API_KEY"),
         tts: Service("Cartesia", "CARTESIA_API_KEY"),
     }
 
 
+one_at_a_time = asyncio.Lock()
+
+
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call | None):
     """Run one conversation until the person leaves."""
-    pipeline, services = await settings.in_turn(build, transport, call)
+    async with one_at_a_time:  # some libraries cannot be loaded by two threads at once
+        pipeline, services = await asyncio.to_thread(build, transport, call)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, APOLOGY, PLEASE_WAIT, LAST_MINUTE, page=False)
+    ServiceMonitor(
+        worker,
+        services,
+        apology=APOLOGY,
+        please_wait=PLEASE_WAIT,
+        has_page=False,
+    )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     if call:
         call.handle(transport, runner)
-    greeting = iter([] if call else [LLMRunFrame()])  # once a session
+    is_greeted = bool(call)  # a person who is called speaks first
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        await worker.queue_frames(greeting)
+        nonlocal is_greeted
+        if not is_greeted:
+            is_greeted = True
+            await worker.queue_frame(LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -163,10 +175,11 @@ REQUIRED = [
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    import local
     from server import take_calls
 
     settings.require(REQUIRED)
-    settings.prepare(app)
+    local.prepare(app)
     guard(app)
     take_calls(app, bot)
-    main(settings.Arguments())
+    main(local.Arguments())

@@ -3,11 +3,13 @@
 OpenAI Realtime listens and speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
@@ -24,9 +26,11 @@ from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.workers.runner import WorkerRunner
 
+import metrics
 import settings
 from call import Call, end_call, guard, hang_up, log_transcript, recorder
-from watch import Pipeline, Service, Watch
+from monitor import Service, ServiceMonitor
+from sessions import announce_end
 
 settings.load()
 
@@ -86,28 +90,43 @@ def build(transport, runner_args):
         ]
     )
     log_transcript(runner_args, user_aggregator, assistant_aggregator)
-    return pipeline, {  # what to name, and what to check, when a service fails
+    return pipeline, {  # what to report, and what to check, if a service fails
         llm: Service("OpenAI Realtime", "OPENAI_API_KEY"),
     }
 
 
+one_at_a_time = asyncio.Lock()
+
+
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
     """Run one conversation until the person leaves."""
-    pipeline, services = await settings.in_turn(build, transport, runner_args)
+    async with one_at_a_time:  # some libraries cannot be loaded by two threads at once
+        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, page=False)
+    ServiceMonitor(
+        worker,
+        services,
+        has_page=False,
+        on_failed=metrics.count_failure,
+        on_late=metrics.count_delay,
+    )
+    metrics.measure(worker)
+    announce_end(worker)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     call.handle(transport, runner)
-    greeting = iter([LLMRunFrame()])  # once a session
+    is_greeted = False
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        await worker.queue_frames(greeting)
+        nonlocal is_greeted
+        if not is_greeted:
+            is_greeted = True
+            await worker.queue_frame(LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -139,10 +158,11 @@ REQUIRED = [
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    import local
     from server import take_calls
 
     settings.require(REQUIRED)
-    settings.prepare(app)
+    local.prepare(app)
     guard(app)
     take_calls(app, bot)
-    main(settings.Arguments())
+    main(local.Arguments())

@@ -16,14 +16,14 @@ from typing import Any
 from pipecat.runner.types import RunnerArguments
 
 import bot
-import door
+import metrics
 import serving
 import settings
-import watch
 from call import Call
+from sessions import Sessions
 
-watch.LONGEST = door.LONGEST  # it says so a minute before
-places = door.Door(int(os.getenv("MAX_SESSIONS", "8")))
+sessions = Sessions(capacity=int(os.getenv("MAX_SESSIONS", "8")))
+metrics.count_sessions(sessions)
 app = serving.new_app()
 
 
@@ -31,17 +31,17 @@ app = serving.new_app()
 async def start_call(body: dict[str, Any]) -> dict[str, str]:
     """Start a session in the room that server.py made for a call."""
     Call.authentic(body)
-    place = places.reserve()
-    arguments = RunnerArguments(body=body, session_id=place.id)
-    places.start(place, bot.bot(arguments), call=True)
-    return {"sessionId": place.id}
+    reservation = sessions.reserve()
+    arguments = RunnerArguments(body=body, session_id=reservation.id)
+    sessions.start(reservation, bot.bot(arguments), is_call=True)
+    return {"sessionId": reservation.id}
 
 
 if __name__ == "__main__":
-    serving.set_up_logs(places)
+    serving.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
         ],
     )
-    serving.Server(app, places).run()
+    serving.Server(app, sessions).run()

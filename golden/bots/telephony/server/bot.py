@@ -3,6 +3,7 @@
 OpenAI listens, Anthropic Claude thinks, ElevenLabs speaks.
 """
 
+import asyncio
 import os
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
@@ -11,6 +12,7 @@ from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
 from pipecat.frames.frames import LLMRunFrame
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
@@ -27,9 +29,11 @@ from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
+import metrics
 import settings
 from call import hang_up
-from watch import Pipeline, Service, Watch
+from monitor import Service, ServiceMonitor
+from sessions import announce_end
 
 settings.load()
 
@@ -48,7 +52,7 @@ APOLOGY = "Sorry, I cannot answer right now. Please try again."
 # Said when an answer takes long.
 PLEASE_WAIT = "One moment, please."
 
-# Said when the longest time is nearly over.
+# Said a minute before MAX_SESSION_SECONDS are over.
 LAST_MINUTE = "We have one minute left."
 
 # Tools: functions that the model may call. README.md has an example.
@@ -107,29 +111,46 @@ def build(transport):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # what to name, and what to check, when a service fails
+    return pipeline, {  # what to report, and what to check, if a service fails
         stt: Service("OpenAI", "OPENAI_API_KEY"),
         llm: Service("Anthropic Claude", "ANTHROPIC_API_KEY"),
         tts: Service("ElevenLabs", "ELEVENLABS_API_KEY"),
     }
 
 
+one_at_a_time = asyncio.Lock()
+
+
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    pipeline, services = await settings.in_turn(build, transport)
+    async with one_at_a_time:  # some libraries cannot be loaded by two threads at once
+        pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    Watch(worker, services, APOLOGY, PLEASE_WAIT, LAST_MINUTE, page=False)
+    ServiceMonitor(
+        worker,
+        services,
+        apology=APOLOGY,
+        please_wait=PLEASE_WAIT,
+        has_page=False,
+        on_failed=metrics.count_failure,
+        on_late=metrics.count_delay,
+    )
+    metrics.measure(worker)
+    announce_end(worker, LAST_MINUTE)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
-    greeting = iter([LLMRunFrame()])  # once a session
+    is_greeted = False
 
     @transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):
-        await worker.queue_frames(greeting)
+        nonlocal is_greeted
+        if not is_greeted:
+            is_greeted = True
+            await worker.queue_frame(LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -169,6 +190,8 @@ REQUIRED = [
 if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
+    import local
+
     settings.require(REQUIRED)
-    settings.prepare(app)
-    main(settings.Arguments())
+    local.prepare(app)
+    main(local.Arguments())

@@ -36,14 +36,16 @@ from pydantic import BaseModel, Field
 from starlette.responses import FileResponse
 
 import bot
-import door
+import metrics
 import serving
 import settings
-import watch
+from sessions import CONNECT_TIMEOUT, MAX_SECONDS, Session, Sessions
 
-watch.LONGEST = door.LONGEST  # it says so a minute before
-starts = int(os.getenv("STARTS_PER_MINUTE", "6"))
-places = door.Door(int(os.getenv("MAX_SESSIONS", "4")), starts)
+sessions = Sessions(
+    capacity=int(os.getenv("MAX_SESSIONS", "4")),
+    per_minute=int(os.getenv("STARTS_PER_MINUTE", "6")),
+)
+metrics.count_sessions(sessions)
 app = serving.new_app()
 ORIGINS = os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
 app.add_middleware(CORSMiddleware, allow_origins=ORIGINS, allow_methods=["*"], allow_headers=["*"])
@@ -68,16 +70,16 @@ def ice_servers(session_id: str) -> list[dict[str, Any]]:
         if entry
     ]
     if secret := os.getenv("TURN_SECRET"):
-        name = f"{int(time.time()) + door.LONGEST + 120}:{session_id}"
+        name = f"{int(time.time()) + MAX_SECONDS + 120}:{session_id}"
         password = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
         turn = {"urls": os.environ["TURN_URL"], "username": name, "credential": password}
         servers.append(turn)
     return servers
 
 
-async def start_webrtc(place: door.Place, request: Request) -> dict[str, Any]:
+async def start_webrtc(reservation: Session, request: Request) -> dict[str, Any]:
     """The session starts with the page's offer."""
-    return {"iceConfig": {"iceServers": ice_servers(place.id)}}
+    return {"iceConfig": {"iceServers": ice_servers(reservation.id)}}
 
 
 class Offer(BaseModel):
@@ -93,10 +95,10 @@ class Offer(BaseModel):
 @app.post("/sessions/{session_id}/api/offer")
 async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
     """Answer the offer that starts a session, or a later one for its connection."""
-    place = places.find(session_id)
-    if place and session_id in peers:
+    reservation = sessions.find(session_id)
+    if reservation and session_id in peers:
         raise HTTPException(409, "the session is being started")
-    if place:  # with one connection, for the page that asked
+    if reservation:  # with one connection, for the page that asked
         servers = [IceServer(**server) for server in ice_servers(session_id)]
         peers[session_id] = SmallWebRTCRequestHandler(
             servers, connection_mode=ConnectionMode.SINGLE
@@ -104,23 +106,23 @@ async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
     handler, started = peers[session_id], []
 
     async def connect(connection: SmallWebRTCConnection) -> None:
-        connection.connection_timeout_secs = door.CONNECT
+        connection.connection_timeout_secs = CONNECT_TIMEOUT
         started.append(connection)
 
     try:
         answered = await handler.handle_web_request(
             SmallWebRTCRequest(**offer.model_dump()), connect
         )
-        if place:
+        if reservation:
             arguments = SmallWebRTCRunnerArguments(
                 webrtc_connection=started[0],
-                body=offer.request_data or place.body,
+                body=offer.request_data or reservation.body,
                 session_id=session_id,
             )
-            session = places.start(place, bot.bot(arguments))
-            session.add_done_callback(lambda _: peers.pop(session_id, None))
+            task = sessions.start(reservation, bot.bot(arguments))
+            task.add_done_callback(lambda _: peers.pop(session_id, None))
     except BaseException:
-        if place:
+        if reservation:
             del peers[session_id]
             await handler.close()
         raise
@@ -175,12 +177,12 @@ class Start(BaseModel):
 async def start(
     asked: Start, request: Request, address: Annotated[str, Depends(may_start)]
 ) -> dict[str, Any]:
-    """Keep a place for a session, and say how to join it."""
+    """Reserve a session, and say how to join it."""
     if asked.transport not in STARTS:
         raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    place = places.reserve(asked.body, address)
-    with places.kept(place):
-        return {"sessionId": place.id} | await STARTS[asked.transport](place, request)
+    reservation = sessions.reserve(asked.body, address)
+    with sessions.held(reservation):
+        return {"sessionId": reservation.id} | await STARTS[asked.transport](reservation, request)
 
 
 TOKENS = os.getenv("PHONE_TOKEN", "").split(",")  # the first is for new calls
@@ -206,17 +208,17 @@ async def take_call(websocket: WebSocket, token: str) -> None:
             raise HTTPException(403, "the address has another token")
         if not signed_by_twilio(websocket, token):
             raise HTTPException(403, "Twilio did not sign this for BOT_PUBLIC_URL")
-        place = places.reserve()
+        reservation = sessions.reserve()
     except HTTPException as e:
         return await serving.refuse(websocket, e)
     socket = serving.Socket(websocket)
     await socket.accept()
-    arguments = WebSocketRunnerArguments(websocket=socket, session_id=place.id)
-    await places.start(place, bot.bot(arguments))
+    arguments = WebSocketRunnerArguments(websocket=socket, session_id=reservation.id)
+    await sessions.start(reservation, bot.bot(arguments))
 
 
 if __name__ == "__main__":
-    serving.set_up_logs(places)
+    serving.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
@@ -229,4 +231,4 @@ if __name__ == "__main__":
         sys.exit("PHONE_TOKEN is part of an address: 16 or more letters, digits, _ and -.")
     for server in ice_servers("none"):
         IceServer(**server)  # report a mistake now, not when somebody connects
-    serving.Server(app, places).run()
+    serving.Server(app, sessions).run()
