@@ -87,8 +87,8 @@ async def two_calls(bot: bots.Bot) -> AsyncIterator[tuple[WebRTCCaller, Telephon
 
 
 def told(bot: bots.Bot) -> list[str]:
-    """What the watch says in the log."""
-    return re.findall(r"ERROR +\| watch:\w+:\d+ - (.*)", bot.log)
+    """What the monitor says in the log."""
+    return re.findall(r"ERROR +\| monitor:\w+:\d+ - (.*)", bot.log)
 
 
 @pytest.mark.parametrize(
