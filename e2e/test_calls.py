@@ -128,7 +128,7 @@ def is_a_call(project: bots.Project, body: dict[str, Any]) -> None:
 
 
 def unsigned(call: dict[str, Any]) -> dict[str, Any]:
-    """What server.py says of a call, for a minute."""
+    """What webhooks.py says of a call, for a minute."""
     assert 50 <= call["until"] - time.time() <= 61 and len(call["signature"]) == 64
     return {name: value for name, value in call.items() if name not in ("until", "signature")}
 
@@ -435,16 +435,16 @@ def test_a_deployed_bot_is_started_on_pipecat_cloud(
 @pytest.mark.parametrize(
     ("kind", "script", "given", "missing"),
     [
-        ("pstn_out", "server.py", {}, set(OUT)),
-        ("sip_out", "server.py", OURS, {"SERVER_API_KEY"}),
-        ("sip_in", "server.py", {}, set(IN)),
-        ("sip_in", "server.py", IN | {"PIPECAT_AGENT_NAME": "an-agent"}, {"PIPECAT_API_KEY"}),
+        ("pstn_out", "webhooks.py", {}, set(OUT)),
+        ("sip_out", "webhooks.py", OURS, {"SERVER_API_KEY"}),
+        ("sip_in", "webhooks.py", {}, set(IN)),
+        ("sip_in", "webhooks.py", IN | {"PIPECAT_AGENT_NAME": "an-agent"}, {"PIPECAT_API_KEY"}),
         ("pstn_in", "bot.py", KEYS, set(OURS)),
         ("pstn_out", "bot.py", KEYS, set(OURS)),
         ("sip_in", "bot.py", KEYS, set(IN)),
         # bot.py takes an API key in place of the token; Twilio signs with nothing but the token.
         ("sip_in", "bot.py", KEYS | OURS | BY_KEY, {"TWILIO_API_SECRET"}),
-        ("sip_in", "server.py", OURS | BY_KEY | SECRET, {"TWILIO_AUTH_TOKEN"}),
+        ("sip_in", "webhooks.py", OURS | BY_KEY | SECRET, {"TWILIO_AUTH_TOKEN"}),
     ],
 )
 def test_what_is_missing_is_named_at_the_start(

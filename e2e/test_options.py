@@ -43,7 +43,7 @@ def test_every_transport_is_in_a_bot(generated: dict[str, bots.Project]) -> None
         assert returned and returned[1] in words, text
         if key := re.search(r"(?m)^# key: (\w+)$", text):
             assert key[1] in keys, text
-    servers = [project.server / "server.py" for project in generated.values()]
+    servers = [project.server / "webhooks.py" for project in generated.values()]
     texts = [path.read_text() for path in servers if path.exists()]
     posts = {post for text in texts for post in re.findall(r'@app.post\("/(\w+)"', text)}
     assert posts == {"call", "dialout"}

@@ -210,9 +210,9 @@ class Project:
         return self._running(env, port, "/status", script, "--port", str(port), *options)
 
     def webhook(self, env: Mapping[str, str]) -> contextlib.AbstractAsyncContextManager[Bot]:
-        """`uv run server.py`, likewise."""
+        """`uv run webhooks.py`, likewise."""
         port = free_port()
-        return self._running({**env, "PORT": str(port)}, port, "/health", "server.py")
+        return self._running({**env, "PORT": str(port)}, port, "/health", "webhooks.py")
 
     def cloud(self, env: Mapping[str, str]) -> contextlib.AbstractAsyncContextManager[Bot]:
         """bot.py as Pipecat Cloud runs it, likewise."""

@@ -26,7 +26,7 @@ def signature(token: str, url: str, form: Mapping[str, str]) -> str:
 
 
 def signed(call: dict[str, Any], key: str, seconds: int = 60) -> dict[str, Any]:
-    """What server.py says of a call to the bot, with that key and for that long."""
+    """What webhooks.py says of a call to the bot, with that key and for that long."""
     call = call | {"until": int(time.time()) + seconds}
     text = json.dumps(call, separators=(",", ":"), ensure_ascii=False).encode()
     return call | {"signature": hmac.new(key.encode(), text, hashlib.sha256).hexdigest()}

@@ -56,7 +56,7 @@ func (r *resolver) findTransports() {
 	r.values[OptTransports] = given
 	pstn, sip := r.typed["rtc_hosted_pstn"], r.typed["tel_a_rtc_hosted_sip"]
 	if pstn != "" && sip != "" {
-		r.refuse(OptTransports, "%s and %s cannot be combined: each needs a server.py of its own", pstn, sip)
+		r.refuse(OptTransports, "%s and %s cannot be combined: each needs its own webhooks.py", pstn, sip)
 	}
 	r.dialMode("rtc_hosted_pstn", modes)
 	r.dialMode("tel_a_rtc_hosted_sip", modes)

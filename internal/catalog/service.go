@@ -84,7 +84,7 @@ type Variable struct {
 	Required      bool
 	Kind          string // secret, id, model, voice, region, url or path
 	ReadByLibrary bool   // read by the framework, not by the generated code
-	Server        bool   // read by server.py, not by bot.py
+	Server        bool   // read by webhooks.py, not by bot.py
 	unless        string // though required, not needed where that variable is set
 	With          string // though optional, needed where that variable is set
 	Without       string // refused where that variable is set
@@ -106,8 +106,8 @@ const (
 // ServiceKinds are the kinds of AI service, in the order of listings.
 var ServiceKinds = []string{KindSTT, KindLLM, KindTTS, KindRealtime, KindVideo}
 
-// Unless is the variable that takes the place of v, or "". Where server.py starts
-// the calls it holds for bot.py alone: server.py needs v itself, to know who
+// Unless is the variable that takes the place of v, or "". Where webhooks.py starts
+// the calls it holds for bot.py alone: webhooks.py needs v itself, to know who
 // signed a request.
 func (s *Service) Unless(v Variable) string {
 	if s.ModeOf != "" || s.standsFor() {

@@ -71,7 +71,8 @@ func (i Import) Origin() int {
 
 // generated lists the modules that stand beside bot.py, but those of evals/.
 var generated = []string{
-	"bot", "call", "local", "metrics", "models", "monitor", "serving", "sessions", "settings",
+	"bot", "call", "google_credentials", "local", "metrics", "models", "monitor", "runtime", "sessions",
+	"settings", "webhooks",
 }
 
 // pythonStandard lists the modules of the standard library that a service may import.

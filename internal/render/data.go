@@ -29,7 +29,7 @@ type Data struct {
 	PythonFloor  string
 	Services     []Service // in the order in which bot.py builds them
 	Transports   []Service
-	// Dial is how a call comes about that server.py or Daily starts: "pstn dial-in",
+	// Dial is how a call comes about that webhooks.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
 	Dial         string
 	DialParams   string // the parameters of its transport, where bot.py builds that

@@ -457,7 +457,7 @@ def read_entry(path: Path) -> Entry:
             head[key] = value
         elif m := VARIABLE.match(value):
             if m["reader"] == "server":
-                continue  # read by the generated server.py, which is none of the framework's
+                continue  # read by the generated webhooks.py, which is none of the framework's
             required, library = m["need"] == "required", m["reader"] == "library"
             words = (m[word] or "" for word in ("unless", "other", "default"))
             variables.append(Variable(m["name"], required, m["kind"], library, *words))

@@ -10,15 +10,15 @@
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
 # env: TWILIO_ACCOUNT_SID required id: account SID, from https://console.twilio.com
-# env: TWILIO_AUTH_TOKEN required secret unless TWILIO_API_KEY: auth token, which server.py needs
+# env: TWILIO_AUTH_TOKEN required secret unless TWILIO_API_KEY: auth token, which webhooks.py needs
 # env: TWILIO_API_KEY optional id: API key of Twilio (SK...), for bot.py in place of the token
 # env: TWILIO_API_SECRET optional secret with TWILIO_API_KEY: secret of that API key
 # env: PUBLIC_URL optional url server: public https address, if the proxy does not forward it
 # env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
 # env: PIPECAT_API_KEY optional secret server with PIPECAT_AGENT_NAME: Pipecat Cloud's public key
 # env: BOT_URL optional url server =http://localhost:7860: address of bot.py, without an agent name
-# env: HOST optional id server =127.0.0.1: address that server.py listens on; 0.0.0.0 means all
-# env: PORT optional id server =8080: port of server.py
+# env: HOST optional id server =127.0.0.1: address that webhooks.py listens on; 0.0.0.0 means all
+# env: PORT optional id server =8080: port of webhooks.py
 # host: api.twilio.com
 # host: *.daily.co: the API, signals
 # host: prod-ks.pluot.blue
