@@ -39,35 +39,37 @@ def test_a_blank_line_counts_as_not_set(settings: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("env", "needs", "said"),
     [
-        ("A=1", ["A"], ""),
-        ("A=", ["A"], "Set A in"),
-        ("", ["A", "B"], "Set A, B in"),
-        ("", ["A or B", "A or C"], "Set A in"),
-        ("C=1", ["A or B or C"], ""),
-        ("", ["A if B"], ""),
-        ("B=1", ["A if B"], "Set A in"),
-        ("", ["A xor B"], "Set A in"),
-        ("B=1", ["A xor B"], ""),
-        ("A=1\nB=1", ["A xor B"], "Set A or B in .env, not both."),
-        ("", ["A and B for phone"], ""),
-        ("", ["A and B for served"], "Set A, B in"),
-        ("", ["A for chosen", "B and C"], "Set A, B, C in"),
-        ("B=1", ["A xor B and C if B for served"], "Set C in"),
-        ("SOME_API_KEY='“x”'", [], "Copy SOME_API_KEY to .env again"),
-        ("SOME_API_KEY='a b'", ["C"], "Copy SOME_API_KEY to .env again"),
-        ("SOME_API_KEY=x", [], ""),
+        ("A=1", "'A'", ""),
+        ("A=", "'A'", "Set A in"),
+        ("", "'A', Needs('B')", "Set A, B in"),
+        ("", "Needs('A', 'B'), Needs('A', 'C')", "Set A in"),
+        ("C=1", "Needs('A', 'B', 'C')", ""),
+        ("", "Needs('A', if_set='B')", ""),
+        ("B=1", "Needs('A', if_set='B')", "Set A in"),
+        ("", "Needs('A', 'B', only_one=True)", "Set A in"),
+        ("B=1", "Needs('A', 'B', only_one=True)", ""),
+        ("A=1\nB=1", "Needs('A', 'B', only_one=True)", "Set A or B in .env, not both."),
+        ("A=1\nB=1", "Needs('A', 'B')", ""),
+        ("", "Needs('A', transport='phone')", ""),
+        ("", "Needs('A', transport='served'), 'B'", "Set A, B in"),
+        ("", "Needs('A', transport='chosen'), Needs('B', transport='phone'), 'C'", "Set A, C in"),
+        ("B=1", "Needs('C', if_set='B', transport='served')", "Set C in"),
+        ("SOME_API_KEY='“x”'", "", "Copy SOME_API_KEY to .env again"),
+        ("SOME_API_KEY='a b'", "'C'", "Copy SOME_API_KEY to .env again"),
+        ("SOME_API_KEY=x", "", ""),
     ],
 )
 def test_what_is_required(
-    settings: ModuleType, env: str, needs: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+    settings: ModuleType, env: str, needs: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path(".env").write_text(env)
-    monkeypatch.setattr(sys, "argv", ["bot.py", "-t", "chosen"])
+    monkeypatch.setattr(sys, "argv", ["bot.py", "--port", "1", "-t", "chosen"])
+    required = eval(f"[{needs}]", vars(settings))
     if not said:
-        settings.require(needs, serves="web served")
+        settings.require(required, transports=["web", "served"])
         return
     with pytest.raises(SystemExit) as stopped:
-        settings.require(needs, serves="web served")
+        settings.require(required, transports=["web", "served"])
     text = str(stopped.value)
     assert text.startswith(said)
     assert "“x”" not in text and "a b" not in text

@@ -121,7 +121,7 @@ func TestRequirements(t *testing.T) {
 		}
 		var got []string
 		for _, v := range vs {
-			if text := v.Rule(vs); text != "" {
+			if text := v.Rule(vs).String(); text != "" {
 				got = append(got, text)
 			}
 		}

@@ -9,17 +9,38 @@ import (
 // A Requirement is a variable that must be set, always or where another one is.
 type Requirement struct {
 	Name string
-	// Rule is what must be set, as settings.require reads it: "A", "A or B", "A xor B", "A if B"; "" if
-	// nothing must.
-	Rule string
+	Rule Rule
 	// Text says the same to people, in Markdown: "either `A` or `B` with `C`"; "" if the variable is needed
 	// only where another one is set.
 	Text    string
 	Page    string // where a person gets it, or what it is
 	Address string // the variable for an address of one's own that makes it optional, or ""
-	Server  bool   // read by server.py, not by bot.py
+	Server  bool   // read by webhooks.py, not by bot.py
 	Only    string // the transport without which nobody needs it, or ""
 	Runs    string // the word of -t for the transport without which bot.py does not need it, or ""
+}
+
+// A Rule says what must be set. The zero value requires nothing.
+type Rule struct {
+	Names   []string // of variables; one of them must be set
+	OnlyOne bool     // the others must not be
+	IfSet   string   // the variable without which nothing must be set, or ""
+}
+
+// IsZero says whether nothing must be set.
+func (r Rule) IsZero() bool { return len(r.Names) == 0 }
+
+// String returns the rule for people: "A", "A or B", "A xor B", "A if B"; "" if nothing must be set.
+func (r Rule) String() string {
+	between := " or "
+	if r.OnlyOne {
+		between = " xor "
+	}
+	text := strings.Join(r.Names, between)
+	if r.IfSet != "" {
+		text += " if " + r.IfSet
+	}
+	return text
 }
 
 // Requirements are what the service needs. isChoice says that it is one of several ways to
@@ -33,19 +54,19 @@ func (s *Service) Requirements(isChoice bool) (out []Requirement) {
 		}
 		if isChoice && !v.Server {
 			r.Runs = s.Key
-			if s.Key == "" { // server.py starts it
-				r.Rule = ""
+			if s.Key == "" { // webhooks.py starts it
+				r.Rule = Rule{}
 			}
 		}
 		if v.Required {
 			s.describeRequired(&r, v, pages)
 		}
-		if r.Rule != "" || r.Text != "" {
+		if !r.Rule.IsZero() || r.Text != "" {
 			out = append(out, r)
 		}
 		if v.Required && !v.Server && s.ModeOf != "" {
-			// server.py needs it, too, and has no substitute for it: see Unless.
-			out = append(out, Requirement{Name: v.Name, Rule: v.Name, Server: true})
+			// webhooks.py needs it, too, and has no substitute for it: see Unless.
+			out = append(out, Requirement{Name: v.Name, Rule: Rule{Names: []string{v.Name}}, Server: true})
 		}
 	}
 	return out
@@ -76,28 +97,28 @@ func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]
 	r.Page = cmp.Or(pages[company], r.Page)
 }
 
-// Rule returns what must be set because of the variable, in the form that settings.require reads: "A",
-// "A or B", "A xor B", "A if B"; "" if it is optional. beside are all variables of the service: one of them
-// may replace it.
-func (v Variable) Rule(beside []Variable) string {
+// Rule returns what must be set because of the variable. beside are all variables of the service: one of
+// them may replace it.
+func (v Variable) Rule(beside []Variable) Rule {
 	switch {
 	case v.With != "":
-		return v.Name + " if " + v.With
+		return Rule{Names: []string{v.Name}, IfSet: v.With}
 	case !v.Required:
-		return ""
+		return Rule{}
 	case v.unless == "":
-		return v.Name
+		return Rule{Names: []string{v.Name}}
 	}
+	rule := Rule{Names: []string{v.Name, v.unless}}
 	for _, w := range beside {
 		switch {
 		case w.Name != v.unless:
 		case w.Without == v.Name:
-			return v.Name + " xor " + w.Name
+			rule.OnlyOne = true
 		case w.Other != "":
-			return v.Name + " or " + w.Name + " or " + w.Other
+			rule.Names = append(rule.Names, w.Other)
 		}
 	}
-	return v.Name + " or " + v.unless
+	return rule
 }
 
 // Lines returns the variable as in .env.example: without a value, and commented out if

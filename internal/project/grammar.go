@@ -69,7 +69,8 @@ func isEntry(unit string) bool {
 	if !ok || indent == 0 {
 		return false
 	}
-	if indent == 4 && (isName(text) || isQuoted(text)) {
+	isNeeds := strings.HasPrefix(text, "Needs(") && strings.HasSuffix(text, ")")
+	if indent == 4 && (isName(text) || isQuoted(text) || isNeeds) {
 		return true
 	}
 	key, value, ok := strings.Cut(text, ": ")

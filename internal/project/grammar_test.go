@@ -67,8 +67,8 @@ var grammarsCases = []struct{ about, file, base, mine, theirs, want string }{
 		file:   "bot.py",
 		base:   "REQUIRED = [\n    \"A\",\n]\n",
 		mine:   "REQUIRED = [\n    \"A\",\n    \"MINE\",\n]\n",
-		theirs: "REQUIRED = [\n    \"B for C\",\n]\n",
-		want:   "REQUIRED = [\n    \"B for C\",\n    \"MINE\",\n]\n",
+		theirs: "REQUIRED = [\n    Needs(\"B\", if_set=\"C\"),\n]\n",
+		want:   "REQUIRED = [\n    Needs(\"B\", if_set=\"C\"),\n    \"MINE\",\n]\n",
 	},
 	{
 		about:  "the order of a pipeline means something",

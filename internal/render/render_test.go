@@ -265,7 +265,7 @@ func TestRandomBots(t *testing.T) {
 			}
 		}
 		for _, name := range []string{
-			"server/sessions.py", "server/metrics.py", "server/serving.py",
+			"server/sessions.py", "server/metrics.py", "server/runtime.py",
 		} { // in every self-hosted one
 			data, err := templates.Files.ReadFile(name + ".tmpl")
 			if (text[name] != "") != cfg.SelfHost || err != nil ||
@@ -329,14 +329,18 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog.Catalog, text map[st
 		"LOG_FORMAT":              true,
 		"LOG_LEVEL":               true,
 	}
-	code := text["server/bot.py"] + text["server/call.py"] + text["server/server.py"] +
-		text["server/self_host.py"] + text["server/sessions.py"] + text["server/serving.py"]
+	code := text["server/bot.py"] + text["server/call.py"] + text["server/webhooks.py"] +
+		text["server/self_host.py"] + text["server/sessions.py"] + text["server/runtime.py"]
 	for _, m := range regexp.MustCompile(`(?:environ\[|getenv\()\s*["']([A-Z0-9_]+)["']`).
 		FindAllStringSubmatch(code, -1) {
 		read[m[1]] = true
 		if !named[m[1]] && !deployed[m[1]] {
 			t.Errorf("seed %d: the code reads %s, which .env.example does not name", seed, m[1])
 		}
+	}
+	for _, m := range regexp.MustCompile(`\$\{([A-Z0-9_]+)`).
+		FindAllStringSubmatch(text["deploy/compose.yaml"], -1) {
+		read[m[1]] = true
 	}
 	for name := range named {
 		if !read[name] && !library[name] {
@@ -598,10 +602,11 @@ func TestTools(t *testing.T) {
 // packages that it imports are installed.
 func TestSelfHostRequires(t *testing.T) {
 	for transport, want := range map[string]string{
-		"twilio":            "[PHONE_TOKEN] [prometheus-client>=0.22,<1]",
-		"plivo":             "[PHONE_TOKEN BOT_PUBLIC_URL] [prometheus-client>=0.22,<1 plivo>=4.59,<5]",
-		"daily_pstn_dialin": "[DAILY_HMAC_SECRET] [prometheus-client>=0.22,<1]",
-		"smallwebrtc":       "[TURN_URL if TURN_SECRET] [prometheus-client>=0.22,<1]",
+		"twilio":            `["PHONE_TOKEN"] [prometheus-client>=0.22,<1]`,
+		"plivo":             `["PHONE_TOKEN" Needs("BOT_PUBLIC_URL", "DOMAIN")] ` +
+			`[prometheus-client>=0.22,<1 plivo>=4.59,<5]`,
+		"daily_pstn_dialin": `["DAILY_HMAC_SECRET"] [prometheus-client>=0.22,<1]`,
+		"smallwebrtc":       `[Needs("TURN_URL", if_set="TURN_SECRET")] [prometheus-client>=0.22,<1]`,
 	} {
 		p, _ := selfHosted(t, catalog.New(), "stt deepgram", "", transport)
 		files, err := p.Files()
@@ -609,17 +614,17 @@ func TestSelfHostRequires(t *testing.T) {
 			t.Errorf("%s: %s, %v", transport, got, err)
 		}
 		_, required, _ := strings.Cut(string(files["server/self_host.py"]), "*bot.REQUIRED")
-		for _, name := range p.SelfHostRequired() {
-			variable, _, _ := strings.Cut(name, " ")
+		for _, entry := range p.SelfHostRequired() {
+			variable := strings.Split(entry, `"`)[1]
 			if !strings.Contains(string(files["server/.env.example"]), variable+"=\n") ||
-				!strings.Contains(required, `"`+name+`"`) {
-				t.Errorf("%s: %s is not required", transport, name)
+				!strings.Contains(required, "            "+entry+",\n") {
+				t.Errorf("%s: %s is not required", transport, entry)
 			}
 		}
 	}
 }
 
-// Everything that door.py counts is shown, and nothing else of a bot is shown or warned about.
+// Everything that metrics.py counts is shown, and nothing else of a bot is shown or warned about.
 func TestMetrics(t *testing.T) {
 	files, err := New(bot.Config{
 		ProjectName: "a",
@@ -665,9 +670,9 @@ func TestMetrics(t *testing.T) {
 func TestSizes(t *testing.T) {
 	cat := catalog.New()
 	limits := map[string]int{
-		"bot.py": 270, "monitor.py": 560, "settings.py": 70, "server.py": 200, "call.py": 220,
-		"self_host.py": 370, "sessions.py": 260, "metrics.py": 110, "serving.py": 200,
-		"models.py": 200, "local.py": 80,
+		"bot.py": 270, "monitor.py": 560, "settings.py": 80, "webhooks.py": 200, "call.py": 220,
+		"self_host.py": 380, "sessions.py": 260, "metrics.py": 110, "runtime.py": 200,
+		"models.py": 200, "local.py": 80, "google_credentials.py": 25,
 	}
 	check := func(cfg bot.Config, bot int) {
 		files, err := New(cfg, cat, "0.1.0").Files()
@@ -701,7 +706,7 @@ func TestSizes(t *testing.T) {
 					t.Errorf("%s: %s has %d lines in %+v", name, code, body-i, cfg)
 				}
 			}
-			if found := regexp.MustCompile(`getenv\([^()]*\) or |environ.get\(|if_set`).
+			if found := regexp.MustCompile(`getenv\([^()]*\) or |environ.get\(`).
 				Find(data); found != nil && name != "monitor.py" {
 				t.Errorf("%s has %q in %+v", name, found, cfg)
 			}
@@ -804,7 +809,7 @@ func TestCredentials(t *testing.T) {
 		"twilio": "TWILIO_ACCOUNT_SID and either TWILIO_AUTH_TOKEN\n    or TWILIO_API_KEY " +
 			"with TWILIO_API_SECRET\n    https://console.twilio.com",
 		"daily_pstn_dialout": "DAILY_API_KEY  https://dashboard.daily.co/developers\nSERVER_API_KEY  " +
-			"a long random text, the password of server.py",
+			"a long random text, the password of webhooks.py",
 		"twilio_daily_sip_dialin": "DAILY_API_KEY  https://dashboard.daily.co/developers\n" +
 			"TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN  https://console.twilio.com",
 		"smallwebrtc daily": "DAILY_API_KEY (only for Daily)  https://dashboard.daily.co/developers",
@@ -1021,7 +1026,7 @@ func TestVoicesOfLanguages(t *testing.T) {
 		}
 		code, env := string(written["server/bot.py"]), string(written["server/.env.example"])
 		if c.voice == "" {
-			if got := strings.Join(p.Required(), " "); got != "PIPER_VOICE_ID" {
+			if got := strings.Join(p.Required(), " "); got != `"PIPER_VOICE_ID"` {
 				t.Errorf("%v: it requires %q", c, got)
 			}
 		} else if !strings.Contains(code, `"`+c.voice+`"`) ||

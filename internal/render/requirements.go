@@ -2,53 +2,65 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"vbot/internal/catalog"
 )
 
-// Required are what bot.py requires of .env when it starts; ServerRequired and
-// SelfHostRequired are what server.py and self_host.py require besides, as settings.require
-// reads it.
-func (d *Data) Required() []string       { return d.rules(false) }
-func (d *Data) ServerRequired() []string { return d.rules(true) }
-func (d *Data) SelfHostRequired() (rules []string) {
+// Required are what bot.py requires of .env when it starts, as entries of a list of Python; ServerRequired
+// and SelfHostRequired are what webhooks.py and self_host.py require besides.
+func (d *Data) Required() []string       { return d.required(false) }
+func (d *Data) ServerRequired() []string { return d.required(true) }
+func (d *Data) SelfHostRequired() (entries []string) {
 	for _, v := range d.selfHost {
-		if rule := v.Rule(nil); rule != "" {
-			rules = append(rules, rule)
+		if rule := v.Rule(nil); !rule.IsZero() {
+			entries = append(entries, needs(rule, ""))
 		}
 	}
-	return rules
+	return entries
 }
 
-// rules are those for bot.py or for server.py, each once. Those of one transport share a line of
-// 100 columns, as far as they fit.
-func (d *Data) rules(server bool) (rules []string) {
+// required are the entries for bot.py or for webhooks.py, each once.
+func (d *Data) required(server bool) (entries []string) {
 	for _, r := range d.requirements {
-		tail := ""
-		if r.Runs != "" {
-			tail = " for " + r.Runs
-		}
-		if r.Server != server || r.Rule == "" || slices.Contains(rules, r.Rule+tail) {
+		if r.Server != server || r.Rule.IsZero() {
 			continue
 		}
-		last := len(rules) - 1
-		if tail != "" && last >= 0 {
-			if before, same := strings.CutSuffix(rules[last], tail); same && len(before+r.Rule+tail) <= 88 {
-				rules[last] = before + " and " + r.Rule + tail
-				continue
-			}
+		if entry := needs(r.Rule, r.Runs); !slices.Contains(entries, entry) {
+			entries = append(entries, entry)
 		}
-		rules = append(rules, r.Rule+tail)
 	}
-	return rules
+	return entries
+}
+
+// needs returns the rule as settings.require takes it: the name of a variable, or Needs of settings.py.
+// transport is the word of -t without which the rule does not hold, or "".
+func needs(rule catalog.Rule, transport string) string {
+	var arguments []string
+	for _, name := range rule.Names {
+		arguments = append(arguments, strconv.Quote(name))
+	}
+	if rule.OnlyOne {
+		arguments = append(arguments, "only_one=True")
+	}
+	if rule.IfSet != "" {
+		arguments = append(arguments, "if_set="+strconv.Quote(rule.IfSet))
+	}
+	if transport != "" {
+		arguments = append(arguments, "transport="+strconv.Quote(transport))
+	}
+	if len(arguments) == 1 {
+		return arguments[0]
+	}
+	return "Needs(" + strings.Join(arguments, ", ") + ")"
 }
 
 // MustBeSet are the variables without which no session works, as README.md lists them.
 func (d *Data) MustBeSet() (texts []string) {
 	seen := map[string]bool{}
 	for _, r := range d.requirements {
-		if r.Text != "" && r.Rule != "" && r.Runs == "" && !r.Server && !seen[r.Name] {
+		if r.Text != "" && !r.Rule.IsZero() && r.Runs == "" && !r.Server && !seen[r.Name] {
 			seen[r.Name] = true
 			texts = append(texts, r.Text)
 		}

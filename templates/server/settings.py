@@ -1,12 +1,38 @@
 """Reads .env, and stops a program that lacks what it requires."""
 
-import importlib
-import json
+import argparse
 import os
 import re
 import sys
+from collections.abc import Iterable
 
 from dotenv import dotenv_values, load_dotenv
+
+# How the names of keys end, which are sent in headers.
+KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
+
+
+class Needs:
+    """A variable that has to be set for the program to start.
+
+    Args:
+        names: The variable, or several of which one has to be set.
+        only_one: Whether the others must not be set.
+        if_set: Another variable; if that is not set, this one need not be.
+        transport: A transport; if the bot is not started with it, this one need not be set.
+    """
+
+    def __init__(self, *names: str, only_one: bool = False, if_set: str = "", transport: str = ""):
+        self.names, self.only_one, self.if_set = names, only_one, if_set
+        self.transport = transport
+
+    def applies(self, transports: Iterable[str]) -> bool:
+        if self.transport and self.transport not in transports:
+            return False
+        return not self.if_set or self.if_set in os.environ
+
+    def found(self) -> list[str]:
+        return [name for name in self.names if name in os.environ]
 
 
 def load() -> None:
@@ -16,37 +42,34 @@ def load() -> None:
         del os.environ[name]
 
 
-def require(needs: list[str], serves: str = "", google: bool = False) -> None:
-    """Stop the program if .env has no value for something, or a key that cannot be sent.
+def require(
+    needs: Iterable[str | Needs], transports: Iterable[str] = (), problems: Iterable[str] = ()
+) -> None:
+    """Stop the program if .env lacks something, or has a key that cannot be sent.
 
-    A need is A, "A or B", "A xor B" (one alone), "A if B" (set), "A and B for T" (-t, or served).
+    Args:
+        needs: What has to be set. A plain name is always needed.
+        transports: The transports that the program serves, besides the one chosen with -t.
+        problems: What other checks have found, to be told with the rest.
     """
-    load()  # again: the runner has read the blank values
-    key = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")  # errors would show those, even the page
-    odd = [n for n, v in dotenv_values().items() if n.endswith(key) and re.search("[^!-~]", str(v))]
-    problems = [f"Copy {n} to .env again: no spaces, line breaks or curly quotes." for n in odd]
-    if google:
-        name = "GOOGLE_CREDENTIALS_JSON"
-        try:
-            account = importlib.import_module("google.oauth2.service_account").Credentials
-            if text := os.getenv(name):
-                account.from_service_account_info(json.loads(text))
-            elif path := os.getenv(name := "GOOGLE_APPLICATION_CREDENTIALS"):
-                account.from_service_account_file(path)
-            else:
-                importlib.import_module("google.auth").default()  # this machine's login
-        except Exception as e:
-            problems.append(f"Set {name} in .env, as .env.example says: {e}")
-    served, missing = ("", *serves.split(), *sys.argv), dict[str, str]()
-    parted = (need.partition(" for ") for need in needs)
-    for need in [rule for text, _, of in parted if of in served for rule in text.split(" and ")]:
-        name, word, *others = [*need.split(), ""]
-        found = any(other in os.environ for other in others)
-        if name not in os.environ and found is (word == "if"):
-            missing[name] = need
-        elif word == "xor" and name in os.environ and found:
-            problems.append(f"Set {name} or {others[0]} in .env, not both.")
+    load()  # again, because the runner has read .env, and kept blank values
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("-t", "--transport")
+    served = {parser.parse_known_args()[0].transport, *transports}
+    problems, missing = [*problems], []
+    for name, value in dotenv_values().items():
+        if name.endswith(KEYS) and re.search("[^!-~]", str(value)):
+            # An error of the service would show the key, even on the page.
+            problems.append(f"Copy {name} to .env again: no spaces, line breaks or curly quotes.")
+    for need in [Needs(need) if isinstance(need, str) else need for need in needs]:
+        if not need.applies(served):
+            continue
+        if not (found := need.found()):
+            missing.append(need.names[0])
+        elif need.only_one and len(found) > 1:
+            problems.append(f"Set {' or '.join(found)} in .env, not both.")
     if missing:
-        problems.append(f"Set {', '.join(missing)} in .env; .env.example says where to get them.")
+        names = ", ".join(dict.fromkeys(missing))  # each once
+        problems.append(f"Set {names} in .env; .env.example says where to get them.")
     if problems:
         sys.exit("\n".join(problems))

@@ -29,6 +29,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from monitor import Service, ServiceMonitor
+from settings import Needs
 
 settings.load()
 
@@ -138,10 +139,10 @@ async def bot(runner_args: RunnerArguments):
 
 # Variables without which the bot does not start.
 REQUIRED = [
-    "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
-    "OPENAI_API_KEY or OPENAI_BASE_URL",
+    Needs("DEEPGRAM_API_KEY", "DEEPGRAM_STT_BASE_URL"),
+    Needs("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "CARTESIA_API_KEY",
-    "DAILY_API_KEY for daily",
+    Needs("DAILY_API_KEY", transport="daily"),
     # your own, one a line
 ]
 

@@ -25,6 +25,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from monitor import Service, ServiceMonitor
+from settings import Needs
 
 settings.load()
 
@@ -134,7 +135,7 @@ async def bot(runner_args: RunnerArguments):
 # Variables without which the bot does not start.
 REQUIRED = [
     "GOOGLE_API_KEY",
-    "DAILY_API_KEY for daily",
+    Needs("DAILY_API_KEY", transport="daily"),
     # your own, one a line
 ]
 

@@ -32,6 +32,7 @@ import settings
 from call import camera_tool
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
+from settings import Needs
 
 settings.load()
 
@@ -155,8 +156,8 @@ async def bot(runner_args: RunnerArguments):
 
 # Variables without which the bot does not start.
 REQUIRED = [
-    "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
-    "OPENAI_API_KEY or OPENAI_BASE_URL",
+    Needs("DEEPGRAM_API_KEY", "DEEPGRAM_STT_BASE_URL"),
+    Needs("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "CARTESIA_API_KEY",
     "LIVEKIT_URL",
     "LIVEKIT_API_KEY",

@@ -37,6 +37,7 @@ import settings
 from call import camera_tool, log_transcript, noise_filter, observe, recorder
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
+from settings import Needs
 
 settings.load()
 
@@ -188,12 +189,12 @@ async def bot(runner_args: RunnerArguments):
 
 # Variables without which the bot does not start.
 REQUIRED = [
-    "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
-    "OPENAI_API_KEY or OPENAI_BASE_URL",
+    Needs("DEEPGRAM_API_KEY", "DEEPGRAM_STT_BASE_URL"),
+    Needs("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "CARTESIA_API_KEY",
     "HEYGEN_API_KEY",
     "HEYGEN_AVATAR_ID",
-    "DAILY_API_KEY for daily",
+    Needs("DAILY_API_KEY", transport="daily"),
     # your own, one a line
 ]
 

@@ -30,6 +30,7 @@ from pipecat.workers.runner import WorkerRunner
 import settings
 from call import Call, end_call, guard, hang_up
 from monitor import Service, ServiceMonitor
+from settings import Needs
 
 settings.load()
 
@@ -152,7 +153,7 @@ async def bot(runner_args: RunnerArguments):
         "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
         "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
     }
-    call = None  # unless server.py made it
+    call = None  # unless webhooks.py made it
     if isinstance(runner_args.body, dict) and "signature" in runner_args.body:
         call = Call.authentic(runner_args.body)
         transport = call.transport()
@@ -166,8 +167,8 @@ async def bot(runner_args: RunnerArguments):
 
 # Variables without which the bot does not start.
 REQUIRED = [
-    "DEEPGRAM_API_KEY or DEEPGRAM_STT_BASE_URL",
-    "OPENAI_API_KEY or OPENAI_BASE_URL",
+    Needs("DEEPGRAM_API_KEY", "DEEPGRAM_STT_BASE_URL"),
+    Needs("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "CARTESIA_API_KEY",
     # your own, one a line
 ]
@@ -176,7 +177,7 @@ if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
     import local
-    from server import take_calls
+    from webhooks import take_calls
 
     settings.require(REQUIRED)
     local.prepare(app)

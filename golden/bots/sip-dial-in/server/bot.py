@@ -31,6 +31,7 @@ import settings
 from call import Call, end_call, guard, hang_up, log_transcript, recorder
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
+from settings import Needs
 
 settings.load()
 
@@ -150,8 +151,8 @@ REQUIRED = [
     "OPENAI_API_KEY",
     "DAILY_API_KEY",
     "TWILIO_ACCOUNT_SID",
-    "TWILIO_AUTH_TOKEN or TWILIO_API_KEY",
-    "TWILIO_API_SECRET if TWILIO_API_KEY",
+    Needs("TWILIO_AUTH_TOKEN", "TWILIO_API_KEY"),
+    Needs("TWILIO_API_SECRET", if_set="TWILIO_API_KEY"),
     # your own, one a line
 ]
 
@@ -159,7 +160,7 @@ if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
     import local
-    from server import take_calls
+    from webhooks import take_calls
 
     settings.require(REQUIRED)
     local.prepare(app)

@@ -34,6 +34,7 @@ import settings
 from call import hang_up
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
+from settings import Needs
 
 settings.load()
 
@@ -178,12 +179,13 @@ async def bot(runner_args: RunnerArguments):
 
 # Variables without which the bot does not start.
 REQUIRED = [
-    "OPENAI_API_KEY or OPENAI_STT_BASE_URL or OPENAI_BASE_URL",
+    Needs("OPENAI_API_KEY", "OPENAI_STT_BASE_URL", "OPENAI_BASE_URL"),
     "ANTHROPIC_API_KEY",
     "ELEVENLABS_API_KEY",
     "ELEVENLABS_VOICE_ID",
-    "TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN xor TWILIO_API_KEY for twilio",
-    "TWILIO_API_SECRET if TWILIO_API_KEY for twilio",
+    Needs("TWILIO_ACCOUNT_SID", transport="twilio"),
+    Needs("TWILIO_AUTH_TOKEN", "TWILIO_API_KEY", only_one=True, transport="twilio"),
+    Needs("TWILIO_API_SECRET", if_set="TWILIO_API_KEY", transport="twilio"),
     # your own, one a line
 ]
 
