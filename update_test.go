@@ -646,6 +646,53 @@ func TestUpdateOfKeptFiles(t *testing.T) {
 	}
 }
 
+// Modules under their former names are removed where nobody edited them; an edited one stays and is named.
+// The imports of bot.py merge with those of its owner.
+func TestUpdateOfRenamedModules(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, "init", "target", "-t", "twilio_daily_sip_dialin", "-m", "cascade", "--stt", "deepgram",
+		"--llm", "openai", "--tts", "cartesia", "--self-host").wantCode(t, 0)
+	bot := filetest.Tree(t, dir)["target/server/bot.py"]
+	former := strings.NewReplacer(
+		"from pipecat.pipeline.pipeline import Pipeline\n", "",
+		"from monitor import Service, ServiceMonitor\n", "",
+		"from sessions import announce_end\n", "",
+		"from settings import Needs\n", "from watch import Pipeline, watch_services\n",
+		"import metrics\n", "",
+		"from webhooks import", "from server import",
+	).Replace(bot)
+	old := map[string]string{"server/bot.py": former}
+	for _, name := range []string{"door", "serving", "server", "watch"} {
+		old["server/"+name+".py"] = "# " + name + "\n"
+	}
+	aged(t, dir, old, "server/metrics.py", "server/monitor.py", "server/runtime.py", "server/sessions.py",
+		"server/webhooks.py")
+	mine := func(text string) string {
+		return strings.NewReplacer(
+			"You are a friendly assistant", "You are the assistant of a dentist",
+			"import WorkerRunner\n", "import WorkerRunner\nfrom tenacity import retry\n",
+			"    # your own, one a line\n]\n\nif",
+			"    \"CALENDAR_KEY\",\n    # your own, one a line\n]\n\nif",
+		).Replace(text)
+	}
+	filetest.Put(t, dir, "target/server/bot.py", mine(former))
+	filetest.Put(t, dir, "target/server/watch.py", "# watch\n# mine\n")
+	r := vbot(t, dir, "init", "target", "--update")
+	r.wantCode(t, 0)
+	section(t, "update/update.txt", "renamed", r.transcript(dir))
+	tree := filetest.Tree(t, dir)
+	if got := tree["target/server/bot.py"]; got != mine(bot) {
+		t.Errorf("bot.py holds %s", got)
+	}
+	for name := range old {
+		_, kept := tree["target/"+name]
+		if want := name == "server/bot.py" || name == "server/watch.py"; kept != want {
+			t.Errorf("%s is there: %v", name, kept)
+		}
+	}
+}
+
 // A file that somebody deleted is named with the command that restores it, which does.
 func TestRestoringCommand(t *testing.T) {
 	parallel(t)
