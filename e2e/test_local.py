@@ -1,4 +1,4 @@
-"""What local.py makes of the arguments of the development runner, in every project the same bytes."""
+"""What local.py makes of the development runner's arguments, in every project the same bytes."""
 
 import importlib.util
 import socket

@@ -65,7 +65,7 @@ async def main() -> None:
         assert limits.count() == 3 and limits.accepts()
         refused(503, limits.reserve)
         clock.now += RESERVED_FOR - 1
-        assert limits.find(first.id) is first and first.body == "a"  # came, and gets time to connect
+        assert limits.find(first.id) is first and first.body == "a"  # with time to connect
         start(second)
         clock.now += 1
         assert limits.count() == 2  # the third never came
@@ -127,7 +127,8 @@ async def failing() -> None:
     with patch("sessions.JOIN_TIMEOUT", 0.1):
         empty, joined, ringing = limits.reserve(), limits.reserve(), limits.reserve()
         nobody = limits.start(empty, asyncio.sleep(99))
-        rest = [limits.start(joined, asyncio.sleep(99)), limits.start(ringing, asyncio.sleep(99), True)]
+        connected = limits.start(joined, asyncio.sleep(99))
+        rest = [connected, limits.start(ringing, asyncio.sleep(99), is_call=True)]
         joined.client_connected()
         await asyncio.sleep(0.3)
         assert nobody.cancelled() and not any(task.done() for task in rest) and limits.count() == 2

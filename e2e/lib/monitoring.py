@@ -159,7 +159,9 @@ class Patience(unittest.IsolatedAsyncioTestCase):
             watched["ears"] = parts["switcher"]
         worker = mock.Mock(spec=PipelineWorker, queue_frame=mock.AsyncMock())
         worker.pipeline.processors = []
-        sink = logger.add(lambda m: said.append(m.record["message"]), level="INFO", filter="monitor")
+        sink = logger.add(
+            lambda m: said.append(m.record["message"]), level="INFO", filter="monitor"
+        )
         services = {
             part: monitor.Service(who.title(), "KEY", limits.get(who, 21))
             for who, part in watched.items()

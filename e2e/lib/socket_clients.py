@@ -8,6 +8,7 @@ async with call(WebSocketCaller, bot.url) as caller:
 import asyncio
 import contextlib
 import json
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, TypeVar
 
@@ -60,10 +61,12 @@ class SocketCaller(Caller):
 
 
 @contextlib.asynccontextmanager
-async def call(kind: type[C], url: str, more: str = "") -> AsyncIterator[C]:
+async def call(
+    kind: type[C], url: str, more: str = "", trust: ssl.SSLContext | bool = True
+) -> AsyncIterator[C]:
     """Call the bot whose runner answers at `url`; hang up at the end. `more` is a path's end."""
     address = url.replace("http", "ws", 1) + kind.path + more
-    async with aiohttp.ClientSession() as http, http.ws_connect(address) as ws:
+    async with aiohttp.ClientSession() as http, http.ws_connect(address, ssl=trust) as ws:
         caller = kind(ws)
         await caller.begin()
         tasks = [asyncio.create_task(caller.speak()), asyncio.create_task(caller.listen())]

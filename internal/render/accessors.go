@@ -126,7 +126,7 @@ func (d *Data) StartsWithContext() bool {
 // CallsOut says whether the bot calls people.
 func (d *Data) CallsOut() bool { return strings.HasSuffix(d.Dial, "dial-out") }
 
-// OnlyCalls says whether every session is a call that server.py starts.
+// OnlyCalls says whether every session is a call that webhooks.py starts.
 func (d *Data) OnlyCalls() bool {
 	return d.HasServer() && len(d.Entries()) == 0 && !d.EnableEval
 }
@@ -137,7 +137,7 @@ func (s Service) ClientPackage() string { name, _, _ := strings.Cut(s.Client, " 
 
 func (s Service) ClientRange() string { _, versions, _ := strings.Cut(s.Client, " "); return versions }
 
-// HasServer says whether server.py starts the calls.
+// HasServer says whether webhooks.py starts the calls.
 func (d *Data) HasServer() bool { return d.DialParams != "" }
 
 // A hostRow is a row of DEPLOY.md's table of hosts.
@@ -189,6 +189,18 @@ func (d *Data) LocalModels() []Service {
 	return slices.DeleteFunc(slices.Clone(d.Services), func(s Service) bool { return s.Model.Megabytes == 0 })
 }
 
+// Default is the value that a service takes where the variable is not set, or "".
+func (d *Data) Default(name string) string {
+	for _, s := range d.Services {
+		for _, v := range s.Env {
+			if v.Name == name {
+				return v.Fallback
+			}
+		}
+	}
+	return ""
+}
+
 // LocalLLM says whether the language model is a server on the owner's machines.
 func (d *Data) LocalLLM() bool { return d.LLM() != nil && d.LLM().Local() }
 
@@ -204,8 +216,8 @@ func (d *Data) FirstFrame() string {
 // LoadsModels says whether there is anything to load or warm before the first session.
 func (d *Data) LoadsModels() bool { return d.LocalLLM() || len(d.LocalModels()) > 0 }
 
-// Fetches says whether models.py downloads files itself, as what the framework has for it would
-// take a broken file for a whole one.
+// Fetches says whether models.py downloads files itself, because the framework would take a part of a
+// file for a whole one.
 func (d *Data) Fetches() bool {
 	return d.TTS() != nil && slices.Contains([]string{"PiperTTSService", "KokoroTTSService"}, d.TTS().Class())
 }
@@ -219,6 +231,12 @@ func (d *Data) PhoneTransports() []Service {
 // StartsByRequest says whether POST /start begins sessions.
 func (d *Data) StartsByRequest() bool {
 	return d.has("rtc_small") || d.has("rtc_room") || d.has("rtc_hosted") || d.has("websocket")
+}
+
+// TakesRequests says whether pages, carriers or Daily send requests to the bot itself, and not only to
+// webhooks.py.
+func (d *Data) TakesRequests() bool {
+	return !d.HasServer() || d.StartsByRequest() || len(d.PhoneTransports()) > 0
 }
 
 // Offline lists the variables with which the bot needs no internet: addresses of one's

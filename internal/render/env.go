@@ -65,6 +65,10 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 		return nil
 	}
 	add := func(v catalog.Variable) { variables = append(variables, v) }
+	add(catalog.Variable{
+		Name: "DOMAIN",
+		Note: "with Docker Compose, the name that browsers and carriers connect to, such as bot.example.com",
+	})
 	if len(d.PhoneTransports()) > 0 {
 		add(catalog.Variable{
 			Name:     "PHONE_TOKEN",

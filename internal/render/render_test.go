@@ -602,8 +602,8 @@ func TestTools(t *testing.T) {
 // packages that it imports are installed.
 func TestSelfHostRequires(t *testing.T) {
 	for transport, want := range map[string]string{
-		"twilio":            `["PHONE_TOKEN"] [prometheus-client>=0.22,<1]`,
-		"plivo":             `["PHONE_TOKEN" Needs("BOT_PUBLIC_URL", "DOMAIN")] ` +
+		"twilio": `["PHONE_TOKEN"] [prometheus-client>=0.22,<1]`,
+		"plivo": `["PHONE_TOKEN" Needs("BOT_PUBLIC_URL", "DOMAIN")] ` +
 			`[prometheus-client>=0.22,<1 plivo>=4.59,<5]`,
 		"daily_pstn_dialin": `["DAILY_HMAC_SECRET"] [prometheus-client>=0.22,<1]`,
 		"smallwebrtc":       `[Needs("TURN_URL", if_set="TURN_SECRET")] [prometheus-client>=0.22,<1]`,

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 
 import bot
 import metrics
-import serving
+import runtime
 import settings
 from sessions import Session, Sessions
 
@@ -33,7 +33,7 @@ sessions = Sessions(
     per_minute=int(os.getenv("STARTS_PER_MINUTE", "10")),
 )
 metrics.count_sessions(sessions)
-app = serving.new_app()
+app = runtime.new_app()
 ORIGINS = os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
 app.add_middleware(CORSMiddleware, allow_origins=ORIGINS, allow_methods=["*"], allow_headers=["*"])
 
@@ -98,10 +98,10 @@ async def start(
 
 
 if __name__ == "__main__":
-    serving.set_up_logs()
+    runtime.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
         ],
     )
-    serving.Server(app, sessions).run()
+    runtime.serve(app, sessions)

@@ -98,12 +98,14 @@ def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
         sample_rate=rate, buffer_size=10 * 2 * rate, auto_start_recording=True
     )
     name = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{runner_args.session_id}.wav"
-    path, in_turn, failed = Path("recordings") / name, asyncio.Lock(), False
+    path = Path("recordings") / name
+    write_lock = asyncio.Lock()  # each piece comes in a task of its own
+    failed = False
 
     @audio_buffer.event_handler("on_audio_data")
     async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
         nonlocal failed
-        async with in_turn:  # each piece comes in a task of its own
+        async with write_lock:
             try:
                 if not failed:
                     await asyncio.to_thread(append, path, audio, sample_rate, num_channels)
@@ -113,7 +115,7 @@ def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
 
     @audio_buffer.event_handler("on_recording_stopped")
     async def on_recording_stopped(buffer):
-        async with in_turn:
+        async with write_lock:
             if path.exists() and not failed:
                 logger.info(f"Recording: {path}")
 

@@ -38,16 +38,17 @@ from starlette.responses import FileResponse
 
 import bot
 import metrics
-import serving
+import runtime
 import settings
 from sessions import CONNECT_TIMEOUT, MAX_SECONDS, Session, Sessions
+from settings import Needs
 
 sessions = Sessions(
     capacity=int(os.getenv("MAX_SESSIONS", "4")),
     per_minute=int(os.getenv("STARTS_PER_MINUTE", "6")),
 )
 metrics.count_sessions(sessions)
-app = serving.new_app()
+app = runtime.new_app()
 ORIGINS = os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
 app.add_middleware(CORSMiddleware, allow_origins=ORIGINS, allow_methods=["*"], allow_headers=["*"])
 
@@ -200,13 +201,13 @@ async def start(
 
 
 if __name__ == "__main__":
-    serving.set_up_logs()
+    runtime.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
-            "TURN_URL if TURN_SECRET",
+            Needs("TURN_URL", if_set="TURN_SECRET"),
         ],
     )
     for server in ice_servers("none"):
         IceServer(**server)  # report a mistake now, not when somebody connects
-    serving.Server(app, sessions).run()
+    runtime.serve(app, sessions)

@@ -39,13 +39,13 @@ class Call(BaseModel):
         return self.model_dump()
 
     def _sign(self) -> str:
-        """Sign with a key that server.py and the bot have, and nobody else."""
+        """Sign with a key that webhooks.py and the bot have, and nobody else."""
         text = self.model_dump_json(exclude={"signature"})
         return hmac.new(os.environ["DAILY_API_KEY"].encode(), text.encode(), "sha256").hexdigest()
 
     @classmethod
     def authentic(cls, body: Any) -> "Call":
-        """Return the call that server.py signed. Raises HTTPException 401 for any other."""
+        """Return the call that webhooks.py signed. Raises HTTPException 401 for any other."""
         try:
             call = cls.model_validate(body)
             if hmac.compare_digest(call.signature.encode(), call._sign().encode()):
@@ -53,7 +53,7 @@ class Call(BaseModel):
                     return call
         except ValueError:
             pass
-        raise HTTPException(401, "server.py did not sign this call within the last minute")
+        raise HTTPException(401, "webhooks.py did not sign this call within the last minute")
 
     def transport(self) -> DailyTransport:
         """Return the transport that joins the room."""
@@ -99,7 +99,7 @@ class Call(BaseModel):
 
 
 def guard(app: FastAPI) -> None:
-    """Let nobody make rooms or calls through the development runner, except server.py."""
+    """Let nobody make rooms or calls through the development runner, except webhooks.py."""
 
     @app.middleware("http")
     async def refuse(request: Request, call_next: Any) -> Any:
@@ -111,7 +111,7 @@ def guard(app: FastAPI) -> None:
         if room or asked.get("transport") == "daily" or path == "/daily":
             return Response("this bot makes rooms for calls alone", 401)
         if path == "/daily-dialin-webhook":
-            return Response("this bot takes only calls from server.py", 404)
+            return Response("this bot takes only calls from webhooks.py", 404)
         return await call_next(request)
 
 

@@ -48,13 +48,13 @@ class Call(BaseModel):
         return self.model_dump()
 
     def _sign(self) -> str:
-        """Sign with a key that server.py and the bot have, and nobody else."""
+        """Sign with a key that webhooks.py and the bot have, and nobody else."""
         text = self.model_dump_json(exclude={"signature"})
         return hmac.new(os.environ["DAILY_API_KEY"].encode(), text.encode(), "sha256").hexdigest()
 
     @classmethod
     def authentic(cls, body: Any) -> "Call":
-        """Return the call that server.py signed. Raises HTTPException 401 for any other."""
+        """Return the call that webhooks.py signed. Raises HTTPException 401 for any other."""
         try:
             call = cls.model_validate(body)
             if hmac.compare_digest(call.signature.encode(), call._sign().encode()):
@@ -62,7 +62,7 @@ class Call(BaseModel):
                     return call
         except ValueError:
             pass
-        raise HTTPException(401, "server.py did not sign this call within the last minute")
+        raise HTTPException(401, "webhooks.py did not sign this call within the last minute")
 
     def transport(self) -> DailyTransport:
         """Return the transport that joins the room."""
@@ -99,13 +99,13 @@ class Call(BaseModel):
 
 
 def guard(app: FastAPI) -> None:
-    """Let nobody make rooms or calls through the development runner, except server.py."""
+    """Let nobody make rooms or calls through the development runner, except webhooks.py."""
 
     @app.middleware("http")
     async def refuse(request: Request, call_next: Any) -> Any:
         path = request.scope["path"]
         if path not in ("/call", "/status"):
-            return Response("this bot takes only calls from server.py", 404)
+            return Response("this bot takes only calls from webhooks.py", 404)
         return await call_next(request)
 
 
@@ -174,12 +174,14 @@ def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
         sample_rate=rate, buffer_size=10 * 2 * rate, auto_start_recording=True
     )
     name = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{runner_args.session_id}.wav"
-    path, in_turn, failed = Path("recordings") / name, asyncio.Lock(), False
+    path = Path("recordings") / name
+    write_lock = asyncio.Lock()  # each piece comes in a task of its own
+    failed = False
 
     @audio_buffer.event_handler("on_audio_data")
     async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
         nonlocal failed
-        async with in_turn:  # each piece comes in a task of its own
+        async with write_lock:
             try:
                 if not failed:
                     await asyncio.to_thread(append, path, audio, sample_rate, num_channels)
@@ -189,7 +191,7 @@ def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
 
     @audio_buffer.event_handler("on_recording_stopped")
     async def on_recording_stopped(buffer):
-        async with in_turn:
+        async with write_lock:
             if path.exists() and not failed:
                 logger.info(f"Recording: {path}")
 

@@ -17,19 +17,19 @@ from pipecat.runner.types import RunnerArguments
 
 import bot
 import metrics
-import serving
+import runtime
 import settings
 from call import Call
 from sessions import Sessions
 
 sessions = Sessions(capacity=int(os.getenv("MAX_SESSIONS", "8")))
 metrics.count_sessions(sessions)
-app = serving.new_app()
+app = runtime.new_app()
 
 
 @app.post("/call")
 async def start_call(body: dict[str, Any]) -> dict[str, str]:
-    """Start a session in the room that server.py made for a call."""
+    """Start a session in the room that webhooks.py made for a call."""
     Call.authentic(body)
     reservation = sessions.reserve()
     arguments = RunnerArguments(body=body, session_id=reservation.id)
@@ -38,10 +38,10 @@ async def start_call(body: dict[str, Any]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    serving.set_up_logs()
+    runtime.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
         ],
     )
-    serving.Server(app, sessions).run()
+    runtime.serve(app, sessions)

@@ -37,18 +37,25 @@ from starlette.responses import FileResponse
 
 import bot
 import metrics
-import serving
+import runtime
 import settings
 from sessions import CONNECT_TIMEOUT, MAX_SECONDS, Session, Sessions
+from settings import Needs
 
 sessions = Sessions(
     capacity=int(os.getenv("MAX_SESSIONS", "4")),
     per_minute=int(os.getenv("STARTS_PER_MINUTE", "6")),
 )
 metrics.count_sessions(sessions)
-app = serving.new_app()
+app = runtime.new_app()
 ORIGINS = os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
 app.add_middleware(CORSMiddleware, allow_origins=ORIGINS, allow_methods=["*"], allow_headers=["*"])
+
+
+def public_url() -> str:
+    """Return the https address of the bot, without a slash at its end; "" if it is not known."""
+    domain = os.getenv("DOMAIN")
+    return os.getenv("BOT_PUBLIC_URL", f"https://{domain}" if domain else "").rstrip("/")
 
 
 @app.get("/")
@@ -189,9 +196,9 @@ TOKENS = os.getenv("PHONE_TOKEN", "").split(",")  # the first is for new calls
 
 
 def signed_by_twilio(websocket: WebSocket, token: str) -> bool:
-    """Say whether Twilio signed the address, if BOT_PUBLIC_URL and TWILIO_AUTH_TOKEN are set."""
+    """Say whether Twilio signed the address. True if it or TWILIO_AUTH_TOKEN is not known."""
     given = websocket.headers.get("x-twilio-signature", "")
-    url, key = os.getenv("BOT_PUBLIC_URL", "").rstrip("/"), os.getenv("TWILIO_AUTH_TOKEN", "")
+    url, key = public_url(), os.getenv("TWILIO_AUTH_TOKEN", "")
     if not url or not key:
         return True
     socket = f"{url.replace('http', 'ws', 1)}/ws/{token}"
@@ -207,28 +214,28 @@ async def take_call(websocket: WebSocket, token: str) -> None:
         if not any(hmac.compare_digest(token.encode(), t.encode()) for t in TOKENS):
             raise HTTPException(403, "the address has another token")
         if not signed_by_twilio(websocket, token):
-            raise HTTPException(403, "Twilio did not sign this for BOT_PUBLIC_URL")
+            raise HTTPException(403, f"Twilio did not sign this for {public_url()}")
         reservation = sessions.reserve()
     except HTTPException as e:
-        return await serving.refuse(websocket, e)
-    socket = serving.Socket(websocket)
+        return await runtime.refuse(websocket, e)
+    socket = runtime.LimitedWebSocket(websocket)
     await socket.accept()
     arguments = WebSocketRunnerArguments(websocket=socket, session_id=reservation.id)
     await sessions.start(reservation, bot.bot(arguments))
 
 
 if __name__ == "__main__":
-    serving.set_up_logs()
+    runtime.set_up_logs()
     settings.require(
         [
             *bot.REQUIRED,
             "PHONE_TOKEN",
-            "TURN_URL if TURN_SECRET",
+            Needs("TURN_URL", if_set="TURN_SECRET"),
         ],
-        serves="twilio",
+        transports=["twilio"],
     )
     if not all(re.fullmatch("[A-Za-z0-9_-]{16,}", token) for token in TOKENS):
         sys.exit("PHONE_TOKEN is part of an address: 16 or more letters, digits, _ and -.")
     for server in ice_servers("none"):
         IceServer(**server)  # report a mistake now, not when somebody connects
-    serving.Server(app, sessions).run()
+    runtime.serve(app, sessions)

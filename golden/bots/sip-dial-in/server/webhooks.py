@@ -1,7 +1,8 @@
 """Answers calls from Twilio and starts the bot for each.
 
-Run it with `uv run server.py`, while bot.py runs. Twilio announces a call at POST /call. The server
-creates a Daily room, starts the bot there, and holds the caller until the bot fetches the call.
+Run it with `uv run webhooks.py`, while bot.py runs. Twilio announces a call at POST /call. The
+server creates a Daily room, starts the bot there, and holds the caller until the bot fetches the
+call.
 """
 
 import asyncio
@@ -32,6 +33,7 @@ from twilio.twiml.voice_response import VoiceResponse
 
 import settings
 from call import Call, end_call
+from settings import Needs
 
 settings.load()
 
@@ -132,7 +134,8 @@ async def take_call(request: Request) -> Response:
     body = (await read(request)).decode(errors="replace")
     form = dict(parse_qsl(body, keep_blank_values=True))
     url = str(request.url)
-    if public := os.getenv("PUBLIC_URL"):
+    domain = os.getenv("DOMAIN")
+    if public := os.getenv("PUBLIC_URL", f"https://{domain}" if domain else ""):
         url = public.rstrip("/") + request.url.path
         if request.url.query:
             url += f"?{request.url.query}"
@@ -151,7 +154,7 @@ async def take_call(request: Request) -> Response:
 
 
 def take_calls(bot_app: FastAPI, bot: Callable[[RunnerArguments], Awaitable[None]]) -> None:
-    """Let server.py start the bot at POST /call."""
+    """Let webhooks.py start the bot at POST /call."""
     sessions: set[asyncio.Future[None]] = set()
 
     @bot_app.post("/call")
@@ -174,7 +177,7 @@ if __name__ == "__main__":
             "DAILY_API_KEY",
             "TWILIO_ACCOUNT_SID",
             "TWILIO_AUTH_TOKEN",
-            "PIPECAT_API_KEY if PIPECAT_AGENT_NAME",
+            Needs("PIPECAT_API_KEY", if_set="PIPECAT_AGENT_NAME"),
         ]
     )
     uvicorn.run(app, host=os.getenv("HOST", "127.0.0.1"), port=int(os.getenv("PORT", "8080")))

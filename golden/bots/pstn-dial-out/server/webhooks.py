@@ -1,6 +1,6 @@
 """Starts outgoing calls.
 
-Run it with `uv run server.py`, while bot.py runs, and request a call:
+Run it with `uv run webhooks.py`, while bot.py runs, and request a call:
 
     curl -X POST http://localhost:8080/dialout -H "Authorization: Bearer $SERVER_API_KEY" \
         -H "Content-Type: application/json" -d '{"phone_number": "+15551234567"}'
@@ -26,6 +26,7 @@ from starlette.requests import ClientDisconnect
 
 import settings
 from call import Call, PhoneNumber, end_call
+from settings import Needs
 
 settings.load()
 
@@ -127,7 +128,7 @@ async def dial_out(request: Request) -> dict[str, str]:
 
 
 def take_calls(bot_app: FastAPI, bot: Callable[[RunnerArguments], Awaitable[None]]) -> None:
-    """Let server.py start the bot at POST /call."""
+    """Let webhooks.py start the bot at POST /call."""
     sessions: set[asyncio.Future[None]] = set()
 
     @bot_app.post("/call")
@@ -149,7 +150,7 @@ if __name__ == "__main__":
         [
             "DAILY_API_KEY",
             "SERVER_API_KEY",
-            "PIPECAT_API_KEY if PIPECAT_AGENT_NAME",
+            Needs("PIPECAT_API_KEY", if_set="PIPECAT_AGENT_NAME"),
         ]
     )
     uvicorn.run(app, host=os.getenv("HOST", "127.0.0.1"), port=int(os.getenv("PORT", "8080")))
