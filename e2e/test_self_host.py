@@ -590,14 +590,13 @@ def test_strangers_get_their_share(hosted: bots.Project, image: dockerfiles.Imag
 
 def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) -> None:
     """A minute before, the page and the caller are told; then it ends, however much they say."""
-    write_env(image)
+    write_env(image, MAX_SESSION_SECONDS="65")
 
     async def talk() -> None:
-        env = {"MAX_SESSION_SECONDS": "65"}
         hung_up = TwilioAPI(PHONE["TWILIO_ACCOUNT_SID"], PHONE["TWILIO_AUTH_TOKEN"])
         async with (
             stand_ins(more=[hung_up]) as services,
-            running(hosted, image, services, **env) as bot,
+            running(hosted, image, services) as bot,
             webrtc_client.call(bot.url) as page,
             socket_clients.call(TwilioCaller, bot.url, f"/{TOKEN}") as phone,
         ):

@@ -18,7 +18,7 @@ from pipecat.frames import frames
 from pipecat.observers.base_observer import FramePushed
 from pipecat.processors.frame_processor import FrameDirection
 from prometheus_client import REGISTRY
-from sessions import CONNECT_TIMEOUT, RESERVED_FOR, Session, Sessions
+from sessions import RESERVED_FOR, START_TIMEOUT, Session, Sessions
 
 
 class Clock:
@@ -74,7 +74,7 @@ async def main() -> None:
         refused(404, limits.find, "made up")
 
         # Who came but does not connect frees the place, too, however often they ask.
-        clock.now += CONNECT_TIMEOUT - 2
+        clock.now += START_TIMEOUT - 2
         assert limits.find(first.id) is first
         clock.now += 2
         assert limits.count() == 1
@@ -193,9 +193,10 @@ async def counting() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(99)
 
-    with patch("sessions.MAX_SECONDS", 0.1):
-        await limits.start(third, ends_when_cancelled())
-        await limits.start(limits.reserve(), asyncio.sleep(99))
+    last = limits.reserve()
+    third.max_seconds = last.max_seconds = 0.1
+    await limits.start(third, ends_when_cancelled())
+    await limits.start(last, asyncio.sleep(99))
     assert figure("bot_turn_seconds_count") == 1 and figure("bot_turn_seconds_sum") >= 0.1
     assert figure("bot_first_word_seconds_count") == 1
     assert figure("bot_service_failures_total", service="OpenAI") == 2

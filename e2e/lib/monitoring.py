@@ -150,7 +150,7 @@ class Patience(unittest.IsolatedAsyncioTestCase):
     async def told(self, *script: Step, page: bool = True, **limits: float) -> list[str]:
         """What is logged and said in the course of the script and in the minute after it."""
         said = list[str]()
-        parts = {"ears": Ears(), "model": Model(), "voice": Voice(), "avatar": FrameProcessor()}
+        parts = {"ears": Ears(), "model": Model(), "voice": Voice(), "avatar": AIService()}
         if not limits.pop("cascade", True):
             del parts["voice"]
         watched = dict(parts)

@@ -670,8 +670,8 @@ func TestMetrics(t *testing.T) {
 func TestSizes(t *testing.T) {
 	cat := catalog.New()
 	limits := map[string]int{
-		"bot.py": 270, "monitor.py": 560, "settings.py": 80, "webhooks.py": 200, "call.py": 220,
-		"self_host.py": 380, "sessions.py": 260, "metrics.py": 110, "runtime.py": 200,
+		"bot.py": 270, "monitor.py": 600, "settings.py": 80, "webhooks.py": 200, "call.py": 220,
+		"self_host.py": 380, "sessions.py": 260, "metrics.py": 110, "runtime.py": 220,
 		"models.py": 200, "local.py": 80, "google_credentials.py": 25,
 	}
 	check := func(cfg bot.Config, bot int) {

@@ -23,10 +23,10 @@ def prepare(app: FastAPI) -> None:
         app.add_route("/daily", lambda _: PlainTextResponse("Set DAILY_API_KEY in .env.", 503))
     sessions = set[asyncio.Task[None]]()
     program = sys.modules["__main__"]
-    serve = program.bot  # where the runner looks for it
+    bot = program.bot
 
-    async def bot(runner_args: RunnerArguments):
-        session = asyncio.create_task(serve(runner_args))
+    async def cancellable_bot(runner_args: RunnerArguments):
+        session = asyncio.create_task(bot(runner_args))
         sessions.add(session)
         try:
             await asyncio.wait({session})
@@ -42,14 +42,14 @@ def prepare(app: FastAPI) -> None:
             stop = signal.getsignal(number)  # the server's, which waits for the sessions
             assert callable(stop)
 
-            def end(*args, stop=stop) -> None:
+            def end(*args, stop=stop) -> None:  # bound now: the loop goes on
                 for session in sessions:
                     session.get_loop().call_soon_threadsafe(session.cancel)
                 stop(*args)
 
             signal.signal(number, end)
 
-    vars(program)["bot"] = bot
+    vars(program)["bot"] = cancellable_bot  # where the runner looks for it
     app.router.on_startup.append(on_startup)
 
 

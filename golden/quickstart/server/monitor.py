@@ -6,7 +6,8 @@ those that it makes. It says what starts a wait for the service and what ends it
 
 - How long a person waits for one service: `answers_within` in bot.py.
 - Other limits: the constants below.
-- A message to Slack or a pager: pass `on_failed` or `on_late` to the ServiceMonitor.
+- A message to Slack or a pager: `monitor.add_event_handler("on_failed", ...)` in bot.py, where
+  `monitor` is the ServiceMonitor. `on_late` is the other event.
 - Another kind of service: a subclass of `Health`, and its entry in `HEALTH_BY_KIND`.
 """
 
@@ -54,15 +55,17 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameProcessor, FrameProcessorSetup
 from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
 from pipecat.processors.frameworks.rtvi.models import Error, ErrorData
+from pipecat.services.ai_service import AIService
 from pipecat.services.llm_service import LLMService
 from pipecat.services.stt_service import STTService
 from pipecat.services.tts_service import TTSService
 from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.errors import ErrorCategory
 
-CONNECT_TIMEOUT = 18  # seconds that a service may take to connect
-NOTED_AFTER = 12  # seconds of waiting, after which a delay is noted
+CONNECT_TIMEOUT = 18  # seconds that a service may take to connect; the framework's limit is 20
+NOTED_AFTER = 12  # seconds of waiting, after which a delay is noted, and `please_wait` is said
 ERRORS_FOR = 12  # seconds of nothing but errors, after which a service counts as failed
+ERRORS_APART = 2  # seconds without an error, after which the next one begins another row
 PAGE_LOADS_WITHIN = 20  # seconds that a failure waits for the page which is to show it
 APOLOGY_TAKES = 12  # seconds, at most, before a failed session ends
 REFUSED = (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
@@ -87,7 +90,7 @@ def now() -> float:
 class State(Enum):
     IDLE = "nobody waits for the service"
     WAITING = "a person waits for it to answer, or to go on"
-    LATE = "the person has been told that it is late"
+    LATE = "the person has heard the apology, or read that it is late"
     MUTED = "it is not to listen"
     FAILED = "it does not work any more"
 
@@ -134,7 +137,7 @@ class Health:
         self.state = State.IDLE
 
     def has_erred(self) -> None:
-        if now() - self.last_error_at >= 2:
+        if now() - self.last_error_at >= ERRORS_APART:
             self.first_error_at = now()
         self.last_error_at = now()
         self.answering = False
@@ -315,7 +318,14 @@ HEALTH_BY_KIND: dict[type[FrameProcessor], type[Health]] = {
     STTService: SpeechToTextHealth,
     LLMService: LanguageModelHealth,
     TTSService: TextToSpeechHealth,
+    AIService: AvatarHealth,  # which have no class of their own
 }
+
+
+def health_of(part: FrameProcessor, service: Service) -> Health:
+    """Return the Health for the kind of service that the part is."""
+    kinds = (health for kind, health in HEALTH_BY_KIND.items() if isinstance(part, kind))
+    return next(kinds, Health)(service)
 
 
 class ServiceMonitor(BaseObserver):
@@ -360,7 +370,8 @@ class ServiceMonitor(BaseObserver):
         self._waits: dict[Health, asyncio.Task[None]] = {}
         self._problems: list[str] = []  # because of which the session ends
         for part, service in services.items():
-            self._add(getattr(part, "services", [part]), service, AvatarHealth)
+            members = getattr(part, "services", [part])
+            self._add(members, health_of(members[0], service))
         speaking = (p for p, h in self._healths.items() if isinstance(h, TextToSpeechHealth))
         self._tts = next(speaking, None)
         limit_connecting(worker.pipeline)
@@ -374,19 +385,13 @@ class ServiceMonitor(BaseObserver):
         with contextlib.suppress(Exception):  # RTVI may be off
             worker.rtvi.add_event_handler("on_client_ready", lambda _: self._page_is_ready.set())
 
-    def _add(
-        self, members: list[FrameProcessor], service: Service, otherwise: type[Health]
-    ) -> Health:
+    def _add(self, members: list[FrameProcessor], health: Health) -> None:
         """Add a service, or the members of a switcher: for a person they are one."""
-        kinds = (kind for kind in HEALTH_BY_KIND if isinstance(members[0], kind))
-        kind = next(kinds, None)
-        health = HEALTH_BY_KIND[kind](service) if kind else otherwise(service)
         self._healths |= dict.fromkeys(members, health)
         models = [one for one in self._healths.values() if isinstance(one, LanguageModelHealth)]
         for one in self._healths.values():
             if isinstance(one, SpeakingHealth):
                 one.models = models
-        return health
 
     # What the framework tells an observer.
 
@@ -453,14 +458,15 @@ class ServiceMonitor(BaseObserver):
             await worker.cancel()  # for example, it cannot join the room
         members = getattr(part, "services", [part])
         health = self._healths.get(members[0])
-        if not health:
-            health = self._add(members, Service(part.name, "its key"), Health)
+        if not health:  # bot.py says nothing about it
+            health = Health(Service(part.name, "its key"))
+            self._add(members, health)
         if health.state is State.FAILED:
             return
         if health.is_lost() or not part.is_usable:
             if error.category in REFUSED:
                 await self._report(
-                    health, State.FAILED, "refused the key", "then start the bot again"
+                    health, State.FAILED, "refused the key", advice="then start the bot again"
                 )
             else:
                 await self._report(health, State.FAILED, "does not work")
@@ -479,22 +485,31 @@ class ServiceMonitor(BaseObserver):
             await self._report(health, State.FAILED, "does not connect")
 
     async def _report(
-        self, health: Health, state: State, what: str, then: str = "the network and the log"
+        self, health: Health, state: State, what: str, advice: str = "the network and the log"
     ) -> None:
-        """Say what is wrong and what to check. End a session that cannot go on."""
+        """Say what is wrong and what to check. End a session that cannot go on.
+
+        Args:
+            health: Of the service, which gets the state: LATE or FAILED.
+            state: The state.
+            what: What is wrong; the service's name comes before it.
+            advice: What else to check or do, after the service's variables.
+        """
         health.state, health.reported = state, True
         service = health.service
-        problem = f"{service.label} {what}. Check {service.variables} in server/.env, {then}."
+        problem = f"{service.label} {what}. Check {service.variables} in server/.env, {advice}."
         logger.error(problem)
         await self._call_event_handler("on_failed", service, problem)
         if state is State.FAILED and health.ends_session:
-            is_told = False
-        else:
-            is_told = await self._tell(health, {"problem": problem}, self._apology)
-        if not is_told and health.ends_session:
-            self._problems.append(problem)
-            if len(self._problems) == 1:
-                self.create_task(self._end_session())
+            self._end_because(problem)
+        elif not await self._tell(health, {"problem": problem}, self._apology):
+            if health.ends_session:
+                self._end_because(problem)
+
+    def _end_because(self, problem: str) -> None:
+        self._problems.append(problem)
+        if len(self._problems) == 1:
+            self.create_task(self._end_session())
 
     async def _tell(self, health: Health, to_page: dict[str, str], aloud: str) -> bool:
         """Tell the page, and aloud what can be heard. Return False if nobody can be told."""
@@ -505,6 +520,7 @@ class ServiceMonitor(BaseObserver):
         return bool(tts or self._has_page)
 
     async def _end_session(self) -> None:
+        """Tell the page and the person why, and then end the session."""
         if self._has_page:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._page_is_ready.wait(), PAGE_LOADS_WITHIN)

@@ -9,7 +9,7 @@
 # env: PLIVO_AUTH_ID required id library: auth ID
 # env: PLIVO_AUTH_TOKEN required secret library: auth token
 # host: api.plivo.com: to hang up
-# self-host-env: BOT_PUBLIC_URL required url unless DOMAIN: https address at which Plivo reaches the bot, if DOMAIN is not it
+# self-host-env: BOT_PUBLIC_URL required url unless DOMAIN: https address of the bot, if not DOMAIN
 # self-host-pip: plivo>=4.59,<5
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams

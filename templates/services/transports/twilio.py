@@ -13,7 +13,7 @@
 # env: TWILIO_REGION optional region library: processing region
 # env: TWILIO_EDGE optional region library: edge location
 # host: api.twilio.com: to hang up; with TWILIO_EDGE and TWILIO_REGION, api.EDGE.REGION.twilio.com
-# self-host-env: BOT_PUBLIC_URL optional url: https address at which the bot is reached, if DOMAIN is not it
+# self-host-env: BOT_PUBLIC_URL optional url: https address of the bot, if not DOMAIN
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 

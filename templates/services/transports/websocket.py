@@ -6,7 +6,7 @@
 # key: websocket
 # client: @pipecat-ai/websocket-transport ^1.7.1
 # extras: websocket
-# self-host-env: BOT_PUBLIC_URL optional url: https address at which the bot is reached, if DOMAIN is not it
+# self-host-env: BOT_PUBLIC_URL optional url: https address of the bot, if not DOMAIN
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams

@@ -99,19 +99,19 @@ def build(transport):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # what to report, and what to check, if a service fails
+    return pipeline, {  # their names, and what to check if one fails; see monitor.py
         stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
         llm: Service("OpenAI", "OPENAI_API_KEY"),
         tts: Service("Cartesia", "CARTESIA_API_KEY"),
     }
 
 
-one_at_a_time = asyncio.Lock()
+build_lock = asyncio.Lock()
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with one_at_a_time:  # some libraries cannot be loaded by two threads at once
+    async with build_lock:  # some libraries cannot be loaded by two threads at once
         pipeline, services = await asyncio.to_thread(build, transport)
     worker = PipelineWorker(
         pipeline,

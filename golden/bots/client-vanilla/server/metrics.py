@@ -43,13 +43,14 @@ def count_sessions(of: sessions.Sessions) -> None:
     of.on_started = lambda session: STARTED.inc()
     of.on_ended = ended
     RUNNING.set_function(of.count)
+    # A process that stops has room for no more than it runs.
     CAPACITY.set_function(lambda: of.capacity if of.accepts() else of.count())
 
 
 def count_failure(monitor: ServiceMonitor, service: Service, problem: str) -> None:
     FAILED.labels(service.label).inc()
     if session := sessions.current.get():
-        session.ended_because = "service"  # whoever leaves now
+        session.ended_because = "service"  # if the person leaves from now on
 
 
 def count_delay(monitor: ServiceMonitor, service: Service, problem: str) -> None:
@@ -74,8 +75,9 @@ class AnswerTimes(BaseObserver):
                 self._stopped_speaking_at = now
             case BotStartedSpeakingFrame():
                 if self._is_first and self._session:
-                    since = self._session.requested_at or self._session.connected_at
-                    FIRST_WORD.observe(now - since)
+                    session = self._session
+                    began = session.connected_at if session.is_call else session.requested_at
+                    FIRST_WORD.observe(now - began)
                 elif self._stopped_speaking_at:
                     ANSWERED.observe(now - self._stopped_speaking_at)
                 self._is_first, self._stopped_speaking_at = False, 0.0

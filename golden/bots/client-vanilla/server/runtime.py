@@ -10,6 +10,7 @@ import gc
 import logging
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -29,8 +30,7 @@ from sessions import RESERVED_FOR, Sessions
 MAX_CONNECTIONS = 500  # further requests are answered with 503
 MAX_HEAD = 32 * 1024  # bytes of a request's head
 MAX_MESSAGE = 1_000_000  # bytes of a WebSocket's message
-KEEP_ALIVE = 30  # seconds; longer than HAProxy keeps an unused connection to a bot
-DRAIN_SECONDS = float(os.getenv("DRAIN_SECONDS", "3540"))
+KEEP_ALIVE = 30  # seconds; longer than HAProxy keeps an unused connection (pool-purge-delay)
 
 
 class LimitedWebSocket(WebSocket):
@@ -42,7 +42,9 @@ class LimitedWebSocket(WebSocket):
         burst: Bytes beyond that.
     """
 
-    first_within, rate, burst = RESERVED_FOR, 400_000, 1_000_000
+    first_within = RESERVED_FOR
+    rate = 400_000
+    burst = 1_000_000
 
     def __init__(self, websocket: WebSocket):
         super().__init__(websocket.scope, websocket.receive, websocket.send)
@@ -134,15 +136,23 @@ def serve(app: FastAPI, sessions: Sessions, load: Callable[[], None] | None = No
     probes = uvicorn.Config(
         probes_app(sessions), at.host, at.port + 1, log_config=None, access_log=False
     )
+    sockets = [config.bind_socket() for config in (server, probes)]  # or exits: a port is taken
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve([uvicorn.Server(server), uvicorn.Server(probes)], sessions, load))
+        servers = [uvicorn.Server(config) for config in (server, probes)]
+        asyncio.run(_serve(servers, sockets, sessions, load))
 
 
 async def _serve(
-    servers: list[uvicorn.Server], sessions: Sessions, load: Callable[[], None] | None
+    servers: list[uvicorn.Server],
+    sockets: list[socket.socket],
+    sessions: Sessions,
+    load: Callable[[], None] | None,
 ) -> None:
     sessions.is_loaded = False
-    serving = [asyncio.create_task(server.serve()) for server in servers]
+    serving = [
+        asyncio.create_task(server.serve([listener]))
+        for server, listener in zip(servers, sockets, strict=True)
+    ]
     while not all(server.started for server in servers):
         await asyncio.sleep(0.05)
     terminated = asyncio.Event()
@@ -159,7 +169,7 @@ async def _serve(
         logger.info(f"Serving up to {sessions.capacity} sessions at http://{at.host}:{at.port}")
         logger.info("Let a proxy in front limit requests; deploy/README.md says how")
         await terminated.wait()
-        await sessions.drain(DRAIN_SECONDS)
+        await sessions.drain(float(os.getenv("DRAIN_SECONDS", "3540")))
 
     until_drained = asyncio.create_task(load_and_drain())
     # A server ends by itself after SIGINT.

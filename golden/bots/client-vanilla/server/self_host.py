@@ -30,6 +30,7 @@ from sessions import Session, Sessions
 
 sessions = Sessions(
     capacity=int(os.getenv("MAX_SESSIONS", "8")),
+    max_seconds=int(os.getenv("MAX_SESSION_SECONDS", "3600")),
     per_minute=int(os.getenv("STARTS_PER_MINUTE", "10")),
 )
 metrics.count_sessions(sessions)
@@ -62,9 +63,10 @@ def may_start(request: Request) -> str:
     of the bot's own origin nor of PIPECAT_ALLOWED_ORIGINS.
     """
     head, token = request.headers, os.getenv("START_TOKEN")
-    _, _, host = (origin := head.get("origin", "")).partition("://")
-    own = head.get("sec-fetch-site") == "same-origin" or host == head.get("host")
-    if origin and not own and not {origin, "*"} & set(ORIGINS):
+    origin = head.get("origin", "")
+    host = origin.partition("://")[2]
+    is_own = head.get("sec-fetch-site") == "same-origin" or host == head.get("host")
+    if origin and not is_own and origin not in ORIGINS and "*" not in ORIGINS:
         raise HTTPException(403, f"PIPECAT_ALLOWED_ORIGINS does not list {origin!r}")
     if token:
         sent = head.get("authorization", "").encode()
@@ -73,7 +75,7 @@ def may_start(request: Request) -> str:
         return ""
     added = ",".join(head.getlist("x-forwarded-for")).rpartition(",")[2].strip()  # by the proxy
     address = added or (request.client.host if request.client else "")
-    with contextlib.suppress(ValueError):  # one visitor has many of IPv6
+    with contextlib.suppress(ValueError):  # of IPv6, a network of 64 bits counts as one
         address = str(ipaddress.IPv6Network((address, 64), strict=False))
     return address
 

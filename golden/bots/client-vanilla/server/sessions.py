@@ -22,9 +22,8 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
 
 RESERVED_FOR = 10  # seconds in which the client has to send its first request
-CONNECT_TIMEOUT = 20  # seconds, from then, in which the session has to start
+START_TIMEOUT = 20  # seconds, from then, in which the session has to start
 JOIN_TIMEOUT = 30  # seconds, from its start, in which the client has to be connected
-MAX_SECONDS = int(os.getenv("MAX_SESSION_SECONDS", "3600"))  # of a session
 
 
 @dataclass
@@ -34,6 +33,8 @@ class Session:
     id: str
     body: Any  # what came with the request for it
     address: str = ""  # that asked for it, if it is known
+    max_seconds: float = 3600  # that it may run
+    is_call: bool = False  # which the bot makes or fetches itself, so that it may ring for long
     requested_at: float = field(default_factory=time.monotonic)
     expires_at: float = 0.0  # of a reservation
     has_request: bool = False  # the client has sent its first one
@@ -64,6 +65,7 @@ class Sessions:
     Args:
         capacity: The most sessions at a time.
         per_minute: The most reservations of one address in a minute.
+        max_seconds: How long a session may run.
         on_refused: Called when a reservation is refused.
         on_started: Called with a session that starts.
         on_ended: Called with a session that has ended, and how many seconds it ran.
@@ -74,11 +76,12 @@ class Sessions:
         capacity: int,
         per_minute: int = 10,
         *,
+        max_seconds: float = 3600,
         on_refused: Callable[[], None] = nothing,
         on_started: Callable[[Session], None] = nothing,
         on_ended: Callable[[Session, float], None] = nothing,
     ):
-        self.capacity, self.per_minute = capacity, per_minute
+        self.capacity, self.max_seconds, self.per_minute = capacity, max_seconds, per_minute
         self.on_refused, self.on_started, self.on_ended = on_refused, on_started, on_ended
         self.is_loaded, self.is_draining = True, False
         self._minute, self._in_minute = 0, collections.Counter[str]()
@@ -101,8 +104,8 @@ class Sessions:
     def reserve(self, body: Any = None, address: str = "") -> Session:
         """Reserve a session for a client, which has RESERVED_FOR seconds to use it.
 
-        One address gets at most `per_minute` in a minute, and half of the capacity as long as
-        its reservations are unused, so that others can start sessions, too.
+        One address gets at most `per_minute` in a minute. Its unused reservations may fill at
+        most half of the capacity, so that others can start sessions, too.
 
         Raises HTTPException 429 if the address has had its share, and 503 if no session is free.
         """
@@ -119,7 +122,8 @@ class Sessions:
         self._in_minute[address] += 1
         # In a cluster the ID begins with the pod's address, to which the router sends its requests.
         pod = os.getenv("POD_IP", "").replace(".", "-")
-        session = Session(f"{pod}.{uuid.uuid4()}".lstrip("."), body, address)
+        id = f"{pod}.{uuid.uuid4()}".lstrip(".")
+        session = Session(id, body, address, self.max_seconds)
         session.expires_at = time.monotonic() + RESERVED_FOR
         self._reserved[session.id] = session
         return session
@@ -141,7 +145,7 @@ class Sessions:
         session = self._reserved[session_id]
         if not session.has_request:
             session.has_request = True
-            session.expires_at = time.monotonic() + CONNECT_TIMEOUT
+            session.expires_at = time.monotonic() + START_TIMEOUT
         return session
 
     @contextlib.contextmanager
@@ -167,9 +171,8 @@ class Sessions:
         task = session.task = asyncio.create_task(self._run(session, bot))
         self._running[session.id] = session
         task.add_done_callback(lambda _: self._running.pop(session.id))
-        if is_call:
-            session.requested_at = 0.0  # whoever is called has to answer first
-        else:
+        session.is_call = is_call
+        if not is_call:
             task.get_loop().call_later(JOIN_TIMEOUT, self._end_if_unused, session)
         return task
 
@@ -180,7 +183,7 @@ class Sessions:
     async def _run(self, session: Session, bot: Coroutine[Any, Any, None]) -> None:
         current.set(session)
         self.on_started(session)
-        began, limit = time.monotonic(), asyncio.timeout(MAX_SECONDS)
+        began, limit = time.monotonic(), asyncio.timeout(session.max_seconds)
         try:
             with logger.contextualize(session=session.id):
                 async with limit:
@@ -209,14 +212,16 @@ class Sessions:
 
 
 def announce_end(worker: PipelineWorker, sentence: str = "") -> None:
-    """Tell the page, and say the sentence, a minute before MAX_SESSION_SECONDS are over."""
+    """Tell the page, and say the sentence, a minute before the session has to end, if it does."""
+    if not (session := current.get()):
+        return  # it is not served by self_host.py
     told = RTVIServerMessageFrame(data={"problem": "This conversation ends in a minute."})
     said = [TTSSpeakFrame(sentence, append_to_context=False)] if sentence else []
 
     def announce() -> None:
         worker.create_task(worker.queue_frames([told, *said]))
 
-    timer = asyncio.get_running_loop().call_later(max(0, MAX_SECONDS - 60), announce)
+    timer = asyncio.get_running_loop().call_later(max(0, session.max_seconds - 60), announce)
 
     @worker.event_handler("on_pipeline_finished")
     async def on_pipeline_finished(worker, frame):

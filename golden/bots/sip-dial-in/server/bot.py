@@ -91,17 +91,17 @@ def build(transport, runner_args):
         ]
     )
     log_transcript(runner_args, user_aggregator, assistant_aggregator)
-    return pipeline, {  # what to report, and what to check, if a service fails
+    return pipeline, {  # their names, and what to check if one fails; see monitor.py
         llm: Service("OpenAI Realtime", "OPENAI_API_KEY"),
     }
 
 
-one_at_a_time = asyncio.Lock()
+build_lock = asyncio.Lock()
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
     """Run one conversation until the person leaves."""
-    async with one_at_a_time:  # some libraries cannot be loaded by two threads at once
+    async with build_lock:  # some libraries cannot be loaded by two threads at once
         pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
@@ -111,7 +111,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     ServiceMonitor(
         worker,
         services,
-        has_page=False,
+        has_page=False,  # callers see none
         on_failed=metrics.count_failure,
         on_late=metrics.count_delay,
     )

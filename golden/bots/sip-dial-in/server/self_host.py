@@ -22,7 +22,10 @@ import settings
 from call import Call
 from sessions import Sessions
 
-sessions = Sessions(capacity=int(os.getenv("MAX_SESSIONS", "8")))
+sessions = Sessions(
+    capacity=int(os.getenv("MAX_SESSIONS", "8")),
+    max_seconds=int(os.getenv("MAX_SESSION_SECONDS", "3600")),
+)
 metrics.count_sessions(sessions)
 app = runtime.new_app()
 

@@ -39,11 +39,12 @@ import bot
 import metrics
 import runtime
 import settings
-from sessions import CONNECT_TIMEOUT, MAX_SECONDS, Session, Sessions
+from sessions import START_TIMEOUT, Session, Sessions
 from settings import Needs
 
 sessions = Sessions(
     capacity=int(os.getenv("MAX_SESSIONS", "4")),
+    max_seconds=int(os.getenv("MAX_SESSION_SECONDS", "3600")),
     per_minute=int(os.getenv("STARTS_PER_MINUTE", "6")),
 )
 metrics.count_sessions(sessions)
@@ -77,7 +78,7 @@ def ice_servers(session_id: str) -> list[dict[str, Any]]:
         if entry
     ]
     if secret := os.getenv("TURN_SECRET"):
-        name = f"{int(time.time()) + MAX_SECONDS + 120}:{session_id}"
+        name = f"{int(time.time() + sessions.max_seconds) + 120}:{session_id}"
         password = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
         turn = {"urls": os.environ["TURN_URL"], "username": name, "credential": password}
         servers.append(turn)
@@ -113,7 +114,7 @@ async def answer(session_id: str, offer: Offer) -> dict[str, str] | None:
     handler, started = peers[session_id], []
 
     async def connect(connection: SmallWebRTCConnection) -> None:
-        connection.connection_timeout_secs = CONNECT_TIMEOUT
+        connection.connection_timeout_secs = START_TIMEOUT
         started.append(connection)
 
     try:
@@ -157,9 +158,10 @@ def may_start(request: Request) -> str:
     of the bot's own origin nor of PIPECAT_ALLOWED_ORIGINS.
     """
     head, token = request.headers, os.getenv("START_TOKEN")
-    _, _, host = (origin := head.get("origin", "")).partition("://")
-    own = head.get("sec-fetch-site") == "same-origin" or host == head.get("host")
-    if origin and not own and not {origin, "*"} & set(ORIGINS):
+    origin = head.get("origin", "")
+    host = origin.partition("://")[2]
+    is_own = head.get("sec-fetch-site") == "same-origin" or host == head.get("host")
+    if origin and not is_own and origin not in ORIGINS and "*" not in ORIGINS:
         raise HTTPException(403, f"PIPECAT_ALLOWED_ORIGINS does not list {origin!r}")
     if token:
         sent = head.get("authorization", "").encode()
@@ -168,7 +170,7 @@ def may_start(request: Request) -> str:
         return ""
     added = ",".join(head.getlist("x-forwarded-for")).rpartition(",")[2].strip()  # by the proxy
     address = added or (request.client.host if request.client else "")
-    with contextlib.suppress(ValueError):  # one visitor has many of IPv6
+    with contextlib.suppress(ValueError):  # of IPv6, a network of 64 bits counts as one
         address = str(ipaddress.IPv6Network((address, 64), strict=False))
     return address
 
