@@ -26,12 +26,12 @@ import socket_clients
 import webrtc_client
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from phones import TwilioCaller
+from proxies import ROUTER, program, router
 from standins import StandIns
 from test_self_host import PHONE, SERVICES, TOKEN, plivo_signature
 
 DOMAIN = "localhost"  # for which Caddy has an authority of its own
 PROXY = f"https://{DOMAIN}:8443"
-ROUTER = "http://127.0.0.1:8000"
 HEAD = b"POST /start HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
 
 
@@ -42,31 +42,6 @@ def project(vbot: Path) -> bots.Project:
     phone = {name: value for name, value in PHONE.items() if name != "BOT_PUBLIC_URL"}
     project.write_env(**KEYS, **phone, DOMAIN=DOMAIN)
     return project
-
-
-@contextlib.asynccontextmanager
-async def program(*command: str | Path, url: str, **env: str) -> AsyncIterator[Path]:
-    """One of the proxies, once it answers; its log."""
-    log_file = bots.CACHE / "logs" / f"machine-{command[0]}.log"
-    log_file.parent.mkdir(exist_ok=True)
-    with log_file.open("w") as log:
-        process = await asyncio.create_subprocess_exec(
-            *command, env=bots.plain_env() | env, stdout=log, stderr=log
-        )
-    try:
-        async with aiohttp.ClientSession() as http, asyncio.timeout(30):
-            while True:
-                assert process.returncode is None, log_file.read_text()
-                with contextlib.suppress(aiohttp.ClientError):
-                    async with http.get(url, ssl=False) as response:
-                        if response.ok:
-                            break
-                await asyncio.sleep(0.2)
-        yield log_file
-    finally:
-        with contextlib.suppress(ProcessLookupError):  # it has ended by itself, as its log says
-            process.kill()
-        await process.wait()
 
 
 @contextlib.asynccontextmanager
@@ -85,7 +60,6 @@ async def machine(
         name="machine",
         host="127.0.0.1",
     )
-    router = composed.service(project, "router")["environment"]
     proxy = composed.service(project, "proxy")["environment"]
     ports = "{\n\thttp_port 8081\n\thttps_port 8443\n"
     caddyfile = data / "Caddyfile"
@@ -94,8 +68,8 @@ async def machine(
     home = {"XDG_DATA_HOME": str(data), "XDG_CONFIG_HOME": str(data / "config")}
     async with (
         running as one,
-        program("haproxy", "-db", "-f", deploy / "kubernetes/haproxy.cfg", url=ROUTER, **router),
-        program(*caddy, url=PROXY, **proxy, **home),
+        router(project, "machine-haproxy", **composed.service(project, "router")["environment"]),
+        program("machine-caddy", *caddy, url=PROXY, **proxy, **home),
     ):
         trust = ssl.create_default_context(cafile=data / "caddy/pki/authorities/local/root.crt")
         yield one, trust

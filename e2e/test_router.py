@@ -10,7 +10,6 @@ import os
 import random
 import signal
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -24,10 +23,10 @@ import webrtc_client
 from caller import until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from phones import TwilioCaller
+from proxies import ROUTER, router
 from standins import StandIns
 from test_self_host import PHONE, SERVICES, TOKEN, metrics
 
-ROUTER = "http://127.0.0.1:8000"
 PLACES = 3  # of a bot
 SHARE = 6  # of an address, of a bot in a minute
 
@@ -79,30 +78,6 @@ class Cluster:
         self.known[self.domain].remove(address)
 
 
-@contextlib.asynccontextmanager
-async def router(project: bots.Project) -> AsyncIterator[None]:
-    config = project.folder / "deploy/kubernetes/haproxy.cfg"
-    log_file = bots.CACHE / "logs" / "haproxy.log"
-    log_file.parent.mkdir(exist_ok=True)
-    with log_file.open("w") as log:
-        process = await asyncio.create_subprocess_exec(
-            "haproxy", "-db", "-f", config, cwd=project.folder, stdout=log, stderr=log
-        )
-    try:
-        async with aiohttp.ClientSession() as http, asyncio.timeout(20):
-            while True:
-                assert process.returncode is None, log_file.read_text()
-                with contextlib.suppress(aiohttp.ClientError):
-                    async with http.get(f"{ROUTER}/") as response:
-                        if response.ok:
-                            break
-                await asyncio.sleep(0.2)
-        yield
-    finally:
-        process.kill()
-        await process.wait()
-
-
 @pytest.fixture(scope="module")
 def project(vbot: Path) -> bots.Project:
     options = ("-t", "rtc_small", "-t", "twilio", "-t", "plivo", *SERVICES, "--self-host")
@@ -120,7 +95,7 @@ def test_strangers_are_bounded(project: bots.Project) -> None:
             cluster = Cluster(project, services, stack)
             await cluster.add()
             await cluster.add()
-            await stack.enter_async_context(router(project))
+            await stack.enter_async_context(router(project, "haproxy"))
             http = await stack.enter_async_context(aiohttp.ClientSession())
 
             async def asks(address: str) -> int:
@@ -172,7 +147,7 @@ def test_nobody_is_refused_while_one_bot_has_room(
             cluster = Cluster(project, services, stack)
             for _ in range(4):
                 await cluster.add()
-            await stack.enter_async_context(router(project))
+            await stack.enter_async_context(router(project, "haproxy"))
             for _ in range(PLACES):  # one of them is full, and stays so
                 line = socket_clients.call(TwilioCaller, cluster.bots["127.0.1.1"].url, f"/{TOKEN}")
                 await stack.enter_async_context(line)
@@ -223,7 +198,7 @@ def test_calls_outlive_the_bots_that_are_replaced(project: bots.Project) -> None
             services = await stack.enter_async_context(stand_ins())
             cluster = Cluster(project, services, stack)
             await cluster.add()
-            await stack.enter_async_context(router(project))
+            await stack.enter_async_context(router(project, "haproxy"))
             [old] = cluster.bots.values()
             async with (
                 webrtc_client.call(ROUTER) as page,

@@ -189,18 +189,6 @@ func (d *Data) LocalModels() []Service {
 	return slices.DeleteFunc(slices.Clone(d.Services), func(s Service) bool { return s.Model.Megabytes == 0 })
 }
 
-// Default is the value that a service takes where the variable is not set, or "".
-func (d *Data) Default(name string) string {
-	for _, s := range d.Services {
-		for _, v := range s.Env {
-			if v.Name == name {
-				return v.Fallback
-			}
-		}
-	}
-	return ""
-}
-
 // LocalLLM says whether the language model is a server on the owner's machines.
 func (d *Data) LocalLLM() bool { return d.LLM() != nil && d.LLM().Local() }
 

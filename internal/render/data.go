@@ -168,7 +168,24 @@ func (d *Data) Has(id string) (bool, error) {
 
 // Reads reports whether some service reads the variable.
 func (d *Data) Reads(name string) bool {
-	return slices.ContainsFunc(d.Services, func(s Service) bool {
-		return slices.ContainsFunc(s.Env, func(v catalog.Variable) bool { return v.Name == name })
-	})
+	_, ok := d.variable(name)
+	return ok
+}
+
+// Default is the value that a service takes where the variable is not set, or "".
+func (d *Data) Default(name string) string {
+	v, _ := d.variable(name)
+	return v.Fallback
+}
+
+// variable returns the variable of the first service that reads it.
+func (d *Data) variable(name string) (v catalog.Variable, ok bool) {
+	for _, s := range d.Services {
+		for _, v := range s.Env {
+			if v.Name == name {
+				return v, true
+			}
+		}
+	}
+	return catalog.Variable{}, false
 }

@@ -982,12 +982,14 @@ func TestWordsOfTemplates(t *testing.T) {
 			ids[s.ID] = ids[s.ID] || kind == catalog.KindTransport
 		}
 	}
-	of := map[string]map[string]bool{".Has": ids, ".Reads": variables, "eq .Dial": dials}
+	of := map[string]map[string]bool{
+		".Has": ids, ".Reads": variables, ".Default": variables, "eq .Dial": dials,
+	}
 	words := 0
 	err := fs.WalkDir(templates.Files, ".", func(name string, _ fs.DirEntry, err error) error {
 		text, _ := templates.Files.ReadFile(name)
 		for _, action := range regexp.MustCompile(`<%.*?%>`).FindAllString(string(text), -1) {
-			for _, m := range regexp.MustCompile(`(eq [^"()]+|eq \(.*?\)|\.Has|\.Reads) "([^"]*)"`).
+			for _, m := range regexp.MustCompile(`(eq [^"()]+|eq \(.*?\)|\.Has|\.Reads|\.Default) "([^"]*)"`).
 				FindAllStringSubmatch(action, -1) {
 				right, special := of[m[1]]
 				if words++; special && !right[m[2]] || !special && !known[m[2]] {
