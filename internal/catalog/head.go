@@ -174,6 +174,11 @@ var headKeys = map[string]headKey{
 	"host":      {read: (*Service).readHost},
 	"video":     {read: (*Service).readVideo},
 	"size":      {read: (*Service).readSize, characters: digits + "x", example: "1280x720"},
+	"turns-import": {
+		text:    func(s *Service) *string { return &s.TurnsImport },
+		prefix:  "from ",
+		example: "from acme.turns import Turns",
+	},
 
 	// Transports only.
 	"order":   {text: func(s *Service) *string { return &s.order }},

@@ -25,7 +25,10 @@ type Service struct {
 	// Turns is Python that makes the service wait longer before a turn of the person ends, where the
 	// service decides that by default; else "".
 	Turns string
-	Env   []Variable
+	// TurnsImport is the import statement that this Python needs and the service's own code does not have;
+	// else "".
+	TurnsImport string
+	Env         []Variable
 	// languages are BCP 47 tags, or "auto" (it finds out by itself) or "voice" (each voice
 	// has its own) alone; none where nothing is heard or spoken.
 	languages []string

@@ -2,6 +2,7 @@
 # label: Azure Realtime
 # names: azure, azure_realtime
 # turns: AudioInput(turn_detection=TurnDetection(silence_duration_ms=1000))
+# turns-import: from pipecat.services.openai.realtime.events import TurnDetection
 # video: in
 # extras: azure
 # languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi, hr

@@ -2,6 +2,7 @@
 # label: Gemini Live
 # names: gemini_live, gemini_live_realtime
 # turns: Settings(vad=GeminiVADParams(silence_duration_ms=1000))
+# turns-import: from pipecat.services.google.gemini_live.llm import GeminiVADParams
 # video: in
 # extras: google
 # languages: ar, bn-IN, de, en, es, fr, gu, hi, id, it, ja, kn, ko, ml, mr, nl, pl, pt-BR, ru, ta

@@ -2,6 +2,7 @@
 # label: Grok Realtime
 # names: xai, xai_realtime, grok_realtime, grok
 # turns: SessionProperties(turn_detection=TurnDetection(silence_duration_ms=1000))
+# turns-import: from pipecat.services.xai.realtime.events import TurnDetection
 # extras: xai
 # languages: ar, bn, de, en, es, fr, hi, id, it, ja, ko, pt, ru, tr, vi, zh
 # keys: https://console.x.ai/
