@@ -10,6 +10,7 @@ import bots
 import editing
 import faults
 import network
+import recipes
 import speech
 from caller import Caller, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION
@@ -29,37 +30,20 @@ def project(vbot: Path) -> bots.Project:
     return project
 
 
-def recipe(project: bots.Project, title: str) -> tuple[str, str]:
-    """The imports and the rest of a recipe."""
-    guide = (project.folder / "AGENTS.md").read_text()
-    _, found, text = guide.partition(f"\n**{title}")
-    assert found, title
-    imports, code, rest = re.split(r"(?m)^(?=    \S)", editing.blocks(text)[0], maxsplit=1) + [""]
-    return imports, code + rest
-
-
 def with_recipes(project: bots.Project) -> str:
     """bot.py with a limit, a model that takes over from one whose key is refused, and a mute."""
     code = (project.server / "bot.py").read_text()
-    guide = (project.folder / "AGENTS.md").read_text()
-    [limit] = re.findall(r"Service\(\"OpenAI\", \"OPENAI_API_KEY\", answers_within=60\)", guide)
-    code, count = re.subn(r'Service\("OpenAI", "OPENAI_API_KEY"\)', limit, code)
+    said = editing.documents(project.folder)
+    for title, recipe in (
+        ("Give a slow service more time", recipes.more_time),
+        ("Let another model take over", recipes.backup_model),
+        ("Mute the person", recipes.mute),
+    ):
+        code = recipe(code, said["AGENTS.md", title])
+    model = editing.text_of(code, editing.statement(code, "llm"))
+    refused, count = re.subn(r"api_key=.*", 'api_key="sk-refused",', model)
     assert count == 1
-    model = re.search(r"(?ms)^    llm = (OpenAILLMService\(.*?^    \)\n)", code)
-    assert model
-    refused, count = re.subn(r"api_key=.*", 'api_key="sk-refused",', model[0])
-    assert count == 1
-    backup = f"    backup = {model[1]}\n"
-    takes_over, mutes = recipe(project, "Let another model"), recipe(project, "Mute the person")
-    runner = "\n    await runner.run()"
-    pipeline = "    pipeline = Pipeline("
-    code = editing.replaced(
-        code,
-        (model[0], refused),
-        (pipeline, f"{backup}{takes_over[1]}\n{pipeline}"),
-        (runner, f"\n{mutes[1]}{runner}"),
-    )
-    return editing.with_imports(code, takes_over[0] + mutes[0])
+    return editing.replaced(code, (model, refused))
 
 
 def test_healthy_bots_are_left_alone(project: bots.Project) -> None:

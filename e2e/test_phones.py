@@ -16,12 +16,12 @@ import aiohttp
 import pytest
 
 import bots
-import editing
 import network
+import recipes
 import socket_clients
 import speech
 from caller import EAR
-from conversation import ANSWER, GREETING, KEYS, QUESTION
+from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from phones import (
     CarrierAPI,
     ExotelCaller,
@@ -230,14 +230,7 @@ def test_the_model_knows_who_calls(vbot: Path, also: tuple[str, ...]) -> None:
     """As README.md says. The caller is greeted all the same."""
     known = bots.installed(vbot, f"known{len(also)}", "-t", "twilio", *also, *CASCADE)
     known.write_env(**KEYS, **CARRIERS["twilio"].env)
-    _, _, who = (known.folder / "README.md").read_text().partition("**Who calls.**")
-    first = "    async def on_client_connected(transport, client):\n"
-    bot_py = known.server / "bot.py"
-    source = editing.replaced(bot_py.read_text(), (first, first + editing.blocks(who)[0]))
-    added = "from pipecat.frames.frames import LLMMessagesAppendFrame"
-    bot_py.write_text(editing.with_imports(source, added))
-    said = bots.must("uv", "run", "--group", "dev", "pyright", "bot.py", cwd=known.server)
-    assert "0 errors, 0 warnings, 0 informations" in said
+    recipes.follow(known, "README.md", "Who calls", recipes.who_calls)
     services = StandIns(
         Deepgram(KEYS["DEEPGRAM_API_KEY"], [GREETING]),
         OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {}),
@@ -252,6 +245,37 @@ def test_the_model_knows_who_calls(vbot: Path, also: tuple[str, ...]) -> None:
             told = str(services.requests("openai", "chat")[0]["messages"])
             assert "The call comes from +15551234567 and went to +1555." in told
             assert bot.errors() == []
+
+    network.run(calls)
+
+
+PRINTS = {"PYTHONUNBUFFERED": "1"}
+
+
+def test_the_id_of_a_call_is_where_the_documents_say(vbot: Path) -> None:
+    """For Plivo's API in README.md, and for the transfers of DEPLOY.md."""
+    project = bots.installed(vbot, "identified", "-t", "telnyx", "-t", "plivo", *CASCADE)
+    project.write_env(**KEYS, **CARRIERS["telnyx"].env, **CARRIERS["plivo"].env)
+    made = (project.server / "bot.py").read_text()
+
+    async def calls() -> None:
+        for document, title, recipe, kind in (
+            ("README.md", "Who calls", recipes.who_calls, PlivoCaller),
+            ("DEPLOY.md", "Over Telnyx", recipes.call_id, TelnyxCaller),
+            ("DEPLOY.md", "Over Plivo", recipes.call_id, PlivoCaller),
+        ):
+            (project.server / "bot.py").write_text(made)
+            recipes.follow(project, document, title, recipe)
+            name = "plivo" if kind is PlivoCaller else "telnyx"
+            async with (
+                stand_ins() as services,
+                project.bot(services.env | PRINTS, "-t", name, "-x", TUNNEL) as bot,
+            ):
+                async with socket_clients.call(kind, bot.url) as caller:
+                    await caller.hear(GREETING)
+                await bot.sessions_end()
+                assert kind.call in bot.log.splitlines()
+                assert bot.errors() == []
 
     network.run(calls)
 

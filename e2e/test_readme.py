@@ -1,26 +1,31 @@
 """What a project's README and AGENTS.md say to change in bot.py works as it stands there."""
 
 import ast
-import re
-import textwrap
 import time
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiohttp import web
 
 import bots
 import editing
 import network
+import recipes
 from caller import until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, called
+from realtime import RealtimeOpenAI
+from recipes import follow
 from services import Call, Cartesia, Deepgram, OpenAI
-from standins import StandIns
+from standins import Service, StandIns
+from test_bots import CASCADE, REALTIME
 from webrtc_client import call
 
-DEV = ("uv", "run", "--group", "dev")
 DAY = "2030-12-24"
+TURNS = ("AGENTS.md", "Turns and interruptions")
 ASIDE = "Absolutely, absolutely."
 
 
@@ -41,61 +46,47 @@ def project(made: bots.Project) -> Iterator[bots.Project]:
     bot.write_text(source)
 
 
-MORE = ("More of the framework", "AGENTS.md")
-
-
-def section(project: bots.Project, heading: str, file: str = "README.md") -> str:
-    text = (project.folder / file).read_text()
-    found = re.search(rf"(?ms)^#+ {heading}$.*?(?=^## |\Z)", text)
-    assert found, f"{file} has no section {heading!r}"
-    return found[0]
-
-
-def block(text: str) -> str:
-    [code] = editing.blocks(text)
-    return code
-
-
-def edit(
-    project: bots.Project, imports: str, function: str, *changes: tuple[str, str], tool: str = ""
-) -> None:
-    """Add the imports and the function of a tool, if any, to bot.py, and replace each text."""
-    bot = project.server / "bot.py"
-    source = editing.replaced(bot.read_text(), *changes)
-    if function:
-        source = editing.above_tools(source, function, tool)
-    bot.write_text(editing.with_imports(source, imports))
-
-
-def stand_ins(said: list[str], answers: dict[str, str | Call]) -> StandIns:
+def stand_ins(said: list[str], answers: dict[str, str | Call], *more: Service) -> StandIns:
     return StandIns(
         Deepgram(KEYS["DEEPGRAM_API_KEY"], [*said, GREETING, ANSWER]),
-        OpenAI(KEYS["OPENAI_API_KEY"], GREETING, answers),
+        Model(KEYS["OPENAI_API_KEY"], GREETING, answers),
         Cartesia(KEYS["CARTESIA_API_KEY"]),
+        *more,
     )
 
 
-def test_the_model_calls_the_tool(vbot: Path, project: bots.Project) -> None:
-    """The tool also sends the page a message, as client/README.md says."""
-    text = section(project, "Tools")
-    imports, _, function = block(text).partition("\n\n\n")
-    [tool] = re.findall(r"Add `(\w+),` to `TOOLS`", text)
-    options = ("-b", "web", "-m", "cascade", "--client-framework", "react", "--transport")
-    services = ("smallwebrtc", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
-    folder = bots.PROJECTS / "readme-client"
-    made = bots.generate(vbot, folder, "readme-client", *options, *services)
-    client = section(made, "A message of your own", "client/README.md")
-    [frame] = re.findall(r"The frame is in `(.*?)`", client)
-    imports += f"\nfrom {frame} import RTVIServerMessageFrame"
-    function = function.replace(
-        "    await params.result", f"{block(client)}    await params.result"
-    )
-    edit(project, imports, function, tool=tool)
-    bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", cwd=project.server)
-    said = bots.must(*DEV, "pyright", "bot.py", cwd=project.server)
-    assert "0 errors, 0 warnings, 0 informations" in said
+SUMMARY = "Somebody asked about France."
 
-    answer = Call("days_until", {"day": DAY}, then=ANSWER)
+
+class Model(OpenAI):
+    """It also summarizes, which is not streamed."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        if body.get("stream"):
+            return await super().handle(request)
+        self.note("summarize", **body)
+        message = {"role": "assistant", "content": SUMMARY}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m"}
+        return web.json_response(head | {"choices": [choice]})
+
+
+@pytest.mark.parametrize("document", ["README.md", "AGENTS.md"])
+def test_the_model_calls_the_tool(vbot: Path, project: bots.Project, document: str) -> None:
+    """That of README.md also sends the page a message, as client/README.md says."""
+    if document == "README.md":
+        follow(project, document, "Tools", recipes.tool)
+        options = ("-t", "smallwebrtc", *CASCADE, "--client-framework", "react")
+        made = bots.generate(vbot, bots.PROJECTS / "readme-client", "readme-client", *options)
+        follow(project, "client/README.md", "A message of your own", recipes.message, of=made)
+        answer = Call("days_until", {"day": DAY}, then=ANSWER)
+        days = (date.fromisoformat(DAY) - date.today()).days
+        told = {"today": str(date.today()), "days": days}
+    else:
+        follow(project, document, "Abilities", recipes.tool)
+        answer = Call("opening_hours", {"day": DAY}, then=ANSWER)
+        told = {"day": DAY, "open": "9:00", "close": "18:00"}
 
     async def conversation() -> None:
         async with (
@@ -105,33 +96,26 @@ def test_the_model_calls_the_tool(vbot: Path, project: bots.Project) -> None:
         ):
             await caller.say(QUESTION)
             await caller.hear(ANSWER)
-            _, asked, told = services.requests("openai", "chat")
+            _, asked, answered = services.requests("openai", "chat")
             [tool] = asked["tools"]
-            assert tool["function"]["parameters"]["required"] == ["day"]
-            assert DAY in tool["function"]["description"]
-            calls, result = told["messages"][-2:]
-            assert calls["tool_calls"][0]["function"]["name"] == "days_until"
-            days = (date.fromisoformat(DAY) - date.today()).days
-            await caller.receive("server-message", lambda data: data == {"days": days})
-            assert ast.literal_eval(result["content"]) == {"today": str(date.today()), "days": days}
+            described = tool["function"]
+            assert described["parameters"]["required"] == ["day"]
+            about_day = described["parameters"]["properties"]["day"].get("description", "")
+            assert ("Monday" if "open" in told else DAY) in described["description"] + about_day
+            calls, result = answered["messages"][-2:]
+            assert calls["tool_calls"][0]["function"]["name"] == answer.name
+            assert ast.literal_eval(result["content"]) == told
+            if "days" in told:
+                await caller.receive("server-message", lambda data: data == {"days": told["days"]})
             assert bot.errors() == []
 
     network.run(conversation)
 
 
-def arguments(code: str) -> dict[str, str]:
-    """The source of each argument of the aggregator, by name."""
-    body = ast.parse(f"dict(\n{textwrap.dedent(code)}\n)", mode="eval").body
-    assert isinstance(body, ast.Call)
-    return {keyword.arg: ast.unparse(keyword.value) for keyword in body.keywords if keyword.arg}
-
-
 @pytest.mark.parametrize("name", ["user_turn_strategies", "user_mute_strategies"])
 def test_turns_and_interruptions_change(project: bots.Project, name: str) -> None:
     """Somebody speaks two words while the bot greets: it goes on. Then it is asked."""
-    imports, _, code = block(section(project, *MORE)).partition("\n\n")
-    takes = "LLMUserAggregatorParams("
-    edit(project, imports, "", (takes, f"{takes}{name}={arguments(code)[name]}, "))
+    follow(project, *TURNS, partial(recipes.turns, only=name))
     patient = name == "user_turn_strategies"
     # Muted, the bot does not tell Deepgram's stand-in where the aside ends.
     heard = QUESTION if patient else f"{ASIDE} {QUESTION}"
@@ -159,39 +143,194 @@ def test_turns_and_interruptions_change(project: bots.Project, name: str) -> Non
     network.run(conversation)
 
 
-def test_the_lines_about_more_of_the_framework_fit(project: bots.Project) -> None:
-    """Each name is where its line says, and takes the arguments that are shown."""
-    text = section(project, *MORE)
-    lines = {name: line for name, line in re.findall(r"(?ms)^- \*\*(.*?)\*\*(.*?)(?=^- |\Z)", text)}
+def test_a_realtime_model_is_patient_and_not_interrupted(vbot: Path) -> None:
+    """It is told to wait longer, as README.md says. Who speaks while the bot does is not heard."""
+    patient = bots.installed(vbot, "patient", "-t", "smallwebrtc", *REALTIME)
+    patient.write_env(OPENAI_API_KEY=KEYS["OPENAI_API_KEY"])
+    follow(patient, "README.md", "Turns and interruptions", recipes.service_turns)
+    follow(patient, *TURNS, partial(recipes.turns, only="user_mute_strategies"))
+    model = RealtimeOpenAI(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
 
-    def code(line: str, start: str) -> str:
-        [found] = [part for part in re.findall(r"`(.*?)`", lines[line]) if part.startswith(start)]
-        return found
+    async def conversation() -> None:
+        async with (
+            StandIns(model) as services,
+            patient.bot(services.env) as bot,
+            call(bot.url) as caller,
+        ):
+            await caller.ready()
+            await caller.receive("bot-started-speaking")
+            await caller.say(ASIDE)
+            await caller.hear(GREETING)
+            await caller.receive("bot-stopped-speaking")
+            await caller.say(QUESTION)
+            await caller.hear(ANSWER)
+            heard = [asked["text"] for asked in services.requests("realtime", "heard")]
+            assert heard == [QUESTION]
+            [settings, *_] = services.requests("realtime", "session.update")
+            detection = settings["session"]["audio"]["input"]["turn_detection"]
+            assert detection["eagerness"] == "low"
+            assert bot.errors() == []
 
-    places = re.findall(r"`(\w+)` is in\s+`([\w.]+)`", text)
-    assert len(places) == 6
-    imports = "\n".join(f"from {module} import {name}" for name, module in places)
-    add = code("MCP tools", "uv add").replace('"', "").split()
-    bots.must(*add, cwd=project.server)
-    found, listed = code("MCP tools", "found ="), code("MCP tools", "await worker")
-    last = "    await runner.run()"
-    tool = f"{code('Slow tools', '@')}\nasync def slow(params: FunctionCallParams):\n"
-    tool += '    """Wait."""\n    await params.result_callback("done")\n'
-    edit(
-        project,
-        imports + "\nfrom pipecat.services.llm_service import FunctionCallParams",
-        tool,
-        (last, f"    {found}\n    {listed}\n{last}"),
-        ("SileroVADAnalyzer())", code("Speech detection", "Silero") + ")"),
-        (
-            "context, user_params",
-            f"context, {code('Long conversations', 'assistant_')}, user_params",
-        ),
-        tool="slow",
-    )
-    said = bots.must(*DEV, "pyright", "bot.py", cwd=project.server)
-    assert "0 errors, 0 warnings, 0 informations" in said
-    python = "from pipecat.utils.context import llm_context_summarization as it; it."
-    name = code("Long conversations", "LLMAutoContextSummarizationConfig")
-    bots.must("uv", "run", "python", "-c", python + name, cwd=project.server)
-    bots.must("uv", "run", "python", "-c", imports, cwd=project.server)
+    network.run(conversation)
+
+
+LONG = " ".join(["all of this is long"] * 1700)  # more than 8000 tokens, as the framework counts
+
+
+def test_a_long_conversation_is_summarized(project: bots.Project) -> None:
+    """By a bot whose detection of speech is stricter. It goes on with the summary."""
+    follow(project, "AGENTS.md", "Long conversations", recipes.long_conversations)
+    follow(project, "AGENTS.md", "Speech detection", recipes.speech_detection)
+
+    async def conversation() -> None:
+        async with (
+            stand_ins([QUESTION], {QUESTION: ANSWER, LONG: ANSWER}) as services,
+            project.bot(services.env) as bot,
+            called(bot) as caller,
+        ):
+
+            async def ask() -> None:
+                caller.heard.clear()
+                await caller.say(QUESTION)
+                await caller.hear(ANSWER)
+                await caller.receive("bot-stopped-speaking")
+                caller.messages.clear()
+
+            caller.messages.clear()
+            await ask()
+            await ask()
+            await caller.type(LONG)
+            await caller.receive("bot-stopped-speaking")
+            caller.messages.clear()
+            await ask()
+            await ask()
+            await ask()
+            assert len(services.requests("openai", "summarize")) > 0
+            last = services.requests("openai", "chat")[-1]["messages"]
+            assert SUMMARY in str(last) and LONG not in str(last)
+            assert bot.errors() == []
+
+    network.run(conversation)
+
+
+SLOW = '''
+async def slow(params: FunctionCallParams):
+    """Take a long time."""
+    
+    await asyncio.sleep(8)
+    await params.result_callback("it is done")
+'''
+SLOWLY = "Please take a long time."
+
+
+def test_the_conversation_goes_on_beside_a_slow_tool(project: bots.Project) -> None:
+    """Its answer reaches the model, though somebody has interrupted it meanwhile."""
+    slow = partial(recipes.slow_tool, function=SLOW)
+    follow(project, "AGENTS.md", "Slow tools", slow)
+    answers: dict[str, str | Call] = {SLOWLY: Call("slow", {}, then=ANSWER), QUESTION: ANSWER}
+
+    async def conversation() -> None:
+        async with (
+            stand_ins([SLOWLY, QUESTION], answers) as services,
+            project.bot(services.env) as bot,
+            called(bot) as caller,
+        ):
+            await caller.say(SLOWLY)
+            await until(lambda: len(services.requests("openai", "chat")) > 1, 10)
+            await caller.say(QUESTION)
+            await caller.hear(ANSWER)
+            assert "it is done" not in str(services.requests("openai", "chat"))
+            await until(lambda: "it is done" in str(services.requests("openai", "chat")), 15)
+            assert "it is done" in str(services.requests("openai", "chat")[-1]["messages"])
+            assert bot.errors() == []
+
+    network.run(conversation)
+
+
+class Tools(Service):
+    """A server of the Model Context Protocol, with one tool.
+
+    https://modelcontextprotocol.io/specification/2025-06-18/basic/transports
+    """
+
+    name, host = "mcp", "tools.example.com"
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.expect(request.path == "/mcp", f"no such path: {request.path}")
+        if request.method != "POST":
+            return web.Response(status=405)  # it sends nothing by itself
+        asked = await request.json()
+        self.note(asked["method"], **asked.get("params") or {})
+        if "id" not in asked:
+            return web.Response(status=202)
+        results: dict[str, Any] = {
+            "tools/list": {"tools": [self.tool]},
+            "tools/call": {"content": [{"type": "text", "text": "It rains."}]},
+        }
+        if asked["method"] == "initialize":
+            result = {
+                "protocolVersion": asked["params"]["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "tools", "version": "1"},
+            }
+        else:
+            self.expect(asked["method"] in results, f"method {asked['method']}")
+            result = results[asked["method"]]
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+
+    tool: dict[str, Any] = {
+        "name": "weather",
+        "description": "Tell the weather.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+        },
+    }
+
+
+def test_the_model_calls_a_tool_of_a_server(project: bots.Project) -> None:
+    follow(project, "AGENTS.md", "MCP tools", recipes.mcp_tools)
+    bot_py = project.server / "bot.py"
+    at = ("YOUR_URL", f"https://{Tools.host}/mcp")
+    bot_py.write_text(editing.replaced(bot_py.read_text(), at))
+    answers: dict[str, str | Call] = {QUESTION: Call("weather", {"city": "Paris"}, then=ANSWER)}
+
+    async def conversation() -> None:
+        async with (
+            stand_ins([QUESTION], answers, Tools()) as services,
+            project.bot(services.env) as bot,
+            called(bot) as caller,
+        ):
+            await caller.say(QUESTION)
+            await caller.hear(ANSWER)
+            [asked] = services.requests("mcp", "tools/call")
+            assert (asked["name"], asked["arguments"]) == ("weather", {"city": "Paris"})
+            assert "It rains." in services.requests("openai", "chat")[-1]["messages"][-1]["content"]
+            assert bot.errors() == []
+
+    network.run(conversation)
+
+
+def test_what_sets_when_conversations_are_summarized_is_there(project: bots.Project) -> None:
+    section = editing.documents(project.folder)["AGENTS.md", "Long conversations"]
+    name = section.code("LLMAutoContextSummarizationConfig")
+    code = f"from pipecat.utils.context.llm_context_summarization import {name}"
+    bots.must("uv", "run", "python", "-c", code, cwd=project.server)
+
+
+def test_a_bot_names_the_settings_that_it_lacks(project: bots.Project) -> None:
+    """One that is always needed; and one that is needed only with another, once that is set."""
+    follow(project, "AGENTS.md", "Settings", recipes.variables)
+    env = project.server / ".env"
+    before = env.read_text()
+
+    def lacks(*settings: str) -> str:
+        env.write_text(before + "".join(f"{setting}\n" for setting in settings))
+        done = bots.run("uv", "run", "bot.py", cwd=project.server, timeout=60)
+        assert done.returncode != 0
+        return done.stdout + done.stderr
+
+    assert "Set NAME in .env" in lacks()
+    assert "Set OTHER in .env" in lacks("NAME=1")
+    env.write_text(before)

@@ -3,9 +3,9 @@
 python daily_session.py SESSION, in the folder of bot.py
 
 SESSION is JSON: `room_url`, `token`, `body`, what the bot gets of a call, and `refusals`, how many
-transfers Daily refuses. A caller comes at once. With `colleague`, another person comes while the
-bot speaks, and leaves again. What the client was asked is printed as JSON at the end, each request
-a list of its name and data.
+transfers Daily refuses. A caller comes at once, and leaves after `leaves` seconds, if given. With
+`colleague`, another person comes while the bot speaks, and leaves again. What the client was asked
+is printed as JSON at the end, each request a list of its name and data.
 """
 
 import asyncio
@@ -62,6 +62,8 @@ class Client:
         )
         happen(0.1, self.events.on_dialin_connected, {"sessionId": SIP_SESSION})
         happen(0.3, self.events.on_participant_joined, CALLER)
+        if seconds := session.get("leaves"):
+            happen(seconds, self.events.on_participant_left, CALLER, "leftCall")
         if session.get("colleague"):
             happen(1, self.events.on_participant_joined, COLLEAGUE)
             happen(3, self.events.on_participant_left, COLLEAGUE, "leftCall")
@@ -105,6 +107,12 @@ class Client:
         # https://docs.daily.co/docs/guides/features/dial-in-dial-out/transfers: the caller leaves.
         happen(0.1, self.events.on_dialin_stopped, {"sessionId": SIP_SESSION})
         happen(0.2, self.events.on_participant_left, CALLER, "leftCall")
+
+    def start_dialout(
+        self, settings: Mapping[str, str], *, completion: Callable[..., None]
+    ) -> None:
+        note("dial", dict(settings))
+        completion(SIP_SESSION, None)
 
     def leave(self, *, completion: Callable[..., None]) -> None:
         note("leave", None)

@@ -1,11 +1,77 @@
 """Edits bot.py as a person does who follows a document."""
 
+import ast
 import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DOCUMENTS = ("AGENTS.md", "README.md", "DEPLOY.md", "client/README.md", "deploy/README.md")
+TITLE = re.compile(r"#+ (?P<heading>.+)|(?:- )?\*\*(?P<bold>[^*]+)\*\*")
+BLOCK = re.compile(r"(?ms)^( *)```(\w*)\n(.*?)^\1```$")
+PLACE = re.compile(r"\A# In \w+\.\n")
 
 
 def blocks(text: str) -> list[str]:
     """The Python code of a document, each without the comment that says where it belongs."""
-    return re.findall(r"(?ms)^```python\n(?:# In \w+\.\n)?(.*?)^```$", text)
+    return [PLACE.sub("", code) for _, kind, code in BLOCK.findall(text) if kind == "python"]
+
+
+def parted(block: str) -> tuple[str, str]:
+    """The imports at the head of a block, and the rest."""
+    at = re.search(r"(?m)^(@|def |async def |class | {4,}\S|[A-Z_]+ = )", block)
+    assert at, f"nothing but imports: {block}"
+    return block[: at.start()], block[at.start() :]
+
+
+@dataclass
+class Section:
+    """What a document says under one title: a heading, or bold text at the head of a paragraph."""
+
+    text: str = ""
+    blocks: list[str] = field(default_factory=list)
+    spans: list[str] = field(default_factory=list)  # between backquotes, each in one line
+
+    def code(self, start: str) -> str:
+        """The only code within the text that begins so."""
+        [found] = {span for span in self.spans if span.startswith(start)}
+        return found
+
+    def imports(self, *names: str) -> str:
+        """Imports of these names, from the modules that the text says they are in."""
+        words = " ".join(self.text.split())
+        said = re.findall(r"`(\w+)` (?:is in|from) `([\w.]+)`", words)
+        modules = dict(said)
+        return "".join(f"from {modules[name]} import {name}\n" for name in names)
+
+
+def sections(text: str) -> dict[str, Section]:
+    """The sections of a document that are not empty, by title. Two of one title count as one."""
+    found: dict[str, Section] = {}
+    title, rest = "", text
+    while rest:
+        if block := BLOCK.match(rest):
+            found.setdefault(title, Section()).text += block[0]
+            rest = rest[block.end() :]
+            continue
+        line, end, rest = rest.partition("\n")
+        if named := TITLE.match(line):
+            title = (named["heading"] or named["bold"]).rstrip(".")
+        found.setdefault(title, Section()).text += line + end
+    for section in found.values():
+        section.blocks = blocks(section.text)
+        prose = BLOCK.sub("", section.text)
+        section.spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
+    return found
+
+
+def documents(folder: Path) -> dict[tuple[str, str], Section]:
+    """The sections of a bot's documents, by document and title."""
+    return {
+        (name, title): section
+        for name in DOCUMENTS
+        if (folder / name).exists()
+        for title, section in sections((folder / name).read_text()).items()
+    }
 
 
 def replaced(source: str, *changes: tuple[str, str]) -> str:
@@ -22,9 +88,52 @@ def with_imports(source: str, imports: str) -> str:
     return source[:at] + imports + "\n" + source[at:]
 
 
+def above(source: str, line: str, code: str) -> str:
+    """The code with more of it above a line."""
+    return replaced(source, (f"\n{line}", f"\n{code.rstrip()}\n\n{line}"))
+
+
 def above_tools(source: str, code: str, *names: str) -> str:
     """The code with a function above TOOLS, and these names in that list."""
     listed = "".join(f"    {name},\n" for name in names)
     before, start, after = source.partition("\nTOOLS = [\n")
     assert start
     return f"{before.rstrip()}\n\n\n{code.strip()}\n\n{start}{listed}{after}"
+
+
+def statement(source: str, name: str) -> ast.Assign:
+    """The first assignment to a variable."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return node
+    raise AssertionError(f"nothing is called {name} in bot.py")
+
+
+def text_of(source: str, node: ast.AST) -> str:
+    found = ast.get_source_segment(source, node)
+    assert found
+    return found
+
+
+def with_arguments(source: str, name: str, code: str) -> str:
+    """The code with a call's arguments in the expression that the variable is assigned.
+
+    The call is there already, or it makes the settings of a service that has none so far.
+    """
+    call = ast.parse(code, mode="eval").body
+    was = statement(source, name)
+    changed = ast.parse(text_of(source, was)).body[0]
+    assert isinstance(call, ast.Call) and isinstance(changed, ast.Assign)
+    calls = [node for node in ast.walk(changed) if isinstance(node, ast.Call)]
+    function = ast.unparse(call.func)
+    here = [c for c in calls if ast.unparse(c.func).rpartition(".")[2] == function]
+    if here:
+        [there] = here
+        names = {keyword.arg for keyword in call.keywords}
+        there.keywords = [k for k in there.keywords if k.arg not in names] + call.keywords
+    else:
+        assert function == "Settings", f"{name} has no {function}"
+        service = ast.unparse(calls[0].func)
+        settings = ast.parse(f"{service}.{code}", mode="eval").body
+        calls[0].keywords.append(ast.keyword("settings", settings))
+    return replaced(source, (text_of(source, was), ast.unparse(changed)))
