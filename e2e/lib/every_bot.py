@@ -147,9 +147,9 @@ def new_python() -> Path:
     pytest.fail("no Python 3.12, 3.13 or 3.14 was found, on PATH or in pyenv: install one")
 
 
-def install(projects: Iterable[bots.Project], name: str) -> Path:
+def install(projects: Iterable[bots.Project], name: str, *more: str) -> Path:
     """The Python of the environment `name` with what the bots say they need, and nothing else."""
-    wanted: set[str] = set()
+    wanted = set(more)
     for project in projects:
         said = tomllib.loads((project.server / "pyproject.toml").read_text())
         wanted |= {*said["project"]["dependencies"], *sum(said["dependency-groups"].values(), [])}

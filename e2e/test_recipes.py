@@ -1,0 +1,333 @@
+"""Every Python example in a bot's documents fits the bots that it is for.
+
+The bots of BOTS show all that the templates can say. Each example is put into bot.py alone, as the
+document says, and the linter and the type check read the result. What an example does is the
+business of the test that RECIPES names beside it.
+"""
+
+import ast
+import contextlib
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import bots
+import editing
+import every_bot
+import recipes
+from editing import Section
+from every_bot import CASCADE, REALTIME
+
+ROOT = Path(__file__).parent.parent
+MADE = bots.PROJECTS / "recipes"
+CLIENT = ("--client-framework", "react")
+OWN = ("-m", "cascade", "--stt", "moonshine", "--llm", "ollama", "--tts", "piper")
+OPTIONS = ("--recording", "--transcription", "--observability", "--eval", "--language", "de")
+BOTS = {
+    "plain": ("-t", "smallwebrtc", *CASCADE),
+    "web": ("-t", "smallwebrtc", *CASCADE, *CLIENT, *OPTIONS, "--self-host"),
+    "look": ("-t", "smallwebrtc", *CASCADE, "--video-input", "--client-framework", "vanilla"),
+    "own": ("-t", "websocket", *OWN),
+    "room": ("-t", "livekit", "-m", "realtime", "--realtime", "gemini_live", *OPTIONS[:2]),
+    "phones": ("-t", "twilio", "-t", "telnyx", "-t", "plivo", "-t", "exotel", *CASCADE),
+    "phones_page": ("-t", "twilio", "-t", "plivo", "-t", "smallwebrtc", *REALTIME, "--self-host"),
+    "pstn_in": ("-t", "daily_pstn_dialin", *CASCADE),
+    "pstn_in_more": ("-t", "daily_pstn_dialin", "-t", "twilio", "-t", "smallwebrtc", *REALTIME),
+    "pstn_out": ("-t", "daily_pstn_dialout", *CASCADE, "--recording"),
+    "pstn_out_page": ("-t", "daily_pstn_dialout", "-t", "smallwebrtc", *REALTIME),
+    "sip_in": ("-t", "twilio_daily_sip_dialin", *CASCADE, "--self-host"),
+    "sip_in_page": ("-t", "twilio_daily_sip_dialin", "-t", "smallwebrtc", *REALTIME),
+    "sip_out": ("-t", "twilio_daily_sip_dialout", *CASCADE),
+    "sip_out_more": ("-t", "twilio_daily_sip_dialout", "-t", "twilio", *REALTIME),
+}
+
+Key = tuple[str, str]  # a document, and the title above the example
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How an example gets into bot.py, and which tests run a bot that has it."""
+
+    apply: Callable[[str, Section], str]
+    run_by: tuple[str, ...]
+    after: Key | None = None  # what it changes
+    only: str = ""  # in bots with this code
+
+
+TOOLS: Key = ("README.md", "Tools")
+A_TOOL = "test_readme.py::test_the_model_calls_the_tool"
+PATIENT = "test_patience.py::test_healthy_bots_are_left_alone"
+LONG = "test_readme.py::test_a_long_conversation_is_summarized"
+NUMBERS = "test_handing_over.py::test_the_numbers_of_a_call_are_where_readme_md_says"
+IDS = "test_phones.py::test_the_id_of_a_call_is_where_the_documents_say"
+
+# What applies the examples under a title, and the tests of what they do.
+RECIPES: dict[Key, Recipe] = {
+    ("AGENTS.md", "Settings"): Recipe(
+        recipes.variables, ("test_readme.py::test_a_bot_names_the_settings_that_it_lacks",)
+    ),
+    ("AGENTS.md", "Abilities"): Recipe(recipes.tool, (A_TOOL,)),
+    ("AGENTS.md", "Give a slow service more time"): Recipe(
+        recipes.more_time, (PATIENT,), only='Service("OpenAI", '
+    ),
+    ("AGENTS.md", "Let another model take over"): Recipe(recipes.backup_model, (PATIENT,)),
+    ("AGENTS.md", "Mute the person"): Recipe(recipes.mute, (PATIENT,)),
+    ("AGENTS.md", "Turns and interruptions"): Recipe(
+        recipes.turns,
+        (
+            "test_readme.py::test_turns_and_interruptions_change",
+            "test_readme.py::test_a_realtime_model_is_patient_and_not_interrupted",
+        ),
+    ),
+    ("AGENTS.md", "Speech detection"): Recipe(
+        recipes.speech_detection, (LONG,), only="SileroVADAnalyzer()"
+    ),
+    ("AGENTS.md", "Long conversations"): Recipe(recipes.long_conversations, (LONG,)),
+    ("AGENTS.md", "Slow tools"): Recipe(
+        recipes.slow_tool, ("test_readme.py::test_the_conversation_goes_on_beside_a_slow_tool",)
+    ),
+    ("AGENTS.md", "MCP tools"): Recipe(
+        recipes.mcp_tools, ("test_readme.py::test_the_model_calls_a_tool_of_a_server",)
+    ),
+    TOOLS: Recipe(recipes.tool, (A_TOOL,)),
+    ("client/README.md", "A message of your own"): Recipe(recipes.message, (A_TOOL,), after=TOOLS),
+    ("README.md", "Turns and interruptions"): Recipe(
+        recipes.service_turns,
+        ("test_readme.py::test_a_realtime_model_is_patient_and_not_interrupted",),
+    ),
+    ("README.md", "Who calls"): Recipe(
+        recipes.who_calls, ("test_phones.py::test_the_model_knows_who_calls", NUMBERS, IDS)
+    ),
+    ("README.md", "Calling out, over Daily"): Recipe(recipes.dialed_out, (NUMBERS,)),
+    ("DEPLOY.md", "Handing a call to a person"): Recipe(
+        recipes.hand_over,
+        (
+            "test_handing_over.py::test_a_call_over_twilio_outlives_the_bot",
+            "test_handing_over.py::test_a_call_over_daily_outlives_the_bot",
+            "test_handing_over.py::test_a_call_over_sip_outlives_its_room",
+        ),
+    ),
+    ("DEPLOY.md", "Over Telnyx"): Recipe(recipes.call_id, (IDS,)),
+    ("DEPLOY.md", "Over Plivo"): Recipe(recipes.call_id, (IDS,)),
+    ("DEPLOY.md", "A colleague in the room"): Recipe(
+        recipes.shared_room, ("test_handing_over.py::test_the_bot_leaves_a_room_to_others",)
+    ),
+}
+
+# Code between backquotes that says what is there, and is not to be put anywhere.
+NAMED = {
+    ("AGENTS.md", "bot(runner_args)"): "what must stay",
+    ("AGENTS.md", "await runner.run()"): "a place",
+    ("DEPLOY.md", "await runner.run()"): "a place",
+}
+
+
+def of_services(kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Bots whose README.md says how the service is made to wait longer."""
+    for path in every_bot.with_code(kind):
+        text = path.read_text()
+        if "\n# turns: " in text:
+            [name] = re.findall(r"(?m)^# id: (\w+)$", text)
+            services = REALTIME if kind == "realtime" else CASCADE
+            yield name, ("-t", "smallwebrtc", *services, f"--{kind}", name)
+
+
+def generate(vbot: Path) -> dict[str, bots.Project]:
+    many = BOTS | dict(of_services("realtime")) | dict(of_services("stt"))
+    return every_bot.generate(vbot, ((name, list(args)) for name, args in many.items()), MADE)
+
+
+@pytest.fixture(scope="module")
+def made(vbot: Path) -> dict[str, bots.Project]:
+    return generate(vbot)
+
+
+CODE = (ast.Call, ast.Subscript, ast.Await, ast.List, ast.ImportFrom)
+DOTTED = re.compile(r"(\w+\.)+(?!py$|md$)\w+")
+
+
+def names_in(source: str) -> set[str]:
+    """What code can begin with that is about bot.py: variables, parameters, modules."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    return names | {module.partition(".")[0] for module in modules}
+
+
+def is_code(span: str, names: set[str]) -> bool:
+    """Whether a text between backquotes is Python for bot.py, not a name, a file or a command."""
+    for form in (span, f"{span}\ndef function(): ..."):  # a decorator
+        try:
+            tree = ast.parse(form)
+        except SyntaxError:
+            continue
+        if any(isinstance(node, CODE) for node in ast.walk(tree)):
+            return True
+        return bool(DOTTED.fullmatch(span)) and span.partition(".")[0] in names
+    return False
+
+
+def squeezed(code: str) -> str:
+    return re.sub(r"\s", "", code)
+
+
+def has(source: str, example: str) -> bool:
+    """Whether the code has all of the example but its comments; `...` stands for anything.
+
+    The arguments of a call may be among others.
+    """
+    lines = [line for line in example.splitlines() if not line.lstrip().startswith("#")]
+    with contextlib.suppress(SyntaxError):
+        match ast.parse(example, mode="eval").body:
+            case ast.Call(keywords=[_, *_] as keywords):
+                lines = [ast.unparse(keyword) for keyword in keywords]
+                source = ast.unparse(ast.parse(source))
+            case _:
+                pass
+    patterns = (re.escape(squeezed(line)).replace(r"\.\.\.", ".*") for line in lines)
+    return all(re.search(pattern, squeezed(source)) for pattern in patterns)
+
+
+def examples(key: Key, section: Section, names: set[str]) -> list[str]:
+    """The blocks and the code within the text."""
+    document, _ = key
+    spans = dict.fromkeys(span for span in section.spans if is_code(span, names))
+    return section.blocks + [span for span in spans if (document, span) not in NAMED]
+
+
+def edited(project: bots.Project, missing: set[str]) -> Iterator[tuple[Key, str]]:
+    """bot.py with each example of the bot's documents, and what no recipe applies."""
+    source = (project.server / "bot.py").read_text()
+    names, sections = names_in(source), editing.documents(project.folder)
+    for key, section in sections.items():
+        if not (found := examples(key, section, names)):
+            continue
+        recipe = RECIPES.get(key)
+        if recipe and recipe.only not in source:
+            continue
+        after = ""
+        if recipe:
+            before = source
+            if recipe.after:
+                before = RECIPES[recipe.after].apply(source, sections[recipe.after])
+            with contextlib.suppress(ValueError):  # more or fewer examples than it knows
+                after = recipe.apply(before, section)
+                yield key, after
+        for example in found:
+            if not has(after, example):
+                begins = example.strip().splitlines()[0]
+                where = " under ".join(repr(part) for part in key)
+                missing.add(
+                    f"no test applies the block that begins {begins!r}, in {where}: see RECIPES"
+                )
+
+
+@pytest.mark.quick
+def test_every_example_is_applied(made: dict[str, bots.Project]) -> None:
+    applied: set[Key] = set()
+    missing: set[str] = set()
+    for project in made.values():
+        for key, after in edited(project, missing):
+            compile(after, "bot.py", "exec")
+            applied.add(key)
+    assert not missing, "\n".join(sorted(missing))
+    assert applied == RECIPES.keys()
+
+
+def template(document: str) -> str:
+    """What the document is made of, without the ends of blocks that begin in the same line."""
+    paths = {"AGENTS.md": "guide/AGENTS.md", "client/README.md": "client/shared/README.md"}
+    return (ROOT / "templates" / f"{paths.get(document, document)}.tmpl").read_text()
+
+
+@pytest.mark.quick
+def test_the_bots_show_all_that_the_templates_can_say(made: dict[str, bots.Project]) -> None:
+    """Every part of a line of code, and all code within text."""
+    shown: dict[str, list[str]] = {document: [] for document in editing.DOCUMENTS}
+    names: set[str] = set()
+    for project in made.values():
+        names |= names_in((project.server / "bot.py").read_text())
+        for (document, _), section in editing.documents(project.folder).items():
+            shown[document] += map(squeezed, section.blocks + section.spans)
+    for document, span in NAMED:
+        assert squeezed(span) in shown[document], f"{document} does not name {span}"
+    for document, examples in shown.items():
+        all_shown, tag = "\n".join(examples), r"<%.*?%>"
+        code = (line for block in editing.blocks(template(document)) for line in block.splitlines())
+        parts = [part for line in code for part in re.split(tag, line)]
+        found = editing.sections(template(document)).values()
+        spans = [span for section in found for span in section.spans if is_code(span, names)]
+        for part in parts + [part for span in spans for part in re.split(tag, span)]:
+            assert squeezed(part) in all_shown, f"no bot has {part!r} in its {document}"
+
+
+@pytest.mark.quick
+def test_what_is_run_elsewhere_is() -> None:
+    for recipe in RECIPES.values():
+        assert recipe.run_by
+        for file, name in (test.split("::") for test in recipe.run_by):
+            text = (Path(__file__).parent / file).read_text()
+            assert f"\ndef {name}(" in text, f"{file} has no {name}"
+
+
+@pytest.fixture(scope="module")
+def written(made: dict[str, bots.Project]) -> list[Path]:
+    """Beside each bot.py, one for each of its examples."""
+    files: list[Path] = []
+    for project in made.values():
+        for key, after in edited(project, set()):
+            name = re.sub(r"\W+", "_", " ".join(key)).lower()
+            files.append(project.server / f"recipe_{name}.py")
+            files[-1].write_text(after)
+    return files
+
+
+@pytest.fixture(scope="module")
+def python(made: dict[str, bots.Project]) -> Path:
+    """With the packages that the documents say to add."""
+    projects = made.values()
+    sections = [s for project in projects for s in editing.documents(project.folder).values()]
+    added = {name for section in sections for name in recipes.added_packages(section)}
+    return every_bot.install(made.values(), "recipes", *sorted(added))
+
+
+def alone(block: str) -> str:
+    """A block with a function around what belongs into one."""
+    imports, code = editing.parted(block)
+    depth = (len(code) - len(code.lstrip(" "))) // 4
+    heads = (f"{'    ' * level}async def place_{level}():\n" for level in range(depth))
+    return "".join([imports.rstrip(), "\n\n\n" if imports else "", *heads, code])
+
+
+def test_the_blocks_are_formatted(python: Path, made: dict[str, bots.Project]) -> None:
+    """But for arguments, which stand in brackets there."""
+    folder = MADE / "blocks"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
+    sections = [s for p in made.values() for s in editing.documents(p.folder).values()]
+    blocks = dict.fromkeys(block for section in sections for block in section.blocks)
+    assert len(blocks) > 20
+    for number, code in enumerate(map(alone, blocks)):
+        values = [n.value for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Assign)]
+        if not any(isinstance(value, ast.Tuple) for value in values):
+            (folder / f"block_{number}.py").write_text(code)
+    every_bot.ruff(python, "format", "--diff", folder)
+
+
+def test_they_pass_the_linter(python: Path, written: list[Path]) -> None:
+    """Once it has sorted their imports and formatted them, as AGENTS.md says."""
+    every_bot.ruff(python, "check", "--fix", "--exit-zero", *written)
+    every_bot.ruff(python, "format", *written)
+    every_bot.ruff(python, "check", *written)
+
+
+def test_they_pass_the_type_check(python: Path, written: list[Path]) -> None:
+    found = every_bot.type_errors(python, MADE, written)
+    wrong = [line for path in written for line in found[path]]
+    assert not wrong, "\n".join(wrong)
