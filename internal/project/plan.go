@@ -119,6 +119,16 @@ func (t *Target) Plan(files map[string][]byte, keepExisting bool, overwrite []st
 	return p, nil
 }
 
+// Unedited returns which of these files exist with exactly that text.
+func (t *Target) Unedited(files map[string][]byte) (names []string) {
+	for name, data := range files {
+		if found, err := t.look(name); err == nil && found.at == name && found.hash == hexSum(data) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // dropOwnBases leaves out the bases of files that were kept and are the owner's own: an update would merge
 // into them what vbot changes in others.
 func (p *Plan) dropOwnBases() {

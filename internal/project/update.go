@@ -22,6 +22,8 @@ type Update struct {
 	// Rendered returns what this version writes for the configuration in Was, or nil if it cannot. It
 	// stands in for the bases of a project of an older vbot, which kept none.
 	Rendered func() map[string][]byte
+	// Guides are the guides as this version writes them where there is no bot yet.
+	Guides map[string][]byte
 	// Paths are those of all files that any version wrote: other bases are a stranger's, and not read.
 	Paths []string
 	// Markers says to write conflicts between markers, instead of refusing them.
@@ -149,7 +151,7 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 	}
 	switch {
 	case s.Guide:
-		compareGuide(&s, found)
+		c.compareGuide(&s, found)
 	case found.at == "" && text == nil:
 		// Nothing is there, and nothing is to be.
 	case found.at == "" && recorded != "" && (onDisk || !c.complete):
@@ -182,15 +184,18 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 	return s
 }
 
-// compareGuide decides what happens to a guide, which says its version itself: a new one is written,
-// and none is replaced.
-func compareGuide(s *Step, found existing) {
+// compareGuide decides what happens to a guide, which says its version itself: a new one is written, one that
+// this version wrote for the recorded configuration or without a bot is replaced, and no other.
+func (c *comparison) compareGuide(s *Step, found existing) {
+	isOurs := func(files map[string][]byte) bool { return found.hash == hexSum(files[s.Path]) }
 	switch {
 	case s.data == nil:
 	case found.at == "":
 		s.Action = Created
 	case found.hash == hexSum(s.data):
 		s.Action = Unchanged
+	case found.at == s.Path && (isOurs(c.Guides) || isOurs(c.Rendered())):
+		s.Action = Replaced
 	default:
 		s.Action = Kept
 	}

@@ -83,9 +83,14 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 	if err != nil {
 		return err
 	}
+	guides, err := render.Guides(c.env.Version)
+	if err != nil {
+		return err
+	}
 	c.before = sync.OnceValue(func() *draft { return renderRecorded(c.env, record.Vbot, recorded) })
 	c.plan, err = t.Update(&project.Update{
 		Files:   files,
+		Guides:  guides,
 		Was:     record,
 		Now:     now,
 		Paths:   render.Paths(),

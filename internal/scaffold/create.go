@@ -37,6 +37,13 @@ func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	if j.OverwriteGuide {
 		overwrite = project.Guides
 	}
+	if d.bot != nil { // guides that were written before there was a bot become this bot's
+		generic, err := render.Guides(d.bot.Version)
+		if err != nil {
+			return nil, err
+		}
+		overwrite = append(overwrite, t.Unedited(generic)...)
+	}
 	if d.bot == nil && project.Has(t.Dir, project.BotName) {
 		delete(d.files, render.GettingStarted) // it is only for directories without a bot
 	}
