@@ -177,7 +177,8 @@ func DescribeText(c *catalog.Catalog, kind string) string {
 		b.WriteString("\n")
 	}
 	b.WriteString("Each entry has its name, label, id and other names; its variables, with optional\n" +
-		"ones in brackets; what else it needs; and the extras of pipecat-ai.\n")
+		"ones in brackets; its languages, without regions; what else it needs; and the\n" +
+		"extras of pipecat-ai.\n")
 	return b.String()
 }
 
@@ -191,6 +192,10 @@ func describeService(b *strings.Builder, s *catalog.Service) {
 			variables = append(variables, "["+v.Name+"]")
 		}
 	}
+	languages := s.BaseLanguages()
+	if len(languages) > 0 {
+		languages = append([]string{"languages"}, languages...)
+	}
 	needs := s.Needs()
 	if len(s.Extras) > 0 {
 		needs = append(needs, "extras "+strings.Join(s.Extras, " "))
@@ -198,12 +203,16 @@ func describeService(b *strings.Builder, s *catalog.Service) {
 	left := s.Names[0]
 	isLeft := func(name string) bool { return name == left }
 	names := slices.DeleteFunc(append([]string{s.ID}, s.Names...), isLeft)
-	for _, words := range [][]string{append([]string{s.Label}, names...), variables, needs} {
-		for _, line := range report.Fill(words, ",", 52) {
+	write := func(words []string, mark string) {
+		for _, line := range report.Fill(words, mark, 52) {
 			fmt.Fprintf(b, "  %-25s %s\n", left, line)
 			left = ""
 		}
 	}
+	write(append([]string{s.Label}, names...), ",")
+	write(variables, ",")
+	write(languages, "")
+	write(needs, ",")
 }
 
 // ListOptions returns what --list-options prints.

@@ -69,15 +69,21 @@ func (s *Service) Summary(has map[string]bool) string {
 	return strings.Join(facts, "; ")
 }
 
-// languageFacts says what languages the service has, if it has any.
-func (s *Service) languageFacts() []string {
-	var languages []string
+// BaseLanguages are the service's languages without scripts and regions, as its file lists them: tags, or
+// "auto" or "voice" alone.
+func (s *Service) BaseLanguages() (languages []string) {
 	for _, tag := range s.languages {
 		base, _, _ := strings.Cut(tag, "-")
 		if !slices.Contains(languages, base) {
 			languages = append(languages, base)
 		}
 	}
+	return languages
+}
+
+// languageFacts says what languages the service has, if it has any.
+func (s *Service) languageFacts() []string {
+	languages := s.BaseLanguages()
 	switch n := len(languages); {
 	case n == 0:
 		return nil
