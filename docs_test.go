@@ -303,7 +303,7 @@ func TestTableOfErrorCodes(t *testing.T) {
 func TestDocumentsStayShort(t *testing.T) {
 	parallel(t)
 	limits := map[string]int{
-		"README.md": 1200, "docs/AUDIT.md": 2200, "docs/CONTRIBUTING.md": 2450,
+		"README.md": 1200, "docs/AUDIT.md": 2200, "docs/CONTRIBUTING.md": 2560,
 		"golden/quickstart/README.md": 650,
 	}
 	for _, name := range goldenBots(t) {
@@ -464,15 +464,16 @@ func TestEmbeddedFiles(t *testing.T) {
 	for path := range filetest.Tree(t, "templates") {
 		service, _ := filepath.Match("services/*/*.py", path)
 		module, _ := filepath.Match("server/*.py", path)
+		standIn := strings.HasPrefix(path, "stand_ins/") && strings.HasSuffix(path, ".py")
 		text, _ := filepath.Match("help/*.txt", path)
 		script, _ := filepath.Match("completion/vbot.*", path)
-		if service || module || text || script || path == "paths.txt" || path == "languages.txt" ||
+		if service || module || standIn || text || script || path == "paths.txt" || path == "languages.txt" ||
 			strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
 		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") &&
 			!strings.Contains(path, "_cache/") {
-			t.Errorf("templates/%s is neither a template nor a service, a module, a help page nor a "+
-				"completion script", path)
+			t.Errorf("templates/%s is neither a template nor a service, a module, a stand-in, a help page "+
+				"nor a completion script", path)
 		}
 	}
 	slices.Sort(embedded)

@@ -9,5 +9,6 @@ import "embed"
 // .env.example, or with `all:` include the caches of linters.
 //
 //go:embed *.tmpl */*.tmpl */*/*.tmpl */*/*/*.tmpl */*/*/*/*.tmpl */*/*/*/*/*/*.tmpl
-//go:embed services/*/*.py server/*.py completion/vbot.* help/*.txt paths.txt languages.txt
+//go:embed services/*/*.py server/*.py stand_ins/*.py stand_ins/*/*.py
+//go:embed completion/vbot.* help/*.txt paths.txt languages.txt
 var Files embed.FS

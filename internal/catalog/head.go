@@ -172,6 +172,7 @@ var headKeys = map[string]headKey{
 	"keys":      {text: func(s *Service) *string { return &s.KeysURL }},
 	"env":       {read: (*Service).readServiceVariable},
 	"host":      {read: (*Service).readHost},
+	"stand-in":  {read: (*Service).readStandIn},
 	"video":     {read: (*Service).readVideo},
 	"size":      {read: (*Service).readSize, characters: digits + "x", example: "1280x720"},
 	"turns-import": {
@@ -257,6 +258,32 @@ func (s *Service) readHost(value string) string {
 		return "expected HOST[:PORT[/udp]]: NOTE, such as media.example.com:3478/udp: media"
 	}
 	s.Hosts = append(s.Hosts, Host{Address: address, Note: note})
+	return ""
+}
+
+// readStandIn reads `FILE [tls] [untimed] NAME=VALUE...`, where {} in a value is the stand-in's HOST:PORT.
+func (s *Service) readStandIn(value string) string {
+	words := strings.Fields(value)
+	if len(words) == 0 {
+		return "expected FILE NAME=VALUE..., such as openai_chat ACME_BASE_URL=http://{}/v1"
+	}
+	s.StandIn.File = words[0]
+	for _, word := range words[1:] {
+		switch word {
+		case "tls":
+			s.StandIn.TLS = true
+			continue
+		case "untimed":
+			s.StandIn.Untimed = true
+			continue
+		}
+		name, value, ok := strings.Cut(word, "=")
+		isKnown := slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Name == name })
+		if !ok || !isKnown || !strings.Contains(value, "{}") {
+			return "expected NAME=VALUE, a variable above and an address with {} for HOST:PORT"
+		}
+		s.StandIn.Addresses = append(s.StandIn.Addresses, Address{name, value})
+	}
 	return ""
 }
 

@@ -35,6 +35,7 @@ type Service struct {
 	voices    map[string]string // by language, those that speak it where nobody chose another one
 	Model     LocalModel
 	Hosts     []Host // that it contacts, if .env holds no address of one's own
+	StandIn   StandIn
 	VideoIn   bool   // a transport carries the person's camera, a realtime service looks at it
 	head      string // of the file, with the end of its last line
 	source    string // the file without its head
@@ -74,6 +75,20 @@ type LocalModel struct {
 	CPU       int  // thousandths of a core, while it works for one session, so that it keeps up
 	Apart     bool // each session loads its own
 }
+
+// A StandIn plays the service in a project's tests: a file of templates/stand_ins, in the folder of the
+// service's kind. The zero value says that there is none, or that no variable holds the service's address.
+type StandIn struct {
+	File string // without .py
+	TLS  bool   // the framework connects with TLS alone, whatever the address says
+	// Untimed says that the framework (1.14) does not know when the service speaks which sentence, so
+	// that the model is not told where a person interrupted an answer.
+	Untimed   bool
+	Addresses []Address
+}
+
+// An Address is a variable that points a service at its stand-in, with {} in the value for HOST:PORT.
+type Address struct{ Name, Value string }
 
 // A Host is what a firewall has to let through.
 type Host struct {

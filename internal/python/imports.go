@@ -69,21 +69,22 @@ func (i Import) Origin() int {
 	return 1
 }
 
-// generated lists the modules that stand beside bot.py, but those of evals/.
+// generated lists the modules that stand beside bot.py and in tests/.
 var generated = []string{
-	"bot", "call", "google_credentials", "local", "metrics", "models", "monitor", "runtime", "sessions",
-	"settings", "webhooks",
+	"bot", "call", "conftest", "google_credentials", "local", "metrics", "models", "monitor", "offline",
+	"people", "runtime", "sessions", "settings", "sound", "stand_ins", "webhooks",
 }
 
 // pythonStandard lists the modules of the standard library that a service may import.
 var pythonStandard = strings.Fields(`
-	abc argparse array asyncio base64 binascii bisect codecs collections concurrent configparser contextlib
-	contextvars copy csv ctypes dataclasses datetime decimal difflib email encodings enum errno fnmatch
-	fractions functools gettext glob gzip hashlib heapq hmac html http importlib inspect io ipaddress
-	itertools json locale logging math mimetypes mmap multiprocessing numbers operator os pathlib pickle
-	platform pprint queue quopri random re secrets select selectors shlex shutil signal socket socketserver
-	sqlite3 ssl stat statistics string struct subprocess sys tempfile textwrap threading time tomllib
-	traceback types typing unicodedata urllib uuid warnings wave weakref xml zipfile zlib zoneinfo`)
+	abc argparse array asyncio audioop base64 binascii bisect codecs collections concurrent
+	configparser contextlib contextvars copy csv ctypes dataclasses datetime decimal difflib email
+	encodings enum errno fnmatch fractions functools gettext glob gzip hashlib heapq hmac html http
+	importlib inspect io ipaddress itertools json locale logging math mimetypes mmap multiprocessing
+	numbers operator os pathlib pickle platform pprint queue quopri random re runpy secrets select
+	selectors shlex shutil signal socket socketserver sqlite3 ssl stat statistics string struct
+	subprocess sys tempfile textwrap threading time tomllib traceback types typing unicodedata unittest
+	urllib uuid warnings wave weakref xml zipfile zlib zoneinfo`)
 
 // String returns the statement as ruff formats it at 100 columns, its names in this order:
 // constants, classes, then the rest, each sorted.

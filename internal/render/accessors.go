@@ -310,3 +310,6 @@ func (d *Data) Downloads() (hosts []string) {
 	}
 	return hosts
 }
+
+// IsGuide says whether the file is for a project that is not made yet, as in the coding-agent path.
+func (d *Data) IsGuide() bool { return d.ProjectName == "" }

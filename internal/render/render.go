@@ -17,11 +17,12 @@ const GettingStarted = "GETTING_STARTED.md"
 
 // topLevel are the templates of the files beside server/, deploy/ and client/.
 var topLevel = map[string]string{
-	".gitignore":      ".gitignore.tmpl",
-	"README.md":       "README.md.tmpl",
-	"DEPLOY.md":       "DEPLOY.md.tmpl",
-	"AGENTS.md":       "guide/AGENTS.md.tmpl",
-	"AGENT_IMPORT.md": "guide/AGENT_IMPORT.md.tmpl",
+	".gitignore":                 ".gitignore.tmpl",
+	"README.md":                  "README.md.tmpl",
+	"DEPLOY.md":                  "DEPLOY.md.tmpl",
+	"AGENTS.md":                  "guide/AGENTS.md.tmpl",
+	"AGENT_IMPORT.md":            "guide/AGENT_IMPORT.md.tmpl",
+	".github/workflows/test.yml": "test.yml.tmpl",
 }
 
 // Files returns all files of the project by path, relative to it and with slashes. The

@@ -6,6 +6,7 @@
 # env: ANTHROPIC_API_KEY required secret: API key
 # env: ANTHROPIC_BASE_URL optional url library =https://api.anthropic.com: address
 # env: ANTHROPIC_MODEL optional model =claude-sonnet-4-6: model id
+# stand-in: anthropic ANTHROPIC_BASE_URL=http://{}
 # host: api.anthropic.com
 import os
 

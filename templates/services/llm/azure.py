@@ -6,6 +6,7 @@
 # env: AZURE_CHATGPT_ENDPOINT required url: URL of the resource, ending in /openai/v1
 # env: AZURE_CHATGPT_API_KEY required secret: key of the Azure OpenAI resource
 # env: AZURE_CHATGPT_MODEL optional model =gpt-4.1: name of the model deployment
+# stand-in: openai_chat AZURE_CHATGPT_ENDPOINT=http://{}/openai/v1
 # host: {AZURE_CHATGPT_ENDPOINT}
 import os
 

@@ -6,6 +6,7 @@
 # env: BASETEN_API_KEY required secret: API key
 # env: BASETEN_BASE_URL optional url =https://inference.baseten.co/v1: address
 # env: BASETEN_MODEL optional model =zai-org/GLM-5.3: model id, from the model library
+# stand-in: openai_chat BASETEN_BASE_URL=http://{}/v1
 # host: inference.baseten.co
 import os
 

@@ -6,6 +6,7 @@
 # env: CEREBRAS_API_KEY required secret: API key
 # env: CEREBRAS_BASE_URL optional url =https://api.cerebras.ai/v1: address
 # env: CEREBRAS_MODEL optional model =gpt-oss-120b: model id
+# stand-in: openai_chat CEREBRAS_BASE_URL=http://{}/v1
 # host: api.cerebras.ai
 import os
 

@@ -6,6 +6,7 @@
 # env: CRUSOE_API_KEY required secret: API key
 # env: CRUSOE_BASE_URL optional url =https://api.inference.crusoecloud.com/v1/: address
 # env: CRUSOE_MODEL optional model =openai/gpt-oss-120b: model id
+# stand-in: openai_chat CRUSOE_BASE_URL=http://{}/v1
 # host: api.inference.crusoecloud.com
 import os
 

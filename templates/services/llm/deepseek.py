@@ -6,6 +6,7 @@
 # env: DEEPSEEK_API_KEY required secret: API key
 # env: DEEPSEEK_BASE_URL optional url =https://api.deepseek.com/v1: address
 # env: DEEPSEEK_MODEL optional model =deepseek-flash: model id
+# stand-in: openai_chat DEEPSEEK_BASE_URL=http://{}/v1
 # host: api.deepseek.com
 import os
 

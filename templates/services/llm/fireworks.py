@@ -6,6 +6,7 @@
 # env: FIREWORKS_API_KEY required secret: API key
 # env: FIREWORKS_BASE_URL optional url =https://api.fireworks.ai/inference/v1: address
 # env: FIREWORKS_MODEL optional model =accounts/fireworks/models/nemotron-3-ultra-nvfp4: model path
+# stand-in: openai_chat FIREWORKS_BASE_URL=http://{}/v1
 # host: api.fireworks.ai
 import os
 

@@ -6,6 +6,7 @@
 # env: GOOGLE_API_KEY required secret: API key
 # env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API, or of a compatible one
 # env: GOOGLE_MODEL optional model =gemini-3.6-flash: model id, also read by other Google services
+# stand-in: gemini GOOGLE_GEMINI_BASE_URL=http://{}
 # host: generativelanguage.googleapis.com
 import os
 

@@ -6,6 +6,7 @@
 # env: GROQ_API_KEY required secret: API key
 # env: GROQ_LLM_BASE_URL optional url =https://api.groq.com/openai/v1: address
 # env: GROQ_MODEL optional model =openai/gpt-oss-120b: model id
+# stand-in: openai_chat GROQ_LLM_BASE_URL=http://{}/v1
 # host: api.groq.com
 import os
 

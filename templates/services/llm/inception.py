@@ -6,6 +6,7 @@
 # env: INCEPTION_API_KEY required secret: API key
 # env: INCEPTION_BASE_URL optional url =https://api.inceptionlabs.ai/v1: address
 # env: INCEPTION_MODEL optional model =mercury-2: model id
+# stand-in: openai_chat INCEPTION_BASE_URL=http://{}/v1
 # host: api.inceptionlabs.ai
 import os
 

@@ -6,6 +6,7 @@
 # env: MISTRAL_API_KEY required secret: API key
 # env: MISTRAL_BASE_URL optional url =https://api.mistral.ai/v1: address
 # env: MISTRAL_MODEL optional model =mistral-small-latest: model id
+# stand-in: openai_chat MISTRAL_BASE_URL=http://{}/v1
 # host: api.mistral.ai
 import os
 

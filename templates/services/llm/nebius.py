@@ -6,6 +6,7 @@
 # env: NEBIUS_API_KEY required secret: API key
 # env: NEBIUS_BASE_URL optional url =https://api.tokenfactory.nebius.com/v1/: address
 # env: NEBIUS_MODEL optional model =Qwen/Qwen3-30B-A3B-Instruct-2507: model id
+# stand-in: openai_chat NEBIUS_BASE_URL=http://{}/v1
 # host: api.tokenfactory.nebius.com
 import os
 

@@ -6,6 +6,7 @@
 # env: NOVITA_API_KEY required secret: API key
 # env: NOVITA_BASE_URL optional url =https://api.novita.ai/openai: address
 # env: NOVITA_MODEL optional model =moonshotai/kimi-k2.5: model id
+# stand-in: openai_chat NOVITA_BASE_URL=http://{}/v1
 # host: api.novita.ai
 import os
 

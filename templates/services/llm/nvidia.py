@@ -6,6 +6,7 @@
 # env: NVIDIA_API_KEY required secret unless NVIDIA_BASE_URL: API key
 # env: NVIDIA_BASE_URL optional url =https://integrate.api.nvidia.com/v1: address
 # env: NVIDIA_MODEL optional model =nvidia/nemotron-3.5-super-vl-120b-a12b: model id
+# stand-in: openai_chat NVIDIA_BASE_URL=http://{}/v1
 # host: integrate.api.nvidia.com
 import os
 

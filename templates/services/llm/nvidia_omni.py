@@ -6,6 +6,7 @@
 # env: NVIDIA_API_KEY required secret unless NVIDIA_BASE_URL: API key
 # env: NVIDIA_BASE_URL optional url =https://integrate.api.nvidia.com/v1: address
 # env: NVIDIA_OMNI_MODEL optional model =nvidia/nemotron-3-nano-omni-30b-a3b-reasoning: model id
+# stand-in: openai_chat NVIDIA_BASE_URL=http://{}/v1
 # host: integrate.api.nvidia.com
 import os
 

@@ -4,6 +4,7 @@
 # flags: local
 # env: OLLAMA_BASE_URL optional url =http://localhost:11434/v1: address
 # env: OLLAMA_MODEL optional model =llama3.2: model name, as for ollama pull
+# stand-in: ollama OLLAMA_BASE_URL=http://{}/v1
 # host: localhost:11434
 import os
 

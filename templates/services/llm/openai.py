@@ -6,6 +6,7 @@
 # env: OPENAI_API_KEY required secret unless OPENAI_BASE_URL: API key
 # env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
 # env: OPENAI_MODEL optional model =gpt-4.1: model id
+# stand-in: openai_chat OPENAI_BASE_URL=http://{}/v1
 # host: api.openai.com
 import os
 

@@ -7,6 +7,7 @@
 # env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
 # env: OPENAI_RESPONSES_WS_URL optional url =wss://api.openai.com/v1/responses: WebSocket address
 # env: OPENAI_MODEL optional model =gpt-4.1: model id
+# stand-in: openai_responses OPENAI_RESPONSES_WS_URL=ws://{}/v1/responses
 # host: api.openai.com
 import os
 

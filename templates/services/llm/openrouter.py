@@ -6,6 +6,7 @@
 # env: OPENROUTER_API_KEY required secret: API key
 # env: OPENROUTER_BASE_URL optional url =https://openrouter.ai/api/v1: address
 # env: OPENROUTER_MODEL optional model =openai/gpt-4.1: model id, provider/model
+# stand-in: openai_chat OPENROUTER_BASE_URL=http://{}/v1
 # host: openrouter.ai
 import os
 

@@ -6,6 +6,7 @@
 # env: QWEN_API_KEY required secret: API key
 # env: QWEN_BASE_URL optional url =https://dashscope-intl.aliyuncs.com/compatible-mode/v1: address
 # env: QWEN_MODEL optional model =qwen-plus: model id
+# stand-in: openai_chat QWEN_BASE_URL=http://{}/v1
 # host: dashscope-intl.aliyuncs.com
 import os
 

@@ -6,6 +6,7 @@
 # env: SAMBANOVA_API_KEY required secret: API key
 # env: SAMBANOVA_BASE_URL optional url =https://api.sambanova.ai/v1: address
 # env: SAMBANOVA_MODEL optional model =Meta-Llama-3.3-70B-Instruct: model id
+# stand-in: openai_chat SAMBANOVA_BASE_URL=http://{}/v1
 # host: api.sambanova.ai
 import os
 

@@ -6,6 +6,7 @@
 # env: SARVAM_API_KEY required secret: API key
 # env: SARVAM_BASE_URL optional url: address of the API
 # env: SARVAM_MODEL optional model =sarvam-105b: model id
+# stand-in: openai_chat SARVAM_BASE_URL=http://{}/v1
 # host: api.sarvam.ai
 import os
 

@@ -6,6 +6,7 @@
 # env: SMALLEST_API_KEY required secret: API key
 # env: SMALLEST_BASE_URL optional url =https://api.smallest.ai/waves/v1: address
 # env: SMALLEST_MODEL optional model =electron: model id
+# stand-in: openai_chat SMALLEST_BASE_URL=http://{}/v1
 # host: api.smallest.ai
 import os
 

@@ -6,6 +6,7 @@
 # env: TOGETHER_API_KEY required secret: API key
 # env: TOGETHER_BASE_URL optional url =https://api.together.xyz/v1: address
 # env: TOGETHER_MODEL optional model =zai-org/GLM-5.2: model id
+# stand-in: openai_chat TOGETHER_BASE_URL=http://{}/v1
 # host: api.together.xyz
 import os
 

@@ -6,6 +6,7 @@
 # env: XAI_API_KEY required secret: API key
 # env: XAI_BASE_URL optional url =https://api.x.ai/v1: address
 # env: XAI_MODEL optional model =grok-4.20-non-reasoning: model id
+# stand-in: openai_chat XAI_BASE_URL=http://{}/v1
 # host: api.x.ai
 import os
 

@@ -11,6 +11,7 @@
 # keys: https://portal.azure.com/
 # env: AZURE_REALTIME_API_KEY required secret: key of the Azure OpenAI resource
 # env: AZURE_REALTIME_BASE_URL required url: wss URL ending in /openai/v1/realtime?model=DEPLOYMENT
+# stand-in: realtime_api AZURE_REALTIME_BASE_URL=ws://{}/v1/realtime?model=test
 # host: {AZURE_REALTIME_BASE_URL}
 import os
 

@@ -10,6 +10,7 @@
 # keys: https://portal.azure.com/
 # env: AZURE_VOICE_LIVE_API_KEY required secret: key of the Foundry resource
 # env: AZURE_VOICE_LIVE_ENDPOINT required url: address, https://NAME.services.ai.azure.com
+# stand-in: azure_voice_live tls AZURE_VOICE_LIVE_ENDPOINT=https://{}
 # host: {AZURE_VOICE_LIVE_ENDPOINT}
 import os
 

@@ -13,6 +13,7 @@
 # env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API, or of a compatible one
 # env: GOOGLE_MODEL optional model =models/gemini-3.8-live: model id, also read by other Google LLMs
 # env: GOOGLE_VOICE_ID optional voice =Charon: voice name, also read by other Google services
+# stand-in: gemini_live tls GOOGLE_GEMINI_BASE_URL=https://{}
 # host: generativelanguage.googleapis.com
 import os
 

@@ -9,6 +9,7 @@
 # env: INWORLD_REALTIME_BASE_URL optional url =wss://api.inworld.ai/api/v1/realtime/session: address
 # env: INWORLD_MODEL optional model =openai/gpt-4.1-mini: model id, or a router of yours
 # env: INWORLD_VOICE_ID optional voice =Clive: voice name, also read by Inworld's text to speech
+# stand-in: inworld INWORLD_REALTIME_BASE_URL=ws://{}/api/v1/realtime/session
 # host: api.inworld.ai
 import os
 

@@ -8,6 +8,7 @@
 # env: OPENAI_API_KEY required secret: API key
 # env: OPENAI_LIVE_BASE_URL optional url =wss://api.openai.com/v1/live/sessions: address
 # env: OPENAI_MODEL optional model =gpt-4.1: model id, of the model that it asks for help
+# stand-in: openai_live OPENAI_LIVE_BASE_URL=ws://{}/v1/live/sessions
 # host: api.openai.com
 import os
 

@@ -9,6 +9,7 @@
 # env: XAI_API_KEY required secret: API key
 # env: XAI_REALTIME_BASE_URL optional url =wss://api.x.ai/v1/realtime: address
 # env: XAI_VOICE_ID optional voice =eve: voice id
+# stand-in: xai XAI_REALTIME_BASE_URL=ws://{}/v1/realtime
 # host: api.x.ai
 import os
 

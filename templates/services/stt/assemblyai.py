@@ -7,6 +7,7 @@
 # keys: https://www.assemblyai.com/dashboard/api-keys
 # env: ASSEMBLYAI_API_KEY required secret: API key
 # env: ASSEMBLYAI_BASE_URL optional url =wss://streaming.assemblyai.com/v3/ws: address
+# stand-in: assemblyai ASSEMBLYAI_BASE_URL=ws://{}/v3/ws
 # host: streaming.assemblyai.com
 import os
 

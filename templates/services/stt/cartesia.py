@@ -10,6 +10,7 @@
 # keys: https://play.cartesia.ai/keys
 # env: CARTESIA_API_KEY required secret: API key
 # env: CARTESIA_STT_BASE_URL optional url: address, such as wss://api.cartesia.ai
+# stand-in: cartesia CARTESIA_STT_BASE_URL=ws://{}
 # host: api.cartesia.ai
 import os
 

@@ -7,6 +7,7 @@
 # keys: https://play.cartesia.ai/keys
 # env: CARTESIA_API_KEY required secret: API key
 # env: CARTESIA_TURNS_BASE_URL optional url =wss://api.cartesia.ai/stt/turns/websocket: address
+# stand-in: cartesia_turns CARTESIA_TURNS_BASE_URL=ws://{}/stt/turns/websocket
 # host: api.cartesia.ai
 import os
 

@@ -9,6 +9,7 @@
 # keys: https://console.deepgram.com/
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_STT_BASE_URL: API key
 # env: DEEPGRAM_STT_BASE_URL optional url: address, such as ws://localhost:8080
+# stand-in: deepgram DEEPGRAM_STT_BASE_URL=ws://{}
 # host: api.deepgram.com
 import os
 

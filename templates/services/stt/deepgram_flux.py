@@ -7,6 +7,7 @@
 # keys: https://console.deepgram.com/
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_STT_BASE_URL: API key
 # env: DEEPGRAM_FLUX_STT_BASE_URL optional url =wss://api.deepgram.com/v2/listen: address
+# stand-in: deepgram_flux DEEPGRAM_FLUX_STT_BASE_URL=ws://{}/v2/listen
 # host: api.deepgram.com
 import os
 

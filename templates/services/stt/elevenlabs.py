@@ -10,6 +10,7 @@
 # keys: https://elevenlabs.io/app/settings/api-keys
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_STT_BASE_URL optional url =https://api.elevenlabs.io: address
+# stand-in: elevenlabs ELEVENLABS_STT_BASE_URL=http://{}
 # host: api.elevenlabs.io
 import os
 

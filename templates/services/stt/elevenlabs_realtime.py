@@ -10,6 +10,7 @@
 # keys: https://elevenlabs.io/app/settings/api-keys
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_REALTIME_BASE_URL optional url =api.elevenlabs.io: host
+# stand-in: elevenlabs_realtime tls ELEVENLABS_REALTIME_BASE_URL={}
 # host: api.elevenlabs.io
 import os
 

@@ -10,6 +10,7 @@
 # keys: https://app.gladia.io/
 # env: GLADIA_API_KEY required secret: API key
 # env: GLADIA_BASE_URL optional url =https://api.gladia.io/v2/live: address
+# stand-in: gladia GLADIA_BASE_URL=http://{}/v2/live
 # host: api.gladia.io
 import os
 

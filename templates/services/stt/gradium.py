@@ -6,6 +6,7 @@
 # keys: https://studio.gradium.ai/
 # env: GRADIUM_API_KEY required secret: API key
 # env: GRADIUM_STT_BASE_URL optional url =wss://api.gradium.ai/api/speech/asr: address
+# stand-in: gradium GRADIUM_STT_BASE_URL=ws://{}/api/speech/asr
 # host: api.gradium.ai
 import os
 

@@ -8,6 +8,7 @@
 # keys: https://console.groq.com/keys
 # env: GROQ_API_KEY required secret: API key
 # env: GROQ_STT_BASE_URL optional url =https://api.groq.com/openai/v1: address
+# stand-in: openai GROQ_STT_BASE_URL=http://{}/openai/v1
 # host: api.groq.com
 import os
 

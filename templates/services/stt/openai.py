@@ -9,6 +9,7 @@
 # env: OPENAI_API_KEY required secret unless OPENAI_STT_BASE_URL: API key
 # env: OPENAI_STT_BASE_URL optional url else OPENAI_BASE_URL: address, for speech to text only
 # env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
+# stand-in: openai OPENAI_STT_BASE_URL=http://{}/v1
 # host: api.openai.com
 import os
 

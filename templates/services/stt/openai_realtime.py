@@ -8,6 +8,7 @@
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret: API key
 # env: OPENAI_REALTIME_BASE_URL optional url =wss://api.openai.com/v1/realtime: address
+# stand-in: openai_realtime OPENAI_REALTIME_BASE_URL=ws://{}/v1/realtime
 # host: api.openai.com
 import os
 

@@ -8,6 +8,7 @@
 # keys: https://console.soniox.com/
 # env: SONIOX_API_KEY required secret: API key
 # env: SONIOX_STT_BASE_URL optional url =wss://stt-rt.soniox.com/transcribe-websocket: address
+# stand-in: soniox SONIOX_STT_BASE_URL=ws://{}/transcribe-websocket
 # host: stt-rt.soniox.com
 import os
 

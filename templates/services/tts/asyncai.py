@@ -7,6 +7,7 @@
 # env: ASYNCAI_API_KEY required secret: API key
 # env: ASYNCAI_BASE_URL optional url =wss://api.async.com/text_to_speech/websocket/ws: address
 # env: ASYNCAI_VOICE_ID required voice: id, from the voice library
+# stand-in: asyncai untimed ASYNCAI_BASE_URL=ws://{}/text_to_speech/websocket/ws
 # host: api.async.com
 import os
 

@@ -7,6 +7,7 @@
 # env: BLAND_API_KEY required secret: API key
 # env: BLAND_BASE_URL optional url =wss://api.bland.ai/v2/tts/ws: address
 # env: BLAND_VOICE_ID optional voice =29158307-9893-4149-8a75-bc9ce313d64e: voice id
+# stand-in: bland untimed BLAND_BASE_URL=ws://{}/v2/tts/ws
 # host: api.bland.ai
 import os
 

@@ -9,6 +9,7 @@
 # env: CARTESIA_API_KEY required secret: API key
 # env: CARTESIA_TTS_BASE_URL optional url =wss://api.cartesia.ai/tts/websocket: address
 # env: CARTESIA_VOICE_ID optional voice =86e30c1d-714b-4074-a1f2-1cb6b552fb49: see the voice library
+# stand-in: cartesia CARTESIA_TTS_BASE_URL=ws://{}/tts/websocket
 # host: api.cartesia.ai
 import os
 

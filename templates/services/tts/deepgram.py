@@ -7,6 +7,7 @@
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_TTS_BASE_URL: API key
 # env: DEEPGRAM_TTS_BASE_URL optional url =wss://api.deepgram.com: address
 # env: DEEPGRAM_VOICE_ID optional voice =aura-2-helena-en: Aura voice id, also read by Deepgram Flux
+# stand-in: deepgram untimed DEEPGRAM_TTS_BASE_URL=ws://{}
 # host: api.deepgram.com
 import os
 

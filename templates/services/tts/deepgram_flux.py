@@ -7,6 +7,7 @@
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_TTS_BASE_URL: API key
 # env: DEEPGRAM_FLUX_TTS_BASE_URL optional url =wss://api.deepgram.com/v2/speak: address
 # env: DEEPGRAM_VOICE_ID optional voice =flux-heather-en: Flux voice id, also read by Deepgram Aura
+# stand-in: deepgram_flux untimed DEEPGRAM_FLUX_TTS_BASE_URL=ws://{}/v2/speak
 # host: api.deepgram.com
 import os
 

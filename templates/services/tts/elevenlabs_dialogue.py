@@ -10,6 +10,7 @@
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_DIALOGUE_BASE_URL optional url =wss://api.elevenlabs.io: address
 # env: ELEVENLABS_VOICE_ID required voice: id, from the voice library
+# stand-in: elevenlabs_dialogue ELEVENLABS_DIALOGUE_BASE_URL=ws://{}
 # host: api.elevenlabs.io
 import os
 

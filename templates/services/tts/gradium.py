@@ -7,6 +7,7 @@
 # env: GRADIUM_API_KEY required secret: API key
 # env: GRADIUM_TTS_BASE_URL optional url =wss://api.gradium.ai/api/speech/tts: address
 # env: GRADIUM_VOICE_ID optional voice =_6Aslh2DxfmnRLmP: id, from the voice library
+# stand-in: gradium GRADIUM_TTS_BASE_URL=ws://{}/api/speech/tts
 # host: api.gradium.ai
 import os
 

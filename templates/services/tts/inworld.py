@@ -6,6 +6,7 @@
 # env: INWORLD_API_KEY required secret: API key, the Base64 form
 # env: INWORLD_TTS_BASE_URL optional url =wss://api.inworld.ai/tts/v1/voice:streamBidirectional: URL
 # env: INWORLD_VOICE_ID optional voice =Ashley: voice name
+# stand-in: inworld INWORLD_TTS_BASE_URL=ws://{}/tts/v1/voice:streamBidirectional
 # host: api.inworld.ai
 import os
 

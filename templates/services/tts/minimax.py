@@ -8,6 +8,7 @@
 # env: MINIMAX_BASE_URL optional url =https://api.minimax.io/v1/t2a_v2: address
 # env: MINIMAX_GROUP_ID required id: group id, from the account page
 # env: MINIMAX_VOICE_ID optional voice =Calm_Woman: voice id
+# stand-in: minimax MINIMAX_BASE_URL=http://{}/v1/t2a_v2
 # host: api.minimax.io
 import os
 

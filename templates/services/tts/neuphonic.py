@@ -7,6 +7,7 @@
 # env: NEUPHONIC_API_KEY required secret: API key
 # env: NEUPHONIC_BASE_URL optional url =wss://api.neuphonic.com: address
 # env: NEUPHONIC_VOICE_ID required voice: id, from the voice library
+# stand-in: neuphonic untimed NEUPHONIC_BASE_URL=ws://{}
 # host: api.neuphonic.com
 import os
 

@@ -8,6 +8,7 @@
 # env: OPENAI_TTS_BASE_URL optional url else OPENAI_BASE_URL: address, for text to speech only
 # env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API
 # env: OPENAI_VOICE_ID optional voice =alloy: voice name
+# stand-in: openai OPENAI_TTS_BASE_URL=http://{}/v1
 # host: api.openai.com
 import os
 

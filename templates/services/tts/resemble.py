@@ -7,6 +7,7 @@
 # env: RESEMBLE_API_KEY required secret: API key
 # env: RESEMBLE_BASE_URL optional url =wss://websocket.cluster.resemble.ai/stream: address
 # env: RESEMBLE_VOICE_ID required voice: voice UUID, from the voice library
+# stand-in: resemble RESEMBLE_BASE_URL=ws://{}/stream
 # host: websocket.cluster.resemble.ai
 import os
 

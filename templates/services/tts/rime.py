@@ -7,6 +7,7 @@
 # env: RIME_API_KEY required secret: API key
 # env: RIME_BASE_URL optional url =wss://users-ws.rime.ai/ws3: address
 # env: RIME_VOICE_ID required voice: speaker name, from the voice library
+# stand-in: rime RIME_BASE_URL=ws://{}/ws3
 # host: users-ws.rime.ai
 import os
 

@@ -8,6 +8,7 @@
 # env: RIME_V1_BASE_URL optional url: address, wss://...
 # env: RIME_MODEL optional model =coda: model id, coda or mistv3
 # env: RIME_VOICE_ID required voice: speaker name, from the voice library
+# stand-in: rime_v1 untimed RIME_V1_BASE_URL=ws://{}/ws
 # host: coda.api.rime.ai: with RIME_MODEL=mistv3, mist.api.rime.ai
 import os
 

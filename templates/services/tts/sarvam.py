@@ -6,6 +6,7 @@
 # env: SARVAM_API_KEY required secret: API key
 # env: SARVAM_TTS_BASE_URL optional url =wss://api.sarvam.ai/text-to-speech/ws: address
 # env: SARVAM_VOICE_ID optional voice =shubh: speaker name
+# stand-in: sarvam untimed SARVAM_TTS_BASE_URL=ws://{}/text-to-speech/ws
 # host: api.sarvam.ai
 import os
 

@@ -8,6 +8,7 @@
 # env: SMALLEST_API_KEY required secret: API key
 # env: SMALLEST_TTS_BASE_URL optional url =wss://api.smallest.ai: address
 # env: SMALLEST_VOICE_ID optional voice =meher: id, from the voice library
+# stand-in: smallest SMALLEST_TTS_BASE_URL=ws://{}
 # host: api.smallest.ai
 import os
 

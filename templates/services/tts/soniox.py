@@ -9,6 +9,7 @@
 # env: SONIOX_API_KEY required secret: API key
 # env: SONIOX_TTS_BASE_URL optional url =wss://tts-rt.soniox.com/tts-websocket: address
 # env: SONIOX_VOICE_ID optional voice =Bryce: voice name
+# stand-in: soniox SONIOX_TTS_BASE_URL=ws://{}/tts-websocket
 # host: tts-rt.soniox.com
 import os
 

@@ -6,6 +6,7 @@
 # env: SPEECHIFY_API_KEY required secret: API key
 # env: SPEECHIFY_BASE_URL optional url =https://api.speechify.ai: address
 # env: SPEECHIFY_VOICE_ID optional voice =geffen_32: id, from the voice library
+# stand-in: speechify SPEECHIFY_BASE_URL=http://{}
 # host: api.speechify.ai
 import os
 

@@ -7,6 +7,7 @@
 # env: SPEECHMATICS_API_KEY required secret: API key
 # env: SPEECHMATICS_TTS_BASE_URL optional url =https://preview.tts.speechmatics.com: address
 # env: SPEECHMATICS_VOICE_ID optional voice =sarah: voice name
+# stand-in: speechmatics SPEECHMATICS_TTS_BASE_URL=http://{}
 # host: preview.tts.speechmatics.com
 import os
 

@@ -7,6 +7,7 @@
 # env: TOGETHER_API_KEY required secret: API key
 # env: TOGETHER_TTS_BASE_URL optional url =wss://api.together.ai/v1/audio/speech/websocket: address
 # env: TOGETHER_VOICE_ID optional voice =af_heart: voice name, such as ff_siwis for French
+# stand-in: together untimed TOGETHER_TTS_BASE_URL=ws://{}/v1/audio/speech/websocket
 # host: api.together.ai
 import os
 

@@ -7,6 +7,7 @@
 # env: XAI_API_KEY required secret: API key
 # env: XAI_TTS_BASE_URL optional url =wss://api.x.ai/v1/tts: address
 # env: XAI_VOICE_ID optional voice =eve: voice id
+# stand-in: xai XAI_TTS_BASE_URL=ws://{}/v1/tts
 # host: api.x.ai
 import os
 

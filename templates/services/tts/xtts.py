@@ -6,6 +6,7 @@
 # languages: cs, de, en, es, fr, hi, hu, it, ja, ko, nl, pl, pt, ru, tr, zh
 # env: XTTS_BASE_URL required url: URL of the XTTS streaming server, such as http://localhost:8000
 # env: XTTS_VOICE_ID required voice: studio speaker name, from the server
+# stand-in: xtts XTTS_BASE_URL=http://{}
 # host: {XTTS_BASE_URL}
 import os
 

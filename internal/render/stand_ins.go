@@ -1,0 +1,342 @@
+package render
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"vbot/internal/catalog"
+	"vbot/internal/python"
+	"vbot/templates"
+)
+
+// A standIn plays a service in the tests of a project.
+type standIn struct {
+	Service
+	Class     string // of stand_ins.py
+	Key       string // the variable with the key that it expects, or ""
+	Addresses []catalog.Address
+	// Substitute is set where no variable holds the service's address, or no stand-in knows its protocol:
+	// another service of the framework takes its place.
+	Substitute *substitute
+	file       string
+}
+
+// A substitute is a service of the framework that takes the place of another one in tests.
+type substitute struct {
+	Module, Class     string // of the service that is replaced
+	ByModule, ByClass string // of the one that takes its place
+	Variable          string // with the address of its stand-in
+	Address           string // with {} for HOST:PORT
+	Thinks            bool   // it is given the system instruction
+	file              string // of the stand-in
+}
+
+// substitutes are the services that take the place of others, by kind. The packages that they need are the
+// framework's own.
+var substitutes = map[string]substitute{
+	catalog.KindSTT: {
+		ByModule: "pipecat.services.openai.stt",
+		ByClass:  "OpenAISTTService",
+		Address:  "http://{}/v1",
+		file:     "openai",
+	},
+	catalog.KindLLM: {
+		ByModule: "pipecat.services.openai.llm",
+		ByClass:  "OpenAILLMService",
+		Address:  "http://{}/v1",
+		Thinks:   true,
+		file:     "openai_chat",
+	},
+	catalog.KindTTS: {
+		ByModule: "pipecat.services.openai.tts",
+		ByClass:  "OpenAITTSService",
+		Address:  "http://{}/v1",
+		file:     "openai",
+	},
+	catalog.KindRealtime: {
+		ByModule: "pipecat.services.openai.realtime.llm",
+		ByClass:  "OpenAIRealtimeLLMService",
+		Address:  "ws://{}/v1/realtime",
+		Thinks:   true,
+		file:     "realtime_api",
+	},
+}
+
+// StandIns are the stand-ins of the bot's services, in the order in which bot.py builds these.
+func (d *Data) StandIns() (list []standIn) {
+	for _, s := range d.Services {
+		if s.Kind == catalog.KindVideo {
+			continue // see Avatar
+		}
+		one := standIn{Service: s, file: s.StandIn.File, Addresses: s.StandIn.Addresses}
+		if one.file == "" {
+			other := substitutes[s.Kind]
+			other.Module, other.Class = moduleOf(s), s.Build.Class
+			other.Variable = strings.ToUpper(s.Name()) + "_STAND_IN"
+			one.file, one.Substitute = other.file, &other
+		} else if i := slices.IndexFunc(s.Env, isKey); i >= 0 {
+			one.Key = s.Env[i].Name
+		}
+		one.file = s.Kind + "/" + one.file
+		one.Class = standInClass(one.file)
+		list = append(list, one)
+	}
+	return list
+}
+
+// TestsTLS says whether the framework connects to a stand-in with TLS alone.
+func (d *Data) TestsTLS() bool {
+	return slices.ContainsFunc(d.StandIns(), func(s standIn) bool { return s.Service.StandIn.TLS })
+}
+
+// Avatar is the class of the service that shows a face, and its module; nil if there is none. In tests there
+// is no face: the substitute passes on what is said.
+func (d *Data) Avatar() *substitute {
+	if d.Video() == nil {
+		return nil
+	}
+	return &substitute{Module: moduleOf(*d.Video()), Class: d.Video().Build.Class}
+}
+
+// Substitutes are the stand-ins of services that are replaced in tests.
+func (d *Data) Substitutes() []standIn {
+	return slices.DeleteFunc(d.StandIns(), func(s standIn) bool { return s.Substitute == nil })
+}
+
+// HangsUp are the carriers that the framework asks to end a call, which no test may: the class of each one's
+// serializer, and its module.
+func (d *Data) HangsUp() (list []substitute) {
+	for _, t := range d.PhoneTransports() {
+		if t.Key != "exotel" {
+			class := t.Label + "FrameSerializer"
+			list = append(list, substitute{Module: "pipecat.serializers." + t.Key, Class: class})
+		}
+	}
+	return list
+}
+
+// Settings are the variables with which the bot finds the stand-in, their values as Python has them.
+func (s standIn) Settings() (list []setting) {
+	addresses := s.Addresses
+	if s.Substitute != nil {
+		addresses = []catalog.Address{{Name: s.Substitute.Variable, Value: s.Substitute.Address}}
+	}
+	for _, a := range addresses {
+		value := `f"` + strings.ReplaceAll(a.Value, "{}", "{"+s.Name()+"}") + `"`
+		if a.Value == "{}" {
+			value = s.Name()
+		}
+		list = append(list, setting{a.Name, value})
+	}
+	return list
+}
+
+func isKey(v catalog.Variable) bool { return v.Kind == "secret" && v.Required }
+
+// moduleOf returns the module of the service's class.
+func moduleOf(s Service) string {
+	for _, i := range s.Imports {
+		if slices.Contains(i.Names, s.Build.Class) {
+			return i.Module
+		}
+	}
+	return ""
+}
+
+// A setting is a variable with the value that it has in tests.
+type setting struct{ Name, Value string }
+
+// TestVariables are what .env holds in tests: what the bot requires, but for addresses of stand-ins.
+func (d *Data) TestVariables() (list []setting) {
+	seen := map[string]bool{}
+	kinds := map[string]string{}
+	for _, s := range d.all() {
+		for _, v := range s.Env {
+			kinds[v.Name] = v.Kind
+		}
+	}
+	for _, s := range d.StandIns() {
+		for _, a := range s.Addresses {
+			seen[a.Name] = true
+		}
+	}
+	add := func(name, value string) {
+		if !seen[name] {
+			list = append(list, setting{name, value})
+		}
+		seen[name] = true
+	}
+	for _, s := range d.StandIns() {
+		if s.Key != "" {
+			add(s.Key, testValue(s.Key, "secret"))
+		}
+	}
+	isSet := func(name string) bool { return seen[name] }
+	for _, r := range d.requirements {
+		rule := r.Rule
+		if r.Server || rule.IsZero() || rule.IfSet != "" || slices.ContainsFunc(rule.Names, isSet) {
+			continue
+		}
+		add(rule.Names[0], testValue(rule.Names[0], kinds[rule.Names[0]]))
+	}
+	return list
+}
+
+// testValue is what a variable of that kind holds in tests.
+func testValue(name, kind string) string {
+	switch kind {
+	case "url":
+		return "https://test.example"
+	case "region":
+		return "us-east-1"
+	}
+	return "test-" + strings.ReplaceAll(strings.ToLower(name), "_", "-")
+}
+
+// people are the ways in which tests reach the bot, by the id of the transport: files of
+// templates/stand_ins/people.
+var people = map[string]string{
+	"tel_a":     "people/twilio",
+	"tel_b":     "people/telnyx",
+	"tel_c":     "people/plivo",
+	"tel_d":     "people/exotel",
+	"rtc_small": "people/smallwebrtc",
+	"websocket": "people/websocket",
+}
+
+// A caller is somebody who reaches the bot over a transport, and not as evals do.
+type caller struct {
+	Service
+	Class string // of people.py
+}
+
+// Callers are those that test_call.py has.
+func (d *Data) Callers() (list []caller) {
+	for _, t := range d.Transports {
+		if file := people[t.ID]; file != "" {
+			list = append(list, caller{t, standInClass(file)})
+		}
+	}
+	return list
+}
+
+// PhoneCallers are those that call by telephone, WebCallers the others.
+func (d *Data) PhoneCallers() []caller {
+	return slices.DeleteFunc(d.Callers(), func(c caller) bool { return !c.Service.Service.Telephony })
+}
+
+func (d *Data) WebCallers() []caller {
+	return slices.DeleteFunc(d.Callers(), func(c caller) bool { return c.Service.Service.Telephony })
+}
+
+// StandInFiles and PeopleFiles are what stand_ins.py and people.py are made of.
+func (d *Data) StandInFiles() (files []string) {
+	for _, s := range d.StandIns() {
+		files = withNeeded(files, s.file)
+	}
+	return files
+}
+
+func (d *Data) PeopleFiles() []string {
+	files := []string{"people/person"}
+	for _, t := range d.Transports {
+		if file := people[t.ID]; file != "" {
+			files = withNeeded(files, file)
+		}
+	}
+	return files
+}
+
+// withNeeded adds a file of templates/stand_ins, after those that it imports.
+func withNeeded(files []string, file string) []string {
+	if slices.Contains(files, file) {
+		return files
+	}
+	imports, _ := standInSource(file)
+	for _, i := range imports {
+		if needed := neighbour(file, i.Module); needed != "" {
+			files = withNeeded(files, needed)
+		}
+	}
+	return append(files, file)
+}
+
+// neighbour returns the file of templates/stand_ins that another one imports as this module and becomes one
+// file with; "" if the module is none.
+func neighbour(file, module string) string {
+	folder, _, isInFolder := strings.Cut(file, "/")
+	for _, name := range []string{folder + "/" + module, "stand_in"} {
+		_, err := templates.Files.ReadFile("stand_ins/" + name + ".py")
+		if err == nil && isInFolder && (name != "stand_in" || module == name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Imports are the import statements of files of templates/stand_ins, but for those of each other, and Code is
+// the rest of them.
+func (d *Data) Imports(files []string) string {
+	var all []string
+	for _, f := range files {
+		imports, _ := standInSource(f)
+		for _, i := range imports {
+			if neighbour(f, i.Module) == "" {
+				all = append(all, i.String())
+			}
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func (d *Data) Code(files []string) string {
+	var parts []string
+	for _, f := range files {
+		_, code := standInSource(f)
+		parts = append(parts, strings.TrimSpace(code))
+	}
+	return strings.Join(parts, "\n\n\n")
+}
+
+// Source is a file of templates/stand_ins as it is.
+func (d *Data) Source(file string) string {
+	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py") // a test renders all
+	return strings.TrimSuffix(string(text), "\n")
+}
+
+// standInSource splits a file of templates/stand_ins into its import statements and what follows them.
+func standInSource(file string) (imports []python.Import, code string) {
+	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py") // a test renders all
+	_, rest, _ := strings.Cut(string(text), `"""`)
+	_, rest, _ = strings.Cut(rest, "\"\"\"\n")
+	head, code, _ := strings.Cut(rest, "\n\n\n") // ruff has two empty lines after the imports
+	if first := firstConstant.FindStringIndex(rest); first != nil && first[0] < len(head) {
+		head, code = rest[:first[0]], rest[first[0]:] // and one before a constant
+	}
+	return python.ParseImports(head), code
+}
+
+var firstConstant = regexp.MustCompile(`(?m)^[A-Z_]+(: \w+)? = `)
+
+var classes = regexp.MustCompile(`(?m)^class (\w+)\((\w+)`)
+
+// standInClass returns the last class of the file that plays a service or a person.
+func standInClass(file string) (name string) {
+	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py")
+	for _, m := range classes.FindAllStringSubmatch(string(text), -1) {
+		if !slices.Contains([]string{"AudioStreamTrack", "Exception"}, m[2]) {
+			name = m[1]
+		}
+	}
+	return cmp.Or(name, "Service")
+}
+
+// TestGreeting is the text that the bot greets with in tests, as Python has it.
+func (d *Data) TestGreeting() string {
+	if d.LocalLLM() {
+		return "GREETING"
+	}
+	return "script.greeting"
+}

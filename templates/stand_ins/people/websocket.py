@@ -1,0 +1,36 @@
+"""Pipecat's own protocol for WebSockets: pipecat/frames/frames.proto."""
+
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from pipecat.frames.protobufs import frames_pb2
+from person import SocketPerson
+from sound import resampled
+
+MESSAGES: Any = frames_pb2  # its classes are made at run time, unseen by type checkers
+
+
+class Client(SocketPerson):
+    """Somebody with an app that uses the `websocket` transport."""
+
+    async def address(self, http: aiohttp.ClientSession) -> str:
+        async with http.post(f"{self.bot.url}/start", json={"transport": "websocket"}) as response:
+            return urlsplit((await response.json())["wsUrl"]).path
+
+    async def begin(self) -> None:
+        about = {"library": "tests", "library_version": "1"}
+        data = {"version": "2.0.0", "about": about}
+        ready = {"label": "rtvi-ai", "id": "1", "type": "client-ready", "data": data}
+        message = MESSAGES.MessageFrame(data=json.dumps(ready))
+        await self.ws.send_bytes(MESSAGES.Frame(message=message).SerializeToString())
+
+    async def send_audio(self, pcm: bytes) -> None:
+        audio = MESSAGES.AudioRawFrame(audio=pcm, sample_rate=self.rate, num_channels=1)
+        await self.ws.send_bytes(MESSAGES.Frame(audio=audio).SerializeToString())
+
+    def received(self, data: bytes) -> None:
+        frame = MESSAGES.Frame.FromString(data)
+        if frame.WhichOneof("frame") == "audio":
+            self.hear(resampled(frame.audio.audio, frame.audio.sample_rate, self.rate))
