@@ -21,6 +21,7 @@ from phones import TwilioCaller
 from realtime import LiveOpenAI, RealtimeOpenAI
 from services import OpenAI, Refusing
 from socket_clients import WebSocketCaller
+from stand_ins import Reply
 from standins import Service, StandIns, own_server
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
@@ -88,7 +89,7 @@ class Collector(Service):
         return web.Response()
 
     def has(self, name: bytes) -> bool:
-        return any(name in data["body"] for _, data in self.requests)
+        return any(name in data["body"] for _, data in self.notes)
 
 
 def test_a_conversation_is_recorded_logged_traced_and_followed(vbot: Path) -> None:
@@ -269,8 +270,8 @@ def test_a_bot_whose_services_refuse_it_says_so(socketed: bots.Project) -> None:
 class Vanishing(RealtimeOpenAI):
     """It greets, and then the connection breaks."""
 
-    async def _respond(self, ws: web.WebSocketResponse, session: Any, text: str) -> None:
-        await super()._respond(ws, session, text)
+    async def _respond(self, ws: web.WebSocketResponse, session: Any, reply: Reply) -> None:
+        await super()._respond(ws, session, reply)
         await ws.close()
 
 

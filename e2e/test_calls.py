@@ -497,7 +497,7 @@ asyncio.run(transport.on_dialin_ready(transport, ""))
             ours["REQUESTS_CA_BUNDLE"] = services.env["SSL_CERT_FILE"]
             command = ("uv", "run", "python", "-c", code, json.dumps(call))
             await asyncio.to_thread(bots.must, *command, cwd=sip_in.server, env=ours, timeout=60)
-        assert len(api.requests) == 1
+        assert len(api.notes) == 1
 
     network.run(fetch)
 

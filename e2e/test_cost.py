@@ -6,10 +6,8 @@ They need a machine with nothing else to do, so this runs by hand: e2e/run -m co
 import asyncio
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
-from aiohttp import web
 
 import bots
 import network
@@ -19,6 +17,7 @@ from caller import Caller
 from conversation import ANSWER, GREETING, KEYS, QUESTION
 from phones import TwilioCaller
 from services import Cartesia, Deepgram, OpenAI
+from stand_ins import Script
 from standins import StandIns
 
 pytestmark = pytest.mark.cost
@@ -45,16 +44,11 @@ def megabytes(pid: int) -> float:
     return int(text.partition("Pss:")[2].split()[0]) / 1024
 
 
-class Deaf(Deepgram):
+class Deaf(Script):
     """Takes whatever lasted for a while as the question: listening would take time from the bot."""
 
-    async def received(self, ws: web.WebSocketResponse, session: Any, message: Any) -> None:
-        if isinstance(message, dict) and message.get("type") == "Finalize":
-            asked = len(session.audio) > 3 * 2 * session.rate
-            session.audio.clear()
-            await ws.send_json(self._results(QUESTION if asked else ""))
-        else:
-            await super().received(ws, session, message)
+    def heard(self, pcm: bytes, rate: int) -> str:
+        return QUESTION if len(pcm) > 1.5 * 2 * rate else ""
 
 
 async def chat(caller: Caller) -> None:
@@ -82,8 +76,10 @@ def test_what_a_session_costs(
     port = bots.free_port()
 
     async def measure(count: int) -> str:
+        deaf = Deepgram(KEYS["DEEPGRAM_API_KEY"], [])
+        deaf.script = Deaf()
         services = StandIns(
-            Deaf(KEYS["DEEPGRAM_API_KEY"], []),
+            deaf,
             OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER}),
             Cartesia(KEYS["CARTESIA_API_KEY"]),
         )

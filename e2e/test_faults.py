@@ -10,9 +10,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import aiohttp
 import pytest
 
 import bots
@@ -58,20 +56,10 @@ def project(vbot: Path) -> bots.Project:
 
 
 class Telephone(TwilioCaller):
-    """Keeps what comes, apart from when it is played."""
-
-    def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
-        super().__init__(ws)
-        self.came = b""
-
-    def media(self, message: dict[str, Any]) -> bytes:
-        self.came += (pcm := super().media(message))
-        return pcm
-
     async def apologized_to(self, timeout: float) -> None:
         deadline = time.monotonic() + timeout
-        while not self.came or not await asyncio.to_thread(
-            speech.hear, self.came, self.rate, [APOLOGY]
+        while not self.sent or not await asyncio.to_thread(
+            speech.hear, bytes(self.sent), self.rate, [APOLOGY]
         ):
             assert time.monotonic() < deadline, f"no apology within {timeout:g} s"
             await asyncio.sleep(1)

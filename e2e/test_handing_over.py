@@ -104,11 +104,11 @@ def test_a_call_over_twilio_outlives_the_bot(over_twilio: bots.Project) -> None:
 
     async def calls() -> None:
         async with a_person_is_wanted(over_twilio, api) as (services, bot, caller):
-            await until(lambda: len(api.requests) == 1, 20)
+            await until(lambda: len(api.notes) == 1, 20)
             await caller.hear(ANSWER)
             await asyncio.sleep(1)  # Twilio closes the connection, not the bot
             assert not caller.ws.closed
-        assert len(api.requests) == 1  # TwilioAPI refuses any other form
+        assert len(api.notes) == 1  # TwilioAPI refuses any other form
         [_, asked] = services.requests("openai", "chat")
         assert {t["function"]["name"] for t in asked["tools"]} == {"hang_up", "hand_over"}
         assert bot.errors() == []
@@ -219,7 +219,7 @@ def test_a_call_over_sip_outlives_its_room(vbot: Path) -> None:
         told, services = await session(project, greeting, api, body=body, leaves=15)
         assert told["asked"] == [["join", ROOM], ["leave", None], ["release", None]]
         assert told["names"].count("speech") > 50
-        assert len(api.requests) == 1  # TwilioAPI refuses any other form
+        assert len(api.notes) == 1  # TwilioAPI refuses any other form
         assert services.requests("daily", "delete") == [{"room": "a-room"}]
 
     network.run(calls)

@@ -38,7 +38,7 @@ GREETING = "Good morning."
 
 
 class Thinker(OpenAI):
-    def _reply(self, messages: list[dict[str, Any]]) -> str:
+    def answer_to(self, messages: list[dict[str, Any]]) -> str:
         last = messages[-1]
         if last["role"] in ("system", "developer"):
             return GREETING

@@ -44,9 +44,15 @@ class Ollama(OpenAI):
     def __init__(self, models: tuple[str, ...], failure: str = "", says: str = ""):
         super().__init__("ollama", "", ANSWERS)
         self.models, self.failure, self.says = models, failure, says
+        self.stops_at, self.go_on = 0, asyncio.Event()  # a word before which it waits; 0 for none
 
-    def _reply(self, messages: list[dict[str, Any]]) -> str | Call:
-        return self.says or super()._reply(messages)
+    def answer_to(self, messages: list[dict[str, Any]]) -> str | Call:
+        return self.says or super().answer_to(messages)
+
+    async def _wait(self, number: int) -> None:
+        await super()._wait(number)
+        if self.stops_at and number == self.stops_at:
+            await self.go_on.wait()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -111,9 +117,9 @@ def test_its_model_is_warm_before_anybody_comes(thinks: bots.Project) -> None:
         ollama = Ollama(("llama3.2",))
         async with own_server(ollama, PORT), thinks.bot({}) as bot:
             assert bot.errors() == []
-            system = ollama.requests[0][1]["messages"][0]
+            system = ollama.notes[0][1]["messages"][0]
             assert system["role"] == "system" and "voice conversation" in system["content"]
-            return [path for path, _ in ollama.requests]
+            return [path for path, _ in ollama.notes]
 
     assert network.run(start) == ["/v1/chat/completions", "/api/generate"]
 
@@ -201,7 +207,7 @@ def test_a_conversation_with_nothing_but_the_machine(alone: bots.Project, tmp_pa
     async def conversation() -> None:
         now = asyncio.get_running_loop().time
         ollama = Ollama(("llama3.2",), says=ANSWER)
-        ollama.takes = 1 / TOKENS
+        ollama.pause = 1 / TOKENS
         ollama.stops_at = len(ANSWER.partition(".")[0].split()) + 1  # in the second sentence
         async with starts(alone, tmp_path, ollama) as bot:
             async with webrtc_client.call(bot.url) as caller:

@@ -87,6 +87,6 @@ def test_a_person_talks_with_a_bot_that_has_a_service_of_ones_own(project: bots.
                 await converse(bot)
                 assert bot.errors() == []
             assert services.names_asked() == services.hosts
-            assert [said["heard"] for _, said in acme.requests] == [QUESTION]
+            assert [said["heard"] for _, said in acme.notes] == [QUESTION]
 
     network.run(conversation)

@@ -65,6 +65,11 @@ LONG = "test_readme.py::test_a_long_conversation_is_summarized"
 NUMBERS = "test_handing_over.py::test_the_numbers_of_a_call_are_where_readme_md_says"
 IDS = "test_phones.py::test_the_id_of_a_call_is_where_the_documents_say"
 
+# Examples that belong into another file than bot.py, and the test that runs them.
+ELSEWHERE: dict[Key, str] = {
+    ("AGENTS.md", "Without keys"): ("test_own_tests.py::test_the_guide_says_how_a_test_is_written"),
+}
+
 # What applies the examples under a title, and the tests of what they do.
 RECIPES: dict[Key, Recipe] = {
     ("AGENTS.md", "Settings"): Recipe(
@@ -205,7 +210,7 @@ def edited(project: bots.Project, missing: set[str]) -> Iterator[tuple[Key, str]
     source = (project.server / "bot.py").read_text()
     names, sections = names_in(source), editing.documents(project.folder)
     for key, section in sections.items():
-        if not (found := examples(key, section, names)):
+        if key in ELSEWHERE or not (found := examples(key, section, names)):
             continue
         recipe = RECIPES.get(key)
         if recipe and recipe.only not in source:
@@ -268,11 +273,11 @@ def test_the_bots_show_all_that_the_templates_can_say(made: dict[str, bots.Proje
 
 @pytest.mark.quick
 def test_what_is_run_elsewhere_is() -> None:
-    for recipe in RECIPES.values():
-        assert recipe.run_by
-        for file, name in (test.split("::") for test in recipe.run_by):
-            text = (Path(__file__).parent / file).read_text()
-            assert f"\ndef {name}(" in text, f"{file} has no {name}"
+    assert all(recipe.run_by for recipe in RECIPES.values())
+    tests = [test for recipe in RECIPES.values() for test in recipe.run_by]
+    for file, name in (test.split("::") for test in (*tests, *ELSEWHERE.values())):
+        text = (Path(__file__).parent / file).read_text()
+        assert f"\ndef {name}(" in text, f"{file} has no {name}"
 
 
 @pytest.fixture(scope="module")

@@ -613,7 +613,7 @@ def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) 
             async with aiohttp.ClientSession() as http:
                 figures = await metrics(http, bot.probes)
             assert figures['bot_sessions_ended_total{why="time"}'] == 2
-            assert len(hung_up.requests) == 1
+            assert len(hung_up.notes) == 1
             assert bot.errors() == []
 
     network.run(talk)

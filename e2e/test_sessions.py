@@ -10,7 +10,6 @@ import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ import speech
 import webrtc_client
 from caller import until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
-from phones import TwilioAPI, TwilioCaller
+from phones import TwilioAPI, TwilioCaller, TwilioLine
 from test_bots import CASCADE, TWILIO
 from webrtc_client import WebRTCCaller
 
@@ -236,13 +235,14 @@ def test_a_folder_that_cannot_be_written_ends_no_call(project: bots.Project) -> 
 FORGED = "+15551234567\n2026-01-01 00:00:00.000 | ERROR    | Nobody said this."
 
 
+class ForgedLine(TwilioLine):
+    parameters = {"from_number": FORGED}
+
+
 class Forger(TwilioCaller):
     """Somebody whose number is more than a number."""
 
-    async def _send(self, event: str, **rest: Any) -> None:
-        if event == "start":
-            rest["start"]["customParameters"] = {"from_number": FORGED}
-        await super()._send(event, **rest)
+    carrier = ForgedLine
 
 
 def test_a_caller_forges_no_line_of_the_log(project: bots.Project) -> None:

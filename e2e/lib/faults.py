@@ -18,6 +18,7 @@ from conversation import ANSWER, GREETING, KEYS, QUESTION
 from phones import TwilioAPI
 from realtime import RealtimeOpenAI
 from services import REFUSALS, Call, Cartesia, Deepgram, OpenAI
+from stand_ins import Reply, Script
 from standins import Service
 
 
@@ -28,13 +29,13 @@ class Faulty(Service):
 
     def __init__(self, *args: Any):
         super().__init__(*args)
-        self._open: list[web.Request] = []
+        self._asking: list[web.Request] = []
 
     def turn(self, mode: str) -> None:
         """Be out of order in this way from now on. Who cannot be reached hangs up, too."""
         self.mode = mode
         if mode in ("is gone", "hangs", "refuses"):
-            for request in self._open:
+            for request in self._asking:
                 abort(request)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -44,11 +45,11 @@ class Faulty(Service):
             await asyncio.sleep(3600)
         elif self.mode == "refuses":
             return web.json_response(REFUSALS.get(self.name, REFUSALS["openai"])[1], status=401)
-        self._open.append(request)
+        self._asking.append(request)
         try:
             return await super().answer(request)
         finally:
-            self._open.remove(request)
+            self._asking.remove(request)
 
 
 def abort(request: web.Request) -> None:
@@ -57,41 +58,48 @@ def abort(request: web.Request) -> None:
         request.transport.abort()
 
 
+class Guessing(Script):
+    """It takes whatever is loud for this: several people at once make a machine stutter."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self.sentence = sentence
+
+    def heard(self, pcm: bytes, rate: int) -> str:
+        return self.sentence if speech.loudness(pcm) > 100 else ""
+
+
 class FaultyDeepgram(Faulty, Deepgram):
-    """It takes whatever is loud for its sentence: several people at once make a machine stutter."""
+    def __init__(self, key: str, sentences: list[str]) -> None:
+        super().__init__(key, sentences)
+        self.script = Guessing(sentences[0])
 
     async def received(self, ws: web.WebSocketResponse, session: Any, message: Any) -> None:
         if self.mode == "dies":
-            for request in self._open:
+            for request in self._asking:
                 abort(request)
-        elif self.mode == "is silent":
-            pass
-        elif isinstance(message, bytes) or message["type"] != "Finalize":
+        elif self.mode != "is silent":
             await super().received(ws, session, message)
-        else:
-            loud = speech.loudness(bytes(session.audio)) > 100
-            session.audio.clear()
-            await ws.send_json(self._results(self.sentences[0] if loud else ""))
 
 
 class FaultyOpenAI(Faulty, OpenAI):
     """It can also take its time, or call a tool first: `look`."""
 
-    def _reply(self, messages: list[dict[str, Any]]) -> str | Call:
+    def answer_to(self, messages: list[dict[str, Any]]) -> str | Call:
         if self.mode == "looks" or messages[-1]["role"] == "tool":
             return Call("look", {}, ANSWER) if messages[-1]["role"] == "user" else ANSWER
-        return super()._reply(messages)
+        return super().answer_to(messages)
 
     async def _stream(
-        self, request: web.Request, body: dict[str, Any], reply: str | Call
+        self, request: web.Request, body: dict[str, Any], reply: Reply
     ) -> web.StreamResponse:
         if self.mode == "thinks":
             await asyncio.sleep(18)
-        if isinstance(reply, Call) or self.mode not in ("stalls", "dies"):
+        if reply.call or self.mode not in ("stalls", "dies"):
             return await super()._stream(request, body, reply)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for word in reply.split()[:4]:
+        for word in reply.say.split()[:4]:
             choice = {"index": 0, "delta": {"content": f"{word} "}, "finish_reason": None}
             chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
             data = json.dumps(chunk | {"choices": [choice]}).encode()
@@ -103,16 +111,18 @@ class FaultyOpenAI(Faulty, OpenAI):
 
 
 class FaultyCartesia(Faulty, Cartesia):
-    async def _speak(self, ws: web.WebSocketResponse, context: str, text: str, rate: int) -> None:
+    async def _speak(
+        self, ws: web.WebSocketResponse, session: Any, text: str, rate: int, head: dict[str, Any]
+    ) -> None:
         if self.mode in ("stops", "dies"):  # after a word
-            await super()._speak(ws, context, text.split()[0], rate)
+            await super()._speak(ws, session, text.split()[0], rate, head)
             if self.mode == "dies":
-                for request in self._open:
+                for request in self._asking:
                     abort(request)
         elif self.mode != "is silent":
-            await super()._speak(ws, context, text, rate)
+            await super()._speak(ws, session, text, rate, head)
 
-    async def received(self, ws: web.WebSocketResponse, session: None, message: Any) -> None:
+    async def received(self, ws: web.WebSocketResponse, session: Any, message: Any) -> None:
         if self.mode and not message.get("transcript"):
             return  # it does not say that this was all
         await super().received(ws, session, message)
@@ -131,7 +141,7 @@ class BusyTwilio(TwilioAPI):
     """It ends more than one call. All have the same name here."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.requests.clear()
+        self.notes.clear()
         return await super().handle(request)
 
 

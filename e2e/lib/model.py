@@ -28,7 +28,7 @@ class Model(OpenAI):
     def __init__(self, key: str):
         super().__init__(key, GREETING, ANSWERS)
 
-    def _reply(self, messages: list[dict[str, Any]]) -> str:
+    def answer_to(self, messages: list[dict[str, Any]]) -> str:
         spoke = [n for n, message in enumerate(messages) if message["role"] == "assistant"]
         said: list[str] = []
         for n in range(spoke[-1] + 1 if spoke else 0, len(messages)):
@@ -54,5 +54,5 @@ class DeadModel(OpenAI):
     def __init__(self, key: str):
         super().__init__(key, "", {})
 
-    def _reply(self, messages: list[dict[str, Any]]) -> str:
+    def answer_to(self, messages: list[dict[str, Any]]) -> str:
         return ""

@@ -5,16 +5,11 @@ the rest. Nothing here makes anything up: Deepgram's transcript is what its ear 
 answers only what it has an answer for, Cartesia speaks what it is given.
 """
 
-import asyncio
 import base64
 import json
-import uuid
-import wave
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from aiohttp import web
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -22,113 +17,54 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 
 import speech
-from standins import Service, Unexpected, WebSocketService
+from stand_ins import Aloud, Reply, Unexpected
+from standins import Service, Shared
+from templates.stand_ins.llm.openai_chat import ChatCompletions, text_of
+from templates.stand_ins.llm.openai_responses import OpenAIResponses as ResponsesProtocol
+from templates.stand_ins.stt.deepgram import Deepgram as DeepgramProtocol
+from templates.stand_ins.stt.openai import OpenAITranscription as TranscriptionProtocol
+from templates.stand_ins.tts.cartesia import Cartesia as CartesiaProtocol
+from templates.stand_ins.tts.openai import OpenAISpeech as SpeechProtocol
 
 
-@dataclass
-class _Listening:
-    rate: int
-    audio: bytearray = field(default_factory=bytearray)
+class Deepgram(Shared, DeepgramProtocol):
+    """Streaming transcription: hears the sentences given to it."""
 
-
-class Deepgram(WebSocketService):
-    """Streaming transcription: hears the sentences given to it, and tells when asked to finish."""
-
-    name, host = "deepgram", "api.deepgram.com"
+    name, host, kind = "deepgram", "api.deepgram.com", "listen"
+    place, key_in = ("GET", "/v1/listen"), ("Authorization", "Token ")
 
     def __init__(self, key: str, sentences: list[str]):
-        super().__init__()
-        self.key, self.sentences = key, sentences
-
-    def opened(self, request: web.Request) -> _Listening:
-        self.expect(request.path == "/v1/listen", f"no such path: {request.path}")
-        self.expect(request.headers.get("Authorization") == f"Token {self.key}", "wrong key")
-        query = dict(request.query)
-        self.expect(query.get("encoding") == "linear16", f"encoding: {query}")
-        self.expect(query.get("model"), f"no model: {query}")
-        self.note("listen", **query)
-        return _Listening(int(query["sample_rate"]))
-
-    async def received(self, ws: web.WebSocketResponse, session: _Listening, message: Any) -> None:
-        if isinstance(message, bytes):
-            session.audio += message
-            return
-        kind = message.get("type")
-        if kind == "Finalize":
-            pcm = bytes(session.audio)
-            heard = " ".join(speech.hear(pcm, session.rate, self.sentences, speech.STRETCHED))
-            if heard:
-                session.audio.clear()
-            self.note("finalize", heard=heard, bytes=len(pcm), loudness=speech.loudness(pcm))
-            await ws.send_json(self._results(heard))
-        elif kind == "CloseStream":
-            await ws.close()
-        else:
-            self.expect(kind == "KeepAlive", f"message of type {kind!r}")
-
-    def _results(self, transcript: str) -> dict[str, Any]:
-        best = {"transcript": transcript, "confidence": 0.99, "words": []}
-        return {
-            "type": "Results",
-            "channel_index": [0, 1],
-            "start": 0.0,
-            "duration": 1.0,
-            "is_final": True,
-            "speech_final": True,
-            "from_finalize": True,
-            "channel": {"alternatives": [best]},
-            "metadata": {
-                "request_id": str(uuid.uuid4()),
-                "model_uuid": str(uuid.uuid4()),
-                "model_info": {"name": "stand-in", "version": "1", "arch": "stand-in"},
-            },
-        }
+        ear = Aloud(sentences, speech.STRETCHED, lambda text: self.note("finalize", heard=text))
+        super().__init__(key, ear)
 
 
-def text_of(message: Mapping[str, Any]) -> str:
-    """The text of a chat message, whether it is a string or a list of parts."""
-    content = message.get("content") or ""
-    if isinstance(content, str):
-        return content
-    return " ".join(part.get("text", "") for part in content)
+class Call(Reply):
+    """An answer for which the model calls a tool first: what it calls, and what it says then, which
+    is nothing where the tool ends the call."""
+
+    def __init__(self, name: str, arguments: dict[str, Any], then: str = ""):
+        super().__init__(then, name, arguments)
 
 
-@dataclass
-class Call:
-    """An answer for which the model calls a tool first: what it calls, and what it says then."""
-
-    name: str
-    arguments: dict[str, Any]
-    then: str = ""  # nothing where the tool ends the call
-
-
-class OpenAI(Service):
+class OpenAI(Shared, ChatCompletions):
     """Chat completions, streamed: a greeting first, then the answers to what is said to it."""
 
-    name, host = "openai", "api.openai.com"
+    name, host, kind = "openai", "api.openai.com", "chat"
+    place = "POST", "/v1/chat/completions"
 
     def __init__(self, key: str, greeting: str | Call, answers: Mapping[str, str | Call]):
-        super().__init__()
-        self.key, self.greeting, self.answers = key, greeting, answers
-        self.takes = 0.0  # seconds for a word
-        self.stops_at, self.go_on = 0, asyncio.Event()  # a word before which it waits; 0 for none
+        super().__init__(key)
+        self.greeting, self.answers = greeting, answers
 
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        asked = (request.method, request.path)
-        self.expect(asked == ("POST", "/v1/chat/completions"), f"no such path: {asked}")
-        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
-        body = await request.json()
-        self.note("chat", **body)
-        self.expect(body.get("model"), "no model")
-        self.expect(body.get("stream") is True, "not streamed")
-        reply = self._reply(body["messages"])
-        if isinstance(reply, Call):
-            tools = [tool["function"]["name"] for tool in body.get("tools", [])]
-            self.expect(reply.name in tools, f"no tool {reply.name} in {tools}")
-        return await self._stream(request, body, reply)
+    def _reply(self, body: dict[str, Any]) -> Reply:
+        answer = self.answer_to(body["messages"])
+        if isinstance(answer, str):
+            return Reply(answer)
+        tools = [tool["function"]["name"] for tool in body.get("tools", [])]
+        self.expect(answer.call in tools, f"no tool {answer.call} in {tools}")
+        return answer
 
-    def _reply(self, messages: list[dict[str, Any]]) -> str | Call:
-        self.expect(messages and messages[0]["role"] == "system", "no system message at the head")
+    def answer_to(self, messages: list[dict[str, Any]]) -> str | Call:
         last = messages[-1]
         if last["role"] in ("system", "developer"):
             return self.greeting
@@ -139,167 +75,55 @@ class OpenAI(Service):
         asked = last["role"] == "user" or called
         self.expect(asked and said in self.answers, f"no answer to {last}")
         answer = self.answers[said]
-        return answer.then if called and isinstance(answer, Call) else answer
-
-    async def _stream(
-        self, request: web.Request, body: dict[str, Any], reply: str | Call
-    ) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        chunk = {
-            "id": f"chatcmpl-{uuid.uuid4().hex}",
-            "object": "chat.completion.chunk",
-            "created": 1700000000,
-            "model": body["model"],
-        }
-
-        async def send(**rest: Any) -> None:
-            await response.write(b"data: " + json.dumps(chunk | rest).encode() + b"\n\n")
-
-        def choice(delta: dict[str, Any], finish: str | None = None) -> list[dict[str, Any]]:
-            return [{"index": 0, "delta": delta, "finish_reason": finish}]
-
-        await send(choices=choice({"role": "assistant", "content": ""}))
-        if isinstance(reply, Call):
-            function = {"name": reply.name, "arguments": json.dumps(reply.arguments)}
-            call = {"index": 0, "id": f"call_{uuid.uuid4().hex}", "type": "function"}
-            await send(choices=choice({"tool_calls": [call | {"function": function}]}))
-            await send(choices=choice({}, "tool_calls"))
-        else:
-            for number, word in enumerate(reply.split(" ")):
-                await asyncio.sleep(self.takes)
-                if self.stops_at and number == self.stops_at:
-                    await self.go_on.wait()
-                await send(choices=choice({"content": f" {word}" if number else word}))
-            await send(choices=choice({}, "stop"))
-        if (body.get("stream_options") or {}).get("include_usage"):
-            usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-            await send(choices=[], usage=usage)
-        await response.write(b"data: [DONE]\n\n")
-        await response.write_eof()
-        return response
+        return answer.say if called and isinstance(answer, Call) else answer
 
 
-class OpenAIResponses(WebSocketService):
+class Always(Aloud):
+    """Says the same, whatever it is told."""
+
+    def reply(self, tool_answered: bool = False) -> Reply:
+        return Reply(self.greeting)
+
+
+class OpenAIResponses(Shared, ResponsesProtocol):
     """Responses over a WebSocket, which the Python tool's bot asks for: always the same one."""
 
-    name, host = "openai responses", "api.openai.com"
+    name, host, kind = "openai responses", "api.openai.com", "create"
+    place = "GET", "/v1/responses"
 
     def __init__(self, key: str, reply: str):
-        super().__init__()
-        self.key, self.reply = key, reply
-
-    def opened(self, request: web.Request) -> None:
-        self.expect(request.path == "/v1/responses", f"no such path: {request.path}")
-        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
-
-    async def received(self, ws: web.WebSocketResponse, session: None, message: Any) -> None:
-        asked = isinstance(message, dict) and message.get("type") == "response.create"
-        self.expect(asked and message.get("model"), f"no model, or no request: {message}")
-        self.note("create", **message)
-        text = {"type": "output_text", "text": self.reply}
-        item = {"id": "msg_1", "type": "message", "role": "assistant", "content": [text]}
-        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
-        response = {"id": "resp_1", "model": message["model"], "output": [item], "usage": usage}
-        await ws.send_json({"type": "response.created", "response": {"id": "resp_1"}})
-        delta = {"type": "response.output_text.delta", "item_id": "msg_1", "delta": self.reply}
-        await ws.send_json(delta)
-        await ws.send_json({"type": "response.output_item.done", "item": item})
-        await ws.send_json({"type": "response.completed", "response": response})
+        super().__init__(key, Always())
+        self.script.greeting = reply
 
 
-class OpenAITranscription(Service):
+class OpenAITranscription(Shared, TranscriptionProtocol):
     """Transcription of a recording: hears the sentences given to it."""
 
-    name, host = "openai stt", "api.openai.com"
+    name, host, kind = "openai stt", "api.openai.com", "transcribe"
+    place = "POST", "/v1/audio/transcriptions"
 
     def __init__(self, key: str, sentences: list[str]):
-        super().__init__()
-        self.key, self.sentences = key, sentences
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        asked = (request.method, request.path)
-        self.expect(asked == ("POST", "/v1/audio/transcriptions"), f"no such path: {asked}")
-        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
-        form = await request.post()
-        self.expect(form.get("model"), "no model")
-        file = form["file"]
-        if not isinstance(file, web.FileField):
-            raise Unexpected("no file")
-        with wave.open(file.file, "rb") as sound:
-            pcm = sound.readframes(sound.getnframes())
-            heard = " ".join(speech.hear(pcm, sound.getframerate(), self.sentences))
-        self.note("transcribe", heard=heard)
-        return web.json_response({"text": heard})
+        super().__init__(key, Aloud(sentences))
 
 
-class OpenAISpeech(Service):
+class OpenAISpeech(Shared, SpeechProtocol):
     """Speech from text: eSpeak says each input."""
 
-    name, host = "openai tts", "api.openai.com"
+    name, host, kind = "openai tts", "api.openai.com", "speak"
+    place = "POST", "/v1/audio/speech"
 
     def __init__(self, key: str):
-        super().__init__()
-        self.key = key
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        asked = (request.method, request.path)
-        self.expect(asked == ("POST", "/v1/audio/speech"), f"no such path: {asked}")
-        self.expect(request.headers.get("Authorization") == f"Bearer {self.key}", "wrong key")
-        body = await request.json()
-        self.note("speak", **body)
-        self.expect(body.get("model") and body.get("voice"), f"no model or voice: {body}")
-        self.expect(body.get("response_format") == "pcm", f"format: {body}")
-        pcm = speech.speak(body["input"], 24000)  # its only rate
-        return web.Response(body=pcm, content_type="audio/pcm")
+        super().__init__(key, Aloud())
 
 
-class Cartesia(WebSocketService):
-    """Streaming speech: eSpeak says each transcript. Times of words count on within a context."""
+class Cartesia(Shared, CartesiaProtocol):
+    """Streaming speech: eSpeak says each transcript."""
 
-    name, host = "cartesia", "api.cartesia.ai"
+    name, host, kind = "cartesia", "api.cartesia.ai", "speak"
+    place, key_in = ("GET", "/tts/websocket"), ("X-API-Key", "")
 
     def __init__(self, key: str):
-        super().__init__()
-        self.key = key
-        self._spoken: dict[str, float] = {}  # seconds, by context
-
-    def opened(self, request: web.Request) -> None:
-        self.expect(request.path == "/tts/websocket", f"no such path: {request.path}")
-        self.expect(request.headers.get("X-API-Key") == self.key, "wrong key")
-        self.expect(request.headers.get("Cartesia-Version"), "no version header")
-
-    async def received(self, ws: web.WebSocketResponse, session: None, message: Any) -> None:
-        self.expect(isinstance(message, dict), "audio sent to a voice")
-        context = message["context_id"]
-        if message.get("cancel"):
-            self.note("cancel", context_id=context)
-            return
-        form = message["output_format"]
-        wanted = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": form["sample_rate"]}
-        self.expect(form == wanted, f"audio format: {form}")
-        self.expect(message["model_id"], "no model")
-        self.expect(message["voice"].get("mode") == "id" and message["voice"]["id"], "no voice")
-        if text := message["transcript"]:
-            self.note("speak", **message)
-            await self._speak(ws, context, text.strip(), form["sample_rate"])
-        if not message["continue"]:
-            done = {"type": "done", "context_id": context, "done": True, "status_code": 200}
-            await ws.send_json(done)
-
-    async def _speak(self, ws: web.WebSocketResponse, context: str, text: str, rate: int) -> None:
-        pcm = speech.speak(text, rate)
-        words = text.split()
-        before = self._spoken.get(context, 0.0)
-        self._spoken[context] = before + len(pcm) / 2 / rate
-        ends = np.linspace(before, self._spoken[context], len(words) + 1).round(3).tolist()
-        times = {"words": words, "start": ends[:-1], "end": ends[1:]}
-        head = {"context_id": context, "done": False, "status_code": 206}
-        await ws.send_json(head | {"type": "timestamps", "word_timestamps": times})
-        size = rate // 5 * 2  # 200 ms
-        for start in range(0, len(pcm), size):
-            data = base64.b64encode(pcm[start : start + size]).decode()
-            await ws.send_json(head | {"type": "chunk", "data": data, "step_time": 1.0})
+        super().__init__(key, Aloud())
 
 
 class GoogleAccounts(Service):

@@ -14,7 +14,6 @@ The services themselves are in services.py.
 
 import asyncio
 import contextlib
-import json
 import ssl
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -23,35 +22,32 @@ from pathlib import Path
 from typing import Any
 
 import trustme
-from aiohttp import WSMsgType, web
+from aiohttp import web
 
 import network
+import stand_ins
+from stand_ins import Script, Unexpected
 
 SHIM = Path(__file__).parent / "shim"
 
 
-class Unexpected(Exception):
-    """A request that the real service would refuse, or that no test foresaw."""
-
-
-class Service:
+class Service(stand_ins.Service):
     """One host. Subclasses answer in `handle`."""
 
     name: str
     host: str
 
-    def __init__(self) -> None:
-        self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.unexpected: list[str] = []
+    def __init__(self, key: str = "", script: Script | None = None) -> None:
+        super().__init__(script or Script(), key)
+        self.notes: list[tuple[str, dict[str, Any]]] = []
 
     def note(self, kind: str, **data: Any) -> None:
         """Keep a request for the test."""
-        self.requests.append((kind, data))
+        self.notes.append((kind, data))
 
-    def expect(self, holds: object, what: str) -> None:
-        """Refuse a request whose sender got it wrong."""
-        if not holds:
-            raise Unexpected(what)
+    def asked(self) -> list[tuple[str, dict[str, Any]]]:
+        """What it was asked, by kind."""
+        return self.notes
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         try:
@@ -60,9 +56,30 @@ class Service:
             self.unexpected.append(f"{request.method} {request.url}: {error}")
             return web.Response(status=400, text=str(error))
 
+
+class WebSocketService(Service, stand_ins.WebSocketService):
+    """A host that is spoken to over a WebSocket. Subclasses fill in `opened` and `received`."""
+
+
+class Shared(Service):
+    """A host with the protocol of a stand-in that projects have, which is the base behind this one.
+
+    Stricter than that: whoever comes with a wrong key fails the test.
+    """
+
+    place: tuple[str, str]  # the method and the path of all requests
+    key_in = "Authorization", "Bearer "  # a header, and what it has before the key
+    kind = ""  # what tests call its requests; "" where each has a type
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer `request`, or raise `Unexpected`."""
-        raise NotImplementedError
+        place = (request.method, request.path)
+        self.expect(place == self.place, f"no such path: {place}")
+        header, before = self.key_in
+        self.expect(request.headers.get(header) == before + self.key, "wrong key")
+        return await super().handle(request)
+
+    def asked(self) -> list[tuple[str, dict[str, Any]]]:
+        return [*self.notes, *((self.kind or asked["type"], asked) for asked in self.requests)]
 
 
 @contextlib.asynccontextmanager
@@ -78,41 +95,6 @@ async def own_server(service: Service, port: int = 0) -> AsyncIterator[str]:
     finally:
         await runner.cleanup()
     assert service.unexpected == [], service.unexpected
-
-
-class WebSocketService(Service):
-    """A host that is spoken to over a WebSocket. Subclasses fill in `opened` and `received`."""
-
-    protocols: tuple[str, ...] = ()  # the subprotocols that it knows
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        session = self.opened(request)
-        ws = web.WebSocketResponse(protocols=self.protocols)
-        await ws.prepare(request)
-        try:
-            await self.begin(ws, session)
-            async for message in ws:
-                if message.type == WSMsgType.BINARY:
-                    await self.received(ws, session, message.data)
-                elif message.type == WSMsgType.TEXT:
-                    await self.received(ws, session, json.loads(message.data))
-        except Unexpected as error:
-            self.unexpected.append(f"{request.url}: {error}")
-            await ws.close(code=1008, message=str(error).encode()[:120])
-        except ConnectionError:
-            pass  # the bot hung up while we were answering
-        return ws
-
-    def opened(self, request: web.Request) -> Any:
-        """Check the request that opens a connection; what is returned is handed to `received`."""
-        raise NotImplementedError
-
-    async def begin(self, ws: web.WebSocketResponse, session: Any) -> None:
-        """Say something before anything comes."""
-
-    async def received(self, ws: web.WebSocketResponse, session: Any, message: Any) -> None:
-        """Answer one message: bytes, or what was read from JSON."""
-        raise NotImplementedError
 
 
 class StandIns:
@@ -179,7 +161,7 @@ class StandIns:
         return [
             data
             for s in self.services
-            for noted, data in s.requests
+            for noted, data in s.asked()
             if s.name == service and kind in (None, noted)
         ]
 

@@ -106,7 +106,7 @@ class Host(WebSocketService):
         super().__init__()
         self.host = self.name
         if greeting := voices.GREETINGS.get(self.host):
-            self.protocols = (greeting[0],)
+            self.subprotocols = (greeting[0],)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         if self._socket(request):

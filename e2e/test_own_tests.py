@@ -1,0 +1,235 @@
+"""The tests that a project brings pass as they stand, without a network, and notice what breaks.
+
+The steps of `.github/workflows/test.yml` are carried out in their order. Those that install have
+the network, all others have none.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import bots
+import editing
+import network
+from own_tests import pytest_in
+
+CASCADE = ("-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
+LOCAL = ("-m", "cascade", "--stt", "moonshine", "--llm", "ollama", "--tts", "piper")
+REPLACED = ("-m", "cascade", "--stt", "azure", "--llm", "vertex", "--tts", "google")
+BOTS = {
+    "web": ("-t", "smallwebrtc", *CASCADE),
+    "telephone": ("-t", "twilio", "-t", "smallwebrtc", *CASCADE, "--self-host"),
+    "carriers": ("-t", "telnyx", "-t", "plivo", "-t", "exotel", "-t", "websocket", *CASCADE),
+    "LiveKit": ("-t", "livekit", *CASCADE, "--self-host", "--client-framework", "vanilla"),
+    "realtime": ("-t", "twilio", "-m", "realtime", "--realtime", "openai"),
+    "TLS": ("-t", "smallwebrtc", "-m", "realtime", "--realtime", "gemini_live"),
+    "on this machine": ("-t", "smallwebrtc", *LOCAL),
+    "replaced services": ("-t", "smallwebrtc", *REPLACED, "--language", "de"),
+    "a face": ("-t", "smallwebrtc", *CASCADE, "--video", "tavus", "--video-output"),
+}
+ACTIONS = {"actions/checkout", "actions/setup-node", "astral-sh/setup-uv"}
+# Of a person who has keys in the environment, and real ones in .env.
+REAL = {"OPENAI_API_KEY": "a-real-key-of-the-environment", "OPENAI_MODEL": "a-model"}
+
+
+def generated(vbot: Path, name: str) -> bots.Project:
+    folder = bots.PROJECTS / f"tests-{name.replace(' ', '-')}"
+    return bots.generate(vbot, folder, "tested", *BOTS[name], "--eval")
+
+
+def steps(project: bots.Project, job: str) -> Iterator[tuple[str, Path]]:
+    """The commands of a job, and where they run."""
+    workflow = yaml.safe_load((project.folder / ".github/workflows/test.yml").read_text())
+    described: dict[str, Any] = workflow["jobs"][job]
+    folder = project.folder / described["defaults"]["run"]["working-directory"]
+    for step in described["steps"]:
+        if "uses" in step:
+            assert step["uses"].split("@")[0] in ACTIONS, step
+        else:
+            yield step["run"], folder
+
+
+def carry_out(command: str, folder: Path, env: dict[str, str] | None = None) -> str:
+    """Run a step as GitHub does: with bash, which stops at the first failure. What it printed."""
+    shell = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command)
+    if re.match(r"uv sync|npm install", command):
+        return bots.must(*shell, cwd=folder)
+
+    async def alone() -> str:
+        plain = bots.plain_env() | {"UV_OFFLINE": "1"} | (env or {})
+        done = await asyncio.to_thread(bots.run, *shell, cwd=folder, env=plain, timeout=140, nice=0)
+        assert done.returncode == 0, f"{command}:\n{done.stdout[-8000:]}{done.stderr}"
+        return done.stdout
+
+    return network.run(alone)
+
+
+def check(project: bots.Project) -> str:
+    """Carry out the whole workflow. What pytest printed."""
+    said = ""
+    jobs = ["server"] + ["client"] * (project.folder / "client").is_dir()
+    for job in jobs:
+        for command, folder in steps(project, job):
+            said = carry_out(command, folder) if "pytest" in command else said
+            if "pytest" not in command:
+                carry_out(command, folder)
+    return said
+
+
+@pytest.mark.quick
+def test_the_workflow_of_a_web_bot_passes(vbot: Path) -> None:
+    said = check(generated(vbot, "web"))
+    assert re.search(r"\b8 passed, 1 skipped\b", said), said  # the example of a call of a tool
+
+
+@pytest.mark.parametrize("name", [name for name in BOTS if name != "web"])
+def test_the_workflow_passes(vbot: Path, name: str) -> None:
+    said = check(generated(vbot, name))
+    assert " passed" in said and "failed" not in said, said
+
+
+@pytest.fixture(scope="module")
+def made(vbot: Path) -> bots.Project:
+    project = generated(vbot, "telephone")
+    project.sync("--group", "test")
+    return project
+
+
+@pytest.fixture
+def project(made: bots.Project) -> Iterator[bots.Project]:
+    """With bot.py as it was made, before and after."""
+    bot, tests = made.server / "bot.py", made.server / "tests/test_conversation.py"
+    kept = bot.read_text(), tests.read_text()
+    yield made
+    bot.write_text(kept[0])
+    tests.write_text(kept[1])
+    (made.server / ".env").unlink(missing_ok=True)
+
+
+# What is replaced in bot.py, by what, and the test that notices it.
+MUTATIONS = {
+    "no greeting": (r"^            await worker.queue_frame\(LLMRunFrame\(\)\)\n", ""),
+    "no tool": (r"^    hang_up,\n", ""),
+    "lost context": (r"^            assistant_aggregator,\n", ""),
+    "wrong order": (
+        r"^            transport.output\(\),\n            assistant_aggregator,\n",
+        "            assistant_aggregator,\n            transport.output(),\n",
+    ),
+    "a key that is not read": (r'os.getenv\("DEEPGRAM_API_KEY", "none"\)', '"none"'),
+    "another key": (r'os.environ\["CARTESIA_API_KEY"\]', 'os.environ["OPENAI_API_KEY"]'),
+    "no voice": (r"^            tts,\n", ""),
+    "no ear": (r"^            stt,\n", ""),
+    "no apology": (r"^        apology=APOLOGY,\n", ""),
+    "sessions that do not end": (
+        r'^    @transport.event_handler\("on_client_disconnected"\)\n',
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_what_is_wrong_is_noticed(project: bots.Project, name: str) -> None:
+    pattern, by = MUTATIONS[name]
+    bot = project.server / "bot.py"
+    text, found = re.subn(pattern, by, bot.read_text(), flags=re.MULTILINE)
+    assert found == 1, f"{name}: found {found} times"
+    bot.write_text(text)
+    done = pytest_in(project, "-x")
+    assert done.returncode == 1, done.stdout
+    assert "FAILED tests/test_" in done.stdout, done.stdout
+
+
+def test_a_service_that_failed_is_the_reason_that_is_given(project: bots.Project) -> None:
+    bot = project.server / "bot.py"
+    wrong = ('os.environ["CARTESIA_API_KEY"]', '"none"')
+    bot.write_text(editing.replaced(bot.read_text(), wrong))
+    done = pytest_in(project, "tests/test_evals.py", "tests/test_conversation.py", "-x")
+    assert done.returncode == 1
+    assert "Cartesia refused the key. Check CARTESIA_API_KEY" in done.stdout, done.stdout
+
+
+def test_env_is_not_read_and_the_environment_is(project: bots.Project) -> None:
+    """A key of the environment reaches the stand-in, and one of .env does not."""
+    (project.server / ".env").write_text(
+        "DEEPGRAM_API_KEY=real\nOPENAI_BASE_URL=http://real.example\n"
+    )
+    tests = project.server / "tests/test_conversation.py"
+    asserts = (
+        "\n\nasync def test_settings(tester: Tester, services: Services, script: Script) -> None:\n"
+        "    await tester.hears(script.greeting)\n"
+        '    assert services.llm.key == "a-real-key-of-the-environment"\n'
+        '    assert services.llm.requests[-1]["model"] == "a-model"\n'
+        '    assert services.stt.key == "test-deepgram-api-key"\n'
+    )
+    tests.write_text(tests.read_text() + asserts)
+    done = pytest_in(project, "tests/test_conversation.py", "-k", "settings", **REAL)
+    assert done.returncode == 0, done.stdout
+
+
+def test_ten_runs_beside_a_busy_loop_are_the_same(made: bots.Project) -> None:
+    loops = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
+        for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        for _ in range(10):
+            done = pytest_in(made)
+            assert done.returncode == 0, done.stdout
+    finally:
+        for loop in loops:
+            os.killpg(loop.pid, signal.SIGKILL)
+            loop.wait()
+
+
+def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
+    """As README.md adds it, with the example of tests/test_conversation.py switched on."""
+    bot = project.server / "bot.py"
+    readme = (project.folder / "README.md").read_text()
+    block = next(code for code in editing.blocks(readme) if "def days_until" in code)
+    imports, _, function = block.partition("\n\n\n")
+    source = editing.above_tools(bot.read_text(), function, "days_until")
+    bot.write_text(editing.with_imports(source, imports))
+    tests = project.server / "tests/test_conversation.py"
+    tests.write_text(tests.read_text().replace("    # (", "    ("))
+    done = pytest_in(project, "tests/test_conversation.py", "-k", "calls_a_tool")
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
+    tests.write_text(tests.read_text().replace('{"day":', '{"days":'))  # it has no such argument
+    done = pytest_in(project, "tests/test_conversation.py", "-k", "calls_a_tool")
+    assert done.returncode == 1 and "failed and returned no result" in done.stdout, done.stdout
+
+
+def test_the_guide_says_how_a_test_is_written(project: bots.Project) -> None:
+    """The example of AGENTS.md, with the tool of its section "Edit"."""
+    guide = (project.folder / "AGENTS.md").read_text()
+    tool = next(code for code in editing.blocks(guide) if "def opening_hours" in code)
+    test = next(code for code in editing.blocks(guide) if "tester.types" in code)
+    imports, _, rest = tool.partition("\n\n\n")
+    bot = project.server / "bot.py"
+    source = editing.above_tools(bot.read_text(), rest.partition("\n\n\n")[0], "opening_hours")
+    bot.write_text(editing.with_imports(source, imports))
+    file = project.server / "tests/test_guide.py"
+    file.write_text(test.replace('"closed" in', '"18:00" in'))
+    try:
+        done = pytest_in(project, "tests/test_guide.py")
+    finally:
+        file.unlink()
+    assert done.returncode == 0, done.stdout
+
+
+def test_deleted_tests_stay_deleted(vbot: Path, tmp_path: Path) -> None:
+    project = bots.generate(vbot, tmp_path / "p", "tested", *BOTS["web"], "--eval")
+    (project.folder / ".github/workflows/test.yml").unlink()
+    shutil.rmtree(project.server / "tests")
+    bots.must(vbot, "init", ".", "--update", "--language", "de", cwd=project.folder)
+    assert not (project.folder / ".github/workflows/test.yml").exists()
+    assert not (project.server / "tests").exists()
