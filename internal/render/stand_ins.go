@@ -1,8 +1,6 @@
 package render
 
 import (
-	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -311,26 +309,39 @@ func standInSource(file string) (imports []python.Import, code string) {
 	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py") // a test renders all
 	_, rest, _ := strings.Cut(string(text), `"""`)
 	_, rest, _ = strings.Cut(rest, "\"\"\"\n")
-	head, code, _ := strings.Cut(rest, "\n\n\n") // ruff has two empty lines after the imports
-	if first := firstConstant.FindStringIndex(rest); first != nil && first[0] < len(head) {
-		head, code = rest[:first[0]], rest[first[0]:] // and one before a constant
+	var head strings.Builder
+	for line := range strings.Lines(rest) {
+		if !isImport(line) {
+			break
+		}
+		head.WriteString(line)
 	}
-	return python.ParseImports(head), code
+	return python.ParseImports(head.String()), rest[head.Len():]
 }
 
-var firstConstant = regexp.MustCompile(`(?m)^[A-Z_]+(: \w+)? = `)
-
-var classes = regexp.MustCompile(`(?m)^class (\w+)\((\w+)`)
+// isImport reports whether the line belongs to import statements as ruff formats them: it begins one, goes on
+// or ends it, or is empty.
+func isImport(line string) bool {
+	for _, start := range []string{"import ", "from ", "    ", ")", "\n"} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
+}
 
 // standInClass returns the last class of the file that plays a service or a person.
 func standInClass(file string) (name string) {
 	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py")
-	for _, m := range classes.FindAllStringSubmatch(string(text), -1) {
-		if !slices.Contains([]string{"AudioStreamTrack", "Exception"}, m[2]) {
-			name = m[1]
+	for line := range strings.Lines(string(text)) {
+		class, isClass := strings.CutPrefix(line, "class ")
+		of, base, hasBase := strings.Cut(class, "(")
+		isOther := strings.HasPrefix(base, "AudioStreamTrack") || strings.HasPrefix(base, "Exception")
+		if isClass && hasBase && !isOther {
+			name = of
 		}
 	}
-	return cmp.Or(name, "Service")
+	return name
 }
 
 // TestGreeting is the text that the bot greets with in tests, as Python has it.
