@@ -4,7 +4,6 @@ The steps of `.github/workflows/test.yml` are carried out in their order. Those 
 the network, all others have none.
 """
 
-import asyncio
 import os
 import re
 import shutil
@@ -20,8 +19,7 @@ import yaml
 
 import bots
 import editing
-import network
-from own_tests import pytest_in
+from own_tests import pytest_in, without_network
 
 CASCADE = ("-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
 LOCAL = ("-m", "cascade", "--stt", "moonshine", "--llm", "ollama", "--tts", "piper")
@@ -59,30 +57,23 @@ def steps(project: bots.Project, job: str) -> Iterator[tuple[str, Path]]:
             yield step["run"], folder
 
 
-def carry_out(command: str, folder: Path, env: dict[str, str] | None = None) -> str:
+def carry_out(command: str, folder: Path) -> str:
     """Run a step as GitHub does: with bash, which stops at the first failure. What it printed."""
     shell = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command)
     if re.match(r"uv sync|npm install", command):
         return bots.must(*shell, cwd=folder)
-
-    async def alone() -> str:
-        plain = bots.plain_env() | {"UV_OFFLINE": "1"} | (env or {})
-        done = await asyncio.to_thread(bots.run, *shell, cwd=folder, env=plain, timeout=140, nice=0)
-        assert done.returncode == 0, f"{command}:\n{done.stdout[-8000:]}{done.stderr}"
-        return done.stdout
-
-    return network.run(alone)
+    done = without_network(*shell, cwd=folder)
+    assert done.returncode == 0, f"{command}:\n{done.stdout[-8000:]}{done.stderr}"
+    return done.stdout
 
 
 def check(project: bots.Project) -> str:
     """Carry out the whole workflow. What pytest printed."""
     said = ""
-    jobs = ["server"] + ["client"] * (project.folder / "client").is_dir()
-    for job in jobs:
+    for job in ["server"] + ["client"] * (project.folder / "client").is_dir():
         for command, folder in steps(project, job):
-            said = carry_out(command, folder) if "pytest" in command else said
-            if "pytest" not in command:
-                carry_out(command, folder)
+            printed = carry_out(command, folder)
+            said += printed if "pytest" in command else ""
     return said
 
 

@@ -2,20 +2,23 @@
 
 import asyncio
 import subprocess
+from pathlib import Path
 
 import bots
 import network
 
 
-def pytest_in(project: bots.Project, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """`uv run --group test pytest`, without a network."""
+def without_network(*command: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the project, which finds all that it needs installed."""
 
     async def alone() -> subprocess.CompletedProcess[str]:
-        command = ("uv", "run", "--group", "test", "pytest", "-q", *options)
         plain = bots.plain_env() | {"UV_OFFLINE": "1"} | env
-        run = bots.run
-        return await asyncio.to_thread(
-            run, *command, cwd=project.server, env=plain, timeout=140, nice=0
-        )
+        return await asyncio.to_thread(bots.run, *command, cwd=cwd, env=plain, timeout=140, nice=0)
 
     return network.run(alone)
+
+
+def pytest_in(project: bots.Project, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """`uv run --group test pytest`, without a network."""
+    command = ("uv", "run", "--group", "test", "pytest", "-q", *options)
+    return without_network(*command, cwd=project.server, **env)

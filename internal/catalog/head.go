@@ -261,7 +261,8 @@ func (s *Service) readHost(value string) string {
 	return ""
 }
 
-// readStandIn reads `FILE [tls] [untimed] NAME=VALUE...`, where {} in a value is the stand-in's HOST:PORT.
+// readStandIn reads `FILE [tls] [untimed] [hangs_up] [NAME=VALUE...]`, where {} in a value is the stand-in's
+// HOST:PORT.
 func (s *Service) readStandIn(value string) string {
 	words := strings.Fields(value)
 	if len(words) == 0 {
@@ -275,6 +276,9 @@ func (s *Service) readStandIn(value string) string {
 			continue
 		case "untimed":
 			s.StandIn.Untimed = true
+			continue
+		case "hangs_up":
+			s.StandIn.HangsUp = true
 			continue
 		}
 		name, value, ok := strings.Cut(word, "=")

@@ -76,14 +76,17 @@ type LocalModel struct {
 	Apart     bool // each session loads its own
 }
 
-// A StandIn plays the service in a project's tests: a file of templates/stand_ins, in the folder of the
-// service's kind. The zero value says that there is none, or that no variable holds the service's address.
+// A StandIn plays the service in a project's tests, or somebody who comes over the transport: a file of
+// templates/stand_ins, in the folder of the service's kind, or in people. The zero value says that there is
+// none, or that no variable holds the service's address.
 type StandIn struct {
 	File string // without .py
 	TLS  bool   // the framework connects with TLS alone, whatever the address says
 	// Untimed says that the framework (1.14) does not know when the service speaks which sentence, so
 	// that the model is not told where a person interrupted an answer.
-	Untimed   bool
+	Untimed bool
+	// HangsUp says that the framework asks the carrier's API to end a call, which no test may.
+	HangsUp   bool
 	Addresses []Address
 }
 

@@ -22,8 +22,8 @@ type Update struct {
 	// Rendered returns what this version writes for the configuration in Was, or nil if it cannot. It
 	// stands in for the bases of a project of an older vbot, which kept none.
 	Rendered func() map[string][]byte
-	// Guides are the guides as this version writes them where there is no bot yet.
-	Guides map[string][]byte
+	// Guides returns the guides as this version writes them where there is no bot yet.
+	Guides func() map[string][]byte
 	// Paths are those of all files that any version wrote: other bases are a stranger's, and not read.
 	Paths []string
 	// Markers says to write conflicts between markers, instead of refusing them.
@@ -194,7 +194,7 @@ func (c *comparison) compareGuide(s *Step, found existing) {
 		s.Action = Created
 	case found.hash == hexSum(s.data):
 		s.Action = Unchanged
-	case found.at == s.Path && (isOurs(c.Guides) || isOurs(c.Rendered())):
+	case found.at == s.Path && (isOurs(c.Guides()) || isOurs(c.Rendered())):
 		s.Action = Replaced
 	default:
 		s.Action = Kept

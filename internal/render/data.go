@@ -29,6 +29,7 @@ type Data struct {
 	PythonFloor  string
 	Services     []Service // in the order in which bot.py builds them
 	Transports   []Service
+	StandIns     []standIn // of the services, in the same order; none without tests
 	// Dial is how a call comes about that webhooks.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
 	Dial         string
@@ -67,6 +68,9 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 	}
 	for _, id := range cfg.Transports {
 		d.addTransport(id)
+	}
+	if cfg.EnableEval {
+		d.StandIns = d.standIns()
 	}
 	for _, s := range d.all() {
 		d.requirements = append(d.requirements, s.Requirements(d.isChoice(s))...)

@@ -62,8 +62,8 @@ var substitutes = map[string]substitute{
 	},
 }
 
-// StandIns are the stand-ins of the bot's services, in the order in which bot.py builds these.
-func (d *Data) StandIns() (list []standIn) {
+// standIns returns the stand-ins of the bot's services, in the order in which bot.py builds these.
+func (d *Data) standIns() (list []standIn) {
 	for _, s := range d.Services {
 		if s.Kind == catalog.KindVideo {
 			continue // see Avatar
@@ -74,6 +74,7 @@ func (d *Data) StandIns() (list []standIn) {
 			other.Module, other.Class = moduleOf(s), s.Build.Class
 			other.Variable = strings.ToUpper(s.Name()) + "_STAND_IN"
 			one.file, one.Substitute = other.file, &other
+			one.Addresses = []catalog.Address{{Name: other.Variable, Value: other.Address}}
 		} else if i := slices.IndexFunc(s.Env, isKey); i >= 0 {
 			one.Key = s.Env[i].Name
 		}
@@ -86,7 +87,7 @@ func (d *Data) StandIns() (list []standIn) {
 
 // TestsTLS says whether the framework connects to a stand-in with TLS alone.
 func (d *Data) TestsTLS() bool {
-	return slices.ContainsFunc(d.StandIns(), func(s standIn) bool { return s.Service.StandIn.TLS })
+	return slices.ContainsFunc(d.StandIns, func(s standIn) bool { return s.Service.StandIn.TLS })
 }
 
 // Avatar is the class of the service that shows a face, and its module; nil if there is none. In tests there
@@ -100,14 +101,14 @@ func (d *Data) Avatar() *substitute {
 
 // Substitutes are the stand-ins of services that are replaced in tests.
 func (d *Data) Substitutes() []standIn {
-	return slices.DeleteFunc(d.StandIns(), func(s standIn) bool { return s.Substitute == nil })
+	return slices.DeleteFunc(slices.Clone(d.StandIns), func(s standIn) bool { return s.Substitute == nil })
 }
 
 // HangsUp are the carriers that the framework asks to end a call, which no test may: the class of each one's
 // serializer, and its module.
 func (d *Data) HangsUp() (list []substitute) {
 	for _, t := range d.PhoneTransports() {
-		if t.Key != "exotel" {
+		if t.StandIn.HangsUp {
 			class := t.Label + "FrameSerializer"
 			list = append(list, substitute{Module: "pipecat.serializers." + t.Key, Class: class})
 		}
@@ -117,11 +118,7 @@ func (d *Data) HangsUp() (list []substitute) {
 
 // Settings are the variables with which the bot finds the stand-in, their values as Python has them.
 func (s standIn) Settings() (list []setting) {
-	addresses := s.Addresses
-	if s.Substitute != nil {
-		addresses = []catalog.Address{{Name: s.Substitute.Variable, Value: s.Substitute.Address}}
-	}
-	for _, a := range addresses {
+	for _, a := range s.Addresses {
 		value := `f"` + strings.ReplaceAll(a.Value, "{}", "{"+s.Name()+"}") + `"`
 		if a.Value == "{}" {
 			value = s.Name()
@@ -155,7 +152,7 @@ func (d *Data) TestVariables() (list []setting) {
 			kinds[v.Name] = v.Kind
 		}
 	}
-	for _, s := range d.StandIns() {
+	for _, s := range d.StandIns {
 		for _, a := range s.Addresses {
 			seen[a.Name] = true
 		}
@@ -166,7 +163,7 @@ func (d *Data) TestVariables() (list []setting) {
 		}
 		seen[name] = true
 	}
-	for _, s := range d.StandIns() {
+	for _, s := range d.StandIns {
 		if s.Key != "" {
 			add(s.Key, testValue(s.Key, "secret"))
 		}
@@ -193,17 +190,6 @@ func testValue(name, kind string) string {
 	return "test-" + strings.ReplaceAll(strings.ToLower(name), "_", "-")
 }
 
-// people are the ways in which tests reach the bot, by the id of the transport: files of
-// templates/stand_ins/people.
-var people = map[string]string{
-	"tel_a":     "people/twilio",
-	"tel_b":     "people/telnyx",
-	"tel_c":     "people/plivo",
-	"tel_d":     "people/exotel",
-	"rtc_small": "people/smallwebrtc",
-	"websocket": "people/websocket",
-}
-
 // A caller is somebody who reaches the bot over a transport, and not as evals do.
 type caller struct {
 	Service
@@ -213,8 +199,8 @@ type caller struct {
 // Callers are those that test_call.py has.
 func (d *Data) Callers() (list []caller) {
 	for _, t := range d.Transports {
-		if file := people[t.ID]; file != "" {
-			list = append(list, caller{t, standInClass(file)})
+		if t.StandIn.File != "" {
+			list = append(list, caller{t, standInClass("people/" + t.StandIn.File)})
 		}
 	}
 	return list
@@ -231,7 +217,7 @@ func (d *Data) WebCallers() []caller {
 
 // StandInFiles and PeopleFiles are what stand_ins.py and people.py are made of.
 func (d *Data) StandInFiles() (files []string) {
-	for _, s := range d.StandIns() {
+	for _, s := range d.StandIns {
 		files = withNeeded(files, s.file)
 	}
 	return files
@@ -239,10 +225,8 @@ func (d *Data) StandInFiles() (files []string) {
 
 func (d *Data) PeopleFiles() []string {
 	files := []string{"people/person"}
-	for _, t := range d.Transports {
-		if file := people[t.ID]; file != "" {
-			files = withNeeded(files, file)
-		}
+	for _, c := range d.Callers() {
+		files = withNeeded(files, "people/"+c.Service.StandIn.File)
 	}
 	return files
 }
@@ -262,14 +246,14 @@ func withNeeded(files []string, file string) []string {
 }
 
 // neighbour returns the file of templates/stand_ins that another one imports as this module and becomes one
-// file with; "" if the module is none.
+// file with: one of its folder, or stand_in; "" if the module is none.
 func neighbour(file, module string) string {
 	folder, _, isInFolder := strings.Cut(file, "/")
-	for _, name := range []string{folder + "/" + module, "stand_in"} {
-		_, err := templates.Files.ReadFile("stand_ins/" + name + ".py")
-		if err == nil && isInFolder && (name != "stand_in" || module == name) {
-			return name
-		}
+	switch name := folder + "/" + module; {
+	case isInFolder && module == "stand_in":
+		return module
+	case isInFolder && standInText(name) != "":
+		return name
 	}
 	return ""
 }
@@ -299,15 +283,17 @@ func (d *Data) Code(files []string) string {
 }
 
 // Source is a file of templates/stand_ins as it is.
-func (d *Data) Source(file string) string {
-	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py") // a test renders all
-	return strings.TrimSuffix(string(text), "\n")
+func (d *Data) Source(file string) string { return strings.TrimSuffix(standInText(file), "\n") }
+
+// standInText returns the text of a file of templates/stand_ins, "" if there is none; a test renders all.
+func standInText(file string) string {
+	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py")
+	return string(text)
 }
 
 // standInSource splits a file of templates/stand_ins into its import statements and what follows them.
 func standInSource(file string) (imports []python.Import, code string) {
-	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py") // a test renders all
-	_, rest, _ := strings.Cut(string(text), `"""`)
+	_, rest, _ := strings.Cut(standInText(file), `"""`)
 	_, rest, _ = strings.Cut(rest, "\"\"\"\n")
 	var head strings.Builder
 	for line := range strings.Lines(rest) {
@@ -332,8 +318,7 @@ func isImport(line string) bool {
 
 // standInClass returns the last class of the file that plays a service or a person.
 func standInClass(file string) (name string) {
-	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py")
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(standInText(file)) {
 		class, isClass := strings.CutPrefix(line, "class ")
 		of, base, hasBase := strings.Cut(class, "(")
 		isOther := strings.HasPrefix(base, "AudioStreamTrack") || strings.HasPrefix(base, "Exception")

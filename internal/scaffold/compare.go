@@ -83,18 +83,17 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 	if err != nil {
 		return err
 	}
-	guides, err := render.Guides(c.env.Version)
-	if err != nil {
-		return err
-	}
 	c.before = sync.OnceValue(func() *draft { return renderRecorded(c.env, record.Vbot, recorded) })
 	c.plan, err = t.Update(&project.Update{
 		Files:   files,
-		Guides:  guides,
 		Was:     record,
 		Now:     now,
 		Paths:   render.Paths(),
 		Markers: c.job.Markers,
+		Guides: func() map[string][]byte {
+			guides, _ := render.Guides(c.env.Version) // without them, none counts as vbot's
+			return guides
+		},
 		Rendered: func() map[string][]byte {
 			if d := c.before(); d != nil {
 				return d.files

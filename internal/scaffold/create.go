@@ -37,12 +37,14 @@ func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	if j.OverwriteGuide {
 		overwrite = project.Guides
 	}
-	if d.bot != nil { // guides that were written before there was a bot become this bot's
+	isThere := func(name string) bool { return project.Has(t.Dir, name) }
+	// Guides that were written before there was a bot become this bot's.
+	if d.bot != nil && slices.ContainsFunc(project.Guides, isThere) {
 		generic, err := render.Guides(d.bot.Version)
 		if err != nil {
 			return nil, err
 		}
-		overwrite = append(overwrite, t.Unedited(generic)...)
+		overwrite = slices.Concat(overwrite, t.Unedited(generic))
 	}
 	if d.bot == nil && project.Has(t.Dir, project.BotName) {
 		delete(d.files, render.GettingStarted) // it is only for directories without a bot

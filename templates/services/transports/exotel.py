@@ -5,6 +5,7 @@
 # type: telephony
 # key: exotel
 # extras: websocket
+# stand-in: exotel
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 

@@ -7,6 +7,7 @@
 # client: @pipecat-ai/websocket-transport ^1.7.1
 # extras: websocket
 # self-host-env: BOT_PUBLIC_URL optional url: https address of the bot, if not DOMAIN
+# stand-in: websocket
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams

@@ -27,6 +27,11 @@ class Phone(SocketPerson):
         raise NotImplementedError
 
     async def send_media(self, payload: str, number: int) -> None:
+        time = str(number * 20)
+        media = {"track": "inbound", "chunk": str(number), "timestamp": time, "payload": payload}
+        await self._send("media", media=media)
+
+    async def _send(self, event: str, **rest: Any) -> None:
         raise NotImplementedError
 
     def media(self, message: dict[str, Any]) -> str:

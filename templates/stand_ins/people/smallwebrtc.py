@@ -10,7 +10,7 @@ import aiohttp
 import av
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, MediaStreamError, MediaStreamTrack
-from person import Person
+from person import Person, client_ready
 
 
 class Microphone(AudioStreamTrack):
@@ -59,10 +59,7 @@ class Visitor(Person):
         await self._peer.setRemoteDescription(RTCSessionDescription(answer["sdp"], answer["type"]))
         await self.until(self._opened.is_set, "open the data channel")
         self._tasks.append(asyncio.create_task(self._ping()))
-        about = {"library": "tests", "library_version": "1"}
-        data = {"version": "2.0.0", "about": about}
-        ready = {"label": "rtvi-ai", "id": "1", "type": "client-ready", "data": data}
-        self._channel.send(json.dumps(ready))
+        self._channel.send(client_ready())
 
     async def hang_up(self) -> None:
         await self._peer.close()

@@ -29,11 +29,6 @@ class TelnyxCaller(Phone):
         }
         await self._send("start", start=start)
 
-    async def send_media(self, payload: str, number: int) -> None:
-        time = str(number * 20)
-        media = {"track": "inbound", "chunk": str(number), "timestamp": time, "payload": payload}
-        await self._send("media", media=media)
-
     def media(self, message: dict[str, Any]) -> str:
         payload = message["media"]["payload"]
         assert message == {"event": "media", "media": {"payload": payload}}, message

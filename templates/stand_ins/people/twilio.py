@@ -27,11 +27,6 @@ class TwilioCaller(Phone):
         }
         await self._send("start", start=start)
 
-    async def send_media(self, payload: str, number: int) -> None:
-        time = str(number * 20)
-        media = {"track": "inbound", "chunk": str(number), "timestamp": time, "payload": payload}
-        await self._send("media", media=media)
-
     def media(self, message: dict[str, Any]) -> str:
         payload = message["media"]["payload"]
         media = {"event": "media", "streamSid": self.stream, "media": {"payload": payload}}

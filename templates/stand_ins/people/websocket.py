@@ -1,12 +1,11 @@
 """Pipecat's own protocol for WebSockets: pipecat/frames/frames.proto."""
 
-import json
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 from pipecat.frames.protobufs import frames_pb2
-from person import SocketPerson
+from person import SocketPerson, client_ready
 from sound import resampled
 
 MESSAGES: Any = frames_pb2  # its classes are made at run time, unseen by type checkers
@@ -20,10 +19,7 @@ class Client(SocketPerson):
             return urlsplit((await response.json())["wsUrl"]).path
 
     async def begin(self) -> None:
-        about = {"library": "tests", "library_version": "1"}
-        data = {"version": "2.0.0", "about": about}
-        ready = {"label": "rtvi-ai", "id": "1", "type": "client-ready", "data": data}
-        message = MESSAGES.MessageFrame(data=json.dumps(ready))
+        message = MESSAGES.MessageFrame(data=client_ready())
         await self.ws.send_bytes(MESSAGES.Frame(message=message).SerializeToString())
 
     async def send_audio(self, pcm: bytes) -> None:

@@ -1,4 +1,4 @@
-"""https://pypi.org/project/rime-api"""
+"""https://docs.rime.ai: the protobuf messages of its WebSocket, rime.v1"""
 
 from typing import Any
 

@@ -20,6 +20,17 @@ from stand_ins import Script
 PATIENCE = 20.0  # seconds, of which a machine that has nothing else to do needs few
 
 
+def rtvi(kind: str, **data: Any) -> str:
+    """A message of a client, in JSON of the RTVI protocol."""
+    return json.dumps({"label": "rtvi-ai", "id": "1", "type": kind, "data": data})
+
+
+def client_ready() -> str:
+    """What a client says when it is ready for the bot to speak."""
+    about = {"library": "tests", "library_version": "1"}
+    return rtvi("client-ready", version="2.0.0", about=about)
+
+
 class Bot:
     """A program that is running: its address, and what it has logged."""
 
@@ -212,8 +223,7 @@ class Tester(SocketPerson):
         self._heard = 0  # messages that were heard before
         flags = {"skip_tts": False, "capture_bot_audio": True}
         await self._send("client-message", t="eval-connect", d=flags)
-        about = {"library": "tests", "library_version": "1"}
-        await self._send("client-ready", version="2.0.0", about=about)
+        await self.ws.send_str(client_ready())
 
     async def types(self, text: str) -> None:
         """Send a message, instead of speaking."""
@@ -241,8 +251,7 @@ class Tester(SocketPerson):
         await self._send("raw-audio", base64Audio=audio, sampleRate=self.rate, numChannels=1)
 
     async def _send(self, kind: str, **data: Any) -> None:
-        message = {"label": "rtvi-ai", "id": "1", "type": kind, "data": data}
-        await self.ws.send_str(json.dumps(message))
+        await self.ws.send_str(rtvi(kind, **data))
 
     def received(self, data: str) -> None:
         message = json.loads(data)
@@ -299,10 +308,7 @@ class Visitor(Person):
         await self._peer.setRemoteDescription(RTCSessionDescription(answer["sdp"], answer["type"]))
         await self.until(self._opened.is_set, "open the data channel")
         self._tasks.append(asyncio.create_task(self._ping()))
-        about = {"library": "tests", "library_version": "1"}
-        data = {"version": "2.0.0", "about": about}
-        ready = {"label": "rtvi-ai", "id": "1", "type": "client-ready", "data": data}
-        self._channel.send(json.dumps(ready))
+        self._channel.send(client_ready())
 
     async def hang_up(self) -> None:
         await self._peer.close()
