@@ -13,6 +13,7 @@ SOURCES = [
     *sorted((CLIENTS / "react/src").glob("*.ts.tmpl")),
     CLIENTS / "react-vite/src/settings.ts.tmpl",
 ]
+ENGLISH = CLIENTS.parent / "translations/en.txt"
 REACT = {"useSession.ts.tmpl"}  # with a hook of React
 OWN = {"main.js.tmpl", "views.js.tmpl"}  # what shows the session without React
 
@@ -20,7 +21,13 @@ OWN = {"main.js.tmpl", "views.js.tmpl"}  # what shows the session without React
 def test_the_javascript_is_the_typescript(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     sources = [str(path) for path in SOURCES if path.name not in REACT]
     bots.must(
-        "node", bots.CACHE / "browser/strip.mjs", *sources, tmp_path, cwd=tmp_path, env=node_env()
+        "node",
+        bots.CACHE / "browser/strip.mjs",
+        ENGLISH,
+        *sources,
+        tmp_path,
+        cwd=tmp_path,
+        env=node_env(),
     )
     folder = CLIENTS / "vanilla/src"
     if request.config.getoption("--update"):

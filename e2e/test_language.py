@@ -1,11 +1,14 @@
 """A bot with a language tells it to each of its services, in the browser and on the telephone."""
 
-import re
 from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
 
 import bots
 import network
 import socket_clients
+from clients import SCREENSHOTS, chromium, recording
 from conversation import ANSWER, GREETING, KEYS, QUESTION, converse, stand_ins
 from phones import TwilioCaller
 
@@ -14,11 +17,16 @@ SERVICES = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "c
 ACCOUNT = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
 
 
-def test_each_service_is_told_the_language(vbot: Path) -> None:
-    """What is said is English: what the stand-ins understand has nothing to do with it."""
+@pytest.fixture(scope="module")
+def project(vbot: Path) -> bots.Project:
     options = ["-t", "smallwebrtc", "-t", "twilio", *SERVICES, "--language", TAG]
     project = bots.installed(vbot, "language", *options)
     project.write_env(**KEYS, **ACCOUNT)
+    return project
+
+
+def test_each_service_is_told_the_language(project: bots.Project) -> None:
+    """What is said is English: what the stand-ins understand has nothing to do with it."""
 
     async def conversations() -> None:
         async with stand_ins() as services, project.bot(services.env) as bot:
@@ -37,7 +45,53 @@ def test_each_service_is_told_the_language(vbot: Path) -> None:
             chats = services.requests("openai", "chat")
             assert len(chats) == 4
             for chat in chats:
-                assert re.search(rf"\btag {TAG}\b", chat["messages"][0]["content"])
+                assert chat["messages"][0]["content"].endswith(" Answer in German.")
             assert bot.errors() == []
 
     network.run(conversations)
+
+
+def test_the_page_speaks_the_language(project: bots.Project, tmp_path: Path) -> None:
+    """From the first look to the end of a conversation no word of the page is English."""
+
+    async def conversation() -> None:
+        async with (
+            stand_ins() as services,
+            project.bot(services.env) as bot,
+            chromium(recording(tmp_path / "person.wav")) as browser,
+            browser.visit(f"{bot.url}/", "microphone") as visit,
+        ):
+            assert await visit.page.evaluate("document.documentElement.lang") == TAG
+            await expect(visit.status).to_have_text("Nicht verbunden")
+            await visit.button("Verbinden").click()
+            await expect(visit.status).to_have_text("Verbunden", timeout=45_000)
+            log = visit.page.get_by_role("log", name="Gespräch")
+            await expect(log).to_contain_text(f"Bot {GREETING}", timeout=20_000)
+            await visit.button("Stumm schalten").click()
+            await expect(visit.page.locator("#mood")).to_have_text("Stumm", timeout=20_000)
+            await visit.page.get_by_label("Nachricht").fill(QUESTION)
+            await visit.button("Senden").click()
+            await expect(log).to_contain_text(f"Sie {QUESTION}")
+            await expect(log).to_contain_text(f"Bot {ANSWER}", timeout=20_000)
+            await visit.page.screenshot(path=SCREENSHOTS / "page-german.png")
+            words = await visit.page.evaluate(
+                "[...document.querySelectorAll('button, p, h1, .speaker, [aria-label]')]"
+                ".map((e) => `${e.getAttribute('aria-label') ?? ''} ${e.textContent}`).join(' ')"
+            )
+            english = {
+                "Connect",
+                "Connected",
+                "Mute",
+                "Unmute",
+                "Copy",
+                "Save",
+                "Send",
+                "You",
+                "Message",
+            }
+            assert english.isdisjoint(words.split()), words
+            await visit.button("Beenden").click()
+            await expect(visit.page.locator("#mood")).to_have_text("Bereit zum Gespräch")
+            await visit.no_alert()
+
+    network.run(conversation)

@@ -10,5 +10,5 @@ import "embed"
 //
 //go:embed *.tmpl */*.tmpl */*/*.tmpl */*/*/*.tmpl */*/*/*/*.tmpl */*/*/*/*/*/*.tmpl
 //go:embed services/*/*.py server/*.py stand_ins/*.py stand_ins/*/*.py
-//go:embed completion/vbot.* help/*.txt paths.txt languages.txt
+//go:embed completion/vbot.* help/*.txt paths.txt languages.txt translations/*.txt
 var Files embed.FS

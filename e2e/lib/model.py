@@ -11,15 +11,17 @@ from conversation import ANSWER, GREETING, QUESTION
 from services import OpenAI, text_of
 
 WHICH = "Which country did I ask about?"
-RECIPE = "What do I need to make pancakes?"
+HELP, TELL, ASK = "What can you help me with?", "My name is Alex.", "What is my name?"
 # What it says when all is well.
 ANSWERS = {
     QUESTION: ANSWER,
     WHICH: "You asked about France.",
-    RECIPE: "You need flour, eggs, milk and a little butter.",
+    HELP: "I can answer questions.",
+    TELL: "Nice to meet you, Alex.",
+    ASK: "You are called Alex.",
 }
-FORGOTTEN = "You have not asked about a country yet."
-FORMATTED = "You need:\n\n- **flour**\n- **eggs**\n- **milk**\n- **butter**, a little"
+FORGOTTEN = "That I do not know yet."
+FORMATTED = "I can help you:\n\n- **answer** questions\n- **plan** your day"
 
 
 class Model(OpenAI):
@@ -40,10 +42,11 @@ class Model(OpenAI):
 
     def _answer(self, asked: str, before: list[dict[str, Any]]) -> str:
         self.expect(asked in self.answers, f"no answer to {asked!r}")
-        if asked == WHICH and not any(text_of(message) == QUESTION for message in before):
+        needed = {WHICH: QUESTION, ASK: TELL}.get(asked)
+        if needed and not any(text_of(message) == needed for message in before):
             return FORGOTTEN
         instruction = " ".join(text_of(m) for m in before if m["role"] == "system")
-        if asked == RECIPE and "without lists" not in instruction:
+        if asked == HELP and "without lists" not in instruction:
             return FORMATTED
         return ANSWERS[asked]
 

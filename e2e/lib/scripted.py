@@ -124,6 +124,8 @@ class ScriptedPeer(ScriptedBot):
         super().__init__(port)
         self.page = page
         self.refuses = 0  # the status of its answer to POST /start
+        self.token = ""  # without which it answers 401
+        self.asked_for: list[str] = []  # addresses
         self.hidden = False  # no packet reaches it
         self.got: list[dict[str, Any]] = []  # messages of the page
         self._sound = self._still = bytes(2 * webrtc_client.TICK)
@@ -132,11 +134,15 @@ class ScriptedPeer(ScriptedBot):
 
     async def start(self, request: web.Request) -> web.Response:
         assert await request.json() == {"transport": "webrtc"}
+        self.asked_for.append(str(request.url))
+        if self.token and request.headers.get("Authorization") != f"Bearer {self.token}":
+            return web.json_response({"detail": "send START_TOKEN"}, status=401)
         if self.refuses:
             return web.json_response({"detail": "for programs"}, status=self.refuses)
         return web.json_response({"sessionId": "a-session"})
 
     async def show(self, request: web.Request) -> web.FileResponse:
+        self.asked_for.append(str(request.url))
         return web.FileResponse(self.page)
 
     async def offer(self, request: web.Request) -> web.Response:

@@ -218,14 +218,19 @@ func (s *Service) readType(value string) string {
 }
 
 // readVoices adds the voices of one line of several: `de de_DE-thorsten-medium, fr fr_FR-siwis-medium`.
+// Instead, `any` says that each voice speaks each language.
 func (s *Service) readVoices(value string) string {
+	if value == "any" {
+		s.anyVoice = true
+		return ""
+	}
 	if s.voices == nil {
 		s.voices = map[string]string{}
 	}
 	for pair := range strings.SplitSeq(value, ", ") {
 		tag, voice, ok := strings.Cut(pair, " ")
 		if named, _ := LanguageTag(tag); !ok || named != tag {
-			return "expected LANGUAGE VOICE, such as de de_DE-thorsten-medium"
+			return "expected any, or LANGUAGE VOICE, such as de de_DE-thorsten-medium"
 		}
 		s.voices[tag] = voice
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -41,7 +42,7 @@ func LanguageTag(text string) (tag string, ok bool) {
 	return tag, true
 }
 
-// languageNames are the English names of languages by tag. Only menus and mistakes need them.
+// languageNames are the English names of languages by tag, for menus, mistakes and prompts.
 var languageNames = sync.OnceValue(func() map[string]string {
 	data, _ := templates.Files.ReadFile("languages.txt") // it is there
 	names := map[string]string{}
@@ -61,6 +62,9 @@ func TagOf(name string) string {
 	}
 	return ""
 }
+
+// LanguageName returns the English name of the language with this tag, which has no region, or "".
+func LanguageName(tag string) string { return languageNames()[tag] }
 
 // LanguageNames are the English names of the languages that the service lists.
 func (s *Service) LanguageNames() (names []string) {
@@ -115,11 +119,14 @@ func (s *Service) Speaks(tag string) bool {
 }
 
 // Speaking returns the service as a bot with this language needs it, "" being none: with the
-// voice that the catalog has for it. Where it has none, a person chooses, if that decides.
+// voice that the catalog has for it. Where it has none, a person chooses: they have to, if the voice
+// decides.
 func (s *Service) Speaking(tag string) *Service {
 	base, _, _ := strings.Cut(tag, "-")
-	voice := s.voices[base]
-	if tag == "" || voice == "" && s.Language() != languageVoice {
+	voice := cmp.Or(s.voices[tag], s.voices[base])
+	decides := s.Language() == languageVoice
+	isTold := len(s.Languages()) > 0 && !s.anyVoice
+	if tag == "" || voice == "" && !decides && !isTold {
 		return s
 	}
 	speaking := *s
@@ -129,15 +136,40 @@ func (s *Service) Speaking(tag string) *Service {
 		case v.Kind != "voice":
 			continue
 		case voice != "":
-			usual, own := `"`+v.Fallback+`"`, `"`+voice+`"`
-			speaking.Build.Statements = strings.Replace(s.Build.Statements, usual, own, 1)
+			speaking.Build.Statements = withDefault(s.Build.Statements, v.Name, voice)
+			v.Required = false
 			v.Fallback = voice
-		case base != "en" || s.voices == nil: // those of a catalog with voices speak English
-			v.Required = true
-			v.Fallback = ""
-			v.Note = "one that speaks " + tag + ": " + v.Note
+		case base == "en" && (s.voices != nil || !decides): // then the usual ones speak English
+			continue
+		default:
+			if decides {
+				v.Required = true
+				v.Fallback = ""
+			}
+			v.Note = choose + tag + ": " + v.Note
 		}
 		speaking.Env[i] = v
 	}
 	return &speaking
+}
+
+// choose begins the note on a voice that a person has to choose.
+const choose = "one that speaks "
+
+// ChooseVoice reports whether a person has to choose a voice of the bot's language.
+func (s *Service) ChooseVoice() bool {
+	return slices.ContainsFunc(s.Env, func(v Variable) bool { return strings.HasPrefix(v.Note, choose) })
+}
+
+// withDefault returns the code with this default of the variable, which it reads in one place.
+func withDefault(code, name, value string) string {
+	own := `os.getenv("` + name + `", "` + value + `")`
+	for _, reads := range []string{`os.environ["` + name + `"]`, `os.getenv("` + name + `", NOT_GIVEN)`} {
+		if strings.Contains(code, reads) {
+			return strings.Replace(code, reads, own, 1)
+		}
+	}
+	before, rest, _ := strings.Cut(code, `os.getenv("`+name+`", "`)
+	_, after, _ := strings.Cut(rest, `")`)
+	return before + own + after
 }

@@ -18,6 +18,7 @@ type Requirement struct {
 	Server  bool   // read by webhooks.py, not by bot.py
 	Only    string // the transport without which nobody needs it, or ""
 	Runs    string // the word of -t for the transport without which bot.py does not need it, or ""
+	Calls   bool   // only sessions need it that webhooks.py starts, so bot.py begins without it
 }
 
 // A Rule says what must be set. The zero value requires nothing.
@@ -54,9 +55,7 @@ func (s *Service) Requirements(isChoice bool) (out []Requirement) {
 		}
 		if isChoice && !v.Server {
 			r.Runs = s.Key
-			if s.Key == "" { // webhooks.py starts it
-				r.Rule = Rule{}
-			}
+			r.Calls = s.Key == ""
 		}
 		if v.Required {
 			s.describeRequired(&r, v, pages)

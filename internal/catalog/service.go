@@ -33,6 +33,7 @@ type Service struct {
 	// has its own) alone; none where nothing is heard or spoken.
 	languages []string
 	voices    map[string]string // by language, those that speak it where nobody chose another one
+	anyVoice  bool              // each voice speaks each language
 	Model     LocalModel
 	Hosts     []Host // that it contacts, if .env holds no address of one's own
 	StandIn   StandIn

@@ -4,6 +4,7 @@
 # turns: Settings(endpointing_sensitivity='LOW')
 # extras: aws-nova-sonic
 # languages: de, en, es, fr, hi, it, pt
+# voices: de lennart, es carlos, fr florian, it lorenzo
 # python: >=3.12
 # starts: context
 # keys: https://console.aws.amazon.com/iam/

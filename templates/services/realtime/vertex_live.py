@@ -7,6 +7,7 @@
 # extras: google
 # languages: ar, bn-IN, de, en, es, fr, gu, hi, id, it, ja, kn, ko, ml, mr, nl, pl, pt-BR, ru, ta
 # languages: te, th, tr, vi, zh
+# voices: any
 # starts: context
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; unset: the login of the machine

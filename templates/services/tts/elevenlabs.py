@@ -4,6 +4,7 @@
 # extras: elevenlabs
 # languages: ar, bg, cs, da, de, el, en, es, fi, fil, fr, hi, hr, hu, id, it, ja, ko, ms, nl, no, pl
 # languages: pt, ro, ru, sk, sv, ta, tr, uk, vi, zh
+# voices: any
 # keys: https://elevenlabs.io/app/settings/api-keys
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_TTS_BASE_URL optional url =wss://api.elevenlabs.io: address

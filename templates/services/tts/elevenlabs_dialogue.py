@@ -6,6 +6,7 @@
 # languages: fil, fr, ga, gl, gu, ha, he, hi, hr, hu, hy, id, is, it, ja, jv, ka, kk, kn, ko, ky, lb
 # languages: ln, lt, lv, mi, mk, ml, mn, mr, ms, mt, my, ne, nl, no, ny, oc, or, pa, pl, ps, pt, ro
 # languages: ru, sd, sk, sl, so, sr, sv, sw, ta, te, tg, th, tr, uk, ur, uz, vi, yue, zh
+# voices: any
 # keys: https://elevenlabs.io/app/settings/api-keys
 # env: ELEVENLABS_API_KEY required secret: API key
 # env: ELEVENLABS_DIALOGUE_BASE_URL optional url =wss://api.elevenlabs.io: address

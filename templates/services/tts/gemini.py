@@ -7,6 +7,7 @@
 # languages: gl, gu, he, hi, hr, ht, hu, hy, id, is, it, ja, jv, ka, kn, ko, kok, la, lb, lo, lt, lv
 # languages: mai, mg, mk, ml, mn, mr, ms, my, nb, ne, nl, nn, no, or, pa, pl, ps, pt, ro, ru, sd, si
 # languages: sk, sl, sq, sr, sv, sw, ta, te, th, tr, uk, ur, vi, zh
+# voices: any
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; unset: the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, in its place

@@ -3,6 +3,7 @@
 # names: nvidia, nvidia_tts
 # extras: nvidia
 # languages: de-DE, en-US, es-US, fr-FR, hi-IN, it-IT, ja-JP, ko-KR, pt-BR, vi-VN, zh-CN
+# voices: fr-FR Magpie-Multilingual.FR-FR.Pascal
 # keys: https://build.nvidia.com/settings/api-keys
 # env: NVIDIA_API_KEY required secret unless NVIDIA_TTS_SERVER: API key
 # env: NVIDIA_TTS_SERVER optional url =grpc.nvcf.nvidia.com:443: host:port of the gRPC server

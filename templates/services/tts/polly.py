@@ -4,6 +4,10 @@
 # extras: aws
 # languages: ar, ca, cs, cy, da, de, en, es, fi, fr, hi, is, it, ja, ko, nb, nl, no, pl, pt, ro, ru
 # languages: sv, tr, yue, zh
+# voices: ar Zeina, cy Gwyneth, da Naja, de Vicki, es Lucia, fr Lea, hi Aditi, is Dora, it Bianca
+# voices: ja Mizuki, ko Seoyeon, nb Liv, nl Lotte, no Liv, pl Ewa, pt Camila, ro Carmen, ru Tatyana
+# voices: sv Astrid, tr Filiz, zh Zhiyu, en-AU Nicole, en-GB Amy, en-IN Raveena, es-MX Mia
+# voices: es-US Lupe, fr-CA Chantal, pt-PT Ines
 # keys: https://console.aws.amazon.com/iam/
 # env: AWS_REGION optional region =us-east-1: region, also read by the SageMaker services
 # env: AWS_VOICE_ID optional voice =Joanna: Polly voice of the language, also read by Nova Sonic

@@ -3,6 +3,7 @@
 # names: together, together_tts
 # extras: together
 # languages: en, es, fr, hi, it, ja, pt, zh
+# voices: es ef_dora, fr ff_siwis, hi hf_alpha, it if_sara, ja jf_alpha, pt pf_dora, zh zf_xiaobei
 # keys: https://api.together.ai/settings/api-keys
 # env: TOGETHER_API_KEY required secret: API key
 # env: TOGETHER_TTS_BASE_URL optional url =wss://api.together.ai/v1/audio/speech/websocket: address

@@ -1,0 +1,92 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"vbot/internal/catalog"
+	"vbot/templates"
+)
+
+// translations are the texts of templates/translations by the tag of their language, and by their key.
+var translations = sync.OnceValue(func() map[string]map[string]string {
+	const folder = "translations"
+	byTag := map[string]map[string]string{}
+	entries, _ := templates.Files.ReadDir(folder) // it is there, and so are its files
+	for _, entry := range entries {
+		data, _ := templates.Files.ReadFile(folder + "/" + entry.Name())
+		byTag[strings.TrimSuffix(entry.Name(), ".txt")] = readTranslation(string(data))
+	}
+	return byTag
+})
+
+// readTranslation reads lines of the form `key: text`. A line that begins with # is a comment.
+func readTranslation(data string) map[string]string {
+	texts := map[string]string{}
+	for line := range strings.Lines(data) {
+		key, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if ok && !strings.HasPrefix(key, "#") {
+			texts[key] = text
+		}
+	}
+	return texts
+}
+
+// translationTag is the tag of the translation that a bot with this language uses: that of the language
+// itself, or of a wider one. Without any, it is "en".
+func translationTag(language string) string {
+	for tag := language; tag != ""; {
+		if translations()[tag] != nil {
+			return tag
+		}
+		tag = tag[:max(0, strings.LastIndexByte(tag, '-'))]
+	}
+	return "en"
+}
+
+// Say returns what the bot or its page says, in the bot's language, or in English if there is no
+// translation. The values take the places of {} in the text.
+func (d *Data) Say(key string, values ...string) (string, error) {
+	text, ok := translations()[translationTag(d.Language)][key]
+	if !ok {
+		return "", fmt.Errorf("templates/translations have no text %q", key)
+	}
+	if places := strings.Count(text, "{}"); places != len(values) {
+		return "", fmt.Errorf("%q has %d places for %d values", key, places, len(values))
+	}
+	for _, value := range values {
+		text = strings.Replace(text, "{}", value, 1)
+	}
+	return text, nil
+}
+
+// Translated says whether the bot and its page say what they say in another language than English.
+func (d *Data) Translated() bool { return translationTag(d.Language) != "en" }
+
+// PageLanguage is the tag of the language in which the page is written.
+func (d *Data) PageLanguage() string {
+	if d.Translated() {
+		return d.Language
+	}
+	return "en"
+}
+
+// RightToLeft says whether the page is written from right to left.
+func (d *Data) RightToLeft() bool {
+	return d.Translated() && slices.Contains([]string{"ar", "fa", "he", "ur"}, d.BaseLanguage())
+}
+
+// AnswerIn is the sentence of the prompt that names the language, such as "Answer in German." With a region
+// it has the tag, too: "Answer in Portuguese (pt-BR)."
+func (d *Data) AnswerIn() string {
+	name := catalog.LanguageName(d.BaseLanguage())
+	switch {
+	case name == "":
+		return "Answer in the language with the BCP 47 tag " + d.Language + "."
+	case d.Language != d.BaseLanguage():
+		return "Answer in " + name + " (" + d.Language + ")."
+	}
+	return "Answer in " + name + "."
+}

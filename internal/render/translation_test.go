@@ -1,0 +1,154 @@
+package render
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+)
+
+// spoken are the sentences that stand in constants of bot.py.
+var spoken = []string{
+	"apology", "please_wait", "last_minute", "connecting", "nobody_answers", "busy", "still_there",
+	"silent_goodbye", "voicemail", "recorded", "hello",
+}
+
+// columns is the width of a text as ruff counts it.
+func columns(text string) (n int) {
+	wide := []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana}
+	for _, r := range text {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case unicode.In(r, wide...), r >= 0x3000 && r < 0x3040, r >= 0xff00 && r < 0xff60:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// Each translation has every text, with the same places for values, and none that would need an escape
+// where it stands: in strings of Python and JavaScript, in CSS, HTML, JSX and YAML.
+func TestTranslations(t *testing.T) {
+	english := translations()["en"]
+	if n := len(translations()); n != 20 {
+		t.Errorf("there are translations into %d languages, with English", n)
+	}
+	for tag, texts := range translations() {
+		if catalog.LanguageName(tag) == "" {
+			t.Errorf("%s is not in languages.txt", tag)
+		}
+		for key, text := range texts {
+			about := tag + ": " + key
+			switch {
+			case english[key] == "":
+				t.Errorf("%s: English has no such text", about)
+			case strings.Count(text, "{}") != strings.Count(english[key], "{}"):
+				t.Errorf("%s: %q has other places for values than English", about, text)
+			case strings.ContainsAny(strings.ReplaceAll(text, "{}", ""), "\"\\`$<>&{}"):
+				t.Errorf("%s: %q needs an escape somewhere", about, text)
+			case tag != "en" && text == english[key] && strings.Contains(text, " "):
+				t.Errorf("%s: %q is not translated", about, text)
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(english)) {
+			if strings.TrimSpace(texts[key]) == "" {
+				t.Errorf("%s: %s is missing", tag, key)
+			}
+		}
+		for _, key := range spoken {
+			if n := columns(texts[key]); n > 80 {
+				t.Errorf("%s: %s has %d columns, which is too long for a line of bot.py", tag, key, n)
+			}
+		}
+	}
+}
+
+// A bot in each language speaks it everywhere, in lines that ruff does not wrap; one with a region, too.
+func TestBotsInEachLanguage(t *testing.T) {
+	cat := catalog.New()
+	for tag, texts := range translations() {
+		for _, tag := range []string{tag, tag + "-XX"} {
+			cfg := bot.Config{
+				ProjectName: "bot",
+				BotType:     "telephony",
+				Transports:  []string{"rtc_small", cat.Find(catalog.KindTransport, "twilio").ID},
+				Mode:        bot.ModeCascade,
+				STTService:  cat.Find(catalog.KindSTT, "whisper").ID,
+				LLMService:  cat.Find(catalog.KindLLM, "ollama").ID,
+				TTSService:  cat.Find(catalog.KindTTS, "azure").ID,
+				Language:    tag,
+				EnableEval:  true,
+				SelfHost:    true,
+			}
+			files, err := New(cfg, cat, "1").Files()
+			if err != nil {
+				t.Fatal(tag, err)
+			}
+			code, page := string(files["server/bot.py"]), string(files["server/page.html"])
+			for _, line := range []string{
+				`GREETING = "` + texts["hello"] + `"`, `APOLOGY = "` + texts["apology"] + `"`,
+				`PLEASE_WAIT = "` + texts["please_wait"] + `"`,
+				`LAST_MINUTE = "` + texts["last_minute"] + `"`,
+			} {
+				if !strings.Contains(code, "\n"+line+"\n") || columns(line) > 100 {
+					t.Errorf("%s: bot.py lacks %s, or it is too long", tag, line)
+				}
+			}
+			evals := string(files["server/evals/starter_text.yaml"])
+			if !strings.Contains(evals, texts["ask_name"]) {
+				t.Errorf("%s: evals do not ask for a name", tag)
+			}
+			lang := `lang="` + tag + `"`
+			if strings.HasPrefix(tag, "en") {
+				lang = `lang="en"`
+			}
+			parts := []string{lang, texts["lead"], texts["status_not_connected"], texts["cut_off"]}
+			for _, part := range parts {
+				if !strings.Contains(page, part) {
+					t.Errorf("%s: the page lacks %s", tag, part)
+				}
+			}
+			if hasDir := strings.Contains(page, `dir="rtl"`); hasDir != strings.HasPrefix(tag, "ar") {
+				t.Errorf("%s: the page is written from the wrong side", tag)
+			}
+		}
+	}
+}
+
+func TestAnswerIn(t *testing.T) {
+	for tag, want := range map[string]string{
+		"de":    "Answer in German.",
+		"pt-BR": "Answer in Portuguese (pt-BR).",
+		"xh":    "Answer in the language with the BCP 47 tag xh.",
+	} {
+		d := &Data{Config: bot.Config{Language: tag}}
+		if got := d.AnswerIn(); got != want {
+			t.Errorf("%s: %q", tag, got)
+		}
+	}
+}
+
+// A text that no template has, or with other values, is found when a project is rendered, not in the project.
+func TestSay(t *testing.T) {
+	d := &Data{Config: bot.Config{Language: "xh"}}
+	for _, c := range []struct {
+		key, want string
+		values    []string
+	}{
+		{"apology", "Sorry, I cannot answer right now. Please try again.", nil},
+		{"waiting_for", "Waiting for Acme", []string{"Acme"}},
+		{"waiting_for", "error", nil},
+		{"apologies", "error", nil},
+	} {
+		got, err := d.Say(c.key, c.values...)
+		if got != c.want && !(err != nil && c.want == "error") {
+			t.Errorf("%s %q: %q, %v", c.key, c.values, got, err)
+		}
+	}
+}
