@@ -60,7 +60,7 @@ def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
     sent = bots.must(*command, CONTEXT, cwd=project.server, env=env).split()
     needed = dockerfiles.copied(project.server / "Dockerfile") - {"uv.lock*", "*.py"}
     # webhooks.py runs elsewhere.
-    modules = {"bot.py", "call.py", "local.py", "monitor.py", "settings.py"}
+    modules = {"bot.py", "call.py", "local.py", "monitor.py", "recording.py", "settings.py"}
     assert set(sent) == needed | modules | {"Dockerfile", "uv.lock"}
 
 

@@ -2,7 +2,10 @@
 
 import importlib.util
 import os
+import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 
@@ -73,3 +76,42 @@ def test_what_is_required(
     text = str(stopped.value)
     assert text.startswith(said)
     assert "“x”" not in text and "a b" not in text
+
+
+# As another user, if this machine lets us: root reads every file.
+LOAD = """
+import os, sys, dotenv, settings
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(10001)
+    os.setuid(10001)
+settings.load()
+print(os.environ["A"])
+"""
+
+
+def test_a_file_that_cannot_be_read_is_named_with_what_helps() -> None:
+    """In one line. The command that it has helps, and takes the file from nobody."""
+    root = os.getuid() == 0
+    with tempfile.TemporaryDirectory() as folder:
+        server = Path(folder, "server")
+        server.mkdir()
+        for path in (Path(folder), server):
+            path.chmod(0o755)
+        (server / "settings.py").write_bytes(SOURCE.read_bytes())
+        env = server / ".env"
+        env.write_text("A=1\n")
+        env.chmod(0o600 if root else 0)
+
+        def load() -> subprocess.CompletedProcess[str]:
+            command = [sys.executable, "-c", LOAD]
+            return subprocess.run(command, cwd=server, capture_output=True, text=True, check=False)
+
+        done = load()
+        assert done.returncode == 1 and done.stdout == ""
+        user = 10001 if root else os.getuid()
+        line = rf"{re.escape(str(env))} cannot be read by user {user}\. In .*: (sudo .*)\n"
+        assert (match := re.fullmatch(line, done.stderr)), done.stderr
+        subprocess.run(match[1].replace("sudo ", ""), shell=True, cwd=folder, check=True)
+        assert load().stdout == "1\n"
+        assert env.stat().st_uid == os.getuid() and env.stat().st_mode & 0o777 == 0o640

@@ -61,9 +61,9 @@ async def main() -> None:
 
     with patch("sessions.time", SimpleNamespace(monotonic=clock)):  # not the clock of asyncio
         # A place is kept for whoever asked, for ten seconds.
-        first, second, third = limits.reserve("a"), limits.reserve(), limits.reserve()
+        first, second, third = limits.reserve(99, "a"), limits.reserve(99), limits.reserve(99)
         assert limits.count() == 3 and limits.accepts()
-        refused(503, limits.reserve)
+        refused(503, limits.reserve, 99)
         clock.now += RESERVED_FOR - 1
         assert limits.find(first.id) is first and first.body == "a"  # with time to connect
         start(second)
@@ -82,7 +82,7 @@ async def main() -> None:
 
         # A running session keeps its place for ever, and its own requests need none.
         clock.now += 9999
-        fourth, fifth = limits.reserve(), limits.reserve()
+        fourth, fifth = limits.reserve(99), limits.reserve(99)
         assert limits.count() == 3 and limits.find(second.id) is None
         refused(404, start, second)  # a second offer starts no second session
         start(fourth)
@@ -91,7 +91,7 @@ async def main() -> None:
         draining = asyncio.create_task(limits.drain(60))
         await asyncio.sleep(0.3)
         assert not limits.accepts() and not draining.done()
-        refused(503, limits.reserve)
+        refused(503, limits.reserve, 99)
         assert limits.find(fifth.id) is fifth
         start(fifth)
         await asyncio.sleep(0)
@@ -109,14 +109,14 @@ async def failing() -> None:
     async def fails() -> None:
         raise ValueError("no")
 
-    await limits.start(limits.reserve(), fails())
+    await limits.start(limits.reserve(99), fails())
     await asyncio.sleep(0)
     assert limits.count() == 0
-    task = limits.start(limits.reserve(), asyncio.sleep(99))
+    task = limits.start(limits.reserve(99), asyncio.sleep(99))
     await asyncio.wait_for(limits.drain(0.1), 5)
     assert task.cancelled() and limits.count() == 0
     limits.is_draining = False
-    task = limits.start(limits.reserve(), asyncio.sleep(99))
+    task = limits.start(limits.reserve(99), asyncio.sleep(99))
     task.cancel()  # before it began
     await asyncio.wait({task})
     await asyncio.sleep(0)
@@ -125,7 +125,7 @@ async def failing() -> None:
     # Nobody comes; somebody does; a call rings.
     limits.capacity = 3
     with patch("sessions.JOIN_TIMEOUT", 0.1):
-        empty, joined, ringing = limits.reserve(), limits.reserve(), limits.reserve()
+        empty, joined, ringing = limits.reserve(99), limits.reserve(99), limits.reserve(99)
         nobody = limits.start(empty, asyncio.sleep(99))
         connected = limits.start(joined, asyncio.sleep(99))
         rest = [connected, limits.start(ringing, asyncio.sleep(99), is_call=True)]
@@ -141,21 +141,21 @@ async def sharing() -> None:
     limits, clock = measured(3, 4), Clock()
     with patch("sessions.time", SimpleNamespace(monotonic=clock)):
         clock.now = 6000.0
-        limits.reserve(address="a"), limits.reserve(address="a")
+        limits.reserve(99, address="a"), limits.reserve(99, address="a")
         for _ in range(9):
-            refused(503, limits.reserve, None, "a")  # which counts for nothing
-        with contextlib.suppress(OSError), limits.held(limits.reserve(address="b")):
+            refused(503, limits.reserve, 99, None, "a")  # which counts for nothing
+        with contextlib.suppress(OSError), limits.held(limits.reserve(99, address="b")):
             raise OSError  # there is always a place for others, and then it is free again
         clock.now += RESERVED_FOR
-        limits.reserve(address="a"), limits.reserve(address="a")
+        limits.reserve(99, address="a"), limits.reserve(99, address="a")
         clock.now += RESERVED_FOR
-        refused(429, limits.reserve, None, "a")
+        refused(429, limits.reserve, 99, None, "a")
         for _ in range(9):
             limits.capacity = 99
-            with limits.held(limits.reserve()):  # a call, from no address that is known
+            with limits.held(limits.reserve(99)):  # a call, from no address that is known
                 pass
         clock.now = 6060.0
-        limits.reserve(address="a")
+        limits.reserve(99, address="a")
 
 
 async def counting() -> None:
@@ -172,7 +172,7 @@ async def counting() -> None:
 
     before = {why: ended(why) for why in ("left", "service", "time", "nobody", "stopped", "failed")}
     over = asyncio.Event()
-    first, second, third = limits.reserve(), limits.reserve(), limits.reserve()
+    first, second, third = limits.reserve(99), limits.reserve(99), limits.reserve(99)
     tasks = [limits.start(first, over.wait()), limits.start(second, over.wait())]
     times = metrics.AnswerTimes(first)
     speaks, stops = frames.BotStartedSpeakingFrame, frames.VADUserStoppedSpeakingFrame
@@ -193,7 +193,7 @@ async def counting() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(99)
 
-    last = limits.reserve()
+    last = limits.reserve(99)
     third.max_seconds = last.max_seconds = 0.1
     await limits.start(third, ends_when_cancelled())
     await limits.start(last, asyncio.sleep(99))
