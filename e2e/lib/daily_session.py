@@ -4,15 +4,19 @@ python daily_session.py SESSION, in the folder of bot.py
 
 SESSION is JSON: `room_url`, `token`, `body`, what the bot gets of a call, and `refusals`, how many
 transfers Daily refuses. A caller comes at once, and leaves after `leaves` seconds, if given. With
-`colleague`, another person comes while the bot speaks, and leaves again. What the client was asked
-is printed as JSON at the end, each request a list of its name and data.
+`colleague`, another person comes while the bot speaks, and leaves again. With `says`, a file of
+mono PCM of 16 bits at 16 kHz, the caller is heard, and what they hear meanwhile is written to the
+file `hears`. What the client was asked is printed as JSON at the end, each request a list of its
+name and data.
 """
 
 import asyncio
 import json
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import bot
@@ -22,6 +26,7 @@ from pipecat.transports.daily import transport
 CALLER = {"id": "the-caller", "info": {"userName": "+15551234567"}}
 COLLEAGUE = {"id": "the-colleague", "info": {"userName": "Colleague"}}
 SIP_SESSION = "the-sip-session"
+RATE = 16000
 
 session = json.loads(sys.argv[1])
 asked: list[tuple[str, Any]] = []
@@ -29,6 +34,45 @@ asked: list[tuple[str, Any]] = []
 
 def note(name: str, data: Any) -> None:
     asked.append((name, data))
+
+
+class Sound:
+    """Of the caller."""
+
+    audio_frames: bytes
+    sample_rate, num_channels = RATE, 1
+
+
+class Line:
+    """What the caller says and hears, from the same moment on."""
+
+    def __init__(self) -> None:
+        self.began = 0.0
+        self.heard = bytearray()
+
+    def hear(self, pcm: bytes, rate: int) -> None:
+        if self.began:
+            pause = time.monotonic() - self.began - len(self.heard) / 2 / rate
+            if pause > 0.3:  # otherwise it is late by a moment
+                self.heard += bytes(int(pause * rate) * 2)
+            self.heard += pcm
+
+    def speak(self, participant: str, callback: Callable[..., None], source: str) -> None:
+        """Every 20 ms, from a thread as Daily's client does. There is silence after the words."""
+        said = Path(session["says"]).read_bytes()
+        size = RATE // 50 * 2
+        self.began = time.monotonic()
+        for number in range(60 * 50):
+            sound = Sound()
+            sound.audio_frames = said[number * size : (number + 1) * size].ljust(size, b"\0")
+            time.sleep(max(0.0, self.began + number / 50 - time.monotonic()))
+            try:
+                callback(participant, sound, source)
+            except RuntimeError:
+                return  # the bot has left
+
+
+line = Line()
 
 
 def happen(seconds: float, event: Callable[..., None], *data: Any) -> None:
@@ -91,7 +135,11 @@ class Client:
         sample_rate: int,
         callback_interval_ms: int,
     ) -> None:
-        """People are silent."""
+        """People are silent, unless the session has their words."""
+        assert sample_rate == RATE
+        if session.get("says"):
+            arguments = participant, callback, audio_source
+            threading.Thread(target=line.speak, args=arguments, daemon=True).start()
 
     def sip_call_transfer(
         self, settings: Mapping[str, Any], completion: Callable[..., None]
@@ -113,6 +161,7 @@ class Client:
     ) -> None:
         note("dial", dict(settings))
         completion(SIP_SESSION, None)
+        happen(0.1, self.events.on_dialout_answered, {"sessionId": SIP_SESSION})
 
     def leave(self, *, completion: Callable[..., None]) -> None:
         note("leave", None)
@@ -127,10 +176,11 @@ class Source:
     """daily.CustomAudioSource: it takes sound as fast as it is heard."""
 
     def __init__(self, sample_rate: int, channels: int, auto_silence: bool) -> None:
-        self.rate = sample_rate * channels * 2
+        self.samples, self.rate = sample_rate, sample_rate * channels * 2
 
     def write_frames(self, frames: bytes, *, completion: Callable[..., None]) -> None:
         asked.append(("speech", len(frames)))
+        line.hear(frames, self.samples)
         threading.Timer(len(frames) / self.rate, completion, (len(frames) // 2,)).start()
 
 
@@ -155,6 +205,8 @@ async def main() -> None:
     await bot.bot(arguments)
     names = [entry[0] for entry in asked]
     spoken = [entry for entry in asked if entry[0] != "speech"]
+    if "hears" in session:
+        Path(session["hears"]).write_bytes(line.heard)
     print(json.dumps({"asked": spoken, "names": names}))
 
 
