@@ -37,6 +37,9 @@ class ExotelCaller(Phone):
         media = {"chunk": str(number), "timestamp": str(number * 100), "payload": payload}
         await self._send("media", media=media)
 
+    async def send_key(self, key: str) -> None:
+        await self._send("dtmf", dtmf={"digit": key, "duration": "100"})
+
     def media(self, message: dict[str, Any]) -> str:
         payload = message["media"]["payload"]
         media = {"event": "media", "stream_sid": self.stream, "media": {"payload": payload}}

@@ -27,6 +27,10 @@ class PlivoCaller(Phone):
         media = {"track": "inbound", "chunk": number, "timestamp": time, "payload": payload}
         await self._send("media", streamId=self.stream, media=media)
 
+    async def send_key(self, key: str) -> None:
+        dtmf = {"track": "inbound", "digit": key, "timestamp": "1700000000000"}
+        await self._send("dtmf", streamId=self.stream, dtmf=dtmf)
+
     def media(self, message: dict[str, Any]) -> str:
         payload = message["media"]["payload"]
         media = {"contentType": "audio/x-mulaw", "sampleRate": 8000, "payload": payload}

@@ -29,6 +29,9 @@ class TelnyxCaller(Phone):
         }
         await self._send("start", start=start)
 
+    async def send_key(self, key: str) -> None:
+        await self._send("dtmf", occurred_at="2026-01-01T12:00:00Z", dtmf={"digit": key})
+
     def media(self, message: dict[str, Any]) -> str:
         payload = message["media"]["payload"]
         assert message == {"event": "media", "media": {"payload": payload}}, message

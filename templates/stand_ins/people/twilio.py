@@ -27,6 +27,9 @@ class TwilioCaller(Phone):
         }
         await self._send("start", start=start)
 
+    async def send_key(self, key: str) -> None:
+        await self._send("dtmf", dtmf={"track": "inbound_track", "digit": key})
+
     def media(self, message: dict[str, Any]) -> str:
         payload = message["media"]["payload"]
         media = {"event": "media", "streamSid": self.stream, "media": {"payload": payload}}

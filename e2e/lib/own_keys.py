@@ -1,0 +1,29 @@
+"""Keys of a telephone: this file stands in tests/ of a project, beside its conftest.py.
+
+bot.py has the two recipes of AGENTS.md.
+"""
+
+import pytest
+from people import Bot, ExotelCaller, Phone, PlivoCaller, TelnyxCaller, TwilioCaller
+
+from stand_ins import Script
+
+
+@pytest.mark.parametrize("carrier", [TwilioCaller, TelnyxCaller, PlivoCaller, ExotelCaller])
+async def test_keys(carrier: type[Phone], running_bot: Bot, script: Script) -> None:
+    running_bot.begin_test()
+    script.when("DTMF: 4711#", "Thank you, Ms. Miller.")
+    script.when("DTMF: 12", "And the rest?")
+    keys = {"keys": "01 234-56789*#"}
+    script.when("Call the bank.", "It is ringing.", call="press_keys", arguments=keys)
+    async with carrier.connected(running_bot, script) as caller:
+        await caller.hears(script.greeting)
+        await caller.presses("4711#")
+        await caller.hears("Thank you, Ms. Miller.")
+        await caller.presses("12")
+        await caller.hears("And the rest?")
+        assert caller.keys_heard() == ""
+        await caller.speaks("Call the bank.")
+        await caller.until(lambda: len(caller.keys_heard()) == 12, "press the keys")
+        assert caller.keys_heard() == "0123456789*#"
+    assert script.results == ['"You pressed 0123456789*#."']

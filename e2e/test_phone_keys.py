@@ -1,0 +1,29 @@
+"""Keys that a caller presses reach the model, and the bot can press some, as AGENTS.md says.
+
+lib/own_keys.py has the test, which runs in a project, against its own stand-ins.
+"""
+
+import shutil
+from pathlib import Path
+
+import bots
+import own_tests
+import recipes
+
+TESTS = Path(__file__).parent / "lib" / "own_keys.py"
+CARRIERS = ("-t", "twilio", "-t", "telnyx", "-t", "plivo", "-t", "exotel")
+CASCADE = ("-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
+
+
+def test_keys_are_pressed(vbot: Path) -> None:
+    folder = bots.PROJECTS / "phone-keys"
+    project = bots.generate(vbot, folder, "phone-keys", *CARRIERS, *CASCADE, "--eval")
+    project.sync("--group", "test")
+    for title, recipe in (
+        ("Keys that the caller presses", recipes.callers_keys),
+        ("Keys that the bot presses", recipes.tool),
+    ):
+        recipes.follow(project, "AGENTS.md", title, recipe)
+    shutil.copy(TESTS, project.server / "tests/test_keys.py")
+    done = own_tests.pytest_in(project, "tests/test_keys.py")
+    assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
