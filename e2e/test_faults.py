@@ -19,6 +19,7 @@ import faults
 import network
 import socket_clients
 import speech
+import standins
 import webrtc_client
 from caller import Caller, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION
@@ -181,6 +182,101 @@ def test_a_fault_of_a_realtime_model_is_told(
             assert re.match(r"OpenAI Realtime .*\. Check OPENAI_API_KEY in server/", error["error"])
             assert told(bot) == [error["error"]] * 2
             figures.append(f"OpenAI Realtime {mode}: {seconds:.1f} s, {hung_up:.1f} s")
+
+    network.run(conversation)
+
+
+# What says where a service is, what of it comes before and after HOST:PORT, and the seconds until
+# a page and a caller know that nothing listens there.
+ADDRESSES = {
+    "Deepgram": ("DEEPGRAM_STT_BASE_URL", "ws://", "", 11, 15),
+    "OpenAI": ("OPENAI_BASE_URL", "http://", "/v1", 5, 9),
+    "Cartesia": ("CARTESIA_TTS_BASE_URL", "ws://", "/tts/websocket", 8, 13),
+    "OpenAI Realtime": ("OPENAI_REALTIME_BASE_URL", "ws://", "/v1/realtime", 8, 9),
+}
+
+
+def at(label: str, port: int) -> dict[str, str]:
+    name, before, after, *_ = ADDRESSES[label]
+    return {name: f"{before}127.0.0.1:{port}{after}"}
+
+
+@pytest.mark.parametrize("label", ADDRESSES)
+def test_nothing_listens_at_an_address(
+    project: bots.Project, realtime: bots.Project, label: str, figures: list[str]
+) -> None:
+    """The log says so, the page and the caller, within seconds."""
+    bot_of = realtime if label == "OpenAI Realtime" else project
+    *_, page_knows, caller_knows = ADDRESSES[label]
+
+    async def conversation() -> None:
+        trio = () if bot_of is realtime else faults.services()
+        others = [service for service in trio if service.name != label.lower()]
+        twilio = faults.BusyTwilio(TwilioCaller.account, TWILIO["TWILIO_AUTH_TOKEN"])
+        async with (
+            StandIns(*others, twilio) as services,
+            bot_of.bot(services.env | at(label, bots.free_port())) as bot,
+        ):
+            began = time.monotonic()
+            async with two_calls(bot) as (page, phone):
+                await page.ready()
+                await until(lambda: bool(told_on(page)), page_knows)
+                [problem, *_] = told_on(page)
+                assert problem == (
+                    f"{label} cannot be reached. "
+                    "Check its address in server/.env, the network and the log."
+                )
+                page_knew = time.monotonic() - began
+                if label == "OpenAI":
+                    await phone.apologized_to(caller_knows)
+                else:
+                    await phone.left_alone(caller_knows)
+                assert set(told(bot)) == {problem}
+                took = time.monotonic() - began
+                figures.append(f"{label} is not there: {page_knew:.1f} s, {took:.1f} s")
+                phone.over = True
+
+    network.run(conversation)
+
+
+@pytest.mark.parametrize("label", ["Deepgram", "OpenAI", "Cartesia"])
+def test_a_service_that_is_started_again_goes_on(project: bots.Project, label: str) -> None:
+    """Its address refused a connection meanwhile."""
+
+    async def conversation() -> None:
+        trio = faults.services()
+        [faulty] = [service for service in trio if service.name == label.lower()]
+        twilio = faults.BusyTwilio(TwilioCaller.account, TWILIO["TWILIO_AUTH_TOKEN"])
+        port = bots.free_port()
+
+        def said(sentence: str) -> int:
+            asked = [data for kind, data in trio[2].asked() if kind == "speak"]
+            return sum(sentence in request["transcript"] for request in asked)
+
+        async with (
+            StandIns(*(one for one in trio if one is not faulty), twilio) as services,
+            project.bot(services.env | at(label, port)) as bot,
+            two_calls(bot) as callers,
+        ):
+            ready = asyncio.create_task(callers[0].ready())
+            noticed = {
+                "Deepgram": r"connection error: .*Connection refused",  # once by each
+                "OpenAI": r"monitor:_report",
+                "Cartesia": r"monitor:_note",
+            }[label]
+            await until(lambda: len(re.findall(noticed, bot.log)) >= 2, 10)
+            async with standins.own_server(faulty, port):
+                await ready  # Deepgram's attempts hold the pipeline back
+                await until(lambda: said(GREETING if label == "Deepgram" else APOLOGY) == 2, 15)
+                await asyncio.sleep(6)  # it is heard; all have connected again
+                for caller in callers:
+                    caller.pcm += speech.speak(QUESTION, caller.rate)
+                await until(lambda: said(ANSWER) == 2, 20)
+                assert said(ANSWER) == 2, bot.log
+                lines = [] if label == "Deepgram" else [f"{label} cannot be reached"] * 2
+                assert [line.partition(". Check")[0] for line in told(bot)] == lines
+                assert said(APOLOGY) == len(lines)
+                callers[1].over = True
 
     network.run(conversation)
 

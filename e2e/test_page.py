@@ -144,6 +144,69 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
     network.run(main, timeout=300)
 
 
+def test_a_page_asks_for_the_token(vbot: Path, microphone: Path) -> None:
+    """It takes it from its address, too, and keeps it for its tab alone."""
+    options = ("-t", "smallwebrtc", "-t", "websocket", *SERVICES, "--self-host")
+    project = bots.generate(vbot, bots.PROJECTS / "token", "token", *options)
+    right, wrong = "f00d+/==" * 4, "“f00d”"
+
+    async def enter(visit: Visit, token: str) -> None:
+        field = visit.page.get_by_label("Enter the token that you were given")
+        await expect(field).to_be_focused(timeout=20_000)
+        await expect(field).to_have_attribute("type", "password")
+        await expect(visit.button("Connect")).to_have_count(1)
+        await field.fill(token)
+        await visit.press("button", "Connect")
+
+    async def main() -> None:
+        port = bots.free_port()
+        address = f"http://localhost:{port}/"
+        async with (
+            scripted_peer(port, project.server / "page.html") as bot,
+            chromium(microphone) as browser,
+        ):
+            bot.token = right
+            async with browser.visit(address, "microphone") as visit:
+                await visit.press("button", "Connect")
+                mood = visit.page.locator(".mood")
+                await expect(mood).to_have_text("Enter the token", timeout=20_000)
+                await visit.no_alert()  # nobody did anything wrong
+                await visit.looks(PICTURES, "token")
+                await enter(visit, wrong)
+                await visit.alert("The token was refused.")
+                await visit.looks(PICTURES, "wrong-token")
+                await enter(visit, wrong)
+                await visit.alert("The token was refused.")
+                await bot.greets(enter(visit, f" {right}\n"))
+                await expect(visit.status).to_have_text("Connected")
+                await visit.no_alert()
+                await visit.press("button", "Disconnect")
+                await visit.page.reload()
+                await bot.greets(visit.press("button", "Connect"))
+                await expect(visit.status).to_have_text("Connected")
+                bot.token = "another"  # the old one is forgotten once it is refused
+                await visit.press("button", "Disconnect")
+                await visit.press("button", "Connect")
+                await visit.alert("The token was refused.")
+                await bot.greets(enter(visit, "another"))
+                await expect(visit.status).to_have_text("Connected")
+            async with browser.visit(f"{address}#token={right}", "microphone") as visit:
+                assert await visit.page.evaluate("location.href") == address
+                assert await visit.page.evaluate("history.length") <= 2
+                bot.token = right
+                await bot.greets(visit.press("button", "Connect"))
+                await expect(visit.status).to_have_text("Connected")
+                stays = "Object.keys(localStorage).length + document.cookie.length"
+                assert await visit.page.evaluate(stays) == 0
+                await visit.press("button", "Disconnect")
+                bot.refuses = 403
+                await visit.press("button", "Connect")
+                await visit.alert("Set PIPECAT_ALLOWED_ORIGINS in server/.env")
+            assert bot.asked_for and not any("f00d" in url for url in bot.asked_for)
+
+    network.run(main, timeout=300)
+
+
 def test_a_person_talks_with_the_bot_in_firefox(project: bots.Project) -> None:
     async def main() -> None:
         async with (
@@ -229,6 +292,32 @@ def test_the_page_says_which_key_is_wrong(project: bots.Project, microphone: Pat
             said = await visit.page.content()
             assert not any(key in said for key in KEYS.values())
             assert "a-w*****key" not in said  # which OpenAI says
+
+    network.run(main)
+
+
+def test_the_page_says_soon_that_nothing_listens(project: bots.Project, microphone: Path) -> None:
+    """The session goes on in writing, as the page has a person who reads."""
+    address = {"CARTESIA_TTS_BASE_URL": f"ws://127.0.0.1:{bots.free_port()}/tts/websocket"}
+    hosts = [it for it in stand_ins((TYPED,)).services if it.name != "cartesia"]
+
+    async def main() -> None:
+        async with (
+            StandIns(*hosts) as services,
+            project.bot(services.env | address) as bot,
+            chromium(microphone) as browser,
+            browser.visit(f"{bot.url}/", "microphone") as visit,
+        ):
+            await visit.connect()
+            hint = visit.page.get_by_text("Waiting for Cartesia")
+            await expect(hint).to_be_visible(timeout=5_000)
+            await visit.alert("Cartesia cannot be reached. Check its address in server/.env", 10)
+            await visit.looks(PICTURES, "no-voice", all_of_them=False)
+            await type_message(visit, TYPED)
+            await services.wait_for("openai", "chat", lambda asked: TYPED in str(asked), 20)
+            await visit.button("Disconnect").click()
+            await visit.nothing_left_running()
+            await bot.sessions_end()
 
     network.run(main)
 

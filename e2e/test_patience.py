@@ -36,7 +36,7 @@ def with_recipes(project: bots.Project) -> str:
     said = editing.documents(project.folder)
     for title, recipe in (
         ("Give a slow service more time", recipes.more_time),
-        ("Let another model take over", recipes.backup_model),
+        ("Let another service take over", recipes.second_services),
         ("Mute the person", recipes.mute),
     ):
         code = recipe(code, said["AGENTS.md", title])

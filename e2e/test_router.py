@@ -8,12 +8,14 @@ import asyncio
 import contextlib
 import os
 import random
+import re
 import signal
 import time
 from pathlib import Path
 
 import aiohttp
 import pytest
+from playwright.async_api import expect
 from yarl import URL
 
 import bots
@@ -21,13 +23,16 @@ import network
 import socket_clients
 import webrtc_client
 from caller import until
+from clients import chromium, recording
 from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from phones import TwilioCaller
-from proxies import ROUTER, router
+from proxies import ROUTER, program, router
 from standins import StandIns
 from test_self_host import PHONE, SERVICES, TOKEN, metrics
 
 PLACES = 3  # of a bot
+HEALTH = "http://127.0.0.1:8404/healthz"
+START_TOKEN = "cafe" * 16
 SHARE = 6  # of an address, of a bot in a minute
 
 
@@ -84,6 +89,72 @@ def project(vbot: Path) -> bots.Project:
     project = bots.installed(vbot, "routed", *options)
     project.write_env(**KEYS, **PHONE)
     return project
+
+
+def test_telephones_alone_can_be_published(project: bots.Project) -> None:
+    """By the two lines that are comments in the file."""
+    config = project.folder / "deploy/kubernetes/haproxy.cfg"
+    text = config.read_text()
+    shut, count = re.subn("(?m)^( +)# (acl phone .*\n +)# (.* unless phone)$", r"\1\2\3", text)
+    assert count == 1
+
+    async def knock() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            services = await stack.enter_async_context(stand_ins())
+            cluster = Cluster(project, services, stack)
+            await cluster.add()
+            http = await stack.enter_async_context(aiohttp.ClientSession())
+
+            async def asked() -> list[int]:
+                found = []
+                for method, path in (("GET", "/"), ("POST", "/start"), ("POST", "/plivo")):
+                    async with http.request(method, ROUTER + path, json={}) as response:
+                        found.append(response.status)
+                return found
+
+            async with router(project, "haproxy"):
+                assert await asked() == [200, 200, 403]
+            config.write_text(shut)
+            stack.callback(config.write_text, text)
+            proxy = program("haproxy", "haproxy", "-db", "-f", config, url=HEALTH)
+            await stack.enter_async_context(proxy)
+            async with asyncio.timeout(10):
+                while (found := await asked())[2] != 403:  # the bot's, which the router has found
+                    await asyncio.sleep(0.2)
+            assert found == [404, 404, 403]
+            async with socket_clients.call(TwilioCaller, ROUTER, f"/{TOKEN}") as phone:
+                await phone.hear(GREETING)
+
+    network.run(knock)
+
+
+def test_the_page_sends_its_token_and_nobody_logs_it(project: bots.Project, tmp_path: Path) -> None:
+    async def visit() -> None:
+        project.write_env(**KEYS, **PHONE, START_TOKEN=START_TOKEN)
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(project.write_env, **KEYS, **PHONE)
+            services = await stack.enter_async_context(stand_ins())
+            cluster = Cluster(project, services, stack)
+            await cluster.add()
+            log = await stack.enter_async_context(router(project, "haproxy"))
+            microphone = recording(tmp_path / "person.wav")
+            browser = await stack.enter_async_context(chromium(microphone))
+            for address in (f"{ROUTER}/#token={START_TOKEN}", f"{ROUTER}/"):
+                async with browser.visit(address, "microphone") as page:
+                    await page.press("button", "Connect")
+                    if "#" not in address:
+                        field = page.page.get_by_label("Enter the token")
+                        await field.fill(START_TOKEN, timeout=20_000)
+                        await field.press("Enter")
+                    greeted = page.entries("Bot", GREETING)
+                    await expect(greeted).to_have_count(1, timeout=20_000)
+                    await page.button("Disconnect").click()
+            [bot] = cluster.bots.values()
+            assert "/start" in bot.log + log.read_text()
+            assert START_TOKEN not in bot.log + log.read_text()
+            assert bot.errors() == []
+
+    network.run(visit)
 
 
 def test_strangers_are_bounded(project: bots.Project) -> None:

@@ -4,7 +4,9 @@ python monitoring.py, with the folder of monitor.py in PYTHONPATH
 """
 
 import asyncio
+import socket
 import unittest
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -87,8 +89,10 @@ class Voice(TTSService):
         yield frames.TTSAudioRawFrame(b"\0" * 32000, 16000, 1, context_id=context_id)
 
 
-# Seconds; or who made, or was given, what; or who took this many seconds to connect.
-Step = float | tuple[str, bool, frames.Frame] | tuple[str, float]
+# Seconds; or who made, or was given, what; or who took this many seconds to connect, could not, or
+# has connected again; or what looks at the monitor.
+Look = Callable[[monitor.ServiceMonitor], None]
+Step = float | tuple[str, bool, frames.Frame] | tuple[str, float | Exception | None] | Look
 
 
 def given(who: str, frame: frames.Frame) -> Step:
@@ -115,6 +119,17 @@ def asked(role: str = "user") -> Step:
     return given("model", frames.LLMContextFrame(context))
 
 
+def refused(who: str) -> Step:
+    # As the framework's HTTP clients report it.
+    error = RuntimeError("Connection error.")
+    error.__cause__ = ConnectionRefusedError(111, "refused")
+    return who, error
+
+
+def connected(who: str) -> Step:
+    return who, None
+
+
 HEARD = made("ears", frames.TranscriptionFrame("Hello", "", ""))
 WORD = made("model", frames.LLMTextFrame("Hello"))
 THOUGHT = made("model", frames.LLMThoughtTextFrame("Hm"))
@@ -136,8 +151,9 @@ class Passing(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         ready, scheduled = self._ready, self._scheduled  # type: ignore
-        if not ready and scheduled:
-            self.passed += max(0.0, scheduled[0].when() - self.time())
+        times = [timer.when() for timer in scheduled if not timer.cancelled()]
+        if not ready and times:
+            self.passed += max(0.0, min(times) - self.time())
         super()._run_once()  # type: ignore
 
 
@@ -178,9 +194,17 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         if voice := parts.get("voice"):
             say = mock.AsyncMock(side_effect=lambda frame: said.append(frame.text))
             voice.queue_frame = say  # type: ignore
-        for step in (*script, 60):
+        for step in (*script, 61):  # the longest wait is over before
             if isinstance(step, int | float):
                 await asyncio.sleep(step)
+            elif callable(step):
+                step(it)
+            elif len(step) == 2 and step[1] is None:
+                await parts[step[0]]._call_event_handler("on_connected")
+                await asyncio.sleep(0)
+            elif len(step) == 2 and isinstance(error := step[1], Exception):
+                frame = frames.ErrorFrame("no", exception=error, processor=parts[step[0]])
+                await it._on_pipeline_error(worker, frame)
             elif len(step) == 2:
                 await it.on_processor_setup(ProcessorSetUp(parts[step[0]], 0, int(step[1] * 1e9)))
             elif step[1]:
@@ -256,6 +280,21 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         await self.quiet(asked(), 5, given("model", frames.InterruptionFrame()))
         await self.quiet(60)
 
+    async def test_who_is_owed_an_answer_waits_for_it(self) -> None:
+        owed = list[bool]()
+
+        def look(it: monitor.ServiceMonitor) -> None:
+            owed.append(it.is_waiting())
+
+        await self.told(look, asked(), 1, look, 24, look, WORD, ANSWERED, look)
+        self.assertEqual(owed, [False, True, True, False])  # also from a service that is late
+        owed.clear()
+        await self.told(*spoken(2), look, HEARD, look, text("Hello."), look, SOUND, FINISHED, look)
+        self.assertEqual(owed, [True, False, True, False])
+        owed.clear()
+        await self.told(asked(), 1, made("model", frames.ErrorFrame("no")), 25, look)
+        self.assertEqual(owed, [False])  # none will come
+
     async def test_a_model_may_take_its_time(self) -> None:
         noted = ["Model has not answered for 12 s", "Wait."]
         self.assertEqual(await self.told(asked(), 20, WORD, ANSWERED), noted)
@@ -321,6 +360,56 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         await self.quiet(asked(), 1, HEARS_ITSELF, done, theirs, cascade=False)
         nothing = given("model", frames.LLMContextFrame(LLMContext()))
         await self.quiet(nothing, cascade=False)
+
+    async def test_a_voice_that_cannot_be_reached_is_told_soon(self) -> None:
+        once = ["Voice cannot be reached"] * 2  # noted, and told
+        twice = [*once, "Sorry.", *once[:1]]
+        again = text("Sorry."), refused("voice")
+        for script in (
+            [text("Hello."), refused("voice")],
+            [refused("voice"), 5, text("Hello.")],
+        ):
+            said = await self.told(*script, 6, *again)
+            self.assertEqual(said, twice)
+            self.assertFalse(self.ends)
+            said = await self.told(*script, 6, *again, page=False)
+            self.assertEqual(said, [*twice, *once[:1]])  # the second try failed, too
+            self.assertTrue(self.ends)
+        told = await self.told(text("Hello."), refused("voice"), 5.5, page=False)
+        self.assertEqual(told, twice[:3])
+
+    async def test_a_voice_that_is_back_is_left_alone(self) -> None:
+        """As one is that was started again."""
+        back = connected("voice"), text("Hello."), 4, SOUND, FINISHED
+        await self.quiet(refused("voice"), 0.5, *back)
+        await self.quiet(refused("voice"), 30, text("Hello."), 11, SOUND, FINISHED)
+        await self.quiet(text("Hello."), refused("voice"), 0.9, SOUND, FINISHED)
+        noted = ["Voice cannot be reached"]
+        said = await self.told(text("Hello."), refused("voice"), 4, SOUND, FINISHED, *back)
+        self.assertEqual(said, noted)
+        late = text("Hello."), refused("voice"), 6, text("Sorry."), SOUND, FINISHED
+        said = await self.told(*late, 5, *back, page=False)
+        self.assertEqual(said, [*noted * 2, "Sorry."])
+        self.assertFalse(self.ends)
+
+    async def test_other_errors_say_little(self) -> None:
+        """Of a connection that was lost, for example: the service has connected again by now."""
+        for error in (ConnectionResetError(), TimeoutError(), FileNotFoundError(2, "no file")):
+            await self.late("Voice", text("Hello."), ("voice", error))
+
+    async def test_ears_and_a_realtime_model_that_cannot_be_reached(self) -> None:
+        said = await self.told(refused("ears"), *spoken(2))
+        unreachable = "Ears cannot be reached"
+        self.assertEqual(said, [unreachable, "Wait.", unreachable, "Sorry."])
+        await self.quiet(refused("ears"), connected("ears"), *spoken(2), 4, HEARD)
+        for nobody in (ConnectionRefusedError(), socket.gaierror(-2, "no such host")):
+            said = await self.told(("model", nobody), 2, asked(), cascade=False, page=False)
+            self.assertEqual(said, ["Model cannot be reached"] * 2)
+            self.assertTrue(self.ends)
+
+    async def test_a_model_that_cannot_be_reached_may_think_once_it_is_back(self) -> None:
+        said = await self.told(asked(), refused("model"), 2, asked(), 11, WORD, ANSWERED)
+        self.assertEqual(said, ["Model cannot be reached", "Sorry."])
 
     async def test_avatar(self) -> None:
         speech = given("avatar", frames.TTSAudioRawFrame(b"\0" * 320, 16000, 1))
