@@ -174,6 +174,9 @@ var matrixEdits = []struct {
 			`"Greet like a captain."`) ||
 			d.replace(botPy, `"Hello! What would you like to talk about?"`, `"Ahoy!"`)
 	}},
+	{"said greeting", func(d *draftOfOwner) bool {
+		return d.replace(botPy, "SAY_GREETING = False", "SAY_GREETING = True")
+	}},
 	{"apology", func(d *draftOfOwner) bool {
 		return d.replace(botPy, `"Sorry, I cannot answer right now. Please try again."`,
 			`"Excuse me, please."`)
@@ -209,14 +212,15 @@ var matrixEdits = []struct {
 		const is = `llm: Service("OpenAI", "OPENAI_API_KEY"`
 		return d.replace(botPy, is+")", is+", answers_within=60)")
 	}},
-	{"another model", func(d *draftOfOwner) bool {
-		if !strings.Contains(d.files[botPy], "OpenAILLMService(") {
+	{"another service", func(d *draftOfOwner) bool {
+		blocks := d.blocks("AGENTS.md", "**Let another service take over**", "\n**Mute")
+		if blocks == nil || !strings.Contains(d.files[botPy], "OpenAILLMService(") {
 			return false
 		}
-		imports, code := parted(d.blocks("AGENTS.md", "**Let another model take over**", "\n**Mute")[0])
+		imports, code := parted(blocks[0])
 		d.addImports(imports)
-		backup := "    backup = OpenAILLMService(api_key=os.environ[\"OPENAI_API_KEY\"])\n"
-		return d.above("    pipeline = Pipeline(", backup+code+"\n")
+		second := "    second_stt, second_llm, second_tts = make_services()\n"
+		return d.above("    pipeline = Pipeline(", second+code+"\n")
 	}},
 	{"mute", func(d *draftOfOwner) bool {
 		imports, code := parted(d.blocks("AGENTS.md", "**Mute the person**", "\n**Let the model")[0])
@@ -265,14 +269,8 @@ var matrixEdits = []struct {
 			"    await worker.queue_frame(LLMSetToolsFrame([*found.standard_tools]))\n"
 		return d.addPackage("mcp>=1.11") && d.above("    await runner.run()\n", code)
 	}},
-	{"who calls", func(d *draftOfOwner) bool {
-		blocks := d.blocks("README.md", "**Who calls.** If the carrier", "\n## ")
-		if blocks == nil {
-			return false
-		}
-		d.addImports("from pipecat.frames.frames import LLMMessagesAppendFrame\n")
-		const first = "    async def on_client_connected(transport, client):\n"
-		return d.replace(botPy, first, first+blocks[0])
+	{"values of a session", func(d *draftOfOwner) bool {
+		return d.replace(botPy, "facts(runner_args)", `facts(runner_args, "customer")`)
 	}},
 	{"handing over", func(d *draftOfOwner) bool {
 		blocks := d.blocks("DEPLOY.md", "\n## Handing a call", "**A colleague")
@@ -281,11 +279,9 @@ var matrixEdits = []struct {
 		}
 		imports, code := parted(blocks[0])
 		d.addImports(imports)
-		has := strings.Contains(d.files["server/pyproject.toml"], "\"twilio")
-		if strings.Contains(imports, "from twilio") && !has {
-			d.addPackage("twilio>=9,<10")
-		}
-		return d.aboveTools(code, "hand_over") && d.above("    await runner.run()\n", blocks[1]+"\n")
+		_, entries, _ := strings.Cut(blocks[1], "\n")
+		const own = "    # your own, one a line\n]\n\nif __name__"
+		return d.aboveTools(code, "hand_over") && d.replace(botPy, own, entries+own)
 	}},
 	{"leaving the room", func(d *draftOfOwner) bool {
 		blocks := d.blocks("DEPLOY.md", "**A colleague in the room.**", "\n## ")
@@ -309,16 +305,17 @@ const loses = `^-t smallwebrtc( -t (daily|livekit|websocket))?$`
 // sameStatement has the changes, as regular expressions, that want the statement that an edit changes. A
 // person decides between the two.
 var sameStatement = map[string]string{
-	"greeting":                `--llm (anthropic|ollama)|^-m `, // a sentence, or what the model makes one of
-	"apology":                 `^-m realtime`,                  // which has none
-	"last minute":             `^-m realtime|` + loses,
+	// A sentence in the bot's language, or what the model makes one of.
+	"greeting":                `--llm (anthropic|ollama)|^-m |--language`,
+	"apology":                 `^-m realtime|--language`, // the first has none
+	"last minute":             `^-m realtime|--language|` + loses,
+	"said greeting":           `--llm ollama|^-m realtime|--language`, // which need none, or cannot
 	"language":                `--language`,
 	"more time":               `--llm|^-m realtime`,
 	"turns":                   `^-m realtime`,
 	"noise":                   `^-m realtime`,
 	"processor":               `^-m `, // the step before it comes or goes
 	"patience of the service": `--stt|^-m `,
-	"who calls":               loses,
 	"leaving the room":        `^-[tm] |--eval|--llm ollama`,
 }
 

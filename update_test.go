@@ -335,7 +335,7 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 	vbot(t, at, "init", "--update", "--recording", "--conflict-markers").wantCode(t, 1)
 	tree := filetest.Tree(t, at)
 	got, marked := tree["server/bot.py"], "<<<<<<< yours\nmine\n=======\n"
-	if !strings.HasPrefix(got, marked) || tree["server/call.py"] == "" {
+	if !strings.HasPrefix(got, marked) || tree["server/recording.py"] == "" {
 		t.Errorf("bot.py: %q", got)
 	}
 }

@@ -160,7 +160,15 @@ def test_who_knows_the_password_can_start_a_call(kind: str, request: pytest.Fixt
                 assert token["properties"]["is_owner"] is True  # only an owner may dial out
                 [call] = services.requests("runner", "start")
                 token_of = {"room_url": url, "token": f"token-for-{room['name']}"}
-                assert unsigned(call) == token_of | wanted
+                assert unsigned(call) == token_of | wanted | {"data": {}}
+
+                data = {"customer": "Ada", "visits": 3}
+                assert (await ask(server, wanted | {"data": data}))[0] == 200
+                assert services.requests("runner", "start")[-1]["data"] == data
+                # A field that nobody would read is refused, and starts nothing.
+                for unknown in ({"customer": "Ada"}, {"data": {"a": {"b": 1}}}):
+                    assert (await ask(server, wanted | unknown))[0] == 422
+                assert len(services.requests("runner", "start")) == 2
 
                 before = asked(services)
                 for password in (None, "", "wrong", PASSWORD[:-1], PASSWORD + " x", "pässword"):
@@ -221,8 +229,10 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
             async with sip_in.webhook(services.env) as server:
                 status, twiml = await ring(server)
                 assert status == 200
-                assert twiml.startswith("<?xml") and "<Say>" in twiml
-                assert '<Pause length="30" />' in twiml
+                wait = '<Say language="en-US">One moment, please.</Say><Pause length="30"/>'
+                busy = "All lines are busy right now. Please call again later."
+                said = f'<Say language="en-US">{busy}</Say>'  # if the bot does not fetch the call
+                assert twiml == f"<Response>{wait}{said}</Response>"
                 [room] = services.requests("daily", "rooms")
                 assert room["properties"]["sip"]["display_name"] == NUMBER
                 [call] = services.requests("runner", "start")
@@ -366,18 +376,24 @@ def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) 
                 return await ring(server)
             return await ask(server, outgoing(project))
 
+        def failure(detail: str) -> tuple[int, Any]:
+            if kind == "sip_in":  # the caller hears it
+                busy = "All lines are busy right now. Please call again later."
+                return 200, f'<Response><Say language="en-US">{busy}</Say></Response>'
+            return 502, {"detail": detail}
+
         async with StandIns(daily, runner) as services:
             async with project.webhook(services.env) as server:
                 daily.in_order = False
                 detail = "Daily made no room for the call; see the server's log"
-                assert await call() == (502, {"detail": detail})
+                assert await call() == failure(detail)
                 assert services.requests("runner") == []
                 assert any("server-error" in line for line in server.errors())
 
                 daily.in_order, runner.in_order = True, False
                 seen = len(server.errors())
                 detail = "the bot did not start; see the server's log"
-                assert await call() == (502, {"detail": detail})
+                assert await call() == failure(detail)
                 [error] = server.errors()[seen:]
                 assert "503" in error and "no capacity" in error
                 assert daily.rooms == set()  # so that the call can be tried again
@@ -573,6 +589,7 @@ def test_a_call_that_nobody_signed_starts_nothing_and_costs_nothing(
     room = "https://company.daily.co/somebodys-room"
     genuine = {"room_url": room, "token": "a-token"}
     genuine |= {"phone_number": NUMBER} if kind in ("pstn_out", "page_out") else {"sip_uri": SIP}
+    genuine |= {"data": {}} if kind.endswith("out") else {}
     genuine |= {"call_sid": CALL["CallSid"], "caller": NUMBER} if kind == "sip_in" else {}
     forged = [
         genuine,

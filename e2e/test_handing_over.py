@@ -26,7 +26,11 @@ DEV = ("uv", "run", "--group", "dev")
 SESSION = Path(__file__).parent / "lib" / "daily_session.py"
 COLLEAGUE = "+15557650000"
 DAILY_KEY = "a-daily-key"
-DIAL = {"Twiml": f"<Response><Dial>{COLLEAGUE}</Dial></Response>"}
+NOBODY = "Nobody can take your call right now. Please call again later."
+DIAL = {
+    "Twiml": f'<Response><Dial timeout="25"><Number>{COLLEAGUE}</Number></Dial>'
+    f'<Say language="en-US">{NOBODY}</Say></Response>'
+}
 ROOM, TOKEN = "https://company.daily.co/a-room", "a-token"
 DIALED_IN = {
     "dialin_settings": {"call_id": "1", "call_domain": "2", "To": "+1", "From": "+15551234567"},
@@ -51,6 +55,17 @@ def edit(project: bots.Project, *what: tuple[str, recipes.Recipe]) -> None:
     assert "0 errors, 0 warnings, 0 informations" in said
 
 
+HOURS = "time.weekday() > 4 or not 9 <= time.hour < 17"
+
+
+def set_hours(project: bots.Project, closed: str) -> None:
+    """Change when colleagues are there, which is no matter of the day on which tests run."""
+    bot = project.server / "bot.py"
+    source = bot.read_text()
+    assert source.count(HOURS) == 1
+    bot.write_text(source.replace(HOURS, closed))
+
+
 def configure(project: bots.Project, **values: str) -> None:
     project.write_env(**KEYS, **values)
     with (project.server / ".env").open("a") as env:
@@ -61,6 +76,7 @@ def configure(project: bots.Project, **values: str) -> None:
 def over_twilio(vbot: Path) -> bots.Project:
     project = bots.installed(vbot, "handing_over", "-t", "twilio", *CASCADE)
     edit(project, HAND_OVER)
+    set_hours(project, "time.weekday() > 6")
     configure(project, **TWILIO)
     return project
 
@@ -132,6 +148,24 @@ def test_a_caller_hears_that_nobody_can_take_the_call(over_twilio: bots.Project)
     network.run(calls)
 
 
+def test_a_caller_hears_when_colleagues_are_there(vbot: Path) -> None:
+    """Twilio is not asked for anything."""
+    project = bots.installed(vbot, "handing_over_closed", "-t", "twilio", *CASCADE)
+    edit(project, HAND_OVER)
+    set_hours(project, "time.weekday() < 7")
+    configure(project, **TWILIO)
+    api = TwilioAPI(TWILIO["TWILIO_ACCOUNT_SID"], TWILIO["TWILIO_AUTH_TOKEN"], DIAL)
+
+    async def calls() -> None:
+        async with a_person_is_wanted(project, api) as (services, _, _caller):
+            await until(lambda: len(services.requests("openai", "chat")) == 3, 20)
+            told = services.requests("openai", "chat")[-1]["messages"][-1]
+            assert "from Monday to Friday, 9:00 to 17:00" in told["content"]
+        assert api.notes == []
+
+    network.run(calls)
+
+
 @pytest.fixture(scope="module")
 def over_daily(vbot: Path) -> bots.Project:
     project = bots.installed(vbot, "handing_over_daily", "-t", "daily_pstn_dialin", *CASCADE)
@@ -174,6 +208,7 @@ def daily_bot(over_daily: bots.Project) -> Any:
 def test_a_call_over_daily_outlives_the_bot(daily_bot: bots.Project, refusals: int) -> None:
     """Daily is asked to transfer it when the sentence has been spoken, and its room stays."""
     edit(daily_bot, HAND_OVER)
+    set_hours(daily_bot, "time.weekday() > 6")
     greeting = Call("hand_over", {"goodbye": ANSWER})
 
     async def calls() -> None:
@@ -209,6 +244,7 @@ def test_a_call_over_sip_outlives_its_room(vbot: Path) -> None:
     project = bots.installed(vbot, "handing_over_sip", "-t", "twilio_daily_sip_dialin", *CASCADE)
     configure(project, DAILY_API_KEY=DAILY_KEY, **TWILIO)
     edit(project, HAND_OVER)
+    set_hours(project, "time.weekday() > 6")
     call = {"room_url": ROOM, "token": TOKEN, "sip_uri": "sip:a@sip.daily.example"}
     call |= {"call_sid": TwilioCaller.call, "caller": "+15551234567"}
     api = TwilioAPI(TWILIO["TWILIO_ACCOUNT_SID"], TWILIO["TWILIO_AUTH_TOKEN"], DIAL)
@@ -229,19 +265,23 @@ def test_a_call_over_sip_outlives_its_room(vbot: Path) -> None:
 def test_the_numbers_of_a_call_are_where_readme_md_says(
     vbot: Path, daily_bot: bots.Project, way: str
 ) -> None:
+    told_model = ["+15551234567"]
     if way == "in":
-        recipes.follow(daily_bot, "README.md", "Who calls", recipes.who_calls)
-        project, body, numbers = daily_bot, DIALED_IN, "+15551234567 +1"
+        project, body, printed = daily_bot, DIALED_IN, []
+        told_model.append("+1")
     else:
         project = bots.installed(vbot, "calling_out", "-t", "daily_pstn_dialout", *CASCADE)
         configure(project, DAILY_API_KEY=DAILY_KEY, SERVER_API_KEY="a-long-random-text")
         recipes.follow(project, "README.md", "Calling out, over Daily", recipes.dialed_out)
         call = {"room_url": ROOM, "token": TOKEN, "phone_number": "+15551234567"}
-        body, numbers = signed(call, DAILY_KEY), call["phone_number"]
+        body, printed = signed(call | {"data": {}}, DAILY_KEY), ["+15551234567"]
 
     async def calls() -> None:
-        told, _ = await session(project, GREETING, body=body, leaves=2)
-        assert numbers in told["printed"]
+        told, services = await session(project, GREETING, body=body, leaves=2)
+        assert all(line in told["printed"] for line in printed)
+        for asked in services.requests("openai", "chat"):
+            instruction = asked["messages"][0]["content"]
+            assert all(f'"{number}"' in instruction for number in told_model)
 
     network.run(calls)
 

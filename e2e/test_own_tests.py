@@ -29,15 +29,18 @@ BOTS = {
     "telephone": ("-t", "twilio", "-t", "smallwebrtc", *CASCADE, "--self-host"),
     "carriers": ("-t", "telnyx", "-t", "plivo", "-t", "exotel", "-t", "websocket", *CASCADE),
     "LiveKit": ("-t", "livekit", *CASCADE, "--self-host", "--client-framework", "vanilla"),
-    "realtime": ("-t", "twilio", "-m", "realtime", "--realtime", "openai"),
+    "realtime": ("-t", "twilio", "-m", "realtime", "--realtime", "openai", "--recording"),
     "TLS": ("-t", "smallwebrtc", "-m", "realtime", "--realtime", "gemini_live"),
-    "on this machine": ("-t", "smallwebrtc", *LOCAL),
+    "on this machine": ("-t", "smallwebrtc", *LOCAL, "--recording"),
     "replaced services": ("-t", "smallwebrtc", *REPLACED, "--language", "de"),
     "a face": ("-t", "smallwebrtc", *CASCADE, "--video", "tavus", "--video-output"),
 }
 ACTIONS = {"actions/checkout", "actions/setup-node", "astral-sh/setup-uv"}
 # Of a person who has keys in the environment, and real ones in .env.
-REAL = {"OPENAI_API_KEY": "a-real-key-of-the-environment", "OPENAI_MODEL": "a-model"}
+REAL: dict[str, Any] = {
+    "OPENAI_API_KEY": "a-real-key-of-the-environment",
+    "OPENAI_MODEL": "a-model",
+}
 
 
 def generated(vbot: Path, name: str) -> bots.Project:
@@ -109,7 +112,7 @@ def project(made: bots.Project) -> Iterator[bots.Project]:
 
 # What is replaced in bot.py, by what, and the test that notices it.
 MUTATIONS = {
-    "no greeting": (r"^            await worker.queue_frame\(LLMRunFrame\(\)\)\n", ""),
+    "no greeting": (r"^            await worker.queue_frame\(TTSSpeakFrame.*\n", ""),
     "no tool": (r"^    hang_up,\n", ""),
     "lost context": (r"^            assistant_aggregator,\n", ""),
     "wrong order": (
@@ -197,6 +200,32 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
     tests.write_text(tests.read_text().replace('{"day":', '{"days":'))  # it has no such argument
     done = pytest_in(project, "tests/test_conversation.py", "-k", "calls_a_tool")
     assert done.returncode == 1 and "failed and returned no result" in done.stdout, done.stdout
+
+
+def test_a_greeting_is_said_word_for_word(project: bots.Project) -> None:
+    """As AGENTS.md says: with the switch, and without the first turn of the typed eval."""
+    bot, evals = project.server / "bot.py", project.server / "evals/starter_text.yaml"
+    kept = evals.read_text()
+    words = ('"Greet the person and introduce yourself briefly."', '"You have called ACME."')
+    switched = editing.replaced(bot.read_text(), words, ("GREETING = False", "GREETING = True"))
+    bot.write_text(switched)
+    first, others = kept.index("      # The bot speaks first"), kept.index("      # It answers")
+    evals.write_text(kept[:first] + kept[others:])
+    tests = project.server / "tests/test_conversation.py"
+    tests.write_text(
+        tests.read_text()
+        + "\n\nasync def test_fixed(tester: Tester, services: Services, script: Script) -> None:\n"
+        '    await tester.hears("You have called ACME.")\n'
+        "    assert services.llm.requests == []\n"
+        '    await tester.types("Hello.")\n'
+        '    await tester.hears("You said: Hello.")\n'
+        '    assert script.conversation[0] == ("assistant", "You have called ACME.")\n'
+    )
+    try:
+        done = pytest_in(project)
+    finally:
+        evals.write_text(kept)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_guide_says_how_a_test_is_written(project: bots.Project) -> None:

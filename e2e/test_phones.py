@@ -7,9 +7,11 @@ import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
+from zoneinfo import ZoneInfo
 
 import aiohttp
 import pytest
@@ -222,7 +224,8 @@ def test_a_person_calls_interrupts_and_hangs_up(phoned: bots.Project, name: str)
 
 
 class KnownLine(TwilioLine):
-    parameters = {"from_number": "+15551234567", "to_number": "+1555"}
+    numbers = {"from_number": "+15551234567", "to_number": "+1555"}
+    parameters = numbers | {"customer": "Ada", "status": "gold"}
 
 
 class Known(TwilioCaller):
@@ -231,55 +234,27 @@ class Known(TwilioCaller):
 
 @pytest.mark.parametrize("also", [(), ("-t", "smallwebrtc")], ids=["alone", "page"])
 def test_the_model_knows_who_calls(vbot: Path, also: tuple[str, ...]) -> None:
-    """As README.md says. The caller is greeted all the same."""
+    """And a value that TwiML names, as AGENTS.md says. What nobody asked for is not told."""
     known = bots.installed(vbot, f"known{len(also)}", "-t", "twilio", *also, *CASCADE)
-    known.write_env(**KEYS, **CARRIERS["twilio"].env)
-    recipes.follow(known, "README.md", "Who calls", recipes.who_calls)
-    services = StandIns(
-        Deepgram(KEYS["DEEPGRAM_API_KEY"], [GREETING]),
-        OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {}),
-        Cartesia(KEYS["CARTESIA_API_KEY"]),
-    )
+    known.write_env(**KEYS, **CARRIERS["twilio"].env, TIME_ZONE="Asia/Tokyo")
+    title = "What the model is told of a session"
+    recipes.follow(known, "AGENTS.md", title, recipes.values)
 
     async def calls() -> None:
-        async with services, known.bot(services.env, "-t", "twilio", "-x", TUNNEL) as bot:
+        async with (
+            stand_ins() as services,
+            known.bot(services.env, "-t", "twilio", "-x", TUNNEL) as bot,
+        ):
             async with socket_clients.call(Known, bot.url) as caller:
                 await caller.hear(GREETING)
             await bot.sessions_end()
-            told = str(services.requests("openai", "chat")[0]["messages"])
-            assert "The call comes from +15551234567 and went to +1555." in told
+            told = services.requests("openai", "chat")[0]["messages"][0]["content"]
+            for number in KnownLine.numbers.values():
+                assert f'"{number}"' in told
+            assert f"{datetime.now(ZoneInfo('Asia/Tokyo')):%A}" in told
+            assert "in the time zone Asia/Tokyo" in told
+            assert 'customer: "Ada"' in told and "gold" not in told
             assert bot.errors() == []
-
-    network.run(calls)
-
-
-PRINTS = {"PYTHONUNBUFFERED": "1"}
-
-
-def test_the_id_of_a_call_is_where_the_documents_say(vbot: Path) -> None:
-    """For Plivo's API in README.md, and for the transfers of DEPLOY.md."""
-    project = bots.installed(vbot, "identified", "-t", "telnyx", "-t", "plivo", *CASCADE)
-    project.write_env(**KEYS, **CARRIERS["telnyx"].env, **CARRIERS["plivo"].env)
-    made = (project.server / "bot.py").read_text()
-
-    async def calls() -> None:
-        for document, title, recipe, kind in (
-            ("README.md", "Who calls", recipes.who_calls, PlivoCaller),
-            ("DEPLOY.md", "Over Telnyx", recipes.call_id, TelnyxCaller),
-            ("DEPLOY.md", "Over Plivo", recipes.call_id, PlivoCaller),
-        ):
-            (project.server / "bot.py").write_text(made)
-            recipes.follow(project, document, title, recipe)
-            name = "plivo" if kind is PlivoCaller else "telnyx"
-            async with (
-                stand_ins() as services,
-                project.bot(services.env | PRINTS, "-t", name, "-x", TUNNEL) as bot,
-            ):
-                async with socket_clients.call(kind, bot.url) as caller:
-                    await caller.hear(GREETING)
-                await bot.sessions_end()
-                assert kind.call in bot.log.splitlines()
-                assert bot.errors() == []
 
     network.run(calls)
 

@@ -63,7 +63,7 @@ A_TOOL = "test_readme.py::test_the_model_calls_the_tool"
 PATIENT = "test_patience.py::test_healthy_bots_are_left_alone"
 LONG = "test_readme.py::test_a_long_conversation_is_summarized"
 NUMBERS = "test_handing_over.py::test_the_numbers_of_a_call_are_where_readme_md_says"
-IDS = "test_phones.py::test_the_id_of_a_call_is_where_the_documents_say"
+KEYS = "test_phone_keys.py::test_keys_are_pressed"
 
 # Examples that belong into another file than bot.py, and the test that runs them.
 ELSEWHERE: dict[Key, str] = {
@@ -79,8 +79,13 @@ RECIPES: dict[Key, Recipe] = {
     ("AGENTS.md", "Give a slow service more time"): Recipe(
         recipes.more_time, (PATIENT,), only='Service("OpenAI", '
     ),
-    ("AGENTS.md", "Let another model take over"): Recipe(recipes.backup_model, (PATIENT,)),
+    ("AGENTS.md", "Let another service take over"): Recipe(
+        recipes.second_services,
+        ("test_failover.py::test_another_service_takes_over", PATIENT),
+    ),
     ("AGENTS.md", "Mute the person"): Recipe(recipes.mute, (PATIENT,)),
+    ("AGENTS.md", "Keys that the caller presses"): Recipe(recipes.callers_keys, (KEYS,)),
+    ("AGENTS.md", "Keys that the bot presses"): Recipe(recipes.tool, (KEYS,)),
     ("AGENTS.md", "Turns and interruptions"): Recipe(
         recipes.turns,
         (
@@ -104,8 +109,8 @@ RECIPES: dict[Key, Recipe] = {
         recipes.service_turns,
         ("test_readme.py::test_a_realtime_model_is_patient_and_not_interrupted",),
     ),
-    ("README.md", "Who calls"): Recipe(
-        recipes.who_calls, ("test_phones.py::test_the_model_knows_who_calls", NUMBERS, IDS)
+    ("AGENTS.md", "What the model is told of a session"): Recipe(
+        recipes.values, ("test_phones.py::test_the_model_knows_who_calls",)
     ),
     ("README.md", "Calling out, over Daily"): Recipe(recipes.dialed_out, (NUMBERS,)),
     ("DEPLOY.md", "Handing a call to a person"): Recipe(
@@ -116,8 +121,6 @@ RECIPES: dict[Key, Recipe] = {
             "test_handing_over.py::test_a_call_over_sip_outlives_its_room",
         ),
     ),
-    ("DEPLOY.md", "Over Telnyx"): Recipe(recipes.call_id, (IDS,)),
-    ("DEPLOY.md", "Over Plivo"): Recipe(recipes.call_id, (IDS,)),
     ("DEPLOY.md", "A colleague in the room"): Recipe(
         recipes.shared_room, ("test_handing_over.py::test_the_bot_leaves_a_room_to_others",)
     ),
@@ -127,7 +130,8 @@ RECIPES: dict[Key, Recipe] = {
 NAMED = {
     ("AGENTS.md", "bot(runner_args)"): "what must stay",
     ("AGENTS.md", "await runner.run()"): "a place",
-    ("DEPLOY.md", "await runner.run()"): "a place",
+    ("DEPLOY.md", 'TransferFrame(number, caller_id="+15557654321")'): "another form of the example",
+    ("DEPLOY.md", 'client["id"]'): "what there is",
 }
 
 

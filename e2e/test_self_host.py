@@ -480,11 +480,25 @@ def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Ima
                 async with http.post(f"{bot.url}/plivo", data=form, headers=headers) as response:
                     assert response.status == status
                     if status == 200:
-                        [stream] = ElementTree.fromstring(await response.text())
-                        assert stream.text == f"wss://bot.example.com/ws/{TOKEN}"
+                        [stream, _otherwise] = ElementTree.fromstring(await response.text())
+                        numbers = f"{form['From']}/{form['To']}"
+                        assert stream.text == f"wss://bot.example.com/ws/{TOKEN}/{numbers}"
             form["To"] = "1"
             async with http.post(f"{bot.url}/plivo", data=form, headers=headers) as response:
                 assert response.status == 403
+
+            # Twilio signs its requests, and the token is part of their address.
+            ring = {"From": "+15551234567", "To": "+15557654321"}
+            for token, by, status in (
+                *((TOKEN, PHONE["TWILIO_AUTH_TOKEN"], 200), (old, PHONE["TWILIO_AUTH_TOKEN"], 200)),
+                *((TOKEN, "another", 403), (TOKEN, None, 403)),
+                ("1" * 16, PHONE["TWILIO_AUTH_TOKEN"], 403),
+            ):
+                url = f"{PHONE['BOT_PUBLIC_URL']}/twilio/{token}"
+                headers = {"X-Twilio-Signature": telephony.signature(by, url, ring)} if by else {}
+                where = f"{bot.url}/twilio/{token}"
+                async with http.post(where, data=ring, headers=headers) as response:
+                    assert response.status == status, (token, by)
 
             for origin, allowed in (("https://a.example.com", True), ("https://b.example", False)):
                 asks = {"Origin": origin, "Access-Control-Request-Method": "POST"}
@@ -590,7 +604,7 @@ def test_strangers_get_their_share(hosted: bots.Project, image: dockerfiles.Imag
 
 def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) -> None:
     """A minute before, the page and the caller are told; then it ends, however much they say."""
-    write_env(image, MAX_SESSION_SECONDS="65")
+    write_env(image, MAX_SESSION_SECONDS="65", SILENCE_SECONDS="100")
 
     async def talk() -> None:
         hung_up = TwilioAPI(PHONE["TWILIO_ACCOUNT_SID"], PHONE["TWILIO_AUTH_TOKEN"])
@@ -617,6 +631,64 @@ def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) 
             assert bot.errors() == []
 
     network.run(talk)
+
+
+# Starts a session in each way, and prints how many seconds it gets.
+SECONDS = """
+import bot, self_host, sessions
+from starlette.testclient import TestClient
+
+async def told(arguments):
+    print(sessions.current.get().max_seconds)
+    await arguments.websocket.close()
+
+bot.bot = told
+client = TestClient(self_host.app)
+with client.websocket_connect("/ws/TOKEN") as call:
+    call.receive()
+started = client.post("/start", json={}).json()["sessionId"]
+print(self_host.sessions.find(started).max_seconds)
+"""
+
+
+@pytest.mark.parametrize(("limit", "call", "visit"), [("", 900, 3600), ("50", 50, 50)])
+def test_calls_are_shorter_than_visits(
+    hosted: bots.Project, limit: str, call: int, visit: int
+) -> None:
+    hosted.sync()
+    hosted.write_env(**KEYS, PHONE_TOKEN=TOKEN, MAX_SESSION_SECONDS=limit)
+    code = SECONDS.replace("TOKEN", TOKEN)
+    said = bots.must("uv", "run", "python", "-c", code, cwd=hosted.server, env=bots.plain_env())
+    assert said == f"{call}\n{visit}\n"
+    documents = (hosted.folder / "deploy/README.md", hosted.server / ".env.example")
+    told = [" ".join(path.read_text().split()) for path in documents]
+    assert "a telephone call after 15 minutes and any other session after an hour" in told[0]
+    assert "(default: 900 for a call, else 3600)" in told[1]
+
+
+def test_the_container_says_that_it_cannot_read_the_keys(
+    hosted: bots.Project, image: dockerfiles.Image
+) -> None:
+    """A file with mode 0600, until the command of deploy/README.md helps."""
+    user = as_user(image)
+    if not user:
+        pytest.skip("needs root, who can be another user")
+    write_env(image, PHONE_TOKEN="short")
+    env = image.folder / ".env"
+    os.chown(env, 0, 0)
+    env.chmod(0o600)
+    command = [*user, *image.entrypoint]
+    full = bots.plain_env() | image.env
+    done = bots.run(*command, cwd=image.folder, env=full)
+    [*_, line] = done.stderr.splitlines()
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    helps = "sudo chgrp 10001 server/.env && sudo chmod 640 server/.env"
+    assert line == f"{env} cannot be read by user 10001. In the project's directory: {helps}"
+    assert f"\n{helps}\n" in (hosted.folder / "deploy/README.md").read_text()
+    there = helps.replace("sudo ", "").replace("server/.env", str(env))
+    subprocess.run(there, shell=True, check=True)
+    done = bots.run(*command, cwd=image.folder, env=full)
+    assert done.stderr.splitlines()[-1].startswith("PHONE_TOKEN is part of an address"), done
 
 
 def test_the_turn_server_takes_passwords_of_sessions_and_relays_to_the_bot_alone(

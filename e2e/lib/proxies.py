@@ -38,8 +38,10 @@ async def program(name: str, *command: str | Path, url: str, **env: str) -> Asyn
 
 
 @contextlib.asynccontextmanager
-async def router(project: bots.Project, name: str, **env: str) -> AsyncIterator[Path]:
-    """HAProxy, once it passes on what a bot answers; its log."""
+async def router(
+    project: bots.Project, name: str, *, url: str = ROUTER, **env: str
+) -> AsyncIterator[Path]:
+    """HAProxy, once `url` answers: otherwise the page of a bot to which it passes on; its log."""
     config = project.folder / "deploy/kubernetes/haproxy.cfg"
-    async with program(name, "haproxy", "-db", "-f", config, url=ROUTER, **env) as log_file:
+    async with program(name, "haproxy", "-db", "-f", config, url=url, **env) as log_file:
         yield log_file

@@ -25,9 +25,7 @@ from editing import (
 
 RUN = "    await runner.run()"
 PIPELINE = "    pipeline = Pipeline("
-CALL_ID = "runner_args.call_data.call_id"
 CONNECTED = '    @transport.event_handler("on_client_connected")\n'
-CONNECTS = "    async def on_client_connected(transport, client):\n"
 
 
 Recipe = Callable[[str, Section], str]
@@ -75,7 +73,7 @@ def tool(source: str, section: Section) -> str:
     if listed:
         names = re.findall(r"(?m)^    (\w+),$", listed)
     else:
-        names = re.findall(r"Add `(\w+),` to `TOOLS`", section.text)
+        names = re.findall(r"Add\s+`(\w+),` to `TOOLS`", section.text)
     assert len(names) == 1
     return with_imports(above_tools(source, function, *names), imports)
 
@@ -94,12 +92,15 @@ def more_time(source: str, section: Section) -> str:
     return replaced(source, (re.sub(r", \w+=\d+\)$", ")", limited), limited))
 
 
-def backup_model(source: str, section: Section) -> str:
-    """AGENTS.md: another model, made as the first one is."""
+def second_services(source: str, section: Section) -> str:
+    """AGENTS.md: services that take over, each made as the first one of its kind is."""
     [block] = section.blocks
     imports, code = parted(block)
-    model = text_of(source, statement(source, "llm").value)
-    return with_imports(above(source, PIPELINE, f"    backup = {model}\n{code}"), imports)
+    seconds = ""
+    for name in re.findall(r"second_(\w+)\)", code):
+        made = text_of(source, statement(source, name).value)
+        seconds += f"    second_{name} = {made}\n"
+    return with_imports(above(source, PIPELINE, seconds + code), imports)
 
 
 def mute(source: str, section: Section) -> str:
@@ -180,18 +181,9 @@ def printed(source: str, *expressions: str, when: str = "") -> str:
     return above(source, RUN, f"    if {when}:\n        {line}" if when else f"    {line}")
 
 
-def who_calls(source: str, section: Section) -> str:
-    """README.md: what the model is told of a caller, and what else is known of a call."""
-    for code in section.blocks:
-        source = replaced(source, (CONNECTS, CONNECTS + code))
-        source = with_imports(source, section.imports("LLMMessagesAppendFrame"))
-    if CALL_ID in section.spans:
-        source = printed(source, CALL_ID, when="runner_args.call_data")
-    if settings := [span for span in section.spans if span.startswith("runner_args.body[")]:
-        [caller], number = settings, section.code("[")
-        called = re.sub(r"\[\"\w+\"\]$", number, caller)
-        source = printed(source, caller, called, when="runner_args.body")
-    return source
+def values(source: str, section: Section) -> str:
+    """AGENTS.md: a value that came with a session, for the model."""
+    return replaced(source, ("facts(runner_args)", section.code("facts(")))
 
 
 def dialed_out(source: str, section: Section) -> str:
@@ -199,16 +191,21 @@ def dialed_out(source: str, section: Section) -> str:
     return printed(source, section.code("call.phone"), when="call")
 
 
+def callers_keys(source: str, section: Section) -> str:
+    """AGENTS.md: the model is told what keys a caller presses."""
+    enters = "            transport.input(),\n"
+    step = f"            {section.code('DTMFAggregator(')}\n"
+    changed = replaced(source, (enters, enters + step))
+    return with_imports(changed, section.imports("DTMFAggregator"))
+
+
 def hand_over(source: str, section: Section) -> str:
-    """DEPLOY.md: a tool that hands a call to a person."""
-    tool, handler = section.blocks
+    """DEPLOY.md: a tool that hands a call to a person, and the number that it needs."""
+    tool, required = section.blocks
     imports, code = parted(tool)
-    return with_imports(above(above_tools(source, code, "hand_over"), RUN, handler), imports)
-
-
-def call_id(source: str, section: Section) -> str:
-    """DEPLOY.md: the id of a call, for the API of its carrier."""
-    return printed(source, section.code(CALL_ID), when="runner_args.call_data")
+    source = above_tools(source, code, "hand_over")
+    own = "    # your own, one a line\n]\n\nif __name__"
+    return with_imports(replaced(source, (own, required + own)), imports)
 
 
 def shared_room(source: str, section: Section) -> str:

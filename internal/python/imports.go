@@ -71,8 +71,9 @@ func (i Import) Origin() int {
 
 // generated lists the modules that stand beside bot.py and in tests/.
 var generated = []string{
-	"bot", "call", "conftest", "google_credentials", "local", "metrics", "models", "monitor", "offline",
-	"people", "runtime", "sessions", "settings", "sound", "stand_ins", "webhooks",
+	"bot", "call", "carriers", "conftest", "facts", "failover", "google_credentials", "local", "metrics",
+	"models", "monitor", "offline", "people", "recording", "runtime", "sessions", "settings", "silence",
+	"sound", "stand_ins", "transfer", "voicemail", "webhooks",
 }
 
 // pythonStandard lists the modules of the standard library that a service may import.
@@ -87,7 +88,7 @@ var pythonStandard = strings.Fields(`
 	urllib uuid warnings wave weakref xml zipfile zlib zoneinfo`)
 
 // String returns the statement as ruff formats it at 100 columns, its names in this order:
-// constants, classes, then the rest, each sorted.
+// constants, classes, then the rest, each sorted without regard to case.
 func (i Import) String() string {
 	if i.Names == nil {
 		return "import " + i.Module
@@ -102,7 +103,11 @@ func (i Import) String() string {
 		return 2
 	}
 	names := slices.Compact(slices.SortedFunc(slices.Values(i.Names), func(a, b string) int {
-		return cmp.Or(cmp.Compare(class(a), class(b)), strings.Compare(a, b))
+		return cmp.Or(
+			cmp.Compare(class(a), class(b)),
+			strings.Compare(strings.ToLower(a), strings.ToLower(b)),
+			strings.Compare(a, b),
+		)
 	}))
 	line := "from " + i.Module + " import " + strings.Join(names, ", ")
 	if len(line) <= 100 {

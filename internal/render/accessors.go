@@ -32,12 +32,9 @@ func (d *Data) ServiceNames() string {
 	return strings.Join(names, ", ")
 }
 
-// BuildArguments are those of build in bot.py: "transport, session".
+// BuildArguments are those of build in bot.py: "transport, runner_args, session".
 func (d *Data) BuildArguments() string {
-	arguments := "transport"
-	if d.Recording || d.Transcription {
-		arguments += ", runner_args"
-	}
+	arguments := "transport, runner_args"
 	if d.NeedsSession() {
 		arguments += ", session"
 	}
@@ -123,6 +120,43 @@ func (d *Data) StartsWithContext() bool {
 	return d.Realtime() != nil && d.Realtime().Starts == "context"
 }
 
+// IsCall is the condition in bot.py by which a session is a telephone call. "" if all are.
+func (d *Data) IsCall() string {
+	if d.OnlyCalls() {
+		return ""
+	}
+	var conditions []string
+	if d.HasServer() {
+		conditions = append(conditions, "call")
+	}
+	if d.Dial == "pstn dial-in" {
+		conditions = append(conditions, "dialed_in(runner_args)")
+	}
+	if len(d.PhoneTransports()) > 0 {
+		conditions = append(conditions, "runner_args.call_data")
+	}
+	return strings.Join(conditions, " or ")
+}
+
+// Problems is the code that looks for mistakes in .env besides what is missing there. "" if none does.
+func (d *Data) Problems() string {
+	var problems []string
+	if d.Reads("GOOGLE_CREDENTIALS_JSON") {
+		problems = append(problems, "google_credentials.problems()")
+	}
+	if d.DetectsVoicemail() {
+		problems = append(problems, "voicemail.problems()")
+	}
+	if d.Recording {
+		problems = append(problems, "recording.problems()")
+	}
+	return strings.Join(problems, " + ")
+}
+
+// DetectsVoicemail says whether the bot notices that a machine answers its call: realtime models
+// cannot be asked who did.
+func (d *Data) DetectsVoicemail() bool { return d.CallsOut() && d.TTS() != nil }
+
 // CallsOut says whether the bot calls people.
 func (d *Data) CallsOut() bool { return strings.HasSuffix(d.Dial, "dial-out") }
 
@@ -192,11 +226,17 @@ func (d *Data) LocalModels() []Service {
 // LocalLLM says whether the language model is a server on the owner's machines.
 func (d *Data) LocalLLM() bool { return d.LLM() != nil && d.LLM().Local() }
 
+// CanSayGreeting says whether a switch in bot.py has the greeting said word for word.
+func (d *Data) CanSayGreeting() bool { return d.TTS() != nil && !d.LocalLLM() && d.Greets() }
+
 // FirstFrame is what greets the person: a model of one's own is slow, so that a sentence is
 // spoken at once.
 func (d *Data) FirstFrame() string {
-	if d.LocalLLM() {
+	switch {
+	case d.LocalLLM():
 		return "TTSSpeakFrame(GREETING)"
+	case d.CanSayGreeting():
+		return "TTSSpeakFrame(GREETING) if SAY_GREETING else LLMRunFrame()"
 	}
 	return "LLMRunFrame()"
 }
@@ -215,6 +255,12 @@ func (d *Data) PhoneTransports() []Service {
 	isOther := func(t Service) bool { return !t.Service.Telephony || t.ModeOf != "" }
 	return slices.DeleteFunc(slices.Clone(d.Transports), isOther)
 }
+
+// CarrierAsks says whether some carrier asks self_host.py what to do with a call: Exotel does not.
+func (d *Data) CarrierAsks() bool { return d.has("tel_a") || d.has("tel_b") || d.has("tel_c") }
+
+// KnowsItsAddress says whether self_host.py tells its own address: to carriers, or to clients of WebSockets.
+func (d *Data) KnowsItsAddress() bool { return d.CarrierAsks() || d.has("websocket") }
 
 // StartsByRequest says whether POST /start begins sessions.
 func (d *Data) StartsByRequest() bool {
@@ -270,6 +316,11 @@ func (d *Data) BaseLanguage() string {
 
 // English says whether the bot speaks English, as one without a language does.
 func (d *Data) English() bool { return d.Language == "" || d.BaseLanguage() == "en" }
+
+// ChooseVoice says whether a person has to choose a voice of the bot's language.
+func (d *Data) ChooseVoice() bool {
+	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.ChooseVoice() })
+}
 
 // Summary says who listens, thinks and speaks, in a sentence.
 func (d *Data) Summary() string {

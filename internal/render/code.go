@@ -35,9 +35,8 @@ func codeOf(s *catalog.Service, when map[string]bool) Code {
 			body = append(body, kept)
 		}
 	}
-	// bot.py has constants in place of these parameters; the lengths are the same.
+	// bot.py has a constant in place of this parameter; the lengths are the same.
 	code.Body = strings.Join(joinShortCalls(body), "\n")
-	code.Body = python.Substitute(code.Body, "system_instruction", "SYSTEM_INSTRUCTION")
 	code.Body = python.Substitute(code.Body, "tools", "TOOLS")
 	return code
 }

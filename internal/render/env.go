@@ -39,11 +39,37 @@ func (d *Data) envGroups() (groups []envGroup) {
 		}
 		add(title, s.Env...)
 	}
+	add("Sessions", d.sessionVariables()...)
+	if d.Recording {
+		add("Recording", catalog.Variable{
+			Name:     "RECORD",
+			Note:     "what is recorded: always, ask (once the person has agreed) or never",
+			Fallback: "always",
+		}, catalog.Variable{
+			Name: "RECORDINGS_KEPT_DAYS",
+			Note: "days after which recordings are deleted; without it they are kept",
+		})
+	}
 	if d.EnableObservability {
 		add("Observability", catalog.Variable{
 			Name: "OTEL_EXPORTER_OTLP_ENDPOINT",
 			Note: "where traces go over OTLP, such as http://localhost:4318",
 		})
+	}
+	if d.Telephony() {
+		calls := []catalog.Variable{{
+			Name:     "SILENCE_SECONDS",
+			Note:     "after which a silent caller is asked, twice, before the call ends; 0 means never",
+			Fallback: "10",
+		}}
+		if d.DetectsVoicemail() {
+			calls = append(calls, catalog.Variable{
+				Name:     "VOICEMAIL",
+				Note:     "what to do when a machine answers: hang_up or leave_message",
+				Fallback: "hang_up",
+			})
+		}
+		add("Calls", calls...)
 	}
 	if d.EnableNoiseCancel {
 		groups = append(groups, envGroup{
@@ -56,6 +82,39 @@ func (d *Data) envGroups() (groups []envGroup) {
 	}
 	add("Your own machines; see deploy/README.md", d.selfHost...)
 	return groups
+}
+
+// sessionVariables returns the variables that facts.py and transfer.py read.
+func (d *Data) sessionVariables() []catalog.Variable {
+	variables := []catalog.Variable{{
+		Name: "TIME_ZONE",
+		Note: "of the times that the model is told, such as Europe/Berlin; otherwise the machine's",
+	}}
+	if d.Telephony() {
+		variables = append(variables, catalog.Variable{
+			Name: "FALLBACK_NUMBER",
+			Note: "who is called when the bot cannot go on, such as +15551234567; see DEPLOY.md",
+		})
+	}
+	if d.has("tel_c") {
+		variables = append(variables, catalog.Variable{
+			Name: "PLIVO_TRANSFER_URL",
+			Note: "XML with which Plivo connects a call that the bot hands over; see DEPLOY.md",
+		})
+	}
+	return variables
+}
+
+// longest says how many seconds a session may last if nobody sets it.
+func (d *Data) longest() string {
+	switch call, session := fmt.Sprint(d.Pod.CallSeconds), fmt.Sprint(d.Pod.SessionSeconds); {
+	case !d.StartsByRequest():
+		return call
+	case d.Telephony():
+		return call + " for a call, else " + session
+	default:
+		return session
+	}
 }
 
 // selfHostVariables returns the variables that self_host.py and deploy/ read. Those that are
@@ -80,6 +139,9 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	for _, t := range d.Transports {
 		variables = append(variables, t.Service.SelfHost...)
 	}
+	if d.KnowsItsAddress() {
+		add(catalog.Variable{Name: "BOT_PUBLIC_URL", Note: "https address of the bot, if not DOMAIN"})
+	}
 	if d.StartsByRequest() {
 		add(catalog.Variable{
 			Name: "PIPECAT_ALLOWED_ORIGINS",
@@ -98,7 +160,7 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	add(catalog.Variable{
 		Name:     "MAX_SESSION_SECONDS",
 		Note:     "how long a session may last",
-		Fallback: "3600",
+		Fallback: d.longest(),
 	})
 	if d.has("rtc_small") {
 		add(catalog.Variable{Name: "PIPECAT_ICE_SERVERS", Note: "STUN and TURN servers, as URLs or JSON"})

@@ -6,6 +6,8 @@ import "fmt"
 type pod struct {
 	MaxSessions     int    // sessions at a time
 	SessionsTarget  string // 60 % of these, as Kubernetes writes fractions
+	SessionSeconds  int    // that a session may last, unless MAX_SESSION_SECONDS is set
+	CallSeconds     int    // that a telephone call may last, likewise
 	StartsPerMinute int    // sessions that an address may ask a bot for, unless STARTS_PER_MINUTE is set
 	CPURequest      string // in steps of a tenth of a core
 	MemoryRequest   string // in steps of a quarter of 1 Gi
@@ -51,6 +53,8 @@ func (d *Data) sizePod() pod {
 	return pod{
 		MaxSessions:     sessions,
 		SessionsTarget:  fmt.Sprintf("%dm", sessions*600),
+		SessionSeconds:  3600,
+		CallSeconds:     900,
 		StartsPerMinute: sessions + 2,
 		CPURequest:      fmt.Sprintf("%dm", (cpu+99)/100*100),
 		MemoryRequest:   quantity(memory),

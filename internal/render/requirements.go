@@ -13,6 +13,11 @@ import (
 func (d *Data) Required() []string       { return d.required(false) }
 func (d *Data) ServerRequired() []string { return d.required(true) }
 func (d *Data) SelfHostRequired() (entries []string) {
+	for _, r := range d.requirements {
+		if r.Calls && !r.Rule.IsZero() {
+			entries = append(entries, needs(r.Rule, ""))
+		}
+	}
 	for _, v := range d.selfHost {
 		if rule := v.Rule(nil); !rule.IsZero() {
 			entries = append(entries, needs(rule, ""))
@@ -21,10 +26,21 @@ func (d *Data) SelfHostRequired() (entries []string) {
 	return entries
 }
 
+// SelfHostTransports are the words of -t for the transports on which a rule of bot.py depends: self_host.py
+// serves all of them.
+func (d *Data) SelfHostTransports() (keys []string) {
+	for _, r := range d.requirements {
+		if r.Runs != "" && !r.Rule.IsZero() && !slices.Contains(keys, r.Runs) {
+			keys = append(keys, r.Runs)
+		}
+	}
+	return keys
+}
+
 // required are the entries for bot.py or for webhooks.py, each once.
 func (d *Data) required(server bool) (entries []string) {
 	for _, r := range d.requirements {
-		if r.Server != server || r.Rule.IsZero() {
+		if r.Server != server || r.Calls || r.Rule.IsZero() {
 			continue
 		}
 		if entry := needs(r.Rule, r.Runs); !slices.Contains(entries, entry) {
@@ -60,7 +76,7 @@ func needs(rule catalog.Rule, transport string) string {
 func (d *Data) MustBeSet() (texts []string) {
 	seen := map[string]bool{}
 	for _, r := range d.requirements {
-		if r.Text != "" && !r.Rule.IsZero() && r.Runs == "" && !r.Server && !seen[r.Name] {
+		if r.Text != "" && !r.Rule.IsZero() && r.Runs == "" && !r.Calls && !r.Server && !seen[r.Name] {
 			seen[r.Name] = true
 			texts = append(texts, r.Text)
 		}
@@ -107,4 +123,19 @@ func (d *Data) NewCredentials(was *Data) []catalog.Credential {
 		}
 	}
 	return catalog.Credentials(needed)
+}
+
+// HandsOver are the entries of REQUIRED in bot.py for a number to which calls are handed over: it is
+// needed if the bot serves telephones.
+func (d *Data) HandsOver() (entries []string) {
+	rule := catalog.Rule{Names: []string{"COLLEAGUE"}}
+	if len(d.Transports) == 1 {
+		return []string{needs(rule, "")}
+	}
+	for _, t := range d.Transports {
+		if t.Service.Telephony && t.Key != "exotel" {
+			entries = append(entries, needs(rule, t.Key))
+		}
+	}
+	return slices.Compact(entries)
 }

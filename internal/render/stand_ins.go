@@ -176,6 +176,11 @@ func (d *Data) TestVariables() (list []setting) {
 		}
 		add(rule.Names[0], testValue(rule.Names[0], kinds[rule.Names[0]]))
 	}
+	for _, v := range d.selfHost { // the tests that use an address or a token of calls set them
+		if v.Required && v.Name != "PHONE_TOKEN" && v.Name != "BOT_PUBLIC_URL" {
+			add(v.Name, testValue(v.Name, v.Kind))
+		}
+	}
 	return list
 }
 
