@@ -13,6 +13,8 @@ those that it makes. It says what starts a wait for the service and what ends it
 
 import asyncio
 import contextlib
+import errno
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -50,7 +52,7 @@ from pipecat.observers.base_observer import (
     FramePushed,
     ProcessorSetUp,
 )
-from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.service_switcher import ServiceSwitcher
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameProcessor, FrameProcessorSetup
 from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
@@ -63,11 +65,16 @@ from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.errors import ErrorCategory
 
 CONNECT_TIMEOUT = 18  # seconds that a service may take to connect; the framework's limit is 20
+SWITCH_TIMEOUT = 4  # seconds that one may take which another can replace
 NOTED_AFTER = 12  # seconds of waiting, after which a delay is noted, and `please_wait` is said
 ERRORS_FOR = 12  # seconds of nothing but errors, after which a service counts as failed
+UNREACHABLE_NOTED_AFTER = 1  # as NOTED_AFTER, if nothing listens at the service's address
+UNREACHABLE_TOLD_AFTER = 5  # as `answers_within` then; most services try again after 4 seconds
+UNREACHABLE_COUNTS_FOR = 10  # seconds before a wait, since when it may be there again
 ERRORS_APART = 2  # seconds without an error, after which the next one begins another row
 PAGE_LOADS_WITHIN = 20  # seconds that a failure waits for the page which is to show it
 APOLOGY_TAKES = 12  # seconds, at most, before a failed session ends
+UNREACHABLE = "cannot be reached"
 REFUSED = (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
 
 
@@ -78,6 +85,19 @@ class Service:
     label: str
     variables: str
     answers_within: float = 21  # seconds, after which the person is told that it is late
+
+
+def nothing_listens(error: BaseException | None) -> bool:
+    """Whether nothing listens at an address, or nothing is known of it."""
+    while error:
+        if isinstance(error, ConnectionRefusedError | socket.gaierror):
+            return True
+        # One without a number sums up those of several addresses of a host.
+        numbers = (None, errno.ENETUNREACH, errno.EHOSTUNREACH)
+        if type(error) is OSError and error.errno in numbers:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 Report = Callable[["ServiceMonitor", Service, str], Awaitable[None] | None]
@@ -112,6 +132,8 @@ class Health:
         self.connecting_took = 0.0  # seconds; part of what a person waits for the first answer
         self.first_error_at = 0.0  # of a row without an answer in between
         self.last_error_at = 0.0
+        self.unreachable_at = 0.0  # when nothing listened at its address; 0.0 once it has connected
+        self.shortened = asyncio.Event()  # set when that shortens the wait
 
     def is_given(self, frame: Frame) -> None:
         """Take note of a frame that the service is about to process."""
@@ -131,7 +153,7 @@ class Health:
         self.waiting_since = self.worked_at = now()
         self.answering = True
         self.noted = self.reported = False
-        self.last_error_at = 0.0
+        self.last_error_at = self.unreachable_at = 0.0
 
     def end_wait(self) -> None:
         self.state = State.IDLE
@@ -146,13 +168,42 @@ class Health:
         """Whether it makes only errors, as one does that has lost its connection."""
         return self.last_error_at - self.first_error_at > ERRORS_FOR
 
+    def owes_answer(self) -> bool:
+        late = self.state is State.LATE and self.last_error_at < self.waiting_since
+        return late or self.state is State.WAITING
+
+    def not_reached(self) -> None:
+        """Nothing listens at its address. If it does not connect soon, nobody need wait longer."""
+        self.unreachable_at = now()
+        self.shortened.set()
+
+    def reached(self) -> None:
+        self.unreachable_at = 0.0
+
+    def is_unreachable(self) -> bool:
+        counts_since = self.waiting_since - UNREACHABLE_COUNTS_FOR
+        return bool(self.unreachable_at) and self.unreachable_at > counts_since
+
     def look_again(self) -> None:
         """End the wait, or let it begin later, if nobody really waits though the time is up."""
 
+    def limits(self) -> tuple[float, float]:
+        """After how many seconds a wait is noted, and told."""
+        within = self.service.answers_within
+        if self.is_unreachable():
+            return UNREACHABLE_NOTED_AFTER, min(UNREACHABLE_TOLD_AFTER, within)
+        return NOTED_AFTER, within
+
     def deadline(self) -> float:
         """When the wait will have lasted so long that something is done about it."""
-        limit = self.service.answers_within
-        return self.waiting_since + (limit if self.noted else min(NOTED_AFTER, limit))
+        noted_after, told_after = self.limits()
+        return self.waiting_since + (told_after if self.noted else min(noted_after, told_after))
+
+    def what(self) -> str:
+        """What is wrong when the wait is too long, to be read after the service's name."""
+        if self.is_unreachable():
+            return UNREACHABLE
+        return f"has not {'gone on' if self.answering else 'answered'} for {self.waited():.0f} s"
 
     def waited(self) -> float:
         return now() - self.waiting_since
@@ -322,6 +373,11 @@ HEALTH_BY_KIND: dict[type[FrameProcessor], type[Health]] = {
 }
 
 
+def members_of(part: Any) -> list[FrameProcessor]:
+    """Return the services of a switcher; of a service, itself."""
+    return getattr(part, "services", [part])
+
+
 def health_of(part: FrameProcessor, service: Service) -> Health:
     """Return the Health for the kind of service that the part is."""
     kinds = (health for kind, health in HEALTH_BY_KIND.items() if isinstance(part, kind))
@@ -348,6 +404,9 @@ class ServiceMonitor(BaseObserver):
             told in it.
         on_failed: Called when a service has failed, or is so late that the person was told.
         on_late: Called when a delay is noted.
+        hand_over: Called before a session ends that cannot go on, or in which a service has not
+            answered twice, with whether the bot can still speak. Returns whether somebody else
+            takes the call: then no apology is said, and the session ends when the call leaves it.
     """
 
     def __init__(
@@ -360,19 +419,21 @@ class ServiceMonitor(BaseObserver):
         has_page: bool = True,
         on_failed: Report | None = None,
         on_late: Report | None = None,
+        hand_over: Callable[[bool], Awaitable[bool]] | None = None,
     ):
         super().__init__()
         self._worker = worker
         self._apology, self._please_wait = apology, please_wait
         self._has_page, self._page_is_ready = has_page, asyncio.Event()
+        self._hand_over = hand_over
         self._healths: dict[FrameProcessor, Health] = {}
+        self._parts: dict[Health, Any] = {}  # services, or switchers of services
         self._unconnected = dict(services)
         self._waits: dict[Health, asyncio.Task[None]] = {}
         self._problems: list[str] = []  # because of which the session ends
         for part, service in services.items():
-            members = getattr(part, "services", [part])
-            self._add(members, health_of(members[0], service))
-        speaking = (p for p, h in self._healths.items() if isinstance(h, TextToSpeechHealth))
+            self._add(part, health_of(members_of(part)[0], service))
+        speaking = (p for h, p in self._parts.items() if isinstance(h, TextToSpeechHealth))
         self._tts = next(speaking, None)
         limit_connecting(worker.pipeline)
         for event, handler in (("on_failed", on_failed), ("on_late", on_late)):
@@ -385,13 +446,27 @@ class ServiceMonitor(BaseObserver):
         with contextlib.suppress(Exception):  # RTVI may be off
             worker.rtvi.add_event_handler("on_client_ready", lambda _: self._page_is_ready.set())
 
-    def _add(self, members: list[FrameProcessor], health: Health) -> None:
-        """Add a service, or the members of a switcher: for a person they are one."""
-        self._healths |= dict.fromkeys(members, health)
+    def _add(self, part: FrameProcessor, health: Health) -> None:
+        """Add a service, or a switcher, whose members are one for a person."""
+        self._healths |= dict.fromkeys(members_of(part), health)
+        self._parts[health] = part
+        for member in members_of(part):
+            if isinstance(member, STTService | TTSService):
+                member.add_event_handler("on_connected", lambda _: health.reached())
         models = [one for one in self._healths.values() if isinstance(one, LanguageModelHealth)]
         for one in self._healths.values():
             if isinstance(one, SpeakingHealth):
                 one.models = models
+
+    def is_waiting(self) -> bool:
+        """Whether a service owes the person an answer that may still come."""
+        return any(health.owes_answer() for health in self._healths.values())
+
+    def _in_use(self, part: FrameProcessor) -> Health | None:
+        """Return the Health of a service, unless its switcher uses another one."""
+        health = self._healths.get(part)
+        strategy = health and getattr(self._parts[health], "strategy", None)
+        return health if not strategy or strategy.active_service is part else None
 
     # What the framework tells an observer.
 
@@ -401,11 +476,11 @@ class ServiceMonitor(BaseObserver):
             health.connecting_took = (data.finished_at_ns - data.started_at_ns) / 1e9
 
     async def on_process_frame(self, data: FrameProcessed):
-        if health := self._healths.get(data.processor):
+        if health := self._in_use(data.processor):
             self._see(health, health.is_given, data.frame)
 
     async def on_push_frame(self, data: FramePushed):
-        if data.first_push and (health := self._healths.get(data.source)):
+        if data.first_push and (health := self._in_use(data.source)):
             self._see(health, health.has_made, data.frame)
 
     async def cleanup(self):
@@ -425,20 +500,36 @@ class ServiceMonitor(BaseObserver):
     async def _follow(self, health: Health) -> None:
         """Note that a wait is long. Report it after the time that a person would wait."""
         while health.state is State.WAITING and not self._problems:
-            await asyncio.sleep(max(0.0, health.deadline() - now()))
+            with contextlib.suppress(TimeoutError):
+                left = max(0.0, health.deadline() - now())
+                await asyncio.wait_for(health.shortened.wait(), left)
+            health.shortened.clear()
             if health.state is State.WAITING and health.deadline() <= now():
                 health.look_again()
             if health.state is not State.WAITING or health.deadline() > now():
                 continue
-            what = f"has not {'gone on' if health.answering else 'answered'}"
-            what = f"{what} for {health.waited():.0f} s"
-            if health.waited() < health.service.answers_within:
-                await self._note(health, what)
-            elif not health.reported:
-                await self._report(health, State.LATE, what)
+            _, told_after = health.limits()
+            if await self._another_answers(health, health.what()):
+                await self._note(health, health.what())
+                health.start_wait()
+            elif health.waited() < told_after:
+                await self._note(health, health.what())
+            elif not health.reported or self._hand_over:
+                await self._report(health, self._state_after(health), health.what())
+            elif health.is_unreachable() and health.is_heard and not self._has_page:
+                # The apology was another try to connect.
+                await self._report(health, State.FAILED, UNREACHABLE)
             else:
                 health.end_wait()  # the person knows
         del self._waits[health]
+
+    async def _another_answers(self, health: Health, what: str) -> bool:
+        """Whether failover.py lets another service answer instead of one that is late."""
+        limit = health.service.answers_within
+        if limit > Service.answers_within and health.waited() < limit:
+            return False  # it is known to be slow
+        take_over = getattr(self._parts[health], "take_over", None)
+        return bool(take_over and await take_over(what))
 
     async def _note(self, health: Health, what: str) -> None:
         health.noted = True
@@ -456,11 +547,10 @@ class ServiceMonitor(BaseObserver):
             return
         if isinstance(part, BaseInputTransport):
             await worker.cancel()  # for example, it cannot join the room
-        members = getattr(part, "services", [part])
-        health = self._healths.get(members[0])
+        health = self._healths.get(members_of(part)[0])
         if not health:  # bot.py says nothing about it
             health = Health(Service(part.name, "its key"))
-            self._add(members, health)
+            self._add(part, health)
         if health.state is State.FAILED:
             return
         if health.is_lost() or not part.is_usable:
@@ -469,19 +559,25 @@ class ServiceMonitor(BaseObserver):
                     health, State.FAILED, "refused the key", advice="then start the bot again"
                 )
             else:
-                await self._report(health, State.FAILED, "does not work")
-        elif (
-            isinstance(health, LanguageModelHealth)
-            and health.state is State.WAITING
-            and self._tts
-            and error.category != ErrorCategory.APPLICATION  # such as an error in a tool
-        ):
-            await self._report(health, State.LATE, "failed to answer")
+                unreachable = nothing_listens(error.exception) or health.is_unreachable()
+                what = UNREACHABLE if unreachable else "does not work"
+                await self._report(health, State.FAILED, what)
+        elif isinstance(health, LanguageModelHealth) and self._tts:  # it has given up a request
+            is_own = error.category != ErrorCategory.APPLICATION  # not one of a tool, for example
+            if is_own and health.state is State.WAITING:
+                what = UNREACHABLE if nothing_listens(error.exception) else "failed to answer"
+                await self._report(health, self._state_after(health), what)
+        elif nothing_listens(error.exception):  # it may try again
+            health.not_reached()
+
+    def _state_after(self, health: Health) -> State:
+        """Return the state of a service without an answer: a caller is not asked to wait twice."""
+        return State.FAILED if health.reported and self._hand_over else State.LATE
 
     async def _on_setup_timeout(self, worker: PipelineWorker) -> None:
         """A switcher waits for all its services, and the pipeline for the switcher."""
         for part in self._unconnected:
-            health = self._healths[getattr(part, "services", [part])[0]]
+            health = self._healths[members_of(part)[0]]
             await self._report(health, State.FAILED, "does not connect")
 
     async def _report(
@@ -497,7 +593,8 @@ class ServiceMonitor(BaseObserver):
         """
         health.state, health.reported = state, True
         service = health.service
-        problem = f"{service.label} {what}. Check {service.variables} in server/.env, {advice}."
+        check = "its address" if what == UNREACHABLE else service.variables
+        problem = f"{service.label} {what}. Check {check} in server/.env, {advice}."
         logger.error(problem)
         await self._call_event_handler("on_failed", service, problem)
         if state is State.FAILED and health.ends_session:
@@ -515,6 +612,9 @@ class ServiceMonitor(BaseObserver):
         """Tell the page, and aloud what can be heard. Return False if nobody can be told."""
         await self._worker.queue_frame(RTVIServerMessageFrame(data=to_page))
         tts = None if health.is_heard else self._tts
+        if health.is_heard and health.state is State.LATE and health.is_unreachable():
+            tts = self._tts  # which tries again to connect; if it cannot, another wait tells
+            health.end_wait()
         if tts and aloud:
             await tts.queue_frame(TTSSpeakFrame(aloud, append_to_context=False))
         return bool(tts or self._has_page)
@@ -527,37 +627,42 @@ class ServiceMonitor(BaseObserver):
         problems = " ".join(self._problems)
         error = Error(data=ErrorData(error=problems, fatal=True)).model_dump()
         # The interruption frees a voice that is busy.
-        last: list[Frame] = [OutputTransportMessageUrgentFrame(error), InterruptionFrame()]
-        tts = self._tts and self._healths[self._tts]
-        can_speak = tts and tts.state in (State.IDLE, State.WAITING)
-        if can_speak:
-            last.append(TTSSpeakFrame(self._apology))
+        await self._worker.queue_frames(
+            [OutputTransportMessageUrgentFrame(error), InterruptionFrame()]
+        )
+        tts = self._tts and self._healths[members_of(self._tts)[0]]
+        can_speak = bool(tts and tts.state in (State.IDLE, State.WAITING))
+        if self._hand_over and await self._hand_over(can_speak):
+            return
+        last: list[Frame] = [TTSSpeakFrame(self._apology)] if can_speak else []
         await self._worker.queue_frames([*last, EndFrame()])
         await asyncio.sleep(APOLOGY_TAKES if can_speak else 1)
         await self._worker.cancel()
 
 
-def limit_connecting(pipeline: FrameProcessor) -> None:
-    """Let each part of a pipeline connect for CONNECT_TIMEOUT seconds at most.
+def limit_connecting(pipeline: FrameProcessor, seconds: float = CONNECT_TIMEOUT) -> None:
+    """Let each part of a pipeline connect for so many seconds at most.
 
     The framework has one limit for the whole pipeline, after which nothing starts, so that no
     apology could be heard (SETUP_TIMEOUT_SECS of pipecat.pipeline.worker, checked with 1.14).
-    A setup() that fails is a permanent error of one part, and the others start. A switcher is
-    left out: it waits for all its services.
+    A setup() that fails is a permanent error of one part, and the others start. A switcher
+    waits for all its services.
     """
     for part in pipeline.processors:
-        if isinstance(part, Pipeline):
-            limit_connecting(part)
-        elif not part.entry_processors:
-            _limit_connecting_of(part)
+        if isinstance(part, ServiceSwitcher):
+            limit_connecting(part, SWITCH_TIMEOUT)
+        elif part.entry_processors:
+            limit_connecting(part, seconds)
+        else:
+            _limit_connecting_of(part, seconds)
 
 
-def _limit_connecting_of(part: FrameProcessor) -> None:
+def _limit_connecting_of(part: FrameProcessor, seconds: float) -> None:
     connect = part.setup
 
     async def setup(setup: FrameProcessorSetup):
         try:
-            async with asyncio.timeout(CONNECT_TIMEOUT):
+            async with asyncio.timeout(seconds):
                 await connect(setup)
         except TimeoutError as e:
             raise TimeoutError("not connected") from e

@@ -4,12 +4,16 @@ import argparse
 import os
 import re
 import sys
+import zoneinfo
 from collections.abc import Iterable
 
 from dotenv import dotenv_values, load_dotenv
 
 # How the names of keys end, which are sent in headers.
 KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
+
+# The forms of optional variables, and an example of each.
+FORMS = {"FALLBACK_NUMBER": (r"\+[1-9][0-9]{6,14}", "+15551234567")}
 
 
 class Needs:
@@ -36,10 +40,25 @@ class Needs:
 
 
 def load() -> None:
-    """Read .env into the environment, which it overrides. A blank value counts as not set."""
-    load_dotenv(override=True)
+    """Read .env into the environment, which it overrides. A blank value counts as not set.
+
+    Stops the program if there is a .env that it must not read.
+    """
+    try:
+        load_dotenv(override=True)
+    except PermissionError as e:
+        sys.exit(unreadable(str(e.filename)))
     for name in [name for name, value in os.environ.items() if not value.strip()]:
         del os.environ[name]
+
+
+def unreadable(path: str) -> str:
+    """Return the line about a file that this user must not read, with the command that helps."""
+    if sys.platform == "win32":
+        return f"{path} cannot be read."
+    # The owner keeps reading it, who starts the container with it.
+    helps = f"sudo chgrp {os.getgid()} server/.env && sudo chmod 640 server/.env"
+    return f"{path} cannot be read by user {os.getuid()}. In the project's directory: {helps}"
 
 
 def require(
@@ -61,6 +80,12 @@ def require(
         if name.endswith(KEYS) and re.search("[^!-~]", str(value)):
             # An error of the service would show the key, even on the page.
             problems.append(f"Copy {name} to .env again: no spaces, line breaks or curly quotes.")
+    for name, (form, example) in FORMS.items():
+        if name in os.environ and not re.fullmatch(form, os.environ[name]):
+            problems.append(f"{name} in .env must be like {example}.")
+    zone = os.getenv("TIME_ZONE")
+    if zone and zone not in zoneinfo.available_timezones():
+        problems.append(f"TIME_ZONE in .env is {zone!r}; it must be like Europe/Berlin.")
     for need in [Needs(need) if isinstance(need, str) else need for need in needs]:
         if not need.applies(served):
             continue

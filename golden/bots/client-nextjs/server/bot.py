@@ -24,6 +24,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
+from facts import facts
 from monitor import Service, ServiceMonitor
 from settings import Needs
 
@@ -44,22 +45,24 @@ TOOLS = [
 ]
 
 
-def make_services():
+def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     """Return the services of one conversation."""
     llm = GeminiLiveLLMService(
         api_key=os.environ["GOOGLE_API_KEY"],
         settings=GeminiLiveLLMService.Settings(
             model=os.getenv("GOOGLE_MODEL", NOT_GIVEN),
             voice=os.getenv("GOOGLE_VOICE_ID", NOT_GIVEN),
-            system_instruction=SYSTEM_INSTRUCTION,
+            system_instruction=system_instruction,
         ),
     )
     return llm
 
 
-def build(transport):
+def build(transport, runner_args):
     """Build the pipeline and its services."""
-    llm = make_services()
+    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+
+    llm = make_services(instruction)
 
     context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     # The model detects turns itself, so there is no voice-activity detector here.
@@ -85,7 +88,7 @@ build_lock = asyncio.Lock()
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
     async with build_lock:  # some libraries cannot be loaded by two threads at once
-        pipeline, services = await asyncio.to_thread(build, transport)
+        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),

@@ -4,7 +4,7 @@ import { names } from "./src/page.js";
 export default defineConfig(({ mode }) => {
   const env = loadEnv(mode, import.meta.dirname, "");
   const bot = (env.BOT_URL || "http://localhost:7860").replace(/\/$/, "");
-  const key = env.PIPECAT_CLOUD_API_KEY;
+  const key = env.PIPECAT_CLOUD_API_KEY || env.START_TOKEN;
 
   /** @type {import("vite").ProxyOptions} */
   const toBot = {

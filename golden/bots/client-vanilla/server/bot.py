@@ -9,7 +9,7 @@ import os
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
-from pipecat.frames.frames import LLMRunFrame
+from pipecat.frames.frames import LLMRunFrame, TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -30,6 +30,7 @@ from pipecat.workers.runner import WorkerRunner
 import metrics
 import settings
 from call import camera_tool
+from facts import facts
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
 from settings import Needs
@@ -44,6 +45,7 @@ SYSTEM_INSTRUCTION = (
 
 # What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
+SAY_GREETING = False  # True: it is said as it stands, at once, and the model is not asked
 
 # Said when a service fails, in the language of the bot.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
@@ -54,7 +56,7 @@ TOOLS = [
 ]
 
 
-def make_services():
+def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     """Return the services of one conversation."""
     stt = DeepgramSTTService(
         api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
@@ -64,7 +66,7 @@ def make_services():
         api_key=os.getenv("OPENAI_API_KEY", "none"),
         settings=OpenAILLMService.Settings(
             model=os.getenv("OPENAI_MODEL", NOT_GIVEN),
-            system_instruction=SYSTEM_INSTRUCTION,
+            system_instruction=system_instruction,
         ),
     )
     tts = CartesiaTTSService(
@@ -77,9 +79,11 @@ def make_services():
     return stt, llm, tts
 
 
-def build(transport):
+def build(transport, runner_args):
     """Build the pipeline and its services."""
-    stt, llm, tts = make_services()
+    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+
+    stt, llm, tts = make_services(instruction)
 
     context = LLMContext(
         [{"role": "developer", "content": GREETING}], tools=[*TOOLS, camera_tool(transport)]
@@ -112,7 +116,7 @@ build_lock = asyncio.Lock()
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
     async with build_lock:  # some libraries cannot be loaded by two threads at once
-        pipeline, services = await asyncio.to_thread(build, transport)
+        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
@@ -132,7 +136,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
 
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
-        await worker.queue_frame(LLMRunFrame())
+        await worker.queue_frame(TTSSpeakFrame(GREETING) if SAY_GREETING else LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):

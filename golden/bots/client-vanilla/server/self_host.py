@@ -28,9 +28,9 @@ import runtime
 import settings
 from sessions import Session, Sessions
 
+MAX_SECONDS = int(os.getenv("MAX_SESSION_SECONDS", "3600"))
 sessions = Sessions(
     capacity=int(os.getenv("MAX_SESSIONS", "8")),
-    max_seconds=int(os.getenv("MAX_SESSION_SECONDS", "3600")),
     per_minute=int(os.getenv("STARTS_PER_MINUTE", "10")),
 )
 metrics.count_sessions(sessions)
@@ -94,7 +94,7 @@ async def start(
     """Reserve a session, and say how to join it."""
     if asked.transport not in STARTS:
         raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    reservation = sessions.reserve(asked.body, address)
+    reservation = sessions.reserve(MAX_SECONDS, asked.body, address)
     with sessions.held(reservation):
         return {"sessionId": reservation.id} | await STARTS[asked.transport](reservation, request)
 

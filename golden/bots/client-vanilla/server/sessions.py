@@ -10,7 +10,7 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +24,7 @@ from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
 RESERVED_FOR = 10  # seconds in which the client has to send its first request
 START_TIMEOUT = 20  # seconds, from then, in which the session has to start
 JOIN_TIMEOUT = 30  # seconds, from its start, in which the client has to be connected
+HAND_OVER_TAKES = 20  # seconds, at most, in which a call is handed over before its session ends
 
 
 @dataclass
@@ -31,9 +32,9 @@ class Session:
     """A session: reserved first, then running."""
 
     id: str
-    body: Any  # what came with the request for it
+    max_seconds: float  # that it may run
+    body: Any = None  # what came with the request for it
     address: str = ""  # that asked for it, if it is known
-    max_seconds: float = 3600  # that it may run
     is_call: bool = False  # which the bot makes or fetches itself, so that it may ring for long
     requested_at: float = field(default_factory=time.monotonic)
     expires_at: float = 0.0  # of a reservation
@@ -41,6 +42,7 @@ class Session:
     connected_at: float = 0.0  # when the client connected; 0 before
     ended_because: str = "left"  # see bot_sessions_ended in metrics.py
     task: asyncio.Task[None] | None = None  # of a running one
+    hand_over: Callable[[], Awaitable[bool]] | None = None  # connects a caller to somebody else
 
     def client_connected(self) -> None:
         self.connected_at = self.connected_at or time.monotonic()
@@ -65,7 +67,6 @@ class Sessions:
     Args:
         capacity: The most sessions at a time.
         per_minute: The most reservations of one address in a minute.
-        max_seconds: How long a session may run.
         on_refused: Called when a reservation is refused.
         on_started: Called with a session that starts.
         on_ended: Called with a session that has ended, and how many seconds it ran.
@@ -76,17 +77,20 @@ class Sessions:
         capacity: int,
         per_minute: int = 10,
         *,
-        max_seconds: float = 3600,
         on_refused: Callable[[], None] = nothing,
         on_started: Callable[[Session], None] = nothing,
         on_ended: Callable[[Session, float], None] = nothing,
     ):
-        self.capacity, self.max_seconds, self.per_minute = capacity, max_seconds, per_minute
+        self.capacity, self.per_minute = capacity, per_minute
         self.on_refused, self.on_started, self.on_ended = on_refused, on_started, on_ended
         self.is_loaded, self.is_draining = True, False
         self._minute, self._in_minute = 0, collections.Counter[str]()
         self._reserved: dict[str, Session] = {}
         self._running: dict[str, Session] = {}
+
+    def has_room(self) -> bool:
+        """Whether a session could be reserved now."""
+        return self.accepts() and self.count() < self.capacity
 
     def accepts(self) -> bool:
         """Whether this process takes part. One at its capacity does."""
@@ -101,9 +105,10 @@ class Sessions:
         now = time.monotonic()
         self._reserved = {id: one for id, one in self._reserved.items() if one.expires_at > now}
 
-    def reserve(self, body: Any = None, address: str = "") -> Session:
+    def reserve(self, max_seconds: float, body: Any = None, address: str = "") -> Session:
         """Reserve a session for a client, which has RESERVED_FOR seconds to use it.
 
+        It may then run for `max_seconds`.
         One address gets at most `per_minute` in a minute. Its unused reservations may fill at
         most half of the capacity, so that others can start sessions, too.
 
@@ -111,7 +116,7 @@ class Sessions:
         """
         if (minute := int(time.monotonic() // 60)) != self._minute:
             self._minute, self._in_minute = minute, collections.Counter()
-        if not self.accepts() or self.count() >= self.capacity:
+        if not self.has_room():
             raise self._refusal(503)
         if address:
             unused = sum(one.address == address for one in self._reserved.values())
@@ -123,7 +128,7 @@ class Sessions:
         # In a cluster the ID begins with the pod's address, to which the router sends its requests.
         pod = os.getenv("POD_IP", "").replace(".", "-")
         id = f"{pod}.{uuid.uuid4()}".lstrip(".")
-        session = Session(id, body, address, self.max_seconds)
+        session = Session(id, max_seconds, body, address)
         session.expires_at = time.monotonic() + RESERVED_FOR
         self._reserved[session.id] = session
         return session
@@ -198,31 +203,58 @@ class Sessions:
             self.on_ended(session, time.monotonic() - began)
 
     async def drain(self, seconds: float) -> None:
-        """Take no more reservations, and wait for all sessions. Cancel them after that time."""
+        """Take no more reservations, and wait for all sessions.
+
+        After that time, hand their calls over where that is possible, and cancel the sessions.
+        """
         self.is_draining = True
         logger.info(f"Stopping after the running sessions: {self.count()}")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self.count():
                     await asyncio.sleep(0.2)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(HAND_OVER_TAKES):
+                running = self._running.values()
+                await asyncio.gather(*(one.hand_over() for one in running if one.hand_over))
         for session in self._running.values():
             session.cancel("stopped")
         while self._running:
             await asyncio.sleep(0.2)
 
 
-def announce_end(worker: PipelineWorker, sentence: str = "") -> None:
-    """Tell the page, and say the sentence, a minute before the session has to end, if it does."""
+def announce_end(
+    worker: PipelineWorker,
+    sentence: str = "",
+    hand_over: Callable[[], Coroutine[Any, Any, bool]] | None = None,
+) -> None:
+    """Prepare for the time when the session has to end, if it has.
+
+    Args:
+        worker: Runs the pipeline of the session.
+        sentence: Said a minute before. The page is told, too.
+        hand_over: Connects a caller to somebody else, shortly before. Returns whether it did.
+    """
     if not (session := current.get()):
         return  # it is not served by self_host.py
+    session.hand_over = hand_over
     told = RTVIServerMessageFrame(data={"problem": "This conversation ends in a minute."})
     said = [TTSSpeakFrame(sentence, append_to_context=False)] if sentence else []
 
     def announce() -> None:
         worker.create_task(worker.queue_frames([told, *said]))
 
-    timer = asyncio.get_running_loop().call_later(max(0, session.max_seconds - 60), announce)
+    def leave() -> None:
+        if hand_over:
+            worker.create_task(hand_over())
+
+    loop, most = asyncio.get_running_loop(), session.max_seconds
+    timers = [
+        loop.call_later(max(0, most - 60), announce),
+        loop.call_later(max(0, most - HAND_OVER_TAKES), leave),
+    ]
 
     @worker.event_handler("on_pipeline_finished")
     async def on_pipeline_finished(worker, frame):
-        timer.cancel()
+        for timer in timers:
+            timer.cancel()

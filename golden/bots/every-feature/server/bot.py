@@ -11,7 +11,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 import aiohttp
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import LLMRunFrame
+from pipecat.frames.frames import LLMRunFrame, TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -33,8 +33,10 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import metrics
+import recording
 import settings
-from call import camera_tool, log_transcript, noise_filter, observe, recorder
+from call import camera_tool, log_transcript, noise_filter, observe
+from facts import facts
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
 from settings import Needs
@@ -49,17 +51,25 @@ SYSTEM_INSTRUCTION = (
 
 # What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
+SAY_GREETING = False  # True: it is said as it stands, at once, and the model is not asked
 
 # Said when a service fails, in the language of the bot.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
+
+# Said when the bot records.
+RECORDED = "This call is being recorded."
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
     # your own, one a line
 ]
 
+# As RECORD in .env says, the model may have to ask; see recording.py.
+SYSTEM_INSTRUCTION += recording.instruction()
+TOOLS.extend(recording.tools())
 
-def make_services(session: aiohttp.ClientSession):
+
+def make_services(session: aiohttp.ClientSession, system_instruction: str = SYSTEM_INSTRUCTION):
     """Return the services of one conversation."""
     stt = DeepgramSTTService(
         api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
@@ -69,7 +79,7 @@ def make_services(session: aiohttp.ClientSession):
         api_key=os.getenv("OPENAI_API_KEY", "none"),
         settings=OpenAILLMService.Settings(
             model=os.getenv("OPENAI_MODEL", NOT_GIVEN),
-            system_instruction=SYSTEM_INSTRUCTION,
+            system_instruction=system_instruction,
         ),
     )
     tts = CartesiaTTSService(
@@ -90,7 +100,9 @@ def make_services(session: aiohttp.ClientSession):
 
 def build(transport, runner_args, session):
     """Build the pipeline and its services."""
-    stt, llm, tts, video = make_services(session)
+    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+
+    stt, llm, tts, video = make_services(session, instruction)
 
     context = LLMContext(
         [{"role": "developer", "content": GREETING}], tools=[*TOOLS, camera_tool(transport)]
@@ -105,10 +117,11 @@ def build(transport, runner_args, session):
             stt,
             user_aggregator,
             llm,
+            recording.Announcement(RECORDED),
             tts,
             video,
             transport.output(),
-            recorder(runner_args),
+            recording.recorder(runner_args),
             assistant_aggregator,
         ]
     )
@@ -152,7 +165,7 @@ async def run_bot(
 
     @worker.rtvi.event_handler("on_client_ready")
     async def on_client_ready(rtvi):
-        await worker.queue_frame(LLMRunFrame())
+        await worker.queue_frame(TTSSpeakFrame(GREETING) if SAY_GREETING else LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -203,6 +216,7 @@ if __name__ == "__main__":
 
     import local
 
-    settings.require(REQUIRED)
+    settings.require(REQUIRED, problems=recording.problems())
+    recording.delete_old_daily()
     local.prepare(app)
     main(local.Arguments())

@@ -1,21 +1,15 @@
 """Helpers of bot.py for calls and options."""
 
-import asyncio
 import os
 import socket
-import struct
-import wave
-from datetime import datetime
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 
 from loguru import logger
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.frames.frames import UserImageRequestFrame
 from pipecat.pipeline.worker import PipelineWorker
-from pipecat.processors.audio.audio_buffer_processor import AudioBufferProcessor
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.runner.types import RunnerArguments
 from pipecat.services.llm_service import FunctionCallParams
@@ -74,52 +68,6 @@ def noise_filter() -> BaseAudioFilter | None:
     from pipecat.audio.filters.krisp_viva_filter import KrispVivaFilter
 
     return KrispVivaFilter()
-
-
-def append(path: Path, audio: bytes, sample_rate: int, num_channels: int) -> None:
-    """Write audio at the end of a WAV file, and then its new length into the header."""
-    if not path.exists():
-        path.parent.mkdir(exist_ok=True)
-        with wave.open(str(path), "wb") as wav:
-            wav.setnchannels(num_channels)
-            wav.setsampwidth(2)  # bytes
-            wav.setframerate(sample_rate)
-    with path.open("r+b") as file:
-        end = file.seek(0, os.SEEK_END) + file.write(audio)
-        for position in (4, 40):  # of the lengths of all and of the audio that follow them
-            file.seek(position)
-            file.write(struct.pack("<I", end - position - 4))
-
-
-def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
-    """Return what writes both sides to a WAV file in recordings/, every ten seconds."""
-    rate = 24000  # two bytes for each sample
-    audio_buffer = AudioBufferProcessor(
-        sample_rate=rate, buffer_size=10 * 2 * rate, auto_start_recording=True
-    )
-    name = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{runner_args.session_id}.wav"
-    path = Path("recordings") / name
-    write_lock = asyncio.Lock()  # each piece comes in a task of its own
-    failed = False
-
-    @audio_buffer.event_handler("on_audio_data")
-    async def on_audio_data(buffer, audio: bytes, sample_rate: int, num_channels: int):
-        nonlocal failed
-        async with write_lock:
-            try:
-                if not failed:
-                    await asyncio.to_thread(append, path, audio, sample_rate, num_channels)
-            except Exception as e:
-                failed = True  # and the call goes on
-                logger.error(f"The recording {path} ends here: {e}")
-
-    @audio_buffer.event_handler("on_recording_stopped")
-    async def on_recording_stopped(buffer):
-        async with write_lock:
-            if path.exists() and not failed:
-                logger.info(f"Recording: {path}")
-
-    return audio_buffer
 
 
 @cache

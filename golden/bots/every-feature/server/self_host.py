@@ -38,14 +38,15 @@ from starlette.responses import FileResponse
 
 import bot
 import metrics
+import recording
 import runtime
 import settings
 from sessions import START_TIMEOUT, Session, Sessions
 from settings import Needs
 
+MAX_SECONDS = int(os.getenv("MAX_SESSION_SECONDS", "3600"))
 sessions = Sessions(
     capacity=int(os.getenv("MAX_SESSIONS", "4")),
-    max_seconds=int(os.getenv("MAX_SESSION_SECONDS", "3600")),
     per_minute=int(os.getenv("STARTS_PER_MINUTE", "6")),
 )
 metrics.count_sessions(sessions)
@@ -73,7 +74,7 @@ def ice_servers(session_id: str) -> list[dict[str, Any]]:
         if entry
     ]
     if secret := os.getenv("TURN_SECRET"):
-        name = f"{int(time.time() + sessions.max_seconds) + 120}:{session_id}"
+        name = f"{int(time.time() + MAX_SECONDS) + 120}:{session_id}"
         password = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
         turn = {"urls": os.environ["TURN_URL"], "username": name, "credential": password}
         servers.append(turn)
@@ -197,7 +198,7 @@ async def start(
     """Reserve a session, and say how to join it."""
     if asked.transport not in STARTS:
         raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    reservation = sessions.reserve(asked.body, address)
+    reservation = sessions.reserve(MAX_SECONDS, asked.body, address)
     with sessions.held(reservation):
         return {"sessionId": reservation.id} | await STARTS[asked.transport](reservation, request)
 
@@ -209,7 +210,10 @@ if __name__ == "__main__":
             *bot.REQUIRED,
             Needs("TURN_URL", if_set="TURN_SECRET"),
         ],
+        transports=["daily"],
+        problems=recording.problems(),
     )
+    recording.delete_old_daily()
     for server in ice_servers("none"):
         IceServer(**server)  # report a mistake now, not when somebody connects
     runtime.serve(app, sessions)

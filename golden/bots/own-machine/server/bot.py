@@ -29,6 +29,7 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import settings
+from facts import facts
 from monitor import Service, ServiceMonitor
 
 settings.load()
@@ -51,7 +52,7 @@ TOOLS = [
 ]
 
 
-def make_services():
+def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     """Return the services of one conversation."""
     stt = MoonshineSTTService(
         settings=MoonshineSTTService.Settings(model=os.getenv("MOONSHINE_MODEL", NOT_GIVEN)),
@@ -60,7 +61,7 @@ def make_services():
         base_url=os.getenv("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
         settings=OLLamaLLMService.Settings(
             model=os.getenv("OLLAMA_MODEL", "llama3.2"),
-            system_instruction=SYSTEM_INSTRUCTION,
+            system_instruction=system_instruction,
         ),
     )
     tts = PiperTTSService(
@@ -73,9 +74,11 @@ def make_services():
     return stt, llm, tts
 
 
-def build(transport):
+def build(transport, runner_args):
     """Build the pipeline and its services."""
-    stt, llm, tts = make_services()
+    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+
+    stt, llm, tts = make_services(instruction)
 
     context = LLMContext(tools=[*TOOLS])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
@@ -106,7 +109,7 @@ build_lock = asyncio.Lock()
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
     async with build_lock:  # some libraries cannot be loaded by two threads at once
-        pipeline, services = await asyncio.to_thread(build, transport)
+        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),

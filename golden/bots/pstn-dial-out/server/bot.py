@@ -10,7 +10,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import LLMRunFrame
+from pipecat.frames.frames import LLMRunFrame, TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -29,8 +29,12 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from call import Call, end_call, guard, hang_up
+from facts import facts
 from monitor import Service, ServiceMonitor
 from settings import Needs
+from silence import SilenceMonitor
+from transfer import Transfers
+from voicemail import detect_voicemail
 
 settings.load()
 
@@ -42,12 +46,26 @@ SYSTEM_INSTRUCTION = (
 
 # What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
+SAY_GREETING = False  # True: it is said as it stands, at once, and the model is not asked
 
 # Said when a service fails, in the language of the bot.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
 
 # Said when an answer takes long.
 PLEASE_WAIT = "One moment, please."
+
+# Said before a caller is connected to FALLBACK_NUMBER, because the bot cannot go on.
+CONNECTING = "Sorry, I cannot help you right now. I am connecting you to a colleague."
+
+# Said by the carrier if nobody answers a call that was handed over.
+NOBODY_ANSWERS = "Nobody can take your call right now. Please call again later."
+
+# Said to a caller who says nothing for SILENCE_SECONDS: twice the first, then the second.
+STILL_THERE = "Are you still there?"
+SILENT_GOODBYE = "I cannot hear you, so I am ending the call. Goodbye."
+
+# Left on an answering machine, with VOICEMAIL=leave_message in .env.
+VOICEMAIL_MESSAGE = "Hello, this is an automated call. We will try again later."
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
@@ -56,7 +74,7 @@ TOOLS = [
 ]
 
 
-def make_services():
+def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     """Return the services of one conversation."""
     stt = DeepgramSTTService(
         api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
@@ -66,7 +84,7 @@ def make_services():
         api_key=os.getenv("OPENAI_API_KEY", "none"),
         settings=OpenAILLMService.Settings(
             model=os.getenv("OPENAI_MODEL", NOT_GIVEN),
-            system_instruction=SYSTEM_INSTRUCTION,
+            system_instruction=system_instruction,
         ),
     )
     tts = CartesiaTTSService(
@@ -79,9 +97,12 @@ def make_services():
     return stt, llm, tts
 
 
-def build(transport, call):
+def build(transport, runner_args, call):
     """Build the pipeline and its services."""
-    stt, llm, tts = make_services()
+    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+
+    stt, llm, tts = make_services(instruction)
+    detector, speech_gate = detect_voicemail(llm, VOICEMAIL_MESSAGE, is_call=bool(call))
 
     context = LLMContext(  # a person who is called speaks first
         [] if call else [{"role": "developer", "content": GREETING}], tools=[*TOOLS]
@@ -94,9 +115,11 @@ def build(transport, call):
         [
             transport.input(),
             stt,
+            detector,
             user_aggregator,
             llm,
             tts,
+            speech_gate,
             transport.output(),
             assistant_aggregator,
         ]
@@ -114,18 +137,35 @@ build_lock = asyncio.Lock()
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call | None):
     """Run one conversation until the person leaves."""
     async with build_lock:  # some libraries cannot be loaded by two threads at once
-        pipeline, services = await asyncio.to_thread(build, transport, call)
+        pipeline, services = await asyncio.to_thread(build, transport, runner_args, call)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    ServiceMonitor(
+    transfers = Transfers(
+        worker,
+        transport,
+        runner_args,
+        call,
+        nobody_answers=NOBODY_ANSWERS,
+        connecting=CONNECTING,
+    )
+    monitor = ServiceMonitor(
         worker,
         services,
         apology=APOLOGY,
         please_wait=PLEASE_WAIT,
         has_page=False,  # callers see none
+        hand_over=transfers.fallback,
+    )
+    SilenceMonitor(
+        worker,
+        is_call=bool(call),  # others may be silent
+        question=STILL_THERE,
+        goodbye=SILENT_GOODBYE,
+        seconds=float(os.getenv("SILENCE_SECONDS", "10")),
+        is_waiting=monitor.is_waiting,
     )
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
@@ -138,7 +178,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
         nonlocal is_greeted
         if not is_greeted:
             is_greeted = True
-            await worker.queue_frame(LLMRunFrame())
+            await worker.queue_frame(TTSSpeakFrame(GREETING) if SAY_GREETING else LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -177,9 +217,10 @@ if __name__ == "__main__":
     from pipecat.runner.run import app, main
 
     import local
+    import voicemail
     from webhooks import take_calls
 
-    settings.require(REQUIRED)
+    settings.require(REQUIRED, problems=voicemail.problems())
     local.prepare(app)
     guard(app)
     take_calls(app, bot)

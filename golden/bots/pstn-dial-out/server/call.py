@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 
 MAX_ATTEMPTS = 3  # to reach the person
 handed_over: set[str] = set()  # rooms in which people go on without the bot; see DEPLOY.md
+Values = dict[str, str | int | float | bool]  # by their names
 PhoneNumber = Annotated[str, Field(pattern=r"^\+[1-9][0-9]{6,14}$")]  # such as +15551234567
 
 
@@ -28,6 +29,7 @@ class Call(BaseModel):
     room_url: str = Field(pattern=r"^https://[A-Za-z0-9-]+\.daily\.co/[A-Za-z0-9_-]+$")
     token: str  # the bot needs it to join
     phone_number: PhoneNumber  # to call
+    data: Values = {}  # that came with the request
 
     until: int = 0  # seconds since 1970, when the bot takes it no more
     signature: str = ""

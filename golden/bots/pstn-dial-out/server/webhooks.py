@@ -21,11 +21,11 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from loguru import logger
 from pipecat.runner.daily import DailyRoomConfig, configure
 from pipecat.runner.types import RunnerArguments
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import ClientDisconnect
 
 import settings
-from call import Call, PhoneNumber, end_call
+from call import Call, PhoneNumber, Values, end_call
 from settings import Needs
 
 settings.load()
@@ -89,9 +89,12 @@ async def start_bot(session: aiohttp.ClientSession, call: Call) -> None:
 
 
 class DialoutRequest(BaseModel):
-    """The person to call."""
+    """The person to call, and values that bot.py may tell the model: see facts there."""
+
+    model_config = ConfigDict(extra="forbid")
 
     phone_number: PhoneNumber
+    data: Values = {}
 
 
 bearer = HTTPBearer(auto_error=False)
@@ -122,7 +125,7 @@ async def dial_out(request: Request) -> dict[str, str]:
     room = await make_room(session, wanted.phone_number)
     await start_bot(
         session,
-        Call(room_url=room.room_url, token=room.token, phone_number=wanted.phone_number),
+        Call(room_url=room.room_url, token=room.token, **wanted.model_dump()),
     )
     return {"status": "started", "room_url": room.room_url}
 

@@ -27,11 +27,15 @@ from pipecat.transports.base_transport import BaseTransport
 from pipecat.workers.runner import WorkerRunner
 
 import metrics
+import recording
 import settings
-from call import Call, end_call, guard, hang_up, log_transcript, recorder
+from call import Call, end_call, guard, hang_up, log_transcript
+from facts import facts
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
 from settings import Needs
+from silence import SilenceMonitor
+from transfer import Transfers
 
 settings.load()
 
@@ -44,14 +48,28 @@ SYSTEM_INSTRUCTION = (
 # What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
 
+# Said by the carrier if nobody answers a call that was handed over.
+NOBODY_ANSWERS = "Nobody can take your call right now. Please call again later."
+
+# Said by the carrier if the bot cannot take a call.
+BUSY = "All lines are busy right now. Please call again later."
+
+# Said to a caller who says nothing for SILENCE_SECONDS: twice the first, then the second.
+STILL_THERE = "Are you still there?"
+SILENT_GOODBYE = "I cannot hear you, so I am ending the call. Goodbye."
+
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
     hang_up,
     # your own, one a line
 ]
 
+# As RECORD in .env says, the model may have to ask; see recording.py.
+SYSTEM_INSTRUCTION += recording.instruction()
+TOOLS.extend(recording.tools())
 
-def make_services():
+
+def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     """Return the services of one conversation."""
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
@@ -66,7 +84,7 @@ def make_services():
                     )
                 )
             ),
-            system_instruction=SYSTEM_INSTRUCTION,
+            system_instruction=system_instruction,
         ),
     )
     return llm
@@ -74,7 +92,9 @@ def make_services():
 
 def build(transport, runner_args):
     """Build the pipeline and its services."""
-    llm = make_services()
+    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+
+    llm = make_services(instruction)
 
     context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     # The model detects turns itself, so there is no voice-activity detector here.
@@ -86,7 +106,7 @@ def build(transport, runner_args):
             user_aggregator,
             llm,
             transport.output(),
-            recorder(runner_args),
+            recording.recorder(runner_args),
             assistant_aggregator,
         ]
     )
@@ -108,15 +128,30 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    ServiceMonitor(
+    transfers = Transfers(
+        worker,
+        transport,
+        runner_args,
+        call,
+        nobody_answers=NOBODY_ANSWERS,
+    )
+    monitor = ServiceMonitor(
         worker,
         services,
         has_page=False,  # callers see none
+        hand_over=transfers.fallback,
         on_failed=metrics.count_failure,
         on_late=metrics.count_delay,
     )
+    SilenceMonitor(
+        worker,
+        question=STILL_THERE,
+        goodbye=SILENT_GOODBYE,
+        seconds=float(os.getenv("SILENCE_SECONDS", "10")),
+        is_waiting=monitor.is_waiting,
+    )
     metrics.measure(worker)
-    announce_end(worker)
+    announce_end(worker, "", transfers.fallback)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     call.handle(transport, runner)
@@ -162,7 +197,8 @@ if __name__ == "__main__":
     import local
     from webhooks import take_calls
 
-    settings.require(REQUIRED)
+    settings.require(REQUIRED, problems=recording.problems())
+    recording.delete_old_daily()
     local.prepare(app)
     guard(app)
     take_calls(app, bot)

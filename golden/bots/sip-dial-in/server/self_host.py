@@ -17,14 +17,15 @@ from pipecat.runner.types import RunnerArguments
 
 import bot
 import metrics
+import recording
 import runtime
 import settings
 from call import Call
+from runtime import max_call_seconds
 from sessions import Sessions
 
 sessions = Sessions(
     capacity=int(os.getenv("MAX_SESSIONS", "8")),
-    max_seconds=int(os.getenv("MAX_SESSION_SECONDS", "3600")),
 )
 metrics.count_sessions(sessions)
 app = runtime.new_app()
@@ -34,7 +35,7 @@ app = runtime.new_app()
 async def start_call(body: dict[str, Any]) -> dict[str, str]:
     """Start a session in the room that webhooks.py made for a call."""
     Call.authentic(body)
-    reservation = sessions.reserve()
+    reservation = sessions.reserve(max_call_seconds())
     arguments = RunnerArguments(body=body, session_id=reservation.id)
     sessions.start(reservation, bot.bot(arguments), is_call=True)
     return {"sessionId": reservation.id}
@@ -46,5 +47,7 @@ if __name__ == "__main__":
         [
             *bot.REQUIRED,
         ],
+        problems=recording.problems(),
     )
+    recording.delete_old_daily()
     runtime.serve(app, sessions)

@@ -29,18 +29,18 @@ from pipecat.transports.daily.utils import (
 )
 from starlette.requests import ClientDisconnect
 from twilio.request_validator import RequestValidator
-from twilio.twiml.voice_response import VoiceResponse
 
 import settings
 from call import Call, end_call
 from settings import Needs
+from transfer import instead_of_the_bot
 
 settings.load()
 
 CLOUD_URL = "https://api.pipecat.daily.co/v1/public"
 TIMEOUT = aiohttp.ClientTimeout(total=30)
 MAX_BODY = 64 * 1024  # bytes of a request
-HOLD = 30  # seconds that a caller waits for the bot before the call ends
+HOLD = 30  # seconds that a caller waits for the bot
 
 
 @asynccontextmanager
@@ -145,12 +145,18 @@ async def take_call(request: Request) -> Response:
         raise HTTPException(403, "this request is not signed by Twilio")
     if not re.fullmatch("CA[0-9a-f]{32}", call_sid := form.get("CallSid", "")):
         raise HTTPException(400, "CallSid is missing")
-    await connect(request.app.state.session, call_sid, form.get("From", "unknown"))
-    # The caller hears this until the bot fetches the call from Twilio.
-    waiting = VoiceResponse()
-    waiting.say("One moment, please.")
-    waiting.pause(length=HOLD)
-    return Response(str(waiting), media_type="application/xml")
+    # Imported here, because bot.py imports this module.
+    from bot import BUSY, NOBODY_ANSWERS
+
+    otherwise = instead_of_the_bot(NOBODY_ANSWERS, BUSY)
+    try:
+        await connect(request.app.state.session, call_sid, form.get("From", "unknown"))
+        # The caller hears this until the bot fetches the call from Twilio.
+        waiting = f'<Pause length="{HOLD}"/>'
+    except HTTPException:  # which is in the log
+        waiting = ""
+    xml = f"<Response>{waiting}{otherwise}</Response>"
+    return Response(xml, media_type="application/xml")
 
 
 def take_calls(bot_app: FastAPI, bot: Callable[[RunnerArguments], Awaitable[None]]) -> None:

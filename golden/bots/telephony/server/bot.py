@@ -11,7 +11,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is
 from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import LLMRunFrame
+from pipecat.frames.frames import LLMRunFrame, TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -32,9 +32,12 @@ from pipecat.workers.runner import WorkerRunner
 import metrics
 import settings
 from call import hang_up
+from facts import facts
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
 from settings import Needs
+from silence import SilenceMonitor
+from transfer import Transfers
 
 settings.load()
 
@@ -46,15 +49,29 @@ SYSTEM_INSTRUCTION = (
 
 # What the model makes the first words of.
 GREETING = "Greet the person and introduce yourself briefly."
+SAY_GREETING = False  # True: it is said as it stands, at once, and the model is not asked
 
 # Said when a service fails, in the language of the bot.
-APOLOGY = "Sorry, I cannot answer right now. Please try again."
+APOLOGY = "Entschuldigung, ich kann gerade nicht antworten. Bitte versuchen Sie es erneut."
 
 # Said when an answer takes long.
-PLEASE_WAIT = "One moment, please."
+PLEASE_WAIT = "Einen Moment, bitte."
 
 # Said a minute before MAX_SESSION_SECONDS are over.
-LAST_MINUTE = "We have one minute left."
+LAST_MINUTE = "Wir haben noch eine Minute."
+
+# Said before a caller is connected to FALLBACK_NUMBER, because the bot cannot go on.
+CONNECTING = "Leider kann ich Ihnen gerade nicht helfen. Ich verbinde Sie mit einem Kollegen."
+
+# Said by the carrier if nobody answers a call that was handed over.
+NOBODY_ANSWERS = "Zurzeit kann niemand Ihren Anruf annehmen. Bitte rufen Sie später wieder an."
+
+# Said by the carrier if the bot cannot take a call.
+BUSY = "Zurzeit sind alle Leitungen belegt. Bitte rufen Sie später wieder an."
+
+# Said to a caller who says nothing for SILENCE_SECONDS: twice the first, then the second.
+STILL_THERE = "Sind Sie noch da?"
+SILENT_GOODBYE = "Ich kann Sie nicht hören und beende deshalb das Gespräch. Auf Wiederhören."
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
@@ -64,10 +81,10 @@ TOOLS = [
 
 # What the services hear and speak, as a BCP 47 tag.
 LANGUAGE = "de"
-SYSTEM_INSTRUCTION += f" Always speak the language with the BCP 47 tag {LANGUAGE}."
+SYSTEM_INSTRUCTION += " Answer in German."
 
 
-def make_services():
+def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     """Return the services of one conversation."""
     stt = OpenAISTTService(
         api_key=os.getenv("OPENAI_API_KEY", "none"),
@@ -78,7 +95,7 @@ def make_services():
         api_key=os.environ["ANTHROPIC_API_KEY"],
         settings=AnthropicLLMService.Settings(
             model=os.getenv("ANTHROPIC_MODEL", NOT_GIVEN),
-            system_instruction=SYSTEM_INSTRUCTION,
+            system_instruction=system_instruction,
         ),
     )
     tts = ElevenLabsTTSService(
@@ -92,9 +109,11 @@ def make_services():
     return stt, llm, tts
 
 
-def build(transport):
+def build(transport, runner_args):
     """Build the pipeline and its services."""
-    stt, llm, tts = make_services()
+    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+
+    stt, llm, tts = make_services(instruction)
 
     context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
@@ -125,23 +144,39 @@ build_lock = asyncio.Lock()
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
     async with build_lock:  # some libraries cannot be loaded by two threads at once
-        pipeline, services = await asyncio.to_thread(build, transport)
+        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    ServiceMonitor(
+    transfers = Transfers(
+        worker,
+        transport,
+        runner_args,
+        nobody_answers=NOBODY_ANSWERS,
+        connecting=CONNECTING,
+    )
+    monitor = ServiceMonitor(
         worker,
         services,
         apology=APOLOGY,
         please_wait=PLEASE_WAIT,
         has_page=False,  # callers see none
+        hand_over=transfers.fallback,
         on_failed=metrics.count_failure,
         on_late=metrics.count_delay,
     )
+    SilenceMonitor(
+        worker,
+        is_call=bool(runner_args.call_data),  # others may be silent
+        question=STILL_THERE,
+        goodbye=SILENT_GOODBYE,
+        seconds=float(os.getenv("SILENCE_SECONDS", "10")),
+        is_waiting=monitor.is_waiting,
+    )
     metrics.measure(worker)
-    announce_end(worker, LAST_MINUTE)
+    announce_end(worker, LAST_MINUTE, transfers.fallback)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     is_greeted = False
@@ -151,7 +186,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         nonlocal is_greeted
         if not is_greeted:
             is_greeted = True
-            await worker.queue_frame(LLMRunFrame())
+            await worker.queue_frame(TTSSpeakFrame(GREETING) if SAY_GREETING else LLMRunFrame())
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):

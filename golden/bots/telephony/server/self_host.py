@@ -22,9 +22,9 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, HTTPException, Request, WebSocket
+from fastapi import Depends, HTTPException, Request
 from fastapi.middleware.cors import CORSMiddleware
-from pipecat.runner.types import SmallWebRTCRunnerArguments, WebSocketRunnerArguments
+from pipecat.runner.types import SmallWebRTCRunnerArguments
 from pipecat.transports.smallwebrtc.connection import IceServer, SmallWebRTCConnection
 from pipecat.transports.smallwebrtc.request_handler import (
     ConnectionMode,
@@ -36,27 +36,24 @@ from pydantic import BaseModel, Field
 from starlette.responses import FileResponse
 
 import bot
+import carriers
 import metrics
 import runtime
 import settings
 from sessions import START_TIMEOUT, Session, Sessions
 from settings import Needs
 
+MAX_SECONDS = int(os.getenv("MAX_SESSION_SECONDS", "3600"))
 sessions = Sessions(
     capacity=int(os.getenv("MAX_SESSIONS", "4")),
-    max_seconds=int(os.getenv("MAX_SESSION_SECONDS", "3600")),
     per_minute=int(os.getenv("STARTS_PER_MINUTE", "6")),
 )
 metrics.count_sessions(sessions)
 app = runtime.new_app()
+app.state.sessions = sessions
+app.include_router(carriers.router)
 ORIGINS = os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
 app.add_middleware(CORSMiddleware, allow_origins=ORIGINS, allow_methods=["*"], allow_headers=["*"])
-
-
-def public_url() -> str:
-    """Return the https address of the bot, without a slash at its end; "" if it is not known."""
-    domain = os.getenv("DOMAIN")
-    return os.getenv("BOT_PUBLIC_URL", f"https://{domain}" if domain else "").rstrip("/")
 
 
 @app.get("/")
@@ -78,7 +75,7 @@ def ice_servers(session_id: str) -> list[dict[str, Any]]:
         if entry
     ]
     if secret := os.getenv("TURN_SECRET"):
-        name = f"{int(time.time() + sessions.max_seconds) + 120}:{session_id}"
+        name = f"{int(time.time() + MAX_SECONDS) + 120}:{session_id}"
         password = base64.b64encode(hmac.digest(secret.encode(), name.encode(), "sha1")).decode()
         turn = {"urls": os.environ["TURN_URL"], "username": name, "credential": password}
         servers.append(turn)
@@ -189,41 +186,9 @@ async def start(
     """Reserve a session, and say how to join it."""
     if asked.transport not in STARTS:
         raise HTTPException(400, f"this bot does not know the transport {asked.transport!r}")
-    reservation = sessions.reserve(asked.body, address)
+    reservation = sessions.reserve(MAX_SECONDS, asked.body, address)
     with sessions.held(reservation):
         return {"sessionId": reservation.id} | await STARTS[asked.transport](reservation, request)
-
-
-TOKENS = os.getenv("PHONE_TOKEN", "").split(",")  # the first is for new calls
-
-
-def signed_by_twilio(websocket: WebSocket, token: str) -> bool:
-    """Say whether Twilio signed the address. True if it or TWILIO_AUTH_TOKEN is not known."""
-    given = websocket.headers.get("x-twilio-signature", "")
-    url, key = public_url(), os.getenv("TWILIO_AUTH_TOKEN", "")
-    if not url or not key:
-        return True
-    socket = f"{url.replace('http', 'ws', 1)}/ws/{token}"
-    may_be = (socket.encode(), f"{socket}/".encode())  # Twilio may add the slash
-    signed = [base64.b64encode(hmac.digest(key.encode(), one, "sha1")) for one in may_be]
-    return any(hmac.compare_digest(one, given.encode()) for one in signed)
-
-
-@app.websocket("/ws/{token}")
-async def take_call(websocket: WebSocket, token: str) -> None:
-    """Hold a telephone call. Only the carrier knows the address."""
-    try:
-        if not any(hmac.compare_digest(token.encode(), t.encode()) for t in TOKENS):
-            raise HTTPException(403, "the address has another token")
-        if not signed_by_twilio(websocket, token):
-            raise HTTPException(403, f"Twilio did not sign this for {public_url()}")
-        reservation = sessions.reserve()
-    except HTTPException as e:
-        return await runtime.refuse(websocket, e)
-    socket = runtime.LimitedWebSocket(websocket)
-    await socket.accept()
-    arguments = WebSocketRunnerArguments(websocket=socket, session_id=reservation.id)
-    await sessions.start(reservation, bot.bot(arguments))
 
 
 if __name__ == "__main__":
@@ -236,7 +201,7 @@ if __name__ == "__main__":
         ],
         transports=["twilio"],
     )
-    if not all(re.fullmatch("[A-Za-z0-9_-]{16,}", token) for token in TOKENS):
+    if not all(re.fullmatch("[A-Za-z0-9_-]{16,}", token) for token in carriers.TOKENS):
         sys.exit("PHONE_TOKEN is part of an address: 16 or more letters, digits, _ and -.")
     for server in ice_servers("none"):
         IceServer(**server)  # report a mistake now, not when somebody connects

@@ -53,7 +53,7 @@ export async function startProblem(response, startUrl) {
     case 403:
       return problem(
         notStarted,
-        `The bot's host refused to start a session (${response.status}). Check the API key and the agent's name.`,
+        `The bot's host refused to start a session (${response.status}). Check START_TOKEN in client/.env, or the API key and the agent's name.`,
       );
     case 500:
       return problem(notStarted, "The bot could not be started. Check its terminal or log.");

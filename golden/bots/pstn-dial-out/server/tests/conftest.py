@@ -26,6 +26,7 @@ VARIABLES = {
     "DEEPGRAM_API_KEY": "test-deepgram-api-key",
     "OPENAI_API_KEY": "test-openai-api-key",
     "CARTESIA_API_KEY": "test-cartesia-api-key",
+    "DAILY_API_KEY": "test-daily-api-key",
 }
 VARIABLES |= {name: os.environ[name] for name in VARIABLES if os.getenv(name, "").strip()}
 
@@ -127,6 +128,10 @@ async def running_bot(
 def services(running_services: Services) -> Iterator[Services]:
     """The stand-ins, which have been asked nothing yet. What the real ones refuse fails a test."""
     running_services.script.clear()
+    from bot import GREETING, SAY_GREETING  # once .env is not read
+
+    if SAY_GREETING:
+        running_services.script.greeting = GREETING
     for service in running_services.all():
         service.clear()
     yield running_services

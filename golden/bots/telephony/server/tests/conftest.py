@@ -143,6 +143,10 @@ async def self_hosted_bot(
 def services(running_services: Services) -> Iterator[Services]:
     """The stand-ins, which have been asked nothing yet. What the real ones refuse fails a test."""
     running_services.script.clear()
+    from bot import GREETING, SAY_GREETING  # once .env is not read
+
+    if SAY_GREETING:
+        running_services.script.greeting = GREETING
     for service in running_services.all():
         service.clear()
     yield running_services

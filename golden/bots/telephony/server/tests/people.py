@@ -1,5 +1,6 @@
 """The people in the tests: who they are connected by, what they say and hear."""
 
+import array
 import asyncio
 import audioop
 import base64
@@ -7,6 +8,7 @@ import contextlib
 import fractions
 import hmac
 import json
+import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -264,6 +266,26 @@ class Tester(SocketPerson):
             self.messages.append(message)
 
 
+ROWS, COLUMNS = (697, 770, 852, 941), (1209, 1336, 1477)  # Hz of the two tones of a key
+KEYS = "123456789*0#"
+
+
+def key_in(pcm: bytes, rate: int) -> str:
+    """The key whose two tones are the sound, or ""."""
+    samples = array.array("h", pcm)
+    whole = sum(sample * sample for sample in samples) * len(samples) / 2 + 1
+
+    def share(hertz: int) -> float:
+        turn = math.tau * hertz / rate
+        real = sum(sample * math.cos(turn * n) for n, sample in enumerate(samples))
+        imaginary = sum(sample * math.sin(turn * n) for n, sample in enumerate(samples))
+        return (real * real + imaginary * imaginary) / whole
+
+    row, column = (max((share(hertz), n) for n, hertz in enumerate(two)) for two in (ROWS, COLUMNS))
+    is_key = min(row, column)[0] > 0.1 and row[0] + column[0] > 0.7
+    return KEYS[3 * row[1] + column[1]] if is_key else ""
+
+
 class Phone(SocketPerson):
     """A caller, as the carrier passes on what is said: 20 ms of mu-law at a time."""
 
@@ -289,6 +311,24 @@ class Phone(SocketPerson):
 
     async def _send(self, event: str, **rest: Any) -> None:
         raise NotImplementedError
+
+    async def presses(self, keys: str) -> None:
+        """Press these keys, one after the other."""
+        for key in keys:
+            await self.send_key(key)
+            await asyncio.sleep(0.1)
+
+    async def send_key(self, key: str) -> None:
+        await self._send("dtmf", dtmf={"digit": key})
+
+    def keys_heard(self) -> str:
+        """The keys whose tones the bot has sent, as a telephone system hears them."""
+        size, keys, last = 2 * (self.rate // 25), "", ""
+        for at in range(0, len(self.heard) - size, size):
+            key = key_in(bytes(self.heard[at : at + size]), self.rate)
+            keys += key if key != last else ""
+            last = key
+        return keys
 
     def media(self, message: dict[str, Any]) -> str:
         """The audio in a message of the bot, in base64."""
@@ -343,6 +383,9 @@ class TwilioCaller(Phone):
             "mediaFormat": media_format,
         }
         await self._send("start", start=start)
+
+    async def send_key(self, key: str) -> None:
+        await self._send("dtmf", dtmf={"track": "inbound_track", "digit": key})
 
     def media(self, message: dict[str, Any]) -> str:
         payload = message["media"]["payload"]

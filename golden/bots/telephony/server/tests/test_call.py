@@ -1,10 +1,12 @@
 """Whole conversations as sound, by the protocol of each transport."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import PHONE_TOKEN, PUBLIC_URL, VARIABLES
+from bot import SILENT_GOODBYE, STILL_THERE
+from conftest import PHONE_TOKEN, PUBLIC_URL, VARIABLES, Services, program
 from people import Bot, Person, TwilioCaller, Visitor, twilio_signature
 from stand_ins import Script
 
@@ -51,6 +53,22 @@ async def test_a_call_that_the_caller_ends(
     async with person.connected(bot, script, **options) as caller:
         await caller.hears(script.greeting)
     await bot.ends_session()
+
+
+async def test_a_caller_who_says_nothing(
+    services: Services, script: Script, tmp_path: Path
+) -> None:
+    """Is asked twice. Then the call ends."""
+    second = {"SILENCE_SECONDS": "1"}
+    async with (
+        program("bot.py", "PORT/status", services, tmp_path, **second) as bot,
+        TwilioCaller.connected(bot, script) as caller,
+    ):
+        await caller.hears(script.greeting)
+        await caller.hears(STILL_THERE)
+        await caller.hears(STILL_THERE)
+        await caller.hears(SILENT_GOODBYE)
+        await caller.until(caller.gone.is_set, "hang up")
 
 
 @pytest.mark.parametrize(("person", "program", "options"), VISITS)

@@ -1,0 +1,113 @@
+"""Asks a caller who says nothing whether they are still there, and ends the call in the end."""
+
+from collections.abc import Callable
+
+from loguru import logger
+from pipecat.clocks.system_clock import SystemClock
+from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    ClientConnectedFrame,
+    EndFrame,
+    Frame,
+    FunctionCallResultFrame,
+    LLMFullResponseEndFrame,
+    TranscriptionFrame,
+    TTSSpeakFrame,
+    UserIdleTimeoutUpdateFrame,
+    UserStoppedSpeakingFrame,
+)
+from pipecat.observers.base_observer import BaseObserver, FramePushed
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
+from pipecat.turns.user_idle_controller import UserIdleController
+from pipecat.utils.asyncio.task_manager import BaseTaskManager
+
+GOODBYE_LASTS = 1  # seconds after the goodbye in which a caller may still answer
+
+
+class SilenceMonitor(BaseObserver):
+    """Measures how long nobody speaks in a call.
+
+    The framework's UserIdleController has the timer. It does not run while somebody speaks or a
+    tool runs. Silence in which a service owes an answer is not the caller's.
+
+    Args:
+        worker: Runs the pipeline of the call.
+        question: Said after each silence but the last.
+        goodbye: Said after the last one. Then the call ends.
+        seconds: How long each silence lasts; 0 to wait for ever.
+        questions: How often to ask.
+        is_waiting: Says whether a service owes an answer.
+        is_call: Whether the session is a call; in others, nothing is done.
+    """
+
+    def __init__(
+        self,
+        worker: PipelineWorker,
+        *,
+        question: str,
+        goodbye: str,
+        seconds: float = 10,
+        questions: int = 2,
+        is_waiting: Callable[[], bool],
+        is_call: bool = True,
+    ):
+        super().__init__(observe_every_push=False)
+        self._worker, self._is_waiting = worker, is_waiting
+        self._question, self._goodbye = question, goodbye
+        self._seconds, self._questions = seconds, questions
+        self._silences = 0  # since the caller spoke
+        self._idle = UserIdleController(user_idle_timeout=seconds)
+        self._idle.add_event_handler("on_user_turn_idle", self._on_silence)
+        if is_call:
+            worker.add_observer(self)
+
+    async def setup(self, task_manager: BaseTaskManager):
+        await super().setup(task_manager)
+        setup = FrameProcessorSetup(
+            clock=SystemClock(), task_manager=task_manager, pipeline_worker=self._worker
+        )
+        await self._idle.setup(setup)
+
+    async def cleanup(self):
+        await self._idle.cleanup()
+        await super().cleanup()
+
+    async def on_push_frame(self, data: FramePushed):
+        if data.direction is FrameDirection.DOWNSTREAM:
+            await self._see(data.frame)
+
+    async def _see(self, frame: Frame) -> None:
+        await self._idle.process_frame(frame)
+        match frame:
+            case BotStartedSpeakingFrame() if self._silences > self._questions:
+                await self._wait_for(GOODBYE_LASTS)
+            case TranscriptionFrame():
+                await self._caller_spoke()
+            case UserStoppedSpeakingFrame():
+                await self._idle.wait_for_user()  # noise is not answered
+            case ClientConnectedFrame() | LLMFullResponseEndFrame() | FunctionCallResultFrame():
+                await self._idle.wait_for_user()  # the bot may have nothing to say
+
+    async def _caller_spoke(self) -> None:
+        self._silences = 0
+        await self._wait_for(self._seconds)
+
+    async def _wait_for(self, seconds: float) -> None:
+        await self._idle.process_frame(UserIdleTimeoutUpdateFrame(timeout=seconds))
+
+    async def _on_silence(self, controller: UserIdleController) -> None:
+        if self._is_waiting():
+            pass
+        elif self._silences > self._questions:
+            logger.info("The caller says nothing. The call ends.")
+            await self._worker.queue_frame(EndFrame())
+            return
+        else:
+            self._silences += 1
+            asks = self._silences <= self._questions
+            await self._say(self._question if asks else self._goodbye)
+        await self._idle.wait_for_user()
+
+    async def _say(self, sentence: str) -> None:
+        await self._worker.queue_frame(TTSSpeakFrame(sentence))

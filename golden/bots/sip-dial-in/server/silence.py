@@ -1,0 +1,154 @@
+"""Asks a caller who says nothing whether they are still there, and ends the call in the end."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+from loguru import logger
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.audio.vad.vad_controller import VADController
+from pipecat.clocks.system_clock import SystemClock
+from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    ClientConnectedFrame,
+    EndFrame,
+    Frame,
+    FunctionCallResultFrame,
+    InputAudioRawFrame,
+    LLMFullResponseEndFrame,
+    LLMMessagesAppendFrame,
+    UserIdleTimeoutUpdateFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+)
+from pipecat.observers.base_observer import BaseObserver, FramePushed
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
+from pipecat.services.llm_service import LLMService
+from pipecat.turns.user_idle_controller import UserIdleController
+from pipecat.utils.asyncio.task_manager import BaseTaskManager
+
+GOODBYE_LASTS = 1  # seconds after the goodbye in which a caller may still answer
+
+
+def models(part: FrameProcessor) -> Iterator[FrameProcessor]:
+    """Return the models in a part of the pipeline."""
+    if isinstance(part, LLMService):
+        yield part
+    for inner in part.processors:
+        yield from models(inner)
+
+
+class SilenceMonitor(BaseObserver):
+    """Measures how long nobody speaks in a call.
+
+    The framework's UserIdleController has the timer. It does not run while somebody speaks or a
+    tool runs. Silence in which a service owes an answer is not the caller's.
+
+    The model speaks, so it is told what to ask. If it does not, the call still ends. Not all of
+    these services say when the caller speaks, so speech is detected here, for this alone.
+
+    Args:
+        worker: Runs the pipeline of the call.
+        question: What the model is told to ask after each silence but the last.
+        goodbye: What the model is told to say after the last one. Then the call ends.
+        seconds: How long each silence lasts; 0 to wait for ever.
+        questions: How often to ask.
+        is_waiting: Says whether a service owes an answer.
+        is_call: Whether the session is a call; in others, nothing is done.
+    """
+
+    def __init__(
+        self,
+        worker: PipelineWorker,
+        *,
+        question: str,
+        goodbye: str,
+        seconds: float = 10,
+        questions: int = 2,
+        is_waiting: Callable[[], bool],
+        is_call: bool = True,
+    ):
+        super().__init__(observe_every_push=False)
+        self._worker, self._is_waiting = worker, is_waiting
+        self._question, self._goodbye = question, goodbye
+        self._seconds, self._questions = seconds, questions
+        self._silences = 0  # since the caller spoke
+        self._idle = UserIdleController(user_idle_timeout=seconds)
+        self._idle.add_event_handler("on_user_turn_idle", self._on_silence)
+        self._answer_is_due = False  # the caller has spoken, and the model not yet
+        if is_call:
+            worker.add_observer(self)
+
+    async def setup(self, task_manager: BaseTaskManager):
+        await super().setup(task_manager)
+        setup = FrameProcessorSetup(
+            clock=SystemClock(), task_manager=task_manager, pipeline_worker=self._worker
+        )
+        await self._idle.setup(setup)
+        analyzer = await asyncio.to_thread(SileroVADAnalyzer)  # which loads a model
+        self._vad = VADController(analyzer)
+        self._vad.add_event_handler("on_speech_started", self._on_speech_started)
+        self._vad.add_event_handler("on_speech_stopped", self._on_speech_stopped)
+        await self._vad.setup(setup)
+        await self._vad.start()
+
+    async def cleanup(self):
+        await self._idle.cleanup()
+        await self._vad.cleanup()
+        await super().cleanup()
+
+    async def on_push_frame(self, data: FramePushed):
+        if data.direction is FrameDirection.DOWNSTREAM:
+            await self._see(data.frame)
+
+    async def _see(self, frame: Frame) -> None:
+        match frame:
+            case InputAudioRawFrame():
+                await self._vad.process_frame(frame)
+                return
+            case UserStartedSpeakingFrame() | UserStoppedSpeakingFrame():
+                return  # it is detected here
+            case BotStartedSpeakingFrame():
+                self._answer_is_due = False
+        await self._idle.process_frame(frame)
+        match frame:
+            case BotStartedSpeakingFrame() if self._silences > self._questions:
+                await self._wait_for(GOODBYE_LASTS)
+            case ClientConnectedFrame() | LLMFullResponseEndFrame() | FunctionCallResultFrame():
+                await self._idle.wait_for_user()  # the bot may have nothing to say
+
+    async def _on_speech_started(self, vad: VADController) -> None:
+        await self._idle.process_frame(UserStartedSpeakingFrame())
+        await self._caller_spoke()
+
+    async def _on_speech_stopped(self, vad: VADController) -> None:
+        self._answer_is_due = True
+        await self._idle.process_frame(UserStoppedSpeakingFrame())
+        await self._idle.wait_for_user()
+
+    async def _caller_spoke(self) -> None:
+        self._silences = 0
+        await self._wait_for(self._seconds)
+
+    async def _wait_for(self, seconds: float) -> None:
+        await self._idle.process_frame(UserIdleTimeoutUpdateFrame(timeout=seconds))
+
+    async def _on_silence(self, controller: UserIdleController) -> None:
+        if self._is_waiting() or self._answer_is_due:
+            self._answer_is_due = False  # it is given this time once
+        elif self._silences > self._questions:
+            logger.info("The caller says nothing. The call ends.")
+            await self._worker.queue_frame(EndFrame())
+            return
+        else:
+            self._silences += 1
+            asks = self._silences <= self._questions
+            await self._say(self._question if asks else self._goodbye)
+        await self._idle.wait_for_user()
+
+    async def _say(self, sentence: str) -> None:
+        told = f'The caller says nothing. Say in your language, and nothing else: "{sentence}"'
+        for model in models(self._worker.pipeline):
+            await model.queue_frame(
+                LLMMessagesAppendFrame([{"role": "developer", "content": told}], run_llm=True)
+            )
