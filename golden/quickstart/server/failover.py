@@ -26,6 +26,7 @@ from pipecat.frames.frames import (
     TTSAudioRawFrame,
     TTSSpeakFrame,
     TTSStartedFrame,
+    TTSStoppedFrame,
     TTSTextFrame,
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
@@ -229,21 +230,23 @@ class TextToSpeechFailover(Failover):
 
     def has_made(self, frame: Frame) -> list[Frame]:
         """Let words pass once their sound has: a service may send them long before."""
-        now = self.get_clock().get_time()
-        if frame.pts:
-            frame.pts += self._delay
         match frame:
             case TTSStartedFrame():
                 words = self._sounded(sys.maxsize)  # of which no sound has come
-                self._until, self._delay = 0, max(0, self._queued_until - now)
+                self._until = self._delay = 0
                 return [*words, frame]
             case TTSTextFrame() | LLMFullResponseEndFrame():
                 self._silent.append(frame)
                 return self._sounded(self._until)
             case TTSAudioRawFrame():
+                if not self._until:
+                    self._until = self.get_clock().get_time()
+                    self._delay = max(0, self._queued_until - self._until)
                 seconds = len(frame.audio) / 2 / frame.num_channels / frame.sample_rate
-                self._until = (self._until or now + self._delay) + int(seconds * 1e9)
+                self._until += int(seconds * 1e9)
                 return [frame, *self._sounded(self._until)]
+            case TTSStoppedFrame() if frame.pts:
+                frame.pts += self._delay
         return [frame]
 
     def _sounded(self, until: int) -> list[Frame]:
@@ -251,13 +254,15 @@ class TextToSpeechFailover(Failover):
         while self._silent and self._has_sounded(self._silent[0], until):
             frames.append(frame := self._silent.pop(0))
             self._spoken += letters(frame.text) if isinstance(frame, TTSTextFrame) else 0
+            frame.pts = frame.pts and frame.pts + self._delay
         return frames
 
     def _has_sounded(self, frame: Frame, until: int) -> bool:
         return isinstance(frame, LLMFullResponseEndFrame) or (frame.pts or 0) < until
 
     def undone(self) -> list[Directed]:
-        spoken, utterances, until = self._spoken, list(self._utterances), self._until
+        spoken, utterances = self._spoken, list(self._utterances)
+        until = self._until + self._delay
         self._forget()
         self._queued_until = until
         frames: list[Frame] = []
