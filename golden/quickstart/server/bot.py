@@ -78,9 +78,9 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
 
 def build(transport, runner_args):
     """Build the pipeline and its services."""
-    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
 
-    stt, llm, tts = make_services(instruction)
+    stt, llm, tts = make_services(system_instruction)
 
     context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(

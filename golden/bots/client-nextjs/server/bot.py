@@ -60,9 +60,9 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
 
 def build(transport, runner_args):
     """Build the pipeline and its services."""
-    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
 
-    llm = make_services(instruction)
+    llm = make_services(system_instruction)
 
     context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
     # The model detects turns itself, so there is no voice-activity detector here.

@@ -100,9 +100,9 @@ def make_services(session: aiohttp.ClientSession, system_instruction: str = SYST
 
 def build(transport, runner_args, session):
     """Build the pipeline and its services."""
-    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
 
-    stt, llm, tts, video = make_services(session, instruction)
+    stt, llm, tts, video = make_services(session, system_instruction)
 
     context = LLMContext(
         [{"role": "developer", "content": GREETING}], tools=[*TOOLS, camera_tool(transport)]

@@ -99,9 +99,9 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
 
 def build(transport, runner_args, call):
     """Build the pipeline and its services."""
-    instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
+    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
 
-    stt, llm, tts = make_services(instruction)
+    stt, llm, tts = make_services(system_instruction)
     detector, speech_gate = detect_voicemail(llm, VOICEMAIL_MESSAGE, is_call=bool(call))
 
     context = LLMContext(  # a person who is called speaks first
