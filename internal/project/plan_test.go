@@ -331,6 +331,7 @@ func updateTo(t *testing.T, files map[string][]byte, was *Record) *Update {
 		Now:      now,
 		Paths:    slices.Collect(maps.Keys(files)),
 		Rendered: func() map[string][]byte { return nil },
+		Guides:   func() map[string][]byte { return nil },
 	}
 }
 

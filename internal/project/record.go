@@ -25,6 +25,8 @@ type Record struct {
 	Config json.RawMessage `json:"config"`
 	// Files are the SHA-256 of the bases in hex, by path; no guides, which say their version themselves.
 	Files map[string]string `json:"files"`
+	// Guides are the SHA-256 of the guides that an update is about to replace, until it has.
+	Guides map[string]string `json:"guides,omitempty"`
 }
 
 // RecordName is the path of the record in a project.
@@ -131,7 +133,12 @@ func parseRecord(data []byte, paths []string) (r *Record, problems report.Proble
 		add(at, "%s", fault)
 		return r, problems
 	}
-	into := map[string]any{"vbot": &r.Vbot, "config": &r.Config, "files": &r.Files} // nil once it was read
+	into := map[string]any{ // nil once it was read
+		"vbot":   &r.Vbot,
+		"config": &r.Config,
+		"files":  &r.Files,
+		"guides": &r.Guides,
+	}
 	configAt := 0
 	for _, m := range members {
 		if m.Key == "config" {

@@ -185,16 +185,18 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 }
 
 // compareGuide decides what happens to a guide, which says its version itself: a new one is written, one that
-// this version wrote for the recorded configuration or without a bot is replaced, and no other.
+// this version wrote for the recorded configuration or without a bot is replaced, one that a killed update
+// was about to replace, too, and no other.
 func (c *comparison) compareGuide(s *Step, found existing) {
 	isOurs := func(files map[string][]byte) bool { return found.hash == hexSum(files[s.Path]) }
+	wasOurs := found.hash != "" && found.hash == c.Was.Guides[s.Path]
 	switch {
 	case s.data == nil:
 	case found.at == "":
 		s.Action = Created
 	case found.hash == hexSum(s.data):
 		s.Action = Unchanged
-	case found.at == s.Path && (isOurs(c.Guides()) || isOurs(c.Rendered())):
+	case found.at == s.Path && (wasOurs || isOurs(c.Guides()) || isOurs(c.Rendered())):
 		s.Action = Replaced
 	default:
 		s.Action = Kept
@@ -394,6 +396,12 @@ func (c *comparison) finish(t *Target) error {
 		s.Action = Replaced
 		if !c.Was.sameOrigin(now) {
 			interim := &Record{Vbot: now.Vbot, Config: now.Config, Files: c.Was.Files}
+			interim.Guides = map[string]string{} // of the configuration that this record no longer has
+			for _, s := range c.plan.Steps {
+				if s.Guide && s.Action == Replaced {
+					interim.Guides[s.Path] = s.Before
+				}
+			}
 			c.plan.interim, err = interim.bytes()
 		}
 	}

@@ -18,6 +18,8 @@ type folder struct {
 	dir string
 	// markers says to write conflicts between markers.
 	markers bool
+	// rendered returns what this version writes for the configuration in the record; nil if it cannot.
+	rendered func(was *Record) texts
 }
 
 // texts is what files hold, by path.
@@ -70,6 +72,9 @@ func (f *folder) plan(version string, files texts) (*Target, *Plan) {
 	}
 	u := updateTo(f.t, files.bytes(), was)
 	u.Now.Vbot, u.Markers, u.Paths = version, f.markers, known
+	if f.rendered != nil {
+		u.Rendered = func() map[string][]byte { return f.rendered(was).bytes() }
+	}
 	p, err := target.Update(u)
 	if err != nil {
 		f.t.Fatal(err)
@@ -382,15 +387,22 @@ func TestUpdateKilledAnywhere(t *testing.T) {
 		".gitignore": "a\n", "gone.py": "old\n", "server/bot.py": "1\n2\n3\n4\n5\n",
 		"server/call.py": "1\n2\n3\n",
 		"README.md":      "old\n", "server/conflict.py": "1\n2\n3\n", "deleted.py": "1\n",
+		"AGENTS.md": "old\n",
 	}
 	files := texts{
 		".gitignore": "b\n", "server/bot.py": "one\n2\n3\n4\n5\n", "server/call.py": "1\n2\n3\n4\n",
 		"README.md": "new\n", "server/conflict.py": "1\ntheirs\n3\n", "new/new.py": "new\n",
-		"deleted.py": "2\n",
+		"deleted.py": "2\n", "AGENTS.md": "new\n",
 	}
 	start := func() *folder {
 		f := newFolder(t, "0.1.0", old)
 		f.markers = true
+		f.rendered = func(was *Record) texts {
+			if was.Vbot == "0.1.0" {
+				return old
+			}
+			return files
+		}
 		f.put("server/bot.py", "1\n2\n3\n4\nmine\n")
 		f.put("server/conflict.py", "1\nmine\n3\n")
 		target, err := Lock(f.dir)
