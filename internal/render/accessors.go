@@ -256,6 +256,9 @@ func (d *Data) PhoneTransports() []Service {
 	return slices.DeleteFunc(slices.Clone(d.Transports), isOther)
 }
 
+// OverTwilio says whether calls come over Twilio, whose API the bot can ask to connect them to a person.
+func (d *Data) OverTwilio() bool { return d.has("tel_a") || d.Dial == "sip dial-in" }
+
 // CarrierAsks says whether some carrier asks self_host.py what to do with a call: Exotel does not.
 func (d *Data) CarrierAsks() bool { return d.has("tel_a") || d.has("tel_b") || d.has("tel_c") }
 

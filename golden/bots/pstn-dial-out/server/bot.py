@@ -57,9 +57,6 @@ PLEASE_WAIT = "One moment, please."
 # Said before a caller is connected to FALLBACK_NUMBER, because the bot cannot go on.
 CONNECTING = "Sorry, I cannot help you right now. I am connecting you to a colleague."
 
-# Said by the carrier if nobody answers a call that was handed over.
-NOBODY_ANSWERS = "Nobody can take your call right now. Please call again later."
-
 # Said to a caller who says nothing for SILENCE_SECONDS: twice the first, then the second.
 STILL_THERE = "Are you still there?"
 SILENT_GOODBYE = "I cannot hear you, so I am ending the call. Goodbye."
@@ -148,7 +145,6 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
         transport,
         runner_args,
         call,
-        nobody_answers=NOBODY_ANSWERS,
         connecting=CONNECTING,
     )
     monitor = ServiceMonitor(

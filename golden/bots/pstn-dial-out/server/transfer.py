@@ -45,7 +45,6 @@ class Transfers:
         transport: Of the session.
         runner_args: Of the session.
         call: What webhooks.py made, if it started the session.
-        nobody_answers: What the carrier says if nobody answers.
         connecting: Said before a caller is connected to FALLBACK_NUMBER.
     """
 
@@ -56,12 +55,11 @@ class Transfers:
         runner_args: RunnerArguments,
         call: Call | None,
         *,
-        nobody_answers: str,
         connecting: str,
     ):
         self._worker, self._transport, self._runner_args = worker, transport, runner_args
         self._call = call
-        self._nobody_answers, self._connecting = nobody_answers, connecting
+        self._connecting = connecting
         self._has_spoken = asyncio.Event()
         self._to_fallback: asyncio.Task[bool] | None = None
         worker.add_reached_downstream_filter((TransferFrame,))

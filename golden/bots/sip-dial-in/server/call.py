@@ -1,6 +1,5 @@
 """Helpers of bot.py for calls and options."""
 
-import asyncio
 import hmac
 import os
 import time
@@ -19,7 +18,6 @@ from pipecat.transports.daily.transport import DailyParams, DailyTransport
 from pipecat.transports.daily.utils import DailyRESTHelper
 from pipecat.workers.runner import WorkerRunner
 from pydantic import BaseModel, Field
-from twilio.rest import Client
 
 handed_over: set[str] = set()  # rooms in which people go on without the bot; see DEPLOY.md
 
@@ -76,21 +74,37 @@ class Call(BaseModel):
         async def on_dialin_ready(transport: DailyTransport, sip_endpoint: str) -> None:
             logger.debug(f"Fetching call {self.call_sid!r} of {self.caller!r} from Twilio")
             try:
-                await asyncio.to_thread(self.dial, f"<Sip>{escape(self.sip_uri)}</Sip>")
+                to = f"<Dial><Sip>{escape(self.sip_uri)}</Sip></Dial>"
+                await update_at_twilio(self.call_sid, to)
             except Exception as e:
                 logger.error(f"Twilio did not hand the call over: {e}")
                 await runner.cancel()
 
         handle_call(transport, runner)
 
-    def dial(self, to: str) -> None:
-        """Have Twilio connect the call to this TwiML noun. Blocks until Twilio answers."""
-        account = os.environ["TWILIO_ACCOUNT_SID"]
-        if key := os.getenv("TWILIO_API_KEY"):
-            client = Client(key, os.environ["TWILIO_API_SECRET"], account)
-        else:
-            client = Client(account, os.environ["TWILIO_AUTH_TOKEN"])
-        client.calls(self.call_sid).update(twiml=f"<Response><Dial>{to}</Dial></Response>")
+
+async def post(url: str, **request: Any) -> None:
+    """Ask a carrier's API. Raises RuntimeError with its answer if that is an error."""
+    timeout = aiohttp.ClientTimeout(total=10)  # seconds
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+        async with session.post(url, **request) as response:
+            if response.status >= 400:
+                raise RuntimeError(f"{response.status} {(await response.text())[:500]}")
+
+
+async def update_at_twilio(call_sid: str, twiml: str) -> None:
+    """Have a call go on with this TwiML. Twilio ends its stream to the bot.
+
+    https://www.twilio.com/docs/voice/api/call-resource#update-a-call-resource
+    """
+    account = os.environ["TWILIO_ACCOUNT_SID"]
+    if key := os.getenv("TWILIO_API_KEY"):
+        login = aiohttp.BasicAuth(key, os.environ["TWILIO_API_SECRET"])
+    else:
+        login = aiohttp.BasicAuth(account, os.environ["TWILIO_AUTH_TOKEN"])
+    host = "api.twilio.com"
+    url = f"https://{host}/2010-04-01/Accounts/{account}/Calls/{call_sid}.json"
+    await post(url, auth=login, data={"Twiml": f"<Response>{twiml}</Response>"})
 
 
 def guard(app: FastAPI) -> None:

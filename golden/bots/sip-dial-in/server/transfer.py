@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import escape
 
-import aiohttp
 from loguru import logger
 from pipecat.frames.frames import DataFrame, Frame, LLMMessagesAppendFrame
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.runner.types import RunnerArguments
 from pipecat.transports.base_transport import BaseTransport
 
-from call import Call
+from call import Call, update_at_twilio
 
 RING_SECONDS = 25  # that a telephone rings before nobody has answered
 SPEAKING_TAKES = 12  # seconds, at most, until the sentence before a transfer has been spoken
@@ -47,7 +46,7 @@ class Transfers:
         transport: Of the session.
         runner_args: Of the session.
         call: What webhooks.py made.
-        nobody_answers: What the carrier says if nobody answers.
+        nobody_answers: What Twilio says if nobody answers.
     """
 
     def __init__(
@@ -135,27 +134,3 @@ def instead_of_the_bot(nobody_answers: str, busy: str, element: str = "Say") -> 
     if number := os.getenv("FALLBACK_NUMBER"):
         return dial(number, nobody_answers, element=element)
     return say(busy, element)
-
-
-async def post(url: str, **request: Any) -> None:
-    """Ask a carrier's API. Raises RuntimeError with its answer if that is an error."""
-    timeout = aiohttp.ClientTimeout(total=10)  # seconds
-    async with aiohttp.ClientSession(timeout=timeout) as session:
-        async with session.post(url, **request) as response:
-            if response.status >= 400:
-                raise RuntimeError(f"{response.status} {(await response.text())[:500]}")
-
-
-async def update_at_twilio(call_sid: str, twiml: str) -> None:
-    """Have a call go on with this TwiML. Twilio ends its stream to the bot.
-
-    https://www.twilio.com/docs/voice/api/call-resource#update-a-call-resource
-    """
-    account = os.environ["TWILIO_ACCOUNT_SID"]
-    if key := os.getenv("TWILIO_API_KEY"):
-        login = aiohttp.BasicAuth(key, os.environ["TWILIO_API_SECRET"])
-    else:
-        login = aiohttp.BasicAuth(account, os.environ["TWILIO_AUTH_TOKEN"])
-    host = "api.twilio.com"
-    url = f"https://{host}/2010-04-01/Accounts/{account}/Calls/{call_sid}.json"
-    await post(url, auth=login, data={"Twiml": f"<Response>{twiml}</Response>"})

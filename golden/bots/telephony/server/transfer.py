@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import escape
 
-import aiohttp
 from loguru import logger
 from pipecat.frames.frames import DataFrame, Frame, LLMMessagesAppendFrame, TTSSpeakFrame
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.runner.types import RunnerArguments, WebSocketRunnerArguments
 from pipecat.transports.base_transport import BaseTransport
+
+from call import update_at_twilio
 
 RING_SECONDS = 25  # that a telephone rings before nobody has answered
 SPEAKING_TAKES = 12  # seconds, at most, until the sentence before a transfer has been spoken
@@ -44,7 +45,7 @@ class Transfers:
         worker: Runs the pipeline of the session.
         transport: Of the session.
         runner_args: Of the session.
-        nobody_answers: What the carrier says if nobody answers.
+        nobody_answers: What Twilio says if nobody answers.
         connecting: Said before a caller is connected to FALLBACK_NUMBER.
     """
 
@@ -58,7 +59,8 @@ class Transfers:
         connecting: str,
     ):
         self._worker, self._transport, self._runner_args = worker, transport, runner_args
-        self._nobody_answers, self._connecting = nobody_answers, connecting
+        self._nobody_answers = nobody_answers
+        self._connecting = connecting
         self._has_spoken = asyncio.Event()
         self._to_fallback: asyncio.Task[bool] | None = None
         worker.add_reached_downstream_filter((TransferFrame,))
@@ -147,28 +149,3 @@ def instead_of_the_bot(nobody_answers: str, busy: str, element: str = "Say") -> 
     if number := os.getenv("FALLBACK_NUMBER"):
         return dial(number, nobody_answers, element=element)
     return say(busy, element)
-
-
-async def post(url: str, **request: Any) -> None:
-    """Ask a carrier's API. Raises RuntimeError with its answer if that is an error."""
-    timeout = aiohttp.ClientTimeout(total=10)  # seconds
-    async with aiohttp.ClientSession(timeout=timeout) as session:
-        async with session.post(url, **request) as response:
-            if response.status >= 400:
-                raise RuntimeError(f"{response.status} {(await response.text())[:500]}")
-
-
-async def update_at_twilio(call_sid: str, twiml: str) -> None:
-    """Have a call go on with this TwiML. Twilio ends its stream to the bot.
-
-    https://www.twilio.com/docs/voice/api/call-resource#update-a-call-resource
-    """
-    account = os.environ["TWILIO_ACCOUNT_SID"]
-    if key := os.getenv("TWILIO_API_KEY"):
-        login = aiohttp.BasicAuth(key, os.environ["TWILIO_API_SECRET"])
-    else:
-        login = aiohttp.BasicAuth(account, os.environ["TWILIO_AUTH_TOKEN"])
-    where = [os.getenv("TWILIO_EDGE"), os.getenv("TWILIO_REGION"), "twilio.com"]
-    host = ".".join(["api", *filter(None, where)])
-    url = f"https://{host}/2010-04-01/Accounts/{account}/Calls/{call_sid}.json"
-    await post(url, auth=login, data={"Twiml": f"<Response>{twiml}</Response>"})
