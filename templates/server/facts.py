@@ -39,13 +39,12 @@ def facts(runner_args: RunnerArguments, *names: str) -> str:
 
 def numbers_of(runner_args: RunnerArguments) -> dict[str, str | None]:
     """Return who calls ("from") and who is called ("to"), as far as the carrier says it."""
+    body = as_dict(runner_args.body)
     if data := runner_args.call_data:
-        body = as_dict(runner_args.body)  # of carriers.py, for Plivo, which does not send them
-        return {
+        return {  # carriers.py has them in the body for Plivo, which does not send them
             "from": data.from_number or body.get("from_number"),
             "to": data.to_number or body.get("to_number"),
         }
-    body = as_dict(runner_args.body)
     dialed = as_dict(body.get("dialin_settings"))  # by Daily
     if dialed:
         return {"from": dialed.get("From"), "to": dialed.get("To")}

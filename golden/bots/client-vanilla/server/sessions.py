@@ -244,15 +244,11 @@ def announce_end(
     def announce() -> None:
         worker.create_task(worker.queue_frames([told, *said]))
 
-    def leave() -> None:
-        if hand_over:
-            worker.create_task(hand_over())
-
     loop, most = asyncio.get_running_loop(), session.max_seconds
-    timers = [
-        loop.call_later(max(0, most - 60), announce),
-        loop.call_later(max(0, most - HAND_OVER_TAKES), leave),
-    ]
+    timers = [loop.call_later(max(0, most - 60), announce)]
+    if hand_over:
+        leaves_at = max(0, most - HAND_OVER_TAKES)
+        timers.append(loop.call_later(leaves_at, lambda: worker.create_task(hand_over())))
 
     @worker.event_handler("on_pipeline_finished")
     async def on_pipeline_finished(worker, frame):

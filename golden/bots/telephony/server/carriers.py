@@ -30,7 +30,7 @@ def check_token(token: str) -> None:
         raise HTTPException(403, "the address has another token")
 
 
-def check_twilio(request: Request | WebSocket, token: str, form: dict[str, str]) -> None:
+def check_twilio(request: Request | WebSocket, form: dict[str, str]) -> None:
     """Raise HTTPException 403 if Twilio has not signed the request.
 
     That cannot be known without TWILIO_AUTH_TOKEN and the address of the bot, and is then left out.
@@ -57,7 +57,7 @@ async def take_call(websocket: WebSocket, token: str, caller: str = "", called: 
     sessions: Sessions = websocket.app.state.sessions
     try:
         check_token(token)
-        check_twilio(websocket, token, {})
+        check_twilio(websocket, {})
         reservation = sessions.reserve(max_call_seconds())
     except HTTPException as e:
         return await runtime.refuse(websocket, e)
@@ -102,7 +102,7 @@ async def form_of(request: Request) -> dict[str, str]:
 async def answer_twilio(request: Request, token: str) -> Response:
     """Tell Twilio what to do with a call."""
     check_token(token)
-    check_twilio(request, token, form := await form_of(request))
+    check_twilio(request, form := await form_of(request))
     numbers = {"from_number": form.get("From", ""), "to_number": form.get("To", "")}
     told = "".join(
         f"<Parameter name={quoteattr(name)} value={quoteattr(number)}/>"
