@@ -13,7 +13,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 import bots
 import network
@@ -180,13 +179,9 @@ def test_a_model_that_is_down(project: bots.Project, carrier: Callable[..., Exch
     """The caller hears that they are connected, and then is."""
     exchange = carrier()
     ear = Deepgram(KEYS["DEEPGRAM_API_KEY"], [QUESTION, GREETING, ANSWER, CONNECTING])
-    model = OpenAI("another-key", GREETING, {})
+    model = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {})
     voice = Cartesia(KEYS["CARTESIA_API_KEY"])
-
-    async def refuses(request: web.Request) -> web.Response:
-        return web.json_response({"error": {"message": "invalid key"}}, status=401)
-
-    vars(model)["answer"] = refuses
+    model.failing = 401
 
     async def calls() -> None:
         async with served(project, ear, model, voice, exchange):
@@ -206,11 +201,7 @@ def test_a_model_that_is_out_of_order(project: bots.Project) -> None:
     exchange, apology = EXCHANGES[0](), "Sorry, I cannot answer right now. Please try again."
     ear = Deepgram(KEYS["DEEPGRAM_API_KEY"], [QUESTION, GREETING, apology, CONNECTING])
     model = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {})
-
-    async def overloaded(request: web.Request) -> web.Response:
-        return web.json_response({"error": {"message": "overloaded"}}, status=503)
-
-    vars(model)["answer"] = overloaded
+    model.failing = 503
 
     async def calls() -> None:
         async with served(project, ear, model, Cartesia(KEYS["CARTESIA_API_KEY"]), exchange):
@@ -230,11 +221,7 @@ def test_a_model_that_is_out_of_order(project: bots.Project) -> None:
 def test_a_voice_that_dies(project: bots.Project) -> None:
     """It cannot say anything any more, so the caller is connected without a word."""
     exchange, voice = EXCHANGES[0](), Cartesia(KEYS["CARTESIA_API_KEY"])
-
-    async def refuses(request: web.Request) -> web.Response:
-        return web.Response(status=401)
-
-    vars(voice)["answer"] = refuses
+    voice.failing = 401
 
     async def calls() -> None:
         async with served(project, *healthy()[:2], voice, exchange):
@@ -286,12 +273,8 @@ def test_twilio_refuses(project: bots.Project) -> None:
     exchange = TwilioExchange(TWILIO, status=500)
     apology = "Sorry, I cannot answer right now. Please try again."
     ear = Deepgram(KEYS["DEEPGRAM_API_KEY"], [QUESTION, GREETING, ANSWER, CONNECTING, apology])
-    model = OpenAI("another-key", GREETING, {})
-
-    async def refuses(request: web.Request) -> web.Response:
-        return web.json_response({"error": {"message": "invalid key"}}, status=401)
-
-    vars(model)["answer"] = refuses
+    model = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {})
+    model.failing = 401
 
     async def calls() -> None:
         async with served(project, ear, model, Cartesia(KEYS["CARTESIA_API_KEY"]), exchange):

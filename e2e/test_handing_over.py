@@ -19,11 +19,10 @@ from conversation import ANSWER, GREETING, KEYS, QUESTION
 from phones import TwilioAPI, TwilioCaller
 from services import Call, Cartesia, Deepgram, OpenAI
 from standins import Service, StandIns
-from telephony import Daily, signed
+from telephony import Daily, in_daily_session, signed
 from test_bots import CASCADE, REALTIME, TWILIO
 
 DEV = ("uv", "run", "--group", "dev")
-SESSION = Path(__file__).parent / "lib" / "daily_session.py"
 COLLEAGUE = "+15557650000"
 DAILY_KEY = "a-daily-key"
 NOBODY = "Nobody can take your call right now. Please call again later."
@@ -185,13 +184,7 @@ async def session(
         *others,
     )
     what = {"room_url": ROOM, "token": TOKEN, "body": DIALED_IN, "refusals": 0} | more
-    async with services:
-        env = bots.plain_env() | services.env
-        env["REQUESTS_CA_BUNDLE"] = services.env["SSL_CERT_FILE"]
-        env |= {"UV_OFFLINE": "1", "PYTHONPATH": f"{project.server}:{env.get('PYTHONPATH', '')}"}
-        command = ("uv", "run", "python", "-P", SESSION, json.dumps(what))
-        done = await asyncio.to_thread(bots.run, *command, cwd=project.server, env=env, timeout=40)
-    assert done.returncode == 0, done.stderr
+    done = await in_daily_session(project, services, 40, **what)
     *printed, told = done.stdout.splitlines()
     return json.loads(told) | {"printed": printed}, services
 

@@ -3,7 +3,6 @@
 Daily's native client is played by lib/daily_session.py; sound goes through it in real time.
 """
 
-import asyncio
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,10 +18,9 @@ import speech
 from conversation import ANSWER, KEYS, QUESTION
 from services import Cartesia, Deepgram, OpenAI
 from standins import StandIns
-from telephony import Daily, signed
+from telephony import Daily, in_daily_session, signed
 from test_bots import CASCADE
 
-SESSION = Path(__file__).parent / "lib" / "daily_session.py"
 DAILY_KEY = "a-daily-key"
 ROOM, TOKEN = "https://company.daily.co/a-room", "a-token"
 HELLO, FINE = "Hello?", "Good morning, this is the garage about your car."
@@ -107,13 +105,7 @@ async def call(
     body = {"room_url": ROOM, "token": TOKEN, "phone_number": "+15551234567"}
     what = {"room_url": ROOM, "token": TOKEN, "body": signed(body, DAILY_KEY), "refusals": 0}
     what |= {"says": str(said), "hears": str(hears), "leaves": leaves}
-    async with services:
-        full = bots.plain_env() | services.env | {"UV_OFFLINE": "1"}
-        full["REQUESTS_CA_BUNDLE"] = services.env["SSL_CERT_FILE"]
-        full["PYTHONPATH"] = f"{project.server}:{full.get('PYTHONPATH', '')}"
-        command = ("uv", "run", "python", "-P", SESSION, json.dumps(what))
-        done = await asyncio.to_thread(bots.run, *command, cwd=project.server, env=full, timeout=80)
-    assert done.returncode == 0, done.stderr
+    done = await in_daily_session(project, services, 80, **what)
     asked = json.loads(done.stdout.splitlines()[-1])["asked"]
     return Called(asked, done.stderr, services, hears.read_bytes())
 

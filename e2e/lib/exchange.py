@@ -14,7 +14,15 @@ import aiohttp
 from aiohttp import web
 
 import socket_clients
-from phones import PhoneCaller, PlivoCaller, TelnyxCaller, TwilioCaller
+from phones import (
+    PhoneCaller,
+    PlivoAPI,
+    PlivoCaller,
+    TelnyxAPI,
+    TelnyxCaller,
+    TwilioAPI,
+    TwilioCaller,
+)
 from socket_clients import SocketCaller
 from standins import Service
 
@@ -110,12 +118,11 @@ class TwilioExchange(Exchange):
     """https://www.twilio.com/docs/voice/twiml/connect says that the rest of the TwiML is executed
     when the server closes the WebSocket."""
 
-    name, host, caller = "twilio", "api.twilio.com", TwilioCaller
-    path = f"/2010-04-01/Accounts/{TwilioCaller.account}/Calls/{TwilioCaller.call}.json"
+    name, host, caller, path = TwilioAPI.name, TwilioAPI.host, TwilioCaller, TwilioAPI.path
 
     def __init__(self, token: str, answers: bool = True, status: int = 200) -> None:
         super().__init__(answers)
-        self.authorization = aiohttp.encode_basic_auth(TwilioCaller.account, token)
+        self.authorization = TwilioAPI(TwilioCaller.account, token).authorization
         self.status = status
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -134,20 +141,20 @@ class TwilioExchange(Exchange):
 class TelnyxExchange(Exchange):
     """https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/connect"""
 
-    name, host, caller = "telnyx", "api.telnyx.com", TelnyxCaller
+    name, host, caller = TelnyxAPI.name, TelnyxAPI.host, TelnyxCaller
     streams = {"bidirectionalMode": "rtp"}
 
     def __init__(self, key: str, answers: bool = True) -> None:
         super().__init__(answers)
-        self.authorization = f"Bearer {key}"
+        self.authorization = TelnyxAPI(key).authorization
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.expect(request.headers.get("Authorization") == self.authorization, "wrong key")
-        path = f"/v2/calls/{TelnyxCaller.call}/actions"
-        if request.path == f"{path}/hangup":
+        if request.path == TelnyxAPI.path:
             await self._go_on(None)
         else:
-            self.expect(request.path == f"{path}/transfer", f"no such path: {request.path}")
+            transfer = TelnyxAPI.path.replace("/hangup", "/transfer")
+            self.expect(request.path == transfer, f"no such path: {request.path}")
             self.note("transfer", **await request.json())
         return web.json_response({"data": {"result": "ok"}})
 
@@ -156,7 +163,7 @@ class PlivoExchange(Exchange):
     """https://www.plivo.com/docs/voice/xml/audio-streaming says that what follows a stream with
     keepCallAlive is executed when that is disconnected."""
 
-    name, host, caller, speak = "plivo", "api.plivo.com", PlivoCaller, "Speak"
+    name, host, caller, speak = PlivoAPI.name, PlivoAPI.host, PlivoCaller, "Speak"
     streams = {
         "bidirectional": "true",
         "keepCallAlive": "true",
@@ -165,8 +172,8 @@ class PlivoExchange(Exchange):
 
     def __init__(self, user: str, token: str, answers: bool = True) -> None:
         super().__init__(answers)
-        self.path = f"/v1/Account/{user}/Call/{PlivoCaller.call}/"
-        self.authorization = aiohttp.encode_basic_auth(user, token)
+        api = PlivoAPI(user, token)
+        self.path, self.authorization = api.path, api.authorization
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.expect(request.path == self.path, f"no such path: {request.path}")

@@ -3,19 +3,25 @@
 `signature` is what Twilio adds to the requests that it sends.
 """
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import json
 import re
+import subprocess
 import time
 import uuid
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
-from standins import Service
+import bots
+from standins import Service, StandIns
+
+DAILY_SESSION = Path(__file__).parent / "daily_session.py"
 
 
 def signature(token: str, url: str, form: Mapping[str, str]) -> str:
@@ -23,6 +29,22 @@ def signature(token: str, url: str, form: Mapping[str, str]) -> str:
     signed = url + "".join(name + form[name] for name in sorted(form))
     code = hmac.new(token.encode(), signed.encode(), hashlib.sha1)
     return base64.b64encode(code.digest()).decode()
+
+
+async def in_daily_session(
+    project: bots.Project, services: StandIns, timeout: float, **session: Any
+) -> subprocess.CompletedProcess[str]:
+    """A session of daily_session.py, which says what it may be, while these services run."""
+    async with services:
+        env = bots.plain_env() | services.env | {"UV_OFFLINE": "1"}
+        env["REQUESTS_CA_BUNDLE"] = services.env["SSL_CERT_FILE"]
+        env["PYTHONPATH"] = f"{project.server}:{env.get('PYTHONPATH', '')}"
+        command = ("uv", "run", "python", "-P", DAILY_SESSION, json.dumps(session))
+        done = await asyncio.to_thread(
+            bots.run, *command, cwd=project.server, env=env, timeout=timeout
+        )
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def signed(call: dict[str, Any], key: str, seconds: int = 60) -> dict[str, Any]:
