@@ -102,7 +102,7 @@ async def call(
     )
     said, hears = folder / "says", folder / "hears"
     said.write_bytes(sound(says))
-    body = {"room_url": ROOM, "token": TOKEN, "phone_number": "+15551234567"}
+    body = {"room_url": ROOM, "token": TOKEN, "phone_number": "+15551234567", "data": {}}
     what = {"room_url": ROOM, "token": TOKEN, "body": signed(body, DAILY_KEY), "refusals": 0}
     what |= {"says": str(said), "hears": str(hears), "leaves": leaves}
     done = await in_daily_session(project, services, 80, **what)
