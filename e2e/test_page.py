@@ -322,6 +322,37 @@ def test_the_page_says_soon_that_nothing_listens(project: bots.Project, micropho
     network.run(main)
 
 
+def test_the_page_says_that_the_model_is_loading(
+    vbot: Path, microphone: Path, tmp_path: Path
+) -> None:
+    """As long as it is, also after the bot has said so and the person has spoken again."""
+    local = ("--stt", "deepgram", "--llm", "ollama", "--tts", "cartesia")
+    options = ("loads", "-t", "smallwebrtc", "-m", "cascade", *local)
+    project = bots.generate(vbot, tmp_path, *options)
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            scripted_peer(port, project.server / "page.html") as bot,
+            chromium(microphone) as browser,
+            browser.visit(f"http://localhost:{port}/", "microphone") as visit,
+        ):
+            await visit.press("button", "Connect")
+            await asyncio.wait_for(bot.asked.wait(), 20)
+            await bot.send("bot-ready", version="2.2.0")
+            await expect(visit.status).to_have_text("Connected")
+            hint = visit.page.get_by_text("llama3.2 is loading")
+            await bot.send("server-message", loading="llama3.2")
+            await expect(hint).to_be_visible()
+            for event in ("bot-started-speaking", "bot-stopped-speaking", "user-started-speaking"):
+                await bot.send(event)
+            await expect(hint).to_be_visible()
+            await bot.send("server-message", loading="")
+            await expect(hint).not_to_be_visible()
+
+    network.run(main)
+
+
 def test_a_bot_that_dies_is_missed(
     project: bots.Project, microphone: Path, figures: list[str]
 ) -> None:

@@ -2,7 +2,7 @@
 # label: Ollama
 # names: ollama, ollama_llm
 # flags: local
-# env: OLLAMA_BASE_URL optional url =http://localhost:11434/v1: address
+# env: OLLAMA_BASE_URL optional url =http://localhost:11434: address
 # env: OLLAMA_MODEL optional model =llama3.2: model name, as for ollama pull
 # stand-in: ollama OLLAMA_BASE_URL=http://{}/v1
 # host: localhost:11434
@@ -12,8 +12,9 @@ from pipecat.services.ollama.llm import OLLamaLLMService
 
 
 def build(system_instruction: str) -> OLLamaLLMService:
+    address = os.getenv("OLLAMA_BASE_URL", "http://localhost:11434").rstrip("/")
     llm = OLLamaLLMService(
-        base_url=os.getenv("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
+        base_url=address.removesuffix("/v1") + "/v1",
         settings=OLLamaLLMService.Settings(
             model=os.getenv("OLLAMA_MODEL", "llama3.2"),
             system_instruction=system_instruction,
