@@ -22,7 +22,6 @@ from services import OpenAI, text_of
 from socket_clients import WebSocketCaller
 from standins import StandIns
 from weights import (
-    MOONSHINE_HOST,
     TALKS,
     Talk,
     installed_weights,
@@ -141,9 +140,7 @@ def test_sessions_share_the_models(
     answers: dict[str, bytes] = {}
 
     async def conversations() -> None:
-        thinks = StandIns(Thinker(key, GREETING, {}))
-        thinks.besides = {MOONSHINE_HOST} if stt == "moonshine" else set()
-        async with thinks as outside:
+        async with StandIns(Thinker(key, GREETING, {})) as outside:
             async with project.bot(outside.env | env, script=Path(script).name) as bot:
                 if await bot.answers("/ready") == 503:
                     assert await bot.answers("/start", "POST") == 503

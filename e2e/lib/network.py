@@ -169,7 +169,7 @@ def packets_without_route() -> int:
 
 
 @contextlib.asynccontextmanager
-async def silence(browser: bool = False, but: Iterable[str] = ()) -> AsyncIterator[None]:
+async def silence(browser: bool = False) -> AsyncIterator[None]:
     """Meanwhile nobody behind the fence looks up another name or tries to reach another machine.
 
     Chromium finds out its own address by trying to reach one far away: with a browser, only names
@@ -181,9 +181,19 @@ async def silence(browser: bool = False, but: Iterable[str] = ()) -> AsyncIterat
     before = packets_without_route()
     async with Names(()) as names:
         yield
-    assert names.asked <= set(but), f"names were looked up: {names.asked}"
+    assert names.asked == set(), f"names were looked up: {names.asked}"
     tried = packets_without_route() - before
     assert browser or tried == 0, f"{tried} attempts to reach another machine"
+
+
+@contextlib.asynccontextmanager
+async def no_answer(*hosts: str, drops: bool = False) -> AsyncIterator["Names"]:
+    """Meanwhile these hosts take connections and say nothing, or drop all that is sent to them."""
+    with socket.create_server(("127.0.0.1", 443), backlog=0 if drops else 128):
+        # Where the queue of those who wait is full, Linux drops the packets of others.
+        with socket.create_connection(("127.0.0.1", 443)):
+            async with Names(hosts) as names:
+                yield names
 
 
 class Names(asyncio.DatagramProtocol):

@@ -10,7 +10,7 @@ import bots
 import speech
 from caller import EAR
 
-MOONSHINE_HOST = "download.moonshine.ai"  # asked for a model of spelled words, which is not needed
+MOONSHINE_HOST = "download.moonshine.ai"
 FOLDER = bots.PROJECTS / "own-models"
 README = Path(__file__).resolve().parents[2] / "README.md"
 PACKAGES = """
