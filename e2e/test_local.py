@@ -16,6 +16,8 @@ def local(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module, without the packages that it needs to serve a bot."""
     for name, *classes in (
         ("fastapi", "FastAPI"),
+        ("log",),
+        ("pipecat.runner", "run"),
         ("pipecat.runner.types", "RunnerArguments"),
         ("starlette.responses", "FileResponse", "PlainTextResponse"),
     ):
@@ -50,3 +52,17 @@ def test_a_taken_port_is_named(local: ModuleType, typed: str, taken: bool) -> No
             other.accept()[0].close()  # this end waits for a while, as a bot's that was stopped
             client.recv(1)
     assert parser.parse_args(args).port == port
+
+
+@pytest.mark.parametrize(
+    ("typed", "level"),
+    [("", "INFO"), ("-t webrtc", "INFO"), ("--port 1 -v", "DEBUG"), ("-vv", "TRACE")],
+)
+def test_the_level_of_the_log(
+    local: ModuleType, monkeypatch: pytest.MonkeyPatch, typed: str, level: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bot.py", *typed.split()])
+    monkeypatch.delenv("LOG_LEVEL", raising=False)
+    assert local.log_level() == level
+    monkeypatch.setenv("LOG_LEVEL", "warning")
+    assert local.log_level() == ("WARNING" if level == "INFO" else level)
