@@ -56,25 +56,33 @@ def written(scenario: Mapping[str, Any], folder: Path) -> Path:
 
 
 async def hold(project: bots.Project, bot: bots.Bot, *files: Path) -> dict[str, str]:
-    """`pipecat eval run FILES` against the running bot: why each failed, "" where it passed."""
+    """The framework's program against the running bot: why each eval failed, "" where it passed."""
     url = bot.url.replace("http", "ws", 1) + "/ws"
-    logs = bot.log_file.with_suffix("")
-    command = ("uv", "run", "--group", "evals", "pipecat", "eval", "run", *files, "--bot-url", url)
+    logs = log_of(bot, files[0]).parent
+    has_judge = (project.server / "evals/judge.py").exists()
+    program = ("python", "-m", "pipecat.evals") if has_judge else ("pipecat", "eval")
+    command = ("uv", "run", "--group", "evals", *program, "run", *files, "--bot-url", url)
     options = ("--no-cache", "--verbose", "--logs-dir", logs)
     # The harness is the framework's own program, and its voice detection calls a third host
     # unless told not to. The bot gets no such help: it has to see to that itself.
-    env = bots.plain_env() | {"ORT_DISABLE_TELEMETRY": "1"}
-    env |= {"PYTHONPATH": str(Path(__file__).parent), "PYTHONPYCACHEPREFIX": str(BYTE_CODE)}
+    env = bots.plain_env() | {"ORT_DISABLE_TELEMETRY": "1", "PYTHONPYCACHEPREFIX": str(BYTE_CODE)}
+    if any(file.stem == AUDIO for file in files):
+        env["PYTHONPATH"] = str(Path(__file__).parent)  # for eval_speech
     done = await asyncio.to_thread(
         bots.run, *command, *options, cwd=project.server, env=env, timeout=140, nice=0
     )
     verdicts: dict[str, str] = {}
     for file in files:
-        log = logs / f"{file.stem}__{file.stem}.eval.log"
+        log = log_of(bot, file)
         assert log.exists(), f"no such eval was held:\n{done.stdout}{done.stderr}"
         verdicts[file.stem] = verdict(log.read_text())
     assert (done.returncode == 0) == (set(verdicts.values()) == {""}), done.stdout
     return verdicts
+
+
+def log_of(bot: bots.Bot, file: Path) -> Path:
+    """What happened in an eval, and when."""
+    return bot.log_file.with_suffix("") / f"{file.stem}__{file.stem}.eval.log"
 
 
 def verdict(log: str) -> str:

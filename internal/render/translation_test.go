@@ -101,8 +101,10 @@ func TestBotsInEachLanguage(t *testing.T) {
 				}
 			}
 			evals := string(files["server/evals/starter_text.yaml"])
-			if !strings.Contains(evals, texts["ask_name"]) {
-				t.Errorf("%s: evals do not ask for a name", tag)
+			for _, part := range []string{texts["ask_week"], `"` + texts["seven"] + `"`, texts["ask_day"]} {
+				if !strings.Contains(evals, part) {
+					t.Errorf("%s: evals lack %s", tag, part)
+				}
 			}
 			lang := `lang="` + tag + `"`
 			if strings.HasPrefix(tag, "en") {

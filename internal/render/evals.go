@@ -1,0 +1,81 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Megabytes that evals take, measured with framework 1.14: packages in .venv, and models that the first
+// spoken eval downloads.
+const (
+	evalPackages      = 50 // the framework's program, and Kokoro
+	moonshinePackages = 45
+	whisperPackages   = 170
+
+	kokoroModel    = 338
+	moonshineModel = 142 // small-streaming, which is the bot's default, too
+	whisperModel   = 486 // small
+)
+
+// EvalProgram runs evals: as a module of Python, where it is to find evals/judge.py.
+func (d *Data) EvalProgram() string {
+	if d.LocalLLM() {
+		return "python -m pipecat.evals"
+	}
+	return "pipecat eval"
+}
+
+// EvalPackages is the size of the packages that `--group evals` adds to those of the bot.
+func (d *Data) EvalPackages() string {
+	size := evalPackages
+	if !d.hears("MoonshineSTTService") {
+		size += moonshinePackages
+	}
+	if !d.English() && !d.hears("WhisperSTTService") {
+		size += whisperPackages
+	}
+	return fmt.Sprintf("%d MB", size)
+}
+
+// An evalModel is a model that the first spoken eval downloads.
+type evalModel struct {
+	name      string
+	megabytes int
+}
+
+// evalModels are those models, but for those that the bot has itself.
+func (d *Data) evalModels() (models []evalModel) {
+	speaks := d.English() || d.Realtime() != nil // else people type
+	if speaks && !(d.TTS() != nil && d.TTS().Class() == "KokoroTTSService") {
+		models = append(models, evalModel{"Kokoro", kokoroModel})
+	}
+	switch {
+	case !d.English():
+		models = append(models, evalModel{"Whisper", whisperModel})
+	case !d.hears("MoonshineSTTService"):
+		models = append(models, evalModel{"Moonshine", moonshineModel})
+	}
+	return models
+}
+
+// EvalDownloads names what the first spoken eval downloads, each with its size.
+func (d *Data) EvalDownloads() string {
+	var names []string
+	for _, m := range d.evalModels() {
+		names = append(names, fmt.Sprintf("%s (%d MB)", m.name, m.megabytes))
+	}
+	return cmp.Or(strings.Join(names, " and "), "nothing")
+}
+
+// EvalDownloadSize is the size of all that.
+func (d *Data) EvalDownloadSize() string {
+	size := 0
+	for _, m := range d.evalModels() {
+		size += m.megabytes
+	}
+	return fmt.Sprintf("%d MB", size)
+}
+
+// hears reports whether the bot's speech-to-text service has the class.
+func (d *Data) hears(class string) bool { return d.STT() != nil && d.STT().Class() == class }
