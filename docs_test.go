@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"vbot/internal/bot"
 	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/filetest"
@@ -524,5 +525,19 @@ func TestPaths(t *testing.T) {
 	} else if err := os.WriteFile("templates/paths.txt", []byte(strings.Join(paths, "\n")+"\n"),
 		0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// README.md says of the bot without a key what the wizard says, and what was measured.
+func TestWhatABotWithoutAKeyTakes(t *testing.T) {
+	parallel(t)
+	text := strings.Join(strings.Fields(document(t, "README.md")), " ")
+	for _, figure := range []string{
+		"takes " + bot.MachineMemory, "(" + bot.OllamaDownload + ")",
+		"another " + bot.MachineDownloads + " of downloads", "answers after " + bot.MachineAnswers,
+	} {
+		if !strings.Contains(text, figure) {
+			t.Errorf("README.md does not say %q", figure)
+		}
 	}
 }

@@ -742,6 +742,41 @@ func TestUpdateWithOptions(t *testing.T) {
 	}
 }
 
+// A bot whose model is on localhost has no files for the cloud, unless they are asked for. It keeps those
+// that an older vbot wrote.
+func TestCloudOfABotWithItsOwnModel(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	const services = "init target -t smallwebrtc -m cascade --stt moonshine --llm ollama --tts piper"
+	const note = "OLLAMA_BASE_URL"
+	deploys := func() bool {
+		_, hasFile := filetest.Tree(t, dir)["target/server/cloud-deploy.toml"]
+		return hasFile
+	}
+	r := vbot(t, dir, strings.Fields(services)...)
+	r.wantCode(t, 0)
+	if deploys() || strings.Contains(r.stderr, note) {
+		t.Errorf("it goes to the cloud: %s", r.stderr)
+	}
+	r = vbot(t, dir, "init", "target", "--update", "--deploy-to-cloud")
+	r.wantCode(t, 0)
+	if !deploys() || !strings.Contains(r.stderr, note) {
+		t.Errorf("it does not go to the cloud, or nothing was said: %s", r.stderr)
+	}
+	r = vbot(t, dir, "init", "target", "--update")
+	r.wantCode(t, 0)
+	if !deploys() || strings.Contains(r.stderr, note) {
+		t.Errorf("it is in the cloud no more, or was told twice: %s", r.stderr)
+	}
+	other := t.TempDir()
+	r = vbot(t, other, append(strings.Fields(services), "--deploy-to-cloud")...)
+	r.wantCode(t, 0)
+	if text := filetest.Tree(t, other)["target/DEPLOY.md"]; !strings.Contains(r.stderr, note) ||
+		!strings.Contains(text, "set `"+note+"` in `.env`") {
+		t.Errorf("nothing was said: %s", r.stderr)
+	}
+}
+
 // Modes that somebody set stay.
 func TestUpdateKeepsModes(t *testing.T) {
 	parallel(t)

@@ -163,3 +163,36 @@ func TestDescriptions(t *testing.T) {
 		}
 	}
 }
+
+// A bot with a server on localhost is deployed to the cloud only if somebody says so, or wants what only the
+// cloud has.
+func TestModelsOnLocalhostStayThere(t *testing.T) {
+	cat := catalog.New()
+	for _, c := range []struct {
+		about, llm string
+		more       Values
+		want       bool
+	}{
+		{"a service of a company", "openai", nil, true},
+		{"a model on localhost", "ollama", nil, false},
+		{"by flag", "ollama", Values{optDeploy: {On: true, Flag: true}}, true},
+		{"by a file", "ollama", Values{optDeploy: {On: true}}, true},
+		{"turned off", "openai", Values{optDeploy: {Flag: true}}, false},
+		{"noise cancelling", "ollama", Values{optNoiseCancel: {On: true}}, true},
+		{"without noise cancelling", "ollama", Values{optNoiseCancel: {}}, false},
+	} {
+		said := OnThisMachine()
+		said[OptName], said[OptLLM] = Value{Text: "bot"}, Value{Text: c.llm}
+		for o, v := range c.more {
+			said[o] = v
+		}
+		config, dropped, problems := Resolve(cat, said, "")
+		if len(problems)+len(dropped) > 0 || config.DeployToCloud != c.want {
+			t.Errorf("%s: to the cloud %v; %v %v", c.about, config.DeployToCloud, dropped, problems)
+		}
+		again, _, problems := Resolve(cat, Update(cat, config.Values(), Values{}), "") // as recorded
+		if len(problems) > 0 || !reflect.DeepEqual(again, config) {
+			t.Errorf("%s: the update is of %+v, %v", c.about, again, problems)
+		}
+	}
+}

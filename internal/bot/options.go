@@ -291,13 +291,14 @@ var (
 		Key:    "deploy_to_cloud",
 		Flag:   "deploy-to-cloud",
 		Toggle: func(c *Config) *bool { return &c.DeployToCloud },
-		Help:   "write Dockerfile and cloud-deploy.toml (default: yes, unless LiveKit is the only transport)",
-		On:     true,
-		Rank:   15,
-		Ask:    AskWhere,
-		Label:  "Pipecat Cloud",
-		Note:   "Dockerfile, cloud-deploy.toml",
-		None:   "this machine, for now",
+		Help: "write Dockerfile and cloud-deploy.toml " +
+			"(default: yes, but not for LiveKit alone or a model on localhost)",
+		On:    true,
+		Rank:  15,
+		Ask:   AskWhere,
+		Label: "Pipecat Cloud",
+		Note:  "Dockerfile, cloud-deploy.toml",
+		None:  "this machine, for now",
 	}
 	optNoiseCancel = &Option{
 		Key:    "enable_noise_cancel",

@@ -29,8 +29,12 @@ func (r *resolver) checkService(o *Option) {
 	}
 }
 
-// cloud applies the rules for deployment and noise cancelling.
+// cloud applies the rules for deployment and noise cancelling. A service on localhost is not there in the
+// cloud, so such a bot is deployed only if somebody wants that.
 func (r *resolver) cloud() {
+	if r.onLocalhost() && !r.values[optNoiseCancel].On {
+		r.config.DeployToCloud = false
+	}
 	if len(r.transports) > 0 && !slices.ContainsFunc(r.transports, (*catalog.Service).CloudRuns) {
 		r.config.DeployToCloud = false
 		why := "Pipecat Cloud does not run " + r.transports[0].Label + " bots"
@@ -49,6 +53,17 @@ func (r *resolver) cloud() {
 			r.overrule(optDeploy, optNoiseCancel, "noise cancelling needs cloud deployment")
 		}
 	}
+}
+
+// onLocalhost reports whether one of the services is a server on the bot's machine.
+func (r *resolver) onLocalhost() bool {
+	return slices.ContainsFunc(Options, func(o *Option) bool {
+		if !slices.Contains(catalog.ServiceKinds, o.Kind) || !r.has(o) {
+			return false
+		}
+		service := r.cat.Find(o.Kind, r.values[o].Text)
+		return service != nil && service.OnLocalhost()
+	})
 }
 
 // webOnly reports whether it refused the option, because this is a telephony bot.

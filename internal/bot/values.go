@@ -64,7 +64,7 @@ func Quickstart() Values {
 }
 
 // OnThisMachine returns the preset of a bot that needs no key and no account. Its services answer
-// soonest on two cores without a GPU: docs/performance.md has the figures.
+// soonest on two cores without a GPU: machine.go and docs/performance.md have the figures.
 func OnThisMachine() Values {
 	return Values{
 		OptTransports: {List: []string{"smallwebrtc"}},

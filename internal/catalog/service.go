@@ -162,6 +162,24 @@ func (s *Service) Needs() (out []string) {
 // Local says whether it runs on the owner's machines, and so does not charge.
 func (s *Service) Local() bool { return slices.Contains(s.flags, "local") }
 
+// OnLocalhost says whether it is a server on the bot's machine, unless a variable has another address.
+func (s *Service) OnLocalhost() bool {
+	return slices.ContainsFunc(s.Hosts, func(h Host) bool {
+		host, _, _ := strings.Cut(h.Address, ":")
+		return host == "localhost" || host == "127.0.0.1"
+	})
+}
+
+// AddressVariables are those that hold an address of the service.
+func (s *Service) AddressVariables() (names []string) {
+	for _, v := range s.Env {
+		if v.Kind == "url" {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
 // Deprecated says whether the framework will not have it for long.
 func (s *Service) Deprecated() bool { return slices.Contains(s.flags, "deprecated") }
 

@@ -43,6 +43,7 @@ func (j Job) compare(ctx context.Context, env Env) (report.Result, error) {
 	if len(j.Bot[bot.OptTransports].List) > 0 {
 		c.noteLostTelephone()
 	}
+	c.noteCloudNeeds()
 	if j.Mode == Check {
 		return c.check()
 	}
@@ -135,6 +136,16 @@ func (c *comparison) noteLostTelephone() {
 		parts += "; it becomes a web bot (bot_type)"
 	}
 	c.env.Note("without its last telephone transport, the bot loses %s", parts)
+}
+
+// noteCloudNeeds says what has to be set where a bot with a server on localhost is now deployed.
+func (c *comparison) noteCloudNeeds() {
+	was := c.before()
+	names := render.New(c.config, c.env.Catalog, c.env.Version).CloudNeeds()
+	if names != "" && was != nil && was.bot.CloudNeeds() == "" {
+		c.env.Note("in the cloud, localhost is not your machine: set %s in server/.env to the address "+
+			"of a server that the cloud reaches", names)
+	}
 }
 
 // patch returns the differences as a patch if the job asks for one, or "".

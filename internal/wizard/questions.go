@@ -78,7 +78,11 @@ func (w *wizard) askStart(ctx context.Context) error {
 	}
 	choices := []tty.Choice{
 		{Label: "Recommended bot", Note: "in the browser: " + strings.Join(services, ", ")},
-		{Label: "On this machine", Note: "no key; downloads 3 GB; two cores answer in 3 s"},
+		{
+			Label:  "On this machine",
+			Note:   "no key; " + bot.MachineMemory + "; " + bot.MachineAnswers,
+			Detail: "downloads " + bot.MachineDownloads + ", and Ollama itself (" + bot.OllamaDownload + ")",
+		},
 		{Label: "A bot of your own", Names: []string{"scaffold"}, Note: "choose its services and options"},
 		{Label: "Build with a coding agent", Names: []string{"guides"}, Note: "write the guides it needs"},
 	}
@@ -236,6 +240,7 @@ func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 		return ""
 	}
 	var offered []*bot.Option
+	byDefault, _, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())
 	for _, o := range toggles {
 		was, known := w.before[o]
 		mayBeOn := w.allows(o, bot.Value{On: true, Flag: changed})
@@ -243,7 +248,7 @@ func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 		if !mayBeOn || !mayBeOff {
 			continue
 		}
-		if was.On || !known && o.On {
+		if was.On || !known && byDefault.Values()[o].On {
 			m.At = len(m.Choices)
 		}
 		if was.On {

@@ -1,13 +1,16 @@
 package wizard
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
 	"vbot/internal/scaffold"
+	"vbot/internal/tty"
 )
 
 // newWizard returns a wizard that knows these values so far.
@@ -47,6 +50,33 @@ func TestServicesFitTheWindow(t *testing.T) {
 				t.Errorf("%s: %d columns: %s", c.Label, n, c.Note)
 			}
 		}
+	}
+}
+
+// Enter deploys a bot to the cloud, but not one whose model is on localhost.
+func TestWhereABotRuns(t *testing.T) {
+	for llm, wantCloud := range map[string]bool{"openai": true, "ollama": false} {
+		said := bot.OnThisMachine()
+		said[bot.OptName], said[bot.OptLLM] = bot.Value{Text: "bot"}, bot.Value{Text: llm}
+		w := newWizard(catalog.New(), said)
+		keys, person, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := person.WriteString("\n"); err != nil {
+			t.Fatal(err)
+		}
+		w.terminal = tty.Open(keys, io.Discard, true, false, strings.Clone)
+		for _, about := range topics() {
+			if about.label == togglesAbout[bot.AskWhere] {
+				err = w.askTopic(t.Context(), about, false)
+			}
+		}
+		cfg, _, problems := bot.Resolve(w.env.Catalog, w.Bot, "")
+		if err != nil || len(problems) > 0 || cfg.DeployToCloud != wantCloud {
+			t.Errorf("%s: to the cloud %v; %v %v", llm, cfg.DeployToCloud, err, problems)
+		}
+		_, _ = keys.Close(), person.Close()
 	}
 }
 

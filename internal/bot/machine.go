@@ -1,0 +1,13 @@
+package bot
+
+// What the bot of OnThisMachine takes, with llama3.2 and without a GPU, as it was measured. The wizard, the
+// last words of init, the project's README.md and vbot's own say it. Ollama's installer has 1.6 GB for Linux
+// and 1.8 for Windows, and less for macOS.
+const (
+	MachineAnswers   = "about 4 s on two cores" // from the end of a question to the first sound
+	MachineMemory    = "5 GB of memory"         // of the bot and its model
+	MachineBot       = "0.8 GB"                 // of it, at most
+	MachineModel     = "3.8 GB"                 // of it
+	MachineDownloads = "3 GB"                   // packages and models, llama3.2 included
+	OllamaDownload   = "up to 2 GB"
+)
