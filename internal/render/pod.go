@@ -20,7 +20,8 @@ type pod struct {
 // sizePod measures a pod. 8 telephone calls took 0.45 cores, 4 sessions over SmallWebRTC
 // 0.63 (`e2e/run -m cost` on an idle Xeon): with SmallWebRTC each does its own encryption, in
 // Python. A recording takes 7 MB, however long it gets. With local models it is as many sessions
-// as two cores carry, and one at least.
+// as two cores carry, and one at least: one with Ollama, where of two people at once one waits for
+// the answer to the other (docs/performance.md has the seconds).
 func (d *Data) sizePod() pod {
 	sessions := 8
 	if d.has("rtc_small") {
@@ -42,6 +43,9 @@ func (d *Data) sizePod() pod {
 	if modelCPU > 0 {
 		cpu += modelCPU
 		sessions = max(1, min(sessions, 2000/cpu))
+	}
+	if d.LocalLLM() {
+		sessions = 1
 	}
 	cpu = max(500, sessions*cpu)
 	memory := max(1024, shared+sessions*perSession)
