@@ -314,7 +314,7 @@ var sameStatement = map[string]string{
 	"more time":               `--llm|^-m realtime`,
 	"turns":                   `^-m realtime`,
 	"noise":                   `^-m realtime`,
-	"processor":               `^-m `, // the step before it comes or goes
+	"processor":               `--llm ollama|^-m `, // a step before it comes or goes
 	"patience of the service": `--stt|^-m `,
 	"leaving the room":        `^-[tm] |--eval|--llm ollama`,
 }

@@ -2,14 +2,14 @@
 
 import asyncio
 import contextlib
+import re
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 import bots
 import evals
@@ -18,62 +18,19 @@ import speech
 import webrtc_client
 from caller import until
 from evals import TEXT
-from model import ANSWERS
-from services import Call, OpenAI
-from standins import Unexpected, own_server
-from weights import (
-    MOONSHINE_HOST,
-    TALKS,
-    installed_weights,
-    own_bot,
-    recording,
-    save,
-    transcribed,
-)
+from model import ANSWERS as OTHERS
+from ollama import Ollama, served
+from runners import Exchange, Words
+from weights import TALKS, installed_weights, own_bot, recording, save, transcribed
 
+ANSWERS = OTHERS | {
+    "How many days are in a week?": "A week has seven days.",
+    "And hours in a day?": "A day has 24 hours.",
+}
 LOCAL = ("-t", "smallwebrtc", "-m", "cascade", "--llm", "ollama")
-PORT = 11434  # where a bot looks for Ollama
+MODEL = "llama3.2"
+NOTHING = Words({})  # is to be said
 NO_MEMORY = "model requires more system memory (3.3 GiB) than is available (1.2 GiB)"
-
-
-class Ollama(OpenAI):
-    """Ollama's interface, as far as a bot asks for it: it holds these models."""
-
-    name, host = "ollama", "localhost"
-
-    def __init__(self, models: tuple[str, ...], failure: str = "", says: str = ""):
-        super().__init__("ollama", "", ANSWERS)
-        self.models, self.failure, self.says = models, failure, says
-        self.stops_at, self.go_on = 0, asyncio.Event()  # a word before which it waits; 0 for none
-
-    def answer_to(self, messages: list[dict[str, Any]]) -> str | Call:
-        return self.says or super().answer_to(messages)
-
-    async def _wait(self, number: int) -> None:
-        await super()._wait(number)
-        if self.stops_at and number == self.stops_at:
-            await self.go_on.wait()
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
-        if body.get("stream"):
-            return await super().handle(request)
-        self.note(request.path, **body)
-        if body["model"] not in self.models:
-            error = f"model '{body['model']}' not found"
-            return web.json_response({"error": {"message": error}}, status=404)
-        if self.failure:
-            return web.json_response({"error": {"message": self.failure}}, status=500)
-        if request.path == "/api/generate":
-            self.expect(set(body) == {"model", "keep_alive"}, f"it would answer: {body}")
-            return web.json_response({"done": True, "done_reason": "load"})
-        if request.path != "/v1/chat/completions":
-            raise Unexpected(f"no such path: {request.path}")
-        self.expect(body["max_tokens"] == 1, "more than the first word")
-        message = {"role": "assistant", "content": "Hi"}
-        choice = {"index": 0, "message": message, "finish_reason": "length"}
-        whole = {"id": "1", "object": "chat.completion", "created": 1, "model": body["model"]}
-        return web.json_response(whole | {"choices": [choice]})
 
 
 @pytest.fixture(scope="module")
@@ -96,32 +53,37 @@ def last_words(project: bots.Project) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("server", "said"),
     [
-        (None, "Nothing answers at http://localhost:11434/v1: start Ollama,"),
-        (Ollama(()), "There is no model llama3.2 at http://localhost:11434/v1. Run: ollama pull"),
-        (Ollama(("llama3.2",), NO_MEMORY), "llama3.2 at http://localhost:11434/v1 does not answer"),
+        (None, "Nothing answers at http://localhost:11434: start Ollama,"),
+        (Ollama("", NOTHING), "There is no model llama3.2 at http://localhost:11434. Run: ollama"),
+        (Ollama("gemma3", NOTHING, besides=("qwen3",)), "There is no model llama3.2 at"),
+        (Ollama(MODEL, NOTHING, failure=NO_MEMORY), "http://localhost:11434 cannot load llama3.2"),
     ],
-    ids=["no server", "no model", "no memory"],
+    ids=["no server", "no model", "another model", "no memory"],
 )
 def test_it_says_what_is_missing(thinks: bots.Project, server: Ollama | None, said: str) -> None:
     async def start() -> tuple[int, str]:
-        async with own_server(server, PORT) if server else contextlib.nullcontext():
+        async with served(server) if server else contextlib.nullcontext():
             return await asyncio.to_thread(last_words, thinks)
 
     code, line = network.run(start)
     assert code == 1 and line.startswith(said), line
     assert not server or server.failure in line
+    if server and server.besides:
+        assert line.endswith("or set OLLAMA_MODEL in .env to one that is there: gemma3, qwen3.")
 
 
 def test_its_model_is_warm_before_anybody_comes(thinks: bots.Project) -> None:
     async def start() -> list[str]:
-        ollama = Ollama(("llama3.2",))
-        async with own_server(ollama, PORT), thinks.bot({}) as bot:
+        ollama = Ollama(MODEL, NOTHING)
+        async with served(ollama), thinks.bot({}) as bot:
             assert bot.errors() == []
-            system = ollama.notes[0][1]["messages"][0]
+            assert ollama.loaded and ollama.loaded.stays == 24 * 3600
+            asked = [(path, body) for path, body in ollama.notes if body]
+            system = asked[1][1]["messages"][0]
             assert system["role"] == "system" and "voice conversation" in system["content"]
-            return [path for path, _ in ollama.notes]
+            return [path for path, _ in asked]
 
-    assert network.run(start) == ["/v1/chat/completions", "/api/generate"]
+    assert network.run(start) == ["/api/generate", "/v1/chat/completions"]
 
 
 @contextlib.contextmanager
@@ -146,7 +108,10 @@ def files(data: bytes, sends: list[int], asked: list[str]) -> Iterator[str]:
         server.shutdown()
 
 
-FETCH = "import sys, models, pathlib; models.fetch(sys.argv[1], pathlib.Path(sys.argv[2]))"
+FETCH = """
+import pathlib, sys, downloads
+downloads.fetch(pathlib.Path(sys.argv[2]).parent, {"voice.onnx": sys.argv[1]})
+"""
 
 
 def test_a_broken_download_goes_on(vbot: Path, tmp_path: Path) -> None:
@@ -157,7 +122,8 @@ def test_a_broken_download_goes_on(vbot: Path, tmp_path: Path) -> None:
     with files(data, [1_500_000, len(data), len(data)], asked) as url:
         broken = bots.run(*fetch, url, to, cwd=project.server)
         assert broken.returncode == 1 and not to.exists()
-        assert f"{url} does not come" in broken.stderr and f"belongs to {to}" in broken.stderr
+        said = f"{to.parent} lacks voice.onnx, and 127.0.0.1 does not send it: the connection ended"
+        assert said in broken.stderr
         went_on = bots.run(*fetch, url, to, cwd=project.server)
         assert "voice.onnx, from 127.0.0.1: 3.1 of 3.1 MB" in went_on.stderr
         assert to.read_bytes() == data
@@ -174,6 +140,24 @@ ANSWER = (
 )
 
 
+class Hesitant(Words):
+    """Stops in the second sentence, until it is to go on."""
+
+    def __init__(self, answers: Mapping[str, str], pause: float) -> None:
+        super().__init__(answers, pause)
+        self.go_on = asyncio.Event()
+
+    async def _pieces(
+        self, exchange: Exchange, body: dict[str, Any], answer: str
+    ) -> AsyncIterator[str]:
+        written = ""
+        async for piece in super()._pieces(exchange, body, answer):
+            if re.search(r"\. \S", written):
+                await self.go_on.wait()
+            written += piece
+            yield piece
+
+
 @pytest.fixture(scope="module")
 def alone(vbot: Path) -> bots.Project:
     return own_bot(vbot, "my-bot-here")
@@ -182,8 +166,8 @@ def alone(vbot: Path) -> bots.Project:
 @contextlib.asynccontextmanager
 async def starts(project: bots.Project, home: Path, ollama: Ollama) -> AsyncIterator[bots.Bot]:
     """The bot, without a network and a home directory that has seen a model."""
-    env = {"HOME": str(home), "HF_HUB_OFFLINE": "1"}
-    async with network.silence(but=[MOONSHINE_HOST]), own_server(ollama, PORT):
+    env = {"HOME": str(home)}
+    async with network.silence(), served(ollama):
         async with project.bot(env) as bot:
             yield bot
             assert bot.errors() == []
@@ -191,10 +175,27 @@ async def starts(project: bots.Project, home: Path, ollama: Ollama) -> AsyncIter
 
 def test_its_eval_needs_no_key(alone: bots.Project, tmp_path: Path) -> None:
     async def evaluation() -> dict[str, str]:
-        async with starts(alone, tmp_path, Ollama(("llama3.2",))) as bot:
+        async with starts(alone, tmp_path, Ollama(MODEL, Words(ANSWERS))) as bot:
             return await evals.hold(alone, bot, alone.server / f"evals/{TEXT}.yaml")
 
     assert network.run(evaluation) == {TEXT: ""}
+
+
+def test_a_wrong_answer_fails_its_eval_at_once(alone: bots.Project, tmp_path: Path) -> None:
+    scenario = alone.server / f"evals/{TEXT}.yaml"
+
+    async def evaluation() -> tuple[str, str]:
+        ollama = Ollama(MODEL, Words({"": "A day has twelve hours."}))
+        async with starts(alone, tmp_path, ollama) as bot:
+            verdicts = await evals.hold(alone, bot, scenario)
+            return verdicts[TEXT], evals.log_of(bot, scenario).read_text()
+
+    verdict, log = network.run(evaluation)
+    assert verdict.startswith("t0 llm_response: judge said no"), verdict
+    answered, failed = re.findall(r"(?m)^ *([\d.]+)  \[ t0\]  (?:event: llm_response|FAIL)", log)
+    waited = float(failed) - float(answered)
+    print(f"A wrong answer fails {waited:.1f} s after its end.")
+    assert waited < 10, log
 
 
 @pytest.mark.alone
@@ -206,10 +207,8 @@ def test_a_conversation_with_nothing_but_the_machine(alone: bots.Project, tmp_pa
 
     async def conversation() -> None:
         now = asyncio.get_running_loop().time
-        ollama = Ollama(("llama3.2",), says=ANSWER)
-        ollama.pause = 1 / TOKENS
-        ollama.stops_at = len(ANSWER.partition(".")[0].split()) + 1  # in the second sentence
-        async with starts(alone, tmp_path, ollama) as bot:
+        words = Hesitant({"": ANSWER}, pause=1 / TOKENS)
+        async with starts(alone, tmp_path, Ollama(MODEL, words)) as bot:
             async with webrtc_client.call(bot.url) as caller:
 
                 def pauses() -> int:
@@ -226,7 +225,7 @@ def test_a_conversation_with_nothing_but_the_machine(alone: bots.Project, tmp_pa
                 asked = now()
                 await until(lambda: speech.loudness(caller.heard[before:]) > 100, 30)
                 answered = now() - asked
-                ollama.go_on.set()  # who waits for the whole answer does not get here
+                words.go_on.set()  # who waits for the whole answer does not get here
                 said = await caller.receive("user-transcription", lambda data: data["final"])
                 assert said["text"].lower().strip().startswith(talk.said)
                 await until(lambda: pauses() == 2, 30)
@@ -241,9 +240,9 @@ def test_a_conversation_with_nothing_but_the_machine(alone: bots.Project, tmp_pa
 
 def test_an_ollama_that_went_away_is_named(alone: bots.Project, tmp_path: Path) -> None:
     async def conversation() -> str:
-        env = {"HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+        env = {"HOME": str(tmp_path)}
         async with contextlib.AsyncExitStack() as runs:
-            await runs.enter_async_context(own_server(Ollama(("llama3.2",)), PORT))
+            await runs.enter_async_context(served(Ollama(MODEL, NOTHING)))
             async with alone.bot(env) as bot, webrtc_client.call(bot.url) as caller:
                 await caller.ready()
                 await runs.aclose()
@@ -253,4 +252,4 @@ def test_an_ollama_that_went_away_is_named(alone: bots.Project, tmp_path: Path) 
 
     problem = network.run(conversation)
     check = "Check that it runs, OLLAMA_BASE_URL in server/.env, the network and the log."
-    assert problem == f"Ollama failed to answer. {check}"
+    assert problem == f"Ollama cannot be reached. {check}"

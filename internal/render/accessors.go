@@ -226,6 +226,34 @@ func (d *Data) LocalModels() []Service {
 // LocalLLM says whether the language model is a server on the owner's machines.
 func (d *Data) LocalLLM() bool { return d.LLM() != nil && d.LLM().Local() }
 
+// OnThisMachine says whether the services are those of the preset, of which it was measured what they take.
+func (d *Data) OnThisMachine() bool {
+	preset := bot.OnThisMachine()
+	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
+		service := d.cat.Find(o.Kind, preset[o].Text)
+		if !slices.ContainsFunc(d.Services, func(s Service) bool { return s.ID == service.ID }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Takes is a figure of what such a bot takes, or of what Ollama alone does.
+func (d *Data) Takes(what string) (string, error) {
+	figure, ok := map[string]string{
+		"answers":   bot.MachineAnswers,
+		"memory":    bot.MachineMemory,
+		"bot":       bot.MachineBot,
+		"model":     bot.MachineModel,
+		"downloads": bot.MachineDownloads,
+		"ollama":    bot.OllamaDownload,
+	}[what]
+	if !ok {
+		return "", fmt.Errorf("%q was not measured", what)
+	}
+	return figure, nil
+}
+
 // CanSayGreeting says whether a switch in bot.py has the greeting said word for word.
 func (d *Data) CanSayGreeting() bool { return d.TTS() != nil && !d.LocalLLM() && d.Greets() }
 
@@ -241,13 +269,31 @@ func (d *Data) FirstFrame() string {
 	return "LLMRunFrame()"
 }
 
+// CloudNeeds names the variables with the addresses of services that are on localhost unless they are set:
+// "OLLAMA_BASE_URL"; "" if the bot is not deployed to the cloud, or has no such service.
+func (d *Data) CloudNeeds() string {
+	var names []string
+	for _, s := range d.Services {
+		if d.DeployToCloud && s.OnLocalhost() {
+			names = append(names, s.AddressVariables()...)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // LoadsModels says whether there is anything to load or warm before the first session.
 func (d *Data) LoadsModels() bool { return d.LocalLLM() || len(d.LocalModels()) > 0 }
 
-// Fetches says whether models.py downloads files itself, because the framework would take a part of a
-// file for a whole one.
+// Runs says whether a model runs in the bot's process of which one of these classes is the service.
+func (d *Data) Runs(classes ...string) bool {
+	isOne := func(s Service) bool { return slices.Contains(classes, s.Class()) }
+	return slices.ContainsFunc(d.LocalModels(), isOne)
+}
+
+// Fetches says whether downloads.py knows where the files of some model of the bot are.
 func (d *Data) Fetches() bool {
-	return d.TTS() != nil && slices.Contains([]string{"PiperTTSService", "KokoroTTSService"}, d.TTS().Class())
+	return d.Runs("FunASRSTTService", "KokoroTTSService", "MoonshineSTTService", "PiperTTSService",
+		"PocketTTSService", "WhisperSTTService")
 }
 
 // PhoneTransports are those over which a carrier sends calls, not a server of the bot's own.

@@ -530,6 +530,7 @@ func TestSizeOfPods(t *testing.T) {
 		{"stt moonshine", "twilio", "5 1900m 1280Mi 2304Mi [stt_ab]"},
 		{"stt whisper", "smallwebrtc", "1 1600m 2Gi 3Gi [stt_ac]"},
 		{"tts pocket_tts", "twilio", "1 1100m 1Gi 2Gi [tts_ab]"},
+		{"llm ollama", "twilio", "1 500m 1Gi 2Gi []"},
 	} {
 		_, code := smallBot(t, test.services, test.transport)
 		p, _ := selfHosted(t, catalog.New(), test.services, "", test.transport)
@@ -540,7 +541,7 @@ func TestSizeOfPods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		local := len(p.LocalModels()) > 0
+		local := p.LoadsModels()
 		loads := "load(make_services)"
 		if strings.Contains(code, loads) != local || (files["server/models.py"] != nil) != local {
 			t.Errorf("%s: models are loaded where there are none, or not where there are", test.services)
@@ -556,6 +557,48 @@ func TestSizeOfPods(t *testing.T) {
 	p, _ = selfHosted(t, cat, "tts piper", "recording", "twilio")
 	if got, want := size(p), "4 1700m 2Gi 3Gi [tts_aa]"; got != want {
 		t.Errorf("with recordings: %s, want %s", got, want)
+	}
+}
+
+// downloads.py knows where each model of the catalog is, and the bot refers to DEPLOY.md if that says how
+// to carry models: not where a service is only elsewhere.
+func TestModelsAreFound(t *testing.T) {
+	cat, known := catalog.New(), 0
+	for _, kind := range []string{catalog.KindSTT, catalog.KindTTS} {
+		for _, s := range cat.List(kind) {
+			if s.Model.Megabytes == 0 {
+				continue
+			}
+			known++
+			p, _ := smallBot(t, kind+" "+s.Names[0], "smallwebrtc")
+			files, err := p.Files()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code := string(files["server/downloads.py"]); !strings.Contains(code, "    replace(") {
+				t.Errorf("%s is not in downloads.py:\n%s", s.Label, code)
+			}
+		}
+	}
+	if known == 0 {
+		t.Error("no service has a model")
+	}
+	for llm, want := range map[string]bool{"ollama": true, "aws_bedrock": false} {
+		said := bot.Values{
+			bot.OptTransports:              {List: []string{"smallwebrtc"}},
+			serviceOption(catalog.KindLLM): {Text: llm},
+			serviceOption(catalog.KindTTS): {Text: "piper"},
+		}
+		p, _ := botWith(t, cat, "stt moonshine", said)
+		files, err := p.Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		refers := strings.Contains(string(files["server/models.py"]), "Without the internet: see DEPLOY.md.")
+		says := strings.Contains(string(files["DEPLOY.md"]), "HF_HUB_OFFLINE=1")
+		if refers != want || says != want {
+			t.Errorf("%s: models.py refers to DEPLOY.md: %t, which says how: %t", llm, refers, says)
+		}
 	}
 }
 
@@ -720,11 +763,13 @@ func TestSizes(t *testing.T) {
 		"bot.py": 320, "monitor.py": 680, "settings.py": 100, "webhooks.py": 200, "call.py": 220,
 		"carriers.py": 175, "recording.py": 190, "facts.py": 80, "failover.py": 300, "transfer.py": 240,
 		"self_host.py": 380, "sessions.py": 280, "metrics.py": 110, "runtime.py": 220,
-		"models.py": 200, "local.py": 80, "google_credentials.py": 25, "silence.py": 160, "voicemail.py": 80,
+		"models.py": 200, "downloads.py": 190, "ollama_model.py": 260, "first_clause.py": 60,
+		"local.py": 155, "log.py": 135, "google_credentials.py": 25, "silence.py": 160, "voicemail.py": 80,
 		"tests/conftest.py": 190, "tests/offline.py": 50,
 		"tests/people.py": 660, "tests/program.py": 130, "tests/sound.py": 100,
 		"tests/stand_ins.py": 600, "tests/test_call.py": 120, "tests/test_conversation.py": 100,
 		"tests/test_evals.py": 60, "tests/test_recording.py": 60, "tests/test_tools.py": 50,
+		"evals/judge.py": 50,
 	}
 	check := func(cfg bot.Config, bot int) {
 		files, err := New(cfg, cat, "0.1.0").Files()
@@ -765,7 +810,7 @@ func TestSizes(t *testing.T) {
 		}
 	}
 	quickstart, _, _ := bot.Resolve(cat, bot.Quickstart(), "")
-	check(quickstart, 160)
+	check(quickstart, 162)
 	longest := func(kind string) string {
 		length := func(s *catalog.Service) int { return strings.Count(codeOf(s, nil).Body, "\n") }
 		return slices.MaxFunc(cat.List(kind), func(a, b *catalog.Service) int {

@@ -29,6 +29,7 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from facts import facts
+from log import log_conversation
 from monitor import Service, ServiceMonitor
 from settings import Needs
 
@@ -118,6 +119,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
     ServiceMonitor(worker, services, apology=APOLOGY)
+    log_conversation(worker, pipeline, runner_args)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 

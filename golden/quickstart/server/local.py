@@ -2,21 +2,32 @@
 
 import argparse
 import asyncio
+import contextlib
 import errno
 import gc
+import importlib
+import io
+import logging
 import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from fastapi import FastAPI
+from pipecat.runner import run as runner
 from pipecat.runner.types import RunnerArguments
 from starlette.responses import FileResponse, PlainTextResponse
 
+import log
+
 
 def prepare(app: FastAPI) -> None:
-    """Add the bot's page to the runner, and end the sessions when the program is stopped."""
+    """Add the bot's page to the runner, and end the sessions when the program is stopped.
+
+    From here on the log is set up, and Ctrl-C ends the program without a traceback.
+    """
     if (page := Path(__file__).with_name("page.html")).exists():
         app.add_route("/", lambda _: FileResponse(page))
     if "DAILY_API_KEY" not in os.environ:
@@ -51,6 +62,80 @@ def prepare(app: FastAPI) -> None:
 
     vars(program)["bot"] = cancellable_bot  # where the runner looks for it
     app.router.on_startup.append(on_startup)
+    end_quietly_until_started(app)
+    log_plainly(app)
+
+
+def end_quietly_until_started(app: FastAPI) -> None:
+    """Let Ctrl-C end the program at once while models are loaded, which may take minutes."""
+    is_started = False
+
+    def on_startup() -> None:
+        nonlocal is_started
+        is_started = True
+
+    def interrupt(*_) -> None:
+        if is_started:
+            raise KeyboardInterrupt  # as usual
+        os.write(2, b"\n")  # a line may say how far a download is
+        os._exit(130)  # without waiting for threads that download
+
+    app.router.on_startup.append(on_startup)
+    signal.signal(signal.SIGINT, interrupt)
+
+
+def log_plainly(app: FastAPI) -> None:
+    """Log what happens, at the level of -v or LOG_LEVEL, and say "Bot ready!" when it is.
+
+    The runner sets a level itself. It prints "Bot ready!" before it loads its server, with a list
+    of transports that this bot does not have. It has no options for that, so two of its functions
+    are replaced (checked with Pipecat 1.14).
+    """
+    level = log_level()
+    log.set_up(level)
+    runner._print_dev_runner_banner = lambda: log.set_up(level)
+    print_details = runner._print_startup_message
+    tasks = []  # which nothing else keeps
+
+    def announce_later(args: argparse.Namespace) -> None:
+        app.router.on_startup.append(
+            lambda: tasks.append(asyncio.create_task(announce(args, print_details)))
+        )
+
+    runner._print_startup_message = announce_later
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(ImportError):
+        importlib.import_module("pipecat_ai_prebuilt.frontend")  # prints where it looks for itself
+    if level not in ("DEBUG", "TRACE"):
+        for name in ("uvicorn.error", "uvicorn.access"):  # each request
+            logging.getLogger(name).addFilter(lambda record: record.levelno >= logging.WARNING)
+
+
+def log_level() -> str:
+    """Return DEBUG for -v, TRACE for -vv, which logs every frame, and otherwise LOG_LEVEL."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("-v", "--verbose", action="count", default=0)
+    verbose = parser.parse_known_args()[0].verbose
+    if verbose:
+        return "DEBUG" if verbose == 1 else "TRACE"
+    return os.getenv("LOG_LEVEL", "INFO").upper()
+
+
+async def announce(
+    args: argparse.Namespace, print_details: Callable[[argparse.Namespace], None]
+) -> None:
+    """Say where the bot is, once it answers there."""
+    host = "localhost" if args.host in ("0.0.0.0", "::") else args.host
+    while True:
+        with contextlib.suppress(OSError):
+            _, writer = await asyncio.open_connection(host, args.port)
+            writer.close()
+            break
+        await asyncio.sleep(0.02)
+    if args.transport:
+        print_details(args)  # such as the address for the carrier
+    else:
+        print(f"\nBot ready! Open http://{host}:{args.port}\n")
+    sys.stdout.flush()
 
 
 class Arguments(argparse.ArgumentParser):

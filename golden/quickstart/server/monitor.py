@@ -593,7 +593,8 @@ class ServiceMonitor(BaseObserver):
         """
         health.state, health.reported = state, True
         service = health.service
-        check = "its address" if what == UNREACHABLE else service.variables
+        key_is_innocent = what == UNREACHABLE and "KEY" in service.variables
+        check = "its address" if key_is_innocent else service.variables
         problem = f"{service.label} {what}. Check {check} in server/.env, {advice}."
         logger.error(problem)
         await self._call_event_handler("on_failed", service, problem)

@@ -11,7 +11,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +24,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
+import log
 from sessions import RESERVED_FOR, Sessions
 
 MAX_CONNECTIONS = 500  # further requests are answered with 503
@@ -155,9 +155,10 @@ async def _serve(
     ]
     while not all(server.started for server in servers):
         await asyncio.sleep(0.05)
-    terminated = asyncio.Event()
-    # In place of uvicorn's own handler, which would close all WebSockets at once.
+    terminated, interrupted = asyncio.Event(), asyncio.Event()
+    # In place of uvicorn's own handlers, which would close all WebSockets at once.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminated.set)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted.set)
 
     async def load_and_drain() -> None:
         if load:
@@ -172,8 +173,10 @@ async def _serve(
         await sessions.drain(float(os.getenv("DRAIN_SECONDS", "3540")))
 
     until_drained = asyncio.create_task(load_and_drain())
-    # A server ends by itself after SIGINT.
-    await asyncio.wait([until_drained, *serving], return_when=asyncio.FIRST_COMPLETED)
+    ends = [until_drained, asyncio.create_task(interrupted.wait()), *serving]
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    if interrupted.is_set() and not sessions.is_loaded:
+        os._exit(130)  # without waiting for load(), which may download models
     for server in servers:
         server.should_exit = True
     await asyncio.gather(*serving)
@@ -190,11 +193,7 @@ class ToLoguru(logging.Handler):
 
 def set_up_logs() -> None:
     """Log to stderr: with LOG_FORMAT=json an object a line, at LOG_LEVEL (INFO) and above."""
-    as_json = os.getenv("LOG_FORMAT") == "json"
-    logger.remove()
-    # `diagnose` would add the values of variables to tracebacks, keys among them.
-    level = os.getenv("LOG_LEVEL", "INFO").upper()
-    logger.add(sys.stderr, level=level, serialize=as_json, diagnose=False)
+    log.set_up(os.getenv("LOG_LEVEL", "INFO").upper(), as_json=os.getenv("LOG_FORMAT") == "json")
     logging.basicConfig(handlers=[ToLoguru()], level=logging.WARNING, force=True)
     # uvicorn takes a WebSocket that is refused for one that is forgotten.
     forgotten = "ASGI callable returned without completing handshake."

@@ -37,6 +37,7 @@ import recording
 import settings
 from call import camera_tool, log_transcript, noise_filter, observe
 from facts import facts
+from log import log_conversation
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
 from settings import Needs
@@ -159,6 +160,7 @@ async def run_bot(
     )
     metrics.measure(worker)
     announce_end(worker)
+    log_conversation(worker, pipeline, runner_args)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     await observe(worker, runner)

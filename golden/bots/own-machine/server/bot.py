@@ -19,6 +19,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
     LLMContextAggregatorPair,
     LLMUserAggregatorParams,
 )
+from pipecat.processors.aggregators.llm_text_processor import LLMTextProcessor
 from pipecat.runner.types import RunnerArguments
 from pipecat.runner.utils import create_transport
 from pipecat.services.moonshine.stt import MoonshineSTTService
@@ -30,7 +31,10 @@ from pipecat.workers.runner import WorkerRunner
 
 import settings
 from facts import facts
+from first_clause import FirstClauseAggregator
+from log import log_conversation
 from monitor import Service, ServiceMonitor
+from ollama_model import ModelLoader
 
 settings.load()
 
@@ -46,6 +50,9 @@ GREETING = "Hello! What would you like to talk about?"
 # Said when a service fails, in the language of the bot.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
 
+# Said to a person who asks something while the language model is loading.
+STILL_LOADING = "The model is still loading. I will answer as soon as it is there."
+
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
     # your own, one a line
@@ -57,8 +64,9 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     stt = MoonshineSTTService(
         settings=MoonshineSTTService.Settings(model=os.getenv("MOONSHINE_MODEL", NOT_GIVEN)),
     )
+    address = os.getenv("OLLAMA_BASE_URL", "http://localhost:11434").rstrip("/")
     llm = OLLamaLLMService(
-        base_url=os.getenv("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
+        base_url=address.removesuffix("/v1") + "/v1",
         settings=OLLamaLLMService.Settings(
             model=os.getenv("OLLAMA_MODEL", "llama3.2"),
             system_instruction=system_instruction,
@@ -90,7 +98,9 @@ def build(transport, runner_args):
             transport.input(),
             stt,
             user_aggregator,
+            ModelLoader(llm, context, loading=STILL_LOADING),
             llm,
+            LLMTextProcessor(text_aggregator=FirstClauseAggregator()),
             tts,
             transport.output(),
             assistant_aggregator,
@@ -116,6 +126,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
     ServiceMonitor(worker, services, apology=APOLOGY)
+    log_conversation(worker, pipeline, runner_args)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
@@ -150,6 +161,6 @@ if __name__ == "__main__":
     from models import load
 
     settings.require(REQUIRED)
-    load(make_services)
     local.prepare(app)
+    load(make_services)
     main(local.Arguments())

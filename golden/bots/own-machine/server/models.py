@@ -4,25 +4,18 @@ The framework's services load their models anew for each session. bot.py calls l
 """
 
 import asyncio
-import contextlib
-import json
-import os
 import pkgutil
 import sys
 import threading
 import traceback
-import urllib.request
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import openai
-from loguru import logger
 from pipecat.processors.frame_processor import FrameProcessor
-from pipecat.services.piper.tts import PIPER_CACHE_DIR
-from piper.download_voices import URL_FORMAT
+
+import downloads
+import ollama_model
 
 
 class OneAtATime:
@@ -66,6 +59,8 @@ def share(module: str, loader: str, one_at_a_time: str = "", **more: Any) -> Non
     setattr(owner, loader, load_once)
 
 
+downloads.look_here_first()
+
 # The next call overwrites what a call returned. The model's own detector of speech remembers the
 # last call, so that words appear which nobody said. The framework has found the speech already.
 share(
@@ -77,54 +72,6 @@ share(
 share("pipecat.services.piper.tts:PiperVoice", "load")
 
 
-def fetch(url: str, to: Path) -> None:
-    """Download a file if it is missing, and go on where a download stopped.
-
-    The framework would take a part of a file for a whole one. Raises OSError with the address, and
-    where the file belongs.
-    """
-    if to.exists():
-        return
-    to.parent.mkdir(parents=True, exist_ok=True)
-    part, host = to.with_name(f"{to.name}.part"), urlsplit(url).hostname
-    done = max(0, part.stat().st_size - 1) if part.exists() else 0  # a whole part has a byte to ask
-    request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"})
-    try:
-        with urllib.request.urlopen(request, timeout=30) as response:
-            done = done if response.status == 206 else 0
-            size = done + int(response.headers["Content-Length"])
-            with part.open("r+b" if done else "wb") as file:
-                file.seek(done)
-                while piece := response.read(1 << 20):
-                    done += file.write(piece)
-                    line = f"\r{to.name}, from {host}: {done / 1e6:.1f} of {size / 1e6:.1f} MB"
-                    print(line, end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-        if done < size:
-            raise OSError("the connection ended; the next start goes on")
-    except OSError as e:
-        raise OSError(f"{url} does not come ({e}); it belongs to {to}") from e
-    part.replace(to)
-
-
-def fetch_models() -> None:
-    """Download the files that the services of bot.py will look for."""
-    voice = os.getenv("PIPER_VOICE_ID", "en_US-kristin-medium")
-    folder = Path(os.getenv("PIPER_VOICES_DIR", PIPER_CACHE_DIR))
-    if (folder / f"{voice}.onnx").exists():
-        return
-    language, name, quality = voice.split("-", 2)
-    for extension in (".onnx.json", ".onnx"):  # the framework looks for the last
-        url = URL_FORMAT.format(
-            lang_family=language.partition("_")[0],
-            lang_code=language,
-            voice_name=name,
-            voice_quality=quality,
-            extension=extension,
-        )
-        fetch(url, folder / (voice + extension))
-
-
 def load(make_services: Callable[..., Any]) -> None:
     """Load the models, so that nobody waits for one. It takes seconds, or minutes to download them.
 
@@ -134,38 +81,43 @@ def load(make_services: Callable[..., Any]) -> None:
 
 
 async def _load(make_services: Callable[..., Any]) -> None:
-    try:
-        fetch_models()
-        services = make_services()
-    except Exception as e:
-        sys.exit(f"{failed_service(e)} cannot start: {e}\nWithout the internet: see DEPLOY.md.")
-    await _warm(services[1])
+    services, errors = try_services(make_services)
+    problems = [f"{name or 'A service'} cannot start: {e}" for name, e in errors.items()]
+    if services:
+        problems += await ollama_model.prepare(services[1])
+    if any(isinstance(e, downloads.Missing) for e in errors.values()):
+        problems.append("Without the internet: see DEPLOY.md.")
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+class LeftOut:
+    """In the place of a service that cannot start, so that the others are tried, too."""
+
+    Settings = dict
+
+    def __init__(self, *args: Any, **options: Any):
+        pass
+
+
+def try_services(make_services: Callable[..., Any], *args: Any) -> tuple[Any, dict[str, Exception]]:
+    """Make the services, and return them with the errors of those that cannot start."""
+    module = sys.modules[make_services.__module__]
+    errors: dict[str, Exception] = {}
+    while True:
+        try:
+            return make_services(*args), errors
+        except Exception as e:
+            name = failed_service(e)
+            if name or not errors:  # a later error that no service raised is of what is left out
+                errors.setdefault(name, e)
+            if getattr(module, name, LeftOut) is LeftOut:
+                return None, errors
+            setattr(module, name, LeftOut)
 
 
 def failed_service(e: Exception) -> str:
-    """Return the class of the service that raised the error, or "A service"."""
+    """Return the class of the service that raised the error; "" if none did."""
     owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(e.__traceback__)]
     names = [type(owner).__name__ for owner in owners if isinstance(owner, FrameProcessor)]
-    return names[0] if names else "A service"
-
-
-async def _warm(llm: Any) -> None:
-    """Ask for a first word: then the model is in memory, and has read the instruction."""
-    address = os.getenv("OLLAMA_BASE_URL", "http://localhost:11434/v1").rstrip("/")
-    model = llm.settings.model
-    logger.info(f"Loading {model} at {address}")
-    system = {"role": "system", "content": llm.settings.system_instruction}
-    hello: Any = [system, {"role": "user", "content": "Hello"}]
-    try:
-        async with openai.AsyncOpenAI(base_url=address, api_key="none") as client:
-            await client.chat.completions.create(model=model, messages=hello, max_tokens=1)
-    except openai.APIConnectionError:
-        sys.exit(f"Nothing answers at {address}: start Ollama, or set OLLAMA_BASE_URL in .env.")
-    except openai.NotFoundError:
-        sys.exit(f"There is no model {model} at {address}. Run: ollama pull {model}")
-    except openai.APIError as e:
-        sys.exit(f"{model} at {address} does not answer: {e.message}")
-    stays = json.dumps({"model": model, "keep_alive": "24h"}).encode()
-    url = f"{address.removesuffix('/v1')}/api/generate"
-    with contextlib.suppress(OSError):  # another server than Ollama need not know how
-        await asyncio.to_thread(urllib.request.urlopen, url, stays, 60)
+    return names[0] if names else ""

@@ -30,6 +30,7 @@ from pipecat.workers.runner import WorkerRunner
 import settings
 from call import Call, end_call, guard, hang_up
 from facts import facts
+from log import log_conversation
 from monitor import Service, ServiceMonitor
 from settings import Needs
 from silence import SilenceMonitor
@@ -163,6 +164,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
         seconds=float(os.getenv("SILENCE_SECONDS", "10")),
         is_waiting=monitor.is_waiting,
     )
+    log_conversation(worker, pipeline, runner_args)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     if call:

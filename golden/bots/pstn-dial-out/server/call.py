@@ -89,7 +89,7 @@ class Call(BaseModel):
 
         @transport.event_handler("on_dialout_answered")
         async def on_dialout_answered(transport: DailyTransport, data: Any) -> None:
-            logger.info("Answered")
+            logger.info("The call was answered")
 
         @transport.event_handler("on_dialout_error")
         async def on_dialout_error(transport: DailyTransport, data: Any) -> None:

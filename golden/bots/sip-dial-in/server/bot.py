@@ -31,6 +31,7 @@ import recording
 import settings
 from call import Call, end_call, guard, hang_up, log_transcript
 from facts import facts
+from log import log_conversation
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
 from settings import Needs
@@ -152,6 +153,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     )
     metrics.measure(worker)
     announce_end(worker, "", transfers.fallback)
+    log_conversation(worker, pipeline, runner_args)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     call.handle(transport, runner)

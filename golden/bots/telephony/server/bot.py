@@ -33,6 +33,7 @@ import metrics
 import settings
 from call import hang_up
 from facts import facts
+from log import log_conversation
 from monitor import Service, ServiceMonitor
 from sessions import announce_end
 from settings import Needs
@@ -177,6 +178,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     )
     metrics.measure(worker)
     announce_end(worker, LAST_MINUTE, transfers.fallback)
+    log_conversation(worker, pipeline, runner_args)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
     is_greeted = False

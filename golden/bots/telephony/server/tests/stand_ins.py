@@ -57,7 +57,8 @@ class Script:
     def told(self, turns: list[tuple[str, str]]) -> None:
         """The model was told this conversation."""
         # A model that knows no developer is told as if by a person what to greet with.
-        turns = turns[1:] if turns and turns[0][0] == "user" else turns
+        if turns and turns[0][0] == "user" and turns[0][1] not in self._replies:
+            turns = turns[1:]
         self.conversation = [(role, text) for role, text in turns if text]
 
     def reply(self, tool_answered: bool = False) -> Reply:

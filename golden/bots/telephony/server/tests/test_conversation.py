@@ -38,6 +38,18 @@ async def test_the_bot_understands_speech(tester: Tester, script: Script) -> Non
     await tester.hears("You said: Can you hear me?")
 
 
+async def test_the_log_says_what_happens(tester: Tester, script: Script, running_bot: Bot) -> None:
+    await tester.hears(script.greeting)
+    await tester.speaks("Can you hear me?")
+    await tester.hears("You said: Can you hear me?")
+    answer = "'You said: Can you hear me?'"
+    await tester.until(lambda: running_bot.events()[-1].endswith(answer), "log its answer")
+    connected, said, *_, heard, answered = running_bot.events()
+    assert connected == "Connected" and said.startswith("Said ")
+    assert heard == "Heard 'Can you hear me?'"
+    assert answered.startswith("Answered after ")
+
+
 async def test_a_person_interrupts_the_bot(tester: Tester, script: Script) -> None:
     story = "Once upon a time there was a king. " + "He went on and on. " * 10 + "The end."
     script.when("Tell me a story.", story)
