@@ -106,8 +106,8 @@ class ConversationLog(BaseObserver):
                     self._answered_at = now
             case BotStoppedSpeakingFrame():
                 self._is_speaking = False
-            case InterruptionFrame():
-                self._is_interrupted = self._is_speaking
+            case InterruptionFrame() if self._is_speaking:
+                self._is_interrupted = True
             case LLMContextAssistantTurnFrame(text=text) if data.source in self._parts:
                 self._said(text)
 

@@ -53,10 +53,10 @@ class Bot:
             while "finished running" not in self.log:
                 await asyncio.sleep(0.02)
 
-    def events(self) -> list[str]:
-        """What log.py has logged: what happened in the session, until it ended."""
+    def events(self, end: str) -> list[str]:
+        """What log.py has logged of what happened, in lines that end like this."""
         lines = [line.partition(" - ")[2] for line in self.log.splitlines() if "| log:" in line]
-        return [line for line in lines if not line.startswith("Ended ")]  # of an earlier test
+        return [line for line in lines if line.endswith(end)]
 
     def reports(self) -> str:
         """What monitor.py has logged of services that fail or are late."""
