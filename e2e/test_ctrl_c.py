@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -23,16 +22,9 @@ def project(vbot: Path) -> bots.Project:
 @pytest.mark.parametrize("script", ["bot.py", "self_host.py"])
 def test_it_ends_at_once(project: bots.Project, script: str) -> None:
     slow = Path(__file__).parent / "lib/slow_models.py"
-    with subprocess.Popen(
-        [".venv/bin/python", slow, script, "--port", str(bots.free_port())],
-        cwd=project.server,
-        env=bots.plain_env(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    port = str(bots.free_port())
+    command = (".venv/bin/python", slow, script, "--port", port)
+    with bots.printing(*command, cwd=project.server) as process:
         assert process.stdout
         for line in process.stdout:
             if line == "LOADING\n":

@@ -18,6 +18,7 @@ from caller import until
 from ollama import Ollama, served
 from runners import Words
 from standins import Service, StandIns
+from test_own_machine import LOCAL
 from weights import MOONSHINE_HOST, installed_weights, moonshine_cache, own_bot
 
 pytestmark = [
@@ -31,7 +32,6 @@ NO_OLLAMA = (
     "Nothing answers at http://localhost:11434: start Ollama, or set OLLAMA_BASE_URL in .env."
 )
 GUIDE = "Without the internet: see DEPLOY.md."
-LOCAL = ("-t", "smallwebrtc", "-m", "cascade", "--llm", "ollama")
 PYTHON = ("uv", "run", "--no-sync", "python")
 
 

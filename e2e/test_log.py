@@ -1,7 +1,6 @@
 """What a newcomer reads when a bot starts and talks, and what an operator does not read."""
 
 import re
-import subprocess
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,16 +70,8 @@ def test_an_operator_does_not_read_what_is_said(project: bots.Project) -> None:
 def started(project: bots.Project, request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """The address of a bot, started with these options, and the lines until it says it is ready."""
     port = bots.free_port()
-    command = ["uv", "run", "bot.py", "--port", str(port), *request.param]
-    with subprocess.Popen(
-        command,
-        cwd=project.server,
-        env=bots.plain_env(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
+    command = ("uv", "run", "bot.py", "--port", str(port), *request.param)
+    with bots.printing(*command, cwd=project.server) as process:
         assert process.stdout
         lines = [f"http://localhost:{port}"]
         for line in process.stdout:

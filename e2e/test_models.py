@@ -16,6 +16,7 @@ import pytest
 import bots
 import network
 import socket_clients
+from asking import pauses
 from caller import EAR, until
 from conversation import KEYS
 from services import OpenAI, text_of
@@ -76,21 +77,17 @@ def files() -> Path:
 
 async def chat(bot: bots.Bot, files: Path, talk: Talk) -> bytes:
     """Come, be greeted, say it, be answered: what the bot was heard to answer."""
-
-    def pauses() -> int:
-        return sum(m.get("type") == "bot-stopped-speaking" for m in caller.messages)
-
     async with aiohttp.ClientSession(raise_for_status=True) as http:
         async with http.post(f"{bot.url}/start", json={"transport": "websocket"}) as response:
             session = (await response.json())["sessionId"]
     async with socket_clients.call(WebSocketCaller, bot.url, f"/{session}") as caller:
         await caller.ready()
-        await until(lambda: pauses() == 1, 60)
+        await until(lambda: pauses(caller) == 1, 60)
         greeted = len(caller.heard)
         caller.pcm += recording(files, talk, caller.rate)
         said = await caller.receive("user-transcription", lambda data: data["final"], 60)
-        await until(lambda: pauses() == 2, 90)
-        assert pauses() == 2, caller.messages
+        await until(lambda: pauses(caller) == 2, 90)
+        assert pauses(caller) == 2, caller.messages
     others = [other for other in TALKS if other is not talk]
     assert said["text"].lower().strip().startswith(talk.said), said  # no word before it, either
     assert not any(other.said in json.dumps(caller.messages).lower() for other in others)

@@ -16,6 +16,7 @@ import evals
 import network
 import speech
 import webrtc_client
+from asking import pauses, say
 from caller import until
 from evals import TEXT
 from model import ANSWERS as OTHERS
@@ -210,25 +211,18 @@ def test_a_conversation_with_nothing_but_the_machine(alone: bots.Project, tmp_pa
         words = Hesitant({"": ANSWER}, pause=1 / TOKENS)
         async with starts(alone, tmp_path, Ollama(MODEL, words)) as bot:
             async with webrtc_client.call(bot.url) as caller:
-
-                def pauses() -> int:
-                    return sum(m.get("type") == "bot-stopped-speaking" for m in caller.messages)
-
                 await caller.ready()
                 await until(lambda: speech.loudness(caller.heard) > 100, 20)
                 greeted = now() - bot.up_since
-                await until(lambda: pauses() == 1, 20)
+                await until(lambda: pauses(caller) == 1, 20)
                 before = len(caller.heard)
-                caller.pcm += recording(files, talk, caller.rate)
-                while caller.pcm:
-                    await asyncio.sleep(0.02)
-                asked = now()
+                asked = await say(caller, recording(files, talk, caller.rate))
                 await until(lambda: speech.loudness(caller.heard[before:]) > 100, 30)
                 answered = now() - asked
                 words.go_on.set()  # who waits for the whole answer does not get here
                 said = await caller.receive("user-transcription", lambda data: data["final"])
                 assert said["text"].lower().strip().startswith(talk.said)
-                await until(lambda: pauses() == 2, 30)
+                await until(lambda: pauses(caller) == 2, 30)
                 save(spoken, bytes(caller.heard[before:]))
                 print(f"Connect to sound: {greeted:.2f} s, question to sound: {answered:.2f} s")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import network
 from clients import SCREENSHOTS, Visit, chromium, is_asked_twice, recording, timed, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, SENTENCES, stand_ins
 from firefox import HEADSET, SPEAKERS, firefox, person
-from scripted import scripted_peer
+from scripted import ScriptedPeer, scripted_peer
 from services import Refusing
 from standins import StandIns
 
@@ -32,6 +33,20 @@ def microphone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(quickstart: bots.Project) -> bots.Project:
     quickstart.write_env(**KEYS)
     return quickstart
+
+
+@contextlib.asynccontextmanager
+async def scripted_visit(
+    project: bots.Project, microphone: Path
+) -> AsyncIterator[tuple[ScriptedPeer, Visit]]:
+    """The page, and a bot that does what a test says."""
+    port = bots.free_port()
+    async with (
+        scripted_peer(port, project.server / "page.html") as bot,
+        chromium(microphone) as browser,
+        browser.visit(f"http://localhost:{port}/", "microphone") as visit,
+    ):
+        yield bot, visit
 
 
 async def type_message(visit: Visit, text: str) -> None:
@@ -88,12 +103,7 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
         await visit.looks(PICTURES, name)
 
     async def main() -> None:
-        port = bots.free_port()
-        async with (
-            scripted_peer(port, project.server / "page.html") as bot,
-            chromium(microphone) as browser,
-            browser.visit(f"http://localhost:{port}/", "microphone") as visit,
-        ):
+        async with scripted_visit(project, microphone) as (bot, visit):
             await visit.ready()
             await state(visit, "start", "Ready to talk")
             await visit.press("button", "Connect")
@@ -331,12 +341,7 @@ def test_the_page_says_that_the_model_is_loading(
     project = bots.generate(vbot, tmp_path, *options)
 
     async def main() -> None:
-        port = bots.free_port()
-        async with (
-            scripted_peer(port, project.server / "page.html") as bot,
-            chromium(microphone) as browser,
-            browser.visit(f"http://localhost:{port}/", "microphone") as visit,
-        ):
+        async with scripted_visit(project, microphone) as (bot, visit):
             await visit.press("button", "Connect")
             await asyncio.wait_for(bot.asked.wait(), 20)
             await bot.send("bot-ready", version="2.2.0")
@@ -382,12 +387,7 @@ def test_the_conversation_is_in_order(project: bots.Project, microphone: Path) -
     """Whatever order the messages come in."""
 
     async def main() -> None:
-        port = bots.free_port()
-        async with (
-            scripted_peer(port, project.server / "page.html") as bot,
-            chromium(microphone) as browser,
-            browser.visit(f"http://localhost:{port}/", "microphone") as visit,
-        ):
+        async with scripted_visit(project, microphone) as (bot, visit):
             await bot.greets(visit.button("Connect").click())
             await bot.send("bot-started-speaking")
             await bot.says(1, "One two.")  # before its first message

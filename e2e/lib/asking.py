@@ -10,7 +10,7 @@ import numpy as np
 import bots
 import speech
 import webrtc_client
-from caller import EAR, until
+from caller import EAR, Caller, until
 from webrtc_client import WebRTCCaller
 from weights import installed_weights
 
@@ -41,7 +41,7 @@ def spoken(project: bots.Project, texts: Sequence[str]) -> dict[str, bytes]:
     return sounds
 
 
-def pauses(caller: WebRTCCaller) -> int:
+def pauses(caller: Caller) -> int:
     """How often the bot has stopped speaking."""
     return sum(m.get("type") == "bot-stopped-speaking" for m in caller.messages)
 

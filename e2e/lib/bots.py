@@ -95,6 +95,22 @@ def must(
     return done.stdout
 
 
+@contextlib.contextmanager
+def printing(*command: str | Path, cwd: Path) -> Iterator["subprocess.Popen[str]"]:
+    """A program that runs in a session of its own; its stdout has what it writes to stderr, too."""
+    with subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=plain_env(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        yield process
+
+
 def tree(folder: Path) -> set[str]:
     """Every file below `folder`, as paths relative to it; a virtual environment counts as one."""
     found: set[str] = set()
