@@ -152,6 +152,24 @@ func hintCases() []hintCase {
 			then:  "cloud secrets delete app --skip",
 			leads: "deleted secret set app",
 		},
+		{args: "cloud secrets ls", hint: "vbot cloud secrets list", leads: "app "},
+		{
+			do:    func(t *testing.T, dir string) { filetest.Put(t, dir, "a.env", "A=1\n") },
+			args:  "cloud secrets import app a.env",
+			hint:  "vbot cloud secrets set NAME --file FILE",
+			then:  "cloud secrets set app --file a.env --skip",
+			leads: "stored in",
+		},
+		{
+			args:  "cloud secrets create app A=1",
+			hint:  "vbot cloud secrets set NAME KEY",
+			then:  "cloud secrets set app A=1 --skip",
+			leads: "stored in",
+		},
+		{before: bot, args: "update target", hint: "vbot init DIR --update", then: "init target --update",
+			leads: "nothing to do"},
+		{args: "create x", hint: "vbot init", then: "init x -t smallwebrtc -m realtime --realtime openai",
+			leads: "x/server/bot.py"},
 		{args: "cloud secrets list apps", hint: "vbot cloud secrets list", leads: "app "},
 		{
 			args:  "cloud secrets list apps",
@@ -245,11 +263,15 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		"pass another directory: vbot init my-bot", "to change its options: vbot init ",
 		"ends with complete examples",
 		"--update` finishes it", "the project is in ", "report.ShellQuote(p.Dir) + \" --update\"",
-		"vbot init --no-input --overwrite-guide", "noValues", "unsetOrDelete", `see "vbot init --help"`,
+		"vbot init --no-input --overwrite-guide", "noValues",
+		"unsetOrDelete", "toStore", "toCreate",
+		"`vbot init DIR --update` brings", "--file FILE` stores", "`vbot cloud secrets list` lists the",
+		`see "vbot init --help"`,
 		"`vbot schema` lists them", "--describe-options=", "shows its status", "lists all secrets",
 		`return "vbot init " + report.ShellPath(j.Target)`, "To update it, or to change its options",
 		"`vbot cloud login`",
 		"const restore = ", // TestRestoringCommand
+		"jq 'map(",         // e2e/test_documents.py
 	}
 	command := regexp.MustCompile("[\"`(: ]vbot (init|cloud|schema|help)\\b")
 	files, _ := filepath.Glob("*.go")

@@ -58,7 +58,7 @@ func newInit(f *cli.Flags) cli.Runner {
 		r.botOption(f, o)
 	}
 	const aboutConfig = "read options from a JSON file; - is stdin; command-line options override it"
-	f.Optional("c config", "FILE", aboutConfig, &r.config)
+	f.Optional("c config", "FILE", aboutConfig, &r.config).Once = "vbot reads one configuration file"
 	f.Bool("dry-run", "print the configuration as JSON; write nothing", &r.job.DryRun)
 
 	f.Section()
@@ -104,6 +104,7 @@ func (r *initRun) botOption(f *cli.Flags, o *bot.Option) {
 			func(s string) { values[o] = bot.Value{Text: s, Flag: true} })
 	}
 	shown.Key = o.Key
+	shown.Repeatable = o.List != nil
 	shown.Allowed = func() ([]string, string) { return o.Values(catalog.New()) }
 	shown.Complete = func(env *cli.Env, typed string) []string { return r.complete(env, o, typed) }
 }
@@ -153,7 +154,9 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 	if err := r.refuse(env); err != nil {
 		return nil, err
 	}
-	r.job.Target = env.Arg(0)
+	if r.job.Target, err = env.Expand(env.Arg(0)); err != nil {
+		return nil, report.Usagef("the directory: %v", err)
+	}
 	isPreset := r.job.Target == "quickstart"
 	if isPreset {
 		if err := r.usePreset(cat); err != nil {
@@ -290,8 +293,7 @@ func (r *initRun) readConfig(ctx context.Context, env *cli.Env) error {
 
 // ask asks a person for the job, does it, and says how to do the same without questions.
 func (r *initRun) ask(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (report.Result, error) {
-	home := cmp.Or(env.Getenv("HOME"), env.Getenv("USERPROFILE"))
-	job, err := wizard.Ask(ctx, env.Terminal(), jobEnv, home, r.job)
+	job, err := wizard.Ask(ctx, env.Terminal(), jobEnv, env.Expand, r.job)
 	command := ""
 	if job.Target != "" {
 		command = job.CommandLine(jobEnv)
@@ -405,9 +407,12 @@ func openCatalog(env *cli.Env, option *string) (*catalog.Catalog, error) {
 	} else if dir == "" {
 		return c, nil
 	}
-	path := dir
-	if dir != "" {
-		path = env.Path(dir)
+	path, err := env.Expand(dir)
+	if err != nil {
+		return nil, report.One(report.InvalidConfig, strings.TrimPrefix(source, "--"), source, "%v", err)
+	}
+	if path != "" {
+		path = env.Path(path)
 	}
 	root, err := os.OpenRoot(path)
 	if err == nil {

@@ -213,6 +213,29 @@ func TestTargetForms(t *testing.T) {
 	vbot(t, dir, "init", "").wantCode(t, 2)
 }
 
+// A ~ that the shell left is the home directory: in quotes, and after --config=.
+func TestHomeDirectory(t *testing.T) {
+	parallel(t)
+	dir, home := t.TempDir(), t.TempDir()
+	filetest.Put(t, home, "bot.json", `{"mode": "realtime", "realtime_service": "openai"}`)
+	run := func(args ...string) result {
+		return here{env: []string{"HOME=" + home}, dir: dir}.vbot(t, append([]string{"init"}, args...)...)
+	}
+	run("~/bot", "--config=~/bot.json", "-t", "smallwebrtc").wantCode(t, 0)
+	if !project.Has(home, "bot/server/bot.py") {
+		t.Error("no bot in the home directory")
+	}
+	for _, name := range []string{"~bob/bot", "~x"} {
+		if r := run(name, "-t", "smallwebrtc"); r.code != 2 || !strings.Contains(r.stderr, "or ./"+name) {
+			t.Errorf("%s: exit code %d: %s", name, r.code, r.stderr)
+		}
+	}
+	run("./~x", "--config=~/bot.json", "-t", "smallwebrtc").wantCode(t, 0) // as people may name it
+	if tree := filetest.Tree(t, dir); tree["~x/server/bot.py"] == "" || len(tree) == 0 {
+		t.Error("no bot in ./~x")
+	}
+}
+
 // initArgs scaffolds a small bot into the directory `target`.
 func initArgs(more ...string) []string {
 	return append(append([]string{"init", "target"}, strings.Fields(cascade)...), more...)

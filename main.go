@@ -107,7 +107,7 @@ func commandTree() *cli.Command {
 // pipecats begins what is said of a command of Pipecat's own tool (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
 const pipecats = "Pipecat's own tool has it: pipecat "
 
-// otherCommands are commands that people may look for here.
+// otherCommands are commands that people may look for here: at any level, or under the whole path.
 var otherCommands = map[string]string{
 	"agent":         pipecats + "cloud agent",
 	"agents":        pipecats + "cloud agent",
@@ -121,13 +121,25 @@ var otherCommands = map[string]string{
 	"regions":       pipecats + "cloud regions",
 	"context-hub":   pipecats + "context-hub",
 	"get":           noValues,
+	"ls":            "`vbot cloud secrets list` lists the secrets",
 	"show":          noValues,
 	"remove":        unsetOrDelete,
 	"rm":            unsetOrDelete,
+
+	"vbot new":    toCreate,
+	"vbot create": toCreate,
+	"vbot update": "`vbot init DIR --update` brings a project up to date",
+
+	"vbot cloud secrets create": toStore,
+	"vbot cloud secrets add":    toStore,
+	"vbot cloud secrets update": toStore,
+	"vbot cloud secrets import": "`vbot cloud secrets set NAME --file FILE` stores the keys of a file",
 }
 
 const (
 	noValues      = "values are never shown: `vbot cloud secrets list NAME` shows the keys of a set"
+	toCreate      = "`vbot init` creates a project"
+	toStore       = "`vbot cloud secrets set NAME KEY` creates a set, or stores a key in one"
 	unsetOrDelete = "`vbot cloud secrets unset` removes a key, `vbot cloud secrets delete` a whole secret"
 )
 

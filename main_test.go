@@ -681,6 +681,9 @@ const wrongLines = `
 inti
 int
 new
+create
+update
+ls
 quickstart
 login
 logout
@@ -699,6 +702,13 @@ cloud secret
 cloud secrets
 cloud secrets lst
 cloud secrets remove
+cloud secrets ls
+cloud secrets create app
+cloud secrets add app
+cloud secrets update app
+cloud secrets import app
+cloud secrets set app --env-file x
+cloud secrets set app --from-file KEY=hunter2
 cloud login acme
 cloud whoami me
 cloud
@@ -747,6 +757,8 @@ init -nMyBot
 init -mcascade
 init -mode2 x
 init –mode cascade
+init -c values.json -c other.json
+init -c values.json --config=values.json --mode x --mode y
 init --name
 init --name --stt deepgram
 init -t

@@ -21,7 +21,7 @@ type Command struct {
 
 	Topic bool // only a help page: `vbot help NAME`
 	Sub   []Command
-	Other map[string]string // commands that vbot lacks, and what to do instead
+	Other map[string]string // commands that vbot lacks, by name or whole path, and what to do instead
 	page  string            // the help page, in which {options} stands for a section of options
 }
 

@@ -3,11 +3,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +42,8 @@ type Env struct {
 	NoInput bool          // --no-input was given
 	Faults  report.Faults // what is wrong with the arguments; a command adds what else it finds
 
-	terminal atomic.Pointer[tty.Terminal] // nil before the first question
+	stdinIsRead bool                         // to its end
+	terminal    atomic.Pointer[tty.Terminal] // nil before the first question
 }
 
 // Arg returns the argument with the index, "" if it was not given.
@@ -55,6 +59,22 @@ func (e *Env) Note(format string, args ...any) {
 	fmt.Fprintln(e.Stderr, report.Printable(fmt.Sprintf(format, args...)))
 }
 
+// Expand replaces ~ at the beginning of a path by the person's home directory. A shell does so too, but
+// not within quotes and not after --config=.
+func (e *Env) Expand(path string) (string, error) {
+	rest, isHome := strings.CutPrefix(path, "~")
+	home := cmp.Or(e.Getenv("HOME"), e.Getenv("USERPROFILE"))
+	switch {
+	case !isHome:
+		return path, nil
+	case rest != "" && !os.IsPathSeparator(rest[0]):
+		return "", fmt.Errorf("only ~ and ~/ are expanded; write the full path, or ./%s", path)
+	case home == "":
+		return "", errors.New("the home directory is unknown; write the full path")
+	}
+	return filepath.Join(home, rest), nil
+}
+
 // Path resolves name against the working directory.
 func (e *Env) Path(name string) string {
 	if filepath.IsAbs(name) {
@@ -63,12 +83,22 @@ func (e *Env) Path(name string) string {
 	return filepath.Join(e.Dir, name)
 }
 
-// ReadAll reads a file or pipe of at most limit bytes; "-" is stdin.
+// ReadAll reads a file or pipe of at most limit bytes; "-" is stdin, which can be read only once.
 func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, error) {
+	if name == "-" {
+		if e.stdinIsRead {
+			return nil, errors.New("already read for another option")
+		}
+		e.stdinIsRead = true
+	}
 	return Interruptible(ctx, func() ([]byte, error) {
 		in := e.Stdin
 		if name != "-" {
-			f, err := os.Open(e.Path(name))
+			path, err := e.Expand(name)
+			if err != nil {
+				return nil, err
+			}
+			f, err := os.Open(e.Path(path))
 			if err != nil {
 				return nil, report.Cause(err)
 			}

@@ -24,12 +24,20 @@ type Flags struct {
 	// What the command line says.
 	json    bool
 	noInput bool
+	values  map[*Option]string                // the last value of each option that has one
+	notes   []string                          // what a person should know about the line
 	instead func(*Env) (report.Result, error) // what an option asks for in place of the command, or nil
 	wanting string                            // the option whose value would be the next word, or ""
 }
 
 func newFlags(inv *invocation) *Flags {
-	f := &Flags{Root: inv.root, Command: inv.command, path: inv.path, named: map[string]*Option{}}
+	f := &Flags{
+		Root:    inv.root,
+		Command: inv.command,
+		path:    inv.path,
+		named:   map[string]*Option{},
+		values:  map[*Option]string{},
+	}
 	f.set = flag.NewFlagSet(inv.path, flag.ContinueOnError)
 	f.set.SetOutput(io.Discard)
 	f.set.Usage = func() {}
@@ -43,6 +51,10 @@ type Option struct {
 	About       string   `json:"about"`
 
 	Key string `json:"-"` // its name in problems; the long one by default
+	// Repeatable says that all its values count, and not only the last one.
+	Repeatable bool `json:"-"`
+	// Once is why a second value is refused, such as "only one file is read"; "" if the last one counts.
+	Once string `json:"-"`
 	// Complete returns the values of the option that begin with typed; it may be nil.
 	Complete func(e *Env, typed string) []string `json:"-"`
 	// Allowed returns its values if they are fixed, and for people as many as fit a line; it may be nil.
@@ -95,6 +107,13 @@ func (f *Flags) Text(names, placeholder, about string, put func(string)) *Option
 // Optional registers an option with a value; *p stays nil if it is not given.
 func (f *Flags) Optional(names, placeholder, about string, p **string) *Option {
 	return f.Text(names, placeholder, about, func(s string) { *p = &s })
+}
+
+// List registers an option that may be given several times; each value is added to *p.
+func (f *Flags) List(names, placeholder, about string, p *[]string) *Option {
+	o := f.Text(names, placeholder, about, func(s string) { *p = append(*p, s) })
+	o.Repeatable = true
+	return o
 }
 
 // toggle is the value of a boolean option that is on or off if it stands alone.

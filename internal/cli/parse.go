@@ -73,7 +73,10 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		taken = 2
 	}
 	if f.set.Parse(args[:taken]) == nil {
-		return taken, nil
+		if taken == 2 {
+			typed = args[1]
+		}
+		return taken, f.checkRepeated(o, typed)
 	}
 	f.json = f.json || name == "json" // who typed it reads JSON
 	if v.what != "" {
@@ -81,6 +84,25 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 	}
 	all, _ := o.Allowed()
 	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))
+}
+
+// checkRepeated refuses, or notes, a second value of an option that takes one. The same value again is no
+// mistake, and neither is a switch: scripts add options to those that they were given.
+func (f *Flags) checkRepeated(o *Option, typed string) *report.Problem {
+	before, isRepeated := f.values[o]
+	f.values[o] = typed
+	if !isRepeated || before == typed || o.Placeholder == "" || o.Repeatable {
+		return nil
+	}
+	long := o.Names[len(o.Names)-1]
+	if o.Once != "" {
+		return &report.Problem{Field: o.Key, Where: long, Message: "given twice; " + o.Once}
+	}
+	note := long + " is given more than once; only the last value counts"
+	if !slices.Contains(f.notes, note) {
+		f.notes = append(f.notes, note)
+	}
+	return nil
 }
 
 // isOption reports whether arg is an option, or `--`.
@@ -113,6 +135,13 @@ func (f *Flags) unknownOption(arg string) report.Problem {
 	return report.Problem{Field: plain, Where: typed, Message: "unknown option" + seeHelp}
 }
 
+// otherNames are what other tools call an option, by its name here.
+var otherNames = map[string][]string{
+	"skip":       {"yes", "y", "force"},
+	"file":       {"env-file", "from-env-file", "dotenv"},
+	"value-file": {"from-file", "file-value"},
+}
+
 // otherSpellings are what other tools write in the names of options.
 var otherSpellings = strings.NewReplacer("enable-", "", "with-", "", "disable-", "no-", "without-", "no-")
 
@@ -133,9 +162,12 @@ func (f *Flags) nearest(word string) string {
 			flags[key] = name
 		}
 	}
-	if f.named["skip"] != nil {
-		for _, other := range []string{"yes", "y", "force"} { // as other tools call it
-			flags[other] = "skip"
+	for ours, others := range otherNames {
+		if f.named[ours] == nil {
+			continue
+		}
+		for _, other := range others {
+			flags[other] = ours
 		}
 	}
 	exact := flags[otherSpellings.Replace(word)] // before the nearest name, which may mean the opposite

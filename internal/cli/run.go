@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,6 +98,9 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	if err := inv.command.Args.check(inv.path, rest, &e.Faults); err != nil {
 		return nil, err
 	}
+	for _, note := range flags.notes {
+		e.Note("%s", note)
+	}
 	if e.Interruptible != nil && !inv.command.EndsAtOnce {
 		ctx = e.Interruptible(ctx)
 	}
@@ -158,7 +162,7 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 
 // unknownCommand returns the failure of a word that is no command.
 func (inv *invocation) unknownCommand(name string) error {
-	if other := inv.root.Other[name]; other != "" {
+	if other := cmp.Or(inv.root.Other[inv.path+" "+name], inv.root.Other[name]); other != "" {
 		return report.Usagef("%s has no command %q; %s", inv.path, name, other)
 	}
 	return report.Usagef("unknown command %q%s; see `%s --help`", name, inv.meant(name), inv.path)

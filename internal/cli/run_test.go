@@ -117,6 +117,16 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 			"(did you mean --version?); see `tool greet --help`\n"},
 		{line: "greet --fial x Ann", code: 2, stderr: "error: --fial: unknown option " +
 			"(did you mean --fail?); see `tool greet --help`\n"},
+		{
+			line: "greet Ann --fail late --fail why --fail late", code: 3,
+			stdout: "hello Ann\n",
+			stderr: "--fail is given more than once; only the last value counts\n" +
+				"that was Ann\nerror: too late\n",
+		},
+		{
+			line: "greet Ann --fail late --fail late", code: 3, // as before
+			stdout: "hello Ann\n", stderr: "that was Ann\nerror: too late\n",
+		},
 		{line: "greet --fail", code: 2, stderr: "error: --fail: missing value\n"},
 	} {
 		stdout, stderr, code := runTool(c.line)

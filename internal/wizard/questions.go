@@ -3,8 +3,6 @@ package wizard
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,20 +50,6 @@ func (w *wizard) askTarget(ctx context.Context) error {
 // atTheQuestion returns the text of an error without what goes without saying there.
 func atTheQuestion(err error) string {
 	return strings.TrimSuffix(err.Error(), "; nothing was written")
-}
-
-// expand replaces ~ by the home directory, as a shell does.
-func (w *wizard) expand(typed string) (string, error) {
-	rest, home := strings.CutPrefix(typed, "~")
-	switch {
-	case !home:
-		return typed, nil
-	case rest != "" && rest[0] != '/':
-		return "", fmt.Errorf("only ~ and ~/ are expanded; write the full path, or ./%s", typed)
-	case w.home == "":
-		return "", errors.New("the home directory is unknown; write the full path")
-	}
-	return filepath.Join(w.home, rest), nil
 }
 
 // askStart asks for one of the ready-made bots, one of the person's own, or the guides.

@@ -26,7 +26,7 @@ const (
 type wizard struct {
 	terminal *tty.Terminal
 	env      scaffold.Env
-	home     string // the person's home directory; "" if it is unknown
+	expand   func(path string) (string, error) // replaces ~ by the person's home directory
 
 	// The job as it is so far. Its target is as it was typed, but for ~.
 	scaffold.Job
@@ -52,18 +52,19 @@ func (w *wizard) dir() string { return w.env.Path(w.Target) }
 func (w *wizard) name() string { return bot.NameFromDir(w.dir()) }
 
 // Ask asks what to write, shows it, and lets the person change answers until they confirm or cancel.
-// The given job may have a target. home is the person's home directory, "" if it is unknown.
+// The given job may have a target. expand replaces ~ at the beginning of a path that was typed.
 //
 // With an error, too, the returned job is what is known so far; its target is "" if no directory was found
 // good. Until Ask returns, Ctrl-C is a key.
 func Ask(
-	ctx context.Context, t *tty.Terminal, env scaffold.Env, home string, job scaffold.Job,
+	ctx context.Context, t *tty.Terminal, env scaffold.Env,
+	expand func(path string) (string, error), job scaffold.Job,
 ) (scaffold.Job, error) {
 	job.Bot = bot.Values{}
 	w := &wizard{
 		terminal: t,
 		env:      env,
-		home:     home,
+		expand:   expand,
 		Job:      job,
 		topics:   topics(),
 		start:    startUnknown,
