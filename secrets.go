@@ -281,7 +281,7 @@ var setCommand = cli.Command{
 
 type setRun struct {
 	cloudOptions
-	file       *string
+	files      []string // "-" is stdin
 	valueFiles []string // KEY=PATH
 	skipEmpty  bool
 	prune      bool
@@ -292,10 +292,8 @@ type setRun struct {
 
 func newSet(f *cli.Flags) cli.Runner {
 	r := &setRun{}
-	f.Optional("f file", "FILE", "read pairs from a file; - is stdin", &r.file)
-	f.Text("value-file", "KEY=PATH", "store a file byte for byte; repeatable", func(arg string) {
-		r.valueFiles = append(r.valueFiles, arg)
-	})
+	f.List("f file", "FILE", "read pairs from a file; - is stdin; repeatable", &r.files)
+	f.List("value-file", "KEY=PATH", "store a file byte for byte; repeatable", &r.valueFiles)
 	f.Bool("skip-empty", "leave out keys of FILE that have no value", &r.skipEmpty)
 	f.Bool("prune", "remove keys of the set that are neither given nor in FILE", &r.prune)
 	f.Bool("s skip", "store without asking", &r.skip)
@@ -345,7 +343,7 @@ func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 // readPairs reads the arguments and the files. What is wrong with them goes to the faults of env.
 func (r *setRun) readPairs(ctx context.Context, env *cli.Env) *secrets.Pairs {
 	words := env.Args[min(1, len(env.Args)):]
-	isEmpty := r.file == nil && len(words)+len(r.valueFiles) == 0 && len(env.Args) > 0
+	isEmpty := len(words)+len(r.files)+len(r.valueFiles) == 0 && len(env.Args) > 0
 	if !r.skip && !r.dryRun && !isEmpty {
 		mayConfirm(env, "set")
 	}
@@ -357,10 +355,10 @@ func (r *setRun) readPairs(ctx context.Context, env *cli.Env) *secrets.Pairs {
 			return err == nil && !info.IsDir()
 		},
 	}
-	switch {
-	case r.file != nil:
-		readPairsFile(ctx, env, pairs, *r.file, r.skipEmpty)
-	case r.skipEmpty:
+	for _, name := range r.files {
+		readPairsFile(ctx, env, pairs, name, r.skipEmpty)
+	}
+	if r.skipEmpty && r.files == nil {
 		env.Faults.Usage.Add("skip-empty", "--skip-empty", "needs --file")
 	}
 	pairs.AddArguments(words)
@@ -384,7 +382,7 @@ func readPairsFile(ctx context.Context, env *cli.Env, pairs *secrets.Pairs, name
 	}
 	data, err := env.ReadAll(ctx, name, maxFile)
 	if err != nil {
-		env.Faults.Values.Add("file", "--file", "%s: %v", name, err)
+		env.Faults.Values.Add("file", "--file", "%s: %v", fileLabel(name), err)
 		return
 	}
 	pairs.AddFile(fileLabel(name), data, allowBlank)
@@ -417,14 +415,14 @@ var checkCommand = cli.Command{
 
 type checkRun struct {
 	cloudOptions
-	file      *string
+	files     []string // "-" is stdin
 	skipEmpty bool
 	exact     bool
 }
 
 func newCheck(f *cli.Flags) cli.Runner {
 	r := &checkRun{}
-	f.Optional("f file", "FILE", "file with the keys, such as .env; - is stdin", &r.file)
+	f.List("f file", "FILE", "file with the keys, such as .env; - is stdin; repeatable", &r.files)
 	f.Bool("skip-empty", "leave out keys without a value, as set does", &r.skipEmpty)
 	f.Bool("exact", "fail for extra keys, too", &r.exact)
 	r.addOrganization(f, currentOrg)
@@ -434,9 +432,10 @@ func newCheck(f *cli.Flags) cli.Runner {
 func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	r.check(env, secrets.CheckName)
 	pairs := &secrets.Pairs{Faults: &env.Faults}
-	if r.file != nil {
-		readPairsFile(ctx, env, pairs, *r.file, true)
-	} else {
+	for _, name := range r.files {
+		readPairsFile(ctx, env, pairs, name, true)
+	}
+	if r.files == nil {
 		env.Faults.Usage.Add("file", "--file", "missing")
 	}
 	api, err := r.connect(ctx, env)
@@ -445,7 +444,7 @@ func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error)
 	}
 	return resultOf(secrets.Check(ctx, api, secrets.CheckRequest{
 		Name:      env.Arg(0),
-		File:      fileLabel(*r.file),
+		File:      pairs.Files(),
 		Pairs:     pairs.List,
 		SkipEmpty: r.skipEmpty,
 		Exact:     r.exact,
@@ -586,6 +585,9 @@ func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, er
 				"must be a bare host, or an http or https URL without user, query and fragment")
 		}
 		request.Host = url
+		if note := secrets.HostNote(host); ok && note != "" {
+			env.Note("%s", note)
+		}
 	}
 	var err error
 	if request.Login, err = r.givenLogin(ctx, env, request.Host); err != nil {

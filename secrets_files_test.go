@@ -60,6 +60,14 @@ func fileCases() []fileCase {
 			held: map[string]string{"A": "1", "B": "two words", "EMPTY": "3"},
 		},
 		{name: "skip-empty-twice", args: "A=3 --file gaps.env --skip-empty", code: 2},
+		{
+			name: "two",
+			args: "--file gaps.env --file later.env --skip-empty",
+			want: []string{getNew, putNew},
+			code: 0,
+			held: map[string]string{"A": "2", "B": "two words", "C": "3"},
+		},
+		{name: "stdin-twice", args: "--file - --file -", code: 2},
 		{name: "skip-empty-nothing", args: "--file blank.env --skip-empty", code: 2},
 		{name: "skip-empty-nothing-pruned", args: "--file blank.env --skip-empty --prune", code: 2},
 		{name: "skip-empty-bad", args: "--file bad.env --skip-empty", code: 2},
@@ -122,6 +130,7 @@ func TestSetFromFiles(t *testing.T) {
 	const getApp, putApp = "GET ~/secrets/app", "PUT ~/secrets/app"
 	dir := t.TempDir()
 	filetest.Put(t, dir, "gaps.env", "A=1\nEMPTY=\nB='two words'\nALSO=\"\"\n")
+	filetest.Put(t, dir, "later.env", "A=2\nB=\nC=3\n")
 	filetest.Put(t, dir, "blank.env", "A=\nB=\n")
 	filetest.Put(t, dir, "bad.env", "A=\nhunter2\nB=\nB=2\nA=3\nA=4\n")
 	filetest.Put(t, dir, "vars.env", "HOST=h\nURL=http://${HOST}/\nQUOTED='${HOST}'\nPLAIN=$HOST\n")
@@ -232,6 +241,7 @@ func TestValueFiles(t *testing.T) {
 	}
 
 	filetest.Put(t, dir, "empty", "")
+	filetest.Put(t, dir, "line", "\r\n")
 	filetest.Put(t, dir, "zero", "hunter2\x00")
 	filetest.Put(t, dir, "latin1", "hunter2\xe9")
 	filetest.Put(t, dir, "-", "a file")
@@ -246,7 +256,8 @@ func TestValueFiles(t *testing.T) {
 	s = cloudtest.New(t, "vbot/"+version)
 	args = []string{"cloud", "secrets", "set", "fresh", "--skip", "SAME=1"}
 	for _, arg := range []string{
-		"EMPTY=empty", "NUL=zero", "LATIN=latin1", "LARGE=large", "DIR=.", "NONE=hunter2-as-a-value",
+		"EMPTY=empty", "LINE=line", "NUL=zero",
+		"LATIN=latin1", "LARGE=large", "DIR=.", "NONE=hunter2-as-a-value",
 		"SAME=-", "hunter2", "PATH=", "bad key=hunter2", "=hunter2",
 	} {
 		args = append(args, "--value-file="+arg)

@@ -771,6 +771,17 @@ var imagePullCases = []secretsCase{
 		want:  []string{getList},
 		code:  1,
 	},
+	{
+		name: "image-pull-docker-hub",
+		args: []string{"image-pull-secret", "reg", "docker.io", "bob:pa:ss"},
+		want: []string{getList, "PUT ~/secrets/reg"},
+		code: 0,
+	},
+	{
+		name: "image-pull-docker-config",
+		args: []string{"image-pull-secret", "reg", "ghcr.io", `{"auths": {"ghcr.io": {"auth": "c2VjcmV0"}}}`},
+		code: 2,
+	},
 	{name: "image-pull-nothing", args: []string{"image-pull-secret"}, code: 2},
 	{
 		name: "image-pull-no-credentials",

@@ -73,6 +73,7 @@ def prepare(folder: Path, vbot: Path) -> None:
     (folder / ".docker").mkdir()
     auth = '{"auths": {"ghcr.io": {"auth": "Ym9iOnQwa2Vu"}}}'  # bob:t0ken
     (folder / ".docker/config.json").write_text(auth)
+    (folder / "secrets.json").write_text('[{"name": "LOG_LEVEL", "value": "debug"}]')
     (folder / "key.json").write_text('{"type": "service_account"}\n')
 
 

@@ -94,7 +94,8 @@ func pastedAlong(s string) string {
 type Pair struct {
 	Key   string
 	Value Secret
-	Line  int // first line in a file, from 1; 0 if it is not from a file
+	File  string // the name, for messages, of the secrets file that it is from; "" if it is from none
+	Line  int    // its first line in File, from 1
 	// Number is that of an argument without a value or a valid key, from 1. The "key"
 	// may be a value whose key is missing, so messages give the number and not the text.
 	Number int

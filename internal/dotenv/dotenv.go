@@ -46,19 +46,29 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 	}
 	data = strings.TrimPrefix(data, "\ufeff")
 	r := &reader{text: data, line: 1, blank: blank, first: map[string]int{}}
-	if strings.HasPrefix(data, "{") {
+	switch {
+	case strings.HasPrefix(data, "{"):
 		r.readJSON()
-	} else {
+	case strings.HasPrefix(data, "[") && json.Valid([]byte(data)):
+		r.faults = []Fault{{1, jsonArray}}
+	default:
 		r.readDotenv()
 	}
 	return r.pairs, r.faults
 }
+
+// jsonArray is what to do with an array of names and values, as other tools print it.
+const jsonArray = "a JSON array; expected one object of strings. If its items have a name and a value: " +
+	"jq 'map({(.name): .value}) | add' FILE | vbot cloud secrets set NAME --file -"
 
 // Empty ends the message of a fault of an empty value.
 const Empty = "the value is empty"
 
 // add takes a key with its value, or the fault that it has.
 func (r *reader) add(line int, key, value, message string) {
+	if isOnlyLineEnds(value) {
+		value = ""
+	}
 	secret := cloud.NewSecret(value)
 	was, twice := r.first[key]
 	message = cmp.Or(message, ValueFault(secret, r.blank))
@@ -77,10 +87,14 @@ func (r *reader) add(line int, key, value, message string) {
 	r.faults = append(r.faults, Fault{line, message})
 }
 
+// isOnlyLineEnds reports whether nothing but ends of lines is in a value, as in a file to which an
+// unset variable was written.
+func isOnlyLineEnds(value string) bool { return strings.Trim(value, "\r\n") == "" }
+
 // ValueFault returns why a value cannot be stored unchanged, or "". blank allows an empty one.
 func ValueFault(value cloud.Secret, blank bool) string {
 	switch {
-	case value.Empty() && !blank:
+	case isOnlyLineEnds(value.Reveal()) && !blank:
 		return Empty
 	case !utf8.ValidString(value.Reveal()):
 		return "the value is not valid UTF-8" // JSON would change it

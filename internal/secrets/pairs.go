@@ -10,8 +10,8 @@ import (
 	"vbot/internal/report"
 )
 
-// Pairs collects the pairs of a command line: first those of a file, then those of its arguments and
-// of --value-file, which replace a key of the file that has no value. What is wrong with them goes to
+// Pairs collects the pairs of a command line: first those of secrets files, then those of its arguments
+// and of --value-file, which replace a key of a file that has no value. What is wrong with them goes to
 // Faults. A pair of an argument without a value stays in the list, with an empty value to be asked for.
 type Pairs struct {
 	Faults *report.Faults
@@ -21,12 +21,19 @@ type Pairs struct {
 	IsFile func(word string) bool
 
 	List    []cloud.Pair
-	LeftOut []string // keys of the file without a value
-	File    string   // the name of the file for messages; "" if there is none
+	LeftOut []string // keys of the files without a value
+
+	files    []string // the names of the files, for messages
+	replaced []string // notes of values that a later file replaced
+	blank    []string // notes of keys that were left out
 }
 
+// Files returns the names of the files for messages, such as "a.env and b.env".
+func (p *Pairs) Files() string { return strings.Join(p.files, " and ") }
+
 // AddFile adds the pairs of a file in dotenv syntax. label is its name for messages. allowBlank says
-// that keys without a value are no fault.
+// that keys without a value are no fault. A value of a later file replaces that of an earlier one; a key
+// without a value replaces none.
 func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) {
 	pairs, faults := dotenv.Parse(string(data), allowBlank)
 	for _, f := range faults {
@@ -39,8 +46,33 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) {
 	if len(pairs) == 0 && len(faults) == 0 {
 		p.Faults.Values.Add("file", "--file", "%s contains no KEY=VALUE", label)
 	}
-	p.List = pairs
-	p.File = label
+	p.files = append(p.files, label)
+	index := map[string]int{} // of each key in p.List
+	for i, pair := range p.List {
+		index[pair.Key] = i
+	}
+	var replaced []cloud.Pair
+	for _, pair := range pairs {
+		pair.File = label
+		at, isGiven := index[pair.Key]
+		switch {
+		case !isGiven:
+			p.List = append(p.List, pair)
+		case !pair.Value.Empty():
+			if earlier := p.List[at]; !earlier.Value.Empty() && earlier.File != label {
+				replaced = append(replaced, earlier)
+			}
+			p.List[at] = pair
+		}
+	}
+	for _, in := range byFile(replaced) {
+		p.replaced = append(p.replaced, "values of "+label+" replace those of "+in.file+": "+in.keys)
+	}
+}
+
+// index returns the index of the pair with the key, or -1.
+func (p *Pairs) index(key string) int {
+	return slices.IndexFunc(p.List, func(pair cloud.Pair) bool { return pair.Key == key })
 }
 
 // AddValueFile adds a key whose value is the content of a file.
@@ -76,14 +108,15 @@ func (p *Pairs) add(pair cloud.Pair, n int, toBeAsked bool) {
 		pair.Number = n
 	}
 	field := pair.Field()
-	at := slices.IndexFunc(p.List, func(other cloud.Pair) bool { return other.Key == pair.Key })
+	at := p.index(pair.Key)
 	if fault := p.fault(pair, at, toBeAsked); fault != "" {
 		p.Faults.Values.Add(field, field, "%s", fault)
 		return
 	}
-	if at >= 0 { // it is from the file
-		if line := p.List[at].Line; !p.List[at].Value.Empty() {
-			p.Faults.Values.Add(field, field, "given twice; it is also on line %d of the file", line)
+	if at >= 0 { // it is from a file
+		if other := p.List[at]; !other.Value.Empty() {
+			const twice = "given twice; it is also on line %d of %s"
+			p.Faults.Values.Add(field, field, twice, other.Line, other.File)
 		} else {
 			p.List = slices.Delete(p.List, at, at+1)
 		}
@@ -103,47 +136,70 @@ func (p *Pairs) fault(pair cloud.Pair, at int, toBeAsked bool) string {
 		return "is a file; to read pairs from it: --file FILE"
 	case !cloud.IsKey(pair.Key):
 		return "expected KEY or KEY=VALUE; " + cloud.KeyRule
-	case at >= 0 && p.List[at].Line == 0:
+	case at >= 0 && p.List[at].File == "":
 		return "given twice"
 	}
 	return dotenv.ValueFault(pair.Value, toBeAsked)
 }
 
-// Finish leaves out the keys of the file without a value. Afterwards, an empty value is one to be asked
+// Finish leaves out the keys of the files without a value. Afterwards, an empty value is one to be asked
 // for.
 func (p *Pairs) Finish() {
-	isBlank := func(pair cloud.Pair) bool { return pair.Line > 0 && pair.Value.Empty() }
+	isBlank := func(pair cloud.Pair) bool { return pair.File != "" && pair.Value.Empty() }
+	var blank []cloud.Pair
 	for _, pair := range p.List {
 		if isBlank(pair) {
+			blank = append(blank, pair)
 			p.LeftOut = append(p.LeftOut, pair.Key)
 		}
 	}
+	for _, in := range byFile(blank) {
+		p.blank = append(p.blank, in.file+": left out keys without a value: "+in.keys)
+	}
 	p.List = slices.DeleteFunc(p.List, isBlank)
 	if len(p.List) == 0 && len(p.LeftOut) > 0 {
-		p.Faults.Values.Add("file", "--file", "no key in %s has a value", p.File)
+		p.Faults.Values.Add("file", "--file", "no key in %s has a value", p.Files())
 	}
 }
 
 // Notes returns what a person should know about the pairs, in sentences without values. isServiceKey
 // reports whether a key is the secret of a service.
-func (p *Pairs) Notes(isServiceKey func(key string) bool) (notes []string) {
-	var expanded []string
+func (p *Pairs) Notes(isServiceKey func(key string) bool) []string {
+	var notes []string
+	var expanded []cloud.Pair
 	for _, pair := range p.List {
-		if pair.Line > 0 && strings.Contains(pair.Value.Reveal(), "${") {
-			expanded = append(expanded, pair.Key)
+		if pair.File != "" && strings.Contains(pair.Value.Reveal(), "${") {
+			expanded = append(expanded, pair)
 		}
 		if s := Suspect(pair, isServiceKey); s.Looks != "" {
 			notes = append(notes, "check "+pair.Key+": the value "+s.Looks+"; vbot stores it unchanged")
 		}
 	}
-	if len(p.LeftOut) > 0 {
-		notes = append(notes, p.File+": left out keys without a value: "+strings.Join(p.LeftOut, ", "))
-	}
-	if len(expanded) > 0 {
-		note := p.File + ": python-dotenv would expand ${...} in " + strings.Join(expanded, ", ")
-		notes = append(notes, note+"; vbot stores it unchanged")
+	notes = slices.Concat(p.replaced, notes, p.blank)
+	for _, in := range byFile(expanded) {
+		const note = "%s: python-dotenv would expand ${...} in %s; vbot stores it unchanged"
+		notes = append(notes, fmt.Sprintf(note, in.file, in.keys))
 	}
 	return notes
+}
+
+// fileKeys are keys of a secrets file.
+type fileKeys struct {
+	file string // its name for messages
+	keys string // "A, B"
+}
+
+// byFile returns the keys of pairs that are from files, by file.
+func byFile(pairs []cloud.Pair) (out []fileKeys) {
+	for _, pair := range pairs {
+		at := slices.IndexFunc(out, func(in fileKeys) bool { return in.file == pair.File })
+		if at < 0 {
+			out = append(out, fileKeys{pair.File, pair.Key})
+		} else {
+			out[at].keys += ", " + pair.Key
+		}
+	}
+	return out
 }
 
 // A Suspicion is what looks like a mistake in a value that somebody pasted. The value may be right all
@@ -169,14 +225,54 @@ func Suspect(pair cloud.Pair, isServiceKey func(key string) bool) Suspicion {
 		}
 	}
 	isOther := cloud.IsToken(value) || strings.HasPrefix(value, "{") || IsPEM(value)
+	line := strings.TrimRight(value, "\r\n")
+	isLine := !strings.ContainsAny(line, "\r\n")
 	switch {
 	case value == "": // it is to be asked for
+	case isLine && line != value && !strings.HasPrefix(value, "{"):
+		return Suspicion{Looks: "ends in a line break", Better: cloud.NewSecret(line)}
+	case unusable(line) != "":
+		return Suspicion{Looks: unusable(line)}
 	case trimmed != value:
 		return Suspicion{Looks: "has blanks around it", Better: cloud.NewSecret(trimmed)}
 	case !isOther && isServiceKey(pair.Key):
 		return Suspicion{Looks: "has characters that no key has, such as blanks, line breaks or curly quotes"}
 	}
 	return Suspicion{}
+}
+
+// unusable returns what a value is that stands for a secret and is none, so that no bot can use it, or "".
+func unusable(value string) string {
+	inner, isOpen := strings.CutPrefix(value, "<")
+	inner, isClosed := strings.CutSuffix(inner, ">")
+	switch {
+	case strings.HasPrefix(value, "op://"):
+		return "is a reference of 1Password, not the secret itself"
+	case strings.HasPrefix(value, "encrypted:") && cloud.IsToken(value):
+		return "is encrypted by dotenvx"
+	case strings.HasPrefix(value, "ENC[") && strings.HasSuffix(value, "]"):
+		return "is encrypted by SOPS"
+	case isOpen && isClosed && inner != "" && !strings.ContainsAny(inner, "<>"), isPlaceholder(value):
+		return "looks like a placeholder"
+	}
+	return ""
+}
+
+// isPlaceholder reports whether a value is one of examples and templates: your_api_key_here, changeme.
+func isPlaceholder(value string) bool {
+	isBetweenWords := func(c rune) bool { return strings.ContainsRune("-_ ", c) }
+	words := strings.FieldsFunc(strings.ToLower(value), isBetweenWords)
+	if len(words) > 0 && words[0] == "sk" { // as keys of OpenAI begin
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	wholes := []string{"changeme", "changeit", "replaceme", "placeholder", "todo", "xxx", "xxxxx", "..."}
+	ends := []string{"key", "token", "secret", "password", "sid", "id", "value", "here"}
+	last := words[len(words)-1]
+	return slices.Contains(wholes, strings.Join(words, "")) ||
+		len(words) > 1 && words[0] == "your" && slices.Contains(ends, last)
 }
 
 // IsPEM reports whether the line is the first of a key or certificate.

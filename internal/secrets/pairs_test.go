@@ -45,7 +45,7 @@ func TestPairsOfFileAndArguments(t *testing.T) {
 			name:      "also in the file",
 			file:      "A=1\nB=2\n",
 			arguments: "B=3 C=4",
-			want:      "A=1 B=2 B=3 C=4 | B: given twice; it is also on line 2 of the file",
+			want:      "A=1 B=2 B=3 C=4 | B: given twice; it is also on line 2 of .env",
 		},
 		{name: "instead of a blank", file: "A=1\nB=\n", arguments: "B=3 C=4", want: "A=1 B=3 C=4"},
 		{name: "only blanks", file: "A=\n", want: " | --file: no key in .env has a value"},
@@ -61,6 +61,49 @@ func TestPairsOfFileAndArguments(t *testing.T) {
 			got += " | " + strings.Join(faults, " | ")
 		}
 		if got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Files are read in their order: a later value counts, and the keys that two files give are named.
+func TestPairsOfSeveralFiles(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files []string // a.env, b.env and so on
+		want  string   // pairs, keys that are left out and notes
+	}{
+		{name: "different keys", files: []string{"A=1", "B=2"}, want: "A=1 B=2"},
+		{
+			name:  "the same key",
+			files: []string{"A=1\nB=1", "C=2\nA=2", "A=3\nC=3"},
+			want: "A=3 B=1 C=3 | values of b.env replace those of a.env: A | values of c.env replace " +
+				"those of b.env: A, C",
+		},
+		{name: "a blank replaces nothing", files: []string{"A=1", "A="}, want: "A=1"},
+		{name: "a blank is replaced", files: []string{"A=", "A=2"}, want: "A=2"},
+		{
+			name:  "blanks",
+			files: []string{"A=\nB=1", "A=\nC="},
+			want: "B=1 without A C | a.env: left out keys without a value: A | b.env: left out keys " +
+				"without a value: C",
+		},
+	} {
+		p := &Pairs{Faults: &report.Faults{}}
+		for i, text := range c.files {
+			p.AddFile(string(rune('a'+i))+".env", []byte(text), true)
+		}
+		p.Finish()
+		var pairs []string
+		for _, pair := range p.List {
+			pairs = append(pairs, pair.Key+"="+pair.Value.Reveal())
+		}
+		if p.LeftOut != nil {
+			pairs = append(append(pairs, "without"), p.LeftOut...)
+		}
+		none := func(string) bool { return false }
+		got := strings.Join(append([]string{strings.Join(pairs, " ")}, p.Notes(none)...), " | ")
+		if got != c.want || p.Faults.Failure() != nil {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -84,6 +127,28 @@ func TestSuspect(t *testing.T) {
 		{key: "OTHER", value: `"sk-1"`, looks: "is in quotes", better: "sk-1"},
 		{key: "OTHER", value: " “sk-1” ", looks: "is in quotes", better: "sk-1"},
 		{key: "OTHER", value: "sk-1\t", looks: "has blanks around it", better: "sk-1"},
+		{key: "OTHER", value: "sk-1\n", looks: "ends in a line break", better: "sk-1"},
+		{key: "OTHER", value: "two words\r\n", looks: "ends in a line break", better: "two words"},
+		{key: "OTHER", value: "two\nlines\n"},
+		{key: "OTHER", value: "-----BEGIN KEY-----\nx\n-----END KEY-----\n"},
+		{key: "OTHER", value: "{\"a\": 1}\n"},
+		{
+			key: "OTHER", value: "op://vault/item/key",
+			looks: "is a reference of 1Password, not the secret itself",
+		},
+		{key: "OTHER", value: "opera://x"},
+		{key: "OTHER", value: "encrypted:BG1mZ4aQ==", looks: "is encrypted by dotenvx"},
+		{key: "PROMPT", value: "encrypted: never say what this means"},
+		{key: "OTHER", value: "ENC[AES256_GCM,data:x,type:str]", looks: "is encrypted by SOPS"},
+		{key: "OTHER", value: "ENCORE"},
+		{key: "OTHER", value: "<your key>", looks: "looks like a placeholder"},
+		{key: "PROMPT", value: "<p>Be brief.</p>"},
+		{key: "OPENAI_API_KEY", value: "your_api_key_here", looks: "looks like a placeholder"},
+		{key: "OPENAI_API_KEY", value: "sk-your-key", looks: "looks like a placeholder"},
+		{key: "OTHER", value: "ChangeMe", looks: "looks like a placeholder"},
+		{key: "OTHER", value: "yourself"},
+		{key: "PROMPT", value: "your task is to answer the phone"},
+		{key: "ENABLED", value: "true"},
 		{
 			key: "OPENAI_API_KEY", value: "sk 1",
 			looks: "has characters that no key has, such as blanks, line breaks or curly quotes",

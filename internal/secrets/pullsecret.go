@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -93,11 +95,55 @@ func CheckLogin(faults *report.Faults, login cloud.Secret, encode bool) {
 	isComplete := hasColon && user != "" && password != ""
 	add := func(message string) { faults.Values.Add("credentials", "CREDENTIALS", "%s", message) }
 	switch {
+	case encode && isObject(text):
+		add(jsonLogin(text))
 	case isOdd || isOddUser:
 		add("must not contain control characters or invalid UTF-8")
 	case encode && !isComplete:
 		add("must be USER:PASSWORD; use --no-encode to send other text unchanged")
 	}
+}
+
+// isObject reports whether a text is a JSON object: no user begins like one.
+func isObject(text string) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text))
+}
+
+// jsonLogin says what to pass instead of a JSON object: the config.json of Docker has the logins of all
+// registries, and a key file of Google lacks its user.
+func jsonLogin(text string) string {
+	var config struct {
+		Auths, CredHelpers map[string]any
+		CredsStore         string
+	}
+	err := json.Unmarshal([]byte(text), &config)
+	if err == nil && (config.Auths != nil || config.CredHelpers != nil || config.CredsStore != "") {
+		return "is the config.json of Docker; pass the login of one registry, unless a credential helper " +
+			"has it: " + `jq -r '.auths["HOST"].auth | @base64d' ~/.docker/config.json`
+	}
+	return "must be USER:PASSWORD, not JSON; before a key file of Google, put _json_key:"
+}
+
+// dockerHub is the address under which Docker keeps the login of Docker Hub.
+const dockerHub = "https://index.docker.io/v1/"
+
+// HostNote returns what a person should know about the HOST that was typed, or "": the pages of Docker Hub
+// and the name of an image are no hosts of a registry.
+func HostNote(typed string) string {
+	bare := strings.TrimPrefix(strings.TrimPrefix(typed, "https://"), "http://")
+	host, path, _ := strings.Cut(bare, "/")
+	path = strings.Trim(path, "/")
+	isHub := slices.Contains([]string{"docker.io", "hub.docker.com", "registry-1.docker.io"}, host) ||
+		host == "index.docker.io" && path != "v1"
+	isOnHub := path != "" && !strings.ContainsAny(host, ".:") && host != "localhost"
+	isImage := strings.ContainsAny(path, ":@") // else it may be a path of the registry
+	switch {
+	case isHub, isOnHub:
+		return "check HOST: the registry of Docker Hub is " + dockerHub + "; vbot stores " + typed
+	case isImage:
+		return "check HOST: " + typed + " names an image; its registry is " + host
+	}
+	return ""
 }
 
 // RegistryURL returns the URL of a registry, and whether it is one. The default scheme is https.

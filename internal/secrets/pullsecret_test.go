@@ -1,6 +1,12 @@
 package secrets
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"vbot/internal/cloud"
+	"vbot/internal/report"
+)
 
 func TestRegistryURL(t *testing.T) {
 	for in, want := range map[string]string{ // "" is none
@@ -22,6 +28,55 @@ func TestRegistryURL(t *testing.T) {
 		got, ok := RegistryURL(in)
 		if ok != (want != "") || ok && got != want {
 			t.Errorf("RegistryURL(%q) = %q, %v", in, got, ok)
+		}
+	}
+}
+
+func TestHostNote(t *testing.T) {
+	const hub = "https://index.docker.io/v1/"
+	for in, want := range map[string]string{ // "" is no note
+		"https://hub.docker.com":      hub,
+		"hub.docker.com/r/acme/bot":   hub,
+		"docker.io":                   hub,
+		"registry-1.docker.io":        hub,
+		"https://index.docker.io":     hub,
+		"acme/bot:1":                  hub,
+		"ghcr.io/acme/bot:1":          "its registry is ghcr.io",
+		"localhost:5000/bot@sha256:1": "its registry is localhost:5000",
+
+		"https://index.docker.io/v1/":       "",
+		"ghcr.io":                           "",
+		"localhost:5000":                    "",
+		"us-docker.pkg.dev":                 "",
+		"registry.example.com/team":         "",
+		"https://registry.example.com/v2/":  "",
+		"1.dkr.ecr.us-east-1.amazonaws.com": "",
+	} {
+		if got := HostNote(in); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("HostNote(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestCheckLogin(t *testing.T) {
+	for login, want := range map[string]string{ // "" is right
+		"bob:pass":                        "",
+		"bob:{\"auths\": {}}":             "",
+		"_json_key:{\n\"type\": \"x\"}":   "",
+		"{\"auths\": {\"ghcr.io\": {}}}":  `jq -r '.auths["HOST"].auth | @base64d'`,
+		"\n{\"credsStore\": \"desktop\"}": "the config.json of Docker",
+		"{\"type\": \"service_account\"}": "put _json_key:",
+		"{bob:pass":                       "",
+		"bob":                             "must be USER:PASSWORD",
+	} {
+		faults := &report.Faults{}
+		CheckLogin(faults, cloud.NewSecret(login), true)
+		got := ""
+		if err := faults.Failure(); err != nil {
+			got = err.Error()
+		}
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", login, got, want)
 		}
 	}
 }

@@ -67,6 +67,9 @@ func Remove(ctx context.Context, api *cloud.Client, r RemoveRequest) (*Removal, 
 	}
 	out.Deleted = true
 	out.message = done + " " + what
+	if r.Key != "" {
+		out.message += "\n" + agentsKeepValues(r.Name)
+	}
 	return out, nil
 }
 

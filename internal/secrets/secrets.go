@@ -63,6 +63,12 @@ func newOr(word string, isReplaced bool) string {
 	return "new"
 }
 
+// agentsKeepValues says when the agents that use a set get values that were changed: the API gives them
+// to an agent when it is deployed.
+func agentsKeepValues(set string) string {
+	return "Agents that use " + set + " get the new values when they are deployed again."
+}
+
 // maxHint is how long the API may take for what only makes a message better.
 const maxHint = 3 * time.Second
 

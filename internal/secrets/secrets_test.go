@@ -90,7 +90,8 @@ func TestSetStoresPairsAndPrunesOthers(t *testing.T) {
 		t.Errorf("the set holds %s", got)
 	}
 	const said = "stored in secret set app of organization acme, region us-west:\n" +
-		"  A  replaced\n  D  new\n  B  removed\n"
+		"  A  replaced\n  D  new\n  B  removed\n" +
+		"Agents that use app get the new values when they are deployed again.\n"
 	if got := asText(result); got != said {
 		t.Errorf("it said %s", got)
 	}
@@ -197,7 +198,8 @@ func TestSetWaitsUntilTheSetIsReady(t *testing.T) {
 	if err != nil || result.Status != "ready" {
 		t.Errorf("%+v, %v", result, err)
 	}
-	stored := "stored in secret set app of organization acme, region us-west:\n  A  replaced"
+	stored := "stored in secret set app of organization acme, region us-west:\n  A  replaced\n" +
+		"Agents that use app get the new values when they are deployed again."
 	if !slices.Equal(*notes, []string{stored, "app is ready"}) || asText(result) != "" {
 		t.Errorf("it noted %q, and then %q", *notes, asText(result))
 	}

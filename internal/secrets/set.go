@@ -277,7 +277,17 @@ func (s *SetResult) stored() string {
 	for _, k := range s.Keys {
 		fmt.Fprintf(&b, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
-	return b.String()
+	return b.String() + s.redeploy()
+}
+
+// redeploy returns the line that says when agents notice that values they may already have were replaced
+// or removed; "" if none was.
+func (s *SetResult) redeploy() string {
+	isOld := func(k KeyResult) bool { return k.Result == k.done() && (k.Replaced || k.Prune) }
+	if !slices.ContainsFunc(s.Keys, isOld) {
+		return ""
+	}
+	return "\n" + agentsKeepValues(s.Name)
 }
 
 // Text says what would be, or was, stored. Of a failed run it lists the keys that are done: the failure
@@ -291,6 +301,9 @@ func (s *SetResult) Text(page *report.Page) {
 			if k.Result == k.done() {
 				page.Note("  %s  %s", k.Key, k.Result)
 			}
+		}
+		if note := s.redeploy(); note != "" {
+			page.Note("%s", strings.TrimPrefix(note, "\n"))
 		}
 	case !s.waited: // else it was said before the wait
 		page.Note("%s", s.stored())
