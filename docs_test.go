@@ -358,6 +358,12 @@ func TestNamesInDocuments(t *testing.T) {
 		}
 	}
 	goMod := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(document(t, "go.mod"))[1]
+	if strings.Contains(document(t, "go.mod"), "toolchain") {
+		t.Error("go.mod names a toolchain: without a network, another Go of that line cannot build vbot")
+	}
+	if released := document(t, "release/go-version"); !strings.HasPrefix(released, goMod+".") {
+		t.Errorf("releases are built with Go %s, and go.mod has Go %s", released, goMod)
+	}
 	for _, m := range regexp.MustCompile(`\bGo(?:\]\(https://go.dev/dl/\))? (1\.\d+)`).
 		FindAllStringSubmatch(all, -1) {
 		if m[1] != goMod {

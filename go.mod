@@ -2,8 +2,6 @@ module vbot
 
 go 1.26.0
 
-toolchain go1.26.11
-
 require (
 	github.com/sebdah/goldie/v2 v2.8.0
 	golang.org/x/sys v0.49.0
