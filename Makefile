@@ -12,6 +12,9 @@ golden: ## regenerate the golden files; review their diff like code
 javascript: ## make the plain JavaScript client's modules of the TypeScript of the React clients
 	e2e/run test_javascript.py --update
 
+picture: ## make the picture of the bot's page for the README
+	e2e/run test_page.py -k picture --update
+
 # For every change: .ci/run.
 
 check: ## all of these: the checks of every change

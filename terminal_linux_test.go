@@ -28,6 +28,18 @@ func terminalOn(t testing.TB, s *cloudtest.Standin, args ...string) *ptytest.Ter
 	return ptytest.Open(t, cmd)
 }
 
+// The session in README.md is what a terminal shows.
+func TestReadmeSession(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	term := ptytest.Open(t, vbotCommand(t, dir, "init", "quickstart"))
+	if code := term.Ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	shown := strings.ReplaceAll(term.Text(), dir, "/home/you")
+	madeSection(t, "README.md", "session", "```console\n$ vbot init quickstart\n"+shown+"```\n")
+}
+
 // A value that is asked for is not shown, and what goes where is shown before it
 // goes there.
 func TestHiddenPrompt(t *testing.T) {

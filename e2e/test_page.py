@@ -1,6 +1,7 @@
 """The page that the bot itself serves: one file, with which a person can talk with the bot."""
 
 import asyncio
+import base64
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -152,6 +153,62 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
             await visit.nothing_left_running()
 
     network.run(main, timeout=300)
+
+
+PICTURE = Path(__file__).parents[1] / "docs/page.png"
+
+# How far two pictures are apart, once both are small and grey: 0 is equal, 255 black on white.
+_DISTANCE = """async (pictures) => {
+    const small = async (picture) => {
+        const image = new Image();
+        image.src = "data:image/png;base64," + picture;
+        await image.decode();
+        const canvas = new OffscreenCanvas(48, 40);
+        const context = canvas.getContext("2d");
+        context.drawImage(image, 0, 0, 48, 40);
+        const data = context.getImageData(0, 0, 48, 40).data;
+        const grey = (i) => (data[4 * i] + data[4 * i + 1] + data[4 * i + 2]) / 3;
+        return Array.from({ length: 48 * 40 }, (_, i) => grey(i));
+    };
+    const [one, other] = await Promise.all(pictures.map(small));
+    return one.reduce((sum, grey, i) => sum + Math.abs(grey - other[i]), 0) / one.length;
+}"""
+
+
+def test_the_picture_in_the_readme(
+    project: bots.Project, microphone: Path, request: pytest.FixtureRequest
+) -> None:
+    """`make picture` makes it anew. Fonts differ between machines, so it is compared when small."""
+
+    async def main() -> None:
+        async with scripted_visit(project, microphone) as (bot, visit):
+            await visit.page.set_viewport_size({"width": 720, "height": 520})
+            await visit.ready()
+            await visit.button("Connect").click()
+            await asyncio.wait_for(bot.asked.wait(), 20)
+            await bot.send("bot-ready", version="2.2.0")
+            await expect(visit.status).to_have_text("Connected")
+            await bot.send("bot-started-speaking")
+            await bot.says(1, "Hello! How can I help you?")
+            await bot.send("bot-stopped-speaking")
+            await bot.send("user-started-speaking")
+            await bot.hears(QUESTION)
+            await bot.send("user-stopped-speaking")
+            await bot.send("bot-started-speaking")
+            await bot.says(2, "The capital of France", "is a city called Paris.")
+            await expect(visit.page.get_by_text("is a city called Paris.")).to_be_visible()
+            await expect(visit.page.locator(".mood")).to_have_text("Speaking")
+            await visit.page.emulate_media(reduced_motion="reduce")
+            drawn = await visit.page.screenshot()
+            if request.config.getoption("--update"):
+                PICTURE.write_bytes(drawn)
+            kept = PICTURE.read_bytes()
+            blank = await visit.page.context.new_page()
+            encoded = [base64.b64encode(picture).decode() for picture in (drawn, kept)]
+            distance = await blank.evaluate(_DISTANCE, encoded)
+            assert distance < 8, f"the page looks otherwise by now ({distance}): make picture"
+
+    network.run(main)
 
 
 def test_a_page_asks_for_the_token(vbot: Path, microphone: Path) -> None:
