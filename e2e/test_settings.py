@@ -11,13 +11,15 @@ from types import ModuleType
 
 import pytest
 
+import bots
+
 SOURCE = Path(__file__).parents[1] / "templates/server/settings.py"
 
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module in a folder of its own, as .env is looked for beside it."""
-    for name in ("A", "B", "C", "SOME_API_KEY"):
+    for name in ("A", "B", "C", "D", "SOME_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "settings.py").write_bytes(SOURCE.read_bytes())
     spec = importlib.util.spec_from_file_location("settings", tmp_path / "settings.py")
@@ -30,13 +32,44 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_a_blank_line_counts_as_not_set(settings: ModuleType) -> None:
-    """Also where the variable is set outside: .env has the last word."""
-    os.environ["B"] = "outside"
-    os.environ["C"] = " "
-    Path(".env").write_text("A=1\nB=\n")
+    """So what the shell has exported stays; a value overrides it."""
+    os.environ |= {"B": "exported", "C": " ", "SOME_API_KEY": "exported"}
+    Path(".env").write_text("A=1\nB=\nC=\nSOME_API_KEY=2\nD=\n")
     settings.load()
+    settings.load()  # as two programs of one process do
     assert os.environ["A"] == "1"
-    assert "B" not in os.environ and "C" not in os.environ
+    assert os.environ["B"] == "exported"
+    assert os.environ["SOME_API_KEY"] == "2"
+    assert "C" not in os.environ and "D" not in os.environ
+
+
+# What a program finds after the framework's runner, which reads .env in its own way.
+FOUND = """
+import os, settings
+settings.load()
+import pipecat.runner.run
+print(*[os.getenv(name) for name in ("OPENAI_API_KEY", "CARTESIA_API_KEY", "DEEPGRAM_API_KEY")])
+"""
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["with .env", "without .env"])
+def test_the_framework_reads_no_other_file(quickstart: bots.Project, kept: bool) -> None:
+    """Nor .env again, where a blank line would erase what the shell has exported."""
+    quickstart.write_env(OPENAI_API_KEY="", CARTESIA_API_KEY="of-the-file")
+    file, parent = quickstart.server / ".env", quickstart.folder / ".env"
+    parent.write_text("OPENAI_API_KEY=of-the-parent\nDEEPGRAM_API_KEY=of-the-parent\n")
+    if not kept:
+        file.unlink()
+    exported = {"OPENAI_API_KEY": "exported", "CARTESIA_API_KEY": "exported"}
+    env = bots.plain_env() | exported
+    try:
+        found = bots.must("uv", "run", "python", "-c", FOUND, cwd=quickstart.server, env=env)
+        assert found.split() == ["exported", "of-the-file" if kept else "exported", "None"]
+        done = bots.run("uv", "run", "bot.py", cwd=quickstart.server, env=env, timeout=60)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith("Set DEEPGRAM_API_KEY in .env;")
+    finally:
+        parent.unlink()
 
 
 @pytest.mark.parametrize(
@@ -68,6 +101,7 @@ def test_what_is_required(
     Path(".env").write_text(env)
     monkeypatch.setattr(sys, "argv", ["bot.py", "--port", "1", "-t", "chosen"])
     required = eval(f"[{needs}]", vars(settings))
+    settings.load()
     if not said:
         settings.require(required, transports=["web", "served"])
         return

@@ -10,6 +10,10 @@ import (
 	"vbot/internal/bot"
 )
 
+// dotenvRange is the range of python-dotenv versions that settings.py needs: from 1.2 on,
+// PYTHON_DOTENV_DISABLED keeps the framework from reading .env, too.
+const dotenvRange = "python-dotenv>=1.2,<2"
+
 // dependencies returns what pyproject.toml lists, and the oldest Python that all of it takes.
 func (d *Data) dependencies() (packages []string, floor string) {
 	extras := map[string]bool{
@@ -40,5 +44,6 @@ func (d *Data) dependencies() (packages []string, floor string) {
 	maps.DeleteFunc(extras, func(_ string, on bool) bool { return !on })
 	list := strings.Join(slices.Sorted(maps.Keys(extras)), ",")
 	framework := "pipecat-ai[" + list + "]" + frameworkRange
-	return append([]string{framework}, packages...), fmt.Sprintf("3.%d", newest)
+	packages = append([]string{framework, dotenvRange}, packages...)
+	return packages, fmt.Sprintf("3.%d", newest)
 }

@@ -6,8 +6,12 @@ import re
 import sys
 import zoneinfo
 from collections.abc import Iterable
+from pathlib import Path
 
 from dotenv import dotenv_values, load_dotenv
+
+# The file of keys and settings. One in a parent directory is not read.
+ENV_FILE = Path(__file__).with_name(".env")
 
 # How the names of keys end, which are sent in headers.
 KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
@@ -40,16 +44,23 @@ class Needs:
 
 
 def load() -> None:
-    """Read .env into the environment, which it overrides. A blank value counts as not set.
+    """Read .env into the environment. A value in .env overrides one that the shell has exported.
 
-    Stops the program if there is a .env that it must not read.
+    A blank value counts as not set, so it overrides nothing. Stops the program if there is a .env
+    that it must not read.
     """
+    exported = dict(os.environ)
     try:
-        load_dotenv(override=True)
+        load_dotenv(ENV_FILE, override=True)
     except PermissionError as e:
         sys.exit(unreadable(str(e.filename)))
-    for name in [name for name, value in os.environ.items() if not value.strip()]:
-        del os.environ[name]
+    # The framework's runner would read .env again, with blank values, or one in a parent directory.
+    os.environ["PYTHON_DOTENV_DISABLED"] = "1"
+    for name, value in list(os.environ.items()):
+        if not value.strip():
+            del os.environ[name]
+            if exported.get(name, "").strip():
+                os.environ[name] = exported[name]
 
 
 def unreadable(path: str) -> str:
@@ -71,12 +82,11 @@ def require(
         transports: The transports that the program serves, besides the one chosen with -t.
         problems: What other checks have found, to be told with the rest.
     """
-    load()  # again, because the runner has read .env, and kept blank values
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("-t", "--transport")
     served = {parser.parse_known_args()[0].transport, *transports}
     problems, missing = [*problems], []
-    for name, value in dotenv_values().items():
+    for name, value in dotenv_values(ENV_FILE).items():
         if name.endswith(KEYS) and re.search("[^!-~]", str(value)):
             # An error of the service would show the key, even on the page.
             problems.append(f"Copy {name} to .env again: no spaces, line breaks or curly quotes.")
