@@ -1165,3 +1165,47 @@ func TestStartCommand(t *testing.T) {
 		}
 	}
 }
+
+// DEPLOY.md says for each transport how a session of the deployed bot starts.
+func TestDeployedSessions(t *testing.T) {
+	cat := catalog.New()
+	for _, c := range []struct{ transports, client, want string }{
+		{"daily", "", `-d '{"createDailyRoom": true}'`},
+		{"daily", "vanilla", "under \"A bot on another host\""},
+		{"smallwebrtc", "", "Over SmallWebRTC, a web page starts it"},
+		{"smallwebrtc websocket", "", "Over SmallWebRTC and WebSocket, a web page"},
+		{"websocket", "", "to `https://api.pipecat.daily.co/v1/public/vbot-quickstart/start`"},
+		{"twilio", "", "wss://api.pipecat.daily.co/ws/twilio"},
+		{"telnyx", "", "wss://api.pipecat.daily.co/ws/telnyx"},
+		{"plivo", "", "wss://api.pipecat.daily.co/ws/plivo"},
+		{"exotel", "", "wss://api.pipecat.daily.co/ws/exotel"},
+		{"daily_pstn_dialin", "", "/v1/public/webhooks/ORGANIZATION/vbot-quickstart/dialin"},
+		{"daily_pstn_dialout", "", "It starts the deployed bot if"},
+		{"twilio_daily_sip_dialin", "", "It starts the deployed bot if"},
+		{"twilio_daily_sip_dialout", "", "It starts the deployed bot if"},
+	} {
+		said := bot.Quickstart()
+		said[bot.OptTransports] = bot.Value{List: strings.Fields(c.transports)}
+		for _, o := range bot.Options {
+			switch {
+			case o.Key == "deploy_to_cloud":
+				said[o] = bot.Value{On: true}
+			case o.Key == "client_framework" && c.client != "":
+				said[o] = bot.Value{Text: c.client}
+			}
+		}
+		cfg, _, problems := bot.Resolve(cat, said, "small")
+		files, err := New(cfg, cat, "0.1.0").Files()
+		if err != nil || len(problems) > 0 {
+			t.Fatal(c, err, problems)
+		}
+		text := string(files["DEPLOY.md"])
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%s: DEPLOY.md does not say %q", c.transports, c.want)
+		}
+		hasPage := c.client != "" || !regexp.MustCompile("webrtc|websocket").MatchString(c.transports)
+		if asks := strings.Contains(text, "a web page starts it"); asks == hasPage {
+			t.Errorf("%s, %q: %v that DEPLOY.md asks for a page", c.transports, c.client, asks)
+		}
+	}
+}
