@@ -74,7 +74,7 @@ var generated = []string{
 	"bot", "call", "carriers", "conftest", "downloads", "facts", "failover", "first_clause",
 	"google_credentials", "local", "log", "metrics", "models", "monitor", "offline", "ollama_model",
 	"people", "recording", "runtime", "sessions", "settings", "silence", "sound", "stand_ins", "transfer",
-	"voicemail", "webhooks",
+	"transports", "voicemail", "webhooks",
 }
 
 // pythonStandard lists the modules of the standard library that a service may import.
