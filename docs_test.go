@@ -354,6 +354,16 @@ func TestPictureInTheReadme(t *testing.T) {
 	}
 }
 
+// README.md names the Macs that README.md of a bot names, which e2e/test_platforms.py checks.
+func TestMacsInDocuments(t *testing.T) {
+	parallel(t)
+	macs := regexp.MustCompile(`A Mac needs\n(Apple silicon and macOS \d+ or later)\.`).
+		FindStringSubmatch(document(t, "golden/quickstart/README.md"))
+	if macs == nil || !strings.Contains(document(t, "README.md"), "on a Mac, "+macs[1]+".") {
+		t.Errorf("README.md does not say that a bot needs %q", macs)
+	}
+}
+
 // The documents name only tests, make targets and versions that there are.
 func TestNamesInDocuments(t *testing.T) {
 	parallel(t)

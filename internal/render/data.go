@@ -17,6 +17,10 @@ const frameworkRange = ">=1.14,<2"
 // pythonFloor is the minor version of Python 3 that pipecat-ai 1.14 needs; some services need more.
 const pythonFloor = 11
 
+// macs are those on which a bot runs: pipecat-ai requires onnxruntime, which has wheels for no others.
+// e2e/test_platforms.py compares that with the package index.
+const macs = "Apple silicon and macOS 14 or later"
+
 // Data is what the templates are filled with: a configuration and everything derived from
 // it. It is complete once it is made, and does not change.
 type Data struct {
@@ -25,6 +29,7 @@ type Data struct {
 	Version      string // of vbot
 	Slug         string
 	Range        string // of pipecat-ai
+	Macs         string // on which it runs
 	Dependencies []string
 	PythonFloor  string
 	Services     []Service // in the order in which bot.py builds them
@@ -54,6 +59,7 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 		Version: version,
 		Slug:    bot.Slug(cfg.ProjectName),
 		Range:   frameworkRange,
+		Macs:    macs,
 	}
 	for _, o := range []struct{ kind, id string }{
 		{catalog.KindSTT, cfg.STTService},
