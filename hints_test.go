@@ -98,7 +98,7 @@ func hintCases() []hintCase {
 		},
 		{
 			before: bot, do: edit, args: "init target --check --realtime gemini_live",
-			hint: "the same command with --update instead of --check says what conflicts",
+			hint: "the same command with --update instead of --check shows the conflicts",
 			then: "init target --update --realtime gemini_live", code: 1, leads: "at line",
 		},
 		{

@@ -73,7 +73,7 @@ func newInit(f *cli.Flags) cli.Runner {
 	for _, o := range bot.Options {
 		r.peerOption(f, o)
 	}
-	const aboutHub = "refused: run pipecat context-hub install (--no-context-hub is ignored)"
+	const aboutHub = "not supported: run pipecat context-hub install (--no-context-hub is ignored)"
 	f.Toggle("context-hub", aboutHub, func(on bool) { r.contextHub = &on })
 
 	f.Section()
@@ -421,7 +421,7 @@ func openCatalog(env *cli.Env, option *string) (*catalog.Catalog, error) {
 			return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
 		}
 		if !c.HasOwn() {
-			err = errors.New("no service is there; expected files such as stt/acme.py")
+			err = errors.New("contains no services; expected files such as stt/acme.py")
 		}
 	}
 	if err != nil {

@@ -319,7 +319,7 @@ type schemaRun struct {
 
 func newSchema(f *cli.Flags) cli.Runner {
 	s := &schemaRun{results: cli.Schemas(f.Root)}
-	f.Optional("catalog", "DIR", `allow the services in DIR, too; see "vbot init --help"`, &s.catalog)
+	f.Optional("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
 	f.About("json", "print the list as JSON; a schema is always JSON")
 	names := append(slices.Collect(maps.Keys(s.results)), "config")
 	s.list.Schemas = slices.Sorted(slices.Values(names))

@@ -83,7 +83,7 @@ func askToken(ctx context.Context, env *cli.Env) (cloud.Secret, error) {
 	if !canAsk(env) {
 		return secretFromStdin(ctx, env, "token", false)
 	}
-	env.Note("Paste a personal access token or a private API key: Pipecat Cloud's dashboard makes them.")
+	env.Note("Paste a personal access token or a private API key from the Pipecat Cloud dashboard.")
 	return hidden(ctx, env, "Token (hidden):", false, always)
 }
 

@@ -231,7 +231,7 @@ var (
 		Flag:        "client-server",
 		text:        func(c *Config) *string { return &c.ClientServer },
 		Placeholder: "SERVER",
-		Help:        "what serves the web client: vite or nextjs; nextjs needs react (default: vite)",
+		Help:        "server of the web client: vite or nextjs; nextjs needs react (default: vite)",
 		Words: []Word{
 			{Name: ServerVite, Meaning: "a static page for any web server"},
 			{Name: ServerNext, Meaning: "a Next.js app"},
@@ -292,7 +292,7 @@ var (
 		Flag:   "deploy-to-cloud",
 		Toggle: func(c *Config) *bool { return &c.DeployToCloud },
 		Help: "write Dockerfile and cloud-deploy.toml " +
-			"(default: yes, but not for LiveKit alone or a model on localhost)",
+			"(default: yes, except with only LiveKit or a model on localhost)",
 		On:    true,
 		Rank:  15,
 		Ask:   AskWhere,

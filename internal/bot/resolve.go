@@ -93,7 +93,7 @@ func (r *resolver) unknown(o *Option, noun, name string) {
 	if s := r.cat.OfModel(o.Kind, name); s != nil {
 		noun = "service"
 		near = s.Names[0]
-		aside = ": it is a model, such as " + near + " has; name it in .env"
+		aside = " (it looks like a model of " + near + "; models are set in .env)"
 	}
 	if near == "" && o != OptTransports && !r.values[o].Flag && !r.cat.HasOwn() {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
@@ -165,7 +165,7 @@ func (r *resolver) name(dirName string) {
 	isReserved := namespace == "default" || strings.HasPrefix(namespace, "kube-")
 	if r.values[optSelfHost].On && isReserved {
 		r.refuse(OptName, "the bot's namespace in Kubernetes would be %q, "+
-			"which is the cluster's own; choose another name", namespace)
+			"which Kubernetes reserves; choose another name", namespace)
 	}
 }
 

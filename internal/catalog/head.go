@@ -72,7 +72,7 @@ func (s *Service) checkHead() (problems report.Problems) {
 		key := headKeys[name]
 		first := s.line(name + ": ")
 		if first != number && first > 0 && !slices.Contains(repeatable, name) {
-			s.refuse(&problems, number, "%s is already in line %d", name, first)
+			s.refuse(&problems, number, "%s is already on line %d", name, first)
 		}
 		hasMarkup := strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%")
 		switch {

@@ -26,7 +26,7 @@ func TestHead(t *testing.T) {
 		"model: 0 MB, 0.5 cores":               "4: model: expected something like 400 MB, 0.5 cores",
 		"model: 400 MB, 0 cores":               "4: model: expected something like 400 MB, 0.5 cores",
 		"model: 400 MB, 100 cores":             "4: model: expected something like 400 MB, 0.5 cores",
-		"label: Other":                         "4: label is already in line 2",
+		"label: Other":                         "4: label is already on line 2",
 		"python: 3.12":                         "4: python: expected something like >=3.12",
 		"python: >=3.":                         "4: python: expected something like >=3.12",
 		"keys: https://a/<% .Slug %>":          "4: keys: a value must not contain \" \\ | ` or <%",

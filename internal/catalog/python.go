@@ -73,7 +73,7 @@ func (s *Service) checkImports(problems *report.Problems, first int) {
 	for i, line := range strings.Split(s.Build.Imports, "\n") {
 		isRelative := strings.Contains(line, " .")
 		if line != "" && (isRelative || !slices.Contains(formatted, line)) {
-			s.refuse(problems, first+i, "only imports may stand above build: "+
+			s.refuse(problems, first+i, "only imports may be above build: "+
 				"import MODULE, or from MODULE import NAME, NAME; as ruff formats them")
 		}
 	}

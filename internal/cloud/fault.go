@@ -124,7 +124,7 @@ func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 	case isDNS && dns.IsNotFound:
 		return final(at+" cannot be found", check)
 	case isDNS:
-		f := later("the name server gave no address of "+dns.Name, "check the network")
+		f := later("the name server returned no address for "+dns.Name, "check the network")
 		f.retryNow = !dns.IsTimeout // which took long
 		return f
 	case isTimeout:
@@ -137,7 +137,7 @@ func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 	case isPlain:
 		return final(at+" does not speak TLS", check)
 	case isAlert && c.wantsCertificate.Load():
-		return final(at+" wants a client certificate, which vbot does not have", check)
+		return final(at+" requires a client certificate, which vbot does not have", check)
 	case isRefused:
 		return later("nothing answers at "+at, check)
 	case isDial && errno != 0:

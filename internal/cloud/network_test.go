@@ -151,7 +151,7 @@ func TestClientCertificates(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for auth, want := range map[tls.ClientAuthType]string{
 			tls.RequestClientCert:    "",
-			tls.RequireAnyClientCert: " wants a client certificate, which vbot does not have",
+			tls.RequireAnyClientCert: " requires a client certificate, which vbot does not have",
 		} {
 			noSets := func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"sets":[]}`) }
 			server := httptest.NewUnstartedServer(http.HandlerFunc(noSets))
@@ -208,13 +208,13 @@ var noResponseCases = []noResponseCase{
 	},
 	{
 		err:     opError("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTimeout: true}),
-		message: "the name server gave no address of api.example.com",
+		message: "the name server returned no address for api.example.com",
 		code:    report.Unavailable,
 		later:   true,
 	},
 	{
 		err:      opError("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTemporary: true}),
-		message:  "the name server gave no address of api.example.com",
+		message:  "the name server returned no address for api.example.com",
 		code:     report.Unavailable,
 		retryNow: true,
 		later:    true,

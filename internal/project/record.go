@@ -146,7 +146,7 @@ func parseRecord(data []byte, paths []string) (r *Record, problems report.Proble
 		}
 		switch field, known := into[m.Key]; {
 		case known && field == nil:
-			add(m.At, "%s stands there twice", m.Key)
+			add(m.At, "%s appears twice", m.Key)
 		case known && json.Unmarshal(m.Value, field) != nil:
 			add(m.ValueAt, "%s: unexpected value", m.Key)
 		}

@@ -172,7 +172,7 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 		}
 	case !isKnown:
 		s.State, s.Action = Edited, Kept
-		s.Why = "vbot did not write it, and would write another one"
+		s.Why = "it is your own file, and vbot would write a file of that name"
 		c.plan.conflict(s.Path, s.Why)
 	case !isReadable: // whatever it holds, it is nothing that can be merged
 		c.leave(&s)
@@ -246,7 +246,7 @@ func (c *comparison) merge(s *Step, mine []byte) {
 	if line := markersAt(mine); line > 0 {
 		c.leave(s)
 		s.State, s.Marked = Edited, line
-		s.Why = fmt.Sprintf("it has conflict markers, from line %d on", line)
+		s.Why = fmt.Sprintf("it has conflict markers from line %d on", line)
 		c.plan.conflict(s.Path, "resolve its conflict first: "+s.Why)
 		return
 	}

@@ -43,7 +43,7 @@ func (d *Data) envGroups() (groups []envGroup) {
 	if d.Recording {
 		add("Recording", catalog.Variable{
 			Name:     "RECORD",
-			Note:     "what is recorded: always, ask (once the person has agreed) or never",
+			Note:     "when to record: always, ask (once the person has agreed) or never",
 			Fallback: "always",
 		}, catalog.Variable{
 			Name: "RECORDINGS_KEPT_DAYS",
@@ -53,13 +53,13 @@ func (d *Data) envGroups() (groups []envGroup) {
 	if d.EnableObservability {
 		add("Observability", catalog.Variable{
 			Name: "OTEL_EXPORTER_OTLP_ENDPOINT",
-			Note: "where traces go over OTLP, such as http://localhost:4318",
+			Note: "where to send traces over OTLP, such as http://localhost:4318",
 		})
 	}
 	if d.Telephony() {
 		calls := []catalog.Variable{{
 			Name:     "SILENCE_SECONDS",
-			Note:     "after which a silent caller is asked, twice, before the call ends; 0 means never",
+			Note:     "seconds before a silent caller is asked (twice, then the call ends); 0 means never",
 			Fallback: "10",
 		}}
 		if d.DetectsVoicemail() {
@@ -76,7 +76,7 @@ func (d *Data) envGroups() (groups []envGroup) {
 			Title: "Noise cancelling (Pipecat Cloud sets these; set them only elsewhere)",
 			Variables: []string{
 				"# path of the Krisp VIVA model", "# KRISP_VIVA_FILTER_MODEL_PATH=",
-				"# licence key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
+				"# license key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
 			},
 		})
 	}
@@ -88,12 +88,12 @@ func (d *Data) envGroups() (groups []envGroup) {
 func (d *Data) sessionVariables() []catalog.Variable {
 	variables := []catalog.Variable{{
 		Name: "TIME_ZONE",
-		Note: "of the times that the model is told, such as Europe/Berlin; otherwise the machine's",
+		Note: "time zone of the times given to the model, such as Europe/Berlin; otherwise the machine's",
 	}}
 	if d.Telephony() {
 		variables = append(variables, catalog.Variable{
 			Name: "FALLBACK_NUMBER",
-			Note: "who is called when the bot cannot go on, such as +15551234567; see DEPLOY.md",
+			Note: "number to connect the caller to when a service fails, such as +15551234567; see DEPLOY.md",
 		})
 	}
 	if d.has("tel_c") {
@@ -149,11 +149,11 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 		})
 		add(catalog.Variable{
 			Name: "START_TOKEN",
-			Note: "what a request for a session must send as a bearer token",
+			Note: "the bearer token that a request for a session must send",
 		})
 		add(catalog.Variable{
 			Name:     "STARTS_PER_MINUTE",
-			Note:     "sessions that one address gets of a bot",
+			Note:     "sessions that one address may start with a bot",
 			Fallback: fmt.Sprint(d.Pod.StartsPerMinute),
 		})
 	}

@@ -128,7 +128,7 @@ func (c *comparison) noteLostTelephone() {
 	if was == nil || !was.bot.HasTelephone(c.env.Catalog) || c.config.HasTelephone(c.env.Catalog) {
 		return
 	}
-	parts := "the tool hang_up, the telephone parts of README.md, and handing a call to a person in DEPLOY.md"
+	parts := "the tool hang_up, the telephone parts of README.md, and the transfer of calls in DEPLOY.md"
 	if was.bot.SelfHost {
 		parts = "PHONE_TOKEN, " + parts
 	}
@@ -144,7 +144,7 @@ func (c *comparison) noteCloudNeeds() {
 	names := render.New(c.config, c.env.Catalog, c.env.Version).CloudNeeds()
 	if names != "" && was != nil && was.bot.CloudNeeds() == "" {
 		c.env.Note("in the cloud, localhost is not your machine: set %s in server/.env to the address "+
-			"of a server that the cloud reaches", names)
+			"of a server that the cloud can reach", names)
 	}
 }
 
@@ -218,8 +218,8 @@ func (c *comparison) conflicts() error {
 		f.Message = "the update is written, with conflicts between markers"
 		f.Hint = choose + ", and remove these lines"
 	default:
-		f.Hint = "the same command with --conflict-markers writes it all the same, " +
-			"with both texts between markers; with --diff it shows them"
+		f.Hint = "the same command with --conflict-markers writes the update anyway, " +
+			"with both texts between markers; with --diff it shows the conflicts"
 	}
 	return f
 }

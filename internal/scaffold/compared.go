@@ -99,7 +99,7 @@ func (c Compared) differences() error {
 	case c.WrittenBy != "" && slices.ContainsFunc(c.plan.Steps, updateHelps):
 		f.Hint = "the same command with --update instead of --check brings it up to date"
 		if c.plan.Conflicts != nil {
-			f.Hint = "the same command with --update instead of --check says what conflicts"
+			f.Hint = "the same command with --update instead of --check shows the conflicts"
 		}
 	case slices.ContainsFunc(c.plan.Steps, isUndelivered):
 		f.Hint = "the same command with --diff shows what is pending; " +

@@ -73,7 +73,7 @@ func (w Written) Text(page *report.Page) {
 		page.Note("%s", w.advice)
 	}
 	if len(w.needed) > 0 {
-		lines := "now needed in server/.env, and where to get it:"
+		lines := "server/.env now also needs:"
 		for _, c := range w.needed {
 			lines += "\n  " + c.Line()
 		}
@@ -89,7 +89,7 @@ var fates = []struct{ done, would string }{
 	{"replaced", "replace"},
 	{"removed", "remove"},
 	{"kept", "keep"},
-	{"did not restore", "not restore, as you deleted them"},
+	{"did not restore", "not restore, because you deleted them"},
 }
 
 // fateOf returns the index in fates of what happens to a file, or -1 if nothing does.

@@ -71,7 +71,7 @@ func (c *Comparison) differences(exact bool) error {
 		faults = append(faults, "is missing "+keys)
 	}
 	if n := len(c.Extra); n > 0 && exact {
-		keys := report.Plural(n, "key") + " besides those of " + c.file + ": " + strings.Join(c.Extra, ", ")
+		keys := report.Plural(n, "extra key") + " not in " + c.file + ": " + strings.Join(c.Extra, ", ")
 		faults = append(faults, "has "+keys)
 	}
 	if faults == nil {

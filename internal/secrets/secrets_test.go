@@ -236,7 +236,7 @@ func TestCheckFailsForMissingKeys(t *testing.T) {
 	}
 	r.Exact = true
 	_, err = Check(context.Background(), api, r)
-	const extra = "secret set app of organization acme has 1 key besides those of .env: X"
+	const extra = "secret set app of organization acme has 1 extra key not in .env: X"
 	if err == nil || err.Error() != extra {
 		t.Error(err)
 	}

@@ -169,7 +169,7 @@ func (m *Menu) enter() bool {
 		return m.take([]int{m.At})
 	case m.Several && !slices.Contains(m.Marked, m.At) && m.warned != m.At+1:
 		m.warned = m.At + 1
-		m.refusal = "Space ticks " + m.Choices[m.At].Label + "; Enter again takes " + m.Answer() + " alone"
+		m.refusal = "Space ticks " + m.Choices[m.At].Label + "; Enter again selects only " + m.Answer()
 		return false
 	}
 	return m.take(m.Marked)

@@ -95,7 +95,7 @@ func TestMenuKeys(t *testing.T) {
 	// What nobody ticked is left out only after a word about it.
 	q := m()
 	if q.Several = true; press(q, "gam \x1b[H\r") ||
-		q.refusal != "Space ticks Alpha; Enter again takes Gamma rays alone" {
+		q.refusal != "Space ticks Alpha; Enter again selects only Gamma rays" {
 		t.Errorf("it says %q", q.refusal)
 	}
 }
