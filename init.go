@@ -42,7 +42,7 @@ var initCommand = cli.Command{
 	},
 }
 
-// An initRun is one run of init: what its options say.
+// An initRun holds the options of one run of init.
 type initRun struct {
 	job        scaffold.Job
 	config     *string // a file, or "-"; nil if it was not given
@@ -109,7 +109,7 @@ func (r *initRun) botOption(f *cli.Flags, o *bot.Option) {
 	shown.Complete = func(env *cli.Env, typed string) []string { return r.complete(env, o, typed) }
 }
 
-// peerOption registers the name that `pipecat init` has for the option, if it has another one.
+// peerOption registers the option under its name in `pipecat init`, if that is different.
 func (r *initRun) peerOption(f *cli.Flags, o *bot.Option) {
 	if o.Peer == "" {
 		return
@@ -126,7 +126,7 @@ func (r *initRun) peerOption(f *cli.Flags, o *bot.Option) {
 }
 
 // complete returns the values of the option that begin with typed. A service has several
-// names: the first that fits stands for it.
+// names: the first one that matches is returned.
 func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []string) {
 	if o.Kind == "" {
 		return o.Allowed()
@@ -145,7 +145,7 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 	return out
 }
 
-// Run finds out which of the jobs is asked for, and does it.
+// Run finds out which job the options ask for, and runs it.
 func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	cat, err := openCatalog(env, r.catalog)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 	return r.job.Run(ctx, jobEnv)
 }
 
-// refuse returns what is wrong with the combination of options.
+// refuse returns an error if the options cannot be combined.
 func (r *initRun) refuse(env *cli.Env) error {
 	compares := r.check || r.update
 	writes := r.job.KeepExisting || r.job.OverwriteGuide
@@ -226,8 +226,8 @@ func (r *initRun) refuse(env *cli.Env) error {
 	return nil
 }
 
-// refuseGuides returns why a target without options is more likely a mistake than the directory for the
-// guides.
+// refuseGuides returns an error if a target without options is probably a mistake, and not a directory
+// for guides.
 func (r *initRun) refuseGuides(env *cli.Env) error {
 	target := r.job.Target
 	isWord := !strings.ContainsAny(target, `./\`) && !strings.Contains(target, "quickstart")
@@ -243,7 +243,7 @@ func (r *initRun) refuseGuides(env *cli.Env) error {
 	return nil
 }
 
-// usePreset makes the job that of `vbot init quickstart`, which takes no options of the bot besides.
+// usePreset makes this the job of `vbot init quickstart`, which accepts no bot options.
 func (r *initRun) usePreset(cat *catalog.Catalog) error {
 	compares := r.check || r.update
 	preset := bot.Quickstart()
@@ -267,7 +267,7 @@ func (r *initRun) usePreset(cat *catalog.Catalog) error {
 		}
 		return &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: hint}
 	}
-	if !compares { // these read the record
+	if !compares { // --check and --update read the record
 		r.job.Bot = preset
 	}
 	r.job.Target = name
@@ -291,7 +291,7 @@ func (r *initRun) readConfig(ctx context.Context, env *cli.Env) error {
 	return nil
 }
 
-// ask asks a person for the job, does it, and says how to do the same without questions.
+// ask asks a person for the job, runs it, and notes the command line that does the same.
 func (r *initRun) ask(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (report.Result, error) {
 	job, err := wizard.Ask(ctx, env.Terminal(), jobEnv, env.Expand, r.job)
 	command := ""
@@ -315,7 +315,7 @@ func (r *initRun) ask(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (r
 	return nil, err
 }
 
-// asked is the result of a job that a person was asked for.
+// asked is the result of a job that the wizard asked for.
 type asked struct {
 	report.Result
 	command string // the command line that does the same
@@ -324,7 +324,7 @@ type asked struct {
 // JSON returns the result of the job.
 func (a asked) JSON() any { return cli.JSONOf(a.Result) }
 
-// Text says what the job did, and how to do the same without questions.
+// Text prints the result of the job, and the command line that does the same without questions.
 func (a asked) Text(page *report.Page) {
 	a.Result.Text(page)
 	page.Note("\nTo do the same without questions:\n  %s", a.command)
@@ -370,8 +370,8 @@ func (r *initRun) describeOption(f *cli.Flags) {
 	shown.Allowed = func() ([]string, string) { return kinds, "" }
 }
 
-// describe returns every id with its names and requirements. kind limits it to one key of the listing;
-// "" is all.
+// describe returns every id with its names and requirements, or only those under the key kind of the
+// listing, if it is not "".
 func (r *initRun) describe(env *cli.Env, kind string) (report.Result, error) {
 	cat, err := openCatalog(env, r.catalog)
 	if err != nil {
@@ -391,14 +391,14 @@ func (d description) JSON() any { return bot.Describe(d.cat, d.kind) }
 
 // Text has a paragraph for each service.
 func (d description) Text(page *report.Page) {
-	if !page.JSON() { // else it would be made for nothing
+	if !page.JSON() { // do not build text that is not printed
 		page.Print(bot.DescribeText(d.cat, d.kind))
 	}
 }
 
 // openCatalog returns the catalog with the services in the folder that --catalog or
-// VBOT_CATALOG names. Nothing in it is run, and links in it that lead elsewhere cannot be
-// followed. option is that of --catalog, or nil.
+// VBOT_CATALOG names. Nothing in it is run, and links that lead out of it are not
+// followed. option is the value of --catalog, or nil.
 func openCatalog(env *cli.Env, option *string) (*catalog.Catalog, error) {
 	c := catalog.New()
 	dir, source := env.Getenv("VBOT_CATALOG"), "VBOT_CATALOG"

@@ -9,9 +9,9 @@
 // Exit codes. 0: success. 1: failure (disk, existing files, declined, refused by the
 // API). 2: the command line or an input file is wrong or incomplete, or vbot cannot ask
 // for a missing answer. 3: a check found a difference. 4: not found. 5: not signed in, or
-// not allowed. 6: no answer, or not in time; the same command may succeed later. 7: some
-// of it is done. 130: interrupted; the second signal ends vbot at once, and what it wrote
-// stays.
+// not allowed. 6: no answer, or not in time; the same command may succeed later. 7: partly
+// done. 130: interrupted; a second signal ends vbot immediately, and files that it wrote
+// stay.
 package main
 
 import (
@@ -35,8 +35,8 @@ import (
 	"vbot/templates"
 )
 
-// version is the semantic version of this source tree. As a constant it is also
-// correct in a plain `go build` and in a build from the tarball.
+// version is the semantic version of this source tree. It is a constant so that a plain
+// `go build` and a build from the tarball have it, too.
 const version = "0.1.0"
 
 // commit is the commit of this source tree in a tarball: git archive writes it here
@@ -44,11 +44,11 @@ const version = "0.1.0"
 const commit = "$Format:%H$"
 
 func main() {
-	// Above it, garbage is collected sooner: a value may have 16 MiB, and is copied.
+	// Collect garbage earlier near this limit: a value may have 16 MiB, and is copied.
 	debug.SetMemoryLimit(150 << 20)
-	// net/http logs bytes that a server sends unasked; nothing else here logs.
+	// net/http logs unsolicited bytes from a server; nothing else in vbot uses the logger.
 	log.SetOutput(io.Discard)
-	// If the directory was deleted, only relative names fail.
+	// If the directory was deleted, only relative paths fail.
 	dir, _ := os.Getwd()
 	env := &cli.Env{
 		Stdin:       os.Stdin,
@@ -104,7 +104,7 @@ func commandTree() *cli.Command {
 	return cli.WithPages(templates.Files, root)
 }
 
-// pipecats begins what is said of a command of Pipecat's own tool (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
+// pipecats begins the message about a command of Pipecat's own tool (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
 const pipecats = "Pipecat's own tool has it: pipecat "
 
 // otherCommands are commands that people may look for here: at any level, or under the whole path.
@@ -180,7 +180,7 @@ type versionResult struct {
 	Modules []module      `json:"modules"`
 	Commit  report.OrNull `json:"commit"` // null if the build did not know it, or files were changed
 	FIPS140 string        `json:"fips140" enum:"off,on"`
-	// Module is "latest" for the code of this Go version, which is not a validated one.
+	// Module is "latest" for the module of this Go version, which is not validated.
 	Module string `json:"fips140_module"`
 }
 
@@ -189,7 +189,7 @@ type module struct {
 	Version string `json:"version"`
 }
 
-// Text prints the version and, where it is on, the FIPS 140 mode.
+// Text prints the version and, if it is on, the FIPS 140 mode.
 func (v versionResult) Text(page *report.Page) {
 	page.Print("vbot " + v.Version + "\n")
 	if v.FIPS140 == "on" {
@@ -208,7 +208,7 @@ func showVersion(env *cli.Env) (report.Result, error) {
 	if fips140.Enabled() {
 		result.FIPS140 = "on"
 	}
-	if !env.JSON { // which alone has the rest
+	if !env.JSON { // only JSON has the rest
 		return result, nil
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -217,7 +217,7 @@ func showVersion(env *cli.Env) (report.Result, error) {
 		}
 		result.Commit = report.OrNull(revision(info.Settings))
 	}
-	// A tarball may be unpacked in a repository of another project.
+	// A tarball may have been unpacked in the repository of another project.
 	if !strings.HasPrefix(commit, "$") {
 		result.Commit = commit
 	}
@@ -307,7 +307,7 @@ type schemaList struct {
 	Schemas []string `json:"schemas"`
 }
 
-// Text prints a name a line.
+// Text prints one name per line.
 func (s schemaList) Text(page *report.Page) { page.Print(strings.Join(s.Schemas, "\n") + "\n") }
 
 // A schemaRun is one run of schema.

@@ -16,8 +16,8 @@ import (
 )
 
 // Questions go to stderr, so stdout may be a pipe. On a terminal that can move its
-// cursor, a question is a block of lines, redrawn at every key, that one line with
-// the answer replaces in the end. Plain prompts are numbered lines with the
+// cursor, a question is a block of lines that is redrawn after every key; in the end,
+// one line with the answer replaces it. Plain prompts are numbered lines with the
 // terminal's own line editing, which works best with screen readers.
 
 // canAsk reports whether vbot can ask questions: stdin and stderr are terminals, and
@@ -26,13 +26,13 @@ func canAsk(env *cli.Env) bool {
 	return !env.NoInput && tty.IsTerminal(env.Stdin) && tty.IsTerminal(env.Stderr)
 }
 
-// isTerminal reports whether w is a terminal: a person reads it.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool { return tty.IsTerminal(w) }
 
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
 func stdinEchoes(env *cli.Env) bool { return tty.IsTerminal(env.Stdin) }
 
-// fileLabel returns the name of a --file for messages.
+// fileLabel returns the name of a file for messages.
 func fileLabel(name string) string {
 	if name == "-" {
 		return "stdin"
@@ -40,8 +40,8 @@ func fileLabel(name string) string {
 	return name
 }
 
-// mustConfirm asks for confirmation; the default is no. Unless the answer is yes, it fails;
-// done is what is then not done, such as "deleted".
+// mustConfirm asks for confirmation; the default is no. It fails unless the answer is yes: then
+// nothing was done, where done is a word such as "deleted".
 func mustConfirm(ctx context.Context, env *cli.Env, question, done string) error {
 	yes, err := env.Terminal().Confirm(ctx, question, false)
 	if err == nil && !yes {
@@ -50,7 +50,7 @@ func mustConfirm(ctx context.Context, env *cli.Env, question, done string) error
 	return cancelled(err, done)
 }
 
-// cancelled returns err, or the failure of a question that a person left.
+// cancelled returns err or, if the person cancelled the question, the failure that says so.
 func cancelled(err error, done string) error {
 	if errors.Is(err, context.Canceled) {
 		return report.Cancelled(report.Interrupted, done)
@@ -75,7 +75,7 @@ func hidden(
 	return cloud.NewSecret(typed), cancelled(err, "stored")
 }
 
-// always says of any answer that nothing may follow it.
+// always reports of any input that it is the last.
 func always(string) bool { return true }
 
 // askToken asks for a token, or reads it from stdin.
@@ -102,7 +102,7 @@ type valueQuestions struct {
 	env          *cli.Env
 	set          string                // its name
 	isServiceKey func(key string) bool // reports whether a key is the secret of a service
-	isLast       bool                  // nothing is asked afterwards
+	isLast       bool                  // no question follows
 }
 
 // fill asks for each value that is empty.
@@ -146,7 +146,7 @@ func (q *valueQuestions) value(ctx context.Context, p cloud.Pair, isLast bool) (
 	}
 }
 
-// accept returns a value that was typed as it is to be stored, or says that it has to be typed again.
+// accept returns the value to store for one that was typed, or reports that it must be typed again.
 func (q *valueQuestions) accept(
 	ctx context.Context, p cloud.Pair,
 ) (value cloud.Secret, again bool, err error) {
@@ -173,8 +173,8 @@ func (q *valueQuestions) accept(
 // maxSecret is the maximum size of a secret on stdin, in bytes.
 const maxSecret = 64 << 10
 
-// secretFromStdin reads a secret, less one line end at its end: a line or, with lines, all
-// that comes. field is its name in problems.
+// secretFromStdin reads a secret from stdin: one line or, with lines, everything. It drops the line
+// end at the end. field is its name in problems.
 func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool) (cloud.Secret, error) {
 	fail := func(message string) (cloud.Secret, error) {
 		return cloud.Secret{}, report.One(report.Usage, field, field, "%s", message)

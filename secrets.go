@@ -24,7 +24,7 @@ type cloudOptions struct {
 	region       *string // nil if it was not given
 }
 
-// currentOrg describes --organization where the command works in one.
+// currentOrg describes --organization for commands that work in one organization.
 const currentOrg = "organization (default: the current one)"
 
 func (o *cloudOptions) addOrganization(f *cli.Flags, about string) {
@@ -75,8 +75,8 @@ func mayConfirm(env *cli.Env, name string) {
 	}
 }
 
-// faults returns what is wrong with the command line, or nil. If ctx has ended, reading a file may
-// have failed for that reason alone.
+// faults returns what is wrong with the command line, or nil. If ctx has ended, it returns an
+// interruption: reading a file may have failed only because of it.
 func faults(ctx context.Context, env *cli.Env) error {
 	if ctx.Err() != nil {
 		return report.Interruption()
@@ -115,7 +115,7 @@ func cloudDeps(env *cli.Env) cloud.Deps {
 	}
 }
 
-// resultOf returns what a job returned, without a nil pointer that would pass for a result.
+// resultOf returns what a job returned. A nil pointer becomes a nil interface.
 func resultOf[T any, P interface {
 	*T
 	report.Result
@@ -126,8 +126,8 @@ func resultOf[T any, P interface {
 	return result, err
 }
 
-// confirmation returns a function that shows what would be done, and asks whether to do it. done is what
-// is otherwise not done, such as "stored"; skip says not to ask.
+// confirmation returns a function that shows what would be done, and asks whether to do it; nil if skip
+// is set. done is a word such as "stored", for the message if the answer is no.
 func confirmation(env *cli.Env, skip bool, done string) secrets.Confirm {
 	if skip {
 		return nil
@@ -310,7 +310,7 @@ func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	if err := faults(ctx, env); err != nil {
 		return nil, err
 	}
-	services := sync.OnceValue(catalog.New) // which few values need
+	services := sync.OnceValue(catalog.New) // only a few values need it
 	isServiceKey := func(key string) bool { return services().HasSecret(key) }
 	for _, note := range pairs.Notes(isServiceKey) {
 		env.Note("%s", note)
@@ -319,7 +319,7 @@ func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.dryRun { // which only shows names
+	if !r.dryRun { // a dry run shows only names
 		ask := valueQuestions{env: env, set: env.Arg(0), isServiceKey: isServiceKey, isLast: r.skip}
 		if err := ask.fill(ctx, pairs.List); err != nil {
 			return nil, err
@@ -340,7 +340,7 @@ func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	}))
 }
 
-// readPairs reads the arguments and the files. What is wrong with them goes to the faults of env.
+// readPairs reads the arguments and the files, and adds errors in them to the faults of env.
 func (r *setRun) readPairs(ctx context.Context, env *cli.Env) *secrets.Pairs {
 	words := env.Args[min(1, len(env.Args)):]
 	isEmpty := len(words)+len(r.files)+len(r.valueFiles) == 0 && len(env.Args) > 0
@@ -372,8 +372,8 @@ func (r *setRun) readPairs(ctx context.Context, env *cli.Env) *secrets.Pairs {
 	return pairs
 }
 
-// readPairsFile adds the pairs of a file, "-" being stdin. allowBlank says that keys without a value are
-// no fault.
+// readPairsFile adds the pairs of a file; "-" is stdin. With allowBlank, keys without a value are not
+// faults.
 func readPairsFile(ctx context.Context, env *cli.Env, pairs *secrets.Pairs, name string, allowBlank bool) {
 	if name == "-" && stdinEchoes(env) {
 		env.Faults.Values.Add("file", "--file", "stdin is a terminal, which would show the values; "+
@@ -388,8 +388,8 @@ func readPairsFile(ctx context.Context, env *cli.Env, pairs *secrets.Pairs, name
 	pairs.AddFile(fileLabel(name), data, allowBlank)
 }
 
-// readValueFile adds the pair of a --value-file. What stands after the = may be a value by
-// mistake, so messages do not repeat it.
+// readValueFile adds the pair of a --value-file. By mistake, the text after the = may be a secret
+// value, so messages do not repeat it.
 func readValueFile(ctx context.Context, env *cli.Env, pairs *secrets.Pairs, arg string) {
 	key, path, ok := strings.Cut(arg, "=")
 	if !ok || !cloud.IsKey(key) || path == "" {
@@ -469,7 +469,7 @@ var deleteCommand = cli.Command{
 
 type removeRun struct {
 	cloudOptions
-	name     string // of the command
+	name     string // the command's
 	skip     bool
 	ifExists bool
 }
@@ -608,7 +608,7 @@ func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, er
 	return resultOf(secrets.StorePullSecret(ctx, api, request))
 }
 
-// givenLogin returns the login of the command line or of stdin, empty if it is to be asked for.
+// givenLogin returns the login from the command line or from stdin; it is empty if vbot has to ask for it.
 func (r *imagePullRun) givenLogin(
 	ctx context.Context, env *cli.Env, host string,
 ) (login cloud.Secret, err error) {

@@ -14,24 +14,24 @@ import (
 type Command struct {
 	Name    string
 	Args    Args
-	New     func(*Flags) Runner // registers the options, which the runner keeps; nil if it does not run
+	New     func(*Flags) Runner // registers the options of the runner; nil if it does not run
 	Results Results
 	// EndsAtOnce says that there is nothing to interrupt: the command neither waits nor writes.
 	EndsAtOnce bool
 
 	Topic bool // only a help page: `vbot help NAME`
 	Sub   []Command
-	Other map[string]string // commands that vbot lacks, by name or whole path, and what to do instead
+	Other map[string]string // commands that vbot does not have, by name or whole path, and what to do instead
 	page  string            // the help page, in which {options} stands for a section of options
 }
 
-// A Runner is a command with its options. Run returns what the command did or found; together with
-// an error, what it did or found all the same.
+// A Runner is a command with its options. Run returns what the command did or found, also if it
+// returns an error.
 type Runner interface {
 	Run(context.Context, *Env) (report.Result, error)
 }
 
-// JSONOf returns what --json prints of the result.
+// JSONOf returns what --json prints for the result.
 func JSONOf(r report.Result) any {
 	if other, ok := r.(interface{ JSON() any }); ok {
 		return other.JSON()
@@ -39,7 +39,7 @@ func JSONOf(r report.Result) any {
 	return r
 }
 
-// A Document is a result that is JSON also for people.
+// A Document is a result that is JSON even without --json.
 type Document struct{ Value any }
 
 // Text prints the document.
@@ -59,13 +59,13 @@ type Args struct {
 	Rest     bool     // any number may follow the named ones
 	Words    []string // completions of the first argument; may be AnyDir
 
-	// Refuse says that there are too many or too few, for a command that has its own words for it;
-	// it may be nil. command is the command as typed.
+	// Refuse returns an error if there are too many or too few arguments. It may be nil: then the
+	// message is the usual one. command is the command as typed.
 	Refuse func(command string, args []string) error
 }
 
-// check adds what is wrong with the number of arguments to the faults. Messages never repeat an
-// argument, which may be a misplaced secret.
+// check adds a fault if the number of arguments is wrong. Messages never repeat an argument, which may
+// be a misplaced secret.
 func (a Args) check(command string, args []string, faults *report.Faults) error {
 	if a.Refuse != nil {
 		return a.Refuse(command, args)
@@ -89,7 +89,7 @@ func (a Args) check(command string, args []string, faults *report.Faults) error 
 	return nil
 }
 
-// WithPages adds the help pages of the command and all below it. files has them as
+// WithPages adds the help pages of the command and of all commands below it. files has them as
 // help/PATH.txt, where PATH is the command's: cloud-login.
 func WithPages(files fs.FS, root *Command) *Command {
 	var add func(c *Command, path string)

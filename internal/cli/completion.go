@@ -12,7 +12,7 @@ type Completion struct {
 	About string `json:"about"`
 }
 
-// These stand for the names of files and of directories.
+// These stand for all names of files and of directories.
 const (
 	AnyFile = ":files"
 	AnyDir  = ":dirs"

@@ -1,5 +1,5 @@
-// Package cli is the frame of the command line: what a command runs with, its options and arguments,
-// dispatch, help, completion, and how a result is printed. It knows no command.
+// Package cli implements the command line: the environment of a command, its options and arguments,
+// dispatch, help, completion, and printing of results. It does not depend on any command.
 package cli
 
 import (
@@ -19,7 +19,7 @@ import (
 	"vbot/internal/tty"
 )
 
-// Env holds everything that a command takes from outside: tests replace it.
+// Env holds everything that a command takes from outside, so that tests can replace it.
 type Env struct {
 	Stdin  io.Reader
 	Stdout io.Writer
@@ -31,8 +31,9 @@ type Env struct {
 	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
 	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 	Random      func() float64 // in [0, 1)
-	// Interruptible returns a context that ends when a signal asks the program to end. What ends at
-	// once anyway, such as help, runs without it: it takes a tenth of its time. It may be nil.
+	// Interruptible returns a context that ends when a signal asks the program to end. Commands that
+	// end immediately anyway, such as help, run without it, which saves a tenth of their time. It may
+	// be nil.
 	Interruptible func(context.Context) context.Context
 
 	// The command line, which Run reads.
@@ -40,7 +41,7 @@ type Env struct {
 	Args    []string      // its arguments, without the options
 	JSON    bool          // --json was given
 	NoInput bool          // --no-input was given
-	Faults  report.Faults // what is wrong with the arguments; a command adds what else it finds
+	Faults  report.Faults // of the arguments; a command adds those that it finds
 
 	stdinIsRead bool                         // to its end
 	terminal    atomic.Pointer[tty.Terminal] // nil before the first question
@@ -54,7 +55,7 @@ func (e *Env) Arg(i int) string {
 	return e.Args[i]
 }
 
-// Note prints a message to stderr at once.
+// Note prints a message to stderr immediately.
 func (e *Env) Note(format string, args ...any) {
 	fmt.Fprintln(e.Stderr, report.Printable(fmt.Sprintf(format, args...)))
 }
@@ -110,24 +111,24 @@ func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, er
 	})
 }
 
-// Terminal returns the terminal at which vbot can ask.
+// Terminal returns the terminal on which vbot asks.
 func (e *Env) Terminal() *tty.Terminal {
 	if e.terminal.Load() == nil {
-		in, _ := e.Stdin.(*os.File) // it is one, if vbot can ask
+		in, _ := e.Stdin.(*os.File) // it is a file if vbot can ask
 		plain := e.isDumb() || e.Getenv("VBOT_PLAIN_PROMPTS") != ""
 		e.terminal.Store(tty.Open(in, e.Stderr, plain, e.Getenv("NO_COLOR") == "", report.Printable))
 	}
 	return e.terminal.Load()
 }
 
-// isDumb reports whether the terminal knows neither colours nor cursor movement, or is
+// isDumb reports whether the terminal supports neither colors nor cursor movement, or is
 // unknown, as on Windows.
 func (e *Env) isDumb() bool {
 	kind := e.Getenv("TERM")
 	return kind == "" || kind == "dumb"
 }
 
-// hasColors reports whether stderr shows colours.
+// hasColors reports whether stderr shows colors.
 func (e *Env) hasColors() bool {
 	return tty.IsTerminal(e.Stderr) && !e.isDumb() && e.Getenv("NO_COLOR") == ""
 }

@@ -18,7 +18,7 @@ type HelpPage struct {
 // Text prints the page.
 func (h HelpPage) Text(page *report.Page) { page.Print(h.Page) }
 
-// helpPage returns the help page and, for tools, its parts.
+// helpPage returns the help page and, for scripts, its parts.
 func (inv *invocation) helpPage(flags *Flags) HelpPage {
 	out := HelpPage{Command: inv.path, Page: inv.page(flags), Commands: []string{}, Options: []Option{}}
 	for _, c := range inv.command.Sub {
@@ -35,7 +35,7 @@ func (inv *invocation) helpPage(flags *Flags) HelpPage {
 // optionsMark is a line of a help page that stands for the next section of options.
 const optionsMark = "{options}\n"
 
-// page returns the text of the help page: its options are those that are registered.
+// page returns the text of the help page, with the options that are registered.
 func (inv *invocation) page(flags *Flags) string {
 	column := 0
 	for _, o := range flags.options {

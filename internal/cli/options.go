@@ -9,8 +9,7 @@ import (
 	"vbot/internal/report"
 )
 
-// Flags registers the options of a command. Package flag parses one option at a time; parse adds what
-// it lacks.
+// Flags registers the options of a command. Package flag parses a single option; parse does the rest.
 type Flags struct {
 	Root    *Command // of the tree
 	Command *Command // whose options these are
@@ -19,15 +18,15 @@ type Flags struct {
 	set     *flag.FlagSet
 	options []*Option          // in the order of the help page
 	named   map[string]*Option // by name, without hyphens
-	section int                // of the help page, in which the next option stands
+	section int                // the section of the help page for the next option
 
 	// What the command line says.
 	json    bool
 	noInput bool
 	values  map[*Option]string                // the last value of each option that has one
 	notes   []string                          // what a person should know about the line
-	instead func(*Env) (report.Result, error) // what an option asks for in place of the command, or nil
-	wanting string                            // the option whose value would be the next word, or ""
+	instead func(*Env) (report.Result, error) // runs instead of the command if an option asks for it, or nil
+	wanting string                            // the option whose value is missing at the end, or ""
 }
 
 func newFlags(inv *invocation) *Flags {
@@ -57,19 +56,19 @@ type Option struct {
 	Once string `json:"-"`
 	// Complete returns the values of the option that begin with typed; it may be nil.
 	Complete func(e *Env, typed string) []string `json:"-"`
-	// Allowed returns its values if they are fixed, and for people as many as fit a line; it may be nil.
+	// Allowed returns its values if they are fixed, and a line of them for people; it may be nil.
 	Allowed func() (all []string, line string) `json:"-"`
 
 	section       int // of the help page
 	valueOptional bool
 }
 
-// A value is what an option does with its text.
+// A value handles the text of an option.
 type value struct {
 	put        func(text string) error
-	standalone bool   // the option is enough alone, and takes a value only as --x=v
-	what       string // the accepted values, in words; "" if they are the option's Allowed
-	// reads returns the value that the next argument would be, or "".
+	standalone bool   // the value may be left out, and is given only as --x=v
+	what       string // describes the accepted values; "" if Allowed of the option lists them
+	// reads returns next as a value if it looks like one, otherwise "".
 	reads func(next string) string
 }
 
@@ -116,7 +115,7 @@ func (f *Flags) List(names, placeholder, about string, p *[]string) *Option {
 	return o
 }
 
-// toggle is the value of a boolean option that is on or off if it stands alone.
+// toggle returns the value of a boolean option, which sets on if it has no text.
 func toggle(on bool, put func(bool)) value {
 	return value{standalone: true, what: "true or false", reads: truth, put: func(text string) error {
 		is, err := strconv.ParseBool(text)
@@ -138,14 +137,14 @@ func truth(word string) string {
 	return ""
 }
 
-// Bool registers a boolean option. Its --no- form goes without saying.
+// Bool registers a boolean option. Its --no- form is not shown.
 func (f *Flags) Bool(names, about string, p *bool) *Option {
 	o := f.Toggle(names, about, func(on bool) { *p = on })
 	o.Names = o.Names[:len(o.Names)-1]
 	return o
 }
 
-// Toggle registers a boolean option whose --no- form matters.
+// Toggle registers a boolean option whose --no- form is shown, too.
 func (f *Flags) Toggle(names, about string, put func(bool)) *Option {
 	o := f.add(names, "", about, toggle(true, put))
 	name := "no-" + o.Key
@@ -159,9 +158,9 @@ func (f *Flags) Toggle(names, about string, put func(bool)) *Option {
 type Switch struct {
 	Name, Placeholder, About string
 
-	Values string                   // the accepted values in words; "" if the option's Allowed has them
-	Reads  func(word string) string // returns the value that a word would be, or ""
-	Put    func(text string) error  // gets "true" if the option stands alone
+	Values string                   // describes the accepted values; "" if Allowed of the option lists them
+	Reads  func(word string) string // returns the word as a value if it looks like one, otherwise ""
+	Put    func(text string) error  // gets "true" if there is no value
 }
 
 // Switch registers an option whose value may be left out.
@@ -179,7 +178,7 @@ func (f *Flags) Switch(s Switch) *Option {
 	})
 }
 
-// Instead registers an option that runs do in place of the command, whatever else is on the line.
+// Instead registers an option that runs do instead of the command, whatever else is on the command line.
 func (f *Flags) Instead(names, about string, do func(*Env) (report.Result, error)) *Option {
 	return f.add(names, "", about, toggle(true, func(on bool) {
 		f.RunInstead(nil)
@@ -189,7 +188,7 @@ func (f *Flags) Instead(names, about string, do func(*Env) (report.Result, error
 	}))
 }
 
-// RunInstead sets what runs in place of the command; nil takes it back.
+// RunInstead sets what runs instead of the command; nil resets it.
 func (f *Flags) RunInstead(do func(*Env) (report.Result, error)) { f.instead = do }
 
 // dashed returns the option as typed: -n or --name.

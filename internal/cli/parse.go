@@ -12,8 +12,9 @@ import (
 
 // parse reads the options in args and returns the other arguments.
 //
-// Options and arguments come in any order, `--` ends the options, the last one wins. Each
-// problem is one line that names the option but never its value, which may be a secret.
+// Options and arguments may come in any order; `--` ends the options; the last value of a repeated
+// option wins. Each problem is one line that names the option but never its value, which may be a
+// secret.
 // Parsing continues after a problem, so --help and --json work in any position.
 func (f *Flags) parse(args []string) (rest []string, problems report.Problems) {
 	for len(args) > 0 {
@@ -78,7 +79,7 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		}
 		return taken, f.checkRepeated(o, typed)
 	}
-	f.json = f.json || name == "json" // who typed it reads JSON
+	f.json = f.json || name == "json" // a caller that misspells the value still reads JSON
 	if v.what != "" {
 		return taken, refuse("must be " + v.what)
 	}
@@ -114,8 +115,8 @@ func (f *Flags) isOption(arg string) bool {
 	return name == "" || f.named[name] != nil
 }
 
-// unknownOption returns the problem with arg, which begins with a hyphen but is no option.
-// It repeats arg only if that resembles an option: others may be secrets.
+// unknownOption returns the problem with arg, which begins with a hyphen but is not an option.
+// It repeats arg only if it looks like an option: anything else may be a secret.
 func (f *Flags) unknownOption(arg string) report.Problem {
 	typed, _, _ := strings.Cut(arg, "=")
 	plain := strings.ReplaceAll(strings.ToLower(strings.TrimLeft(typed, "-")), "_", "-")
@@ -142,7 +143,7 @@ var otherNames = map[string][]string{
 	"value-file": {"from-file", "file-value"},
 }
 
-// otherSpellings are what other tools write in the names of options.
+// otherSpellings maps prefixes that other tools use in names of options to vbot's.
 var otherSpellings = strings.NewReplacer("enable-", "", "with-", "", "disable-", "no-", "without-", "no-")
 
 // nearest returns the long name of the option that is nearest to word, by its name or by

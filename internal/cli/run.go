@@ -14,7 +14,7 @@ import (
 	"vbot/internal/tty"
 )
 
-// An invocation is one command line on its way to a command.
+// An invocation finds the command for one command line.
 type invocation struct {
 	root    *Command
 	command *Command
@@ -40,15 +40,15 @@ func Run(ctx context.Context, root *Command, args []string, e *Env) int {
 		return 0
 	}
 	if pipe, ok := errors.AsType[*fs.PathError](err); ok && pipe.Err == syscall.EPIPE {
-		return 128 + int(syscall.SIGPIPE) // nobody reads the result; see SurviveClosedPipes
+		return 128 + int(syscall.SIGPIPE) // stdout is closed; see SurviveClosedPipes
 	}
 	f := report.As(err)
 	fmt.Fprint(e.Stderr, f.Text(e.hasColors()))
 	return f.ExitCode()
 }
 
-// print prints what a command returned, but for the text of a failure. It is the only place that
-// writes to stdout: JSON first, as whoever reads messages may have gone.
+// print prints what a command returned, except the text of a failure. Only this function writes to
+// stdout. JSON comes first, because stderr may be closed.
 func (e *Env) print(result report.Result, err error) error {
 	page := &report.Page{Stdout: e.Stdout, Stderr: e.Stderr, Terminal: tty.IsTerminal(e.Stdout)}
 	var v any
@@ -107,8 +107,8 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	return runner.Run(ctx, e)
 }
 
-// find enters the commands that args name, and returns the other arguments: options may come
-// before a command. If a word is no command, it ends there, and reports the name and false.
+// find enters the commands that args name, and returns the other arguments, because options may
+// come before a command. At a word that is not a command, it stops, and returns that word and false.
 func (inv *invocation) find(args []string) (others []string, name string, known bool) {
 	known = true
 	for len(args) > 0 && inv.command.Sub != nil && known {
@@ -148,7 +148,7 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 	}
 	asJSON := flags.Bool("json", "print the result as JSON", &flags.json)
 	noInput := flags.add("no-input", "", "never ask", toggle(true, func(on bool) { flags.noInput = on }))
-	flags.options = nil // --version stands on one page, and these two come last
+	flags.options = nil // only one page shows --version, and these two come last
 	if inv.command.New != nil {
 		runner = inv.command.New(flags)
 	}
@@ -160,7 +160,7 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 	return flags, runner
 }
 
-// unknownCommand returns the failure of a word that is no command.
+// unknownCommand returns the failure for a word that is not a command.
 func (inv *invocation) unknownCommand(name string) error {
 	if other := cmp.Or(inv.root.Other[inv.path+" "+name], inv.root.Other[name]); other != "" {
 		return report.Usagef("%s has no command %q; %s", inv.path, name, other)

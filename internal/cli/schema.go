@@ -8,7 +8,7 @@ import (
 	"vbot/internal/report"
 )
 
-// simpleTypes are the types of JSON for Go's.
+// simpleTypes maps Go's types to JSON's.
 var simpleTypes = map[reflect.Kind]string{
 	reflect.Bool:   "boolean",
 	reflect.Int:    "integer",
@@ -16,7 +16,7 @@ var simpleTypes = map[reflect.Kind]string{
 }
 
 // Schemas returns examples of all results of the commands of the tree, of help and of a failure, by the
-// name of their schema: the words of the command, and what stands in Results, joined by hyphens.
+// name of their schema: the words of the command and the key in Results, joined by hyphens.
 func Schemas(root *Command) map[string]any {
 	examples := map[string]any{"failure": report.Envelope{}, "help": HelpPage{}}
 	var add func(c *Command, path []string)

@@ -14,13 +14,12 @@ import (
 // SIGABRT with a dump, and leave the terminal without echo.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
 
-// SurviveClosedPipes makes a write to a pipe that nobody reads fail, where it would end the program: a
-// reader of stderr that has gone costs its text alone.
+// SurviveClosedPipes makes a write to a closed pipe fail instead of ending the program, so that a
+// closed stderr loses only messages.
 func SurviveClosedPipes() { signal.Ignore(syscall.SIGPIPE) }
 
 // UntilInterrupted returns a context that ends with the first of these signals. The second
-// one ends the program at once, wherever it is: something that cannot be interrupted may
-// never return.
+// one ends the program immediately, because a call that cannot be interrupted may never return.
 func UntilInterrupted(ctx context.Context, e *Env) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)

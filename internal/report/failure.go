@@ -1,5 +1,5 @@
-// Package report has what vbot says: failures with their codes, problems, and text and
-// JSON that are fit to print. It prints nothing itself.
+// Package report has the messages of vbot: failures with their codes, problems, and text and
+// JSON that are safe to print. It prints nothing itself.
 package report
 
 import (
@@ -22,15 +22,15 @@ const (
 	Unauthorized  = "unauthorized" // not signed in, or the API rejects the token
 	Forbidden     = "forbidden"
 	NotFound      = "not_found"
-	Rejected      = "rejected"    // refused by the API, or because the API would
+	Rejected      = "rejected"    // the API refused it, or would
 	Unavailable   = "unavailable" // no answer; a later try may succeed
 	Timeout       = "timeout"
 	Partial       = "partial" // some keys are stored
-	Differs       = "differs" // a comparison found a difference; the listing stands on stdout
+	Differs       = "differs" // a comparison found a difference, which stdout lists
 	Failed        = "failed"  // anything else
 )
 
-// codes are all of them, as `vbot schema failure` lists them.
+// codes are all error codes, in the order of `vbot schema failure`.
 var codes = []string{
 	Usage, InvalidConfig, Conflict, Declined, Interrupted, IO, Unauthorized, Forbidden, NotFound, Rejected,
 	Unavailable, Timeout, Partial, Differs, Failed,
@@ -42,8 +42,8 @@ type ErrorCode string
 // Enum returns the allowed values, for the JSON Schema.
 func (ErrorCode) Enum() []string { return codes }
 
-// A Failure is an error with a code for scripts and text for people. All that is known of it
-// is set where it is made; what wraps it copies that, as Reword does.
+// A Failure is an error with a code for scripts and text for people. All its fields are set where
+// it is created; a function that wraps it copies them, as Reword does.
 type Failure struct {
 	Code       string
 	Message    string
@@ -51,14 +51,14 @@ type Failure struct {
 	Hint       string // what to do next; printed last
 	Retryable  bool   // the same command may succeed later
 	HTTPStatus int    // of the API's response; 0 if there was none
-	Unsure     bool   // what failed may have been done nevertheless
+	Unsure     bool   // what failed may have taken effect nevertheless
 	Err        error  // the cause, or nil
 }
 
 // An Envelope is what --json prints when a command fails.
 type Envelope struct {
 	Error  Details `json:"error"`
-	Result any     `json:"result,omitempty"` // what the command did or found all the same
+	Result any     `json:"result,omitempty"` // what the command did or found nevertheless
 }
 
 // Details is the JSON of a failure.
@@ -78,13 +78,13 @@ type Problem struct {
 	Allowed []string `json:"allowed"`
 	Where   string   `json:"-"` // the field as shown to people: "--stt (stt_service)"
 	Names   string   `json:"-"` // the allowed values as shown to people; "" if these are Allowed
-	Missing bool     `json:"-"` // an option was not given, as opposed to wrong
+	Missing bool     `json:"-"` // an option was not given, rather than wrong
 }
 
 // Problems collects problems, so that a person reads all of them at once.
 type Problems []Problem
 
-// Add adds a problem, and returns it for what else there is to say of it.
+// Add adds a problem, and returns it so that the caller can set its other fields.
 func (p *Problems) Add(field, where, format string, args ...any) *Problem {
 	*p = append(*p, Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
 	return &(*p)[len(*p)-1]
@@ -92,7 +92,7 @@ func (p *Problems) Add(field, where, format string, args ...any) *Problem {
 
 // Faults collects what is wrong with a command line.
 type Faults struct {
-	Usage  Problems // too many or too few arguments, or nobody who could be asked
+	Usage  Problems // too many or too few arguments, or an answer that vbot cannot ask for
 	Values Problems // options, arguments and files that ask for something impossible
 	Hint   string   // about Values
 }
@@ -118,8 +118,8 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Text returns what a person sees: the message, if there is one, and the problems below it. It begins
-// with "error:", unless that person declined or interrupted: those are no errors.
+// Text returns the text for people: the message, if there is one, and the problems below it. It begins
+// with "error:", unless the person declined or interrupted, which is not an error.
 func (f *Failure) Text(colour bool) string {
 	start := "error: "
 	if f.Code == Declined || f.Code == Interrupted {
@@ -141,8 +141,8 @@ func (f *Failure) Text(colour bool) string {
 	return b.String()
 }
 
-// JSON returns what --json prints. result is what the command did or found all the same, or nil. If
-// there are only problems, the message is the first of them. No array is null.
+// JSON returns what --json prints. result is what the command did or found nevertheless, or nil. If
+// there are only problems, the message is that of the first one. Arrays are never null.
 func (f *Failure) JSON(result any) Envelope {
 	out := Details{
 		Code:      ErrorCode(f.Code),
@@ -167,7 +167,7 @@ func (f *Failure) JSON(result any) Envelope {
 	return Envelope{Error: out, Result: result}
 }
 
-// exitCodes is the only mapping from codes to exit codes: 1 for those that it lacks.
+// exitCodes maps error codes to exit codes. Codes that are not in it have exit code 1.
 var exitCodes = map[string]int{
 	Usage: 2, InvalidConfig: 2,
 	Differs:      3,
@@ -178,7 +178,7 @@ var exitCodes = map[string]int{
 	Interrupted: 130,
 }
 
-// ExitCode returns the exit code of a command that fails so.
+// ExitCode returns the exit code of a command that fails with f.
 func (f *Failure) ExitCode() int { return cmp.Or(exitCodes[f.Code], 1) }
 
 // Line returns the problem as one line: where, what, and the allowed values.
@@ -228,16 +228,16 @@ func Errorf(code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Usagef returns the failure of a command line that cannot be parsed.
+// Usagef returns a failure for a command line that cannot be parsed.
 func Usagef(format string, args ...any) error { return Errorf(Usage, format, args...) }
 
-// IOError returns the failure of an attempt at a file or folder, such as "reading NAME".
+// IOError returns a failure for an attempt such as "reading NAME".
 func IOError(attempt string, err error) *Failure {
 	return &Failure{Code: IO, Message: fmt.Sprintf("%s: %v", attempt, Cause(err)), Err: err}
 }
 
 // Cancelled returns the failure of a run that a person ended before it changed anything.
-// code is Declined or Interrupted; done is what it did not do, such as "written".
+// code is Declined or Interrupted; done is a word for the change, such as "written".
 func Cancelled(code, done string) *Failure {
 	return &Failure{Code: code, Message: "cancelled; nothing was " + done, Retryable: code == Interrupted}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // WriteJSON writes v as indented JSON, without the HTML escapes of <, > and &. It
-// escapes what is hidden: a name in it stays the same name.
+// escapes hidden characters, so that every name is preserved.
 func WriteJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -53,19 +53,19 @@ type Member struct {
 	ValueAt int // where the value begins, in bytes
 }
 
-// What is wrong with a text before its syntax is looked at.
+// Faults that are found before the syntax is checked.
 const (
 	UTF16         = "the file is UTF-16; save it as UTF-8"
 	MergeConflict = "a merge conflict that is not resolved"
 )
 
-// Members returns the members of the JSON object in data, in order. encoding/json alone
-// silently accepts keys that are there twice or in another case. fault is what is wrong with
-// data, "" if nothing is, and at where, in bytes. If data begins with a valid object and only
-// what follows it is wrong, the members are returned as well.
+// Members returns the members of the JSON object in data, in order. (encoding/json by itself
+// silently accepts duplicate keys, and keys in another letter case.) fault is what is wrong with
+// data, or ""; at is where, in bytes. If data begins with a valid object and only the text
+// after it is wrong, the members are returned as well.
 func Members(data []byte) (members []Member, at int, fault string) {
 	dec := json.NewDecoder(bytes.NewReader(data))
-	// next is where the next token begins, behind the punctuation.
+	// next returns where the next token begins, after the punctuation.
 	next := func(punctuation string) int {
 		return len(data) - len(bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"+punctuation))
 	}

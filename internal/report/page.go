@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// A Result is what a command did or found. Text writes it for people. With --json, the result itself is
-// printed or, if it has a method JSON() any, what that returns.
+// A Result is what a command did or found. Text writes it for people. --json prints the result itself
+// or, if it has a method JSON() any, what that method returns.
 type Result interface {
 	Text(*Page)
 }
@@ -16,13 +16,13 @@ type Result interface {
 // A Page is where a result is written for people, in the order in which they read it: the result
 // itself goes to stdout, messages about it go to stderr.
 type Page struct {
-	Stdout   io.Writer // nil if stdout has the result as JSON; then only messages are written
+	Stdout   io.Writer // nil if the result is printed as JSON; then Text writes only messages
 	Stderr   io.Writer
 	Terminal bool  // stdout is a terminal
-	Err      error // of the first write to stdout that failed; nothing is written there after it
+	Err      error // of the first failed write to stdout; after it, nothing is written there
 }
 
-// JSON reports whether stdout has the result as JSON, so that messages need not repeat it.
+// JSON reports whether the result is printed as JSON, so that messages need not repeat it.
 func (p *Page) JSON() bool { return p.Stdout == nil }
 
 // Print writes a part of the result.
@@ -33,7 +33,7 @@ func (p *Page) Print(text string) {
 	_, p.Err = io.WriteString(p.Stdout, text)
 }
 
-// PrintFiles writes text from files: byte for byte, but to a terminal only what cannot move the cursor.
+// PrintFiles writes text from files unchanged, but to a terminal without characters that move the cursor.
 func (p *Page) PrintFiles(text string) {
 	if p.Terminal {
 		text = Printable(text)
@@ -41,7 +41,7 @@ func (p *Page) PrintFiles(text string) {
 	p.Print(text)
 }
 
-// PrintJSON writes a result that is JSON also for people.
+// PrintJSON writes a result that is JSON even without --json.
 func (p *Page) PrintJSON(v any) {
 	if p.Stdout != nil && p.Err == nil {
 		p.Err = WriteJSON(p.Stdout, v)

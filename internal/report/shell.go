@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ShellQuote quotes s for a command line to copy, if necessary: for a POSIX shell, or on Windows for
-// PowerShell and cmd.
+// ShellQuote quotes s, if necessary, for a command line that people copy: for a POSIX shell, or on
+// Windows for PowerShell and cmd.
 func ShellQuote(s string) string { return QuoteOn(runtime.GOOS, s) }
 
 // QuoteOn is ShellQuote on the system goos.
@@ -24,7 +24,7 @@ func QuoteOn(goos, s string) string {
 	case s != "" && strings.IndexFunc(s, isSpecial) < 0:
 		return s
 	case goos == "windows":
-		return `"` + s + `"` // no path holds a double quote
+		return `"` + s + `"` // paths on Windows contain no double quotes
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
@@ -37,7 +37,7 @@ func ShellPath(s string) string {
 	return ShellQuote(s)
 }
 
-// ShellWords returns arguments as one types them, each with a space before it.
+// ShellWords returns arguments as they are typed, each with a space before it.
 func ShellWords(args []string) string {
 	var text strings.Builder
 	for _, arg := range args {

@@ -10,17 +10,17 @@ import (
 )
 
 // IsHidden reports whether a terminal shows nothing for r: it is a control,
-// bidirectional, zero-width or filling character. With those, text from files, names
-// or servers could move the cursor or look like another text.
+// bidirectional, zero-width or filler character. With these, text from files, names
+// or servers could move the cursor or look like other text.
 func IsHidden(r rune) bool {
 	if r >= ' ' && r <= '~' {
-		return false // at once: secrets may have megabytes
+		return false // the common case first: secrets may have megabytes
 	}
 	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Printable drops what is hidden.
+// Printable returns s without hidden characters.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if IsHidden(r) {
@@ -38,8 +38,8 @@ func DidYouMean(likely string) string {
 	return " (did you mean " + likely + "?)"
 }
 
-// Nearest returns the name with the fewest edits from word, the first of equals. If
-// the edits exceed a third of the word's length, it returns the first name that
+// Nearest returns the name with the smallest edit distance from word, the first one of equals.
+// If every distance exceeds a third of the word's length, it returns the first name that
 // begins with word, or "".
 func Nearest(word string, names []string) string {
 	length := len([]rune(word))
@@ -122,8 +122,7 @@ func QuoteAll(words []string) (out []string) {
 	return out
 }
 
-// Cause returns what is wrong with a file without the operation and the path, for a message that names
-// the file itself.
+// Cause returns the error without the operation and the path, for a message that already names the file.
 func Cause(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
