@@ -9,11 +9,11 @@ import (
 	"vbot/internal/catalog"
 )
 
-// Arguments returns the shortest list of command-line options that says the same. dirName is the same as
-// for Resolve. Services appear under their real names.
+// Arguments returns the shortest list of command-line options for the same configuration. dirName is the
+// same as for Resolve. Services appear under their real names.
 //
-// A value that is a default, or follows from others, is left out. What follows from what only the rules
-// know, so Arguments asks them about each value.
+// A value that is a default, or follows from other values, is left out. To find these, Arguments resolves
+// the values without each one of them.
 func (given Values) Arguments(cat *catalog.Catalog, dirName string) (args []string) {
 	values := maps.Clone(given)
 	config, _, problems := Resolve(cat, values, dirName)

@@ -35,7 +35,7 @@ type Config struct {
 	Language            string   `json:"language" null:"empty"` // a BCP 47 tag
 }
 
-// MarshalJSON returns the keys in their order. A text with the tag null is null where it is empty.
+// MarshalJSON returns the keys in their order. An empty string with the tag null becomes null.
 func (c Config) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	fields := reflect.ValueOf(c)

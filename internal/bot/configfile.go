@@ -12,12 +12,12 @@ import (
 	"vbot/internal/report"
 )
 
-// maxProblems bounds the list of problems with a configuration file, and the time to place
-// them.
+// maxProblems limits the number of problems with a configuration file, and so the time to find
+// their lines and columns.
 const maxProblems = 100
 
 // ParseConfig reads the JSON object in data. name is the file's name in problems. The
-// values are nil if data is no JSON object.
+// values are nil if data is not a JSON object.
 func ParseConfig(name string, data []byte) (Values, report.Problems) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	p := &configParser{name: name, data: data, values: Values{}, given: map[*Option]string{}}
@@ -53,7 +53,7 @@ type configParser struct {
 	problems       report.Problems
 }
 
-// refuse adds a problem with what is at the offset, in bytes.
+// refuse adds a problem at the offset, in bytes.
 func (p *configParser) refuse(key string, offset int, format string, args ...any) {
 	p.problems.Add(key, "", "%s: %s", report.Place(p.name, p.data, offset), fmt.Sprintf(format, args...))
 }
@@ -72,7 +72,7 @@ func (p *configParser) member(m report.Member) {
 		near := nearestKey(m.Key)
 		p.refuse(m.Key, m.At, "unknown key %q%s", m.Key, report.DidYouMean(near))
 		if meant := optionOf(near); meant != nil && p.given[meant] == "" {
-			p.values[meant] = Value{reported: true} // so that it is not missing, too
+			p.values[meant] = Value{reported: true} // do not report it as missing, too
 		}
 	case p.given[o] != "":
 		p.refuse(m.Key, m.At, "%s is already given in %s", m.Key, p.given[o])
@@ -81,7 +81,7 @@ func (p *configParser) member(m report.Member) {
 	}
 }
 
-// generateClient reads the key that `pipecat init` has beside client_framework.
+// generateClient reads generate_client, which `pipecat init` has in addition to client_framework.
 func (p *configParser) generateClient(m report.Member) {
 	var on bool
 	if json.Unmarshal(m.Value, &on) != nil {
@@ -98,7 +98,7 @@ func (p *configParser) generateClient(m report.Member) {
 	}
 }
 
-// option reads the value of an option; null is none.
+// option reads the value of an option; null means that there is none.
 func (p *configParser) option(o *Option, m report.Member) {
 	p.given[o] = report.Place(p.name, p.data, m.At)
 	if string(m.Value) == "null" {
@@ -128,8 +128,8 @@ func (p *configParser) option(o *Option, m report.Member) {
 	p.values[o] = v
 }
 
-// nearestKey returns the key that word may mean, "" if there is none. It also knows the
-// names of the command line.
+// nearestKey returns the key that word may mean, or "". It also knows the names of the
+// command-line options.
 func nearestKey(word string) string {
 	keys := map[string]string{}
 	var names []string
@@ -142,8 +142,8 @@ func nearestKey(word string) string {
 	return keys[report.Nearest(strings.ReplaceAll(word, "-", "_"), names)]
 }
 
-// Schema returns the JSON Schema of a configuration file: a null means "not given". Ids and
-// real names are listed, as far as they are fixed.
+// Schema returns the JSON Schema of a configuration file, in which null means "not given". It
+// lists ids and real names where they are fixed.
 func Schema(cat *catalog.Catalog) map[string]any {
 	properties := map[string]any{
 		"$schema":         map[string]any{"type": "string"},

@@ -91,9 +91,9 @@ type ServiceInfo struct {
 	Extras []string       `json:"extras"`
 	Needs  []string       `json:"needs"`
 	Hosts  []string       `json:"hosts"`
-	// How the service comes to the language of the conversation: told, fixed, auto or voice.
+	// How the service gets the language of the conversation: told, fixed, auto or voice.
 	Language report.OrNull `json:"language"`
-	// The languages that it can be told, or is made for.
+	// The languages to choose from, or those that it is made for.
 	Languages []string `json:"languages"`
 }
 
@@ -126,8 +126,7 @@ func infoOf(s *catalog.Service) ServiceInfo {
 	return info
 }
 
-// Describe returns what --describe-options prints as JSON, of one kind or, if that is "",
-// of all.
+// Describe returns the JSON of --describe-options for one kind or, if that is "", for all.
 func Describe(c *catalog.Catalog, kind string) any {
 	botTypes := []ServiceInfo{}
 	for _, id := range OptBotType.Allowed() {

@@ -1,8 +1,8 @@
 package bot
 
-// What the bot of OnThisMachine takes, with llama3.2 and without a GPU, as it was measured. The wizard, the
-// last words of init, the project's README.md and vbot's own say it. Ollama's installer has 1.6 GB for Linux
-// and 1.8 for Windows, and less for macOS.
+// The measured requirements of the bot of OnThisMachine, with llama3.2 and without a GPU. The wizard, the
+// next steps of init, the project's README.md and vbot's own README.md state them. Ollama's installer has
+// 1.6 GB for Linux, 1.8 GB for Windows, and less for macOS.
 const (
 	MachineAnswers   = "about 4 s on two cores" // from the end of a question to the first sound
 	MachineMemory    = "5 GB of memory"         // of the bot and its model

@@ -33,8 +33,8 @@ func inName(r rune) bool {
 	return startsName(r) || unicode.IsMark(r) || strings.ContainsRune(" ._-", r)
 }
 
-// reservedName reports whether Windows reserves the name for a device, with or without what
-// looks like an extension. (It reserves COM¹, too, which inName refuses.)
+// reservedName reports whether Windows reserves the name for a device, with or without an
+// extension. (It reserves COM¹, too, which inName refuses.)
 func reservedName(name string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(name), ".")
 	base = strings.TrimRight(base, " ")

@@ -1,5 +1,5 @@
-// Package bot is what a bot is: the table of its options, the configuration, the values that people give,
-// and the rules that make a configuration of these.
+// Package bot describes bots: the table of options, the configuration, the values that people give, and
+// the rules that turn these values into a configuration.
 package bot
 
 import (
@@ -41,11 +41,11 @@ type Option struct {
 	Help        string // description
 	Words       []Word // the allowed values, if they are fixed
 	Kind        string // of the services that are its values, or ""
-	noun        string // such a service in messages: "language model"
+	noun        string // what messages call such a service: "language model"
 	On          bool   // default of a toggle
 
 	mode string // the only mode that uses it, or ""
-	web  string // what it adds, if only web bots can have it: "video"; or ""
+	web  string // if only web bots can have it, its noun for messages: "video"; or ""
 
 	// The wizard's question. Toggles may share it.
 	Rank  int    // position among the questions, from 1
@@ -53,7 +53,7 @@ type Option struct {
 	Label string // in the summary
 	Note  string // explains a toggle
 	First string // preselected answer
-	None  string // label for no value, if that is allowed
+	None  string // label of the answer without a value, if that is allowed
 }
 
 // The questions that toggles share.
@@ -389,8 +389,8 @@ func optionOf(key string) *Option {
 // Where returns the option as shown in messages: "--stt (stt_service)".
 func (o *Option) Where() string { return "--" + o.Flag + " (" + o.Key + ")" }
 
-// CalledBy returns the option as it is called where the value was given: on the command line "--recording"
-// or "--no-recording", in a file its key.
+// CalledBy returns the name of the option where the value was given: "--recording" or "--no-recording" on
+// the command line, its key in a file.
 func (o *Option) CalledBy(value Value) string {
 	switch {
 	case !strings.HasPrefix(value.Alias, "--"):
@@ -409,8 +409,8 @@ func (o *Option) Allowed() (names []string) {
 	return names
 }
 
-// Values returns the values of the option if they are fixed, and for people as many as fit a
-// line; "" if these are all.
+// Values returns the values of the option if they are fixed, and a line of the first ones for
+// people; "" if people should see all.
 func (o *Option) Values(cat *catalog.Catalog) (all []string, line string) {
 	if o.Kind == "" {
 		return o.Allowed(), ""

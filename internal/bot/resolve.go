@@ -11,9 +11,9 @@ import (
 	"vbot/internal/report"
 )
 
-// A resolver turns values into a configuration: the rules rewrite the values to canonical ids and drop
-// those that do not apply; then every option stores its value. It continues after a problem, so that all
-// problems are reported at once.
+// A resolver turns values into a configuration: the rules replace values by canonical ids and drop values
+// that do not apply; then every option stores its value. It continues after a problem, so that all problems
+// are reported together.
 type resolver struct {
 	cat        *catalog.Catalog
 	values     Values
@@ -32,8 +32,7 @@ type Dropped struct {
 }
 
 // Resolve applies every rule to the values and fills in the defaults. dirName is the
-// default project name, or "" if there is none. The configuration is to be used only if there are no
-// problems.
+// default project name, or "" if there is none. Use the configuration only if there are no problems.
 func Resolve(cat *catalog.Catalog, values Values, dirName string) (Config, []Dropped, report.Problems) {
 	r := &resolver{cat: cat, values: maps.Clone(values), typed: map[string]string{}}
 	for _, o := range Options {
@@ -86,7 +85,7 @@ func (r *resolver) refuseWithAllowed(o *Option, format string, args ...any) *rep
 	return p
 }
 
-// unknown adds the problem that no service has the name, with the nearest one.
+// unknown adds the problem that no service has the name, and suggests the nearest one.
 func (r *resolver) unknown(o *Option, noun, name string) {
 	near := r.cat.Nearest(o.Kind, name)
 	aside := report.DidYouMean(near)

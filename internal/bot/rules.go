@@ -29,8 +29,8 @@ func (r *resolver) checkService(o *Option) {
 	}
 }
 
-// cloud applies the rules for deployment and noise cancelling. A service on localhost is not there in the
-// cloud, so such a bot is deployed only if somebody wants that.
+// cloud applies the rules for deployment and noise cancelling. The cloud cannot reach a service on
+// localhost, so a bot with such a service is deployed only if somebody asks for it.
 func (r *resolver) cloud() {
 	if r.onLocalhost() && !r.values[optNoiseCancel].On {
 		r.config.DeployToCloud = false
@@ -91,7 +91,7 @@ func (r *resolver) video() {
 	}
 	for _, o := range []*Option{optVideoInput, optVideoOutput, OptVideo} {
 		v := r.values[o]
-		isOff := !v.On && v.Text == "" // which is always allowed
+		isOff := !v.On && v.Text == "" // always allowed
 		if isOff || r.webOnly(o) {
 			continue
 		}
@@ -144,7 +144,7 @@ func (r *resolver) client() {
 	}
 }
 
-// language checks the language, and every service for it.
+// language checks the language, and that every service supports it.
 func (r *resolver) language() {
 	if !r.has(OptLanguage) {
 		return
@@ -175,7 +175,7 @@ func (r *resolver) language() {
 		others := slices.DeleteFunc(slices.Clone(r.cat.List(o.Kind)), cannot)
 		blamed := o
 		if v.Flag && !r.values[o].Flag {
-			blamed = OptLanguage // the service was there before
+			blamed = OptLanguage // the service was given before
 		}
 		problem := r.refuse(blamed, "%s does not support the language %s", service.Label, tag)
 		problem.Allowed = catalog.IDs(others)

@@ -10,7 +10,7 @@ import (
 	"vbot/internal/report"
 )
 
-// maxTransports bounds the list of problems, and the time to find them.
+// maxTransports limits the number of problems, and the time to find them.
 const maxTransports = 100
 
 // findTransports replaces the given transports by canonical ids. An id such as
@@ -62,7 +62,7 @@ func (r *resolver) findTransports() {
 	r.dialMode("tel_a_rtc_hosted_sip", modes)
 }
 
-// unknownTransport adds the problem of a word that names no transport, or several.
+// unknownTransport adds the problem with a word that names no transport, or several transports.
 func (r *resolver) unknownTransport(word string, flag bool) {
 	several := strings.FieldsFunc(word, func(c rune) bool { return c == ',' || c == ' ' })
 	switch {
@@ -112,7 +112,7 @@ func (r *resolver) dialMode(id string, modes map[*Option]string) {
 	}
 }
 
-// botType checks the type of the bot, which follows its transports unless it is given.
+// botType checks the type of the bot. If it is not given, it depends on the transports.
 func (r *resolver) botType() {
 	i := slices.IndexFunc(r.transports, func(p *catalog.Service) bool { return p.Telephony })
 	r.config.BotType = BotWeb
@@ -126,8 +126,8 @@ func (r *resolver) botType() {
 	}
 }
 
-// Update returns the recorded values for an update with what was typed. The type of the bot follows
-// its transports, unless a telephony bot without a telephone was asked for.
+// Update returns the recorded values for an update with the typed ones. The type of the bot depends on
+// its transports again, unless somebody asked for a telephony bot without a telephone.
 func Update(cat *catalog.Catalog, recorded, typed Values) Values {
 	values := maps.Clone(recorded)
 	hadTelephone := hasTelephone(cat, recorded[OptTransports].List)

@@ -1,15 +1,15 @@
 package bot
 
-// A Value is what was given for an option. One of Text, List and On counts, by the kind of the option.
+// A Value is a given value of an option. Which of Text, List and On counts depends on the option.
 type Value struct {
 	Text string
 	List []string
 	On   bool
 
 	Flag  bool   // from the command line, not from the configuration file
-	Alias string // the name that `pipecat init` has for the option, as it was given; "" if it was not
-	at    string // where it is in the configuration file: "bot.json:3:5"; "" if it is from elsewhere
-	// reported says that the value cannot be used, and that there is a problem which says so.
+	Alias string // the option's name in `pipecat init`, if it was given by that name; or ""
+	at    string // its place in the configuration file: "bot.json:3:5"; "" if it is not from a file
+	// reported says that the value cannot be used, and that a problem was added for it.
 	reported bool
 }
 

@@ -15,7 +15,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A comparison is a project beside what this version writes.
+// A comparison compares a project with what this version writes.
 type comparison struct {
 	job    Job
 	env    Env
@@ -29,7 +29,7 @@ type comparison struct {
 
 // compare compares a project with what this version writes, and brings it up to date if that is the job.
 func (j Job) compare(ctx context.Context, env Env) (report.Result, error) {
-	// If it writes, it locks until the end, so that what is read stays true.
+	// If the job writes, it holds the lock until the end, so that nothing changes after it was read.
 	writes := j.Mode == Update && !j.DryRun && !j.Diff
 	t, err := j.open(env, writes && project.Has(j.dir(env), project.RecordName))
 	if err != nil {
@@ -122,7 +122,7 @@ func renderRecorded(env Env, version string, recorded bot.Values) *draft {
 	return d
 }
 
-// noteLostTelephone says what goes with the last telephone transport of a bot.
+// noteLostTelephone notes what a bot loses with its last telephone transport.
 func (c *comparison) noteLostTelephone() {
 	was := c.before()
 	if was == nil || !was.bot.HasTelephone(c.env.Catalog) || c.config.HasTelephone(c.env.Catalog) {
@@ -138,7 +138,7 @@ func (c *comparison) noteLostTelephone() {
 	c.env.Note("without its last telephone transport, the bot loses %s", parts)
 }
 
-// noteCloudNeeds says what has to be set where a bot with a server on localhost is now deployed.
+// noteCloudNeeds notes which variables to set if a bot with a server on localhost is now deployed.
 func (c *comparison) noteCloudNeeds() {
 	was := c.before()
 	names := render.New(c.config, c.env.Catalog, c.env.Version).CloudNeeds()
@@ -230,8 +230,8 @@ func isUnresolvable(p *project.Plan) bool {
 	return len(p.Conflicts) > len(marked)
 }
 
-// noRecord returns the failure of a comparison where no project is. Whoever followed the README stands
-// in a folder of one.
+// noRecord returns the failure of a comparison in a directory without a record. Somebody who followed the
+// README is in a subfolder of the project, which the hint then names.
 func (j Job) noRecord(env Env) error {
 	dir := j.dir(env)
 	f := report.Errorf(report.NotFound, "there is no %s in %s, so vbot cannot know what it wrote there",

@@ -23,11 +23,11 @@ type Compared struct {
 	verbose bool
 }
 
-// A ComparedFile says what is with a file.
+// A ComparedFile is the state of one file.
 type ComparedFile struct {
 	Path   string        `json:"path"`
 	State  string        `json:"state" enum:"unchanged,edited,pending,missing,outdated"`
-	SHA256 report.OrNull `json:"sha256"` // in hex, of the file that is there
+	SHA256 report.OrNull `json:"sha256"` // in hex, of the existing file
 }
 
 // check returns how the files differ from what this version writes, and fails if any does.
@@ -53,7 +53,7 @@ func (c *comparison) check() (report.Result, error) {
 	return out, out.differences()
 }
 
-// Text lists the files that differ, with --verbose all.
+// Text lists the files that differ; with --verbose, all files.
 func (c Compared) Text(page *report.Page) {
 	list := ""
 	for _, s := range c.plan.Steps {
@@ -77,7 +77,7 @@ func (c Compared) count(state string) (n int) {
 	return n
 }
 
-// differences returns the failure that counts the files that differ, or nil.
+// differences returns a failure with the number of files that differ, or nil.
 func (c Compared) differences() error {
 	differ := len(c.Files) - c.count(project.Unchanged)
 	if differ == 0 {

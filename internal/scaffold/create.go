@@ -12,8 +12,8 @@ import (
 	"vbot/internal/report"
 )
 
-// Plan returns what creating the bot with this configuration or, without one, writing the guides would
-// do. It changes nothing. Conflicts of a bot are in the plan; those of the guides are an error.
+// Plan plans to create the bot with this configuration or, without one, to write the guides. It changes
+// nothing. Conflicts of a bot are in the plan; conflicts of the guides are an error.
 func (j Job) Plan(env Env, cfg *bot.Config) (*project.Plan, error) {
 	d, err := newDraft(env, cfg)
 	if err != nil {
@@ -31,14 +31,14 @@ func (j Job) Plan(env Env, cfg *bot.Config) (*project.Plan, error) {
 	return p, err
 }
 
-// planWrite returns what writing the draft to the target does.
+// planWrite plans to write the draft to the target.
 func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	overwrite := j.Refresh
 	if j.OverwriteGuide {
 		overwrite = project.Guides
 	}
 	isThere := func(name string) bool { return project.Has(t.Dir, name) }
-	// Guides that were written before there was a bot become this bot's.
+	// Unedited guides from before there was a bot are replaced by this bot's.
 	if d.bot != nil && slices.ContainsFunc(project.Guides, isThere) {
 		generic, err := render.Guides(d.bot.Version)
 		if err != nil {
@@ -47,7 +47,7 @@ func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 		overwrite = slices.Concat(overwrite, t.Unedited(generic))
 	}
 	if d.bot == nil && project.Has(t.Dir, project.BotName) {
-		delete(d.files, render.GettingStarted) // it is only for directories without a bot
+		delete(d.files, render.GettingStarted) // only for directories without a bot
 	}
 	return t.Plan(d.files, j.KeepExisting, overwrite)
 }

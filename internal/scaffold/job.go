@@ -1,6 +1,6 @@
 // Package scaffold has the jobs of `vbot init`: create a bot, write the guides for a coding agent, check
-// a project and update it. A Job goes in; Written, Compared or Preview comes out. It prints nothing but
-// what a person needs while a job runs.
+// a project and update it. A Job returns Written, Compared or Preview. It prints only notes that a person
+// needs while the job runs.
 package scaffold
 
 import (
@@ -19,7 +19,7 @@ import (
 // A Mode is what a job does.
 type Mode int
 
-// The modes. The first two write what is missing, the others begin with the record of a project.
+// The modes. The first two write missing files; the others start from the record of a project.
 const (
 	Create Mode = iota // a bot
 	Guides             // the guides for a coding agent, which makes the bot
@@ -31,16 +31,16 @@ const (
 type Job struct {
 	Mode           Mode
 	Target         string      // the directory, as it was typed
-	Bot            bot.Values  // what options say of the bot
+	Bot            bot.Values  // from the options that describe the bot
 	File           *ConfigFile // nil if there is none
-	CatalogDir     string      // as --catalog has it, for a command line; "" if it was not given
+	CatalogDir     string      // the value of --catalog, for CommandLine; "" if it was not given
 	KeepExisting   bool        // write only what is missing
 	OverwriteGuide bool        // replace guides that exist
 	Refresh        []string    // the guides of an older vbot to replace
 	DryRun         bool        // write nothing
 	Diff           bool        // check or update: show a patch, and write nothing
 	Markers        bool        // update: write conflicts between markers
-	ListFiles      bool        // name each file that was written, also if nobody was asked
+	ListFiles      bool        // name each file that was written, even if nobody was asked
 	Verbose        bool        // name each file, also those that did not change
 }
 
@@ -57,13 +57,13 @@ type Env struct {
 	Catalog *catalog.Catalog
 	Path    func(name string) string         // resolves it against the working directory
 	Note    func(format string, args ...any) // tells the person something while a job runs
-	// Confirm asks a person whether to go ahead, and fails if the answer is no. It is nil if nobody can be
-	// asked: then a job goes ahead.
+	// Confirm asks a person whether to go ahead, and fails if the answer is no. It is nil if vbot cannot
+	// ask; then a job goes ahead.
 	Confirm func(ctx context.Context, question string) error
 }
 
-// Run does the job. With an error, the result is what was done or found all the same, or nil. Errors are
-// a *report.Failure.
+// Run runs the job. Even with an error, the result is what was done or found, or nil. Errors are a
+// *report.Failure.
 func (j Job) Run(ctx context.Context, env Env) (report.Result, error) {
 	switch j.Mode {
 	case Guides:
@@ -81,11 +81,11 @@ func (j Job) Run(ctx context.Context, env Env) (report.Result, error) {
 // dir is the directory of the job, absolute.
 func (j Job) dir(env Env) string { return env.Path(j.Target) }
 
-// name is the project's name if no option says it, "" if the directory's name cannot be one.
+// name is the project's name if no option gives it, "" if the directory's name cannot be one.
 func (j Job) name(env Env) string { return bot.NameFromDir(j.dir(env)) }
 
-// configure returns the configuration that the job asks for. What no option says is as in the
-// configuration file or, without one, as in the record.
+// configure returns the configuration that the job asks for. Values that no option gives come from the
+// configuration file or, without one, from the record.
 func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
 	var problems report.Problems
 	inFile, source := recorded, project.RecordName
@@ -121,7 +121,7 @@ func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
 
 func isMissingMode(p report.Problem) bool { return p.Missing && p.Field == bot.OptMode.Key }
 
-// Missing names the options without which the job's values are no bot: "--mode".
+// Missing names the required options that the job does not have: "--mode".
 func (j Job) Missing(env Env) (options []string) {
 	_, _, problems := bot.Resolve(env.Catalog, j.Bot, j.name(env))
 	for _, p := range problems {
@@ -151,7 +151,7 @@ func (j Job) CommandLine(env Env) string {
 	return "vbot init " + report.ShellPath(j.Target) + options
 }
 
-// options returns the options that describe the bot, as one types them, each with a space before it.
+// options returns the options that describe the bot as they are typed, each with a space before it.
 func (j Job) options(env Env) string {
 	args := j.Bot.Arguments(env.Catalog, j.name(env))
 	if j.File != nil {
@@ -160,7 +160,7 @@ func (j Job) options(env Env) string {
 	return report.ShellWords(args)
 }
 
-// A draft is what a job would write.
+// A draft has the files that a job would write.
 type draft struct {
 	bot   *render.Data // nil for the guides
 	files map[string][]byte
@@ -180,7 +180,7 @@ func newDraft(env Env, cfg *bot.Config) (d draft, err error) {
 	return d, err
 }
 
-// open opens the target, to write there or only to read.
+// open opens the target for writing or only for reading.
 func (j Job) open(env Env, writes bool) (*project.Target, error) {
 	dir := j.dir(env)
 	if !writes {

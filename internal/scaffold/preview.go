@@ -6,7 +6,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A Preview is the result of a dry run: the configuration, which is JSON also for people.
+// A Preview is the result of a dry run: the configuration, which is printed as JSON even without --json.
 type Preview struct {
 	bot.Config
 

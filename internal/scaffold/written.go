@@ -17,7 +17,7 @@ type Written struct {
 	Directory string        `json:"directory"`
 	Config    *bot.Config   `json:"config"`
 	Files     []WrittenFile `json:"files"`
-	Next      []string      `json:"next"` // the commands that run a new bot, in their order
+	Next      []string      `json:"next"` // the commands that run a new bot, in order
 
 	job       Job
 	plan      *project.Plan
@@ -30,10 +30,10 @@ type Written struct {
 type WrittenFile struct {
 	Path   string `json:"path"`
 	Action string `json:"action" enum:"created,kept,unchanged,replaced,removed,missing"`
-	SHA256 string `json:"sha256"` // in hex, "" if it was not read or is not there
+	SHA256 string `json:"sha256"` // in hex, "" if the file was not read or does not exist
 }
 
-// JSON returns the result with its files, whose sums people do not need.
+// JSON returns the result with its files and their sums, which people do not need.
 func (w Written) JSON() any {
 	w.Files = []WrittenFile{}
 	for _, s := range w.plan.Steps {
@@ -81,7 +81,7 @@ func (w Written) Text(page *report.Page) {
 	}
 }
 
-// fates are what may happen to files, as done, and as what an update would do.
+// fates are what may happen to files: in the words of a run that is done, and of an update that asks first.
 var fates = []struct{ done, would string }{
 	{"wrote conflicts between markers into", "conflicts"},
 	{"merged with your edits", "merge with your edits"},
@@ -107,7 +107,7 @@ func fateOf(s project.Step) int {
 	return -1
 }
 
-// changes says for people what an update would do.
+// changes describes for people what an update would do.
 func changes(p *project.Plan) string {
 	var b strings.Builder
 	for n, fate := range fates {
@@ -119,13 +119,13 @@ func changes(p *project.Plan) string {
 	return cmp.Or(b.String(), "  change nothing\n")
 }
 
-// isShown reports whether a step is listed for people: not what only vbot reads.
+// isShown reports whether a step is listed for people: steps of files that only vbot reads are not.
 func isShown(s project.Step) bool { return !project.IsOwn(s.Path) }
 
-// isUndelivered reports whether this version has more for a file that an update cannot merge.
+// isUndelivered reports whether this version has changes for a file that an update cannot merge.
 func isUndelivered(s project.Step) bool { return s.State == project.Pending && !s.Merged }
 
-// namesOf returns the files of the plan of which is is true, each with what there is to say of it.
+// namesOf returns the files of the plan for which is returns true, as nameOf writes them.
 func namesOf(p *project.Plan, is func(project.Step) bool) (names []string) {
 	for _, s := range p.Steps {
 		if isShown(s) && is(s) {
@@ -135,7 +135,7 @@ func namesOf(p *project.Plan, is func(project.Step) bool) (names []string) {
 	return names
 }
 
-// nameOf returns the file of a step with what there is to say of it, in brackets.
+// nameOf returns the file of a step, with the reason for its action in brackets if there is one.
 func nameOf(s project.Step) string {
 	if s.Why == "" {
 		return s.Path
@@ -143,7 +143,7 @@ func nameOf(s project.Step) string {
 	return s.Path + " (" + s.Why + ")"
 }
 
-// noteGuides lists the guides that were kept although they differ.
+// noteGuides notes the guides that were kept although they differ.
 func noteGuides(page *report.Page, p *project.Plan) {
 	for _, s := range p.Steps {
 		if !s.Guide || s.Action != project.Kept {

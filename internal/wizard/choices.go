@@ -11,7 +11,7 @@ import (
 	"vbot/internal/tty"
 )
 
-// allows reports whether the rules allow the value beside all other answers.
+// allows reports whether the rules allow the value together with all other answers.
 func (w *wizard) allows(o *bot.Option, a bot.Value) bool {
 	return w.objection(o, a) == ""
 }
@@ -60,7 +60,7 @@ func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	}
 	for _, word := range o.Words {
 		c := tty.Choice{Value: word.Name, Label: word.Name, Note: word.Meaning}
-		// As render.Data.HasPage says it.
+		// The same condition as render.Data.HasPage.
 		hasPage := slices.Contains(w.Bot[bot.OptTransports].List, bot.OptTransports.First)
 		if c.Value == bot.ClientNone && hasPage {
 			c.Note = "use the page that comes with the bot"
@@ -94,7 +94,7 @@ func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	return choices
 }
 
-// credentials returns what the services and transports need that were chosen so far.
+// credentials returns the credentials of the services and transports that were chosen so far.
 func (w *wizard) credentials() map[string]bool {
 	has := map[string]bool{}
 	for o, a := range w.Bot {
@@ -110,7 +110,7 @@ func (w *wizard) credentials() map[string]bool {
 	return has
 }
 
-// choiceOf returns the service as a choice. has is what the bot needs anyway.
+// choiceOf returns the service as a choice. has are the credentials that the bot needs anyway.
 func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 	c := tty.Choice{
 		Value: p.Names[0],

@@ -47,7 +47,7 @@ func (w *wizard) askTarget(ctx context.Context) error {
 	return nil
 }
 
-// atTheQuestion returns the text of an error without what goes without saying there.
+// atTheQuestion returns the text of an error, without an ending that is obvious during the questions.
 func atTheQuestion(err error) string {
 	return strings.TrimSuffix(err.Error(), "; nothing was written")
 }
@@ -100,8 +100,8 @@ func (w *wizard) askStart(ctx context.Context) error {
 
 // askTopic asks a question.
 //
-// A changed answer is treated like an option of the command line, and the other
-// answers like the file: those that no longer fit are dropped with a note.
+// A changed answer is treated like a command-line option, and the other answers
+// like a configuration file: those that no longer fit are dropped with a note.
 func (w *wizard) askTopic(ctx context.Context, t *topic, changed bool) (err error) {
 	switch {
 	case t.label == labelDirectory:
@@ -149,7 +149,7 @@ func (w *wizard) askName(ctx context.Context) error {
 		why = w.objection(bot.OptName, bot.Value{Text: typed})
 		return why, why == ""
 	})
-	if err == nil && name != w.name() { // else it follows the directory
+	if err == nil && name != w.name() { // otherwise it stays the directory's name
 		w.Bot[bot.OptName] = bot.Value{Text: name}
 	}
 	return err
@@ -196,7 +196,7 @@ func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) err
 	if m.Several {
 		m.Allow = func(marked []int) string { return w.objection(o, picked(marked)) }
 	} else {
-		m.Marked = nil // there, Enter takes what is at the cursor
+		m.Marked = nil // Enter selects the choice at the cursor
 	}
 	if err := w.terminal.Ask(ctx, m); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) err
 		w.Bot[o] = now
 	}
 	if o == bot.OptBotType && was != nil && !slices.Equal(was, values(now)) {
-		delete(w.Bot, bot.OptTransports) // the other bot type has other ones
+		delete(w.Bot, bot.OptTransports) // the other bot type has other transports
 		delete(w.before, bot.OptTransports)
 		w.askAgain(bot.OptTransports)
 	}

@@ -55,7 +55,7 @@ func (w *wizard) show(cfg bot.Config, p *project.Plan) {
 			w.terminal.Say("  %-14s  %s", t.label, fact)
 		}
 	}
-	var keys []string // where to get them stands in the next steps
+	var keys []string // the next steps say where to get them
 	for _, c := range render.New(cfg, w.env.Catalog, "").Credentials() {
 		keys = append(keys, c.String())
 	}

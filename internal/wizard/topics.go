@@ -12,7 +12,7 @@ import (
 type topic struct {
 	label   string        // in the summary
 	options []*bot.Option // none for the directory and the start
-	asked   bool          // since its answer was last taken back
+	asked   bool          // asked since its answer was last removed
 }
 
 const (
@@ -20,7 +20,7 @@ const (
 	labelStart     = "Start"
 )
 
-// togglesAbout has the labels of the questions that toggles share.
+// togglesAbout has the summary's labels for the questions that toggles share.
 var togglesAbout = map[string]string{bot.AskOptions: "Options", bot.AskWhere: "Runs on"}
 
 // topics returns all questions in order. Toggles share one.

@@ -1,5 +1,5 @@
-// Package wizard asks a person at a terminal what `vbot init` is to do. What a person chooses are the
-// values of the options of the command line.
+// Package wizard asks a person at a terminal what `vbot init` should do. The answers are values of the
+// command-line options.
 package wizard
 
 import (
@@ -28,17 +28,17 @@ type wizard struct {
 	env      scaffold.Env
 	expand   func(path string) (string, error) // replaces ~ by the person's home directory
 
-	// The job as it is so far. Its target is as it was typed, but for ~.
+	// The job so far. Its target is as it was typed, except that ~ is expanded.
 	scaffold.Job
-	located bool // the target was asked for, or given and found good
+	located bool // the target was asked for, or given and checked
 
 	topics []*topic
-	start  int        // what the person starts with, startUnknown before that question
-	before bot.Values // values that were taken back, to preselect them
+	start  int        // the answer to "How do you want to start?", startUnknown before it
+	before bot.Values // removed answers, to preselect them
 	visits []visit    // the questions that were answered, oldest first
 }
 
-// A visit is a question that was answered, and the way back to it.
+// A visit is a question that was answered, with what is needed to go back to it.
 type visit struct {
 	topic   *topic
 	mark    int  // see tty.Terminal
@@ -54,8 +54,8 @@ func (w *wizard) name() string { return bot.NameFromDir(w.dir()) }
 // Ask asks what to write, shows it, and lets the person change answers until they confirm or cancel.
 // The given job may have a target. expand replaces ~ at the beginning of a path that was typed.
 //
-// With an error, too, the returned job is what is known so far; its target is "" if no directory was found
-// good. Until Ask returns, Ctrl-C is a key.
+// Even with an error, the returned job has the answers so far; its target is "" if there is no usable
+// directory yet. Until Ask returns, Ctrl-C is a key, not a signal.
 func Ask(
 	ctx context.Context, t *tty.Terminal, env scaffold.Env,
 	expand func(path string) (string, error), job scaffold.Job,
@@ -156,7 +156,7 @@ func (w *wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
 
 // takeBack removes the answer to a topic, so that it is asked again with that answer preselected.
 func (w *wizard) takeBack(t *topic) {
-	if t.label == labelStart { // nothing but the directory comes before it
+	if t.label == labelStart { // only the directory is asked before it
 		w.Bot = bot.Values{}
 		for _, other := range w.topics {
 			other.asked = other.label == labelDirectory
@@ -174,7 +174,7 @@ func (w *wizard) takeBack(t *topic) {
 	t.asked = false
 }
 
-// askAgain makes the topic of the option one to ask.
+// askAgain marks the topic of the option as not asked.
 func (w *wizard) askAgain(o *bot.Option) {
 	for _, t := range w.topics {
 		if slices.Contains(t.options, o) && o.Toggle == nil {
