@@ -12,7 +12,7 @@ import (
 // A CheckRequest asks whether a secret set has the keys of a file.
 type CheckRequest struct {
 	Name      string
-	File      string       // its name for messages
+	File      string       // the file's name for messages
 	Pairs     []cloud.Pair // its keys
 	SkipEmpty bool         // leave out keys without a value
 	Exact     bool         // fail for extra keys, too
@@ -26,7 +26,7 @@ type Comparison struct {
 	Missing []string      `json:"missing"`
 	Extra   []string      `json:"extra"`
 
-	set    string // in words
+	set    string // the set, for messages
 	file   string
 	differ bool
 }

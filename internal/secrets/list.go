@@ -20,7 +20,7 @@ type ListRequest struct {
 type Listing struct {
 	Secrets []ListedSecret `json:"secrets"`
 
-	location string // in which none was found
+	location string // where vbot looked, for messages
 }
 
 // A ListedSecret is a secret of a listing.
@@ -79,7 +79,7 @@ func (l *Listing) Text(page *report.Page) {
 // A ShowRequest asks for one secret set.
 type ShowRequest struct {
 	Name   string
-	Region string // in which it must be, "" if any will do
+	Region string // where the set must be; "" for any
 }
 
 // A ShownSet is the JSON of list NAME.

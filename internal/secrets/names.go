@@ -7,8 +7,8 @@ import (
 	"vbot/internal/report"
 )
 
-// The rules of names are the API's (openapi.json), or narrower: what they refuse would come back as a
-// refusal without a reason. Messages never repeat an argument, which may be a misplaced secret.
+// The rules for names are the API's (openapi.json) or stricter: the API would refuse other names without a
+// reason. Messages never repeat an argument, which may be a misplaced secret.
 
 // CheckNewName checks the name of a secret that vbot may create.
 func CheckNewName(faults *report.Faults, name string) {

@@ -17,7 +17,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A PullSecretRequest asks to store what a registry of images wants for a login.
+// A PullSecretRequest asks to store the credentials of an image registry.
 type PullSecretRequest struct {
 	Name   string
 	Region string // "" is the API's choice
@@ -35,7 +35,7 @@ type PullSecret struct {
 	Created bool          `json:"created"`
 	Status  report.OrNull `json:"status"`
 
-	message string // "" if it was said before the wait
+	message string // "" if it was printed before the wait
 }
 
 // Text says what was stored.
@@ -84,8 +84,8 @@ func StorePullSecret(ctx context.Context, api *cloud.Client, r PullSecretRequest
 	return out, err
 }
 
-// CheckLogin checks what is stored for a registry. With encode it must be USER:PASSWORD; the password
-// may have several lines: registries of Google take a key file there.
+// CheckLogin checks the credentials of a registry. With encode, they must be USER:PASSWORD. The password
+// may have several lines, because Google's registries accept a key file as the password.
 func CheckLogin(faults *report.Faults, login cloud.Secret, encode bool) {
 	text := login.Reveal()
 	user, password, hasColon := strings.Cut(text, ":")
@@ -146,7 +146,7 @@ func HostNote(typed string) string {
 	return ""
 }
 
-// RegistryURL returns the URL of a registry, and whether it is one. The default scheme is https.
+// RegistryURL returns the URL of a registry, and whether it is valid. The default scheme is https.
 func RegistryURL(s string) (string, bool) {
 	if !strings.Contains(s, "://") {
 		s = "https://" + s

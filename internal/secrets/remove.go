@@ -28,7 +28,7 @@ type Removal struct {
 // Text says what was removed.
 func (r *Removal) Text(page *report.Page) { page.Note("%s", r.message) }
 
-// path is what the API calls the secret or key.
+// path is the path of the secret or key in the API.
 func (r RemoveRequest) path() []string {
 	if r.Key == "" {
 		return []string{r.Name}

@@ -1,6 +1,6 @@
 // Package secrets has the jobs of `vbot cloud`: list, set, check, remove, register and wait for secrets,
-// and sign in and out. A request goes in, a result comes out; nothing is printed, and nobody is asked but
-// through a request. Errors are a *report.Failure, or context.Canceled before anything was done.
+// and sign in and out. Each job takes a request and returns a result. It prints nothing, and asks only
+// through functions in the request. Errors are a *report.Failure, or context.Canceled if nothing was done.
 package secrets
 
 import (
@@ -14,8 +14,8 @@ import (
 	"vbot/internal/report"
 )
 
-// A Confirm asks a person whether to go ahead. It fails if the answer is no. summary says what would be
-// done, in lines, "" if the question says it all.
+// A Confirm asks a person whether to go ahead, and fails if the answer is no. summary has lines that describe
+// what would be done; "" if the question is enough.
 type Confirm func(ctx context.Context, summary, question string) error
 
 // location returns "organization NAME, region REGION", without a region if that is "".
@@ -30,7 +30,7 @@ func location(api *cloud.Client, region string) string {
 	return s
 }
 
-// A State is what the API says of a secret, as JSON has it.
+// A State is the JSON of what the API reports about a secret.
 type State struct {
 	Status  report.OrNull `json:"status"`
 	Region  report.OrNull `json:"region"`
@@ -69,11 +69,11 @@ func agentsKeepValues(set string) string {
 	return "Agents that use " + set + " get the new values when they are deployed again."
 }
 
-// maxHint is how long the API may take for what only makes a message better.
+// maxHint is how long a request that only improves a message may take.
 const maxHint = 3 * time.Second
 
-// nearest returns the name of a secret that is much like this one, which does not exist; "" if
-// there is none, or the API does not list it soon.
+// nearest returns the existing name that is most similar to name, which does not exist; "" if
+// there is none, or the API does not list it in time.
 func nearest(ctx context.Context, api *cloud.Client, name string) string {
 	ctx, cancel := api.WithTimeout(ctx, maxHint)
 	defer cancel()
@@ -85,7 +85,7 @@ func nearest(ctx context.Context, api *cloud.Client, name string) string {
 	return report.Nearest(name, names)
 }
 
-// suggest adds to the failure of a name that does not exist one that does.
+// suggest adds a similar name to the failure for a name that does not exist.
 func suggest(ctx context.Context, api *cloud.Client, name string, err error) error {
 	if report.HasCode(err, report.NotFound) && report.As(err).HTTPStatus == 404 {
 		return report.Reword(err, "%v%s", err, report.DidYouMean(nearest(ctx, api, name)))
@@ -95,7 +95,7 @@ func suggest(ctx context.Context, api *cloud.Client, name string, err error) err
 
 // explain explains an error from reading a secret set. The API responds with 400 for an image
 // pull secret, but also for other reasons; the listing tells them apart. code is the code of
-// the failure if it is one.
+// the failure for an image pull secret.
 func explain(ctx context.Context, api *cloud.Client, name string, err error, code string) error {
 	switch {
 	case report.HasCode(err, report.NotFound):
@@ -116,14 +116,14 @@ func getSet(ctx context.Context, api *cloud.Client, name string) (*cloud.Set, er
 	return set, suggest(ctx, api, name, explain(ctx, api, name, err, report.NotFound))
 }
 
-// referencedError is for keys that only the cluster knows.
+// referencedError returns the failure for keys that are only in the cluster.
 func referencedError(name string) error {
 	const referenced = "%s refers to a Kubernetes Secret in your own cluster; read and change its keys there"
 	return report.Errorf(report.Rejected, referenced, name)
 }
 
-// sameRegion refuses to store in another region than the one in which the secret is:
-// secrets cannot move. asked and is are "" if they are not known.
+// sameRegion refuses to store in a region other than the secret's own, because secrets
+// cannot move. asked and is are "" if they are not known.
 func sameRegion(name, asked, is string) error {
 	if asked == "" || is == "" || asked == is {
 		return nil
@@ -133,7 +133,7 @@ func sameRegion(name, asked, is string) error {
 }
 
 // unknownRegion returns the failure of a requested region that the API does not list, or nil.
-// If it lists none, the request will tell.
+// If the API lists no regions, the request itself reports an unknown one.
 func unknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
 	if asked == "" {
 		return nil
@@ -151,8 +151,8 @@ func unknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
 	return &report.Failure{Code: report.NotFound, Problems: problems}
 }
 
-// await waits until a secret that was stored is ready, for at most limit, and returns its last status.
-// Before, it notes what was stored.
+// await notes what was stored, then waits at most limit until the secret is ready, and returns its last
+// status.
 func await(
 	ctx context.Context, api *cloud.Client, stored cloud.Ref, limit time.Duration, message string,
 ) (report.OrNull, error) {

@@ -21,7 +21,7 @@ type SetRequest struct {
 	Prune   bool          // remove keys of the set that are neither in Pairs nor in LeftOut
 	DryRun  bool          // store nothing
 	Wait    time.Duration // until the set is ready; 0 is not at all
-	Confirm Confirm       // nil to go ahead without
+	Confirm Confirm       // nil to go ahead without asking
 }
 
 // A SetResult is the JSON of set.
@@ -38,7 +38,7 @@ type SetResult struct {
 	waited   bool
 }
 
-// A KeyResult says what became of a key.
+// A KeyResult is the result for one key.
 type KeyResult struct {
 	Key      string `json:"key"`
 	Result   string `json:"result" enum:"planned,stored,removed,failed,unconfirmed,not_tried"`
@@ -52,11 +52,11 @@ const (
 	keyStored      = "stored"
 	keyRemoved     = "removed"
 	keyFailed      = "failed"
-	keyUnconfirmed = "unconfirmed" // the request went out, and no response came
+	keyUnconfirmed = "unconfirmed" // the request was sent, but no response came
 	keyNotTried    = "not_tried"
 )
 
-// done is the result of a key for which all went well.
+// done returns the result for a key if the request succeeded.
 func (k KeyResult) done() string {
 	if k.Prune {
 		return keyRemoved
@@ -64,7 +64,7 @@ func (k KeyResult) done() string {
 	return keyStored
 }
 
-// words returns what is done with the key. replaced is the word for a replaced value.
+// words describes for people what happens to the key. replaced is the word for a replaced value.
 func (k KeyResult) words(replaced string) string {
 	if k.Prune {
 		return "removed"
@@ -72,8 +72,7 @@ func (k KeyResult) words(replaced string) string {
 	return newOr(replaced, k.Replaced)
 }
 
-// Set stores the pairs. With an error, the result says what was stored all the same; it is nil if that
-// is nothing.
+// Set stores the pairs. Even with an error, the result says what was stored; it is nil if nothing was.
 func Set(ctx context.Context, api *cloud.Client, r SetRequest) (*SetResult, error) {
 	c, err := newChange(ctx, api, r)
 	if err != nil {
@@ -119,9 +118,9 @@ func newChange(ctx context.Context, api *cloud.Client, r SetRequest) (*change, e
 	isNew := report.HasCode(err, report.NotFound)
 	switch {
 	case isNew && r.Prune && !api.IsGone(ctx, r.Name):
-		return nil, err // of something else: the keys to remove are unknown
+		return nil, err // something else is missing, so the keys to remove are unknown
 	case isNew:
-		if r.Confirm != nil { // a person may have mistyped the name; a script is not kept waiting
+		if r.Confirm != nil { // a person may have mistyped the name; a script should not wait for this
 			noteNearName(ctx, api, r.Name)
 		}
 		set, err = &cloud.Set{}, unknownRegion(ctx, api, r.Region)
@@ -160,7 +159,7 @@ func newChange(ctx context.Context, api *cloud.Client, r SetRequest) (*change, e
 	return c, nil
 }
 
-// noteNearName notes that there is a set whose name is much like that of a new one.
+// noteNearName notes that there is a secret with a name similar to that of a new set.
 func noteNearName(ctx context.Context, api *cloud.Client, name string) {
 	if near := nearest(ctx, api, name); near != "" {
 		api.Note(name + " is a new secret set; there is also " + near)
@@ -176,8 +175,8 @@ func (c *change) question() string {
 	return question + "?"
 }
 
-// result returns the result of the change with each key in this state, "" if all went well. region is
-// that of the set.
+// result returns the result of the change with each key in this state; "" means that it succeeded. region
+// is the set's.
 func (c *change) result(region, state string) *SetResult {
 	out := &SetResult{
 		Name:     c.Name,
@@ -199,7 +198,7 @@ func (c *change) result(region, state string) *SetResult {
 	return out
 }
 
-// partial returns what became of each key in a run that err ended, and the failure that says so.
+// partial returns the result for each key of a run that err ended, and the failure that lists them.
 func (c *change) partial(region string, err error, p cloud.Progress) (*SetResult, error) {
 	f := *report.As(err)
 	isInterrupted := f.Code == report.Interrupted
@@ -210,7 +209,7 @@ func (c *change) partial(region string, err error, p cloud.Progress) (*SetResult
 	case p.Done == 0:
 		return nil, err
 	case isInterrupted:
-		p.Tried = p.Done // nothing more went out
+		p.Tried = p.Done // nothing more was sent
 	}
 	out := c.result(region, "")
 	out.failed = true
@@ -246,7 +245,7 @@ func (c *change) partial(region string, err error, p cloud.Progress) (*SetResult
 	return out, &f
 }
 
-// count says how many keys were stored and removed, if the first so many are done.
+// count describes how far the change came: done is the number of keys that are stored or removed.
 func (c *change) count(done int) string {
 	removed := done - len(c.Pairs)
 	if removed < 0 {
@@ -290,7 +289,7 @@ func (s *SetResult) redeploy() string {
 	return "\n" + agentsKeepValues(s.Name)
 }
 
-// Text says what would be, or was, stored. Of a failed run it lists the keys that are done: the failure
+// Text says what would be, or was, stored. For a failed run, it lists the keys that are done; the failure
 // lists the others.
 func (s *SetResult) Text(page *report.Page) {
 	switch {
@@ -305,7 +304,7 @@ func (s *SetResult) Text(page *report.Page) {
 		if note := s.redeploy(); note != "" {
 			page.Note("%s", strings.TrimPrefix(note, "\n"))
 		}
-	case !s.waited: // else it was said before the wait
+	case !s.waited: // otherwise it was printed before the wait
 		page.Note("%s", s.stored())
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // A LoginRequest asks to store a token.
 type LoginRequest struct {
-	Organization string // "" is the token's only one, or the one that Choose chooses
-	// Token asks for the token, once all else is known to be right.
+	Organization string // "" for the token's only one, or the one that Choose returns
+	// Token asks for the token, after everything else was checked.
 	Token  func(ctx context.Context) (cloud.Secret, error)
 	Choose cloud.Choose
 }
@@ -124,7 +124,7 @@ type Identity struct {
 	TokenFrom    string        `json:"token_from"` // a variable or a file
 }
 
-// Identify checks the token with the API, and says whose it is.
+// Identify checks the token with the API, and returns its organization.
 func Identify(ctx context.Context, api *cloud.Client) (*Identity, error) {
 	if err := api.Verify(ctx, nil); err != nil {
 		return nil, err
