@@ -1,5 +1,5 @@
-// Package catalog knows what services there are: their heads and code in templates/services, and
-// those of one's own.
+// Package catalog has the services: their heads and code in templates/services, and a user's own
+// services.
 package catalog
 
 import (
@@ -13,12 +13,12 @@ import (
 	"vbot/templates"
 )
 
-// A Catalog has all services there are.
+// A Catalog has all services.
 type Catalog struct {
-	byKind map[string][]*Service // in the order of ids, those of one's own last
+	byKind map[string][]*Service // in the order of ids, a user's own last
 }
 
-// HasOwn reports whether there are services of one's own.
+// HasOwn reports whether there are services of the user's own.
 func (c *Catalog) HasOwn() bool {
 	isOwn := func(s *Service) bool { return s.own }
 	for _, services := range c.byKind {
@@ -38,13 +38,13 @@ func New() *Catalog {
 	return c
 }
 
-// ours returns vbot's own services by kind, in order. It reads them once: they are part of the
-// program. It panics on a file that it cannot read; a test checks that all have the form in
+// ours returns vbot's own services by kind, in order. They are part of the program, so it reads
+// them once. It panics on a file that it cannot read; a test checks that all have the form in
 // CONTRIBUTING.md.
 var ours = sync.OnceValue(func() map[string][]*Service {
 	kinds := append(slices.Clone(ServiceKinds), KindTransport)
 	ofKind := make([][]*Service, len(kinds))
-	var all sync.WaitGroup // several cores take half the time, which every command takes that knows services
+	var all sync.WaitGroup // in parallel, because many commands wait for this; it takes half the time
 	for i, kind := range kinds {
 		all.Go(func() { ofKind[i] = readOurs(kind) })
 	}
@@ -109,7 +109,7 @@ func (c *Catalog) Find(kind, word string) *Service {
 	return nil
 }
 
-// refuse adds a problem with a line of the service's file; 0 is none of them.
+// refuse adds a problem with a line of the service's file, or with the file if line is 0.
 func (s *Service) refuse(problems *report.Problems, line int, format string, args ...any) {
 	at := s.file
 	if line > 0 {
@@ -146,8 +146,9 @@ func (c *Catalog) Nearest(kind, word string) string {
 	return near
 }
 
-// OfModel returns the service of the kind that is called like the language model's service
-// whose default model is of the same family as this one, or nil: gpt-4o is of that of gpt-4.1.
+// OfModel returns the service of the kind that probably has this model, or nil. It looks for a
+// language model service with a default model of the same family, such as gpt-4.1 for gpt-4o, and
+// returns the service of that name.
 func (c *Catalog) OfModel(kind, model string) *Service {
 	family := func(name string) string {
 		return name[:len(name)-len(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz"))]
@@ -163,8 +164,8 @@ func (c *Catalog) OfModel(kind, model string) *Service {
 	return nil
 }
 
-// FirstNames returns the first names of the services, as many as fit a line, and where the
-// others are.
+// FirstNames returns the first names of as many services as fit on a line. others says where to
+// find the rest.
 func FirstNames(services []*Service, others string) string {
 	line := "allowed: "
 	for i, s := range services {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A Heading is what services stand under in long lists, in this order. Ids are letters in the
-// order in which vbot got the services: the usual ones are the first two of each kind.
+// A Heading groups services in long lists, in this order. The usual services are those with the ids
+// _a and _b of each kind.
 type Heading int
 
 const (
 	noHeading Heading = iota
 	byPhone
-	withoutPhone // of transports of a telephony bot: in a list of one heading there is none
+	withoutPhone // shown only among the transports of a telephony bot: a single heading is left out
 	usual
 	ownMachine
 	Others // sorted by label
@@ -52,8 +52,8 @@ func (s *Service) Heading() Heading {
 	return Others
 }
 
-// Summary says in half a line what sets the service apart: languages, memory, and the key that it needs.
-// has are the credentials that the bot needs without it.
+// Summary describes the service in half a line: languages, memory, and the key that it needs. has are the
+// credentials that the bot needs anyway.
 func (s *Service) Summary(has map[string]bool) string {
 	facts := s.languageFacts()
 	if s.Kind == KindRealtime && s.VideoIn {
@@ -69,8 +69,8 @@ func (s *Service) Summary(has map[string]bool) string {
 	return strings.Join(facts, "; ")
 }
 
-// BaseLanguages are the service's languages without scripts and regions, as its file lists them: tags, or
-// "auto" or "voice" alone.
+// BaseLanguages are the service's languages as its file lists them, without scripts and regions: tags, or
+// only "auto" or "voice".
 func (s *Service) BaseLanguages() (languages []string) {
 	for _, tag := range s.languages {
 		base, _, _ := strings.Cut(tag, "-")
@@ -81,7 +81,7 @@ func (s *Service) BaseLanguages() (languages []string) {
 	return languages
 }
 
-// languageFacts says what languages the service has, if it has any.
+// languageFacts describes the languages of the service, if it has any.
 func (s *Service) languageFacts() []string {
 	languages := s.BaseLanguages()
 	switch n := len(languages); {
@@ -119,7 +119,7 @@ func (s *Service) keyFact(has map[string]bool) string {
 	return key
 }
 
-// shortHost returns a host without what half a line has no room for.
+// shortHost returns a host without a first part such as console.
 func shortHost(host string) string {
 	for _, prefix := range []string{"app.", "console.", "dashboard.", "platform.", "www."} {
 		host = strings.TrimPrefix(host, prefix)

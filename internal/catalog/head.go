@@ -10,9 +10,9 @@ import (
 	"vbot/internal/report"
 )
 
-// parse reads the text of the service's file: the head, which is comment lines of the
-// form `# key: value` up to the first line that is none, and the code. It returns what it
-// cannot read; checkHead and checkCode find the rest.
+// parse reads the text of the service's file: first the head, comment lines of the form
+// `# key: value`, then the code. It returns problems with what it cannot read; checkHead and
+// checkCode find the other problems.
 func (s *Service) parse(text string) (problems report.Problems) {
 	s.head = text
 	for at := 1; strings.HasPrefix(text, "# "); at++ {
@@ -62,8 +62,7 @@ func (s *Service) line(start string) int {
 	return strings.Count(before, "\n") + 1
 }
 
-// checkHead returns which lines of the head do not have the form of their key, are there
-// twice, or are missing.
+// checkHead returns problems with lines of the head: a wrong form, duplicates, and missing lines.
 func (s *Service) checkHead() (problems report.Problems) {
 	number := 0
 	for line := range strings.Lines(s.head) {
@@ -78,7 +77,7 @@ func (s *Service) checkHead() (problems report.Problems) {
 		switch {
 		case slices.ContainsFunc(strings.Split(value, ", "), key.refuses):
 			s.refuse(&problems, number, "%s: expected something like %s", name, key.exampleOrName())
-		case hasMarkup: // the value stands in Python, TOML, YAML or Markdown
+		case hasMarkup: // the value is copied to Python, TOML, YAML or Markdown
 			s.refuse(&problems, number, "%s: a value must not contain \" \\ | ` or <%%", name)
 		}
 	}
@@ -98,7 +97,7 @@ func (s *Service) checkHead() (problems report.Problems) {
 	return problems
 }
 
-// isNoLanguage reports whether the word cannot stand in the list of languages.
+// isNoLanguage reports whether the word is not allowed in the list of languages.
 func (s *Service) isNoLanguage(word string) bool {
 	isAlone := len(s.languages) == 1
 	if isAlone && (word == languageAuto || word == languageVoice) {
@@ -111,7 +110,7 @@ func (s *Service) isNoLanguage(word string) bool {
 // repeatable are the keys that may have several lines.
 var repeatable = []string{"env", "self-host-env", "host", "languages", "voices"}
 
-// refuses reports whether a word does not have the form of the key's.
+// refuses reports whether a word does not have the form of the key's words.
 func (k headKey) refuses(word string) bool {
 	rest, found := strings.CutPrefix(word, k.prefix)
 	hasOther := k.characters != "" && strings.Trim(rest, k.characters) != ""
@@ -127,8 +126,8 @@ const (
 )
 
 // A headKey is a key of a service's head: where its value goes, and its form. One of text,
-// words and read is set; read says what is wrong with the value, or "". Each word begins with
-// prefix, and more of these characters follow; none means any.
+// words and read is set; read returns what is wrong with the value, or "". Each word is prefix,
+// followed by some of characters; "" allows all characters.
 type headKey struct {
 	text       func(*Service) *string
 	words      func(*Service) *[]string
@@ -217,8 +216,8 @@ func (s *Service) readType(value string) string {
 	return ""
 }
 
-// readVoices adds the voices of one line of several: `de de_DE-thorsten-medium, fr fr_FR-siwis-medium`.
-// Instead, `any` says that each voice speaks each language.
+// readVoices adds the voices of one line: `de de_DE-thorsten-medium, fr fr_FR-siwis-medium`. `any` says
+// that every voice speaks every language.
 func (s *Service) readVoices(value string) string {
 	if value == "any" {
 		s.anyVoice = true

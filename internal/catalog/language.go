@@ -9,10 +9,10 @@ import (
 	"vbot/templates"
 )
 
-// What a service's file says in place of a list of languages.
+// Words of a service's file instead of a list of languages.
 const (
-	languageAuto  = "auto"  // the service finds out by itself
-	languageVoice = "voice" // a voice speaks the language that it was made for
+	languageAuto  = "auto"  // the service detects the language
+	languageVoice = "voice" // each voice speaks one language
 )
 
 // LanguageTag returns the BCP 47 tag in the usual case. It knows LANGUAGE[-SCRIPT][-REGION]:
@@ -42,7 +42,7 @@ func LanguageTag(text string) (tag string, ok bool) {
 	return tag, true
 }
 
-// languageNames are the English names of languages by tag, for menus, mistakes and prompts.
+// languageNames are the English names of languages by tag, for menus, suggestions and prompts.
 var languageNames = sync.OnceValue(func() map[string]string {
 	data, _ := templates.Files.ReadFile("languages.txt") // it is there
 	names := map[string]string{}
@@ -63,7 +63,7 @@ func TagOf(name string) string {
 	return ""
 }
 
-// LanguageName returns the English name of the language with this tag, which has no region, or "".
+// LanguageName returns the English name of the language with this tag, or "". The tag must have no region.
 func LanguageName(tag string) string { return languageNames()[tag] }
 
 // LanguageNames are the English names of the languages that the service lists.
@@ -76,8 +76,8 @@ func (s *Service) LanguageNames() (names []string) {
 	return names
 }
 
-// Language says how the service comes to the language of the conversation: "told" one of
-// those that it lists, "fixed" to these, "auto", "voice"; "" if it has none.
+// Language says how the service gets the language of the conversation: "told" (the bot passes
+// one of its languages), "fixed" (it knows only these), "auto" or "voice"; "" if it has none.
 func (s *Service) Language() string {
 	switch {
 	case s.languages == nil:
@@ -90,7 +90,7 @@ func (s *Service) Language() string {
 	return "fixed"
 }
 
-// Languages are the tags of the languages that it can be told or is made for.
+// Languages are the tags of the languages that the service supports, if it lists them.
 func (s *Service) Languages() []string {
 	if way := s.Language(); way != "told" && way != "fixed" {
 		return []string{}
@@ -98,8 +98,8 @@ func (s *Service) Languages() []string {
 	return s.languages
 }
 
-// Speaks reports whether the service can be used in the language: a list has the tag, or a
-// wider one with none of its regions.
+// Speaks reports whether the service can be used in the language: its list has the tag, or a
+// more general tag without other regions of the language.
 func (s *Service) Speaks(tag string) bool {
 	if len(s.Languages()) == 0 {
 		return true
@@ -118,9 +118,9 @@ func (s *Service) Speaks(tag string) bool {
 	}
 }
 
-// Speaking returns the service as a bot with this language needs it, "" being none: with the
-// voice that the catalog has for it. Where it has none, a person chooses: they have to, if the voice
-// decides.
+// Speaking returns the service for a bot with this language; "" is none. Its default voice is the
+// one that the catalog has for the language. Without one, a person may choose a voice, and has to if
+// the voice determines the language.
 func (s *Service) Speaking(tag string) *Service {
 	base, _, _ := strings.Cut(tag, "-")
 	voice := cmp.Or(s.voices[tag], s.voices[base])
@@ -139,7 +139,7 @@ func (s *Service) Speaking(tag string) *Service {
 			speaking.Build.Statements = withDefault(s.Build.Statements, v.Name, voice)
 			v.Required = false
 			v.Fallback = voice
-		case base == "en" && (s.voices != nil || !decides): // then the usual ones speak English
+		case base == "en" && (s.voices != nil || !decides): // the default voices speak English
 			continue
 		default:
 			if decides {
@@ -161,7 +161,7 @@ func (s *Service) ChooseVoice() bool {
 	return slices.ContainsFunc(s.Env, func(v Variable) bool { return strings.HasPrefix(v.Note, choose) })
 }
 
-// withDefault returns the code with this default of the variable, which it reads in one place.
+// withDefault returns the code with this default for the variable, which the code reads once.
 func withDefault(code, name, value string) string {
 	own := `os.getenv("` + name + `", "` + value + `")`
 	for _, reads := range []string{`os.environ["` + name + `"]`, `os.getenv("` + name + `", NOT_GIVEN)`} {

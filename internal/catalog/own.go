@@ -14,14 +14,14 @@ import (
 	"vbot/internal/report"
 )
 
-// Services of one's own: a folder of files in the form of templates/services.
+// A user's own services: a folder of files in the form of templates/services.
 
 // maxService is the maximum size of a service's file, in bytes.
 const maxService = 64 << 10
 
-// Add reads the services in the folder dir, KIND/NAME.py, and returns what is wrong.
-// It ignores other files and what begins with . or _, but finds services that are in
-// no folder of that name.
+// Add reads the services in the folder dir, KIND/NAME.py, and returns problems with them.
+// It ignores other files, and names that begin with . or _. A service in a folder that is
+// not a KIND is a problem.
 func (c *Catalog) Add(dir fs.FS, name string) (problems report.Problems) {
 	fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
 		s := &Service{Kind: path.Dir(file), file: path.Join(name, file)}
@@ -70,7 +70,7 @@ func readService(dir fs.FS, file string) ([]byte, error) {
 	return files.Read(f, maxService)
 }
 
-// addService adds a service of one's own with this file, and returns what is wrong with it.
+// addService adds the service in this file, and returns problems with it.
 func (c *Catalog) addService(s *Service, text string) (problems report.Problems) {
 	isOdd := func(r rune) bool { return r == '\t' || r == utf8.RuneError || report.IsHidden(r) }
 	for i, line := range strings.Split(text, "\n") {

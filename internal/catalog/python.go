@@ -14,7 +14,7 @@ const WhenMark = "  # when: "
 // conditions may stand after WhenMark.
 var conditions = []string{"language", "telephony", "noise_cancel", "video_in", "video_out", "avatar"}
 
-// Name is the name that the code gives what it builds.
+// Name is the variable to which the code assigns what it builds.
 func (s *Service) Name() string {
 	switch s.Kind {
 	case KindRealtime:
@@ -36,8 +36,8 @@ var buildParameters = []string{
 	"video_height: int",
 }
 
-// checkCode returns what would get lost on the way to bot.py, or break it. Whether it
-// is Python, and of the right types, only Python's own tools can say.
+// checkCode returns problems with code that would be lost in bot.py, or break it. Only
+// Python's own tools can check the syntax and the types.
 func (s *Service) checkCode() (problems report.Problems) {
 	first := strings.Count(s.head, "\n") + 1 // the first line below the head
 	name := s.Name()
@@ -64,7 +64,7 @@ func (s *Service) checkCode() (problems report.Problems) {
 	return problems
 }
 
-// checkImports checks what stands above build. first is the number of its first line in the file.
+// checkImports checks the lines above build. first is the number of the first line of code.
 func (s *Service) checkImports(problems *report.Problems, first int) {
 	var formatted []string
 	for _, i := range python.ParseImports(s.Build.Imports) {

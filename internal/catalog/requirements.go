@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// A Requirement is a variable that must be set, always or where another one is.
+// A Requirement is a variable that must be set, always or if another one is set.
 type Requirement struct {
 	Name string
 	Rule Rule
-	// Text says the same to people, in Markdown: "either `A` or `B` with `C`"; "" if the variable is needed
-	// only where another one is set.
+	// Text is the requirement for people, in Markdown: "either `A` or `B` with `C`"; "" if the variable is
+	// needed only if another one is set.
 	Text    string
 	Page    string // where a person gets it, or what it is
-	Address string // the variable for an address of one's own that makes it optional, or ""
+	Address string // the variable for an address, such as a server of your own, that makes it optional; or ""
 	Server  bool   // read by webhooks.py, not by bot.py
-	Only    string // the transport without which nobody needs it, or ""
-	Runs    string // the word of -t for the transport without which bot.py does not need it, or ""
-	Calls   bool   // only sessions need it that webhooks.py starts, so bot.py begins without it
+	Only    string // the only transport that needs it, or ""
+	Runs    string // bot.py needs it only with -t and this word; "" if always
+	Calls   bool   // only sessions that webhooks.py starts need it, so bot.py starts without it
 }
 
 // A Rule says what must be set. The zero value requires nothing.
 type Rule struct {
 	Names   []string // of variables; one of them must be set
-	OnlyOne bool     // the others must not be
-	IfSet   string   // the variable without which nothing must be set, or ""
+	OnlyOne bool     // no other one may be set
+	IfSet   string   // the rule applies only if this variable is set, or always if ""
 }
 
-// IsZero says whether nothing must be set.
+// IsZero reports whether nothing must be set.
 func (r Rule) IsZero() bool { return len(r.Names) == 0 }
 
 // String returns the rule for people: "A", "A or B", "A xor B", "A if B"; "" if nothing must be set.
@@ -44,8 +44,8 @@ func (r Rule) String() string {
 	return text
 }
 
-// Requirements are what the service needs. isChoice says that it is one of several ways to
-// connect: then a bot does without it.
+// Requirements are the requirements of the service. isChoice says that it is one of several
+// transports, so that a bot also works without it.
 func (s *Service) Requirements(isChoice bool) (out []Requirement) {
 	pages := map[string]string{} // by the word that names of variables begin with, such as TWILIO
 	for _, v := range s.Env {
@@ -64,14 +64,14 @@ func (s *Service) Requirements(isChoice bool) (out []Requirement) {
 			out = append(out, r)
 		}
 		if v.Required && !v.Server && s.ModeOf != "" {
-			// webhooks.py needs it, too, and has no substitute for it: see Unless.
+			// webhooks.py needs it, too, and accepts no other variable instead: see Unless.
 			out = append(out, Requirement{Name: v.Name, Rule: Rule{Names: []string{v.Name}}, Server: true})
 		}
 	}
 	return out
 }
 
-// describeRequired says to people that the variable is required, and where they get it.
+// describeRequired adds the text for people: that the variable is required, and where they get it.
 func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]string) {
 	r.Text = "`" + v.Name + "`"
 	other := s.Unless(v)
@@ -96,8 +96,8 @@ func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]
 	r.Page = cmp.Or(pages[company], r.Page)
 }
 
-// Rule returns what must be set because of the variable. beside are all variables of the service: one of
-// them may replace it.
+// Rule returns the rule that the variable causes. beside are all variables of the service, one of which
+// may replace it.
 func (v Variable) Rule(beside []Variable) Rule {
 	switch {
 	case v.With != "":
@@ -120,8 +120,8 @@ func (v Variable) Rule(beside []Variable) Rule {
 	return rule
 }
 
-// Lines returns the variable as in .env.example: without a value, and commented out if
-// it is optional.
+// Lines returns the lines of the variable in .env.example: without a value, and commented
+// out if it is optional.
 func (v Variable) Lines() []string {
 	note := v.Note
 	if text := cmp.Or(v.Fallback, v.Other); text != "" {
@@ -157,10 +157,10 @@ func Credentials(needed []Requirement) (out []Credential) {
 	return out
 }
 
-// Credentials returns what a person has to get for the service alone.
+// Credentials returns what a person has to get for this service.
 func (s *Service) Credentials() []Credential { return Credentials(s.Requirements(false)) }
 
-// String names the variables, and what needs them if not every session does.
+// String names the variables, and the transport if only one needs them.
 func (c Credential) String() string {
 	if c.Only != "" {
 		return c.Names + " (only for " + c.Only + ")"
@@ -177,8 +177,8 @@ func (c Credential) Line() string {
 	return line
 }
 
-// Keys names what to check when the service refuses its key: at most two variables,
-// so that a sentence in bot.py holds them.
+// Keys names what to check if the service rejects its key: at most two variables, so
+// that they fit into a sentence in bot.py.
 func (s *Service) Keys() string {
 	var required, optional []string
 	between, otherwise := " and ", "its settings" // of a local model, for example

@@ -15,29 +15,29 @@ type Service struct {
 	Names []string // names for the id, the usual one first
 
 	Extras  []string // of pipecat-ai, without brackets
-	Pip     []string // requirements beside pipecat-ai
-	Python  string   // a bound that is stricter than the framework's, ">=3.12"; "" if there is none
+	Pip     []string // requirements other than pipecat-ai
+	Python  string   // a newer Python than the framework needs, ">=3.12"; or ""
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
-	Loop    string   // "yes" where its constructor needs the event loop, and so cannot run in a thread
+	Loop    string   // "yes" if its constructor needs the event loop, and so cannot run in a thread
 	KeysURL string   // where a person gets the keys
-	// Starts is "context" where a realtime session starts with the first context, "" with the connection.
+	// Starts is "context" if a realtime session starts with the first context, "" if with the connection.
 	Starts string
-	// Turns is Python that makes the service wait longer before a turn of the person ends, where the
-	// service decides that by default; else "".
+	// Turns is Python code that makes the service wait longer before the person's turn ends, if the
+	// service decides that by default; otherwise "".
 	Turns string
-	// TurnsImport is the import statement that this Python needs and the service's own code does not have;
-	// else "".
+	// TurnsImport is the import statement that Turns needs, if the service's own code does not have it;
+	// otherwise "".
 	TurnsImport string
 	Env         []Variable
-	// languages are BCP 47 tags, or "auto" (it finds out by itself) or "voice" (each voice
-	// has its own) alone; none where nothing is heard or spoken.
+	// languages are BCP 47 tags, or only "auto" (the service detects it) or "voice" (each voice
+	// has its own); none if the service neither hears nor speaks.
 	languages []string
-	voices    map[string]string // by language, those that speak it where nobody chose another one
+	voices    map[string]string // the default voice by language
 	anyVoice  bool              // each voice speaks each language
 	Model     LocalModel
-	Hosts     []Host // that it contacts, if .env holds no address of one's own
+	Hosts     []Host // that it contacts unless .env sets another address
 	StandIn   StandIn
-	VideoIn   bool   // a transport carries the person's camera, a realtime service looks at it
+	VideoIn   bool   // a transport supports the user's camera, a realtime service sees it
 	head      string // of the file, with the end of its last line
 	source    string // the file without its head
 	own       bool   // not one of vbot's
@@ -49,14 +49,13 @@ type Service struct {
 
 	// Transports only.
 	order     string // two digits
-	ModeOf    string // of one way of dialing: the id of the transport that it is a mode of
-	Mode      string // and that mode, "dial-in" or "dial-out"
-	Telephony bool   // it carries calls, not sessions of a browser or an app
+	ModeOf    string // of a dial mode: the id of its transport
+	Mode      string // of a dial mode: "dial-in" or "dial-out"
+	Telephony bool   // it connects calls, not sessions of a browser or an app
 	Key       string // the entry in create_transport's dictionary
-	VideoOut  bool   // it carries the bot's picture
+	VideoOut  bool   // it supports the bot's video
 	cloud     string // "no": Pipecat Cloud's runner (pipecatcloud 1.4) starts no bot with it
-	// Client is its package for browsers with the tested range, "@pipecat-ai/daily-transport ^1.6.9"; "" if
-	// there is none.
+	// Client is its package for browsers with the tested range, "@pipecat-ai/daily-transport ^1.6.9"; or "".
 	Client      string
 	SelfHost    []Variable // that self_host.py reads
 	SelfHostPip []string   // requirements of self_host.py
@@ -70,21 +69,21 @@ type Build struct {
 	Statements string // of build above its return, indented by four
 }
 
-// A LocalModel is what a model in the bot's process takes: there is none if it takes no memory.
+// A LocalModel has the requirements of a model in the bot's process. It is zero if there is none.
 type LocalModel struct {
 	Megabytes int
-	CPU       int  // thousandths of a core, while it works for one session, so that it keeps up
-	Apart     bool // each session loads its own
+	CPU       int  // thousandths of a core that it needs to keep up with one session
+	Apart     bool // each session loads its own copy
 }
 
-// A StandIn plays the service in a project's tests, or somebody who comes over the transport: a file of
-// templates/stand_ins, in the folder of the service's kind, or in people. The zero value says that there is
-// none, or that no variable holds the service's address.
+// A StandIn plays the service in a project's tests, or a caller over the transport. It is a file of
+// templates/stand_ins, in the folder of the service's kind or in people. It is zero if there is none, or if
+// no variable has the service's address.
 type StandIn struct {
 	File string // without .py
-	TLS  bool   // the framework connects with TLS alone, whatever the address says
-	// Untimed says that the framework (1.14) does not know when the service speaks which sentence, so
-	// that the model is not told where a person interrupted an answer.
+	TLS  bool   // the framework connects only with TLS, whatever the address says
+	// Untimed says that the framework (1.14) does not know when the service speaks which sentence, so it
+	// cannot tell the model where a person interrupted an answer.
 	Untimed bool
 	// HangsUp says that the framework asks the carrier's API to end a call, which no test may.
 	HangsUp   bool
@@ -96,7 +95,7 @@ type Address struct{ Name, Value string }
 
 // A Host is what a firewall has to let through.
 type Host struct {
-	Address string // HOST[:PORT[/udp]], with {NAME} for what a variable holds; without a port it is 443
+	Address string // HOST[:PORT[/udp]], where {NAME} is the value of a variable; the default port is 443
 	Note    string
 }
 
@@ -107,10 +106,10 @@ type Variable struct {
 	Kind          string // secret, id, model, voice, region, url or path
 	ReadByLibrary bool   // read by the framework, not by the generated code
 	Server        bool   // read by webhooks.py, not by bot.py
-	unless        string // though required, not needed where that variable is set
-	With          string // though optional, needed where that variable is set
-	Without       string // refused where that variable is set
-	Other         string // though optional, that variable is read where this one is unset
+	unless        string // though required, not needed if that variable is set
+	With          string // though optional, needed if that variable is set
+	Without       string // refused if that variable is set
+	Other         string // the variable that is read if this one is unset
 	Fallback      string // the default when unset or blank; "" if it is not fixed
 	Note          string // a short description
 }
@@ -128,9 +127,8 @@ const (
 // ServiceKinds are the kinds of AI service, in the order of listings.
 var ServiceKinds = []string{KindSTT, KindLLM, KindTTS, KindRealtime, KindVideo}
 
-// Unless is the variable that takes the place of v, or "". Where webhooks.py starts
-// the calls it holds for bot.py alone: webhooks.py needs v itself, to know who
-// signed a request.
+// Unless is the variable that replaces v, or "". If webhooks.py starts the calls, v is
+// always needed, because webhooks.py checks with it who signed a request.
 func (s *Service) Unless(v Variable) string {
 	if s.ModeOf != "" || s.standsFor() {
 		return ""
@@ -138,8 +136,8 @@ func (s *Service) Unless(v Variable) string {
 	return v.unless
 }
 
-// standsFor reports whether the service is a transport that stands for several ways of
-// dialing: their files have the code.
+// standsFor reports whether the service is a transport with dial modes, whose files have
+// the code.
 func (s *Service) standsFor() bool { return strings.TrimSpace(s.source) == "" }
 
 // Addresses are those of the service's hosts.
@@ -151,7 +149,7 @@ func (s *Service) Addresses() []string {
 	return out
 }
 
-// Needs returns what the service needs besides its variables.
+// Needs returns what the service needs other than variables.
 func (s *Service) Needs() (out []string) {
 	if s.Python != "" {
 		out = append(out, "python"+s.Python)
@@ -159,10 +157,11 @@ func (s *Service) Needs() (out []string) {
 	return append(out, s.flags...)
 }
 
-// Local says whether it runs on the owner's machines, and so does not charge.
+// Local reports whether the service runs on the owner's machines, and so does not charge.
 func (s *Service) Local() bool { return slices.Contains(s.flags, "local") }
 
-// OnLocalhost says whether it is a server on the bot's machine, unless a variable has another address.
+// OnLocalhost reports whether the service is a server on the bot's machine, unless a variable has another
+// address.
 func (s *Service) OnLocalhost() bool {
 	return slices.ContainsFunc(s.Hosts, func(h Host) bool {
 		host, _, _ := strings.Cut(h.Address, ":")
@@ -170,7 +169,7 @@ func (s *Service) OnLocalhost() bool {
 	})
 }
 
-// AddressVariables are those that hold an address of the service.
+// AddressVariables are the variables for addresses of the service.
 func (s *Service) AddressVariables() (names []string) {
 	for _, v := range s.Env {
 		if v.Kind == "url" {
@@ -180,8 +179,8 @@ func (s *Service) AddressVariables() (names []string) {
 	return names
 }
 
-// Deprecated says whether the framework will not have it for long.
+// Deprecated reports whether the framework will remove the service.
 func (s *Service) Deprecated() bool { return slices.Contains(s.flags, "deprecated") }
 
-// CloudRuns says whether Pipecat Cloud runs bots with the transport.
+// CloudRuns reports whether Pipecat Cloud runs bots with the transport.
 func (s *Service) CloudRuns() bool { return s.cloud != "no" }

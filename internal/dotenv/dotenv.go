@@ -1,4 +1,4 @@
-// Package dotenv reads what people write secrets in: dotenv files, JSON objects and
+// Package dotenv parses the formats of secrets: dotenv files, JSON objects and
 // arguments.
 package dotenv
 
@@ -24,7 +24,7 @@ type Fault struct {
 // A reader reads one file. Use the pairs only if there are no faults.
 type reader struct {
 	text   string // the rest of the file
-	line   int    // its first one, from 1
+	line   int    // the number of its first line, from 1
 	pairs  []cloud.Pair
 	faults []Fault
 	blank  bool           // a value may be empty
@@ -61,10 +61,10 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 const jsonArray = "a JSON array; expected one object of strings. If its items have a name and a value: " +
 	"jq 'map({(.name): .value}) | add' FILE | vbot cloud secrets set NAME --file -"
 
-// Empty ends the message of a fault of an empty value.
+// Empty ends the message of a fault about an empty value.
 const Empty = "the value is empty"
 
-// add takes a key with its value, or the fault that it has.
+// add adds a key with its value, or the fault of either.
 func (r *reader) add(line int, key, value, message string) {
 	if isOnlyLineEnds(value) {
 		value = ""
@@ -104,10 +104,11 @@ func ValueFault(value cloud.Secret, blank bool) string {
 	return ""
 }
 
-// readJSON reads one JSON object key by key. What is wrong with JSON may quote a value.
+// readJSON reads one JSON object key by key. A fault does not repeat the JSON parser's message, which
+// may quote a value.
 func (r *reader) readJSON() {
 	last := 0
-	line := func(offset int) int { // which only grows
+	line := func(offset int) int { // offset only grows
 		r.line, last = r.line+strings.Count(r.text[last:offset], "\n"), offset
 		return r.line
 	}
@@ -191,7 +192,7 @@ func (r *reader) value() (value, message string) {
 }
 
 // unquoted returns a bare value, which ends before a # that follows white space.
-// after reports whether white space precedes s.
+// after says whether white space precedes s.
 func unquoted(s string, after bool) string {
 	for i := range len(s) {
 		if s[i] == '#' && after {

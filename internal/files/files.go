@@ -1,4 +1,4 @@
-// Package files reads files whose size is not known, up to a limit.
+// Package files reads files of unknown size, up to a limit.
 package files
 
 import (

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Words yields where name stands in the code as a whole word.
+// Words yields the indices at which name is in the code as a whole word.
 func Words(code, name string) iter.Seq[int] {
 	letter := func(at int) bool {
 		if at < 0 || at >= len(code) {
@@ -36,8 +36,8 @@ func Uses(code, name string) bool {
 	return false
 }
 
-// Code returns the source without comments and strings, but with what stands in braces in strings: that may
-// be code.
+// Code returns the source without comments and strings, but with the text in braces in strings, which may
+// be code of an f-string.
 func Code(source string) string {
 	var b strings.Builder
 	for i := 0; i < len(source); {
@@ -81,14 +81,14 @@ func stringEnd(source string, start int) int {
 		case strings.HasPrefix(source[i:], quote):
 			return i + len(quote)
 		case source[i] == '\n' && len(quote) == 1:
-			return i // it is not closed
+			return i // the string is not closed
 		}
 	}
 	return len(source)
 }
 
-// Substitute replaces the variable called name by other. It leaves keywords of calls, attributes and texts
-// of that name alone.
+// Substitute replaces the variable called name by other, but not keyword arguments, attributes and strings
+// of that name.
 func Substitute(code, name, other string) string {
 	var b strings.Builder
 	rest := 0

@@ -1,4 +1,4 @@
-// Package python reads and writes import statements of Python as ruff formats them.
+// Package python reads and writes Python's import statements as ruff formats them.
 package python
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Import is `import MODULE`, or with names `from MODULE import NAMES`.
+// An Import is `import MODULE` or, if it has names, `from MODULE import NAMES`.
 type Import struct {
 	Module string
 	Names  []string
@@ -28,8 +28,8 @@ func ParseImports(src string) (imports []Import) {
 	return imports
 }
 
-// Compare compares two statements by where ruff has them: -1 if a comes first, 1 if b does, and 0 if
-// they import from the same module.
+// Compare compares two statements in ruff's order: -1 if a comes first, 1 if b does, and 0 if they import
+// from the same module.
 func Compare(a, b Import) int {
 	named := func(i Import) int { return min(len(i.Names), 1) }
 	return cmp.Or(
@@ -39,7 +39,7 @@ func Compare(a, b Import) int {
 	)
 }
 
-// FormatImports returns the statements, each once and ended, sorted and in paragraphs as ruff has them;
+// FormatImports returns the statements as lines, without duplicates, sorted and in paragraphs like ruff's;
 // "" if there are none.
 func FormatImports(imports []Import) string {
 	if len(imports) == 0 {
@@ -56,7 +56,7 @@ func FormatImports(imports []Import) string {
 	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
-// Origin is the rank of the paragraph in which ruff has the import: Python's own modules, packages,
+// Origin is the rank of the paragraph in which ruff puts the import: Python's own modules, packages,
 // and files beside bot.py.
 func (i Import) Origin() int {
 	top, _, _ := strings.Cut(i.Module, ".")
@@ -69,7 +69,7 @@ func (i Import) Origin() int {
 	return 1
 }
 
-// generated lists the modules that stand beside bot.py and in tests/.
+// generated lists the modules beside bot.py and in tests/.
 var generated = []string{
 	"bot", "call", "carriers", "conftest", "downloads", "facts", "failover", "first_clause",
 	"google_credentials", "local", "log", "metrics", "models", "monitor", "offline", "ollama_model",
