@@ -12,7 +12,7 @@ import (
 )
 
 // parseAddress parses the API's address. Its error does not repeat the address,
-// which may hold a password.
+// which may contain a password.
 func parseAddress(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
@@ -33,8 +33,8 @@ func parseAddress(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// IsProxy reports whether s is the address of a proxy. net/http ignores others, and
-// connects directly.
+// IsProxy reports whether s is the address of a proxy. net/http ignores an invalid
+// one, and connects directly.
 func IsProxy(s string) bool {
 	if !strings.Contains(s, "://") {
 		s = "http://" + s
@@ -60,7 +60,7 @@ func authorities(name string) (*x509.CertPool, error) {
 		return nil, errors.New("contains no PEM certificate")
 	}
 	for i, rest := range blocks {
-		// One by one: pem.Decode skips damaged blocks.
+		// Decode one block at a time, because pem.Decode skips damaged ones.
 		var authority *x509.Certificate
 		if block, _ := pem.Decode([]byte(begin + rest)); block != nil {
 			authority, _ = x509.ParseCertificate(block.Bytes)

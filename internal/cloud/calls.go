@@ -47,7 +47,7 @@ func (l *organizationList) incomplete() string {
 		return cmp.Or(l.complaint(), "no organizations")
 	}
 	for _, o := range l.Organizations {
-		// It becomes part of paths, and is shown.
+		// The name becomes part of paths, and is shown.
 		if !IsSegment(o.Name) {
 			return "organization " + o.Name + " cannot be used; " +
 				"name yours with --organization or VBOT_ORGANIZATION"
@@ -79,8 +79,8 @@ type regionList struct {
 
 func (l *regionList) incomplete() string { return l.complaint() }
 
-// List returns all sets and image pull secrets, sorted by name; of one region, unless
-// region is "".
+// List returns all sets and image pull secrets, sorted by name. If region is not "", it returns
+// only those of that region.
 func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 	r := request{doing: "listing secrets", method: http.MethodGet, path: c.below("secrets")}
 	if region != "" {
@@ -96,8 +96,8 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 	return entries, nil
 }
 
-// Find looks for a secret of any kind in a listing. It returns nil if the API lists none of
-// that name.
+// Find looks for a secret of any kind in the listing. It returns nil if there is none of that
+// name.
 func (c *Client) Find(ctx context.Context, name string) (*Entry, error) {
 	entries, err := c.List(ctx, "")
 	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name }); i >= 0 {
@@ -172,7 +172,7 @@ func (c *Client) storePairs(ctx context.Context, set Ref, pairs []Pair) (string,
 }
 
 // storePair adds one pair, in the form that the Python client uses. openapi.json does
-// not describe it. storePairs came before, and made the values known.
+// not describe it. It protects no values, because storePairs ran before and did so.
 func (c *Client) storePair(ctx context.Context, set Ref, p Pair) (string, error) {
 	return c.put(ctx, "storing "+p.Key+" in "+set.Name, set, map[string]any{
 		"name":              set.Name,
@@ -184,21 +184,21 @@ func (c *Client) storePair(ctx context.Context, set Ref, p Pair) (string, error)
 
 // A Change is what StoreAll does to a secret set.
 type Change struct {
-	Ref            // its region is "" if that is the API's choice
+	Ref            // its region is "" if the API chooses it
 	Pairs []Pair   // to add
-	Prune []string // keys to remove, once all pairs are stored: a failure loses nothing
+	Prune []string // keys to remove after all pairs are stored, so that a failure loses nothing
 }
 
-// A Progress says how far a change came: through its pairs in order, then through the keys to
-// remove.
+// A Progress says how far a change came. First its pairs are stored in order, then keys are
+// removed.
 type Progress struct {
 	Region string // of the set; "" if the API did not say
 	Done   int    // of the pairs and keys
-	Tried  int    // of the pairs and keys; all after Done failed, or may have been done
+	Tried  int    // of the pairs and keys; those after Done failed, or may have been done
 }
 
 // StoreAll carries out the change: all pairs in one request or, if the API refuses that
-// form, one request a pair.
+// form, one request per pair.
 func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error) {
 	p.Tried = len(ch.Pairs)
 	p.Region, err = c.storePairs(ctx, ch.Ref, ch.Pairs)
@@ -213,7 +213,7 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error
 			}
 			if !whole.Unsure {
 				p.Tried = p.Done + 1
-			} else if ctx.Err() != nil { // a try of all pairs may have stored any
+			} else if ctx.Err() != nil { // the request with all pairs may have stored any of them
 				err = interrupted("storing " + pair.Key + " in " + ch.Name)
 			}
 			f := *report.As(err)
@@ -250,7 +250,7 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 	defer cancel()
 	began := c.Now()
 	for pause := time.Second; ; pause = min(pause*2, 5*time.Second) {
-		// Pause before the first poll too: the API is slow to leave the old state.
+		// Pause before the first poll, too: the API reports the old state for a moment.
 		left := limit - c.Now().Sub(began)
 		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
 			const notReady = "%s is stored, but not ready after %v; its status is %s"
@@ -298,8 +298,8 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 	}
 }
 
-// StoreImagePull stores an image pull secret. value goes to the registry as it is, encoded or
-// not. It returns the region, "" if the API did not say.
+// StoreImagePull stores an image pull secret. The API passes value to the registry unchanged. It
+// returns the region, "" if the API did not say.
 func (c *Client) StoreImagePull(ctx context.Context, secret Ref, host string, value Secret) (string, error) {
 	body := map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}
 	return c.put(ctx, "storing image pull secret "+secret.Name, secret, body, Pair{Value: value})
@@ -323,7 +323,7 @@ func (c *Client) put(
 		asked:  asked,
 	}, &got)
 	if err != nil {
-		return "", err // the response is not believed
+		return "", err // do not use a response that is not trusted
 	}
 	return got.Region, nil
 }
@@ -354,8 +354,8 @@ func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, er
 }
 
 // Remove deletes a secret, or one key of a set. path is its name and, if any, the key.
-// After a try without a response the API may say "not found" because that try removed it, or because
-// something else is missing; so Remove looks whether it is gone.
+// After a try without a response, the API may say "not found" because that try removed it, or because
+// something else is missing. So Remove checks whether it is gone.
 func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
 	r := request{
 		doing:  doing,
@@ -375,8 +375,8 @@ func (c *Client) Remove(ctx context.Context, doing string, path ...string) error
 	return err
 }
 
-// IsGone reports whether the API lists all secrets, or the keys of the set, without it. path
-// is a name and, if any, a key.
+// IsGone reports whether the secret or key is missing from the API's listing. path is a name
+// and, for a key of a set, that key.
 func (c *Client) IsGone(ctx context.Context, path ...string) bool {
 	if len(path) > 1 {
 		if set, err := c.Get(ctx, path[0]); err == nil {

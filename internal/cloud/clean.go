@@ -13,20 +13,20 @@ import (
 	"vbot/internal/report"
 )
 
-// The API may repeat what it was sent, and what it says is shown. An identifier in a response is shown as
-// it is, or the response is not believed; prose is shown whole, or not at all. See decode.
+// The API may repeat secret values in responses, which are shown. An identifier is shown unchanged, or the
+// whole response is rejected. Prose is shown in full, or not at all. See decode.
 
 const (
 	maxIdentifier = 255  // bytes
 	maxProse      = 2000 // bytes
-	minRepeated   = 16   // bytes of a value that no identifier equals by chance
-	minPart       = 4    // bytes of a value that no word has by chance
+	minRepeated   = 16   // bytes of a value that an identifier does not equal by chance
+	minPart       = 4    // bytes of a value that a word does not contain by chance
 )
 
-// protect remembers a secret value that a request sends, and what that is the base64 of, such as
-// USER:PASSWORD, so that no response is shown which repeats it. A value that is also a name, of the request
-// or said by the API before it got the value, is public. A value that is much longer than prose cannot be
-// in prose.
+// protect remembers a secret value that a request sends, so that no response that repeats it is shown. If
+// the value is base64, it also remembers the decoded text, such as USER:PASSWORD. A value that is also a
+// name in the request, or in an earlier response, is public. A value much longer than prose cannot be in
+// prose.
 func (c *Client) protect(v Secret) {
 	value := v.Reveal()
 	if value == "" || len(value) > 8*maxProse || c.publicNames[value] {
@@ -58,8 +58,8 @@ var jsonEscapes = strings.NewReplacer(
 	`\n`, " ", `\r`, "", `\t`, " ", `\b`, "", `\f`, "", `\`, "", "+", " ",
 )
 
-// canonical returns s as one line in one letter case. It undoes the escapes of JSON and of URLs, also
-// where one is inside the other, so that two texts that a person takes for the same are equal.
+// canonical returns s as one line in one letter case. It undoes the escapes of JSON and of URLs, even
+// nested ones, so that texts that look the same to a person are equal.
 func canonical(s string) string {
 	for before := ""; s != before; {
 		before = s
@@ -75,7 +75,7 @@ func canonical(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// unescape replaces each mark with so many hexadecimal digits after it.
+// unescape replaces each mark, together with the hexadecimal digits after it, by a character.
 func unescape(s, mark string, digits int, char func(code uint64) string) string {
 	parts := strings.Split(s, mark)
 	for i, part := range parts[1:] {
@@ -89,8 +89,8 @@ func unescape(s, mark string, digits int, char func(code uint64) string) string 
 	return strings.Join(parts, "")
 }
 
-// prose returns a message of the API as it may be shown. A short value counts where it is a
-// word.
+// prose returns a message of the API in a form that may be shown. A short value counts only as
+// a whole word.
 func (c *Client) prose(s string) string {
 	if s = strings.Join(strings.Fields(report.Printable(s)), " "); len(s) > maxProse {
 		return "the API's message is too long to be shown"

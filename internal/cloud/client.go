@@ -28,7 +28,7 @@ const (
 	maxResponse    = 2 << 20                // bytes; a listing of 200 sets has 30,000
 	maxInformed    = 8                      // informational responses (1xx) before the final one
 	maxAfter       = 1000 * time.Hour       // of Retry-After
-	maxDepth       = 5                      // levels of a response; what vbot reads has three
+	maxDepth       = 5                      // levels of a response; vbot reads three
 	maxAuthorities = 4 << 20                // bytes; the certificates of a Linux system have 220,000
 )
 
@@ -42,30 +42,30 @@ type Deps struct {
 	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
 	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 	Random      func() float64    // from [0, 1)
-	Note        func(text string) // tells the person something at once, such as a retry
+	Note        func(text string) // prints a message immediately, such as that of a retry
 }
 
 // A Client calls the API with one token.
 type Client struct {
 	Deps
 	Base         *url.URL
-	Organization string        // "" for a key that belongs to one
+	Organization string        // "" for a private API key, which belongs to one organization
 	TryTimeout   time.Duration // for one request with its response
 	CallTimeout  time.Duration // for a request with all its tries
 	TokenFrom    string        // a variable, a file, or ""
 
 	token     Secret
 	tokenGood bool     // the API has accepted the token
-	doing     string   // for messages, instead of what each request does; "" for that
+	doing     string   // overrides the description of each request in messages, unless it is ""
 	proxy     *url.URL // nil for none
 	transport *http.Transport
-	// wantsCertificate says that the server of the last handshake wants a certificate of vbot.
+	// wantsCertificate says that the server of the last handshake asked for a client certificate.
 	wantsCertificate atomic.Bool
 
-	// What responses may not repeat, and what they may; see protect.
+	// The values that responses may not repeat, and names that they may; see protect.
 	sensitive      []Secret        // values as they are
-	sensitiveForms []Secret        // the same values as they may look in prose
-	publicNames    map[string]bool // names of requests, and names that the API said first
+	sensitiveForms []Secret        // the forms that these values may have in prose
+	publicNames    map[string]bool // names in requests, and names that the API mentioned first
 }
 
 // New makes a client for the API at base. roots are the certificate authorities to trust; nil
@@ -89,8 +89,7 @@ func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
 		c.protect(NewSecret(password))
 		c.protect(NewSecret(c.proxy.User.Username() + ":" + password))
 	}
-	// With each request on a connection of its own, in HTTP/1.1, net/http repeats none by
-	// itself, whatever the server does.
+	// net/http never retries by itself if each request has its own connection, in HTTP/1.1.
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
 	refusal := func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
@@ -117,8 +116,8 @@ func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
 // organizations. A private API key belongs to one organization.
 func (c *Client) isPersonal() bool { return strings.HasPrefix(c.token.Reveal(), "pcc_pat_") }
 
-// onlyThisMachine refuses to dial any other machine: names such as localhost may have
-// any address. http would send the token there in clear text.
+// onlyThisMachine refuses to dial any other machine, because a name such as localhost may
+// have any address, and http would send the token there in clear text.
 func onlyThisMachine(host string) func(network, address string, c syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		dialed, _, _ := net.SplitHostPort(address)

@@ -29,10 +29,10 @@ var readKeys = map[string]bool{
 	"code":          false, // of a region; elsewhere it is not read
 }
 
-// decode reads a response into into, and returns why it cannot be believed, or "". It is the
-// only way from a response to the rest of the program: what is not read is dropped, prose that repeats
-// a secret value is replaced, and an identifier that does is refused. encoding/json alone takes keys
-// that are there twice, and in any letter case.
+// decode reads a response into into, and returns why it cannot be trusted, or "". Only decode passes
+// data of a response to the rest of the program: it drops unknown keys, replaces prose that repeats a secret
+// value, and rejects an identifier that does. (encoding/json by itself accepts duplicate keys, and any
+// letter case.)
 func (c *Client) decode(data []byte, into any) (problem string) {
 	if len(data) > maxResponse {
 		return fmt.Sprintf("longer than %d megabytes", maxResponse>>20)
@@ -54,13 +54,13 @@ func (c *Client) decode(data []byte, into any) (problem string) {
 	return f.problem
 }
 
-// A filter takes from valid JSON what vbot reads.
+// A filter keeps the keys of valid JSON that vbot reads.
 type filter struct {
 	client  *Client
-	problem string // why the response cannot be believed, or ""
+	problem string // why the response cannot be trusted, or ""
 }
 
-// value returns the value of a key, "" being none, at a depth from 1.
+// value returns the filtered value of a key, "" for the whole response, at a depth from 1.
 func (f *filter) value(key string, data json.RawMessage, depth int) any {
 	if depth > maxDepth {
 		return nil
@@ -88,7 +88,7 @@ func (f *filter) value(key string, data json.RawMessage, depth int) any {
 	return data
 }
 
-// object returns the members of an object that vbot reads. key is the object's own.
+// object returns the members that vbot reads of the object under key.
 func (f *filter) object(key string, data json.RawMessage, depth int) map[string]any {
 	object := map[string]any{}
 	members, _, _ := report.Members(data)

@@ -18,14 +18,14 @@ import (
 	"vbot/internal/report"
 )
 
-// A fault is why one try of a request failed. Its message does not say what was tried.
+// A fault is why one try of a request failed. Its message does not say what was attempted.
 type fault struct {
 	report.Failure
-	retryNow   bool          // the same request may succeed at once
+	retryNow   bool          // the same request may succeed immediately
 	retryAfter time.Duration // how long the API asked to wait before
 }
 
-// failure returns the failure of a request after so many tries. unsure says that one of them may have
+// failure returns the failure of a request after a number of tries. unsure says that one of them may have
 // taken effect.
 func (f *fault) failure(doing string, tries int, unsure bool) error {
 	out := f.Failure
@@ -43,7 +43,7 @@ func (f *fault) failure(doing string, tries int, unsure bool) error {
 	return &out
 }
 
-// interrupted returns the failure of a request that may have taken effect when the context
+// interrupted returns the failure of a request that may have taken effect before the context
 // ended.
 func interrupted(doing string) error {
 	f := fault{Failure: report.Failure{Code: report.Interrupted, Message: "interrupted", Retryable: true}}
@@ -59,7 +59,7 @@ func IsBadRequest(err error) bool {
 	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 }
 
-// invalidResponse returns the fault of a response that cannot be believed.
+// invalidResponse returns the fault of a response that cannot be trusted.
 func invalidResponse(status int, what string) *fault {
 	return &fault{Failure: report.Failure{
 		Code:       report.Failed,
@@ -70,8 +70,8 @@ func invalidResponse(status int, what string) *fault {
 }
 
 // noResponse returns the fault of a request without a complete response. sent says that the request
-// may have been sent, and byProxy that vbot came no further than the proxy. The texts of net/http may
-// quote a server, so none is shown.
+// may have been sent, and byProxy that vbot reached only the proxy. Errors of net/http may quote a
+// server, so their text is not shown.
 func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f // from the transport
@@ -82,7 +82,7 @@ func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 		at = "the proxy " + c.proxy.Host + " (HTTPS_PROXY)"
 		check = "check HTTPS_PROXY"
 	}
-	// final is a fault that stays, later one that may go away, again one that may go away at once.
+	// final is a fault that stays. later is one that may go away; again may go away immediately.
 	final := func(message, hint string) *fault {
 		return &fault{Failure: report.Failure{
 			Code:    report.Unavailable,
@@ -125,7 +125,7 @@ func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 		return final(at+" cannot be found", check)
 	case isDNS:
 		f := later("the name server returned no address for "+dns.Name, "check the network")
-		f.retryNow = !dns.IsTimeout // which took long
+		f.retryNow = !dns.IsTimeout // a timeout already took long
 		return f
 	case isTimeout:
 		f := again(at+" did not answer in time", "")
@@ -159,8 +159,8 @@ func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 // proxyHint says what to do about a proxy that does not connect.
 const proxyHint = "check HTTPS_PROXY, and its user and password if it has any"
 
-// certificateFault returns what is wrong with a certificate, and what to do about it; "" if
-// the address is to be checked.
+// certificateFault returns what is wrong with a certificate, and what to do about it; the hint is
+// "" if the address may be wrong.
 func certificateFault(err error) (what, hint string) {
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	_, isOtherHost := errors.AsType[x509.HostnameError](err)
@@ -178,8 +178,8 @@ func certificateFault(err error) (what, hint string) {
 	return "is not trusted", "the server needs another certificate"
 }
 
-// isTemporary reports whether the status says that the same request may succeed later, and whether it
-// may at once.
+// isTemporary reports whether the status means that the same request may succeed later, and whether
+// it may succeed immediately.
 func isTemporary(status int) (later, now bool) {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
@@ -213,7 +213,7 @@ func proxyRefusal(status int) error {
 // errorResponse returns the fault of a response whose status is not a success.
 func (c *Client) errorResponse(resp *http.Response, data []byte) *fault {
 	var said struct{ Error, Message string }
-	c.decode(data, &said) // it may be anything
+	c.decode(data, &said) // ignore problems: the body may be anything
 	text := cmp.Or(said.Error, said.Message)
 	status := resp.StatusCode
 	f := &fault{Failure: report.Failure{Code: report.Rejected, HTTPStatus: status}}
@@ -253,8 +253,8 @@ func (c *Client) errorResponse(resp *http.Response, data []byte) *fault {
 			f.Hint = c.checkOrganization() + ", and VBOT_API_URL if it is set"
 		}
 	case status == http.StatusConflict:
-		// Somebody else is writing the same set: try again. But a name taken by a
-		// referenced Secret stays taken.
+		// Somebody else is writing the same set: try again. But a name that a
+		// referenced Secret uses stays in use.
 		f.retryNow = !bytes.Contains(bytes.ToLower(data), []byte("referenc"))
 		f.Retryable = f.retryNow
 	}
@@ -264,7 +264,7 @@ func (c *Client) errorResponse(resp *http.Response, data []byte) *fault {
 	return f
 }
 
-// checkOrganization says to check the organization where it was given.
+// checkOrganization returns the hint to check the organization at its source.
 func (c *Client) checkOrganization() string {
 	if c.Organization != "" && c.Organization == c.Getenv("VBOT_ORGANIZATION") {
 		return "check VBOT_ORGANIZATION (" + c.Organization + ")"

@@ -64,7 +64,7 @@ func (f LoginFile) Read() (Login, error) {
 	return s, nil
 }
 
-// parse reads the file, and says which one was read. Files of older versions have no address.
+// parse reads the file, and returns its info. Files of older versions have no address.
 func (f LoginFile) parse() (Login, fs.FileInfo, error) {
 	s := Login{APIURL: Address}
 	data, info, err := readFile(f.Path, maxLogin)
@@ -82,8 +82,8 @@ func (f LoginFile) parse() (Login, fs.FileInfo, error) {
 	return s, info, nil
 }
 
-// CheckOwned returns why vbot may not replace or remove the file, or nil: it exists, and is not a regular
-// file that login wrote.
+// CheckOwned returns an error if the file exists, but is not a regular file that login wrote: vbot must
+// not replace or remove it.
 func (f LoginFile) CheckOwned() error {
 	info, err := os.Lstat(f.Path)
 	if err != nil {
@@ -101,8 +101,8 @@ func (f LoginFile) CheckOwned() error {
 
 var errNotRegular = errors.New("is not a regular file")
 
-// readFile reads a regular file of at most limit bytes, and says which one it was. Others,
-// such as pipes, may never end; a pipe may not even open.
+// readFile reads a regular file of at most limit bytes, and returns its info. Reading other files,
+// such as pipes, may never end; opening a pipe may block.
 func readFile(name string, limit int64) (data []byte, info fs.FileInfo, err error) {
 	if info, err = os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		err = errNotRegular
@@ -127,7 +127,7 @@ func readFile(name string, limit int64) (data []byte, info fs.FileInfo, err erro
 
 // Write replaces the file atomically, with mode 0600. Missing directories get mode 0700.
 func (f LoginFile) Write(s Login) error {
-	data, _ := json.MarshalIndent(s, "", "  ") // strings always have JSON
+	data, _ := json.MarshalIndent(s, "", "  ") // strings cannot fail
 	dir := filepath.Dir(f.Path)
 	if err := makeDir(dir); err != nil {
 		return err
@@ -143,14 +143,14 @@ func (f LoginFile) Write(s Login) error {
 	if err == nil {
 		err = tmp.Sync()
 	}
-	tmp.Close() // all of it is on the disk, or err says why not
+	tmp.Close() // everything is on the disk, or err says why not
 	if err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), f.Path)
 }
 
-// makeDir makes a directory that only the user can use, whatever the umask, and missing ones above it.
+// makeDir makes a directory that only the user can access, whatever the umask, and missing parents.
 func makeDir(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,20 +166,20 @@ func makeDir(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// temporary creates a file beside the login file, with mode 0600. A login that is killed
-// leaves it; Remove knows it by its name.
+// temporary creates a file beside the login file, with mode 0600. A killed login leaves it;
+// Remove recognizes its name.
 func (f LoginFile) temporary() (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(f.Path), f.temporaryPrefix()+"*")
 }
 
 func (f LoginFile) temporaryPrefix() string { return "." + filepath.Base(f.Path) + ".vbot-" }
 
-// Remove removes the file, and what killed logins left beside it. It reports whether
-// there was anything. Call CheckOwned first.
+// Remove removes the file, and files that killed logins left beside it. It reports whether
+// there were any. Call CheckOwned first.
 func (f LoginFile) Remove() (removed bool, err error) {
 	dir := filepath.Dir(f.Path)
 	names := []string{filepath.Base(f.Path)}
-	entries, _ := os.ReadDir(dir) // without it, there is nothing to remove
+	entries, _ := os.ReadDir(dir) // if it does not exist, there is nothing to remove
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), f.temporaryPrefix()) && e.Type().IsRegular() {
 			names = append(names, e.Name())

@@ -10,8 +10,8 @@ import (
 
 // The names that the API accepts, and secrets.
 
-// A Secret is text that is never printed. It is behind a pointer because fmt and
-// panics print any other field. Only Reveal returns it.
+// A Secret is text that is never printed. It is behind a pointer, because fmt and
+// panics would print any other field. Only Reveal returns it.
 type Secret struct{ text *string }
 
 func NewSecret(s string) Secret { return Secret{&s} }
@@ -40,7 +40,7 @@ func IsName(s string, most int, inner string) bool {
 }
 
 // consistsOf reports whether s contains only ASCII letters, digits and the characters
-// of others. A regular expression would be compiled at every start.
+// of others. (A regular expression would be compiled at every start.)
 func consistsOf(s, others string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -66,7 +66,7 @@ func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// TokenFault returns why the API cannot have given out the token, or "".
+// TokenFault returns why s cannot be a token of the API, or "".
 func TokenFault(s string) string {
 	switch {
 	case s == "":
@@ -79,7 +79,7 @@ func TokenFault(s string) string {
 	return ""
 }
 
-// pastedAlong returns what came along with a name or a token that was pasted, or "".
+// pastedAlong returns what was pasted together with a name or a token, or "".
 func pastedAlong(s string) string {
 	switch {
 	case strings.HasPrefix(s, "Bearer "):
@@ -95,13 +95,13 @@ type Pair struct {
 	Key   string
 	Value Secret
 	File  string // the name, for messages, of the secrets file that it is from; "" if it is from none
-	Line  int    // its first line in File, from 1
-	// Number is that of an argument without a value or a valid key, from 1. The "key"
-	// may be a value whose key is missing, so messages give the number and not the text.
+	Line  int // first line in a file, from 1; 0 if it is not from a file
+	// Number is the number, from 1, of an argument without a value or a valid key. The
+	// "key" may be a value without its key, so messages give only the number.
 	Number int
 }
 
-// Field returns what messages call the pair.
+// Field returns the name of the pair in messages.
 func (p Pair) Field() string {
 	if p.Number > 0 {
 		return fmt.Sprintf("pair %d", p.Number)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Ref says which secret a request is about. Type and Region are "" if any will do.
+// A Ref identifies the secret of a request. Type and Region are "" for any.
 type Ref struct {
 	Name   string `json:"name"`
 	Type   string `json:"type"`
@@ -16,7 +16,7 @@ type Ref struct {
 // An Entry is a secret set or image pull secret in a response.
 type Entry struct{ payload }
 
-// A payload has what vbot reads of responses, and of the elements of their lists.
+// A payload has the keys that vbot reads of responses, and of the elements of their lists.
 type payload struct {
 	Ref
 	Status  string `json:"status"`
@@ -66,8 +66,8 @@ const (
 	KindImagePull = "image_pull_secret"
 )
 
-// SourceReferenced marks a set that stands for a Kubernetes Secret in a cluster of
-// the organization. The API knows neither its keys nor its values.
+// SourceReferenced marks a set that refers to a Kubernetes Secret in the organization's
+// own cluster. The API knows neither its keys nor its values.
 const SourceReferenced = "referenced"
 
 // incomplete returns what is missing in the response that describes a secret, or "".
@@ -81,7 +81,7 @@ func (r *payload) incomplete() string {
 	return r.complaint()
 }
 
-// complaint returns the message that only a set with the status failed has, or "".
+// complaint returns the error message of the response, or "".
 func (r *payload) complaint() string {
 	if r.Message == "" {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// private returns why a file is not this user's alone, or nil.
+// private returns an error if other users own or can access a file.
 func private(info fs.FileInfo) error {
 	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != os.Geteuid() {
 		return errors.New("belongs to another user; set VBOT_CONFIG to a file of your own")

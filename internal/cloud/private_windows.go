@@ -2,6 +2,5 @@ package cloud
 
 import "io/fs"
 
-// private returns why a file is not this user's alone, or nil. Windows has neither such
-// modes nor such owners.
+// private returns nil: Windows has neither Unix modes nor Unix owners.
 func private(fs.FileInfo) error { return nil }

@@ -25,20 +25,20 @@ type request struct {
 	method string
 	path   []string // below /v1
 	query  url.Values
-	body   map[string]any // strings, booleans and lists of such; or nil
+	body   map[string]any // strings, booleans and lists; or nil
 	pairs  []Pair         // in the body
 	asked  Ref            // what the response must not contradict
 }
 
-// A response is what JSON of the API is decoded into. It is believed if it neither contradicts
-// the request nor lacks anything.
+// A response is a type that a JSON response is decoded into. It is trusted if it does not
+// contradict the request, and if nothing is missing.
 type response interface {
 	contradicts(asked Ref) string // returns how, or ""
 	incomplete() string           // returns what is missing, or ""
 }
 
-// call sends the request, with retries, and decodes the response into into. Every request can be
-// repeated safely: it sets or removes, and never adds.
+// call sends the request, with retries, and decodes the response into into. All requests are
+// idempotent: they set or remove, and never append.
 func (c *Client) call(ctx context.Context, r request, into response) error {
 	var body []byte
 	if r.body != nil {
@@ -47,7 +47,7 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 	for _, name := range append(r.path, r.asked.Region) {
 		c.publicNames[name] = true
 	}
-	for _, p := range r.pairs { // all names come before any value
+	for _, p := range r.pairs { // all names before any value
 		c.publicNames[p.Key] = true
 	}
 	for _, p := range r.pairs {
@@ -81,7 +81,7 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 			}
 			const note = "%s: %s; trying again%s (%d of %d)"
 			c.Note(fmt.Sprintf(note, r.doing, f.Message, when, try+1, maxTries))
-			c.Pause(all, pause) // the next try sees that there is no time left
+			c.Pause(all, pause) // ignore the error: the next try fails if all has ended
 		}
 		switch {
 		case ctx.Err() != nil && unsure:
@@ -94,14 +94,14 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 	}
 }
 
-// pauseAfter returns how long to wait after so many tries: twice as long each time, and of that a
-// random part between a half and the whole, so that clients do not come back all at once.
+// pauseAfter returns how long to wait after a number of tries: twice as long each time, minus a random
+// part of at most a half, so that clients do not all return at the same time.
 func (c *Client) pauseAfter(try int) time.Duration {
 	half := firstPause << (try - 1) / 2
 	return half + time.Duration(c.Random()*float64(half))
 }
 
-// send sends the request once. It returns nil if the response is believed.
+// send sends the request once. It returns nil if the response is trusted.
 func (c *Client) send(ctx context.Context, r request, body []byte, into response) *fault {
 	ctx, cancel := c.WithTimeout(ctx, c.TryTimeout)
 	defer cancel()
@@ -114,7 +114,7 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 			c.wantsCertificate.Store(false)
 		},
 		GotConn: func(httptrace.GotConnInfo) { sent = true },
-		// With this, net/http no longer bounds their number.
+		// With this function, net/http does not limit their number.
 		Got1xxResponse: func(status int, _ textproto.MIMEHeader) error {
 			informed++
 			isUsual := status == http.StatusContinue || status == http.StatusEarlyHints
@@ -138,7 +138,7 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 		return c.noResponse(err, sent, c.proxy != nil && handshakes.Load() <= withProxy)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode < 200 { // net/http takes 101 for final; reading would have no end
+	if resp.StatusCode < 200 { // net/http treats 101 as final; reading would never end
 		return invalidResponse(resp.StatusCode, "not a final status")
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
@@ -161,7 +161,7 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 	return nil
 }
 
-// httpRequest returns the request as net/http sends it.
+// httpRequest converts the request to one of net/http.
 func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http.Request, *fault) {
 	invalid := func(message string) *fault {
 		return &fault{Failure: report.Failure{Code: report.Failed, Message: message}}
@@ -192,8 +192,8 @@ func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http
 	return req, nil
 }
 
-// parseRetryAfter returns how long a Retry-After header asks to wait: seconds, or a date by the clock of
-// the server. What is longer than maxAfter is not waited for anyway.
+// parseRetryAfter returns how long a Retry-After header asks to wait: seconds, or until a date by the
+// server's clock. It returns at most maxAfter, which is longer than vbot waits anyway.
 func parseRetryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil || errors.Is(err, strconv.ErrRange) {

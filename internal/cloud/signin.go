@@ -15,9 +15,9 @@ import (
 
 const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 
-// Open returns a client without a token, to use only if there are no problems. The API's
-// address and the organization come from the environment; organization is that of the command
-// line, "" if it was not given.
+// Open returns a client without a token. Use it only if there are no problems. The API's address
+// and the organization come from the environment; organization is the one from the command line,
+// "" if it was not given.
 func Open(d Deps, organization string) (c *Client, problems report.Problems) {
 	base, err := parseAddress(cmp.Or(d.Getenv("VBOT_API_URL"), Address))
 	if err != nil {
@@ -48,12 +48,12 @@ func Open(d Deps, organization string) (c *Client, problems report.Problems) {
 }
 
 // SignIn returns a client with a token and, if it is known, the organization. It sends no
-// request. The error has all that is wrong.
+// request. The error lists all problems.
 func SignIn(d Deps, organization string) (*Client, error) {
 	c, problems := Open(d, organization)
 	token := strings.TrimRight(d.Getenv("VBOT_TOKEN"), "\r\n")
 	source := "VBOT_TOKEN"
-	// Read the file only if it is needed: it may be broken.
+	// Read the file only if it is needed, because it may be broken.
 	if token == "" || c.Organization == "" {
 		file, stored, err := c.readLogin(token != "", &problems)
 		if err != nil {
@@ -79,7 +79,7 @@ func SignIn(d Deps, organization string) (*Client, error) {
 }
 
 // readLogin reads the login file. hasToken says that the token is known, so that only the organization
-// is needed: then a broken file is no problem, and neither is a file for another address.
+// is needed; then neither a broken file nor a file for another address is a problem.
 func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile, Login, error) {
 	file, err := FindLoginFile(c.Deps)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile,
 	return file, stored, nil
 }
 
-// otherToken says what to do about a token that the API rejects.
+// otherToken returns the hint for a token that the API rejects.
 func (c *Client) otherToken() string {
 	switch c.TokenFrom {
 	case "":
@@ -152,7 +152,7 @@ func (c *Client) FindOrganization(ctx context.Context, choose Choose) error {
 	return err
 }
 
-// noOrganization returns the failure of an organization that is none of these names.
+// noOrganization returns a failure that lists the allowed names of the organization.
 func noOrganization(code string, names []string, message string) error {
 	var problems report.Problems
 	problems.Add("organization", "--organization", "%s", message).Allowed = names
