@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// unified returns the unified diff from before to after, for `patch -p1`. The bytes are as in
-// the files, which differ; nil means no file. Files that take too long to compare are only named.
+// unified returns the unified diff from before to after, for `patch -p1`. The two files must
+// differ; nil means no file. Files that take too long to compare are only named.
 func unified(name string, before, after []byte) string {
 	from, to := "a/"+name, "b/"+name
 	if before == nil {
@@ -21,7 +21,7 @@ func unified(name string, before, after []byte) string {
 	switch {
 	case !ok:
 		return fmt.Sprintf("%s and %s differ, in too many lines to list\n", from, to)
-	case len(list) == 0: // a head alone would mislead patch; vbot writes no empty file
+	case len(list) == 0: // patch would misread a header without changes; vbot writes no empty file
 		return fmt.Sprintf("%s and %s differ: only one of them exists, and it is empty\n", from, to)
 	}
 	var b strings.Builder
@@ -60,19 +60,19 @@ func unified(name string, before, after []byte) string {
 // linesOf returns the lines of a file, with their line ends.
 func linesOf(data []byte) []string { return slices.Collect(strings.Lines(string(data))) }
 
-// A change is what a file has instead of the lines [from, to) of the file that it was made of.
+// A change has the lines that replace the lines [from, to) of the original file.
 type change struct {
 	from, to int
 	lines    []string
-	at       int // the index of its first line, or of the line after it
+	at       int // the index of its first line in the new file, or of the line after it
 }
 
 // end is the index of the line after the change.
 func (c change) end() int { return c.at + len(c.lines) }
 
-// changes returns in order what became of a in b. It reports false if finding out would take too
-// long. It finds what git does (2.39, xdiff: Myers's algorithm, with the same lines left out before
-// it and the same alignment after it), so that merges are git's.
+// changes returns the changes from a to b, in order. It reports false if finding them would take
+// too long. It finds the same changes as git (2.39, xdiff: Myers's algorithm, with the same lines
+// left out before it and the same alignment after it), so that merges are the same, too.
 func changes(a, b []string) (list []change, ok bool) {
 	x, y := newSides(a, b)
 	x.leaveOut(y)
@@ -107,7 +107,7 @@ type side struct {
 	lines      []int // a number for each distinct line of both files
 	count      []int // how often each distinct line is in the file
 	changed    []bool
-	start, end int   // the lines that are neither in a common beginning nor in a common end
+	start, end int   // the lines between the common beginning and the common end of both files
 	kept       []int // the indices of the lines to compare
 }
 
@@ -115,7 +115,7 @@ type side struct {
 func newSides(a, b []string) (x, y *side) {
 	numbers := map[string]int{}
 	number := func(lines []string) *side {
-		s := &side{changed: make([]bool, len(lines)+1)} // one more, which is never true, ends the last change
+		s := &side{changed: make([]bool, len(lines)+1)} // one more, always false, ends the last change
 		for _, line := range lines {
 			n, ok := numbers[line]
 			if !ok {
@@ -147,16 +147,15 @@ func newSides(a, b []string) (x, y *side) {
 	return x, y
 }
 
-// How lines are matched that have to be compared: not at all, with few lines of the other file, or
-// with many.
+// How many lines of the other file equal a line: none, few, or many.
 const (
 	unmatched = iota
 	matched
 	common
 )
 
-// leaveOut chooses the lines to compare. Lines that the other file lacks are changed for certain,
-// and so are lines that it has often, such as blank ones, in the middle of those.
+// leaveOut chooses the lines to compare. Lines that are not in the other file are certainly
+// changed. So are frequent lines, such as blank ones, among these.
 func (s *side) leaveOut(other *side) {
 	many := 1 // about the square root of the number of lines
 	for n := len(s.lines); n > 0; n >>= 2 {
@@ -181,8 +180,8 @@ func (s *side) leaveOut(other *side) {
 	}
 }
 
-// amongUnmatched reports whether the common line i stands in a run of unmatched and common lines,
-// with unmatched ones on both sides of it, of which most are unmatched.
+// amongUnmatched reports whether the common line i is in a run of unmatched and common lines that are
+// mostly unmatched, with unmatched lines on both sides of it.
 func amongUnmatched(kinds []int, i, start, end int) bool {
 	const window = 100 // lines to look at on each side
 	run := func(step, limit int) (alone, shared int) {
@@ -207,7 +206,7 @@ func amongUnmatched(kinds []int, i, start, end int) bool {
 	return 4*shared < shared+alone
 }
 
-// A differ finds the shortest way from a to b (Myers 1986, "An O(ND) Difference Algorithm and Its
+// A differ finds the shortest edit script from a to b (Myers 1986, "An O(ND) Difference Algorithm and Its
 // Variations", the linear refinement). A diagonal is a difference of indices in a and b.
 type differ struct {
 	a, b *side
@@ -216,7 +215,7 @@ type differ struct {
 	middle            int // the index of diagonal 0 in both
 }
 
-// maxCost is the most lines to remove and to add that are looked for between two files; vbot writes
+// maxCost is the maximum number of removed and added lines; with more, comparing stops. vbot writes
 // no file of 2,000 lines.
 const maxCost = 4000
 
@@ -246,7 +245,7 @@ func (d *differ) compare(a0, a1, b0, b1 int) bool {
 	return ok && d.compare(a0, i, b0, j) && d.compare(i, a1, j, b1)
 }
 
-// split returns a point on a shortest way through the box, found from both ends at once.
+// split returns a point on a shortest path through the box. It searches from both ends.
 func (d *differ) split(a0, a1, b0, b1 int) (i, j int, ok bool) {
 	forward := func(diagonal int) *int { return &d.forward[d.middle+diagonal] }
 	backward := func(diagonal int) *int { return &d.backward[d.middle+diagonal] }
@@ -310,10 +309,10 @@ func (d *differ) split(a0, a1, b0, b1 int) (i, j int, ok bool) {
 	return 0, 0, false
 }
 
-// A group is a run of changed lines, which may be empty: one stands between any two lines that stay.
+// A group is a run of changed lines, which may be empty: there is one between any two unchanged lines.
 type group struct{ start, end int }
 
-// next returns the group after the next line that stays, and false if there is none.
+// next returns the group after the next unchanged line, and false if there is none.
 func (s *side) next(g group) (group, bool) {
 	if g.end == len(s.lines) {
 		return g, false
@@ -325,7 +324,7 @@ func (s *side) next(g group) (group, bool) {
 	return n, true
 }
 
-// previous returns the group before the last line that stays.
+// previous returns the group before the previous unchanged line, and false if there is none.
 func (s *side) previous(g group) (group, bool) {
 	if g.start == 0 {
 		return g, false
@@ -337,8 +336,8 @@ func (s *side) previous(g group) (group, bool) {
 	return p, true
 }
 
-// slideUp moves the group by a line, if that says the same: its last line is the one above it. It
-// takes in the group that it comes to.
+// slideUp moves the group up by a line if that means the same: its last line equals the line above
+// it. It joins the group that it then touches.
 func (s *side) slideUp(g *group) bool {
 	if g.start == 0 || s.lines[g.start-1] != s.lines[g.end-1] {
 		return false
@@ -364,8 +363,8 @@ func (s *side) slideDown(g *group) bool {
 	return true
 }
 
-// align moves each group as far down as it goes, or to where the other file has a group, too: what
-// was replaced then stands beside what replaced it.
+// align moves each group down as far as possible, or to where the other file has a group, too, so
+// that replaced lines are next to their replacement.
 func (s *side) align(other *side) {
 	first := func(s *side) (g group) {
 		for s.changed[g.end] {

@@ -9,11 +9,11 @@ import (
 	"vbot/internal/python"
 )
 
-// A grammar is what a merge knows of a kind of file besides its lines.
+// A grammar is what a merge knows about the syntax of a kind of file.
 type grammar struct {
 	// split returns the units of a text that are compared: its lines, or statements of several lines.
 	split func(text []byte) []string
-	// both returns what two changes of base come to that conflict as lines, if it can tell.
+	// both merges two changes of base that conflict as lines, if it can.
 	both func(base, mine, theirs []string, at surroundings) (units []string, ok bool)
 }
 
@@ -33,20 +33,20 @@ func grammarOf(name string) grammar {
 	return plainText
 }
 
-// plainText is the grammar of a text of which nothing is known.
+// plainText is the grammar of a text whose syntax is unknown.
 var plainText = grammar{linesOf, neverBoth}
 
 func neverBoth(_, _, _ []string, _ surroundings) ([]string, bool) { return nil, false }
 
-// ofLists returns a grammar's both for a file whose lines stand for themselves: two of them can be added in
-// one place.
+// ofLists returns the function both for a file whose lines are independent: two lines can be added in the
+// same place.
 func ofLists(arrange arrangement) func(base, mine, theirs []string, at surroundings) ([]string, bool) {
 	return func(base, mine, theirs []string, at surroundings) ([]string, bool) {
 		return union(base, mine, theirs, at, func(string) bool { return true }, arrange)
 	}
 }
 
-// ofPython merges imports by what they import, and lists of bot.py and its like by their entries.
+// ofPython merges imports by what they import, and lists in bot.py and similar files by their entries.
 func ofPython(base, mine, theirs []string, at surroundings) ([]string, bool) {
 	if !inOrderOfImports(append(slices.Clone(mine), at.below)) {
 		if units, ok := union(base, mine, theirs, at, isImport, byPackage); ok {
@@ -59,9 +59,9 @@ func ofPython(base, mine, theirs []string, at surroundings) ([]string, bool) {
 	return union(base, mine, theirs, at, isEntry, vbotFirst)
 }
 
-// isEntry reports whether a unit is an entry of a list or a dictionary whose order means nothing: one of
-// TOOLS or REQUIRED, a transport's parameters by its name, and what monitor.py is told of a service. Those of
-// the pipeline are further to the right.
+// isEntry reports whether a unit is an entry of a list or a dictionary whose order does not matter: of TOOLS
+// or REQUIRED, a transport's parameters under its name, or a service for monitor.py. The entries of the
+// pipeline are indented further.
 func isEntry(unit string) bool {
 	body, ok := strings.CutSuffix(unit, ",\n")
 	text := strings.TrimLeft(body, " ")
@@ -80,7 +80,7 @@ func isEntry(unit string) bool {
 	return ok && isQuoted(key)
 }
 
-// isName reports whether the text is a name of Python.
+// isName reports whether the text is a Python identifier.
 func isName(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !isNameRune(r) })
 }
@@ -94,8 +94,8 @@ func isQuoted(text string) bool {
 	return len(text) > 1 && text[0] == '"' && strings.IndexByte(text[1:], '"') == len(text)-2
 }
 
-// opens reports whether a line is the first of an import or an entry that takes several, and returns how
-// the last one is indented.
+// opens reports whether a line is the first line of an import or an entry of several lines, and returns the
+// indentation of its last line.
 func opens(line string) (indent string, ok bool) {
 	body, ok := strings.CutSuffix(line, "(\n")
 	if !ok {
@@ -113,7 +113,7 @@ func opens(line string) (indent string, ok bool) {
 	return indent, isName(key) && value == "Service" || isQuoted(key) && isNameRune(rune(value[len(value)-1]))
 }
 
-// statementsOf returns the lines of Python code, but each import and each entry of several lines as one.
+// statementsOf returns the lines of Python code. Each import and each entry of several lines is one unit.
 func statementsOf(text []byte) (units []string) {
 	lines := linesOf(text)
 	for len(lines) > 0 {
@@ -135,11 +135,12 @@ func statementsOf(text []byte) (units []string) {
 	return units
 }
 
-// mergeImports merges import statements, if there is nothing else: what either side adds is added, and
-// what either takes away goes. They come out sorted. next is what follows in mine, or "".
+// mergeImports merges import statements, if the units are nothing else: an import that either side adds is
+// added, and one that either removes is removed. The result is sorted. next is the unit that follows in
+// mine, or "".
 func mergeImports(base, mine, theirs []string, next string) (units []string, ok bool) {
-	var sides [3]map[string][]string // names by module; none for `import MODULE`, whose key has that form
-	written := map[string]string{}   // what the owner wrote, by how it would be written here
+	var sides [3]map[string][]string // names by module; `import MODULE` is a key without names
+	written := map[string]string{}   // the owner's text of each import, by its text as formatted here
 	for n, side := range [][]string{base, mine, theirs} {
 		sides[n] = map[string][]string{}
 		for _, unit := range side {
@@ -181,10 +182,10 @@ func mergeImports(base, mine, theirs []string, next string) (units []string, ok 
 	return between(units, mine, theirs, next), true
 }
 
-// isImport reports whether a unit is an import statement, or a blank line between two.
+// isImport reports whether a unit is an import statement or a blank line.
 func isImport(unit string) bool { return unit == "\n" || len(importsOf(unit)) == 1 }
 
-// importsOf returns the import statement of a unit, if it is one at the left edge.
+// importsOf returns the import statement of a unit, if it is one without indentation.
 func importsOf(unit string) []python.Import {
 	if strings.HasPrefix(unit, " ") || strings.HasPrefix(unit, "\t") {
 		return nil
@@ -192,8 +193,8 @@ func importsOf(unit string) []python.Import {
 	return python.ParseImports(unit)
 }
 
-// byPackage is the arrangement of imports that are not sorted: vbot's stay before the owner's, if their
-// package comes before that of the owner's first, and otherwise follow them.
+// byPackage is the arrangement of imports that are not sorted: vbot's come before the owner's if their
+// package comes before that of the owner's first import, and otherwise after them.
 func byPackage(_ string, own, vbots []string) []string {
 	vbots = without(vbots, own)
 	split := 0
@@ -232,8 +233,8 @@ func inOrderOfImports(units []string) bool {
 	return true
 }
 
-// mergedKeys returns the modules that are imported after both changes. One of which names are imported
-// is left to mergedNames.
+// mergedKeys returns the modules that may be imported after both changes. Whether names are imported from
+// a module is decided by mergedNames.
 func mergedKeys(base, mine, theirs map[string][]string) map[string]bool {
 	all := map[string]bool{}
 	for _, side := range []map[string][]string{base, mine, theirs} {
@@ -261,8 +262,8 @@ func mergedNames(base, mine, theirs []string) (names []string) {
 	return names
 }
 
-// between returns the imports with the blank lines that belong before and after them: those of the side
-// from which the first or the last of them comes, and one where a paragraph ends.
+// between returns the imports with the blank lines before and after them: those of the side that the first
+// or the last import comes from, and one at the end of a paragraph.
 func between(units, mine, theirs []string, next string) []string {
 	if len(units) == 0 {
 		return units
@@ -297,8 +298,8 @@ func mentions(units []string, unit string) bool {
 	})
 }
 
-// importsInUse returns the imports of vbot's that the owner's code still uses after a merge which takes
-// them away: base and mine have them, and merged has only the use.
+// importsInUse returns vbot's imports that a merge removes although the owner's code still uses them: they
+// are in base and mine, but merged has only their use.
 func importsInUse(base, mine, merged []byte) (needed []python.Import) {
 	vbots, left := bindings(base), bindings(merged)
 	code := python.Code(string(merged))
@@ -312,8 +313,7 @@ func importsInUse(base, mine, merged []byte) (needed []python.Import) {
 	return needed
 }
 
-// bindings returns what the import statements at the left edge of Python code import, by the name that it
-// then has.
+// bindings returns the imports of Python code that are not indented, by the name that they bind.
 func bindings(code []byte) map[string]python.Import {
 	found := map[string]python.Import{}
 	for _, unit := range statementsOf(code) {
@@ -333,7 +333,7 @@ func bindings(code []byte) map[string]python.Import {
 	return found
 }
 
-// withImports returns Python code with more imports, in the longest paragraph of them.
+// withImports returns Python code with more imports, which it adds to the longest paragraph of imports.
 func withImports(code []byte, more []python.Import) []byte {
 	units := statementsOf(code)
 	start, end := 0, 0

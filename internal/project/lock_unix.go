@@ -10,9 +10,9 @@ import (
 )
 
 // lock keeps other runs of vbot from writing below root until it is closed or the
-// process ends, even killed. It leaves no file. The error is fs.ErrExist if another run
-// has the lock; any other says why there is none, as on file systems without locks. NFS
-// locks no directory.
+// process ends, even if it is killed. It leaves no file. The error is fs.ErrExist if
+// another run has the lock; any other error says why locking is impossible, as on file
+// systems without locks. NFS cannot lock a directory.
 func lock(root *os.Root) (io.Closer, error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -25,8 +25,8 @@ func lock(root *os.Root) (io.Closer, error) {
 	return unlocker{dir}, err
 }
 
-// An unlocker unlocks when it is closed. A process that is being started has a copy of every
-// file until it runs its program, and the lock is held until the last copy is closed.
+// An unlocker unlocks explicitly when it is closed. Closing the file is not enough: a child process
+// has copies of all files until it executes its program, and the last copy holds the lock.
 type unlocker struct{ *os.File }
 
 func (u unlocker) Close() error {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A merged file is what comes of a file, its owner's edits of it and vbot's changes to it.
+// A merged file combines a file, its owner's edits and vbot's changes.
 type merged struct {
 	// text has the edits and the changes; where they conflict, both between markers.
 	text []byte
-	// conflicts are the numbers, from 1, of the lines of the owner's file at which conflicts begin.
+	// conflicts are the line numbers, from 1, at which conflicts begin in the owner's file.
 	conflicts []int
 }
 
@@ -20,10 +20,10 @@ const (
 	markTheirs = ">>>>>>> vbot " // and a version
 )
 
-// merge3 returns mine with what became of base in theirs, by the rules of `git merge-file` (diff3):
+// merge3 returns mine with the changes from base to theirs, by the rules of `git merge-file` (diff3):
 // changes conflict where they overlap or touch, one unchanged line separates them, and equal changes
-// are one. Where they conflict, the grammar of the file may still know what both mean. version is
-// vbot's, for the markers. It reports false if comparing would take too long.
+// count once. The grammar of the file may resolve a conflict. version is vbot's, for the markers.
+// merge3 reports false if comparing would take too long.
 func merge3(base, mine, theirs []byte, g grammar, version string) (m merged, ok bool) {
 	old, ours, others := g.split(base), g.split(mine), g.split(theirs)
 	edits, ok := changes(old, ours)
@@ -80,7 +80,7 @@ func merge3(base, mine, theirs []byte, g grammar, version string) (m merged, ok 
 	return m, true
 }
 
-// ended returns the lines, the last one with a line end.
+// ended returns the lines, with a line end after the last one.
 func ended(lines []string) []string {
 	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
 		return append(slices.Clone(lines[:n-1]), lines[n-1]+"\n")
@@ -91,16 +91,16 @@ func ended(lines []string) []string {
 // A span is a range of lines, [start, end).
 type span struct{ start, end int }
 
-// A region is where theirs differs from base, and mine may: the lines of all three.
+// A region has the lines of all three files where theirs differs from base, and perhaps mine, too.
 type region struct {
 	base, mine, theirs span
-	conflict           bool // mine differs there too, in another way
+	conflict           bool // mine differs there, too, in another way
 }
 
-// regions returns what has to be done with mine to get the changes of theirs, in order. Changes
-// of mine alone, and equal ones, need nothing.
+// regions returns, in order, the regions of mine that need changes from theirs. Changes that are only
+// in mine, or the same in both, need nothing.
 func regions(mine, theirs []change) (list []region) {
-	// add takes a region in, or joins it with the last one where they touch.
+	// add adds a region, or joins it with the last one if they touch.
 	add := func(r region, ofMine bool) {
 		if n := len(list); n > 0 {
 			last := &list[n-1]
@@ -157,9 +157,9 @@ func regions(mine, theirs []change) (list []region) {
 	return list
 }
 
-// union returns lines of base with the changes of both sides, where all that they change stands for
-// itself and no line is replaced by both. What both insert in one place is arranged. What replaces lines
-// comes after what is inserted above them.
+// union returns the lines of base with the changes of both sides, if all changed lines are independent and
+// no line is replaced by both sides. arrange orders lines that both sides insert in the same place. Lines
+// that replace others come after lines that are inserted above those.
 func union(
 	base, mine, theirs []string, at surroundings,
 	standsAlone func(string) bool, arrange arrangement,
@@ -170,7 +170,7 @@ func union(
 		return nil, false
 	}
 	gone := make([]bool, len(base)+1)
-	// By the owner and by vbot: what is new above each line of the base, and what replaces it.
+	// For the owner and for vbot: the lines inserted above each line of the base, and those replacing it.
 	var inserted, replacing [2][][]string
 	for n, list := range [][]change{edits, updates} {
 		inserted[n] = make([][]string, len(base)+1)
@@ -216,7 +216,7 @@ func union(
 // An arrangement is the order of lines that both sides add below another one.
 type arrangement func(above string, own, vbots []string) []string
 
-// vbotFirst has vbot's lines first, and what both add once.
+// vbotFirst puts vbot's lines first, and lines that both sides add only once.
 func vbotFirst(_ string, own, vbots []string) []string {
 	return slices.Concat(vbots, without(own, vbots))
 }
@@ -236,7 +236,7 @@ func sortedIfBoth(above string, own, vbots []string) []string {
 	return all
 }
 
-// without returns the lines that are not among the others, and all comments and blank lines.
+// without returns the lines that are not among the others; it always keeps comments and blank lines.
 func without(lines, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		text := strings.TrimSpace(line)

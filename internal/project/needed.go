@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// keepNeeded lets files stay that an update would remove, but that a file which stays imports or
-// names, and says which.
+// keepNeeded keeps files that an update would remove, if a remaining file imports or names them. The
+// reason of the step names that file.
 func (t *Target) keepNeeded(p *Plan) error {
 	if p.Count(Removed) == 0 {
 		return nil
@@ -35,8 +35,8 @@ func (t *Target) keepNeeded(p *Plan) error {
 	return nil
 }
 
-// keepIgnored lets each .gitignore stay that an update would remove from a folder in which more stays:
-// what it names must not be committed.
+// keepIgnored keeps each .gitignore that an update would remove, if other files remain in its folder:
+// files that it names must not be committed.
 func (t *Target) keepIgnored(p *Plan) error {
 	removed := map[string]bool{}
 	for _, name := range p.Paths(Removed) {
@@ -66,7 +66,7 @@ func (t *Target) keepIgnored(p *Plan) error {
 	return nil
 }
 
-// stay lets a file stay that was to be removed.
+// stay keeps a file that the update would remove.
 func (s *Step) stay(why string) {
 	s.Action, s.State, s.needed, s.newBase, s.Why = Kept, "", true, s.base, why
 }
@@ -74,11 +74,11 @@ func (s *Step) stay(why string) {
 // A source is a text file that may need others.
 type source struct{ path, text string }
 
-// maxSources is how many files of an owner's own are looked at; a project of vbot's has about 100.
+// maxSources limits how many of the owner's own files are read; a project that vbot writes has about 100.
 const maxSources = 2000
 
-// ownersFiles returns the sources that are not just as vbot wrote them after the update: edited ones,
-// and those of the owner's own.
+// ownersFiles returns the sources that will differ from what vbot writes: edited files, and the owner's
+// own.
 func (t *Target) ownersFiles(p *Plan) (list []source, err error) {
 	byVbot := map[string]bool{}
 	for _, s := range p.Steps {
@@ -97,7 +97,7 @@ func (t *Target) ownersFiles(p *Plan) (list []source, err error) {
 		}
 		err := fs.WalkDir(root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
-				return nil // what cannot be read needs nothing that can be known
+				return nil // ignore what cannot be read
 			}
 			isHidden := strings.HasPrefix(d.Name(), ".")
 			switch {
@@ -136,7 +136,7 @@ func isSource(name string) bool {
 	return slices.Contains(known, ext) || isBuildFile(name)
 }
 
-// isBuildFile reports whether the file says how an image is built.
+// isBuildFile reports whether the file is a Dockerfile.
 func isBuildFile(name string) bool { return strings.Contains(path.Base(name), "Dockerfile") }
 
 // needs reports whether a source imports the file, or names it.
@@ -156,8 +156,8 @@ func needs(user source, file string) bool {
 	return false
 }
 
-// linksTo reports whether a source of a web client has a path that ends in the file's name, with its
-// extension or without it, and then in a quote.
+// linksTo reports whether a source of a web client has a path in quotes that ends in the file's name, with
+// or without its extension.
 func linksTo(text, file string) bool {
 	ext := path.Ext(file)
 	start := "/" + strings.TrimSuffix(path.Base(file), ext)
@@ -172,7 +172,7 @@ func linksTo(text, file string) bool {
 	return false
 }
 
-// importsModule reports whether Python code imports the module, or from it.
+// importsModule reports whether Python code imports the module, or names from it.
 func importsModule(code, module string) bool {
 	is := func(name string) bool { return name == module || strings.HasPrefix(name, module+".") }
 	for line := range strings.Lines(code) {
@@ -193,8 +193,8 @@ func importsModule(code, module string) bool {
 	return false
 }
 
-// namesPath reports whether a source has a path that may be the file's: its name, alone or below its
-// folder. A source that has its own name means itself.
+// namesPath reports whether a source has a path that may be the file's: its name, alone or after its
+// folder. A file that mentions its own name means itself.
 func namesPath(user source, file string) bool {
 	base, folder := path.Base(file), path.Base(path.Dir(file))
 	ofPath := func(r rune) bool { return isNameRune(r) || r == '.' || r == '-' }

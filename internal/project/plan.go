@@ -1,5 +1,5 @@
-// Package project is a folder that vbot writes: what a run would do there, doing and
-// undoing it, and the record by which a later run knows what nobody edited.
+// Package project handles a folder that vbot writes: it plans changes, applies and
+// undoes them, and keeps a record, by which a later run knows which files are unedited.
 package project
 
 import (
@@ -19,7 +19,7 @@ import (
 	"vbot/internal/report"
 )
 
-// What happens to a file, in the words of the JSON report, and what is with it, in those
+// What happens to a file, in the words of the JSON result, and its state, in the words
 // of --check.
 const (
 	Created   = "created"
@@ -27,53 +27,53 @@ const (
 	Unchanged = "unchanged" // it exists with the same bytes
 	Replaced  = "replaced"
 	Removed   = "removed"
-	Missing   = "missing"  // this version writes it, and it is not there: it is new, or was deleted
-	Edited    = "edited"   // neither as this version writes it nor as the record says
-	Pending   = "pending"  // edited, and this version has more for it
-	Outdated  = "outdated" // as the record says; this version writes it otherwise, or not at all
+	Missing   = "missing"  // this version writes it, but it does not exist: it is new, or was deleted
+	Edited    = "edited"   // different from this version's file and from the recorded one
+	Pending   = "pending"  // edited, and this version has changes for it
+	Outdated  = "outdated" // as recorded; this version writes another file, or none
 )
 
 // A Step is what a run does, or would do, with one file.
 //
-// Target.Plan or Target.Update makes it of what is found at the path and what this version writes, and
-// decides on the action. Target.Apply carries it out, in the order of the phases, and notes how to undo it:
-// a step that fails undoes all before it.
+// Target.Plan or Target.Update creates it from what exists at the path and what this version writes, and
+// chooses the action. Target.Apply carries it out, in the order of the phases, and notes how to undo it.
+// If a step fails, all previous ones are undone.
 type Step struct {
 	Path   string // relative to the target, with slashes
 	data   []byte // what to write; nil for a file that is no longer written
 	Guide  bool   // see IsGuide
 	Action string
 	State  string // in the words of --check; "" in other runs, for guides, and for what only vbot reads
-	Why    string // for people: what is with the file besides, or ""
+	Why    string // for people: the reason for the action, or ""
 	found  []byte // the existing file, nil if there is none or it was not read
 	Before string // SHA-256 of the existing file in hex, "" if there is none or it was not read
 
-	// Of an update alone.
-	Merged    bool   // data is what came of edits and changes
+	// Only of an update.
+	Merged    bool   // data is merged from edits and changes
 	Marked    int    // the line, from 1, at which the file has markers of an earlier conflict, or 0
 	Conflicts []int  // the lines of the file, from 1, at which these conflict; data then has markers
-	base      []byte // what vbot had written, nil if that is not known
-	newBase   []byte // what it has written after the run, nil if that is not known or there is none
-	needed    bool   // it stays though it is no longer written: another file needs it
+	base      []byte // what vbot had written, nil if that is unknown
+	newBase   []byte // the base after the run, nil if it is unknown or there is none
+	needed    bool   // vbot no longer writes it, but it stays because another file needs it
 	phase     phase
 }
 
-// A phase is when a step is carried out, beside the others.
+// A phase determines the order in which steps are carried out.
 type phase int
 
 const (
 	before   phase = iota - 1 // bases of files that nobody edited
 	ordinary                  // the files themselves
 	after                     // bases of merged files
-	complete                  // what stands beside the bases, once all are there
+	complete                  // the files beside the bases, once all bases exist
 	last                      // the record
 )
 
-// late reports whether the step writes what comes after the files.
+// late reports whether the step writes after the ordinary files.
 func (s Step) late() bool { return s.phase == after || s.phase == complete }
 
-// Sum is the SHA-256 in hex of the file after the run, "" if it was not read or is not
-// there.
+// Sum is the SHA-256 in hex of the file after the run, "" if it was not read or does not
+// exist.
 func (s Step) Sum() string {
 	switch s.Action {
 	case Kept, Unchanged:
@@ -92,7 +92,7 @@ type Plan struct {
 	Conflicts []report.Problem
 	interim   []byte   // the record that an update writes first, nil if it is the same
 	dirs      []string // of all files that were compared
-	leaves    []string // files that are no longer written: their directories go, if they are empty
+	leaves    []string // files that are no longer written; their directories are removed if empty
 	// Blocked says that --keep-existing would not resolve all conflicts.
 	Blocked bool
 }
@@ -129,8 +129,8 @@ func (t *Target) Unedited(files map[string][]byte) (names []string) {
 	return names
 }
 
-// dropOwnBases leaves out the bases of files that were kept and are the owner's own: an update would merge
-// into them what vbot changes in others.
+// dropOwnBases leaves out the bases of kept files that are the owner's own, because an update would merge
+// vbot's changes into them.
 func (p *Plan) dropOwnBases() {
 	own := map[string]bool{}
 	for _, s := range p.Steps {
@@ -139,8 +139,8 @@ func (p *Plan) dropOwnBases() {
 	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return own[s.Path] && s.Action == Created })
 }
 
-// resembles reports whether a text has half of the lines of what vbot writes: then it is an edited form of
-// that.
+// resembles reports whether a text has at least half of the lines that vbot writes, so that it is probably
+// an edited form of vbot's file.
 func resembles(text, written []byte) bool {
 	has, found, all := linesOf(withLF(text)), 0, linesOf(written)
 	for _, line := range all {
@@ -158,8 +158,8 @@ func (p *Plan) noteDir(name string) {
 	}
 }
 
-// inOrder sorts files by path, the record last: what a killed run leaves is no record,
-// or the one from before, which is still true.
+// inOrder sorts files by path, the record last: a killed run leaves no record, or the
+// previous one, which is still correct.
 func inOrder(files map[string][]byte) []string {
 	return slices.SortedFunc(maps.Keys(files), comparePaths)
 }
@@ -179,8 +179,8 @@ func comparePaths(a, b string) int {
 	return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
 }
 
-// Guides are the guides for coding agents. Existing ones are kept, unless a person wants
-// them replaced.
+// Guides are the guides for coding agents. Existing ones are kept unless somebody asks to
+// replace them.
 var Guides = []string{"AGENTS.md", "AGENT_IMPORT.md", "GETTING_STARTED.md"}
 
 func IsGuide(name string) bool { return slices.Contains(Guides, name) }
@@ -191,10 +191,10 @@ func hexSum(data []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// compare decides what to do with one file by what exists at its path, which stays with keep.
+// compare chooses the action for one file by what exists at its path. With keep, that stays.
 func (p *Plan) compare(s *Step, found existing, keep bool) {
 	conflict := func(at, message string) {
-		s.Action = Created // it is never carried out
+		s.Action = Created // never carried out
 		if !slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == at }) {
 			p.Conflicts = append(p.Conflicts, report.Problem{Field: at, Message: message, Where: at})
 		}
@@ -223,9 +223,9 @@ func (p *Plan) compare(s *Step, found existing, keep bool) {
 	}
 }
 
-// What is existing at a path below the target.
+// existing describes what exists at a path below the target.
 type existing struct {
-	at   string // the path, or a parent that is no directory; "" if nothing exists
+	at   string // the path, or a parent that is not a directory; "" if nothing exists
 	mode fs.FileMode
 	size int64  // in bytes
 	hash string // SHA-256 of a regular file in hex, "" if it is too large or cannot be read
@@ -261,8 +261,8 @@ func (t *Target) look(name string) (found existing, err error) {
 // smaller.
 const maxSize = 1 << 20
 
-// inspect returns the SHA-256 of a file in hex, and what is in it; neither if it is larger
-// than maxSize.
+// inspect returns the SHA-256 of a file in hex, and its content, unless it is larger than
+// maxSize.
 func inspect(root *os.Root, name string) (hash string, data []byte, err error) {
 	f, err := root.Open(name)
 	if err != nil {
@@ -286,7 +286,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Paths returns the paths of the files to which the action happens.
+// Paths returns the paths of the files with the action.
 func (p *Plan) Paths(action string) (paths []string) {
 	for _, s := range p.Steps {
 		if s.Action == action {
@@ -296,10 +296,10 @@ func (p *Plan) Paths(action string) (paths []string) {
 	return paths
 }
 
-// Shown returns those of Paths that people are told of: not what only vbot reads.
+// Shown returns the Paths to show to people, without files that only vbot reads.
 func (p *Plan) Shown(action string) []string { return slices.DeleteFunc(p.Paths(action), IsOwn) }
 
-// Count returns to how many files the action happens.
+// Count returns the number of files with the action.
 func (p *Plan) Count(action string) int { return len(p.Paths(action)) }
 
 // Writes returns how many files the plan changes.
@@ -317,8 +317,8 @@ func parents(name string) (dirs []string) {
 	return dirs
 }
 
-// HasOldGuide reports whether an older vbot than this one wrote the guide that is there, by
-// the versions in the last lines of both.
+// HasOldGuide reports whether an older vbot wrote the existing guide, by the versions in the
+// last lines of both.
 func (s Step) HasOldGuide() bool {
 	stamp := func(guide []byte) string {
 		text := strings.TrimSpace(string(guide))

@@ -13,19 +13,19 @@ import (
 	"vbot/internal/report"
 )
 
-// A Record says where a project came from, so that --check and --update know which files nobody
-// edited. It lists what vbot writes for the configuration, whether or not a file of that name was
-// kept or deleted: a file that differs from its hash is somebody's own. --keep-existing keeps an
-// existing record, too: it still says who wrote the files beside it.
+// A Record describes what vbot wrote, so that --check and --update know which files are unedited. It
+// lists all files that vbot writes for the configuration, even if an existing file of that name was
+// kept, or it was deleted: a file that differs from its hash is edited. --keep-existing keeps an
+// existing record, too, because it still describes the files beside it.
 //
-// Beside it, BaseDir holds each file as vbot wrote it: the base of every merge.
+// BaseDir has each file as vbot wrote it: the base of every merge.
 type Record struct {
 	// Vbot is the version that wrote it; "" if there is no record.
 	Vbot   string          `json:"vbot"`
 	Config json.RawMessage `json:"config"`
-	// Files are the SHA-256 of the bases in hex, by path; no guides, which say their version themselves.
+	// Files are the SHA-256 of the bases in hex, by path, without guides, which contain their version.
 	Files map[string]string `json:"files"`
-	// Guides are the SHA-256 of the guides that an update is about to replace, until it has.
+	// Guides are the SHA-256 of the guides that an unfinished update is replacing.
 	Guides map[string]string `json:"guides,omitempty"`
 }
 
@@ -38,8 +38,9 @@ const BaseDir = ".vbot/base"
 // attributesName is the last file that is written beside the bases.
 const attributesName = ".vbot/.gitattributes"
 
-// besideBases are the files that keep the bases out of the diffs and statistics of Git, their bytes as they
-// are, and ruff away from them; pyright, pytest and eslint look into no folder that begins with a dot.
+// besideBases are the files that keep the bases out of Git's diffs and statistics, keep Git from converting
+// their line ends, and make ruff ignore them. Pyright, pytest and eslint ignore folders whose names begin with
+// a dot.
 var besideBases = map[string][]byte{
 	attributesName: []byte("# What vbot wrote, for updates. Commit it, and do not edit it.\n" +
 		"base/** -text -diff linguist-generated\n"),
@@ -49,10 +50,10 @@ var besideBases = map[string][]byte{
 // basePath returns where the base of a file is.
 func basePath(name string) string { return path.Join(BaseDir, name) }
 
-// IsOwn reports whether the file is one that only vbot reads: the bases, and what belongs to them.
+// IsOwn reports whether only vbot reads the file: the bases, and the files beside them.
 func IsOwn(name string) bool { return strings.HasPrefix(name, ".vbot/") }
 
-// hasBase reports whether a file has a base: the guides say their version themselves.
+// hasBase reports whether a file has a base. Guides have none, because they contain their version.
 func hasBase(name string) bool { return !IsGuide(name) && !IsOwn(name) && name != RecordName }
 
 // NewRecord returns the record of the files. config is what a --config file may hold.
@@ -88,7 +89,7 @@ func (r *Record) bytes() ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// sameOrigin reports whether both say the same but of the files.
+// sameOrigin reports whether both have the same version and configuration.
 func (r *Record) sameOrigin(other *Record) bool {
 	var a, b bytes.Buffer
 	if json.Compact(&a, r.Config) != nil || json.Compact(&b, other.Config) != nil {
@@ -97,9 +98,9 @@ func (r *Record) sameOrigin(other *Record) bool {
 	return r.Vbot == other.Vbot && a.String() == b.String()
 }
 
-// Record reads the record, which may list only these paths: the project may be a stranger's. In Config,
-// blanks replace what stands before the configuration in the file, so that problems with it name the
-// file's lines and columns.
+// Record reads the record, which may list only these paths, because the project may come from somebody
+// else. In Config, blanks replace the text before the configuration, so that problems with it have the
+// lines and columns of the file.
 func (t *Target) Record(paths []string) (*Record, error) {
 	found, err := t.look(RecordName)
 	switch {

@@ -17,8 +17,8 @@ import (
 // maxFileName is the maximum length of a file name on common systems, in bytes.
 const maxFileName = 255
 
-// Suggest suggests a directory for the project: dir itself if it holds one, or hidden
-// files alone, otherwise a new directory in it.
+// Suggest suggests a directory for the project: dir itself if it contains a project or only
+// hidden files, otherwise a new directory in it.
 func Suggest(dir string) string {
 	entries, _ := os.ReadDir(dir)
 	isVisible := func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }
@@ -63,8 +63,8 @@ func Describe(dir string) (note string, err error) {
 	return note + "contains " + strings.Join(names, ", ") + "; existing files are not overwritten", nil
 }
 
-// Writable returns why nothing can be made at dir, which need not exist, or nil. It tries:
-// permissions say nothing of a read-only file system, of /proc, or to root.
+// Writable returns an error if nothing can be created at dir, which need not exist. It tries,
+// because permissions do not tell for a read-only file system, for /proc, or for root.
 func Writable(dir string) error {
 	up, attempt := dir, "writing to "
 	for _, err := os.Stat(up); err != nil; _, err = os.Stat(up) {
@@ -93,32 +93,32 @@ func Has(dir, name string) bool {
 }
 
 // A Target is the directory of a project. While it is locked, no other run of vbot writes
-// there: what was read stays true, but for what other programs do.
+// there, so only other programs can change what was read.
 type Target struct {
 	Dir   string              // absolute
 	dirs  map[string]*os.Root // by path below the target; "." is the target, nil if it does not exist
 	lock  io.Closer
 	undo  []undoStep // newest last
 	temps int
-	// Unlocked is why a target that was to be locked is not: its file system has no locks.
+	// Unlocked is why the target could not be locked: its file system has no locks.
 	Unlocked error
 }
 
 type undoStep struct {
-	name string // the path to name if it fails
+	name string // the path for messages if it fails
 	do   func() error
-	// onlyIfAll says not to do it where a later step could not be undone: what is left is then what the
-	// record says, and the next update finishes it.
+	// onlyIfAll says to skip this if undoing a later step failed: the remaining files then match the
+	// record, and the next update finishes it.
 	onlyIfAll bool
 }
 
-// Open opens dir, which is absolute and need not exist, to read.
+// Open opens dir for reading. It is absolute, and need not exist.
 func Open(dir string) (*Target, error) {
 	root, err := openRoot(dir)
 	return &Target{Dir: dir, dirs: map[string]*os.Root{".": root}}, err
 }
 
-// Lock opens dir to write there. It makes dir and its missing parents, which Close removes
+// Lock opens dir for writing. It creates dir and its missing parents, which Close removes
 // again if nothing was applied.
 func Lock(dir string) (*Target, error) {
 	t, err := Open(dir)
@@ -137,7 +137,7 @@ func Lock(dir string) (*Target, error) {
 		}
 	}
 	if err == nil && !t.isAt(dir) {
-		err = errChanged // another run made it, and has taken it back
+		err = errChanged // another run created it, and removed it again
 	}
 	for _, d := range made {
 		t.onFailure(d, func() error {
@@ -149,7 +149,7 @@ func Lock(dir string) (*Target, error) {
 	case err == nil:
 		return t, nil
 	case busy:
-		t.undo = nil // the other run needs what was made
+		t.undo = nil // the other run needs the new directories
 		err = &report.Failure{
 			Code: report.IO, Retryable: true, Message: "another vbot is writing to " + dir + nothingWritten,
 			Hint: "run the same command again when it has finished", Err: err,
@@ -161,14 +161,14 @@ func Lock(dir string) (*Target, error) {
 	return nil, err
 }
 
-// isAt reports whether the open target is what is at dir.
+// isAt reports whether the open target is still at dir.
 func (t *Target) isAt(dir string) bool {
 	opened, err := t.dirs["."].Stat(".")
 	there, err2 := os.Stat(dir)
 	return err == nil && err2 == nil && os.SameFile(opened, there)
 }
 
-// makeDirs makes dir and its missing parents, and returns what it made.
+// makeDirs creates dir and its missing parents, and returns those that it created.
 func makeDirs(dir string) (made []string, err error) {
 	var missing []string
 	for d := dir; ; d = filepath.Dir(d) {
@@ -190,7 +190,7 @@ func makeDirs(dir string) (made []string, err error) {
 	return made, nil
 }
 
-// Close unlocks the target, and takes back what was not applied.
+// Close unlocks the target, and undoes what was not applied.
 func (t *Target) Close() {
 	t.takeBack()
 	for name := range t.dirs {
@@ -202,8 +202,8 @@ func (t *Target) onFailure(name string, do func() error) {
 	t.undo = append(t.undo, undoStep{name: name, do: do})
 }
 
-// takeBack undoes what was done, and returns what could not be undone. What others put
-// into a directory stays, and so does the directory.
+// takeBack undoes what was done, and returns the errors. A directory stays if others put
+// something into it.
 func (t *Target) takeBack() (left []error) {
 	for _, u := range slices.Backward(t.undo) {
 		if u.onlyIfAll && len(left) > 0 {
@@ -217,7 +217,7 @@ func (t *Target) takeBack() (left []error) {
 	return left
 }
 
-// rollBack undoes what was done, and returns cause, with what could not be undone.
+// rollBack undoes what was done, and returns cause, with the errors of undoing.
 func (t *Target) rollBack(cause error) error {
 	left := t.takeBack()
 	if len(left) == 0 {
@@ -236,7 +236,7 @@ func (t *Target) path(name string) string { return filepath.Join(t.Dir, filepath
 const nothingWritten = "; nothing was written"
 
 // openRoot opens dir, or returns nil if it does not exist yet. It returns an error if dir
-// cannot be made, because it or something above it is a link that leads nowhere or no directory.
+// cannot be created, because it or a parent is a dangling link or not a directory.
 func openRoot(dir string) (*os.Root, error) {
 	inTheWay := func(at, what string) error {
 		return &report.Failure{Code: report.Conflict, Message: at + " is " + what + nothingWritten}
@@ -263,7 +263,7 @@ func openRoot(dir string) (*os.Root, error) {
 	}
 }
 
-// ioFailure says what was attempted, and that nothing was written.
+// ioFailure returns a failure that says what was attempted, and that nothing was written.
 func ioFailure(attempt string, err error) error {
 	if f, ok := errors.AsType[*report.Failure](err); ok {
 		return f

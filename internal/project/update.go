@@ -15,30 +15,30 @@ import (
 
 // An Update is what --check and --update compare a project with.
 type Update struct {
-	// Files are those of this version and configuration, by path, without the record and the bases.
+	// Files are the files of this version and configuration, by path, without the record and the bases.
 	Files map[string][]byte
-	// Was is the record in the project. Now says the version and the configuration of Files.
+	// Was is the record in the project. Now has the version and the configuration of Files.
 	Was, Now *Record
 	// Rendered returns what this version writes for the configuration in Was, or nil if it cannot. It
-	// stands in for the bases of a project of an older vbot, which kept none.
+	// replaces the bases in a project of an older vbot, which kept none.
 	Rendered func() map[string][]byte
 	// Guides returns the guides as this version writes them where there is no bot yet.
 	Guides func() map[string][]byte
-	// Paths are those of all files that any version wrote: other bases are a stranger's, and not read.
+	// Paths are the paths of all files that any version wrote. Other bases are not vbot's, and not read.
 	Paths []string
-	// Markers says to write conflicts between markers, instead of refusing them.
+	// Markers says to write conflicts between markers instead of refusing them.
 	Markers bool
 }
 
-// Update compares the project with what this version writes. What nobody touched is replaced or
-// removed. What somebody edited is merged, by the rules of merge3: the base, the file and the new
-// text. A new file whose place is taken is a conflict. CRLF counts as LF. An empty file that vbot
-// wrote otherwise is what a power failure leaves, and nobody's work.
+// Update compares the project with what this version writes. Unedited files are replaced or removed.
+// For edited files, the base, the file and the new text are merged by the rules of merge3. A new file
+// whose name is in use is a conflict. CRLF counts as LF. An empty file that vbot did not write empty
+// was left by a power failure, and is not an edit.
 //
-// A run that is killed needs no journal. The record is written first, with the new version and
-// configuration and the old hashes, and last, with the new hashes. In between, the base of a file
-// that nobody edited comes before the file, which is then always as the record or its base says; and
-// the base of a merged file comes after it: a merge done twice is a merge done once.
+// No journal is needed to recover from a killed run. The record is written twice: first with the new
+// version and configuration and the old hashes, last with the new hashes. In between, the base of an
+// unedited file is written before the file, so that the file always matches the record or its base.
+// The base of a merged file is written after it, because merging twice gives the same result.
 func (t *Target) Update(u *Update) (*Plan, error) {
 	bases, err := t.bases(u.Paths)
 	if err != nil {
@@ -81,12 +81,12 @@ func (t *Target) Update(u *Update) (*Plan, error) {
 	return c.plan, c.finish(t)
 }
 
-// A comparison is an Update on its way to a plan.
+// A comparison turns an Update into a plan.
 type comparison struct {
 	*Update
-	bases  map[string]existing // those on the disk, by the path of their file
+	bases  map[string]existing // the existing bases, by the path of their file
 	hashes map[string]string   // of the bases after the run, for the record
-	// complete says that an update has written all bases that it could; one of an older vbot wrote none.
+	// complete says that an update wrote all bases that it could. Those of an older vbot wrote none.
 	complete bool
 	own      []Step // what happens to the bases
 	plan     *Plan
@@ -94,10 +94,10 @@ type comparison struct {
 
 var crlf, newline = []byte("\r\n"), []byte("\n")
 
-// withLF returns the text as it was before Git on Windows checked it out.
+// withLF returns the text with LF line ends, as it was before Git on Windows checked it out.
 func withLF(text []byte) []byte { return bytes.ReplaceAll(text, crlf, newline) }
 
-// bases returns the bases of these paths on the disk that can be read, by the path of their file.
+// bases returns the existing, readable bases of these paths, by the path of their file.
 func (t *Target) bases(paths []string) (map[string]existing, error) {
 	bases, root := map[string]existing{}, t.dirs["."]
 	if root == nil {
@@ -126,7 +126,7 @@ func (t *Target) bases(paths []string) (map[string]existing, error) {
 	return bases, err
 }
 
-// compare decides what happens to a file: text is what this version writes, nil if it no longer does.
+// compare chooses the action for a file. text is what this version writes, nil if it no longer does.
 func (c *comparison) compare(name string, text []byte, found existing) Step {
 	s := Step{Path: name, data: text, Guide: IsGuide(name), found: found.data, Before: found.hash}
 	if text == nil {
@@ -153,7 +153,7 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 	case s.Guide:
 		c.compareGuide(&s, found)
 	case found.at == "" && text == nil:
-		// Nothing is there, and nothing is to be.
+		// Nothing exists, and nothing is written.
 	case found.at == "" && recorded != "" && (onDisk || !c.complete):
 		// Somebody deleted it. (A killed update would have removed its base, too.)
 		s.State, s.Action = Missing, Missing
@@ -166,7 +166,7 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 	case isUntouched:
 		s.State, s.Action = Outdated, Replaced
 	case text == nil:
-		s.newBase = s.base // it may be written again one day
+		s.newBase = s.base // a later update may write it again
 		if recorded != "" {
 			s.Action = Kept
 		}
@@ -174,7 +174,7 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 		s.State, s.Action = Edited, Kept
 		s.Why = "it is your own file, and vbot would write a file of that name"
 		c.plan.conflict(s.Path, s.Why)
-	case !isReadable: // whatever it holds, it is nothing that can be merged
+	case !isReadable: // it cannot be merged
 		c.leave(&s)
 		s.State = Edited
 	default:
@@ -184,9 +184,9 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 	return s
 }
 
-// compareGuide decides what happens to a guide, which says its version itself: a new one is written, one that
-// this version wrote for the recorded configuration or without a bot is replaced, one that a killed update
-// was about to replace, too, and no other.
+// compareGuide chooses the action for a guide. A new guide is written. An existing one is replaced only if
+// this version wrote it for the recorded configuration or without a bot, or if a killed update was replacing
+// it.
 func (c *comparison) compareGuide(s *Step, found existing) {
 	isOurs := func(files map[string][]byte) bool { return found.hash == hexSum(files[s.Path]) }
 	wasOurs := found.hash != "" && found.hash == c.Was.Guides[s.Path]
@@ -203,9 +203,9 @@ func (c *comparison) compareGuide(s *Step, found existing) {
 	}
 }
 
-// base returns what vbot had written of a file, or nil if that is not known: what stands in its base,
-// if the record or the new text says the same; the file itself, if the record does; or what this
-// version writes for the recorded configuration.
+// base returns what vbot had written of a file, or nil if that is unknown: its base, if it matches the
+// record or the new text; the file itself, if it matches the record; or what this version writes for
+// the recorded configuration.
 func (c *comparison) base(name string, text, mine []byte, readable bool) []byte {
 	recorded := c.Was.Files[name]
 	if base, ok := c.bases[name]; ok {
@@ -223,7 +223,7 @@ func (c *comparison) base(name string, text, mine []byte, readable bool) []byte 
 	if text != nil && hexSum(text) == recorded {
 		return text
 	}
-	if _, ok := c.bases[name]; !ok && c.complete { // it was there before vbot, or somebody took the base away
+	if _, ok := c.bases[name]; !ok && c.complete { // an older file, or the base was deleted
 		return nil
 	}
 	if rendered := c.Rendered()[name]; rendered != nil && hexSum(rendered) == recorded {
@@ -241,7 +241,8 @@ func (c *comparison) leave(s *Step) {
 	}
 }
 
-// merge puts what this version changes into an edited file, mine with LF, or says why not.
+// merge merges the changes of this version into an edited file, or sets the reason why it cannot. mine is
+// the file with LF line ends.
 func (c *comparison) merge(s *Step, mine []byte) {
 	if line := markersAt(mine); line > 0 {
 		c.leave(s)
@@ -255,7 +256,7 @@ func (c *comparison) merge(s *Step, mine []byte) {
 		base = c.Rendered()[s.Path]
 	}
 	if base == nil && c.Markers {
-		base = []byte{} // then all that differs conflicts
+		base = []byte{} // everything that differs conflicts
 	}
 	if base == nil {
 		c.leave(s)
@@ -278,15 +279,15 @@ func (c *comparison) merge(s *Step, mine []byte) {
 		c.plan.conflict(s.Path, s.Why)
 		s.write(m.text)
 	case bytes.Equal(m.text, mine):
-		s.Action = Kept // it has all that is new
+		s.Action = Kept // the file already has all changes
 	default:
 		s.State, s.Why = Pending, "your edits stay"
 		s.write(m.text)
 	}
 }
 
-// has reports whether a file already has all that the recorded configuration changes in its base. It does
-// when an update to that configuration ended between merging the file and moving its base.
+// has reports whether a file already has all changes of the recorded configuration to its base. That is so
+// if an update to that configuration was killed between merging the file and writing its base.
 func (c *comparison) has(name string, base, mine []byte) bool {
 	rendered := c.Rendered()[name]
 	if base == nil || rendered == nil || bytes.Equal(base, rendered) {
@@ -296,7 +297,7 @@ func (c *comparison) has(name string, base, mine []byte) bool {
 	return ok && len(m.conflicts) == 0 && bytes.Equal(m.text, mine)
 }
 
-// write makes the step write a merged text, with the line ends that the file has.
+// write makes the step write a merged text, with the line ends of the existing file.
 func (s *Step) write(text []byte) {
 	if n := bytes.Count(s.found, crlf); n > 0 && n == bytes.Count(s.found, newline) {
 		text = bytes.ReplaceAll(text, newline, crlf)
@@ -304,8 +305,8 @@ func (s *Step) write(text []byte) {
 	s.Action, s.Merged, s.data = Replaced, true, text
 }
 
-// markersAt returns the number of the first line with a marker of a conflict, from 1, or 0: one of vbot's
-// own, also if its fellow is gone, or one of Git's with the last marker of a conflict below it.
+// markersAt returns the number of the first line with a conflict marker, from 1, or 0. One of vbot's markers
+// is enough; of Git's markers, the first and the last must be there.
 func markersAt(text []byte) int {
 	first, n := 0, 0
 	for line := range strings.Lines(string(text)) {
@@ -324,8 +325,8 @@ func markersAt(text []byte) int {
 	return 0
 }
 
-// withLinesOf returns the text, followed by the lines of before that it lacks: what Git ignored once
-// may still be there, and must not be committed.
+// withLinesOf returns the text, followed by the lines of before that it does not have: files that Git
+// ignored may still exist, and must not be committed.
 func withLinesOf(text, before []byte) []byte {
 	has := linesOf(text)
 	for _, line := range linesOf(before) {
@@ -340,7 +341,7 @@ func withLinesOf(text, before []byte) []byte {
 func (c *comparison) moveBase(s Step) {
 	now := s.newBase
 	if hash := c.Was.Files[s.Path]; now == nil && s.Action == Kept && s.data != nil && hash != "" {
-		c.hashes[s.Path] = hash // of a base that nobody has
+		c.hashes[s.Path] = hash // of a base that does not exist
 	} else if now != nil && (s.data != nil || s.needed) {
 		c.hashes[s.Path] = hexSum(now)
 	}
@@ -410,8 +411,8 @@ func (c *comparison) finish(t *Target) error {
 	return err
 }
 
-// Diff returns the diffs from what is there to what an update makes of it, conflicts between their
-// markers; with check, also to what this version writes of a file that was deleted or cannot be merged.
+// Diff returns the diffs from the existing files to the updated ones, with conflicts between markers. With
+// check, it also has the diffs of files that were deleted or cannot be merged.
 func (p *Plan) Diff(check bool) string {
 	var b strings.Builder
 	for _, s := range p.Steps {
@@ -428,7 +429,7 @@ func (p *Plan) Diff(check bool) string {
 	return b.String()
 }
 
-// conflict adds one to the plan.
+// conflict adds a conflict to the plan.
 func (p *Plan) conflict(name, why string) {
 	p.Conflicts = append(p.Conflicts, report.Problem{Field: name, Where: name, Message: why})
 }

@@ -12,10 +12,10 @@ import (
 	"vbot/internal/report"
 )
 
-// Apply carries out the whole plan, or on any error nothing. Each file is written
-// under a temporary name and then linked into place, so a run that is killed
-// leaves no half-written file. The target is locked, and the plan was made since: only
-// other programs may have changed what it found, and their files are not overwritten.
+// Apply carries out the whole plan or, on any error, nothing. Each file is written
+// under a temporary name and then linked into place, so a killed run leaves no
+// half-written file. The target was locked before the plan was made, so only other
+// programs can have changed files since; their files are not overwritten.
 func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	defer func() {
 		if err != nil {
@@ -75,8 +75,8 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 			return ioFailure(attempt+t.path(s.Path), err)
 		}
 	}
-	// All is in place. The new record comes last: whatever ends the run before it, the next
-	// run knows where to clean up.
+	// All files are in place. The new record comes last, so that after any earlier end of this
+	// run the next one knows where to clean up.
 	t.undo = nil
 	root, record := t.dirs["."], staged[RecordName]
 	if name, err := t.sweep(p.dirs, record); err != nil {
@@ -98,16 +98,16 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	return nil
 }
 
-// notFinished says that only the end of a run is missing.
+// notFinished returns a failure of the last part of a run.
 func notFinished(attempt string, err error) error {
 	f := report.IOError("all files are written, but the run did not finish: "+attempt, err)
 	f.Hint = "run the same command again to finish"
 	return f
 }
 
-// sweep removes the temporary files in the directories: old files that were replaced, and
-// what a killed run left. While the target is locked, no other run has any. It leaves the one
-// called but, and returns the first other one that stays.
+// sweep removes the temporary files in the directories: old files that were replaced, and files
+// that a killed run left. While the target is locked, no other run has any. It does not remove
+// the file called but. If removing fails, it returns the name of the file.
 func (t *Target) sweep(dirs []string, but string) (name string, err error) {
 	root := t.dirs["."]
 	for _, dir := range dirs {
@@ -124,14 +124,14 @@ func (t *Target) sweep(dirs []string, but string) (name string, err error) {
 	return "", nil
 }
 
-// isTemporary reports whether a file is one that a run of vbot makes for a while.
+// isTemporary reports whether name is that of a temporary file of vbot.
 func isTemporary(name string) bool {
 	ours, _ := path.Match(".vbot-[0-9]*-[0-9]*.tmp", name)
 	return ours
 }
 
-// closeDir comes before the removal: Windows keeps an open directory. The target is
-// unlocked, too.
+// closeDir closes a directory before its removal, because Windows does not remove an open
+// one. For the target itself, it also unlocks.
 func (t *Target) closeDir(name string) {
 	if d := t.dirs[name]; d != nil {
 		d.Close()
@@ -141,7 +141,7 @@ func (t *Target) closeDir(name string) {
 	}
 }
 
-// dir opens the directory name below the target. It makes it and its missing
+// dir opens the directory name below the target, and creates it and its missing
 // parents.
 func (t *Target) dir(name string) (*os.Root, error) {
 	if d := t.dirs[name]; d != nil {
@@ -156,7 +156,7 @@ func (t *Target) dir(name string) (*os.Root, error) {
 	case err == nil:
 		t.onFailure(name, func() error {
 			if info, err := parent.Lstat(base); err != nil || !info.IsDir() {
-				return ignoreMissing(err) // something else took its place
+				return ignoreMissing(err) // something else replaced it
 			}
 			t.closeDir(name)
 			return parent.Remove(base)
@@ -170,7 +170,7 @@ func (t *Target) dir(name string) (*os.Root, error) {
 	}
 	t.dirs[name] = d
 	// Opening follows links inside the target. The plan found none, but one may have
-	// taken the place of the directory since.
+	// replaced the directory since.
 	opened, err := d.Stat(".")
 	if err != nil {
 		return nil, err
@@ -221,12 +221,12 @@ func (t *Target) create(name string, data []byte) error {
 	if err := t.publish(tmp, Step{Path: name, data: data}); err != nil {
 		return err
 	}
-	// The temporary file is gone, and what publish does would be undone otherwise.
+	// The temporary file is gone, so drop the step that removes it.
 	t.undo = slices.Delete(t.undo, len(t.undo)-2, len(t.undo)-1)
 	return nil
 }
 
-// publish gives the staged file its name, at which nothing may exist.
+// publish gives the staged file its name. Nothing may exist there.
 func (t *Target) publish(tmp string, s Step) error {
 	name, data := s.Path, s.data
 	dir, base := t.dirs[path.Dir(name)], path.Base(name)
@@ -258,9 +258,9 @@ func (t *Target) publish(tmp string, s Step) error {
 	return err
 }
 
-// replace puts the staged file in place of the one that the plan found, or removes that
-// one if tmp is "". The old file stays beside it under a temporary name until all is done,
-// so that undoing needs no disk space.
+// replace replaces the file that the plan found by the staged one, or removes it if tmp is "".
+// The old file stays beside it under a temporary name until everything is done, so that undoing
+// needs no disk space.
 func (t *Target) replace(tmp string, s Step) error {
 	dir, err := t.dir(path.Dir(s.Path))
 	if err != nil {
@@ -270,7 +270,7 @@ func (t *Target) replace(tmp string, s Step) error {
 	if err := t.checkAgain(s); err != nil {
 		return err
 	}
-	if tmp != "" { // keep the modes that somebody set
+	if tmp != "" { // keep the permissions
 		info, err := dir.Lstat(base)
 		if err == nil {
 			err = dir.Chmod(tmp, info.Mode().Perm())
@@ -281,7 +281,7 @@ func (t *Target) replace(tmp string, s Step) error {
 	}
 	old := t.tempName()
 	if err := dir.Link(base, old); err != nil {
-		// A file system without links: for a moment there is no file of this name.
+		// A file system without links: for a moment, there is no file of this name.
 		if err := dir.Rename(base, old); err != nil {
 			return err
 		}
@@ -296,7 +296,7 @@ func (t *Target) replace(tmp string, s Step) error {
 	return dir.Rename(tmp, base)
 }
 
-// checkAgain fails if what the plan found is no longer there.
+// checkAgain fails if the file is not the one that the plan found.
 func (t *Target) checkAgain(s Step) error {
 	now, err := t.look(s.Path)
 	if err == nil && (now.at == "" || now.hash != s.Before) {
