@@ -39,8 +39,7 @@ const BaseDir = ".vbot/base"
 const attributesName = ".vbot/.gitattributes"
 
 // besideBases are the files that keep the bases out of Git's diffs and statistics, keep Git from converting
-// their line ends, and make ruff ignore them. Pyright, pytest and eslint ignore folders whose names begin with
-// a dot.
+// line ends in them, and make ruff ignore them. Pyright, pytest and eslint ignore folders like .vbot anyway.
 var besideBases = map[string][]byte{
 	attributesName: []byte("# What vbot wrote, for updates. Commit it, and do not edit it.\n" +
 		"base/** -text -diff linguist-generated\n"),
