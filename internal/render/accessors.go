@@ -9,7 +9,8 @@ import (
 	"vbot/internal/bot"
 )
 
-// ReportEntry is its entry of the services in bot.py, as ruff formats it at 100 columns.
+// ReportEntry is the service's entry in the dictionary of services in bot.py, as ruff formats it at 100
+// columns.
 func (s Service) ReportEntry() string {
 	name, label, keys := s.Name(), `"`+s.Label+`"`, `"`+s.Keys()+`"`
 	line := name + ": Service(" + label + ", " + keys + ")"
@@ -44,18 +45,18 @@ func (d *Data) BuildArguments() string {
 	return arguments
 }
 
-// Greets says whether the model is given its first turn when somebody connects: a person who is
-// called speaks first, but some models hear nothing before they are given a turn.
+// Greets reports whether the model gets the first turn when somebody connects. A person whom the bot
+// calls speaks first, but some models hear nothing before their first turn.
 func (d *Data) Greets() bool { return !d.CallsOut() || !d.OnlyCalls() || d.StartsWithContext() }
 
-// PersonSpeaksFirst says whether the bot waits in the calls that it makes, but not in its other
-// sessions.
+// PersonSpeaksFirst reports whether the bot lets the person speak first in calls that it makes, but not in
+// other sessions.
 func (d *Data) PersonSpeaksFirst() bool {
 	return d.CallsOut() && !d.OnlyCalls() && !d.StartsWithContext()
 }
 
-// StartCommand starts the bot for the first way of those it has that needs nothing else: a page
-// of the bot or of a client, a room, or a telephone that a tunnel reaches.
+// StartCommand starts the bot for its transport that needs the least: a page of the bot or of a client, a
+// room, or a telephone through a tunnel.
 func (d *Data) StartCommand() string {
 	switch phones := d.PhoneTransports(); {
 	case d.ClientFramework != "" || d.HasServer():
@@ -70,14 +71,14 @@ func (d *Data) StartCommand() string {
 	return "uv run bot.py"
 }
 
-// HasPage says whether the bot serves a page of its own: server/page.html.
+// HasPage reports whether the bot serves a page of its own: server/page.html.
 func (d *Data) HasPage() bool { return d.has("rtc_small") && d.ClientFramework == "" }
 
 func (d *Data) Telephony() bool { return d.BotType == bot.BotTelephony }
 func (d *Data) HasVideo() bool  { return d.VideoInput || d.VideoOutput }
 
-// Entries are the transports that create_transport makes. Two may share an entry:
-// Daily's rooms, and calls that come into them.
+// Entries are the transports that create_transport builds. Two may share an entry:
+// Daily's rooms, and calls into them.
 func (d *Data) Entries() (entries []Service) {
 	for _, t := range d.Transports {
 		if t.Key != "" && !slices.ContainsFunc(entries, func(e Service) bool { return e.Key == t.Key }) {
@@ -87,8 +88,8 @@ func (d *Data) Entries() (entries []Service) {
 	return entries
 }
 
-// Shared are the parameters, indented for a function, that several of the entries have in
-// common, if that saves lines. "" if there are none.
+// Shared are the parameters, indented for a function, that several entries share, if that saves
+// lines; otherwise "".
 func (d *Data) Shared() (shared string) {
 	saves, users := 0, map[string]int{}
 	for _, e := range d.Entries() {
@@ -101,7 +102,7 @@ func (d *Data) Shared() (shared string) {
 	return shared
 }
 
-// Params is the code that makes the parameters of the transport, where those are shared.
+// Params is the code for the parameters of the transport, which may be the shared ones.
 func (s Service) Params(shared string) string {
 	class, parameters, _ := strings.Cut(s.Body, "(")
 	if shared != "" && parameters == shared {
@@ -110,17 +111,17 @@ func (s Service) Params(shared string) string {
 	return s.Body
 }
 
-// CanLook says whether the language model has a tool to see the camera: realtime
-// services are shown it anyway.
+// CanLook reports whether the language model has a tool to see the camera. Realtime
+// services see it anyway.
 func (d *Data) CanLook() bool { return d.VideoInput && d.Mode == bot.ModeCascade }
 
-// StartsWithContext says whether the model hears nothing before it is given a
-// context, be it empty.
+// StartsWithContext reports whether the model hears nothing before it receives a
+// context, even an empty one.
 func (d *Data) StartsWithContext() bool {
 	return d.Realtime() != nil && d.Realtime().Starts == "context"
 }
 
-// IsCall is the condition in bot.py by which a session is a telephone call. "" if all are.
+// IsCall is the condition in bot.py that is true for telephone calls; "" if all sessions are calls.
 func (d *Data) IsCall() string {
 	if d.OnlyCalls() {
 		return ""
@@ -138,7 +139,7 @@ func (d *Data) IsCall() string {
 	return strings.Join(conditions, " or ")
 }
 
-// Problems is the code that looks for mistakes in .env besides what is missing there. "" if none does.
+// Problems is the code that finds mistakes in .env other than missing variables; "" if there is none.
 func (d *Data) Problems() string {
 	var problems []string
 	if d.Reads("GOOGLE_CREDENTIALS_JSON") {
@@ -153,14 +154,14 @@ func (d *Data) Problems() string {
 	return strings.Join(problems, " + ")
 }
 
-// DetectsVoicemail says whether the bot notices that a machine answers its call: realtime models
-// cannot be asked who did.
+// DetectsVoicemail reports whether the bot detects answering machines. Realtime models cannot be asked
+// whether one answered.
 func (d *Data) DetectsVoicemail() bool { return d.CallsOut() && d.TTS() != nil }
 
-// CallsOut says whether the bot calls people.
+// CallsOut reports whether the bot calls people.
 func (d *Data) CallsOut() bool { return strings.HasSuffix(d.Dial, "dial-out") }
 
-// OnlyCalls says whether every session is a call that webhooks.py starts.
+// OnlyCalls reports whether every session is a call that webhooks.py starts.
 func (d *Data) OnlyCalls() bool {
 	return d.HasServer() && len(d.Entries()) == 0 && !d.EnableEval
 }
@@ -171,7 +172,7 @@ func (s Service) ClientPackage() string { name, _, _ := strings.Cut(s.Client, " 
 
 func (s Service) ClientRange() string { _, versions, _ := strings.Cut(s.Client, " "); return versions }
 
-// HasServer says whether webhooks.py starts the calls.
+// HasServer reports whether webhooks.py starts the calls.
 func (d *Data) HasServer() bool { return d.DialParams != "" }
 
 // A hostRow is a row of DEPLOY.md's table of hosts.
@@ -202,10 +203,10 @@ func (d *Data) Hosts() (rows []hostRow) {
 	return rows
 }
 
-// OtherPorts are the TCP ports other than 443 at which the bot contacts hosts.
+// OtherPorts are the TCP ports other than 443 that the bot connects to.
 func (d *Data) OtherPorts() (ports []string) {
 	for _, row := range d.Hosts() {
-		known := strings.Trim(row.Port, "0123456789") == "" // and TCP
+		known := strings.Trim(row.Port, "0123456789") == "" // only TCP ports are plain numbers
 		if known && row.Port != "443" && row.Host != "localhost" && !slices.Contains(ports, row.Port) {
 			ports = append(ports, row.Port)
 		}
@@ -213,7 +214,7 @@ func (d *Data) OtherPorts() (ports []string) {
 	return ports
 }
 
-// UsesUDP says whether the bot sends audio over UDP.
+// UsesUDP reports whether the bot sends audio over UDP.
 func (d *Data) UsesUDP() bool {
 	return d.Dial != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("rtc_room")
 }
@@ -223,10 +224,10 @@ func (d *Data) LocalModels() []Service {
 	return slices.DeleteFunc(slices.Clone(d.Services), func(s Service) bool { return s.Model.Megabytes == 0 })
 }
 
-// LocalLLM says whether the language model is a server on the owner's machines.
+// LocalLLM reports whether the language model is a server on the owner's machines.
 func (d *Data) LocalLLM() bool { return d.LLM() != nil && d.LLM().Local() }
 
-// OnThisMachine says whether the services are those of the preset, of which it was measured what they take.
+// OnThisMachine reports whether the services are those of the preset, whose requirements were measured.
 func (d *Data) OnThisMachine() bool {
 	preset := bot.OnThisMachine()
 	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
@@ -238,7 +239,7 @@ func (d *Data) OnThisMachine() bool {
 	return true
 }
 
-// Takes is a figure of what such a bot takes, or of what Ollama alone does.
+// Takes returns one of the measured requirements of that preset, or the size of Ollama.
 func (d *Data) Takes(what string) (string, error) {
 	figure, ok := map[string]string{
 		"answers":   bot.MachineAnswers,
@@ -254,11 +255,11 @@ func (d *Data) Takes(what string) (string, error) {
 	return figure, nil
 }
 
-// CanSayGreeting says whether a switch in bot.py has the greeting said word for word.
+// CanSayGreeting reports whether bot.py has a switch to speak the greeting word for word.
 func (d *Data) CanSayGreeting() bool { return d.TTS() != nil && !d.LocalLLM() && d.Greets() }
 
-// FirstFrame is what greets the person: a model of one's own is slow, so that a sentence is
-// spoken at once.
+// FirstFrame is the frame that greets the person. A local model is slow, so the bot speaks a fixed
+// sentence instead.
 func (d *Data) FirstFrame() string {
 	switch {
 	case d.LocalLLM():
@@ -269,7 +270,7 @@ func (d *Data) FirstFrame() string {
 	return "LLMRunFrame()"
 }
 
-// CloudNeeds names the variables with the addresses of services that are on localhost unless they are set:
+// CloudNeeds names the variables for addresses of services whose default is on localhost, such as
 // "OLLAMA_BASE_URL"; "" if the bot is not deployed to the cloud, or has no such service.
 func (d *Data) CloudNeeds() string {
 	var names []string
@@ -281,50 +282,50 @@ func (d *Data) CloudNeeds() string {
 	return strings.Join(names, ", ")
 }
 
-// LoadsModels says whether there is anything to load or warm before the first session.
+// LoadsModels reports whether a model has to be loaded or warmed up before the first session.
 func (d *Data) LoadsModels() bool { return d.LocalLLM() || len(d.LocalModels()) > 0 }
 
-// Runs says whether a model runs in the bot's process of which one of these classes is the service.
+// Runs reports whether a service of one of these classes runs a model in the bot's process.
 func (d *Data) Runs(classes ...string) bool {
 	isOne := func(s Service) bool { return slices.Contains(classes, s.Class()) }
 	return slices.ContainsFunc(d.LocalModels(), isOne)
 }
 
-// Fetches says whether downloads.py knows where the files of some model of the bot are.
+// Fetches reports whether downloads.py can download the files of one of the bot's models.
 func (d *Data) Fetches() bool {
 	return d.Runs("FunASRSTTService", "KokoroTTSService", "MoonshineSTTService", "PiperTTSService",
 		"PocketTTSService", "WhisperSTTService")
 }
 
-// PhoneTransports are those over which a carrier sends calls, not a server of the bot's own.
+// PhoneTransports are the transports over which a carrier connects calls to the bot, without webhooks.py.
 func (d *Data) PhoneTransports() []Service {
 	isOther := func(t Service) bool { return !t.Service.Telephony || t.ModeOf != "" }
 	return slices.DeleteFunc(slices.Clone(d.Transports), isOther)
 }
 
-// OverTwilio says whether calls come over Twilio, whose API the bot can ask to connect them to a person.
+// OverTwilio reports whether calls come over Twilio, whose API can transfer them to a person.
 func (d *Data) OverTwilio() bool { return d.has("tel_a") || d.Dial == "sip dial-in" }
 
-// CarrierAsks says whether some carrier asks self_host.py what to do with a call: Exotel does not.
+// CarrierAsks reports whether a carrier asks self_host.py what to do with a call. Exotel does not.
 func (d *Data) CarrierAsks() bool { return d.has("tel_a") || d.has("tel_b") || d.has("tel_c") }
 
-// KnowsItsAddress says whether self_host.py tells its own address: to carriers, or to clients of WebSockets.
+// KnowsItsAddress reports whether self_host.py sends its own address to carriers or to WebSocket clients.
 func (d *Data) KnowsItsAddress() bool { return d.CarrierAsks() || d.has("websocket") }
 
-// StartsByRequest says whether POST /start begins sessions.
+// StartsByRequest reports whether POST /start begins sessions.
 func (d *Data) StartsByRequest() bool {
 	return d.has("rtc_small") || d.has("rtc_room") || d.has("rtc_hosted") || d.has("websocket")
 }
 
-// TakesRequests says whether pages, carriers or Daily send requests to the bot itself, and not only to
+// TakesRequests reports whether pages, carriers or Daily send requests to the bot itself, not only to
 // webhooks.py.
 func (d *Data) TakesRequests() bool {
 	return !d.HasServer() || d.StartsByRequest() || len(d.PhoneTransports()) > 0
 }
 
-// Offline lists the variables with which the bot needs no internet: addresses of one's
-// own servers, which models, and what is required all the same. There are none if a service
-// is only elsewhere, or if every transport is.
+// Offline lists the variables with which the bot needs no internet: addresses of your own
+// servers, models, and variables that are required anyway. It is empty if a service, or every
+// transport, is available only on the internet.
 func (d *Data) Offline() (lines []string) {
 	if !d.has("rtc_small") && !d.has("rtc_room") && !d.has("websocket") {
 		return nil
@@ -350,7 +351,7 @@ func (d *Data) Offline() (lines []string) {
 	return slices.Compact(lines)
 }
 
-// Charges says whether the bot uses anything that charges.
+// Charges reports whether the bot uses anything that costs money.
 func (d *Data) Charges() bool {
 	isHosted := func(s Service) bool { return !s.Local() }
 	hasLine := d.has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
@@ -363,10 +364,10 @@ func (d *Data) BaseLanguage() string {
 	return base
 }
 
-// English says whether the bot speaks English, as one without a language does.
+// English reports whether the bot speaks English, as one without a language does.
 func (d *Data) English() bool { return d.Language == "" || d.BaseLanguage() == "en" }
 
-// ChooseVoice says whether a person has to choose a voice of the bot's language.
+// ChooseVoice reports whether a person has to choose a voice of the bot's language.
 func (d *Data) ChooseVoice() bool {
 	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.ChooseVoice() })
 }
@@ -399,7 +400,7 @@ func (d *Data) LocalNames() string {
 	return strings.Join(names, "")
 }
 
-// Downloads are the hosts from which models come that run in the bot.
+// Downloads are the hosts from which the models in the bot's process are downloaded.
 func (d *Data) Downloads() (hosts []string) {
 	for _, s := range d.Services {
 		for _, h := range s.Hosts {
@@ -411,5 +412,5 @@ func (d *Data) Downloads() (hosts []string) {
 	return hosts
 }
 
-// IsGuide says whether the file is for a project that is not made yet, as in the coding-agent path.
+// IsGuide reports whether the file is a guide for a project that does not exist yet.
 func (d *Data) IsGuide() bool { return d.ProjectName == "" }

@@ -8,14 +8,14 @@ import (
 	"vbot/internal/python"
 )
 
-// Code is the code of one service, as bot.py has it.
+// Code is the code of one service in bot.py.
 type Code struct {
 	Imports      []python.Import
-	Body         string // the statements that build it, indented by four, without the last line's end
+	Body         string // the statements that build it, indented by four, without the last line end
 	NeedsSession bool   // build takes an aiohttp session
 }
 
-// Class is the class that the code makes.
+// Class is the class of the object that the code builds.
 func (s Service) Class() string { return s.Build.Class }
 
 // codeOf returns the code of a service. Lines that end in `# when: CONDITION` are kept only if the
@@ -35,7 +35,7 @@ func codeOf(s *catalog.Service, when map[string]bool) Code {
 			body = append(body, kept)
 		}
 	}
-	// bot.py has a constant in place of this parameter; the lengths are the same.
+	// bot.py has a constant instead of this parameter; both have the same length.
 	code.Body = strings.Join(joinShortCalls(body), "\n")
 	code.Body = python.Substitute(code.Body, "tools", "TOOLS")
 	return code

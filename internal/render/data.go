@@ -21,8 +21,8 @@ const pythonFloor = 11
 // e2e/test_platforms.py compares that with the package index.
 const macs = "Apple silicon and macOS 14 or later"
 
-// Data is what the templates are filled with: a configuration and everything derived from
-// it. It is complete once it is made, and does not change.
+// Data is the data of the templates: a configuration and everything derived from it. New
+// completes it, and nothing changes it afterwards.
 type Data struct {
 	bot.Config
 	cat          *catalog.Catalog
@@ -35,12 +35,12 @@ type Data struct {
 	Services     []Service // in the order in which bot.py builds them
 	Transports   []Service
 	StandIns     []standIn // of the services, in the same order; none without tests
-	// Dial is how a call comes about that webhooks.py or Daily starts: "pstn dial-in",
+	// Dial is the kind of calls that webhooks.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
 	Dial         string
-	DialParams   string // the parameters of its transport, where bot.py builds that
+	DialParams   string // the parameters of their transport, if bot.py builds it
 	requirements []catalog.Requirement
-	selfHost     []catalog.Variable // that self_host.py and deploy/ read, those that are required first
+	selfHost     []catalog.Variable // that self_host.py and deploy/ read, required ones first
 	Env          []envGroup
 	Pod          pod
 }
@@ -113,7 +113,7 @@ func (d *Data) addTransport(id string) {
 	}
 	s := d.find(catalog.KindTransport, id)
 	arguments := []string{"=krisp_filter", "=noise_filter()"}
-	if avatar := d.Video(); avatar != nil { // what it shows goes out as it is
+	if avatar := d.Video(); avatar != nil { // send its picture in its own size
 		arguments = append(arguments, "=video_width", "="+avatar.Width)
 		arguments = append(arguments, "=video_height", "="+avatar.Height)
 	}
@@ -124,7 +124,7 @@ func (d *Data) addTransport(id string) {
 	d.Transports = append(d.Transports, s)
 }
 
-// The services of the bot by their kind, nil for those that it has not.
+// The services of the bot by kind, nil if it has none.
 
 func (d *Data) STT() *Service      { return d.service(catalog.KindSTT) }
 func (d *Data) LLM() *Service      { return d.service(catalog.KindLLM) }
@@ -141,18 +141,18 @@ func (d *Data) service(kind string) *Service {
 	return nil
 }
 
-// ClientTransports are those that the web client can use: for them there is a package for browsers.
+// ClientTransports are the transports with a package for browsers, which the web client can use.
 func (d *Data) ClientTransports() []Service {
 	hasNone := func(t Service) bool { return t.Service.Client == "" }
 	return slices.DeleteFunc(slices.Clone(d.Transports), hasNone)
 }
 
-// NeedsSession says whether some service takes an aiohttp session.
+// NeedsSession reports whether a service takes an aiohttp session.
 func (d *Data) NeedsSession() bool {
 	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.NeedsSession })
 }
 
-// NeedsLoop says whether the constructor of some service needs the event loop.
+// NeedsLoop reports whether the constructor of a service needs the event loop.
 func (d *Data) NeedsLoop() bool {
 	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.Loop != "" })
 }
@@ -168,7 +168,7 @@ func (d *Data) isChoice(s Service) bool {
 // has reports whether the bot has the transport with the id.
 func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
 
-// Has is has for templates: it fails where there is no such transport.
+// Has is has for templates. It fails if there is no such transport.
 func (d *Data) Has(id string) (bool, error) {
 	if t := d.cat.Find(catalog.KindTransport, id); t == nil || t.ID != id {
 		return false, fmt.Errorf("no transport has the id %q", id)
@@ -176,13 +176,13 @@ func (d *Data) Has(id string) (bool, error) {
 	return d.has(id), nil
 }
 
-// Reads reports whether some service reads the variable.
+// Reads reports whether a service reads the variable.
 func (d *Data) Reads(name string) bool {
 	_, ok := d.variable(name)
 	return ok
 }
 
-// Default is the value that a service takes where the variable is not set, or "".
+// Default is the value that a service uses if the variable is not set, or "".
 func (d *Data) Default(name string) string {
 	v, _ := d.variable(name)
 	return v.Fallback

@@ -14,7 +14,7 @@ import (
 // PYTHON_DOTENV_DISABLED keeps the framework from reading .env, too.
 const dotenvRange = "python-dotenv>=1.2,<2"
 
-// dependencies returns what pyproject.toml lists, and the oldest Python that all of it takes.
+// dependencies returns the packages for pyproject.toml, and the oldest Python that all of them support.
 func (d *Data) dependencies() (packages []string, floor string) {
 	extras := map[string]bool{
 		"runner":  true,

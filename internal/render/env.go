@@ -13,8 +13,8 @@ type envGroup struct {
 	Variables []string // lines
 }
 
-// envGroups returns the paragraphs of .env.example, with each variable once: services may
-// need the same one.
+// envGroups returns the paragraphs of .env.example. Several services may need the same
+// variable, which is listed once.
 func (d *Data) envGroups() (groups []envGroup) {
 	seen := map[string]bool{}
 	add := func(title string, variables ...catalog.Variable) {
@@ -105,7 +105,7 @@ func (d *Data) sessionVariables() []catalog.Variable {
 	return variables
 }
 
-// longest says how many seconds a session may last if nobody sets it.
+// longest describes the default of MAX_SESSION_SECONDS.
 func (d *Data) longest() string {
 	switch call, session := fmt.Sprint(d.Pod.CallSeconds), fmt.Sprint(d.Pod.SessionSeconds); {
 	case !d.StartsByRequest():
@@ -117,8 +117,8 @@ func (d *Data) longest() string {
 	}
 }
 
-// selfHostVariables returns the variables that self_host.py and deploy/ read. Those that are
-// required come first: of several with one name, the first counts.
+// selfHostVariables returns the variables that self_host.py and deploy/ read. Required ones
+// come first, because the first of several with the same name counts.
 func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	if !d.SelfHost {
 		return nil

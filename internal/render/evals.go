@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Megabytes that evals take, measured with framework 1.14: packages in .venv, and models that the first
-// spoken eval downloads.
+// The sizes of evals in megabytes, measured with framework 1.14: packages in .venv, and models that the
+// first spoken eval downloads.
 const (
 	evalPackages      = 50 // the framework's program, and Kokoro
 	moonshinePackages = 45
@@ -18,7 +18,7 @@ const (
 	whisperModel   = 486 // small
 )
 
-// EvalProgram runs evals: as a module of Python, where it is to find evals/judge.py.
+// EvalProgram is the command that runs evals. As a Python module, it finds evals/judge.py.
 func (d *Data) EvalProgram() string {
 	if d.LocalLLM() {
 		return "python -m pipecat.evals"
@@ -26,7 +26,7 @@ func (d *Data) EvalProgram() string {
 	return "pipecat eval"
 }
 
-// EvalPackages is the size of the packages that `--group evals` adds to those of the bot.
+// EvalPackages is the size of the packages that `--group evals` adds.
 func (d *Data) EvalPackages() string {
 	size := evalPackages
 	if !d.hears("MoonshineSTTService") {
@@ -44,7 +44,7 @@ type evalModel struct {
 	megabytes int
 }
 
-// evalModels are those models, but for those that the bot has itself.
+// evalModels are these models, except those that the bot uses itself.
 func (d *Data) evalModels() (models []evalModel) {
 	speaks := d.English() || d.Realtime() != nil // else people type
 	if speaks && !(d.TTS() != nil && d.TTS().Class() == "KokoroTTSService") {
@@ -68,7 +68,7 @@ func (d *Data) EvalDownloads() string {
 	return cmp.Or(strings.Join(names, " and "), "nothing")
 }
 
-// EvalDownloadSize is the size of all that.
+// EvalDownloadSize is the total size of these downloads.
 func (d *Data) EvalDownloadSize() string {
 	size := 0
 	for _, m := range d.evalModels() {

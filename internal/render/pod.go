@@ -2,26 +2,26 @@ package render
 
 import "fmt"
 
-// A pod is what a process gets in a cluster, and how much it carries.
+// A pod has the resources of a bot's pod in a cluster, and its limits.
 type pod struct {
 	MaxSessions     int    // sessions at a time
 	SessionsTarget  string // 60 % of these, as Kubernetes writes fractions
 	SessionSeconds  int    // that a session may last, unless MAX_SESSION_SECONDS is set
 	CallSeconds     int    // that a telephone call may last, likewise
-	StartsPerMinute int    // sessions that an address may ask a bot for, unless STARTS_PER_MINUTE is set
+	StartsPerMinute int    // sessions that one address may start, unless STARTS_PER_MINUTE is set
 	CPURequest      string // in steps of a tenth of a core
 	MemoryRequest   string // in steps of a quarter of 1 Gi
 	MemoryLimit     string // leaves room for long conversations
-	RecordingRate   int    // samples a second: those of telephone lines if a bot has no others
-	RecordingMB     int    // what an hour of one session takes on the disk: two bytes a sample
-	RecordingsLimit string // what a day of MaxSessions takes, in steps of 1 Gi
+	RecordingRate   int    // samples per second: 8000 if all transports are telephones
+	RecordingMB     int    // of an hour of one session on the disk, with two bytes per sample
+	RecordingsLimit string // for a day of MaxSessions, in steps of 1 Gi
 }
 
-// sizePod measures a pod. 8 telephone calls took 0.45 cores, 4 sessions over SmallWebRTC
-// 0.63 (`e2e/run -m cost` on an idle Xeon): with SmallWebRTC each does its own encryption, in
-// Python. A recording takes 7 MB, however long it gets. With local models it is as many sessions
-// as two cores carry, and one at least: one with Ollama, where of two people at once one waits for
-// the answer to the other (docs/performance.md has the seconds).
+// sizePod calculates the size of a pod. 8 telephone calls took 0.45 cores, 4 sessions over SmallWebRTC
+// 0.63 (`e2e/run -m cost` on an idle Xeon): with SmallWebRTC, each session does its own encryption, in
+// Python. A recording takes 7 MB of memory, whatever its length. With local models, a pod has as many
+// sessions as two cores can handle, and at least one. With Ollama it has one, because a second person
+// would wait until the first has been answered (docs/performance.md has the seconds).
 func (d *Data) sizePod() pod {
 	sessions := 8
 	if d.has("rtc_small") {
@@ -33,7 +33,7 @@ func (d *Data) sizePod() pod {
 		perSession += 7
 	}
 	for _, s := range d.LocalModels() {
-		modelCPU = max(modelCPU, s.Model.CPU) // not their sum: people and bot speak in turn
+		modelCPU = max(modelCPU, s.Model.CPU) // not the sum: people and bot do not speak at the same time
 		if s.Model.Apart {
 			perSession += s.Model.Megabytes
 		} else {
@@ -69,7 +69,7 @@ func (d *Data) sizePod() pod {
 	}
 }
 
-// quantity is an amount of memory as Kubernetes has it, in steps of a quarter of 1 Gi.
+// quantity is an amount of memory in Kubernetes' notation, in steps of a quarter of 1 Gi.
 func quantity(megabytes int) string {
 	mi := (megabytes + 255) / 256 * 256
 	if mi%1024 == 0 {

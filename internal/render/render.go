@@ -12,7 +12,7 @@ import (
 	"vbot/templates"
 )
 
-// GettingStarted is the guide of the coding-agent path alone.
+// GettingStarted is the guide that only a directory without a bot gets.
 const GettingStarted = "GETTING_STARTED.md"
 
 // topLevel are the templates of the files beside server/, deploy/ and client/.
@@ -38,7 +38,7 @@ func (d *Data) Files() (map[string][]byte, error) {
 		if strings.HasSuffix(from, ".py.tmpl") {
 			text = tidyImports(text, imports)
 		}
-		if strings.TrimSpace(text) != "" { // what a project lacks, its template leaves out
+		if strings.TrimSpace(text) != "" { // a template without output produces no file
 			files[to] = []byte(text)
 		}
 		return err
@@ -66,15 +66,15 @@ func (d *Data) Files() (map[string][]byte, error) {
 	return files, nil
 }
 
-// Paths are those of all files that any version of vbot has written in a project, without
-// guides. TestPaths adds those of this version; none is ever taken from the list.
+// Paths are the paths of all files that any version of vbot has written in a project, without
+// guides. TestPaths adds those of this version; none is ever removed.
 func Paths() []string {
 	list, _ := templates.Files.ReadFile("paths.txt") // it is there
 	return strings.Fields(string(list))
 }
 
-// NextSteps says how to run the new bot, and lists the commands of that text. server and client
-// are the paths of these folders, as one types them; guide is the file that says more.
+// NextSteps returns a text that says how to run the new bot, and the commands in it. server and
+// client are the paths of these folders as they are typed; guide is the file that explains more.
 func (d *Data) NextSteps(server, client, guide string) (text string, commands []string, err error) {
 	text, err = execute("next.txt.tmpl", struct {
 		*Data
@@ -117,8 +117,8 @@ func Guides(version string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Include returns the text of another template with the same data, without the last line's end. Templates
-// use it for what stands in several files.
+// Include returns the text of another template with the same data, without the last line end. Templates
+// use it for text that several files share.
 func (d *Data) Include(name string) (string, error) {
 	text, err := execute(name, d)
 	return strings.TrimSuffix(text, "\n"), err
@@ -128,7 +128,7 @@ func (d *Data) Include(name string) (string, error) {
 func execute(name string, data any) (string, error) {
 	raw, err := templates.Files.ReadFile(name)
 	if err != nil || !strings.HasSuffix(name, ".tmpl") || !bytes.Contains(raw, []byte("<%")) {
-		return string(raw), err // most of a web client: the template is the file
+		return string(raw), err // as in most files of a web client, nothing has to be filled in
 	}
 	t, err := parsed(name, string(raw))
 	if err != nil {
@@ -140,8 +140,8 @@ func execute(name string, data any) (string, error) {
 	return b.String(), err
 }
 
-// templatesByName has the templates that were parsed so far, by name. Their texts are part of
-// the program, so they never change.
+// templatesByName caches parsed templates by name. Their texts are part of the program, so they
+// never change.
 var templatesByName sync.Map
 
 // parsed returns the template of this name and text.

@@ -8,8 +8,8 @@ import (
 	"vbot/internal/catalog"
 )
 
-// Required are what bot.py requires of .env when it starts, as entries of a list of Python; ServerRequired
-// and SelfHostRequired are what webhooks.py and self_host.py require besides.
+// Required are the variables of .env that bot.py requires when it starts, as entries of a Python list.
+// ServerRequired and SelfHostRequired are those that webhooks.py and self_host.py require in addition.
 func (d *Data) Required() []string       { return d.required(false) }
 func (d *Data) ServerRequired() []string { return d.required(true) }
 func (d *Data) SelfHostRequired() (entries []string) {
@@ -26,7 +26,7 @@ func (d *Data) SelfHostRequired() (entries []string) {
 	return entries
 }
 
-// SelfHostTransports are the words of -t for the transports on which a rule of bot.py depends: self_host.py
+// SelfHostTransports are the words of -t for the transports that a rule of bot.py depends on. self_host.py
 // serves all of them.
 func (d *Data) SelfHostTransports() (keys []string) {
 	for _, r := range d.requirements {
@@ -50,8 +50,8 @@ func (d *Data) required(server bool) (entries []string) {
 	return entries
 }
 
-// needs returns the rule as settings.require takes it: the name of a variable, or Needs of settings.py.
-// transport is the word of -t without which the rule does not hold, or "".
+// needs returns the rule as an argument of settings.require: the name of a variable, or Needs(...). If
+// transport, a word of -t, is not "", the rule applies only to that transport.
 func needs(rule catalog.Rule, transport string) string {
 	var arguments []string
 	for _, name := range rule.Names {
@@ -72,7 +72,7 @@ func needs(rule catalog.Rule, transport string) string {
 	return "Needs(" + strings.Join(arguments, ", ") + ")"
 }
 
-// MustBeSet are the variables without which no session works, as README.md lists them.
+// MustBeSet are the variables that every session needs, as README.md lists them.
 func (d *Data) MustBeSet() (texts []string) {
 	seen := map[string]bool{}
 	for _, r := range d.requirements {
@@ -84,7 +84,7 @@ func (d *Data) MustBeSet() (texts []string) {
 	return texts
 }
 
-// Needed are the variables of one transport among several, for a sentence.
+// Needed are the variables that only this transport needs, for a sentence.
 func (d *Data) Needed(t Service) string {
 	var texts []string
 	for _, r := range d.requirements {
@@ -95,7 +95,7 @@ func (d *Data) Needed(t Service) string {
 	return strings.Join(texts, " and ")
 }
 
-// Keyless are the variables for an address of one's own that make a required key
+// Keyless are the variables for an address of your own server that make a required key
 // optional.
 func (d *Data) Keyless() string {
 	var names []string
@@ -110,7 +110,7 @@ func (d *Data) Keyless() string {
 // Credentials are what a person has to get.
 func (d *Data) Credentials() []catalog.Credential { return catalog.Credentials(d.requirements) }
 
-// NewCredentials are what a person has to get besides what another bot already needed.
+// NewCredentials are what a person has to get in addition to the credentials of another bot.
 func (d *Data) NewCredentials(was *Data) []catalog.Credential {
 	had := map[string]bool{}
 	for _, r := range was.requirements {
@@ -125,7 +125,7 @@ func (d *Data) NewCredentials(was *Data) []catalog.Credential {
 	return catalog.Credentials(needed)
 }
 
-// HandsOver are the entries of REQUIRED in bot.py for a number to which calls are handed over: it is
+// HandsOver are the entries of REQUIRED in bot.py for the number that calls are transferred to. It is
 // needed if the bot serves telephones.
 func (d *Data) HandsOver() (entries []string) {
 	rule := catalog.Rule{Names: []string{"COLLEAGUE"}}

@@ -2,9 +2,9 @@ package render
 
 import "strings"
 
-// carrierRegions are the regions with which carriers know a language that --language names
-// without one. Of Twilio, Telnyx and Plivo each says its own list; these are in the lists of all three
-// where all three speak the language.
+// carrierRegions are the regions that carriers expect for a language that --language names without a
+// region. Twilio, Telnyx and Plivo each document a list; if all three speak the language, the region
+// is in all three lists.
 var carrierRegions = map[string]string{
 	"ar": "AE", "cs": "CZ", "da": "DK", "de": "DE", "el": "GR",
 	"en": "US", "es": "ES", "fi": "FI", "fr": "FR", "hi": "IN",
@@ -13,7 +13,7 @@ var carrierRegions = map[string]string{
 	"sv": "SE", "tr": "TR", "uk": "UA", "vi": "VN", "zh": "CN",
 }
 
-// SayLanguage is the language of what a carrier says, as its XML names it: "de-DE".
+// SayLanguage is the language for text that a carrier speaks, as in its XML: "de-DE".
 func (d *Data) SayLanguage() string {
 	base, rest, _ := strings.Cut(d.Language, "-")
 	switch {

@@ -15,24 +15,24 @@ type standIn struct {
 	Class     string // of stand_ins.py
 	Key       string // the variable with the key that it expects, or ""
 	Addresses []catalog.Address
-	// Substitute is set where no variable holds the service's address, or no stand-in knows its protocol:
-	// another service of the framework takes its place.
+	// Substitute is set if no variable has the service's address, or no stand-in knows its protocol. Then
+	// another service of the framework replaces it.
 	Substitute *substitute
 	file       string
 }
 
-// A substitute is a service of the framework that takes the place of another one in tests.
+// A substitute is a service of the framework that replaces another one in tests.
 type substitute struct {
 	Module, Class     string // of the service that is replaced
-	ByModule, ByClass string // of the one that takes its place
-	Variable          string // with the address of its stand-in
+	ByModule, ByClass string // of the service that replaces it
+	Variable          string // for the address of its stand-in
 	Address           string // with {} for HOST:PORT
-	Thinks            bool   // it is given the system instruction
+	Thinks            bool   // it takes the system instruction
 	file              string // of the stand-in
 }
 
-// substitutes are the services that take the place of others, by kind. The packages that they need are the
-// framework's own.
+// substitutes are the services that replace others, by kind. They need no packages other than the
+// framework's.
 var substitutes = map[string]substitute{
 	catalog.KindSTT: {
 		ByModule: "pipecat.services.openai.stt",
@@ -62,7 +62,7 @@ var substitutes = map[string]substitute{
 	},
 }
 
-// standIns returns the stand-ins of the bot's services, in the order in which bot.py builds these.
+// standIns returns the stand-ins for the bot's services, in the order in which bot.py builds these.
 func (d *Data) standIns() (list []standIn) {
 	for _, s := range d.Services {
 		if s.Kind == catalog.KindVideo {
@@ -85,13 +85,13 @@ func (d *Data) standIns() (list []standIn) {
 	return list
 }
 
-// TestsTLS says whether the framework connects to a stand-in with TLS alone.
+// TestsTLS reports whether the framework connects to a stand-in only with TLS.
 func (d *Data) TestsTLS() bool {
 	return slices.ContainsFunc(d.StandIns, func(s standIn) bool { return s.Service.StandIn.TLS })
 }
 
-// Avatar is the class of the service that shows a face, and its module; nil if there is none. In tests there
-// is no face: the substitute passes on what is said.
+// Avatar is the class of the video avatar's service, and its module; nil if there is none. In tests, there
+// is no avatar: the substitute only passes the audio on.
 func (d *Data) Avatar() *substitute {
 	if d.Video() == nil {
 		return nil
@@ -116,7 +116,7 @@ func (d *Data) HangsUp() (list []substitute) {
 	return list
 }
 
-// Settings are the variables with which the bot finds the stand-in, their values as Python has them.
+// Settings are the variables that point the bot at the stand-in, with their values as Python expressions.
 func (s standIn) Settings() (list []setting) {
 	for _, a := range s.Addresses {
 		value := `f"` + strings.ReplaceAll(a.Value, "{}", "{"+s.Name()+"}") + `"`
@@ -143,7 +143,8 @@ func moduleOf(s Service) string {
 // A setting is a variable with the value that it has in tests.
 type setting struct{ Name, Value string }
 
-// TestVariables are what .env holds in tests: what the bot requires, but for addresses of stand-ins.
+// TestVariables are the variables of .env in tests: those that the bot requires, except addresses of
+// stand-ins.
 func (d *Data) TestVariables() (list []setting) {
 	seen := map[string]bool{}
 	kinds := map[string]string{}
@@ -176,7 +177,7 @@ func (d *Data) TestVariables() (list []setting) {
 		}
 		add(rule.Names[0], testValue(rule.Names[0], kinds[rule.Names[0]]))
 	}
-	for _, v := range d.selfHost { // the tests that use an address or a token of calls set them
+	for _, v := range d.selfHost { // tests that use PHONE_TOKEN or BOT_PUBLIC_URL set them
 		if v.Required && v.Name != "PHONE_TOKEN" && v.Name != "BOT_PUBLIC_URL" {
 			add(v.Name, testValue(v.Name, v.Kind))
 		}
@@ -184,7 +185,7 @@ func (d *Data) TestVariables() (list []setting) {
 	return list
 }
 
-// testValue is what a variable of that kind holds in tests.
+// testValue is the value of a variable of that kind in tests.
 func testValue(name, kind string) string {
 	switch kind {
 	case "url":
@@ -195,13 +196,13 @@ func testValue(name, kind string) string {
 	return "test-" + strings.ReplaceAll(strings.ToLower(name), "_", "-")
 }
 
-// A caller is somebody who reaches the bot over a transport, and not as evals do.
+// A caller plays somebody who connects to the bot over a transport, unlike evals.
 type caller struct {
 	Service
 	Class string // of people.py
 }
 
-// Callers are those that test_call.py has.
+// Callers are the callers in test_call.py.
 func (d *Data) Callers() (list []caller) {
 	for _, t := range d.Transports {
 		if t.StandIn.File != "" {
@@ -211,7 +212,7 @@ func (d *Data) Callers() (list []caller) {
 	return list
 }
 
-// PhoneCallers are those that call by telephone, WebCallers the others.
+// PhoneCallers are the callers by telephone, WebCallers the others.
 func (d *Data) PhoneCallers() []caller {
 	return slices.DeleteFunc(d.Callers(), func(c caller) bool { return !c.Service.Service.Telephony })
 }
@@ -220,7 +221,7 @@ func (d *Data) WebCallers() []caller {
 	return slices.DeleteFunc(d.Callers(), func(c caller) bool { return c.Service.Service.Telephony })
 }
 
-// StandInFiles and PeopleFiles are what stand_ins.py and people.py are made of.
+// StandInFiles and PeopleFiles are the files that make up stand_ins.py and people.py.
 func (d *Data) StandInFiles() (files []string) {
 	for _, s := range d.StandIns {
 		files = withNeeded(files, s.file)
@@ -250,8 +251,8 @@ func withNeeded(files []string, file string) []string {
 	return append(files, file)
 }
 
-// neighbour returns the file of templates/stand_ins that another one imports as this module and becomes one
-// file with: one of its folder, or stand_in; "" if the module is none.
+// neighbour returns the file of templates/stand_ins that a file imports as this module, and is joined with:
+// a file of the same folder, or stand_in; "" if the module is not one of them.
 func neighbour(file, module string) string {
 	folder, _, isInFolder := strings.Cut(file, "/")
 	switch name := folder + "/" + module; {
@@ -263,8 +264,8 @@ func neighbour(file, module string) string {
 	return ""
 }
 
-// Imports are the import statements of files of templates/stand_ins, but for those of each other, and Code is
-// the rest of them.
+// Imports are the import statements of files of templates/stand_ins, except imports of each other. Code is
+// the rest of the files.
 func (d *Data) Imports(files []string) string {
 	var all []string
 	for _, f := range files {
@@ -287,10 +288,10 @@ func (d *Data) Code(files []string) string {
 	return strings.Join(parts, "\n\n\n")
 }
 
-// Source is a file of templates/stand_ins as it is.
+// Source is the unchanged text of a file of templates/stand_ins.
 func (d *Data) Source(file string) string { return strings.TrimSuffix(standInText(file), "\n") }
 
-// standInText returns the text of a file of templates/stand_ins, "" if there is none; a test renders all.
+// standInText returns the text of a file of templates/stand_ins, "" if it does not exist; a test renders all.
 func standInText(file string) string {
 	text, _ := templates.Files.ReadFile("stand_ins/" + file + ".py")
 	return string(text)
@@ -310,8 +311,8 @@ func standInSource(file string) (imports []python.Import, code string) {
 	return python.ParseImports(head.String()), rest[head.Len():]
 }
 
-// isImport reports whether the line belongs to import statements as ruff formats them: it begins one, goes on
-// or ends it, or is empty.
+// isImport reports whether the line is part of import statements as ruff formats them: a first, middle or
+// last line, or an empty one.
 func isImport(line string) bool {
 	for _, start := range []string{"import ", "from ", "    ", ")", "\n"} {
 		if strings.HasPrefix(line, start) {
@@ -334,7 +335,7 @@ func standInClass(file string) (name string) {
 	return name
 }
 
-// TestGreeting is the text that the bot greets with in tests, as Python has it.
+// TestGreeting is the greeting of the bot in tests, as a Python expression.
 func (d *Data) TestGreeting() string {
 	if d.LocalLLM() {
 		return "GREETING"

@@ -10,7 +10,7 @@ import (
 	"vbot/templates"
 )
 
-// translations are the texts of templates/translations by the tag of their language, and by their key.
+// translations are the texts of templates/translations by the tag of their language, then by key.
 var translations = sync.OnceValue(func() map[string]map[string]string {
 	const folder = "translations"
 	byTag := map[string]map[string]string{}
@@ -34,8 +34,8 @@ func readTranslation(data string) map[string]string {
 	return texts
 }
 
-// translationTag is the tag of the translation that a bot with this language uses: that of the language
-// itself, or of a wider one. Without any, it is "en".
+// translationTag is the tag of the translation for a bot with this language: the language's own, or that of
+// a more general language; "en" if there is none.
 func translationTag(language string) string {
 	for tag := language; tag != ""; {
 		if translations()[tag] != nil {
@@ -47,7 +47,7 @@ func translationTag(language string) string {
 }
 
 // Say returns what the bot or its page says, in the bot's language, or in English if there is no
-// translation. The values take the places of {} in the text.
+// translation. The values replace each {} in the text.
 func (d *Data) Say(key string, values ...string) (string, error) {
 	text, ok := translations()[translationTag(d.Language)][key]
 	if !ok {
@@ -62,7 +62,7 @@ func (d *Data) Say(key string, values ...string) (string, error) {
 	return text, nil
 }
 
-// Translated says whether the bot and its page say what they say in another language than English.
+// Translated reports whether the texts of the bot and its page are in a language other than English.
 func (d *Data) Translated() bool { return translationTag(d.Language) != "en" }
 
 // PageLanguage is the tag of the language in which the page is written.
@@ -73,13 +73,13 @@ func (d *Data) PageLanguage() string {
 	return "en"
 }
 
-// RightToLeft says whether the page is written from right to left.
+// RightToLeft reports whether the page is written from right to left.
 func (d *Data) RightToLeft() bool {
 	return d.Translated() && slices.Contains([]string{"ar", "fa", "he", "ur"}, d.BaseLanguage())
 }
 
-// AnswerIn is the sentence of the prompt that names the language, such as "Answer in German." With a region
-// it has the tag, too: "Answer in Portuguese (pt-BR)."
+// AnswerIn is the sentence of the prompt that names the language, such as "Answer in German." If the
+// language has a region, it includes the tag: "Answer in Portuguese (pt-BR)."
 func (d *Data) AnswerIn() string {
 	name := catalog.LanguageName(d.BaseLanguage())
 	switch {
