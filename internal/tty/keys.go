@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Input without a terminal: a decoder turns bytes into keys, an editor applies keys
-// to a line of text.
+// Input, independent of a terminal: a decoder turns bytes into keys, an editor applies
+// keys to a line of text.
 
 // Keys.
 
@@ -27,7 +27,7 @@ type keyName int
 const (
 	keyText keyName = iota
 	keyPaste
-	keyCut // a pasted text that is not whole
+	keyCut // an incomplete pasted text
 	keyPasteBegin
 	keyEnter
 	keyTab
@@ -51,7 +51,7 @@ const (
 	keyInterrupt // Ctrl-C
 	keyEOF       // Ctrl-D
 	keyOther     // any other key
-	keyNone      // no key, such as an answer of the terminal
+	keyNone      // no key, such as a reply of the terminal
 )
 
 // controls maps the control characters to keys.
@@ -73,14 +73,14 @@ var sequences = map[string]keyName{
 const (
 	escape = 27
 	bell   = 7
-	// What follows ESC at the start of a control string (DCS, SOS, OSC, PM, APC of ECMA-48). A
-	// terminal answers another program's question in this way, perhaps after that has ended.
+	// The characters after ESC that start a control string (DCS, SOS, OSC, PM, APC of ECMA-48). With
+	// such a string, a terminal answers a query, perhaps of another program that has ended.
 	stringStarts = "PX]^_"
-	maxString    = 1 << 10 // what is kept of one
+	maxString    = 1 << 10 // bytes; the rest is dropped
 	// The bytes of a key arrive together; after this pause the key is complete.
 	keyPause   = 100 * time.Millisecond
 	pastePause = time.Second
-	// maxPaste is the size from which on a paste is cut, in bytes.
+	// maxPaste is the size from which a paste is truncated, in bytes.
 	maxPaste = 1 << 16
 	pasteEnd = "\x1b[201~"
 )
@@ -124,8 +124,8 @@ func (d *decoder) Take(b byte) []key {
 	case d.inString() && b == bell: // its end
 		return d.Flush()
 	case d.pasting, isHolding && isForeign:
-		// The held bytes never became a key, or Ctrl-C leaves a paste that may never end. This
-		// byte starts anew.
+		// The held bytes are not a complete key, or Ctrl-C ends a paste that may never end. This
+		// byte begins a new key.
 		return append(d.Flush(), d.Take(b)...)
 	case len(d.held) == maxString:
 		return nil
@@ -173,7 +173,7 @@ func keyOf(held []byte) (k key, ok bool) {
 		return key{Name: keyOther}, true
 	case last < '@' || last > '~':
 		return key{Name: keyOther}, len(held) > 32
-	case held[2] >= '<' && held[2] <= '?': // an answer of the terminal, too
+	case held[2] >= '<' && held[2] <= '?': // also a reply of the terminal
 		return key{Name: keyNone}, true
 	case held[1] == 'O' && last == 'M': // of the keypad
 		return key{Name: keyEnter}, true
@@ -281,7 +281,7 @@ func (e *editor) window(width int) (string, int) {
 		column += runeWidth(e.typed[from])
 	}
 	for from < e.at && runeWidth(e.typed[from]) == 0 {
-		from++ // a mark whose letter is not shown
+		from++ // skip a mark whose letter is not shown
 	}
 	return Cut(string(e.typed[from:]), width), column
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// How to go back, as a plain question reads it and as the others say it.
+// How to go back: what to type at a plain question, and the help of other questions.
 const (
 	PlainBack = "<"
 	backHelp  = "Left goes back"
@@ -16,13 +16,13 @@ const (
 type lineQuestion struct {
 	ask      string
 	yesNo    string // shown after a yes-or-no question
-	fallback string // the answer to Enter alone; "" if an answer must be typed
+	fallback string // the answer if only Enter is pressed; "" if an answer must be typed
 	// check validates the text, or the fallback if nothing is typed. note is shown
 	// below the question.
 	check   func(text string) (note string, ok bool)
 	answer  func(text string) string // converts the text to the answer; may be nil
 	line    editor
-	refused bool // Enter was pressed on an invalid text
+	refused bool // Enter was pressed with an invalid text
 }
 
 func (q *lineQuestion) text() string {
@@ -50,7 +50,7 @@ func (q *lineQuestion) Press(k key) bool {
 	return ok
 }
 
-// head returns the question with what Enter takes.
+// head returns the question with the answer that Enter selects.
 func (q *lineQuestion) head(enter string) string {
 	if q.yesNo == "" && q.fallback != "" {
 		return q.ask + " (" + enter + q.fallback + ")"
@@ -92,8 +92,8 @@ func (q *lineQuestion) plainly(ctx context.Context, t *Terminal) error {
 	}
 }
 
-// Text asks for a line of text. fallback is the answer to Enter alone; "" if there is none.
-// check validates what is typed, and returns a note to show.
+// Text asks for a line of text. fallback is the answer if only Enter is pressed, or "".
+// check validates the typed text, and returns a note to show.
 func (t *Terminal) Text(
 	ctx context.Context, question, fallback string, check func(typed string) (note string, ok bool),
 ) (string, error) {
@@ -125,7 +125,7 @@ func yesOrNo(question string, fallback bool) *lineQuestion {
 	return q
 }
 
-// Confirm asks a yes-or-no question. fallback is the answer to Enter alone.
+// Confirm asks a yes-or-no question. fallback is the answer if only Enter is pressed.
 func (t *Terminal) Confirm(ctx context.Context, question string, fallback bool) (bool, error) {
 	q := yesOrNo(question, fallback)
 	err := t.Ask(ctx, q)

@@ -11,8 +11,8 @@ import (
 
 // A Choice is an entry of a menu.
 type Choice struct {
-	Value  string   // what it stands for; not shown
-	Group  string   // the heading that it stands under, with its neighbours, or ""
+	Value  string   // not shown
+	Group  string   // the heading of its group, or ""
 	Label  string   // shown first
 	Names  []string // other names to type; not shown
 	Also   []string // other words that the filter finds; not shown
@@ -39,9 +39,9 @@ func (c Choice) beginsWith(word string) bool {
 	return slices.ContainsFunc(append(c.Names, c.Label), isBegun)
 }
 
-// A Menu asks for one or several choices of a list. Enter selects the one at the cursor, or
-// those that are ticked. So there is always an answer: where it may be none of them, none is a
-// choice.
+// A Menu asks for one or several choices of a list. Enter selects the choice at the cursor, or
+// those that are ticked. So there is always an answer. A menu that allows no answer has a choice
+// for that.
 type Menu struct {
 	Ask     string
 	Choices []Choice
@@ -53,7 +53,7 @@ type Menu struct {
 	filter  editor
 	from    int // the choice at the cursor before the filter was typed
 	refusal string
-	warned  int // one more than the choice that Enter would have left out
+	warned  int // 1 + the index of the choice for which the warning was shown
 	page    int // how many lines of the list were drawn last
 }
 
@@ -117,7 +117,7 @@ func (m *Menu) Press(k key) bool {
 	case k.Name == keyEnter:
 		return m.enter()
 	case m.Several && (k.Name == keyText && k.Text == " " || k.Name == keyTab):
-		m.warned = m.At + 1 // who ticks or unticks it knows
+		m.warned = m.At + 1 // no warning after somebody ticks or unticks it
 		if len(shown) > 0 && m.mark(m.At) {
 			m.filter = editor{} // for the next one
 		}
@@ -135,8 +135,8 @@ func (m *Menu) Press(k key) bool {
 	return false
 }
 
-// seek moves the cursor to the best match: a choice with that name, else one whose
-// name begins with the filter, else the first match.
+// seek moves the cursor to the best match: a choice with that name, otherwise one whose
+// name begins with the filter, otherwise the first match.
 func (m *Menu) seek() {
 	shown := m.shown()
 	word := strings.ToLower(strings.TrimSpace(string(m.filter.typed)))
@@ -161,8 +161,8 @@ func (m *Menu) mark(i int) bool {
 	return m.take(append(slices.Clone(m.Marked), i))
 }
 
-// enter reports whether what Enter selects answers the question. If the cursor is at a choice
-// that is not ticked while others are, it says so first.
+// enter reports whether the selection of Enter answers the question. If other choices are ticked
+// but not the one at the cursor, it warns first.
 func (m *Menu) enter() bool {
 	switch {
 	case len(m.Marked) == 0:
@@ -175,7 +175,7 @@ func (m *Menu) enter() bool {
 	return m.take(m.Marked)
 }
 
-// take makes the chosen ones the answer, and reports whether that is allowed.
+// take makes the chosen choices the answer, and reports whether that is allowed.
 func (m *Menu) take(chosen []int) bool {
 	m.refusal = ""
 	if m.Allow != nil {
@@ -192,7 +192,7 @@ func (m *Menu) view(width, height int, back bool) view {
 	v := head(m.Ask, &m.filter, width)
 	labels := m.labels()
 	help, room := note(m.help(len(shown), back), faint, width), height-len(v.Rows)
-	foot, most := help, 0 // most is for the longest foot, so that the list keeps its height
+	foot, most := help, 0 // most is the height of the longest foot, so that the list keeps its height
 	for _, i := range shown {
 		_, left := m.row(i, true, labels, width)
 		isEmpty := func(s string) bool { return s == "" }
@@ -243,10 +243,10 @@ func choices(all []entry) (n int) {
 	return n
 }
 
-// In a list of more choices than these few, it is quicker to type than to look.
+// few is the number of choices above which typing is quicker than looking.
 const few = 7
 
-// help returns the line about keys.
+// help returns the line that explains the keys.
 func (m *Menu) help(shown int, back bool) string {
 	how := "Enter selects"
 	switch {
@@ -348,7 +348,7 @@ func (m *Menu) list(t *Terminal) {
 	}
 }
 
-// plainPrompt says what can be typed, and what Enter takes.
+// plainPrompt says what can be typed, and what Enter selects.
 func (m *Menu) plainPrompt() string {
 	ask, enter := "Number or name", m.Choices[m.At].Label
 	if len(m.Choices) > few {
@@ -361,8 +361,8 @@ func (m *Menu) plainPrompt() string {
 	return ask + " (Enter: " + enter + "): "
 }
 
-// read returns the typed choices. It reports false if a word means none of them, and
-// then the filter is that word.
+// read returns the typed choices. It reports false if a word is not a choice, which
+// then becomes the filter.
 func (m *Menu) read(said string) (chosen []int, ok bool) {
 	words := []string{said}
 	if m.Several {
@@ -383,8 +383,8 @@ func (m *Menu) read(said string) (chosen []int, ok bool) {
 	return chosen, true
 }
 
-// find returns the choice that word means, or -1: its number, its name, or the beginning of a
-// name if the filter leaves no other. word is in lower case.
+// find returns the choice for the word, or -1. A word is a number, a name, or the beginning of a
+// name if no other choice matches it. It is in lower case.
 func (m *Menu) find(word string) int {
 	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(m.Choices) {
 		return n - 1

@@ -52,7 +52,7 @@ func (r row) width() (n int) {
 	return n
 }
 
-// head draws the question and the typed text after it. The cursor is in the last row.
+// head draws the question, followed by the typed text. The cursor is in the last row.
 func head(text string, e *editor, width int) view {
 	width = max(1, width-1)
 	if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "]") {
@@ -74,7 +74,7 @@ func head(text string, e *editor, width int) view {
 	return v
 }
 
-// note draws a text below the question; none if text is "".
+// note draws a text below the question, or nothing if text is "".
 func note(text string, style style, width int) []row {
 	if text == "" {
 		return nil
@@ -120,8 +120,8 @@ var wide = [][2]rune{
 	{0x20000, 0x3fffd}, // CJK
 }
 
-// runeWidth returns the width of r: 0, 1 or 2 columns. A terminal may draw single characters of
-// the wide blocks in another width.
+// runeWidth returns the width of r: 0, 1 or 2 columns. A terminal may draw some characters of
+// the wide blocks with another width.
 func runeWidth(r rune) int {
 	isIn := func(block [2]rune) bool { return r >= block[0] && r <= block[1] }
 	hangulEnding := [2]rune{0x1160, 0x11ff} // joins the letter before

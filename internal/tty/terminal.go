@@ -1,8 +1,8 @@
 // Package tty asks questions at a terminal. It reads single keys, redraws the question
-// after the keys that came, and restores the terminal at the end.
+// after them, and restores the terminal at the end.
 //
 // Ctrl-Z does nothing during a question. If the program is stopped in another way
-// (kill -STOP), it takes the terminal back when it continues.
+// (kill -STOP), it sets up the terminal again when it continues.
 package tty
 
 import (
@@ -29,13 +29,13 @@ func IsTerminal(stream any) bool {
 // A Terminal asks the questions of one run. Each question reads up to the Enter that
 // ends it, so the next one sees what was typed ahead.
 //
-// Its methods return context.Canceled if the person leaves (Ctrl-C, Ctrl-D when
+// Its methods return context.Canceled if the person cancels (Ctrl-C, Ctrl-D when
 // nothing is typed, a closed terminal) or the context ends.
 type Terminal struct {
 	Plain bool // no cursor movement; the terminal's own line editing
-	Back  bool // a person can go back to the question before
+	Back  bool // the person can go back to the previous question
 
-	styles    bool                // colours, bold and faint text
+	styles    bool                // colors, bold and faint text
 	printable func(string) string // drops what would move the cursor
 	in        *os.File
 	out       io.Writer
@@ -48,14 +48,14 @@ type Terminal struct {
 	decoder decoder
 	keys    []key
 
-	was     atomic.Pointer[term.State] // the mode before raw mode, nil out of it
+	was     atomic.Pointer[term.State] // the mode before raw mode, nil outside raw mode
 	raw     *term.State                // raw mode
 	shown   view                       // the block on the screen
-	drawn   int                        // the width that it was drawn for
+	drawn   int                        // the terminal's width when it was drawn
 	printed []row                      // the rows above it that this Terminal printed
 }
 
-// ErrBack means that the person wants the question before this one.
+// ErrBack means that the person wants to go back to the previous question.
 var ErrBack = errors.New("back to the last question")
 
 // Open returns a Terminal that reads from in and writes to out.
@@ -110,8 +110,8 @@ func (t *Terminal) enterRaw() (release func(), err error) {
 	}, nil
 }
 
-// Restore ends raw mode at once. Other goroutines may call it, for a program that ends
-// while it still prints.
+// Restore ends raw mode immediately. Other goroutines may call it, for a program that
+// ends while it still prints.
 func (t *Terminal) Restore() {
 	if was := t.was.Swap(nil); was != nil {
 		term.Restore(int(t.in.Fd()), was)
@@ -147,7 +147,7 @@ func (t *Terminal) mark(sequence string) {
 
 // Reading.
 
-// read starts a read unless one is running, and returns where its result comes.
+// read starts a read unless one is running, and returns the channel for its result.
 func (t *Terminal) read() chan []byte {
 	if t.found == nil {
 		found := make(chan []byte, 1)
@@ -161,7 +161,7 @@ func (t *Terminal) read() chan []byte {
 	return t.found
 }
 
-// more reports whether there is more input, or some comes within d.
+// more reports whether there is more input, waiting at most d for it.
 func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
 	if len(t.keys) > 0 {
 		return true
@@ -247,11 +247,11 @@ var (
 	ErrLines = errors.New("expected one line, but several were pasted")
 )
 
-// Hidden prints the prompt and reads a line without showing it; with lines, a paste may be several.
+// Hidden prints the prompt and reads a line without showing it; with lines, a paste may have several lines.
 //
-// isLast says of what was typed that nothing is asked after it. More input is then the rest of a paste
-// whose lines came as single keys: it is read away, so that the next program does not get it, and the
-// error is ErrLines. The error is ErrCut where the terminal may have cut the line.
+// isLast reports that no question follows the typed text. Further input is then the rest of a paste whose
+// lines came as single keys. Hidden discards it, so that the next program does not get it, and returns
+// ErrLines. It returns ErrCut if the terminal may have truncated the line.
 func (t *Terminal) Hidden(
 	ctx context.Context, prompt string, lines bool, isLast func(typed string) bool,
 ) (string, error) {
@@ -266,7 +266,7 @@ func (t *Terminal) Hidden(
 
 	var typed []byte
 	var refused error
-	odd := false // a key that types no character was pressed
+	odd := false // a key without a character was pressed
 	for {
 		k, err := t.next(ctx)
 		if err != nil {
@@ -322,7 +322,7 @@ func (t *Terminal) Hidden(
 	}
 }
 
-// rest reads away what still comes, until it pauses, and reports whether it was text.
+// rest discards further input until it pauses, and reports whether there was text in it.
 func (t *Terminal) rest(ctx context.Context) (text bool) {
 	for t.more(ctx, keyPause) {
 		k, err := t.next(ctx)
@@ -340,15 +340,14 @@ func (t *Terminal) rest(ctx context.Context) (text bool) {
 // single keys is drawn once.
 const drawPause = 5 * time.Millisecond
 
-// Whether the terminal continues a row that is too long on the next one.
+// Sequences that turn line wrapping of the terminal off and on.
 const (
 	wrapOff = "\x1b[?7l"
 	wrapOn  = "\x1b[?7h"
 )
 
-// up returns the sequence that moves the cursor from this column to the first one of
-// the row that is so many rows above. A terminal that became narrower may have
-// rewrapped those.
+// up returns the sequence that moves the cursor from this column up by these rows, to
+// the first column. A terminal that became narrower may have wrapped them again.
 func (t *Terminal) up(rows []row, column int) string {
 	n := column / t.width
 	for _, r := range rows {
@@ -360,17 +359,16 @@ func (t *Terminal) up(rows []row, column int) string {
 	return fmt.Sprintf("\r\x1b[%dA", n)
 }
 
-// toTop returns the sequence that moves the cursor to the top of the block. What is
-// above it is never drawn again: that includes what the shell printed.
+// toTop returns the sequence that moves the cursor to the top of the block. Lines above
+// it, such as output of the shell, are never redrawn.
 func (t *Terminal) toTop() string {
 	return t.up(t.shown.Rows[:t.shown.line], t.shown.Column)
 }
 
-// Mark returns a place above the next question, for Rewind.
+// Mark returns a position above the next question, for Rewind.
 func (t *Terminal) Mark() int { return len(t.printed) }
 
-// Rewind erases what was printed between the mark and the last question. Plain
-// questions leave it.
+// Rewind erases what was printed since the mark, but not if questions are plain.
 func (t *Terminal) Rewind(mark int) {
 	if !t.Plain {
 		io.WriteString(t.out, t.up(t.printed[mark:], 0)+"\x1b[J")
@@ -378,15 +376,15 @@ func (t *Terminal) Rewind(mark int) {
 	}
 }
 
-// draw replaces the block by v. It is one write that erases no line before rewriting
-// it, to avoid flicker. The last column stays free: terminals differ in how they
-// wrap there. Wrapping is off meanwhile: if the terminal has just become narrower,
-// a row is still a row.
+// draw replaces the block by v. To avoid flicker, it uses one write, and erases no line
+// before rewriting it. The last column stays free, because terminals wrap there in
+// different ways. Wrapping is off meanwhile, so that a row stays one row even if the
+// terminal has just become narrower.
 func (t *Terminal) draw(v view) {
 	var b strings.Builder
 	b.WriteString(t.toTop() + wrapOff)
 	if t.drawn != t.width {
-		b.WriteString("\x1b[J") // else a terminal may join the rows that it broke, once it is wider
+		b.WriteString("\x1b[J") // otherwise a wider terminal may join rows that it had wrapped
 		t.drawn = t.width
 	}
 	for i, r := range v.Rows {
@@ -452,10 +450,10 @@ func (t *Terminal) Say(format string, args ...any) {
 type question interface {
 	// Press applies a key and reports whether the question is answered.
 	Press(k key) bool
-	// view draws the question for a terminal of this size. back says that one can go
-	// back to the question before.
+	// view draws the question for a terminal of this size. back says that the person can
+	// go back to the previous question.
 	view(width, height int, back bool) view
-	// Blank reports whether nothing is typed; then Ctrl-D leaves.
+	// Blank reports whether nothing is typed; then Ctrl-D cancels.
 	Blank() bool
 	// Title and Answer remain on the screen.
 	Title() string
@@ -464,8 +462,8 @@ type question interface {
 	plainly(ctx context.Context, t *Terminal) error
 }
 
-// Ask asks q until it is answered. With Back it returns ErrBack for Shift-Tab, and for
-// the left arrow if nothing is typed.
+// Ask asks q until it is answered. With Back, it returns ErrBack for Shift-Tab, and for
+// the left arrow key if nothing is typed.
 func (t *Terminal) Ask(ctx context.Context, q question) error {
 	if t.Plain {
 		return q.plainly(ctx, t)
