@@ -21,9 +21,9 @@ import (
 	"vbot/internal/filetest"
 )
 
-// A Standin is the API of Pipecat Cloud as its description has it, and strict: it
-// fails the test for a request that a client must not send, for one that the test
-// does not expect and for one that never came.
+// A Standin is the API of Pipecat Cloud as openapi.json describes it. It is strict: it
+// fails the test for a request that a client must not send, for an unexpected request,
+// and for an expected one that never came.
 type Standin struct {
 	*httptest.Server
 	t         testing.TB
@@ -32,11 +32,11 @@ type Standin struct {
 
 	Mu       sync.Mutex
 	Orgs     []string
-	Personal bool // the token is one of a person; else the key of orgs[0]
+	Personal bool // the token belongs to a person; otherwise it is the key of Orgs[0]
 	Sets     map[string]*Secret
 	Cluster  map[string]string // the Kubernetes Secrets of region pce-acme, with their types
-	NoBulk   bool              // only one key a request, as the Python client sends it
-	Statuses []string          // what the next reads say of the status; the last stays
+	NoBulk   bool              // accept only one key per request, as the Python client sends it
+	Statuses []string          // the statuses that the next reads return; the last one stays
 	faults   map[string][]Fault
 	Log      []string
 	wanted   []string
@@ -46,7 +46,7 @@ type Standin struct {
 	Overlaps int
 }
 
-// Secret is what the API holds under one name.
+// Secret is what the API stores under one name.
 type Secret struct {
 	Kind    string
 	region  string
@@ -69,10 +69,10 @@ const (
 	Key   = "private-key-of-the-test"
 )
 
-// A Fault answers in place of the API; serve is the API's right answer.
+// A Fault responds instead of the API; serve sends the API's correct response.
 type Fault func(w http.ResponseWriter, r *http.Request, body []byte, serve func())
 
-// New returns a stand-in that wants every request to be in its list of wanted ones.
+// New returns a stand-in that expects exactly the requests in its list; see Want.
 func New(t testing.TB, userAgent string) *Standin {
 	s := Bare(t, userAgent)
 	t.Cleanup(func() {
@@ -92,7 +92,7 @@ func New(t testing.TB, userAgent string) *Standin {
 	return s
 }
 
-// Bare is one that takes any request of the API, any number of times.
+// Bare returns a stand-in that accepts any request of the API, any number of times.
 func Bare(t testing.TB, userAgent string) *Standin {
 	s := &Standin{
 		t: t, userAgent: userAgent, Clock: &Clock{Time: time.Unix(1e9, 0)},
@@ -103,7 +103,7 @@ func Bare(t testing.TB, userAgent string) *Standin {
 	return s
 }
 
-// Keep makes the API hold a secret set.
+// Keep stores a secret set in the API.
 func (s *Standin) Keep(name, region, status string, keys ...string) *Secret {
 	k := &Secret{Kind: typeSet, region: region, status: status, Values: map[string]string{}}
 	for _, key := range keys {
@@ -113,7 +113,7 @@ func (s *Standin) Keep(name, region, status string, keys ...string) *Secret {
 	return k
 }
 
-// Values is what the API holds under the name; nil is nothing.
+// Values returns what the API stores under the name, or nil.
 func (s *Standin) Values(name string) map[string]string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -123,7 +123,7 @@ func (s *Standin) Values(name string) map[string]string {
 	return nil
 }
 
-// Want says which requests come, in order, with the organization's path as ~.
+// Want adds expected requests, in order, with the organization's path as ~.
 func (s *Standin) Want(requests ...string) *Standin {
 	s.wanted = append(s.wanted, requests...)
 	return s
@@ -137,8 +137,8 @@ func (s *Standin) Misbehave(method string, how ...Fault) *Standin {
 	return s
 }
 
-// Env is what vbot has to know. The lock tells the race detector that what the test
-// set up before comes before the requests, which another process may send.
+// Env is the environment for vbot. The lock tells the race detector that the test's setup
+// happens before the requests, which another process may send.
 func (s *Standin) Env() []string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -208,7 +208,7 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 	Say(w, status, map[string]string{"error": message, "code": code})
 }
 
-// Answer is what the API answers.
+// Answer sends the API's response.
 func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -272,7 +272,7 @@ func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// status is what a read says of the readiness.
+// status is the status that a read returns.
 func (s *Standin) status(k *Secret) string {
 	if len(s.Statuses) == 0 {
 		return k.status
@@ -286,7 +286,7 @@ func (s *Standin) status(k *Secret) string {
 
 func (s *Standin) list(w http.ResponseWriter, _ string) { // the filter is not described, and not applied
 	rows := []map[string]string{}
-	for name, k := range s.Sets { // in any order
+	for name, k := range s.Sets { // the order does not matter
 		row := map[string]string{"name": name, "type": k.Kind}
 		for field, value := range map[string]string{
 			"region":       k.region,
@@ -486,12 +486,12 @@ func Drop(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 	}
 }
 
-// LoseAnswer does what was asked, and closes the connection instead of saying so.
+// LoseAnswer carries out the request, and closes the connection instead of responding.
 func LoseAnswer(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 	Do(Drop)(w, r, body, serve)
 }
 
-// Do does what was asked, and then answers otherwise.
+// Do carries out the request, and then responds in another way.
 func Do(otherwise Fault) Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 		server := r.Context().Value(http.ServerContextKey).(*http.Server)
@@ -500,7 +500,7 @@ func Do(otherwise Fault) Fault {
 	}
 }
 
-// Half closes the connection in the middle of an answer that is JSON so far.
+// Half closes the connection in the middle of a response, after complete JSON.
 func Half(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 	w.Header().Set("Content-Length", "1000")
 	io.WriteString(w, `{"status":"OK","sets":[],"secrets":[],"organizations":[],"name":"team"}`)
@@ -508,12 +508,12 @@ func Half(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 	panic(http.ErrAbortHandler)
 }
 
-// Hang answers when the client has gone away.
+// Hang does not respond until the client closes the connection.
 func Hang(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 	<-r.Context().Done()
 }
 
-// Inform sends answers that are not final, and then the right one.
+// Inform sends informational responses (1xx), and then the correct one.
 func Inform(statuses ...int) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
 		for _, status := range statuses {
@@ -523,7 +523,7 @@ func Inform(statuses ...int) Fault {
 	}
 }
 
-// Informed sends answers that are not final, and then nothing.
+// Informed sends informational responses (1xx), and then nothing.
 func Informed(statuses ...int) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 		if statuses[0] != http.StatusSwitchingProtocols {
@@ -541,7 +541,7 @@ func Informed(statuses ...int) Fault {
 	}
 }
 
-// With200 answers 200 with a body of another kind.
+// With200 responds with 200 and another body.
 func With200(body string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { io.WriteString(w, body) }
 }
@@ -550,7 +550,7 @@ func Huge(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 	fmt.Fprintf(w, `{"status":"OK","region":"%s"}`, strings.Repeat("x", 8<<20))
 }
 
-// Status answers with the HTTP status and the API's form of an error.
+// Status responds with the HTTP status and an error in the API's form.
 func Status(code int, word, message string, headers ...string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 		for i := 0; i+1 < len(headers); i += 2 {
@@ -560,8 +560,8 @@ func Status(code int, word, message string, headers ...string) Fault {
 	}
 }
 
-// Echo answers with the status, and repeats in its message all that was sent, as
-// it is, quoted, and decoded.
+// Echo responds with the status, and a message that repeats everything that was sent:
+// unchanged, quoted, and decoded.
 func Echo(code int) Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, _ func()) {
 		words := []string{"got", string(body), r.Header.Get("Authorization"), fmt.Sprintf("%q", body)}
@@ -591,19 +591,18 @@ func Echo(code int) Fault {
 	}
 }
 
-// Times is one misbehaviour, several times.
+// Times repeats a fault n times.
 func Times(n int, m Fault) []Fault { return slices.Repeat([]Fault{m}, n) }
 
-// Right is the right answer.
+// Right sends the correct response.
 func Right(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) { serve() }
 
-// Runs within the test, with a clock that a pause puts on.
-
+// A Clock is the clock of runs within the test. A pause advances it.
 type Clock struct {
 	mu     sync.Mutex
 	Time   time.Time
 	Pauses []time.Duration
-	Second time.Duration // what a second takes in truth
+	Second time.Duration // the real duration of a second
 	Begin  func()        // runs when a pause begins, if it is set
 	limits []*limited
 }
@@ -617,7 +616,7 @@ type limited struct {
 	err      error // set before done is closed
 }
 
-// Deadline names none: net/http would compare it with the real time.
+// Deadline returns none, because net/http would compare it with the real time.
 func (l *limited) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (l *limited) Done() <-chan struct{}       { return l.done }
 
@@ -650,7 +649,7 @@ func (c *Clock) WithTimeout(ctx context.Context, d time.Duration) (context.Conte
 	}
 }
 
-// Hang answers when the client has gone away, for which a little more than d passes.
+// Hang advances the clock by a little more than d, and does not respond.
 func (c *Clock) Hang(d time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 		c.pass(d + 1)
@@ -658,7 +657,7 @@ func (c *Clock) Hang(d time.Duration) Fault {
 	}
 }
 
-// pass puts the clock on.
+// pass advances the clock.
 func (c *Clock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,8 +21,8 @@ var (
 	fresh atomic.Int64 // how many paths Fresh has returned
 )
 
-// Dir returns a directory of the test: the same one each time, as making one may take longer
-// than the rest of a test.
+// Dir returns a directory of the test. It is the same one each time, because creating one may
+// take longer than the rest of a test.
 func Dir(t testing.TB) string {
 	t.Helper()
 	if dir, ok := dirs.Load(t); ok {
@@ -41,7 +41,7 @@ func Fresh(t testing.TB) string {
 	return filepath.Join(Dir(t), strconv.FormatInt(fresh.Add(1), 10))
 }
 
-// Put writes a file below dir, and makes the folders above it.
+// Put writes a file below dir, and creates the folders above it.
 func Put(t testing.TB, dir, name, data string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -51,7 +51,7 @@ func Put(t testing.TB, dir, name, data string) {
 	}
 }
 
-// Link makes a link, or skips the test under Wine, which makes none.
+// Link creates a link, or skips the test under Wine, which cannot create one.
 func Link(t testing.TB, to, at string) {
 	t.Helper()
 	if err := os.Symlink(to, at); err != nil {
@@ -64,8 +64,8 @@ func Link(t testing.TB, to, at string) {
 	}
 }
 
-// Tree returns all files below dir, by path with slashes. A link counts as a file that
-// holds where it leads. It is empty if there is no dir.
+// Tree returns all files below dir, by path with slashes. A link counts as a file whose
+// content is its target. Tree is empty if dir does not exist.
 func Tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	tree := map[string]string{}
@@ -117,11 +117,10 @@ func Listing(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// Thorough reports whether a test tries all there is, and not a sample: VBOT_TEST_THOROUGH is set.
+// Thorough reports whether tests try all cases instead of a sample: VBOT_TEST_THOROUGH is set.
 func Thorough() bool { return os.Getenv("VBOT_TEST_THOROUGH") != "" }
 
-// Rounds returns how often a test with random input tries one: sample times, or, where it is to be
-// thorough, all times.
+// Rounds returns how many random inputs a test tries: sample or, if tests are thorough, all.
 func Rounds(sample, all int) int {
 	if Thorough() {
 		return all

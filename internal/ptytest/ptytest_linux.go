@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How long a test waits for what must come, and how often it looks. A busy machine is slow.
+// How long a test waits for output, and how often it checks. A busy machine is slow.
 const (
 	patience  = 20 * time.Second
 	pollEvery = 2 * time.Millisecond
@@ -31,17 +31,17 @@ type Terminal struct {
 	T       testing.TB
 	Master  *os.File
 	TTY     *os.File     // the command's side
-	Before  unix.Termios // how the terminal was set before the command ran
+	Before  unix.Termios // the settings of the terminal before the command ran
 	Cmd     *exec.Cmd
 	Mu      sync.Mutex
 	printed bytes.Buffer
-	leave   bool // the person goes away
+	leave   bool // the person closes the terminal
 	closed  chan struct{}
 }
 
-// Open starts cmd on a new terminal of 80 columns and 24 lines, which
-// is its controlling terminal: Ctrl-C reaches it as a signal. Streams of cmd
-// that are set already stay as they are.
+// Open starts cmd on a new terminal of 80 columns and 24 lines, its controlling
+// terminal, so that Ctrl-C sends it a signal. It does not change streams of cmd
+// that are already set.
 func Open(t testing.TB, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	return OpenSize(t, cmd, 80, 24)
@@ -145,16 +145,16 @@ func (term *Terminal) HangsUp() {
 	term.Mu.Lock()
 	term.leave = true
 	term.Mu.Unlock()
-	term.TTY.WriteString("x") // the one who reads wakes up, and lets go
+	term.TTY.WriteString("x") // wake up the reader, so that it ends
 	<-term.closed
 	term.TTY.Close()
 	term.Master.Close()
 }
 
-// allPrinted is what the test prints to see that all before it has arrived.
+// allPrinted is a mark that the test prints, to see that all output before it has arrived.
 const allPrinted = "\x00all printed\x00"
 
-// Ends waits for the command and all that it printed, and returns its exit code.
+// Ends waits for the end of the command and for all its output, and returns its exit code.
 func (term *Terminal) Ends() int {
 	term.T.Helper()
 	done := make(chan struct{})
@@ -168,8 +168,8 @@ func (term *Terminal) Ends() int {
 	return term.Cmd.ProcessState.ExitCode()
 }
 
-// catchesUp waits until all that was printed has come through the terminal: it
-// prints something itself, which comes last.
+// catchesUp waits until all output has come through the terminal: it prints a mark,
+// which comes last.
 func (term *Terminal) catchesUp() {
 	term.T.Helper()
 	marks := func() int {
@@ -189,7 +189,7 @@ func (term *Terminal) catchesUp() {
 }
 
 // Settles waits until the command has printed something, has read that many bytes
-// in its life, and waits for more; or until it has ended.
+// in total, and waits for more; or until it has ended.
 func (term *Terminal) Settles(read int) {
 	term.T.Helper()
 	var last string
@@ -202,7 +202,7 @@ func (term *Terminal) Settles(read int) {
 		if strings.Trim(states, "S") != "" || wakes != last || term.Text() == "" || term.BytesRead() < read {
 			since = time.Now()
 		}
-		// Each thread is asleep, and for longer than the pause after which a question is drawn.
+		// All threads have been asleep for longer than the pause before a question is drawn.
 		if time.Since(since) > 10*time.Millisecond {
 			break
 		}
@@ -214,11 +214,11 @@ func (term *Terminal) Settles(read int) {
 	term.catchesUp()
 }
 
-// Threads is a letter for the state of each thread of the command, S where it is
-// asleep, and how often each was given a processor.
+// Threads returns a letter for the state of each thread of the command, S if it is
+// asleep, and how often each was scheduled.
 func (term *Terminal) Threads() (states, wakes string) {
 	dir := fmt.Sprintf("/proc/%d/task", term.Cmd.Process.Pid)
-	threads, _ := os.ReadDir(dir) // a process may end, and a thread
+	threads, _ := os.ReadDir(dir) // the process or a thread may have ended
 	for _, thread := range threads {
 		f := filepath.Join(dir, thread.Name(), "status")
 		data, _ := os.ReadFile(f)
@@ -233,7 +233,7 @@ func (term *Terminal) Threads() (states, wakes string) {
 	return states, wakes
 }
 
-// BytesRead is how much the command has read in its life.
+// BytesRead is how many bytes the command has read in total.
 func (term *Terminal) BytesRead() (n int) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", term.Cmd.Process.Pid))
 	if err != nil {
@@ -243,7 +243,7 @@ func (term *Terminal) BytesRead() (n int) {
 	return n
 }
 
-// State is how the terminal is set: what `stty -a` prints.
+// State returns the settings of the terminal, as `stty -a` prints them.
 func (term *Terminal) State() unix.Termios {
 	term.T.Helper()
 	s, err := unix.IoctlGetTermios(int(term.TTY.Fd()), unix.TCGETS)
@@ -260,9 +260,9 @@ func (term *Terminal) Raw() string {
 	return strings.ReplaceAll(term.printed.String(), allPrinted, "")
 }
 
-// Screen is what a terminal of the size shows after the output: its lines, those
-// that were scrolled away first, and where the cursor stands among them. It knows
-// only what internal/tty uses; a sequence that it does not know is an error.
+// Screen returns what a terminal of this size shows after the output: its lines,
+// including those that scrolled away, and the position of the cursor in them. It knows
+// only sequences that internal/tty uses; an unknown sequence is an error.
 func Screen(output string, width, height int) (lines []string, row, column int, err error) {
 	cells := [][]string{{}}
 	top := 0 // the first line that is not scrolled away
@@ -300,7 +300,7 @@ func Screen(output string, width, height int) (lines []string, row, column int, 
 			isLetter := func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }
 			end := strings.IndexFunc(rest, isLetter)
 			if end < 0 {
-				return nil, 0, 0, nil // the rest is on its way
+				return nil, 0, 0, nil // the sequence is incomplete
 			}
 			n, err := strconv.Atoi(strings.TrimPrefix(rest[:end], "["))
 			if err != nil {
@@ -345,10 +345,10 @@ func Screen(output string, width, height int) (lines []string, row, column int, 
 	return lines, row, column, nil
 }
 
-// echoes says whether the terminal shows what is typed.
+// echoes reports whether the terminal shows what is typed.
 func (term *Terminal) echoes() bool { return term.State().Lflag&unix.ECHO != 0 }
 
-// Waits until the terminal hides what is typed, or does so no more.
+// Waits waits until the terminal shows what is typed, or no longer does.
 func (term *Terminal) Waits(echo bool) {
 	term.T.Helper()
 	for deadline := time.Now().Add(patience); term.echoes() != echo; time.Sleep(pollEvery) {
