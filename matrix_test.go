@@ -107,7 +107,7 @@ func (d *draftOfOwner) addImports(code string) {
 
 // aboveTools adds code above TOOLS, and its name, if any, to the list.
 func (d *draftOfOwner) aboveTools(code, name string) bool {
-	const list, end = "\nTOOLS = [\n", "    # your own, one a line\n]\n"
+	const list, end = "\nTOOLS = [\n", "    # your own, one per line\n]\n"
 	before, after, ok := strings.Cut(d.files[botPy], list)
 	if name != "" {
 		after = strings.Replace(after, end, "    "+name+",\n"+end, 1) // that of REQUIRED comes later
@@ -201,7 +201,7 @@ var matrixEdits = []struct {
 	}},
 	{"variable", func(d *draftOfOwner) bool {
 		d.files["server/.env.example"] += "\n# My calendar\nCALENDAR_KEY=\n"
-		const end = "    # your own, one a line\n]\n\nif __name__"
+		const end = "    # your own, one per line\n]\n\nif __name__"
 		return d.replace(botPy, end, "    \"CALENDAR_KEY\",\n"+end)
 	}},
 	{"package", func(d *draftOfOwner) bool { return d.addPackage("caldav>=2") }},
@@ -280,7 +280,7 @@ var matrixEdits = []struct {
 		imports, code := parted(blocks[0])
 		d.addImports(imports)
 		_, entries, _ := strings.Cut(blocks[1], "\n")
-		const own = "    # your own, one a line\n]\n\nif __name__"
+		const own = "    # your own, one per line\n]\n\nif __name__"
 		return d.aboveTools(code, "hand_over") && d.replace(botPy, own, entries+own)
 	}},
 	{"leaving the room", func(d *draftOfOwner) bool {

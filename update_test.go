@@ -672,8 +672,8 @@ func TestUpdateOfRenamedModules(t *testing.T) {
 		return strings.NewReplacer(
 			"You are a friendly assistant", "You are the assistant of a dentist",
 			"import WorkerRunner\n", "import WorkerRunner\nfrom tenacity import retry\n",
-			"    # your own, one a line\n]\n\nif",
-			"    \"CALENDAR_KEY\",\n    # your own, one a line\n]\n\nif",
+			"    # your own, one per line\n]\n\nif",
+			"    \"CALENDAR_KEY\",\n    # your own, one per line\n]\n\nif",
 		).Replace(text)
 	}
 	filetest.Put(t, dir, "target/server/bot.py", mine(former))

@@ -237,7 +237,7 @@ def test_the_model_knows_who_calls(vbot: Path, also: tuple[str, ...]) -> None:
     """And a value that TwiML names, as AGENTS.md says. What nobody asked for is not told."""
     known = bots.installed(vbot, f"known{len(also)}", "-t", "twilio", *also, *CASCADE)
     known.write_env(**KEYS, **CARRIERS["twilio"].env, TIME_ZONE="Asia/Tokyo")
-    title = "What the model is told of a session"
+    title = "What the model is told about a session"
     recipes.follow(known, "AGENTS.md", title, recipes.values)
 
     async def calls() -> None:

@@ -109,7 +109,7 @@ RECIPES: dict[Key, Recipe] = {
         recipes.service_turns,
         ("test_readme.py::test_a_realtime_model_is_patient_and_not_interrupted",),
     ),
-    ("AGENTS.md", "What the model is told of a session"): Recipe(
+    ("AGENTS.md", "What the model is told about a session"): Recipe(
         recipes.values, ("test_phones.py::test_the_model_knows_who_calls",)
     ),
     ("README.md", "Calling out, over Daily"): Recipe(recipes.dialed_out, (NUMBERS,)),

@@ -57,7 +57,7 @@ def variables(source: str, section: Section) -> str:
     settings = [section.code("os.environ["), section.code("os.getenv(")]
     source = above(source, PIPELINE, f"    print({', '.join(settings)})")
     needs = section.code("Needs(").replace("...", '"OTHER", if_set="NAME"')
-    last = "    # your own, one a line\n]\n\nif __name__"
+    last = "    # your own, one per line\n]\n\nif __name__"
     named = f'    "NAME",\n    {needs},\n{last}'
     # A bot whose services need nothing does not import it.
     imports = "" if re.search(r"import .*\bNeeds\b", source) else "from settings import Needs\n"
@@ -204,7 +204,7 @@ def hand_over(source: str, section: Section) -> str:
     tool, required = section.blocks
     imports, code = parted(tool)
     source = above_tools(source, code, "hand_over")
-    own = "    # your own, one a line\n]\n\nif __name__"
+    own = "    # your own, one per line\n]\n\nif __name__"
     return with_imports(replaced(source, (own, required + own)), imports)
 
 

@@ -95,7 +95,7 @@ type Pair struct {
 	Key   string
 	Value Secret
 	File  string // the name, for messages, of the secrets file that it is from; "" if it is from none
-	Line  int    // first line in a file, from 1; 0 if it is not from a file
+	Line  int    // its first line in File, from 1
 	// Number is the number, from 1, of an argument without a value or a valid key. The
 	// "key" may be a value without its key, so messages give only the number.
 	Number int

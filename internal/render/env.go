@@ -47,7 +47,7 @@ func (d *Data) envGroups() (groups []envGroup) {
 			Fallback: "always",
 		}, catalog.Variable{
 			Name: "RECORDINGS_KEPT_DAYS",
-			Note: "days after which recordings are deleted; without it they are kept",
+			Note: "days after which recordings are deleted (default: never)",
 		})
 	}
 	if d.EnableObservability {
@@ -88,7 +88,7 @@ func (d *Data) envGroups() (groups []envGroup) {
 func (d *Data) sessionVariables() []catalog.Variable {
 	variables := []catalog.Variable{{
 		Name: "TIME_ZONE",
-		Note: "time zone of the times given to the model, such as Europe/Berlin; otherwise the machine's",
+		Note: "time zone of the times that the model is told, such as Europe/Berlin (default: the machine's)",
 	}}
 	if d.Telephony() {
 		variables = append(variables, catalog.Variable{

@@ -22,7 +22,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi.frames import RTVISendTextFrame
 from pipecat.runner.types import RunnerArguments
 
-# Warnings of the framework about which there is nothing to do, as of Pipecat 1.14.
+# Warnings of the framework that need no action, as of Pipecat 1.14.
 HARMLESS = (
     "video transceiver is available",  # the page sends no video
     "Media stream error while reading the audio",  # the person has left
@@ -36,8 +36,8 @@ HARMLESS = (
 def set_up(level: str, as_json: bool = False) -> None:
     """Log to stderr, at this level and above.
 
-    The framework's own lines, which are many, and have what is said, are for DEBUG, unless they
-    are warnings.
+    The framework logs many lines, some of them with what people say. Unless they are warnings,
+    they appear only at DEBUG.
     """
     logger.remove()
     has_all = level in ("DEBUG", "TRACE")

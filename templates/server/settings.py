@@ -1,4 +1,4 @@
-"""Reads .env, and stops a program that lacks what it requires."""
+"""Reads .env, and stops the program if a required variable is missing."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ from dotenv import dotenv_values, load_dotenv
 # The file of keys and settings. One in a parent directory is not read.
 ENV_FILE = Path(__file__).with_name(".env")
 
-# How the names of keys end, which are sent in headers.
+# Endings of the names of keys, which are sent in headers.
 KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
 
 # The forms of optional variables, and an example of each.
@@ -67,7 +67,7 @@ def unreadable(path: str) -> str:
     """Return the line about a file that this user must not read, with the command that helps."""
     if sys.platform == "win32":
         return f"{path} cannot be read."
-    # The owner keeps reading it, who starts the container with it.
+    # The owner, who starts the container with it, can still read it.
     helps = f"sudo chgrp {os.getgid()} server/.env && sudo chmod 640 server/.env"
     return f"{path} cannot be read by user {os.getuid()}. In the project's directory: {helps}"
 
@@ -75,12 +75,12 @@ def unreadable(path: str) -> str:
 def require(
     needs: Iterable[str | Needs], transports: Iterable[str] = (), problems: Iterable[str] = ()
 ) -> None:
-    """Stop the program if .env lacks something, or has a key that cannot be sent.
+    """Stop the program if .env is incomplete, or has a key that cannot be sent.
 
     Args:
         needs: What has to be set. A plain name is always needed.
-        transports: The transports that the program serves, besides the one chosen with -t.
-        problems: What other checks have found, to be told with the rest.
+        transports: The transports that the program serves, in addition to the one chosen with -t.
+        problems: What other checks have found, to be reported with the rest.
     """
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("-t", "--transport")

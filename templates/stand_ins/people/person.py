@@ -12,7 +12,7 @@ import aiohttp
 from sound import loudness, recording, resampled
 from stand_ins import Script
 
-PATIENCE = 20.0  # seconds, of which a machine that has nothing else to do needs few
+PATIENCE = 20.0  # seconds; an idle machine needs far fewer
 
 
 def rtvi(kind: str, **data: Any) -> str:
