@@ -8,7 +8,7 @@
 # keys: https://console.twilio.com
 # env: TWILIO_ACCOUNT_SID required id library: account SID
 # env: TWILIO_AUTH_TOKEN required secret library unless TWILIO_API_KEY: auth token, or an API key
-# env: TWILIO_API_KEY optional id library without TWILIO_AUTH_TOKEN: API key, in place of it
+# env: TWILIO_API_KEY optional id library without TWILIO_AUTH_TOKEN: API key, in place of the token
 # env: TWILIO_API_SECRET optional secret library with TWILIO_API_KEY: secret of that API key
 # env: TWILIO_REGION optional region library: processing region
 # env: TWILIO_EDGE optional region library: edge location

@@ -32,7 +32,7 @@ class AsyncSpeech(WebSocketService):
             await ws.send_json(end)
         elif text := message["transcript"].strip():
             self.requests.append(message)
-            self.expect(message.get("force"), "not asked to speak at once")
+            self.expect(message.get("force"), "not asked to speak immediately")
             rate = session["format"]["sample_rate"]
             whose = {"context_id": message["context_id"], "final": False}
             for piece in pieces(self.script.voice(text, rate), rate):

@@ -44,7 +44,7 @@ class InworldSpeech(WebSocketService):
         self.expect(config.get("timestampType") == "WORD", "not asked for the times of words")
         when = config.get("timestampTransportStrategy")
         self.expect(when == "ASYNC", f"times of words: {when}, not after the audio")
-        self.expect(config.get("autoMode"), "not asked to speak every text at once")
+        self.expect(config.get("autoMode"), "not asked to speak every text immediately")
         form = config["audioConfig"]
         # LINEAR16 would have the header of a WAV file.
         self.expect(form["audioEncoding"] == "PCM", f"format: {form}")
