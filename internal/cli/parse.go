@@ -22,6 +22,11 @@ func (f *Flags) parse(args []string) (rest []string, problems report.Problems) {
 		if arg == "--" {
 			return append(rest, args[1:]...), problems
 		}
+		if problem, taken := f.longDash(args); problem != nil {
+			problems = append(problems, *problem)
+			args = args[taken:]
+			continue
+		}
 		if len(arg) < 2 || arg[0] != '-' {
 			rest = append(rest, arg)
 			args = args[1:]
@@ -41,6 +46,25 @@ func (f *Flags) parse(args []string) (rest []string, problems report.Problems) {
 		args = args[taken:]
 	}
 	return rest, problems
+}
+
+// dashes look like a hyphen. Editors, chats and web pages write them in its place.
+const dashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+
+// longDash returns the problem with an option at the beginning of args that is written with a dash, nil
+// if there is none, and how many of args it takes. What is no option otherwise stays an argument.
+func (f *Flags) longDash(args []string) (problem *report.Problem, taken int) {
+	name, _, inline := strings.Cut(strings.TrimLeft(args[0], "-"+dashes), "=")
+	o := f.named[name]
+	if before, _, _ := strings.Cut(args[0], name); o == nil || !strings.ContainsAny(before, dashes) {
+		return nil, 0
+	}
+	taken = 1
+	if o.Placeholder != "" && !o.valueOptional && !inline && len(args) > 1 {
+		taken = 2
+	}
+	message := "is written with a dash here; write it with hyphens"
+	return &report.Problem{Field: o.Key, Where: dashed(name), Message: message}, taken
 }
 
 // parseOption reads the option at the beginning of args, and returns how many of them it takes.
@@ -72,6 +96,10 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		return 1, refuse("missing value")
 	default:
 		taken = 2
+		typed = args[1]
+	}
+	if typed == "" && slices.Contains([]string{"FILE", "DIR"}, o.Placeholder) { // Path would take it for "."
+		return taken, refuse("missing value")
 	}
 	if f.set.Parse(args[:taken]) == nil {
 		if taken == 2 {
