@@ -141,6 +141,16 @@ func TestTextOfAConfigurationFile(t *testing.T) {
 		"{\"$schema\": {\"mode\": \"x\"}}":    "bot.json:1:13: $schema: expected a string",
 		"{\"$schema\": \"vbot.schema.json\"}": "",
 		"\ufeff{}":                            "",
+		// Other formats, and what they have that JSON does not.
+		"// a\n{}":                              "bot.json:1:1: JSON has no comments; remove this one",
+		"{\n# a\n\"mode\": 1}":                  "bot.json:2:1: JSON has no comments; remove this one",
+		"{\"mode\": /* a */ 1}":                 "bot.json:1:10: JSON has no comments; remove this one",
+		"{'mode': 'cascade'}":                   "bot.json:1:2: JSON has double quotes only",
+		"mode: cascade\n":                       "bot.json:1:1: expected a JSON object: {...}",
+		"\nmode = \"cascade\"":                  "bot.json:2:1: expected a JSON object: {...}",
+		strings.Repeat("[", 20_000):             "bot.json:1:10001: too many brackets in brackets",
+		"{\"config\": {\"mode\": \"cascade\"}}": "bot.json:1:2: unknown key \"config\"; pass its value alone",
+		"{\"$schema\": \"http://x/#'\"}":        "",
 	} {
 		_, problems := ParseConfig("bot.json", []byte(text))
 		if want == "" && len(problems) > 0 ||

@@ -70,7 +70,11 @@ func (p *configParser) member(m report.Member) {
 		p.generateClient(m)
 	case o == nil:
 		near := nearestKey(m.Key)
-		p.refuse(m.Key, m.At, "unknown key %q%s", m.Key, report.DidYouMean(near))
+		hint := report.DidYouMean(near)
+		if m.Key == "config" && m.Value[0] == '{' { // of .vbot.json, and of what --json prints
+			hint = "; pass its value alone"
+		}
+		p.refuse(m.Key, m.At, "unknown key %q%s", m.Key, hint)
 		if meant := optionOf(near); meant != nil && p.given[meant] == "" {
 			p.values[meant] = Value{reported: true} // do not report it as missing, too
 		}

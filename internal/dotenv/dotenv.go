@@ -32,10 +32,10 @@ type reader struct {
 }
 
 // Parse reads one JSON object of strings, if data begins with a brace, or a
-// dotenv file. A byte-order mark is skipped. Invalid and duplicate keys are faults,
+// dotenv file. A byte-order mark is skipped, also at the beginning of a line, where two files were joined. Invalid and duplicate keys are faults,
 // and so are empty values unless blank is set.
 func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
-	if strings.HasPrefix(data, "\xff\xfe") || strings.HasPrefix(data, "\xfe\xff") {
+	if report.IsUTF16([]byte(data[:min(2, len(data))])) {
 		return nil, []Fault{{1, report.UTF16}}
 	}
 	number := 0
@@ -46,12 +46,11 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 	}
 	data = strings.TrimPrefix(data, "\ufeff")
 	r := &reader{text: data, line: 1, blank: blank, first: map[string]int{}}
-	switch {
-	case strings.HasPrefix(data, "{"):
+	if IsJSON(data) {
 		r.readJSON()
-	case strings.HasPrefix(data, "[") && json.Valid([]byte(data)):
-		r.faults = []Fault{{1, jsonArray}}
-	default:
+	} else if fault := otherFormat(data); fault != nil {
+		r.faults = []Fault{*fault}
+	} else {
 		r.readDotenv()
 	}
 	return r.pairs, r.faults
@@ -60,6 +59,37 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 // jsonArray is what to do with an array of names and values, as other tools print it.
 const jsonArray = "a JSON array; expected one object of strings. If its items have a name and a value: " +
 	"jq 'map({(.name): .value}) | add' FILE | vbot cloud secrets set NAME --file -"
+
+// IsJSON reports whether a file of secrets is a JSON object.
+func IsJSON(data string) bool {
+	return strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(data, "\ufeff"), " \t\r\n"), "{")
+}
+
+// otherFormat returns the fault of a file whose first line, apart from comments, is one of another
+// format, or nil.
+func otherFormat(data string) *Fault {
+	if strings.HasPrefix(strings.TrimSpace(data), "[") && json.Valid([]byte(data)) {
+		return &Fault{1, jsonArray}
+	}
+	number := 0
+	for line := range strings.Lines(data) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, rest, isMapping := strings.Cut(line, ":")
+		const expected = "; expected lines KEY=VALUE, or a JSON object"
+		switch {
+		case line == "---", isMapping && cloud.IsKey(name) && (rest == "" || rest[0] == ' '):
+			return &Fault{number, "the file is YAML" + expected}
+		case line[0] == '[' && cloud.IsName(strings.Trim(line, "[]"), len(line), "._- "):
+			return &Fault{number, "the file is TOML or INI" + expected}
+		}
+		return nil
+	}
+	return nil
+}
 
 // Empty ends the message of a fault about an empty value.
 const Empty = "the value is empty"
@@ -114,7 +144,10 @@ func (r *reader) readJSON() {
 	}
 	members, at, fault := report.Members([]byte(r.text))
 	if fault != "" {
-		r.faults = []Fault{{line(at), "invalid JSON"}}
+		if strings.HasPrefix(fault, "invalid character") { // it has a character of the file
+			fault = "invalid JSON"
+		}
+		r.faults = []Fault{{line(at), fault}}
 		return
 	}
 	for _, m := range members {
@@ -143,6 +176,7 @@ func (r *reader) readJSON() {
 func (r *reader) readDotenv() {
 	for r.text != "" {
 		line := r.line
+		r.text = strings.TrimPrefix(r.text, "\ufeff")
 		r.skipBlanks()
 		if r.text == "" || strings.ContainsRune("#\r\n", rune(r.text[0])) {
 			r.rest()

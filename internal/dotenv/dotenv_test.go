@@ -51,12 +51,25 @@ func fileCases() []fileCase {
 		{"K=", "1: K: the value is empty"},
 		{`K="\n"`, "1: K: the value is empty"},
 		{`K="\n " L=`, "1: K: unexpected text after the closing \""},
-		{"[section]\nK=v", "1: missing =; a value of several lines needs quotes"},
+		{"[section]\nK=v", "1: the file is TOML or INI; expected lines KEY=VALUE, or a JSON object"},
 		{`[{"name": "K", "value": "v"}]`, "1: " + jsonArray},
 		{`K=""`, "1: K: the value is empty"},
 		{`K="`, `1: K: missing closing "`},
 		{"K=\xe9", "1: the file is not valid UTF-8"},
 		{"\xff\xfeK\x00", "1: the file is UTF-16; save it as UTF-8"},
+		{"K\x00=\x00v\x00", "1: the file is UTF-16; save it as UTF-8"},
+		{"\x00K\x00=\x00v", "1: the file is UTF-16; save it as UTF-8"},
+		{"K=v\n\ufeffL=w\n\ufeff# c", "K=\"v\"\nL=\"w\""},
+		{"\n \r\n{\"K\":\n\"v\", \"L\": 1}", "4: L: the value must be a string"},
+		{"{\"K\": \"v\",\n}", "2: remove the comma before }"},
+		{"{\n// c\n\"K\": \"v\"}", "2: JSON has no comments; remove this one"},
+		{"{'K': 'v'}", "1: JSON has double quotes only"},
+		{"{\"K\": v}", "1: invalid JSON"},
+		{"# c\n\nK: v\nL: w", "3: the file is YAML; expected lines KEY=VALUE, or a JSON object"},
+		{"---\nK: v", "1: the file is YAML; expected lines KEY=VALUE, or a JSON object"},
+		{"[env]\nK = 'v'", "1: the file is TOML or INI; expected lines KEY=VALUE, or a JSON object"},
+		{"K=v\nL: w", "2: missing =; a value of several lines needs quotes"},
+		{"K='[x]'\nL=a: b", "K=\"[x]\"\nL=\"a: b\""},
 		{"A=1\nB=\xe9", "2: the file is not valid UTF-8"},
 		{
 			"a bad line\nK=\nL=1\n=x",
@@ -136,7 +149,7 @@ func FuzzDotenv(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
-		if strings.HasPrefix(strings.TrimPrefix(data, "\ufeff"), "{") {
+		if IsJSON(data) {
 			return // another format
 		}
 		pairs, faults := Parse(data, false)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -57,6 +58,7 @@ type Member struct {
 const (
 	UTF16         = "the file is UTF-16; save it as UTF-8"
 	MergeConflict = "a merge conflict that is not resolved"
+	notAnObject   = "expected a JSON object: {...}"
 )
 
 // Members returns the members of the JSON object in data, in order. (encoding/json by itself
@@ -75,19 +77,27 @@ func Members(data []byte) (members []Member, at int, fault string) {
 	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at, c := int(syntax.Offset)-1, data[syntax.Offset-1]
 		switch {
-		case isUTF16(data):
+		case IsUTF16(data):
 			return nil, 0, UTF16
 		case bytes.HasPrefix(data[at:], []byte("<<<<<<< ")):
 			return nil, at, MergeConflict
 		case (c == '}' || c == ']') && bytes.HasSuffix(bytes.TrimSpace(data[:at]), []byte(",")):
 			return nil, at, fmt.Sprintf("remove the comma before %c", c)
+		case c == '#' || bytes.HasPrefix(data[at:], []byte("//")) || bytes.HasPrefix(data[at:], []byte("/*")):
+			return nil, at, "JSON has no comments; remove this one"
+		case c == '\'':
+			return nil, at, "JSON has double quotes only"
+		case strings.Contains(syntax.Error(), "max depth"):
+			return nil, at, "too many brackets in brackets"
+		case len(bytes.TrimSpace(data[:at])) == 0:
+			return nil, at, notAnObject
 		}
 		return nil, at, syntax.Error()
 	} else if err != nil {
 		return nil, len(data), "the JSON ends too early: a bracket or quote is not closed"
 	}
 	if start, _ := dec.Token(); start != json.Delim('{') {
-		return nil, 0, "expected a JSON object: {...}"
+		return nil, 0, notAnObject
 	}
 	for members = []Member{}; dec.More(); {
 		m := Member{At: next(",")}
@@ -110,9 +120,9 @@ func Place(name string, data []byte, offset int) string {
 	return fmt.Sprintf("%s:%d:%d", name, 1+bytes.Count(before, []byte("\n")), column)
 }
 
-// isUTF16 reports whether a text that should be JSON is UTF-16: it begins with a byte order mark, or
+// IsUTF16 reports whether a text that begins in ASCII is UTF-16: it begins with a byte order mark, or
 // with an ASCII character in two bytes.
-func isUTF16(text []byte) bool {
+func IsUTF16(text []byte) bool {
 	for _, start := range []string{"\xff\xfe", "\xfe\xff"} {
 		if bytes.HasPrefix(text, []byte(start)) {
 			return true
