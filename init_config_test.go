@@ -213,6 +213,40 @@ func TestConfigFileForms(t *testing.T) {
 	vbot(t, dir, "init", "there", "--config", ".").wantCode(t, 2)
 }
 
+// What was meant by a locale, or by the name of a language, is said.
+func TestLanguageThatWasMeant(t *testing.T) {
+	parallel(t)
+	for typed, meant := range map[string]string{
+		"en_US.UTF-8": "en-US", "pt_BR.utf8": "pt-BR", "de_DE@euro": "de-DE", "sr_RS.UTF-8@latin": "sr-RS",
+		"de_DE": "de-DE", "German": "de", "C.UTF-8": "", "POSIX": "",
+	} {
+		r := vbot(t, t.TempDir(), "init", "there", "-t", "daily", "-m", "realtime", "--realtime", "openai",
+			"--language", typed)
+		r.wantCode(t, 2)
+		if !strings.Contains(r.stderr, "(did you mean "+meant+"?)") && meant != "" ||
+			meant == "" && strings.Contains(r.stderr, "did you mean") {
+			t.Errorf("%s: %s", typed, r.stderr)
+		}
+	}
+}
+
+// The value of a variable that is not set is no file, and no directory.
+func TestEmptyNamesOfFiles(t *testing.T) {
+	parallel(t)
+	for _, args := range [][]string{
+		{"init", "there", "--config="},
+		{"init", "there", "-c", ""},
+		{"cloud", "secrets", "set", "app", "--file", "", "--skip"},
+		{"cloud", "secrets", "check", "app", "--file="},
+		{"init", "there", "--catalog", ""},
+	} {
+		r := vbot(t, t.TempDir(), args...)
+		if r.wantCode(t, 2); !strings.Contains(r.stderr, ": missing value\n") {
+			t.Errorf("vbot %q: %s", args, r.stderr)
+		}
+	}
+}
+
 // anyBot is one of the configurations with other features, chosen by rng.
 func anyBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 	all := configurations(t)

@@ -152,7 +152,8 @@ func (r *resolver) language() {
 	v := r.values[OptLanguage]
 	tag, ok := catalog.LanguageTag(v.Text)
 	if !ok {
-		near := cmp.Or(catalog.TagOf(v.Text), strings.ReplaceAll(v.Text, "_", "-"))
+		locale, _, _ := strings.Cut(strings.ReplaceAll(v.Text, "@", "."), ".") // of LANG, such as en_US.UTF-8
+		near := cmp.Or(catalog.TagOf(v.Text), strings.ReplaceAll(locale, "_", "-"))
 		if _, ok := catalog.LanguageTag(near); !ok {
 			near = ""
 		}
