@@ -436,6 +436,9 @@ func TestUnreadableProxy(t *testing.T) {
 		for _, proxy := range []string{
 			"http://bob:hunter2@proxy:port", "http://proxy:1%zz", " http://proxy:1", "http://", "://x",
 			"ftp://proxy", "http://[::1", "\x01",
+			// A password that ends the address early, and a port that nobody has.
+			"http://bob:12#hunter2@proxy:1", "http://bob:12/hunter2@proxy:1", "http://bob:12?hunter2@proxy:1",
+			"http://bob#hunter2@proxy:1", "http://proxy:99999",
 		} {
 			r := here{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, "cloud",
 				"secrets", "list")

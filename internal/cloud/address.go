@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,10 +17,10 @@ import (
 // which may contain a password.
 func parseAddress(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
+	if err != nil || u.Hostname() == "" || u.Opaque != "" || !hasValidPort(u) {
 		return nil, errors.New("must be a URL such as " + Address)
 	}
-	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if u.User != nil || strings.Contains(u.Path, "@") || u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("must not contain a user, a query or a fragment")
 	}
 	ip := net.ParseIP(u.Hostname())
@@ -33,15 +35,23 @@ func parseAddress(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// IsProxy reports whether s is the address of a proxy. net/http ignores an invalid
-// one, and connects directly.
+// hasValidPort reports whether the port of u can be dialled, if it has one. net/url takes any number.
+func hasValidPort(u *url.URL) bool {
+	_, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16)
+	return err == nil
+}
+
+// IsProxy reports whether s is the address of a proxy. net/http ignores others, and
+// connects directly. A password with a #, / or ? that is not percent-encoded ends the address early,
+// and makes a host of the user: the rest has the @.
 func IsProxy(s string) bool {
 	if !strings.Contains(s, "://") {
 		s = "http://" + s
 	}
 	u, err := url.Parse(s)
 	schemes := []string{"http", "https", "socks5", "socks5h"}
-	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
+	return err == nil && u.Hostname() != "" && hasValidPort(u) && slices.Contains(schemes, u.Scheme) &&
+		!strings.Contains(u.Path+u.RawQuery+u.Fragment, "@")
 }
 
 // authorities returns the system's certificate authorities and those in the file, which is PEM.

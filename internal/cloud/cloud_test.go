@@ -30,9 +30,34 @@ func TestParseAddress(t *testing.T) {
 		"https://example.com?x": false, "https://example.com/#x": false, "https:example.com": false,
 		"\x00": false, "http://localhost@example.com": false,
 		"http://notlocalhost": false, "http://x.localhost": false,
+		"https://example.com:65535": true, "https://example.com:65536": false, "http://[::1%25lo]:1": false,
+		"https://u:1/hunter2@example.com": false,
 	} {
 		if _, err := parseAddress(in); (err == nil) != ok {
 			t.Errorf("parseAddress(%q): %v", in, err)
+		}
+	}
+}
+
+// What comes along with a token is named. A token of any other form is the API's to judge.
+func TestTokenFault(t *testing.T) {
+	for token, want := range map[string]string{
+		"pcc_pat_x": "", "sk_0f8fad5b-d9cb-469f-a165-70867728950e": "", "aGVsbG8=": "", "AQ==": "", "QUJD": "",
+		"eyJh.eyJz.S_-~+/": "", "a%b": "", "A=": "", "a=b": "",
+		"VBOT_TOKEN=pcc_pat_x":    "begins with a name and =",
+		"TOKEN=aGVsbG8=":          "begins with a name and =",
+		"${VBOT_TOKEN}":           "is in brackets",
+		"{{VBOT_TOKEN}}":          "is in brackets",
+		"<your-token>":            "is in brackets",
+		`{"token":"pcc_pat_x"}`:   "is in brackets",
+		"'pcc_pat_x'":             "is in quotes",
+		"Bearer pcc_pat_x":        "begins with Bearer",
+		"pcc_pat_x\u200b":         "must not contain",
+		"\x1b[200~p\x1b[201~":     "must not contain",
+		"export VBOT_TOKEN=pcc_x": "must not contain",
+	} {
+		if got := TokenFault(token); want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s", token, got)
 		}
 	}
 }

@@ -86,8 +86,19 @@ func pastedAlong(s string) string {
 		return "begins with Bearer; leave that out"
 	case strings.ContainsAny(s[:1]+s[len(s)-1:], "\"'"):
 		return "is in quotes; leave them out"
+	case strings.ContainsAny(s, "{}<>"): // ${TOKEN}, {{ token }}, <token>, {"token": ...}
+		return "is in brackets, or a placeholder; pass what stands for it"
+	case isAssignment(s):
+		return "begins with a name and =; leave that out"
 	}
 	return ""
+}
+
+// isAssignment reports whether s is a line such as VBOT_TOKEN=x, and not one that ends in the = of base64.
+func isAssignment(s string) bool {
+	name, value, _ := strings.Cut(s, "=")
+	isVariable := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	return isVariable && strings.Trim(value, "=") != ""
 }
 
 // A Pair is a key of a secret set with its value.

@@ -26,7 +26,8 @@ func Open(d Deps, organization string) (c *Client, problems report.Problems) {
 	proxy := cmp.Or(d.Getenv("HTTPS_PROXY"), d.Getenv("https_proxy"))
 	if proxy != "" && !IsProxy(proxy) {
 		problems.Add("HTTPS_PROXY", "HTTPS_PROXY",
-			"must be the address of a proxy, such as http://proxy.example.com:3128")
+			"must be the address of a proxy, such as http://proxy.example.com:3128; "+
+				"percent-encode special characters of its user and password")
 	}
 	var roots *x509.CertPool
 	if name := d.Getenv("VBOT_CA_FILE"); name != "" {
