@@ -159,6 +159,33 @@ def test_after_each_option(vbot: Path, tmp_path: Path, name: str) -> None:
     assert [sorted(line.split()) for line in got] == wanted
 
 
+def test_zsh_without_its_completion_system(vbot: Path) -> None:
+    """The script says what has to run before it, and not that a command was not found."""
+    env = bots.plain_env() | {"PATH": f"{vbot.parent}:{os.environ['PATH']}"}
+    script = 'eval "$(vbot completion zsh)"'
+    ran = subprocess.run(["zsh", "-f", "-c", script], env=env, capture_output=True, text=True)
+    assert "run: autoload -Uz compinit && compinit" in ran.stderr
+    assert "not found" not in ran.stderr
+    script = "autoload -Uz compinit && compinit -u -D; " + script
+    ran = subprocess.run(["zsh", "-f", "-c", script], env=env, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_bash_without_compopt(vbot: Path, tmp_path: Path) -> None:
+    """As Bash 3.2 of macOS is, which has no such command."""
+    (tmp_path / "bot.json").touch()
+    env = bots.plain_env() | {"PATH": f"{vbot.parent}:{os.environ['PATH']}"}
+    script = """
+        enable -n compopt; eval "$(vbot completion bash)"
+        COMP_WORDS=(vbot init --config b) COMP_CWORD=3; _vbot; echo "${COMPREPLY[@]}"
+        COMP_WORDS=(vbot init --mode = c) COMP_CWORD=4; _vbot; echo "${COMPREPLY[@]}"
+    """
+    ran = subprocess.run(
+        ["bash", "-c", script], env=env, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (ran.stdout, ran.stderr) == ("bot.json\ncascade\n", "")
+
+
 def test_powershell_parses(vbot: Path) -> None:
     """PowerShell is in none of the registries; a grammar of its language reads the script."""
     script = subprocess.run(

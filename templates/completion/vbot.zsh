@@ -21,6 +21,8 @@ _vbot() {
 }
 if [[ $funcstack[1] == _vbot ]]; then
     _vbot "$@"
-else
+elif (( $+functions[compdef] )); then
     compdef _vbot vbot
+else
+    print -u2 'vbot: zsh completion is off; before this, run: autoload -Uz compinit && compinit'
 fi
