@@ -21,6 +21,17 @@ def test_the_dockerfile_copies_what_exists(quickstart: bots.Project) -> None:
     assert sources - server_files == {"uv.lock*", "*.py"}  # patterns
 
 
+def test_the_user_of_the_image_can_read_the_bot(vbot: Path) -> None:
+    """Also if the files are private on the machine that builds, as with the umask 077."""
+    options = ["-t", "smallwebrtc", "-m", "realtime", "--realtime", "openai", "--self-host"]
+    project = bots.generate(vbot, bots.PROJECTS / "modes", "modes", *options)
+    steps = dockerfiles.steps(project.folder / "deploy/Dockerfile")
+    last = steps[max(i for i, step in enumerate(steps) if step.name == "FROM") :]
+    assert any(step.name == "USER" for step in last)
+    modes = [s.option("chmod") for s in last if s.name == "COPY" and not s.option("from")]
+    assert modes == ["0644"]
+
+
 # What pipecatcloud 1.4 sends to a cloud build: the names in its archive.
 CONTEXT = """
 import io, sys, tarfile
