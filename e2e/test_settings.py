@@ -112,6 +112,26 @@ def test_what_is_required(
     assert "“x”" not in text and "a b" not in text
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("\ufeffA=1\nB=2\n".encode(), ""),
+        ("A=1\r\n# ü\r\n".encode(), ""),
+        ("A=1\n".encode("utf-16"), "Save it as UTF-8."),
+        ("A=1\n# ü\n".encode("cp1252"), "Save it as UTF-8."),
+    ],
+)
+def test_what_editors_write(settings: ModuleType, data: bytes, said: str) -> None:
+    """The first variable counts behind a byte order mark; other encodings are named."""
+    Path(".env").write_bytes(data)
+    if not said:
+        settings.require(["A"])
+        assert os.environ["A"] == "1"
+        return
+    with pytest.raises(SystemExit, match=said):
+        settings.require(["A"])
+
+
 # As another user, if this machine lets us: root reads every file.
 LOAD = """
 import os, sys, dotenv, settings

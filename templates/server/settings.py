@@ -8,10 +8,13 @@ import zoneinfo
 from collections.abc import Iterable
 from pathlib import Path
 
-from dotenv import dotenv_values, load_dotenv
+from dotenv import dotenv_values
 
 # The file of keys and settings. One in a parent directory is not read.
 ENV_FILE = Path(__file__).with_name(".env")
+
+# Editors on Windows begin a file with a byte order mark, which would be part of the first name.
+ENCODING = "utf-8-sig"
 
 # Endings of the names of keys, which are sent in headers.
 KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
@@ -49,18 +52,17 @@ def load() -> None:
     A blank value counts as not set, so it overrides nothing. Stops the program if there is a .env
     that it must not read.
     """
-    exported = dict(os.environ)
     try:
-        load_dotenv(ENV_FILE, override=True)
+        values = dotenv_values(ENV_FILE, encoding=ENCODING)
     except PermissionError as e:
         sys.exit(unreadable(str(e.filename)))
+    except ValueError:  # as of PowerShell's `>`, which writes UTF-16
+        sys.exit(".env is not UTF-8 text. Save it as UTF-8.")
+    os.environ.update({name: value for name, value in values.items() if value and value.strip()})
+    for name in [name for name, value in os.environ.items() if not value.strip()]:
+        del os.environ[name]
     # The framework's runner would read .env again, with blank values, or one in a parent directory.
     os.environ["PYTHON_DOTENV_DISABLED"] = "1"
-    for name, value in list(os.environ.items()):
-        if not value.strip():
-            del os.environ[name]
-            if exported.get(name, "").strip():
-                os.environ[name] = exported[name]
 
 
 def unreadable(path: str) -> str:
@@ -86,7 +88,7 @@ def require(
     parser.add_argument("-t", "--transport")
     served = {parser.parse_known_args()[0].transport, *transports}
     problems, missing = [*problems], []
-    for name, value in dotenv_values(ENV_FILE).items():
+    for name, value in dotenv_values(ENV_FILE, encoding=ENCODING).items():
         if name.endswith(KEYS) and re.search("[^!-~]", str(value)):
             # An error of the service would show the key, even on the page.
             problems.append(f"Copy {name} to .env again: no spaces, line breaks or curly quotes.")
