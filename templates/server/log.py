@@ -32,6 +32,9 @@ HARMLESS = (
     "service is no longer usable, not speaking [",  # monitor.py names it, and this has the words
 )
 
+LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
+OTHER_NAMES = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # in other libraries
+
 
 def set_up(level: str, as_json: bool = False) -> None:
     """Log to stderr, at this level and above.
@@ -39,6 +42,11 @@ def set_up(level: str, as_json: bool = False) -> None:
     The framework logs many lines, some of them with what people say. Unless they are warnings,
     they appear only at DEBUG.
     """
+    level = OTHER_NAMES.get(level, level)
+    try:
+        logger.level(level)
+    except ValueError:
+        sys.exit(f"LOG_LEVEL is {level!r}; it must be one of {', '.join(LEVELS)}.")
     logger.remove()
     has_all = level in ("DEBUG", "TRACE")
     # `diagnose` would add the values of variables to tracebacks, keys among them.
