@@ -57,6 +57,28 @@ def test_the_package_has_a_valid_name(quickstart: bots.Project) -> None:
     assert project["name"] == "vbot-quickstart-server"
 
 
+@pytest.mark.parametrize("pip", [("pip",), ("uv", "pip")], ids=" ".join)
+def test_pip_installs_only_what_the_bot_depends_on(
+    pip: tuple[str, ...], evaluated: bots.Project, tmp_path: Path
+) -> None:
+    """From a folder that has more than modules: tests and evals."""
+    for name in evaluated.files:
+        target = tmp_path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((evaluated.folder / name).read_bytes())
+    bots.must("git", "init", "--quiet", cwd=tmp_path)
+    bots.must("uv", "venv", "--quiet", "--seed", "--no-project", ".venv", cwd=tmp_path / "server")
+    python = tmp_path / "server/.venv/bin/python"
+    installer = (python, "-m", *pip) if pip == ("pip",) else pip
+    install = (*installer, "install", "--quiet", "--no-deps", ".")
+    bots.must(*install, cwd=tmp_path / "server", env=bots.networked_env())
+    [record] = python.parent.parent.glob("lib/python*/site-packages/talker_server-*/RECORD")
+    installed = {line.partition("/")[0] for line in record.read_text().splitlines()}
+    assert installed == {record.parent.name}
+    names = bots.must("git", "ls-files", "--others", "--exclude-standard", cwd=tmp_path).split()
+    assert set(names) == evaluated.files
+
+
 def test_a_clone_of_the_committed_project_builds(quickstart: bots.Project) -> None:
     committed = bots.PROJECTS / "committed"
     clone = bots.PROJECTS / "clone"
