@@ -19,8 +19,7 @@ import (
 
 // Faults.
 
-// An apiFault is what an API can do wrong. Its name begins with its status, if that is not
-// 200.
+// An apiFault is a fault of an API. Its name begins with its status, if that is not 200.
 type apiFault struct {
 	name  string
 	how   cloudtest.Fault
@@ -28,7 +27,7 @@ type apiFault struct {
 	tries int
 }
 
-// status is the one of HTTP, or 0 without an answer.
+// status is the HTTP status, or 0 without a response.
 func (f apiFault) status() int {
 	if status, err := strconv.Atoi(strings.Trim(strings.Fields(f.name)[0], ",")); err == nil {
 		return status
@@ -42,7 +41,7 @@ func (f apiFault) status() int {
 	return 200
 }
 
-// apiFaults are what an API, or what stands before it, does wrong.
+// apiFaults are faults of an API, or of a server in front of it.
 var apiFaults = []apiFault{
 	{"dropped", cloudtest.Drop, report.Unavailable, 4},
 	{"half an answer", cloudtest.Half, report.Unavailable, 4},
@@ -104,7 +103,7 @@ func pageNotFound(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 	http.Error(w, "<html>", 404)
 }
 
-// A faultyCommand is a command of which one request goes wrong.
+// A faultyCommand is a command with one request that fails.
 type faultyCommand struct {
 	name   string
 	method string
@@ -170,8 +169,8 @@ var faultyCommands = []faultyCommand{
 	},
 }
 
-// Each fault in each request of each command: the exit code and the word of the
-// contract, nothing on stdout, and nothing said to be done that is not.
+// Each fault in each request of each command: the exit code and the error code of the
+// contract, nothing on stdout, and nothing reported as done that is not.
 func TestFaults(t *testing.T) {
 	parallel(t)
 	for _, c := range faultyCommands {
@@ -185,7 +184,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// check runs the command, of which a request meets the fault.
+// check runs the command with the fault in one request.
 func (c faultyCommand) check(t *testing.T, f apiFault, asJSON bool) {
 	t.Helper()
 	s := cloudtest.Bare(t, "vbot/"+version)
@@ -220,7 +219,7 @@ func (c faultyCommand) check(t *testing.T, f apiFault, asJSON bool) {
 	}
 }
 
-// requests are those that the command sends when one meets the fault.
+// requests are the requests that the command sends if one of them has the fault.
 func (c faultyCommand) requests(f apiFault) []string {
 	requests := append(slices.Clone(c.before), slices.Repeat([]string{c.on}, f.tries)...)
 	isBad := f.status() == 400 || f.status() == 422
@@ -233,7 +232,7 @@ func (c faultyCommand) requests(f apiFault) []string {
 	return requests
 }
 
-// checkMessage checks what people read of the fault.
+// checkMessage checks the message for people.
 func (c faultyCommand) checkMessage(t *testing.T, f apiFault, what string, r result) {
 	t.Helper()
 	if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
@@ -253,7 +252,7 @@ func (c faultyCommand) checkMessage(t *testing.T, f apiFault, what string, r res
 	}
 }
 
-// checkFaultJSON checks what scripts read of the fault.
+// checkFaultJSON checks the JSON for scripts.
 func checkFaultJSON(t *testing.T, f apiFault, what string, r result) {
 	t.Helper()
 	var printed struct {
@@ -382,7 +381,7 @@ func retryCases() []retryCase {
 	}
 }
 
-// What comes right after a while is right, and asked for no more often than needed.
+// A request that succeeds after some tries succeeds, with no more tries than needed.
 func TestRetries(t *testing.T) {
 	parallel(t)
 	// an hour after vbot's clock
@@ -416,7 +415,7 @@ func TestNoTimeForAnotherTry(t *testing.T) {
 	}
 }
 
-// What the API answers beside what vbot reads is none of its business.
+// vbot ignores keys of a response that it does not read.
 func TestHealthyAnswers(t *testing.T) {
 	parallel(t)
 	for get, code := range map[string]int{
@@ -454,8 +453,8 @@ func TestHealthyAnswers(t *testing.T) {
 	}
 }
 
-// A deletion whose answer was lost is done when what was there is seen to be gone: "not
-// found" may be said of something else.
+// After a deletion whose response was lost, vbot checks that the secret is gone, because "not
+// found" may be about something else.
 func TestDeletionWithALostAnswer(t *testing.T) {
 	parallel(t)
 	const get, list = "GET ~/secrets/app", "GET ~/secrets"
@@ -577,7 +576,7 @@ var contradictionCases = []struct{ args, answer, want string }{
 	},
 }
 
-// What an answer says against what was asked for is a failure that says so.
+// A response that contradicts the request is a failure that says so.
 func TestContradictions(t *testing.T) {
 	parallel(t)
 	for _, c := range contradictionCases {
@@ -623,8 +622,8 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// 100 and 103 announce an answer. What else is not final ends the run, and so does what never
-// becomes final.
+// 100 and 103 announce a response. Any other informational status ends the run, and so do
+// announcements without a final response.
 func TestInformationalAnswers(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct {
@@ -646,7 +645,7 @@ func TestInformationalAnswers(t *testing.T) {
 	}
 }
 
-// The API says what was wrong in error, or in message.
+// The API's error message is under error, or under message.
 func TestTextOfARefusal(t *testing.T) {
 	parallel(t)
 	for answer, want := range map[string]string{
@@ -668,7 +667,7 @@ func TestTextOfARefusal(t *testing.T) {
 	}
 }
 
-// A redirect is not followed, to wherever it leads.
+// A redirect is not followed, wherever it leads.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	parallel(t)
 	var reached atomic.Int32
@@ -684,7 +683,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// An answer without end is not read to its end.
+// An endless response is read only up to a limit.
 func TestHugeAnswers(t *testing.T) {
 	parallel(t)
 	taken := make(chan int, 1)

@@ -374,8 +374,8 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 	}
 }
 
-// The default place is the user's config directory; modes that let others in are
-// repaired, of the file and of the directory that is vbot's own.
+// The default is the user's configuration directory. login repairs modes that give others access,
+// of the file and of vbot's own directory.
 func TestSettingsAreClosedToOthers(t *testing.T) {
 	parallel(t)
 	if runtime.GOOS == "windows" {
@@ -418,8 +418,8 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 	with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json").wantCode(t, 0)
 }
 
-// A token that another user planted is not used: what is stored with it would go to them. A
-// new login makes a file of one's own.
+// A token that another user planted is not used, because they would get the secrets that are stored
+// with it. A new login creates the user's own file.
 func TestLoginFileOfAnotherUser(t *testing.T) {
 	parallel(t)
 	if runtime.GOOS == "windows" || os.Geteuid() != 0 {
@@ -441,7 +441,7 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 	here{env: env}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
 }
 
-// A login that cannot store the token leaves the old one, and nothing beside it.
+// A login that cannot store the token leaves the old one, and no other file.
 func TestLoginThatCannotBeStored(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
@@ -582,8 +582,8 @@ func TestAddressWithAPath(t *testing.T) {
 	}
 }
 
-// No request is sent, and nothing asked, before the command line is right and the
-// token is there.
+// No request is sent, and no question asked, before the command line is correct and the
+// token is known.
 func TestSignInComesAfterTheCommandLine(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
@@ -608,7 +608,7 @@ func TestSignInComesAfterTheCommandLine(t *testing.T) {
 	}
 }
 
-// The stored token goes to the address that it was checked with and to no other.
+// The stored token is sent only to the address that it was checked with.
 func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 	parallel(t)
 	for _, file := range []string{
@@ -699,7 +699,7 @@ func TestForeignConfigFiles(t *testing.T) {
 	}
 }
 
-// A token is one line, whatever its end is.
+// A token is one line, with any line end.
 func TestSeveralLinesOnStdin(t *testing.T) {
 	parallel(t)
 	for _, token := range []string{"sk_a\nsk_b", "sk_a\rsk_b"} {

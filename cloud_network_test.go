@@ -130,7 +130,7 @@ var certificateCases = []struct {
 	},
 }
 
-// What is wrong with a certificate, and with TLS, is said at once, with what helps.
+// Errors of a certificate or of TLS are reported immediately, with a hint.
 func TestCertificates(t *testing.T) {
 	parallel(t)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -221,7 +221,7 @@ func tunnel(t *testing.T, w http.ResponseWriter, address string) {
 	down.Close()
 }
 
-// A proxy gets the host and nothing else, and its password is not printed.
+// A proxy sees only the host, and its password is not printed.
 func TestProxy(t *testing.T) {
 	s, ca := tlsStandin(t, "GET ~/secrets")
 	asked := make(chan string, 10)
@@ -267,7 +267,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// listens returns the address of a server that talks so with each connection.
+// listens returns the address of a server that handles each connection with the function.
 func listens(t *testing.T, talk func(conn net.Conn, in *bufio.Reader)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -295,7 +295,7 @@ func listens(t *testing.T, talk func(conn net.Conn, in *bufio.Reader)) string {
 	return listener.Addr().String()
 }
 
-// connects returns the address of a proxy that responds so to CONNECT; basic is the sign-in that it got.
+// connects returns the address of a proxy that handles CONNECT with the function; basic is the sign-in.
 func connects(t *testing.T, respond func(basic string) string) string {
 	t.Helper()
 	return listens(t, func(conn net.Conn, in *bufio.Reader) {
@@ -322,7 +322,7 @@ func refusesSOCKS(conn net.Conn, in *bufio.Reader) {
 	conn.Write([]byte{1, 1})
 }
 
-// What a proxy does wrong is not put on the API, and its password not told, whatever it repeats.
+// Faults of a proxy are not attributed to the API, and its password is not shown, whatever it repeats.
 func TestBadProxies(t *testing.T) {
 	parallel(t)
 	s, ca := tlsStandin(t)
@@ -370,7 +370,7 @@ func TestBadProxies(t *testing.T) {
 	}
 }
 
-// What the API does wrong behind a proxy is not put on the proxy.
+// Faults of an API behind a proxy are not attributed to the proxy.
 func TestBadCertificateBehindAProxy(t *testing.T) {
 	parallel(t)
 	s, _ := tlsStandin(t)
@@ -387,7 +387,7 @@ func TestBadCertificateBehindAProxy(t *testing.T) {
 	}
 }
 
-// An API behind a proxy that repeats what the proxy asks for.
+// An API behind a proxy that repeats the proxy's credentials.
 func TestRepeatedProxyPassword(t *testing.T) {
 	parallel(t)
 	for _, text := range []string{"hunter2", "BOB:HUNTER2", "Ym9iOmh1bnRlcjI="} {
@@ -409,7 +409,7 @@ func TestRepeatedProxyPassword(t *testing.T) {
 	}
 }
 
-// Nobody at the address, and no such host.
+// No server at the address, and no such host.
 func TestNobodyAnswers(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version)
 	s.Close()
@@ -459,7 +459,7 @@ func TestUnreadableProxy(t *testing.T) {
 	}
 }
 
-// Files that the environment names are read up to a bound.
+// Files that the environment names are read up to a limit.
 func TestLargeAuthorities(t *testing.T) {
 	parallel(t)
 	s, ca := tlsStandin(t)

@@ -15,7 +15,7 @@ import (
 	"vbot/internal/cloudtest"
 )
 
-// Flags may stand before the command they belong to, on every level.
+// Options may come before their command, on every level.
 func TestFlagsBeforeTheCommand(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets")
@@ -33,10 +33,10 @@ func TestFlagsBeforeTheCommand(t *testing.T) {
 	}
 }
 
-// What the API may not do.
+// Limits on what the API can do.
 
-// parrot answers as the API does, but with name in the place of every identifier that is not
-// one of the few that vbot must understand, and with text in the place of prose.
+// parrot responds like the API, but replaces all prose by text, and every identifier by name, except the few
+// that vbot must understand.
 func parrot(name, text string) cloudtest.Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 		answer := httptest.NewRecorder()
@@ -68,8 +68,8 @@ func parrot(name, text string) cloudtest.Fault {
 	}
 }
 
-// Neither a value nor the token comes out, in whichever field the API repeats it: as an
-// identifier, and in prose in any form.
+// Neither a value nor the token is printed, whichever field the API repeats it in: as an
+// identifier, and in any form in prose.
 func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 	parallel(t)
 	const value = "pl4nted-value-that-is-long"
@@ -138,7 +138,7 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 	}
 }
 
-// Names are names: what a value equals, or is part of, changes nothing.
+// Names are shown even if a value equals them, or is part of them.
 func TestValuesThatLookLikeNames(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
@@ -186,8 +186,8 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 		wantCode(t, 0)
 }
 
-// Names that a terminal could not show as they are make an answer unreadable; names that only
-// the rules of vbot do not allow are shown.
+// A response with names that a terminal cannot show unchanged is rejected. Names that only vbot's
+// rules do not allow are shown.
 func TestOddNames(t *testing.T) {
 	parallel(t)
 	for name, code := range map[string]int{
@@ -213,7 +213,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// --wait is over when its time is, whatever the API does.
+// --wait ends in time, whatever the API does.
 func TestWaitEnds(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
@@ -244,7 +244,7 @@ func TestWaitEnds(t *testing.T) {
 	}
 }
 
-// What a poll may meet.
+// Results of a poll.
 func TestWaitPolls(t *testing.T) {
 	parallel(t)
 	set, pull := "set app A=1 --skip --wait", "image-pull-secret app ghcr.io bob:x --wait"

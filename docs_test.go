@@ -29,8 +29,8 @@ import (
 	"vbot/templates"
 )
 
-// madeSection compares what stands in file between the lines `<!-- name -->` and
-// `<!-- /name -->` with want, and rewrites it with -update.
+// madeSection compares the text in file between the lines `<!-- name -->` and
+// `<!-- /name -->` with want. With -update, it rewrites that text.
 func madeSection(t *testing.T, file, name, want string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -56,8 +56,8 @@ func madeSection(t *testing.T, file, name, want string) {
 	}
 }
 
-// Whoever adds a command shows a run of it in golden/, and names it in README.md or docs/. Its
-// help page and the schema of its answer have tests of their own.
+// Each command has a run in golden/, and README.md or docs/ mentions it. Other tests check its help
+// page and the schema of its result.
 func TestEveryCommandIsShown(t *testing.T) {
 	parallel(t)
 	transcripts, documents := "", document(t, "README.md")
@@ -84,7 +84,7 @@ func TestEveryCommandIsShown(t *testing.T) {
 	})
 }
 
-// README.md or docs/ names each option of init and of the cloud commands.
+// README.md or docs/ mentions each option of init and of the cloud commands.
 func TestEveryOptionIsDocumented(t *testing.T) {
 	parallel(t)
 	documents := document(t, "README.md")
@@ -204,8 +204,8 @@ func lines(t *testing.T, files []string) (n int) {
 	return n
 }
 
-// AUDIT.md lists what to read: every file of the program once, with a count of lines that is
-// true to five percent. -update writes those anew that are not.
+// The reading list of AUDIT.md has every file of the program once, with line counts that are
+// correct within five percent. -update corrects the others.
 func TestAuditReadingList(t *testing.T) {
 	parallel(t)
 	text := document(t, "docs/AUDIT.md")
@@ -264,7 +264,7 @@ func TestTableOfFiles(t *testing.T) {
 	}
 }
 
-// docs/scripting.md lists the codes of errors that the program has.
+// docs/scripting.md lists the program's error codes.
 func TestTableOfErrorCodes(t *testing.T) {
 	parallel(t)
 	codes := func(pattern, text string) (found []string) {
@@ -364,7 +364,7 @@ func TestMacsInDocuments(t *testing.T) {
 	}
 }
 
-// The documents name only tests, make targets and versions that there are.
+// The documents name only existing tests, make targets and versions.
 func TestNamesInDocuments(t *testing.T) {
 	parallel(t)
 	all := document(t, "README.md")
@@ -414,8 +414,8 @@ func TestNamesInDocuments(t *testing.T) {
 }
 
 // rooms are the packages of the program: which of the others each may import, and which
-// packages that touch something outside the program. An auditor who wants to know what
-// writes files reads the room that may.
+// packages that touch something outside the program. To see what writes files, an auditor
+// reads the packages that may.
 var rooms = []struct{ dir, imports, outside string }{
 	{
 		".", "bot catalog cli cloud dotenv project report scaffold secrets templates tty wizard",
@@ -439,14 +439,14 @@ var rooms = []struct{ dir, imports, outside string }{
 }
 
 // outside are the packages that touch something outside the program, or could hide that
-// something does. The program has no use for those that no room may import.
+// something does. The program does not use those that no package in rooms may import.
 var outside = strings.Fields(`
 	os os/signal os/exec os/user syscall runtime runtime/debug embed flag plugin unsafe
 	crypto/fips140 crypto/sha256 crypto/rand crypto/tls math/rand math/rand/v2 net net/http time log
 	html/template
 	golang.org/x/term golang.org/x/sys/unix`)
 
-// Each room imports only what the table allows it, and all of that.
+// Each package imports only what the table allows, and all of that.
 func TestRooms(t *testing.T) {
 	parallel(t)
 	imported := map[string][]string{} // by room
@@ -495,8 +495,8 @@ func TestLinkedModules(t *testing.T) {
 	}
 }
 
-// What is embedded is what templates/ holds, at any depth and with files whose names
-// begin with a dot; no cache of a linter, and no file of an editor.
+// All files of templates/ are embedded, at any depth, including files whose names begin
+// with a dot, but no cache of a linter and no file of an editor.
 func TestEmbeddedFiles(t *testing.T) {
 	parallel(t)
 	var embedded, there []string
@@ -538,8 +538,8 @@ func TestEmbeddedFiles(t *testing.T) {
 	}
 }
 
-// The list of paths that a record may have holds what this version writes, of the templates and of
-// the golden projects, and what earlier ones wrote. -update adds paths; none is ever removed.
+// The list of paths that a record may have includes all paths that this version writes, of templates and
+// of golden projects, and those of earlier versions. -update adds paths; none is ever removed.
 func TestPaths(t *testing.T) {
 	parallel(t)
 	listed := render.Paths()
@@ -575,7 +575,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// README.md says of the bot without a key what the wizard says, and what was measured.
+// README.md and the wizard state the same measured figures of the bot without a key.
 func TestWhatABotWithoutAKeyTakes(t *testing.T) {
 	parallel(t)
 	text := strings.Join(strings.Fields(document(t, "README.md")), " ")

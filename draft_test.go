@@ -7,7 +7,7 @@ import (
 	"vbot/internal/render"
 )
 
-// A draft is what a run writes for a bot.
+// A draft has the files that a run writes for a bot.
 type draft struct{ files map[string][]byte }
 
 // newDraft returns the files of a bot with their record.

@@ -31,7 +31,7 @@ var (
 	skipped     atomic.Bool // whether a test was skipped
 )
 
-// updating says whether this run writes the golden files, instead of comparing
+// updating reports whether this run writes the golden files instead of comparing
 // with them.
 func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
@@ -65,8 +65,8 @@ func golden(t testing.TB, name string, got []byte) {
 		Assert(t.(*testing.T), name, lasting(got))
 }
 
-// A golden file of sections has several short texts, such as what commands of a kind print. Each
-// begins with a line `=== NAME`; they stand in the order of their names.
+// A golden file of sections has several short texts, such as the output of similar commands. Each
+// section begins with a line `=== NAME`; they are sorted by name.
 var sections struct {
 	sync.Mutex
 	files map[string]map[string]string // by path below golden, and by name: as it is on the disk
@@ -179,14 +179,14 @@ func outlined(text []byte) []byte {
 
 var sum = regexp.MustCompile(`"[0-9a-f]{64}"`)
 
-// lasting replaces what says nothing to who reads a golden file: sums of files, which change with
-// each template, and what Windows writes in another way.
+// lasting replaces text that does not help a reader of a golden file: sums of files, which change with
+// each template, and differences of Windows.
 func lasting(text []byte) []byte {
 	return sum.ReplaceAll(asOnUnix(text), []byte(`"SHA-256"`))
 }
 
-// asOnUnix replaces what Windows writes in another way: separators in paths and texts of
-// the system's errors.
+// asOnUnix replaces differences of Windows: separators in paths and texts of the system's
+// errors.
 func asOnUnix(text []byte) []byte {
 	if runtime.GOOS != "windows" {
 		return text
@@ -209,10 +209,10 @@ func asOnUnix(text []byte) []byte {
 
 // goldenTree compares the project in dir with the golden project of that name.
 //
-// A golden project is a folder that reads as the real one, without the files that
-// an earlier golden project holds in the same bytes. If there are such files,
-// golden/name.files lists the whole project, a path a line, and says of each of
-// them where it is: `.gitignore -> quickstart/.gitignore`.
+// A golden project is a folder like the real one, without files that are identical in
+// an earlier golden project. If there are such files, golden/name.files lists the
+// whole project, one path per line, and where each of them is:
+// `.gitignore -> quickstart/.gitignore`.
 func goldenTree(t *testing.T, name, dir string) {
 	t.Helper()
 	got := filetest.Tree(t, dir)
@@ -270,8 +270,8 @@ func goldenProjects(t testing.TB) []string {
 	return append([]string{"quickstart", "guides"}, goldenBots(t)...)
 }
 
-// golden/README.md says of each golden project, of which there are at most ten, what it shows. The
-// files are few enough to be read.
+// golden/README.md describes each golden project. There are at most ten, with few enough files to read
+// them.
 func TestGoldenProjects(t *testing.T) {
 	goldensRead.Store(filepath.Join("golden", "README.md"), true)
 	var listed []string
@@ -346,9 +346,9 @@ func writeGoldenTree(t *testing.T, name string, tree map[string]string) {
 	}
 }
 
-// checkGoldens finds, after a run of all tests, golden files that stand twice, and
-// those that no test read, which the next reader would take for the truth. With
-// -update it removes these.
+// checkGoldens finds, after a run of all tests, duplicate golden files, and golden files
+// that no test read, which readers would believe. With -update, it removes the
+// latter.
 func checkGoldens() (code int) {
 	some := false
 	for _, part := range []string{"test.run", "test.skip", "test.fuzz", "test.list"} {

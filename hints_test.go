@@ -94,7 +94,7 @@ func hintCases() []hintCase {
 		},
 		{
 			before: bot, do: edit, args: "init target --update --realtime gemini_live",
-			hint: "with --diff it shows them", then: "+ --diff", code: 1, leads: "+<<<<<<< yours",
+			hint: "with --diff it shows the conflicts", then: "+ --diff", code: 1, leads: "+<<<<<<< yours",
 		},
 		{
 			before: bot, do: edit, args: "init target --check --realtime gemini_live",
@@ -206,8 +206,8 @@ func hintCases() []hintCase {
 	}
 }
 
-// Whoever follows a hint comes to what it promises: each command that a message names is run
-// where the message is shown. What stands in capitals in it is filled in.
+// Hints work: each command that a message names is run where the message is shown. Words in
+// capitals are filled in.
 func TestHintsDoWhatTheySay(t *testing.T) {
 	parallel(t)
 

@@ -17,12 +17,12 @@ import (
 	"vbot/internal/scaffold"
 )
 
-// acme is the file of a service of one's own. docs/own-services.md has it, too.
+// acme is the file of a user's own service. docs/own-services.md has it, too.
 func acme(t testing.TB) string { return document(t, "internal/catalog/testdata/stt/acme.py") }
 
 const withAcme = "-t webrtc -m cascade --stt acme --llm openai --tts cartesia"
 
-// A service of one's own is listed, offered, taken and written like vbot's.
+// A user's own service is listed, offered, accepted and written like vbot's.
 func TestOwnService(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -87,7 +87,7 @@ func TestOwnService(t *testing.T) {
 	}
 }
 
-// besides are the lines of text that other lacks.
+// besides returns the lines of text that are not in other.
 func besides(text, other string) string {
 	has := map[string]bool{}
 	for line := range strings.Lines(other) {
@@ -132,8 +132,8 @@ func faultyServices(acme string) map[string]string {
 	}
 }
 
-// Whatever is wrong with the folder is said, with file and line, all at once, before
-// anything else is done: of a listing, too. Nothing is written.
+// All problems with the folder are reported together, with file and line, before anything
+// else is done, even by a listing. Nothing is written.
 func TestFaultyCatalog(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -190,7 +190,7 @@ func TestFaultyCatalog(t *testing.T) {
 	vbot(t, dir, "--version", "init", "--catalog", "services").wantCode(t, 0)
 }
 
-// Links lead nowhere but into the folder itself, and only files are read.
+// Only links inside the folder are followed, and only regular files are read.
 func TestCatalogStaysInItsFolder(t *testing.T) {
 	parallel(t)
 	if runtime.GOOS == "windows" {
@@ -215,7 +215,7 @@ func TestCatalogStaysInItsFolder(t *testing.T) {
 	}
 }
 
-// The command line that the wizard prints has the folder.
+// The command line that the wizard prints includes the folder.
 func TestCommandLineWithACatalog(t *testing.T) {
 	parallel(t)
 	dir, folder := t.TempDir(), "my services"

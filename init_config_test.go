@@ -23,8 +23,8 @@ import (
 	"vbot/internal/scaffold"
 )
 
-// Every bad combination is refused before anything is touched, and all that is
-// wrong is listed at once.
+// Every invalid combination is refused before anything is written, and all problems
+// are listed together.
 func TestRefusedConfigurations(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ name, args string }{
@@ -129,8 +129,8 @@ func TestConfigFileProblems(t *testing.T) {
 	}
 }
 
-// A flag beats the file; what of the file it makes inapplicable is left out with
-// a note.
+// An option overrides the file; values of the file that no longer apply are dropped
+// with a note.
 func TestFlagsBeatTheFile(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ name, config, args string }{
@@ -247,7 +247,7 @@ func TestEmptyNamesOfFiles(t *testing.T) {
 	}
 }
 
-// anyBot is one of the configurations with other features, chosen by rng.
+// anyBot returns one of the configurations with random features.
 func anyBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 	all := configurations(t)
 	for {
@@ -313,7 +313,7 @@ func TestEveryOption(t *testing.T) {
 	}
 }
 
-// samples are values of the option: a toggle that is not as by default, each of a
+// samples are values of the option: a toggle that differs from the default, each of a
 // few words, two services.
 func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 	switch {
@@ -338,7 +338,7 @@ func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 	return []bot.Value{{Text: "Another name"}}
 }
 
-// bed is a bot that takes the value: what is said for it, and what comes of it.
+// bed is a bot that accepts the value: the values given, and the resulting configuration.
 func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values, bot.Config) {
 	t.Helper()
 	realtime := bot.Values{
@@ -364,7 +364,7 @@ func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bo
 	return nil, bot.Config{}
 }
 
-// typed are the flags that say the same.
+// typed are the options with the same meaning.
 func typed(said bot.Values) (args []string) {
 	for o, a := range said {
 		switch {
@@ -450,8 +450,8 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	return out.String() + "\n"
 }
 
-// An asker answers each question as soon as it is asked, and leaves at one that it
-// has no answer to.
+// An asker answers each question as soon as it is asked, and cancels at one without
+// an answer.
 type asker struct {
 	answers map[string]string
 	person  io.WriteCloser
@@ -479,7 +479,7 @@ func (a *asker) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// sameFiles says whether both give the same files.
+// sameFiles reports whether both produce the same files.
 func sameFiles(t *testing.T, cat *catalog.Catalog, a, b bot.Config) bool {
 	t.Helper()
 	var all [2]map[string][]byte
@@ -523,7 +523,7 @@ func TestTooManyTransports(t *testing.T) {
 	}
 }
 
-// What `pipecat init` calls otherwise is taken, and a sentence says for what.
+// Names of `pipecat init` are accepted, with a note that says how they are read.
 func TestNamesOfPipecatInit(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()

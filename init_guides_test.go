@@ -9,7 +9,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A guide that is a link stays, and is not said to differ: nobody read it.
+// A guide that is a link is kept, and not reported as different, because vbot does not read it.
 func TestGuideThatIsALink(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -79,7 +79,7 @@ func TestCommandInGuides(t *testing.T) {
 	}
 }
 
-// The command that replaces a guide is one that a shell takes, whatever the directory is called.
+// A shell accepts the command that replaces a guide, whatever the name of the directory.
 func TestCommandForAGuide(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -125,7 +125,7 @@ func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 	}
 }
 
-// Who has a bot needs no guide to get started.
+// A directory with a bot gets no guide to get started.
 func TestGuidesBesideABot(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()

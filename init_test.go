@@ -147,7 +147,7 @@ func TestBots(t *testing.T) {
 	}
 }
 
-// More bots, of which golden/ has the configuration alone: a dry run gives it back.
+// More bots, for which golden/ has only the configuration: a dry run prints it again.
 func TestMoreBots(t *testing.T) {
 	parallel(t)
 	var all []json.RawMessage
@@ -169,7 +169,7 @@ func TestMoreBots(t *testing.T) {
 	golden(t, "more-bots.json", append(got, '\n'))
 }
 
-// A web client takes two terminals.
+// A web client needs two terminals.
 func TestClientSaysHowToGoOn(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -309,8 +309,8 @@ var conflictCases = []struct {
 	},
 }
 
-// Whatever stands in the way, a run refuses with all of it listed, changes
-// nothing, and says what to do.
+// If anything is in the way, a run lists all of it, changes nothing, and says what to
+// do.
 func TestConflicts(t *testing.T) {
 	parallel(t)
 	for _, c := range conflictCases {
@@ -371,7 +371,7 @@ func TestDryRunBesideARun(t *testing.T) {
 	}
 }
 
-// A dry run says what a run would do, and writes nothing, ever.
+// A dry run says what a run would do, and never writes anything.
 func TestDryRunBesideFiles(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -419,7 +419,7 @@ func benchmarkTree(b *testing.B, said bot.Values) {
 	}
 }
 
-// A directory whose name is nearly that of the quickstart is one's own if it is there.
+// An existing directory with a name similar to quickstart is used as a directory.
 func TestDirectoryLikeTheQuickstart(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()

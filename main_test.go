@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// result is what one run of vbot left.
+// result is the result of one run of vbot.
 type result struct {
 	args           []string
 	stdout, stderr string
@@ -78,8 +78,8 @@ func vbot(t testing.TB, dir string, args ...string) result {
 	return here{dir: dir}.vbot(t, args...)
 }
 
-// with is what a process of vbot starts from; the zero value is an empty stdin. A test needs
-// one for signals, terminals, the environment that libraries read, and what may end a process.
+// with is the input of a process of vbot; the zero value is an empty stdin. A test needs a process
+// for signals, terminals, the environment that libraries read, and code that may end a process.
 type with struct {
 	stdin string
 	env   []string
@@ -148,7 +148,7 @@ func needGo(t *testing.T) {
 	}
 }
 
-// transcript is the run as it looked on a terminal, with dir called DIR.
+// transcript is the run as it looked on a terminal, with DIR instead of dir.
 func (r result) transcript(dir string) []byte {
 	var b bytes.Buffer
 	b.WriteString("$ vbot")
@@ -159,7 +159,7 @@ func (r result) transcript(dir string) []byte {
 	return []byte(withoutDir(b.String(), dir))
 }
 
-// withoutDir is text with dir called DIR. On Windows, dir may also be in it as JSON.
+// withoutDir is text with DIR instead of dir. On Windows, it may also contain dir as JSON.
 func withoutDir(text, dir string) string {
 	quoted, _ := json.Marshal(dir)
 	return strings.NewReplacer(dir, "DIR", strings.Trim(string(quoted), `"`), "DIR").Replace(text)
@@ -223,7 +223,7 @@ func TestProcess(t *testing.T) {
 
 // Help, flags and errors.
 
-// missingPage is what the tree of commands panics with if a help page is missing.
+// missingPage is the panic of the tree of commands if a help page is missing.
 func missingPage() (fault any) {
 	defer func() { fault = recover() }()
 	commandTree()
@@ -238,7 +238,7 @@ func TestHelpPages(t *testing.T) {
 }
 
 // Every command, and every topic, has a help page of at most 80 columns, which names the
-// commands below it. It is the same whichever way it is asked for.
+// commands below it. It is the same however it is asked for.
 func TestHelp(t *testing.T) {
 	parallel(t)
 	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
@@ -316,8 +316,8 @@ func TestHelpAsJSON(t *testing.T) {
 	}
 }
 
-// Each variable that the program asks for stands in `vbot help environment`, and each
-// code of an error, with its exit code, in `vbot help exit-codes`.
+// `vbot help environment` lists each variable that the program reads, and `vbot help exit-codes`
+// each error code with its exit code.
 func TestTopics(t *testing.T) {
 	parallel(t)
 	code := ""
@@ -340,7 +340,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// --version works after every command, and before.
+// --version works after every command, and before it.
 func TestVersion(t *testing.T) {
 	parallel(t)
 	off := with{env: []string{"GODEBUG=fips140=off"}}
@@ -377,7 +377,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// A build of an edited checkout names no commit: whoever compares the two would find others.
+// A build of an edited checkout names no commit, because its source is not that of the commit.
 func TestRevision(t *testing.T) {
 	parallel(t)
 	for modified, want := range map[string]string{"false": "0123abc", "true": "", "": ""} {
@@ -405,7 +405,7 @@ func TestVersionAndFIPS(t *testing.T) {
 	}
 }
 
-// Every way of typing it wrong is one line a problem, exit code 2, and with
+// Every wrong command line is reported with one line per problem, exit code 2, and with
 // --json an object on stdout.
 func TestUsageErrors(t *testing.T) {
 	parallel(t)
@@ -456,7 +456,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// The failure in `vbot help json` is one that vbot prints, but for what is long in it.
+// The failure in `vbot help json` is a real one, with its long parts shortened.
 func TestExampleOfAFailure(t *testing.T) {
 	parallel(t)
 	r := vbot(t, t.TempDir(), append(initArgs("--json"), "--stt", "deepgrm")...)
@@ -483,7 +483,7 @@ func TestExampleOfAFailure(t *testing.T) {
 	}
 }
 
-// An answer that cannot be written is a failure, not a success without output.
+// A result that cannot be written is a failure, not a success without output.
 func TestFullStdout(t *testing.T) {
 	parallel(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -506,8 +506,8 @@ func TestFullStdout(t *testing.T) {
 	}
 }
 
-// A directory's name reaches scripts as it is, and terminals without what a terminal
-// would act on or not show.
+// Scripts get a directory's name unchanged; terminals get it without characters that they
+// would interpret or not show.
 func TestHiddenCharactersInNames(t *testing.T) {
 	parallel(t)
 	if runtime.GOOS == "windows" {
@@ -538,8 +538,8 @@ func BenchmarkVersion(b *testing.B) {
 	}
 }
 
-// here is a run of vbot within the test. Unless dir is given, there is no such directory. It
-// reads no settings of whoever runs the tests.
+// here is a run of vbot within the test. Unless dir is given, its directory does not exist. It
+// does not read settings of the person who runs the tests.
 type here struct {
 	ctx   context.Context
 	stdin io.Reader
@@ -586,12 +586,12 @@ func runOn(t testing.TB, s *cloudtest.Standin, args ...string) result {
 	return here{env: s.Env(), clock: s.Clock}.vbot(t, args...)
 }
 
-// transcriptOn is the run as it looked, with the stand-in's address as API.
+// transcriptOn is the run as it looked, with API instead of the stand-in's address.
 func transcriptOn(s *cloudtest.Standin, r result) []byte {
 	return bytes.ReplaceAll(r.transcript("/no/such/dir"), []byte(s.Listener.Addr().String()), []byte("API"))
 }
 
-// What may stand at the cursor, for each place where one can be.
+// The completions for each position of the cursor.
 func TestCompletion(t *testing.T) {
 	parallel(t)
 	var got bytes.Buffer
@@ -617,7 +617,7 @@ func TestCompletion(t *testing.T) {
 	golden(t, "completion/words.json", []byte(r.stdout))
 }
 
-// Every value that is suggested for an option is one that the option takes.
+// An option accepts every value that is suggested for it.
 func TestCompletionKnowsEveryService(t *testing.T) {
 	parallel(t)
 	cat, a := catalog.New(), &cli.Env{Getenv: func(string) string { return "" }}
@@ -652,8 +652,8 @@ func TestCompletionScripts(t *testing.T) {
 	}
 }
 
-// There is a schema of the configuration file and of every answer. What a change of a type means
-// for its readers is seen in the diff of the golden files.
+// There is a schema of the configuration file and of every result. The diff of the golden files shows
+// what a change of a type means for its readers.
 func TestSchemas(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -675,8 +675,8 @@ func TestSchemas(t *testing.T) {
 	})
 }
 
-// wrongLines are command lines that a person gets wrong, one a line. ~ is a space
-// within an argument, ” an empty argument.
+// wrongLines are typical wrong command lines, one per line. ~ is a space within an
+// argument, ” an empty argument.
 const wrongLines = `
 inti
 int
@@ -908,8 +908,8 @@ var wrongFiles = map[string]string{
 		"\"stt_service\": \"deepgrm\",\n  \"llm_service\": \"\",\n  \"tts_service\": \"cartesia\"\n}\n",
 }
 
-// What a person reads after each mistake, all in one golden file, to be read as a
-// newcomer would; and with --json the same problems as one object.
+// The messages for all mistakes are in one golden file, to be read as a newcomer would
+// read them. With --json, the same problems are one object.
 func TestWrongLines(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()

@@ -39,7 +39,8 @@ var matrixBots = map[string]string{
 		"-m cascade --stt openai --llm anthropic --tts elevenlabs --no-deploy-to-cloud",
 }
 
-// matrixChanges are the changes of options of TestMatrix. One that a bot cannot have, or has, is left out.
+// matrixChanges are the changes of options in TestMatrix. A change that a bot cannot have, or already has,
+// is left out.
 var matrixChanges = []string{
 	"--stt openai", "--stt google", "--stt moonshine",
 	"--llm anthropic", "--llm google", "--llm ollama",
@@ -73,7 +74,7 @@ type draftOfOwner struct {
 
 const botPy = "server/bot.py"
 
-// replace replaces a text that stands in the file once, and reports whether it does.
+// replace replaces a text that is in the file exactly once, and reports whether it is.
 func (d *draftOfOwner) replace(name, old, new string) bool {
 	if strings.Count(d.files[name], old) != 1 {
 		return false
@@ -131,13 +132,13 @@ func (d *draftOfOwner) addPackage(requirement string) bool {
 	return ok && closed
 }
 
-// above adds code above a line that stands in bot.py once.
+// above adds code above a line that is in bot.py exactly once.
 func (d *draftOfOwner) above(line, code string) bool {
 	return d.replace(botPy, "\n"+line, "\n"+strings.TrimRight(code, "\n")+"\n"+line)
 }
 
-// blocks are the blocks of Python in the part of a document that begins with the text; nil if there is
-// none. The first comment of a block may say where it belongs.
+// blocks returns the blocks of Python in the part of a document that begins with the text, or nil. The first
+// comment of a block may say where it belongs.
 func (d *draftOfOwner) blocks(name, start, end string) (blocks []string) {
 	_, part, ok := strings.Cut(d.files[name], start)
 	if !ok {
@@ -299,11 +300,11 @@ var matrixEdits = []struct {
 	}},
 }
 
-// loses is how options end that leave a bot no telephone.
+// loses is the end of options that remove a bot's last telephone.
 const loses = `^-t smallwebrtc( -t (daily|livekit|websocket))?$`
 
-// sameStatement has the changes, as regular expressions, that want the statement that an edit changes. A
-// person decides between the two.
+// sameStatement has, for edits, the changes (as regular expressions) to the same statement. A person must
+// choose between the two.
 var sameStatement = map[string]string{
 	// A sentence in the bot's language, or what the model makes one of.
 	"greeting":                `--llm (anthropic|ollama)|^-m |--language`,
@@ -319,7 +320,7 @@ var sameStatement = map[string]string{
 	"leaving the room":        `^-[tm] |--eval|--llm ollama`,
 }
 
-// wantSame reports whether an edit and a change want the same statement.
+// wantSame reports whether an edit and a change are to the same statement.
 func wantSame(edit, change string) bool {
 	pattern := sameStatement[edit]
 	return pattern != "" && regexp.MustCompile(pattern).MatchString(change)
@@ -340,7 +341,7 @@ func configured(t *testing.T, cat *catalog.Catalog, dir string, args ...string) 
 	return cfg, true
 }
 
-// updated updates the project in dir to the files, and returns what conflicts.
+// updated updates the project in dir to the files, and returns the conflicts.
 func updated(t *testing.T, dir string, files map[string][]byte) (conflicts []string) {
 	t.Helper()
 	target, err := project.Lock(dir)
@@ -410,8 +411,8 @@ func editedBots(t *testing.T, name string, old map[string][]byte) (list []owners
 	return list
 }
 
-// allEdits returns the bot with the edits of which may is true, but for those that change the handler that
-// another one changes.
+// allEdits returns the bot with the edits for which may is true, except edits to a handler that another edit
+// changes.
 func allEdits(t *testing.T, old map[string][]byte, tidy bool, may func(edit string) bool) ownersProject {
 	d := &draftOfOwner{t: t, files: texts(old), tidy: tidy}
 	var edits []string
@@ -429,9 +430,9 @@ func allEdits(t *testing.T, old map[string][]byte, tidy bool, may func(edit stri
 	return ownersProject{edits: edits, files: changed(old, d.files), tidy: tidy}
 }
 
-// Every edit that the documents of a bot tell its owner to make, alone and all together, merges with
-// every change of options, but where both want the same statement; and going back gives the edited
-// files byte for byte, or with imports that are not sorted line for line. With VBOT_MATRIX, bots with all
+// Every edit that the documents of a bot suggest, alone and together with all others, merges with every
+// change of options, unless both change the same statement. Undoing the change restores the edited
+// files byte for byte, or if imports are not sorted, line for line. With VBOT_MATRIX, bots with all
 // edits are written to that folder after each change that merges, for e2e/test_matrix.py.
 func TestMatrix(t *testing.T) {
 	parallel(t)

@@ -12,7 +12,7 @@ import (
 	"vbot/internal/filetest"
 )
 
-// filled is a .env.example with the given variables filled in, and the rest as it is.
+// filled is a .env.example with the given variables filled in, and the rest unchanged.
 func filled(example string, values map[string]string) string {
 	var b strings.Builder
 	for line := range strings.Lines(example) {
@@ -123,7 +123,7 @@ func fileCases() []fileCase {
 	}
 }
 
-// Files with secrets, what is said about them, and what is stored of them.
+// Files with secrets: the messages about them, and the stored pairs.
 func TestSetFromFiles(t *testing.T) {
 	parallel(t)
 
@@ -275,7 +275,7 @@ func TestValueFiles(t *testing.T) {
 	}
 }
 
-// Only of an image pull secret is a refusal explained as one.
+// A refusal is explained as that of an image pull secret only if it is one.
 func TestRefusedReading(t *testing.T) {
 	parallel(t)
 	for _, args := range []string{"list app", "set app A=1 --skip", "unset app K --skip"} {

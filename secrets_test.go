@@ -132,7 +132,7 @@ func givenCases() []givenCase {
 	}
 }
 
-// What is stored is exactly what was given.
+// The stored values are exactly the given ones.
 func TestSetStoresWhatWasGiven(t *testing.T) {
 	parallel(t)
 
@@ -155,7 +155,7 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 	}
 }
 
-// Stdin, and files that are none.
+// Stdin, and names that are not files.
 func TestSetReadsStdinAndFiles(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
@@ -212,7 +212,7 @@ func TestSetIsInterruptedWhileReading(t *testing.T) {
 	r.wantCode(t, 130)
 }
 
-// Interrupted while the API stores: what is not known is not called done.
+// Interrupted while the API stores: unknown results are not reported as done.
 func TestSetIsInterruptedWhileStoring(t *testing.T) {
 	parallel(t)
 	for _, name := range []string{"set-interrupted", "set-interrupted-one-by-one"} {
@@ -264,7 +264,7 @@ func TestNamesNeverLeadElsewhere(t *testing.T) {
 	}
 }
 
-// A name with a line end makes no line that looks like one of vbot's.
+// A name with a line end cannot imitate a line of vbot's output.
 func TestNamesMakeNoLines(t *testing.T) {
 	parallel(t)
 	r := runOn(t, cloudtest.New(t, "vbot/"+version), "cloud", "secrets", "set", "app", "--skip", "--file",
@@ -384,8 +384,8 @@ func TestListOfTwoHundred(t *testing.T) {
 	}
 }
 
-// With one connection in three dropped nothing is lost, and nothing is reported
-// that is not so.
+// If one connection in three is dropped, nothing is lost, and nothing false is
+// reported.
 func TestOneConnectionInThreeIsDropped(t *testing.T) {
 	parallel(t)
 	for name, how := range map[string]cloudtest.Fault{
@@ -435,8 +435,8 @@ func TestOneConnectionInThreeIsDropped(t *testing.T) {
 	}
 }
 
-// Several who write one set at once: the API refuses overlaps, and in the end the
-// keys of all are there.
+// Several runs write one set at the same time: the API refuses overlaps, and in the
+// end the set has all keys.
 func TestOverlappingWrites(t *testing.T) {
 	parallel(t)
 	s := cloudtest.Bare(t, "vbot/"+version)
@@ -490,7 +490,7 @@ func BenchmarkListOfTwoHundred(b *testing.B) {
 	}
 }
 
-// Interrupted in a pause before another try, what was not stored is not called failed.
+// Interrupted in a pause before another try: keys that were not stored are not reported as failed.
 func TestInterruptedPauseOfPrune(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
@@ -606,7 +606,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Interrupted between storing and removing: what was stored is told.
+// Interrupted between storing and removing: the stored keys are reported.
 func TestPruneIsInterrupted(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",

@@ -10,8 +10,8 @@ import (
 	"vbot/internal/cloudtest"
 )
 
-// A secretsCase is a command line of `vbot cloud secrets`, with what it meets and comes to. What it prints
-// is in golden/cloud/COMMAND.txt.
+// A secretsCase is a command line of `vbot cloud secrets`, with its conditions and expected results. Its
+// output is in golden/cloud/COMMAND.txt.
 type secretsCase struct {
 	name  string
 	args  []string
@@ -20,8 +20,8 @@ type secretsCase struct {
 	code  int
 }
 
-// Commands against the stand-in, what they print, silence included, and which
-// requests they send.
+// Commands against the stand-in: their output, even if there is none, and their
+// requests.
 func TestSecretsTranscripts(t *testing.T) {
 	parallel(t)
 	for _, c := range slices.Concat(
@@ -74,7 +74,7 @@ func many(s *cloudtest.Standin) {
 	s.Keep("new-kind", "us-west", "paused").Kind = "certificate"
 }
 
-// noMore takes two keys, one a request, and then no more.
+// noMore accepts two keys, one per request, and then no more.
 func noMore(s *cloudtest.Standin) {
 	s.Keep("app-secrets", "us-west", "ready", "API_KEY")
 	s.NoBulk = true
@@ -92,7 +92,7 @@ func inCluster(s *cloudtest.Standin) {
 	s.Keep("taken", "us-west", "ready", "A")
 }
 
-// listCases are those of `vbot cloud secrets list`.
+// listCases are the cases of `vbot cloud secrets list`.
 var listCases = []secretsCase{
 	{name: "list", args: []string{"list"}, setup: many, want: []string{getList}, code: 0},
 	{name: "list-json", args: []string{"list", "--json"}, setup: many, want: []string{getList}, code: 0},
@@ -245,7 +245,7 @@ var listCases = []secretsCase{
 	},
 }
 
-// setCases are those of `vbot cloud secrets set`.
+// setCases are the cases of `vbot cloud secrets set`.
 var setCases = []secretsCase{
 	{
 		name:  "set-new-near",
@@ -571,7 +571,7 @@ var setCases = []secretsCase{
 	},
 }
 
-// unsetCases are those of `vbot cloud secrets unset`.
+// unsetCases are the cases of `vbot cloud secrets unset`.
 var unsetCases = []secretsCase{
 	{
 		name:  "unset-key-near",
@@ -649,7 +649,7 @@ var unsetCases = []secretsCase{
 	{name: "unset-bad", args: []string{"unset", "..", "API_KEY?force=1", "extra", "--skip"}, code: 2},
 }
 
-// deleteCases are those of `vbot cloud secrets delete`.
+// deleteCases are the cases of `vbot cloud secrets delete`.
 var deleteCases = []secretsCase{
 	{
 		name:  "delete",
@@ -727,7 +727,7 @@ var deleteCases = []secretsCase{
 	{name: "delete-bad", args: []string{"delete", "../services/my-agent", "--skip"}, code: 2},
 }
 
-// imagePullCases are those of `vbot cloud secrets image-pull-secret`.
+// imagePullCases are the cases of `vbot cloud secrets image-pull-secret`.
 var imagePullCases = []secretsCase{
 	{
 		name: "image-pull-region-unknown",
@@ -822,7 +822,7 @@ var imagePullCases = []secretsCase{
 	},
 }
 
-// referenceCases are those of `vbot cloud secrets reference`.
+// referenceCases are the cases of `vbot cloud secrets reference`.
 var referenceCases = []secretsCase{
 	{
 		name:  "reference",

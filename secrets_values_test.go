@@ -16,13 +16,13 @@ import (
 	"vbot/internal/filetest"
 )
 
-// planted is a value that must not come out, with all that has to be escaped somewhere.
+// planted is a value that must never be printed, with all characters that have to be escaped somewhere.
 const planted = "pl4nted\"value+with/line\nand-a-second-one=="
 
 // plantedFile is a file with planted as the value of KEY.
 var plantedFile = "KEY=\"" + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(planted) + "\"\n"
 
-// An inputCase is a way in which a secret value comes to vbot.
+// An inputCase is a way to pass a secret value to vbot.
 type inputCase struct {
 	name   string
 	args   []string
@@ -31,7 +31,7 @@ type inputCase struct {
 	env    []string
 }
 
-// inputCases are all of them, right and wrong.
+// inputCases are all of these, correct and wrong.
 func inputCases() []inputCase {
 	parts := []string{"pl4nted", "and-a-second-one"}
 	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
@@ -110,7 +110,7 @@ func inputCases() []inputCase {
 	}
 }
 
-// outcomesOfARequest are what a request may meet, by name; nil is success.
+// outcomesOfARequest are the possible outcomes of a request, by name; nil is success.
 func outcomesOfARequest() map[string]cloudtest.Fault {
 	outcomes := map[string]cloudtest.Fault{
 		"success":     nil,
@@ -129,7 +129,7 @@ func outcomesOfARequest() map[string]cloudtest.Fault {
 	return outcomes
 }
 
-// A value never comes out again, whichever way it went in and whatever happens.
+// A value is never printed, however it was passed and whatever happens.
 func TestValuesNeverComeOut(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -166,7 +166,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 	}
 }
 
-// check runs the command in the directory; outcome says what its requests meet.
+// check runs the command in the directory; outcome is that of its requests.
 func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome string, asJSON bool) {
 	t.Helper()
 	args := slices.Clone(in.args)
