@@ -38,7 +38,10 @@ func TestParse(t *testing.T) {
 		{"--x --y", parsed{problems: 2}},
 		// Dashes in the place of hyphens; what is no option with them stays an argument.
 		{"\u2014on a \u2013n x \u2014name=y -\u2013no-on", parsed{rest: "a", problems: 4}},
-		{"\u2014notes \u2212 --name \u2014on -- \u2014on", parsed{name: "\u2014on", rest: "\u2014notes \u2212 \u2014on"}},
+		{
+			"\u2014notes \u2212 --name \u2014on -- \u2014on",
+			parsed{name: "\u2014on", rest: "\u2014notes \u2212 \u2014on"},
+		},
 	} {
 		var got parsed
 		root := &Command{New: func(f *Flags) Runner {

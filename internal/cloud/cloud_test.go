@@ -42,7 +42,8 @@ func TestParseAddress(t *testing.T) {
 // What comes along with a token is named. A token of any other form is the API's to judge.
 func TestTokenFault(t *testing.T) {
 	for token, want := range map[string]string{
-		"pcc_pat_x": "", "sk_0f8fad5b-d9cb-469f-a165-70867728950e": "", "aGVsbG8=": "", "AQ==": "", "QUJD": "",
+		"pcc_pat_x": "", "sk_0f8fad5b-d9cb-469f-a165-70867728950e": "", "aGVsbG8=": "",
+		"AQ==": "", "QUJD": "",
 		"eyJh.eyJz.S_-~+/": "", "a%b": "", "A=": "", "a=b": "",
 		"VBOT_TOKEN=pcc_pat_x":    "begins with a name and =",
 		"TOKEN=aGVsbG8=":          "begins with a name and =",

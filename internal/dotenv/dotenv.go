@@ -31,9 +31,9 @@ type reader struct {
 	first  map[string]int // the line of each key
 }
 
-// Parse reads one JSON object of strings, if data begins with a brace, or a
-// dotenv file. A byte-order mark is skipped, also at the beginning of a line, where two files were joined. Invalid and duplicate keys are faults,
-// and so are empty values unless blank is set.
+// Parse reads one JSON object of strings, if data begins with a brace, or a dotenv file. A byte-order
+// mark is skipped, also at the beginning of a line, where two files were joined. Invalid and duplicate
+// keys are faults, and so are empty values unless blank is set.
 func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 	if report.IsUTF16([]byte(data[:min(2, len(data))])) {
 		return nil, []Fault{{1, report.UTF16}}

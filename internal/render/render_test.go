@@ -760,12 +760,12 @@ func TestMetrics(t *testing.T) {
 func TestSizes(t *testing.T) {
 	cat := catalog.New()
 	limits := map[string]int{
-		"bot.py": 320, "monitor.py": 680, "settings.py": 110, "webhooks.py": 200, "call.py": 220,
+		"bot.py": 320, "monitor.py": 680, "settings.py": 120, "webhooks.py": 200, "call.py": 220,
 		"carriers.py": 175, "recording.py": 190, "facts.py": 80, "failover.py": 300, "transfer.py": 240,
 		"transports.py": 50,
 		"self_host.py":  380, "sessions.py": 280, "metrics.py": 110, "runtime.py": 220,
 		"models.py": 200, "downloads.py": 190, "ollama_model.py": 260, "first_clause.py": 60,
-		"local.py": 155, "log.py": 135, "google_credentials.py": 25, "silence.py": 160, "voicemail.py": 80,
+		"local.py": 155, "log.py": 150, "google_credentials.py": 25, "silence.py": 160, "voicemail.py": 80,
 		"tests/conftest.py": 190, "tests/offline.py": 50,
 		"tests/people.py": 660, "tests/program.py": 130, "tests/sound.py": 100,
 		"tests/stand_ins.py": 600, "tests/test_call.py": 120, "tests/test_conversation.py": 100,

@@ -18,7 +18,6 @@ from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregatorParams,
 )
 from pipecat.runner.types import RunnerArguments
-from pipecat.runner.utils import create_transport
 from pipecat.services.cartesia.tts import CartesiaTTSService
 from pipecat.services.deepgram.stt import DeepgramSTTService
 from pipecat.services.openai.llm import OpenAILLMService
@@ -32,6 +31,7 @@ from facts import facts
 from log import log_conversation
 from monitor import Service, ServiceMonitor
 from settings import Needs
+from transports import create_transport
 
 settings.load()
 
@@ -41,16 +41,16 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# What the model makes the first words of.
+# Asks the model for a greeting.
 GREETING = "Greet the person and introduce yourself briefly."
-SAY_GREETING = False  # True: it is said as it stands, at once, and the model is not asked
+SAY_GREETING = False  # True: GREETING is spoken as it is written, without the model
 
 # Said when a service fails, in the language of the bot.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
-    # your own, one a line
+    # your own, one per line
 ]
 
 
@@ -111,7 +111,7 @@ build_lock = asyncio.Lock()
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads at once
+    async with build_lock:  # two threads cannot load some libraries at the same time
         pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
@@ -143,13 +143,13 @@ async def bot(runner_args: RunnerArguments):
     await run_bot(await create_transport(runner_args, transport_params), runner_args)
 
 
-# Variables without which the bot does not start.
+# Variables that must be set for the bot to start.
 REQUIRED = [
     Needs("DEEPGRAM_API_KEY", "DEEPGRAM_STT_BASE_URL"),
     Needs("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "CARTESIA_API_KEY",
     Needs("DAILY_API_KEY", transport="daily"),
-    # your own, one a line
+    # your own, one per line
 ]
 
 if __name__ == "__main__":

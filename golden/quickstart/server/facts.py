@@ -21,8 +21,8 @@ def facts(runner_args: RunnerArguments, *names: str) -> str:
     """Return sentences about a session: date, time and zone, and the numbers of a call.
 
     Args:
-        names: Which of the values that came with the request for the session are told, too, such
-            as "customer". Anybody can send values to a public bot, so none is told by itself.
+        names: Values to add from the request for the session, such as "customer". Anybody can
+            send values to a public bot, so only those named here are used.
     """
     time = now()
     zone = os.getenv("TIME_ZONE", time.tzname())
@@ -38,10 +38,10 @@ def facts(runner_args: RunnerArguments, *names: str) -> str:
 
 
 def numbers_of(runner_args: RunnerArguments) -> dict[str, str | None]:
-    """Return who calls ("from") and who is called ("to"), as far as the carrier says it."""
+    """Return who calls ("from") and who is called ("to"), if the carrier says so."""
     body = as_dict(runner_args.body)
     if data := runner_args.call_data:
-        return {  # carriers.py has them in the body for Plivo, which does not send them
+        return {  # Plivo does not send them, so carriers.py puts them into the body
             "from": data.from_number or body.get("from_number"),
             "to": data.to_number or body.get("to_number"),
         }

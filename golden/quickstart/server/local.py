@@ -26,7 +26,7 @@ import log
 def prepare(app: FastAPI) -> None:
     """Add the bot's page to the runner, and end the sessions when the program is stopped.
 
-    From here on the log is set up, and Ctrl-C ends the program without a traceback.
+    It also sets up the log, and lets Ctrl-C end the program without a traceback.
     """
     if (page := Path(__file__).with_name("page.html")).exists():
         app.add_route("/", lambda _: FileResponse(page))
@@ -48,7 +48,7 @@ def prepare(app: FastAPI) -> None:
             session.result()
 
     def on_startup() -> None:
-        gc.freeze()  # what is loaded by now stays, so that it need not be searched for garbage
+        gc.freeze()  # garbage collection skips what is loaded by now
         for number in (signal.SIGINT, signal.SIGTERM):
             stop = signal.getsignal(number)  # the server's, which waits for the sessions
             assert callable(stop)
@@ -67,7 +67,7 @@ def prepare(app: FastAPI) -> None:
 
 
 def end_quietly_until_started(app: FastAPI) -> None:
-    """Let Ctrl-C end the program at once while models are loaded, which may take minutes."""
+    """Let Ctrl-C end the program immediately while models load, which may take minutes."""
     is_started = False
 
     def on_startup() -> None:
@@ -95,7 +95,7 @@ def log_plainly(app: FastAPI) -> None:
     log.set_up(level)
     runner._print_dev_runner_banner = lambda: log.set_up(level)
     print_details = runner._print_startup_message
-    tasks = []  # which nothing else keeps
+    tasks = []  # a task without a reference may be garbage-collected
 
     def announce_later(args: argparse.Namespace) -> None:
         app.router.on_startup.append(
@@ -104,7 +104,7 @@ def log_plainly(app: FastAPI) -> None:
 
     runner._print_startup_message = announce_later
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(ImportError):
-        importlib.import_module("pipecat_ai_prebuilt.frontend")  # prints where it looks for itself
+        importlib.import_module("pipecat_ai_prebuilt.frontend")  # prints when imported
     if level not in ("DEBUG", "TRACE"):
         for name in ("uvicorn.error", "uvicorn.access"):  # each request
             logging.getLogger(name).addFilter(lambda record: record.levelno >= logging.WARNING)

@@ -22,7 +22,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi.frames import RTVISendTextFrame
 from pipecat.runner.types import RunnerArguments
 
-# Warnings of the framework about which there is nothing to do, as of Pipecat 1.14.
+# Warnings of the framework that need no action, as of Pipecat 1.14.
 HARMLESS = (
     "video transceiver is available",  # the page sends no video
     "Media stream error while reading the audio",  # the person has left
@@ -32,13 +32,21 @@ HARMLESS = (
     "service is no longer usable, not speaking [",  # monitor.py names it, and this has the words
 )
 
+LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
+OTHER_NAMES = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # in other libraries
+
 
 def set_up(level: str, as_json: bool = False) -> None:
     """Log to stderr, at this level and above.
 
-    The framework's own lines, which are many, and have what is said, are for DEBUG, unless they
-    are warnings.
+    The framework logs many lines, some of them with what people say. Unless they are warnings,
+    they appear only at DEBUG.
     """
+    level = OTHER_NAMES.get(level, level)
+    try:
+        logger.level(level)
+    except ValueError:
+        sys.exit(f"LOG_LEVEL is {level!r}; it must be one of {', '.join(LEVELS)}.")
     logger.remove()
     has_all = level in ("DEBUG", "TRACE")
     # `diagnose` would add the values of variables to tracebacks, keys among them.

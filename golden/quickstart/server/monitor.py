@@ -65,13 +65,13 @@ from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.errors import ErrorCategory
 
 CONNECT_TIMEOUT = 18  # seconds that a service may take to connect; the framework's limit is 20
-SWITCH_TIMEOUT = 4  # seconds that one may take which another can replace
+SWITCH_TIMEOUT = 4  # the same, for a service that another one can replace
 NOTED_AFTER = 12  # seconds of waiting, after which a delay is noted, and `please_wait` is said
 ERRORS_FOR = 12  # seconds of nothing but errors, after which a service counts as failed
 UNREACHABLE_NOTED_AFTER = 1  # as NOTED_AFTER, if nothing listens at the service's address
-UNREACHABLE_TOLD_AFTER = 5  # as `answers_within` then; most services try again after 4 seconds
-UNREACHABLE_COUNTS_FOR = 10  # seconds before a wait, since when it may be there again
-ERRORS_APART = 2  # seconds without an error, after which the next one begins another row
+UNREACHABLE_TOLD_AFTER = 5  # as `answers_within`, if so; most services try again after 4 seconds
+UNREACHABLE_COUNTS_FOR = 10  # seconds; what failed longer ago may be reachable again
+ERRORS_APART = 2  # seconds without an error, after which the next one starts a new series
 PAGE_LOADS_WITHIN = 20  # seconds that a failure waits for the page which is to show it
 APOLOGY_TAKES = 12  # seconds, at most, before a failed session ends
 UNREACHABLE = "cannot be reached"
@@ -130,7 +130,7 @@ class Health:
         self.reported = False  # the person knows; until the service works again
         self.worked_at = 0.0
         self.connecting_took = 0.0  # seconds; part of what a person waits for the first answer
-        self.first_error_at = 0.0  # of a row without an answer in between
+        self.first_error_at = 0.0  # of a series without an answer in between
         self.last_error_at = 0.0
         self.unreachable_at = 0.0  # when nothing listened at its address; 0.0 once it has connected
         self.shortened = asyncio.Event()  # set when that shortens the wait
@@ -173,7 +173,7 @@ class Health:
         return late or self.state is State.WAITING
 
     def not_reached(self) -> None:
-        """Nothing listens at its address. If it does not connect soon, nobody need wait longer."""
+        """Note that nothing listens at the service's address, which shortens the wait."""
         self.unreachable_at = now()
         self.shortened.set()
 
@@ -185,17 +185,17 @@ class Health:
         return bool(self.unreachable_at) and self.unreachable_at > counts_since
 
     def look_again(self) -> None:
-        """End the wait, or let it begin later, if nobody really waits though the time is up."""
+        """Called when the time is up: end or restart the wait if nobody is really waiting."""
 
     def limits(self) -> tuple[float, float]:
-        """After how many seconds a wait is noted, and told."""
+        """After how many seconds a wait is noted, and after how many the person is told."""
         within = self.service.answers_within
         if self.is_unreachable():
             return UNREACHABLE_NOTED_AFTER, min(UNREACHABLE_TOLD_AFTER, within)
         return NOTED_AFTER, within
 
     def deadline(self) -> float:
-        """When the wait will have lasted so long that something is done about it."""
+        """When the wait reaches the next of its limits."""
         noted_after, told_after = self.limits()
         return self.waiting_since + (told_after if self.noted else min(noted_after, told_after))
 
@@ -213,8 +213,8 @@ class SpeechToTextHealth(Health):
     """A person who has spoken for a moment waits for the words.
 
     The wait starts when they stop, and ends with a transcript. Noise is not speech: sounds of
-    less than a second, or of more than 15, start no wait, and neither does a radio, which goes
-    on however long nobody answers.
+    less than a second, or of more than 15, start no wait, and neither does a radio, which
+    plays on while nobody answers.
     """
 
     ends_session = True
@@ -255,7 +255,7 @@ class SpeechToTextHealth(Health):
 
 
 class LanguageModelHealth(Health):
-    """Who asks the model, be it a person or the result of a tool, waits for its answer.
+    """A person, or the result of a tool, asks the model and waits for its answer.
 
     The wait starts with a context that holds a message, goes on with each word or thought, and
     ends with the answer. It also ends when a tool starts or the person speaks again. A model
@@ -400,13 +400,14 @@ class ServiceMonitor(BaseObserver):
             each. All others are monitored, too, but only for errors.
         apology: Said when a service fails; "" for a bot without text to speech.
         please_wait: Said when an answer takes long; "" to say nothing.
-        has_page: Whether the person sees a page. A telephone call ends if a failure cannot be
-            told in it.
+        has_page: Whether the person sees a page. Without one, the session ends if the bot cannot
+            speak about a failure.
         on_failed: Called when a service has failed, or is so late that the person was told.
         on_late: Called when a delay is noted.
-        hand_over: Called before a session ends that cannot go on, or in which a service has not
-            answered twice, with whether the bot can still speak. Returns whether somebody else
-            takes the call: then no apology is said, and the session ends when the call leaves it.
+        hand_over: Called before a session ends because it cannot go on, or because a service has
+            not answered twice. Its argument says whether the bot can still speak. Returns
+            whether somebody else takes the call: then the bot does not apologize, and the
+            session ends when the call leaves it.
     """
 
     def __init__(
@@ -447,7 +448,7 @@ class ServiceMonitor(BaseObserver):
             worker.rtvi.add_event_handler("on_client_ready", lambda _: self._page_is_ready.set())
 
     def _add(self, part: FrameProcessor, health: Health) -> None:
-        """Add a service, or a switcher, whose members are one for a person."""
+        """Add a service, or a switcher, whose services count as one."""
         self._healths |= dict.fromkeys(members_of(part), health)
         self._parts[health] = part
         for member in members_of(part):
@@ -541,7 +542,7 @@ class ServiceMonitor(BaseObserver):
     # Failures.
 
     async def _on_pipeline_error(self, worker: PipelineWorker, error: ErrorFrame) -> None:
-        """Look at an error that no other service of a switcher made up for."""
+        """Handle an error, unless another service of a switcher has taken over."""
         part = error.processor
         if not part:
             return
@@ -610,7 +611,7 @@ class ServiceMonitor(BaseObserver):
             self.create_task(self._end_session())
 
     async def _tell(self, health: Health, to_page: dict[str, str], aloud: str) -> bool:
-        """Tell the page, and aloud what can be heard. Return False if nobody can be told."""
+        """Tell the page, and aloud if that can be heard. Return False if neither is possible."""
         await self._worker.queue_frame(RTVIServerMessageFrame(data=to_page))
         tts = None if health.is_heard else self._tts
         if health.is_heard and health.state is State.LATE and health.is_unreachable():

@@ -1,4 +1,4 @@
-"""Reads .env, and stops a program that lacks what it requires."""
+"""Reads .env, and stops the program if a required variable is missing."""
 
 import argparse
 import os
@@ -6,10 +6,17 @@ import re
 import sys
 import zoneinfo
 from collections.abc import Iterable
+from pathlib import Path
 
-from dotenv import dotenv_values, load_dotenv
+from dotenv import dotenv_values
 
-# How the names of keys end, which are sent in headers.
+# The file of keys and settings. One in a parent directory is not read.
+ENV_FILE = Path(__file__).with_name(".env")
+
+# Editors on Windows begin a file with a byte order mark, which would be part of the first name.
+ENCODING = "utf-8-sig"
+
+# Endings of the names of keys, which are sent in headers.
 KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
 
 # The forms of optional variables, and an example of each.
@@ -40,23 +47,29 @@ class Needs:
 
 
 def load() -> None:
-    """Read .env into the environment, which it overrides. A blank value counts as not set.
+    """Read .env into the environment. A value in .env overrides one that the shell has exported.
 
-    Stops the program if there is a .env that it must not read.
+    A blank value counts as not set, so it overrides nothing. Stops the program if there is a .env
+    that it must not read.
     """
     try:
-        load_dotenv(override=True)
+        values = dotenv_values(ENV_FILE, encoding=ENCODING)
     except PermissionError as e:
         sys.exit(unreadable(str(e.filename)))
+    except ValueError:  # as of PowerShell's `>`, which writes UTF-16
+        sys.exit(".env is not UTF-8 text. Save it as UTF-8.")
+    os.environ.update({name: value for name, value in values.items() if value and value.strip()})
     for name in [name for name, value in os.environ.items() if not value.strip()]:
         del os.environ[name]
+    # The framework's runner would read .env again, with blank values, or one in a parent directory.
+    os.environ["PYTHON_DOTENV_DISABLED"] = "1"
 
 
 def unreadable(path: str) -> str:
     """Return the line about a file that this user must not read, with the command that helps."""
     if sys.platform == "win32":
         return f"{path} cannot be read."
-    # The owner keeps reading it, who starts the container with it.
+    # The owner, who starts the container with it, can still read it.
     helps = f"sudo chgrp {os.getgid()} server/.env && sudo chmod 640 server/.env"
     return f"{path} cannot be read by user {os.getuid()}. In the project's directory: {helps}"
 
@@ -64,19 +77,18 @@ def unreadable(path: str) -> str:
 def require(
     needs: Iterable[str | Needs], transports: Iterable[str] = (), problems: Iterable[str] = ()
 ) -> None:
-    """Stop the program if .env lacks something, or has a key that cannot be sent.
+    """Stop the program if .env is incomplete, or has a key that cannot be sent.
 
     Args:
         needs: What has to be set. A plain name is always needed.
-        transports: The transports that the program serves, besides the one chosen with -t.
-        problems: What other checks have found, to be told with the rest.
+        transports: The transports that the program serves, in addition to the one chosen with -t.
+        problems: What other checks have found, to be reported with the rest.
     """
-    load()  # again, because the runner has read .env, and kept blank values
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("-t", "--transport")
     served = {parser.parse_known_args()[0].transport, *transports}
     problems, missing = [*problems], []
-    for name, value in dotenv_values().items():
+    for name, value in dotenv_values(ENV_FILE, encoding=ENCODING).items():
         if name.endswith(KEYS) and re.search("[^!-~]", str(value)):
             # An error of the service would show the key, even on the page.
             problems.append(f"Copy {name} to .env again: no spaces, line breaks or curly quotes.")

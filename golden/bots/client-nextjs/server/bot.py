@@ -14,7 +14,6 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
 from pipecat.runner.types import RunnerArguments
-from pipecat.runner.utils import create_transport
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams, VideoInSourceParams
@@ -28,6 +27,7 @@ from facts import facts
 from log import log_conversation
 from monitor import Service, ServiceMonitor
 from settings import Needs
+from transports import create_transport
 
 settings.load()
 
@@ -37,12 +37,12 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# What the model makes the first words of.
+# Asks the model for a greeting.
 GREETING = "Greet the person and introduce yourself briefly."
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
-    # your own, one a line
+    # your own, one per line
 ]
 
 
@@ -88,7 +88,7 @@ build_lock = asyncio.Lock()
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads at once
+    async with build_lock:  # two threads cannot load some libraries at the same time
         pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
@@ -137,11 +137,11 @@ async def bot(runner_args: RunnerArguments):
     await run_bot(await create_transport(runner_args, transport_params), runner_args)
 
 
-# Variables without which the bot does not start.
+# Variables that must be set for the bot to start.
 REQUIRED = [
     "GOOGLE_API_KEY",
     Needs("DAILY_API_KEY", transport="daily"),
-    # your own, one a line
+    # your own, one per line
 ]
 
 if __name__ == "__main__":

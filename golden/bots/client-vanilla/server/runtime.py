@@ -1,6 +1,6 @@
 """Runs the app of self_host.py: limits, probes, logs, and a shutdown that lets sessions end.
 
-A proxy stands in front of it, which holds back slow, large and frequent requests.
+A proxy in front of it stops requests that are slow, large or too frequent.
 """
 
 import argparse
@@ -34,11 +34,11 @@ KEEP_ALIVE = 30  # seconds; longer than HAProxy keeps an unused connection (pool
 
 
 class LimitedWebSocket(WebSocket):
-    """A WebSocket that is closed if nothing comes at first, or more than sound does.
+    """A WebSocket that is closed if its client sends nothing at first, or more than audio needs.
 
     Attributes:
         first_within: Seconds in which the first message has to come.
-        rate: Bytes a second: twice what sound takes at 48 kHz, in two channels.
+        rate: Bytes a second: twice what audio takes at 48 kHz, in two channels.
         burst: Bytes beyond that.
     """
 
@@ -76,7 +76,7 @@ async def refuse(websocket: WebSocket, why: HTTPException) -> None:
 
 
 def new_app() -> FastAPI:
-    """Return an app that tells strangers little."""
+    """Return an app without pages and errors that describe it to strangers."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
     @app.exception_handler(RequestValidationError)
@@ -96,7 +96,7 @@ def probes_app(sessions: Sessions) -> Starlette:
         return PlainTextResponse("ready")
 
     async def ready(request: Request) -> Response:
-        """Whether the router may send sessions here. It may to a bot at its capacity."""
+        """Whether the router may send sessions here. A full bot counts as ready."""
         return PlainTextResponse("", 200 if sessions.accepts() else 503)
 
     async def metrics(request: Request) -> Response:
@@ -156,7 +156,7 @@ async def _serve(
     while not all(server.started for server in servers):
         await asyncio.sleep(0.05)
     terminated, interrupted = asyncio.Event(), asyncio.Event()
-    # In place of uvicorn's own handlers, which would close all WebSockets at once.
+    # In place of uvicorn's own handlers, which would close all WebSockets immediately.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminated.set)
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted.set)
 
@@ -164,11 +164,11 @@ async def _serve(
         if load:
             await asyncio.to_thread(load)
             logger.info("The models are loaded")
-        gc.freeze()  # what is loaded by now stays, so that it need not be searched for garbage
+        gc.freeze()  # garbage collection skips what is loaded by now
         sessions.is_loaded = True
         at = servers[0].config
         logger.info(f"Serving up to {sessions.capacity} sessions at http://{at.host}:{at.port}")
-        logger.info("Let a proxy in front limit requests; deploy/README.md says how")
+        logger.info("Requests are not limited here: put a proxy in front, see deploy/README.md")
         await terminated.wait()
         await sessions.drain(float(os.getenv("DRAIN_SECONDS", "3540")))
 
@@ -195,6 +195,6 @@ def set_up_logs() -> None:
     """Log to stderr: with LOG_FORMAT=json an object a line, at LOG_LEVEL (INFO) and above."""
     log.set_up(os.getenv("LOG_LEVEL", "INFO").upper(), as_json=os.getenv("LOG_FORMAT") == "json")
     logging.basicConfig(handlers=[ToLoguru()], level=logging.WARNING, force=True)
-    # uvicorn takes a WebSocket that is refused for one that is forgotten.
+    # uvicorn reports a refused WebSocket as one that was never answered.
     forgotten = "ASGI callable returned without completing handshake."
     logging.getLogger("uvicorn.error").addFilter(lambda record: record.getMessage() != forgotten)

@@ -81,7 +81,7 @@ def may_start(request: Request) -> str:
 
 
 class Start(BaseModel):
-    """What is asked for."""
+    """A request for a session."""
 
     transport: str = next(iter(STARTS))
     body: Any = {}  # for bot.py

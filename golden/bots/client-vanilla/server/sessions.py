@@ -1,4 +1,4 @@
-"""Limits the sessions of this process: how many run at once, for how long, and who starts them.
+"""Limits the sessions of this process: how many run at a time, for how long, and who starts them.
 
 A client reserves a session, connects to it within seconds, and keeps it until it ends. What
 happens is reported by callbacks; metrics.py makes figures of it.
@@ -93,7 +93,7 @@ class Sessions:
         return self.accepts() and self.count() < self.capacity
 
     def accepts(self) -> bool:
-        """Whether this process takes part. One at its capacity does."""
+        """Whether this process serves sessions, even if it has no room now."""
         return self.is_loaded and not self.is_draining
 
     def count(self) -> int:
@@ -108,11 +108,11 @@ class Sessions:
     def reserve(self, max_seconds: float, body: Any = None, address: str = "") -> Session:
         """Reserve a session for a client, which has RESERVED_FOR seconds to use it.
 
-        It may then run for `max_seconds`.
-        One address gets at most `per_minute` in a minute. Its unused reservations may fill at
-        most half of the capacity, so that others can start sessions, too.
+        It may then run for `max_seconds`. One address gets at most `per_minute` in a minute. Its
+        unused reservations may fill at most half of the capacity, so that others can start
+        sessions, too.
 
-        Raises HTTPException 429 if the address has had its share, and 503 if no session is free.
+        Raises HTTPException 429 if the address is at that limit, and 503 if no session is free.
         """
         if (minute := int(time.monotonic() // 60)) != self._minute:
             self._minute, self._in_minute = minute, collections.Counter()
@@ -155,7 +155,7 @@ class Sessions:
 
     @contextlib.contextmanager
     def held(self, session: Session) -> Iterator[None]:
-        """Give the reservation up if what is prepared for it fails."""
+        """Give the reservation up if preparing the session fails."""
         try:
             yield
         except BaseException:
@@ -228,15 +228,15 @@ def announce_end(
     sentence: str = "",
     hand_over: Callable[[], Coroutine[Any, Any, bool]] | None = None,
 ) -> None:
-    """Prepare for the time when the session has to end, if it has.
+    """Announce the end of a session of self_host.py, and hand its call over before it.
 
     Args:
         worker: Runs the pipeline of the session.
-        sentence: Said a minute before. The page is told, too.
+        sentence: Said a minute before the end. The page shows a message, too.
         hand_over: Connects a caller to somebody else, shortly before. Returns whether it did.
     """
     if not (session := current.get()):
-        return  # it is not served by self_host.py
+        return  # bot.py serves it, without a limit
     session.hand_over = hand_over
     told = RTVIServerMessageFrame(data={"problem": "This conversation ends in a minute."})
     said = [TTSSpeakFrame(sentence, append_to_context=False)] if sentence else []

@@ -87,11 +87,11 @@ async def start_webrtc(reservation: Session, request: Request) -> dict[str, Any]
 
 
 class Offer(BaseModel):
-    """What a page says of its connection."""
+    """A page's description of its connection."""
 
     sdp: str
     type: str
-    pc_id: str | None = None  # of a connection that there is already
+    pc_id: str | None = None  # of an existing connection
     restart_pc: bool | None = None
     request_data: Any = Field(None, alias="requestData")
 
@@ -144,7 +144,7 @@ async def add_candidates(session_id: str, request: SmallWebRTCPatchRequest) -> d
 
 async def start_daily(reservation: Session, request: Request) -> dict[str, Any]:
     """The session starts, in a room of its own."""
-    sessions.find(reservation.id)  # keeps it while Daily makes the room
+    sessions.find(reservation.id)  # so that it does not expire while Daily makes the room
     async with asyncio.timeout(START_TIMEOUT - 2), aiohttp.ClientSession() as session:
         url, token = await configure(session, room_exp_duration=4)  # hours
     arguments = DailyRunnerArguments(
@@ -185,7 +185,7 @@ def may_start(request: Request) -> str:
 
 
 class Start(BaseModel):
-    """What is asked for."""
+    """A request for a session."""
 
     transport: str = next(iter(STARTS))
     body: Any = {}  # for bot.py

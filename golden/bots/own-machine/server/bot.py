@@ -21,7 +21,6 @@ from pipecat.processors.aggregators.llm_response_universal import (
 )
 from pipecat.processors.aggregators.llm_text_processor import LLMTextProcessor
 from pipecat.runner.types import RunnerArguments
-from pipecat.runner.utils import create_transport
 from pipecat.services.moonshine.stt import MoonshineSTTService
 from pipecat.services.ollama.llm import OLLamaLLMService
 from pipecat.services.piper.tts import PiperTTSService
@@ -35,6 +34,7 @@ from first_clause import FirstClauseAggregator
 from log import log_conversation
 from monitor import Service, ServiceMonitor
 from ollama_model import ModelLoader
+from transports import create_transport
 
 settings.load()
 
@@ -44,7 +44,7 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# The first words, said at once.
+# The greeting, spoken as it is written.
 GREETING = "Hello! What would you like to talk about?"
 
 # Said when a service fails, in the language of the bot.
@@ -55,7 +55,7 @@ STILL_LOADING = "The model is still loading. I will answer as soon as it is ther
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
-    # your own, one a line
+    # your own, one per line
 ]
 
 
@@ -118,7 +118,7 @@ build_lock = asyncio.Lock()
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads at once
+    async with build_lock:  # two threads cannot load some libraries at the same time
         pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
@@ -149,9 +149,9 @@ async def bot(runner_args: RunnerArguments):
     await run_bot(await create_transport(runner_args, transport_params), runner_args)
 
 
-# Variables without which the bot does not start.
+# Variables that must be set for the bot to start.
 REQUIRED = [
-    # your own, one a line
+    # your own, one per line
 ]
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Finds the files of models: on this machine, or else at the host that has them.
+"""Finds the files of models: on this machine first, then at the host that offers them.
 
-What is here is used as it is, and its host is not asked. What is missing is looked for once, at the
-start: no session waits for a host that does not answer.
+Files on this machine are used without asking their host. Missing files are looked for once, at the
+start, so that no session waits for a host that does not answer.
 """
 
 import os
@@ -73,7 +73,7 @@ def not_sent(what: str, folder: object, host: str, error: Exception) -> OSError:
 
 
 def fetch(folder: Path, urls: dict[str, str]) -> None:
-    """Download those files that the folder lacks, by their names."""
+    """Download those files that are not in the folder, by their names."""
     urls = {name: url for name, url in urls.items() if not (folder / name).exists()}
     if not urls:
         return
@@ -96,7 +96,7 @@ def download(url: str, to: Path, host: str) -> None:
     The framework would take a part of a file for a whole one.
     """
     part = to.with_name(f"{to.name}.part")
-    done = max(0, part.stat().st_size - 1) if part.exists() else 0  # a whole part has a byte to ask
+    done = max(0, part.stat().st_size - 1) if part.exists() else 0  # ask for one byte at least
     request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"})
     with urllib.request.urlopen(request, timeout=30) as response:
         done = done if response.status == 206 else 0
@@ -114,7 +114,7 @@ def download(url: str, to: Path, host: str) -> None:
 
 
 def fetch_moonshine(language: str, arch: Any = None) -> Any:
-    """Find a model, without that for spelled words: the framework makes no use of it."""
+    """Find a model, without the one for spelled words, which the framework does not use."""
     library = moonshine_voice.download
     model = library.find_model_info(language, arch)
     url = model["download_url"]
@@ -146,8 +146,8 @@ def replace(module: ModuleType, name: str, function: Callable[..., Any]) -> None
 def look_here_first() -> None:
     """Have the libraries find models with the functions above.
 
-    They have no setting for this, so this replaces the names by which they, or the services of
-    Pipecat 1.14, know what finds a model.
+    They have no setting for this, so this replaces the functions with which they, or the services
+    of Pipecat 1.14, find a model.
     """
     replace(pipecat.services.moonshine.stt, "get_model_for_language", fetch_moonshine)
     replace(moonshine_voice.download, "download_spelling_model_for_language", lambda *_, **__: None)

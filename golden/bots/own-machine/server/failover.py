@@ -38,7 +38,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.string import match_endofsentence
 
-RESTS_FOR = 60  # seconds after a failure, in which a service is not switched to
+RESTS_FOR = 60  # seconds after its failure before a service is used again
 LISTENS_AGAIN = 1000  # pieces of speech, 20 ms each, that another service hears at most
 LEAD_IN = 50  # pieces before the speech
 
@@ -80,7 +80,7 @@ class Failover(ServiceSwitcher[FailoverStrategy]):
     def __init__(self, *services: FrameProcessor):
         super().__init__(list(services), FailoverStrategy)
         self.strategy.switcher = self
-        self._given: set[int] = set()  # ids of frames that nobody else is to see
+        self._given: set[int] = set()  # ids of frames that stay inside the switcher
 
     async def take_over(self, reason: str) -> bool:
         """Let another service go on, if there is one that may work."""
@@ -114,7 +114,7 @@ class Failover(ServiceSwitcher[FailoverStrategy]):
         return [frame]
 
     def undone(self) -> list[Directed]:
-        """What the next service is to be asked."""
+        """Return what to ask the next service."""
         return []
 
 
@@ -232,7 +232,7 @@ class TextToSpeechFailover(Failover):
         self._utterances.append(utterance)
 
     def has_made(self, frame: Frame) -> list[Frame]:
-        """Let words pass once their sound has: a service may send them long before."""
+        """Pass words on after their sound: a service may send them long before."""
         match frame:
             case TTSStartedFrame():
                 words = self._sounded(sys.maxsize)  # of which no sound has come
@@ -285,12 +285,12 @@ class TextToSpeechFailover(Failover):
 
 
 def letters(text: str) -> int:
-    """How many there are, digits included: services change spaces and punctuation."""
+    """Count letters and digits, because services change spaces and punctuation."""
     return sum(map(str.isalnum, text))
 
 
 def unspoken(text: str, spoken: int) -> str:
-    """The text from the first sentence on that has letters after those which were spoken."""
+    """Return the text from the first sentence that was not spoken to its end."""
     while (end := match_endofsentence(text)) and letters(text[:end]) <= spoken:
         text, spoken = text[end:], spoken - letters(text[:end])
     return text

@@ -1,4 +1,4 @@
-"""Loads what runs on machines of your own before the first session, or says why it cannot.
+"""Loads the models on your own machines before the first session, or says why it cannot.
 
 The framework's services load their models anew for each session. bot.py calls load() before any.
 """
@@ -39,8 +39,8 @@ class OneAtATime:
 def share(module: str, loader: str, one_at_a_time: str = "", **more: Any) -> None:
     """Let all sessions have the model that the first one loads.
 
-    No service of Pipecat 1.14 can be given a model that is loaded already, so this replaces the
-    name by which the service's module knows what loads it.
+    No service of Pipecat 1.14 accepts a model that is loaded already, so this replaces the loader
+    that the service's module has imported.
 
     Args:
         module: The module or class that has the name.
@@ -61,8 +61,8 @@ def share(module: str, loader: str, one_at_a_time: str = "", **more: Any) -> Non
 
 downloads.look_here_first()
 
-# The next call overwrites what a call returned. The model's own detector of speech remembers the
-# last call, so that words appear which nobody said. The framework has found the speech already.
+# Each call overwrites the result of the last one. The model's own speech detector remembers the
+# last call, which adds words that nobody said. It is off: the framework has detected the speech.
 share(
     "pipecat.services.moonshine.stt",
     "Transcriber",
@@ -92,7 +92,7 @@ async def _load(make_services: Callable[..., Any]) -> None:
 
 
 class LeftOut:
-    """In the place of a service that cannot start, so that the others are tried, too."""
+    """Replaces a service that cannot start, so that the others are tried, too."""
 
     Settings = dict
 
@@ -109,7 +109,7 @@ def try_services(make_services: Callable[..., Any], *args: Any) -> tuple[Any, di
             return make_services(*args), errors
         except Exception as e:
             name = failed_service(e)
-            if name or not errors:  # a later error that no service raised is of what is left out
+            if name or not errors:  # later errors that no service raised come from LeftOut
                 errors.setdefault(name, e)
             if getattr(module, name, LeftOut) is LeftOut:
                 return None, errors

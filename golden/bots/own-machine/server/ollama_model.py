@@ -2,7 +2,7 @@
 
 Ollama stops loading a model when the client that asked for it disconnects, as happens when a person
 interrupts the bot. So a request of its own loads the model: all sessions wait for it, and none
-cancels it. What is said here of Ollama was read in its source of August 2026 (server/sched.go).
+cancels it. What this module says about Ollama is from its source of August 2026 (server/sched.go).
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class Model:
             logger.debug(f"{self.name} at {self.server} was not loaded: {self.problem}")
 
     async def is_reachable(self) -> bool:
-        """Whether a server answers at the address, be it busy or another one than Ollama."""
+        """Whether a server answers at the address, even a busy one or one that is not Ollama."""
         return (await self._get("/api/version"))[0]
 
     async def names(self) -> list[str]:
@@ -140,7 +140,7 @@ def model_of(service: OLLamaLLMService) -> Model:
 
 
 class ModelLoader(FrameProcessor):
-    """Stands before the language model in the pipeline, and holds questions until it is loaded.
+    """Holds questions until the language model, which comes next in the pipeline, is loaded.
 
     Args:
         llm: The language model.
@@ -218,7 +218,7 @@ async def prepare(llm: Any) -> list[str]:
     if not await model.is_reachable():
         return [f"Nothing answers at {model.server}: start Ollama, or set OLLAMA_BASE_URL in .env."]
     names = await model.names()
-    if model.problem and names:  # others than Ollama have no such request
+    if model.problem and names:  # servers other than Ollama have no such request
         if model.name.removesuffix(":latest") not in names:
             return [
                 f"There is no model {model.name} at {model.server}. Run: ollama pull {model.name}, "

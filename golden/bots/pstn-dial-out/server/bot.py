@@ -19,7 +19,6 @@ from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregatorParams,
 )
 from pipecat.runner.types import RunnerArguments
-from pipecat.runner.utils import create_transport
 from pipecat.services.cartesia.tts import CartesiaTTSService
 from pipecat.services.deepgram.stt import DeepgramSTTService
 from pipecat.services.openai.llm import OpenAILLMService
@@ -35,6 +34,7 @@ from monitor import Service, ServiceMonitor
 from settings import Needs
 from silence import SilenceMonitor
 from transfer import Transfers
+from transports import create_transport
 from voicemail import detect_voicemail
 
 settings.load()
@@ -45,9 +45,9 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# What the model makes the first words of.
+# Asks the model for a greeting.
 GREETING = "Greet the person and introduce yourself briefly."
-SAY_GREETING = False  # True: it is said as it stands, at once, and the model is not asked
+SAY_GREETING = False  # True: GREETING is spoken as it is written, without the model
 
 # Said when a service fails, in the language of the bot.
 APOLOGY = "Sorry, I cannot answer right now. Please try again."
@@ -58,7 +58,7 @@ PLEASE_WAIT = "One moment, please."
 # Said before a caller is connected to FALLBACK_NUMBER, because the bot cannot go on.
 CONNECTING = "Sorry, I cannot help you right now. I am connecting you to a colleague."
 
-# Said to a caller who says nothing for SILENCE_SECONDS: twice the first, then the second.
+# Said to a caller who is silent for SILENCE_SECONDS: the question twice, then the goodbye.
 STILL_THERE = "Are you still there?"
 SILENT_GOODBYE = "I cannot hear you, so I am ending the call. Goodbye."
 
@@ -68,7 +68,7 @@ VOICEMAIL_MESSAGE = "Hello, this is an automated call. We will try again later."
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
     hang_up,
-    # your own, one a line
+    # your own, one per line
 ]
 
 
@@ -134,7 +134,7 @@ build_lock = asyncio.Lock()
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call | None):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads at once
+    async with build_lock:  # two threads cannot load some libraries at the same time
         pipeline, services = await asyncio.to_thread(build, transport, runner_args, call)
     worker = PipelineWorker(
         pipeline,
@@ -153,12 +153,12 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
         services,
         apology=APOLOGY,
         please_wait=PLEASE_WAIT,
-        has_page=False,  # callers see none
+        has_page=False,  # callers do not see one
         hand_over=transfers.fallback,
     )
     SilenceMonitor(
         worker,
-        is_call=bool(call),  # others may be silent
+        is_call=bool(call),  # only callers are asked
         question=STILL_THERE,
         goodbye=SILENT_GOODBYE,
         seconds=float(os.getenv("SILENCE_SECONDS", "10")),
@@ -191,7 +191,7 @@ async def bot(runner_args: RunnerArguments):
         "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
         "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
     }
-    call = None  # unless webhooks.py made it
+    call = None  # unless webhooks.py started the session
     if isinstance(runner_args.body, dict) and "signature" in runner_args.body:
         call = Call.authentic(runner_args.body)
         transport = call.transport()
@@ -203,12 +203,12 @@ async def bot(runner_args: RunnerArguments):
         await end_call(call)
 
 
-# Variables without which the bot does not start.
+# Variables that must be set for the bot to start.
 REQUIRED = [
     Needs("DEEPGRAM_API_KEY", "DEEPGRAM_STT_BASE_URL"),
     Needs("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "CARTESIA_API_KEY",
-    # your own, one a line
+    # your own, one per line
 ]
 
 if __name__ == "__main__":

@@ -31,11 +31,11 @@ class Call(BaseModel):
     phone_number: PhoneNumber  # to call
     data: Values = {}  # that came with the request
 
-    until: int = 0  # seconds since 1970, when the bot takes it no more
+    until: int = 0  # Unix time, from which on the bot refuses it
     signature: str = ""
 
     def signed(self) -> dict[str, Any]:
-        """Return it for the bot, which takes it for a minute."""
+        """Return it with a signature that the bot accepts for a minute."""
         self.until = int(time.time()) + 60
         self.signature = self._sign()
         return self.model_dump()
@@ -107,11 +107,11 @@ def guard(app: FastAPI) -> None:
     async def refuse(request: Request, call_next: Any) -> Any:
         path = request.scope["path"]
         asked: Any = {}
-        with contextlib.suppress(ValueError):  # as the runner takes what is no JSON
+        with contextlib.suppress(ValueError):  # the runner accepts bodies that are not JSON
             asked = await request.json() if path == "/start" else {}
         room = not isinstance(asked, dict) or asked.get("createDailyRoom")
         if room or asked.get("transport") == "daily" or path == "/daily":
-            return Response("this bot makes rooms for calls alone", 401)
+            return Response("this bot makes rooms only for calls", 401)
         if path == "/daily-dialin-webhook":
             return Response("this bot takes only calls from webhooks.py", 404)
         return await call_next(request)
@@ -131,7 +131,7 @@ async def end_call(call: Call | None) -> None:
             daily = DailyRESTHelper(daily_api_key=key, daily_api_url=api, aiohttp_session=session)
             await daily.delete_room_by_url(room_url)
     except Exception as e:
-        logger.error(f"The room of the call stays: {e}")
+        logger.error(f"The room of the call was not deleted: {e}")
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):

@@ -1,4 +1,4 @@
-"""Asks a caller who says nothing whether they are still there, and ends the call in the end."""
+"""Asks silent callers whether they are still there, and ends the call if they do not answer."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ class SilenceMonitor(BaseObserver):
     """Measures how long nobody speaks in a call.
 
     The framework's UserIdleController has the timer. It does not run while somebody speaks or a
-    tool runs. Silence in which a service owes an answer is not the caller's.
+    tool runs. Silence while a service owes an answer does not count.
 
     Args:
         worker: Runs the pipeline of the call.

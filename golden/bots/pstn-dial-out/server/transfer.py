@@ -18,7 +18,7 @@ from pipecat.transports.daily.transport import DailyTransport
 
 from call import Call, handed_over
 
-RING_SECONDS = 25  # that a telephone rings before nobody has answered
+RING_SECONDS = 25  # how long a telephone rings
 SPEAKING_TAKES = 12  # seconds, at most, until the sentence before a transfer has been spoken
 
 

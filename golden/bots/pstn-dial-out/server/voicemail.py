@@ -1,4 +1,4 @@
-"""Notices when a machine answers a call that the bot makes. VOICEMAIL in .env says what then.
+"""Notices when a machine answers a call that the bot makes. VOICEMAIL in .env says what to do.
 
 The bot says nothing until it is clear who answered: a second after the first words end.
 """
@@ -29,7 +29,7 @@ def problems() -> list[str]:
 
 
 class Detector(VoicemailDetector):
-    """Takes whoever says nothing for a person, as soon as the bot asks whether they are there."""
+    """Counts whoever says nothing as a person once the bot asks whether they are still there."""
 
     async def process_frame(self, frame: Frame, direction: FrameDirection):
         await super().process_frame(frame, direction)

@@ -46,26 +46,26 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# What the model makes the first words of.
+# Asks the model for a greeting.
 GREETING = "Greet the person and introduce yourself briefly."
 
-# Said by the carrier if nobody answers a call that was handed over.
+# Said by the carrier if nobody answers a transferred call.
 NOBODY_ANSWERS = "Nobody can take your call right now. Please call again later."
 
 # Said by the carrier if the bot cannot take a call.
 BUSY = "All lines are busy right now. Please call again later."
 
-# Said to a caller who says nothing for SILENCE_SECONDS: twice the first, then the second.
+# Said to a caller who is silent for SILENCE_SECONDS: the question twice, then the goodbye.
 STILL_THERE = "Are you still there?"
 SILENT_GOODBYE = "I cannot hear you, so I am ending the call. Goodbye."
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
     hang_up,
-    # your own, one a line
+    # your own, one per line
 ]
 
-# As RECORD in .env says, the model may have to ask; see recording.py.
+# With RECORD=ask in .env, the model asks for consent; see recording.py.
 SYSTEM_INSTRUCTION += recording.instruction()
 TOOLS.extend(recording.tools())
 
@@ -122,7 +122,7 @@ build_lock = asyncio.Lock()
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads at once
+    async with build_lock:  # two threads cannot load some libraries at the same time
         pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
@@ -139,7 +139,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     monitor = ServiceMonitor(
         worker,
         services,
-        has_page=False,  # callers see none
+        has_page=False,  # callers do not see one
         hand_over=transfers.fallback,
         on_failed=metrics.count_failure,
         on_late=metrics.count_delay,
@@ -183,14 +183,14 @@ async def bot(runner_args: RunnerArguments):
         await end_call(call)
 
 
-# Variables without which the bot does not start.
+# Variables that must be set for the bot to start.
 REQUIRED = [
     "OPENAI_API_KEY",
     "DAILY_API_KEY",
     "TWILIO_ACCOUNT_SID",
     Needs("TWILIO_AUTH_TOKEN", "TWILIO_API_KEY"),
     Needs("TWILIO_API_SECRET", if_set="TWILIO_API_KEY"),
-    # your own, one a line
+    # your own, one per line
 ]
 
 if __name__ == "__main__":

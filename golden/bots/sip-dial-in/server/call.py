@@ -31,11 +31,11 @@ class Call(BaseModel):
     call_sid: str  # of the call waiting at Twilio
     caller: str  # the caller's number
 
-    until: int = 0  # seconds since 1970, when the bot takes it no more
+    until: int = 0  # Unix time, from which on the bot refuses it
     signature: str = ""
 
     def signed(self) -> dict[str, Any]:
-        """Return it for the bot, which takes it for a minute."""
+        """Return it with a signature that the bot accepts for a minute."""
         self.until = int(time.time()) + 60
         self.signature = self._sign()
         return self.model_dump()
@@ -84,7 +84,7 @@ class Call(BaseModel):
 
 
 async def post(url: str, **request: Any) -> None:
-    """Ask a carrier's API. Raises RuntimeError with its answer if that is an error."""
+    """Send a request to a carrier's API. Raises RuntimeError with its response if that fails."""
     timeout = aiohttp.ClientTimeout(total=10)  # seconds
     async with aiohttp.ClientSession(timeout=timeout) as session:
         async with session.post(url, **request) as response:
@@ -93,7 +93,7 @@ async def post(url: str, **request: Any) -> None:
 
 
 async def update_at_twilio(call_sid: str, twiml: str) -> None:
-    """Have a call go on with this TwiML. Twilio ends its stream to the bot.
+    """Continue a call with this TwiML, which ends its stream to the bot.
 
     https://www.twilio.com/docs/voice/api/call-resource#update-a-call-resource
     """
@@ -140,7 +140,7 @@ async def end_call(call: Call) -> None:
             daily = DailyRESTHelper(daily_api_key=key, daily_api_url=api, aiohttp_session=session)
             await daily.delete_room_by_url(room_url)
     except Exception as e:
-        logger.error(f"The room of the call stays: {e}")
+        logger.error(f"The room of the call was not deleted: {e}")
 
 
 async def hang_up(params: FunctionCallParams):

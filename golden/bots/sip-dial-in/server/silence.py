@@ -1,4 +1,4 @@
-"""Asks a caller who says nothing whether they are still there, and ends the call in the end."""
+"""Asks silent callers whether they are still there, and ends the call if they do not answer."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -42,10 +42,10 @@ class SilenceMonitor(BaseObserver):
     """Measures how long nobody speaks in a call.
 
     The framework's UserIdleController has the timer. It does not run while somebody speaks or a
-    tool runs. Silence in which a service owes an answer is not the caller's.
+    tool runs. Silence while a service owes an answer does not count.
 
     The model speaks, so it is told what to ask. If it does not, the call still ends. Not all of
-    these services say when the caller speaks, so speech is detected here, for this alone.
+    these services say when the caller speaks, so speech is detected here, only for this.
 
     Args:
         worker: Runs the pipeline of the call.
@@ -135,7 +135,7 @@ class SilenceMonitor(BaseObserver):
 
     async def _on_silence(self, controller: UserIdleController) -> None:
         if self._is_waiting() or self._answer_is_due:
-            self._answer_is_due = False  # it is given this time once
+            self._answer_is_due = False  # wait for it only once
         elif self._silences > self._questions:
             logger.info("The caller says nothing. The call ends.")
             await self._worker.queue_frame(EndFrame())

@@ -19,7 +19,7 @@ from pipecat.transports.base_transport import BaseTransport
 
 from call import Call, update_at_twilio
 
-RING_SECONDS = 25  # that a telephone rings before nobody has answered
+RING_SECONDS = 25  # how long a telephone rings
 SPEAKING_TAKES = 12  # seconds, at most, until the sentence before a transfer has been spoken
 
 

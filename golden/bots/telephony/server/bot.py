@@ -20,7 +20,6 @@ from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregatorParams,
 )
 from pipecat.runner.types import RunnerArguments
-from pipecat.runner.utils import create_transport
 from pipecat.services.anthropic.llm import AnthropicLLMService
 from pipecat.services.elevenlabs.tts import ElevenLabsTTSService
 from pipecat.services.openai.stt import OpenAISTTService
@@ -39,6 +38,7 @@ from sessions import announce_end
 from settings import Needs
 from silence import SilenceMonitor
 from transfer import Transfers
+from transports import create_transport
 
 settings.load()
 
@@ -48,9 +48,9 @@ SYSTEM_INSTRUCTION = (
     "answer in one to three plain sentences, without lists, emojis or other formatting."
 )
 
-# What the model makes the first words of.
+# Asks the model for a greeting.
 GREETING = "Greet the person and introduce yourself briefly."
-SAY_GREETING = False  # True: it is said as it stands, at once, and the model is not asked
+SAY_GREETING = False  # True: GREETING is spoken as it is written, without the model
 
 # Said when a service fails, in the language of the bot.
 APOLOGY = "Entschuldigung, ich kann gerade nicht antworten. Bitte versuchen Sie es erneut."
@@ -64,20 +64,20 @@ LAST_MINUTE = "Wir haben noch eine Minute."
 # Said before a caller is connected to FALLBACK_NUMBER, because the bot cannot go on.
 CONNECTING = "Leider kann ich Ihnen gerade nicht helfen. Ich verbinde Sie mit einem Kollegen."
 
-# Said by the carrier if nobody answers a call that was handed over.
+# Said by the carrier if nobody answers a transferred call.
 NOBODY_ANSWERS = "Zurzeit kann niemand Ihren Anruf annehmen. Bitte rufen Sie später wieder an."
 
 # Said by the carrier if the bot cannot take a call.
 BUSY = "Zurzeit sind alle Leitungen belegt. Bitte rufen Sie später wieder an."
 
-# Said to a caller who says nothing for SILENCE_SECONDS: twice the first, then the second.
+# Said to a caller who is silent for SILENCE_SECONDS: the question twice, then the goodbye.
 STILL_THERE = "Sind Sie noch da?"
 SILENT_GOODBYE = "Ich kann Sie nicht hören und beende deshalb das Gespräch. Auf Wiederhören."
 
 # Tools: functions that the model may call. README.md has an example.
 TOOLS = [
     hang_up,
-    # your own, one a line
+    # your own, one per line
 ]
 
 # What the services hear and speak, as a BCP 47 tag.
@@ -144,7 +144,7 @@ build_lock = asyncio.Lock()
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads at once
+    async with build_lock:  # two threads cannot load some libraries at the same time
         pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
@@ -163,14 +163,14 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
         services,
         apology=APOLOGY,
         please_wait=PLEASE_WAIT,
-        has_page=False,  # callers see none
+        has_page=False,  # callers do not see one
         hand_over=transfers.fallback,
         on_failed=metrics.count_failure,
         on_late=metrics.count_delay,
     )
     SilenceMonitor(
         worker,
-        is_call=bool(runner_args.call_data),  # others may be silent
+        is_call=bool(runner_args.call_data),  # only callers are asked
         question=STILL_THERE,
         goodbye=SILENT_GOODBYE,
         seconds=float(os.getenv("SILENCE_SECONDS", "10")),
@@ -214,7 +214,7 @@ async def bot(runner_args: RunnerArguments):
     await run_bot(transport, runner_args)
 
 
-# Variables without which the bot does not start.
+# Variables that must be set for the bot to start.
 REQUIRED = [
     Needs("OPENAI_API_KEY", "OPENAI_STT_BASE_URL", "OPENAI_BASE_URL"),
     "ANTHROPIC_API_KEY",
@@ -223,7 +223,7 @@ REQUIRED = [
     Needs("TWILIO_ACCOUNT_SID", transport="twilio"),
     Needs("TWILIO_AUTH_TOKEN", "TWILIO_API_KEY", only_one=True, transport="twilio"),
     Needs("TWILIO_API_SECRET", if_set="TWILIO_API_KEY", transport="twilio"),
-    # your own, one a line
+    # your own, one per line
 ]
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pipecat.services.llm_service import FunctionCallParams
 
 
 async def post(url: str, **request: Any) -> None:
-    """Ask a carrier's API. Raises RuntimeError with its answer if that is an error."""
+    """Send a request to a carrier's API. Raises RuntimeError with its response if that fails."""
     timeout = aiohttp.ClientTimeout(total=10)  # seconds
     async with aiohttp.ClientSession(timeout=timeout) as session:
         async with session.post(url, **request) as response:
@@ -18,7 +18,7 @@ async def post(url: str, **request: Any) -> None:
 
 
 async def update_at_twilio(call_sid: str, twiml: str) -> None:
-    """Have a call go on with this TwiML. Twilio ends its stream to the bot.
+    """Continue a call with this TwiML, which ends its stream to the bot.
 
     https://www.twilio.com/docs/voice/api/call-resource#update-a-call-resource
     """

@@ -1,7 +1,7 @@
 """Answers the carriers that send calls to self_host.py.
 
-A carrier asks what to do with a call, or is set up to stream each call to `/ws/PHONE_TOKEN`. What
-it is told first connects the call to the bot; what follows holds if the bot takes no call, or
+A carrier asks what to do with a call, or is set up to stream each call to `/ws/PHONE_TOKEN`. The
+answer first connects the call to the bot. The rest of it applies if the bot takes no call, or
 closes the stream before the call is over: FALLBACK_NUMBER, or a sentence.
 """
 
@@ -33,7 +33,7 @@ def check_token(token: str) -> None:
 def check_twilio(request: Request | WebSocket, form: dict[str, str]) -> None:
     """Raise HTTPException 403 if Twilio has not signed the request.
 
-    That cannot be known without TWILIO_AUTH_TOKEN and the address of the bot, and is then left out.
+    Without TWILIO_AUTH_TOKEN or the address of the bot, nothing can be checked.
     https://www.twilio.com/docs/usage/security#validating-requests
     """
     given = request.headers.get("x-twilio-signature", "")
@@ -53,7 +53,7 @@ def check_twilio(request: Request | WebSocket, form: dict[str, str]) -> None:
 @router.websocket("/ws/{token}")
 @router.websocket("/ws/{token}/{caller}/{called}")
 async def take_call(websocket: WebSocket, token: str, caller: str = "", called: str = "") -> None:
-    """Hold a telephone call. Only the carrier knows the address."""
+    """Serve a telephone call. Only the carrier knows the address."""
     sessions: Sessions = websocket.app.state.sessions
     try:
         check_token(token)
@@ -74,7 +74,7 @@ def answer(request: Request, stream: str, element: str = "Say") -> Response:
     Args:
         request: Of the carrier.
         stream: The XML that connects the call to the bot.
-        element: With which the carrier says a sentence.
+        element: The XML element with which the carrier says a sentence.
     """
     sessions: Sessions = request.app.state.sessions
     if not sessions.has_room():

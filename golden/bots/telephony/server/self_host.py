@@ -88,11 +88,11 @@ async def start_webrtc(reservation: Session, request: Request) -> dict[str, Any]
 
 
 class Offer(BaseModel):
-    """What a page says of its connection."""
+    """A page's description of its connection."""
 
     sdp: str
     type: str
-    pc_id: str | None = None  # of a connection that there is already
+    pc_id: str | None = None  # of an existing connection
     restart_pc: bool | None = None
     request_data: Any = Field(None, alias="requestData")
 
@@ -173,7 +173,7 @@ def may_start(request: Request) -> str:
 
 
 class Start(BaseModel):
-    """What is asked for."""
+    """A request for a session."""
 
     transport: str = next(iter(STARTS))
     body: Any = {}  # for bot.py

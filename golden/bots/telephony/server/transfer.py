@@ -19,7 +19,7 @@ from pipecat.transports.base_transport import BaseTransport
 
 from call import update_at_twilio
 
-RING_SECONDS = 25  # that a telephone rings before nobody has answered
+RING_SECONDS = 25  # how long a telephone rings
 SPEAKING_TAKES = 12  # seconds, at most, until the sentence before a transfer has been spoken
 
 
@@ -128,7 +128,7 @@ class Transfers:
         if carrier == "twilio":
             xml = dial(number, self._nobody_answers, caller_id)
             return await update_at_twilio(call_id, xml)
-        raise RuntimeError(f"{carrier} has no way to connect a call to a number")
+        raise RuntimeError(f"{carrier} cannot connect a call to a number")
 
 
 def say(sentence: str, element: str = "Say") -> str:

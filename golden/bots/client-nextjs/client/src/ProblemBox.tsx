@@ -4,7 +4,7 @@ import type { Session } from "./session.ts";
 import { useSession } from "./useSession.ts";
 import { isConnected } from "./words.ts";
 
-/** What went wrong and what to do. Empty, it stays there for screen readers, which hear of what comes into it. */
+/** What went wrong and what to do. It stays on the page when empty, so that screen readers announce what is added. */
 export function ProblemBox({ session }: { session: Session }) {
   const problem = useSession(session, (state) => state.problem);
   const connected = useSession(session, isConnected);

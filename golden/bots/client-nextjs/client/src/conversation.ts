@@ -106,8 +106,8 @@ function userText(conversation: Conversation, { text, final }: TranscriptData): 
 }
 
 /**
- * Text, and speech as far as it has been spoken. The framework reports spoken words at once, but a sentence as new only
- * when the bot starts to speak: what is known of one is newer.
+ * Text, and speech as far as it has been spoken. The framework reports spoken words immediately, but a new sentence only
+ * when the bot starts to speak, so what is already known about a sentence is newer.
  */
 function botText(
   conversation: Conversation,

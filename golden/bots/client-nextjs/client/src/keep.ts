@@ -1,4 +1,4 @@
-/** What a person can keep of a conversation. */
+/** Copies and saves a conversation. */
 import { type Conversation, textOf } from "./conversation.ts";
 import { names } from "./page.ts";
 
@@ -6,7 +6,7 @@ import { names } from "./page.ts";
 export const asText = ({ finished }: Conversation) =>
   finished.map((entry) => `${names[entry.speaker]}: ${textOf(entry)}${entry.cutOff ? " …" : ""}\n`).join("");
 
-/** Copies a text to the clipboard; a page without https has none but that of a selection. */
+/** Copies a text to the clipboard. Without https, a page can only copy a selection. */
 export async function copy(text: string) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const selected = Object.assign(document.createElement("textarea"), { value: text });

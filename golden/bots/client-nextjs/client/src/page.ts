@@ -11,5 +11,5 @@ const { hostname = "", search = "" } = globalThis.location ?? {}; // there is no
 /** Whether to show what only the bot's developer can use: commands, addresses and numbers. */
 export const forDevelopers = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 
-/** Whether to show no more than the shape and the button, for a frame in somebody's site: the address ends with ?embed. */
+/** Whether to show only the shape and the button, for a frame in another site: the address ends with ?embed. */
 export const embedded = new URLSearchParams(search).has("embed");

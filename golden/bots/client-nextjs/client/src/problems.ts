@@ -2,7 +2,7 @@ import { embedded, forDevelopers } from "./page.ts";
 
 /** What went wrong and what to do, for the person. */
 export class Problem extends Error {
-  /** To run in a terminal. */
+  /** A command to run in a terminal. */
   command?: string;
 
   constructor(message: string, command?: string) {
@@ -91,7 +91,7 @@ export const late = (seconds: number) =>
 /** The reason is the browser's or a package's. */
 export const unreachable = (reason: string) => problem(notReached, `The bot could not be reached: ${reason}.`);
 
-/** A service failed, and the session goes on; what failed is watch.py's words. */
+/** A service failed, and the session goes on; `what` is a sentence of monitor.py. */
 export const failed = (what: string) => problem("The bot could not answer. Try again.", what);
 
 /** The reason is the bot's; "" if it gave none. */

@@ -1,4 +1,4 @@
-/** What a person can keep of a conversation. */
+/** Copies and saves a conversation. */
 import { textOf } from "./conversation.js";
 import { names } from "./page.js";
 
@@ -6,7 +6,7 @@ import { names } from "./page.js";
 export const asText = ({ finished }) =>
   finished.map((entry) => `${names[entry.speaker]}: ${textOf(entry)}${entry.cutOff ? " …" : ""}\n`).join("");
 
-/** Copies a text to the clipboard; a page without https has none but that of a selection. */
+/** Copies a text to the clipboard. Without https, a page can only copy a selection. */
 export async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const selected = Object.assign(document.createElement("textarea"), { value: text });

@@ -21,7 +21,7 @@ export const parameters = ({ url, token }) => ({ url, token });
 
 export const createTransport = (chosen) => new LiveKitTransport(chosen);
 
-/** Even from a bot that is silent a packet comes now and then. */
+/** Even a silent bot sends a packet now and then. */
 export const packets = (transport) => transport.packets();
 
 /** A room of a LiveKit server, which the bot joins too. RTVI messages are data packets in JSON. */
@@ -120,7 +120,7 @@ class LiveKitTransport extends Transport {
       if (published) await localParticipant.unpublishTrack(published);
       return;
     }
-    // Of two tracks one after the other the bot would hear neither, so another device takes the same one.
+    // If one track followed another, the bot would hear neither, so a new device uses the same track.
     if (published) await published.replaceTrack(open);
     const track = published ?? (open.kind === "audio" ? new LocalAudioTrack(open) : new LocalVideoTrack(open));
     await (muted ? track.mute() : track.unmute());

@@ -2,7 +2,7 @@ import { embedded, forDevelopers } from "./page.js";
 
 /** What went wrong and what to do, for the person. */
 export class Problem extends Error {
-  /** To run in a terminal. */
+  /** A command to run in a terminal. */
   command;
 
   constructor(message, command) {
@@ -96,7 +96,7 @@ export const roomProblem = (address, refused) => {
   return problem(notReached, `${what}. Check ${variables} in server/.env, then start the bot again.`, startBot);
 };
 
-/** A service failed, and the session goes on; what failed is watch.py's words. */
+/** A service failed, and the session goes on; `what` is a sentence of monitor.py. */
 export const failed = (what) => problem("The bot could not answer. Try again.", what);
 
 /** The reason is the bot's; "" if it gave none. */

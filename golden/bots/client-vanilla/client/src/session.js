@@ -29,7 +29,7 @@ const quiet = 1500;
 /** Milliseconds without any sound from the microphone before the page says so. */
 const suspicious = 8000;
 
-/** Even a quiet room is louder, after the browser took out its noise: -100 dB. */
+/** -100 dB: even a quiet room is louder, after the browser has removed its noise. */
 const silence = 0.00001;
 
 /** Milliseconds without a message of the bot after which it no longer thinks. */
@@ -437,7 +437,7 @@ export class Session {
   }
 }
 
-/** The devices of the browser, which an insecure page does not get. */
+/** The devices of the browser, which it hides from insecure pages. */
 function mediaDevices() {
   if (navigator.mediaDevices) return navigator.mediaDevices;
   throw insecure;

@@ -1,4 +1,4 @@
-"""Runs a program of the bot for the tests, on this machine alone: program.py SCRIPT [OPTIONS]
+"""Runs a program of the bot for the tests, without a network: program.py SCRIPT [OPTIONS]
 
 Connections to other machines are refused, so that no test costs anything.
 HeyGen shows no face here: what the bot says is passed on.
@@ -17,7 +17,7 @@ import offline
 
 
 class NoFace(FrameProcessor):
-    """In the place of HeyGen: passes everything on."""
+    """Replaces HeyGen: passes everything on."""
 
     Settings = HeyGenVideoService.Settings
 

@@ -7,7 +7,7 @@ import pytest
 from people import Bot, Person, Visitor
 from stand_ins import Script
 
-# Who reaches the bot, through which program, and where its address is not the usual one.
+# Who connects, to which program, and at which address if it is not the usual one.
 VISITS = [
     pytest.param(Visitor, "running_bot", {}, id="smallwebrtc"),
     pytest.param(Visitor, "self_hosted_bot", {}, id="smallwebrtc, self_host.py"),

@@ -1,7 +1,7 @@
-"""The scenarios of evals/ that are typed, without a real model.
+"""Tests the bot with the text scenarios of evals/, without a real model.
 
 The stand-in of the model says what a scenario expects. So these tests show that the scenarios
-and the bot fit together; whether a real model passes them, `pipecat eval run` shows.
+and the bot fit together; `pipecat eval run` shows whether a real model passes them.
 """
 
 from pathlib import Path

@@ -39,7 +39,7 @@ class Services:
         self.stt = Deepgram(self.script, VARIABLES["DEEPGRAM_API_KEY"])
         self.llm = ChatCompletions(self.script, VARIABLES["OPENAI_API_KEY"])
         self.tts = Cartesia(self.script, VARIABLES["CARTESIA_API_KEY"])
-        self.env: dict[str, str] = {}  # with which the bot finds them
+        self.env: dict[str, str] = {}  # their addresses, for the bot
 
     def all(self) -> list[Service]:
         return [self.stt, self.llm, self.tts]
@@ -104,7 +104,7 @@ async def answers(address: str) -> bool:
 
 
 def free_port() -> int:
-    """Return a port that is free, as is the next."""
+    """Return a free port whose next port is free, too."""
     while True:
         with socket.socket() as first, socket.socket() as second:
             first.bind(("127.0.0.1", 0))
@@ -126,7 +126,7 @@ async def running_bot(
 
 @pytest.fixture
 def services(running_services: Services) -> Iterator[Services]:
-    """The stand-ins, which have been asked nothing yet. What the real ones refuse fails a test."""
+    """The stand-ins, without earlier requests. What the real services would refuse fails a test."""
     running_services.script.clear()
     from bot import GREETING, SAY_GREETING  # once .env is not read
 

@@ -1,4 +1,4 @@
-"""Tools, tested as the functions that they are.
+"""Tests of tools, called as plain functions.
 
 A tool gets what the model chose as its arguments, and answers through `params.result_callback`.
 """
@@ -14,7 +14,7 @@ from bot import hang_up
 
 
 async def called(tool: Callable[..., Awaitable[None]], **arguments: Any) -> AsyncMock:
-    """Call a tool as the model does: the `params` that it got, to see what it did with them."""
+    """Call a tool as the model does. Return its `params`, which show what it did with them."""
     params = AsyncMock()
     await tool(params, **arguments)
     return params

@@ -43,7 +43,7 @@ class Services:
         self.stt = OpenAITranscription(self.script, VARIABLES["OPENAI_API_KEY"])
         self.llm = AnthropicMessages(self.script, VARIABLES["ANTHROPIC_API_KEY"])
         self.tts = ElevenLabsSpeech(self.script, VARIABLES["ELEVENLABS_API_KEY"])
-        self.env: dict[str, str] = {}  # with which the bot finds them
+        self.env: dict[str, str] = {}  # their addresses, for the bot
 
     def all(self) -> list[Service]:
         return [self.stt, self.llm, self.tts]
@@ -108,7 +108,7 @@ async def answers(address: str) -> bool:
 
 
 def free_port() -> int:
-    """Return a port that is free, as is the next."""
+    """Return a free port whose next port is free, too."""
     while True:
         with socket.socket() as first, socket.socket() as second:
             first.bind(("127.0.0.1", 0))
@@ -141,7 +141,7 @@ async def self_hosted_bot(
 
 @pytest.fixture
 def services(running_services: Services) -> Iterator[Services]:
-    """The stand-ins, which have been asked nothing yet. What the real ones refuse fails a test."""
+    """The stand-ins, without earlier requests. What the real services would refuse fails a test."""
     running_services.script.clear()
     from bot import GREETING, SAY_GREETING  # once .env is not read
 

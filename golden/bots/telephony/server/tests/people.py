@@ -1,4 +1,4 @@
-"""The people in the tests: who they are connected by, what they say and hear."""
+"""The people in the tests: how they connect, and what they say and hear."""
 
 import array
 import asyncio
@@ -21,7 +21,7 @@ from aiortc.mediastreams import AudioStreamTrack, MediaStreamError, MediaStreamT
 from sound import loudness, recording, resampled
 from stand_ins import Script
 
-PATIENCE = 20.0  # seconds, of which a machine that has nothing else to do needs few
+PATIENCE = 20.0  # seconds; an idle machine needs far fewer
 
 
 def rtvi(kind: str, **data: Any) -> str:

@@ -1,4 +1,4 @@
-"""Runs a program of the bot for the tests, on this machine alone: program.py SCRIPT [OPTIONS]
+"""Runs a program of the bot for the tests, without a network: program.py SCRIPT [OPTIONS]
 
 Connections to other machines are refused, so that no test costs anything.
 """

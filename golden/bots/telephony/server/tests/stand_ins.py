@@ -56,7 +56,7 @@ class Script:
 
     def told(self, turns: list[tuple[str, str]]) -> None:
         """The model was told this conversation."""
-        # A model that knows no developer is told as if by a person what to greet with.
+        # Where a model has no developer role, the instruction to greet comes as a person's message.
         if turns and turns[0][0] == "user" and turns[0][1] not in self._replies:
             turns = turns[1:]
         self.conversation = [(role, text) for role, text in turns if text]
@@ -210,7 +210,7 @@ def wav_sound(data: bytes) -> tuple[bytes, int]:
 
 @dataclass
 class Listener:
-    """One connection's ear: it finds the sentences in a stream of audio, as a service does."""
+    """Finds the sentences in the audio of one connection, as a service does."""
 
     script: Script
     rate: int  # samples a second

@@ -14,7 +14,7 @@ SOCKET: dict[str, Any] = {"path": f"/ws/{PHONE_TOKEN}"}  # where self_host.py ta
 ADDRESS = f"{PUBLIC_URL.replace('http', 'ws', 1)}{SOCKET['path']}"
 SIGNED = SOCKET | {"headers": twilio_signature(VARIABLES["TWILIO_AUTH_TOKEN"], ADDRESS)}
 
-# Who reaches the bot, through which program, and where its address is not the usual one.
+# Who connects, to which program, and at which address if it is not the usual one.
 CALLS = [
     pytest.param(TwilioCaller, "running_bot", {}, id="twilio"),
     pytest.param(TwilioCaller, "self_hosted_bot", SIGNED, id="twilio, self_host.py"),

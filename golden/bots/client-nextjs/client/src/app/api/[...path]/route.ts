@@ -11,7 +11,7 @@ async function pass(request: Request, context: { params: Promise<{ path: string[
   if (path[0] !== "start" && path[0] !== "sessions") return new Response(null, { status: 404 });
   const headers = new Headers({ "Content-Type": "application/json" });
   const visitor = request.headers.get("X-Forwarded-For");
-  if (visitor) headers.set("X-Forwarded-For", visitor); // each has a share of the bot's places
+  if (visitor) headers.set("X-Forwarded-For", visitor); // the bot limits sessions by address
   if (key) headers.set("Authorization", `Bearer ${key}`);
   const { method, signal } = request;
   const body = await request.text();
