@@ -1,18 +1,21 @@
-"""What README.md says of Macs is what the package index has packages for."""
+"""What the package index has for bots, asked without installing anything."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 import bots
 
+ARM, INTEL = "aarch64-apple-darwin", "x86_64-apple-darwin"
 
-def resolve(project: bots.Project, processor: str, macos: str) -> tuple[bool, str]:
-    """Whether the bot's packages can be installed on such a Mac, and what uv says."""
+
+def resolve(project: bots.Project, platform: str, macos: str = "14.0") -> tuple[bool, str]:
+    """Whether the bot's packages can be installed on such a machine, and what uv says."""
     command = ("uv", "pip", "compile", "--quiet", "--no-annotate", "--python-version", "3.12")
-    command += ("--python-platform", f"{processor}-apple-darwin", "pyproject.toml")
     env = bots.networked_env() | {"MACOSX_DEPLOYMENT_TARGET": macos}
-    done = bots.run(*command, cwd=project.server, env=env)
+    options = ("--python-platform", platform, "pyproject.toml")
+    done = bots.run(*command, *options, cwd=project.server, env=env)
     return done.returncode == 0, done.stdout + done.stderr
 
 
@@ -28,13 +31,25 @@ def needed(quickstart: bots.Project) -> int:
 
 
 def test_a_mac_with_apple_silicon_can_install_a_bot(quickstart: bots.Project, needed: int) -> None:
-    resolved, said = resolve(quickstart, "aarch64", f"{needed}.0")
+    resolved, said = resolve(quickstart, ARM, f"{needed}.0")
     assert resolved and "\npipecat-ai==" in said, said
-    resolved, said = resolve(quickstart, "aarch64", f"{needed - 1}.9")
+    resolved, said = resolve(quickstart, ARM, f"{needed - 1}.9")
     assert not resolved and "onnxruntime" in said, said
 
 
 def test_a_mac_of_intel_cannot(quickstart: bots.Project, needed: int) -> None:
     """Whatever its system. If it can one day, README.md need not exclude it any more."""
-    resolved, said = resolve(quickstart, "x86_64", f"{needed + 20}.0")
+    resolved, said = resolve(quickstart, INTEL, f"{needed + 20}.0")
     assert not resolved and "onnxruntime" in said, said
+
+
+@pytest.mark.parametrize("platform", ["linux", ARM])
+def test_funasr_has_packages_that_fit(vbot: Path, platform: str) -> None:
+    """torchaudio is built for one release of torch, but its package accepts others, too."""
+    services = ("-m", "cascade", "--stt", "funasr", "--llm", "openai", "--tts", "cartesia")
+    args = ("funasr", "-t", "smallwebrtc", *services)
+    project = bots.generate(vbot, bots.PROJECTS / "funasr", *args)
+    resolved, said = resolve(project, platform)
+    assert resolved, said
+    versions = dict(re.findall(r"(?m)^(torch|torchaudio)==([0-9.]+)", said))
+    assert versions["torch"] == versions["torchaudio"]

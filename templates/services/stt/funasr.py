@@ -2,7 +2,7 @@
 # label: FunASR
 # names: funasr, funasr_stt
 # extras: funasr
-# pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.12
+# pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.11.1
 # flags: local
 # model: 1300 MB, 0.3 cores
 # languages: en, ja, ko, yue, zh
