@@ -428,6 +428,41 @@ func botWith(t *testing.T, cat *catalog.Catalog, service string, with bot.Values
 	return p, string(files["server/bot.py"])
 }
 
+// A project may be named like a package that it needs; uv refuses a project that requires itself.
+func TestNameOfADependency(t *testing.T) {
+	for _, name := range []string{"pipecat-ai", "Pipecat AI", "openai", "loguru", "ruff"} {
+		said := bot.Values{bot.OptName: {Text: name}, bot.OptTransports: {List: []string{"daily"}}}
+		p, _ := botWith(t, catalog.New(), "realtime openai", said)
+		files, err := p.Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		project := string(files["server/pyproject.toml"])
+		_, own, _ := strings.Cut(project, "\nname = \"")
+		own, _, _ = strings.Cut(own, "\"")
+		if own == "" || regexp.MustCompile(`"`+own+`[\[<>="]`).MatchString(strings.Replace(project, own, "", 1)) {
+			t.Errorf("%s: the project %s requires itself:\n%s", name, own, project)
+		}
+	}
+}
+
+// Docker and Kubernetes read quotes, comments and $ of .env in ways of their own; they get it as a file.
+func TestDotenvIsAFile(t *testing.T) {
+	p, _ := selfHosted(t, catalog.New(), "realtime openai", "", "smallwebrtc")
+	files, err := p.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wants := range map[string]string{
+		"deploy/compose.yaml": "file: ../server/.env", "deploy/kubernetes/kustomization.yaml": "files: [.env]",
+	} {
+		text := string(files[name])
+		if !strings.Contains(text, wants) || regexp.MustCompile(`\b(env_file|envs|envFrom):`).MatchString(text) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
 // A cluster's network lets through what the services need, and nothing to this machine itself.
 func TestOtherPorts(t *testing.T) {
 	for service, want := range map[string]string{
