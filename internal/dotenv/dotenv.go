@@ -213,6 +213,13 @@ func (r *reader) value() (value, message string) {
 		return unquoted(r.rest(), blank), ""
 	}
 	quote := r.text[0]
+	if three := strings.Repeat(r.text[:1], 3); strings.HasPrefix(r.text, three) {
+		inside, after, _ := strings.Cut(r.text[3:], three)
+		r.line += strings.Count(inside, "\n")
+		r.text = after
+		r.rest()
+		return "", "three quotes; one quote at each end is enough, also for several lines"
+	}
 	value, ok := r.quoted(quote)
 	if !ok {
 		r.text = "" // the rest of the file is inside the quotes

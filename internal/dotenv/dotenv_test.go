@@ -104,6 +104,14 @@ func fileCases() []fileCase {
 		{`K=a"b'c`, `K="a\"b'c"`},
 		{`K='a"\n$x#'`, `K="a\"\\n$x#"`},
 		{"K='a\nb'", `K="a\nb"`},
+		{
+			"K=\"\"\"a\nb\"\"\"\nL=\nM='''c''' # d\nN=\"\"\"e",
+			"1: K: three quotes; one quote at each end is enough, also for several lines\n" +
+				"3: L: the value is empty\n" +
+				"4: M: three quotes; one quote at each end is enough, also for several lines\n" +
+				"5: N: three quotes; one quote at each end is enough, also for several lines",
+		},
+		{`K="" # c`, "1: K: the value is empty"},
 		{"K='a\r\nb'", `K="a\nb"`},
 		{"K='a\rb\r\r\nc'", `K="a\nb\n\nc"`},
 		{"K='a\rb'\nL=", "3: L: the value is empty"},
