@@ -86,8 +86,8 @@ func pastedAlong(s string) string {
 		return "begins with Bearer; leave that out"
 	case strings.ContainsAny(s[:1]+s[len(s)-1:], "\"'"):
 		return "is in quotes; leave them out"
-	case strings.ContainsAny(s, "{}<>"): // ${TOKEN}, {{ token }}, <token>, {"token": ...}
-		return "is in brackets, or a placeholder; pass what stands for it"
+	case strings.ContainsAny(s, "${}<>"): // $TOKEN, ${{ secrets.TOKEN }}, <token>, {"token": ...}
+		return "is a placeholder or in brackets; pass the value itself"
 	case isAssignment(s):
 		return "begins with a name and =; leave that out"
 	}
