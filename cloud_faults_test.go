@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -415,7 +417,50 @@ func TestNoTimeForAnotherTry(t *testing.T) {
 	}
 }
 
-// vbot ignores keys of a response that it does not read.
+// A network that wants a sign-in is not the API.
+func TestNetworkSignIn(t *testing.T) {
+	parallel(t)
+	s := cloudtest.Bare(t, "vbot/"+version).Misbehave("PUT", cloudtest.Status(511, "X", "<html>"))
+	defer s.Close()
+	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip")
+	r.wantCode(t, 6)
+	const want = "error: storing 1 key in app: the network answered 511 Network Authentication Required\n" +
+		"hint: sign in to the network in a browser, and run the same command again\n"
+	if !strings.HasSuffix(r.stderr, want) || strings.Contains(r.stderr, "may have succeeded") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// Answers may be compressed, and must be whole.
+func TestCompressedAnswers(t *testing.T) {
+	parallel(t)
+	var body bytes.Buffer
+	z := gzip.NewWriter(&body)
+	io.WriteString(z, `{"sets":[{"name":"app"}]}`)
+	z.Close()
+	half := body.Bytes()[:body.Len()-6]
+	for _, c := range []struct {
+		encoding string
+		body     []byte
+		code     int
+	}{{"gzip", body.Bytes(), 0}, {"gzip", half, 6}, {"gzip", []byte("{}"), 6}, {"br", half, 1}, {"", half, 1}} {
+		s := cloudtest.Bare(t, "vbot/"+version)
+		s.Misbehave("GET", cloudtest.Times(4, func(w http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+			if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+				t.Error("it does not ask for gzip")
+			}
+			w.Header().Set("Content-Encoding", c.encoding)
+			w.Write(c.body)
+		})...)
+		r := runOn(t, s, "cloud", "secrets", "list")
+		s.Close()
+		if r.code != c.code || strings.Contains(r.stdout, "\napp ") != (c.code == 0) {
+			t.Errorf("%s, %d bytes: exit code %d, %s%s", c.encoding, len(c.body), r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+// What the API answers beside what vbot reads is none of its business.
 func TestHealthyAnswers(t *testing.T) {
 	parallel(t)
 	for get, code := range map[string]int{

@@ -233,6 +233,10 @@ func (c *Client) errorResponse(resp *http.Response, data []byte) *fault {
 		f.Code = report.Failed
 		f.Hint = "check VBOT_API_URL"
 		f.Message = fmt.Sprintf(redirect, status)
+	case status == http.StatusNetworkAuthenticationRequired: // of a Wi-Fi or a proxy, and not of the API
+		f.Unsure = false
+		f.Hint = "sign in to the network in a browser, and run the same command again"
+		f.Message = "the network answered " + statusText(status)
 	case status == http.StatusUnauthorized:
 		f.Code = report.Unauthorized
 		f.Hint = c.otherToken()
