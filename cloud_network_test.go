@@ -428,6 +428,26 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
+// NO_PROXY names hosts that are reached directly, and all hosts below a domain.
+func TestNoProxy(t *testing.T) {
+	parallel(t)
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	env := append(cloudtest.New(t, "vbot/"+version).Env(), "VBOT_API_URL=https://api.invalid",
+		"https_proxy="+closed.URL)
+	for list, isDirect := range map[string]bool{
+		"api.invalid": true, ".invalid": true, "*.invalid": true, "example.com, invalid": true, "*": true,
+		"API.INVALID:443": true, "": false, "pi.invalid": false, "api.invalid:8443": false, "10.0.0.0/8": false,
+	} {
+		for _, variable := range []string{"NO_PROXY", "no_proxy"} {
+			r := with{env: append(env, variable+"="+list)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+			if r.wantCode(t, 6); strings.Contains(r.stderr, "HTTPS_PROXY") == isDirect {
+				t.Errorf("%s=%s: %s", variable, list, r.stderr)
+			}
+		}
+	}
+}
+
 // A proxy that cannot be parsed is an error: net/http would connect without it.
 func TestUnreadableProxy(t *testing.T) {
 	parallel(t)

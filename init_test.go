@@ -356,6 +356,24 @@ func TestKeepExisting(t *testing.T) {
 	}
 }
 
+// Where somebody's own .gitignore stays, the keys of the bot and of its page are ignored all the same.
+func TestKeysStayIgnored(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "target/.gitignore", "*.log\n")
+	vbot(t, dir, initArgs("--keep-existing", "--client-framework", "react")...).wantCode(t, 0)
+	tree := filetest.Tree(t, dir)
+	for _, folder := range []string{"server", "client"} {
+		ignored := "\n" + tree["target/"+folder+"/.gitignore"]
+		if !strings.Contains(ignored, "\n.env\n") || strings.Contains(ignored, "\nlib/") {
+			t.Errorf("%s/.gitignore: %s", folder, ignored)
+		}
+	}
+	if tree["target/.gitignore"] != "*.log\n" {
+		t.Errorf(".gitignore: %s", tree["target/.gitignore"])
+	}
+}
+
 // A dry run needs no lock, as it writes nothing.
 func TestDryRunBesideARun(t *testing.T) {
 	parallel(t)

@@ -33,6 +33,8 @@ func TestNameOfTheDirectory(t *testing.T) {
 		"/x/Grüezi":                             "Grüezi",
 		"/x/क्षेत्र":                            "क्षेत्र",
 		"/x/.hidden":                            "hidden",
+		"/x/@scope/bot":                         "bot",
+		"/x/@scope":                             "scope",
 		"/x/my@bot":                             "",
 		"/x/@@@":                                "",
 		"/":                                     "",

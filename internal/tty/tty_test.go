@@ -181,6 +181,8 @@ func TestEditing(t *testing.T) {
 		"one two\x01\x06\x0b":             "o|",
 		"e\u0301x\x02\x7f":                "|x", // the mark goes with its letter
 		"日本\x1b[D":                        "日|本",
+		"日本\x08x\x08\x08\x08":             "|",  // Ctrl-H, as some terminals send Backspace
+		"\x1b[Ia\x1b[O\x1b[97u":           "a|", // the window is entered and left
 		"a\tb\x07":                        "ab|",
 		"\x1b[200~two\nlines\n\x1b[201~!": "two lines!|",
 		"\x7f\x7f\x1b[D\x1b[C":            "|",
