@@ -437,7 +437,8 @@ func TestNoProxy(t *testing.T) {
 		"https_proxy="+closed.URL)
 	for list, isDirect := range map[string]bool{
 		"api.invalid": true, ".invalid": true, "*.invalid": true, "example.com, invalid": true, "*": true,
-		"API.INVALID:443": true, "": false, "pi.invalid": false, "api.invalid:8443": false, "10.0.0.0/8": false,
+		"API.INVALID:443": true,
+		"":                false, "pi.invalid": false, "api.invalid:8443": false, "10.0.0.0/8": false,
 	} {
 		for _, variable := range []string{"NO_PROXY", "no_proxy"} {
 			r := with{env: append(env, variable+"="+list)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
@@ -457,7 +458,8 @@ func TestUnreadableProxy(t *testing.T) {
 			"http://bob:hunter2@proxy:port", "http://proxy:1%zz", " http://proxy:1", "http://", "://x",
 			"ftp://proxy", "http://[::1", "\x01",
 			// A password that ends the address early, and a port that nobody has.
-			"http://bob:12#hunter2@proxy:1", "http://bob:12/hunter2@proxy:1", "http://bob:12?hunter2@proxy:1",
+			"http://bob:12#hunter2@proxy:1", "http://bob:12/hunter2@proxy:1",
+			"http://bob:12?hunter2@proxy:1",
 			"http://bob#hunter2@proxy:1", "http://proxy:99999",
 		} {
 			r := here{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, "cloud",
