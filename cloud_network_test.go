@@ -460,7 +460,7 @@ func TestUnreadableProxy(t *testing.T) {
 			// A password that ends the address early, and a port that nobody has.
 			"http://bob:12#hunter2@proxy:1", "http://bob:12/hunter2@proxy:1",
 			"http://bob:12?hunter2@proxy:1",
-			"http://bob#hunter2@proxy:1", "http://proxy:99999",
+			"http://bob#hunter2@proxy:1", "http://bob:p@hunter2#@proxy:1", "http://proxy:99999",
 		} {
 			r := here{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, "cloud",
 				"secrets", "list")
