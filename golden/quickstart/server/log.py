@@ -31,9 +31,7 @@ HARMLESS = (
     "is not emitting turn frames",  # the model decides when somebody has finished
     "service is no longer usable, not speaking [",  # monitor.py names it, and this has the words
 )
-
 LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
-OTHER_NAMES = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # in other libraries
 
 
 def set_up(level: str, as_json: bool = False) -> None:
@@ -42,10 +40,8 @@ def set_up(level: str, as_json: bool = False) -> None:
     The framework logs many lines, some of them with what people say. Unless they are warnings,
     they appear only at DEBUG.
     """
-    level = OTHER_NAMES.get(level, level)
-    try:
-        logger.level(level)
-    except ValueError:
+    level = {"WARN": "WARNING", "FATAL": "CRITICAL"}.get(level, level)  # of other libraries
+    if level not in LEVELS:
         sys.exit(f"LOG_LEVEL is {level!r}; it must be one of {', '.join(LEVELS)}.")
     logger.remove()
     has_all = level in ("DEBUG", "TRACE")

@@ -122,7 +122,7 @@ build_lock = asyncio.Lock()
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # two threads cannot load some libraries at the same time
+    async with build_lock:  # some libraries cannot be loaded by two threads concurrently
         pipeline, services = await asyncio.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
