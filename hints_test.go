@@ -166,10 +166,14 @@ func hintCases() []hintCase {
 			then:  "cloud secrets set app A=1 --skip",
 			leads: "stored in",
 		},
-		{before: bot, args: "update target", hint: "vbot init DIR --update", then: "init target --update",
-			leads: "nothing to do"},
-		{args: "create x", hint: "vbot init", then: "init x -t smallwebrtc -m realtime --realtime openai",
-			leads: "x/server/bot.py"},
+		{
+			before: bot, args: "update target", hint: "vbot init DIR --update", then: "init target --update",
+			leads: "nothing to do",
+		},
+		{
+			args: "create x", hint: "vbot init", then: "init x -t smallwebrtc -m realtime --realtime openai",
+			leads: "x/server/bot.py",
+		},
 		{args: "cloud secrets list apps", hint: "vbot cloud secrets list", leads: "app "},
 		{
 			args:  "cloud secrets list apps",

@@ -19,7 +19,9 @@ import network
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    what = "write the tables and the picture in docs/, page.txt and the plain JavaScript client anew"
+    what = (
+        "write the tables and the picture in docs/, page.txt and the plain JavaScript client anew"
+    )
     parser.addoption("--update", action="store_true", help=what)
 
 

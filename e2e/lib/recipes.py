@@ -98,8 +98,11 @@ def second_services(source: str, section: Section) -> str:
     imports, code = parted(block)
     seconds = ""
     for name in re.findall(r"second_(\w+)\)", code):
-        made = text_of(source, statement(source, name).value)
-        seconds += f"    second_{name} = {made}\n"
+        made = statement(source, name).value
+        for needed in ast.walk(made):  # such as the address of Ollama
+            if isinstance(needed, ast.Name) and f"\n    {needed.id} = os.getenv(" in source:
+                seconds += f"    {text_of(source, statement(source, needed.id))}\n"
+        seconds += f"    second_{name} = {text_of(source, made)}\n"
     return with_imports(above(source, PIPELINE, seconds + code), imports)
 
 
