@@ -68,7 +68,7 @@ func (e *Env) Expand(path string) (string, error) {
 	switch {
 	case !isHome:
 		return path, nil
-	case rest != "" && !os.IsPathSeparator(rest[0]):
+	case rest != "" && rest[0] != '/' && rest[0] != filepath.Separator:
 		return "", fmt.Errorf("only ~ and ~/ are expanded; write the full path, or ./%s", path)
 	case home == "":
 		return "", errors.New("the home directory is unknown; write the full path")
