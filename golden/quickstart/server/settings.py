@@ -20,7 +20,14 @@ ENCODING = "utf-8-sig"
 KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
 
 # The forms of optional variables, and an example of each.
-FORMS = {"FALLBACK_NUMBER": (r"\+[1-9][0-9]{6,14}", "+15551234567")}
+FORMS = {
+    "DRAIN_SECONDS": (r"\d+(\.\d+)?", "3540"),
+    "FALLBACK_NUMBER": (r"\+[1-9][0-9]{6,14}", "+15551234567"),
+    "MAX_SESSIONS": (r"\d+", "4"),
+    "MAX_SESSION_SECONDS": (r"\d+", "3600"),
+    "SILENCE_SECONDS": (r"\d+(\.\d+)?", "10"),
+    "STARTS_PER_MINUTE": (r"\d+", "6"),
+}
 
 
 class Needs:
@@ -50,7 +57,7 @@ def load() -> None:
     """Read .env into the environment. A value in .env overrides one that the shell has exported.
 
     A blank value counts as not set, so it overrides nothing. Stops the program if there is a .env
-    that it must not read.
+    that it cannot read, or if a variable does not have its form.
     """
     try:
         values = dotenv_values(ENV_FILE, encoding=ENCODING)
@@ -63,6 +70,13 @@ def load() -> None:
         del os.environ[name]
     # The framework's runner would read .env again, with blank values, or one in a parent directory.
     os.environ["PYTHON_DOTENV_DISABLED"] = "1"
+    wrong = [
+        f"{name} in .env must be like {example}."
+        for name, (form, example) in FORMS.items()
+        if not re.fullmatch(form, os.getenv(name, example), re.ASCII)
+    ]
+    if wrong:
+        sys.exit("\n".join(wrong))
 
 
 def unreadable(path: str) -> str:
@@ -92,9 +106,6 @@ def require(
         if name.endswith(KEYS) and re.search("[^!-~]", str(value)):
             # An error of the service would show the key, even on the page.
             problems.append(f"Copy {name} to .env again: no spaces, line breaks or curly quotes.")
-    for name, (form, example) in FORMS.items():
-        if name in os.environ and not re.fullmatch(form, os.environ[name]):
-            problems.append(f"{name} in .env must be like {example}.")
     zone = os.getenv("TIME_ZONE")
     if zone and zone not in zoneinfo.available_timezones():
         problems.append(f"TIME_ZONE in .env is {zone!r}; it must be like Europe/Berlin.")
