@@ -212,11 +212,14 @@ type Suspicion struct {
 // quotes are pairs of quotation marks, as they come along with a value that is pasted.
 var quotes = [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"\u201c", "\u201d"}, {"\u2018", "\u2019"}}
 
+// blanks are characters that come along with a value that is pasted, and that nobody sees.
+const blanks = " \t\u00a0\u200b\u2060\ufeff"
+
 // Suspect looks for mistakes in the value of a pair. isServiceKey reports whether a key is the secret of
 // a service.
 func Suspect(pair cloud.Pair, isServiceKey func(key string) bool) Suspicion {
 	value := pair.Value.Reveal()
-	trimmed := strings.Trim(value, " \t\u00a0")
+	trimmed := strings.Trim(value, blanks)
 	for _, marks := range quotes {
 		rest, begins := strings.CutPrefix(trimmed, marks[0])
 		rest, ends := strings.CutSuffix(rest, marks[1])

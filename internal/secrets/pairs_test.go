@@ -127,6 +127,8 @@ func TestSuspect(t *testing.T) {
 		{key: "OTHER", value: `"sk-1"`, looks: "is in quotes", better: "sk-1"},
 		{key: "OTHER", value: " “sk-1” ", looks: "is in quotes", better: "sk-1"},
 		{key: "OTHER", value: "sk-1\t", looks: "has blanks around it", better: "sk-1"},
+		{key: "OTHER", value: "sk-1\u200b", looks: "has blanks around it", better: "sk-1"},
+		{key: "PROMPT", value: "می\u200cخواهم"},
 		{key: "OTHER", value: "sk-1\n", looks: "ends in a line break", better: "sk-1"},
 		{key: "OTHER", value: "two words\r\n", looks: "ends in a line break", better: "two words"},
 		{key: "OTHER", value: "two\nlines\n"},
