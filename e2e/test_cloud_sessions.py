@@ -127,7 +127,7 @@ DIAL_IN = {
     [
         pytest.param("web", IN_ROOM, {}, id="a room"),
         pytest.param("phones", IN_ROOM, DIAL_IN, id="a call in"),
-        pytest.param("pstn_out", {}, TOKEN | {"phone_number": NUMBER}, id="a call out"),
+        pytest.param("pstn_out", {}, TOKEN | {"phone_number": NUMBER, "data": {}}, id="a call out"),
         pytest.param(
             "sip_in",
             {},
