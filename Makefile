@@ -9,7 +9,7 @@ help: ## list these targets
 golden: ## regenerate the golden files; review their diff like code
 	go test . ./internal/tty -update
 
-javascript: ## make the plain JavaScript client's modules of the TypeScript of the React clients
+javascript: ## generate the modules of the plain JavaScript client from the React clients' TypeScript
 	e2e/run test_javascript.py --update
 
 picture: ## make the picture of the bot's page for the README
@@ -17,7 +17,7 @@ picture: ## make the picture of the bot's page for the README
 
 # For every change: .ci/run.
 
-check: ## all of these: the checks of every change
+check: ## run the checks of every change: test, lint, audit and e2e
 	.ci/run
 
 test: ## run the tests that need only Go
@@ -36,7 +36,7 @@ lint: ## run gofumpt, go vet for three systems, staticcheck, actionlint; ruff, p
 audit: ## check the claims of AUDIT.md
 	release/audit
 
-e2e: ## check generated projects for real, one run of each kind; installs packages from PyPI and npm
+e2e: ## run generated projects end to end, once for each kind; installs packages from PyPI and npm
 	e2e/run
 
 # The parts of .ci/nightly.
@@ -53,13 +53,13 @@ fuzz: ## fuzz each parser for a while
 variants: ## run the other end-to-end tests: conversations, browsers, carriers, options and faults
 	e2e/run variants
 
-services: ## run every service against a stand-in of it
+services: ## run every service against its stand-in
 	e2e/services/run
 
-cluster: ## apply what --self-host writes to a real Kubernetes API server; as root on a Debian system
+cluster: ## apply the files of --self-host to a real Kubernetes API server; needs root on Debian
 	e2e/run -m cluster
 
-windows: ## run the Go tests as a Windows program, and questions at a console, under Wine; see e2e/wine
+windows: ## run the Go tests and console prompts on Windows binaries under Wine; see e2e/wine
 	GOOS=windows CGO_ENABLED=0 go test -exec "$(CURDIR)/e2e/wine" ./...
 	e2e/run -m wine
 
@@ -69,20 +69,20 @@ offline: ## build and test the source tarball of HEAD without a network
 vulnerabilities: ## check the linked code for known vulnerabilities
 	release/vulnerabilities
 
-catalog-check: ## compare the catalog and the pinned Go with the newest there are
+catalog-check: ## compare the catalog and the pinned Go with their newest versions
 	e2e/services/newest
 
 bench: ## run the benchmarks, and compare with the Python tool; RUNS=10 for the figures of performance.md
 	go test -run '^$$' -bench . -benchmem $(if $(filter-out 1,$(RUNS)),,-benchtime 1x) ./...
 	e2e/bench $(or $(RUNS),1)
 
-cold-start: ## measure the quickstart from nothing to its first word
+cold-start: ## measure how long the quickstart takes, from an empty cache to its first word
 	e2e/bench --cold
 
-mutants: ## break the code in small ways, and see whether the tests of each package notice; in a clone
+mutants: ## break the code in small ways, and count how often the package's tests notice; in a clone
 	.ci/mutants
 
-local-seconds: ## measure how long the bot without a key lets people wait; on an idle machine
+local-seconds: ## measure how fast the bot without a key answers; on an idle machine
 	e2e/bench --local
 
 cost: ## measure the CPU time and memory of sessions; on an idle machine
@@ -99,7 +99,7 @@ dist-source: ## build only the source tarball
 reproduce: ## build HEAD twice and compare the bytes
 	release/reproduce
 
-fips: ## run the tests with the FIPS 140 module, and with nothing but approved cryptography
+fips: ## run the tests with the FIPS 140 module, and with only approved cryptography
 	GOFIPS140=v1.0.0 GODEBUG=fips140=only go test ./...
 
 # Tables in docs/performance.md.

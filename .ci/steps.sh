@@ -1,4 +1,4 @@
-# Sourced by run, nightly and release: steps with their times, and a clone for what needs one.
+# Sourced by run, nightly and release: runs steps, in a clone if they need one, and prints their times.
 # shellcheck shell=bash
 
 export CI=true
@@ -26,8 +26,8 @@ report_steps() {
     printf '%s\n' "${steps[@]}"
 }
 
-# in_clone COMMAND...: run it in a clone of HEAD, as releases are built from a commit; or, where there is no
-# history, in a copy with a commit of its own.
+# in_clone COMMAND...: run it in a clone of HEAD, because releases are built from a commit. Without a git
+# history, run it in a copy with a commit of its own.
 in_clone() {
     local clone=$scratch/clone
     if [ ! -d "$clone" ]; then
