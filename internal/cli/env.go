@@ -60,8 +60,8 @@ func (e *Env) Note(format string, args ...any) {
 	fmt.Fprintln(e.Stderr, report.Printable(fmt.Sprintf(format, args...)))
 }
 
-// Expand replaces ~ at the beginning of a path by the person's home directory. A shell does so too, but
-// not within quotes and not after --config=.
+// Expand replaces ~ at the beginning of a path with the home directory. A shell does so too, but not
+// within quotes and not after --config=.
 func (e *Env) Expand(path string) (string, error) {
 	rest, isHome := strings.CutPrefix(path, "~")
 	home := cmp.Or(e.Getenv("HOME"), e.Getenv("USERPROFILE"))
@@ -114,7 +114,7 @@ func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, er
 // Terminal returns the terminal on which vbot asks.
 func (e *Env) Terminal() *tty.Terminal {
 	if e.terminal.Load() == nil {
-		in, _ := e.Stdin.(*os.File) // it is a file if vbot can ask
+		in, _ := e.Stdin.(*os.File) // always a file if vbot can ask
 		plain := e.isDumb() || e.Getenv("VBOT_PLAIN_PROMPTS") != ""
 		e.terminal.Store(tty.Open(in, e.Stderr, plain, e.Getenv("NO_COLOR") == "", report.Printable))
 	}

@@ -20,13 +20,13 @@ type Flags struct {
 	named   map[string]*Option // by name, without hyphens
 	section int                // the section of the help page for the next option
 
-	// What the command line says.
+	// The result of parsing the command line.
 	json    bool
 	noInput bool
 	values  map[*Option]string                // the last value of each option that has one
-	notes   []string                          // what a person should know about the line
+	notes   []string                          // to be printed, such as about repeated options
 	instead func(*Env) (report.Result, error) // runs instead of the command if an option asks for it, or nil
-	wanting string                            // the option whose value is missing at the end, or ""
+	wanting string                            // the last option, if its value is missing, or ""
 }
 
 func newFlags(inv *invocation) *Flags {
@@ -50,13 +50,13 @@ type Option struct {
 	About       string   `json:"about"`
 
 	Key string `json:"-"` // its name in problems; the long one by default
-	// Repeatable says that all its values count, and not only the last one.
+	// Repeatable says that all its values count, not only the last one.
 	Repeatable bool `json:"-"`
 	// Once is why a second value is refused, such as "only one file is read"; "" if the last one counts.
 	Once string `json:"-"`
 	// Complete returns the values of the option that begin with typed; it may be nil.
 	Complete func(e *Env, typed string) []string `json:"-"`
-	// Allowed returns its values if they are fixed, and a line of them for people; it may be nil.
+	// Allowed returns its values if they are fixed, and a line for people that lists them; it may be nil.
 	Allowed func() (all []string, line string) `json:"-"`
 
 	section       int // of the help page
@@ -115,7 +115,7 @@ func (f *Flags) List(names, placeholder, about string, p *[]string) *Option {
 	return o
 }
 
-// toggle returns the value of a boolean option, which sets on if it has no text.
+// toggle returns the handler of a boolean option. Without a text, it calls put with on.
 func toggle(on bool, put func(bool)) value {
 	return value{standalone: true, what: "true or false", reads: truth, put: func(text string) error {
 		is, err := strconv.ParseBool(text)
@@ -144,7 +144,7 @@ func (f *Flags) Bool(names, about string, p *bool) *Option {
 	return o
 }
 
-// Toggle registers a boolean option whose --no- form is shown, too.
+// Toggle registers a boolean option. Its --no- form is shown, too.
 func (f *Flags) Toggle(names, about string, put func(bool)) *Option {
 	o := f.add(names, "", about, toggle(true, put))
 	name := "no-" + o.Key

@@ -14,8 +14,7 @@ import (
 //
 // Options and arguments may come in any order; `--` ends the options; the last value of a repeated
 // option wins. Each problem is one line that names the option but never its value, which may be a
-// secret.
-// Parsing continues after a problem, so --help and --json work in any position.
+// secret. Parsing continues after a problem, so --help and --json work in any position.
 func (f *Flags) parse(args []string) (rest []string, problems report.Problems) {
 	for len(args) > 0 {
 		arg := args[0]
@@ -48,11 +47,11 @@ func (f *Flags) parse(args []string) (rest []string, problems report.Problems) {
 	return rest, problems
 }
 
-// dashes look like a hyphen. Editors, chats and web pages write them in its place.
+// dashes look like a hyphen. Editors, chats and web pages may replace hyphens with them.
 const dashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 
-// longDash returns the problem with an option at the beginning of args that is written with a dash, nil
-// if there is none, and how many of args it takes. What is no option otherwise stays an argument.
+// longDash returns the problem if args begins with the name of an option after a dash, and how many of
+// args that option takes. Otherwise it returns nil, and args[0] may be an argument.
 func (f *Flags) longDash(args []string) (problem *report.Problem, taken int) {
 	name, _, inline := strings.Cut(strings.TrimLeft(args[0], "-"+dashes), "=")
 	o := f.named[name]
@@ -63,7 +62,7 @@ func (f *Flags) longDash(args []string) (problem *report.Problem, taken int) {
 	if o.Placeholder != "" && !o.valueOptional && !inline && len(args) > 1 {
 		taken = 2
 	}
-	message := "is written with a dash here; write it with hyphens"
+	message := "is written with a dash here; use hyphens"
 	return &report.Problem{Field: o.Key, Where: dashed(name), Message: message}, taken
 }
 
@@ -98,7 +97,7 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		taken = 2
 		typed = args[1]
 	}
-	if typed == "" && slices.Contains([]string{"FILE", "DIR"}, o.Placeholder) { // Path would take it for "."
+	if typed == "" && slices.Contains([]string{"FILE", "DIR"}, o.Placeholder) { // Path would return Env.Dir
 		return taken, refuse("missing value")
 	}
 	if f.set.Parse(args[:taken]) == nil {
@@ -107,7 +106,7 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		}
 		return taken, f.checkRepeated(o, typed)
 	}
-	f.json = f.json || name == "json" // a caller that misspells the value still reads JSON
+	f.json = f.json || name == "json" // a caller that misspells its value still expects JSON
 	if v.what != "" {
 		return taken, refuse("must be " + v.what)
 	}
@@ -115,8 +114,8 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))
 }
 
-// checkRepeated refuses, or notes, a second value of an option that takes one. The same value again is no
-// mistake, and neither is a switch: scripts add options to those that they were given.
+// checkRepeated refuses, or notes, a second value of an option that takes only one. It is silent about the
+// same value and about switches, because scripts add options to those that they were given.
 func (f *Flags) checkRepeated(o *Option, typed string) *report.Problem {
 	before, isRepeated := f.values[o]
 	f.values[o] = typed
@@ -164,14 +163,14 @@ func (f *Flags) unknownOption(arg string) report.Problem {
 	return report.Problem{Field: plain, Where: typed, Message: "unknown option" + seeHelp}
 }
 
-// otherNames are what other tools call an option, by its name here.
+// otherNames are other tools' names of an option, by its name here.
 var otherNames = map[string][]string{
 	"skip":       {"yes", "y", "force"},
 	"file":       {"env-file", "from-env-file", "dotenv"},
 	"value-file": {"from-file", "file-value"},
 }
 
-// otherSpellings maps prefixes that other tools use in names of options to vbot's.
+// otherSpellings replaces other tools' prefixes in option names with vbot's.
 var otherSpellings = strings.NewReplacer("enable-", "", "with-", "", "disable-", "no-", "without-", "no-")
 
 // nearest returns the long name of the option that is nearest to word, by its name or by
@@ -199,6 +198,6 @@ func (f *Flags) nearest(word string) string {
 			flags[other] = ours
 		}
 	}
-	exact := flags[otherSpellings.Replace(word)] // before the nearest name, which may mean the opposite
+	exact := flags[otherSpellings.Replace(word)] // preferred, as the nearest name may mean the opposite
 	return cmp.Or(exact, flags[report.Nearest(word, slices.Sorted(maps.Keys(flags)))])
 }

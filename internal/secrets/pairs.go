@@ -10,30 +10,30 @@ import (
 	"vbot/internal/report"
 )
 
-// Pairs collects the pairs of a command line: first those of secrets files, then those of its arguments
-// and of --value-file, which replace a key of a file that has no value. What is wrong with them goes to
-// Faults. A pair of an argument without a value stays in the list, with an empty value to be asked for.
+// Pairs collects the pairs of a command line: first those of secrets files, then those of the arguments
+// and of --value-file. The latter replace a pair of a file only if it has no value. Errors are added to
+// Faults. The pair of an argument without a value has an empty value, which is to be asked for.
 type Pairs struct {
 	Faults *report.Faults
-	// MayAsk says that a value that is missing can be asked for, or is not needed.
+	// MayAsk says that a missing value can be asked for, or is not needed.
 	MayAsk bool
-	// IsFile reports whether a word that is no key is the name of a file.
+	// IsFile reports whether a word that is not a key is the name of a file.
 	IsFile func(word string) bool
 
 	List    []cloud.Pair
-	LeftOut []string // keys of the files without a value
+	LeftOut []string // keys without a value in the files
 
 	files    []string // the names of the files, for messages
-	replaced []string // notes of values that a later file replaced
-	blank    []string // notes of keys that were left out
+	replaced []string // notes about values that a later file replaced
+	blank    []string // notes about keys that were left out
 }
 
 // Files returns the names of the files for messages, such as "a.env and b.env".
 func (p *Pairs) Files() string { return strings.Join(p.files, " and ") }
 
-// AddFile adds the pairs of a file in dotenv syntax. label is its name for messages. allowBlank says
-// that keys without a value are no fault. A value of a later file replaces that of an earlier one; a key
-// without a value replaces none.
+// AddFile adds the pairs of a file in dotenv syntax. label is its name for messages. If allowBlank is
+// true, a key without a value is not an error. A value of a later file replaces that of an earlier one,
+// but a key without a value replaces nothing.
 func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) {
 	pairs, faults := dotenv.Parse(string(data), allowBlank)
 	for _, f := range faults {
@@ -101,8 +101,8 @@ func (p *Pairs) AddArguments(args []string) {
 	}
 }
 
-// add adds a pair of the command line to those of the file, if it is valid. n is its number,
-// from 1, for messages. toBeAsked says that its value is still to be asked for.
+// add adds a pair of the command line if it is valid. n is its number, from 1, for messages. toBeAsked
+// says that its value is still to be asked for.
 func (p *Pairs) add(pair cloud.Pair, n int, toBeAsked bool) {
 	if pair.Value.Empty() || !cloud.IsKey(pair.Key) {
 		pair.Number = n
@@ -113,7 +113,7 @@ func (p *Pairs) add(pair cloud.Pair, n int, toBeAsked bool) {
 		p.Faults.Values.Add(field, field, "%s", fault)
 		return
 	}
-	if at >= 0 { // it is from a file
+	if at >= 0 { // a file has the key, too
 		if other := p.List[at]; !other.Value.Empty() {
 			const twice = "given twice; it is also on line %d of %s"
 			p.Faults.Values.Add(field, field, twice, other.Line, other.File)
@@ -142,8 +142,7 @@ func (p *Pairs) fault(pair cloud.Pair, at int, toBeAsked bool) string {
 	return dotenv.ValueFault(pair.Value, toBeAsked)
 }
 
-// Finish leaves out the keys of the files without a value. Afterwards, an empty value is one to be asked
-// for.
+// Finish leaves out keys of the files that have no value. Afterwards, every empty value is to be asked for.
 func (p *Pairs) Finish() {
 	isBlank := func(pair cloud.Pair) bool { return pair.File != "" && pair.Value.Empty() }
 	var blank []cloud.Pair
@@ -189,7 +188,7 @@ type fileKeys struct {
 	keys string // "A, B"
 }
 
-// byFile returns the keys of pairs that are from files, by file.
+// byFile groups the keys of pairs by their file. The pairs must be from files.
 func byFile(pairs []cloud.Pair) (out []fileKeys) {
 	for _, pair := range pairs {
 		at := slices.IndexFunc(out, func(in fileKeys) bool { return in.file == pair.File })
@@ -202,14 +201,14 @@ func byFile(pairs []cloud.Pair) (out []fileKeys) {
 	return out
 }
 
-// A Suspicion is what looks like a mistake in a value that somebody pasted. The value may be right all
-// the same.
+// A Suspicion describes what looks like a mistake in a value, such as one made when pasting it. The value
+// may still be right.
 type Suspicion struct {
 	Looks  string       // "is in quotes"; "" if nothing looks like a mistake
 	Better cloud.Secret // the value without the mistake; empty if that is unknown
 }
 
-// quotes are pairs of quotation marks, as they come along with a value that is pasted.
+// quotes are pairs of quotation marks that are often pasted together with a value.
 var quotes = [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"\u201c", "\u201d"}, {"\u2018", "\u2019"}}
 
 // blanks are characters that come along with a value that is pasted, and that nobody sees.
@@ -244,7 +243,8 @@ func Suspect(pair cloud.Pair, isServiceKey func(key string) bool) Suspicion {
 	return Suspicion{}
 }
 
-// unusable returns what a value is that stands for a secret and is none, so that no bot can use it, or "".
+// unusable describes a value that only stands for a secret, so that no bot can use it. It returns "" for
+// any other value.
 func unusable(value string) string {
 	inner, isOpen := strings.CutPrefix(value, "<")
 	inner, isClosed := strings.CutSuffix(inner, ">")
@@ -261,11 +261,12 @@ func unusable(value string) string {
 	return ""
 }
 
-// isPlaceholder reports whether a value is one of examples and templates: your_api_key_here, changeme.
+// isPlaceholder reports whether a value is a placeholder from an example or a template, such as
+// your_api_key_here or changeme.
 func isPlaceholder(value string) bool {
 	isBetweenWords := func(c rune) bool { return strings.ContainsRune("-_ ", c) }
 	words := strings.FieldsFunc(strings.ToLower(value), isBetweenWords)
-	if len(words) > 0 && words[0] == "sk" { // as keys of OpenAI begin
+	if len(words) > 0 && words[0] == "sk" { // the beginning of OpenAI's keys
 		words = words[1:]
 	}
 	if len(words) == 0 {

@@ -24,7 +24,7 @@ type PullSecretRequest struct {
 	Host   string // of the registry, a URL; see RegistryURL
 	Login  cloud.Secret
 	Encode bool          // the login is USER:PASSWORD, to be encoded in base64
-	Wait   time.Duration // until the secret is ready; 0 is not at all
+	Wait   time.Duration // how long to wait until the secret is ready; 0 is not at all
 }
 
 // A PullSecret is the JSON of image-pull-secret.
@@ -104,13 +104,13 @@ func CheckLogin(faults *report.Faults, login cloud.Secret, encode bool) {
 	}
 }
 
-// isObject reports whether a text is a JSON object: no user begins like one.
+// isObject reports whether a text is a JSON object. No USER:PASSWORD is one.
 func isObject(text string) bool {
 	return strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text))
 }
 
-// jsonLogin says what to pass instead of a JSON object: the config.json of Docker has the logins of all
-// registries, and a key file of Google lacks its user.
+// jsonLogin returns a message that says what to pass instead of a JSON object. Docker's config.json has
+// the logins of all registries, and a key file of Google lacks the user.
 func jsonLogin(text string) string {
 	var config struct {
 		Auths, CredHelpers map[string]any
@@ -118,17 +118,17 @@ func jsonLogin(text string) string {
 	}
 	err := json.Unmarshal([]byte(text), &config)
 	if err == nil && (config.Auths != nil || config.CredHelpers != nil || config.CredsStore != "") {
-		return "is the config.json of Docker; pass the login of one registry, unless a credential helper " +
+		return "is Docker's config.json; pass the login of one registry, unless a credential helper " +
 			"has it: " + `jq -r '.auths["HOST"].auth | @base64d' ~/.docker/config.json`
 	}
-	return "must be USER:PASSWORD, not JSON; before a key file of Google, put _json_key:"
+	return "must be USER:PASSWORD, not JSON; put _json_key: before a key file of Google"
 }
 
 // dockerHub is the address under which Docker keeps the login of Docker Hub.
 const dockerHub = "https://index.docker.io/v1/"
 
-// HostNote returns what a person should know about the HOST that was typed, or "": the pages of Docker Hub
-// and the name of an image are no hosts of a registry.
+// HostNote returns a note about the HOST that was typed if it is probably not a registry but a web page of
+// Docker Hub or the name of an image, otherwise "".
 func HostNote(typed string) string {
 	bare := strings.TrimPrefix(strings.TrimPrefix(typed, "https://"), "http://")
 	host, path, _ := strings.Cut(bare, "/")
@@ -136,7 +136,7 @@ func HostNote(typed string) string {
 	isHub := slices.Contains([]string{"docker.io", "hub.docker.com", "registry-1.docker.io"}, host) ||
 		host == "index.docker.io" && path != "v1"
 	isOnHub := path != "" && !strings.ContainsAny(host, ".:") && host != "localhost"
-	isImage := strings.ContainsAny(path, ":@") // else it may be a path of the registry
+	isImage := strings.ContainsAny(path, ":@") // otherwise it may be a path of the registry
 	switch {
 	case isHub, isOnHub:
 		return "check HOST: the registry of Docker Hub is " + dockerHub + "; vbot stores " + typed

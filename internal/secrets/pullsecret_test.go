@@ -64,7 +64,7 @@ func TestCheckLogin(t *testing.T) {
 		"bob:{\"auths\": {}}":             "",
 		"_json_key:{\n\"type\": \"x\"}":   "",
 		"{\"auths\": {\"ghcr.io\": {}}}":  `jq -r '.auths["HOST"].auth | @base64d'`,
-		"\n{\"credsStore\": \"desktop\"}": "the config.json of Docker",
+		"\n{\"credsStore\": \"desktop\"}": "Docker's config.json",
 		"{\"type\": \"service_account\"}": "put _json_key:",
 		"{bob:pass":                       "",
 		"bob":                             "must be USER:PASSWORD",
