@@ -171,8 +171,8 @@ var faultyCommands = []faultyCommand{
 	},
 }
 
-// Each fault in each request of each command: the exit code and the error code of the
-// contract, nothing on stdout, and nothing reported as done that is not.
+// After each fault in each request of each command, the exit code and the error code are those of the
+// contract, stdout is empty, and only changes that were made are reported.
 func TestFaults(t *testing.T) {
 	parallel(t)
 	for _, c := range faultyCommands {
@@ -383,7 +383,7 @@ func retryCases() []retryCase {
 	}
 }
 
-// A request that succeeds after some tries succeeds, with no more tries than needed.
+// A command succeeds if its request succeeds after some tries, and makes no more tries than needed.
 func TestRetries(t *testing.T) {
 	parallel(t)
 	// an hour after vbot's clock
@@ -404,7 +404,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// Time runs out in a pause that the API did not ask for.
+// The time limit can end a pause that the API did not ask for.
 func TestNoTimeForAnotherTry(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want(slices.Repeat([]string{"GET ~/secrets"}, 3)...).
@@ -417,7 +417,7 @@ func TestNoTimeForAnotherTry(t *testing.T) {
 	}
 }
 
-// A network that wants a sign-in is not the API.
+// The sign-in page of a network is not taken for the API.
 func TestNetworkSignIn(t *testing.T) {
 	parallel(t)
 	s := cloudtest.Bare(t, "vbot/"+version).Misbehave("PUT", cloudtest.Status(511, "X", "<html>"))
@@ -495,7 +495,7 @@ func TestHealthyAnswers(t *testing.T) {
 			})
 		runOn(t, s, "cloud", "secrets", "set", "app", "A=a-value-of-sixteen", "--skip").wantCode(t, 0)
 	}
-	// What is decided does not depend on what is shown.
+	// Decisions do not depend on the message that is shown.
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app").Misbehave("PUT",
 		cloudtest.Status(409, "CONFLICT", "app is a referenced Kubernetes Secret"))
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "KIND=secret", "--skip", "--json")
@@ -564,7 +564,7 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 			t.Errorf("vbot cloud secrets %s: %s", c.args, r.stderr)
 		}
 	}
-	// Interrupted while it looks.
+	// An interruption while it checks.
 	ctx, cancel := context.WithCancel(context.Background())
 	s := cloudtest.New(t, "vbot/"+version).Want(get, "DELETE ~/secrets/app", "DELETE ~/secrets/app", list).
 		Misbehave("DELETE", cloudtest.LoseAnswer).
@@ -652,7 +652,7 @@ func TestContradictions(t *testing.T) {
 			t.Errorf("vbot %s: it said %s", args, r.stderr)
 		}
 	}
-	// What fits may read like a value.
+	// A correct response may contain text that looks like a value.
 	s := cloudtest.Bare(t, "vbot/"+version).Misbehave("PUT",
 		cloudtest.With200(`{"status":"OK","name":"app","region":"us-east","error":null,"errorMessage":"",`+
 			`"success":true}`))

@@ -536,7 +536,7 @@ var organizationCases = []struct {
 	},
 }
 
-// Which organization and which paths.
+// The organization, and the paths of requests.
 func TestOrganization(t *testing.T) {
 	parallel(t)
 	for _, c := range organizationCases {
@@ -626,11 +626,11 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 				t.Errorf("it said %s", r.stderr)
 			}
 		}
-		// VBOT_TOKEN goes where VBOT_API_URL says; the stored organization is another matter.
+		// VBOT_TOKEN is sent to VBOT_API_URL, which does not affect the stored organization.
 		here{env: append(env, "VBOT_TOKEN="+cloudtest.Token)}.vbot(t, "cloud", "secrets", "list").wantCode(t,
 			0)
 	}
-	// Letters of a host have no case, those of a path have. The token may end a line.
+	// Hosts are compared without regard to case, but paths are not. A line end may follow the token.
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	if err != nil {

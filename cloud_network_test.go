@@ -54,14 +54,14 @@ func TestTLS(t *testing.T) {
 	r.wantCode(t, 6)
 	section(t, "cloud/connection.txt", "tls: untrusted", transcriptOn(s, r))
 
-	// What the runtime can be made to log holds what is sent.
+	// GODEBUG can make the runtime log what is sent.
 	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "GODEBUG=http2debug=2")}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 0)
 	if strings.Contains(r.stderr, "hunter2") || strings.Contains(r.stderr, cloudtest.Token) {
 		t.Errorf("the runtime printed it:\n%s", r.stderr)
 	}
 
-	// Further authorities do not turn verification off.
+	// Additional authorities do not turn verification off.
 	elsewhere := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "VBOT_API_URL="+elsewhere)}.vbot(t, t.TempDir(), set...)
@@ -186,7 +186,7 @@ func TestCertificates(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", c.name, r.code, r.stderr)
 		}
 	}
-	// Each certificate of VBOT_CA_FILE counts.
+	// Every certificate in VBOT_CA_FILE is trusted.
 	for name, text := range map[string]string{
 		"base64": ca + strings.Replace(ca, "M", "!", 1), "content": ca + block([]byte("nonsense")),
 		"end": ca + ca[:len(ca)-10], "begin": ca[:100] + "\n" + ca,
@@ -214,7 +214,7 @@ func tunnel(t *testing.T, w http.ResponseWriter, address string) {
 		t.Error(err)
 		return
 	}
-	// By hand: what the server wrote and read ahead would be lost with it.
+	// The response goes to the hijacked connection; data that the server has read ahead is in buffered.
 	io.WriteString(down, "HTTP/1.1 200 OK\r\n\r\n")
 	go func() { io.Copy(up, buffered); up.Close() }()
 	io.Copy(down, up)
@@ -279,7 +279,7 @@ func listens(t *testing.T, talk func(conn net.Conn, in *bufio.Reader)) string {
 		defer conn.Close()
 		in := bufio.NewReader(conn)
 		talk(conn, in)
-		// A connection that is closed with something unread is reset, and what was sent may be lost.
+		// A connection that is closed with unread data is reset, and sent data may be lost.
 		conn.(*net.TCPConn).CloseWrite()
 		io.Copy(io.Discard, in)
 	}

@@ -33,7 +33,7 @@ func TestFlagsBeforeTheCommand(t *testing.T) {
 	}
 }
 
-// Limits on what the API can do.
+// Limits on the effect of the API's responses.
 
 // parrot responds like the API, but replaces all prose by text, and every identifier by name, except the few
 // that vbot must understand.
@@ -147,7 +147,7 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 		"KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
 	r.wantCode(t, 0)
 	section(t, "cloud/set.txt", "set-values-like-names", transcriptOn(s, r))
-	// A part of a key that is to go, of a region, and of a status.
+	// Part of a key that is to be removed, of a region, and of a status.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
 		"DELETE ~/secrets/app/PROD_URL", "GET ~/secrets/app")
 	s.Keep("app", "us-west", "ready", "PROD_URL")
@@ -156,7 +156,7 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 		"MODE=pending", "API_KEY=abcdef", "--skip", "--prune", "--wait", "--json")
 	r.wantCode(t, 0)
 	section(t, "cloud/set.txt", "set-prune-values-like-names", transcriptOn(s, r))
-	// A long one: of the command line, or of what the API said before.
+	// A long name, which the command line or an earlier response contains.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations",
 		"GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set",
 		"PUT /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set",

@@ -35,8 +35,8 @@ var (
 // with them.
 func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
-// parallel lets the test run beside others, unless golden files are written: each may depend
-// on earlier ones.
+// parallel lets the test run in parallel with others, except while golden files are written, because each
+// may depend on earlier ones.
 //
 // A test runs alone if it changes the mode of new files, mounts a file system (one that another
 // test's process has inherited cannot be unmounted), needs a port or a pipe that nobody else

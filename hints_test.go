@@ -20,9 +20,9 @@ type hintCase struct {
 	do     func(t *testing.T, dir string)
 	args   string // the command that has the hint
 	hint   string // in what it prints
-	then   string // what to run: "" is the command in the hint, "+" the same command with what follows
+	then   string // the command to run: "" is the one in the hint, "+ARGS" is args with ARGS added
 	code   int
-	leads  string // to a file, or to a text that is printed
+	leads  string // the file that it writes, or a text that it prints
 }
 
 func hintCases() []hintCase {
@@ -210,8 +210,7 @@ func hintCases() []hintCase {
 	}
 }
 
-// Hints work: each command that a message names is run where the message is shown. Words in
-// capitals are filled in.
+// Each command that a message names works where the message is shown. Words in capitals are filled in.
 func TestHintsDoWhatTheySay(t *testing.T) {
 	parallel(t)
 
@@ -260,8 +259,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		}
 		s.Close()
 	}
-	// A hint of the source that is not tried above is missing there. The wizard's command lines
-	// are tried in TestWizardEqualsOptions, those of login in TestLoginTranscripts.
+	// Every hint in the source is tried above, except the wizard's command lines, which
+	// TestWizardEqualsOptions tries, and those of login, which TestLoginTranscripts tries.
 	tried := []string{
 		"try `vbot init quickstart`", "DidYouMean(\"`vbot init quickstart`\")", "to create it: vbot init ./",
 		"pass another directory: vbot init my-bot", "to change its options: vbot init ",

@@ -213,7 +213,7 @@ func TestConfigFileForms(t *testing.T) {
 	vbot(t, dir, "init", "there", "--config", ".").wantCode(t, 2)
 }
 
-// What was meant by a locale, or by the name of a language, is said.
+// The message about a locale, or about the name of a language, suggests the right code.
 func TestLanguageThatWasMeant(t *testing.T) {
 	parallel(t)
 	for typed, meant := range map[string]string{
@@ -230,7 +230,7 @@ func TestLanguageThatWasMeant(t *testing.T) {
 	}
 }
 
-// The value of a variable that is not set is no file, and no directory.
+// An empty value, as of a variable that is not set, is refused as a file and as a directory.
 func TestEmptyNamesOfFiles(t *testing.T) {
 	parallel(t)
 	for _, args := range [][]string{
@@ -468,7 +468,7 @@ func (a *asker) Write(b []byte) (int, error) {
 	a.seen = a.shown.Len()
 	for question, said := range a.answers {
 		if _, shown, ok := strings.Cut(text, "\n"+question); ok {
-			// What an avatar takes along is not offered.
+			// Options that an avatar turns on are not offered.
 			words := slices.DeleteFunc(strings.Split(said, ","),
 				func(w string) bool { return question == bot.AskOptions && !strings.Contains(shown, w) })
 			fmt.Fprintln(a.person, cmp.Or(strings.Join(words, ","), "none"))

@@ -117,8 +117,8 @@ func TestDescribeAll(t *testing.T) {
 	}
 }
 
-// Each golden/bots/NAME.json is a bot of its own: what a dry run prints of it, and
-// so a configuration file that reads back as itself. Beside it are its files.
+// Each golden/bots/NAME.json is the output of a dry run for one bot. It is also a configuration file, and a
+// dry run with it prints the same. The bot's files are in golden/bots/NAME.
 func TestBots(t *testing.T) {
 	parallel(t)
 	for _, project := range goldenBots(t) {
@@ -213,7 +213,7 @@ func TestTargetForms(t *testing.T) {
 	vbot(t, dir, "init", "").wantCode(t, 2)
 }
 
-// A ~ that the shell left is the home directory: in quotes, and after --config=.
+// A ~ that the shell did not expand, in quotes or after --config=, is the home directory.
 func TestHomeDirectory(t *testing.T) {
 	parallel(t)
 	dir, home := t.TempDir(), t.TempDir()
@@ -356,7 +356,7 @@ func TestKeepExisting(t *testing.T) {
 	}
 }
 
-// Where somebody's own .gitignore stays, the keys of the bot and of its page are ignored all the same.
+// If an existing .gitignore is kept, git still ignores the files with the keys of the bot and of its client.
 func TestKeysStayIgnored(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()

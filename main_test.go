@@ -272,7 +272,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Listing and help flags win over everything else on the line.
+// Options for listings and help take precedence over everything else on the line.
 func TestHelpWinsOverEverythingElse(t *testing.T) {
 	parallel(t)
 	for _, args := range [][]string{
@@ -591,7 +591,7 @@ func transcriptOn(s *cloudtest.Standin, r result) []byte {
 	return bytes.ReplaceAll(r.transcript("/no/such/dir"), []byte(s.Listener.Addr().String()), []byte("API"))
 }
 
-// The completions for each position of the cursor.
+// Every position of the cursor on a command line has the expected completions.
 func TestCompletion(t *testing.T) {
 	parallel(t)
 	var got bytes.Buffer

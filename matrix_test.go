@@ -65,7 +65,7 @@ var matrixChanges = []string{
 	"--recording --transcription --observability --eval --self-host --language de",
 }
 
-// A draftOfOwner is a project that somebody edits by its documents.
+// A draftOfOwner is a project that its owner edits as its documents say.
 type draftOfOwner struct {
 	t     *testing.T
 	files map[string]string
@@ -106,7 +106,7 @@ func (d *draftOfOwner) addImports(code string) {
 	d.files[botPy] = text[:start] + python.FormatImports(slices.Collect(maps.Values(imports))) + text[end:]
 }
 
-// aboveTools adds code above TOOLS, and its name, if any, to the list.
+// aboveTools adds code above TOOLS, and, if it has a name, adds the name to that list.
 func (d *draftOfOwner) aboveTools(code, name string) bool {
 	const list, end = "\nTOOLS = [\n", "    # your own, one per line\n]\n"
 	before, after, ok := strings.Cut(d.files[botPy], list)
@@ -152,7 +152,7 @@ func (d *draftOfOwner) blocks(name, start, end string) (blocks []string) {
 	return blocks
 }
 
-// parted returns the imports of a block, and the rest.
+// parted splits a block into its imports and the rest.
 func parted(block string) (imports, rest string) {
 	at := regexp.MustCompile(`(?m)^(@|def |async def |class |    \S|TOOLS)`).FindStringIndex(block)
 	if at == nil {
@@ -161,8 +161,8 @@ func parted(block string) (imports, rest string) {
 	return block[:at[0]], block[at[0]:]
 }
 
-// matrixEdits are what README.md, AGENTS.md and DEPLOY.md tell the owner of a bot to do. Each reports
-// whether the bot's documents say so.
+// matrixEdits are the edits that README.md, AGENTS.md and DEPLOY.md suggest to the owner of a bot. Each
+// reports whether the documents of this bot suggest it.
 var matrixEdits = []struct {
 	name string
 	do   func(d *draftOfOwner) bool
@@ -300,13 +300,13 @@ var matrixEdits = []struct {
 	}},
 }
 
-// loses is the end of options that remove a bot's last telephone.
+// loses matches the end of options that remove a bot's last telephony transport.
 const loses = `^-t smallwebrtc( -t (daily|livekit|websocket))?$`
 
 // sameStatement has, for edits, the changes (as regular expressions) to the same statement. A person must
 // choose between the two.
 var sameStatement = map[string]string{
-	// A sentence in the bot's language, or what the model makes one of.
+	// A sentence in the bot's language, or the instruction from which the model makes it.
 	"greeting":                `--llm (anthropic|ollama)|^-m |--language`,
 	"apology":                 `^-m realtime|--language`, // the first has none
 	"last minute":             `^-m realtime|--language|` + loses,
@@ -380,7 +380,7 @@ func updated(t *testing.T, dir string, files map[string][]byte) (conflicts []str
 	return conflicts
 }
 
-// An ownersProject is a project that vbot wrote, with the files that its owner edited.
+// An ownersProject is a generated project, with the files that its owner edited.
 type ownersProject struct {
 	name  string            // of the bot and of the edits
 	edits []string          // their names
@@ -388,8 +388,8 @@ type ownersProject struct {
 	tidy  bool              // imports are sorted
 }
 
-// editedBots returns the bot with each edit that its documents have, and with all together, both with
-// imports as they come and sorted.
+// editedBots returns the bot with each edit that its documents suggest, and with all edits together. Each is
+// there twice: with unsorted and with sorted imports.
 func editedBots(t *testing.T, name string, old map[string][]byte) (list []ownersProject) {
 	for _, tidy := range []bool{false, true} {
 		suffix := map[bool]string{true: ", imports sorted"}[tidy]
@@ -432,7 +432,7 @@ func allEdits(t *testing.T, old map[string][]byte, tidy bool, may func(edit stri
 
 // Every edit that the documents of a bot suggest, alone and together with all others, merges with every
 // change of options, unless both change the same statement. Undoing the change restores the edited
-// files byte for byte, or if imports are not sorted, line for line. With VBOT_MATRIX, bots with all
+// files byte for byte, or, if imports are not sorted, line for line. With VBOT_MATRIX, the bots with all
 // edits are written to that folder after each change that merges, for e2e/test_matrix.py.
 func TestMatrix(t *testing.T) {
 	parallel(t)
@@ -469,7 +469,7 @@ func TestMatrix(t *testing.T) {
 			}
 			if folder != "" {
 				edits := allEdits(t, old, true, func(edit string) bool {
-					// A hand-over is made for the transports that the bot has.
+					// The example of a hand-over depends on the bot's transports.
 					lost := edit == "handing over" && strings.HasPrefix(change, "-t ")
 					return !lost && !wantSame(edit, change)
 				})
@@ -500,8 +500,8 @@ func TestMatrix(t *testing.T) {
 	t.Logf("%d combinations", tried)
 }
 
-// tryUpdate updates the edited files from what vbot wrote in old to fresh, and back. It reports whether
-// they merge, which they may not do only if that is expected.
+// tryUpdate updates the edited files from old to fresh, both as vbot wrote them, and back. It reports
+// whether they merge. A conflict fails the test unless it is expected.
 func tryUpdate(
 	t *testing.T, about string, b ownersProject, old, fresh map[string][]byte, expected bool,
 ) bool {
@@ -535,7 +535,7 @@ func tryUpdate(
 	}
 	back := updated(t, dir, only(old))
 	after := filetest.Tree(t, dir)
-	if !b.tidy { // where they come back to, nobody knows, and one that stands there twice is merged
+	if !b.tidy { // imports may come back in another place, and duplicates are merged
 		sortLines(before, botPy)
 		sortLines(after, botPy)
 	}
@@ -545,14 +545,14 @@ func tryUpdate(
 	return true
 }
 
-// sortLines sorts the lines of a file of the tree, and leaves each once.
+// sortLines sorts the lines of a file of the tree, and removes duplicates.
 func sortLines(tree map[string]string, name string) {
 	lines := strings.Split(tree[name], "\n")
 	slices.Sort(lines)
 	tree[name] = strings.Join(slices.Compact(lines), "\n")
 }
 
-// writeMerged writes a project as vbot and its owner left it into a folder, and updates it.
+// writeMerged writes a project with its owner's edits into a folder, and updates it.
 func writeMerged(t *testing.T, dir string, all map[string][]byte, edited map[string]string, change string) {
 	t.Helper()
 	writeProject(t, dir, all)
@@ -565,7 +565,7 @@ func writeMerged(t *testing.T, dir string, all map[string][]byte, edited map[str
 	}
 }
 
-// texts are files as texts.
+// texts returns files as strings.
 func texts(files map[string][]byte) map[string]string {
 	all := map[string]string{}
 	for name, data := range files {
@@ -574,7 +574,7 @@ func texts(files map[string][]byte) map[string]string {
 	return all
 }
 
-// changed returns the files that differ.
+// changed returns the files of now that differ from those of old.
 func changed(old map[string][]byte, now map[string]string) map[string]string {
 	some := map[string]string{}
 	for name, text := range now {

@@ -165,7 +165,7 @@ func TestSetFromFiles(t *testing.T) {
 			section(t, "cloud/set.txt", "set-file-"+c.name, transcriptOn(s, r))
 		})
 	}
-	// A key that is in the file stays, with and without a value; others go.
+	// A key that is in the file stays, with or without a value; others are removed.
 	s := cloudtest.New(t, "vbot/"+version).Want(getApp, putApp, "DELETE ~/secrets/app/GONE")
 	s.Keep("app", "us-west", "ready", "A", "EMPTY", "GONE")
 	r := here{env: s.Env(), dir: dir}.vbot(t,

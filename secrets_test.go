@@ -20,7 +20,7 @@ import (
 	"vbot/internal/filetest"
 )
 
-// A life of a set, in the real binary.
+// A set is created, changed, listed and deleted with the real binary.
 func TestSecretsInTheRealBinary(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh", "GET ~/secrets",
@@ -155,7 +155,7 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 	}
 }
 
-// Stdin, and names that are not files.
+// --file reads stdin, and refuses names that are not files.
 func TestSetReadsStdinAndFiles(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
@@ -199,7 +199,7 @@ func TestSetReadsStdinAndFiles(t *testing.T) {
 	r.wantCode(t, 2)
 }
 
-// A pipe that never ends does not keep vbot from being interrupted.
+// A run that reads an endless pipe can be interrupted.
 func TestSetIsInterruptedWhileReading(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
@@ -212,7 +212,7 @@ func TestSetIsInterruptedWhileReading(t *testing.T) {
 	r.wantCode(t, 130)
 }
 
-// Interrupted while the API stores: unknown results are not reported as done.
+// If a run is interrupted while the API stores keys, unknown results are not reported as stored.
 func TestSetIsInterruptedWhileStoring(t *testing.T) {
 	parallel(t)
 	for _, name := range []string{"set-interrupted", "set-interrupted-one-by-one"} {
@@ -235,7 +235,7 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 	}
 }
 
-// Names that are paths, of other organizations or routes never become a request.
+// A name that is a path, such as one to another organization or route, is never sent.
 func TestNamesNeverLeadElsewhere(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
@@ -384,8 +384,7 @@ func TestListOfTwoHundred(t *testing.T) {
 	}
 }
 
-// If one connection in three is dropped, nothing is lost, and nothing false is
-// reported.
+// If one connection in three is dropped, no key is lost, and every report is correct.
 func TestOneConnectionInThreeIsDropped(t *testing.T) {
 	parallel(t)
 	for name, how := range map[string]cloudtest.Fault{
@@ -435,8 +434,8 @@ func TestOneConnectionInThreeIsDropped(t *testing.T) {
 	}
 }
 
-// Several runs write one set at the same time: the API refuses overlaps, and in the
-// end the set has all keys.
+// Several runs write one set at the same time. The API refuses overlapping writes, and in the end the set has
+// all keys.
 func TestOverlappingWrites(t *testing.T) {
 	parallel(t)
 	s := cloudtest.Bare(t, "vbot/"+version)
@@ -490,7 +489,8 @@ func BenchmarkListOfTwoHundred(b *testing.B) {
 	}
 }
 
-// Interrupted in a pause before another try: keys that were not stored are not reported as failed.
+// If a run is interrupted in the pause before another try, keys that were not stored are not reported as
+// failed.
 func TestInterruptedPauseOfPrune(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
@@ -606,7 +606,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Interrupted between storing and removing: the stored keys are reported.
+// If a run is interrupted between storing and removing, it reports the stored keys.
 func TestPruneIsInterrupted(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",

@@ -16,7 +16,8 @@ import (
 	"vbot/internal/filetest"
 )
 
-// planted is a value that must never be printed, with all characters that have to be escaped somewhere.
+// planted is a value that must never be printed. It has the characters that are escaped in URLs, JSON,
+// shells or dotenv files.
 const planted = "pl4nted\"value+with/line\nand-a-second-one=="
 
 // plantedFile is a file with planted as the value of KEY.
@@ -31,7 +32,7 @@ type inputCase struct {
 	env    []string
 }
 
-// inputCases are all of these, correct and wrong.
+// inputCases returns all ways to pass a value, both correct and wrong ones.
 func inputCases() []inputCase {
 	parts := []string{"pl4nted", "and-a-second-one"}
 	login := []string{"pl4nted", "Ym9iOnBsNG50ZWQtcHc"}
@@ -129,7 +130,7 @@ func outcomesOfARequest() map[string]cloudtest.Fault {
 	return outcomes
 }
 
-// A value is never printed, however it was passed and whatever happens.
+// A value is never printed, however it is passed and whatever the API responds.
 func TestValuesNeverComeOut(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -148,7 +149,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 			for name, fault := range outcomesOfARequest() {
 				for _, method := range []string{"GET", "PUT"} {
 					for _, asJSON := range []bool{false, true} {
-						isHalf := asJSON != (method == "PUT") // of the combinations
+						isHalf := asJSON != (method == "PUT") // half of the combinations
 						isSame := fault == nil && method == "PUT" ||
 							name == "huge" && (asJSON || in.name != "pair")
 						if isSame || isHalf && fault != nil && !filetest.Thorough() {
@@ -166,7 +167,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 	}
 }
 
-// check runs the command in the directory; outcome is that of its requests.
+// check runs the command in the directory; outcome names the outcome of its requests.
 func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome string, asJSON bool) {
 	t.Helper()
 	args := slices.Clone(in.args)
@@ -197,7 +198,7 @@ func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome strin
 	}
 }
 
-// A type that prints nothing of itself guards against what no test thinks of.
+// The type of a secret never prints its value. This also covers cases that no other test has.
 func TestSecretPrintsNothing(t *testing.T) {
 	parallel(t)
 	p := cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}
@@ -214,7 +215,7 @@ func TestSecretPrintsNothing(t *testing.T) {
 	}
 }
 
-// withoutEffect are faults of requests that did nothing, and of which none is a response that fits.
+// withoutEffect are faults in which the API does nothing and sends no valid response.
 func withoutEffect() (faults []cloudtest.Fault) {
 	for _, body := range []string{
 		"", "<html>", "{}", "null", `{"status":"failed"}`, `{"status":"OK","name":"other"}`,
@@ -238,14 +239,14 @@ func withoutEffect() (faults []cloudtest.Fault) {
 		cloudtest.Status(409, "X", "referenced"))
 }
 
-// A misfortune chooses what requests meet at random.
+// A misfortune chooses the faults of requests at random.
 type misfortune struct {
 	random        *rand.Rand
 	reads, writes []cloudtest.Fault
 }
 
-// newMisfortune returns one that is the same in every run. That there is no such set is a response
-// that fits, to a read.
+// newMisfortune returns a misfortune that makes the same choices in every run. Reads do not get "set not
+// found", because that is a valid response to them.
 func newMisfortune() *misfortune {
 	m := &misfortune{random: rand.New(rand.NewPCG(1, 2)), reads: withoutEffect()}
 	m.writes = append(withoutEffect(), setNotFound)
@@ -257,7 +258,7 @@ func newMisfortune() *misfortune {
 
 var setNotFound = cloudtest.Status(404, "X", "Organization not found")
 
-// next is what the next request of the method meets.
+// next returns the fault of the next request of the method.
 func (m *misfortune) next(method string) cloudtest.Fault {
 	faults := m.writes
 	if method == "GET" {
@@ -280,7 +281,7 @@ func (m *misfortune) next(method string) cloudtest.Fault {
 	return f
 }
 
-// isDone reports whether the API holds what the command line says.
+// isDone reports whether the API's data is as the command line asks.
 func isDone(s *cloudtest.Standin, line string) bool {
 	app := s.Values("app")
 	switch strings.Fields(line)[0] {
@@ -300,7 +301,7 @@ func isDone(s *cloudtest.Standin, line string) bool {
 
 const plantedValue = "pl4nted-value"
 
-// Whatever goes wrong, and whenever: what is reported as done is done.
+// A command that succeeds has changed the API's data, whatever fails at whatever moment.
 func TestDoneMeansDone(t *testing.T) {
 	parallel(t)
 	lines := []string{

@@ -28,7 +28,7 @@ func terminalOn(t testing.TB, s *cloudtest.Standin, args ...string) *ptytest.Ter
 	return ptytest.Open(t, cmd)
 }
 
-// The session in README.md is what a terminal shows.
+// The session in README.md is the same as at a real terminal.
 func TestReadmeSession(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -40,8 +40,7 @@ func TestReadmeSession(t *testing.T) {
 	madeSection(t, "README.md", "session", "```console\n$ vbot init quickstart\n"+shown+"```\n")
 }
 
-// A value that is asked for is not shown, and what goes where is shown before it
-// goes there.
+// A value that is typed at a prompt is not shown. The keys and the set are shown before vbot stores them.
 func TestHiddenPrompt(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
@@ -65,7 +64,7 @@ func TestHiddenPrompt(t *testing.T) {
 	section(t, "cloud/terminal.txt", "set", []byte(term.Text()))
 }
 
-// What would be removed is shown and confirmed with the rest.
+// Keys to be removed are shown and confirmed together with the others.
 func TestPruneIsConfirmed(t *testing.T) {
 	parallel(t)
 	for _, answer := range []string{"y", "n"} {
@@ -82,7 +81,7 @@ func TestPruneIsConfirmed(t *testing.T) {
 	}
 }
 
-// What was typed does not come back from an API that repeats it, either.
+// A typed value is not shown even if the API repeats it.
 func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	parallel(t)
 	for _, args := range [][]string{
@@ -100,8 +99,8 @@ func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	}
 }
 
-// A value of several lines is refused, however it is pasted, and what follows its first line
-// goes to no other program.
+// A value of several lines is refused, however it is pasted, and no other program receives the lines after
+// the first.
 func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ args, keys string }{
@@ -129,7 +128,7 @@ func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 	}
 }
 
-// What is typed ahead answers the next question.
+// Text that is typed ahead answers the next question.
 func TestAnswerTypedAhead(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
@@ -141,8 +140,8 @@ func TestAnswerTypedAhead(t *testing.T) {
 	}
 }
 
-// Whatever ends a hidden question, the terminal is as it was, nothing is sent, and
-// what was typed is not shown.
+// However a hidden prompt is interrupted, the terminal is restored, nothing is sent, and the typed text is
+// not shown.
 func TestHiddenPromptIsLeft(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct {
@@ -179,7 +178,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 			if term.State() != term.Before {
 				t.Error("the terminal is not as it was")
 			}
-			// Keys that reach the terminal after vbot's last line are not its to hide.
+			// vbot cannot hide keys that reach the terminal after its last line.
 			shown, _, _ := strings.Cut(term.Text(), "cancelled; nothing was stored\n")
 			if strings.Contains(shown, "hunter2") {
 				t.Errorf("what was typed was shown:\n%s", term.Text())
@@ -192,7 +191,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 	}
 }
 
-// A signal that whoever starts vbot ignores, as nohup does, ends nothing.
+// A signal that the parent process ignores, as nohup does, does not end vbot.
 func TestNohup(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
@@ -210,7 +209,7 @@ func TestNohup(t *testing.T) {
 	}
 }
 
-// One byte less than the limit is stored whole.
+// A value one byte below the limit is stored whole.
 func TestHiddenPromptTakesALongLine(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
@@ -223,8 +222,7 @@ func TestHiddenPromptTakesALongLine(t *testing.T) {
 	}
 }
 
-// A pasted value is not shown, either. What the terminal still answers to a program before
-// is no part of it.
+// A pasted value is not shown, either. It does not include the terminal's late replies to an earlier program.
 func TestHiddenPromptTakesAPaste(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
@@ -288,8 +286,8 @@ var pastedValuesCases = []struct{ key, keys, says, answer, stored string }{
 	{key: "GOOGLE_CREDENTIALS_JSON", keys: "{\"a\": \"\u00e4\"}\r", stored: "{\"a\": \"\u00e4\"}"},
 }
 
-// What looks like a slip of a paste is asked about, and what is empty is asked for again. No
-// answer of a person is stored otherwise than they say.
+// vbot asks about a value that looks like a pasting mistake, and asks again for an empty one. It stores every
+// value as the person decides.
 func TestPastedValues(t *testing.T) {
 	parallel(t)
 	for _, c := range pastedValuesCases {
@@ -316,7 +314,7 @@ func TestPastedValues(t *testing.T) {
 	}
 }
 
-// An arrow key would leave letters in the value that nobody sees.
+// Arrow keys leave no letters in a hidden value.
 func TestHiddenPromptAsksAgain(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
@@ -330,8 +328,8 @@ func TestHiddenPromptAsksAgain(t *testing.T) {
 	}
 }
 
-// Stopped from outside, the program hides what is typed as soon as it goes on, even
-// where a shell has set the terminal its own way meanwhile. Ctrl-Z does nothing.
+// After SIGSTOP and SIGCONT, vbot hides typed text again, even if a shell has changed the terminal's mode
+// meanwhile. Ctrl-Z does nothing.
 func TestHiddenPromptAfterAStop(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
@@ -393,7 +391,7 @@ func TestEnterMeansNo(t *testing.T) {
 	}
 }
 
-// Credentials: a user and then the password, typed ahead.
+// The user and the password of a registry can be typed ahead.
 func TestImagePullAtATerminal(t *testing.T) {
 	parallel(t)
 	for _, keys := range []string{"bob:hunter2\r", "bob\rhunter2\r", "bob\r\x1b[200~hunter2\r\x1b[201~\r"} {
@@ -417,7 +415,7 @@ func TestImagePullAtATerminal(t *testing.T) {
 	if code := term.Ends(); code != 0 || strings.Contains(term.Text(), "hunter2") {
 		t.Errorf("the password alone: exit code %d\n%s", code, term.Text())
 	}
-	// A password of several lines: whole, or refused.
+	// A password of several lines is stored whole or refused.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
 	term = terminalOn(t, s, "secrets", "image-pull-secret", "reg", "gcr.io")
 	term.Sees("(hidden): ")
@@ -444,7 +442,7 @@ func TestImagePullAtATerminal(t *testing.T) {
 	}
 }
 
-// Login asks for the token, hidden, and which of several organizations.
+// Login asks for the token at a hidden prompt, and then for one of several organizations.
 func TestLoginAtATerminal(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations/beta/secrets")
@@ -468,7 +466,7 @@ func TestLoginAtATerminal(t *testing.T) {
 	with{env: env}.vbot(t, dir, "cloud", "secrets", "list").wantCode(t, 0)
 }
 
-// --file - at a terminal would show what is typed.
+// --file - is refused at a terminal, because typed text would be shown.
 func TestFileFromATerminalIsRefused(t *testing.T) {
 	parallel(t)
 	term := terminalOn(t, cloudtest.New(t, "vbot/"+version), "secrets", "set", "app", "--file", "-", "--skip")
@@ -520,8 +518,8 @@ func TestRefreshIsOffered(t *testing.T) {
 	}
 }
 
-// --no-input, a pipe for stdin, or any bot option: nothing is asked; nor is it about a guide of
-// one's own.
+// With --no-input, a pipe as stdin, or any bot option, nothing is asked. Nor is there a question about a
+// guide that the owner wrote.
 func TestNothingIsAsked(t *testing.T) {
 	parallel(t)
 	old := "from long ago\n" + strings.Replace(stamp, "%s", "0.0.9", 1)
@@ -565,8 +563,8 @@ func TestNothingIsAsked(t *testing.T) {
 	}
 }
 
-// At a terminal an update shows what it would do, and only a yes lets it. What it shows of
-// files moves no cursor.
+// At a terminal, an update shows what it would do, and does it only after a yes. Text from files that it
+// shows cannot move the cursor.
 func TestUpdateIsConfirmed(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct {
@@ -614,7 +612,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 	}
 }
 
-// What goes to a file is byte for byte, also if messages go to a terminal.
+// Output to a file is unchanged, byte for byte, even if messages go to a terminal.
 func TestDiffIntoAFile(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -653,8 +651,7 @@ func injected(t *testing.T, dir, faults string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// What a login leaves that is killed before it moves the token to its place, only the
-// user can read.
+// If login is killed before it moves the token to its place, only the user can read the file that is left.
 func TestKilledLogin(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
@@ -673,8 +670,7 @@ func TestKilledLogin(t *testing.T) {
 	}
 }
 
-// A token that may not be on the disk is not called stored, and one that is still there not
-// removed.
+// login fails if the token may not be on the disk, and logout fails if it may still be there.
 func TestTokenOnAFailingDisk(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ fault, args, want string }{
@@ -701,12 +697,12 @@ func TestTokenOnAFailingDisk(t *testing.T) {
 	}
 }
 
-// A file is taken back, too, if it is in place and its temporary name cannot be
-// removed; or it is named.
+// A file that is in place is removed again if its temporary name cannot be removed. If that fails, too, it is
+// named.
 func TestTemporaryFileThatStays(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	// The first removal of each thread fails, and an undo may be in another thread.
+	// The first removal of each thread fails, and the undo may run in another thread.
 	out, err := injected(t, dir, "unlinkat:error=EIO:when=1", initArgs()...).CombinedOutput()
 	left := filetest.Tree(t, dir)
 	if len(left) == 0 && project.Has(dir, "target") {
@@ -724,9 +720,9 @@ func TestTemporaryFileThatStays(t *testing.T) {
 	}
 }
 
-// Killed at any change, or told that it failed, an update leaves nothing that counts as edited
-// or deleted, and the next one finishes the work, also with other options. One that reports
-// success leaves no file besides the project's.
+// If an update is killed at any system call that changes something, or that call fails, no file then counts
+// as edited or deleted, and the next update finishes the work, even with other options. An update that
+// reports success leaves no temporary files.
 func TestUpdateThatFailsAnywhere(t *testing.T) {
 	parallel(t)
 	var before map[string]string // of an older vbot
@@ -748,14 +744,14 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 	}
 	for _, call := range []string{"linkat", "renameat", "unlinkat"} {
 		failed := 0
-		// The first round always fails: it kills at the first call, in whichever thread.
+		// The first round always fails: it kills vbot at the first call of any thread.
 		for n := 3; n < filetest.Rounds(24, 90); n += filetest.Rounds(7, 1) {
 			dir := t.TempDir()
 			for name, data := range before {
 				filetest.Put(t, dir, name, data)
 			}
-			// strace counts for each thread, and a run may change threads: what undoes a change
-			// may fail as well. With a range it does.
+			// strace counts calls for each thread, and a run may change threads, so the undo of a change
+			// may fail, too. With a range it does.
 			fault := fmt.Sprintf("%s:%s:when=%d", call,
 				[]string{"signal=KILL", "error=EIO", "error=EIO"}[n%3], (n+2)/3)
 			if n%3 == 2 {
@@ -800,7 +796,7 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 	}
 }
 
-// Where the file system has no locks, which NFS says with EBADF, a run goes ahead and says so.
+// If the file system has no locks, which NFS reports as EBADF, a run prints a note and continues.
 func TestNoLocks(t *testing.T) {
 	parallel(t)
 	for _, fault := range []string{"ENOLCK", "EBADF", "EOPNOTSUPP"} {
@@ -814,8 +810,8 @@ func TestNoLocks(t *testing.T) {
 	}
 }
 
-// Of two runs that make one target, the one that comes second leaves it to the first: here another
-// one locks the directory just after this one has made it.
+// If two runs create the same target, the second one to lock it fails. Here another run locks the directory
+// just after this one has created it.
 func TestTargetThatAnotherRunLocks(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -826,8 +822,8 @@ func TestTargetThatAnotherRunLocks(t *testing.T) {
 	}
 }
 
-// Where the file system has no hard links, files are renamed into place, and one
-// that appears in the meantime is not overwritten.
+// If the file system has no hard links, files are renamed into place. A file that appears meanwhile is not
+// overwritten.
 func TestNoHardLinks(t *testing.T) {
 	parallel(t)
 	whole := t.TempDir()
@@ -848,7 +844,7 @@ func TestNoHardLinks(t *testing.T) {
 		t.Errorf("the guide was not replaced:\n%s", filetest.Listing(t, dir))
 	}
 
-	// A rename that fails as well leaves nothing, not even the empty file that takes the name.
+	// If the rename fails, too, nothing is left, not even the empty file that reserves the name.
 	dir = t.TempDir()
 	if out, err := injected(t, dir, "linkat:error=EPERM renameat:error=EIO", initArgs()...).
 		CombinedOutput(); err == nil || len(filetest.Tree(t, dir)) > 0 {
@@ -866,7 +862,7 @@ func TestNoHardLinks(t *testing.T) {
 		for len(filetest.Tree(t, dir)) == 0 { // until the first file is written under its temporary name
 			time.Sleep(time.Millisecond)
 		}
-		// Whoever creates it first keeps it.
+		// The program that creates the file first keeps it.
 		mine, err := os.OpenFile(filepath.Join(dir, "target/.gitignore"), os.O_CREATE|os.O_EXCL, 0o644)
 		mine.Close()
 		cmd.Wait()

@@ -32,7 +32,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A pipe in the place of a file is never opened: it might never end.
+// A pipe in the place of a file is never opened, because reading it might never end.
 func TestPipeInTheWay(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -45,7 +45,7 @@ func TestPipeInTheWay(t *testing.T) {
 	section(t, "errors/conflict.txt", "pipe", r.transcript(dir))
 }
 
-// Nor is one in a catalog.
+// A pipe in a catalog is never opened, either.
 func TestPipeInACatalog(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func TestSystemAuthorities(t *testing.T) {
 	list := []string{"cloud", "secrets", "list"}
 	with{env: s.Env()}.vbot(t, t.TempDir(), list...).wantCode(t, 6)
 	with{env: append(s.Env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
-	// Those of VBOT_CA_FILE come in addition.
+	// Those of VBOT_CA_FILE are trusted in addition.
 	s, ca = tlsStandin(t, "GET ~/secrets")
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -97,7 +97,7 @@ func TestSystemAuthorities(t *testing.T) {
 		wantCode(t, 0)
 }
 
-// In a directory that was deleted only relative names are lost.
+// In a deleted working directory, only relative names fail.
 func TestDeletedWorkingDirectory(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct {
@@ -145,8 +145,8 @@ func TestModes(t *testing.T) {
 	})
 }
 
-// The user alone can use what login makes, and can, whatever the umask. What is there keeps
-// its mode.
+// Only the user can access the files and directories that login creates, and always can, whatever the umask.
+// Existing directories keep their modes.
 func TestUmaskOfLogin(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations",
 		"GET /v1/organizations")
@@ -213,7 +213,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// A file that is larger than any that vbot writes is not read: this one would take an hour.
+// A file that is larger than any that vbot writes is not read.
 func TestHugeFile(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -271,7 +271,7 @@ func TestSignals(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// The pipe opens when vbot reads it, so that the signal meets it at work.
+		// The pipe opens when vbot reads it, so the signal arrives while vbot is reading.
 		w, err := os.OpenFile(filepath.Join(dir, "config"), os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -291,7 +291,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// stubborn waits for a run that one signal may not end, and repeats the signal.
+// stubborn repeats the signal until the run ends, because one signal may not be enough.
 func stubborn(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -309,7 +309,7 @@ func stubborn(t *testing.T, cmd *exec.Cmd) {
 	<-ended
 }
 
-// Whoever reads messages may go away: the answer comes first, and says what was done.
+// If stderr is closed, the result still says what was done, because it is written first.
 func TestReaderThatGoesAway(t *testing.T) {
 	gone := func() *os.File {
 		r, w, err := os.Pipe()
@@ -349,7 +349,7 @@ func TestReaderThatGoesAway(t *testing.T) {
 			t.Errorf("vbot %q: exit code %d, stdout: %s", args, code, &stdout)
 		}
 	}
-	// A reader of the answer that goes away ends a command quietly, as it does others.
+	// If the reader of stdout is gone, the command ends without a message, as other programs do.
 	var stderr bytes.Buffer
 	cmd := vbotCommand(t, dir, "init", "--list-options")
 	cmd.Stdout, cmd.Stderr = gone(), &stderr
@@ -357,7 +357,7 @@ func TestReaderThatGoesAway(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.Len() > 0 {
 		t.Errorf("exit code %d, %s", code, &stderr)
 	}
-	// What was done is said nevertheless.
+	// The messages still say what was done.
 	s.Keep("app", "us-west", "ready")
 	cmd = vbotCommand(t, dir, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
 	cmd.Env = append(cmd.Env, s.Env()...)
@@ -369,7 +369,7 @@ func TestReaderThatGoesAway(t *testing.T) {
 	}
 }
 
-// Whoever takes no messages gets the answer nevertheless: it is written before them.
+// If nobody reads stderr, the result is still written, because it comes before the messages.
 func TestReaderThatWaits(t *testing.T) {
 	s := cloudtest.Bare(t, "vbot/"+version)
 	defer s.Close()
@@ -402,7 +402,7 @@ func TestReaderThatWaits(t *testing.T) {
 	}
 }
 
-// The second signal ends a run at once, though nobody reads what it prints.
+// The second signal ends a run immediately, even if nobody reads its output.
 func TestSecondSignal(t *testing.T) {
 	dir := t.TempDir()
 	r, w, err := os.Pipe()
@@ -426,7 +426,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// No named pipe that nobody writes to keeps a run from ending.
+// A run that reads a named pipe without a writer can be interrupted.
 func TestPipesThatNeverOpen(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ env, args string }{
@@ -496,7 +496,7 @@ func fullDisk(t *testing.T) string {
 	return dir
 }
 
-// On a disk that runs full half way, a run leaves it as it was.
+// A run during which the disk becomes full leaves the target unchanged.
 func TestFullDisk(t *testing.T) {
 	dir := fullDisk(t)
 	filetest.Put(t, dir, "target/AGENTS.md", "mine")
@@ -512,7 +512,7 @@ func TestFullDisk(t *testing.T) {
 	section(t, "errors/full-disk.txt", "json", r.transcript(dir))
 }
 
-// Replaced guides come back, too, when a later one cannot be written.
+// Replaced guides are restored, too, if a later one cannot be written.
 func TestFullDiskWhileReplacingGuides(t *testing.T) {
 	dir := fullDisk(t)
 	filetest.Put(t, dir, "target/AGENTS.md", "mine")
@@ -526,7 +526,7 @@ func TestFullDiskWhileReplacingGuides(t *testing.T) {
 	}
 }
 
-// An update that a full disk ends puts back what it replaced and removed.
+// An update that fails because the disk is full restores the files that it replaced or removed.
 func TestFullDiskWhileUpdating(t *testing.T) {
 	dir, elsewhere := fullDisk(t), t.TempDir()
 	vbot(t, elsewhere, initArgs()...).wantCode(t, 0)
@@ -552,7 +552,7 @@ func TestFullDiskWhileUpdating(t *testing.T) {
 	}
 }
 
-// An update says nothing on stdout, so a full disk there is no failure.
+// An update prints nothing to stdout, so it does not fail if stdout is on a full disk.
 func TestUpdateWithFullStdout(t *testing.T) {
 	parallel(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -568,7 +568,7 @@ func TestUpdateWithFullStdout(t *testing.T) {
 	}
 }
 
-// readOnly takes the right to write to the directory, until the test ends.
+// readOnly makes the directory read-only until the test ends.
 func readOnly(t *testing.T, dir string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -576,7 +576,7 @@ func readOnly(t *testing.T, dir string) {
 		t.Cleanup(func() { os.Chmod(dir, 0o755) })
 		return
 	}
-	// Root may write anywhere but on a read-only mount.
+	// Root can write everywhere except on a read-only mount.
 	for _, args := range [][]string{{"--bind", dir, dir}, {"-o", "remount,bind,ro", dir}} {
 		if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
 			t.Fatalf("mount: %v: %s", err, out)
@@ -585,7 +585,7 @@ func readOnly(t *testing.T, dir string) {
 	t.Cleanup(func() { exec.Command("umount", dir).Run() })
 }
 
-// Where nothing may be written, a run says so and leaves everything as it was.
+// In a directory that it may not write to, a run fails with a message and changes nothing.
 func TestReadOnly(t *testing.T) {
 	for _, place := range []string{"target", "target/server"} {
 		dir := t.TempDir()
@@ -603,16 +603,16 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// Whatever runs at the same time in one target, and whatever is killed or interrupted: a run
-// that reports success leaves what a fresh one of the configuration in the record writes, and
-// after a kill the next update does.
+// Several runs have the same target at once, and some are killed or interrupted. After a run that reports
+// success, the files are those that a new run with the configuration in the record writes. After a kill, they
+// are so after the next update.
 func TestRunsAtOnce(t *testing.T) {
 	whole := t.TempDir()
 	began := time.Now()
 	with{}.vbot(t, whole, initArgs()...).wantCode(t, 0)
 	took := time.Since(began)
 	first := filetest.Tree(t, whole)
-	// fresh is what a run of the configuration in the record writes.
+	// fresh returns the files that a new run with the configuration in the record writes.
 	made := map[string]map[string]string{first["target/.vbot.json"]: first}
 	fresh := func(record string) map[string]string {
 		if made[record] == nil {
@@ -690,8 +690,8 @@ func TestRunsAtOnce(t *testing.T) {
 	}
 }
 
-// What the environment names is read only if it is a regular file: a pipe may never
-// open, and a device may never end.
+// Files named by the environment are read only if they are regular: a pipe may never open, and a device may
+// never end.
 func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -706,7 +706,7 @@ func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
 					continue
 				}
 				env := []string{"VBOT_CONFIG=none", variable + "=" + path}
-				// A vbot that opens the pipe waits here until something is written.
+				// If vbot opened the pipe, it would wait until something is written.
 				opened := time.AfterFunc(30*time.Second, func() {
 					if w, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
 						time.Sleep(time.Second)
@@ -730,8 +730,8 @@ func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
 	}
 }
 
-// The job that docs/secrets.md has for CI, as it stands there: it ends well if the set then has
-// the keys of the file, and otherwise fails where it went wrong.
+// The CI job in docs/secrets.md, run unchanged, succeeds if the set then has the keys of the file, and
+// otherwise fails with the exit code of the command that failed.
 func TestJobForCI(t *testing.T) {
 	parallel(t)
 	doc, err := os.ReadFile("docs/secrets.md")
@@ -746,7 +746,7 @@ func TestJobForCI(t *testing.T) {
 	posix, powershell := block("```sh\nset -e\n"), block("```powershell\n")
 	for line := range strings.Lines(posix) {
 		if !strings.HasPrefix(line, "vbot ") || !strings.Contains(powershell, line) {
-			t.Errorf("PowerShell's lines are others: %s", line)
+			t.Errorf("the job for PowerShell lacks the line %s", line)
 		}
 	}
 	shells := map[string][]string{

@@ -25,8 +25,8 @@ import (
 	"vbot/internal/scaffold"
 )
 
-// checkRecord checks that the record in dir says all of the project: config, as a dry
-// run prints it, and the hash of each file but the guides.
+// checkRecord checks that the record in dir is complete: it has config, as a dry run prints it, and the
+// hash of each file except the guides.
 func checkRecord(t *testing.T, dir, config string) {
 	t.Helper()
 	tree := filetest.Tree(t, dir)
@@ -60,8 +60,8 @@ func checkRecord(t *testing.T, dir, config string) {
 	}
 }
 
-// aged is the project in dir/target, as an older vbot would have left it: it wrote old
-// in the place of these files, and did not yet write the files called later.
+// aged makes the project in dir/target look as if an older vbot had written it: one that wrote old as the
+// text of these files, and did not yet write the files in later.
 func aged(t testing.TB, dir string, old map[string]string, later ...string) {
 	t.Helper()
 	target := filepath.Join(dir, "target")
@@ -108,7 +108,7 @@ func writeProject(t testing.TB, dir string, files map[string][]byte) {
 	}
 }
 
-// lived is a project of an older vbot in which somebody worked.
+// lived is a project of an older vbot that its owner has edited.
 func lived(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -129,8 +129,8 @@ func lived(t testing.TB) (dir string) {
 	return dir
 }
 
-// A check says what is where, and writes nothing. An update writes what nobody touched,
-// once.
+// A check reports the state of each file, and writes nothing. An update replaces the files that nobody
+// edited. A second update changes nothing.
 func TestCheckAndUpdate(t *testing.T) {
 	parallel(t)
 	dir := lived(t)
@@ -186,7 +186,7 @@ func TestCheckAndUpdate(t *testing.T) {
 	}
 }
 
-// Git on Windows checks files out with CRLF. Nobody edited them.
+// Files that git on Windows has checked out with CRLF do not count as edited.
 func TestLineEndsOfGit(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -229,8 +229,8 @@ func TestLineEndsOfGit(t *testing.T) {
 	}
 }
 
-// What a power failure or a kill left is named, and the next update puts it right.
-func TestWhatAnEndedRunLeft(t *testing.T) {
+// A check names the files that a power failure or a kill left, and the next update repairs them.
+func TestUpdateAfterAKilledRun(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
@@ -271,7 +271,7 @@ func TestWhatAnEndedRunLeft(t *testing.T) {
 	}
 }
 
-// The same command again is an update only if it says so.
+// Running the command of an older vbot again is a conflict, and an update only with --update.
 func TestOtherVersionIsAConflict(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -292,7 +292,7 @@ func TestOtherVersionIsAConflict(t *testing.T) {
 	}
 }
 
-// An update is the hint of a check only where it would do something about what differs.
+// The hint of a check is an update only if the update would change a file that differs.
 func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -309,7 +309,7 @@ func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
 	}
 }
 
-// A check that is interrupted says so, and not what it found so far.
+// A check that is interrupted says so, and does not print what it has found so far.
 func TestInterruptedCheck(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -320,7 +320,7 @@ func TestInterruptedCheck(t *testing.T) {
 	here{ctx: ctx, dir: dir}.vbot(t, "init", "target", "--check").wantCode(t, 130)
 }
 
-// The quickstart is checked in its own directory, and its options cannot change.
+// The quickstart can be checked in its own directory, and its options cannot be changed.
 func TestUpdateOfTheQuickstart(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -340,8 +340,7 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 	}
 }
 
-// Whatever bot an older vbot wrote, and whatever this one writes otherwise: an update of
-// what nobody touched gives what a fresh run gives.
+// If nobody edited a project, an update gives the same files as a new project, whatever an older vbot wrote.
 func TestUpdatedIsFresh(t *testing.T) {
 	parallel(t)
 	cat := catalog.New()
@@ -355,7 +354,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		was := cfg // or another bot, whose options change
+		was := cfg // or another bot, so that the update changes options
 		if before != nil && rng.IntN(2) == 0 {
 			was = *before
 		}
@@ -444,8 +443,8 @@ func editAtRandom(rng *rand.Rand, files map[string][]byte) (e randomEdit) {
 	return e
 }
 
-// lost returns the lines of the edit and of the update that the file lacks after the update, and how often.
-// fresh is the file as this version writes it, nil if it does not.
+// lost returns the lines of the edit and of the update that are missing from the file after the update, and
+// how often each is. fresh is the file as this version writes it, or nil if it does not.
 func (e randomEdit) lost(fresh []byte, after string) map[string]int {
 	missing := map[string]int{}
 	count := func(text string, n int) {
@@ -466,7 +465,7 @@ func (e randomEdit) lost(fresh []byte, after string) map[string]int {
 	return missing
 }
 
-// updateTo updates the project to a bot, and returns the exit code and what was said.
+// updateTo updates the project to a bot, and returns the exit code and the output.
 func updateTo(t *testing.T, dir string, now bot.Config) (code int, said string) {
 	t.Helper()
 	var config, out bytes.Buffer
@@ -483,8 +482,8 @@ func updateTo(t *testing.T, dir string, now bot.Config) (code int, said string) 
 	return code, out.String()
 }
 
-// Whatever line of whatever file somebody edits, and whatever options change: the file then has
-// the edit and the change, or nothing is written. The same update again changes nothing.
+// After an update with changed options, a file with an edit on any line has both the edit and the change, or
+// nothing is written. The same update again changes nothing.
 func TestEditsStay(t *testing.T) {
 	parallel(t)
 	cat := catalog.New()
@@ -528,7 +527,7 @@ func TestEditsStay(t *testing.T) {
 		}
 		merged++
 		for path, data := range fresh.files {
-			// The record lists what a file needs that is no longer written and stays.
+			// The record also lists a file that vbot no longer writes but that stays.
 			lists := path == project.RecordName && fresh.files[edit.name] == nil
 			isOther := path != edit.name && !project.IsGuide(path) && !lists
 			if isOther && after[path] != string(data) {
@@ -547,7 +546,7 @@ func TestEditsStay(t *testing.T) {
 
 var importLine = regexp.MustCompile(`^(import|from) |^    \w+,\n$|^\)?\n$`)
 
-// Edits come along where services change, and where both want the same lines a person decides.
+// When services change, edits are merged. If an edit and the change are on the same lines, a person decides.
 func TestServicesOfAnEditedBot(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -619,7 +618,7 @@ func hasEmptyDirs(dir string) (found bool) {
 	return found
 }
 
-// A file of the owner's own that init kept is left alone by updates; an edited one of vbot's is merged.
+// An update does not touch a file of the owner that init kept; it merges a file of vbot that was edited.
 func TestUpdateOfKeptFiles(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -646,8 +645,8 @@ func TestUpdateOfKeptFiles(t *testing.T) {
 	}
 }
 
-// Modules under their former names are removed where nobody edited them; an edited one stays and is named.
-// The imports of bot.py merge with those of its owner.
+// A renamed module is removed under its old name, unless somebody edited it: then it stays and is named.
+// The imports of bot.py are merged with those of its owner.
 func TestUpdateOfRenamedModules(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -693,7 +692,7 @@ func TestUpdateOfRenamedModules(t *testing.T) {
 	}
 }
 
-// A file that somebody deleted is named with the command that restores it, which does.
+// A check names a deleted file with a command, and this command restores it.
 func TestRestoringCommand(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -718,7 +717,7 @@ func TestRestoringCommand(t *testing.T) {
 	}
 }
 
-// A client that goes takes its untouched files along, and leaves the edited one.
+// Removing the client from a bot removes its files, except one that was edited.
 func TestUpdateWithOptions(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -733,7 +732,7 @@ func TestUpdateWithOptions(t *testing.T) {
 			t.Errorf("client/%s is left", name)
 		}
 	}
-	// What vbot no longer writes is nobody's business but its owner's.
+	// A file that vbot no longer writes belongs to the owner.
 	vbot(t, dir, "init", "target", "--check").wantCode(t, 0)
 	r = vbot(t, dir, "init", "target", "--update", "-t", "twilio", "--no-deploy-to-cloud")
 	r.wantCode(t, 0)
@@ -742,8 +741,8 @@ func TestUpdateWithOptions(t *testing.T) {
 	}
 }
 
-// A bot whose model is on localhost has no files for the cloud, unless they are asked for. It keeps those
-// that an older vbot wrote.
+// A bot whose model runs on localhost has no files for the cloud, unless an option asks for them. It keeps
+// those that an older vbot wrote.
 func TestCloudOfABotWithItsOwnModel(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -756,28 +755,28 @@ func TestCloudOfABotWithItsOwnModel(t *testing.T) {
 	r := vbot(t, dir, strings.Fields(services)...)
 	r.wantCode(t, 0)
 	if deploys() || strings.Contains(r.stderr, note) {
-		t.Errorf("it goes to the cloud: %s", r.stderr)
+		t.Errorf("it has files for the cloud: %s", r.stderr)
 	}
 	r = vbot(t, dir, "init", "target", "--update", "--deploy-to-cloud")
 	r.wantCode(t, 0)
 	if !deploys() || !strings.Contains(r.stderr, note) {
-		t.Errorf("it does not go to the cloud, or nothing was said: %s", r.stderr)
+		t.Errorf("it has no files for the cloud, or no note was printed: %s", r.stderr)
 	}
 	r = vbot(t, dir, "init", "target", "--update")
 	r.wantCode(t, 0)
 	if !deploys() || strings.Contains(r.stderr, note) {
-		t.Errorf("it is in the cloud no more, or was told twice: %s", r.stderr)
+		t.Errorf("it lost its files for the cloud, or the note was printed twice: %s", r.stderr)
 	}
 	other := t.TempDir()
 	r = vbot(t, other, append(strings.Fields(services), "--deploy-to-cloud")...)
 	r.wantCode(t, 0)
 	if text := filetest.Tree(t, other)["target/DEPLOY.md"]; !strings.Contains(r.stderr, note) ||
 		!strings.Contains(text, "set `"+note+"` in `.env`") {
-		t.Errorf("nothing was said: %s", r.stderr)
+		t.Errorf("no note was printed: %s", r.stderr)
 	}
 }
 
-// Modes that somebody set stay.
+// An update keeps the modes of files that somebody changed.
 func TestUpdateKeepsModes(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -797,8 +796,8 @@ func TestUpdateKeepsModes(t *testing.T) {
 	}
 }
 
-// What is no regular file is nobody's but its owner's: it is neither read nor followed
-// nor replaced, and neither is what lies behind it.
+// An update neither reads, follows nor replaces a link or another file that is not regular. It does not
+// touch the target of a link, either.
 func TestUpdateFollowsNoLinks(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -847,8 +846,8 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	}
 }
 
-// hostile is a directory with a project that has files of its owner, and bases of a stranger's. It returns
-// the record, too.
+// hostile makes a project with files of its owner and with bases that a stranger wrote. It returns the
+// directory and the record.
 func hostile(t *testing.T) (dir, record string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -866,7 +865,7 @@ func hostile(t *testing.T) (dir, record string) {
 // A recordCase is a record that a stranger may have made of a good one.
 type recordCase struct{ name, record string }
 
-// hostileRecords are made of a good record in the directory.
+// hostileRecords are made from a good record in the directory.
 func hostileRecords(dir, good string) []recordCase {
 	hash := filetest.Sum("mine")
 	with := func(name string) string {
@@ -915,8 +914,8 @@ func hostileRecords(dir, good string) []recordCase {
 	}
 }
 
-// A record that a stranger wrote leads nowhere: it may list only what some vbot wrote. What is
-// wrong with it is said by line, and nothing is read, shown, written or removed by it.
+// A record that a stranger wrote is refused if it lists a path that no vbot ever wrote. Each error is printed
+// with its line, and vbot reads, shows, writes and removes no file that the record names.
 func TestHostileRecords(t *testing.T) {
 	parallel(t)
 	dir, good := hostile(t)
@@ -941,7 +940,7 @@ func TestHostileRecords(t *testing.T) {
 	}
 }
 
-// Bases of files that vbot does not write are a stranger's: nobody reads them.
+// Bases of files that vbot does not write were written by a stranger. They are not read.
 func TestBasesOfAStranger(t *testing.T) {
 	parallel(t)
 	dir, good := hostile(t)
@@ -956,7 +955,7 @@ func TestBasesOfAStranger(t *testing.T) {
 	section(t, "update/record.txt", "newer: check", r.transcript(dir))
 }
 
-// Without a record that can be read there is no update.
+// An update fails if the record cannot be read.
 func TestUpdateWithoutAReadableRecord(t *testing.T) {
 	parallel(t)
 	dir, _ := hostile(t)
@@ -977,7 +976,7 @@ func TestUpdateWithoutAReadableRecord(t *testing.T) {
 	}
 }
 
-// A project without a record is compared with options.
+// A project without a record is compared with the options of the command line.
 func TestCheckWithoutRecord(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -993,7 +992,7 @@ func TestCheckWithoutRecord(t *testing.T) {
 		strings.Count(r.stdout, `"state": "edited"`) != 1 {
 		t.Errorf("it said %s", r.stdout)
 	}
-	// The way to a record, which says that bot.py is edited.
+	// --keep-existing writes a record, which says that bot.py is edited.
 	vbot(t, dir, initArgs("--keep-existing")...).wantCode(t, 0)
 	r = vbot(t, dir, "init", "target", "--check")
 	r.wantCode(t, 3)
@@ -1006,7 +1005,7 @@ func TestCheckWithoutRecord(t *testing.T) {
 	}
 }
 
-// In a folder of a project, the hint is the command that works on it: it is tried as it stands.
+// In a folder of a project, the hint is a command that works on the project.
 func TestUpdateInAFolderOfAProject(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -1028,7 +1027,7 @@ func TestUpdateInAFolderOfAProject(t *testing.T) {
 	}
 }
 
-// Without a record, a configuration file says what to compare with, and an update is no way out.
+// Without a record, --config says what to compare with, and an update is not offered as a hint.
 func TestCheckWithAConfigurationFile(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -1048,7 +1047,7 @@ func TestCheckWithAConfigurationFile(t *testing.T) {
 	}
 }
 
-// What writes nothing takes no lock, and promises nothing that an update would refuse.
+// A dry run of an update takes no lock, and fails if the update itself would fail.
 func TestDryRunOfAnUpdate(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -1075,7 +1074,7 @@ func TestDryRunOfAnUpdate(t *testing.T) {
 	}
 }
 
-// A patch in a pipe has the bytes of the files, whatever a terminal would make of them.
+// A patch in a pipe has the exact bytes of the files, even those that could affect a terminal.
 func TestDiffOfHiddenCharacters(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -1088,7 +1087,7 @@ func TestDiffOfHiddenCharacters(t *testing.T) {
 	}
 }
 
-// differing returns the names of the files that two trees do not have alike.
+// differing returns the names of files that differ between two trees, or are in only one of them.
 func differing(a, b map[string]string) (names []string) {
 	all := maps.Clone(a)
 	maps.Copy(all, b)

@@ -30,22 +30,22 @@ import (
 	"vbot/internal/tty"
 )
 
-// A person sits at a terminal and reads.
+// A person uses vbot at a terminal.
 type person struct {
 	*ptytest.Terminal
 	width, height int
-	read          int // how much of the text was read, where questions are plain
+	read          int // how much of the text was read, if questions are plain
 	looked        look
 }
 
-// A look is what open found, and in what.
+// A look is a result of open and the state of the terminal that it was found in.
 type look struct {
 	text, read, width, height int
 	question, line            string
 }
 
-// sitDown starts vbot in dir at a terminal of this kind (TERM; "" for plain
-// questions) and size.
+// sitDown starts vbot in dir at a terminal of this size. kind is the value of TERM; "" means plain
+// questions.
 func sitDown(t testing.TB, dir, kind string, width, height int, args ...string) *person {
 	t.Helper()
 	cmd := vbotCommand(t, dir, args...)
@@ -56,7 +56,7 @@ func sitDown(t testing.TB, dir, kind string, width, height int, args ...string) 
 // lines are the lines on the screen.
 func (p *person) lines() (lines []string, row, column int) {
 	p.T.Helper()
-	// The directory has another name, and may be broken in another place, each time.
+	// The name of the directory differs in each run, and so may the point where its line is broken.
 	lines, row, column, err := ptytest.Screen(strings.ReplaceAll(p.Raw(), p.Cmd.Dir, "DIR"), p.width,
 		p.height)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *person) lines() (lines []string, row, column int) {
 	return lines, row, column
 }
 
-// until waits for the condition, which is called what.
+// until waits for the condition. what describes it in the failure message.
 func (p *person) until(what string, condition func() bool) {
 	p.T.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !condition(); time.Sleep(time.Millisecond) {
@@ -76,7 +76,7 @@ func (p *person) until(what string, condition func() bool) {
 	}
 }
 
-// questions are all that the wizard asks.
+// questions are the beginnings of all questions of the wizard.
 var questions = []string{
 	"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
 	"How does the bot process speech?", "Who places the calls over Daily PSTN?",
@@ -86,7 +86,7 @@ var questions = []string{
 	"Which answer?", "AGENTS.md was written by an older vbot.",
 }
 
-// open is the question that is open, and the line that it stands in; or "".
+// open returns the question that waits for an answer and the line that it is in, or "".
 func (p *person) open() (question, line string) {
 	text := p.Text()
 	now := look{
@@ -104,7 +104,7 @@ func (p *person) open() (question, line string) {
 	return now.question, now.line
 }
 
-// find looks for the open question in all that was printed so far.
+// find looks for the open question in everything printed so far.
 func (p *person) find(text string) (question, line string) {
 	if strings.Contains(text, "\x1b") {
 		lines, row, column := p.lines()
@@ -132,7 +132,7 @@ func (p *person) find(text string) (question, line string) {
 	return "", line
 }
 
-// asked waits until a question is open whose line begins so.
+// asked waits until a question is open whose line begins with this text.
 func (p *person) asked(line string) {
 	p.T.Helper()
 	p.until("the question "+line, func() bool {
@@ -152,8 +152,7 @@ func (p *person) asksNext(last string) (question string) {
 	return question
 }
 
-// typedFor are what to type at each question of the wizard to get what was said: what
-// Enter is to follow.
+// typedFor returns the text to type at each question of the wizard, before Enter, to get these values.
 func typedFor(said bot.Values, target string, plain bool) map[string]string {
 	mark := func(words []string) string {
 		if len(words) == 0 || plain {
@@ -186,9 +185,8 @@ func typedFor(said bot.Values, target string, plain bool) map[string]string {
 	return answers
 }
 
-// The answers that describe a bot give the same bytes as its configuration file,
-// whichever way they are asked; and so does the command line that the wizard
-// prints.
+// The wizard writes the same bytes as a configuration file with the same values, both with menus and with
+// plain questions. So does the command line that it prints.
 func TestWizardEqualsOptions(t *testing.T) {
 	parallel(t)
 	for i, data := range configurations(t) {
@@ -197,7 +195,7 @@ func TestWizardEqualsOptions(t *testing.T) {
 			t.Fatal(problems)
 		}
 		kinds := []string{"xterm", "dumb"}
-		if !filetest.Thorough() { // in turn
+		if !filetest.Thorough() { // only one kind, by turns
 			kinds = kinds[i%2:][:1]
 		}
 		options := t.TempDir()
@@ -244,7 +242,7 @@ func TestWizardEqualsOptions(t *testing.T) {
 	}
 }
 
-// section is what a transcript has of the screen after the keys, with | at the cursor.
+// section is the part of a transcript with the screen after these keys, and | at the cursor.
 func (p *person) section(keys string) string {
 	p.T.Helper()
 	lines, row, column := p.lines()
@@ -257,7 +255,7 @@ func (p *person) section(keys string) string {
 	return fmt.Sprintf("%q\n%s\n=====\n", keys, strings.Join(lines, "\n"))
 }
 
-// plays types the keys in turn, and compares each screen that they lead to with
+// plays types the keys one after the other, and compares the screen after each with
 // golden/wizard/NAME.
 func (p *person) plays(name string, keys ...string) {
 	t := p.T.(*testing.T)
@@ -277,7 +275,7 @@ func (p *person) plays(name string, keys ...string) {
 		p.Types(k)
 		p.Settles(read + len(k))
 		section := p.section(k)
-		// A machine that holds vbot up makes it look settled before it draws.
+		// On a busy machine, the screen may look settled before vbot has drawn it.
 		for deadline := time.Now().Add(5 * time.Second); !updating() && i < len(want) && section != want[i] &&
 			time.Now().Before(deadline); section = p.section(k) {
 			time.Sleep(time.Millisecond)
@@ -289,7 +287,7 @@ func (p *person) plays(name string, keys ...string) {
 	}
 	golden(t, "wizard/"+name, []byte(got.String()))
 	if t.Failed() {
-		t.FailNow() // what is still to be typed never comes
+		t.FailNow() // the remaining keys would not be typed
 	}
 }
 
@@ -413,7 +411,7 @@ func TestWizardScreens(t *testing.T) {
 	}
 }
 
-// Files in the way are shown before anything is written; they can be kept.
+// Existing files that the bot would replace are shown before anything is written, and can be kept.
 func TestWizardFilesInTheWay(t *testing.T) {
 	parallel(t)
 	answers := strings.Repeat("\r", 12)
@@ -457,7 +455,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 	})
-	// The same answers once more: nothing to do. Who wants another bot is told how.
+	// With the same answers again, there is nothing to do. With others, vbot says how to change the bot.
 	dir := t.TempDir()
 	for again := range 2 {
 		p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
@@ -477,7 +475,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 	p.Ends()
 }
 
-// In the wizard, too, an older guide can be refreshed; the command line says so.
+// The wizard, too, can refresh an older guide, and its command line has the option for that.
 func TestWizardRefreshesGuides(t *testing.T) {
 	parallel(t)
 	for keys, replaced := range map[string][2]bool{
@@ -508,7 +506,7 @@ func TestWizardRefreshesGuides(t *testing.T) {
 	}
 }
 
-// The answer of --json goes to stdout, all else to the terminal.
+// With --json, the result goes to stdout and everything else to the terminal.
 func TestWizardAndJSON(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -531,8 +529,8 @@ func TestWizardAndJSON(t *testing.T) {
 	}
 }
 
-// Left at any question, the terminal is as it was and nothing is written. The ways to leave
-// take turns: each question is left in several, and each way at several questions.
+// After the wizard is left at any question, the terminal is restored and nothing is written. The ways to
+// leave take turns: each question is left in several ways, and each way is used at several questions.
 func TestWizardIsLeft(t *testing.T) {
 	parallel(t)
 	var left sync.Map // the questions that were left, by kind of terminal
@@ -551,7 +549,7 @@ func TestWizardIsLeft(t *testing.T) {
 		for i, answers := range []map[string]string{longWay, webWay, realtimeWay} {
 			t.Run(fmt.Sprint(kind, " ", i), func(t *testing.T) {
 				t.Parallel()
-				var asked []string // the questions in their order, which the first run comes to
+				var asked []string // the questions in the order of the first run
 				for n := 99; n >= 0; n-- {
 					if n < len(asked) {
 						if _, done := left.Load(kind + asked[n]); done && !filetest.Thorough() {
@@ -583,7 +581,7 @@ func TestWizardIsLeft(t *testing.T) {
 					if p.State() != p.Before {
 						t.Errorf("%s, %s: the terminal is not as it was", last, way.name)
 					}
-					// What was answered is not lost.
+					// The answers so far are printed as a command line.
 					if strings.Contains(p.Text(), "\nYour answers so far, as a command line") &&
 						strings.Contains(p.Text(), ":\n  vbot init .") != (last != "Directory") {
 						t.Errorf("%s, %s: the command line so far\n%s", last, way.name, p.Text())
@@ -611,8 +609,8 @@ func TestWizardIsLeft(t *testing.T) {
 
 const start = "How do you want to start?"
 
-// Answers that lead to all questions of the wizard, one way or another; where none
-// is given, Enter is.
+// Answers that together lead to all questions of the wizard. Questions that are not listed are answered
+// with Enter.
 var (
 	longWay = map[string]string{
 		start:                    "scaffold",
@@ -628,7 +626,7 @@ var (
 	}
 )
 
-// A run that fails after the last question leaves the command line, too.
+// A run that fails after the last question prints the command line, too.
 func TestWizardFailsLate(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -645,7 +643,7 @@ func TestWizardFailsLate(t *testing.T) {
 	}
 }
 
-// The directory is checked at its question, and nothing is created.
+// The directory is checked when it is entered, and nothing is created.
 func TestWizardChecksTheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "around/file", "")
@@ -704,7 +702,7 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 	p = sitDown(t, around, "xterm", 80, 24, "init")
-	p.Types("quickstart\r\r\r") // the directory, not the target of that name
+	p.Types("quickstart\r\r\r") // a directory of that name, not the preset
 	if code := p.Ends(); code != 0 || !strings.Contains(p.Text(), "\n  vbot init ./quickstart ") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
@@ -717,8 +715,7 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 	}
 }
 
-// Three keys make a bot that runs. At a terminal the report is short, unless more is
-// asked for.
+// Pressing Enter twice creates a bot that runs. At a terminal the report is short, except with --verbose.
 func TestRecommendedBot(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct{ args, want string }{
@@ -752,7 +749,7 @@ func TestRecommendedBot(t *testing.T) {
 	}
 }
 
-// A terminal that goes away ends the program.
+// vbot ends when its terminal is closed.
 func TestWizardAndAClosedTerminal(t *testing.T) {
 	parallel(t)
 	for _, kind := range []string{"xterm", "dumb"} {
@@ -777,8 +774,8 @@ func TestWizardAndAClosedTerminal(t *testing.T) {
 func TestWizardAndAFrozenTerminal(t *testing.T) {
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init")
 	p.asksNext("")
-	p.Mu.Lock()                             // the one who reads stops
-	for last := -1; p.BytesRead() > last; { // until it reads no more
+	p.Mu.Lock()                             // stops the reader
+	for last := -1; p.BytesRead() > last; { // until it has stopped
 		last = p.BytesRead()
 		for range 20 {
 			p.Types(strings.Repeat("x", 80))
@@ -792,7 +789,7 @@ func TestWizardAndAFrozenTerminal(t *testing.T) {
 	}
 }
 
-// What is typed ahead answers the questions to come.
+// Text that is typed ahead answers the following questions.
 func TestWizardTypedAhead(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -807,7 +804,7 @@ func TestWizardTypedAhead(t *testing.T) {
 	}
 }
 
-// A paste types, and no more than that.
+// Pasted text is typed, but its line ends do not press Enter.
 func TestWizardAndAPaste(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -821,7 +818,7 @@ func TestWizardAndAPaste(t *testing.T) {
 	}
 }
 
-// The name of a directory does nothing to the terminal.
+// Escape sequences in the name of a directory have no effect on the terminal.
 func TestWizardAndAHostileName(t *testing.T) {
 	parallel(t)
 	for _, kind := range []string{"xterm", ""} {
@@ -845,7 +842,7 @@ func TestWizardAndAHostileName(t *testing.T) {
 	}
 }
 
-// With files for Kubernetes, no answer makes the cluster's own namespace the bot's.
+// A bot with files for Kubernetes cannot get a name that is one of the cluster's own namespaces.
 func TestWizardAndANameOfTheCluster(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -876,7 +873,7 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 	}
 }
 
-// The window changes its size while a question is open.
+// A question is drawn correctly after the window is resized.
 func TestWizardAndAResizedWindow(t *testing.T) {
 	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
@@ -892,7 +889,7 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 		p.until("another drawing", func() bool {
 			drawn := p.Raw()[before:]
 			rows := strings.Count(drawn, "\x1b[K")
-			// It erases all rows that the terminal may have broken, and what is below the new ones.
+			// It erases all rows that the terminal may have rewrapped, and everything below the new ones.
 			return rows > 1 && rows <= size[1] &&
 				strings.Index(drawn, "\x1b[J") < strings.Index(drawn, "\x1b[K") &&
 				strings.Count(drawn, "\x1b[J") > 1
@@ -904,7 +901,7 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 	}
 }
 
-// A terminal that does not tell its size is taken for one of the usual size.
+// A terminal without a size is treated as one of 80 by 24.
 func TestWizardWithoutASize(t *testing.T) {
 	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 0, 0, "init", "bot")
@@ -916,7 +913,7 @@ func TestWizardWithoutASize(t *testing.T) {
 	}
 }
 
-// Stopped from outside, the wizard goes on below what was printed meanwhile.
+// After SIGSTOP and SIGCONT, the wizard goes on below what other programs have printed meanwhile.
 func TestWizardAfterAStop(t *testing.T) {
 	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 14, 24, "init")
@@ -938,7 +935,7 @@ func TestWizardAfterAStop(t *testing.T) {
 	p.Ends()
 }
 
-// A window that has become narrower shows what was drawn before the program noticed.
+// A window that becomes narrower still shows what was drawn before vbot noticed.
 func TestWizardAndANarrowerWindow(t *testing.T) {
 	parallel(t)
 	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
@@ -955,8 +952,8 @@ func TestWizardAndANarrowerWindow(t *testing.T) {
 	p.Ends()
 }
 
-// Errors begin in colour at a terminal; NO_COLOR, a terminal that has none, and a file
-// get the same text without it.
+// At a terminal, the beginning of an error is in colour. With NO_COLOR, at a terminal without colours, and
+// in a file, the same text has no colour.
 func TestColourOfErrors(t *testing.T) {
 	parallel(t)
 	const plain = "error: --bogus: unknown option; see `vbot init --help`\n"
@@ -975,8 +972,7 @@ func TestColourOfErrors(t *testing.T) {
 	}
 }
 
-// Plain questions have no colour and leave the cursor alone. NO_COLOR takes the
-// colour away and nothing else.
+// Plain questions have no colour and do not move the cursor. NO_COLOR removes only the colour.
 func TestWizardColours(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct {
@@ -1006,7 +1002,7 @@ func TestWizardColours(t *testing.T) {
 	}
 }
 
-// Without a person, or with --no-input, nothing is asked.
+// Without a terminal, or with --no-input, nothing is asked.
 func TestWizardNeedsAPerson(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -1020,7 +1016,7 @@ func TestWizardNeedsAPerson(t *testing.T) {
 	}
 }
 
-// Whoever leans on the keyboard ends somewhere, and nowhere else is written.
+// After random keys, vbot ends, restores the terminal, and writes only into one directory.
 func TestRandomKeys(t *testing.T) {
 	parallel(t)
 	seed := rand.Uint64()
@@ -1045,19 +1041,19 @@ func TestRandomKeys(t *testing.T) {
 			for b := range slices.Chunk([]byte(typed.String()), 64) {
 				p.Master.Write(b)
 			}
-			// Before the first question Ctrl-C just ends the process.
+			// Before the first question, Ctrl-C ends the process immediately.
 			p.until("the first question", func() bool {
 				return strings.Contains(p.Raw(), "\x1b[?2004h") || strings.Contains(p.Raw(), "Directory (")
 			})
-			// Once the keys are read, this is what ends any question.
+			// Once the keys are read, Ctrl-C ends any question.
 			ended, signalled := make(chan struct{}), false
 			go func() { p.Cmd.Wait(); close(ended) }()
 			for deadline := time.Now().Add(20 * time.Second); ; {
 				select {
 				case <-ended:
 				case <-time.After(50 * time.Millisecond):
-					// Before anything is shown, Ctrl-C may kill it, as any program that starts.
-					// Between questions it is a signal, and a second one ends vbot where it is.
+					// Before anything is shown, Ctrl-C may kill vbot, as it does any starting program.
+					// Between questions it is a signal, and a second one would end vbot immediately.
 					if asks := p.State() != p.Before; p.Raw() != "" && (asks || !signalled) {
 						p.Master.WriteString("\x03")
 						signalled = signalled || !asks
@@ -1095,7 +1091,7 @@ func TestRandomKeys(t *testing.T) {
 	}
 }
 
-// A fault of this program, too, leaves the terminal as it was.
+// A panic, too, restores the terminal.
 func TestPanicAtAQuestion(t *testing.T) {
 	parallel(t)
 	p := ptytest.Open(t, exec.Command("sleep", "60"))
@@ -1116,7 +1112,7 @@ func TestPanicAtAQuestion(t *testing.T) {
 		})
 		t.Error("there was no panic")
 	}()
-	p.Types("\n") // for the read that still waits
+	p.Types("\n") // ends the read that still waits
 	if p.State() != p.Before {
 		t.Error("the terminal is not as it was")
 	}
