@@ -230,7 +230,7 @@ func TestLineEndsOfGit(t *testing.T) {
 }
 
 // A check names the files that a power failure or a kill left, and the next update repairs them.
-func TestUpdateAfterAKilledRun(t *testing.T) {
+func TestUpdateAfterAPowerFailure(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)

@@ -1,4 +1,4 @@
-"""People who ask a bot of weights.py, with the voice that it speaks with."""
+"""People who talk with a bot of weights.py, using the bot's own voice."""
 
 import asyncio
 import contextlib

@@ -53,9 +53,9 @@ def run(
     timeout: float = 600,
     nice: int = 15,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; its output comes back as text, both streams apart.
+    """Run a command to its end, and return its output as text, with separate streams.
 
-    It gives way to the conversation that another worker may be holding, which is in real time.
+    It has a low priority, because another worker may be holding a conversation in real time.
     """
     line = [str(part) for part in command]
     with subprocess.Popen(
@@ -87,7 +87,7 @@ def must(
     timeout: float = 600,
     nice: int = 15,
 ) -> str:
-    """Run a command that has to succeed; what it wrote to stdout."""
+    """Run a command that has to succeed, and return its stdout."""
     done = run(*command, cwd=cwd, env=env, timeout=timeout, nice=nice)
     if done.returncode != 0:
         line = " ".join(str(part) for part in command)
@@ -97,7 +97,7 @@ def must(
 
 @contextlib.contextmanager
 def printing(*command: str | Path, cwd: Path) -> Iterator["subprocess.Popen[str]"]:
-    """A program that runs in a session of its own; its stdout has what it writes to stderr, too."""
+    """A program in a session of its own; its stderr is redirected to its stdout."""
     with subprocess.Popen(
         command,
         cwd=cwd,
@@ -137,13 +137,13 @@ class Bot:
     up_since: float = 0.0
 
     async def die(self) -> None:
-        """End without a farewell, as a program does whose machine is switched off."""
+        """Kill the program, as when its machine is switched off."""
         os.killpg(self.process.pid, signal.SIGKILL)
         await self.process.wait()
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """Let it hang, as a machine does that is short of breath."""
+        """Suspend the program, as on a machine that is overloaded."""
         os.killpg(self.process.pid, signal.SIGSTOP)
         try:
             yield
@@ -167,7 +167,7 @@ class Bot:
                 return response.status
 
     def errors(self) -> list[str]:
-        """The lines that no healthy bot writes."""
+        """The lines of the log that a healthy bot does not write."""
         wrong = re.compile(r"\| (ERROR|CRITICAL) +\||^Traceback|^ERROR:")
         return [line for line in self.log.splitlines() if wrong.search(line)]
 
@@ -188,7 +188,7 @@ class Bot:
 
 @dataclass
 class Project:
-    """A generated project: its folder, and what `vbot init --json` said of it."""
+    """A generated project: its folder, and the result of `vbot init --json`."""
 
     folder: Path
     report: dict[str, Any]
@@ -207,7 +207,7 @@ class Project:
         must("uv", "sync", *options, cwd=self.server)
 
     def write_env(self, **values: str) -> None:
-        """Fill in .env.example as a person would: a value for a name, commented out or not."""
+        """Fill in .env.example as a person would: set each name, even if it is commented out."""
         text = (self.server / ".env.example").read_text()
         for name, value in values.items():
             text, found = re.subn(rf"(?m)^#? ?{name}=.*$", f"{name}={value}", text)
@@ -221,7 +221,7 @@ class Project:
         port: int | None = None,
         script: str = "bot.py",
     ) -> contextlib.AbstractAsyncContextManager[Bot]:
-        """`uv run bot.py`, up and answering; stopped at the end, whatever happens."""
+        """Start `uv run bot.py` and wait until it answers; always stop it at the end."""
         port = port or free_port()
         return self._running(env, port, "/status", script, "--port", str(port), *options)
 
@@ -260,7 +260,7 @@ async def running(
     name: str,
     host: str = "localhost",
 ) -> AsyncIterator[Bot]:
-    """A program that serves `path` at `port`, up and answering; stopped at the end."""
+    """Start a program and wait until `path` at `port` answers; stop it at the end."""
     log_file = CACHE / "logs" / f"{name}-{port}.log"
     log_file.parent.mkdir(parents=True, exist_ok=True)
     with log_file.open("w") as log:
@@ -288,7 +288,7 @@ async def running(
 
 
 def generate(vbot: Path, folder: Path, *args: str) -> Project:
-    """`vbot init ARGS` in `folder`, which it is to leave with one new project."""
+    """Run `vbot init ARGS` in `folder`, which must create exactly one project."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     report = json.loads(must(vbot, "init", *args, "--json", cwd=folder, env=plain_env()))
@@ -298,14 +298,14 @@ def generate(vbot: Path, folder: Path, *args: str) -> Project:
 
 
 def installed(vbot: Path, name: str, *options: str) -> Project:
-    """A project of that name, with what it needs."""
+    """A project of that name, with its packages installed."""
     project = generate(vbot, PROJECTS / name, name, *options)
     project.sync(*(("--group", "evals") if "--eval" in options else ()))
     return project
 
 
 def free_port() -> int:
-    """A port that is free, as is the next."""
+    """A free port; the next one is free, too."""
     while True:
         with socket.socket() as first, socket.socket() as second:
             first.bind(("127.0.0.1", 0))
@@ -330,7 +330,7 @@ async def _until_it_answers(bot: Bot, path: str) -> None:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """SIGTERM, and SIGKILL to what is left of its session: a bot waits for open peers for long."""
+    """Send SIGTERM, and later SIGKILL to the rest of its session: a bot waits long for open peers."""
     if process.returncode is None:
         process.terminate()
     with contextlib.suppress(TimeoutError):

@@ -1,6 +1,6 @@
-"""A person at the other end of a bot, whichever way they came: speaks, listens, reads messages.
+"""A person who is connected to a bot: speaks, listens, reads messages.
 
-The ways are in webrtc_client.py and socket_clients.py.
+The connections are in webrtc_client.py and socket_clients.py.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class Caller:
         await self.receive("bot-ready")
 
     async def type(self, text: str) -> None:
-        """Send what others would say."""
+        """Send as text what other callers would say."""
         data = {"content": text, "options": {"run_immediately": True, "audio_response": True}}
         head = {"label": "rtvi-ai", "type": "send-text", "id": uuid.uuid4().hex[:8]}
         self.send_text(json.dumps(head | {"data": data}))

@@ -1,4 +1,4 @@
-"""What every check starts from: the vbot binary, and projects made with it once a session.
+"""Fixtures for all tests: the vbot binary, and projects that are generated once per session.
 
 A plugin of pytest, for e2e and e2e/services.
 """
@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Logs and projects of the last run stay until the next one, to be looked at."""
+    """Remove the logs and projects of the last run, which were kept for inspection."""
     if not hasattr(session.config, "workerinput"):
         for folder in ("projects", "logs", "home"):
             shutil.rmtree(bots.CACHE / folder, ignore_errors=True)
@@ -55,9 +55,9 @@ def _locked(name: str, how: int) -> Iterator[IO[str]]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Tests of workers run side by side; one that measures time waits for the others to pause.
+    """Let a test that measures time run while the other workers pause.
 
-    While it waits it holds the gate, where the others stop before their next test.
+    While it waits for them, it holds the gate, at which they stop before their next test.
     """
     alone = item.get_closest_marker("alone")
     with contextlib.ExitStack() as stack:
@@ -69,18 +69,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test that runs again does so alone: it may have failed because the machine was busy.
+    """Run a repeated test alone, because it may have failed on a busy machine.
 
-    Without the gate, which somebody who waits for this test may hold.
+    It does not use the gate, which a test that waits for this one may hold.
     """
     if getattr(item, "execution_count", 1) > 1:
         fcntl.flock(item.stash[RUNNING], fcntl.LOCK_EX)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest file comes first, for no worker to be left with it at the end.
+    """Run the longest file first, so that no worker is still busy with it at the end.
 
-    Files whose tests all run alone come last, when there is little for them to wait for.
+    Files whose tests all run alone come last, when they wait least for others.
     """
     others = {item.path for item in items if not item.get_closest_marker("alone")}
     items.sort(key=lambda item: (item.path not in others, item.path.name != "test_clients.py"))
@@ -109,7 +109,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """Lines for the end of the run: measurements that a person wants to see."""
+    """Lines to print at the end of the run: measurements for people."""
     lines: list[str] = []
     yield lines
     # Reports are what a worker sends.

@@ -70,7 +70,7 @@ KINDS = (
 
 
 def node_env() -> dict[str, str]:
-    """The environment for npm: the Node.js that the checks are pinned to comes first."""
+    """The environment for npm, with the pinned Node.js first on PATH."""
     env = bots.networked_env()
     return env | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"}
 
@@ -99,7 +99,7 @@ class Client:
         self.said[" ".join(args)] = said
 
     def warnings(self) -> list[str]:
-        """The lines of npm and what it ran that a person would have to think about."""
+        """The warnings in the output of npm and of the programs that it ran."""
         # npm repeats the command, and complains of settings of the machine that it does not know.
         ours = re.compile(r"> |npm warn (Unknown|config) ")
         wrong = re.compile(r"warn|deprecat|error|vulnerab", re.IGNORECASE)
@@ -112,7 +112,7 @@ class Client:
         ]
 
     def served(self, bot_port: int) -> contextlib.AbstractAsyncContextManager[bots.Bot]:
-        """What was built, as its owner serves it; its bot is at that port."""
+        """Serve the build as its owner would, with its bot at that port."""
         port = bots.free_port()
         env = bots.plain_env() | {
             "PATH": node_env()["PATH"],
@@ -151,7 +151,7 @@ def _build(client: Client) -> None:
 
 
 async def _build_offline(client: Client) -> None:
-    """Linters, compilers and bundlers have no business with other hosts."""
+    """Build without a network: linters, compilers and bundlers need no other host."""
     async with network.Names(()) as names:
         await asyncio.to_thread(_build, client)
     assert names.asked == set(), f"building asked for {names.asked}"
@@ -165,7 +165,7 @@ def beeps(seconds: float) -> bytes:
 
 
 def recording(path: Path) -> Path:
-    """What the browser takes for a microphone: the question, and beeps to measure around it."""
+    """The sound of the browser's microphone: the question, and beeps around it to measure."""
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
@@ -251,7 +251,7 @@ _END_IN_SIGHT = """
 
 @dataclass(frozen=True)
 class Look:
-    """A way in which people see the page."""
+    """A way to display the page, such as dark or on a telephone."""
 
     name: str
     width: int
@@ -311,7 +311,7 @@ class Visit:
         )
 
     async def alert(self, words: str, timeout: float = 15) -> None:
-        """Wait until the page says so to everybody, screen readers included."""
+        """Wait until the page shows this alert, also to screen readers."""
         alert = self.page.get_by_role("alert").filter(has_text=words)
         await expect(alert).to_be_visible(timeout=timeout * 1000)
 
@@ -320,7 +320,7 @@ class Visit:
         await expect(self.page.get_by_role("alert").filter(has_text=".")).to_have_count(0)
 
     async def ready(self) -> float:
-        """Wait until Connect can be pressed; when that was, in ms after the page was asked for."""
+        """Wait until Connect can be pressed; return the ms since the page was requested."""
         await expect(self.button("Connect")).to_be_enabled(timeout=30_000)
         return await until(lambda: self.page.evaluate("watched.ready"), bool, "Connect is enabled")
 
@@ -329,7 +329,7 @@ class Visit:
         return sum([len(gzip.compress(await r.body(), mtime=0)) for r in self._scripts])
 
     async def reconnecting(self) -> float:
-        """Wait until the page says that the connection is broken; how many seconds that took."""
+        """Wait until the page says that the connection is broken; return how many seconds it took."""
         return await timed(expect(self.status).to_have_text("Reconnecting", timeout=10_000))
 
     async def try_to_connect(self) -> None:
@@ -367,7 +367,7 @@ class Visit:
     async def measured(
         self, holds: Callable[[dict[str, float]], object], what: str
     ) -> dict[str, float]:
-        """What the browser counts on its connections, as soon as `holds` is true of it."""
+        """Wait until `holds` is true of the browser's WebRTC statistics, and return them."""
         return await until(lambda: self.page.evaluate(_MEASURE), holds, what)
 
     async def energy_of(self, packets: int) -> float:
@@ -385,7 +385,7 @@ class Visit:
         )
 
     async def newest_track_goes_out(self) -> None:
-        """Wait until what goes out is what was opened last."""
+        """Wait until the page sends the device that was opened last."""
         await until(
             lambda: self.page.evaluate(
                 "watched.open().flatMap((peer) => peer.getSenders()).some("
@@ -400,7 +400,7 @@ class Visit:
         return self.page.get_by_role("combobox", name="Microphone")
 
     async def listens_to(self, microphone: str) -> None:
-        """Wait until that microphone alone is open, and the menu shows it."""
+        """Wait until only that microphone is open and the menu shows it."""
         live = "watched.tracks.filter((t) => t.kind === 'audio' && t.readyState === 'live')"
         await until(
             lambda: self.page.evaluate(f"{live}.map((track) => track.label)"),
@@ -410,7 +410,7 @@ class Visit:
         await expect(self.microphones.locator("option:checked")).to_have_text(microphone)
 
     async def barriers(self) -> list[str]:
-        """What axe finds, of what keeps people from using the page."""
+        """The accessibility violations that axe finds on the page."""
         if not await self.page.evaluate("'axe' in window"):
             await self.page.add_script_tag(path=AXE)
         run = "axe.run({ runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa'] } })"
@@ -422,7 +422,7 @@ class Visit:
         ]
 
     async def looks(self, folder: Path, moment: str, all_of_them: bool = True) -> None:
-        """Check the page for barriers in several looks, and keep a picture of each."""
+        """Check the page for accessibility violations in several looks, and save a picture of each."""
         folder.mkdir(parents=True, exist_ok=True)
         for look in LOOKS if all_of_them else LOOKS[:1]:
             await self.page.emulate_media(
@@ -449,7 +449,7 @@ class Visit:
         await self.page.set_viewport_size({"width": 1280, "height": 800})
 
     async def press(self, role: Role, name: str) -> None:
-        """Go to something with the keyboard, where it is seen to be, and press it."""
+        """Move to an element with the keyboard, check that the focus is visible, and press it."""
         wanted = self.page.get_by_role(role, name=name, exact=True)
         for _ in range(30):
             if await self.page.locator(":focus-visible").and_(wanted).count():
@@ -459,7 +459,7 @@ class Visit:
         raise AssertionError(f"no way to {name} with the keyboard")
 
     async def tree(self) -> str:
-        """What a screen reader finds: Chromium's accessibility tree, as text."""
+        """Chromium's accessibility tree as text, which is what a screen reader gets."""
         session = await self.page.context.new_cdp_session(self.page)
         nodes = (await session.send("Accessibility.getFullAXTree"))["nodes"]
         await session.detach()
@@ -502,7 +502,7 @@ async def until(
     what: str,
     timeout: float = 20,
 ) -> T:
-    """What `measure` gives, as soon as `holds` is true of it."""
+    """Wait until `holds` is true of the result of `measure`, and return that."""
     now = asyncio.get_running_loop().time
     deadline = now() + timeout
     while not holds(found := await measure()):
@@ -596,7 +596,7 @@ async def chromium(microphone: Path, *flags: str) -> AsyncIterator[Visitor]:
 async def is_asked_twice(
     visit: Visit, bot: ScriptedBot, state: Callable[[Visit, str, str], Awaitable[None]]
 ) -> None:
-    """The person speaks. The first answer is cut off, the second goes on: two states to look at."""
+    """The person speaks twice. The first answer is cut off, and the second continues."""
     await bot.hears("What is the capital", final=False)
     await expect(visit.page.get_by_text("What is the capital")).to_be_visible()
     await state(visit, "hearing", "Hearing you")

@@ -1,8 +1,8 @@
-"""A stand-in of the Pipecat Cloud API on loopback, and the Python command-line tool beside it.
+"""A stand-in of the Pipecat Cloud API on loopback, and the Python command-line tool to compare with.
 
-It serves what both tools ask for when they manage secrets, keeps every request for a test to
-assert, and takes both forms of a write: many keys at once, as the API's openapi.json has it, and
-one key, as the Python tool sends it. What neither tool should send is kept in `wrong`.
+It serves the requests of both tools for secrets, keeps every request for a test to assert, and
+accepts both forms of a write: many keys at once, as in the API's openapi.json, and one key, as the
+Python tool sends it. Requests that neither tool should send are kept in `wrong`.
 """
 
 import json

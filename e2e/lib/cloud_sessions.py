@@ -1,4 +1,4 @@
-"""A bot on Pipecat Cloud: what receives its sessions there, and calls bot() for each.
+"""A stand-in for the server on Pipecat Cloud that receives sessions and calls bot() for each.
 
 It runs with the bot's own Python, in the folder of bot.py, as the server of the base image does
 (https://github.com/daily-co/pipecat-cloud-images): bot.py is imported, not run; the arguments are
@@ -46,7 +46,7 @@ async def session(
     x_daily_room_url: Annotated[str | None, Header()] = None,
     x_daily_room_token: Annotated[str | None, Header()] = None,
 ) -> dict[str, str]:
-    """A session in a room of Daily's, or in none. It is over when this has been answered."""
+    """Run a session, in a room of Daily's or in none, and respond when it is over."""
     name = str(uuid.uuid4())
     if x_daily_room_url and x_daily_room_token:
         await run(

@@ -1,9 +1,9 @@
 """A real Kubernetes without nodes: etcd, kube-apiserver, some controllers and kubectl, on loopback.
 
-The server checks, admits and stores what it is given. The controllers of Deployments and of
-PodDisruptionBudgets act as everywhere; what the pods are, the test says in the kubelet's place
-(`Cluster.starts`), because nothing runs. All is built from the Go module, which takes minutes, once
-a version; etcd is Debian's (apt-get install etcd-server).
+The server validates, admits and stores objects. The controllers of Deployments and of
+PodDisruptionBudgets run as usual. No pods run: instead of a kubelet, the test sets their state
+(`Cluster.starts`). Everything is built from the Go module, which takes minutes, once per version,
+except etcd, which is Debian's (apt-get install etcd-server).
 """
 
 import json
@@ -69,7 +69,7 @@ def built(program: str) -> Path:
 
 
 def autoscaler(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """How many pods the autoscaler wants; testdata/replicas_test.go has questions and answers."""
+    """The number of pods that the autoscaler wants; testdata/replicas_test.go has the format."""
     package = "pkg/controller/podautoscaler"
     for test in (_source() / package).glob("*_test.go"):
         test.unlink()  # theirs, which import more
@@ -86,13 +86,13 @@ def autoscaler(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @dataclass
 class Cluster:
-    """What kubectl needs to talk to it."""
+    """A running cluster, and the kubectl to use it with."""
 
     kubectl: Path
     config: Path
 
     def run(self, *command: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """kubectl; what it says."""
+        """Run kubectl, and return its result."""
         return subprocess.run(
             [self.kubectl, "--kubeconfig", self.config, *command],
             input=stdin,
@@ -102,7 +102,7 @@ class Cluster:
         )
 
     def must(self, *command: str | Path, stdin: str = "") -> str:
-        """kubectl, which has to succeed without a warning; what it says."""
+        """Run kubectl, which must succeed without a warning, and return its output."""
         done = self.run(*command, stdin=stdin)
         assert done.returncode == 0 and not done.stderr, done.stderr
         return done.stdout
@@ -114,12 +114,12 @@ class Cluster:
         self.must("create", "--namespace", namespace, "--filename", "-", stdin=json.dumps(what))
 
     def pods(self, namespace: str, app: str = "bot") -> list[Any]:
-        """Those that are not being deleted."""
+        """The pods that are not being deleted."""
         found = self.get("pods", "--namespace", namespace, "--selector", f"app={app}")["items"]
         return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
 
     def starts(self, namespace: str, pods: list[Any]) -> None:
-        """What a scheduler and a kubelet would say of pods that start, and are ready."""
+        """Report pods as started and ready, as a scheduler and a kubelet would."""
         for pod in pods:
             name = pod["metadata"]["name"]
             if not pod["spec"].get("nodeName"):
@@ -130,7 +130,7 @@ class Cluster:
             self.says(namespace, name, ready=True)
 
     def says(self, namespace: str, pod: str, ready: bool) -> None:
-        """What a kubelet would say of a pod that runs."""
+        """Set the status of a running pod, as a kubelet would."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         condition = {"type": "Ready", "status": str(ready), "lastTransitionTime": now}
         status = {"phase": "Running", "startTime": now, "conditions": [condition]}
@@ -172,7 +172,7 @@ def _wait_for(url: str, trust: Path | None = None) -> None:
 
 @contextmanager
 def running() -> Iterator[Cluster]:
-    """An API server with all the admission that one has by default, and CONTROLLERS."""
+    """Start an API server with the default admission plugins, and CONTROLLERS."""
     assert shutil.which("etcd"), "etcd is not installed (apt-get install etcd-server)"
     server, kubectl = built("kube-apiserver"), built("kubectl")
     manager = built("kube-controller-manager")

@@ -1,4 +1,4 @@
-"""What a project's Compose file tells an engine to start, started without one."""
+"""Start the services of a project's Compose file without a container engine."""
 
 import re
 from typing import Any

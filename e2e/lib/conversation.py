@@ -1,7 +1,7 @@
-"""The conversation that the checks hold: what is said, and the services that hold it.
+"""The conversation of the tests: its sentences, and the services for it.
 
-The bot greets, the person asks, the bot answers. One sentence each, so that one request to a voice
-is one sentence to hear; pages are greeted with several too.
+The bot greets, the person asks, the bot answers. Each says one sentence, so that one request to
+text to speech is one sentence to hear. Some pages are greeted with several sentences.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ ANSWER = "The capital of France is a city called Paris."
 def stand_ins(
     questions: tuple[str, ...] = (QUESTION,), greeting: str = GREETING, more: Iterable[Service] = ()
 ) -> StandIns:
-    """The three services of the quickstart: each question has the same answer, others have none."""
+    """The three services of the quickstart. All these questions have the same answer."""
     return StandIns(
         # Told to listen for the bot's sentences too: it would tell if the bot heard itself.
         Deepgram(KEYS["DEEPGRAM_API_KEY"], [*questions, GREETING, ANSWER]),
@@ -40,7 +40,7 @@ def stand_ins(
 
 @contextlib.asynccontextmanager
 async def called(bot: bots.Bot) -> AsyncIterator[Caller]:
-    """Somebody has called the bot from a browser and heard its greeting; they leave at the end."""
+    """Call the bot from a browser and hear its greeting; leave at the end."""
     async with webrtc_client.call(bot.url) as caller:
         await caller.ready()
         await caller.hear(GREETING)
@@ -48,7 +48,7 @@ async def called(bot: bots.Bot) -> AsyncIterator[Caller]:
 
 
 async def converse(bot: bots.Bot) -> None:
-    """Somebody calls the bot from a browser, is greeted, asks, is answered and leaves."""
+    """Call the bot from a browser, hear the greeting, ask, hear the answer and leave."""
     async with called(bot) as caller:
         await caller.say(QUESTION)
         await caller.receive(

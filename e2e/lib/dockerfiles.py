@@ -1,8 +1,8 @@
-"""Carries out a Dockerfile by hand, where there is no container engine.
+"""Runs the steps of a Dockerfile without a container engine.
 
-Its steps run in empty folders, one a stage, that get only what the file copies or mounts, with the
-commands of its RUN lines as they stand. Each path of an image is one below its folder here. What
-is not seen: whether the base image exists, and which Python and uv are in it.
+Each stage has an empty folder, which gets only the files that the Dockerfile copies or mounts. The
+commands of RUN lines run unchanged, except that each path of the image is below that folder. Not
+tested: whether the base image exists, and which Python and uv it has.
 """
 
 import json
@@ -33,7 +33,7 @@ class Step:
 
 
 def pairs(parts: list[str]) -> dict[str, str]:
-    """What `name=value` parts say."""
+    """Parse `name=value` parts."""
     split = [part.partition("=") for part in parts]
     return {name: value for name, _, value in split}
 
@@ -120,7 +120,7 @@ class Image:
 
 
 def build(dockerfile: Path, context: Path, to: Path, env: Mapping[str, str]) -> Image:
-    """Carry out the steps; the image of the last stage."""
+    """Run the steps, and return the image of the last stage."""
     shutil.rmtree(to, ignore_errors=True)
     stages: dict[str, Image] = {}
     image = Image(to, to, env)

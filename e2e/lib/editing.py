@@ -1,4 +1,4 @@
-"""Edits bot.py as a person does who follows a document."""
+"""Edits bot.py as a person would who follows a document."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ def parted(block: str) -> tuple[str, str]:
 
 @dataclass
 class Section:
-    """What a document says under one title: a heading, or bold text at the head of a paragraph."""
+    """The text under a title, which is a heading, or bold text at the beginning of a paragraph."""
 
     text: str = ""
     blocks: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Section:
 
 
 def sections(text: str) -> dict[str, Section]:
-    """The sections of a document that are not empty, by title. Two of one title count as one."""
+    """The sections of a document that are not empty, by title. Equal titles are merged."""
     found: dict[str, Section] = {}
     title, rest = "", text
     while rest:
@@ -75,7 +75,7 @@ def documents(folder: Path) -> dict[tuple[str, str], Section]:
 
 
 def replaced(source: str, *changes: tuple[str, str]) -> str:
-    """The code with each text, which is there once, replaced by the other."""
+    """Replace each text, which must occur exactly once, with the other."""
     for old, new in changes:
         assert source.count(old) == 1, f"{old!r} is in bot.py {source.count(old)} times"
         source = source.replace(old, new)
@@ -89,12 +89,12 @@ def with_imports(source: str, imports: str) -> str:
 
 
 def above(source: str, line: str, code: str) -> str:
-    """The code with more of it above a line."""
+    """Insert code above a line."""
     return replaced(source, (f"\n{line}", f"\n{code.rstrip()}\n\n{line}"))
 
 
 def above_tools(source: str, code: str, *names: str) -> str:
-    """The code with a function above TOOLS, and these names in that list."""
+    """Insert a function above TOOLS, and add these names to that list."""
     listed = "".join(f"    {name},\n" for name in names)
     before, start, after = source.partition("\nTOOLS = [\n")
     assert start
@@ -116,9 +116,9 @@ def text_of(source: str, node: ast.AST) -> str:
 
 
 def with_arguments(source: str, name: str, code: str) -> str:
-    """The code with a call's arguments in the expression that the variable is assigned.
+    """Add the arguments of a call to the same call in the value that is assigned to the variable.
 
-    The call is there already, or it makes the settings of a service that has none so far.
+    If that call is missing, it is added as the settings of a service.
     """
     call = ast.parse(code, mode="eval").body
     was = statement(source, name)

@@ -1,4 +1,4 @@
-"""The evals of a generated project, held with the framework's own program against its bot."""
+"""Runs the evals of a generated project against its bot, with the framework's own program."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ TEXT, AUDIO = "starter_text", "starter_audio"
 
 
 def stand_ins(model: OpenAI) -> StandIns:
-    """The services of the quickstart. They know what the model may be asked, and may say."""
+    """The services of the quickstart, with the model's possible questions and answers."""
     sentences = [*ANSWERS, GREETING, *ANSWERS.values()]
     return StandIns(
         Deepgram(KEYS["DEEPGRAM_API_KEY"], sentences), model, Cartesia(KEYS["CARTESIA_API_KEY"])
@@ -31,7 +31,7 @@ def turns(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def starter(project: bots.Project, name: str) -> dict[str, Any]:
-    """A starter eval, with our voice and ear where it is spoken: its own models come from a hub."""
+    """A starter eval. If it is spoken, it uses our voice and ear: its own models come from a hub."""
     scenario = yaml.safe_load((project.server / f"evals/{name}.yaml").read_text())
     if name == AUDIO:
         scenario["user"]["speech"] = {"factory": "eval_speech.voice"}
@@ -41,7 +41,7 @@ def starter(project: bots.Project, name: str) -> dict[str, Any]:
 
 
 def limited(scenario: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """The same with less time: the services are on this machine, and a broken bot never answers."""
+    """The same eval with shorter timeouts, as the services are on this machine."""
     for turn in turns(scenario):
         for expected in turn["expect"]:
             expected["within_ms"] = round(seconds * 1000)
@@ -56,15 +56,15 @@ def written(scenario: Mapping[str, Any], folder: Path) -> Path:
 
 
 async def hold(project: bots.Project, bot: bots.Bot, *files: Path) -> dict[str, str]:
-    """The framework's program against the running bot: why each eval failed, "" where it passed."""
+    """Run evals against the running bot; return why each failed, or "" if it passed."""
     url = bot.url.replace("http", "ws", 1) + "/ws"
     logs = log_of(bot, files[0]).parent
     has_judge = (project.server / "evals/judge.py").exists()
     program = ("python", "-m", "pipecat.evals") if has_judge else ("pipecat", "eval")
     command = ("uv", "run", "--group", "evals", *program, "run", *files, "--bot-url", url)
     options = ("--no-cache", "--verbose", "--logs-dir", logs)
-    # The harness is the framework's own program, and its voice detection calls a third host
-    # unless told not to. The bot gets no such help: it has to see to that itself.
+    # The voice detection in the framework's harness calls a third-party host unless it is told not
+    # to. The bot does not get this setting, because it must avoid such calls by itself.
     env = bots.plain_env() | {"ORT_DISABLE_TELEMETRY": "1", "PYTHONPYCACHEPREFIX": str(BYTE_CODE)}
     if any(file.stem == AUDIO for file in files):
         env["PYTHONPATH"] = str(Path(__file__).parent)  # for eval_speech
@@ -86,7 +86,7 @@ def log_of(bot: bots.Bot, file: Path) -> Path:
 
 
 def verdict(log: str) -> str:
-    """Why the eval failed, by its log: the turn, the event and the reason; "" where it passed."""
+    """Return the turn, the event and the reason of a failure from the log; "" if it passed."""
     if re.search(r"done: PASS", log):
         return ""
     failed = re.search(r"\[ *(\S+)\]  FAIL: (.*)", log)

@@ -1,6 +1,6 @@
-"""Every bot that vbot can generate, an environment with the packages of them all, and linters.
+"""Bots with every service and option, an environment with the packages of all, and linters.
 
-Some services need Python 3.12; that this machine has it is no option.
+Some services need Python 3.12, so this machine must have it.
 """
 
 import fcntl
@@ -128,7 +128,7 @@ def generate(vbot: Path, arguments: Arguments, folder: Path) -> dict[str, bots.P
 
 
 def with_code(kind: str = "*") -> Iterator[Path]:
-    """Not the transports that stand for several ways of dialing: their files have the code."""
+    """Leave out the generic transports for dialing, whose code is in the files of the specific ones."""
     paths = SERVICES.glob(f"{kind}/*.py")
     return (path for path in paths if "\ndef build(" in path.read_text())
 
@@ -148,7 +148,7 @@ def new_python() -> Path:
 
 
 def install(projects: Iterable[bots.Project], name: str, *more: str) -> Path:
-    """The Python of the environment `name` with what the bots say they need, and nothing else."""
+    """Install only the bots' dependencies in the environment `name`; return its Python."""
     wanted = set(more)
     for project in projects:
         said = tomllib.loads((project.server / "pyproject.toml").read_text())
@@ -173,14 +173,14 @@ def python_files(projects: Iterable[bots.Project]) -> list[Path]:
 
 
 def ruff(python: Path, *command: str | Path) -> str:
-    """Run ruff without its cache, and without heeding that git ignores our folder."""
+    """Run ruff without its cache, on our folder although git ignores it."""
     first, *rest = command
     options = ("--no-cache", "--no-respect-gitignore")
     return bots.must(python.with_name("ruff"), first, *options, *rest, cwd=HERE)
 
 
 def lint(python: Path, folder: Path, sources: list[Path]) -> None:
-    """What `generate` made in the folder, each bot by the rules in its own pyproject.toml."""
+    """Lint the generated bots in the folder, each by the rules in its own pyproject.toml."""
     seen = ruff(python, "check", "--show-files", folder).split()
     assert {Path(name) for name in seen if name.endswith(".py")} == set(sources)
     ruff(python, "check", folder)
@@ -188,7 +188,7 @@ def lint(python: Path, folder: Path, sources: list[Path]) -> None:
 
 
 def type_errors(python: Path, folder: Path, files: list[Path]) -> dict[Path, list[str]]:
-    """What pyright says of each file, in one run: it takes long to read the packages."""
+    """Pyright's errors for each file, from one run, because reading the packages takes long."""
     command = (python.with_name("pyright"), "--pythonpath", python, "--outputjson")
     result = json.loads(bots.run(*command, *files, cwd=folder).stdout)
     assert result["summary"]["filesAnalyzed"] == len(files)

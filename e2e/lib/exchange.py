@@ -1,4 +1,4 @@
-"""Carriers as a caller meets them: they ask a webhook what to do, do that, and go on.
+"""Stand-ins of carriers as a caller sees them: they ask a webhook what to do, and do that.
 
 An `Exchange` executes the XML of one call, element by element, and keeps what the caller heard:
 `bot`, `dial NUMBER`, `say LANGUAGE: SENTENCE`, `hang up`. Elements that it does not know, and
@@ -31,7 +31,7 @@ RINGS = {"timeout"}  # of <Dial>, which may have them
 
 
 class Exchange(Service):
-    """A carrier, and its API. `answers` is whether somebody answers the numbers that are dialed."""
+    """A carrier and its API. `answers` says whether somebody answers the numbers that it dials."""
 
     caller: type[PhoneCaller]
     speak = "Say"
@@ -47,7 +47,7 @@ class Exchange(Service):
         self._over = False
 
     async def request(self, url: str, form: dict[str, str], headers: dict[str, str]) -> str | None:
-        """The XML that the webhook answers; None if it answers an error, or not at all."""
+        """The XML of the webhook's response; None for an error, or without a response."""
         try:
             async with aiohttp.ClientSession() as http:
                 async with http.post(url, data=form, headers=headers) as response:

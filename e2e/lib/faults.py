@@ -1,4 +1,4 @@
-"""Deepgram, OpenAI and Cartesia on a bad day, which begins and ends when the test says so.
+"""Deepgram, OpenAI and Cartesia with faults that begin and end when the test says so.
 
 listening, thinking, speaking = services()
 async with StandIns(listening, thinking, speaking): ...
@@ -23,7 +23,7 @@ from standins import Service
 
 
 class Faulty(Service):
-    """Whoever is out of order: cannot be reached, lets a handshake hang, refuses the key, ..."""
+    """A faulty service: it cannot be reached, lets a handshake hang, refuses the key, ..."""
 
     mode = ""
 
@@ -32,7 +32,7 @@ class Faulty(Service):
         self._asking: list[web.Request] = []
 
     def turn(self, mode: str) -> None:
-        """Be out of order in this way from now on. Who cannot be reached hangs up, too."""
+        """Set the fault from now on. A service that cannot be reached also closes its connections."""
         self.mode = mode
         if mode in ("is gone", "hangs", "refuses"):
             for request in self._asking:
@@ -53,13 +53,13 @@ class Faulty(Service):
 
 
 def abort(request: web.Request) -> None:
-    """Break the connection without a farewell."""
+    """Close the connection abruptly."""
     if request.transport:
         request.transport.abort()
 
 
 class Guessing(Script):
-    """It takes whatever is loud for this: several people at once make a machine stutter."""
+    """Takes any loud sound for this sentence, because several callers make a machine stutter."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class FaultyDeepgram(Faulty, Deepgram):
 
 
 class FaultyOpenAI(Faulty, OpenAI):
-    """It can also take its time, or call a tool first: `look`."""
+    """It can also be slow, or first call the tool `look`."""
 
     def answer_to(self, messages: list[dict[str, Any]]) -> str | Call:
         if self.mode == "looks" or messages[-1]["role"] == "tool":

@@ -1,8 +1,8 @@
-"""Firefox, for pages of web clients, and a person at it who speaks and listens.
+"""Firefox, for pages of web clients, and a person who speaks and listens to it.
 
-Firefox cannot take a file for a microphone as Chromium can. So it gets a sound server, PulseAudio,
-with devices that are not there: what the person says comes out of a microphone, and the person
-hears what Firefox plays on a speaker.
+Firefox cannot use a file as a microphone as Chromium can. So it gets a sound server, PulseAudio,
+with virtual devices: the person's speech comes from a virtual microphone, and the person hears what
+Firefox plays on a virtual speaker.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _PCM = ("--raw", "--format=s16le", "--channels=1")
 
 
 class Person(Caller):
-    """Somebody with those microphones, who hears what is played where they are `listening`."""
+    """A person with these microphones, who hears what the speaker `listening` plays."""
 
     rate = RATE
     tempos = speech.STRETCHED

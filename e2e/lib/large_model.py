@@ -1,4 +1,4 @@
-"""A model of the size of Llama 3.2 3B, for measuring: it calculates as much, and knows nothing."""
+"""A model of the size of Llama 3.2 3B, for measuring: it computes as much, but knows nothing."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ FILE = bots.CACHE / "random-3b.gguf"  # 2 GB
 
 
 def made(files: Path) -> Path:
-    """The model, which takes half a minute the first time. `files` have a smaller one's tokens."""
+    """The model; making it takes half a minute. `files` have the tokens of a smaller model."""
     if not FILE.exists():
         packages = weights.installed(bots.PROJECTS / "large-model", PACKAGES)
         smaller = small_model.weights_in(files)

@@ -1,4 +1,4 @@
-"""The tests of sessions.py and metrics.py, where the framework is.
+"""Tests of sessions.py and metrics.py, to be run with the framework installed.
 
 Run in a project with what it needs: python -P limited.py
 """
@@ -60,7 +60,7 @@ async def main() -> None:
         limits.start(place, session())
 
     with patch("sessions.time", SimpleNamespace(monotonic=clock)):  # not the clock of asyncio
-        # A place is kept for whoever asked, for ten seconds.
+        # A reservation lasts ten seconds.
         first, second, third = limits.reserve(99, "a"), limits.reserve(99), limits.reserve(99)
         assert limits.count() == 3 and limits.accepts()
         refused(503, limits.reserve, 99)
@@ -73,21 +73,21 @@ async def main() -> None:
         refused(404, start, third)  # too late, whether or not there is room
         refused(404, limits.find, "made up")
 
-        # Who came but does not connect frees the place, too, however often they ask.
+        # A client that starts a session but does not connect frees the reservation, however often it asks.
         clock.now += START_TIMEOUT - 2
         assert limits.find(first.id) is first
         clock.now += 2
         assert limits.count() == 1
         refused(404, start, first)
 
-        # A running session keeps its place for ever, and its own requests need none.
+        # A running session keeps its reservation, and its own requests need none.
         clock.now += 9999
         fourth, fifth = limits.reserve(99), limits.reserve(99)
         assert limits.count() == 3 and limits.find(second.id) is None
         refused(404, start, second)  # a second offer starts no second session
         start(fourth)
 
-        # No session begins after the bot was told to stop but those that were asked for.
+        # After the bot is told to stop, only sessions that are already reserved begin.
         draining = asyncio.create_task(limits.drain(60))
         await asyncio.sleep(0.3)
         assert not limits.accepts() and not draining.done()
@@ -103,7 +103,7 @@ async def main() -> None:
 
 
 async def failing() -> None:
-    """A session that fails frees its place; one that goes on is ended."""
+    """A session that fails frees its reservation; one that does not end is ended."""
     limits = measured(1)
 
     async def fails() -> None:
@@ -137,7 +137,7 @@ async def failing() -> None:
 
 
 async def sharing() -> None:
-    """An address gets its share of places in a minute, however often it asks."""
+    """An address gets only its share of reservations in a minute, however often it asks."""
     limits, clock = measured(3, 4), Clock()
     with patch("sessions.time", SimpleNamespace(monotonic=clock)):
         clock.now = 6000.0

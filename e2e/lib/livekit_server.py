@@ -1,4 +1,4 @@
-"""A LiveKit server: the real one, built from its Go module, which takes minutes, once a version.
+"""A real LiveKit server, built from its Go module, which takes minutes, once per version.
 
 `build` needs the network; `running` needs what it built.
 """

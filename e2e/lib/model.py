@@ -1,8 +1,7 @@
-"""A sensible language model, to hold evals with: what it says depends on what it is really sent.
+"""A stand-in of a language model for evals: what it says depends on the messages that it gets.
 
-It follows and answers all that was said since it last spoke. What it is asked about the
-conversation it looks up in the messages. It formats what it writes, as models do, unless it is
-told not to.
+It follows and answers everything said since it last spoke. Questions about the conversation it
+answers from the messages. It formats its text, as models do, unless it is told not to.
 """
 
 from typing import Any
@@ -52,7 +51,7 @@ class Model(OpenAI):
 
 
 class DeadModel(OpenAI):
-    """Answers everything with nothing, as some do when they are overloaded."""
+    """Answers everything with an empty text, as some models do when they are overloaded."""
 
     def __init__(self, key: str):
         super().__init__(key, "", {})

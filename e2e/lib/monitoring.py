@@ -1,4 +1,4 @@
-"""The tests of monitor.py, with the frames and processors of the framework. They run where that is.
+"""Tests of monitor.py with the framework's frames and processors, which must be installed.
 
 python monitoring.py, with the folder of monitor.py in PYTHONPATH
 """
@@ -50,7 +50,7 @@ class Ears(STTService):
 
 
 class Model(LLMService):
-    """It hangs, or is refused, or answers."""
+    """A model that hangs, refuses the key, or answers."""
 
     def __init__(self, does: str = "hangs") -> None:
         super().__init__(settings=LLMSettings())
@@ -142,7 +142,7 @@ HEARS_ITSELF = made("model", frames.TTSAudioRawFrame(b"\0" * 320, 16000, 1))
 
 
 class Passing(asyncio.SelectorEventLoop):
-    """A loop whose time passes at once while nothing else is to be done."""
+    """An event loop whose clock jumps to the next timer when nothing else is to be done."""
 
     passed = 0.0  # seconds
 

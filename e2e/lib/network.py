@@ -1,14 +1,13 @@
-"""Where a conversation runs: cut off from the internet, with a name server of our own.
+"""Runs conversations without the internet, with a name server of our own.
 
-``run(main)`` runs an async function in a thread of its own. Where the kernel allows it, that
-thread first moves into a fresh network namespace with nothing in it but loopback. Programs started
-from the thread and servers opened in it share that namespace, so a generated bot runs exactly as
-its owner would start it, and every name it looks up, from Python or from native code, is asked of
-`Names` below.
+``run(main)`` runs an async function in a thread of its own. If the kernel allows it, that thread
+first moves into a new network namespace that has only loopback. Programs and servers that the
+thread starts share the namespace, so a generated bot runs exactly as its owner would start it, and
+all its name lookups, from Python or from native code, go to `Names` below.
 
-Where the kernel forbids namespaces (most containers), the bot gets `shim/sitecustomize.py`
-instead: the same tests pass, but what native code asks for goes unseen. Every run says at its head
-which way it is, and again at its end if something went unseen.
+If the kernel forbids namespaces, as in most containers, the bot gets `shim/sitecustomize.py`
+instead: the same tests pass, but lookups of native code are not seen. Every run prints at its
+beginning which of the two it uses, and again at its end if lookups may have been missed.
 """
 
 import asyncio
@@ -59,7 +58,7 @@ def fenced() -> bool:
 
 @cache
 def can_fence() -> bool:
-    """Whether this machine lets us make a network namespace (root does, most containers don't)."""
+    """Whether we can make a network namespace (as root we can, in most containers we cannot)."""
     if os.environ.get("E2E_NO_NAMESPACE"):  # to try the other way
         return False
     with ThreadPoolExecutor(1) as pool:
@@ -71,7 +70,7 @@ def can_fence() -> bool:
 
 
 def how() -> str:
-    """A line for people: how much this run can see."""
+    """A line for people that says which lookups this run can see."""
     if can_fence():
         return "in network namespaces without any outside network; every name lookup is seen"
     return (
@@ -81,7 +80,7 @@ def how() -> str:
 
 
 def run(main: Callable[[], Coroutine[Any, Any, T]], timeout: float = 150) -> T:
-    """Run `main` to its end in a thread of its own, behind the fence where there can be one."""
+    """Run `main` to its end in a thread of its own, in a namespace if possible."""
     started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
 
     async def limited() -> T:
@@ -148,7 +147,7 @@ def _configure(interface: bytes, address: str) -> None:
 
 @contextlib.contextmanager
 def card() -> Iterator[str]:
-    """Behind the fence, meanwhile, a network card that nothing is plugged into; its address."""
+    """Add a network card without a connection to the namespace, and yield its address."""
     if not fenced():
         yield "127.0.0.1"
         return
@@ -159,7 +158,7 @@ def card() -> Iterator[str]:
 
 
 def packets_without_route() -> int:
-    """How often anything behind this fence tried to reach an address that is not there."""
+    """How many packets in this namespace were for an address without a route."""
     net = pathlib.Path("/proc/thread-self/net")
     names, values = (
         line.split() for line in (net / "snmp").read_text().splitlines() if line.startswith("Ip: ")
@@ -170,7 +169,7 @@ def packets_without_route() -> int:
 
 @contextlib.asynccontextmanager
 async def silence(browser: bool = False) -> AsyncIterator[None]:
-    """Meanwhile nobody behind the fence looks up another name or tries to reach another machine.
+    """Check that meanwhile no program looks up another name or tries to reach another machine.
 
     Chromium finds out its own address by trying to reach one far away: with a browser, only names
     count.
@@ -188,7 +187,7 @@ async def silence(browser: bool = False) -> AsyncIterator[None]:
 
 @contextlib.asynccontextmanager
 async def no_answer(*hosts: str, drops: bool = False) -> AsyncIterator["Names"]:
-    """Meanwhile these hosts take connections and say nothing, or drop all that is sent to them."""
+    """Meanwhile these hosts accept connections and send nothing, or drop all packets."""
     with socket.create_server(("127.0.0.1", 443), backlog=0 if drops else 128):
         # Where the queue of those who wait is full, Linux drops the packets of others.
         with socket.create_connection(("127.0.0.1", 443)):
@@ -197,7 +196,7 @@ async def no_answer(*hosts: str, drops: bool = False) -> AsyncIterator["Names"]:
 
 
 class Names(asyncio.DatagramProtocol):
-    """A name server: knows the hosts it is given, at 127.0.0.1, and writes down every question."""
+    """A name server: resolves the given hosts to 127.0.0.1, and records every query."""
 
     def __init__(self, known: Iterable[str]):
         self.known = {name: ["127.0.0.1"] for name in known}

@@ -1,15 +1,14 @@
-"""Ollama's server, as far as a bot uses it: it loads its model when somebody asks, and unloads it.
+"""A stand-in of Ollama's server, as far as bots use it. It loads and unloads a model as needed.
 
 It behaves as Ollama did at commit fb307609 of August 2026, its version 0.33.0-rc2 (server/sched.go,
 server/routes.go, middleware/openai.go, openai/openai.go):
 
-- A load ends with the connection of who asked for it, and the next in line begins anew. The others
-  that ask for the model wait in line, and so does another model.
-- A model stays in memory for as long as the last request said that said so (`keep_alive`), counted
-  from the end of the last request; without any for five minutes. The chat of OpenAI's API has no
-  such field.
+- If the client that requested a load disconnects, the load ends, and the next client in line begins a
+  new one. Other requests for the model wait in line, and so do requests for another model.
+- A model stays in memory for the latest `keep_alive` of a request, counted from the end of the last
+  request; without one, for five minutes. The chat of OpenAI's API has no such field.
 - /api/ps does not list a model before it is loaded. Until version 0.30 it did.
-- One request at a time writes; that is for the runner to see to (see runners.py).
+- It serves one request at a time; the runner ensures that (see runners.py).
 
     async with served(Ollama("llama3.2", words(ANSWERS), load_takes=20)) as url:
         ... a bot with OLLAMA_BASE_URL=url ...
@@ -44,7 +43,7 @@ def now() -> float:
 
 
 def seconds(keep_alive: Any) -> float | None:
-    """What a `keep_alive` means: a number of seconds, or a duration as Go writes it ("1h30m")."""
+    """Parse a `keep_alive`: a number of seconds, or a duration in Go's format ("1h30m")."""
     if keep_alive is None:
         return None
     if isinstance(keep_alive, int | float):
@@ -59,7 +58,7 @@ def seconds(keep_alive: Any) -> float | None:
 
 @dataclass
 class Load:
-    """One try to load the model."""
+    """An attempt to load the model."""
 
     begun: float  # by the clock of the event loop
     ended: float = 0.0
@@ -95,10 +94,10 @@ class Ollama(Service):
         runner: What loads it, and unloads it at the end.
         load_takes: Seconds that a load takes at least.
         stays: Seconds that a model stays in memory if no request says how long.
-        besides: Names of others that nobody asks for.
-        failure: What loads end with.
+        besides: Names of other models that no request is for.
+        failure: The error with which loads end.
 
-    `loads` are all tries to load the model, in order.
+    `loads` are all attempts to load the model, in order.
     """
 
     name, host = "ollama", "localhost"
@@ -127,16 +126,16 @@ class Ollama(Service):
 
     @property
     def finished(self) -> int:
-        """How many loads went to their end."""
+        """How many loads were completed."""
         return sum(load.finished for load in self.loads)
 
     @property
     def aborted(self) -> int:
-        """How many did not."""
+        """How many loads were not completed."""
         return sum(not load.finished for load in self.loads if load.ended)
 
     async def evict(self) -> None:
-        """Another model needs the memory: whoever uses this one may finish."""
+        """Unload the model for another one, after its running requests."""
         async with self._line:
             if loaded := self.loaded:
                 self._expire(loaded)

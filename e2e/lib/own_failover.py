@@ -1,4 +1,4 @@
-"""Another service takes over: this file stands in tests/ of a project, beside its conftest.py.
+"""Tests that another service takes over. A project has this file in tests/, next to conftest.py.
 
 bot.py has the recipe of AGENTS.md, whose second services have the addresses BACKUP_*. The bot
 begins each session with the first ones. FIGURES names a file for the seconds that it took.
@@ -38,7 +38,7 @@ def abort(request: web.Request) -> None:
 
 
 class Broken:
-    """A stand-in that breaks off: a model and a voice after some words, an ear while it hears."""
+    """A stand-in that breaks off: a model and a voice after some words, speech to text while it hears."""
 
     def __init__(self, service: Any, kind: str) -> None:
         self.service, self.kind, self.bytes = service, kind, 0
@@ -150,7 +150,7 @@ class Clock:
 
 
 def check(bot: Bot, backup: Service) -> None:
-    """It was the second one that answered, and nobody is blamed."""
+    """Check that the second service answered, and that no service is reported as failed."""
     assert backup.requests
     assert "takes over from" in bot.log
     assert "ERROR" not in bot.reports(), bot.reports()

@@ -1,4 +1,4 @@
-"""Keys of a telephone: this file stands in tests/ of a project, beside its conftest.py.
+"""Tests keys of a telephone. A project has this file in tests/, next to conftest.py.
 
 bot.py has the two recipes of AGENTS.md.
 """

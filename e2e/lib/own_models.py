@@ -1,4 +1,4 @@
-"""self_host.py, saying which models it loads: own_models.py [options of self_host.py]
+"""Runs self_host.py and prints which models it loads: own_models.py [options of self_host.py]
 
 It runs with the bot's own Python, in the folder of bot.py.
 """
@@ -20,7 +20,7 @@ LOADERS = {
 
 
 def tell(path: str) -> None:
-    """Have it say when this loads a model."""
+    """Print a line when this loads a model."""
     place, name = re.findall(r"(.+)[.:](\w+)", path)[0]
     owner = pkgutil.resolve_name(place)
     load = getattr(owner, name)

@@ -1,4 +1,4 @@
-"""The tests that a generated project brings."""
+"""Runs the tests of a generated project."""
 
 import asyncio
 import subprocess

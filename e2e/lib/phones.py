@@ -1,13 +1,13 @@
 """People who call a bot by telephone, and the APIs of the companies that carry the call.
 
 A caller is the carrier's end of the media WebSocket, which is in templates/stand_ins/people. It
-plays what comes in real time, so that `heard` is what the person hears: a carrier queues speech
-until it is told to drop it.
+plays what it receives in real time, as a carrier queues speech until it is told to drop it. So
+`heard` is what the person hears.
 
     async with call(TwilioCaller, bot.url) as caller:
         await caller.hear("Hello!")
 
-The APIs are asked by the bot to hang up.
+The bot asks the APIs to hang up.
 """
 
 import json
@@ -80,7 +80,7 @@ class TelnyxCaller(PhoneCaller):
 
 
 class PlivoCaller(PhoneCaller):
-    """Whoever hangs up, Plivo closes the connection without a last message."""
+    """Plivo closes the connection without a last message, whichever side hangs up."""
 
     carrier, call = PlivoLine, PlivoLine.call
 
@@ -93,7 +93,7 @@ class ExotelCaller(PhoneCaller):
 
 
 class CarrierAPI(Service):
-    """A carrier's API, as far as it ends its one call, once, or sends it elsewhere."""
+    """A carrier's API, which can end its only call once, or redirect it."""
 
     method: str
     path: str
