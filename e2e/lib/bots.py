@@ -330,7 +330,7 @@ async def _until_it_answers(bot: Bot, path: str) -> None:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Send SIGTERM, and later SIGKILL to the rest of its session: a bot waits long for open peers."""
+    """Send SIGTERM, and later SIGKILL to the rest of its session: a bot waits for open peers."""
     if process.returncode is None:
         process.terminate()
     with contextlib.suppress(TimeoutError):

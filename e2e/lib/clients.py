@@ -329,7 +329,7 @@ class Visit:
         return sum([len(gzip.compress(await r.body(), mtime=0)) for r in self._scripts])
 
     async def reconnecting(self) -> float:
-        """Wait until the page says that the connection is broken; return how many seconds it took."""
+        """Wait until the page says that the connection is broken; return the seconds that it took."""
         return await timed(expect(self.status).to_have_text("Reconnecting", timeout=10_000))
 
     async def try_to_connect(self) -> None:
@@ -422,7 +422,7 @@ class Visit:
         ]
 
     async def looks(self, folder: Path, moment: str, all_of_them: bool = True) -> None:
-        """Check the page for accessibility violations in several looks, and save a picture of each."""
+        """Check the page for accessibility in several looks, and save a picture of each."""
         folder.mkdir(parents=True, exist_ok=True)
         for look in LOOKS if all_of_them else LOOKS[:1]:
             await self.page.emulate_media(

@@ -1,4 +1,4 @@
-"""A stand-in of the Pipecat Cloud API on loopback, and the Python command-line tool to compare with.
+"""A stand-in of the Pipecat Cloud API on loopback, and the Python tool to compare with.
 
 It serves the requests of both tools for secrets, keeps every request for a test to assert, and
 accepts both forms of a write: many keys at once, as in the API's openapi.json, and one key, as the
@@ -62,8 +62,8 @@ class CloudAPI:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # The head and the body of an answer leave at once: else the second waits some 40 ms
-            # until the first is acknowledged.
+            # The head and the body of a response are sent immediately. Otherwise the body waits
+            # some 40 ms until the head is acknowledged.
             disable_nagle_algorithm = True
 
             def handle_any(self) -> None:

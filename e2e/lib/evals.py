@@ -31,7 +31,7 @@ def turns(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def starter(project: bots.Project, name: str) -> dict[str, Any]:
-    """A starter eval. If it is spoken, it uses our voice and ear: its own models come from a hub."""
+    """A starter eval. If it is spoken, it uses our voice and ear, not models from a hub."""
     scenario = yaml.safe_load((project.server / f"evals/{name}.yaml").read_text())
     if name == AUDIO:
         scenario["user"]["speech"] = {"factory": "eval_speech.voice"}

@@ -128,7 +128,7 @@ def generate(vbot: Path, arguments: Arguments, folder: Path) -> dict[str, bots.P
 
 
 def with_code(kind: str = "*") -> Iterator[Path]:
-    """Leave out the generic transports for dialing, whose code is in the files of the specific ones."""
+    """Leave out the generic transports for dialing, whose code is in the specific ones."""
     paths = SERVICES.glob(f"{kind}/*.py")
     return (path for path in paths if "\ndef build(" in path.read_text())
 

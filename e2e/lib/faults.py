@@ -32,7 +32,7 @@ class Faulty(Service):
         self._asking: list[web.Request] = []
 
     def turn(self, mode: str) -> None:
-        """Set the fault from now on. A service that cannot be reached also closes its connections."""
+        """Set the fault from now on. A service that cannot be reached also closes connections."""
         self.mode = mode
         if mode in ("is gone", "hangs", "refuses"):
             for request in self._asking:

@@ -73,7 +73,7 @@ async def main() -> None:
         refused(404, start, third)  # too late, whether or not there is room
         refused(404, limits.find, "made up")
 
-        # A client that starts a session but does not connect frees the reservation, however often it asks.
+        # A client that starts a session but does not connect frees its reservation, too.
         clock.now += START_TIMEOUT - 2
         assert limits.find(first.id) is first
         clock.now += 2

@@ -3,8 +3,8 @@
 It behaves as Ollama did at commit fb307609 of August 2026, its version 0.33.0-rc2 (server/sched.go,
 server/routes.go, middleware/openai.go, openai/openai.go):
 
-- If the client that requested a load disconnects, the load ends, and the next client in line begins a
-  new one. Other requests for the model wait in line, and so do requests for another model.
+- If the client that requested a load disconnects, the load ends, and the next client in line begins
+  a new one. Other requests for the model wait in line, and so do requests for another model.
 - A model stays in memory for the latest `keep_alive` of a request, counted from the end of the last
   request; without one, for five minutes. The chat of OpenAI's API has no such field.
 - /api/ps does not list a model before it is loaded. Until version 0.30 it did.

@@ -38,7 +38,7 @@ def abort(request: web.Request) -> None:
 
 
 class Broken:
-    """A stand-in that breaks off: a model and a voice after some words, speech to text while it hears."""
+    """A stand-in that breaks off: a model and a voice after some words, an ear while it hears."""
 
     def __init__(self, service: Any, kind: str) -> None:
         self.service, self.kind, self.bytes = service, kind, 0

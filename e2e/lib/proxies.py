@@ -1,4 +1,4 @@
-"""The proxies in front of a bot, Debian's, with the files that deploy/ holds."""
+"""Starts Debian's proxies in front of a bot, with the files of deploy/."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ ROUTER = "http://127.0.0.1:8000"
 
 @contextlib.asynccontextmanager
 async def program(name: str, *command: str | Path, url: str, **env: str) -> AsyncIterator[Path]:
-    """A proxy, once it answers at `url`; its log, which is called `name`."""
+    """Start a proxy, wait until it answers at `url`, and yield its log, which is called `name`."""
     log_file = bots.CACHE / "logs" / f"{name}.log"
     log_file.parent.mkdir(exist_ok=True)
     with log_file.open("w") as log:

@@ -1,5 +1,4 @@
-"""The services that stand in for OpenAI's Realtime and Live APIs: each hears, thinks and speaks on
-one WebSocket.
+"""Stand-ins of OpenAI's Realtime and Live APIs, which listen, think and speak on one WebSocket.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from templates.stand_ins.realtime.realtime_api import Conversation, RealtimeAPI
 
 
 class Answering(Aloud):
-    """Knows these answers, and no others."""
+    """A stand-in that has only these answers."""
 
     def __init__(
         self, greeting: str, answers: Mapping[str, str], note: Callable[[str], object]

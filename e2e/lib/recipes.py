@@ -1,7 +1,7 @@
-"""What the documents of a bot tell its owner to do in bot.py: each function does one of these.
+"""Changes to bot.py that a bot's documents describe. Each function makes one of them.
 
-It takes the code of bot.py and the section that says so, and returns the code as its owner has it
-then. The linter sorts the imports and formats the rest. `follow` does it in a project.
+A function takes the code of bot.py and the section of the document, and returns the changed code.
+The linter sorts its imports and formats it. `follow` does all this in a project.
 """
 
 import ast
@@ -32,7 +32,7 @@ Recipe = Callable[[str, Section], str]
 
 
 def added_packages(section: Section) -> list[str]:
-    """What the text says to add with uv."""
+    """The packages that the text says to add with uv."""
     return re.findall(r'`uv add "?([a-z][\w\[\]-]+)', section.text)
 
 
@@ -43,7 +43,7 @@ def follow(
     recipe: Recipe,
     of: bots.Project | None = None,
 ) -> None:
-    """Do in bot.py what the document says under the title, be it the document of another bot."""
+    """Change bot.py as the document says under the title, even if it is another bot's document."""
     section = documents((of or project).folder)[document, title]
     bot = project.server / "bot.py"
     bot.write_text(recipe(bot.read_text(), section))
@@ -59,7 +59,7 @@ def variables(source: str, section: Section) -> str:
     needs = section.code("Needs(").replace("...", '"OTHER", if_set="NAME"')
     last = "    # your own, one per line\n]\n\nif __name__"
     named = f'    "NAME",\n    {needs},\n{last}'
-    # A bot whose services need nothing does not import it.
+    # A bot whose services need no variables does not import it.
     imports = "" if re.search(r"import .*\bNeeds\b", source) else "from settings import Needs\n"
     source = replaced(source, (loaded, f'{loaded}\nDEFAULT = "1"\n'), (last, named))
     return replaced(source, ("import settings\n", f"import settings\n{imports}"))
@@ -114,7 +114,7 @@ def mute(source: str, section: Section) -> str:
 
 
 def turns(source: str, section: Section, only: str = "") -> str:
-    """AGENTS.md: who starts and ends a turn, and who interrupts; or one of these arguments."""
+    """AGENTS.md: what starts and ends a turn, and what interrupts; or one of these arguments."""
     [block] = section.blocks
     imports, code = parted(block)
     imports = imports.partition("\n#")[0]
@@ -133,7 +133,7 @@ def turns(source: str, section: Section, only: str = "") -> str:
 
 
 def speech_detection(source: str, section: Section) -> str:
-    """AGENTS.md: arguments of what detects speech."""
+    """AGENTS.md: arguments of the voice activity detection."""
     changed = replaced(source, ("SileroVADAnalyzer()", section.code("SileroVADAnalyzer(")))
     return with_imports(changed, section.imports("VADParams"))
 
@@ -155,7 +155,7 @@ async def slow(params: FunctionCallParams):
 
 
 def slow_tool(source: str, section: Section, function: str = SLOW) -> str:
-    """AGENTS.md: a tool beside which the conversation goes on."""
+    """AGENTS.md: a tool during which the conversation goes on."""
     code = f"{section.code('@tool_options(')}\n{function.strip()}\n"
     imports = section.imports("tool_options")
     imports += "from pipecat.services.llm_service import FunctionCallParams\n"
@@ -179,7 +179,7 @@ def service_turns(source: str, section: Section) -> str:
 
 
 def printed(source: str, *expressions: str, when: str = "") -> str:
-    """The code that prints these, above the line that runs a session."""
+    """Insert code that prints these values above the line that runs a session."""
     line = f"print({', '.join(expressions)})"
     return above(source, RUN, f"    if {when}:\n        {line}" if when else f"    {line}")
 

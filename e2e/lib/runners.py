@@ -1,4 +1,4 @@
-"""What writes the answers behind ollama.py: words that are given, or llama.cpp, or both.
+"""The models behind ollama.py: fixed words, llama.cpp, or both.
 
     Words(ANSWERS)                       writes at once what a test has given it
     PassedOn(small_model.serve)          llama.cpp writes what its model wants to
@@ -29,7 +29,7 @@ Serve = Callable[[], contextlib.AbstractAsyncContextManager[bots.Bot]]
 
 @dataclass
 class Exchange:
-    """A question and its answer: when what happened, by the clock of the event loop."""
+    """A question and its answer, with times by the clock of the event loop."""
 
     question: str
     asked: float
@@ -41,14 +41,14 @@ class Exchange:
     read: int = 0  # those that it had not read before
 
     def note(self, written: str) -> None:
-        """This much of the answer is there."""
+        """Note that this part of the answer has been written."""
         self.first_word = self.first_word or now()
         if written.rstrip().endswith((".", "?", "!")):
             self.first_sentence = self.first_sentence or now()
 
 
 class Words:
-    """Writes an answer for the first of these words that is in the question; "" is in every one."""
+    """Answers by the first of these words that is in the question; "" is in every question."""
 
     def __init__(self, answers: Mapping[str, str], pause: float = 0.0) -> None:
         self.answers, self.pause = answers, pause  # seconds before each word

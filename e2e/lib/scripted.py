@@ -27,7 +27,7 @@ RATE = 24000
 
 
 class ScriptedBot:
-    """One page at a time may connect to it."""
+    """A bot to which one page at a time can connect."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -60,7 +60,7 @@ class ScriptedBot:
         await self._page.send_bytes(pack(MESSAGE, pack(DATA, text.encode())))
 
     async def says(self, segment: int, said: str, ahead: str = "") -> None:
-        """How far the bot has come with a sentence."""
+        """Report how much of a sentence the bot has spoken."""
         progress = {"accumulated_text": said, "remaining_text": ahead}
         text = f"{said} {ahead}".strip()
         await self.send(
@@ -76,7 +76,7 @@ class ScriptedBot:
 
     @contextlib.asynccontextmanager
     async def aloud(self, text: str) -> AsyncIterator[None]:
-        """The bot says this again and again."""
+        """Let the bot say this again and again."""
 
         async def speak() -> None:
             pcm = speech.speak(text, RATE)

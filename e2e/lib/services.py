@@ -1,8 +1,8 @@
 """The services that stand in for Deepgram, OpenAI and Cartesia.
 
-Each one does what the real one's documentation says as far as the framework uses it, and refuses
-the rest. Nothing here makes anything up: Deepgram's transcript is what its ear heard, OpenAI
-answers only what it has an answer for, Cartesia speaks what it is given.
+Each one follows the documentation of the real service as far as the framework uses it, and refuses
+everything else. Deepgram transcribes what its ear hears, OpenAI answers only questions for which it
+has an answer, and Cartesia speaks the text that it gets.
 """
 
 import base64
@@ -79,7 +79,7 @@ class OpenAI(Shared, ChatCompletions):
 
 
 class Always(Aloud):
-    """Says the same, whatever it is told."""
+    """Gives the same answer to everything."""
 
     def reply(self, tool_answered: bool = False) -> Reply:
         return Reply(self.greeting)
@@ -127,7 +127,7 @@ class Cartesia(Shared, CartesiaProtocol):
 
 
 class GoogleAccounts(Service):
-    """Gives a token to whom signs with the key of the service account."""
+    """Gives a token to a client that signs with the key of the service account."""
 
     name, host = "google accounts", "oauth2.googleapis.com"
     token = "a-token-of-the-account"
@@ -154,7 +154,7 @@ def _unpadded(text: str) -> bytes:
 
 
 class VertexLive(Service):
-    """Has nothing to say, but only to whom comes with a token."""
+    """Accepts only clients with a token, and says nothing."""
 
     name = "vertex"
 
@@ -189,7 +189,7 @@ REFUSALS: Mapping[str, tuple[str, dict[str, Any]]] = {
         "api.elevenlabs.io",
         {"detail": {"status": "invalid_api_key", "message": "Invalid API key"}},
     ),
-    # On a WebSocket, it lets the caller in first: see Refusing.
+    # On a WebSocket, it accepts the connection first: see Refusing.
     "gemini": (
         "generativelanguage.googleapis.com",
         {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT"}},

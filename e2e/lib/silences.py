@@ -1,4 +1,4 @@
-"""The tests of silence.py, with the frames of the framework. They run where that is.
+"""Tests of silence.py with the framework's frames, which must be installed.
 
 python silences.py, with the folder of silence.py in PYTHONPATH
 """
@@ -36,7 +36,7 @@ REALTIME = hasattr(silence, "VADController")
 
 
 class Case(unittest.IsolatedAsyncioTestCase):
-    """What is said, and when, by a bot that needs a second for each sentence."""
+    """A conversation with a bot that needs a second for each sentence: what is said, and when."""
 
     def _setupAsyncioRunner(self) -> None:
         self._asyncioRunner = asyncio.Runner(loop_factory=Passing)
@@ -139,7 +139,7 @@ class Cascade(Case):
         assert told[0] == 40, told
 
     async def test_a_service_takes_its_time(self) -> None:
-        """Who hears "one moment" and the apology meanwhile is not asked."""
+        """A caller who hears "one moment" or the apology meanwhile is not asked."""
         late = (True, 12, *BOT, 9, *BOT, 20)
         told = await self.told(CONNECTED, *CALLER, WORDS, *late, False, *BOT)
         assert told[0] == 51, told

@@ -2,8 +2,8 @@
 
 python sip_caller.py ROOM NUMBER SAID.pcm HEARD.pcm SECONDS, with LIVEKIT_* in the environment
 
-It says what is in the one file (16 kHz, mono) once somebody is in the room, and writes what it
-hears meanwhile into the other one. It runs where the framework's package of LiveKit is.
+It plays the first file (16 kHz, mono) once somebody is in the room, and writes what it hears
+meanwhile to the second. It runs in an environment with the framework's package for LiveKit.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A program of a bot whose models take a minute to come: slow_models.py SCRIPT [OPTIONS]
+"""Runs a bot whose models take a minute to download: slow_models.py SCRIPT [OPTIONS]
 
 It runs with the bot's own Python, in the folder of bot.py.
 """

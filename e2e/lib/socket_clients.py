@@ -1,4 +1,4 @@
-"""People who reach a bot over a WebSocket: with a client of the framework, or as phones.py has it.
+"""People who reach a bot over a WebSocket: with a client of the framework, or by phones.py.
 
 async with call(WebSocketCaller, bot.url) as caller:
     await caller.ready()
@@ -74,7 +74,7 @@ async def call(
             try:
                 yield caller
             finally:
-                # Neither ends by itself while the line is up; why one did explains what failed.
+                # Neither task ends by itself during the call. If one did, its error is the reason.
                 for task in tasks:
                     if task.done() and not caller.over:
                         raise AssertionError("the line broke down") from task.exception()

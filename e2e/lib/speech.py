@@ -1,9 +1,9 @@
-"""Speech without a service: a voice that speaks, and an ear that knows what that voice said.
+"""Speech without a service: a voice, and an ear that recognizes sentences of that voice.
 
-The voice is eSpeak NG (robotic, but speech: a tone would not wake voice activity detection). The
-ear is no speech recognizer. It compares what it hears with sentences that it is given, spoken by
-the same voice, so a test can tell which sentence came through a codec, a resampler and a network,
-and that nothing else did.
+The voice is eSpeak NG: robotic, but speech, as voice activity detection does not react to a tone.
+The ear is not a speech recognizer. It compares what it hears with given sentences in the same
+voice, so a test can tell which sentence came through a codec, a resampler and a network, and that no
+other sentence did.
 """
 
 import ctypes
@@ -101,7 +101,7 @@ def _bands(pcm: bytes, rate: int) -> NDArray[np.float32]:
 
 
 def _places(heard: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray[np.float32]:
-    """How like `wanted` the sound is from each frame on, at most 1."""
+    """How similar the sound from each frame on is to `wanted`, at most 1."""
     length = len(wanted)
     if len(heard) < length:
         return np.zeros(0, dtype=np.float32)
@@ -116,7 +116,7 @@ def _places(heard: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray[
 def hear(
     pcm: bytes, rate: int, sentences: list[str], tempos: tuple[float, ...] = (1.0,)
 ) -> list[str]:
-    """Which of `sentences` were spoken at one of the tempos, in the order in which they were."""
+    """Return those of `sentences` that were spoken at one of the tempos, in spoken order."""
     heard = _bands(pcm, rate)
     found: list[tuple[int, str]] = []
     for sentence in sentences:

@@ -1,8 +1,8 @@
-"""The stand-ins that generated projects have too: each protocol is there once.
+"""The stand-ins that generated projects have, too, so that each protocol is implemented once.
 
     from templates.stand_ins.tts.cartesia import Cartesia
 
-What is here says it aloud, and takes nothing that no test foresaw. It comes before such imports.
+This module adds speech, and refuses requests that no test expects. Import it before the others.
 """
 
 import sys
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Aloud(Script):
-    """eSpeak is its voice, and its ear finds the sentences that it is given, and no others."""
+    """Speaks with eSpeak, and hears only the sentences that it is given."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """Stand-ins of the services that bots talk to, on loopback, strict both ways.
 
 A `Service` plays one host. `StandIns` serves several of them over TLS on one port, as their owners
-do, and keeps what came in as data for a test to assert. What a service does not expect fails the
-test when `StandIns` closes; that what is expected came is for the test to say.
+do, and keeps requests as data for a test to assert. A request that a service does not expect fails
+the test when `StandIns` closes. The test itself asserts that the expected requests came.
 
     async with StandIns(Deepgram(...), OpenAI(...), Cartesia(...)) as services:
         ... start the bot with services.env ...
@@ -60,13 +60,13 @@ class Service(stand_ins.Service):
 
 
 class WebSocketService(Service, stand_ins.WebSocketService):
-    """A host that is spoken to over a WebSocket. Subclasses fill in `opened` and `received`."""
+    """A host with a WebSocket. Subclasses fill in `opened` and `received`."""
 
 
 class Shared(Service):
     """A host with the protocol of a stand-in that projects have, which is the base behind this one.
 
-    Stricter than that: whoever comes with a wrong key fails the test.
+    It is stricter than the base: a wrong key fails the test.
     """
 
     place: tuple[str, str]  # the method and the path of all requests
@@ -88,7 +88,7 @@ class Shared(Service):
 async def own_server(service: Service, port: int = 0, cancels: bool = False) -> AsyncIterator[str]:
     """The service on a machine of one's own, without TLS; the address of its API.
 
-    If it cancels, it gives up a request as soon as the connection is closed.
+    If it cancels, it abandons a request as soon as the connection is closed.
     """
     app = web.Application(client_max_size=64 << 20)
     app.router.add_route("*", "/{path:.*}", service.answer)
@@ -105,8 +105,8 @@ async def own_server(service: Service, port: int = 0, cancels: bool = False) -> 
 class StandIns:
     """Serves the services for as long as the `async with` lasts.
 
-    `env` is what a bot needs in its environment to find them: only whom to trust where there is a
-    network namespace, the shim too where there is none.
+    `env` is the environment that a bot needs to find them: the certificate authority to trust and,
+    without a network namespace, the shim.
     """
 
     def __init__(self, *services: Service):

@@ -27,7 +27,7 @@ def times(ratio: float) -> str:
 
 
 def machine() -> str:
-    """What the figures come from."""
+    """The machine and the versions with which the figures were measured."""
     cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     version = json.loads(subprocess.check_output([os.environ["VBOT"], "version", "--json"]))
     python = pipecat().with_name("python")

