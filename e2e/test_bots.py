@@ -79,7 +79,7 @@ async def follow(url: str, events: list[bytes]) -> None:
 
 
 class Collector(Service):
-    """Where traces go over OTLP."""
+    """A collector that receives traces over OTLP."""
 
     name = "collector"
 
@@ -93,7 +93,7 @@ class Collector(Service):
 
 
 def test_a_conversation_is_recorded_logged_traced_and_followed(vbot: Path) -> None:
-    """And a second session beside it does without Whisker, which shows one."""
+    """A second, simultaneous session runs without Whisker, which shows only one."""
     options = ["--recording", "--transcription", "--observability"]
     project = bots.installed(vbot, "watched", "-t", "smallwebrtc", *CASCADE, *options)
 
@@ -243,7 +243,7 @@ def assert_only_refusals(bot: bots.Bot, labels: tuple[str, ...], sessions: int) 
 
 
 def test_a_bot_whose_services_refuse_it_says_so(socketed: bots.Project) -> None:
-    """To a page that comes late, too: it is waited for."""
+    """It waits for the page, so that a page that connects late is told, too."""
     socketed.write_env(**KEYS)
 
     async def conversation() -> None:
@@ -276,7 +276,7 @@ class Vanishing(RealtimeOpenAI):
 
 
 def test_a_realtime_bot_that_loses_its_model_does_not_stay(realtime: bots.Project) -> None:
-    """The framework reports each piece of audio that it cannot send, for as long as it is let."""
+    """Otherwise the framework would report each piece of audio that it cannot send."""
 
     async def conversation() -> None:
         service = Vanishing(KEYS["OPENAI_API_KEY"], GREETING, {})

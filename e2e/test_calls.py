@@ -1,7 +1,7 @@
 """Calls over Daily: the servers that start the bot for each, and the bots that take part.
 
-How far a bot gets here: its client, in native code, looks up the room that it was given. There it
-ends, because behind that is Daily itself.
+A bot gets only as far as looking up its room, which its native client does, because what follows
+needs Daily itself.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ def own_out(vbot: Path) -> bots.Project:
 
 @pytest.fixture(scope="module")
 def page_out(vbot: Path) -> bots.Project:
-    """It has a page, too, and rooms for calls alone."""
+    """It has a page, too, and its rooms are only for calls."""
     transports = ("-t", "daily_pstn_dialout", "-t", "smallwebrtc")
     return bots.installed(vbot, "page_out", *transports, *SERVICES)
 
@@ -93,7 +93,7 @@ Answer = tuple[int, Any]
 
 
 async def post(url: str, headers: Mapping[str, str] | None = None, **body: Any) -> Answer:
-    """POST, and what comes back: the status, and the text or what JSON says."""
+    """Send a POST; return the status, and the text or the JSON of the response."""
     async with aiohttp.ClientSession() as http:
         async with http.post(url, headers=headers, **body) as response:
             text = await response.text()
@@ -115,12 +115,12 @@ async def ring(server: bots.Bot, form: Mapping[str, str] = CALL, token: str = TO
 
 
 def asked(services: StandIns) -> list[list[dict[str, Any]]]:
-    """What Daily and whoever runs the bot were asked so far."""
+    """The requests to Daily and to the server that runs the bot, so far."""
     return [services.requests(name) for name in ("daily", "runner", "cloud")]
 
 
 def is_a_call(project: bots.Project, body: dict[str, Any]) -> None:
-    """bot.py takes exactly this: no field is missing or left over, and it is signed."""
+    """Check that bot.py accepts exactly this: all fields and no others, signed."""
     code = "import json, sys; from call import Call; body = json.loads(sys.argv[1])"
     code += "; Call.authentic(body); assert set(Call.model_fields) == set(body)"
     env = bots.networked_env() | OURS
@@ -128,7 +128,7 @@ def is_a_call(project: bots.Project, body: dict[str, Any]) -> None:
 
 
 def unsigned(call: dict[str, Any]) -> dict[str, Any]:
-    """What webhooks.py says of a call, for a minute."""
+    """The data of a call from webhooks.py, valid for a minute, without its signature."""
     assert 50 <= call["until"] - time.time() <= 61 and len(call["signature"]) == 64
     return {name: value for name, value in call.items() if name not in ("until", "signature")}
 
@@ -138,12 +138,12 @@ def secrets_stay(server: bots.Bot) -> None:
 
 
 def outgoing(project: bots.Project) -> dict[str, str]:
-    """Whom a project calls."""
+    """The number that a project calls."""
     return {"phone_number": NUMBER} if project.folder.name == "pstn_out" else {"sip_uri": SIP}
 
 
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_out"])
-def test_who_knows_the_password_can_start_a_call(kind: str, request: pytest.FixtureRequest) -> None:
+def test_the_password_starts_a_call(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)
     project.write_env(**OUT, BOT_URL=Runner.url)
     wanted = outgoing(project)
@@ -199,7 +199,7 @@ NO_ADDRESSES = [
 
 
 @pytest.mark.parametrize(("kind", "no"), [("pstn_out", NO_NUMBERS), ("sip_out", NO_ADDRESSES)])
-def test_what_cannot_be_called_is_refused(
+def test_numbers_that_cannot_be_called_are_refused(
     kind: str, no: list[Any], request: pytest.FixtureRequest
 ) -> None:
     project: bots.Project = request.getfixturevalue(kind)
@@ -282,7 +282,7 @@ def test_calls_that_twilio_signed_are_taken(sip_in: bots.Project) -> None:
 
 
 async def unfinished(url: str, size: int, *head: str) -> int:
-    """The status that a request gets of whose body only `size` bytes are sent, and no end."""
+    """The status of the response to a request whose body ends after `size` bytes, unfinished."""
     to = urlsplit(url)
     reader, writer = await asyncio.open_connection(to.hostname, to.port)
     lines = [f"POST {to.path} HTTP/1.1", "Host: localhost", *head, "", ""]
@@ -364,7 +364,7 @@ def test_the_server_is_open_to_others_when_told(pstn_out: bots.Project) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pstn_out", "sip_in"])
-def test_what_fails_is_said_in_words(kind: str, request: pytest.FixtureRequest) -> None:
+def test_failures_are_explained_in_words(kind: str, request: pytest.FixtureRequest) -> None:
     project: bots.Project = request.getfixturevalue(kind)
     project.write_env(**(IN if kind == "sip_in" else OUT), BOT_URL=Runner.url)
 
@@ -463,7 +463,7 @@ def test_a_deployed_bot_is_started_on_pipecat_cloud(
         ("sip_in", "webhooks.py", OURS | BY_KEY | SECRET, {"TWILIO_AUTH_TOKEN"}),
     ],
 )
-def test_what_is_missing_is_named_at_the_start(
+def test_missing_settings_are_named_at_the_start(
     kind: str, script: str, given: dict[str, str], missing: set[str], request: pytest.FixtureRequest
 ) -> None:
     project: bots.Project = request.getfixturevalue(kind)
@@ -519,7 +519,7 @@ asyncio.run(transport.on_dialin_ready(transport, ""))
 
 
 async def goes_to(bot: bots.Bot, url: str) -> None:
-    """The bot looks for that room, finds none, and does not stay where nobody can come."""
+    """The bot looks up that room, does not find it, and ends."""
     await until(lambda: f"Error joining {url}" in bot.log, 20)
     assert f"Joining {url}" in bot.log
     await until(lambda: "finished running" in bot.log, 10)
@@ -580,7 +580,7 @@ ELSEWHERE = "https://attacker.example/../release-phone-number/ID"
 def test_a_call_that_nobody_signed_starts_nothing_and_costs_nothing(
     kind: str, script: str, request: pytest.FixtureRequest
 ) -> None:
-    """Whatever a stranger sends, no API hears of it with the operator's key."""
+    """Whatever a stranger sends, it leads to no request with the operator's key."""
     project: bots.Project = request.getfixturevalue(kind)
     listening, speaking = Deepgram(KEYS["DEEPGRAM_API_KEY"], []), Cartesia(KEYS["CARTESIA_API_KEY"])
     own = {"DAILY_HMAC_SECRET": base64.b64encode(b"a-secret").decode()}
@@ -645,7 +645,7 @@ def test_a_call_that_nobody_signed_starts_nothing_and_costs_nothing(
 
 
 def test_a_call_in_over_daily_reaches_the_bot(pstn_in: bots.Project) -> None:
-    """With the command that the README gives, and what Daily's webhook sends."""
+    """The bot is started with the README's command, and gets the body of Daily's webhook."""
     pstn_in.write_env(**KEYS, **OURS)
     readme = (pstn_in.folder / "README.md").read_text()
     [command] = re.findall(r"`uv run bot\.py (-t daily[^`]*)`", readme)
@@ -676,7 +676,7 @@ def test_a_call_in_over_daily_reaches_the_bot(pstn_in: bots.Project) -> None:
 
 
 async def start(bot: bots.Bot, wanted: Any) -> Answer:
-    """Ask a bot for one session, as soon as the one before has gone."""
+    """Ask a bot for a session, as soon as the previous one has ended."""
     async with asyncio.timeout(20):
         while (answer := await post(f"{bot.url}/start", json=wanted))[0] == 503:
             await asyncio.sleep(0.2)
@@ -747,7 +747,7 @@ def test_daily_signs_the_calls_that_a_bot_of_ones_own_takes(own_in: bots.Project
 
 
 def test_the_bot_of_a_call_out_over_sip_starts(sip_out: bots.Project) -> None:
-    """Other tests start those of the other ways to call."""
+    """Other tests start bots for the other kinds of calls."""
     sip_out.write_env(**KEYS, **OUT)
 
     async def start() -> None:

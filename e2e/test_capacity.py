@@ -1,4 +1,4 @@
-"""sessions.py keeps to its capacity, where the framework is: see lib/limited.py."""
+"""Runs the tests of the capacity of sessions.py in lib/limited.py, with the framework."""
 
 from pathlib import Path
 

@@ -87,7 +87,7 @@ def react(vbot: Path) -> Client:
 
 @pytest.mark.quick
 def test_a_person_writes_to_the_bot_and_hears_it(react: Client, microphone: Path) -> None:
-    """In a real browser: the page connects, shows and plays what the bot says, and lets go."""
+    """In a real browser, the page connects, shows and plays what the bot says, and disconnects."""
 
     async def main() -> None:
         bot_port = bots.free_port()
@@ -135,7 +135,7 @@ def test_it_builds_without_a_warning(client: Client) -> None:
 
 @contextlib.asynccontextmanager
 async def something_else(port: int, answer: bytes = b"") -> AsyncIterator[asyncio.Event]:
-    """Something that is no bot answers every connection so, or never; the event: somebody asked."""
+    """A server, not a bot, that answers all requests with this, or never. The event: a request."""
     asked = asyncio.Event()
 
     async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -325,7 +325,7 @@ def test_a_person_talks_with_the_bot(client: Client, microphone: Path, figures: 
 
 @contextlib.asynccontextmanager
 async def in_between(client: Client, way: str) -> AsyncIterator[None]:
-    """What stands between the page and the bot."""
+    """A proxy between the page and the bot."""
     if way == "livekit":
         async with livekit_server.running(client.project):
             yield
@@ -342,7 +342,7 @@ async def choose(visit: Visit, way: str) -> None:
 
 
 async def ask(visit: Visit, one: Person, microphone: str, speaker: str) -> None:
-    """Ask by one device, and hear the answer from another; again if a busy machine garbled it."""
+    """Ask on one device, and hear the answer on another. Try again if a busy machine garbled it."""
     questions, answers = visit.entries("You", QUESTION), visit.entries("Bot", ANSWER)
     async with one.listening(speaker):
         for last in (False, False, True):
@@ -487,7 +487,7 @@ def test_the_page_says_which_key_is_wrong(
 def test_every_state_can_be_seen_and_read(
     client: Client, microphone: Path, request: pytest.FixtureRequest
 ) -> None:
-    """With the keyboard alone, and a bot that stays in each state while it is looked at."""
+    """Only with the keyboard, and with a bot that stays in each state while it is checked."""
     pictures = SCREENSHOTS / client.kind.name
     tree: list[str] = []
 
@@ -597,7 +597,7 @@ def test_the_page_says_that_the_microphone_is_silent(client: Client, tmp_path: P
 
 @pytest.fixture(scope="module")
 def several(vbot: Path, livekit: None) -> Client:
-    """A client with the choice between connections, of a bot that takes video."""
+    """A client with several connections to choose from, for a bot with video."""
     options = (*EVERY_WAY, "--video-input", "--self-host")
     made = built(vbot, KINDS[0], "client-several", *options)
     made.project.write_env(**KEYS, **livekit_server.KEYS)
@@ -727,7 +727,7 @@ def test_the_page_says_which_setting_of_livekit_is_wrong(several: Client, microp
 
 
 def test_a_bot_that_stops_stays_in_its_room(several: Client, microphone: Path) -> None:
-    """After SIGTERM a session goes on to its end, and no other begins."""
+    """After SIGTERM, a session continues to its end, and no other begins."""
 
     async def main() -> None:
         port = bots.free_port()

@@ -1,5 +1,6 @@
-"""`vbot cloud secrets` beside the tool that people use today, `pipecat cloud secrets`, against one
-stand-in of the API: what one stores the other lists, and what both send for the same task.
+"""`vbot cloud secrets` compared with `pipecat cloud secrets`, against one stand-in of the API.
+
+Each lists what the other stored, and their requests for the same task are compared.
 """
 
 import json
@@ -72,7 +73,7 @@ def test_a_referenced_secret(api: CloudAPI) -> None:
 
 
 def test_a_set_in_step_with_a_file(api: CloudAPI, tmp_path: Path) -> None:
-    """What theirs stored, ours checks and prunes; theirs lists what is left."""
+    """Ours checks and prunes a set that theirs stored, and theirs lists what is left."""
     api.pipecat("set", "app", "A=1", "OLD=1", "EMPTY=1", "--skip")
     (tmp_path / ".env").write_text("A=2\nEMPTY=\nNEW='two words'\n")
     (tmp_path / "key.pem").write_bytes(b"-----BEGIN KEY-----\nYQ==\n-----END KEY-----\n")
@@ -91,7 +92,7 @@ def test_a_set_in_step_with_a_file(api: CloudAPI, tmp_path: Path) -> None:
 
 
 def test_both_store_the_same(api: CloudAPI) -> None:
-    """Values for which the Python tool is known to store what was given."""
+    """Both store these values unchanged; there are others that the Python tool changes."""
     values = {"A": "1", "B": "two words", "C": "a=b==", "D": "é漢🙂", "E": "$HOME", "F": "a#b"}
     pairs = [f"{key}={value}" for key, value in values.items()]
     api.vbot("set", "ours", *pairs, "--skip")
@@ -149,7 +150,7 @@ REGIONS = "GET /regions"
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,
 )
 def test_requests(api: CloudAPI, args: list[str], ours: list[str], theirs: list[str]) -> None:
-    """What both send for the same task; each difference is explained beside it."""
+    """The requests of both for the same task; a comment explains each difference."""
 
     def sent(run: Any) -> list[Request]:
         api.sets.clear()
@@ -169,7 +170,7 @@ def test_requests(api: CloudAPI, args: list[str], ours: list[str], theirs: list[
 
 
 def test_bodies(api: CloudAPI) -> None:
-    """What both write, and why it differs."""
+    """The bodies that both write, and why they differ."""
 
     def written(run: Any, *args: str) -> list[Any]:
         api.take()

@@ -1,6 +1,6 @@
 """Generated bots serve the sessions that Pipecat Cloud gives them, over each transport.
 
-How a session looks there is in cloud_sessions.py.
+cloud_sessions.py has the stand-in for its server.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ ROOM = "https://company.daily.co/a-room"
 
 
 def deployed(vbot: Path, name: str, *transports: str) -> bots.Project:
-    """A project with what its image has besides. Its keys are in the environment alone."""
+    """A project with the other files of its image. Its keys are only in the environment."""
     options = [word for transport in transports for word in ("-t", transport)]
     project = bots.installed(vbot, name, *options, *CASCADE)
     bots.must("uv", "pip", "install", "--quiet", "pipecatcloud>=1.4,<2", cwd=project.server)

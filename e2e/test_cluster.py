@@ -1,4 +1,4 @@
-"""A real Kubernetes runs what `--self-host` writes, with the commands of its deploy/README.md.
+"""A real Kubernetes takes the files of `--self-host`, with the commands of deploy/README.md.
 
 It takes minutes to build, so this runs by hand: e2e/run -m cluster
 """
@@ -75,7 +75,7 @@ def names(server: cluster.Cluster, kind: str, namespace: str) -> set[str]:
 
 
 def versions(server: cluster.Cluster, name: str) -> dict[str, str]:
-    """What changes with each change of an object that is not one of its state."""
+    """The generations of objects, which change with their spec but not with their status."""
     kinds = "deployments,services,secrets,configmaps,hpa,pdb,networkpolicies"
     of = f"app.kubernetes.io/part-of={name}"
     found = server.get(kinds, "--namespace", name, "--selector", of)["items"]
@@ -244,7 +244,7 @@ def test_a_node_of_full_pods_is_emptied(
 
 @dataclass
 class Moment:
-    """The pods of a Deployment, and what the autoscaler is to make of them."""
+    """The pods of a Deployment, and the expected decision of the autoscaler."""
 
     name: str
     wanted: str  # "more" or "fewer" pods, "enough" for their sessions, "not more"; or an error

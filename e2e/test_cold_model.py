@@ -1,4 +1,4 @@
-"""Somebody asks a bot whose model Ollama has to load first: they are told, wait, and are answered.
+"""A bot whose model Ollama has to load first says so to the person, who waits and is answered.
 
 Ollama is lib/ollama.py, whose model writes what it is given, and takes its time to load.
 """
@@ -69,7 +69,7 @@ class Cold:
 
 @contextlib.asynccontextmanager
 async def cold(project: bots.Project, load: float) -> AsyncIterator[Cold]:
-    """The bot has started with a model that was there at once; from now on it takes its time."""
+    """A bot that started with a fast model, which from now on takes long to load."""
     [still_loading] = re.findall(r'STILL_LOADING = "(.+)"', (project.server / "bot.py").read_text())
     ollama = Ollama(MODEL, Words({"capital": ANSWER}))
     services = StandIns(
@@ -88,7 +88,7 @@ def problems(caller: Caller) -> list[str]:
     return [data["problem"] for data in told if "problem" in data]
 
 
-def test_who_waits_is_told_and_answered(project: bots.Project, figures: list[str]) -> None:
+def test_a_person_who_waits_is_told_and_answered(project: bots.Project, figures: list[str]) -> None:
     async def conversation() -> None:
         async with cold(project, LOAD) as it, greeted(it.bot) as caller:
             await caller.say(QUESTION)
@@ -110,7 +110,7 @@ def test_who_waits_is_told_and_answered(project: bots.Project, figures: list[str
     network.run(conversation)
 
 
-def test_who_speaks_again_does_not_stop_the_load(project: bots.Project) -> None:
+def test_speaking_again_does_not_stop_the_load(project: bots.Project) -> None:
     async def conversation() -> None:
         async with cold(project, LOAD) as it, greeted(it.bot) as caller:
             while not it.loads or it.ollama.loading:

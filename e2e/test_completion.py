@@ -160,7 +160,7 @@ def test_after_each_option(vbot: Path, tmp_path: Path, name: str) -> None:
 
 
 def test_zsh_without_its_completion_system(vbot: Path) -> None:
-    """The script says what has to run before it, and not that a command was not found."""
+    """The script says what must run before it, instead of "command not found"."""
     env = bots.plain_env() | {"PATH": f"{vbot.parent}:{os.environ['PATH']}"}
     script = 'eval "$(vbot completion zsh)"'
     ran = subprocess.run(["zsh", "-f", "-c", script], env=env, capture_output=True, text=True)
@@ -172,7 +172,7 @@ def test_zsh_without_its_completion_system(vbot: Path) -> None:
 
 
 def test_bash_without_compopt(vbot: Path, tmp_path: Path) -> None:
-    """As Bash 3.2 of macOS is, which has no such command."""
+    """Bash 3.2, which macOS has, lacks this command."""
     (tmp_path / "bot.json").touch()
     env = bots.plain_env() | {"PATH": f"{vbot.parent}:{os.environ['PATH']}"}
     script = """
@@ -187,7 +187,7 @@ def test_bash_without_compopt(vbot: Path, tmp_path: Path) -> None:
 
 
 def test_powershell_parses(vbot: Path) -> None:
-    """PowerShell is in none of the registries; a grammar of its language reads the script."""
+    """No registry has PowerShell, so a parser for its language reads the script."""
     script = subprocess.run(
         [vbot, "completion", "powershell"], check=True, capture_output=True
     ).stdout
@@ -196,7 +196,7 @@ def test_powershell_parses(vbot: Path) -> None:
     assert parser.parse(script.replace(b"}", b"", 1)).root_node.has_error
 
 
-def test_tab(shell: Terminal) -> None:
+def test_tab_completes(shell: Terminal) -> None:
     for typed, completed in CASES:
         shell.types(typed)
         shell.waits_for(f"> {typed}".rstrip())

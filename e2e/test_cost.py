@@ -1,6 +1,6 @@
-"""What a session costs: the figures behind MAX_SESSIONS, requests and limits of --self-host.
+"""The CPU time and memory of a session, from which --self-host sets MAX_SESSIONS and resources.
 
-They need a machine with nothing else to do, so this runs by hand: e2e/run -m cost
+This needs an idle machine, so it runs by hand: e2e/run -m cost
 """
 
 import asyncio
@@ -45,7 +45,7 @@ def megabytes(pid: int) -> float:
 
 
 class Deaf(Script):
-    """Takes whatever lasted for a while as the question: listening would take time from the bot."""
+    """Takes any long sound for the question, as recognizing it would use CPU time."""
 
     def heard(self, pcm: bytes, rate: int) -> str:
         return QUESTION if len(pcm) > 1.5 * 2 * rate else ""

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a bot that is still loading its models, at once and without a traceback."""
+"""Ctrl-C ends a bot that is still loading its models immediately and without a traceback."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
-"""The Dockerfile builds, as far as can be told without a container engine.
+"""The Dockerfile builds, as far as this can be tested without a container engine.
 
-There may be no engine here, and no registry of images to pull the base image from. So the linter
-reads the file, and its steps are carried out by hand.
+There may be no engine here, and no registry to pull the base image from. So a linter checks the
+file, and dockerfiles.py runs its steps.
 """
 
 import os
@@ -22,7 +22,7 @@ def test_the_dockerfile_copies_what_exists(quickstart: bots.Project) -> None:
 
 
 def test_the_user_of_the_image_can_read_the_bot(vbot: Path) -> None:
-    """Also if the files are private on the machine that builds, as with the umask 077."""
+    """This holds even if the files on the machine that builds are private, as with umask 077."""
     options = ["-t", "smallwebrtc", "-m", "realtime", "--realtime", "openai", "--self-host"]
     project = bots.generate(vbot, bots.PROJECTS / "modes", "modes", *options)
     steps = dockerfiles.steps(project.folder / "deploy/Dockerfile")
@@ -46,7 +46,7 @@ print("\\n".join(tarfile.open(fileobj=io.BytesIO(context.tarball)).getnames()))
 
 
 def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
-    """Nothing that a bot leaves behind goes along: recordings are of people."""
+    """No file that a bot wrote is sent, because recordings are of people."""
     options = ["-m", "realtime", "--realtime", "openai", "--recording", "--eval"]
     project = bots.generate(
         vbot, bots.PROJECTS / "context", "left", "-t", "twilio_daily_sip_dialin", *options
@@ -82,10 +82,9 @@ def test_the_dockerfile_leaves_an_image_that_can_run_the_bot(quickstart: bots.Pr
     image = dockerfiles.build(dockerfile, quickstart.server, to, bots.networked_env())
     folder = image.folder
     assert (folder / "bot.py").read_bytes() == (quickstart.server / "bot.py").read_bytes()
-    # As tested: what `uv sync` installed for the project is what the image holds.
+    # The image has the versions that `uv sync` installed, which are the tested ones.
     assert (folder / "uv.lock").read_bytes() == (quickstart.server / "uv.lock").read_bytes()
-    # bot.py does more than be there: everything that it imports is installed, and what the server
-    # of the base image imports.
+    # All imports of bot.py are installed, and those of the base image's server.
     python = folder / ".venv/bin/python"
     env = bots.plain_env() | {"PATH": os.environ["PATH"]}
     bots.must(python, "-c", "import pipecat, pipecatcloud, bot", cwd=folder, env=env)

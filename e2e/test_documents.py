@@ -1,10 +1,10 @@
-"""Every command in README.md, docs/ and release/README.md works as it stands there.
+"""Every command in README.md, docs/ and release/README.md works unchanged.
 
-A fenced block of `sh` is carried out from top to bottom, in a terminal whose person answers what
-vbot asks. Blocks about a checkout run in a copy of this one, all others in a folder of the
-document's. What another check runs stands in ELSEWHERE. Blocks of `console` are commands with what
-they print: docs_test.go makes that of README.md, and release/audit runs those of AUDIT.md. A fence
-without a language is no example: it shows a form, or what cannot be tried yet.
+A fenced `sh` block is run from top to bottom, in a terminal with a person who answers vbot's
+questions. Blocks about a checkout run in a copy of this one; the others of a document run in one
+folder. ELSEWHERE lists blocks that another check runs. `console` blocks are commands with their
+output: a Go test makes that of README.md, and release/audit runs those of AUDIT.md. A fence without
+a language is not an example: it shows a syntax, or commands that cannot be tried yet.
 """
 
 import os
@@ -28,7 +28,7 @@ SERVES = "http://localhost:7860"
 FILL_IN = r"sed -i -E 's/^([A-Z_]+_KEY)=$/\\1=key-of-the-test/' .env"
 COPIED = shutil.ignore_patterns(".git", ".cache", "node_modules", "__pycache__", "dist")
 
-# What runs the blocks that begin so, or all of a document.
+# The checks that run the blocks with these beginnings, or all blocks of a document.
 ELSEWHERE = {
     ("README.md", "ollama pull "): "e2e/test_own_machine.py",
     ("docs/own-services.md", ""): "e2e/test_own_service.py",
@@ -54,7 +54,7 @@ def examples(document: str) -> list[str]:
     return [block for block in blocks if not elsewhere(document, block)]
 
 
-def test_what_is_tried_elsewhere_is() -> None:
+def test_examples_that_run_elsewhere_exist() -> None:
     for (document, start), by in ELSEWHERE.items():
         assert any(b.startswith(start) for b in BLOCK.findall((ROOT / document).read_text())), (
             document
@@ -65,7 +65,7 @@ def test_what_is_tried_elsewhere_is() -> None:
 
 
 def prepare(folder: Path, vbot: Path) -> None:
-    """What the examples take for granted: a project, and files of a person."""
+    """Create the project and the files that the examples assume."""
     bots.generate(vbot, folder, "assistant", *ASSISTANT)
     (folder / "server").mkdir()
     keys = "".join(f"{name}={value}\n" for name, value in KEYS.items())
@@ -115,7 +115,7 @@ def test_the_examples_of(document: str, vbot: Path) -> None:
 
 
 def carry_out(block: str, folder: Path, env: dict[str, str]) -> None:
-    """Type the block, and do in between what its reader is asked to."""
+    """Run the block as a reader would: fill in .env, answer questions, and stop the bot."""
     block = re.sub(r"(?m)^(cp \.env\.example .*)$", r"\1\n" + FILL_IN, block)
     bash = pexpect.spawn(
         "bash",

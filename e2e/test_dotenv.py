@@ -1,7 +1,7 @@
-"""How vbot reads secrets files, beside four other readers of the same files.
+"""Compares how vbot and four other readers read the same secrets files.
 
-docs/secrets.md has a table of the lines that at least one of them reads otherwise. It is made
-here: `e2e/run test_dotenv.py --update` writes it anew.
+docs/secrets.md has a table of the files that at least one of them reads differently.
+`e2e/run test_dotenv.py --update` writes it.
 """
 
 import importlib.metadata
@@ -139,7 +139,7 @@ FILES = [
 
 
 def vbot(files: list[str]) -> list[Read]:
-    """What `vbot cloud secrets set --file -` stores."""
+    """The pairs that `vbot cloud secrets set --file -` stores."""
     read: list[Read] = []
     with CloudAPI() as api:
         env = {"VBOT_API_URL": api.url, "VBOT_TOKEN": TOKEN, "VBOT_ORGANIZATION": ORG}
@@ -152,7 +152,7 @@ def vbot(files: list[str]) -> list[Read]:
 
 
 def python(files: list[str]) -> list[Read]:
-    """What load_dotenv, with which a generated bot starts, sets."""
+    """The variables that python-dotenv, which generated bots use, reads."""
     read: list[Read] = []
     with mock.patch.dict(os.environ, ENV, clear=True), tempfile.NamedTemporaryFile() as file:
         for text in files:
@@ -162,7 +162,7 @@ def python(files: list[str]) -> list[Read]:
 
 
 def outside(command: list[str], files: list[str]) -> list[Read]:
-    """What a program makes of them, from JSON to JSON."""
+    """The results of a program that reads files as JSON and prints JSON."""
     done = subprocess.run(
         command, env=ENV, input=json.dumps(files), capture_output=True, text=True, check=True
     )
@@ -178,7 +178,7 @@ def javascript(parse: str) -> Callable[[list[str]], list[Read]]:
 
 
 def compose(files: list[str]) -> list[Read]:
-    """What the library of Docker Compose makes of an env_file."""
+    """The variables that Docker Compose's library reads from an env_file."""
     program = bots.CACHE / "compose"
     command = ["go", "build", "-buildvcs=false", "-o", str(program), "."]
     subprocess.run(command, cwd=HERE / "compose", check=True)
@@ -200,7 +200,7 @@ READERS: dict[str, Callable[[list[str]], list[Read]]] = {
 
 
 def code(text: str) -> str:
-    """A cell of the table that shows the text as it is, but for characters that are not seen."""
+    """A cell of the table with the text unchanged, except for invisible characters."""
     for hidden, shown in {
         "\ufeff": "BOM",
         "\r": "␍",

@@ -1,4 +1,4 @@
-"""Where models come from: this machine, or hosts that may be silent, or out of reach."""
+"""Models come from this machine, or from hosts that may not answer or be out of reach."""
 
 import asyncio
 import contextlib
@@ -41,7 +41,7 @@ def alone(vbot: Path) -> bots.Project:
 
 
 def compiled(project: bots.Project) -> bots.Project:
-    """The project, after what only its very first start takes."""
+    """The project, after the work that only its very first start does."""
     bots.must(*PYTHON, "-c", "import bot, models", cwd=project.server)
     return project
 
@@ -86,7 +86,7 @@ def test_a_host_that_does_not_answer_keeps_nobody_waiting(
 
 
 def last_lines(project: bots.Project, env: dict[str, str]) -> list[str]:
-    """What a bot that does not start says at last, without its log and the banner."""
+    """The last lines of a bot that does not start, without its log and the banner."""
     env = bots.plain_env() | env
     done = bots.run(*PYTHON, "bot.py", cwd=project.server, env=env, timeout=60)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
@@ -172,7 +172,7 @@ def test_whisper_and_kokoro_are_found_here_first(vbot: Path, tmp_path: Path) -> 
 
 
 class Files(Service):
-    """A host of files, by the ends of their addresses."""
+    """A server for files, by the ends of their addresses."""
 
     def __init__(self, host: str, files: dict[str, Path]):
         super().__init__()

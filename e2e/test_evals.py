@@ -1,6 +1,6 @@
 """A project made with `--eval` passes the evals that come with it.
 
-That a broken one fails them is in test_mutations.py.
+test_mutations.py tests that a broken one fails them.
 """
 
 import re
@@ -41,7 +41,7 @@ def realtime(vbot: Path) -> bots.Project:
 
 
 def evaluate(project: bots.Project, services: StandIns, file: Path) -> str:
-    """Hold one eval, to which the bot itself must find nothing wrong: why it failed, or ""."""
+    """Run one eval, without errors in the bot's log; return why it failed, or ""."""
 
     async def evaluation() -> str:
         async with services, project.bot(services.env) as bot:

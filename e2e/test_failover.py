@@ -46,7 +46,7 @@ def project(vbot: Path) -> bots.Project:
 def test_another_service_takes_over(
     project: bots.Project, kind: str, tmp_path: Path, figures: list[str]
 ) -> None:
-    """It does not begin right, is not there, hangs, or breaks off; and all of a kind fail."""
+    """The first service fails at its start, is missing, hangs or breaks off; or all fail."""
     seconds = tmp_path / "figures"
     done = own_tests.pytest_in(
         project, "tests/test_failover.py", "-k", kind, timeout=300, FIGURES=str(seconds)

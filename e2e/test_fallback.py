@@ -1,6 +1,6 @@
-"""A call that goes wrong reaches a person: FALLBACK_NUMBER, with the bot behind HAProxy.
+"""A call that goes wrong reaches a person at FALLBACK_NUMBER. The bot is behind HAProxy.
 
-The carriers execute what they are told, as exchange.py has it.
+The stand-ins of carriers in exchange.py execute the XML that they get.
 """
 
 import asyncio
@@ -176,7 +176,7 @@ def test_a_stopping_bot_and_nobody_at_the_number(
 
 @EVERYWHERE
 def test_a_model_that_is_down(project: bots.Project, carrier: Callable[..., Exchange]) -> None:
-    """The caller hears that they are connected, and then is."""
+    """The caller hears that they will be connected, and then are."""
     exchange = carrier()
     ear = Deepgram(KEYS["DEEPGRAM_API_KEY"], [QUESTION, GREETING, ANSWER, CONNECTING])
     model = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, {})
@@ -219,7 +219,7 @@ def test_a_model_that_is_out_of_order(project: bots.Project) -> None:
 
 
 def test_a_voice_that_dies(project: bots.Project) -> None:
-    """It cannot say anything any more, so the caller is connected without a word."""
+    """The bot can no longer speak, so the caller is connected without an announcement."""
     exchange, voice = EXCHANGES[0](), Cartesia(KEYS["CARTESIA_API_KEY"])
     voice.failing = 401
 

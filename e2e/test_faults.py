@@ -1,4 +1,4 @@
-"""A service that fails, hangs or is silent is named, nobody else is, and the person is told.
+"""A service that fails, hangs or is silent is named, and no other is. The person is told.
 
 In each test, two people call from a browser and two by telephone: one of each before the service
 fails, one after that.
@@ -76,7 +76,7 @@ async def two_calls(bot: bots.Bot) -> AsyncIterator[tuple[WebRTCCaller, Telephon
 
 
 def told(bot: bots.Bot) -> list[str]:
-    """What the monitor says in the log."""
+    """The monitor's lines in the log."""
     return re.findall(r"ERROR +\| monitor:\w+:\d+ - (.*)", bot.log)
 
 
@@ -205,7 +205,7 @@ def at(label: str, port: int) -> dict[str, str]:
 def test_nothing_listens_at_an_address(
     project: bots.Project, realtime: bots.Project, label: str, figures: list[str]
 ) -> None:
-    """The log says so, the page and the caller, within seconds."""
+    """The log, the page and the caller are told within seconds."""
     bot_of = realtime if label == "OpenAI Realtime" else project
     *_, page_knows, caller_knows = ADDRESSES[label]
 

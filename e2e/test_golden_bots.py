@@ -1,7 +1,7 @@
-"""The golden projects are sound Python: what golden/ shows passes the linter and the type check.
+"""The Python of the golden projects passes the linter and the type check.
 
-One environment holds the packages of all of them, one run of each tool reads them all. Every
-service and every option is the business of e2e/services and test_options.py.
+One environment has the packages of all, and each tool runs once for all. e2e/services and
+test_options.py check every service and option.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The key of a Google service account: as a file on one's own machine, as text in the cloud."""
+"""The key of a Google service account is a file on one's own machine, and text in the cloud."""
 
 import json
 import re
@@ -23,7 +23,7 @@ SIGNER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def key_text() -> str:
-    """The file that the cloud console hands out, with a key of ours."""
+    """A key file as Google's console creates it, with a key of ours."""
     pem = SIGNER.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     fields = {
         "type": "service_account",
@@ -54,7 +54,7 @@ def project(vbot: Path) -> bots.Project:
 def test_a_key_that_cannot_be_used_is_named(
     project: bots.Project, variable: str, value: str
 ) -> None:
-    """With what else is missing, before anything starts."""
+    """It is named together with missing variables, before anything starts."""
     project.write_env(**{**REST, "GOOGLE_PROJECT_ID": "", variable: value})
     done = bots.run("uv", "run", "bot.py", cwd=project.server, env=bots.plain_env(), timeout=60)
     assert done.returncode == 1
@@ -65,7 +65,7 @@ def test_a_key_that_cannot_be_used_is_named(
 
 
 def meets_google(project: bots.Project, env: dict[str, str]) -> None:
-    """A session signs in with the key, and goes on to the model with what it got for it."""
+    """A session signs in with the key, and reaches the model with the token that it gets."""
 
     async def session() -> None:
         accounts, model = GoogleAccounts(SIGNER.public_key()), VertexLive(REST["GOOGLE_LOCATION"])

@@ -1,4 +1,4 @@
-"""What DEPLOY.md says about handing a call to a person works as it stands there."""
+"""The instructions in DEPLOY.md for handing a call to a person work unchanged."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ SHARE_THE_ROOM = ("A colleague in the room", recipes.shared_room)
 
 
 def edit(project: bots.Project, *what: tuple[str, recipes.Recipe]) -> None:
-    """Do what DEPLOY.md says. The linter and the type check need no more packages than it adds."""
+    """Do what DEPLOY.md says. The linter and the type check need only the packages that it adds."""
     for title, recipe in what:
         recipes.follow(project, "DEPLOY.md", title, recipe)
     server = project.server
@@ -58,7 +58,7 @@ HOURS = "time.weekday() > 4 or not 9 <= time.hour < 17"
 
 
 def set_hours(project: bots.Project, closed: str) -> None:
-    """Change when colleagues are there, which is no matter of the day on which tests run."""
+    """Change the hours of colleagues, so that the result does not depend on the day of the test."""
     bot = project.server / "bot.py"
     source = bot.read_text()
     assert source.count(HOURS) == 1
@@ -81,7 +81,7 @@ def over_twilio(vbot: Path) -> bots.Project:
 
 
 class Refusing(TwilioAPI):
-    """Twilio, which does not find the call."""
+    """A Twilio that does not find the call."""
 
     async def hang_up(self, request: web.Request) -> web.StreamResponse:
         await super().hang_up(request)
@@ -102,7 +102,7 @@ def phone_services(api: TwilioAPI) -> StandIns:
 async def a_person_is_wanted(
     project: bots.Project, api: TwilioAPI
 ) -> AsyncIterator[tuple[StandIns, bots.Bot, TwilioCaller]]:
-    """A caller who has asked for a person. They have left afterwards, and the session is over."""
+    """A caller who has asked for a person. At the end they have left, and the session is over."""
     async with phone_services(api) as services:
         env = services.env | {"REQUESTS_CA_BUNDLE": services.env["SSL_CERT_FILE"]}
         async with project.bot(env) as bot:

@@ -1,4 +1,4 @@
-"""The plain JavaScript client's modules are what is left of the TypeScript of the React clients."""
+"""The plain JavaScript client's modules are the React clients' TypeScript without its types."""
 
 import shutil
 from pathlib import Path

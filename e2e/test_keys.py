@@ -1,4 +1,4 @@
-"""A key that is not there is named, in one sentence, before anything starts."""
+"""A missing key is named in one sentence before anything starts."""
 
 import re
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_the_bot_says_which_key_is_missing(
 
 
 def test_a_way_to_connect_needs_its_key(quickstart: bots.Project) -> None:
-    """Whoever wants Daily is told what it lacks; the others talk without it."""
+    """Starting with Daily names the missing key; other transports work without it."""
     quickstart.write_env(**KEYS)
     daily = ("uv", "run", "bot.py", "-t", "daily")
     done = bots.run(*daily, cwd=quickstart.server, env=bots.plain_env(), timeout=30)

@@ -26,7 +26,7 @@ def project(vbot: Path) -> bots.Project:
 
 
 def test_each_service_is_told_the_language(project: bots.Project) -> None:
-    """What is said is English: what the stand-ins understand has nothing to do with it."""
+    """The sentences are English, because the stand-ins do not depend on the language."""
 
     async def conversations() -> None:
         async with stand_ins() as services, project.bot(services.env) as bot:
@@ -52,7 +52,7 @@ def test_each_service_is_told_the_language(project: bots.Project) -> None:
 
 
 def test_the_page_speaks_the_language(project: bots.Project, tmp_path: Path) -> None:
-    """From the first look to the end of a conversation no word of the page is English."""
+    """From the first view to the end of a conversation, no word on the page is English."""
 
     async def conversation() -> None:
         async with (

@@ -1,4 +1,4 @@
-"""What local.py makes of the development runner's arguments, in every project the same bytes."""
+"""local.py handles the development runner's arguments. It has the same bytes in every project."""
 
 import importlib.util
 import socket
@@ -35,7 +35,7 @@ def local(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     ("typed", "taken"), [("", True), ("--direct", False), ("--host=nowhere.invalid", False)]
 )
 def test_a_taken_port_is_named(local: ModuleType, typed: str, taken: bool) -> None:
-    """A bot that goes to Daily's room needs none, and other mistakes are the server's to tell."""
+    """A bot that joins Daily's room needs no port, and the server reports other errors."""
     parser = local.Arguments()
     parser.add_argument("--host", default="localhost")
     parser.add_argument("--port", type=int)

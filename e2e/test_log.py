@@ -1,4 +1,4 @@
-"""What a newcomer reads when a bot starts and talks, and what an operator does not read."""
+"""The log tells a newcomer what happens, and does not tell an operator what people say."""
 
 import re
 import subprocess

@@ -11,7 +11,7 @@ MAKE = Path(__file__).parent.parent / "release" / "man"
 
 
 def run(*args: str | Path) -> str:
-    """What a program prints. It must find nothing wrong."""
+    """The output of a program, which must report no error."""
     env = bots.plain_env() | {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "MANWIDTH": "400"}
     ran = subprocess.run(args, env=env, check=True, capture_output=True, text=True)
     assert not ran.stderr

@@ -1,7 +1,7 @@
-"""Edited bots are sound after an update: the linter, the type check, and a start.
+"""Edited bots pass the linter and the type check after an update, and start.
 
-TestMatrix of the Go tests makes them: each has the edits that its documents tell its owner to make,
-and then one change of options.
+The Go test TestMatrix makes them: each has all edits that its documents suggest, and then an update
+with one changed option.
 """
 
 import os
@@ -48,7 +48,7 @@ def test_they_pass_the_type_check(python: Path, edited: list[bots.Project]) -> N
 
 
 def test_they_start(python: Path, edited: list[bots.Project]) -> None:
-    """Each comes to naming the keys that it lacks: all that it imports is there."""
+    """Each names the keys that it lacks, which it can only do if all imports work."""
     for project in random.Random(0).sample(edited, STARTED):
         started = bots.run(python, "bot.py", cwd=project.server, env=bots.plain_env())
         said = started.stdout + started.stderr

@@ -1,6 +1,6 @@
-"""Models that run in the bot's process: loaded once, before anybody comes, and right for everybody.
+"""Models in the bot's process are loaded once, before anybody connects, and work for all sessions.
 
-The models are real, and small: packages of PyPI hold them. So is the speech, which people read.
+The models are real and small, from packages of PyPI. So are the recordings of people.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ def files() -> Path:
 
 
 async def chat(bot: bots.Bot, files: Path, talk: Talk) -> bytes:
-    """Come, be greeted, say it, be answered: what the bot was heard to answer."""
+    """Connect, hear the greeting, speak, and return the answer that was heard."""
     async with aiohttp.ClientSession(raise_for_status=True) as http:
         async with http.post(f"{bot.url}/start", json={"transport": "websocket"}) as response:
             session = (await response.json())["sessionId"]

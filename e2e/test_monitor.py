@@ -1,4 +1,4 @@
-"""monitor.py does what it says, where the framework is: see lib/monitoring.py."""
+"""Runs the tests of monitor.py in lib/monitoring.py, with the framework."""
 
 from pathlib import Path
 

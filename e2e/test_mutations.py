@@ -1,8 +1,8 @@
-"""What is wrong with a bot is noticed: a test of the starter evals, and of the call.
+"""Tests that the starter evals, or a call from a browser, notice what is wrong with a bot.
 
-Each mutation breaks the generated bot.py in one place. Three of them no eval can notice: evals come
-over a transport of their own, hear well enough at 8 kHz, and end the bot's session themselves. A
-call from a browser does.
+Each mutation breaks the generated bot.py in one place. Evals cannot notice three of them, because
+they use their own transport, hear well enough at 8 kHz, and end the bot's session themselves. A
+call from a browser notices these.
 """
 
 import multiprocessing
@@ -20,7 +20,7 @@ from evals import AUDIO, TEXT
 from model import DeadModel, Model
 from services import OpenAI
 
-# It keeps both processors busy by itself.
+# This test alone keeps both processors busy.
 pytestmark = pytest.mark.alone
 
 # Bots that run at a time. Each keeps a core busy for some seconds, and then mostly waits.
@@ -84,7 +84,7 @@ def broken(project: bots.Project, name: str) -> str:
 
 
 def tried(project: bots.Project, name: str, files: list[Path]) -> Outcome:
-    """Hold both evals with the bot, or call it where only a call can tell: what was noticed."""
+    """Run both evals with the bot, or call it if only a call can notice. Return the result."""
     script = broken(project, name)
     model: type[OpenAI] = DeadModel if name == DEAD_MODEL else Model
 
@@ -114,7 +114,7 @@ def as_expected(name: str, noticed: Outcome) -> bool:
 
 @pytest.fixture(scope="module")
 def outcomes(request: pytest.FixtureRequest, evaluated: bots.Project) -> dict[str, Outcome]:
-    """What was noticed of each mutation that this run is to test."""
+    """What was noticed for each mutation in this run."""
     evaluated.write_env(**KEYS)
     scenarios = [
         evals.limited(evals.starter(evaluated, name), seconds)

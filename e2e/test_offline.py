@@ -1,6 +1,6 @@
-"""Without the internet: DEPLOY.md's commands make a bot to talk to on a machine that has none.
+"""With DEPLOY.md's commands, a bot runs on a machine without the internet.
 
-And its image, which is made by hand: see dockerfiles.py.
+The commands also make its image; dockerfiles.py runs the steps of the Dockerfile.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ async def build_image(carried: bots.Project, env: Mapping[str, str]) -> None:
 async def running(
     block: str, port: int, folder: Path, env: Mapping[str, str], options: str, path: str
 ) -> AsyncIterator[bots.Bot]:
-    """What the last command of the block starts, after the others."""
+    """Run the commands of the block; the last one starts the bot."""
     *first, last = block.splitlines()
     await asyncio.to_thread(bots.must, "bash", "-ec", "\n".join(first), cwd=folder, env=env)
     again = [line for line in first if line.startswith(("cd ", "export "))]

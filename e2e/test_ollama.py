@@ -1,4 +1,4 @@
-"""The server that plays Ollama (lib/ollama.py) loads and unloads its model as Ollama does."""
+"""The stand-in of Ollama (lib/ollama.py) loads and unloads its model as Ollama does."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ DAY = 24 * 3600
 
 
 class Client:
-    """Somebody who asks the server."""
+    """A client of the server."""
 
     def __init__(self, http: aiohttp.ClientSession) -> None:
         self._http = http
@@ -38,7 +38,7 @@ class Client:
             return response.status, await response.json()
 
     async def load(self, **body: Any) -> str:
-        """Have the model loaded, or unloaded: what was done."""
+        """Request a load or an unload of the model; return what was done."""
         status, answer = await self.post("/api/generate", **body)
         assert status == 200, answer
         return answer["done_reason"]
@@ -102,7 +102,7 @@ def test_a_load_ends_with_who_asked_for_it() -> None:
     talk(main, load_takes=0.5)
 
 
-def test_who_hangs_up_in_line_begins_no_load() -> None:
+def test_a_client_that_hangs_up_in_line_begins_no_load() -> None:
     async def main(ollama: Ollama, person: Client) -> None:
         first = asyncio.create_task(person.load())
         await asyncio.sleep(0.1)

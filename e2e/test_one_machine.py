@@ -1,7 +1,7 @@
-"""What deploy/compose.yaml starts on one machine: Caddy, HAProxy and the bot, as processes.
+"""The services of deploy/compose.yaml on one machine: Caddy, HAProxy and the bot, as processes.
 
-Both proxies are Debian's, with the generated files. Caddy has other ports than 80 and 443, which
-the stand-ins of services have.
+Both proxies are Debian's, with the generated files. Caddy does not use ports 80 and 443, which the
+stand-ins of services use.
 """
 
 import asyncio
@@ -132,7 +132,7 @@ def test_a_domain_is_all_that_https_and_wss_take(project: bots.Project, tmp_path
 
 
 def test_hostile_requests_reach_no_bot(project: bots.Project, tmp_path: Path) -> None:
-    """Half a head, half a body, one without end, a long one; meanwhile others are served."""
+    """Others are served during a partial head, and partial, endless and long bodies."""
     chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     slow = [
         *(b"", b"GET / HT", b"GET / HTTP/1.1\r\n", HEAD),

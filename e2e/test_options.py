@@ -1,7 +1,7 @@
-"""Every transport and option is sound Python, alone and with all others.
+"""Bots with each transport and option, alone and with all others, are correct Python.
 
-One environment holds the packages of all of them, one run of each tool reads them all. The services
-are those of the quickstart: e2e/services has the others.
+One environment has the packages of all, and each tool runs once for all. The services are those of
+the quickstart; e2e/services checks the others.
 """
 
 import re
@@ -32,7 +32,7 @@ def sources(generated: dict[str, bots.Project]) -> list[Path]:
 
 
 def test_every_transport_is_in_a_bot(generated: dict[str, bots.Project]) -> None:
-    """The class that each file of the catalog is about is in the code of a bot."""
+    """The class of each transport in the catalog is in the code of a bot."""
     code = [(project.server / "bot.py").read_text() for project in generated.values()]
     words = {word for text in code for word in re.findall(r"\w+", text)}
     keys = {key for text in code for key in re.findall(r'"(\w+)": lambda:', text)}

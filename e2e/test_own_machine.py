@@ -1,4 +1,4 @@
-"""A bot without a key: at its start it says what is missing, and then it waits for people."""
+"""A bot without a key says at its start what is missing, and is ready before people connect."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ NO_MEMORY = "model requires more system memory (3.3 GiB) than is available (1.2 
 
 @pytest.fixture(scope="module")
 def thinks(vbot: Path) -> bots.Project:
-    """A bot whose language model alone is on the machine: the others load nothing."""
+    """A bot of which only the language model is on the machine; its other services load nothing."""
     services = (*LOCAL, "--stt", "deepgram", "--tts", "cartesia")
     project = bots.installed(vbot, "thinks-here", *services)
     project.write_env(DEEPGRAM_API_KEY="deepgram-key", CARTESIA_API_KEY="cartesia-key")
@@ -89,7 +89,7 @@ def test_its_model_is_warm_before_anybody_comes(thinks: bots.Project) -> None:
 
 @contextlib.contextmanager
 def files(data: bytes, sends: list[int], asked: list[str]) -> Iterator[str]:
-    """A host of files that breaks off after so many bytes, once for each that is given."""
+    """A file server that breaks off after these numbers of bytes, once for each."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -142,7 +142,7 @@ ANSWER = (
 
 
 class Hesitant(Words):
-    """Stops in the second sentence, until it is to go on."""
+    """Stops in the second sentence until the test lets it go on."""
 
     def __init__(self, answers: Mapping[str, str], pause: float) -> None:
         super().__init__(answers, pause)

@@ -44,7 +44,7 @@ class AcmeSpeech(WebSocketService):
 
 @pytest.fixture(scope="module")
 def project(vbot: Path) -> bots.Project:
-    """What its files and commands make, the last one aside: it starts the bot."""
+    """The project from its files and commands, except the last command, which starts the bot."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     _, section, _ = re.split("<!-- /?own service -->", DOCUMENT.read_text())
     files = dict(FILE.findall(section))
@@ -63,7 +63,7 @@ def project(vbot: Path) -> bots.Project:
 
 
 def test_the_example_passes_the_linter_and_the_type_check(project: bots.Project) -> None:
-    """The bot, and what it is made from: as vbot's own services do."""
+    """The bot and the file of the service pass, as with vbot's own services."""
     env = bots.networked_env() | WHEELS
     sources = (project.server / "bot.py", FOLDER / "services", FOLDER / "acme-speech")
     config = ("--no-cache", "--config", project.server / "pyproject.toml")

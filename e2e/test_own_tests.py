@@ -1,7 +1,7 @@
-"""The tests that a project brings pass as they stand, without a network, and notice what breaks.
+"""A project's own tests pass unchanged, without a network, and notice errors.
 
-The steps of `.github/workflows/test.yml` are carried out in their order. Those that install have
-the network, all others have none.
+The steps of `.github/workflows/test.yml` run in their order. Only those that install packages have
+a network.
 """
 
 import os
@@ -61,7 +61,7 @@ def steps(project: bots.Project, job: str) -> Iterator[tuple[str, Path]]:
 
 
 def carry_out(command: str, folder: Path) -> str:
-    """Run a step as GitHub does: with bash, which stops at the first failure. What it printed."""
+    """Run a step as GitHub does, with a bash that stops at the first failure; return its output."""
     shell = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command)
     if re.match(r"uv sync|npm install", command):
         return bots.must(*shell, cwd=folder)
@@ -71,7 +71,7 @@ def carry_out(command: str, folder: Path) -> str:
 
 
 def check(project: bots.Project) -> str:
-    """Carry out the whole workflow. What pytest printed."""
+    """Run the whole workflow, and return the output of pytest."""
     said = ""
     for job in ["server"] + ["client"] * (project.folder / "client").is_dir():
         for command, folder in steps(project, job):

@@ -97,7 +97,7 @@ def test_a_person_talks_with_the_bot(project: bots.Project, microphone: Path) ->
 
 
 def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Path) -> None:
-    """With the keyboard alone, and a bot that stays in each state while it is looked at."""
+    """Only with the keyboard, and with a bot that stays in each state while it is checked."""
 
     async def state(visit: Visit, name: str, mood: str) -> None:
         await expect(visit.page.locator(".mood")).to_have_text(mood)
@@ -212,7 +212,7 @@ def test_the_picture_in_the_readme(
 
 
 def test_a_page_asks_for_the_token(vbot: Path, microphone: Path) -> None:
-    """It takes it from its address, too, and keeps it for its tab alone."""
+    """It also takes the token from its address, and keeps it only for its tab."""
     options = ("-t", "smallwebrtc", "-t", "websocket", *SERVICES, "--self-host")
     project = bots.generate(vbot, bots.PROJECTS / "token", "token", *options)
     right, wrong = "f00d+/==" * 4, "“f00d”"
@@ -340,7 +340,7 @@ def test_typing_needs_no_microphone(project: bots.Project, microphone: Path) -> 
 
 
 def test_the_page_says_which_key_is_wrong(project: bots.Project, microphone: Path) -> None:
-    """The words are the bot's: test_clients.py has them of other services."""
+    """The text is the bot's; test_clients.py tests those of other services."""
     hosts = [it for it in stand_ins().services if it.name != "openai"]
 
     async def main() -> None:
@@ -364,7 +364,7 @@ def test_the_page_says_which_key_is_wrong(project: bots.Project, microphone: Pat
 
 
 def test_the_page_says_soon_that_nothing_listens(project: bots.Project, microphone: Path) -> None:
-    """The session goes on in writing, as the page has a person who reads."""
+    """The session goes on in writing, because a person reads the page."""
     address = {"CARTESIA_TTS_BASE_URL": f"ws://127.0.0.1:{bots.free_port()}/tts/websocket"}
     hosts = [it for it in stand_ins((TYPED,)).services if it.name != "cartesia"]
 
@@ -392,7 +392,7 @@ def test_the_page_says_soon_that_nothing_listens(project: bots.Project, micropho
 def test_the_page_says_that_the_model_is_loading(
     vbot: Path, microphone: Path, tmp_path: Path
 ) -> None:
-    """As long as it is, also after the bot has said so and the person has spoken again."""
+    """It says so until it is loaded, even after the bot said so and the person spoke again."""
     local = ("--stt", "deepgram", "--llm", "ollama", "--tts", "cartesia")
     options = ("loads", "-t", "smallwebrtc", "-m", "cascade", *local)
     project = bots.generate(vbot, tmp_path, *options)

@@ -1,7 +1,7 @@
-"""Each page, with a bot in the page itself, which says what a test wants at the moment it wants.
+"""Tests each page with a bot in the page itself, which a test controls exactly.
 
-No Python is on the other side of these conversations, so order and timing are exact. The pages are
-those of the web clients, and the one that needs nothing.
+No Python takes part in these conversations, so order and timing are exact. The pages are those of
+the web clients, and server/page.html, which needs no build.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ def page(vbot: Path, request: pytest.FixtureRequest) -> Published:
 
 
 def of_client(page: Published, why: str) -> Client:
-    """The client, for what page.html has not."""
+    """The client, for features that page.html does not have."""
     if not page.client:
         pytest.skip(f"page.html: {why}")
     return page.client
@@ -429,7 +429,7 @@ def test_a_long_conversation_costs_no_more(page: Published, noise: Path) -> None
     network.run(main)
 
 
-def test_what_one_can_do(page: Published, noise: Path) -> None:
+def test_a_person_mutes_and_saves_a_conversation(page: Published, noise: Path) -> None:
     """Mute with the space bar, see who speaks in the tab, and keep the conversation."""
 
     async def main() -> None:
@@ -493,7 +493,7 @@ def test_what_one_can_do(page: Published, noise: Path) -> None:
     network.run(main)
 
 
-def test_what_is_typed_over_the_bot(page: Published, noise: Path) -> None:
+def test_typed_text_is_below_the_sentence_that_it_cuts_off(page: Published, noise: Path) -> None:
     """It stands below the sentence that it cuts off."""
 
     async def main() -> None:
@@ -513,7 +513,7 @@ def test_what_is_typed_over_the_bot(page: Published, noise: Path) -> None:
     network.run(main)
 
 
-def test_who_waits_is_told(page: Published, noise: Path) -> None:
+def test_the_page_shows_that_the_model_is_still_writing(page: Published, noise: Path) -> None:
     """The model may write more after a tool, while the bot speaks: then nobody waits."""
 
     async def main() -> None:
@@ -531,7 +531,7 @@ def test_who_waits_is_told(page: Published, noise: Path) -> None:
     network.run(main)
 
 
-def test_where_the_time_went(page: Published, noise: Path) -> None:
+def test_the_page_shows_where_the_time_went(page: Published, noise: Path) -> None:
     of_client(page, "it measures nothing")
     metrics = """
     bot.send("metrics", { ttfb: [
@@ -593,7 +593,7 @@ def put(file: Path, old: str, new: str) -> None:
 
 
 def test_a_message_of_ones_own(page: Published, noise: Path) -> None:
-    """As client/README.md says, word for word. It changes the page, so it runs last."""
+    """Exactly as client/README.md says. This changes the page, so it runs last."""
     client = of_client(page, "it is not for changes")
     readme = (page.folder / "README.md").read_text()
     blocks = re.findall(r"^```(?:js|tsx)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)

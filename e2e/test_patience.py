@@ -1,4 +1,4 @@
-"""Healthy bots are left alone, and what AGENTS.md says about patience works as it stands there."""
+"""The monitor leaves healthy bots alone, and the code in AGENTS.md for timeouts works unchanged."""
 
 import asyncio
 import re
@@ -47,7 +47,7 @@ def with_recipes(project: bots.Project) -> str:
 
 
 def test_healthy_bots_are_left_alone(project: bots.Project) -> None:
-    """Whoever makes noise, is muted, or asks a model that is slow or has nothing to say."""
+    """This holds for noise, muted people, and models that are slow or say nothing."""
     (project.server / "recipes.py").write_text(with_recipes(project))
     answers = {QUESTION: ANSWER}
 

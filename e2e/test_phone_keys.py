@@ -1,4 +1,4 @@
-"""Keys that a caller presses reach the model, and the bot can press some, as AGENTS.md says.
+"""Keys that a caller presses reach the model, and the bot can press keys, as AGENTS.md says.
 
 lib/own_keys.py has the test, which runs in a project, against its own stand-ins.
 """

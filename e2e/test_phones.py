@@ -1,6 +1,6 @@
 """Calls over Twilio, Telnyx, Plivo and Exotel: a person talks, interrupts and hangs up.
 
-The carriers' ends are in phones.py.
+The carriers' side is in phones.py.
 """
 
 import re
@@ -104,7 +104,7 @@ BOTH_WAYS = {
 
 
 async def address(bot: bots.Bot, name: str) -> str:
-    """Where the carrier is sent for the sound of the call, by the webhook's answer."""
+    """The address for the sound of the call, from the webhook's response."""
     async with aiohttp.ClientSession() as http:
         async with http.post(f"{bot.url}/", data={"From": "+15551234567"}) as response:
             assert response.status == 200
@@ -169,7 +169,7 @@ def test_a_person_calls_and_the_model_hangs_up(vbot: Path) -> None:
 
 
 async def interrupts(caller: PhoneCaller) -> None:
-    """The person speaks while the bot does: it is quiet, at once, and answers."""
+    """The person speaks while the bot does; it stops immediately, and then answers."""
     await caller.say(REQUEST)
     told = len(caller.cleared)
     await caller.listens()
@@ -234,7 +234,7 @@ class Known(TwilioCaller):
 
 @pytest.mark.parametrize("also", [(), ("-t", "smallwebrtc")], ids=["alone", "page"])
 def test_the_model_knows_who_calls(vbot: Path, also: tuple[str, ...]) -> None:
-    """And a value that TwiML names, as AGENTS.md says. What nobody asked for is not told."""
+    """It also knows a value from TwiML, as AGENTS.md says, but no other values."""
     known = bots.installed(vbot, f"known{len(also)}", "-t", "twilio", *also, *CASCADE)
     known.write_env(**KEYS, **CARRIERS["twilio"].env, TIME_ZONE="Asia/Tokyo")
     title = "What the model is told about a session"

@@ -1,4 +1,4 @@
-"""What the package index has for bots, asked without installing anything."""
+"""The package index has packages for a bot's platforms. Nothing is installed."""
 
 import re
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_a_mac_with_apple_silicon_can_install_a_bot(quickstart: bots.Project, ne
 
 
 def test_a_mac_of_intel_cannot(quickstart: bots.Project, needed: int) -> None:
-    """Whatever its system. If it can one day, README.md need not exclude it any more."""
+    """No macOS version helps. If this test fails one day, README.md need not exclude Intel Macs."""
     resolved, said = resolve(quickstart, INTEL, f"{needed + 20}.0")
     assert not resolved and "onnxruntime" in said, said
 

@@ -1,4 +1,4 @@
-"""What `vbot init quickstart` writes is sound before anybody touches it."""
+"""The project of `vbot init quickstart` is correct before anybody edits it."""
 
 import re
 import time
@@ -61,7 +61,7 @@ def test_the_package_has_a_valid_name(quickstart: bots.Project) -> None:
 def test_pip_installs_only_what_the_bot_depends_on(
     pip: tuple[str, ...], evaluated: bots.Project, tmp_path: Path
 ) -> None:
-    """From a folder that has more than modules: tests and evals."""
+    """The folder also has tests and evals, which are not installed."""
     for name in evaluated.files:
         target = tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)

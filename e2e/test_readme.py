@@ -1,4 +1,4 @@
-"""What a project's README and AGENTS.md say to change in bot.py works as it stands there."""
+"""The changes to bot.py in a project's README.md and AGENTS.md work unchanged."""
 
 import ast
 import time
@@ -39,7 +39,7 @@ def made(vbot: Path) -> bots.Project:
 
 @pytest.fixture
 def project(made: bots.Project) -> Iterator[bots.Project]:
-    """With bot.py as it was made, before and after."""
+    """A project whose bot.py is restored after each test."""
     bot = made.server / "bot.py"
     source = bot.read_text()
     yield made
@@ -59,7 +59,7 @@ SUMMARY = "Somebody asked about France."
 
 
 class Model(OpenAI):
-    """It also summarizes, which is not streamed."""
+    """A model that can also summarize, in a response that is not streamed."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -74,7 +74,7 @@ class Model(OpenAI):
 
 @pytest.mark.parametrize("document", ["README.md", "AGENTS.md"])
 def test_the_model_calls_the_tool(vbot: Path, project: bots.Project, document: str) -> None:
-    """That of README.md also sends the page a message, as client/README.md says."""
+    """The tool of README.md also sends the page a message, as client/README.md says."""
     if document == "README.md":
         follow(project, document, "Tools", recipes.tool)
         options = ("-t", "smallwebrtc", *CASCADE, "--client-framework", "react")
@@ -176,7 +176,7 @@ LONG = " ".join(["all of this is long"] * 1700)  # more than 8000 tokens, as the
 
 
 def test_a_long_conversation_is_summarized(project: bots.Project) -> None:
-    """By a bot whose detection of speech is stricter. It goes on with the summary."""
+    """The bot, whose voice detection is stricter, continues with the summary."""
     follow(project, "AGENTS.md", "Long conversations", recipes.long_conversations)
     follow(project, "AGENTS.md", "Speech detection", recipes.speech_detection)
 
@@ -310,7 +310,7 @@ def test_the_model_calls_a_tool_of_a_server(project: bots.Project) -> None:
     network.run(conversation)
 
 
-def test_what_sets_when_conversations_are_summarized_is_there(project: bots.Project) -> None:
+def test_the_settings_of_summaries_exist(project: bots.Project) -> None:
     section = editing.documents(project.folder)["AGENTS.md", "Long conversations"]
     name = section.code("LLMAutoContextSummarizationConfig")
     code = f"from pipecat.utils.context.llm_context_summarization import {name}"

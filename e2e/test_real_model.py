@@ -51,7 +51,7 @@ async def get_time(params: FunctionCallParams, city: str):
 
 @dataclass
 class Answer:
-    """What somebody heard: how long it took to come, and what it was."""
+    """An answer that somebody heard, and how long it took."""
 
     seconds: float  # from the end of the question
     written: str  # by the model
@@ -174,7 +174,7 @@ def test_it_passes_its_eval(real: bots.Project, model: Path, tmp_path: Path) -> 
 
 
 def examples() -> list[dict[str, object]]:
-    """A conversation in which the tool is called: a model of this size needs to see it."""
+    """A conversation in which the tool is called, because a model this small needs an example."""
 
     def said(role: str, text: str) -> dict[str, object]:
         return {"role": role, "content": text}

@@ -1,8 +1,8 @@
-"""Every Python example in a bot's documents fits the bots that it is for.
+"""Every Python example in a bot's documents works in the bots that it is for.
 
-The bots of BOTS show all that the templates can say. Each example is put into bot.py alone, as the
-document says, and the linter and the type check read the result. What an example does is the
-business of the test that RECIPES names beside it.
+The documents of BOTS have every text that the templates can produce. Each example is put into a
+bot.py of its own, as the document says, and the linter and the type check read the result. RECIPES
+names the tests that check what an example does.
 """
 
 import ast
@@ -160,7 +160,7 @@ DOTTED = re.compile(r"(\w+\.)+(?!py$|md$)\w+")
 
 
 def names_in(source: str) -> set[str]:
-    """What code can begin with that is about bot.py: variables, parameters, modules."""
+    """The names with which code about bot.py can begin: variables, parameters, modules."""
     nodes = list(ast.walk(ast.parse(source)))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -249,7 +249,7 @@ def test_every_example_is_applied(made: dict[str, bots.Project]) -> None:
 
 
 def template(document: str) -> str:
-    """What the document is made of, without the ends of blocks that begin in the same line."""
+    """The template of the document, without the ends of blocks that begin on the same line."""
     paths = {"AGENTS.md": "guide/AGENTS.md", "client/README.md": "client/shared/README.md"}
     return (ROOT / "templates" / f"{paths.get(document, document)}.tmpl").read_text()
 
@@ -276,7 +276,7 @@ def test_the_bots_show_all_that_the_templates_can_say(made: dict[str, bots.Proje
 
 
 @pytest.mark.quick
-def test_what_is_run_elsewhere_is() -> None:
+def test_examples_that_run_elsewhere_exist() -> None:
     assert all(recipe.run_by for recipe in RECIPES.values())
     tests = [test for recipe in RECIPES.values() for test in recipe.run_by]
     for file, name in (test.split("::") for test in (*tests, *ELSEWHERE.values())):
@@ -306,7 +306,7 @@ def python(made: dict[str, bots.Project]) -> Path:
 
 
 def alone(block: str) -> str:
-    """A block with a function around what belongs into one."""
+    """The block, with a function around code that must be in one."""
     imports, code = editing.parted(block)
     depth = (len(code) - len(code.lstrip(" "))) // 4
     heads = (f"{'    ' * level}async def place_{level}():\n" for level in range(depth))

@@ -1,4 +1,4 @@
-"""Whom a bot records, what it says of that, who can read it, and when it is deleted."""
+"""Recordings: of whom they are, when the bot says so, who can read them, and how long they stay."""
 
 import asyncio
 import os
@@ -70,8 +70,8 @@ def asked() -> StandIns:
     )
 
 
-def test_who_agrees_is_recorded_from_then_on(project: bots.Project) -> None:
-    """And nobody else, be it by telephone or on a page. The bot says so then, and not before."""
+def test_a_person_who_agrees_is_recorded_from_then_on(project: bots.Project) -> None:
+    """Nobody else is recorded, by telephone or on a page. The bot says so only then."""
     project.write_env(**KEYS, **TWILIO, RECORD="ask")
 
     async def calls() -> None:
@@ -109,8 +109,8 @@ def test_who_agrees_is_recorded_from_then_on(project: bots.Project) -> None:
     ]
 
 
-def test_who_is_recorded_hears_so_first(project: bots.Project) -> None:
-    """However early they speak: nobody interrupts that sentence."""
+def test_a_person_is_told_before_being_recorded(project: bots.Project) -> None:
+    """That sentence cannot be interrupted, however early the person speaks."""
     project.write_env(**KEYS, **TWILIO, RECORD="")
 
     async def calls() -> None:
@@ -149,7 +149,7 @@ def test_nothing_is_recorded_nor_said_of_it(project: bots.Project) -> None:
 
 @pytest.mark.parametrize("script", ["bot.py", "self_host.py"])
 def test_a_wrong_value_stops_the_program(project: bots.Project, script: str) -> None:
-    """And is no reason to record somebody where nothing stops it, as in the cloud."""
+    """Where it cannot stop the program, as in the cloud, it does not lead to a recording."""
     wrong = {"RECORD": "Never", "RECORDINGS_KEPT_DAYS": "0"}
     project.write_env(**KEYS, **TWILIO, **PHONE, **wrong)
     done = bots.run("uv", "run", script, cwd=project.server, env=bots.plain_env())

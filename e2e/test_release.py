@@ -1,4 +1,4 @@
-"""What a release says about itself, by the tools that read it, and how a download is verified."""
+"""The tools that read a release's documents accept them, and a download can be verified."""
 
 import json
 import os
@@ -23,7 +23,7 @@ TIME = "2026-01-31T12:00:00Z"
 
 @pytest.fixture(scope="module")
 def documents(vbot: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What release/sbom writes, by the names of the files: of a binary, and of projects."""
+    """The bills of materials by file name: of a binary, and of generated projects."""
     out = tmp_path_factory.mktemp("sbom")
     for binaries in ([vbot], []):
         subprocess.run([RELEASE / "sbom", vbot, TIME, out, *binaries], check=True)
@@ -34,7 +34,7 @@ def cyclonedx_faults(document: Any) -> Any:
     return JsonStrictValidator(SchemaVersion.V1_7).validate_str(json.dumps(document))
 
 
-def test_forms(documents: dict[str, Any]) -> None:
+def test_the_documents_follow_the_schema(documents: dict[str, Any]) -> None:
     """The reference tool of CycloneDX finds no fault; it does if there is one."""
     assert len(documents) == 2
     for name, document in documents.items():

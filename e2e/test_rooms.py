@@ -1,4 +1,4 @@
-"""Telephones over LiveKit, as far as its server goes without the SIP service: README.md says so."""
+"""Calls over LiveKit as README.md describes them, with its server but without its SIP service."""
 
 import asyncio
 from pathlib import Path

@@ -92,7 +92,7 @@ def project(vbot: Path) -> bots.Project:
 
 
 def test_telephones_alone_can_be_published(project: bots.Project) -> None:
-    """By the two lines that are comments in the file."""
+    """With the two commented lines of the file, only telephones can connect."""
     config = project.folder / "deploy/kubernetes/haproxy.cfg"
     text = config.read_text()
     shut, count = re.subn("(?m)^( +)# (acl phone .*\n +)# (.* unless phone)$", r"\1\2\3", text)
@@ -262,7 +262,7 @@ def test_nobody_is_refused_while_one_bot_has_room(
 
 
 def test_calls_outlive_the_bots_that_are_replaced(project: bots.Project) -> None:
-    """And with all of them their later requests: candidates, renegotiation, a restart of ICE."""
+    """Later requests of a session work, too: candidates, renegotiation, an ICE restart."""
 
     async def replace() -> None:
         async with contextlib.AsyncExitStack() as stack:

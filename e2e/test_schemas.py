@@ -1,7 +1,7 @@
-"""Every JSON among the golden files holds to the schema that `vbot schema` prints for it.
+"""All JSON in the golden files follows the schemas that `vbot schema` prints.
 
-The schemas allow more keys, for later versions. Here an unknown key is a fault: then a schema
-does not describe what the program prints.
+The schemas allow other keys, for later versions. Here an unknown key is an error, because the
+schema then does not describe the program's output.
 """
 
 import copy

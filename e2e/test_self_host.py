@@ -1,8 +1,8 @@
-"""What `--self-host` writes: an image, a Compose file, and what a cluster is told.
+"""The files of `--self-host`: an image, a Compose file, and manifests for a cluster.
 
-There is no container engine, so the image is made by hand. Its program then runs as in a pod: as
-the user, with the environment and the probes that the Deployment says. How an API server takes
-the Deployment is in test_cluster.py.
+There is no container engine, so dockerfiles.py makes the image. Its program then runs as in a pod,
+with the user, the environment and the probes of the Deployment. test_cluster.py tests the manifests
+with an API server.
 """
 
 import asyncio
@@ -149,7 +149,7 @@ async def until_it_answers(bot: bots.Bot, path: str, status: int) -> None:
 
 
 async def refuses_sessions(bot: bots.Bot) -> None:
-    """On every way in."""
+    """Check that the bot refuses sessions over every transport."""
     assert await bot.answers("/start", "POST") == 503
     async with aiohttp.ClientSession() as http:
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
@@ -190,7 +190,7 @@ def test_nothing_names_pipecat_cloud(everywhere: list[bots.Project]) -> None:
 
 
 def test_compose_reads_the_file(everywhere: list[bots.Project]) -> None:
-    """With its own library: the schema, and that everything named is there."""
+    """Docker Compose's own library checks the schema, and that everything named exists."""
     found: set[str] = set()
     for project in everywhere:
         (project.server / ".env").touch()
@@ -360,7 +360,7 @@ async def metrics(http: aiohttp.ClientSession, url: str) -> dict[str, float]:
 def test_the_limit_holds_from_the_moment_of_asking(
     hosted: bots.Project, image: dockerfiles.Image
 ) -> None:
-    """Ten ask a bot for two; nobody comes, and nothing comes over a telephone's socket."""
+    """Ten clients ask a bot for two sessions, and none connects, not even a telephone's socket."""
     write_env(image)
 
     async def ask() -> None:
@@ -402,7 +402,7 @@ def test_the_limit_holds_from_the_moment_of_asking(
     network.run(ask)
 
 
-def test_what_prometheus_is_told(hosted: bots.Project, image: dockerfiles.Image) -> None:
+def test_prometheus_gets_waits_and_failures(hosted: bots.Project, image: dockerfiles.Image) -> None:
     """How long somebody waited for the first word, and which service failed."""
     write_env(image)
 
@@ -582,7 +582,7 @@ def test_strangers_get_their_share(hosted: bots.Project, image: dockerfiles.Imag
         ):
 
             async def asks(address: str, *made_up: str) -> int:
-                """With what the proxy adds to a line, or as a line of its own."""
+                """Ask with the address that the proxy adds to the header."""
                 headers = [("X-Forwarded-For", line) for line in (*made_up, f"4.3.2.1, {address}")]
                 async with http.post(f"{bot.url}/start", json={}, headers=headers) as response:
                     return response.status

@@ -1,4 +1,4 @@
-"""Sessions of one bot: one after the other, two at once, and when the bot is told to stop."""
+"""Sessions of one bot, one after the other, two at once, and when the bot is told to stop."""
 
 import asyncio
 import os
@@ -125,7 +125,7 @@ def test_two_sessions_are_told_apart(project: bots.Project) -> None:
 def test_a_bot_that_is_told_to_stop_ends_its_calls(
     project: bots.Project, figures: list[str], number: int
 ) -> None:
-    """The web call as the telephone call."""
+    """Both the web call and the telephone call end."""
 
     async def calls() -> None:
         async with stand_ins(more=[twilio()]) as services, project.bot(services.env) as bot:

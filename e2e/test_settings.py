@@ -1,4 +1,4 @@
-"""What settings.py makes of .env, in every project the same bytes."""
+"""settings.py reads .env. It has the same bytes in every project."""
 
 import importlib.util
 import os
@@ -32,7 +32,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_a_blank_line_counts_as_not_set(settings: ModuleType) -> None:
-    """So what the shell has exported stays; a value overrides it."""
+    """So the value that the shell has exported stays; a value in .env overrides it."""
     os.environ |= {"B": "exported", "C": " ", "SOME_API_KEY": "exported"}
     Path(".env").write_text("A=1\nB=\nC=\nSOME_API_KEY=2\nD=\n")
     settings.load()
@@ -134,8 +134,8 @@ def test_what_is_required(
         ("A=1\n# ü\n".encode("cp1252"), "Save it as UTF-8."),
     ],
 )
-def test_what_editors_write(settings: ModuleType, data: bytes, said: str) -> None:
-    """The first variable counts behind a byte order mark; other encodings are named."""
+def test_files_of_editors_are_read_or_refused(settings: ModuleType, data: bytes, said: str) -> None:
+    """The first variable is read after a byte order mark; other encodings are refused."""
     Path(".env").write_bytes(data)
     if not said:
         settings.load()

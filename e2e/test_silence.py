@@ -1,4 +1,4 @@
-"""silence.py does what it says: see lib/silences.py for what counts."""
+"""Runs the tests of silence.py in lib/silences.py, and a bot that uses it."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A bot with each service that has a stand-in passes the tests that it brings, without a network.
+"""A bot with any service that has a stand-in passes its own tests without a network.
 
 Services that speak one protocol differ in the addresses that they make of the one they are given,
 so a conversation with each is enough; test_own_tests.py has all tests of several bots.

@@ -1,4 +1,4 @@
-"""A session of a kind that the bot does not serve is told what it serves."""
+"""A bot rejects a session over a transport that it lacks, and names those that it has."""
 
 import bots
 

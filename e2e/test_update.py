@@ -1,4 +1,4 @@
-"""`vbot init --update` of a project in which somebody works; `--diff` prints what it does."""
+"""`vbot init --update` of a project that its owner has edited; `--diff` prints its changes."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Calls that the bot makes: to a machine, to a person, and to somebody who says nothing.
+"""Calls from the bot to an answering machine, to a person, and to a person who is silent.
 
 Daily's native client is played by lib/daily_session.py; sound goes through it in real time.
 """
@@ -34,7 +34,7 @@ SPOKEN = 24000  # samples a second of the bot's speech
 
 
 class Classifying(OpenAI):
-    """Is also asked, in one piece, whether a machine speaks."""
+    """A model that is also asked, without streaming, whether a machine speaks."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -53,7 +53,7 @@ class Classifying(OpenAI):
 
 @dataclass
 class Called:
-    """What became of a call."""
+    """The result of a call."""
 
     asked: list[list[Any]]  # of Daily
     log: str
@@ -126,7 +126,7 @@ def test_a_machine_is_hung_up_on(project: bots.Project, tmp_path: Path) -> None:
 
 
 def test_a_machine_gets_a_message(project: bots.Project, tmp_path: Path) -> None:
-    """After its greeting, and wholly, although it speaks again meanwhile."""
+    """It gets all of it after its greeting, even if it speaks again meanwhile."""
 
     async def calls() -> None:
         says = (0.5, MACHINE[0], 0.7, MACHINE[1], 4.5, MENU)
@@ -155,7 +155,7 @@ def test_a_person_is_talked_with(project: bots.Project, tmp_path: Path) -> None:
     network.run(calls)
 
 
-def test_who_says_nothing_is_asked(project: bots.Project, tmp_path: Path) -> None:
+def test_a_silent_person_is_asked(project: bots.Project, tmp_path: Path) -> None:
     async def calls() -> None:
         called = await call(project, tmp_path, SILENCE_SECONDS="2")
         spoken = [one["transcript"] for one in called.services.requests("cartesia", "speak")]

@@ -1,7 +1,7 @@
 """The questions of `vbot init` in tmux, with a person's keystrokes.
 
-The screens are those of golden/wizard, which the Go tests draw with a terminal of their own:
-here a real one is the witness.
+The screens are those of golden/wizard. The Go tests make them with their own terminal, and these
+tests compare them with a real one.
 """
 
 import ast

@@ -329,7 +329,7 @@ class Visit:
         return sum([len(gzip.compress(await r.body(), mtime=0)) for r in self._scripts])
 
     async def reconnecting(self) -> float:
-        """Wait until the page says that the connection is broken; return the seconds that it took."""
+        """Wait until the page says that it has lost the bot; return the seconds that it took."""
         return await timed(expect(self.status).to_have_text("Reconnecting", timeout=10_000))
 
     async def try_to_connect(self) -> None:

@@ -280,7 +280,7 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         await self.quiet(asked(), 5, given("model", frames.InterruptionFrame()))
         await self.quiet(60)
 
-    async def test_who_is_owed_an_answer_waits_for_it(self) -> None:
+    async def test_a_person_waits_for_an_answer_that_is_due(self) -> None:
         owed = list[bool]()
 
         def look(it: monitor.ServiceMonitor) -> None:
@@ -587,7 +587,7 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
             self.log, ["Ears does not connect. Check A in server/.env, the network and the log."]
         )
 
-    async def test_nothing_stays_of_a_session(self) -> None:
+    async def test_a_session_leaves_nothing_behind(self) -> None:
         worker, session = self.session()
         await worker.stop_when_done()
         await asyncio.wait_for(session, 10)

@@ -1,5 +1,4 @@
-"""Stand-ins of OpenAI's Realtime and Live APIs, which listen, think and speak on one WebSocket.
-"""
+"""Stand-ins of OpenAI's Realtime and Live APIs, which listen, think and speak on one WebSocket."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -178,7 +178,7 @@ _OPENAI_REFUSES = {
     "code": "invalid_api_key",
 }
 
-# What a service says to who comes with a wrong key, beside 401.
+# What a service answers to a wrong key, in addition to 401.
 REFUSALS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "cartesia": ("api.cartesia.ai", {"title": "Unauthorized", "message": "Invalid API key"}),
     "deepgram": (

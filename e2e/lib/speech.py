@@ -2,8 +2,8 @@
 
 The voice is eSpeak NG: robotic, but speech, as voice activity detection does not react to a tone.
 The ear is not a speech recognizer. It compares what it hears with given sentences in the same
-voice, so a test can tell which sentence came through a codec, a resampler and a network, and that no
-other sentence did.
+voice, so a test can tell that this sentence, and no other, came through a codec, a resampler and a
+network.
 """
 
 import ctypes

@@ -48,7 +48,7 @@ async def in_daily_session(
 
 
 def signed(call: dict[str, Any], key: str, seconds: int = 60) -> dict[str, Any]:
-    """The signed data about a call that webhooks.py sends to the bot, with this key and lifetime."""
+    """The signed data of a call that webhooks.py sends to the bot, with this key and lifetime."""
     call = call | {"until": int(time.time()) + seconds}
     text = json.dumps(call, separators=(",", ":"), ensure_ascii=False).encode()
     return call | {"signature": hmac.new(key.encode(), text, hashlib.sha256).hexdigest()}
