@@ -32,7 +32,7 @@ asyncio.run(start(*sessions))
 def test_a_bot_says_which_transports_it_has(quickstart: bots.Project) -> None:
     command = ("uv", "run", "python", "-c", START)
     said = bots.must(*command, cwd=quickstart.server, env=bots.plain_env(), timeout=60)
-    way_out = "Start one over these, or add an entry to transport_params in bot.py."
+    way_out = "Use one of these, or add an entry to transport_params in bot.py."
     assert said.splitlines() == [
         f"This bot serves sessions over webrtc, daily; this one came {came}. {way_out}"
         for came in ("with RunnerArguments", "over livekit", "over twilio")
