@@ -140,7 +140,7 @@ const (
 	noValues      = "values are never shown: `vbot cloud secrets list NAME` shows the keys of a set"
 	toCreate      = "`vbot init` creates a project"
 	toStore       = "`vbot cloud secrets set NAME KEY` creates a set, or stores a key in one"
-	unsetOrDelete = "`vbot cloud secrets unset` removes a key, `vbot cloud secrets delete` a whole secret"
+	unsetOrDelete = "`vbot cloud secrets unset` removes a key, `vbot cloud secrets delete` removes a set"
 )
 
 func newTop(f *cli.Flags) cli.Runner {

@@ -63,7 +63,7 @@ func fileCases() []fileCase {
 		{"\n \r\n{\"K\":\n\"v\", \"L\": 1}", "4: L: the value must be a string"},
 		{"{\"K\": \"v\",\n}", "2: remove the comma before }"},
 		{"{\n// c\n\"K\": \"v\"}", "2: JSON has no comments; remove this one"},
-		{"{'K': 'v'}", "1: JSON has double quotes only"},
+		{"{'K': 'v'}", "1: JSON strings need double quotes"},
 		{"{\"K\": v}", "1: invalid JSON"},
 		{"# c\n\nK: v\nL: w", "3: the file is YAML; expected lines KEY=VALUE, or a JSON object"},
 		{"---\nK: v", "1: the file is YAML; expected lines KEY=VALUE, or a JSON object"},

@@ -57,7 +57,7 @@ type Member struct {
 // Faults that are found before the syntax is checked.
 const (
 	UTF16         = "the file is UTF-16; save it as UTF-8"
-	MergeConflict = "a merge conflict that is not resolved"
+	MergeConflict = "this merge conflict is not resolved"
 	notAnObject   = "expected a JSON object: {...}"
 )
 
@@ -86,7 +86,7 @@ func Members(data []byte) (members []Member, at int, fault string) {
 		case c == '#' || bytes.HasPrefix(data[at:], []byte("//")) || bytes.HasPrefix(data[at:], []byte("/*")):
 			return nil, at, "JSON has no comments; remove this one"
 		case c == '\'':
-			return nil, at, "JSON has double quotes only"
+			return nil, at, "JSON strings need double quotes"
 		case strings.Contains(syntax.Error(), "max depth"):
 			return nil, at, "too many brackets in brackets"
 		case len(bytes.TrimSpace(data[:at])) == 0:

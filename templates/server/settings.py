@@ -68,8 +68,8 @@ def load() -> None:
     os.environ.update({name: value for name, value in values.items() if value and value.strip()})
     for name in [name for name, value in os.environ.items() if not value.strip()]:
         del os.environ[name]
-    # Otherwise the framework's runner would read .env again, with blank values, or a .env in a parent
-    # directory.
+    # Otherwise the framework's runner would read .env again, with blank values, or a .env in a
+    # parent directory.
     os.environ["PYTHON_DOTENV_DISABLED"] = "1"
     wrong = [
         f"{name} in .env must be like {example}."
