@@ -1,4 +1,4 @@
-"""The log: at INFO what happens, in words; at DEBUG also how the framework does it."""
+"""The log: what happens in a session at INFO, and the framework's own lines at DEBUG."""
 
 import sys
 import time
@@ -29,7 +29,7 @@ HARMLESS = (
     "EndFrame'> is not serializable",  # the conversation has ended
     "ttfs_p99_latency not set",  # how long a service takes for a last word: a default is used
     "is not emitting turn frames",  # the model decides when somebody has finished
-    "service is no longer usable, not speaking [",  # monitor.py names it, and this has the words
+    "service is no longer usable, not speaking [",  # quotes the words; monitor.py names it
 )
 LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
 
@@ -37,15 +37,15 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
 def set_up(level: str, as_json: bool = False) -> None:
     """Log to stderr, at this level and above.
 
-    The framework logs many lines, some of them with what people say. Unless they are warnings,
+    The framework logs many lines, and some contain what people say. Except for warnings and errors,
     they appear only at DEBUG.
     """
-    level = {"WARN": "WARNING", "FATAL": "CRITICAL"}.get(level, level)  # of other libraries
+    level = {"WARN": "WARNING", "FATAL": "CRITICAL"}.get(level, level)  # names in other libraries
     if level not in LEVELS:
         sys.exit(f"LOG_LEVEL is {level!r}; it must be one of {', '.join(LEVELS)}.")
     logger.remove()
     has_all = level in ("DEBUG", "TRACE")
-    # `diagnose` would add the values of variables to tracebacks, keys among them.
+    # `diagnose` would add the values of variables, such as keys, to tracebacks.
     logger.add(
         sys.stderr,
         level=level,
@@ -56,24 +56,24 @@ def set_up(level: str, as_json: bool = False) -> None:
 
 
 def is_news(record: Any) -> bool:
-    """Whether a line of the log says more than how the framework works."""
+    """Whether a line is about the session, or a warning, not about the framework's internals."""
     if any(message in record["message"] for message in HARMLESS):
         return False
     module = record["name"] or ""
     is_internal = module.startswith("pipecat.") and not module.startswith(
-        "pipecat.transports.daily"  # which says who joins a room, and where it is
+        "pipecat.transports.daily"  # logs who joins a room, and its address
     )
     return not is_internal or record["level"].no >= logger.level("WARNING").no
 
 
 class ConversationLog(BaseObserver):
-    """Logs what is heard and said in one conversation, and how long the person waits for it.
+    """Logs what the person and the bot say in a conversation, and how long the person waits.
 
-    What people say is personal data: without `with_words`, a line has the number of characters.
+    What people say is personal data: without `with_words`, a line only counts the characters.
 
     Args:
-        pipeline: The pipeline of bot.py. What models do inside of its parts is not logged.
-        with_words: Whether to log what is heard and said.
+        pipeline: The pipeline of bot.py. Only its own processors are logged, not those inside them.
+        with_words: Whether to log what the person and the bot say.
     """
 
     def __init__(self, pipeline: Pipeline, with_words: bool):
@@ -88,7 +88,7 @@ class ConversationLog(BaseObserver):
 
     async def on_push_frame(self, data: FramePushed):
         if data.frame.broadcast_sibling_id and data.direction is not FrameDirection.DOWNSTREAM:
-            return  # its sibling is seen
+            return  # the same frame is seen downstream
         now = time.monotonic()
         match data.frame:
             case ClientConnectedFrame():
@@ -132,5 +132,5 @@ class ConversationLog(BaseObserver):
 
 
 def log_conversation(worker: PipelineWorker, pipeline: Pipeline, args: RunnerArguments) -> None:
-    """Log what happens in a session. Only the development runner's log has what is said."""
+    """Log what happens in a session. What people say is logged only by the development runner."""
     worker.add_observer(ConversationLog(pipeline, with_words=args.cli_args is not None))

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-# The file of keys and settings. One in a parent directory is not read.
+# The file with keys and settings. A .env in a parent directory is not read.
 ENV_FILE = Path(__file__).with_name(".env")
 
 # Editors on Windows begin a file with a byte order mark, which would be part of the first name.
 ENCODING = "utf-8-sig"
 
-# Endings of the names of keys, which are sent in headers.
+# How names of keys end. Keys are sent in headers.
 KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
 
-# The forms of optional variables, and an example of each.
+# Formats of optional variables, each with an example.
 FORMS = {
     "DRAIN_SECONDS": (r"\d+(\.\d+)?", "3540"),
     "FALLBACK_NUMBER": (r"\+[1-9][0-9]{6,14}", "+15551234567"),
@@ -34,10 +34,10 @@ class Needs:
     """A variable that has to be set for the program to start.
 
     Args:
-        names: The variable, or several of which one has to be set.
-        only_one: Whether the others must not be set.
-        if_set: Another variable; if that is not set, this one need not be.
-        transport: A transport; if the bot is not started with it, this one need not be set.
+        names: The variable, or several variables, one of which has to be set.
+        only_one: Whether only one of them may be set.
+        if_set: Another variable. This one is needed only if that one is set.
+        transport: A transport. This variable is needed only if the bot is started with it.
     """
 
     def __init__(self, *names: str, only_one: bool = False, if_set: str = "", transport: str = ""):
@@ -56,19 +56,20 @@ class Needs:
 def load() -> None:
     """Read .env into the environment. A value in .env overrides one that the shell has exported.
 
-    A blank value counts as not set, so it overrides nothing. Stops the program if there is a .env
-    that it cannot read, or if a variable does not have its form.
+    A blank value counts as not set, so it overrides nothing. Stops the program if .env cannot be
+    read, or if a variable does not have its format.
     """
     try:
         values = dotenv_values(ENV_FILE, encoding=ENCODING)
     except PermissionError as e:
         sys.exit(unreadable(str(e.filename)))
-    except ValueError:  # as of PowerShell's `>`, which writes UTF-16
+    except ValueError:  # for example UTF-16, which `>` writes in PowerShell
         sys.exit(".env is not UTF-8 text. Save it as UTF-8.")
     os.environ.update({name: value for name, value in values.items() if value and value.strip()})
     for name in [name for name, value in os.environ.items() if not value.strip()]:
         del os.environ[name]
-    # The framework's runner would read .env again, with blank values, or one in a parent directory.
+    # Otherwise the framework's runner would read .env again, with blank values, or a .env in a
+    # parent directory.
     os.environ["PYTHON_DOTENV_DISABLED"] = "1"
     wrong = [
         f"{name} in .env must be like {example}."
@@ -80,10 +81,10 @@ def load() -> None:
 
 
 def unreadable(path: str) -> str:
-    """Return the line about a file that this user must not read, with the command that helps."""
+    """Return a message about a file without read permission, with the command that grants it."""
     if sys.platform == "win32":
         return f"{path} cannot be read."
-    # The owner, who starts the container with it, can still read it.
+    # The owner, who starts the container with this file, can still read it.
     helps = f"sudo chgrp {os.getgid()} server/.env && sudo chmod 640 server/.env"
     return f"{path} cannot be read by user {os.getuid()}. In the project's directory: {helps}"
 
@@ -96,7 +97,7 @@ def require(
     Args:
         needs: What has to be set. A plain name is always needed.
         transports: The transports that the program serves, in addition to the one chosen with -t.
-        problems: What other checks have found, to be reported with the rest.
+        problems: Messages of other checks, to be reported with the rest.
     """
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("-t", "--transport")
@@ -104,7 +105,7 @@ def require(
     problems, missing = [*problems], []
     for name, value in dotenv_values(ENV_FILE, encoding=ENCODING).items():
         if name.endswith(KEYS) and re.search("[^!-~]", str(value)):
-            # An error of the service would show the key, even on the page.
+            # Otherwise an error of the service would show the key, even on the page.
             problems.append(f"Copy {name} to .env again: no spaces, line breaks or curly quotes.")
     zone = os.getenv("TIME_ZONE")
     if zone and zone not in zoneinfo.available_timezones():

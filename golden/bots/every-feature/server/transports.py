@@ -1,4 +1,4 @@
-"""Makes the transport of a session, or says which transports the bot has."""
+"""Creates the transport of a session, or says which transports the bot has."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from pipecat.runner import types, utils
 from pipecat.transports.base_transport import BaseTransport
 
-# The entry of transport_params that a session needs, by the class of its arguments.
+# The keys of transport_params for the classes of a session's arguments.
 ENTRIES = {
     types.DailyRunnerArguments: "daily",
     types.EvalRunnerArguments: "eval",
@@ -18,7 +18,7 @@ ENTRIES = {
 async def create_transport(
     runner_args: types.RunnerArguments, transport_params: dict[str, Callable[[], Any]]
 ) -> BaseTransport:
-    """Return the transport of a session, as the framework makes it of one of the entries."""
+    """Create the transport of a session from its entry in transport_params."""
     try:
         return await utils.create_transport(runner_args, transport_params)
     except ValueError as e:
@@ -28,12 +28,12 @@ async def create_transport(
         came = f"over {entry}" if entry else f"with {type(runner_args).__name__}"
         raise ValueError(
             f"This bot serves sessions over {', '.join(transport_params)}; this one came {came}. "
-            "Start one over these, or add an entry to transport_params in bot.py."
+            "Use one of these, or add an entry to transport_params in bot.py."
         ) from e
 
 
 def entry_for(runner_args: types.RunnerArguments) -> str | None:
     """Return the key of transport_params that a session needs, or None if there is none."""
     if isinstance(runner_args, types.WebSocketRunnerArguments):
-        return runner_args.transport_type  # the framework has found out who connects
+        return runner_args.transport_type  # detected by the framework
     return next((ENTRIES[kind] for kind in ENTRIES if isinstance(runner_args, kind)), None)
