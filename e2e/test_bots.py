@@ -27,6 +27,7 @@ from standins import Service, StandIns, own_server
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 REALTIME = ["-m", "realtime", "--realtime", "openai"]
 TWILIO = {"TWILIO_ACCOUNT_SID": TwilioCaller.account, "TWILIO_AUTH_TOKEN": "a-twilio-token"}
+RECORDED = "This call is being recorded."
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +42,15 @@ def realtime(vbot: Path) -> bots.Project:
     return project
 
 
-async def holds_a_conversation(caller: Caller, services: StandIns) -> None:
-    """The bot greets, the person asks, the bot answers; and nothing else is heard or said."""
+async def holds_a_conversation(caller: Caller, services: StandIns, *first: str) -> None:
+    """The bot says what comes first, and greets; the person asks; the bot answers. That is all."""
     await caller.hear(GREETING)
     await caller.say(QUESTION)
     await caller.hear(ANSWER)
     heard = [asked["heard"] for asked in services.requests("deepgram", "finalize")]
     assert [words for words in heard if words] == [QUESTION]
     spoken = [said["transcript"].strip() for said in services.requests("cartesia", "speak")]
-    assert spoken == [GREETING, ANSWER]
+    assert spoken == [*first, GREETING, ANSWER]
 
 
 def test_a_person_talks_with_the_bot_over_a_websocket(socketed: bots.Project) -> None:
@@ -108,7 +109,7 @@ def test_a_conversation_is_recorded_logged_traced_and_followed(vbot: Path) -> No
                 async with webrtc_client.call(bot.url) as caller:
                     await caller.ready()
                     following = asyncio.create_task(follow("http://localhost:9090", events))
-                    await holds_a_conversation(caller, services)
+                    await holds_a_conversation(caller, services, RECORDED)
                     following.cancel()
                 await until(lambda: "Recording: " in bot.log, 10)
                 said = re.findall(r"Transcript [0-9a-f-]{36}: (\w+: .*)", bot.log)

@@ -19,9 +19,8 @@ from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from phones import TwilioAPI, TwilioCaller
 from services import Call, Cartesia, Deepgram, OpenAI
 from standins import StandIns
-from test_bots import CASCADE, TWILIO
+from test_bots import CASCADE, RECORDED, TWILIO
 
-RECORDED = "This call is being recorded."
 YES = "Yes, you may record what we say."
 THANKS = "Thank you, and what would you like to know?"
 PHONE = {"PHONE_TOKEN": "f00d" * 16}
