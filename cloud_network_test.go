@@ -493,7 +493,7 @@ func TestLargeAuthorities(t *testing.T) {
 	r := with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "large.pem"))}.vbot(t,
 		t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 2)
-	if !strings.Contains(r.stderr, "is larger than 4194304 bytes") {
+	if !strings.Contains(r.stderr, "is larger than 4 MiB") {
 		t.Errorf("it said %s", r.stderr)
 	}
 }

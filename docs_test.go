@@ -321,7 +321,6 @@ func TestFiguresInDocuments(t *testing.T) {
 	readme := strings.Join(strings.Fields(document(t, "README.md")), " ")
 	for _, text := range []string{
 		"one " + size + " MB file",
-		"instead of " + size,
 		fmt.Sprintf("about %d packages", (packages+5)/10*10),
 		"installs " + figure(`\| installed \| (\d+ MB), \d+ packages`) + " of Python packages",
 	} {

@@ -209,7 +209,7 @@ func TestCatalogStaysInItsFolder(t *testing.T) {
 	r := vbot(t, dir, "init", "--list-options", "--catalog", "services")
 	r.wantCode(t, 2)
 	if want := "error: services/stt/leak.py: path escapes from parent\nerror: services/stt/pipe.py: " +
-		"expected a file of at most 65536 bytes\nerror: services/stt/zero.py: path escapes from " +
+		"expected a file of at most 64 KiB\nerror: services/stt/zero.py: path escapes from " +
 		"parent\n"; r.stderr != want {
 		t.Errorf("got %s", r.stderr)
 	}

@@ -282,7 +282,7 @@ func TestSecretOnStdinThatIsTooLong(t *testing.T) {
 	r := here{env: s.Env(), stdin: strings.NewReader("bob:" + strings.Repeat("x", maxSecret))}.vbot(t,
 		"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io")
 	r.wantCode(t, 2)
-	if r.stderr != "error: credentials: stdin: larger than 65536 bytes\n" {
+	if r.stderr != "error: credentials: stdin: larger than 64 KiB\n" {
 		t.Errorf("it said\n%s", r.stderr)
 	}
 }

@@ -60,7 +60,7 @@ func readService(dir fs.FS, file string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxService {
-		return nil, fmt.Errorf("expected a file of at most %d bytes", maxService)
+		return nil, fmt.Errorf("expected a file of at most %d KiB", maxService>>10)
 	}
 	f, err := dir.Open(file)
 	if err != nil {

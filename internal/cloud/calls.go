@@ -253,11 +253,14 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 		// Pause before the first poll, too: the API reports the old state for a moment.
 		left := limit - c.Now().Sub(began)
 		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
-			const notReady = "%s is stored, but not ready after %v; its status is %s"
+			is := "the API gives no status"
+			if status != "" {
+				is = "its status is " + status
+			}
 			return status, &report.Failure{
 				Code:      report.Timeout,
 				Retryable: true,
-				Message:   fmt.Sprintf(notReady, name, limit, cmp.Or(status, "missing")),
+				Message:   fmt.Sprintf("%s is stored, but not ready after %v; %s", name, limit, is),
 				Hint:      "`vbot cloud secrets list` shows its status",
 			}
 		}

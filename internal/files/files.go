@@ -11,7 +11,19 @@ type TooLargeError struct {
 	Limit int64 // bytes
 }
 
-func (e *TooLargeError) Error() string { return fmt.Sprintf("larger than %d bytes", e.Limit) }
+func (e *TooLargeError) Error() string { return "larger than " + size(e.Limit) }
+
+// size returns a number of bytes in words, such as "16 MiB".
+func size(bytes int64) string {
+	const kib, mib = 1 << 10, 1 << 20
+	switch {
+	case bytes >= mib && bytes%mib == 0:
+		return fmt.Sprintf("%d MiB", bytes/mib)
+	case bytes >= kib && bytes%kib == 0:
+		return fmt.Sprintf("%d KiB", bytes/kib)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
 
 // Read reads all of r, at most limit bytes. If there is more, it returns a *TooLargeError and no data.
 func Read(r io.Reader, limit int64) ([]byte, error) {
