@@ -130,12 +130,35 @@ func execute(name string, data any) (string, error) {
 	if err != nil || !strings.HasSuffix(name, ".tmpl") || !bytes.Contains(raw, []byte("<%")) {
 		return string(raw), err // as in most files of a web client, nothing has to be filled in
 	}
-	t, err := parsed(name, string(raw))
+	if condition := conditionOf(string(raw)); condition != "" {
+		holds, err := filledIn(name+", condition", "<% if "+condition+" %>yes<% end %>", data)
+		if err != nil || holds == "" {
+			return "", err
+		}
+	}
+	return filledIn(name, string(raw), data)
+}
+
+// conditionOf returns the condition on which a template has any output, or "" if it always has some. No
+// bot needs all templates, and evaluating a condition takes less time than parsing what depends on it.
+func conditionOf(text string) string {
+	condition, _, _ := strings.Cut(text, "-%>")
+	for _, begin := range []string{"<% if ", "<%- if "} {
+		if condition, ok := strings.CutPrefix(condition, begin); ok && strings.HasSuffix(text, "<% end -%>\n") {
+			return condition
+		}
+	}
+	return ""
+}
+
+// filledIn returns the output of the template with this name and text.
+func filledIn(name, text string, data any) (string, error) {
+	t, err := parsed(name, text)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	b.Grow(len(raw))
+	b.Grow(len(text))
 	err = t.Execute(&b, data)
 	return b.String(), err
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"text/template/parse"
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
@@ -790,6 +791,36 @@ func TestMetrics(t *testing.T) {
 	}
 	if len(warned) != 4 {
 		t.Errorf("monitoring.yaml asks for %q", warned)
+	}
+}
+
+// A template that conditionOf names has no output without its condition.
+func TestConditionsOfTemplates(t *testing.T) {
+	found := 0
+	err := fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := templates.Files.ReadFile(name)
+		if err != nil || conditionOf(string(data)) == "" {
+			return err
+		}
+		found++
+		tree, err := parsed(name, string(data))
+		if err != nil {
+			return err
+		}
+		nodes := slices.DeleteFunc(slices.Clone(tree.Root.Nodes), func(node parse.Node) bool {
+			text, isText := node.(*parse.TextNode)
+			return isText && len(bytes.TrimSpace(text.Text)) == 0
+		})
+		if len(nodes) != 1 || nodes[0].Type() != parse.NodeIf || nodes[0].(*parse.IfNode).ElseList != nil {
+			t.Errorf("%s: the first condition is not that of the whole file", name)
+		}
+		return nil
+	})
+	if err != nil || found < 20 {
+		t.Errorf("%d templates have a condition, %v", found, err)
 	}
 }
 

@@ -10,14 +10,17 @@ import (
 	"vbot/templates"
 )
 
-// translations are the texts of templates/translations by the tag of their language, then by key.
-var translations = sync.OnceValue(func() map[string]map[string]string {
+// translations are functions that return the texts of a file in templates/translations by key. They are
+// stored by the tag of the language, and each reads its file once, when it is needed.
+var translations = sync.OnceValue(func() map[string]func() map[string]string {
 	const folder = "translations"
-	byTag := map[string]map[string]string{}
+	byTag := map[string]func() map[string]string{}
 	entries, _ := templates.Files.ReadDir(folder) // it is there, and so are its files
 	for _, entry := range entries {
-		data, _ := templates.Files.ReadFile(folder + "/" + entry.Name())
-		byTag[strings.TrimSuffix(entry.Name(), ".txt")] = readTranslation(string(data))
+		byTag[strings.TrimSuffix(entry.Name(), ".txt")] = sync.OnceValue(func() map[string]string {
+			data, _ := templates.Files.ReadFile(folder + "/" + entry.Name())
+			return readTranslation(string(data))
+		})
 	}
 	return byTag
 })
@@ -49,7 +52,7 @@ func translationTag(language string) string {
 // Say returns what the bot or its page says, in the bot's language, or in English if there is no
 // translation. The values replace each {} in the text.
 func (d *Data) Say(key string, values ...string) (string, error) {
-	text, ok := translations()[translationTag(d.Language)][key]
+	text, ok := translations()[translationTag(d.Language)]()[key]
 	if !ok {
 		return "", fmt.Errorf("templates/translations have no text %q", key)
 	}

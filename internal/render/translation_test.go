@@ -35,11 +35,12 @@ func columns(text string) (n int) {
 // Each translation has every text, with the same places for values, and none that would need an escape
 // where it stands: in strings of Python and JavaScript, in CSS, HTML, JSX and YAML.
 func TestTranslations(t *testing.T) {
-	english := translations()["en"]
+	english := translations()["en"]()
 	if n := len(translations()); n != 20 {
 		t.Errorf("there are translations into %d languages, with English", n)
 	}
-	for tag, texts := range translations() {
+	for tag, read := range translations() {
+		texts := read()
 		if catalog.LanguageName(tag) == "" {
 			t.Errorf("%s is not in languages.txt", tag)
 		}
@@ -72,7 +73,8 @@ func TestTranslations(t *testing.T) {
 // A bot in each language speaks it everywhere, in lines that ruff does not wrap; one with a region, too.
 func TestBotsInEachLanguage(t *testing.T) {
 	cat := catalog.New()
-	for tag, texts := range translations() {
+	for tag, read := range translations() {
+		texts := read()
 		for _, tag := range []string{tag, tag + "-XX"} {
 			cfg := bot.Config{
 				ProjectName: "bot",
