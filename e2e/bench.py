@@ -144,7 +144,7 @@ class Bench:
         theirs_size = sum(p.lstat().st_size for p in home.rglob("*") if not p.is_dir())
         packages = len(list(home.glob("lib/python*/site-packages/*.dist-info")))
         lines.append(
-            f"| installed | {mb_(size)}, 1 file | {mb_(theirs_size)}, {packages} packages "
+            f"| installed | {size / 1e6:.1f} MB, 1 file | {mb_(theirs_size)}, {packages} packages "
             f"| {times(theirs_size / size)} |"
         )
         return lines

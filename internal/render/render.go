@@ -144,8 +144,9 @@ func execute(name string, data any) (string, error) {
 func conditionOf(text string) string {
 	condition, _, _ := strings.Cut(text, "-%>")
 	for _, begin := range []string{"<% if ", "<%- if "} {
-		if condition, ok := strings.CutPrefix(condition, begin); ok && strings.HasSuffix(text, "<% end -%>\n") {
-			return condition
+		after, ok := strings.CutPrefix(condition, begin)
+		if ok && strings.HasSuffix(text, "<% end -%>\n") {
+			return after
 		}
 	}
 	return ""
