@@ -15,10 +15,12 @@ func goFiles(t *testing.T) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		isHidden := name != "." && strings.HasPrefix(d.Name(), ".") // such as a cache
+		// A source tarball has the modules of others in vendor.
+		isOthers := d.Name() == "node_modules" || name == "vendor"
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (isHidden || d.Name() == "node_modules"):
+		case d.IsDir() && (isHidden || isOthers):
 			return fs.SkipDir
 		case strings.HasSuffix(name, ".go"):
 			names = append(names, name)
