@@ -101,9 +101,6 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		return taken, refuse("missing value")
 	}
 	if f.set.Parse(args[:taken]) == nil {
-		if taken == 2 {
-			typed = args[1]
-		}
 		return taken, f.checkRepeated(o, typed)
 	}
 	f.json = f.json || name == "json" // a caller that misspells its value still expects JSON
