@@ -62,7 +62,7 @@ def aged(vbot: Path, folder: Path, dice: random.Random) -> dict[str, bytes]:
     mine = {}
     project = bots.generate(vbot, folder, "project", *BOT, "--client-framework", "react")
     record = json.loads((project.folder / ".vbot.json").read_bytes())
-    for name in [*record["files"], "client/src/scroll.ts", "deploy/Dockerfile"]:
+    for name in dict.fromkeys([*record["files"], "client/src/scroll.ts", "deploy/Dockerfile"]):
         file, base = project.folder / name, project.folder / ".vbot/base" / name
         kind = dice.choice(("same", "outdated", "edited", "deleted"))
         if file.name == ".gitignore":

@@ -49,7 +49,7 @@ def toggles(vbot: Path) -> Iterator[tuple[str, str]]:
     page = json.loads(bots.must(vbot, "help", "init", "--json", cwd=HERE, env=bots.plain_env()))
     for option in page["options"]:
         on, *off = option["names"]
-        other_name = option["about"].startswith(("the same as", "refused"))
+        other_name = option["about"].startswith(("the same as", "not supported"))
         if off == [f"--no-{on.removeprefix('--')}"] and not other_name:
             yield off[0] if "default: yes" in option["about"] else on, option["about"]
 
