@@ -411,10 +411,7 @@ func openCatalog(env *cli.Env, option *string) (*catalog.Catalog, error) {
 	if err != nil {
 		return nil, report.One(report.InvalidConfig, strings.TrimPrefix(source, "--"), source, "%v", err)
 	}
-	if path != "" {
-		path = env.Path(path)
-	}
-	root, err := os.OpenRoot(path)
+	root, err := os.OpenRoot(env.Path(path))
 	if err == nil {
 		defer root.Close()
 		if problems := c.Add(root.FS(), dir); len(problems) > 0 {

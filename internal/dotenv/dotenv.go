@@ -46,7 +46,7 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 	}
 	data = strings.TrimPrefix(data, "\ufeff")
 	r := &reader{text: data, line: 1, blank: blank, first: map[string]int{}}
-	if IsJSON(data) {
+	if isJSON(data) {
 		r.readJSON()
 	} else if fault := otherFormat(data); fault != nil {
 		r.faults = []Fault{*fault}
@@ -60,8 +60,8 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 const jsonArray = "a JSON array; expected one object of strings. If its items have a name and a value: " +
 	"jq 'map({(.name): .value}) | add' FILE | vbot cloud secrets set NAME --file -"
 
-// IsJSON reports whether a file of secrets is a JSON object.
-func IsJSON(data string) bool {
+// isJSON reports whether a file of secrets is a JSON object.
+func isJSON(data string) bool {
 	return strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(data, "\ufeff"), " \t\r\n"), "{")
 }
 

@@ -157,7 +157,7 @@ func FuzzDotenv(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
-		if IsJSON(data) {
+		if isJSON(data) {
 			return // another format
 		}
 		pairs, faults := Parse(data, false)

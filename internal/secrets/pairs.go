@@ -229,12 +229,13 @@ func Suspect(pair cloud.Pair, isServiceKey func(key string) bool) Suspicion {
 	isOther := cloud.IsToken(value) || strings.HasPrefix(value, "{") || IsPEM(value)
 	line := strings.TrimRight(value, "\r\n")
 	isLine := !strings.ContainsAny(line, "\r\n")
+	standsForSecret := unusable(line)
 	switch {
 	case value == "": // it is to be asked for
 	case isLine && line != value && !strings.HasPrefix(value, "{"):
 		return Suspicion{Looks: "ends in a line break", Better: cloud.NewSecret(line)}
-	case unusable(line) != "":
-		return Suspicion{Looks: unusable(line)}
+	case standsForSecret != "":
+		return Suspicion{Looks: standsForSecret}
 	case trimmed != value:
 		return Suspicion{Looks: "has blanks around it", Better: cloud.NewSecret(trimmed)}
 	case !isOther && isServiceKey(pair.Key):
@@ -261,9 +262,16 @@ func unusable(value string) string {
 	return ""
 }
 
+// maxPlaceholder is the maximum length of a placeholder, in bytes. A value may have 16 MiB, and need not be
+// split into words.
+const maxPlaceholder = 256
+
 // isPlaceholder reports whether a value is a placeholder from an example or a template, such as
 // your_api_key_here or changeme.
 func isPlaceholder(value string) bool {
+	if len(value) > maxPlaceholder {
+		return false
+	}
 	isBetweenWords := func(c rune) bool { return strings.ContainsRune("-_ ", c) }
 	words := strings.FieldsFunc(strings.ToLower(value), isBetweenWords)
 	if len(words) > 0 && words[0] == "sk" { // the beginning of OpenAI's keys

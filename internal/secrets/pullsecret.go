@@ -130,9 +130,11 @@ const dockerHub = "https://index.docker.io/v1/"
 // HostNote returns a note about the HOST that was typed if it is probably not a registry but a web page of
 // Docker Hub or the name of an image, otherwise "".
 func HostNote(typed string) string {
-	bare := strings.TrimPrefix(strings.TrimPrefix(typed, "https://"), "http://")
-	host, path, _ := strings.Cut(bare, "/")
-	path = strings.Trim(path, "/")
+	u, err := url.Parse(withScheme(typed))
+	if err != nil {
+		return "" // RegistryURL refuses it
+	}
+	host, path := u.Host, strings.Trim(u.Path, "/")
 	isHub := slices.Contains([]string{"docker.io", "hub.docker.com", "registry-1.docker.io"}, host) ||
 		host == "index.docker.io" && path != "v1"
 	isOnHub := path != "" && !strings.ContainsAny(host, ".:") && host != "localhost"
@@ -148,9 +150,7 @@ func HostNote(typed string) string {
 
 // RegistryURL returns the URL of a registry, and whether it is valid. The default scheme is https.
 func RegistryURL(s string) (string, bool) {
-	if !strings.Contains(s, "://") {
-		s = "https://" + s
-	}
+	s = withScheme(s)
 	u, err := url.Parse(s)
 	if err != nil {
 		return s, false
@@ -159,6 +159,14 @@ func RegistryURL(s string) (string, bool) {
 	hasMore := u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#")
 	isOdd := strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsFunc(s, unicode.IsControl)
 	return s, isWeb && isHost(u.Hostname()) && !hasMore && !isOdd
+}
+
+// withScheme returns s with the default scheme, if it has none.
+func withScheme(s string) string {
+	if strings.Contains(s, "://") {
+		return s
+	}
+	return "https://" + s
 }
 
 // isHost reports whether s is a host name or an IP address.

@@ -276,7 +276,10 @@ func (s *SetResult) stored() string {
 	for _, k := range s.Keys {
 		fmt.Fprintf(&b, "\n  %s  %s", k.Key, k.words("replaced"))
 	}
-	return b.String() + s.redeploy()
+	if note := s.redeploy(); note != "" {
+		b.WriteString("\n" + note)
+	}
+	return b.String()
 }
 
 // redeploy returns the line that says when agents notice that values they may already have were replaced
@@ -286,7 +289,7 @@ func (s *SetResult) redeploy() string {
 	if !slices.ContainsFunc(s.Keys, isOld) {
 		return ""
 	}
-	return "\n" + agentsKeepValues(s.Name)
+	return agentsKeepValues(s.Name)
 }
 
 // Text says what would be, or was, stored. For a failed run, it lists the keys that are done; the failure
@@ -302,7 +305,7 @@ func (s *SetResult) Text(page *report.Page) {
 			}
 		}
 		if note := s.redeploy(); note != "" {
-			page.Note("%s", strings.TrimPrefix(note, "\n"))
+			page.Note("%s", note)
 		}
 	case !s.waited: // otherwise it was printed before the wait
 		page.Note("%s", s.stored())
