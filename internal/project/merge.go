@@ -22,10 +22,10 @@ const (
 
 // merge3 returns mine with the changes from base to theirs, by the rules of `git merge-file` (diff3):
 // changes conflict where they overlap or touch, one unchanged line separates them, and equal changes
-// count once. The grammar of the file may resolve a conflict. version is vbot's, for the markers.
-// merge3 reports false if comparing would take too long.
-func merge3(base, mine, theirs []byte, g grammar, version string) (m merged, ok bool) {
-	old, ours, others := g.split(base), g.split(mine), g.split(theirs)
+// count once. What the lines mean makes no difference. version is vbot's, for the markers. merge3 reports
+// false if comparing would take too long.
+func merge3(base, mine, theirs []byte, version string) (m merged, ok bool) {
+	old, ours, others := linesOf(base), linesOf(mine), linesOf(theirs)
 	edits, ok := changes(old, ours)
 	updates, fits := changes(old, others)
 	if !ok || !fits {
@@ -45,20 +45,9 @@ func merge3(base, mine, theirs []byte, g grammar, version string) (m merged, ok 
 			out = append(out, yours...)
 			continue
 		}
-		var at surroundings
-		if r.mine.start > 0 {
-			at.above = ours[r.mine.start-1]
-		}
-		if r.mine.end < len(ours) {
-			at.below = ours[r.mine.end]
-		}
-		if both, ok := g.both(old[r.base.start:r.base.end], yours, vbots, at); ok {
-			out = append(out, both...)
-			continue
-		}
-		line := 1 + strings.Count(strings.Join(ours[:r.mine.start], ""), "\n")
+		line := r.mine.start + 1
 		for len(yours) > 0 && len(vbots) > 0 && yours[0] == vbots[0] {
-			line += strings.Count(yours[0], "\n")
+			line++
 			out = append(out, yours[0])
 			yours = yours[1:]
 			vbots = vbots[1:]
@@ -155,91 +144,4 @@ func regions(mine, theirs []change) (list []region) {
 		}
 	}
 	return list
-}
-
-// union returns the lines of base with the changes of both sides, if all changed lines are independent and
-// no line is replaced by both sides. arrange orders lines that both sides insert in the same place. Lines
-// that replace others come after lines that are inserted above those.
-func union(
-	base, mine, theirs []string, at surroundings,
-	standsAlone func(string) bool, arrange arrangement,
-) ([]string, bool) {
-	edits, ok := changes(base, mine)
-	updates, fits := changes(base, theirs)
-	if !ok || !fits {
-		return nil, false
-	}
-	gone := make([]bool, len(base)+1)
-	// For the owner and for vbot: the lines inserted above each line of the base, and those replacing it.
-	var inserted, replacing [2][][]string
-	for n, list := range [][]change{edits, updates} {
-		inserted[n] = make([][]string, len(base)+1)
-		replacing[n] = make([][]string, len(base)+1)
-		for _, c := range list {
-			touched := slices.Concat(base[c.from:c.to], c.lines)
-			if slices.ContainsFunc(touched, func(line string) bool { return !standsAlone(line) }) {
-				return nil, false
-			}
-			for i := c.from; i < c.to; i++ {
-				gone[i] = true
-			}
-			if c.from == c.to {
-				inserted[n][c.from] = c.lines
-			} else {
-				replacing[n][c.from] = c.lines
-			}
-		}
-	}
-	for _, e := range edits {
-		for _, u := range updates {
-			overlap := e.from < e.to && u.from < u.to && e.from < u.to && u.from < e.to
-			if overlap && len(e.lines) > 0 && len(u.lines) > 0 && !slices.Equal(e.lines, u.lines) {
-				return nil, false
-			}
-		}
-	}
-	var lines []string
-	for i := range gone {
-		above := at.above
-		if i > 0 {
-			above = base[i-1]
-		}
-		lines = append(lines, arrange(above, ended(inserted[0][i]), ended(inserted[1][i]))...)
-		lines = append(lines, vbotFirst(above, ended(replacing[0][i]), ended(replacing[1][i]))...)
-		if i < len(base) && !gone[i] {
-			lines = append(lines, base[i])
-		}
-	}
-	return lines, true
-}
-
-// An arrangement is the order of lines that both sides add below another one.
-type arrangement func(above string, own, vbots []string) []string
-
-// vbotFirst puts vbot's lines first, and lines that both sides add only once.
-func vbotFirst(_ string, own, vbots []string) []string {
-	return slices.Concat(vbots, without(own, vbots))
-}
-
-// sortedIfBoth sorts the lines, if both sides do.
-func sortedIfBoth(above string, own, vbots []string) []string {
-	sorted := func(lines []string) bool {
-		if strings.HasPrefix(strings.TrimSpace(above), `"`) {
-			lines = append([]string{above}, lines...)
-		}
-		return slices.IsSorted(lines)
-	}
-	all := vbotFirst(above, own, vbots)
-	if sorted(own) && sorted(vbots) {
-		slices.Sort(all)
-	}
-	return all
-}
-
-// without returns the lines that are not among the others; it always keeps comments and blank lines.
-func without(lines, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
-		text := strings.TrimSpace(line)
-		return text != "" && !strings.HasPrefix(text, "#") && slices.Contains(others, line)
-	})
 }

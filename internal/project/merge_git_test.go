@@ -40,7 +40,7 @@ func TestMergesAsGitDoes(t *testing.T) {
 		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() > 127) {
 			t.Fatal(err)
 		}
-		got, ok := merge3(base, mine, theirs, plainText, "1.2.3")
+		got, ok := merge3(base, mine, theirs, "1.2.3")
 		if !ok || (err == nil) != (len(got.conflicts) == 0) || err == nil && !bytes.Equal(got.text, want) {
 			t.Errorf("seed %d, round %d:\nbase %q\nmine %q\ntheirs %q", seed, n, base, mine, theirs)
 			t.Fatalf("git: %v\n%q\nvbot: conflicts %d\n%q", err, want, got.conflicts, got.text)

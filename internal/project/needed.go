@@ -3,8 +3,10 @@ package project
 import (
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // keepNeeded keeps files that an update would remove, if a remaining file imports or names them. The
@@ -148,8 +150,7 @@ func needs(user source, file string) bool {
 	case inClient:
 		return linksTo(user.text, file)
 	case slices.Contains(pythonFiles, path.Ext(user.path)):
-		module := strings.TrimSuffix(path.Base(file), ext)
-		return slices.Contains(pythonFiles, ext) && importsModule(user.text, module)
+		return slices.Contains(pythonFiles, ext) && importsModule(user.text, moduleName(file))
 	case isBuildFile(user.path), slices.Contains(deployFiles, path.Ext(user.path)):
 		return namesPath(user, file)
 	}
@@ -172,26 +173,44 @@ func linksTo(text, file string) bool {
 	return false
 }
 
-// importsModule reports whether Python code imports the module, or names from it.
+// moduleName returns the name with which Python code of the project imports a file of server/.
+func moduleName(file string) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(file, "server/"), "tests/")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__")
+	return strings.ReplaceAll(name, "/", ".")
+}
+
+// importsModule reports whether Python code imports the module, something in it, or names from it.
 func importsModule(code, module string) bool {
 	is := func(name string) bool { return name == module || strings.HasPrefix(name, module+".") }
-	for line := range strings.Lines(code) {
-		words := strings.Fields(line)
+	for line := range strings.Lines(joinParenthesized(code)) {
+		words := strings.Fields(strings.NewReplacer(",", " ", "(", " ", ")", " ").Replace(line))
 		switch {
 		case len(words) < 2:
 		case words[0] == "from" && is(words[1]):
 			return true
+		case words[0] == "from" && len(words) > 2:
+			isPart := func(name string) bool { return words[1]+"."+name == module }
+			if slices.ContainsFunc(words[3:], isPart) {
+				return true
+			}
 		case words[0] == "import":
-			_, list, _ := strings.Cut(line, "import")
-			for part := range strings.SplitSeq(list, ",") {
-				if names := strings.Fields(part); len(names) > 0 && is(names[0]) {
-					return true
-				}
+			if slices.ContainsFunc(words[1:], is) {
+				return true
 			}
 		}
 	}
 	return false
 }
+
+// joinParenthesized puts what stands in parentheses on one line.
+func joinParenthesized(code string) string {
+	return parenthesized.ReplaceAllStringFunc(code, func(text string) string {
+		return strings.ReplaceAll(text, "\n", " ")
+	})
+}
+
+var parenthesized = regexp.MustCompile(`\([^()]*\)`)
 
 // namesPath reports whether a source has a path that may be the file's: its name, alone or after its
 // folder. A file that mentions its own name means itself.
@@ -223,3 +242,6 @@ func namesPath(user source, file string) bool {
 		}
 	}
 }
+
+// isNameRune reports whether names of variables and files may contain the character.
+func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -18,7 +18,7 @@ import (
 // kept, or it was deleted: a file that differs from its hash is edited. --keep-existing keeps an
 // existing record, too, because it still describes the files beside it.
 //
-// BaseDir has each file as vbot wrote it: the base of every merge.
+// BaseDir has each file as vbot wrote it: the base of every merge. Files that are written once have none.
 type Record struct {
 	// Vbot is the version that wrote it; "" if there is no record.
 	Vbot   string          `json:"vbot"`
@@ -52,15 +52,31 @@ func basePath(name string) string { return path.Join(BaseDir, name) }
 // IsOwn reports whether only vbot reads the file: the bases, and the files beside them.
 func IsOwn(name string) bool { return strings.HasPrefix(name, ".vbot/") }
 
-// hasBase reports whether a file has a base. Guides have none, because they contain their version.
-func hasBase(name string) bool { return !IsGuide(name) && !IsOwn(name) && name != RecordName }
+// isRecorded reports whether the record lists a file. It does not list guides, because they contain their
+// version.
+func isRecorded(name string) bool { return !IsGuide(name) && !IsOwn(name) && name != RecordName }
+
+// writtenOnce are the files that belong to the project's owner from the moment they exist. They have no
+// base, and no update changes them.
+var writtenOnce = []string{
+	".github/workflows/test.yml",
+	"server/agent.py",
+	"server/tests/conftest.py",
+	"server/tests/test_agent.py",
+}
+
+// IsWrittenOnce reports whether the file is one of writtenOnce.
+func IsWrittenOnce(name string) bool { return slices.Contains(writtenOnce, name) }
+
+// hasBase reports whether a file has a base.
+func hasBase(name string) bool { return isRecorded(name) && !IsWrittenOnce(name) }
 
 // NewRecord returns the record of the files. config is what a --config file may hold.
 func NewRecord(version string, config any, files map[string][]byte) (*Record, error) {
 	raw, err := json.Marshal(config)
 	r := &Record{Vbot: version, Config: raw, Files: map[string]string{}}
 	for name, data := range files {
-		if hasBase(name) {
+		if isRecorded(name) {
 			r.Files[name] = hexSum(data)
 		}
 	}
@@ -74,7 +90,9 @@ func AddRecord(version string, config any, files map[string][]byte) error {
 		return err
 	}
 	for name := range r.Files {
-		files[basePath(name)] = files[name]
+		if hasBase(name) {
+			files[basePath(name)] = files[name]
+		}
 	}
 	maps.Copy(files, besideBases)
 	files[RecordName], err = r.bytes()

@@ -152,6 +152,8 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 	switch {
 	case s.Guide:
 		c.compareGuide(&s, found)
+	case IsWrittenOnce(name):
+		c.compareWrittenOnce(&s, found)
 	case found.at == "" && text == nil:
 		// Nothing exists, and nothing is written.
 	case found.at == "" && recorded != "" && (onDisk || !c.complete):
@@ -182,6 +184,25 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 		c.merge(&s, mine)
 	}
 	return s
+}
+
+// compareWrittenOnce chooses the action for a file that belongs to the project's owner: a new one is written,
+// an unedited one that is no longer written is removed, and any other stays as it is.
+func (c *comparison) compareWrittenOnce(s *Step, found existing) {
+	recorded := c.Was.Files[s.Path]
+	switch {
+	case found.at == "" && s.data == nil:
+		// Nothing exists, and nothing is written.
+	case found.at == "" && recorded != "":
+		s.State, s.Action = Missing, Missing // somebody deleted it
+	case found.at == "":
+		s.State, s.Action = Missing, Created
+	case s.data == nil && hexSum(withLF(found.data)) == recorded:
+		s.State, s.Action = Outdated, Removed
+	}
+	if s.data != nil {
+		c.hashes[s.Path] = cmp.Or(recorded, hexSum(s.data))
+	}
 }
 
 // compareGuide chooses the action for a guide. A new guide is written. An existing one is replaced only if
@@ -263,10 +284,7 @@ func (c *comparison) merge(s *Step, mine []byte) {
 		s.Why = "without a copy in .vbot/base, vbot cannot tell your edits from its own changes"
 		return
 	}
-	m, ok := merge3(base, mine, s.data, grammarOf(s.Path), c.Now.Vbot)
-	if needed := importsInUse(base, mine, m.text); ok && path.Ext(s.Path) == ".py" && len(needed) > 0 {
-		m, ok = merge3(base, mine, withImports(s.data, needed), grammarOf(s.Path), c.Now.Vbot)
-	}
+	m, ok := merge3(base, mine, s.data, c.Now.Vbot)
 	switch {
 	case !ok:
 		c.leave(s)
@@ -293,7 +311,7 @@ func (c *comparison) has(name string, base, mine []byte) bool {
 	if base == nil || rendered == nil || bytes.Equal(base, rendered) {
 		return false
 	}
-	m, ok := merge3(base, mine, rendered, grammarOf(name), c.Now.Vbot)
+	m, ok := merge3(base, mine, rendered, c.Now.Vbot)
 	return ok && len(m.conflicts) == 0 && bytes.Equal(m.text, mine)
 }
 

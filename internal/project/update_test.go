@@ -445,29 +445,6 @@ func TestUpdateKilledAnywhere(t *testing.T) {
 	}
 }
 
-// An import that vbot no longer needs stays where the owner's code uses it, and goes with that code.
-func TestImportThatTheOwnerUses(t *testing.T) {
-	const old = "from a import A, B\nfrom b import C\n\nA(B)\nC()\n"
-	const now = "from b import C\n\nC()\n"
-	for _, c := range []struct{ about, mine, want string }{
-		{"a use of one's own", old + "mine = A()\n", "from a import A\nfrom b import C\n\nC()\nmine = A()\n"},
-		{"no use", old + "mine = 1  # not A\nx = \"A\"\n", now + "mine = 1  # not A\nx = \"A\"\n"},
-		{
-			"a use in an f-string", old + "x = f\"{A}\"\n",
-			"from a import A\nfrom b import C\n\nC()\nx = f\"{A}\"\n",
-		},
-	} {
-		f := newFolder(t, "0.1.0", texts{"a.py": old})
-		f.put("a.py", c.mine)
-		if p := f.update("0.2.0", texts{"a.py": now}); len(p.Conflicts) > 0 {
-			t.Error(c.about, p.Conflicts)
-		}
-		f.wants("a.py", c.want)
-		f.update("0.3.0", texts{"a.py": old})
-		f.wants("a.py", c.mine)
-	}
-}
-
 // The first update of a project without bases may be killed, too: the next one takes for bases what it can
 // render, and restores nothing that somebody deleted.
 func TestFirstUpdateKilledAnywhere(t *testing.T) {
@@ -514,6 +491,67 @@ func TestFirstUpdateKilledAnywhere(t *testing.T) {
 		}
 		if done {
 			return
+		}
+	}
+}
+
+// What belongs to the owner is written once: no update changes it, whatever it holds and whatever this
+// version would write, and --check does not call it edited. A new one is written, and an unedited one goes
+// when the bot no longer has it.
+func TestFilesThatAreWrittenOnce(t *testing.T) {
+	const agent, fixtures, test = "server/agent.py", "server/tests/conftest.py", "server/tests/test_agent.py"
+	f := newFolder(t, "0.1.0", texts{agent: "you\n", "a.py": "1\n"})
+	f.wants(BaseDir+"/"+agent, "")
+	f.put(agent, "Mila\n")
+	p := f.update("0.2.0", texts{agent: "you, too\n", "a.py": "2\n", fixtures: "yours\n", test: "yours\n"})
+	if states(p) != "outdated a.py, missing "+fixtures+", missing "+test || p.Conflicts != nil {
+		t.Error(states(p), p.Conflicts)
+	}
+	f.wants(agent, "Mila\n")
+	f.wants(fixtures, "yours\n")
+	f.put(test, "mine\n")
+	p = f.update("0.3.0", texts{agent: "you, too\n", "a.py": "2\n", fixtures: "others\n", test: "others\n"})
+	if states(p) != "" || p.Writes() != 1 { // the record
+		t.Error(states(p), p.Writes())
+	}
+	f.wants(fixtures, "yours\n")
+	f.update("0.3.0", texts{agent: "you, too\n", "a.py": "2\n"})
+	f.wants(fixtures, "") // as vbot wrote it
+	f.wants(test, "mine\n")
+	if err := os.Remove(filepath.Join(f.dir, filepath.FromSlash(agent))); err != nil {
+		t.Fatal(err)
+	}
+	p = f.update("0.4.0", texts{agent: "you, too\n", "a.py": "2\n"})
+	if states(p) != "missing "+agent || p.Count(Missing) != 1 {
+		t.Error(states(p))
+	}
+	f.wants(agent, "")
+}
+
+// A module of a package stays if a file that stays imports it, however that is written.
+func TestNeededModules(t *testing.T) {
+	for code, wants := range map[string]bool{
+		"from vbot.recording import Recording\n":               true,
+		"from vbot import recording\n":                         true,
+		"from vbot import (\n    camera,\n    recording,\n)\n": true,
+		"import vbot.recording\n":                              true,
+		"import vbot\n":                                        false,
+		"from vbot import records\n":                           false,
+		"import recording\n":                                   false,
+		"from vbot.recording.parts import Part\n":              true,
+	} {
+		user := source{"server/agent.py", code}
+		if got := needs(user, "server/vbot/recording.py"); got != wants {
+			t.Errorf("%q needs vbot/recording.py: %t", code, got)
+		}
+	}
+	for file, module := range map[string]string{
+		"server/vbot/testing/__init__.py": "vbot.testing",
+		"server/tests/cast.py":            "cast",
+		"server/bot.py":                   "bot",
+	} {
+		if got := moduleName(file); got != module {
+			t.Errorf("%s is imported as %s", file, got)
 		}
 	}
 }
