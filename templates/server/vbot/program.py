@@ -1,0 +1,44 @@
+"""Runs bot.py on your own machine."""
+
+import importlib
+from collections.abc import Awaitable, Callable, Container, Iterable
+from typing import Any
+
+from pipecat.runner.types import RunnerArguments
+
+from vbot import settings
+
+
+def run(
+    bot: Callable[[RunnerArguments], Awaitable[None]],
+    required: Iterable[settings.Requirement],
+    transports: Container[str],
+    *,
+    load: Callable[[], None] | None = None,
+    background: Iterable[Callable[[], None]] = (),
+) -> None:
+    """Run the framework's development runner, if everything that the bot needs is there.
+
+    Args:
+        bot: The bot of bot.py.
+        required: What must be right before the bot starts.
+        transports: How people reach the bot.
+        load: Loads models. No session starts before it has returned.
+        background: Called once before, such as to start a thread that deletes old recordings.
+    """
+    from pipecat.runner.run import app, main
+
+    from vbot import local
+
+    settings.require(required)
+    for begin in background:
+        begin()
+    bot = local.prepare(app, bot)
+    if load:
+        load()
+    if "dialin" in transports or "call" in transports:
+        daily: Any = importlib.import_module("vbot.daily")  # which such a bot has
+        daily.guard(app, transports)
+        if "call" in transports:
+            daily.take_calls(app, bot)
+    main(local.Arguments())

@@ -1,0 +1,1 @@
+"""People who connect to the bot: one module for each transport that tests can use."""

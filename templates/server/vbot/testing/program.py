@@ -1,0 +1,80 @@
+"""Runs a program of the bot for the tests, without a network: SCRIPT [OPTIONS]
+
+Connections to other machines are refused, so that no test costs anything. If no variable points a
+service of the framework at its stand-in, another class takes its place; see `Role`.
+"""
+
+import importlib
+import importlib.util
+import os
+import runpy
+import sys
+from typing import Any
+
+from pipecat.frames.frames import Frame
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.serializers.plivo import PlivoFrameSerializer
+from pipecat.serializers.telnyx import TelnyxFrameSerializer
+from pipecat.serializers.twilio import TwilioFrameSerializer
+
+from vbot.testing import Role, offline
+
+
+class NoFace(FrameProcessor):
+    """Takes an avatar's place: passes everything on."""
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        await self.push_frame(frame, direction)
+
+
+def replace(original: type, substitute: type) -> None:
+    """Have whoever imports `original` from now on import `substitute`."""
+    setattr(sys.modules[original.__module__], original.__name__, substitute)
+
+
+def quiet(serializer: Any) -> type:
+    """Return a serializer that asks no carrier to end a call, which ends with its connection."""
+
+    class Quiet(serializer):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            params = serializer.InputParams(auto_hang_up=False)
+            super().__init__(*args, **options | {"params": params})
+
+    return Quiet
+
+
+def substitute_of(original: Any, role: Role, address: str) -> type:
+    """Return a class that makes a service that talks with the stand-in."""
+
+    class Substitute(original):  # has its attributes, such as Settings
+        def __new__(cls, *args: Any, **options: Any) -> Any:
+            if not role.stand_in:
+                return NoFace()
+            given = options.get("settings") or options.get("params")
+            instruction = getattr(given, "system_instruction", "")
+            told = instruction or getattr(given, "system_prompt", "")
+            return role.stand_in.client(address, told or "")
+
+    return Substitute
+
+
+def main() -> None:
+    offline.start()
+    sys.path.append(os.path.abspath("tests"))
+    import cast
+
+    for serializer in (PlivoFrameSerializer, TelnyxFrameSerializer, TwilioFrameSerializer):
+        replace(serializer, quiet(serializer))
+    for name, role in cast.SERVICES.items():
+        if original := role.instead_of:
+            address = os.getenv(role.variable(name), "")
+            replace(original, substitute_of(original, role, address))
+    if importlib.util.find_spec("vbot.google"):  # tests have no account
+        vars(importlib.import_module("vbot.google"))["problems"] = list
+    del sys.argv[0]
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

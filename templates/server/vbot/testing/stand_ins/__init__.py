@@ -1,0 +1,1 @@
+"""Stand-ins of services: one module for each protocol."""

@@ -1,0 +1,1 @@
+"""Stand-ins of models that hear and speak themselves."""

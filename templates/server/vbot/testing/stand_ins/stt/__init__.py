@@ -1,0 +1,1 @@
+"""Stand-ins of speech-to-text services."""

@@ -1,0 +1,1 @@
+"""Stand-ins of text-to-speech services."""
