@@ -427,7 +427,7 @@ var rooms = []struct{ dir, imports, outside string }{
 	{"internal/cloud", "files report", "os syscall crypto/tls net net/http time"},
 	{"internal/dotenv", "cloud report", ""},
 	{"internal/files", "", ""},
-	{"internal/project", "files python report", "os syscall crypto/sha256"},
+	{"internal/project", "files report", "os syscall crypto/sha256"},
 	{"internal/python", "", ""},
 	{"internal/report", "", "runtime"},
 	{"internal/scaffold", "bot catalog project render report", ""},
@@ -510,18 +510,17 @@ func TestEmbeddedFiles(t *testing.T) {
 	}
 	for path := range filetest.Tree(t, "templates") {
 		service, _ := filepath.Match("services/*/*.py", path)
-		module, _ := filepath.Match("server/*.py", path)
-		standIn := strings.HasPrefix(path, "stand_ins/") && strings.HasSuffix(path, ".py")
+		module := strings.HasPrefix(path, "server/") && strings.HasSuffix(path, ".py")
 		text, _ := filepath.Match("help/*.txt", path)
 		script, _ := filepath.Match("completion/vbot.*", path)
 		translation, _ := filepath.Match("translations/*.txt", path)
 		isList := path == "paths.txt" || path == "languages.txt"
-		if service || module || standIn || text || script || translation || isList ||
+		if service || module || text || script || translation || isList ||
 			strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
-		} else if path != "files.go" && !strings.Contains(path, "__pycache__/") &&
-			!strings.Contains(path, "_cache/") {
-			t.Errorf("templates/%s is neither a template nor a service, a module, a stand-in, a help page, "+
+		} else if path != "files.go" && !strings.HasPrefix(path, "unit/") && // tests of server/vbot
+			!strings.Contains(path, "__pycache__/") && !strings.Contains(path, "_cache/") {
+			t.Errorf("templates/%s is neither a template nor a service, a module, a help page, "+
 				"a translation nor a completion script", path)
 		}
 	}

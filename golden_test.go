@@ -24,6 +24,7 @@ import (
 
 	"vbot/internal/filetest"
 	"vbot/internal/project"
+	"vbot/templates"
 )
 
 var (
@@ -209,10 +210,9 @@ func asOnUnix(text []byte) []byte {
 
 // goldenTree compares the project in dir with the golden project of that name.
 //
-// A golden project is a folder like the real one, without files that are identical in
-// an earlier golden project. If there are such files, golden/name.files lists the
-// whole project, one path per line, and where each of them is:
-// `.gitignore -> quickstart/.gitignore`.
+// A golden project is a folder like the real one, without files that are identical in an earlier golden
+// project, or that are copied from templates/ as they are. golden/name.files lists the whole project, one
+// path per line, and where each of those files is: `.gitignore -> quickstart/.gitignore`.
 func goldenTree(t *testing.T, name, dir string) {
 	t.Helper()
 	got := filetest.Tree(t, dir)
@@ -230,6 +230,12 @@ func goldenTree(t *testing.T, name, dir string) {
 	for _, path := range slices.Sorted(maps.Keys(got)) {
 		if where[path] == "" {
 			t.Errorf("the run made %s, which the golden project %s lacks", path, name)
+			continue
+		}
+		if strings.HasPrefix(where[path], "../") {
+			if got[path] != document(t, filepath.Join("golden", where[path])) {
+				t.Errorf("%s has %s with other bytes than templates/", name, path)
+			}
 			continue
 		}
 		golden(t, where[path], []byte(got[path]))
@@ -267,7 +273,7 @@ func goldenFiles(t testing.TB, name string) map[string]string {
 // goldenProjects are the golden projects, each after those that its files may be in.
 func goldenProjects(t testing.TB) []string {
 	t.Helper()
-	return append([]string{"quickstart", "guides"}, goldenBots(t)...)
+	return append([]string{"guides", "quickstart"}, goldenBots(t)...)
 }
 
 // golden/README.md describes each golden project. There are at most ten, with few enough files to read
@@ -332,6 +338,11 @@ func writeGoldenTree(t *testing.T, name string, tree map[string]string) {
 	var list bytes.Buffer
 	elsewhere := false
 	for _, path := range slices.Sorted(maps.Keys(tree)) {
+		if source, err := templates.Files.ReadFile(path); err == nil && string(source) == tree[path] {
+			fmt.Fprintf(&list, "%s -> ../templates/%s\n", path, path)
+			elsewhere = true
+			continue
+		}
 		if at, ok := kept[tree[path]]; ok {
 			fmt.Fprintf(&list, "%s -> %s\n", path, at)
 			elsewhere = true

@@ -103,7 +103,8 @@ func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 		_, section, _ := strings.Cut(tree["AGENTS.md"], "## Change the options\n")
 		_, command, _ := strings.Cut(section, "`vbot ")
 		command, _, _ = strings.Cut(command, "`")
-		mine := strings.Replace(tree["server/bot.py"], "\n    }\n    await", "\n    }  # mine\n    await", 1)
+		const end = "\n\n\nasync def bot(" // of TRANSPORTS, which gets another entry
+		mine := strings.Replace(tree["server/bot.py"], "}"+end, "}  # mine"+end, 1)
 		if code == 0 {
 			mine = tree["server/bot.py"] + edit
 		}

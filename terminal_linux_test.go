@@ -582,11 +582,12 @@ func TestUpdateIsConfirmed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			vbot(t, dir, initArgs()...).wantCode(t, 0)
-			aged(t, dir, map[string]string{"server/bot.py": "old\x1b[2J\n", "server/monitor.py": "1\n2\n"})
+			old := map[string]string{"server/bot.py": "old\x1b[2J\n", "server/vbot/monitor.py": "1\n2\n"}
+			aged(t, dir, old)
 			readme := filetest.Tree(t, dir)["target/README.md"]
 			filetest.Put(t, dir, "target/README.md", readme+"mine\x1b[2J\n")
 			if c.name == "diff" {
-				filetest.Put(t, dir, "target/server/monitor.py", "1\n2\nmine\n") // which conflicts
+				filetest.Put(t, dir, "target/server/vbot/monitor.py", "1\n2\nmine\n") // which conflicts
 			}
 			before := filetest.Tree(t, dir)
 			term := ptytest.Open(t,
@@ -735,9 +736,9 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 		filetest.Put(t, dir, "target/DEPLOY.md", fresh[options]["target/DEPLOY.md"])
 		if options == "" {
 			aged(t, dir, map[string]string{
-				"server/bot.py":        "old",
-				"client/src/scroll.js": "old",
-				"README.md":            "old",
+				"server/bot.py":       "old",
+				"client/src/views.js": "old",
+				"README.md":           "old",
 			}, "server/Dockerfile")
 			before = filetest.Tree(t, dir)
 		}

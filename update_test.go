@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,8 +54,11 @@ func checkRecord(t *testing.T, dir, config string) {
 			t.Errorf("the record has %s: %v", name, recorded)
 		}
 	}
-	if bases != len(got.Files) {
-		t.Errorf("there are %d bases of %d files", bases, len(got.Files))
+	once := slices.DeleteFunc(slices.Collect(maps.Keys(got.Files)), func(name string) bool {
+		return !project.IsWrittenOnce(name)
+	})
+	if bases+len(once) != len(got.Files) {
+		t.Errorf("there are %d bases of %d files; %q have none", bases, len(got.Files), once)
 	}
 }
 
@@ -114,14 +116,14 @@ func lived(t testing.TB) (dir string) {
 	dir = t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, map[string]string{
-		"server/Dockerfile":      "FROM old",
-		"client/public/icon.svg": "gone\n",
-		"client/src/scroll.js":   "old\n",
-		"server/bot.py":          "old\n",
+		"server/Dockerfile":     "FROM old",
+		"client/src/devices.js": "gone\n",
+		"client/src/views.js":   "old\n",
+		"server/bot.py":         "old\n",
 	}, "server/cloud-deploy.toml")
 	bot := filetest.Tree(t, dir)["target/server/pyproject.toml"]
 	filetest.Put(t, dir, "target/server/pyproject.toml", bot+"# mine\n")
-	filetest.Put(t, dir, "target/client/src/scroll.js", "mine\n")
+	filetest.Put(t, dir, "target/client/src/views.js", "mine\n")
 	filetest.Put(t, dir, "target/notes.txt", "mine\n")
 	if err := os.Remove(filepath.Join(dir, "target/.gitignore")); err != nil {
 		t.Fatal(err)
@@ -162,7 +164,7 @@ func TestCheckAndUpdate(t *testing.T) {
 	for name, want := range map[string]string{
 		"server/bot.py":         "",
 		"server/pyproject.toml": "# mine\n",
-		"client/src/scroll.js":  "mine\n",
+		"client/src/views.js":   "mine\n",
 		"notes.txt":             "mine\n",
 	} {
 		if got := tree["target/"+name]; !strings.HasSuffix(got, want) || got == "old\n" {
@@ -191,7 +193,7 @@ func TestLineEndsOfGit(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "client/src/scroll.js": "gone\n"})
+	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "client/src/views.js": "gone\n"})
 	for name, data := range filetest.Tree(t, dir) {
 		filetest.Put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
 	}
@@ -206,7 +208,7 @@ func TestLineEndsOfGit(t *testing.T) {
 	after := filetest.Tree(t, dir)
 	for name, data := range before {
 		switch name {
-		case "target/client/src/scroll.js", "target/.vbot/base/client/src/scroll.js":
+		case "target/client/src/views.js", "target/.vbot/base/client/src/views.js":
 			data = ""
 		case "target/server/Dockerfile", "target/.vbot/base/server/Dockerfile", "target/.vbot.json":
 			if after[name] == data || strings.Contains(after[name], "\r") {
@@ -246,11 +248,11 @@ func TestUpdateAfterAPowerFailure(t *testing.T) {
 			hash := filetest.Sum("old")
 			record := strings.NewReplacer(
 				filetest.Sum(fresh["target/server/bot.py"]), hash,
-				`"files": {`, `"files": {"client/src/scroll.js": "`+hash+`",`,
+				`"files": {`, `"files": {"client/src/views.js": "`+hash+`",`,
 			).Replace(fresh["target/.vbot.json"])
 			filetest.Put(t, dir, "target/.vbot.json", record)
 			filetest.Put(t, dir, "target/server/bot.py", "old")
-			filetest.Put(t, dir, "target/client/src/scroll.js", "old")
+			filetest.Put(t, dir, "target/client/src/views.js", "old")
 			filetest.Put(t, dir, "target/DEPLOY.md", fresh["target/DEPLOY.md"])
 		},
 	} {
@@ -335,7 +337,7 @@ func TestUpdateOfTheQuickstart(t *testing.T) {
 	vbot(t, at, "init", "--update", "--recording", "--conflict-markers").wantCode(t, 1)
 	tree := filetest.Tree(t, at)
 	got, marked := tree["server/bot.py"], "<<<<<<< yours\nmine\n=======\n"
-	if !strings.HasPrefix(got, marked) || tree["server/recording.py"] == "" {
+	if !strings.HasPrefix(got, marked) || tree["server/vbot/recording.py"] == "" {
 		t.Errorf("bot.py: %q", got)
 	}
 }
@@ -372,7 +374,7 @@ func TestUpdatedIsFresh(t *testing.T) {
 				delete(old, name)
 			}
 		}
-		old["client/src/scroll.js"] = []byte("gone\n")
+		old["client/src/views.js"] = []byte("gone\n")
 		if err := project.AddRecord(version, was, old); err != nil {
 			t.Fatal(err)
 		}
@@ -393,11 +395,8 @@ func TestUpdatedIsFresh(t *testing.T) {
 			}); code != 0 {
 			t.Fatalf("seed %d: exit code %d: %s", seed, code, &said)
 		}
-		want := map[string]string{}
-		for name, data := range d.files {
-			want[name] = string(data)
-		}
-		if !equalTrees(want, filetest.Tree(t, dir)) || hasEmptyDirs(dir) {
+		want, got := vbotsFiles(texts(d.files)), vbotsFiles(filetest.Tree(t, dir))
+		if !equalTrees(want, got) || hasEmptyDirs(dir) {
 			t.Fatalf("seed %d: after the update:\n%s", seed, filetest.Listing(t, dir))
 		}
 		args = []string{"init", dir, "--check"}
@@ -411,6 +410,26 @@ func TestUpdatedIsFresh(t *testing.T) {
 			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
 		}
 	}
+}
+
+// vbotsFiles returns the files of a project without those that are written once: no update changes these, nor
+// what the record has of them.
+func vbotsFiles(tree map[string]string) map[string]string {
+	own := map[string]string{}
+	for name, text := range tree {
+		if !project.IsWrittenOnce(name) {
+			own[name] = text
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(tree[project.RecordName]) {
+		name, _, _ := strings.Cut(strings.TrimLeft(line, ` "`), `"`)
+		if !project.IsWrittenOnce(name) {
+			lines = append(lines, line)
+		}
+	}
+	own[project.RecordName] = strings.Join(lines, "")
+	return own
 }
 
 // A randomEdit is an edit of one line of a file.
@@ -456,11 +475,9 @@ func (e randomEdit) lost(fresh []byte, after string) map[string]int {
 	count(string(fresh), 1)
 	count(strings.Join(e.lines, ""), -1)
 	count(strings.ReplaceAll(after, "\r\n", "\n"), -1)
-	isPython := filepath.Ext(e.name) == ".py"
 	maps.DeleteFunc(missing, func(line string, n int) bool {
-		isRemoved := fresh == nil || line == e.lines[e.at]   // both may have removed it
-		isImport := isPython && importLine.MatchString(line) // merged by what they import
-		return n == 0 || isRemoved || isImport
+		isRemoved := fresh == nil || line == e.lines[e.at] // both may have removed it
+		return n == 0 || isRemoved
 	})
 	return missing
 }
@@ -526,11 +543,11 @@ func TestEditsStay(t *testing.T) {
 			t.Fatalf("seed %d: exit code %d: %s", seed, code, said)
 		}
 		merged++
-		for path, data := range fresh.files {
+		for path := range fresh.files {
 			// The record also lists a file that vbot no longer writes but that stays.
 			lists := path == project.RecordName && fresh.files[edit.name] == nil
 			isOther := path != edit.name && !project.IsGuide(path) && !lists
-			if isOther && after[path] != string(data) {
+			if isOther && vbotsFiles(after)[path] != vbotsFiles(texts(fresh.files))[path] {
 				t.Fatalf("seed %d: %s is not fresh, with %s edited: %s", seed, path, edit.name, said)
 			}
 		}
@@ -543,8 +560,6 @@ func TestEditsStay(t *testing.T) {
 		t.Errorf("seed %d: %d merged, %d refused", seed, merged, refused)
 	}
 }
-
-var importLine = regexp.MustCompile(`^(import|from) |^    \w+,\n$|^\)?\n$`)
 
 // When services change, edits are merged. If an edit and the change are on the same lines, a person decides.
 func TestServicesOfAnEditedBot(t *testing.T) {
@@ -559,9 +574,10 @@ func TestServicesOfAnEditedBot(t *testing.T) {
 		}
 		filetest.Put(t, dir, "target/"+name, strings.Replace(text, old, new, 1))
 	}
-	edit("server/bot.py", "You are a friendly assistant", "You are Captain Ahab")
-	edit("server/pyproject.toml", "<2\",\n]", "<2\",\n    \"requests\",\n]")
-	edit("server/.env.example", "OPENAI_API_KEY=\n", "OPENAI_API_KEY=\nSHIP=pequod\n")
+	edit("server/agent.py", "You are a friendly assistant", "You are Captain Ahab")
+	edit("server/bot.py", "runner_args.pipeline_idle_timeout_secs", "60")
+	edit("server/pyproject.toml", "dependencies = []", "dependencies = [\n    \"requests\",\n]")
+	edit("server/.env.example", "# Your own: ", "SHIP=pequod\n# Your own: ")
 	options := []string{"init", "target", "--update", "--stt", "deepgram", "--tts", "cartesia"}
 	r := vbot(t, dir, append(options, "--diff", "--dry-run")...)
 	r.wantCode(t, 0)
@@ -571,7 +587,8 @@ func TestServicesOfAnEditedBot(t *testing.T) {
 	section(t, "update/edited.txt", "merged", r.transcript(dir))
 	tree := filetest.Tree(t, dir)
 	for name, words := range map[string][]string{
-		"server/bot.py":         {"Captain Ahab", "DeepgramSTTService", "CartesiaTTSService"},
+		"server/agent.py":       {"Captain Ahab"},
+		"server/bot.py":         {"idle_timeout_secs=60", "DeepgramSTTService", "CartesiaTTSService"},
 		"server/pyproject.toml": {"requests", "cartesia,deepgram"},
 		"server/.env.example":   {"SHIP=pequod", "DEEPGRAM_API_KEY=", "CARTESIA_API_KEY="},
 	} {
@@ -623,7 +640,8 @@ func TestUpdateOfKeptFiles(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	bot := filetest.Tree(t, dir)["target/server/bot.py"] + "# mine\n"
+	const last = "    await runner.run()\n"
+	bot := strings.Replace(filetest.Tree(t, dir)["target/server/bot.py"], last, last+"    # mine\n", 1)
 	for _, remove := range []string{project.RecordName, ".vbot"} {
 		if err := os.RemoveAll(filepath.Join(dir, "target", remove)); err != nil {
 			t.Fatal(err)
@@ -640,55 +658,8 @@ func TestUpdateOfKeptFiles(t *testing.T) {
 		t.Errorf("README.md holds %q", got)
 	}
 	got := tree["target/server/bot.py"]
-	if !strings.Contains(got, "recorder") || !strings.HasSuffix(got, "# mine\n") {
+	if !strings.Contains(got, "recorder") || !strings.Contains(got, last+"    # mine\n") {
 		t.Errorf("bot.py holds %q", got)
-	}
-}
-
-// A renamed module is removed under its old name, unless somebody edited it: then it stays and is named.
-// The imports of bot.py are merged with those of its owner.
-func TestUpdateOfRenamedModules(t *testing.T) {
-	parallel(t)
-	dir := t.TempDir()
-	vbot(t, dir, "init", "target", "-t", "twilio_daily_sip_dialin", "-m", "cascade", "--stt", "deepgram",
-		"--llm", "openai", "--tts", "cartesia", "--self-host").wantCode(t, 0)
-	bot := filetest.Tree(t, dir)["target/server/bot.py"]
-	former := strings.NewReplacer(
-		"from pipecat.pipeline.pipeline import Pipeline\n", "",
-		"from monitor import Service, ServiceMonitor\n", "",
-		"from sessions import announce_end\n", "",
-		"from settings import Needs\n", "from watch import Pipeline, watch_services\n",
-		"import metrics\n", "",
-		"from webhooks import", "from server import",
-	).Replace(bot)
-	old := map[string]string{"server/bot.py": former}
-	for _, name := range []string{"door", "serving", "server", "watch"} {
-		old["server/"+name+".py"] = "# " + name + "\n"
-	}
-	aged(t, dir, old, "server/metrics.py", "server/monitor.py", "server/runtime.py", "server/sessions.py",
-		"server/webhooks.py")
-	mine := func(text string) string {
-		return strings.NewReplacer(
-			"You are a friendly assistant", "You are the assistant of a dentist",
-			"import WorkerRunner\n", "import WorkerRunner\nfrom tenacity import retry\n",
-			"    # your own, one per line\n]\n\nif",
-			"    \"CALENDAR_KEY\",\n    # your own, one per line\n]\n\nif",
-		).Replace(text)
-	}
-	filetest.Put(t, dir, "target/server/bot.py", mine(former))
-	filetest.Put(t, dir, "target/server/watch.py", "# watch\n# mine\n")
-	r := vbot(t, dir, "init", "target", "--update")
-	r.wantCode(t, 0)
-	section(t, "update/update.txt", "renamed", r.transcript(dir))
-	tree := filetest.Tree(t, dir)
-	if got := tree["target/server/bot.py"]; got != mine(bot) {
-		t.Errorf("bot.py holds %s", got)
-	}
-	for name := range old {
-		_, kept := tree["target/"+name]
-		if want := name == "server/bot.py" || name == "server/watch.py"; kept != want {
-			t.Errorf("%s is there: %v", name, kept)
-		}
 	}
 }
 
@@ -804,16 +775,16 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	vbot(t, dir, initArgs("--eval")...).wantCode(t, 0)
 	aged(t, dir, map[string]string{
 		"server/bot.py":            "old",
-		"client/src/scroll.js":     "gone",
+		"client/src/views.js":      "gone",
 		"server/Dockerfile":        "old",
 		"server/cloud-deploy.toml": "old",
 	})
-	filetest.Put(t, dir, "outside/scroll.js", "gone")
+	filetest.Put(t, dir, "outside/views.js", "gone")
 	filetest.Put(t, dir, "outside/starter_text.yaml", "old")
 	for name, to := range map[string]string{
 		"client/src":    "../../outside",
 		"server/evals":  "../../outside",
-		"server/bot.py": "../../outside/scroll.js",
+		"server/bot.py": "../../outside/views.js",
 	} {
 		at := filepath.Join(dir, "target", name)
 		if err := os.RemoveAll(at); err != nil {
@@ -832,10 +803,10 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	r.wantCode(t, 0)
 	tree := filetest.Tree(t, dir)
 	for name, want := range map[string]string{
-		"outside/scroll.js": "gone", "outside/starter_text.yaml": "old",
+		"outside/views.js": "gone", "outside/starter_text.yaml": "old",
 		"target/client/src": "link to ../../outside", "target/server/Dockerfile/mine": "mine",
 		"target/server/evals":  "link to ../../outside",
-		"target/server/bot.py": "link to ../../outside/scroll.js",
+		"target/server/bot.py": "link to ../../outside/views.js",
 	} {
 		if tree[name] != want {
 			t.Errorf("%s: %q, want %q", name, tree[name], want)

@@ -9,6 +9,7 @@ import "embed"
 // .env.example, or with `all:` include the caches of linters.
 //
 //go:embed *.tmpl */*.tmpl */*/*.tmpl */*/*/*.tmpl */*/*/*/*.tmpl */*/*/*/*/*/*.tmpl
-//go:embed services/*/*.py server/*.py stand_ins/*.py stand_ins/*/*.py
+//go:embed services/*/*.py server/*.py server/tests/*.py
+//go:embed server/vbot/*.py server/vbot/*/*.py server/vbot/*/*/*.py server/vbot/*/*/*/*.py
 //go:embed completion/vbot.* help/*.txt paths.txt languages.txt translations/*.txt
 var Files embed.FS

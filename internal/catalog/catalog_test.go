@@ -137,7 +137,7 @@ func TestKeysToCheck(t *testing.T) {
 	for _, c := range []struct{ kind, name, want string }{
 		{KindSTT, "deepgram", "DEEPGRAM_API_KEY"},
 		{KindLLM, "bedrock", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
-		{KindTTS, "google", "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_CREDENTIALS_JSON"},
+		{KindTTS, "google", "the GOOGLE_ variables"},
 		{KindLLM, "ollama", "that it runs, OLLAMA_BASE_URL"},
 		{KindSTT, "whisper", "its settings"},
 	} {

@@ -265,7 +265,7 @@ func (s *Service) readHost(value string) string {
 	return ""
 }
 
-// readStandIn reads `FILE [tls] [untimed] [hangs_up] [NAME=VALUE...]`, where {} in a value is the stand-in's
+// readStandIn reads `FILE [tls] [untimed] [NAME=VALUE...]`, where {} in a value is the stand-in's
 // HOST:PORT.
 func (s *Service) readStandIn(value string) string {
 	words := strings.Fields(value)
@@ -280,9 +280,6 @@ func (s *Service) readStandIn(value string) string {
 			continue
 		case "untimed":
 			s.StandIn.Untimed = true
-			continue
-		case "hangs_up":
-			s.StandIn.HangsUp = true
 			continue
 		}
 		name, value, ok := strings.Cut(word, "=")

@@ -17,8 +17,7 @@ type Requirement struct {
 	Address string // the variable for an address, such as a server of your own, that makes it optional; or ""
 	Server  bool   // read by webhooks.py, not by bot.py
 	Only    string // the only transport that needs it, or ""
-	Runs    string // bot.py needs it only with -t and this word; "" if always
-	Calls   bool   // only sessions that webhooks.py starts need it, so bot.py starts without it
+	Runs    string // bot.py needs it only if it serves this key of TRANSPORTS; "" if always
 }
 
 // A Rule says what must be set. The zero value requires nothing.
@@ -54,8 +53,7 @@ func (s *Service) Requirements(isChoice bool) (out []Requirement) {
 			r.Only = s.Label
 		}
 		if isChoice && !v.Server {
-			r.Runs = s.Key
-			r.Calls = s.Key == ""
+			r.Runs = cmp.Or(s.Key, "call") // which webhooks.py starts, so that bot.py starts without it
 		}
 		if v.Required {
 			s.describeRequired(&r, v, pages)
@@ -177,8 +175,8 @@ func (c Credential) Line() string {
 	return line
 }
 
-// Keys names what to check if the service rejects its key: at most two variables, so
-// that they fit into a sentence in bot.py.
+// Keys names what to check if the service rejects its key: at most two variables, or how their names begin
+// if that is shorter, so that they fit into a line of bot.py.
 func (s *Service) Keys() string {
 	var required, optional []string
 	between, otherwise := " and ", "its settings" // of a local model, for example
@@ -194,11 +192,16 @@ func (s *Service) Keys() string {
 			otherwise = "that it runs, " + v.Name
 		}
 	}
-	switch {
-	case len(required) > 0:
-		return strings.Join(required[:min(2, len(required))], " and ")
-	case len(optional) > 0:
-		return strings.Join(optional[:min(2, len(optional))], between)
+	names := strings.Join(required[:min(2, len(required))], " and ")
+	if len(required) == 0 {
+		names = strings.Join(optional[:min(2, len(optional))], between)
 	}
-	return otherwise
+	if len(names) > maxKeys {
+		prefix, _, _ := strings.Cut(names, "_")
+		return "the " + prefix + "_ variables"
+	}
+	return cmp.Or(names, otherwise)
 }
+
+// maxKeys is the length of the longest text of Keys.
+const maxKeys = 50

@@ -77,16 +77,14 @@ type LocalModel struct {
 }
 
 // A StandIn plays the service in a project's tests, or a caller over the transport. It is a file of
-// templates/stand_ins, in the folder of the service's kind or in people. It is zero if there is none, or if
-// no variable has the service's address.
+// vbot/testing/stand_ins, in the folder of the service's kind, or of vbot/testing/people. It is zero if there
+// is none, or if no variable has the service's address.
 type StandIn struct {
 	File string // without .py
 	TLS  bool   // the framework connects only with TLS, whatever the address says
 	// Untimed says that the framework (1.14) does not know when the service speaks which sentence, so it
 	// cannot tell the model where a person interrupted an answer.
-	Untimed bool
-	// HangsUp says that the framework asks the carrier's API to end a call, which no test may.
-	HangsUp   bool
+	Untimed   bool
 	Addresses []Address
 }
 

@@ -28,12 +28,12 @@ func ParseImports(src string) (imports []Import) {
 	return imports
 }
 
-// Compare compares two statements in ruff's order: -1 if a comes first, 1 if b does, and 0 if they import
+// compare compares two statements in ruff's order: -1 if a comes first, 1 if b does, and 0 if they import
 // from the same module.
-func Compare(a, b Import) int {
+func compare(a, b Import) int {
 	named := func(i Import) int { return min(len(i.Names), 1) }
 	return cmp.Or(
-		cmp.Compare(a.Origin(), b.Origin()),
+		cmp.Compare(a.origin(), b.origin()),
 		cmp.Compare(named(a), named(b)),
 		strings.Compare(a.Module, b.Module),
 	)
@@ -45,10 +45,10 @@ func FormatImports(imports []Import) string {
 	if len(imports) == 0 {
 		return ""
 	}
-	slices.SortFunc(imports, Compare)
+	slices.SortFunc(imports, compare)
 	var lines []string
 	for n, i := range imports {
-		if n > 0 && i.Origin() != imports[n-1].Origin() {
+		if n > 0 && i.origin() != imports[n-1].origin() {
 			lines = append(lines, "")
 		}
 		lines = append(lines, i.String())
@@ -56,9 +56,9 @@ func FormatImports(imports []Import) string {
 	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
-// Origin is the rank of the paragraph in which ruff puts the import: Python's own modules, packages,
+// origin is the rank of the paragraph in which ruff puts the import: Python's own modules, packages,
 // and files beside bot.py.
-func (i Import) Origin() int {
+func (i Import) origin() int {
 	top, _, _ := strings.Cut(i.Module, ".")
 	switch {
 	case slices.Contains(pythonStandard, top):
@@ -69,13 +69,8 @@ func (i Import) Origin() int {
 	return 1
 }
 
-// generated lists the modules beside bot.py and in tests/.
-var generated = []string{
-	"bot", "call", "carriers", "conftest", "downloads", "facts", "failover", "first_clause",
-	"google_credentials", "local", "log", "metrics", "models", "monitor", "offline", "ollama_model",
-	"people", "recording", "runtime", "sessions", "settings", "silence", "sound", "stand_ins", "transfer",
-	"transports", "voicemail", "webhooks",
-}
+// generated lists the modules of a project: files beside bot.py and in tests/, and the package vbot.
+var generated = []string{"agent", "bot", "cast", "conftest", "sentences", "vbot"}
 
 // pythonStandard lists the modules of the standard library that a service may import.
 var pythonStandard = strings.Fields(`

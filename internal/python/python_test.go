@@ -30,7 +30,7 @@ func TestCode(t *testing.T) {
 
 // Imports come out as ruff sorts and breaks them, each once.
 func TestFormatImports(t *testing.T) {
-	const source = `import call
+	const source = `import agent
 from pipecat.b import c, B, A_B
 import aiohttp
 from os import path
@@ -47,7 +47,7 @@ import aiohttp
 from pipecat.a import Long
 from pipecat.b import A_B, B, c
 
-import call
+import agent
 `
 	imports := ParseImports(source)
 	if got := FormatImports(slices.Clone(imports)); got != want {

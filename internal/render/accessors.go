@@ -7,21 +7,18 @@ import (
 	"strings"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 )
 
-// ReportEntry is the service's entry in the dictionary of services in bot.py, as ruff formats it at 100
-// columns.
-func (s Service) ReportEntry() string {
-	name, label, keys := s.Name(), `"`+s.Label+`"`, `"`+s.Keys()+`"`
-	line := name + ": Service(" + label + ", " + keys + ")"
-	if len(line) <= 91 {
-		return line
-	}
-	const indent = "\n            "
-	if len(label+keys) <= 86 {
-		return name + ": Service(" + indent + label + ", " + keys + "\n        )"
-	}
-	return name + ": Service(" + indent + label + "," + indent + keys + ",\n        )"
+// Does says what the service does in a conversation: "listens".
+func (s Service) Does() string {
+	return map[string]string{
+		catalog.KindSTT:      "listens",
+		catalog.KindLLM:      "thinks",
+		catalog.KindTTS:      "speaks",
+		catalog.KindRealtime: "listens and speaks",
+		catalog.KindVideo:    "shows a face",
+	}[s.Kind]
 }
 
 // ServiceNames are the names of the services in bot.py: "stt, llm, tts".
@@ -31,28 +28,6 @@ func (d *Data) ServiceNames() string {
 		names = append(names, s.Name())
 	}
 	return strings.Join(names, ", ")
-}
-
-// BuildArguments are those of build in bot.py: "transport, runner_args, session".
-func (d *Data) BuildArguments() string {
-	arguments := "transport, runner_args"
-	if d.NeedsSession() {
-		arguments += ", session"
-	}
-	if d.CallsOut() && !d.OnlyCalls() {
-		arguments += ", call"
-	}
-	return arguments
-}
-
-// Greets reports whether the model gets the first turn when somebody connects. A person whom the bot
-// calls speaks first, but some models hear nothing before their first turn.
-func (d *Data) Greets() bool { return !d.CallsOut() || !d.OnlyCalls() || d.StartsWithContext() }
-
-// PersonSpeaksFirst reports whether the bot lets the person speak first in calls that it makes, but not in
-// other sessions.
-func (d *Data) PersonSpeaksFirst() bool {
-	return d.CallsOut() && !d.OnlyCalls() && !d.StartsWithContext()
 }
 
 // StartCommand starts the bot for its transport that needs the least: a page of the bot or of a client, a
@@ -77,22 +52,23 @@ func (d *Data) HasPage() bool { return d.has("rtc_small") && d.ClientFramework =
 func (d *Data) Telephony() bool { return d.BotType == bot.BotTelephony }
 func (d *Data) HasVideo() bool  { return d.VideoInput || d.VideoOutput }
 
-// Entries are the transports that create_transport builds. Two may share an entry:
-// Daily's rooms, and calls into them.
-func (d *Data) Entries() (entries []Service) {
-	for _, t := range d.Transports {
-		if t.Key != "" && !slices.ContainsFunc(entries, func(e Service) bool { return e.Key == t.Key }) {
-			entries = append(entries, t)
-		}
+// Entry is the transport's key of TRANSPORTS in bot.py: the framework's, "dialin" for calls that Daily takes,
+// and "call" for calls that webhooks.py starts.
+func (s Service) Entry() string {
+	switch {
+	case s.isDialed():
+		return "call"
+	case s.ModeOf != "":
+		return "dialin"
 	}
-	return entries
+	return s.Key
 }
 
 // Shared are the parameters, indented for a function, that several entries share, if that saves
 // lines; otherwise "".
 func (d *Data) Shared() (shared string) {
 	saves, users := 0, map[string]int{}
-	for _, e := range d.Entries() {
+	for _, e := range d.Transports {
 		_, parameters, _ := strings.Cut(e.Body, "(")
 		users[parameters]++
 		if lines := strings.Count(parameters, "\n"); (users[parameters]-1)*lines-4 > saves {
@@ -121,39 +97,6 @@ func (d *Data) StartsWithContext() bool {
 	return d.Realtime() != nil && d.Realtime().Starts == "context"
 }
 
-// IsCall is the condition in bot.py that is true for telephone calls; "" if all sessions are calls.
-func (d *Data) IsCall() string {
-	if d.OnlyCalls() {
-		return ""
-	}
-	var conditions []string
-	if d.HasServer() {
-		conditions = append(conditions, "call")
-	}
-	if d.Dial == "pstn dial-in" {
-		conditions = append(conditions, "dialed_in(runner_args)")
-	}
-	if len(d.PhoneTransports()) > 0 {
-		conditions = append(conditions, "runner_args.call_data")
-	}
-	return strings.Join(conditions, " or ")
-}
-
-// Problems is the code that finds mistakes in .env other than missing variables; "" if there is none.
-func (d *Data) Problems() string {
-	var problems []string
-	if d.Reads("GOOGLE_CREDENTIALS_JSON") {
-		problems = append(problems, "google_credentials.problems()")
-	}
-	if d.DetectsVoicemail() {
-		problems = append(problems, "voicemail.problems()")
-	}
-	if d.Recording {
-		problems = append(problems, "recording.problems()")
-	}
-	return strings.Join(problems, " + ")
-}
-
 // DetectsVoicemail reports whether the bot detects answering machines. Realtime models cannot be asked
 // whether one answered.
 func (d *Data) DetectsVoicemail() bool { return d.CallsOut() && d.TTS() != nil }
@@ -161,9 +104,16 @@ func (d *Data) DetectsVoicemail() bool { return d.CallsOut() && d.TTS() != nil }
 // CallsOut reports whether the bot calls people.
 func (d *Data) CallsOut() bool { return strings.HasSuffix(d.Dial, "dial-out") }
 
-// OnlyCalls reports whether every session is a call that webhooks.py starts.
-func (d *Data) OnlyCalls() bool {
-	return d.HasServer() && len(d.Entries()) == 0 && !d.EnableEval
+// isDialed reports whether webhooks.py starts the transport's calls.
+func (s Service) isDialed() bool { return s.Key == "" }
+
+// callsOverDaily reports whether Daily connects telephone calls to the bot.
+func (d *Data) callsOverDaily() bool { return d.Dial != "" }
+
+// onlyCalls reports whether every session is a call that webhooks.py starts.
+func (d *Data) onlyCalls() bool {
+	hasOther := slices.ContainsFunc(d.Transports, func(t Service) bool { return !t.isDialed() })
+	return !hasOther && !d.EnableEval
 }
 
 // ClientPackage is the transport's package for browsers, and ClientRange the range of versions
@@ -173,7 +123,7 @@ func (s Service) ClientPackage() string { name, _, _ := strings.Cut(s.Client, " 
 func (s Service) ClientRange() string { _, versions, _ := strings.Cut(s.Client, " "); return versions }
 
 // HasServer reports whether webhooks.py starts the calls.
-func (d *Data) HasServer() bool { return d.DialParams != "" }
+func (d *Data) HasServer() bool { return slices.ContainsFunc(d.Transports, Service.isDialed) }
 
 // A hostRow is a row of DEPLOY.md's table of hosts.
 type hostRow struct{ Host, Port, For string }
@@ -255,21 +205,6 @@ func (d *Data) Takes(what string) (string, error) {
 	return figure, nil
 }
 
-// CanSayGreeting reports whether bot.py has a switch to speak the greeting word for word.
-func (d *Data) CanSayGreeting() bool { return d.TTS() != nil && !d.LocalLLM() && d.Greets() }
-
-// FirstFrame is the frame that greets the person. A local model is slow, so the bot speaks a fixed
-// sentence instead.
-func (d *Data) FirstFrame() string {
-	switch {
-	case d.LocalLLM():
-		return "TTSSpeakFrame(GREETING)"
-	case d.CanSayGreeting():
-		return "TTSSpeakFrame(GREETING) if SAY_GREETING else LLMRunFrame()"
-	}
-	return "LLMRunFrame()"
-}
-
 // CloudNeeds names the variables for addresses of services whose default is on localhost, such as
 // "OLLAMA_BASE_URL"; "" if the bot is not deployed to the cloud, or has no such service.
 func (d *Data) CloudNeeds() string {
@@ -291,8 +226,8 @@ func (d *Data) Runs(classes ...string) bool {
 	return slices.ContainsFunc(d.LocalModels(), isOne)
 }
 
-// Fetches reports whether downloads.py can download the files of one of the bot's models.
-func (d *Data) Fetches() bool {
+// fetchesModels reports whether vbot/downloads can download the files of one of the bot's models.
+func (d *Data) fetchesModels() bool {
 	return d.Runs("FunASRSTTService", "KokoroTTSService", "MoonshineSTTService", "PiperTTSService",
 		"PocketTTSService", "WhisperSTTService")
 }
@@ -306,11 +241,11 @@ func (d *Data) PhoneTransports() []Service {
 // OverTwilio reports whether calls come over Twilio, whose API can transfer them to a person.
 func (d *Data) OverTwilio() bool { return d.has("tel_a") || d.Dial == "sip dial-in" }
 
-// CarrierAsks reports whether a carrier asks self_host.py what to do with a call. Exotel does not.
-func (d *Data) CarrierAsks() bool { return d.has("tel_a") || d.has("tel_b") || d.has("tel_c") }
+// carrierAsks reports whether a carrier asks self_host.py what to do with a call. Exotel does not.
+func (d *Data) carrierAsks() bool { return d.has("tel_a") || d.has("tel_b") || d.has("tel_c") }
 
-// KnowsItsAddress reports whether self_host.py sends its own address to carriers or to WebSocket clients.
-func (d *Data) KnowsItsAddress() bool { return d.CarrierAsks() || d.has("websocket") }
+// knowsItsAddress reports whether self_host.py sends its own address to carriers or to WebSocket clients.
+func (d *Data) knowsItsAddress() bool { return d.carrierAsks() || d.has("websocket") }
 
 // StartsByRequest reports whether POST /start begins sessions.
 func (d *Data) StartsByRequest() bool {
@@ -374,16 +309,11 @@ func (d *Data) ChooseVoice() bool {
 
 // Summary says who listens, thinks and speaks, in a sentence.
 func (d *Data) Summary() string {
-	s := ""
-	if d.Realtime() != nil {
-		s = d.Realtime().Label + " listens and speaks"
-	} else {
-		s = fmt.Sprintf("%s listens, %s thinks, %s speaks", d.STT().Label, d.LLM().Label, d.TTS().Label)
+	var parts []string
+	for _, s := range d.Services {
+		parts = append(parts, s.Label+" "+s.Does())
 	}
-	if d.Video() != nil {
-		s += ", " + d.Video().Label + " shows a face"
-	}
-	return s + "."
+	return strings.Join(parts, ", ") + "."
 }
 
 // LocalNames are the services that run on the owner's machines: "Moonshine, Ollama and Piper".
@@ -411,6 +341,3 @@ func (d *Data) Downloads() (hosts []string) {
 	}
 	return hosts
 }
-
-// IsGuide reports whether the file is a guide for a project that does not exist yet.
-func (d *Data) IsGuide() bool { return d.ProjectName == "" }

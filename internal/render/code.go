@@ -13,6 +13,7 @@ type Code struct {
 	Imports      []python.Import
 	Body         string // the statements that build it, indented by four, without the last line end
 	NeedsSession bool   // build takes an aiohttp session
+	NeedsTools   bool   // build takes the tools that the model may call
 }
 
 // Class is the class of the object that the code builds.
@@ -24,6 +25,7 @@ func codeOf(s *catalog.Service, when map[string]bool) Code {
 	code := Code{
 		Imports:      python.ParseImports(s.Build.Imports),
 		NeedsSession: strings.Contains(s.Build.Parameters, "session:"),
+		NeedsTools:   strings.Contains(s.Build.Parameters, "tools:"),
 	}
 	var body []string
 	for line := range strings.SplitSeq(s.Build.Statements, "\n") {
@@ -35,9 +37,7 @@ func codeOf(s *catalog.Service, when map[string]bool) Code {
 			body = append(body, kept)
 		}
 	}
-	// bot.py has a constant instead of this parameter; both have the same length.
 	code.Body = strings.Join(joinShortCalls(body), "\n")
-	code.Body = python.Substitute(code.Body, "tools", "TOOLS")
 	return code
 }
 
@@ -65,12 +65,12 @@ func asExpression(key, body string) string {
 	class, arguments, _ := strings.Cut(strings.TrimSuffix(line, ")"), "(")
 	switch {
 	case strings.Contains(line, "#"):
-	case len(`        "": lambda: ,`+key+line) <= maxLine:
+	case len(`    "": lambda: ,`+key+line) <= maxLine:
 		return line
-	case len("            "+arguments) <= maxLine:
-		return class + "(\n            " + arguments + "\n        )"
+	case len("        "+arguments) <= maxLine:
+		return class + "(\n        " + arguments + "\n    )"
 	}
-	return strings.ReplaceAll(expression, "\n", "\n    ")
+	return expression
 }
 
 // tidyImports merges the imports between the markers of a template with the extra
@@ -80,7 +80,8 @@ func tidyImports(src string, extra []python.Import) string {
 	if !ok {
 		return src
 	}
-	block, code, _ := strings.Cut(rest, "# end of imports\n")
+	block, after, _ := strings.Cut(rest, "# end of imports\n")
+	code := python.Code(after)
 	var imports []python.Import
 	names := map[string][]string{} // by module
 	for _, i := range append(python.ParseImports(block), extra...) {
@@ -97,5 +98,5 @@ func tidyImports(src string, extra []python.Import) string {
 			imports = append(imports, python.Import{Module: module, Names: used})
 		}
 	}
-	return before + python.FormatImports(imports) + code
+	return before + python.FormatImports(imports) + after
 }

@@ -38,7 +38,6 @@ type Data struct {
 	// Dial is the kind of calls that webhooks.py or Daily starts: "pstn dial-in",
 	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
 	Dial         string
-	DialParams   string // the parameters of their transport, if bot.py builds it
 	requirements []catalog.Requirement
 	selfHost     []catalog.Variable // that self_host.py and deploy/ read, required ones first
 	Env          []envGroup
@@ -117,10 +116,7 @@ func (d *Data) addTransport(id string) {
 		arguments = append(arguments, "=video_width", "="+avatar.Width)
 		arguments = append(arguments, "=video_height", "="+avatar.Height)
 	}
-	s.Body = asExpression(s.Key, strings.NewReplacer(arguments...).Replace(s.Body))
-	if s.Key == "" {
-		d.DialParams = s.Body
-	}
+	s.Body = asExpression(s.Entry(), strings.NewReplacer(arguments...).Replace(s.Body))
 	d.Transports = append(d.Transports, s)
 }
 
@@ -152,6 +148,11 @@ func (d *Data) NeedsSession() bool {
 	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.NeedsSession })
 }
 
+// NeedsTools reports whether the constructor of a service takes the tools.
+func (d *Data) NeedsTools() bool {
+	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.NeedsTools })
+}
+
 // NeedsLoop reports whether the constructor of a service needs the event loop.
 func (d *Data) NeedsLoop() bool {
 	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.Loop != "" })
@@ -180,12 +181,6 @@ func (d *Data) Has(id string) (bool, error) {
 func (d *Data) Reads(name string) bool {
 	_, ok := d.variable(name)
 	return ok
-}
-
-// Default is the value that a service uses if the variable is not set, or "".
-func (d *Data) Default(name string) string {
-	v, _ := d.variable(name)
-	return v.Fallback
 }
 
 // variable returns the variable of the first service that reads it.

@@ -139,7 +139,7 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	for _, t := range d.Transports {
 		variables = append(variables, t.Service.SelfHost...)
 	}
-	if d.KnowsItsAddress() {
+	if d.knowsItsAddress() {
 		add(catalog.Variable{Name: "BOT_PUBLIC_URL", Note: "https address of the bot, if not DOMAIN"})
 	}
 	if d.StartsByRequest() {

@@ -38,15 +38,20 @@ func (d *Data) Files() (map[string][]byte, error) {
 		if strings.HasSuffix(from, ".py.tmpl") {
 			text = tidyImports(text, imports)
 		}
-		if strings.TrimSpace(text) != "" { // a template without output produces no file
+		if isTemplate := to != from; !isTemplate || strings.TrimSpace(text) != "" { // else there is no file
 			files[to] = []byte(text)
 		}
 		return err
 	}
 	for _, folder := range append([]string{"server", "deploy"}, d.clientFolders()...) {
 		err := fs.WalkDir(templates.Files, folder, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
+			switch {
+			case err != nil:
 				return err
+			case folder == "server" && !d.hasServerFile(name):
+				return skip(entry)
+			case entry.IsDir():
+				return nil
 			}
 			to := strings.TrimSuffix(name, ".tmpl")
 			if rest, ok := strings.CutPrefix(to, folder); ok && strings.HasPrefix(folder, "client/") {
@@ -64,6 +69,14 @@ func (d *Data) Files() (map[string][]byte, error) {
 		}
 	}
 	return files, nil
+}
+
+// skip is the result of a function of fs.WalkDir that skips the entry.
+func skip(entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
 }
 
 // Paths are the paths of all files that any version of vbot has written in a project, without

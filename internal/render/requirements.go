@@ -8,51 +8,50 @@ import (
 	"vbot/internal/catalog"
 )
 
-// Required are the variables of .env that bot.py requires when it starts, as entries of a Python list.
-// ServerRequired and SelfHostRequired are those that webhooks.py and self_host.py require in addition.
-func (d *Data) Required() []string       { return d.required(false) }
-func (d *Data) ServerRequired() []string { return d.required(true) }
-func (d *Data) SelfHostRequired() (entries []string) {
-	for _, r := range d.requirements {
-		if r.Calls && !r.Rule.IsZero() {
-			entries = append(entries, needs(r.Rule, ""))
-		}
+// Required is what must be right before bot.py starts, as entries of a Python list: variables, and functions
+// that say what is wrong. ServerRequired is what webhooks.py requires, and SelfHostRequired what self_host.py
+// requires in addition.
+func (d *Data) Required() []string {
+	entries := d.required(false)
+	if d.Reads("GOOGLE_CREDENTIALS_JSON") {
+		entries = append(entries, "google.problems")
 	}
+	if d.DetectsVoicemail() {
+		entries = append(entries, "voicemail.problems")
+	}
+	if d.Recording {
+		entries = append(entries, "Recording.problems")
+	}
+	return entries
+}
+
+func (d *Data) ServerRequired() []string { return d.required(true) }
+
+func (d *Data) SelfHostRequired() (entries []string) {
 	for _, v := range d.selfHost {
 		if rule := v.Rule(nil); !rule.IsZero() {
-			entries = append(entries, needs(rule, ""))
+			entries = append(entries, d.needs(rule, ""))
 		}
 	}
 	return entries
 }
 
-// SelfHostTransports are the words of -t for the transports that a rule of bot.py depends on. self_host.py
-// serves all of them.
-func (d *Data) SelfHostTransports() (keys []string) {
-	for _, r := range d.requirements {
-		if r.Runs != "" && !r.Rule.IsZero() && !slices.Contains(keys, r.Runs) {
-			keys = append(keys, r.Runs)
-		}
-	}
-	return keys
-}
-
 // required are the entries for bot.py or for webhooks.py, each once.
 func (d *Data) required(server bool) (entries []string) {
 	for _, r := range d.requirements {
-		if r.Server != server || r.Calls || r.Rule.IsZero() {
+		if r.Server != server || r.Rule.IsZero() {
 			continue
 		}
-		if entry := needs(r.Rule, r.Runs); !slices.Contains(entries, entry) {
+		if entry := d.needs(r.Rule, r.Runs); !slices.Contains(entries, entry) {
 			entries = append(entries, entry)
 		}
 	}
 	return entries
 }
 
-// needs returns the rule as an argument of settings.require: the name of a variable, or Needs(...). If
-// transport, a word of -t, is not "", the rule applies only to that transport.
-func needs(rule catalog.Rule, transport string) string {
+// needs returns the rule as an entry of REQUIRED in bot.py: the name of a variable, or vbot.Needs(...). If
+// transport, a key of TRANSPORTS, is not "", the rule applies only to that transport.
+func (d *Data) needs(rule catalog.Rule, transport string) string {
 	var arguments []string
 	for _, name := range rule.Names {
 		arguments = append(arguments, strconv.Quote(name))
@@ -66,17 +65,36 @@ func needs(rule catalog.Rule, transport string) string {
 	if transport != "" {
 		arguments = append(arguments, "transport="+strconv.Quote(transport))
 	}
+	if value := d.inTests(rule.Names[0]); value != "" {
+		arguments = append(arguments, "in_tests="+strconv.Quote(value))
+	}
 	if len(arguments) == 1 {
 		return arguments[0]
 	}
-	return "Needs(" + strings.Join(arguments, ", ") + ")"
+	return "vbot.Needs(" + strings.Join(arguments, ", ") + ")"
+}
+
+// inTests is what the tests of the bot set a required variable to, or "" if any text will do.
+func (d *Data) inTests(name string) string {
+	for _, s := range d.all() {
+		for _, v := range s.Env {
+			switch {
+			case v.Name != name || !d.EnableEval:
+			case v.Kind == "url":
+				return "https://test.example"
+			case v.Kind == "region":
+				return "us-east-1"
+			}
+		}
+	}
+	return ""
 }
 
 // MustBeSet are the variables that every session needs, as README.md lists them.
 func (d *Data) MustBeSet() (texts []string) {
 	seen := map[string]bool{}
 	for _, r := range d.requirements {
-		if r.Text != "" && !r.Rule.IsZero() && r.Runs == "" && !r.Calls && !r.Server && !seen[r.Name] {
+		if r.Text != "" && !r.Rule.IsZero() && r.Runs == "" && !r.Server && !seen[r.Name] {
 			seen[r.Name] = true
 			texts = append(texts, r.Text)
 		}
@@ -123,19 +141,4 @@ func (d *Data) NewCredentials(was *Data) []catalog.Credential {
 		}
 	}
 	return catalog.Credentials(needed)
-}
-
-// HandsOver are the entries of REQUIRED in bot.py for the number that calls are transferred to. It is
-// needed if the bot serves telephones.
-func (d *Data) HandsOver() (entries []string) {
-	rule := catalog.Rule{Names: []string{"COLLEAGUE"}}
-	if len(d.Transports) == 1 {
-		return []string{needs(rule, "")}
-	}
-	for _, t := range d.Transports {
-		if t.Service.Telephony && t.Key != "exotel" {
-			entries = append(entries, needs(rule, t.Key))
-		}
-	}
-	return slices.Compact(entries)
 }

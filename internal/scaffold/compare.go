@@ -44,6 +44,7 @@ func (j Job) compare(ctx context.Context, env Env) (report.Result, error) {
 		c.noteLostTelephone()
 	}
 	c.noteCloudNeeds()
+	c.noteLanguage()
 	if j.Mode == Check {
 		return c.check()
 	}
@@ -146,6 +147,16 @@ func (c *comparison) noteCloudNeeds() {
 		c.env.Note("in the cloud, localhost is not your machine: set %s in server/.env to the address "+
 			"of a server that the cloud can reach", names)
 	}
+}
+
+// noteLanguage notes what another language does not change.
+func (c *comparison) noteLanguage() {
+	was := c.before()
+	if was == nil || was.bot.Language == c.config.Language {
+		return
+	}
+	c.env.Note("server/agent.py stays in the language in which it was written: the model answers in the " +
+		"new one, but translate a GREETING that is spoken as it is")
 }
 
 // patch returns the differences as a patch if the job asks for one, or "".

@@ -200,3 +200,22 @@ func TestUpdateWithoutARecord(t *testing.T) {
 		}
 	}
 }
+
+// Another language changes what vbot and the options decide, and not the words of the owner: a note says so.
+func TestUpdateOfTheLanguage(t *testing.T) {
+	dir, _ := created(t)
+	e, notes := env(dir)
+	edit(t, dir, "bot/server/agent.py", "a friendly assistant", "Mila")
+	values := bot.Values{bot.OptLanguage: {Text: "fr", Flag: true}}
+	if _, err := (Job{Mode: Update, Target: "bot", Bot: values}).Run(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	tree := filetest.Tree(t, dir)
+	isFrench := strings.Contains(tree["bot/server/sentences.py"], "Désolé")
+	if !isFrench || !strings.Contains(tree["bot/server/agent.py"], "You are Mila") {
+		t.Errorf("%s\n%s", tree["bot/server/sentences.py"], tree["bot/server/agent.py"])
+	}
+	if len(*notes) != 1 || !strings.Contains((*notes)[0], "agent.py stays in the language") {
+		t.Errorf("%q", *notes)
+	}
+}

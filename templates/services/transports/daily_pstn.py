@@ -10,7 +10,7 @@
 # env: SERVER_API_KEY required secret server: a long random text, the password of webhooks.py
 # env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
 # env: PIPECAT_API_KEY optional secret server with PIPECAT_AGENT_NAME: Pipecat Cloud's public key
-# env: BOT_URL optional url server =http://localhost:7860: address of bot.py, unless on Pipecat Cloud
+# env: BOT_URL optional url server =http://localhost:7860: bot.py's address, unless on Pipecat Cloud
 # env: HOST optional id server =127.0.0.1: address that webhooks.py listens on; 0.0.0.0 means all
 # env: PORT optional id server =8080: port of webhooks.py
 # host: *.daily.co: the API, signals

@@ -8,7 +8,7 @@
 # keys: https://console.plivo.com
 # env: PLIVO_AUTH_ID required id library: auth ID
 # env: PLIVO_AUTH_TOKEN required secret library: auth token
-# stand-in: plivo hangs_up
+# stand-in: plivo
 # host: api.plivo.com: to hang up
 # self-host-env: BOT_PUBLIC_URL required url unless DOMAIN: https address of the bot, if not DOMAIN
 # self-host-pip: plivo>=4.59,<5

@@ -7,7 +7,7 @@
 # extras: websocket
 # keys: https://portal.telnyx.com
 # env: TELNYX_API_KEY required secret library: API key
-# stand-in: telnyx hangs_up
+# stand-in: telnyx
 # host: api.telnyx.com: to hang up
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams

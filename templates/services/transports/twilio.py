@@ -12,7 +12,7 @@
 # env: TWILIO_API_SECRET optional secret library with TWILIO_API_KEY: secret of that API key
 # env: TWILIO_REGION optional region library: processing region
 # env: TWILIO_EDGE optional region library: edge location
-# stand-in: twilio hangs_up
+# stand-in: twilio
 # host: api.twilio.com: to hang up; with TWILIO_EDGE and TWILIO_REGION, api.EDGE.REGION.twilio.com
 # self-host-env: BOT_PUBLIC_URL optional url: https address of the bot, if not DOMAIN
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter

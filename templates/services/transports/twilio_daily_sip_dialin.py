@@ -16,7 +16,7 @@
 # env: PUBLIC_URL optional url server: public https address, if the proxy does not forward it
 # env: PIPECAT_AGENT_NAME optional id server: start the bot on Pipecat Cloud, under this agent name
 # env: PIPECAT_API_KEY optional secret server with PIPECAT_AGENT_NAME: Pipecat Cloud's public key
-# env: BOT_URL optional url server =http://localhost:7860: address of bot.py, unless on Pipecat Cloud
+# env: BOT_URL optional url server =http://localhost:7860: bot.py's address, unless on Pipecat Cloud
 # env: HOST optional id server =127.0.0.1: address that webhooks.py listens on; 0.0.0.0 means all
 # env: PORT optional id server =8080: port of webhooks.py
 # host: api.twilio.com

@@ -1,14 +1,16 @@
 """A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 Gemini Live listens and speaks.
+Its prompt, its greeting and its tools are in agent.py.
 """
 
-import asyncio
+import vbot  # first, because it reads .env
+
+# isort: split
+
 import os
+from typing import Any
 
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
-
-from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -22,31 +24,15 @@ from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
-import settings
-from facts import facts
-from log import log_conversation
-from monitor import Service, ServiceMonitor
-from settings import Needs
-from transports import create_transport
+import agent
+from sentences import SENTENCES
+from vbot import realtime
 
-settings.load()
-
-# Who the bot is and how it answers. Change this first.
-SYSTEM_INSTRUCTION = (
-    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
-    "answer in one to three plain sentences, without lists, emojis or other formatting."
-)
-
-# Asks the model for a greeting.
-GREETING = "Greet the person and introduce yourself briefly."
-
-# Tools: functions that the model may call. README.md has an example.
-TOOLS = [
-    # your own, one per line
-]
+# Your own imports go below. Updates change those above.
+# isort: split
 
 
-def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
+def make_services(system_instruction: str = agent.SYSTEM_INSTRUCTION.strip()):
     """Return the services of one conversation."""
     llm = GeminiLiveLLMService(
         api_key=os.environ["GOOGLE_API_KEY"],
@@ -59,16 +45,19 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     return llm
 
 
-def build(transport, runner_args):
-    """Build the pipeline and its services."""
-    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
-
-    llm = make_services(system_instruction)
-
-    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
+def build(transport: BaseTransport, runner_args: RunnerArguments):
+    """Build the pipeline of one conversation."""
+    instructions = [
+        agent.SYSTEM_INSTRUCTION.strip(),
+        vbot.facts_about(runner_args),
+    ]
+    tools: list[Any] = [
+        *agent.TOOLS,
+    ]
+    llm = make_services(" ".join(instructions))
+    context = LLMContext(tools=tools)
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
-
     pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
@@ -78,31 +67,29 @@ def build(transport, runner_args):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # their names, and what to check if one fails; see monitor.py
-        llm: Service("Gemini Live", "GOOGLE_API_KEY"),
+    services = {  # their names, and what to check in .env if one fails
+        # listens and speaks
+        llm: vbot.Service("Gemini Live", "GOOGLE_API_KEY"),
     }
-
-
-build_lock = asyncio.Lock()
+    return pipeline, services
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads concurrently
-        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
+    pipeline, services = await vbot.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    ServiceMonitor(worker, services)
-    log_conversation(worker, pipeline, runner_args)
+    # Reports services that fail, asks silent callers, transfers calls, and writes the log.
+    conversation = vbot.Conversation(worker, transport, runner_args, services, SENTENCES)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
-    @worker.rtvi.event_handler("on_client_ready")
-    async def on_client_ready(rtvi):
-        await worker.queue_frame(LLMRunFrame())
+    @conversation.event_handler("on_ready")  # once, when the person can hear the bot
+    async def on_ready(conversation):
+        await worker.queue_frame(realtime.greeting(agent.GREETING, agent.SAY_GREETING))
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -111,44 +98,42 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     await runner.run()
 
 
+def shared(params: type[TransportParams]) -> TransportParams:
+    """Return parameters that several transports have in common."""
+    return params(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+        video_in_enabled=True,
+        video_in_sources={"camera": VideoInSourceParams(framerate=1)},
+        video_out_enabled=True,
+        video_out_is_live=True,
+    )
+
+
+TRANSPORTS = {  # how people reach the bot
+    "webrtc": lambda: shared(TransportParams),
+    "daily": lambda: shared(DailyParams),
+    "websocket": lambda: FastAPIWebsocketParams(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+        add_wav_header=False,
+        serializer=ProtobufFrameSerializer(),
+    ),
+}
+
+
 async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
-
-    def shared(params: type[TransportParams]) -> TransportParams:
-        return params(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-            video_in_enabled=True,
-            video_in_sources={"camera": VideoInSourceParams(framerate=1)},
-            video_out_enabled=True,
-            video_out_is_live=True,
-        )
-
-    transport_params = {
-        "webrtc": lambda: shared(TransportParams),
-        "daily": lambda: shared(DailyParams),
-        "websocket": lambda: FastAPIWebsocketParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-            add_wav_header=False,
-            serializer=ProtobufFrameSerializer(),
-        ),
-    }
-    await run_bot(await create_transport(runner_args, transport_params), runner_args)
+    transport = await vbot.create_transport(runner_args, TRANSPORTS)
+    await run_bot(transport, runner_args)
 
 
-# Variables that must be set for the bot to start.
+# What must be there for the bot to start. Your own variables are in agent.py.
 REQUIRED = [
+    *agent.REQUIRED,
     "GOOGLE_API_KEY",
-    Needs("DAILY_API_KEY", transport="daily"),
-    # your own, one per line
+    vbot.Needs("DAILY_API_KEY", transport="daily"),
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import app, main
-
-    import local
-
-    settings.require(REQUIRED)
-    local.prepare(app)
-    main(local.Arguments())
+    vbot.run(bot, REQUIRED, TRANSPORTS)

@@ -1,14 +1,16 @@
 """A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 Moonshine listens, Ollama thinks, Piper speaks.
+Its prompt, its greeting and its tools are in agent.py.
 """
 
-import asyncio
+import vbot  # first, because it reads .env
+
+# isort: split
+
 import os
-
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
-
 from pathlib import Path
+from typing import Any
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import TTSSpeakFrame
@@ -28,38 +30,17 @@ from pipecat.transports.base_transport import BaseTransport, TransportParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
-import settings
-from facts import facts
-from first_clause import FirstClauseAggregator
-from log import log_conversation
-from monitor import Service, ServiceMonitor
-from ollama_model import ModelLoader
-from transports import create_transport
+import agent
+from sentences import SENTENCES
+from vbot.first_clause import FirstClauseAggregator
+from vbot.models import load_models
+from vbot.ollama import ModelLoader
 
-settings.load()
-
-# Who the bot is and how it answers. Change this first.
-SYSTEM_INSTRUCTION = (
-    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
-    "answer in one to three plain sentences, without lists, emojis or other formatting."
-)
-
-# The greeting, spoken as it is written.
-GREETING = "Hello! What would you like to talk about?"
-
-# Said when a service fails, in the language of the bot.
-APOLOGY = "Sorry, I cannot answer right now. Please try again."
-
-# Said to a person who asks something while the language model is loading.
-STILL_LOADING = "The model is still loading. I will answer as soon as it is there."
-
-# Tools: functions that the model may call. README.md has an example.
-TOOLS = [
-    # your own, one per line
-]
+# Your own imports go below. Updates change those above.
+# isort: split
 
 
-def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
+def make_services(system_instruction: str = agent.SYSTEM_INSTRUCTION.strip()):
     """Return the services of one conversation."""
     stt = MoonshineSTTService(
         settings=MoonshineSTTService.Settings(model=os.getenv("MOONSHINE_MODEL", NOT_GIVEN)),
@@ -82,23 +63,26 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     return stt, llm, tts
 
 
-def build(transport, runner_args):
-    """Build the pipeline and its services."""
-    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
-
-    stt, llm, tts = make_services(system_instruction)
-
-    context = LLMContext(tools=[*TOOLS])
+def build(transport: BaseTransport, runner_args: RunnerArguments):
+    """Build the pipeline of one conversation."""
+    instructions = [
+        agent.SYSTEM_INSTRUCTION.strip(),
+        vbot.facts_about(runner_args),
+    ]
+    tools: list[Any] = [
+        *agent.TOOLS,
+    ]
+    stt, llm, tts = make_services(" ".join(instructions))
+    context = LLMContext(tools=tools)
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
-
     pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             stt,
             user_aggregator,
-            ModelLoader(llm, context, loading=STILL_LOADING),
+            ModelLoader(llm, context, SENTENCES.still_loading),
             llm,
             LLMTextProcessor(text_aggregator=FirstClauseAggregator()),
             tts,
@@ -106,33 +90,34 @@ def build(transport, runner_args):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # their names, and what to check if one fails; see monitor.py
-        stt: Service("Moonshine", "MOONSHINE_VOICE_CACHE"),
-        llm: Service("Ollama", "that it runs, OLLAMA_BASE_URL"),
-        tts: Service("Piper", "PIPER_VOICES_DIR"),
+    services = {  # their names, and what to check in .env if one fails
+        # listens
+        stt: vbot.Service("Moonshine", "MOONSHINE_VOICE_CACHE"),
+        # thinks
+        llm: vbot.Service("Ollama", "that it runs, OLLAMA_BASE_URL"),
+        # speaks
+        tts: vbot.Service("Piper", "PIPER_VOICES_DIR"),
     }
-
-
-build_lock = asyncio.Lock()
+    return pipeline, services
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads concurrently
-        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
+    pipeline, services = await vbot.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    ServiceMonitor(worker, services, apology=APOLOGY)
-    log_conversation(worker, pipeline, runner_args)
+    # Reports services that fail, asks silent callers, transfers calls, and writes the log.
+    conversation = vbot.Conversation(worker, transport, runner_args, services, SENTENCES)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
 
-    @worker.rtvi.event_handler("on_client_ready")
-    async def on_client_ready(rtvi):
-        await worker.queue_frame(TTSSpeakFrame(GREETING))
+    @conversation.event_handler("on_ready")  # once, when the person can hear the bot
+    async def on_ready(conversation):
+        greets = agent.GREETING if agent.SAY_GREETING else SENTENCES.hello
+        await worker.queue_frame(TTSSpeakFrame(greets))
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -141,26 +126,26 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     await runner.run()
 
 
+TRANSPORTS = {  # how people reach the bot
+    "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+}
+
+
 async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
-    transport_params = {
-        "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
-    }
-    await run_bot(await create_transport(runner_args, transport_params), runner_args)
+    transport = await vbot.create_transport(runner_args, TRANSPORTS)
+    await run_bot(transport, runner_args)
 
 
-# Variables that must be set for the bot to start.
+# What must be there for the bot to start. Your own variables are in agent.py.
 REQUIRED = [
-    # your own, one per line
+    *agent.REQUIRED,
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import app, main
-
-    import local
-    from models import load
-
-    settings.require(REQUIRED)
-    local.prepare(app)
-    load(make_services)
-    main(local.Arguments())
+    vbot.run(
+        bot,
+        REQUIRED,
+        TRANSPORTS,
+        load=lambda: load_models(make_services),
+    )

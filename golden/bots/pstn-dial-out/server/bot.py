@@ -1,16 +1,19 @@
 """A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 Deepgram listens, OpenAI thinks, Cartesia speaks.
+Its prompt, its greeting and its tools are in agent.py.
 """
 
-import asyncio
-import os
+import vbot  # first, because it reads .env
 
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
+# isort: split
+
+import os
+from typing import Any
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import LLMRunFrame, TTSSpeakFrame
+from pipecat.frames.frames import TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -23,56 +26,19 @@ from pipecat.services.cartesia.tts import CartesiaTTSService
 from pipecat.services.deepgram.stt import DeepgramSTTService
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.transports.base_transport import BaseTransport, TransportParams
+from pipecat.transports.daily.transport import DailyParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
-import settings
-from call import Call, end_call, guard, hang_up
-from facts import facts
-from log import log_conversation
-from monitor import Service, ServiceMonitor
-from settings import Needs
-from silence import SilenceMonitor
-from transfer import Transfers
-from transports import create_transport
-from voicemail import detect_voicemail
+import agent
+from sentences import SENTENCES
+from vbot import daily, voicemail
 
-settings.load()
-
-# Who the bot is and how it answers. Change this first.
-SYSTEM_INSTRUCTION = (
-    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
-    "answer in one to three plain sentences, without lists, emojis or other formatting."
-)
-
-# Asks the model for a greeting.
-GREETING = "Greet the person and introduce yourself briefly."
-SAY_GREETING = False  # True: GREETING is spoken as it is written, without the model
-
-# Said when a service fails, in the language of the bot.
-APOLOGY = "Sorry, I cannot answer right now. Please try again."
-
-# Said when an answer takes long.
-PLEASE_WAIT = "One moment, please."
-
-# Said before a caller is connected to FALLBACK_NUMBER, because the bot cannot go on.
-CONNECTING = "Sorry, I cannot help you right now. I am connecting you to a colleague."
-
-# Said to a caller who is silent for SILENCE_SECONDS: the question twice, then the goodbye.
-STILL_THERE = "Are you still there?"
-SILENT_GOODBYE = "I cannot hear you, so I am ending the call. Goodbye."
-
-# Left on an answering machine, with VOICEMAIL=leave_message in .env.
-VOICEMAIL_MESSAGE = "Hello, this is an automated call. We will try again later."
-
-# Tools: functions that the model may call. README.md has an example.
-TOOLS = [
-    hang_up,
-    # your own, one per line
-]
+# Your own imports go below. Updates change those above.
+# isort: split
 
 
-def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
+def make_services(system_instruction: str = agent.SYSTEM_INSTRUCTION.strip()):
     """Return the services of one conversation."""
     stt = DeepgramSTTService(
         api_key=os.getenv("DEEPGRAM_API_KEY", "none"),
@@ -95,20 +61,22 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     return stt, llm, tts
 
 
-def build(transport, runner_args, call):
-    """Build the pipeline and its services."""
-    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
-
-    stt, llm, tts = make_services(system_instruction)
-    detector, speech_gate = detect_voicemail(llm, VOICEMAIL_MESSAGE, is_call=bool(call))
-
-    context = LLMContext(  # a person who is called speaks first
-        [] if call else [{"role": "developer", "content": GREETING}], tools=[*TOOLS]
-    )
+def build(transport: BaseTransport, runner_args: RunnerArguments):
+    """Build the pipeline of one conversation."""
+    instructions = [
+        agent.SYSTEM_INSTRUCTION.strip(),
+        vbot.facts_about(runner_args),
+    ]
+    tools: list[Any] = [
+        vbot.hang_up,
+        *agent.TOOLS,
+    ]
+    stt, llm, tts = make_services(" ".join(instructions))
+    detector, speech_gate = voicemail.detect_voicemail(llm, transport, SENTENCES.voicemail)
+    context = LLMContext(tools=tools)
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
-
     pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
@@ -122,61 +90,38 @@ def build(transport, runner_args, call):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # their names, and what to check if one fails; see monitor.py
-        stt: Service("Deepgram", "DEEPGRAM_API_KEY"),
-        llm: Service("OpenAI", "OPENAI_API_KEY"),
-        tts: Service("Cartesia", "CARTESIA_API_KEY"),
+    services = {  # their names, and what to check in .env if one fails
+        # listens
+        stt: vbot.Service("Deepgram", "DEEPGRAM_API_KEY"),
+        # thinks
+        llm: vbot.Service("OpenAI", "OPENAI_API_KEY"),
+        # speaks
+        tts: vbot.Service("Cartesia", "CARTESIA_API_KEY"),
     }
+    return pipeline, services
 
 
-build_lock = asyncio.Lock()
-
-
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call | None):
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads concurrently
-        pipeline, services = await asyncio.to_thread(build, transport, runner_args, call)
+    pipeline, services = await vbot.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    transfers = Transfers(
-        worker,
-        transport,
-        runner_args,
-        call,
-        connecting=CONNECTING,
-    )
-    monitor = ServiceMonitor(
-        worker,
-        services,
-        apology=APOLOGY,
-        please_wait=PLEASE_WAIT,
-        has_page=False,  # callers do not see one
-        hand_over=transfers.fallback,
-    )
-    SilenceMonitor(
-        worker,
-        is_call=bool(call),  # only callers are asked
-        question=STILL_THERE,
-        goodbye=SILENT_GOODBYE,
-        seconds=float(os.getenv("SILENCE_SECONDS", "10")),
-        is_waiting=monitor.is_waiting,
-    )
-    log_conversation(worker, pipeline, runner_args)
+    # Reports services that fail, asks silent callers, transfers calls, and writes the log.
+    conversation = vbot.Conversation(worker, transport, runner_args, services, SENTENCES)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
-    if call:
-        call.handle(transport, runner)
-    is_greeted = bool(call)  # a person who is called speaks first
 
-    @transport.event_handler("on_client_connected")
-    async def on_client_connected(transport, client):
-        nonlocal is_greeted
-        if not is_greeted:
-            is_greeted = True
-            await worker.queue_frame(TTSSpeakFrame(GREETING) if SAY_GREETING else LLMRunFrame())
+    @conversation.event_handler("on_ready")  # once, when the person can hear the bot
+    async def on_ready(conversation):
+        if conversation.is_outgoing:  # the person who is called speaks first
+            return
+        if agent.SAY_GREETING:
+            await worker.queue_frame(TTSSpeakFrame(agent.GREETING))
+        else:
+            await worker.queue_frame(vbot.ask_model(agent.GREETING))
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -185,41 +130,31 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     await runner.run()
 
 
+TRANSPORTS = {  # how people reach the bot
+    "call": lambda: DailyParams(
+        api_key=os.environ["DAILY_API_KEY"], audio_in_enabled=True, audio_out_enabled=True
+    ),
+    "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+    "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
+}
+
+
 async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
-    transport_params = {
-        "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
-        "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
-    }
-    call = None  # unless webhooks.py started the session
-    if isinstance(runner_args.body, dict) and "signature" in runner_args.body:
-        call = Call.authentic(runner_args.body)
-        transport = call.transport()
-    else:
-        transport = await create_transport(runner_args, transport_params)
-    try:
-        await run_bot(transport, runner_args, call)
-    finally:
-        await end_call(call)
+    async with daily.room_of(runner_args):
+        transport = await vbot.create_transport(runner_args, TRANSPORTS)
+        await run_bot(transport, runner_args)
 
 
-# Variables that must be set for the bot to start.
+# What must be there for the bot to start. Your own variables are in agent.py.
 REQUIRED = [
-    Needs("DEEPGRAM_API_KEY", "DEEPGRAM_STT_BASE_URL"),
-    Needs("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    *agent.REQUIRED,
+    vbot.Needs("DEEPGRAM_API_KEY", "DEEPGRAM_STT_BASE_URL"),
+    vbot.Needs("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "CARTESIA_API_KEY",
-    # your own, one per line
+    vbot.Needs("DAILY_API_KEY", transport="call"),
+    voicemail.problems,
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import app, main
-
-    import local
-    import voicemail
-    from webhooks import take_calls
-
-    settings.require(REQUIRED, problems=voicemail.problems())
-    local.prepare(app)
-    guard(app)
-    take_calls(app, bot)
-    main(local.Arguments())
+    vbot.run(bot, REQUIRED, TRANSPORTS)

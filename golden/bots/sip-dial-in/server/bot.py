@@ -1,14 +1,16 @@
 """A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 OpenAI Realtime listens and speaks.
+Its prompt, its greeting and its tools are in agent.py.
 """
 
-import asyncio
+import vbot  # first, because it reads .env
+
+# isort: split
+
 import os
+from typing import Any
 
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
-
-from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -24,53 +26,19 @@ from pipecat.services.openai.realtime.events import (
 )
 from pipecat.services.openai.realtime.llm import OpenAIRealtimeLLMService
 from pipecat.transports.base_transport import BaseTransport
+from pipecat.transports.daily.transport import DailyParams
 from pipecat.workers.runner import WorkerRunner
 
-import metrics
-import recording
-import settings
-from call import Call, end_call, guard, hang_up, log_transcript
-from facts import facts
-from log import log_conversation
-from monitor import Service, ServiceMonitor
-from sessions import announce_end
-from settings import Needs
-from silence import SilenceMonitor
-from transfer import Transfers
+import agent
+from sentences import SENTENCES
+from vbot import daily, realtime
+from vbot.recording import Recording, delete_old_daily
 
-settings.load()
-
-# Who the bot is and how it answers. Change this first.
-SYSTEM_INSTRUCTION = (
-    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
-    "answer in one to three plain sentences, without lists, emojis or other formatting."
-)
-
-# Asks the model for a greeting.
-GREETING = "Greet the person and introduce yourself briefly."
-
-# Said by the carrier if nobody answers a transferred call.
-NOBODY_ANSWERS = "Nobody can take your call right now. Please call again later."
-
-# Said by the carrier if the bot cannot take a call.
-BUSY = "All lines are busy right now. Please call again later."
-
-# Said to a caller who is silent for SILENCE_SECONDS: the question twice, then the goodbye.
-STILL_THERE = "Are you still there?"
-SILENT_GOODBYE = "I cannot hear you, so I am ending the call. Goodbye."
-
-# Tools: functions that the model may call. README.md has an example.
-TOOLS = [
-    hang_up,
-    # your own, one per line
-]
-
-# With RECORD=ask in .env, the model asks for consent; see recording.py.
-SYSTEM_INSTRUCTION += recording.instruction()
-TOOLS.extend(recording.tools())
+# Your own imports go below. Updates change those above.
+# isort: split
 
 
-def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
+def make_services(system_instruction: str = agent.SYSTEM_INSTRUCTION.strip()):
     """Return the services of one conversation."""
     llm = OpenAIRealtimeLLMService(
         api_key=os.environ["OPENAI_API_KEY"],
@@ -91,80 +59,58 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     return llm
 
 
-def build(transport, runner_args):
-    """Build the pipeline and its services."""
-    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
-
-    llm = make_services(system_instruction)
-
-    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
+def build(transport: BaseTransport, runner_args: RunnerArguments):
+    """Build the pipeline of one conversation."""
+    instructions = [
+        agent.SYSTEM_INSTRUCTION.strip(),
+        vbot.facts_about(runner_args),
+    ]
+    recording = Recording(runner_args)
+    instructions.append(recording.instruction)
+    tools: list[Any] = [
+        realtime.hang_up,
+        *agent.TOOLS,
+        *recording.tools,
+    ]
+    llm = make_services(" ".join(instructions))
+    context = LLMContext(tools=tools)
     # The model detects turns itself, so there is no voice-activity detector here.
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(context)
-
     pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
             user_aggregator,
             llm,
             transport.output(),
-            recording.recorder(runner_args),
+            recording.recorder,
             assistant_aggregator,
         ]
     )
-    log_transcript(runner_args, user_aggregator, assistant_aggregator)
-    return pipeline, {  # their names, and what to check if one fails; see monitor.py
-        llm: Service("OpenAI Realtime", "OPENAI_API_KEY"),
+    services = {  # their names, and what to check in .env if one fails
+        # listens and speaks
+        llm: vbot.Service("OpenAI Realtime", "OPENAI_API_KEY"),
     }
+    return pipeline, services
 
 
-build_lock = asyncio.Lock()
-
-
-async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: Call):
+async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads concurrently
-        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
+    pipeline, services = await vbot.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    transfers = Transfers(
-        worker,
-        transport,
-        runner_args,
-        call,
-        nobody_answers=NOBODY_ANSWERS,
+    # Reports services that fail, asks silent callers, transfers calls, and writes the log.
+    conversation = vbot.Conversation(
+        worker, transport, runner_args, services, SENTENCES, with_transcript=True
     )
-    monitor = ServiceMonitor(
-        worker,
-        services,
-        has_page=False,  # callers do not see one
-        hand_over=transfers.fallback,
-        on_failed=metrics.count_failure,
-        on_late=metrics.count_delay,
-    )
-    SilenceMonitor(
-        worker,
-        question=STILL_THERE,
-        goodbye=SILENT_GOODBYE,
-        seconds=float(os.getenv("SILENCE_SECONDS", "10")),
-        is_waiting=monitor.is_waiting,
-    )
-    metrics.measure(worker)
-    announce_end(worker, "", transfers.fallback)
-    log_conversation(worker, pipeline, runner_args)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
-    call.handle(transport, runner)
-    is_greeted = False
 
-    @transport.event_handler("on_client_connected")
-    async def on_client_connected(transport, client):
-        nonlocal is_greeted
-        if not is_greeted:
-            is_greeted = True
-            await worker.queue_frame(LLMRunFrame())
+    @conversation.event_handler("on_ready")  # once, when the person can hear the bot
+    async def on_ready(conversation):
+        await worker.queue_frame(realtime.greeting(agent.GREETING, agent.SAY_GREETING))
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -173,35 +119,33 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments, call: 
     await runner.run()
 
 
+TRANSPORTS = {  # how people reach the bot
+    "call": lambda: DailyParams(audio_in_enabled=True, audio_out_enabled=True),
+}
+
+
 async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
-    call = Call.authentic(runner_args.body)
-    transport = call.transport()
-    try:
-        await run_bot(transport, runner_args, call)
-    finally:
-        await end_call(call)
+    async with daily.room_of(runner_args):
+        transport = await vbot.create_transport(runner_args, TRANSPORTS)
+        await run_bot(transport, runner_args)
 
 
-# Variables that must be set for the bot to start.
+# What must be there for the bot to start. Your own variables are in agent.py.
 REQUIRED = [
+    *agent.REQUIRED,
     "OPENAI_API_KEY",
     "DAILY_API_KEY",
     "TWILIO_ACCOUNT_SID",
-    Needs("TWILIO_AUTH_TOKEN", "TWILIO_API_KEY"),
-    Needs("TWILIO_API_SECRET", if_set="TWILIO_API_KEY"),
-    # your own, one per line
+    vbot.Needs("TWILIO_AUTH_TOKEN", "TWILIO_API_KEY"),
+    vbot.Needs("TWILIO_API_SECRET", if_set="TWILIO_API_KEY"),
+    Recording.problems,
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import app, main
-
-    import local
-    from webhooks import take_calls
-
-    settings.require(REQUIRED, problems=recording.problems())
-    recording.delete_old_daily()
-    local.prepare(app)
-    guard(app)
-    take_calls(app, bot)
-    main(local.Arguments())
+    vbot.run(
+        bot,
+        REQUIRED,
+        TRANSPORTS,
+        background=[delete_old_daily],
+    )

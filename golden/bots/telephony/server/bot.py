@@ -1,17 +1,19 @@
 """A voice bot on Pipecat; README.md says how to run it and talk to it.
 
 OpenAI listens, Anthropic Claude thinks, ElevenLabs speaks.
+Its prompt, its greeting and its tools are in agent.py.
 """
 
-import asyncio
+import vbot  # first, because it reads .env
+
+# isort: split
+
 import os
+from typing import Any
 
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when ONNX Runtime is imported
-
-from loguru import logger
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.evals.transport import EvalTransportParams
-from pipecat.frames.frames import LLMRunFrame, TTSSpeakFrame
+from pipecat.frames.frames import TTSSpeakFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -28,64 +30,18 @@ from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
-import metrics
-import settings
-from call import hang_up
-from facts import facts
-from log import log_conversation
-from monitor import Service, ServiceMonitor
-from sessions import announce_end
-from settings import Needs
-from silence import SilenceMonitor
-from transfer import Transfers
-from transports import create_transport
+import agent
+from sentences import SENTENCES
 
-settings.load()
+# Your own imports go below. Updates change those above.
+# isort: split
 
-# Who the bot is and how it answers. Change this first.
-SYSTEM_INSTRUCTION = (
-    "You are a friendly assistant in a voice conversation. What you write is spoken aloud, so "
-    "answer in one to three plain sentences, without lists, emojis or other formatting."
-)
-
-# Asks the model for a greeting.
-GREETING = "Greet the person and introduce yourself briefly."
-SAY_GREETING = False  # True: GREETING is spoken as it is written, without the model
-
-# Said when a service fails, in the language of the bot.
-APOLOGY = "Entschuldigung, ich kann gerade nicht antworten. Bitte versuchen Sie es erneut."
-
-# Said when an answer takes long.
-PLEASE_WAIT = "Einen Moment, bitte."
-
-# Said a minute before MAX_SESSION_SECONDS are over.
-LAST_MINUTE = "Wir haben noch eine Minute."
-
-# Said before a caller is connected to FALLBACK_NUMBER, because the bot cannot go on.
-CONNECTING = "Leider kann ich Ihnen gerade nicht helfen. Ich verbinde Sie mit einem Kollegen."
-
-# Said by the carrier if nobody answers a transferred call.
-NOBODY_ANSWERS = "Zurzeit kann niemand Ihren Anruf annehmen. Bitte rufen Sie später wieder an."
-
-# Said by the carrier if the bot cannot take a call.
-BUSY = "Zurzeit sind alle Leitungen belegt. Bitte rufen Sie später wieder an."
-
-# Said to a caller who is silent for SILENCE_SECONDS: the question twice, then the goodbye.
-STILL_THERE = "Sind Sie noch da?"
-SILENT_GOODBYE = "Ich kann Sie nicht hören und beende deshalb das Gespräch. Auf Wiederhören."
-
-# Tools: functions that the model may call. README.md has an example.
-TOOLS = [
-    hang_up,
-    # your own, one per line
-]
-
-# What the services hear and speak, as a BCP 47 tag.
+# What the services hear and speak, as a BCP 47 tag, and what the model is told about it.
 LANGUAGE = "de"
-SYSTEM_INSTRUCTION += " Answer in German."
+ANSWER_IN = "Answer in German."
 
 
-def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
+def make_services(system_instruction: str = agent.SYSTEM_INSTRUCTION.strip()):
     """Return the services of one conversation."""
     stt = OpenAISTTService(
         api_key=os.getenv("OPENAI_API_KEY", "none"),
@@ -110,17 +66,22 @@ def make_services(system_instruction: str = SYSTEM_INSTRUCTION):
     return stt, llm, tts
 
 
-def build(transport, runner_args):
-    """Build the pipeline and its services."""
-    system_instruction = SYSTEM_INSTRUCTION + " " + facts(runner_args)
-
-    stt, llm, tts = make_services(system_instruction)
-
-    context = LLMContext([{"role": "developer", "content": GREETING}], tools=[*TOOLS])
+def build(transport: BaseTransport, runner_args: RunnerArguments):
+    """Build the pipeline of one conversation."""
+    instructions = [
+        agent.SYSTEM_INSTRUCTION.strip(),
+        vbot.facts_about(runner_args),
+    ]
+    instructions.append(ANSWER_IN)
+    tools: list[Any] = [
+        vbot.hang_up,
+        *agent.TOOLS,
+    ]
+    stt, llm, tts = make_services(" ".join(instructions))
+    context = LLMContext(tools=tools)
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
-
     pipeline = Pipeline(  # audio enters at the top and leaves at the bottom
         [
             transport.input(),
@@ -132,63 +93,36 @@ def build(transport, runner_args):
             assistant_aggregator,
         ]
     )
-    return pipeline, {  # their names, and what to check if one fails; see monitor.py
-        stt: Service("OpenAI", "OPENAI_API_KEY"),
-        llm: Service("Anthropic Claude", "ANTHROPIC_API_KEY"),
-        tts: Service("ElevenLabs", "ELEVENLABS_API_KEY"),
+    services = {  # their names, and what to check in .env if one fails
+        # listens
+        stt: vbot.Service("OpenAI", "OPENAI_API_KEY"),
+        # thinks
+        llm: vbot.Service("Anthropic Claude", "ANTHROPIC_API_KEY"),
+        # speaks
+        tts: vbot.Service("ElevenLabs", "ELEVENLABS_API_KEY"),
     }
-
-
-build_lock = asyncio.Lock()
+    return pipeline, services
 
 
 async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     """Run one conversation until the person leaves."""
-    async with build_lock:  # some libraries cannot be loaded by two threads concurrently
-        pipeline, services = await asyncio.to_thread(build, transport, runner_args)
+    pipeline, services = await vbot.to_thread(build, transport, runner_args)
     worker = PipelineWorker(
         pipeline,
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),
         idle_timeout_secs=runner_args.pipeline_idle_timeout_secs,
     )
-    transfers = Transfers(
-        worker,
-        transport,
-        runner_args,
-        nobody_answers=NOBODY_ANSWERS,
-        connecting=CONNECTING,
-    )
-    monitor = ServiceMonitor(
-        worker,
-        services,
-        apology=APOLOGY,
-        please_wait=PLEASE_WAIT,
-        has_page=False,  # callers do not see one
-        hand_over=transfers.fallback,
-        on_failed=metrics.count_failure,
-        on_late=metrics.count_delay,
-    )
-    SilenceMonitor(
-        worker,
-        is_call=bool(runner_args.call_data),  # only callers are asked
-        question=STILL_THERE,
-        goodbye=SILENT_GOODBYE,
-        seconds=float(os.getenv("SILENCE_SECONDS", "10")),
-        is_waiting=monitor.is_waiting,
-    )
-    metrics.measure(worker)
-    announce_end(worker, LAST_MINUTE, transfers.fallback)
-    log_conversation(worker, pipeline, runner_args)
+    # Reports services that fail, asks silent callers, transfers calls, and writes the log.
+    conversation = vbot.Conversation(worker, transport, runner_args, services, SENTENCES)
     runner = WorkerRunner(handle_sigint=runner_args.handle_sigint, force_gc=True)
     await runner.add_workers(worker)
-    is_greeted = False
 
-    @transport.event_handler("on_client_connected")
-    async def on_client_connected(transport, client):
-        nonlocal is_greeted
-        if not is_greeted:
-            is_greeted = True
-            await worker.queue_frame(TTSSpeakFrame(GREETING) if SAY_GREETING else LLMRunFrame())
+    @conversation.event_handler("on_ready")  # once, when the person can hear the bot
+    async def on_ready(conversation):
+        if agent.SAY_GREETING:
+            await worker.queue_frame(TTSSpeakFrame(agent.GREETING))
+        else:
+            await worker.queue_frame(vbot.ask_model(agent.GREETING))
 
     @transport.event_handler("on_client_disconnected")
     async def on_client_disconnected(transport, client):
@@ -197,40 +131,34 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
     await runner.run()
 
 
+TRANSPORTS = {  # how people reach the bot
+    "twilio": lambda: FastAPIWebsocketParams(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+        audio_out_sample_rate=8000,  # the line's rate; the serializer would clip the last word
+    ),
+    "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+    "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
+}
+
+
 async def bot(runner_args: RunnerArguments):
     """Serve one session: the runner calls this for each person who connects."""
-    transport_params = {
-        "twilio": lambda: FastAPIWebsocketParams(
-            audio_in_enabled=True,
-            audio_out_enabled=True,
-            audio_out_sample_rate=8000,  # the line's rate; the serializer would clip the last word
-        ),
-        "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
-        "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
-    }
-    transport = await create_transport(runner_args, transport_params)
-    if number := runner_args.call_data and runner_args.call_data.from_number:
-        logger.debug(f"Call from {number!r}")  # to_number is the number that was called
+    transport = await vbot.create_transport(runner_args, TRANSPORTS)
     await run_bot(transport, runner_args)
 
 
-# Variables that must be set for the bot to start.
+# What must be there for the bot to start. Your own variables are in agent.py.
 REQUIRED = [
-    Needs("OPENAI_API_KEY", "OPENAI_STT_BASE_URL", "OPENAI_BASE_URL"),
+    *agent.REQUIRED,
+    vbot.Needs("OPENAI_API_KEY", "OPENAI_STT_BASE_URL", "OPENAI_BASE_URL"),
     "ANTHROPIC_API_KEY",
     "ELEVENLABS_API_KEY",
     "ELEVENLABS_VOICE_ID",
-    Needs("TWILIO_ACCOUNT_SID", transport="twilio"),
-    Needs("TWILIO_AUTH_TOKEN", "TWILIO_API_KEY", only_one=True, transport="twilio"),
-    Needs("TWILIO_API_SECRET", if_set="TWILIO_API_KEY", transport="twilio"),
-    # your own, one per line
+    vbot.Needs("TWILIO_ACCOUNT_SID", transport="twilio"),
+    vbot.Needs("TWILIO_AUTH_TOKEN", "TWILIO_API_KEY", only_one=True, transport="twilio"),
+    vbot.Needs("TWILIO_API_SECRET", if_set="TWILIO_API_KEY", transport="twilio"),
 ]
 
 if __name__ == "__main__":
-    from pipecat.runner.run import app, main
-
-    import local
-
-    settings.require(REQUIRED)
-    local.prepare(app)
-    main(local.Arguments())
+    vbot.run(bot, REQUIRED, TRANSPORTS)

@@ -1,0 +1,88 @@
+package render
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"vbot/internal/bot"
+)
+
+// conditions says which bots have a file or a folder of templates/server. All bots have the others, unless
+// the template of a file says otherwise. The condition of a folder holds for its files, too.
+var conditions = map[string]func(*Data) bool{
+	"conftest.py": func(d *Data) bool { return d.EnableEval },
+	"tests":       func(d *Data) bool { return d.EnableEval },
+
+	"vbot/camera.py":        (*Data).CanLook,
+	"vbot/daily":            (*Data).callsOverDaily,
+	"vbot/downloads":        (*Data).fetchesModels,
+	"vbot/first_clause.py":  (*Data).LocalLLM,
+	"vbot/google.py":        func(d *Data) bool { return d.Reads("GOOGLE_CREDENTIALS_JSON") },
+	"vbot/models.py":        (*Data).LoadsModels,
+	"vbot/noise.py":         func(d *Data) bool { return d.EnableNoiseCancel },
+	"vbot/observability.py": func(d *Data) bool { return d.EnableObservability },
+	"vbot/ollama.py":        (*Data).LocalLLM,
+	"vbot/recording.py":     func(d *Data) bool { return d.Recording },
+	"vbot/voicemail.py":     (*Data).DetectsVoicemail,
+
+	"vbot/downloads/funasr.py":     runs("FunASRSTTService"),
+	"vbot/downloads/hub.py":        runs("PocketTTSService", "WhisperSTTService"),
+	"vbot/downloads/kokoro.py":     runs("KokoroTTSService"),
+	"vbot/downloads/moonshine.py":  runs("MoonshineSTTService"),
+	"vbot/downloads/piper.py":      runs("PiperTTSService"),
+	"vbot/downloads/pocket_tts.py": runs("PocketTTSService"),
+	"vbot/downloads/whisper.py":    runs("WhisperSTTService"),
+
+	"vbot/webhooks":            (*Data).HasServer,
+	"vbot/webhooks/dialout.py": (*Data).CallsOut,
+	"vbot/webhooks/twilio.py":  func(d *Data) bool { return d.Dial == "sip dial-in" },
+
+	"vbot/hosting":                func(d *Data) bool { return d.SelfHost },
+	"vbot/hosting/calls.py":       (*Data).HasServer,
+	"vbot/hosting/carriers.py":    func(d *Data) bool { return len(d.PhoneTransports()) > 0 },
+	"vbot/hosting/daily.py":       reachedOver("rtc_hosted"),
+	"vbot/hosting/dialin.py":      func(d *Data) bool { return d.Dial == "pstn dial-in" },
+	"vbot/hosting/livekit.py":     reachedOver("rtc_room"),
+	"vbot/hosting/plivo.py":       reachedOver("tel_c"),
+	"vbot/hosting/smallwebrtc.py": reachedOver("rtc_small"),
+	"vbot/hosting/telnyx.py":      reachedOver("tel_b"),
+	"vbot/hosting/twilio.py":      reachedOver("tel_a"),
+	"vbot/hosting/websocket.py":   reachedOver("websocket"),
+
+	"vbot/testing":                      func(d *Data) bool { return d.EnableEval },
+	"vbot/testing/test_calls.py":        func(d *Data) bool { return len(d.PhoneCallers()) > 0 },
+	"vbot/testing/test_conversation.py": func(d *Data) bool { return d.Mode == bot.ModeCascade },
+	"vbot/testing/test_evals.py":        func(d *Data) bool { return d.TTS() != nil },
+	"vbot/testing/test_hosting.py":      func(d *Data) bool { return d.SelfHost },
+	"vbot/testing/test_realtime.py":     func(d *Data) bool { return d.Realtime() != nil },
+	"vbot/testing/test_recording.py":    func(d *Data) bool { return d.Recording },
+	"vbot/testing/test_visits.py":       func(d *Data) bool { return len(d.WebCallers()) > 0 },
+}
+
+// reachedOver returns the condition that people reach the bot over the transport.
+func reachedOver(id string) func(*Data) bool {
+	return func(d *Data) bool { return d.has(id) }
+}
+
+// runs returns the condition that a service of one of these classes runs a model in the bot's process.
+func runs(classes ...string) func(*Data) bool {
+	return func(d *Data) bool { return d.Runs(classes...) }
+}
+
+// hasServerFile reports whether the bot has this file or folder of templates/server.
+func (d *Data) hasServerFile(name string) bool {
+	inServer := strings.TrimPrefix(name, "server/")
+	if condition := conditions[inServer]; condition != nil && !condition(d) {
+		return false
+	}
+	if path.Ext(name) != ".py" || !isPlayer(name) {
+		return true
+	}
+	return slices.Contains(d.standInFiles(), name)
+}
+
+// isPlayer reports whether the file plays a service or a person in tests.
+func isPlayer(name string) bool {
+	return strings.HasPrefix(name, testsFolder+"people/") || strings.HasPrefix(name, testsFolder+"stand_ins/")
+}

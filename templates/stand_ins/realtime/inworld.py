@@ -1,9 +1,0 @@
-"""https://docs.inworld.ai/realtime"""
-
-from realtime_api import RealtimeAPI
-
-
-class InworldRealtime(RealtimeAPI):
-    """OpenAI's API, as Inworld has it."""
-
-    path = "/api/v1/realtime/session"
