@@ -224,7 +224,7 @@ REFUSED = {
     label: [
         re.compile(rf"push_error_frame:\d+ - {name}#\d .*\b401\b"),
         re.compile(rf"PipelineWorker#\d: {name}#\d can no longer do its job"),
-        re.compile(rf"monitor:\w+:\d+ - {label} refused the key\. Check {label.upper()}_API_"),
+        re.compile(rf"vbot\.monitor:.* - {label} refused the key\. Check {label.upper()}_API_"),
     ]
     for label, name in (
         ("Deepgram", "DeepgramSTTService"),

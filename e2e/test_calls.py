@@ -121,8 +121,8 @@ def asked(services: StandIns) -> list[list[dict[str, Any]]]:
 
 def is_a_call(project: bots.Project, body: dict[str, Any]) -> None:
     """Check that bot.py accepts exactly this: all fields and no others, signed."""
-    code = "import json, sys; from call import Call; body = json.loads(sys.argv[1])"
-    code += "; Call.authentic(body); assert set(Call.model_fields) == set(body)"
+    code = "import json, sys; from vbot.daily import Call; body = json.loads(sys.argv[1])"
+    code += "; call = Call.authentic(body); assert set(type(call).model_fields) == set(body)"
     env = bots.networked_env() | OURS
     bots.must("uv", "run", "python", "-c", code, json.dumps(body), cwd=project.server, env=env)
 
@@ -489,16 +489,15 @@ def test_the_bot_fetches_the_waiting_call(
     sip_in.write_env(**KEYS, **env)
     code = """
 import asyncio, sys
-import settings
-from call import Call
+from sentences import SENTENCES
+from vbot.daily import TwilioSipDialin
 
 class Transport:
     def event_handler(self, name):
         return lambda handler: setattr(self, name, handler)
 
-settings.load()
 transport = Transport()
-Call.model_validate_json(sys.argv[1]).handle(transport, None)
+TwilioSipDialin.model_validate_json(sys.argv[1]).attach(transport, None, SENTENCES)
 asyncio.run(transport.on_dialin_ready(transport, ""))
 """
     call = {"room_url": "https://company.daily.co/a", "token": ""}

@@ -70,7 +70,8 @@ class Cold:
 @contextlib.asynccontextmanager
 async def cold(project: bots.Project, load: float) -> AsyncIterator[Cold]:
     """A bot that started with a fast model, which from now on takes long to load."""
-    [still_loading] = re.findall(r'STILL_LOADING = "(.+)"', (project.server / "bot.py").read_text())
+    text = (project.server / "sentences.py").read_text()
+    [still_loading] = re.findall(r'still_loading="(.+)"', text)
     ollama = Ollama(MODEL, Words({"capital": ANSWER}))
     services = StandIns(
         Deepgram(KEYS["DEEPGRAM_API_KEY"], [QUESTION]), Cartesia(KEYS["CARTESIA_API_KEY"])

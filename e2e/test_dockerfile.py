@@ -5,6 +5,7 @@ file, and dockerfiles.py runs its steps.
 """
 
 import os
+import re
 from pathlib import Path
 
 import bots
@@ -18,18 +19,25 @@ def test_the_dockerfile_passes_hadolint(quickstart: bots.Project) -> None:
 def test_the_dockerfile_copies_what_exists(quickstart: bots.Project) -> None:
     sources = dockerfiles.copied(quickstart.server / "Dockerfile")
     server_files = {name.removeprefix("server/") for name in quickstart.files}
-    assert sources - server_files == {"uv.lock*", "*.py"}  # patterns
+    assert sources - server_files == {"uv.lock*", "*.py", "vbot"}  # patterns and a folder
 
 
 def test_the_user_of_the_image_can_read_the_bot(vbot: Path) -> None:
     """This holds even if the files on the machine that builds are private, as with umask 077."""
     options = ["-t", "smallwebrtc", "-m", "realtime", "--realtime", "openai", "--self-host"]
-    project = bots.generate(vbot, bots.PROJECTS / "modes", "modes", *options)
-    steps = dockerfiles.steps(project.folder / "deploy/Dockerfile")
-    last = steps[max(i for i, step in enumerate(steps) if step.name == "FROM") :]
-    assert any(step.name == "USER" for step in last)
-    modes = [s.option("chmod") for s in last if s.name == "COPY" and not s.option("from")]
-    assert modes == ["0644"]
+    project = bots.generate(vbot, bots.PROJECTS / "modes", "modes", *options, "--eval")
+    bots.must("uv", "lock", cwd=project.server)
+    for path in (project.server, *project.server.rglob("*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    dockerfile, env = project.folder / "deploy/Dockerfile", bots.networked_env()
+    image = dockerfiles.build(dockerfile, project.server, bots.CACHE / "modes", env)
+    assert image.user
+    paths = [path for path in image.folder.rglob("*") if ".venv" not in path.parts]
+    names = {str(path.relative_to(image.folder)) for path in paths}
+    assert {"bot.py", "page.html", "vbot/monitor.py", "vbot/hosting/sessions.py"} <= names
+    assert not any("test" in name for name in names)
+    for path in paths:
+        assert path.stat().st_mode & (0o005 if path.is_dir() else 0o004), path
 
 
 # What pipecatcloud 1.4 sends to a cloud build: the names in its archive.
@@ -69,10 +77,12 @@ def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
     command = ("uv", "run", "--no-project", "--with", "pipecatcloud>=1.4,<2", "python", "-c")
     env = bots.networked_env() | {"PIPECAT_DEPLOY_CONFIG_PATH": "cloud-deploy.toml"}
     sent = bots.must(*command, CONTEXT, cwd=project.server, env=env).split()
-    needed = dockerfiles.copied(project.server / "Dockerfile") - {"uv.lock*", "*.py"}
-    # webhooks.py runs elsewhere.
-    modules = {path.name for path in project.server.glob("*.py")} - {"webhooks.py"}
-    assert {"bot.py", "call.py", "settings.py"} <= modules
+    needed = dockerfiles.copied(project.server / "Dockerfile") - {"uv.lock*", "*.py", "vbot"}
+    # webhooks.py runs elsewhere, and the tests do not run there.
+    python = {str(path.relative_to(project.server)) for path in project.server.rglob("*.py")}
+    left_out = re.compile(r"webhooks\.py|conftest\.py|tests/.*|vbot/testing/.*|evals/.*")
+    modules = {name for name in python if not left_out.fullmatch(name)}
+    assert {"agent.py", "bot.py", "vbot/daily/calls.py", "vbot/settings.py"} <= modules
     assert set(sent) == needed | modules | {"Dockerfile", "uv.lock"}
 
 

@@ -42,7 +42,7 @@ def alone(vbot: Path) -> bots.Project:
 
 def compiled(project: bots.Project) -> bots.Project:
     """The project, after the work that only its very first start does."""
-    bots.must(*PYTHON, "-c", "import bot, models", cwd=project.server)
+    bots.must(*PYTHON, "-c", "import bot; from vbot import models", cwd=project.server)
     return project
 
 

@@ -77,7 +77,7 @@ async def two_calls(bot: bots.Bot) -> AsyncIterator[tuple[WebRTCCaller, Telephon
 
 def told(bot: bots.Bot) -> list[str]:
     """The monitor's lines in the log."""
-    return re.findall(r"ERROR +\| monitor:\w+:\d+ - (.*)", bot.log)
+    return re.findall(r"ERROR +\| vbot\.monitor:\w+:\d+ - (.*)", bot.log)
 
 
 @pytest.mark.parametrize(
@@ -261,8 +261,8 @@ def test_a_service_that_is_started_again_goes_on(project: bots.Project, label: s
             ready = asyncio.create_task(callers[0].ready())
             noticed = {
                 "Deepgram": r"connection error: .*Connection refused",  # once by each
-                "OpenAI": r"monitor:_report",
-                "Cartesia": r"monitor:_note",
+                "OpenAI": r"vbot\.monitor:_report",
+                "Cartesia": r"vbot\.monitor:_note",
             }[label]
             await until(lambda: len(re.findall(noticed, bot.log)) >= 2, 10)
             async with standins.own_server(faulty, port):
@@ -305,8 +305,8 @@ async def look(params):
 def test_patience_is_no_fault(project: bots.Project) -> None:
     """A person may be silent, a model think, a voice speak for long, and a tool take its time."""
     code = (project.server / "bot.py").read_text()
-    patient = editing.above_tools(editing.replaced(code, ("    hang_up,\n", "")), TOOL, "look")
-    (project.server / "patient.py").write_text(patient)
+    tool = editing.replaced(code, ("        vbot.hang_up,\n", "        look,\n"))
+    (project.server / "patient.py").write_text(editing.above(tool, "def build(", TOOL))
     long = len(speech.speak(" ".join(STORY), 8000)) / 16000
     assert 18 < long < 25, f"{long:.0f} s"
 

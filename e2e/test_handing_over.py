@@ -48,9 +48,9 @@ def edit(project: bots.Project, *what: tuple[str, recipes.Recipe]) -> None:
         recipes.follow(project, "DEPLOY.md", title, recipe)
     server = project.server
     bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", "--exit-zero", cwd=server)
-    bots.must(*DEV, "ruff", "format", "--no-cache", "bot.py", cwd=server)
+    bots.must(*DEV, "ruff", "format", "--no-cache", ".", cwd=server)
     bots.must(*DEV, "ruff", "check", "--no-cache", ".", cwd=server)
-    said = bots.must(*DEV, "pyright", "bot.py", cwd=server)
+    said = bots.must(*DEV, "pyright", ".", cwd=server)
     assert "0 errors, 0 warnings, 0 informations" in said
 
 
@@ -59,10 +59,10 @@ HOURS = "time.weekday() > 4 or not 9 <= time.hour < 17"
 
 def set_hours(project: bots.Project, closed: str) -> None:
     """Change the hours of colleagues, so that the result does not depend on the day of the test."""
-    bot = project.server / "bot.py"
-    source = bot.read_text()
+    agent = project.server / "agent.py"
+    source = agent.read_text()
     assert source.count(HOURS) == 1
-    bot.write_text(source.replace(HOURS, closed))
+    agent.write_text(source.replace(HOURS, closed))
 
 
 def configure(project: bots.Project, **values: str) -> None:
@@ -175,7 +175,7 @@ def over_daily(vbot: Path) -> bots.Project:
 async def session(
     project: bots.Project, greeting: str | Call, *others: Service, **more: Any
 ) -> tuple[dict[str, Any], StandIns]:
-    """What Daily's client was asked in a session, what bot.py printed, and the services."""
+    """What Daily's client was asked in a session, and the services."""
     services = StandIns(
         Deepgram(KEYS["DEEPGRAM_API_KEY"], [GREETING, ANSWER]),
         OpenAI(KEYS["OPENAI_API_KEY"], greeting, {}),
@@ -185,16 +185,15 @@ async def session(
     )
     what = {"room_url": ROOM, "token": TOKEN, "body": DIALED_IN, "refusals": 0} | more
     done = await in_daily_session(project, services, 40, **what)
-    *printed, told = done.stdout.splitlines()
-    return json.loads(told) | {"printed": printed}, services
+    return json.loads(done.stdout.splitlines()[-1]), services
 
 
 @pytest.fixture
 def daily_bot(over_daily: bots.Project) -> Any:
-    """With bot.py as it was made, before and after."""
-    source = (over_daily.server / "bot.py").read_text()
+    """With its files as they were made, before and after."""
+    made = recipes.read(over_daily)
     yield over_daily
-    (over_daily.server / "bot.py").write_text(source)
+    recipes.write(over_daily, made)
 
 
 @pytest.mark.parametrize("refusals", [0, 1])
@@ -255,23 +254,21 @@ def test_a_call_over_sip_outlives_its_room(vbot: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["in", "out"])
-def test_the_numbers_of_a_call_are_where_readme_md_says(
+def test_the_model_knows_the_numbers_of_a_call(
     vbot: Path, daily_bot: bots.Project, way: str
 ) -> None:
     told_model = ["+15551234567"]
     if way == "in":
-        project, body, printed = daily_bot, DIALED_IN, []
+        project, body = daily_bot, DIALED_IN
         told_model.append("+1")
     else:
         project = bots.installed(vbot, "calling_out", "-t", "daily_pstn_dialout", *CASCADE)
         configure(project, DAILY_API_KEY=DAILY_KEY, SERVER_API_KEY="a-long-random-text")
-        recipes.follow(project, "README.md", "Calling out, over Daily", recipes.dialed_out)
         call = {"room_url": ROOM, "token": TOKEN, "phone_number": "+15551234567"}
-        body, printed = signed(call | {"data": {}}, DAILY_KEY), ["+15551234567"]
+        body = signed(call | {"data": {}}, DAILY_KEY)
 
     async def calls() -> None:
-        told, services = await session(project, GREETING, body=body, leaves=2)
-        assert all(line in told["printed"] for line in printed)
+        _, services = await session(project, GREETING, body=body, leaves=2)
         for asked in services.requests("openai", "chat"):
             instruction = asked["messages"][0]["content"]
             assert all(f'"{number}"' in instruction for number in told_model)

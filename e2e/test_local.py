@@ -1,4 +1,4 @@
-"""local.py handles the development runner's arguments. It has the same bytes in every project."""
+"""vbot/local.py handles the development runner's arguments. It is the same in every project."""
 
 import importlib.util
 import socket
@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "templates/server/local.py"
+SOURCE = Path(__file__).parents[1] / "templates/server/vbot/local.py"
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def local(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module, without the packages that it needs to serve a bot."""
     for name, *classes in (
         ("fastapi", "FastAPI"),
-        ("log",),
+        ("vbot", "log"),
         ("pipecat.runner", "run"),
         ("pipecat.runner.types", "RunnerArguments"),
         ("starlette.responses", "FileResponse", "PlainTextResponse"),

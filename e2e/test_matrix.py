@@ -42,7 +42,7 @@ def test_they_pass_the_linter(python: Path, edited: list[bots.Project]) -> None:
 
 
 def test_they_pass_the_type_check(python: Path, edited: list[bots.Project]) -> None:
-    sources = [project.server / "bot.py" for project in edited]
+    sources = [project.server / name for project in edited for name in ("agent.py", "bot.py")]
     found = every_bot.type_errors(python, BOTS, sources)
     assert [line for path in sources for line in found[path]] == []
 

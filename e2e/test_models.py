@@ -48,14 +48,14 @@ class Thinker(OpenAI):
         return answers[0]
 
 
-# Two people whose speech ends at once, several times, with the model that models.py shares.
+# Two people whose speech ends at once, several times, with the model that vbot/models.py shares.
 CROWD = """
 import sys, wave
 from concurrent.futures import ThreadPoolExecutor
-import models
 import numpy as np
 from moonshine_voice import ModelArch
 from pipecat.services.moonshine import stt
+from vbot import models
 
 model = stt.Transcriber(sys.argv[1], ModelArch.TINY)
 assert stt.Transcriber(sys.argv[1], ModelArch.TINY) is model

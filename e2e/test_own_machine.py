@@ -110,7 +110,8 @@ def files(data: bytes, sends: list[int], asked: list[str]) -> Iterator[str]:
 
 
 FETCH = """
-import pathlib, sys, downloads
+import pathlib, sys
+from vbot import downloads
 downloads.fetch(pathlib.Path(sys.argv[2]).parent, {"voice.onnx": sys.argv[1]})
 """
 

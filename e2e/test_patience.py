@@ -32,14 +32,15 @@ def project(vbot: Path) -> bots.Project:
 
 def with_recipes(project: bots.Project) -> str:
     """bot.py with a limit, a model that takes over from one whose key is refused, and a mute."""
-    code = (project.server / "bot.py").read_text()
+    files = recipes.read(project)
     said = editing.documents(project.folder)
     for title, recipe in (
         ("Give a slow service more time", recipes.more_time),
         ("Let another service take over", recipes.second_services),
         ("Mute the person", recipes.mute),
     ):
-        code = recipe(code, said["AGENTS.md", title])
+        files = recipe(files, said["AGENTS.md", title])
+    code = files["bot.py"]
     model = editing.text_of(code, editing.statement(code, "llm"))
     refused, count = re.subn(r"api_key=.*", 'api_key="sk-refused",', model)
     assert count == 1

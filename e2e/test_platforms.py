@@ -14,7 +14,7 @@ def resolve(project: bots.Project, platform: str, macos: str = "14.0") -> tuple[
     """Whether the bot's packages can be installed on such a machine, and what uv says."""
     command = ("uv", "pip", "compile", "--quiet", "--no-annotate", "--python-version", "3.12")
     env = bots.networked_env() | {"MACOSX_DEPLOYMENT_TARGET": macos}
-    options = ("--python-platform", platform, "pyproject.toml")
+    options = ("--python-platform", platform, "pyproject.toml", "--group", "bot")
     done = bots.run(*command, *options, cwd=project.server, env=env)
     return done.returncode == 0, done.stdout + done.stderr
 

@@ -1,4 +1,4 @@
-"""The changes to bot.py in a project's README.md and AGENTS.md work unchanged."""
+"""The changes to agent.py and bot.py in README.md and AGENTS.md of a project work unchanged."""
 
 import ast
 import time
@@ -39,11 +39,10 @@ def made(vbot: Path) -> bots.Project:
 
 @pytest.fixture
 def project(made: bots.Project) -> Iterator[bots.Project]:
-    """A project whose bot.py is restored after each test."""
-    bot = made.server / "bot.py"
-    source = bot.read_text()
+    """A project whose agent.py and bot.py are restored after each test."""
+    files = recipes.read(made)
     yield made
-    bot.write_text(source)
+    recipes.write(made, files)
 
 
 def stand_ins(said: list[str], answers: dict[str, str | Call], *more: Service) -> StandIns:
@@ -79,7 +78,8 @@ def test_the_model_calls_the_tool(vbot: Path, project: bots.Project, document: s
         follow(project, document, "Tools", recipes.tool)
         options = ("-t", "smallwebrtc", *CASCADE, "--client-framework", "react")
         made = bots.generate(vbot, bots.PROJECTS / "readme-client", "readme-client", *options)
-        follow(project, "client/README.md", "A message of your own", recipes.message, of=made)
+        title = "A message of your own"
+        follow(project, "client/README.md", title, recipes.message, of=made)
         answer = Call("days_until", {"day": DAY}, then=ANSWER)
         days = (date.fromisoformat(DAY) - date.today()).days
         told = {"today": str(date.today()), "days": days}
@@ -211,10 +211,47 @@ def test_a_long_conversation_is_summarized(project: bots.Project) -> None:
     network.run(conversation)
 
 
+FOUR = "Four people."
+
+
+class Waiter(Model):
+    """Calls the tool of the first step, and does what the second says."""
+
+    def answer_to(self, messages: list[dict[str, Any]]) -> str | Call:
+        asks = str(messages[-1]["content"]).startswith("Ask on which day 4 people")
+        return ANSWER if asks else super().answer_to(messages)
+
+
+def test_the_model_goes_through_steps(project: bots.Project) -> None:
+    """Each step has its task and its tools, and those of the bot."""
+    follow(project, "README.md", "Tools", recipes.tool)
+    follow(project, "AGENTS.md", "Steps of a conversation", recipes.steps)
+    answers: dict[str, str | Call] = {FOUR: Call("note_people", {"people": 4})}
+    services = StandIns(
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], [FOUR, GREETING, ANSWER]),
+        Waiter(KEYS["OPENAI_API_KEY"], GREETING, answers),
+        Cartesia(KEYS["CARTESIA_API_KEY"]),
+    )
+
+    async def conversation() -> None:
+        async with services, project.bot(services.env) as bot, called(bot) as caller:
+            await caller.say(FOUR)
+            await caller.hear(ANSWER)
+            first, *_, last = services.requests("openai", "chat")
+            assert "friendly assistant" in first["messages"][0]["content"]
+            assert "Ask how many people" in str(first["messages"])
+            tools = [{t["function"]["name"] for t in asked["tools"]} for asked in (first, last)]
+            assert tools == [{"note_people", "days_until"}, {"days_until"}]
+            assert bot.errors() == []
+
+    network.run(conversation)
+
+
 SLOW = '''
 async def slow(params: FunctionCallParams):
     """Take a long time."""
-    
+    import asyncio
+
     await asyncio.sleep(8)
     await params.result_callback("it is done")
 '''

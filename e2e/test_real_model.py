@@ -200,15 +200,15 @@ def examples() -> list[dict[str, object]]:
 @pytest.fixture
 def tooled(real: bots.Project) -> Iterator[bots.Project]:
     """The bot with a tool, and with examples."""
-    file = real.server / "bot.py"
-    source = file.read_text()
+    agent, bot = real.server / "agent.py", real.server / "bot.py"
+    made, source = agent.read_text(), bot.read_text()
     imports = "from pipecat.services.llm_service import FunctionCallParams"
-    code = f"{TOOL}\n\nEXAMPLES = {examples()!r}"
-    code = editing.above_tools(editing.with_imports(source, imports), code, "get_time")
-    begins = ("LLMContext(tools=[*TOOLS])", "LLMContext([*EXAMPLES], tools=[*TOOLS])")
-    file.write_text(editing.replaced(code, begins))
+    agent.write_text(editing.above_tools(editing.with_imports(made, imports), TOOL, "get_time"))
+    begins = ("context = LLMContext(", f"context = LLMContext({examples()!r}, ")
+    bot.write_text(editing.replaced(source, begins))
     yield real
-    file.write_text(source)
+    agent.write_text(made)
+    bot.write_text(source)
 
 
 def test_the_model_calls_a_tool(

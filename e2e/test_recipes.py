@@ -1,15 +1,15 @@
 """Every Python example in a bot's documents works in the bots that it is for.
 
 The documents of BOTS have every text that the templates can produce. Each example is put into a
-bot.py of its own, as the document says, and the linter and the type check read the result. RECIPES
-names the tests that check what an example does.
+copy of a bot's files, as the document says, and the linter and the type check read the result.
+RECIPES names the tests that check what an example does.
 """
 
 import ast
 import contextlib
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,22 +50,21 @@ Key = tuple[str, str]  # a document, and the title above the example
 
 @dataclass(frozen=True)
 class Recipe:
-    """How an example gets into bot.py, and which tests run a bot that has it."""
+    """How an example gets into a bot, and which tests run a bot that has it."""
 
-    apply: Callable[[str, Section], str]
+    apply: recipes.Recipe
     run_by: tuple[str, ...]
     after: Key | None = None  # what it changes
-    only: str = ""  # in bots with this code
+    only: str = ""  # in bots whose bot.py has this code
 
 
 TOOLS: Key = ("README.md", "Tools")
 A_TOOL = "test_readme.py::test_the_model_calls_the_tool"
 PATIENT = "test_patience.py::test_healthy_bots_are_left_alone"
 LONG = "test_readme.py::test_a_long_conversation_is_summarized"
-NUMBERS = "test_handing_over.py::test_the_numbers_of_a_call_are_where_readme_md_says"
 KEYS = "test_phone_keys.py::test_keys_are_pressed"
 
-# Examples that belong into another file than bot.py, and the test that runs them.
+# Examples that belong into another file, and the test that runs them.
 ELSEWHERE: dict[Key, str] = {
     ("AGENTS.md", "Without keys"): ("test_own_tests.py::test_the_guide_says_how_a_test_is_written"),
 }
@@ -73,15 +72,17 @@ ELSEWHERE: dict[Key, str] = {
 # What applies the examples under a title, and the tests of what they do.
 RECIPES: dict[Key, Recipe] = {
     ("AGENTS.md", "Settings"): Recipe(
-        recipes.variables, ("test_readme.py::test_a_bot_names_the_settings_that_it_lacks",)
+        recipes.variables,
+        ("test_readme.py::test_a_bot_names_the_settings_that_it_lacks",),
     ),
     ("AGENTS.md", "Abilities"): Recipe(recipes.tool, (A_TOOL,)),
     ("AGENTS.md", "Give a slow service more time"): Recipe(
-        recipes.more_time, (PATIENT,), only='Service("OpenAI", '
+        recipes.more_time, (PATIENT,), only='vbot.Service("OpenAI", '
     ),
     ("AGENTS.md", "Let another service take over"): Recipe(
         recipes.second_services,
         ("test_failover.py::test_another_service_takes_over", PATIENT),
+        only="    tts = ",
     ),
     ("AGENTS.md", "Mute the person"): Recipe(recipes.mute, (PATIENT,)),
     ("AGENTS.md", "Keys that the caller presses"): Recipe(recipes.callers_keys, (KEYS,)),
@@ -93,12 +94,16 @@ RECIPES: dict[Key, Recipe] = {
             "test_readme.py::test_a_realtime_model_is_patient_and_not_interrupted",
         ),
     ),
+    ("AGENTS.md", "Steps of a conversation"): Recipe(
+        recipes.steps, ("test_readme.py::test_the_model_goes_through_steps",), only="    tts = "
+    ),
     ("AGENTS.md", "Speech detection"): Recipe(
         recipes.speech_detection, (LONG,), only="SileroVADAnalyzer()"
     ),
     ("AGENTS.md", "Long conversations"): Recipe(recipes.long_conversations, (LONG,)),
     ("AGENTS.md", "Slow tools"): Recipe(
-        recipes.slow_tool, ("test_readme.py::test_the_conversation_goes_on_beside_a_slow_tool",)
+        recipes.slow_tool,
+        ("test_readme.py::test_the_conversation_goes_on_beside_a_slow_tool",),
     ),
     ("AGENTS.md", "MCP tools"): Recipe(
         recipes.mcp_tools, ("test_readme.py::test_the_model_calls_a_tool_of_a_server",)
@@ -112,7 +117,6 @@ RECIPES: dict[Key, Recipe] = {
     ("AGENTS.md", "What the model is told about a session"): Recipe(
         recipes.values, ("test_phones.py::test_the_model_knows_who_calls",)
     ),
-    ("README.md", "Calling out, over Daily"): Recipe(recipes.dialed_out, (NUMBERS,)),
     ("DEPLOY.md", "Handing a call to a person"): Recipe(
         recipes.hand_over,
         (
@@ -130,6 +134,7 @@ RECIPES: dict[Key, Recipe] = {
 NAMED = {
     ("AGENTS.md", "bot(runner_args)"): "what must stay",
     ("AGENTS.md", "await runner.run()"): "a place",
+    ("AGENTS.md", "vbot.hang_up"): "what telephone bots have",
     ("DEPLOY.md", 'TransferFrame(number, caller_id="+15557654321")'): "another form of the example",
     ("DEPLOY.md", 'client["id"]'): "what there is",
 }
@@ -156,11 +161,11 @@ def made(vbot: Path) -> dict[str, bots.Project]:
 
 
 CODE = (ast.Call, ast.Subscript, ast.Await, ast.List, ast.ImportFrom)
-DOTTED = re.compile(r"(\w+\.)+(?!py$|md$)\w+")
+DOTTED = re.compile(r"(\w+\.)+(?!py$|md$|yaml$)\w+")
 
 
 def names_in(source: str) -> set[str]:
-    """The names with which code about bot.py can begin: variables, parameters, modules."""
+    """The names with which code about a file can begin: variables, parameters, modules."""
     nodes = list(ast.walk(ast.parse(source)))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -169,7 +174,7 @@ def names_in(source: str) -> set[str]:
 
 
 def is_code(span: str, names: set[str]) -> bool:
-    """Whether a text between backquotes is Python for bot.py, not a name, a file or a command."""
+    """Whether a text between backquotes is Python for a file, not a name, a path or a command."""
     for form in (span, f"{span}\ndef function(): ..."):  # a decorator
         try:
             tree = ast.parse(form)
@@ -209,26 +214,27 @@ def examples(key: Key, section: Section, names: set[str]) -> list[str]:
     return section.blocks + [span for span in spans if (document, span) not in NAMED]
 
 
-def edited(project: bots.Project, missing: set[str]) -> Iterator[tuple[Key, str]]:
-    """bot.py with each example of the bot's documents, and what no recipe applies."""
-    source = (project.server / "bot.py").read_text()
-    names, sections = names_in(source), editing.documents(project.folder)
+def edited(project: bots.Project, missing: set[str]) -> Iterator[tuple[Key, recipes.Files]]:
+    """The files that each example of the bot's documents changes; and what no recipe applies."""
+    files, sections = recipes.read(project), editing.documents(project.folder)
+    names = set().union(*map(names_in, files.values()))
     for key, section in sections.items():
         if key in ELSEWHERE or not (found := examples(key, section, names)):
             continue
         recipe = RECIPES.get(key)
-        if recipe and recipe.only not in source:
+        if recipe and recipe.only not in files["bot.py"]:
             continue
-        after = ""
+        after: recipes.Files = {}
         if recipe:
-            before = source
+            before = files
             if recipe.after:
-                before = RECIPES[recipe.after].apply(source, sections[recipe.after])
+                before = RECIPES[recipe.after].apply(files, sections[recipe.after])
             with contextlib.suppress(ValueError):  # more or fewer examples than it knows
-                after = recipe.apply(before, section)
+                changed = recipe.apply(before, section)
+                after = {name: text for name, text in changed.items() if text != files.get(name)}
                 yield key, after
         for example in found:
-            if not has(after, example):
+            if not any(has(text, example) for text in after.values()):
                 begins = example.strip().splitlines()[0]
                 where = " under ".join(repr(part) for part in key)
                 missing.add(
@@ -242,7 +248,8 @@ def test_every_example_is_applied(made: dict[str, bots.Project]) -> None:
     missing: set[str] = set()
     for project in made.values():
         for key, after in edited(project, missing):
-            compile(after, "bot.py", "exec")
+            for name, text in after.items():
+                compile(text, name, "exec")
             applied.add(key)
     assert not missing, "\n".join(sorted(missing))
     assert applied == RECIPES.keys()
@@ -260,7 +267,7 @@ def test_the_bots_show_all_that_the_templates_can_say(made: dict[str, bots.Proje
     shown: dict[str, list[str]] = {document: [] for document in editing.DOCUMENTS}
     names: set[str] = set()
     for project in made.values():
-        names |= names_in((project.server / "bot.py").read_text())
+        names = names.union(*map(names_in, recipes.read(project).values()))
         for (document, _), section in editing.documents(project.folder).items():
             shown[document] += map(squeezed, section.blocks + section.spans)
     for document, span in NAMED:
@@ -286,13 +293,15 @@ def test_examples_that_run_elsewhere_exist() -> None:
 
 @pytest.fixture(scope="module")
 def written(made: dict[str, bots.Project]) -> list[Path]:
-    """Beside each bot.py, one for each of its examples."""
+    """Beside the files of each bot, those with one of its examples, and what that adds."""
     files: list[Path] = []
     for project in made.values():
         for key, after in edited(project, set()):
-            name = re.sub(r"\W+", "_", " ".join(key)).lower()
-            files.append(project.server / f"recipe_{name}.py")
-            files[-1].write_text(after)
+            example = re.sub(r"\W+", "_", " ".join(key)).lower()
+            for name, text in after.items():
+                is_new = name not in recipes.EDITED
+                files.append(project.server / (name if is_new else f"recipe_{example}.py"))
+                files[-1].write_text(text)
     return files
 
 
@@ -321,7 +330,7 @@ def test_the_blocks_are_formatted(python: Path, made: dict[str, bots.Project]) -
     (folder / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
     sections = [s for p in made.values() for s in editing.documents(p.folder).values()]
     blocks = dict.fromkeys(block for section in sections for block in section.blocks)
-    assert len(blocks) >= 20
+    assert len(blocks) >= 14
     for number, code in enumerate(map(alone, blocks)):
         nodes = list(ast.walk(ast.parse(code)))
         values = [n.value for n in nodes if isinstance(n, ast.Assign | ast.Expr)]

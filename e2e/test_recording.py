@@ -157,7 +157,7 @@ def test_a_wrong_value_stops_the_program(project: bots.Project, script: str) -> 
         "Set RECORD in .env to always, ask or never: it is 'Never'.\n"
         "Set RECORDINGS_KEPT_DAYS in .env to a number of days: it is '0'.\n"
     )
-    code = "import settings; settings.load(); import recording; print(recording.mode())"
+    code = "import vbot; from vbot import recording; print(recording.mode())"
     said = bots.must("uv", "run", "python", "-c", code, cwd=project.server, env=bots.plain_env())
     assert said == "never\n"
 
@@ -202,8 +202,9 @@ async def started(project: bots.Project, script: str) -> None:
 
 
 DAILY = """
-import os, threading, recording
+import os, threading
 from pathlib import Path
+from vbot import recording
 
 os.environ["RECORDINGS_KEPT_DAYS"] = "30"
 old, naps, over = Path("recordings/20260101-120000-000000-id.wav"), [], threading.Event()

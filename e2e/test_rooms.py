@@ -16,7 +16,9 @@ from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 CASCADE = ("-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
 CALLER = Path(__file__).parent / "lib/sip_caller.py"
 NUMBER = "+493012345678"
-READY = '@worker.rtvi.event_handler("on_client_ready")\n    async def on_client_ready(rtvi):\n'
+READY = """@conversation.event_handler("on_ready")  # once, when the person can hear the bot
+    async def on_ready(conversation):
+"""
 # What DEPLOY.md says: it greets whoever comes, and the number is in the identity.
 CONNECTED = """@transport.event_handler("on_client_connected")
     async def on_client_connected(transport, client):

@@ -178,7 +178,8 @@ def test_the_dockerfile_copies_what_exists(everywhere: list[bots.Project]) -> No
     for project in everywhere:
         sources = dockerfiles.copied(project.folder / "deploy/Dockerfile")
         files = {name.removeprefix("server/") for name in project.files}
-        assert sources - files == {"uv.lock*", "wheels*", "*.py"}  # patterns
+        # Patterns, and a folder.
+        assert sources - files == {"uv.lock*", "wheels*", "*.py", "page.html*", "vbot"}
 
 
 def test_nothing_names_pipecat_cloud(everywhere: list[bots.Project]) -> None:
@@ -633,33 +634,8 @@ def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) 
     network.run(talk)
 
 
-# Starts a session in each way, and prints how many seconds it gets.
-SECONDS = """
-import bot, self_host, sessions
-from starlette.testclient import TestClient
-
-async def told(arguments):
-    print(sessions.current.get().max_seconds)
-    await arguments.websocket.close()
-
-bot.bot = told
-client = TestClient(self_host.app)
-with client.websocket_connect("/ws/TOKEN") as call:
-    call.receive()
-started = client.post("/start", json={}).json()["sessionId"]
-print(self_host.sessions.find(started).max_seconds)
-"""
-
-
-@pytest.mark.parametrize(("limit", "call", "visit"), [("", 900, 3600), ("50", 50, 50)])
-def test_calls_are_shorter_than_visits(
-    hosted: bots.Project, limit: str, call: int, visit: int
-) -> None:
-    hosted.sync()
-    hosted.write_env(**KEYS, PHONE_TOKEN=TOKEN, MAX_SESSION_SECONDS=limit)
-    code = SECONDS.replace("TOKEN", TOKEN)
-    said = bots.must("uv", "run", "python", "-c", code, cwd=hosted.server, env=bots.plain_env())
-    assert said == f"{call}\n{visit}\n"
+def test_the_documents_say_how_long_sessions_last(hosted: bots.Project) -> None:
+    """As templates/unit/test_hosting_sessions.py tests it."""
     documents = (hosted.folder / "deploy/README.md", hosted.server / ".env.example")
     told = [" ".join(path.read_text().split()) for path in documents]
     assert "a telephone call after 15 minutes and any other session after an hour" in told[0]

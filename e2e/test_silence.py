@@ -1,9 +1,7 @@
-"""Runs the tests of silence.py in lib/silences.py, and a bot that uses it."""
+"""A caller who says nothing is asked; templates/unit/test_silence.py has other cases."""
 
 import asyncio
 from pathlib import Path
-
-import pytest
 
 import bots
 import faults
@@ -16,23 +14,12 @@ from standins import StandIns
 from test_bots import CASCADE, TWILIO
 from test_faults import two_calls
 
-TESTS = Path(__file__).parent / "lib" / "silences.py"
-
-
 BOTH = ("-t", "twilio", "-t", "smallwebrtc", *CASCADE)
-REALTIME = ("-t", "twilio", "-m", "realtime", "--realtime", "gemini_live")
-
-
-@pytest.mark.parametrize("options", [BOTH, REALTIME], ids=["cascade", "realtime"])
-def test_only_the_silence_of_a_caller_counts(vbot: Path, options: tuple[str, ...]) -> None:
-    project = bots.installed(vbot, f"silence{len(options)}", *options)
-    env = bots.plain_env() | {"PYTHONPATH": f"{project.server}:{TESTS.parent}"}
-    bots.must("uv", "run", "python", "-P", TESTS, cwd=project.server, env=env)
 
 
 def test_a_late_answer_is_waited_for_and_a_visitor_may_be_silent(vbot: Path) -> None:
     """A caller who is asked to wait is not asked for more before the answer."""
-    project = bots.installed(vbot, f"silence{len(BOTH)}", *BOTH)
+    project = bots.installed(vbot, "silence", *BOTH)
     project.write_env(**KEYS, **TWILIO, SILENCE_SECONDS="2")
 
     async def conversation() -> None:

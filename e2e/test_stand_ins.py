@@ -38,5 +38,6 @@ def test_a_bot_with(vbot: Path, kind: str, name: str) -> None:
         vbot, folder, "stand-in", "-t", "smallwebrtc", "-m", mode, *options, "--eval"
     )
     project.sync("--group", "test")
-    done = pytest_in(project, "tests/test_conversation.py")
+    tests = "realtime" if kind == "realtime" else "conversation"
+    done = pytest_in(project, f"vbot/testing/test_{tests}.py")
     assert done.returncode == 0, done.stdout

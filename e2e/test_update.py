@@ -26,9 +26,9 @@ PROGRAMS = {
 def test_an_edited_bot_has_the_edit_and_the_update(vbot: Path) -> None:
     """It starts, its model is told the new prompt, and the option that was added does its work."""
     made = bots.generate(vbot, bots.PROJECTS / "updated", "bot", *BOT[:10])
-    bot_py = made.server / "bot.py"
+    agent = made.server / "agent.py"
     role = ("You are a friendly assistant", "You are the captain of a ship")
-    bot_py.write_text(editing.replaced(bot_py.read_text(), role))
+    agent.write_text(editing.replaced(agent.read_text(), role))
     line = (vbot, "init", made.folder, "--update", "--transcription")
     bots.must(*line, cwd=made.folder, env=bots.plain_env())
     made.sync()

@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import shutil
+import tomllib
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +16,7 @@ from typing import IO, Any
 import pytest
 
 import bots
+import every_bot
 import network
 
 
@@ -137,6 +139,21 @@ def evaluated(vbot: Path) -> bots.Project:
     project = bots.generate(vbot, bots.PROJECTS / "evaluated", *args)
     project.sync("--group", "evals")
     return project
+
+
+@pytest.fixture(scope="session")
+def golden_bots(vbot: Path) -> dict[str, bots.Project]:
+    """The golden projects and the quickstart, by name."""
+    return every_bot.generate_golden(vbot)
+
+
+@pytest.fixture(scope="session")
+def golden_python(vbot: Path, golden_bots: dict[str, bots.Project]) -> Path:
+    """The Python of an environment with what the golden projects and vbot/ import."""
+    models = every_bot.generate(vbot, every_bot.with_every_model(), bots.PROJECTS / "models")
+    unit = tomllib.loads((every_bot.PACKAGE.parents[1] / "unit/pyproject.toml").read_text())
+    more = sum(unit["dependency-groups"].values(), [])
+    return every_bot.install([*golden_bots.values(), *models.values()], "golden", *more)
 
 
 @pytest.fixture(scope="session")

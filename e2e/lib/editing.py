@@ -1,7 +1,8 @@
-"""Edits bot.py as a person would who follows a document."""
+"""Edits agent.py and bot.py as a person would who follows a document."""
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,15 +78,32 @@ def documents(folder: Path) -> dict[tuple[str, str], Section]:
 def replaced(source: str, *changes: tuple[str, str]) -> str:
     """Replace each text, which must occur exactly once, with the other."""
     for old, new in changes:
-        assert source.count(old) == 1, f"{old!r} is in bot.py {source.count(old)} times"
+        assert source.count(old) == 1, f"{old!r} is there {source.count(old)} times"
         source = source.replace(old, new)
     return source
 
 
 def with_imports(source: str, imports: str) -> str:
-    """The code with more imports, above the first of the framework."""
-    at = source.index("\nfrom pipecat.") + 1
-    return source[:at] + imports + "\n" + source[at:]
+    """The code with more imports, where its owner's are, and without those that are there."""
+    there = set(map(ast.unparse, names_imported(source)))
+    wanted = [ast.unparse(one) for one in names_imported(imports)]
+    lines = f"{imports.strip()}\n"
+    if not there.isdisjoint(wanted):
+        lines = "".join(f"{line}\n" for line in wanted if line not in there)
+    before, place, after = source.rpartition("# isort: split\n")
+    if not place:  # agent.py
+        before, place, after = source.partition('"""\n\n')
+    return f"{before}{place}{lines}\n{after}"
+
+
+def names_imported(source: str) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The import statements at the top of a module, one for each name."""
+    for node in ast.parse(source).body:
+        match node:
+            case ast.ImportFrom(module=module, names=names, level=level):
+                yield from (ast.ImportFrom(module, [name], level) for name in names)
+            case ast.Import(names=names):
+                yield from (ast.Import([name]) for name in names)
 
 
 def above(source: str, line: str, code: str) -> str:
@@ -101,12 +119,17 @@ def above_tools(source: str, code: str, *names: str) -> str:
     return f"{before.rstrip()}\n\n\n{code.strip()}\n\n{start}{listed}{after}"
 
 
+def required(source: str, lines: str) -> str:
+    """Add these lines to REQUIRED of agent.py."""
+    return replaced(source, ("\nREQUIRED = [\n", f"\nREQUIRED = [\n{lines}"))
+
+
 def statement(source: str, name: str) -> ast.Assign:
     """The first assignment to a variable."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
             return node
-    raise AssertionError(f"nothing is called {name} in bot.py")
+    raise AssertionError(f"nothing is called {name}")
 
 
 def text_of(source: str, node: ast.AST) -> str:

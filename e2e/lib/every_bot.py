@@ -3,6 +3,7 @@
 Some services need Python 3.12, so this machine must have it.
 """
 
+import ast
 import fcntl
 import itertools
 import json
@@ -19,6 +20,8 @@ import pytest
 import bots
 
 HERE = Path(__file__).resolve().parent.parent
+GOLDEN = bots.PROJECTS / "golden"
+PACKAGE = HERE.parent / "templates" / "server" / "vbot"
 SERVICES = HERE.parent / "templates" / "services"
 
 # pocket-tts and FunASR are models of one's own machine, and the only services on PyTorch: with it,
@@ -28,6 +31,7 @@ HEAVY = ("torch", "torchaudio", "funasr")
 # Noise cancelling needs Pipecat Cloud, which does not run LiveKit.
 REFUSED = {"rtc_room": ["--enable-noise-cancel"]}
 LONGEST = 64  # characters of a name
+QUICKSTART = {"stt": "deepgram", "llm": "openai", "tts": "cartesia"}
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 REALTIME = ["-m", "realtime", "--realtime", "openai"]
 MODES = {"cascade": CASCADE, "realtime": REALTIME}
@@ -114,6 +118,24 @@ def with_every_option(vbot: Path, catalog: dict[str, Any]) -> Arguments:
         yield f"phones_{mode}_all", [*phoned, *transports(*web), *services, *everywhere]
 
 
+def with_every_model() -> Arguments:
+    """Each service whose model runs in the process of the bot."""
+    for path in (path for path in with_code() if "\n# model: " in path.read_text()):
+        chosen = QUICKSTART | {path.parent.name: path.stem}
+        services = [word for kind, name in chosen.items() for word in (f"--{kind}", name)]
+        yield path.stem, [*transports("rtc_small"), "-m", "cascade", *services]
+
+
+def generate_golden(vbot: Path) -> dict[str, bots.Project]:
+    """The golden projects and the quickstart, by name."""
+    configurations = sorted((HERE.parent / "golden/bots").glob("*.json"))
+    arguments = ((path.stem, ["--config", str(path)]) for path in configurations)
+    made = generate(vbot, arguments, GOLDEN)
+    made["quickstart"] = bots.generate(vbot, GOLDEN / "quickstart", "quickstart")
+    assert len(made) > 6
+    return made
+
+
 def generate(vbot: Path, arguments: Arguments, folder: Path) -> dict[str, bots.Project]:
     """The bots of these arguments, by name."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -170,6 +192,42 @@ def install(projects: Iterable[bots.Project], name: str, *more: str) -> Path:
 
 def python_files(projects: Iterable[bots.Project]) -> list[Path]:
     return sorted(path for project in projects for path in project.server.rglob("*.py"))
+
+
+def made_files(projects: Iterable[bots.Project]) -> list[Path]:
+    """All but those of vbot/, which are the same in every project: see test_package.py."""
+    packages = {project.server / "vbot" for project in projects}
+    return [path for path in python_files(projects) if packages.isdisjoint(path.parents)]
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of vbot/ that a file imports when it is imported itself."""
+    for node in ast.parse(path.read_text()).body:
+        match node:
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("vbot"):
+                yield module
+                yield from (f"{module}.{name.name}" for name in names)
+            case ast.Import(names=names):
+                yield from (name.name for name in names if name.name.startswith("vbot"))
+            case _:
+                pass
+
+
+def absent_modules(projects: Iterable[bots.Project]) -> list[str]:
+    """What files of the projects import, and vbot/ has, but not the vbot/ of this project."""
+    return [
+        f"{path} imports {module}"
+        for project in projects
+        for path in python_files([project])
+        for module in imported(path)
+        if _file_of(module, PACKAGE.parent) and not _file_of(module, project.server)
+    ]
+
+
+def _file_of(module: str, server: Path) -> Path | None:
+    place = server / module.replace(".", "/")
+    files = (place.with_suffix(".py"), place / "__init__.py")
+    return next((file for file in files if file.exists()), None)
 
 
 def ruff(python: Path, *command: str | Path) -> str:

@@ -1,4 +1,4 @@
-"""Tests that another service takes over. A project has this file in tests/, next to conftest.py.
+"""Tests that another service takes over. A project has this file in tests/.
 
 bot.py has the recipe of AGENTS.md, whose second services have the addresses BACKUP_*. The bot
 begins each session with the first ones. FIGURES names a file for the seconds that it took.
@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from people import Bot, Tester
-from sound import recording
 
-from conftest import Services, free_port, program
-from stand_ins import Service
+import cast
+from sentences import SENTENCES
+from vbot.testing import Bot, Service, Services, Tester
+from vbot.testing.fixtures import free_port, program, values
+from vbot.testing.sound import recording
 
 QUESTION = "What is the capital of France?"
 LAST = "It has two million people, and many more live around it, in towns and villages."
@@ -102,14 +103,14 @@ class Broken:
 
 @pytest.fixture(scope="session")
 async def backup(running_services: Services) -> AsyncIterator[Services]:
-    services = Services()
+    services = Services(cast.SERVICES, values())
     services.script = running_services.script
     for service in services.all():
         service.script = services.script
     async with (
-        services.stt.serve() as stt,
-        services.llm.serve() as llm,
-        services.tts.serve() as tts,
+        services["stt"].serve() as stt,
+        services["llm"].serve() as llm,
+        services["tts"].serve() as tts,
     ):
         services.env = {
             "BACKUP_STT": f"ws://{stt}",
@@ -202,7 +203,7 @@ async def test_out_of_order(
     kind: str, fault: str, bot: Bot, first: Services, backup: Services
 ) -> None:
     first.script.when(QUESTION, ANSWER)
-    service = getattr(first, kind)
+    service = first[kind]
     if fault.isdigit():
         await service.fail(int(fault))
     elif fault == "hangs":
@@ -216,7 +217,7 @@ async def test_out_of_order(
             clock.began = time.monotonic()
             await hears(tester, "villages.", FAULTS[fault])
             clock.lap()
-        check(bot, getattr(backup, kind))
+        check(bot, backup[kind])
     assert ("assistant", ANSWER) in first.script.conversation
     clock.write()
 
@@ -224,11 +225,11 @@ async def test_out_of_order(
 @pytest.mark.parametrize("kind", ADDRESSES)
 async def test_broken_off(kind: str, bot: Bot, first: Services, backup: Services) -> None:
     first.script.when(QUESTION, ANSWER)
-    broken = Broken(getattr(first, kind), kind)
+    broken = Broken(first[kind], kind)
     clock = Clock(f"{kind} breaks off")
     async with Tester.connected(bot, first.script) as tester:
         await tester.hears(first.script.greeting)
-        assert not getattr(backup, kind).requests or kind == "stt"
+        assert not backup[kind].requests or kind == "stt"
         broken.is_on = True
         clock.lap()
         await ask(tester)
@@ -243,29 +244,27 @@ async def test_broken_off(kind: str, bot: Bot, first: Services, backup: Services
         await ask(tester)
         await hears(tester, "villages.", 20)
         clock.lap()
-        check(bot, getattr(backup, kind))
+        check(bot, backup[kind])
     asked, *answers, _ = first.script.conversation[1:]
     assert asked == ("user", QUESTION)
     assert answers[-1][1].startswith("It is Paris.") and answers[-1][1].endswith(LAST)
     assert len(answers) == (2 if kind == "llm" else 1)  # a begun answer is kept
     if kind == "tts":
-        assert backup.tts.requests[0]["transcript"].strip() == LAST
+        assert backup["tts"].requests[0]["transcript"].strip() == LAST
     clock.write()
 
 
 @pytest.mark.parametrize("kind", ["llm"])
 async def test_all_fail(kind: str, bot: Bot, first: Services, backup: Services) -> None:
-    from bot import APOLOGY
-
     async with Tester.connected(bot, first.script) as tester:
         await tester.hears(first.script.greeting)
-        await getattr(first, kind).fail(503)
-        await getattr(backup, kind).fail(503)
+        await first[kind].fail(503)
+        await backup[kind].fail(503)
         clock = Clock("all models fail")
         await ask(tester)
-        await hears(tester, APOLOGY, 25)
+        await hears(tester, SENTENCES.apology, 25)
         clock.lap()
-        await getattr(backup, kind).fail(0)
+        await backup[kind].fail(0)
         await tester.speaks("Can you hear me?")
         await hears(tester, "You said: Can you hear me?", 25)
     clock.write()

@@ -1,12 +1,16 @@
-"""Tests keys of a telephone. A project has this file in tests/, next to conftest.py.
+"""Tests keys of a telephone. A project has this file in tests/.
 
-bot.py has the two recipes of AGENTS.md.
+agent.py and bot.py have the two recipes of AGENTS.md.
 """
 
 import pytest
-from people import Bot, ExotelCaller, Phone, PlivoCaller, TelnyxCaller, TwilioCaller
 
-from stand_ins import Script
+from vbot.testing import Bot, Script
+from vbot.testing.people.exotel import ExotelCaller
+from vbot.testing.people.phone import Phone
+from vbot.testing.people.plivo import PlivoCaller
+from vbot.testing.people.telnyx import TelnyxCaller
+from vbot.testing.people.twilio import TwilioCaller
 
 
 @pytest.mark.parametrize("carrier", [TwilioCaller, TelnyxCaller, PlivoCaller, ExotelCaller])

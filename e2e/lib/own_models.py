@@ -9,7 +9,7 @@ import re
 import runpy
 from typing import Any
 
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # as bot.py and self_host.py do first of all
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # as vbot does first of all
 
 LOADERS = {
     "MOONSHINE": "pipecat.services.moonshine.stt:Transcriber",

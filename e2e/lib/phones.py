@@ -1,7 +1,7 @@
 """People who call a bot by telephone, and the APIs of the companies that carry the call.
 
-A caller is the carrier's end of the media WebSocket, which is in templates/stand_ins/people. It
-plays what it receives in real time, as a carrier queues speech until it is told to drop it. So
+A caller is the carrier's end of the media WebSocket, which is in vbot/testing/people of a project.
+It plays what it receives in real time, as a carrier queues speech until it is told to drop it. So
 `heard` is what the person hears.
 
     async with call(TwilioCaller, bot.url) as caller:
@@ -23,10 +23,10 @@ from caller import EAR, until
 from socket_clients import SocketCaller
 from stand_ins import Bot, Phone, Script
 from standins import Service
-from templates.stand_ins.people.exotel import ExotelCaller as ExotelLine
-from templates.stand_ins.people.plivo import PlivoCaller as PlivoLine
-from templates.stand_ins.people.telnyx import TelnyxCaller as TelnyxLine
-from templates.stand_ins.people.twilio import TwilioCaller as TwilioLine
+from vbot.testing.people.exotel import ExotelCaller as ExotelLine
+from vbot.testing.people.plivo import PlivoCaller as PlivoLine
+from vbot.testing.people.telnyx import TelnyxCaller as TelnyxLine
+from vbot.testing.people.twilio import TwilioCaller as TwilioLine
 
 
 class PhoneCaller(SocketCaller):

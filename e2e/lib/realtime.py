@@ -7,8 +7,8 @@ from aiohttp import web
 
 from stand_ins import Aloud, Reply, Unexpected
 from standins import Shared
-from templates.stand_ins.realtime.openai_live import OpenAILive
-from templates.stand_ins.realtime.realtime_api import Conversation, RealtimeAPI
+from vbot.testing.stand_ins.realtime.openai_live import OpenAILive
+from vbot.testing.stand_ins.realtime.realtime_api import Conversation, RealtimeAPI
 
 
 class Answering(Aloud):

@@ -1,13 +1,15 @@
-"""Changes to bot.py that a bot's documents describe. Each function makes one of them.
+"""Changes to a bot's files that its documents describe. Each function makes one of them.
 
-A function takes the code of bot.py and the section of the document, and returns the changed code.
-The linter sorts its imports and formats it. `follow` does all this in a project.
+A recipe takes the files and the section of the document, and returns the changed files. The linter
+sorts their imports and formats them. `follow` does all this in a project.
 """
 
 import ast
+import functools
 import re
 import textwrap
 from collections.abc import Callable
+from typing import Any
 
 import bots
 from editing import (
@@ -17,6 +19,7 @@ from editing import (
     documents,
     parted,
     replaced,
+    required,
     statement,
     text_of,
     with_arguments,
@@ -25,10 +28,32 @@ from editing import (
 
 RUN = "    await runner.run()"
 PIPELINE = "    pipeline = Pipeline("
-CONNECTED = '    @transport.event_handler("on_client_connected")\n'
+
+Files = dict[str, str]  # their texts, by their names in server/
+Recipe = Callable[[Files, Section], Files]
+EDITED = ("agent.py", "bot.py")  # a recipe may also write new ones
 
 
-Recipe = Callable[[str, Section], str]
+def edits(file: str) -> Callable[[Callable[..., str]], Callable[..., Files]]:
+    """Make a recipe of a function that takes and returns the text of this file."""
+
+    def decorate(change: Callable[..., str]) -> Callable[..., Files]:
+        @functools.wraps(change)
+        def recipe(files: Files, section: Section, **options: Any) -> Files:
+            return files | {file: change(files[file], section, **options)}
+
+        return recipe
+
+    return decorate
+
+
+def read(project: bots.Project) -> Files:
+    return {name: (project.server / name).read_text() for name in EDITED}
+
+
+def write(project: bots.Project, files: Files) -> None:
+    for name, text in files.items():
+        (project.server / name).write_text(text)
 
 
 def added_packages(section: Section) -> list[str]:
@@ -43,28 +68,25 @@ def follow(
     recipe: Recipe,
     of: bots.Project | None = None,
 ) -> None:
-    """Change bot.py as the document says under the title, even if it is another bot's document."""
+    """Do what the document says under the title, even if it is another bot's document."""
     section = documents((of or project).folder)[document, title]
-    bot = project.server / "bot.py"
-    bot.write_text(recipe(bot.read_text(), section))
+    write(project, recipe(read(project), section))
     for package in added_packages(section):
         bots.must("uv", "add", package, cwd=project.server)
 
 
+@edits("agent.py")
 def variables(source: str, section: Section) -> str:
     """AGENTS.md: a setting that is required, and one that is not."""
-    loaded = "settings.load()\n"
     settings = [section.code("os.environ["), section.code("os.getenv(")]
-    source = above(source, PIPELINE, f"    print({', '.join(settings)})")
+    function = f'DEFAULT = "1"\n\n\ndef settings():\n    return {", ".join(settings)}\n'
     needs = section.code("Needs(").replace("...", '"OTHER", if_set="NAME"')
-    last = "    # your own, one per line\n]\n\nif __name__"
-    named = f'    "NAME",\n    {needs},\n{last}'
-    # A bot whose services need no variables does not import it.
-    imports = "" if re.search(r"import .*\bNeeds\b", source) else "from settings import Needs\n"
-    source = replaced(source, (loaded, f'{loaded}\nDEFAULT = "1"\n'), (last, named))
-    return replaced(source, ("import settings\n", f"import settings\n{imports}"))
+    assert "`Needs(...)`, which is in `vbot`" in section.text
+    source = required(above_tools(source, function), f'    "NAME",\n    {needs},\n')
+    return with_imports(source, "import os\n\nfrom vbot import Needs\n")
 
 
+@edits("agent.py")
 def tool(source: str, section: Section) -> str:
     """README.md and AGENTS.md: a function that the model may call."""
     [block] = section.blocks
@@ -73,11 +95,12 @@ def tool(source: str, section: Section) -> str:
     if listed:
         names = re.findall(r"(?m)^    (\w+),$", listed)
     else:
-        names = re.findall(r"Add\s+`(\w+),` to `TOOLS`", section.text)
+        names = re.findall(r"(?i)add\s+`(\w+),` to `TOOLS`", section.text)
     assert len(names) == 1
     return with_imports(above_tools(source, function, *names), imports)
 
 
+@edits("agent.py")
 def message(source: str, section: Section) -> str:
     """client/README.md: a line of the tool of README.md, whose variable it sends."""
     [line] = section.blocks
@@ -86,12 +109,14 @@ def message(source: str, section: Section) -> str:
     return with_imports(replaced(source, (result, f"{line}{result}")), imports)
 
 
+@edits("bot.py")
 def more_time(source: str, section: Section) -> str:
     """AGENTS.md: a service that may take longer."""
-    limited = section.code("Service(")
+    limited = section.code("vbot.Service(")
     return replaced(source, (re.sub(r", \w+=\d+\)$", ")", limited), limited))
 
 
+@edits("bot.py")
 def second_services(source: str, section: Section) -> str:
     """AGENTS.md: services that take over, each made as the first one of its kind is."""
     [block] = section.blocks
@@ -102,10 +127,13 @@ def second_services(source: str, section: Section) -> str:
         for needed in ast.walk(made):  # such as the address of Ollama
             if isinstance(needed, ast.Name) and f"\n    {needed.id} = os.getenv(" in source:
                 seconds += f"    {text_of(source, statement(source, needed.id))}\n"
-        seconds += f"    second_{name} = {text_of(source, made)}\n"
+        told = section.code("system_instruction=")
+        second = text_of(source, made).replace("system_instruction=system_instruction", told)
+        seconds += f"    second_{name} = {second}\n"
     return with_imports(above(source, PIPELINE, seconds + code), imports)
 
 
+@edits("bot.py")
 def mute(source: str, section: Section) -> str:
     """AGENTS.md: messages of the page mute the person."""
     [block] = section.blocks
@@ -113,6 +141,7 @@ def mute(source: str, section: Section) -> str:
     return with_imports(above(source, RUN, code), imports)
 
 
+@edits("bot.py")
 def turns(source: str, section: Section, only: str = "") -> str:
     """AGENTS.md: what starts and ends a turn, and what interrupts; or one of these arguments."""
     [block] = section.blocks
@@ -132,12 +161,14 @@ def turns(source: str, section: Section, only: str = "") -> str:
     return with_imports(replaced(source, (f"{pair})", f"{pair}, {changed})")), imports)
 
 
+@edits("bot.py")
 def speech_detection(source: str, section: Section) -> str:
     """AGENTS.md: arguments of the voice activity detection."""
     changed = replaced(source, ("SileroVADAnalyzer()", section.code("SileroVADAnalyzer(")))
     return with_imports(changed, section.imports("VADParams"))
 
 
+@edits("bot.py")
 def long_conversations(source: str, section: Section) -> str:
     """AGENTS.md: the model summarizes what was said."""
     arguments = section.code("assistant_params=")
@@ -154,6 +185,7 @@ async def slow(params: FunctionCallParams):
 '''
 
 
+@edits("agent.py")
 def slow_tool(source: str, section: Section, function: str = SLOW) -> str:
     """AGENTS.md: a tool during which the conversation goes on."""
     code = f"{section.code('@tool_options(')}\n{function.strip()}\n"
@@ -162,6 +194,7 @@ def slow_tool(source: str, section: Section, function: str = SLOW) -> str:
     return with_imports(above_tools(source, code, "slow"), imports)
 
 
+@edits("bot.py")
 def mcp_tools(source: str, section: Section) -> str:
     """AGENTS.md: tools of a server."""
     code = f"    {section.code('found = ')}\n    {section.code('await worker.queue_frame(')}\n"
@@ -169,6 +202,7 @@ def mcp_tools(source: str, section: Section) -> str:
     return with_imports(above(source, RUN, code), section.imports(*names))
 
 
+@edits("bot.py")
 def service_turns(source: str, section: Section) -> str:
     """README.md: an argument with which a service waits longer before a turn ends."""
     words = " ".join(section.text.split())
@@ -178,22 +212,13 @@ def service_turns(source: str, section: Section) -> str:
     return with_imports(with_arguments(source, found[2], found[1]), imports)
 
 
-def printed(source: str, *expressions: str, when: str = "") -> str:
-    """Insert code that prints these values above the line that runs a session."""
-    line = f"print({', '.join(expressions)})"
-    return above(source, RUN, f"    if {when}:\n        {line}" if when else f"    {line}")
-
-
+@edits("bot.py")
 def values(source: str, section: Section) -> str:
     """AGENTS.md: a value that came with a session, for the model."""
-    return replaced(source, ("facts(runner_args)", section.code("facts(")))
+    return replaced(source, ("vbot.facts_about(runner_args)", section.code("vbot.facts_about(")))
 
 
-def dialed_out(source: str, section: Section) -> str:
-    """README.md: the number that is called."""
-    return printed(source, section.code("call.phone"), when="call")
-
-
+@edits("bot.py")
 def callers_keys(source: str, section: Section) -> str:
     """AGENTS.md: the model is told what keys a caller presses."""
     enters = "            transport.input(),\n"
@@ -202,21 +227,47 @@ def callers_keys(source: str, section: Section) -> str:
     return with_imports(changed, section.imports("DTMFAggregator"))
 
 
+@edits("agent.py")
 def hand_over(source: str, section: Section) -> str:
     """DEPLOY.md: a tool that hands a call to a person, and the number that it needs."""
-    tool, required = section.blocks
-    imports, code = parted(tool)
-    source = above_tools(source, code, "hand_over")
-    own = "    # your own, one per line\n]\n\nif __name__"
-    return with_imports(replaced(source, (own, required + own)), imports)
+    [block] = section.blocks
+    imports, code = parted(block)
+    needed = re.search(r'add `("\w+",)` to `REQUIRED`', " ".join(section.text.split()))
+    assert needed
+    source = required(above_tools(source, code, "hand_over"), f"    {needed[1]}\n")
+    return with_imports(source, imports)
 
 
-def shared_room(source: str, section: Section) -> str:
+def shared_room(files: Files, section: Section) -> Files:
     """DEPLOY.md: a room that a colleague joins, and that the bot can leave."""
     handlers, leave = section.blocks
-    was = re.search(rf"(?ms)^{re.escape(CONNECTED)}.*?await runner\.cancel\(\)\n", source)
-    assert was
-    imports, code = parted(leave)
-    left = ("*TOOLS]", f"*TOOLS, {section.code('leave_tool(')}]")
-    source = replaced(above_tools(source, code), (was[0], handlers), left)
-    return with_imports(source, imports)
+    left = r'(?ms)^    @transport\.event_handler\("on_client_disconnected"\)\n.*?cancel\(\)\n'
+    was = re.search(left, files["bot.py"])
+    assert was and "`server/leave.py`" in section.text
+    source = replaced(
+        with_imports(files["bot.py"], section.code("from leave import")),
+        (was[0], handlers),
+        ("*agent.TOOLS,", f"{section.code('leave_tool(')}\n        *agent.TOOLS,"),
+    )
+    return files | {"bot.py": source, "leave.py": leave}
+
+
+def steps(files: Files, section: Section) -> Files:
+    """AGENTS.md: a conversation in steps, of Pipecat Flows."""
+    [module] = section.blocks
+    assert "`server/flow.py`" in section.text
+    enters = "            user_aggregator,\n"
+    ready = "async def on_ready(conversation):\n"
+    source = replaced(
+        with_imports(files["bot.py"], section.code("import flow")),
+        (
+            "user_aggregator, assistant_aggregator = LLMContextAggregatorPair(",
+            section.code("user_aggregator, assistant_aggregator"),
+        ),
+        (enters, f"            {section.code('flow.KeepTools(')}\n{enters}"),
+        ("    return pipeline, services\n", f"    {section.code('return pipeline')}\n"),
+        ("    pipeline, services = ", "    pipeline, services, llm, aggregators = "),
+        ("    # Reports services", f"    {section.code('steps = ')}\n    # Reports services"),
+        (ready, f"{ready}        {section.code('await steps.initialize(')}\n"),
+    )
+    return files | {"bot.py": source, "flow.py": module}

@@ -20,7 +20,7 @@ from aiohttp import web
 import bots
 from ollama import Chat, now
 from stand_ins import Unexpected
-from templates.stand_ins.llm.openai_chat import text_of
+from vbot.testing.stand_ins.llm.openai_chat import text_of
 
 READ = "Hello"  # the answer to who wants no more than a word, to have the model read
 # Starts llama.cpp's server, and ends it.

@@ -19,12 +19,12 @@ from cryptography.hazmat.primitives.hashes import SHA256
 import speech
 from stand_ins import Aloud, Reply, Unexpected
 from standins import Service, Shared
-from templates.stand_ins.llm.openai_chat import ChatCompletions, text_of
-from templates.stand_ins.llm.openai_responses import OpenAIResponses as ResponsesProtocol
-from templates.stand_ins.stt.deepgram import Deepgram as DeepgramProtocol
-from templates.stand_ins.stt.openai import OpenAITranscription as TranscriptionProtocol
-from templates.stand_ins.tts.cartesia import Cartesia as CartesiaProtocol
-from templates.stand_ins.tts.openai import OpenAISpeech as SpeechProtocol
+from vbot.testing.stand_ins.llm.openai_chat import ChatCompletions, text_of
+from vbot.testing.stand_ins.llm.openai_responses import OpenAIResponses as ResponsesProtocol
+from vbot.testing.stand_ins.stt.deepgram import Deepgram as DeepgramProtocol
+from vbot.testing.stand_ins.stt.openai import OpenAITranscription as TranscriptionProtocol
+from vbot.testing.stand_ins.tts.cartesia import Cartesia as CartesiaProtocol
+from vbot.testing.stand_ins.tts.openai import OpenAISpeech as SpeechProtocol
 
 
 class Deepgram(Shared, DeepgramProtocol):

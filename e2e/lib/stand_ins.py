@@ -1,6 +1,6 @@
 """The stand-ins that generated projects have, too, so that each protocol is implemented once.
 
-    from templates.stand_ins.tts.cartesia import Cartesia
+    from vbot.testing.stand_ins.tts.cartesia import Cartesia
 
 This module adds speech, and refuses requests that no test expects. Import it before the others.
 """
@@ -8,15 +8,33 @@ This module adds speech, and refuses requests that no test expects. Import it be
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 
 import speech
 
-_ROOT = Path(__file__).parents[2]
-_FOLDER = _ROOT / "templates" / "stand_ins"
-# They import each other by the names of their files. Last, as packages may have the same names.
-sys.path += [str(_ROOT), str(_FOLDER), str(_FOLDER / "people")]
+_SERVER = Path(__file__).resolve().parents[2] / "templates" / "server"
 
-from stand_in import Listener, Reply, Script, Service, Unexpected, WebSocketService  # noqa: E402
+
+def _find(package: str) -> None:
+    """Make the modules of the package importable, without its __init__.py: it needs Pipecat."""
+    module = ModuleType(package)
+    module.__path__ = [str(_SERVER / package.replace(".", "/"))]
+    sys.modules[package] = module
+
+
+_find("vbot")
+_find("vbot.testing")
+
+from vbot.testing.people.person import Bot  # noqa: E402
+from vbot.testing.people.phone import Phone  # noqa: E402
+from vbot.testing.stand_in import (  # noqa: E402
+    Listener,
+    Reply,
+    Script,
+    Service,
+    Unexpected,
+    WebSocketService,
+)
 
 __all__ = [
     "Aloud",
@@ -51,8 +69,3 @@ class Aloud(Script):
     def voice(self, text: str, rate: int) -> bytes:
         self.said.append(text)
         return speech.speak(text, rate)
-
-
-# These import Script from this module.
-from person import Bot  # noqa: E402
-from phone import Phone  # noqa: E402

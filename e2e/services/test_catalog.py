@@ -24,8 +24,8 @@ KINDS = ("stt", "llm", "tts", "realtime", "video")
 
 @pytest.fixture(scope="module")
 def sources(generated: dict[str, bots.Project]) -> list[Path]:
-    """Every Python file of every bot."""
-    found = every_bot.python_files(generated.values())
+    """Every Python file of every bot, except vbot/."""
+    found = every_bot.made_files(generated.values())
     assert len(found) >= len(generated)
     return found
 
@@ -73,8 +73,12 @@ def test_bots_that_need_a_later_python_say_so(generated: dict[str, bots.Project]
         assert said["requires-python"] == (">=3.12" if words & classes else ">=3.11")
 
 
-def test_every_bot_passes_the_linter(python: Path, sources: list[Path]) -> None:
-    every_bot.lint(python, BOTS, sources)
+def test_every_bot_passes_the_linter(python: Path, generated: dict[str, bots.Project]) -> None:
+    every_bot.lint(python, BOTS, every_bot.python_files(generated.values()))
+
+
+def test_every_bot_has_what_its_package_imports(generated: dict[str, bots.Project]) -> None:
+    assert every_bot.absent_modules(generated.values()) == []
 
 
 def test_every_bot_passes_the_type_check(

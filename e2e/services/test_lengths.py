@@ -204,12 +204,16 @@ async def lengths(
     python: Path, made: list[Made], env: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
     """What lengths.py says of each bot."""
+    options = {
+        # The bots see to it themselves, too late for what lengths.py imports before them.
+        "ORT_DISABLE_TELEMETRY": "1",
+        "SILENCE_SECONDS": "0",  # they do not ask who is there, however long this takes
+    }
     process = await asyncio.create_subprocess_exec(
         python,
         HERE / "lib" / "lengths.py",
         *(f"{bot.transport}:{bot.server}" for bot in made),
-        # The bots see to the last one themselves, too late for what lengths.py imports before them.
-        env={**bots.plain_env(), **keys(), **env, "ORT_DISABLE_TELEMETRY": "1"},
+        env={**bots.plain_env(), **keys(), **env, **options},
         cwd=BOTS,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

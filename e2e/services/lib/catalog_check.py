@@ -550,7 +550,7 @@ def check_variables(framework: Framework, entry: Entry) -> Iterator[str]:
         if isinstance(call.func, ast.Attribute) and dotted(call.func) == "os.environ.pop":
             used |= {str(a.value) for a in call.args if isinstance(a, ast.Constant)}
         for argument, node in keywords(call).items():
-            read = read_variable(node)
+            read = read_variable(untrimmed(entry.build.body, node))
             if read is None:
                 continue
             *before, name, form, fallback = read
@@ -601,8 +601,11 @@ def taken_for_none(cls: Class, argument: str) -> object:
     return None
 
 
-# Defaults of ours in place of the class's: llama2 is of 2023, and speaks English alone.
-OURS = {"OLLAMA_MODEL"}
+# Defaults of ours in place of the class's.
+OURS = {
+    "OLLAMA_BASE_URL",  # the code adds /v1, unless it is there
+    "OLLAMA_MODEL",  # llama2 is of 2023, and speaks English alone
+}
 
 
 def check_default(
@@ -628,6 +631,18 @@ def check_default(
         yield f"{name}: None is sent over the class's default {default}"
     elif form == "required" and settings and default is not None:
         yield f"{name}: the class has a default now, {default}: no need to require it"
+
+
+def untrimmed(body: list[ast.stmt], node: ast.expr) -> ast.expr:
+    """What an argument is made of: the address in `address.removesuffix("/v1") + "/v1"`."""
+    match node:
+        case ast.BinOp(left=source, op=ast.Add(), right=ast.Constant()):
+            return untrimmed(body, source)
+        case ast.Call(func=ast.Attribute(value=source, attr="removesuffix" | "rstrip")):
+            return untrimmed(body, source)
+        case ast.Name(id=name) if source := assigned(body, name):
+            return untrimmed(body, source)
+    return node
 
 
 def read_variable(node: ast.AST) -> tuple[Any, ...] | None:
@@ -794,6 +809,7 @@ def check_places(framework: Framework, entry: Entry, left_out: set[str]) -> Iter
                 takes |= set(framework.parameters(Class(found.module, found.node)))
         for name in sorted(takes):
             node = given.get(name)
+            node = node and untrimmed(entry.build.body, node)
             read = node and reading.intersection(dotted(n) for n in ast.walk(node))
             listed = left_out & {name, f"{cls.node.name}.{name}"}
             if PLACE.search(name) and not read and not listed:

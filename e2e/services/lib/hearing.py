@@ -13,7 +13,6 @@ import asyncio
 import audioop
 import base64
 import functools
-import importlib.util
 import json
 import os
 import re
@@ -46,6 +45,7 @@ from pipecat.runner.types import WebSocketRunnerArguments
 from starlette.websockets import WebSocket
 
 import ears
+from line import load as bot_py
 
 TOGETHER = 6  # conversations at a time
 PATIENCE = 60.0  # seconds
@@ -265,12 +265,7 @@ def load(number: int, path: Path) -> Callable[..., Any]:
     """`bot` of a bot.py, with a value for each variable that it needs."""
     for name in re.findall(r"(?m)^(\w+)=", (path.parent / ".env.example").read_text()):
         os.environ.setdefault(name, "us-east-1" if "REGION" in name else "a-key")
-    sys.path.insert(0, str(path.parent))  # for the files beside it
-    spec = importlib.util.spec_from_file_location(f"bot_{number}", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.bot
+    return bot_py(path.parent, f"bot_{number}").bot
 
 
 def google_credentials(folder: Path) -> Path:

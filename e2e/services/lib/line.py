@@ -194,8 +194,15 @@ LINES = {line.transport: line for line in (Twilio, Telnyx, Plivo, Exotel, Page)}
 
 
 def load(server: Path, name: str) -> Any:
-    """The bot.py of a project, as a module of its own."""
-    sys.path.insert(0, str(server))  # for the files beside it
+    """The bot.py of a project, as a module of its own, with the agent.py beside it.
+
+    All bots share the package vbot, in which each has the files that it needs.
+    """
+    sys.path.insert(0, str(server))
+    for own in ("agent", "sentences"):
+        sys.modules.pop(own, None)
+    if package := sys.modules.get("vbot"):
+        package.__path__.append(str(server / "vbot"))
     spec = importlib.util.spec_from_file_location(name, server / "bot.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
