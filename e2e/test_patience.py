@@ -92,7 +92,7 @@ def test_healthy_bots_are_left_alone(project: bots.Project) -> None:
             waits = said(WAIT)
             thinking.turn("thinks")
             await ask(ANSWER, 4, 40)
-            assert said(WAIT) == waits + 2  # both bots have a telephone
+            assert said(WAIT) == waits + 1  # the page shows it
             assert told(bot) == []
             answers[QUESTION] = "..."
             thinking.turn("")

@@ -143,10 +143,11 @@ def test_a_bot_that_is_told_to_stop_ends_its_calls(
 def recorded(path: Path) -> float:
     """The seconds in a WAV file, as its header has them, all of which are there."""
     with wave.open(str(path)) as wav:
-        assert (wav.getnchannels(), wav.getsampwidth(), wav.getframerate()) == (1, 2, 24000)
-        frames = wav.getnframes()
+        rate, frames = wav.getframerate(), wav.getnframes()
+        assert (wav.getnchannels(), wav.getsampwidth()) == (1, 2)
+        assert rate in (24000, 8000)  # of a page, of a telephone
         assert len(wav.readframes(frames)) == 2 * frames
-        return frames / 24000
+        return frames / rate
 
 
 def test_a_recording_grows_and_outlives_a_bot_that_is_killed(

@@ -62,11 +62,13 @@ def aged(vbot: Path, folder: Path, dice: random.Random) -> dict[str, bytes]:
     mine = {}
     project = bots.generate(vbot, folder, "project", *BOT, "--client-framework", "react")
     record = json.loads((project.folder / ".vbot.json").read_bytes())
-    for name in dict.fromkeys([*record["files"], "client/src/scroll.ts", "deploy/Dockerfile"]):
+    for name in dict.fromkeys([*record["files"], "client/src/views.js", "deploy/Dockerfile"]):
         file, base = project.folder / name, project.folder / ".vbot/base" / name
         kind = dice.choice(("same", "outdated", "edited", "deleted"))
         if file.name == ".gitignore":
             kind = "same"  # no update removes a line of one
+        elif file.exists() and not base.exists():  # its owner's, which no update changes
+            kind = "edited"
         if not file.exists() or kind == "outdated":
             file.parent.mkdir(exist_ok=True)
             old = edited(file.read_bytes() if file.exists() else b"old", dice)
