@@ -335,6 +335,10 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         process.terminate()
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(process.wait(), 3)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError, TimeoutError):
+        async with asyncio.timeout(5):
+            # Until all of it is gone: Vite does not start beside another one of the same project.
+            while True:
+                os.killpg(process.pid, signal.SIGKILL)
+                await asyncio.sleep(0.01)
     await process.wait()
