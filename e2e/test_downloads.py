@@ -31,7 +31,7 @@ GITHUB = "github.com"
 NO_OLLAMA = (
     "Nothing answers at http://localhost:11434: start Ollama, or set OLLAMA_BASE_URL in .env."
 )
-GUIDE = "Without the internet: see DEPLOY.md."
+GUIDE = "Without the internet, copy the folders above from a machine where the bot has started."
 PYTHON = ("uv", "run", "--no-sync", "python")
 
 

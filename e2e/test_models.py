@@ -57,6 +57,7 @@ from moonshine_voice import ModelArch
 from pipecat.services.moonshine import stt
 from vbot import models
 
+models.share_models()
 model = stt.Transcriber(sys.argv[1], ModelArch.TINY)
 assert stt.Transcriber(sys.argv[1], ModelArch.TINY) is model
 
