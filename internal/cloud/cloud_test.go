@@ -167,8 +167,9 @@ func TestLoginReplacesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	f := LoginFile{filepath.Join(dir, "config.json")}
 	backup := filepath.Join(dir, "backup")
+	login := Login{Token: "new", APIURL: Address}
 	for _, err := range []error{
-		os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(Login{Token: "new"}),
+		os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(login),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -187,7 +188,7 @@ func TestLoginReplacesTheFile(t *testing.T) {
 	if err := os.Mkdir(f.Path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Write(Login{Token: "new"}); err == nil {
+	if err := f.Write(login); err == nil {
 		t.Error("it replaced a directory")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {

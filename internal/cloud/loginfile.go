@@ -21,7 +21,7 @@ const maxLogin = 64 << 10 // bytes
 type Login struct {
 	Token        string `json:"token"`
 	Organization string `json:"organization,omitempty"`
-	APIURL       string `json:"api_url,omitempty"` // where the token may be sent
+	APIURL       string `json:"api_url"` // where the token may be sent
 }
 
 // A LoginFile is the file with the login.
@@ -64,9 +64,8 @@ func (f LoginFile) Read() (Login, error) {
 	return s, nil
 }
 
-// parse reads the file, and returns its info. Files of older versions have no address.
-func (f LoginFile) parse() (Login, fs.FileInfo, error) {
-	s := Login{APIURL: Address}
+// parse reads the file, and returns its info.
+func (f LoginFile) parse() (s Login, info fs.FileInfo, err error) {
 	data, info, err := readFile(f.Path, maxLogin)
 	if err != nil {
 		return s, info, err
@@ -75,10 +74,9 @@ func (f LoginFile) parse() (Login, fs.FileInfo, error) {
 	dec.DisallowUnknownFields()
 	// Do not return the decoder's error: it may quote the token.
 	if dec.Decode(&s) != nil || dec.Decode(&s) != io.EOF ||
-		s.Organization != "" && !IsSegment(s.Organization) {
+		s.Organization != "" && !IsSegment(s.Organization) || s.APIURL == "" {
 		return s, info, errForeign
 	}
-	s.Token = strings.TrimRight(s.Token, "\r\n")
 	return s, info, nil
 }
 
