@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vbot/internal/bot"
@@ -65,9 +68,18 @@ func newInit(f *cli.Flags) cli.Runner {
 	const aboutCheck = "list edited, missing and outdated files; write nothing; exit with 3 if there are any"
 	f.Bool("check", aboutCheck, &r.check)
 	f.Bool("update", "bring the files up to date and keep your edits; bot options change the bot", &r.update)
-	f.Bool("diff", "with --check or --update, print a patch; write nothing", &r.job.Diff)
+	f.Switch(cli.Switch{
+		Name:        "diff",
+		Placeholder: "FILE",
+		About:       "with --check or --update, print a patch, of one file or of all; write nothing",
+		Values:      "a path in the project, such as server/bot.py",
+		Reads:       func(string) string { return "" },
+		Put:         r.putDiff,
+	})
 	const aboutMarkers = "with --update, write conflicts between markers, for you to resolve"
 	f.Bool("conflict-markers", aboutMarkers, &r.job.Markers)
+	const aboutMissing = "with --check or --update, accept that a whole folder was deleted, and not moved"
+	f.Bool("accept-missing", aboutMissing, &r.job.AcceptMissing)
 
 	f.Section()
 	for _, o := range bot.Options {
@@ -85,6 +97,16 @@ func newInit(f *cli.Flags) cli.Runner {
 	f.Bool("overwrite-guide", "replace existing guides with current ones", &r.job.OverwriteGuide)
 	f.Bool("verbose", "list each file (default: only without a terminal)", &r.job.Verbose)
 	return r
+}
+
+// putDiff reads the value of --diff: a path in the project, or a truth value.
+func (r *initRun) putDiff(text string) error {
+	is, err := strconv.ParseBool(text)
+	r.job.Diff, r.job.DiffOf = is || err != nil, ""
+	if err != nil {
+		r.job.DiffOf = path.Clean(filepath.ToSlash(text))
+	}
+	return nil
 }
 
 // botOption registers an option that describes the bot.
@@ -215,6 +237,8 @@ func (r *initRun) refuse(env *cli.Env) error {
 		return report.Usagef("--check and --update cannot be combined")
 	case r.job.Diff && !compares:
 		return report.Usagef("--diff needs --check or --update")
+	case r.job.AcceptMissing && !compares:
+		return report.Usagef("--accept-missing needs --check or --update")
 	case r.job.Markers && !r.update:
 		return report.Usagef("--conflict-markers needs --update")
 	case r.job.Diff && env.JSON:

@@ -435,6 +435,7 @@ func TestUsageErrors(t *testing.T) {
 		{"nothing-to-do-json", "init --json"},
 		{"check-and-update", "init . --check --update"},
 		{"diff-alone", "init . --diff --recording"},
+		{"accept-missing-alone", "init . --accept-missing --recording"},
 		{"diff-as-json", "init . --check --diff --json"},
 		{"update-and-keep", "init . --update --keep-existing"},
 		{"version-with-an-argument", "version 2"},

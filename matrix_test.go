@@ -348,7 +348,6 @@ func updated(t *testing.T, dir string, files map[string][]byte) (conflicts []str
 		Files:    files,
 		Was:      was,
 		Now:      now,
-		Paths:    paths,
 		Rendered: func() map[string][]byte { return nil },
 	})
 	if err != nil {

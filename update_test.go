@@ -41,24 +41,27 @@ func checkRecord(t *testing.T, dir, config string) {
 		string(got.Config) != want {
 		t.Errorf("vbot %s, config %s, want %s", got.Vbot, got.Config, want)
 	}
-	bases := 0
-	for name, data := range tree {
-		_, recorded := got.Files[name]
-		switch base, ok := strings.CutPrefix(name, project.BaseDir+"/"); {
-		case ok:
-			bases++
-			if data != tree[base] || got.Files[base] != filetest.Sum(data) {
-				t.Errorf("the base of %s: %q, recorded as %s", base, data, got.Files[base])
-			}
-		case recorded == (name == project.RecordName || project.IsGuide(name) || project.IsOwn(name)):
-			t.Errorf("the record has %s: %v", name, recorded)
+	bases := map[string]string{}
+	for name, sum := range got.Files {
+		if sum != filetest.Sum(tree[name]) {
+			t.Errorf("the recorded hash of %s is %s", name, sum)
+		}
+		if base, data := project.Base([]byte(tree[name])); !project.IsWrittenOnce(name) {
+			bases[base] = string(data)
 		}
 	}
-	once := slices.DeleteFunc(slices.Collect(maps.Keys(got.Files)), func(name string) bool {
-		return !project.IsWrittenOnce(name)
-	})
-	if bases+len(once) != len(got.Files) {
-		t.Errorf("there are %d bases of %d files; %q have none", bases, len(got.Files), once)
+	for name, data := range tree {
+		_, recorded := got.Files[name]
+		if recorded == (name == project.RecordName || project.IsGuide(name) || project.IsOwn(name)) {
+			t.Errorf("the record has %s: %v", name, recorded)
+		}
+		if strings.HasPrefix(name, project.BaseDir+"/") && bases[name] != data {
+			t.Errorf("%s is not the base of a recorded file", name)
+		}
+		delete(bases, name)
+	}
+	if len(bases) > 0 {
+		t.Errorf("%d files have no base", len(bases))
 	}
 }
 
@@ -75,15 +78,14 @@ func aged(t testing.TB, dir string, old map[string]string, later ...string) {
 	files := r["files"].(map[string]any)
 	for name, data := range old {
 		filetest.Put(t, target, name, data)
-		filetest.Put(t, target, project.BaseDir+"/"+name, data)
+		base, packed := project.Base([]byte(data))
+		filetest.Put(t, target, base, string(packed))
 		files[name] = filetest.Sum(data)
 	}
 	for _, name := range later {
 		delete(files, name)
-		for _, at := range []string{name, project.BaseDir + "/" + name} {
-			if err := os.Remove(filepath.Join(target, at)); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.Remove(filepath.Join(target, name)); err != nil {
+			t.Fatal(err)
 		}
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
@@ -195,7 +197,9 @@ func TestLineEndsOfGit(t *testing.T) {
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "client/src/views.js": "gone\n"})
 	for name, data := range filetest.Tree(t, dir) {
-		filetest.Put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
+		if !project.IsOwn(strings.TrimPrefix(name, "target/")) { // .gitattributes says binary
+			filetest.Put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
+		}
 	}
 	const edited = "# mine\r\n"
 	filetest.Put(t, dir, "target/server/bot.py", edited)
@@ -207,16 +211,17 @@ func TestLineEndsOfGit(t *testing.T) {
 	r.wantCode(t, 0)
 	after := filetest.Tree(t, dir)
 	for name, data := range before {
+		isOwn := project.IsOwn(strings.TrimPrefix(name, "target/"))
 		switch name {
-		case "target/client/src/views.js", "target/.vbot/base/client/src/views.js":
+		case "target/client/src/views.js":
 			data = ""
-		case "target/server/Dockerfile", "target/.vbot/base/server/Dockerfile", "target/.vbot.json":
+		case "target/server/Dockerfile", "target/.vbot.json":
 			if after[name] == data || strings.Contains(after[name], "\r") {
 				t.Errorf("%s holds %q", name, after[name])
 			}
 			continue
 		}
-		if after[name] != data {
+		if after[name] != data && !isOwn {
 			t.Errorf("%s holds %q", name, after[name])
 		}
 	}
@@ -800,19 +805,33 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	r.wantCode(t, 3)
 	section(t, "update/check.txt", "links", outlined(r.transcript(dir)))
 	r = vbot(t, dir, "init", "target", "--update")
-	r.wantCode(t, 0)
-	tree := filetest.Tree(t, dir)
-	for name, want := range map[string]string{
-		"outside/views.js": "gone", "outside/starter_text.yaml": "old",
-		"target/client/src": "link to ../../outside", "target/server/Dockerfile/mine": "mine",
-		"target/server/evals":  "link to ../../outside",
-		"target/server/bot.py": "link to ../../outside/views.js",
-	} {
-		if tree[name] != want {
-			t.Errorf("%s: %q, want %q", name, tree[name], want)
+	r.wantCode(t, 1)
+	isUntouched := func(links map[string]string) {
+		t.Helper()
+		tree := filetest.Tree(t, dir)
+		links["outside/views.js"], links["outside/starter_text.yaml"] = "gone", "old"
+		for _, name := range []string{"target/client/src", "target/server/evals"} {
+			links[name] = "link to ../../outside"
+		}
+		for name, want := range links {
+			if tree[name] != want {
+				t.Errorf("%s: %q, want %q", name, tree[name], want)
+			}
 		}
 	}
-	if tree["target/server/cloud-deploy.toml"] == "old" {
+	isUntouched(map[string]string{
+		"target/server/cloud-deploy.toml": "old",
+		"target/server/Dockerfile/mine":   "mine",
+		"target/server/bot.py":            "link to ../../outside/views.js",
+	})
+	for _, name := range []string{"target/server/Dockerfile", "target/server/bot.py"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vbot(t, dir, "init", "target", "--update").wantCode(t, 0)
+	isUntouched(map[string]string{})
+	if filetest.Tree(t, dir)["target/server/cloud-deploy.toml"] == "old" {
 		t.Error("cloud-deploy.toml was not replaced")
 	}
 }
@@ -956,7 +975,8 @@ func TestCheckWithoutRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	vbot(t, dir, initArgs("--check")...).wantCode(t, 0)
-	filetest.Put(t, dir, "target/server/bot.py", "mine")
+	bot := filetest.Tree(t, dir)["target/server/bot.py"]
+	filetest.Put(t, dir, "target/server/bot.py", bot+"# mine\n")
 	r := vbot(t, dir, initArgs("--check", "--json")...)
 	r.wantCode(t, 3)
 	if !strings.Contains(r.stdout, `"written_by": null`) ||
@@ -1043,6 +1063,83 @@ func TestDryRunOfAnUpdate(t *testing.T) {
 			t.Errorf("%q: %s", args, r.stderr)
 		}
 	}
+}
+
+// --diff=FILE prints the patch of one file.
+func TestDiffOfOneFile(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	for _, file := range []string{"server/bot.py", "./server//bot.py"} {
+		r := vbot(t, dir, "init", "target", "--update", "--recording", "--diff="+file)
+		if r.wantCode(t, 0); strings.Count(r.stdout, "\n+++ ") != 1 ||
+			!strings.Contains(r.stdout, "\n+++ b/server/bot.py\n") {
+			t.Errorf("--diff=%s printed %s", file, r.stdout)
+		}
+	}
+	r := vbot(t, dir, "init", "target", "--update", "--diff=bot.py")
+	if r.wantCode(t, 4); !strings.Contains(r.stderr, `"bot.py"`) || r.stdout != "" {
+		t.Errorf("it said %s", r.stderr)
+	}
+	vbot(t, dir, "init", "target", "--check", "--diff=").wantCode(t, 2)
+}
+
+// An update that changes a manifest beside a lock file says how to refresh it.
+func TestLockFilesOfAnUpdate(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, initArgs("--client-framework", "react")...).wantCode(t, 0)
+	filetest.Put(t, dir, "target/server/uv.lock", "old")
+	filetest.Put(t, dir, "target/client/package-lock.json", "old")
+	const commands = "uv lock --directory target/server\n"
+	r := vbot(t, dir, "init", "target", "--update", "--tts", "elevenlabs")
+	if r.wantCode(t, 0); !strings.Contains(r.stderr, commands) || strings.Contains(r.stderr, "npm") {
+		t.Errorf("it said %s", r.stderr)
+	}
+	r = vbot(t, dir, "init", "target", "--update", "-t", "daily", "--json")
+	var got scaffold.Written
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || !slices.Equal(got.Next,
+		[]string{"uv lock --directory target/server", "npm install --prefix target/client"}) {
+		t.Errorf("%v, next: %q", err, got.Next)
+	}
+	r = vbot(t, dir, "init", "target", "--update")
+	if r.wantCode(t, 0); strings.Contains(r.stderr, "lock") {
+		t.Errorf("it said %s", r.stderr)
+	}
+}
+
+// After a folder was renamed, an update stops, until its owner says that the folder was deleted.
+func TestUpdateOfARenamedFolder(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, initArgs()...).wantCode(t, 0)
+	server, backend := filepath.Join(dir, "target/server"), filepath.Join(dir, "target/backend")
+	if err := os.Rename(server, backend); err != nil {
+		t.Fatal(err)
+	}
+	before := filetest.Listing(t, dir)
+	for _, job := range []string{"--check", "--update"} {
+		r := vbot(t, dir, "init", "target", job, "--recording")
+		section(t, "update/moved.txt", "moved "+job, r.transcript(dir))
+		if r.wantCode(t, 1); filetest.Listing(t, dir) != before {
+			t.Error(filetest.Listing(t, dir))
+		}
+	}
+	if err := os.Rename(backend, server); err != nil {
+		t.Fatal(err)
+	}
+	vbot(t, dir, "init", "target", "--update", "--recording").wantCode(t, 0)
+	vbot(t, dir, "init", "target", "--check").wantCode(t, 0)
+	if err := os.RemoveAll(server); err != nil {
+		t.Fatal(err)
+	}
+	r := vbot(t, dir, "init", "target", "--update", "--eval", "--accept-missing")
+	r.wantCode(t, 0)
+	section(t, "update/moved.txt", "accepted", outlined(r.transcript(dir)))
+	if strings.Contains(filetest.Listing(t, dir), "server") {
+		t.Error(filetest.Listing(t, dir))
+	}
+	vbot(t, dir, "init", "target", "--update", "--no-eval").wantCode(t, 0)
 }
 
 // A patch in a pipe has the exact bytes of the files, even those that could affect a terminal.

@@ -97,7 +97,9 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		taken = 2
 		typed = args[1]
 	}
-	if typed == "" && slices.Contains([]string{"FILE", "DIR"}, o.Placeholder) { // Path would return Env.Dir
+	isLeftOut := v.standalone && !inline
+	isPath := slices.Contains([]string{"FILE", "DIR"}, o.Placeholder)
+	if typed == "" && isPath && !isLeftOut { // Path would return Env.Dir
 		return taken, refuse("missing value")
 	}
 	if f.set.Parse(args[:taken]) == nil {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,6 +56,8 @@ type Step struct {
 	base      []byte // what vbot had written, nil if that is unknown
 	newBase   []byte // the base after the run, nil if it is unknown or there is none
 	needed    bool   // vbot no longer writes it, but it stays because another file needs it
+	isThere   bool   // something exists at the path
+	isLeftOut bool   // its owner deleted the whole folder
 	phase     phase
 }
 
@@ -62,15 +65,10 @@ type Step struct {
 type phase int
 
 const (
-	before   phase = iota - 1 // bases of files that nobody edited
+	bases    phase = iota - 1 // and the file of attributes beside them
 	ordinary                  // the files themselves
-	after                     // bases of merged files
-	complete                  // the files beside the bases, once all bases exist
 	last                      // the record
 )
-
-// late reports whether the step writes after the ordinary files.
-func (s Step) late() bool { return s.phase == after || s.phase == complete }
 
 // Sum is the SHA-256 in hex of the file after the run, "" if it was not read or does not
 // exist.
@@ -93,6 +91,7 @@ type Plan struct {
 	interim   []byte   // the record that an update writes first, nil if it is the same
 	dirs      []string // of all files that were compared
 	leaves    []string // files that are no longer written; their directories are removed if empty
+	unneeded  []string // bases to remove once the record is written
 	// Blocked says that --keep-existing would not resolve all conflicts.
 	Blocked bool
 }
@@ -115,8 +114,7 @@ func (t *Target) Plan(files map[string][]byte, keepExisting bool, overwrite []st
 		p.compare(&s, found, keep)
 		p.Steps = append(p.Steps, s)
 	}
-	p.dropOwnBases()
-	return p, nil
+	return p, p.disown()
 }
 
 // Unedited returns which of these files exist with exactly that text.
@@ -129,14 +127,29 @@ func (t *Target) Unedited(files map[string][]byte) (names []string) {
 	return names
 }
 
-// dropOwnBases leaves out the bases of kept files that are the owner's own, because an update would merge
-// vbot's changes into them.
-func (p *Plan) dropOwnBases() {
-	own := map[string]bool{}
+// disown notes in a new record which of the kept files are the owner's own, because an update would merge
+// vbot's changes into the others.
+func (p *Plan) disown() error {
+	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Path == RecordName && s.Action == Created })
+	var own []string
 	for _, s := range p.Steps {
-		own[basePath(s.Path)] = s.Action == Kept && hasBase(s.Path) && !resembles(s.found, s.data)
+		if s.Action == Kept && hasBase(s.Path) && !resembles(s.found, s.data) {
+			own = append(own, s.Path)
+		}
 	}
-	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return own[s.Path] && s.Action == Created })
+	if at < 0 || own == nil {
+		return nil
+	}
+	var r Record
+	if err := json.Unmarshal(p.Steps[at].data, &r); err != nil {
+		return err
+	}
+	for _, name := range own {
+		r.Files[name] = notVbots
+	}
+	data, err := r.bytes()
+	p.Steps[at].data = data
+	return err
 }
 
 // resembles reports whether a text has at least half of the lines that vbot writes, so that it is probably

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -23,7 +22,8 @@ type Record struct {
 	// Vbot is the version that wrote it; "" if there is no record.
 	Vbot   string          `json:"vbot"`
 	Config json.RawMessage `json:"config"`
-	// Files are the SHA-256 of the bases in hex, by path, without guides, which contain their version.
+	// Files are the SHA-256 of the bases in hex, or notVbots, by path, without guides, which contain their
+	// version.
 	Files map[string]string `json:"files"`
 	// Guides are the SHA-256 of the guides that an unfinished update is replacing.
 	Guides map[string]string `json:"guides,omitempty"`
@@ -32,22 +32,12 @@ type Record struct {
 // RecordName is the path of the record in a project.
 const RecordName = ".vbot.json"
 
-// BaseDir is the folder of the bases: BaseDir/PATH is PATH as vbot wrote it.
-const BaseDir = ".vbot/base"
-
-// attributesName is the last file that is written beside the bases.
+// attributesName is the file beside the bases that keeps them out of Git's diffs and statistics, and keeps
+// Git from converting line ends in them.
 const attributesName = ".vbot/.gitattributes"
 
-// besideBases are the files that keep the bases out of Git's diffs and statistics, keep Git from converting
-// line ends in them, and make ruff ignore them. Pyright, pytest and eslint ignore folders like .vbot anyway.
-var besideBases = map[string][]byte{
-	attributesName: []byte("# What vbot wrote, for updates. Commit it, and do not edit it.\n" +
-		"base/** -text -diff linguist-generated\n"),
-	".vbot/ruff.toml": []byte("exclude = [\"*\"]\n"),
-}
-
-// basePath returns where the base of a file is.
-func basePath(name string) string { return path.Join(BaseDir, name) }
+var attributesData = []byte("# What vbot wrote, for updates. Commit it, and do not edit it.\n" +
+	"base/* binary linguist-generated\n")
 
 // IsOwn reports whether only vbot reads the file: the bases, and the files beside them.
 func IsOwn(name string) bool { return strings.HasPrefix(name, ".vbot/") }
@@ -91,10 +81,11 @@ func AddRecord(version string, config any, files map[string][]byte) error {
 	}
 	for name := range r.Files {
 		if hasBase(name) {
-			files[basePath(name)] = files[name]
+			base, data := Base(files[name])
+			files[base] = data
 		}
 	}
-	maps.Copy(files, besideBases)
+	files[attributesName] = attributesData
 	files[RecordName], err = r.bytes()
 	return err
 }

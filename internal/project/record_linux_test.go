@@ -71,7 +71,7 @@ func TestUnreadableFile(t *testing.T) {
 		}
 		was := &Record{Files: map[string]string{"a": hexSum([]byte("mine"))}}
 		p, err = target.Update(updateTo(t, map[string][]byte{"a": []byte("x")}, was))
-		if err != nil || p.Steps[0].Path != "a" || p.Steps[0].State != Edited || p.Steps[0].Before != "" {
+		if err != nil || p.Steps[0].Path != "a" || p.Steps[0].State != Pending || p.Steps[0].Before != "" {
 			t.Errorf("an old one: %+v, %v", p, err)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -19,44 +18,37 @@ type Update struct {
 	Files map[string][]byte
 	// Was is the record in the project. Now has the version and the configuration of Files.
 	Was, Now *Record
-	// Rendered returns what this version writes for the configuration in Was, or nil if it cannot. It
-	// replaces the bases in a project of an older vbot, which kept none.
+	// Rendered returns what this version writes for the configuration in Was, or nil if it cannot.
 	Rendered func() map[string][]byte
 	// Guides returns the guides as this version writes them where there is no bot yet.
 	Guides func() map[string][]byte
-	// Paths are the paths of all files that any version wrote. Other bases are not vbot's, and not read.
-	Paths []string
-	// Markers says to write conflicts between markers instead of refusing them.
-	Markers bool
+	// AcceptMissing says that a folder without any of its files was deleted, and not moved.
+	AcceptMissing bool
 }
 
 // Update compares the project with what this version writes. Unedited files are replaced or removed.
-// For edited files, the base, the file and the new text are merged by the rules of merge3. A new file
-// whose name is in use is a conflict. CRLF counts as LF. An empty file that vbot did not write empty
-// was left by a power failure, and is not an edit.
+// For edited files, the base, the file and the new text are merged by the rules of merge3. An edited file
+// without a base, and a new one whose name is in use, are conflicts. CRLF counts as LF. An empty file that
+// vbot did not write empty was left by a power failure, and is not an edit.
 //
-// No journal is needed to recover from a killed run. The record is written twice: first with the new
-// version and configuration and the old hashes, last with the new hashes. In between, the base of an
-// unedited file is written before the file, so that the file always matches the record or its base.
-// The base of a merged file is written after it, because merging twice gives the same result.
+// No journal is needed to recover from a killed run. New bases are written first, so that each file that
+// vbot wrote has a base of that text. Then the record is written with the new version and configuration and
+// the old hashes, then the files, and the record with the new hashes. A merge done twice gives the same
+// result. Bases that no file needs any more are removed last.
 func (t *Target) Update(u *Update) (*Plan, error) {
-	bases, err := t.bases(u.Paths)
-	if err != nil {
+	c := &comparison{Update: u, plan: &Plan{Dir: t.Dir}}
+	c.hashes, c.needed = map[string]string{}, map[string][]byte{}
+	var err error
+	if c.bases, c.names, err = t.bases(); err != nil {
 		return nil, err
-	}
-	c := &comparison{Update: u, bases: bases, hashes: map[string]string{}, plan: &Plan{Dir: t.Dir}}
-	if found, err := t.look(attributesName); err == nil {
-		c.complete = found.at == attributesName
 	}
 	if found, err := t.look(BaseDir); err == nil && found.at != "" && !found.mode.IsDir() {
 		c.plan.conflict(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
 	}
 	files := maps.Clone(u.Files)
-	for _, more := range []func(func(string) bool){maps.Keys(u.Was.Files), maps.Keys(bases)} {
-		for name := range more {
-			if _, ok := files[name]; !ok {
-				files[name] = nil
-			}
+	for name := range u.Was.Files {
+		if _, ok := files[name]; !ok {
+			files[name] = nil
 		}
 	}
 	for _, name := range inOrder(files) {
@@ -65,16 +57,17 @@ func (t *Target) Update(u *Update) (*Plan, error) {
 			return nil, ioFailure("reading "+t.path(name), err)
 		}
 		c.plan.noteDir(name)
-		c.plan.noteDir(basePath(name))
-		s := c.compare(name, files[name], found)
-		c.plan.Steps = append(c.plan.Steps, s)
+		c.plan.Steps = append(c.plan.Steps, c.compare(name, files[name], found))
+	}
+	if err := c.checkFolders(); err != nil {
+		return nil, err
 	}
 	if err := t.keepNeeded(c.plan); err != nil {
 		return nil, err
 	}
 	for _, s := range c.plan.Steps {
 		if hasBase(s.Path) {
-			c.moveBase(s)
+			c.record(s)
 		}
 	}
 	c.plan.Steps = slices.DeleteFunc(c.plan.Steps, func(s Step) bool { return s.Action == "" })
@@ -84,12 +77,11 @@ func (t *Target) Update(u *Update) (*Plan, error) {
 // A comparison turns an Update into a plan.
 type comparison struct {
 	*Update
-	bases  map[string]existing // the existing bases, by the path of their file
-	hashes map[string]string   // of the bases after the run, for the record
-	// complete says that an update wrote all bases that it could. Those of an older vbot wrote none.
-	complete bool
-	own      []Step // what happens to the bases
-	plan     *Plan
+	bases  map[string][]byte // the texts of the valid bases, by their SHA-256 in hex
+	names  []string          // of all existing bases
+	hashes map[string]string // of the files after the run, for the record
+	needed map[string][]byte // the texts of the bases after the run, by their SHA-256
+	plan   *Plan
 }
 
 var crlf, newline = []byte("\r\n"), []byte("\n")
@@ -97,55 +89,36 @@ var crlf, newline = []byte("\r\n"), []byte("\n")
 // withLF returns the text with LF line ends, as it was before Git on Windows checked it out.
 func withLF(text []byte) []byte { return bytes.ReplaceAll(text, crlf, newline) }
 
-// bases returns the existing, readable bases of these paths, by the path of their file.
-func (t *Target) bases(paths []string) (map[string]existing, error) {
-	bases, root := map[string]existing{}, t.dirs["."]
-	if root == nil {
-		return bases, nil
-	}
-	if found, err := t.look(BaseDir); err != nil || !found.mode.IsDir() {
-		return bases, err // nothing, or a link, which is not followed
-	}
-	err := fs.WalkDir(root.FS(), BaseDir, func(at string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || isTemporary(d.Name()) {
-			return ignoreMissing(err)
-		}
-		name := strings.TrimPrefix(at, BaseDir+"/")
-		if !slices.Contains(paths, name) || !hasBase(name) {
-			return nil
-		}
-		found, err := t.look(at)
-		if err == nil && found.hash != "" {
-			bases[name] = found
-		}
-		return err
-	})
-	if err != nil {
-		err = ioFailure("reading "+t.path(BaseDir), err)
-	}
-	return bases, err
-}
+// notVbots is the hash in the record of a path that is its owner's affair: a file that was there before the
+// project, or one that was deleted with its folder.
+const notVbots = ""
 
 // compare chooses the action for a file. text is what this version writes, nil if it no longer does.
 func (c *comparison) compare(name string, text []byte, found existing) Step {
 	s := Step{Path: name, data: text, Guide: IsGuide(name), found: found.data, Before: found.hash}
+	s.isThere = found.at == name
 	if text == nil {
-		c.plan.leaves = append(c.plan.leaves, name, basePath(name))
+		c.plan.leaves = append(c.plan.leaves, name)
 	}
-	recorded := c.Was.Files[name]
+	recorded, isRecorded := c.Was.Files[name]
 	mine := withLF(found.data)
-	s.base = c.base(name, text, mine, found.hash != "")
-	base, onDisk := c.bases[name]
+	isReadable := found.hash != ""
+	s.base = c.bases[recorded]
+	if s.base == nil && isReadable && hexSum(mine) == recorded {
+		s.base = mine
+	}
+	if s.base == nil && text != nil && hexSum(text) == recorded {
+		s.base = text
+	}
 	if path.Base(name) == ".gitignore" && text != nil {
-		text = withLinesOf(withLinesOf(text, s.base), withLF(base.data)) // either may be newer
+		text = withLinesOf(text, s.base)
 		s.data = text
 	}
 	s.newBase = text
-	isKnown := recorded != "" || onDisk // vbot wrote a file of this name
-	isReadable := found.hash != ""
-	isEmptied := isKnown && isReadable && len(found.data) == 0
-	isAsBase := s.base != nil && bytes.Equal(mine, s.base) || onDisk && bytes.Equal(mine, withLF(base.data))
-	isUntouched := isReadable && (hexSum(mine) == recorded || isAsBase || isEmptied)
+	_, isOfVbot := c.bases[hexSum(mine)]
+	isEmptied := isRecorded && isReadable && len(found.data) == 0
+	isUntouched := isReadable && (isOfVbot || recorded != notVbots && hexSum(mine) == recorded || isEmptied)
+	isUpToDate := isReadable && text != nil && bytes.Equal(mine, text)
 	if isEmptied {
 		s.Why = "empty, as after a power failure"
 	}
@@ -156,44 +129,47 @@ func (c *comparison) compare(name string, text []byte, found existing) Step {
 		c.compareWrittenOnce(&s, found)
 	case found.at == "" && text == nil:
 		// Nothing exists, and nothing is written.
-	case found.at == "" && recorded != "" && (onDisk || !c.complete):
-		// Somebody deleted it. (A killed update would have removed its base, too.)
+	case found.at == "" && isRecorded && (recorded == notVbots || s.base != nil): // somebody deleted it
 		s.State, s.Action = Missing, Missing
 	case found.at == "":
 		s.State, s.Action = Missing, Created
-	case text != nil && bytes.Equal(mine, text):
+	case isUpToDate:
 		s.State, s.Action = Unchanged, Unchanged
+	case isRecorded && recorded == notVbots && !isUntouched:
+		// It is the owner's.
 	case isUntouched && text == nil:
 		s.State, s.Action = Outdated, Removed
 	case isUntouched:
 		s.State, s.Action = Outdated, Replaced
 	case text == nil:
 		s.newBase = s.base // a later update may write it again
-		if recorded != "" {
+		if isRecorded {
 			s.Action = Kept
 		}
-	case !isKnown:
-		s.State, s.Action = Edited, Kept
-		s.Why = "it is your own file, and vbot would write a file of that name"
-		c.plan.conflict(s.Path, s.Why)
-	case !isReadable: // it cannot be merged
-		c.leave(&s)
+	case !isRecorded:
+		c.refuse(&s, "it is your own file, and vbot would write a file of that name")
 		s.State = Edited
 	default:
 		s.State = Edited
-		c.merge(&s, mine)
+		c.merge(&s, mine, isReadable)
 	}
 	return s
+}
+
+// refuse leaves a file alone, and makes its change a conflict of the whole update.
+func (c *comparison) refuse(s *Step, why string) {
+	s.State, s.Action, s.Why = Pending, Kept, why
+	c.plan.conflict(s.Path, why)
 }
 
 // compareWrittenOnce chooses the action for a file that belongs to the project's owner: a new one is written,
 // an unedited one that is no longer written is removed, and any other stays as it is.
 func (c *comparison) compareWrittenOnce(s *Step, found existing) {
-	recorded := c.Was.Files[s.Path]
+	recorded, isRecorded := c.Was.Files[s.Path]
 	switch {
 	case found.at == "" && s.data == nil:
 		// Nothing exists, and nothing is written.
-	case found.at == "" && recorded != "":
+	case found.at == "" && isRecorded:
 		s.State, s.Action = Missing, Missing // somebody deleted it
 	case found.at == "":
 		s.State, s.Action = Missing, Created
@@ -224,77 +200,38 @@ func (c *comparison) compareGuide(s *Step, found existing) {
 	}
 }
 
-// base returns what vbot had written of a file, or nil if that is unknown: its base, if it matches the
-// record or the new text; the file itself, if it matches the record; or what this version writes for
-// the recorded configuration.
-func (c *comparison) base(name string, text, mine []byte, readable bool) []byte {
-	recorded := c.Was.Files[name]
-	if base, ok := c.bases[name]; ok {
-		data := withLF(base.data)
-		if recorded == "" || hexSum(data) == recorded || bytes.Equal(data, text) {
-			return data
-		}
-	}
-	if recorded == "" {
-		return nil
-	}
-	if readable && hexSum(mine) == recorded {
-		return mine
-	}
-	if text != nil && hexSum(text) == recorded {
-		return text
-	}
-	if _, ok := c.bases[name]; !ok && c.complete { // an older file, or the base was deleted
-		return nil
-	}
-	if rendered := c.Rendered()[name]; rendered != nil && hexSum(rendered) == recorded {
-		return rendered
-	}
-	return nil
-}
-
-// leave leaves a file and its base alone: the next update offers the change again.
-func (c *comparison) leave(s *Step) {
-	s.Action = Kept
-	s.newBase = s.base
-	if s.base == nil || !bytes.Equal(s.base, s.data) {
-		s.State = Pending
-	}
-}
-
 // merge merges the changes of this version into an edited file, or sets the reason why it cannot. mine is
 // the file with LF line ends.
-func (c *comparison) merge(s *Step, mine []byte) {
-	if line := markersAt(mine); line > 0 {
-		c.leave(s)
-		s.State, s.Marked = Edited, line
-		s.Why = fmt.Sprintf("it has conflict markers from line %d on", line)
-		c.plan.conflict(s.Path, "resolve its conflict first: "+s.Why)
-		return
-	}
+func (c *comparison) merge(s *Step, mine []byte, isReadable bool) {
 	base := s.base
-	if c.has(s.Path, base, mine) {
+	if isReadable && c.has(s.Path, base, mine) {
 		base = c.Rendered()[s.Path]
 	}
-	if base == nil && c.Markers {
-		base = []byte{} // everything that differs conflicts
-	}
-	if base == nil {
-		c.leave(s)
-		s.Why = "without a copy in .vbot/base, vbot cannot tell your edits from its own changes"
+	hasChange := base == nil || !bytes.Equal(base, s.data)
+	switch line := markersAt(mine); {
+	case line > 0:
+		c.refuse(s, fmt.Sprintf("it has conflict markers from line %d on: resolve them first", line))
+		s.State, s.Marked = Edited, line
+		return
+	case !hasChange:
+		s.Action = Kept
+		return
+	case !isReadable:
+		c.refuse(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged into it")
 		return
 	}
-	m, ok := merge3(base, mine, s.data, c.Now.Vbot)
+	m, ok := merge3(base, mine, s.data, c.Now.Vbot) // without a base, everything that differs conflicts
 	switch {
 	case !ok:
-		c.leave(s)
-		s.Why = "too many lines differ to compare them"
+		c.refuse(s, "too many lines differ to compare them")
 	case len(m.conflicts) > 0:
-		s.State = Pending
-		s.Conflicts = m.conflicts
 		lines := strings.Trim(strings.ReplaceAll(fmt.Sprint(m.conflicts), " ", ", "), "[]")
-		s.Why = "your edits conflict with vbot's changes at line " + lines
-		c.plan.conflict(s.Path, s.Why)
+		why := "your edits conflict with vbot's changes at line " + lines
+		if base == nil {
+			why = "its base in " + BaseDir + " is missing or damaged, so vbot cannot tell what you edited"
+		}
+		c.refuse(s, why)
+		s.Conflicts = m.conflicts
 		s.write(m.text)
 	case bytes.Equal(m.text, mine):
 		s.Action = Kept // the file already has all changes
@@ -305,7 +242,7 @@ func (c *comparison) merge(s *Step, mine []byte) {
 }
 
 // has reports whether a file already has all changes of the recorded configuration to its base. That is so
-// if an update to that configuration was killed between merging the file and writing its base.
+// if an update to that configuration was killed after it had merged the file.
 func (c *comparison) has(name string, base, mine []byte) bool {
 	rendered := c.Rendered()[name]
 	if base == nil || rendered == nil || bytes.Equal(base, rendered) {
@@ -355,47 +292,142 @@ func withLinesOf(text, before []byte) []byte {
 	return []byte(strings.Join(has, ""))
 }
 
-// moveBase adds what happens to the base of a file, and its hash to the new record.
-func (c *comparison) moveBase(s Step) {
-	now := s.newBase
-	if hash := c.Was.Files[s.Path]; now == nil && s.Action == Kept && s.data != nil && hash != "" {
-		c.hashes[s.Path] = hash // of a base that does not exist
-	} else if now != nil && (s.data != nil || s.needed) {
-		c.hashes[s.Path] = hexSum(now)
+// checkFolders fails if all files of a top-level folder of the record are gone, as after renaming it, unless
+// its owner said that they were deleted. Then and from there on, nothing is written in this folder.
+func (c *comparison) checkFolders() error {
+	wasIn, isIn, isUndecided := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, s := range c.plan.Steps {
+		folder, _, isInside := strings.Cut(s.Path, "/")
+		recorded, isRecorded := c.Was.Files[s.Path]
+		switch {
+		case !isInside || !isRecorded:
+		case s.isThere:
+			isIn[folder] = true
+		case s.data != nil:
+			wasIn[folder] = true
+			isUndecided[folder] = isUndecided[folder] || recorded != notVbots
+		}
 	}
-	was, ok := c.bases[s.Path]
-	b := Step{Path: basePath(s.Path), data: now, Before: was.hash, phase: before}
-	if s.Merged {
-		b.phase = after
+	for _, folder := range slices.Sorted(maps.Keys(wasIn)) {
+		switch {
+		case isIn[folder]:
+		case isUndecided[folder] && !c.AcceptMissing:
+			return movedFolder(folder)
+		default:
+			c.leaveOut(folder)
+		}
 	}
+	return nil
+}
+
+// movedFolder returns the failure of an update of a project without any of the files of a folder.
+func movedFolder(folder string) error {
+	f := report.Errorf(report.Conflict, "a folder of the project is gone; nothing was written")
+	const none = "none of the files that vbot wrote here exists"
+	f.Problems = report.Problems{{Field: folder, Where: folder + "/", Message: none}}
+	f.Hint = "if you renamed the folder, give it its old name for the update; " +
+		"if you deleted it, --accept-missing goes ahead without it"
+	return f
+}
+
+// leaveOut lets the update write nothing in a folder.
+func (c *comparison) leaveOut(folder string) {
+	for i, s := range c.plan.Steps {
+		if strings.HasPrefix(s.Path, folder+"/") && (s.Action == Created || s.Action == Missing) {
+			c.plan.Steps[i].Action, c.plan.Steps[i].isLeftOut = Missing, true
+			c.hashes[s.Path] = notVbots
+		}
+	}
+}
+
+// record notes the hash of a file for the new record, and the base that it needs.
+func (c *comparison) record(s Step) {
+	recorded, isRecorded := c.Was.Files[s.Path]
+	base := s.newBase
+	isRefused := s.Action == Kept && s.State == Pending && !s.Merged
 	switch {
-	case now == nil && !ok:
+	case isRefused:
+		base = s.base
+	case s.isLeftOut:
 		return
-	case now == nil:
-		b.Action = Removed
-	case !ok:
-		b.Action = Created
-	case bytes.Equal(withLF(was.data), now):
+	case s.Action == "" && isRecorded && recorded == notVbots:
+		if s.data != nil {
+			c.hashes[s.Path] = notVbots
+		}
 		return
-	default:
-		b.Action = Replaced
 	}
-	c.own = append(c.own, b)
+	isGone := s.Action == Removed || s.Action == ""
+	switch {
+	case s.data == nil && isGone: // vbot no longer writes it
+	case base != nil:
+		c.hashes[s.Path] = hexSum(base)
+		c.needed[hexSum(base)] = base
+	case isRecorded:
+		c.hashes[s.Path] = recorded // of a base that does not exist
+	}
 }
 
 // finish adds what happens to the bases and to the record.
 func (c *comparison) finish(t *Target) error {
-	for name, data := range besideBases {
-		found, err := t.look(name)
-		if err != nil {
-			return ioFailure("reading "+t.path(name), err)
+	for sum, text := range c.needed {
+		if c.bases[sum] != nil {
+			continue
 		}
-		c.plan.noteDir(name)
-		if found.at == "" { // after the bases
-			c.own = append(c.own, Step{Path: name, data: data, Action: Created, phase: complete})
+		s := Step{Path: basePath(sum), data: pack(text), Action: Created, phase: bases}
+		if slices.Contains(c.names, sum) { // a damaged one
+			found, err := t.look(s.Path)
+			if err != nil {
+				return ioFailure("reading "+t.path(s.Path), err)
+			}
+			s.Action, s.Before = Replaced, found.hash
+		}
+		c.plan.Steps = append(c.plan.Steps, s)
+	}
+	if err := c.removeBases(t); err != nil {
+		return err
+	}
+	c.plan.noteDir(basePath("x"))
+	return c.finishRecord(t)
+}
+
+// removeBases adds the removal of bases that no file needs: after the record is written. The base of a file
+// that is removed goes before it: a file without a base that is missing was not deleted by its owner.
+func (c *comparison) removeBases(t *Target) error {
+	removed := map[string]bool{}
+	for _, s := range c.plan.Steps {
+		if s.Action == Removed {
+			removed[c.Was.Files[s.Path]] = true
 		}
 	}
-	c.plan.Steps = append(c.plan.Steps, c.own...)
+	for _, sum := range c.names {
+		switch {
+		case c.needed[sum] != nil:
+		case !removed[sum]:
+			c.plan.unneeded = append(c.plan.unneeded, basePath(sum))
+		default:
+			found, err := t.look(basePath(sum))
+			if err != nil {
+				return ioFailure("reading "+t.path(basePath(sum)), err)
+			}
+			s := Step{Path: basePath(sum), Action: Removed, Before: found.hash, phase: bases}
+			c.plan.Steps = append(c.plan.Steps, s)
+		}
+	}
+	return nil
+}
+
+// finishRecord adds what happens to the record, and to the file of attributes beside the bases.
+func (c *comparison) finishRecord(t *Target) error {
+	attributes, err := t.look(attributesName)
+	if err != nil {
+		return ioFailure("reading "+t.path(attributesName), err)
+	}
+	c.plan.noteDir(attributesName)
+	if attributes.at == "" {
+		c.plan.Steps = append(c.plan.Steps, Step{
+			Path: attributesName, data: attributesData, Action: Created, phase: bases,
+		})
+	}
 	found, err := t.look(RecordName)
 	if err != nil {
 		return ioFailure("reading "+t.path(RecordName), err)
@@ -414,14 +446,7 @@ func (c *comparison) finish(t *Target) error {
 	default:
 		s.Action = Replaced
 		if !c.Was.sameOrigin(now) {
-			interim := &Record{Vbot: now.Vbot, Config: now.Config, Files: c.Was.Files}
-			interim.Guides = map[string]string{} // of the configuration that this record no longer has
-			for _, s := range c.plan.Steps {
-				if s.Guide && s.Action == Replaced {
-					interim.Guides[s.Path] = s.Before
-				}
-			}
-			c.plan.interim, err = interim.bytes()
+			c.plan.interim, err = c.interim(now).bytes()
 		}
 	}
 	c.plan.Steps = append(c.plan.Steps, s)
@@ -429,13 +454,28 @@ func (c *comparison) finish(t *Target) error {
 	return err
 }
 
-// Diff returns the diffs from the existing files to the updated ones, with conflicts between markers. With
-// check, it also has the diffs of files that were deleted or cannot be merged.
-func (p *Plan) Diff(check bool) string {
+// interim is the record while an update runs: that of the new version and configuration, but with the old
+// hashes.
+func (c *comparison) interim(now *Record) *Record {
+	r := &Record{Vbot: now.Vbot, Config: now.Config, Files: c.Was.Files, Guides: map[string]string{}}
+	for _, s := range c.plan.Steps {
+		if s.Guide && s.Action == Replaced {
+			r.Guides[s.Path] = s.Before
+		}
+	}
+	return r
+}
+
+// Diff returns the diffs from the existing files to the updated ones, with conflicts between markers: of all
+// files, or of the one called only. With check, it also has the diffs of files that were deleted or cannot be
+// merged.
+func (p *Plan) Diff(only string, check bool) string {
 	var b strings.Builder
 	for _, s := range p.Steps {
 		switch {
-		case IsOwn(s.Path) || s.Path == RecordName || s.Guide || s.State == Unchanged || s.State == "":
+		case IsOwn(s.Path) || s.Path == RecordName || only != "" && s.Path != only:
+		case !s.Guide && (s.State == Unchanged || s.State == ""):
+		case s.Guide && s.Action != Created && s.Action != Replaced:
 		case s.State != Missing && s.Before == "":
 			const why = "it is not a regular file, is too large or cannot be read"
 			fmt.Fprintf(&b, "%s differs, but cannot be compared: %s\n", s.Path, why)

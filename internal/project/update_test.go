@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vbot/internal/filetest"
+	"vbot/internal/report"
 )
 
 // A folder is a project that versions of vbot write in turn.
@@ -71,7 +72,7 @@ func (f *folder) plan(version string, files texts) (*Target, *Plan) {
 		f.t.Fatal(err)
 	}
 	u := updateTo(f.t, files.bytes(), was)
-	u.Now.Vbot, u.Markers, u.Paths = version, f.markers, known
+	u.Now.Vbot = version
 	if f.rendered != nil {
 		u.Rendered = func() map[string][]byte { return f.rendered(was).bytes() }
 	}
@@ -130,41 +131,6 @@ func TestThreeVersionsInARow(t *testing.T) {
 	}
 }
 
-// A project of an older vbot has no bases. The files that nobody edited get theirs; an edited one
-// is kept and stays pending, until its owner takes what this version writes.
-func TestProjectWithoutBases(t *testing.T) {
-	dir := t.TempDir()
-	f := &folder{t: t, dir: dir}
-	f.put("edited.py", "mine\n")
-	f.put("other.py", "old")
-	files := texts{"edited.py": "new\n", "other.py": "new\n"}.bytes()
-	target, p := updating(t, dir, files, "edited.py", "other.py")
-	err := target.Apply(context.Background(), p)
-	if err != nil || states(p) != "pending edited.py, outdated other.py" {
-		t.Fatal(err, states(p))
-	}
-	target.Close()
-	f.put("other.py", "new\nmine\n")
-	for _, version := range []string{"0.0.2", "0.0.3"} {
-		p := f.update(version, texts{"edited.py": "new\n", "other.py": "newer\nnew\n"})
-		if want := "pending edited.py, "; !strings.HasPrefix(states(p), want) || len(p.Conflicts) > 0 {
-			t.Errorf("%s: %s, %v", version, states(p), p.Conflicts)
-		}
-		f.wants("other.py", "newer\nnew\nmine\n")
-		f.wants("edited.py", "mine\n")
-	}
-	f.markers = true // then all that differs conflicts
-	f.update("0.0.3", texts{"edited.py": "new\n", "other.py": "newer\nnew\n"})
-	f.wants("edited.py", "<<<<<<< yours\nmine\n=======\nnew\n>>>>>>> vbot 0.0.3\n")
-	f.put("edited.py", "new\nand mine\n")
-	f.markers = false
-	p = f.update("0.0.4", texts{"edited.py": "newest\nnew\n", "other.py": "newer\nnew\n"})
-	f.wants("edited.py", "newest\nnew\nand mine\n")
-	if len(p.Conflicts) > 0 {
-		t.Error(p.Conflicts)
-	}
-}
-
 // A conflict writes nothing, or markers; what stands between them is settled by whoever takes them
 // away, and nothing is written before.
 func TestConflict(t *testing.T) {
@@ -183,8 +149,8 @@ func TestConflict(t *testing.T) {
 		if len(p.Conflicts) != 1 || !strings.HasSuffix(p.Conflicts[0].Line(), "at line 3") {
 			t.Fatal(p.Conflicts)
 		}
-		if !strings.Contains(p.Diff(false), "\n+<<<<<<< yours\n") || !maps.Equal(before, f.tree()) {
-			t.Errorf("%s\n%q", p.Diff(false), f.tree())
+		if !strings.Contains(p.Diff("", false), "\n+<<<<<<< yours\n") || !maps.Equal(before, f.tree()) {
+			t.Errorf("%s\n%q", p.Diff("", false), f.tree())
 		}
 		f.markers = true
 		if p := f.update("0.2.0", files); states(p) != "pending a.py, outdated b.py" {
@@ -445,83 +411,34 @@ func TestUpdateKilledAnywhere(t *testing.T) {
 	}
 }
 
-// The first update of a project without bases may be killed, too: the next one takes for bases what it can
-// render, and restores nothing that somebody deleted.
-func TestFirstUpdateKilledAnywhere(t *testing.T) {
-	old := texts{"a.py": "1\n2\n3\n", "b.py": "1\n2\n3\n", "c.py": "old\n", "deleted.py": "1\n"}
-	files := texts{"a.py": "1\n2\n3.0\n", "b.py": "1\n2\n3.0\n", "c.py": "new\n", "deleted.py": "1\n"}
-	want := map[string]string{"a.py": "mine\n2\n3.0\n", "b.py": "mine\n2\n3.0\n", "c.py": "new\n"}
-	plan := func(f *folder) (*Target, *Plan) {
-		target, err := Lock(f.dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		was, err := target.Record(slices.Collect(maps.Keys(old)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		u := updateTo(t, files.bytes(), was)
-		u.Rendered = func() map[string][]byte { return old.bytes() }
-		p, err := target.Update(u)
-		if err != nil || len(p.Conflicts) > 0 {
-			t.Fatal(err, p.Conflicts)
-		}
-		return target, p
-	}
-	for n := 0; ; n++ {
-		f := newFolder(t, "0.1.0", old)
-		f.put("a.py", "mine\n2\n3\n")
-		f.put("b.py", "mine\n2\n3\n")
-		for _, name := range []string{".vbot", "deleted.py"} {
-			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		target, p := plan(f)
-		done := applyUntil(target, p, n)
-		target, p = plan(f)
-		err := target.Apply(context.Background(), p)
-		target.Close()
-		for name, text := range want {
-			f.wants(name, text)
-			f.wants(basePath(name), files[name])
-		}
-		if _, ok := f.tree()["deleted.py"]; ok || err != nil {
-			t.Fatalf("killed before step %d: %v, deleted.py is there: %v", n, err, ok)
-		}
-		if done {
-			return
-		}
-	}
-}
-
 // What belongs to the owner is written once: no update changes it, whatever it holds and whatever this
 // version would write, and --check does not call it edited. A new one is written, and an unedited one goes
 // when the bot no longer has it.
 func TestFilesThatAreWrittenOnce(t *testing.T) {
 	const agent, fixtures, test = "server/agent.py", "server/tests/conftest.py", "server/tests/test_agent.py"
-	f := newFolder(t, "0.1.0", texts{agent: "you\n", "a.py": "1\n"})
+	const bot = "server/bot.py"
+	f := newFolder(t, "0.1.0", texts{agent: "you\n", bot: "1\n"})
 	f.wants(BaseDir+"/"+agent, "")
 	f.put(agent, "Mila\n")
-	p := f.update("0.2.0", texts{agent: "you, too\n", "a.py": "2\n", fixtures: "yours\n", test: "yours\n"})
-	if states(p) != "outdated a.py, missing "+fixtures+", missing "+test || p.Conflicts != nil {
+	p := f.update("0.2.0", texts{agent: "you, too\n", bot: "2\n", fixtures: "yours\n", test: "yours\n"})
+	if states(p) != "outdated "+bot+", missing "+fixtures+", missing "+test || p.Conflicts != nil {
 		t.Error(states(p), p.Conflicts)
 	}
 	f.wants(agent, "Mila\n")
 	f.wants(fixtures, "yours\n")
 	f.put(test, "mine\n")
-	p = f.update("0.3.0", texts{agent: "you, too\n", "a.py": "2\n", fixtures: "others\n", test: "others\n"})
+	p = f.update("0.3.0", texts{agent: "you, too\n", bot: "2\n", fixtures: "others\n", test: "others\n"})
 	if states(p) != "" || p.Writes() != 1 { // the record
 		t.Error(states(p), p.Writes())
 	}
 	f.wants(fixtures, "yours\n")
-	f.update("0.3.0", texts{agent: "you, too\n", "a.py": "2\n"})
+	f.update("0.3.0", texts{agent: "you, too\n", bot: "2\n"})
 	f.wants(fixtures, "") // as vbot wrote it
 	f.wants(test, "mine\n")
 	if err := os.Remove(filepath.Join(f.dir, filepath.FromSlash(agent))); err != nil {
 		t.Fatal(err)
 	}
-	p = f.update("0.4.0", texts{agent: "you, too\n", "a.py": "2\n"})
+	p = f.update("0.4.0", texts{agent: "you, too\n", bot: "2\n"})
 	if states(p) != "missing "+agent || p.Count(Missing) != 1 {
 		t.Error(states(p))
 	}
@@ -552,6 +469,138 @@ func TestNeededModules(t *testing.T) {
 	} {
 		if got := moduleName(file); got != module {
 			t.Errorf("%s is imported as %s", file, got)
+		}
+	}
+}
+
+// A base that is missing or damaged is none. An unedited file is updated without it; an edited one, for which
+// there is a change, is a conflict of the whole update, and nothing is written.
+func TestMissingAndDamagedBases(t *testing.T) {
+	old := texts{"edited.py": "1\n2\n3\n", "same.py": "1\n", "other.py": "1\n"}
+	files := texts{"edited.py": "1\n2\n3.0\n", "same.py": "2\n", "other.py": "1\n"}
+	for name, damage := range map[string]func(f *folder, base string){
+		"missing": func(f *folder, base string) { os.Remove(filepath.Join(f.dir, base)) },
+		"text":    func(f *folder, base string) { f.put(base, "1\n2\n3\n") },
+		"another": func(f *folder, base string) { f.put(base, string(pack([]byte("1\nX\n3\n")))) },
+		"empty":   func(f *folder, base string) { f.put(base, "") },
+		"huge":    func(f *folder, base string) { f.put(base, string(pack(make([]byte, maxSize+1)))) },
+	} {
+		f := newFolder(t, "0.1.0", old)
+		for _, text := range old {
+			damage(f, basePath(hexSum([]byte(text))))
+		}
+		f.put("edited.py", "mine\n2\n3\n")
+		before := f.tree()
+		p := f.update("0.2.0", files)
+		if states(p) != "pending edited.py, outdated same.py" || len(p.Conflicts) != 1 ||
+			!strings.Contains(p.Conflicts[0].Message, "missing or damaged") || !maps.Equal(before, f.tree()) {
+			t.Errorf("%s: %s, %v", name, states(p), p.Conflicts)
+		}
+		f.markers = true // then all that differs conflicts
+		f.update("0.2.0", files)
+		f.wants("same.py", "2\n")
+		f.wants("edited.py", "<<<<<<< yours\nmine\n2\n3\n=======\n1\n2\n3.0\n>>>>>>> vbot 0.2.0\n")
+		f.put("edited.py", "mine\n2\n3.0\n")
+		f.markers = false
+		if p := f.update("0.2.0", files); states(p) != "edited edited.py" || p.Conflicts != nil {
+			t.Errorf("%s, resolved: %s, %v", name, states(p), p.Conflicts)
+		}
+	}
+}
+
+// Without a change for it, an edited file without a base gets one again.
+func TestBaseComesBack(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n2\n3\n"})
+	base := basePath(hexSum([]byte("1\n2\n3\n")))
+	if err := os.Remove(filepath.Join(f.dir, base)); err != nil {
+		t.Fatal(err)
+	}
+	f.put("a.py", "1\n2\nmine\n")
+	if p := f.update("0.2.0", texts{"a.py": "1\n2\n3\n"}); p.Conflicts != nil || f.tree()[base] == "" {
+		t.Error(p.Conflicts, f.tree())
+	}
+	f.update("0.3.0", texts{"a.py": "one\n2\n3\n"})
+	f.wants("a.py", "one\n2\nmine\n")
+}
+
+// A search and replace in all files of a project is an edit, and reaches no base.
+func TestSearchAndReplace(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "you are friendly\n2\n3\n4\n"})
+	for name, text := range f.tree() {
+		f.put(name, strings.ReplaceAll(text, "friendly", "Mila"))
+	}
+	f.update("0.2.0", texts{"a.py": "you are friendly\n2\n3\nfour\n"})
+	f.wants("a.py", "you are Mila\n2\n3\nfour\n")
+}
+
+// Where all files of a top-level folder are gone, an update stops: it may have been moved.
+func TestFolderThatMoved(t *testing.T) {
+	old := texts{"server/a.py": "1\n", "server/b.py": "1\n", "client/c.js": "1\n"}
+	files := texts{"server/a.py": "2\n", "server/b.py": "1\n", "server/new.py": "new\n", "client/c.js": "2\n"}
+	f := newFolder(t, "0.1.0", old)
+	if err := os.Rename(filepath.Join(f.dir, "server"), filepath.Join(f.dir, "backend")); err != nil {
+		t.Fatal(err)
+	}
+	plan := func(accept bool) (*Target, *Plan, error) {
+		target, err := Lock(f.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, err := target.Record(slices.Collect(maps.Keys(files)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := updateTo(t, files.bytes(), was)
+		u.AcceptMissing = accept
+		p, err := target.Update(u)
+		return target, p, err
+	}
+	target, _, err := plan(false)
+	target.Close()
+	failure := report.As(err)
+	if failure.Code != report.Conflict || failure.Problems[0].Field != "server" {
+		t.Error(err)
+	}
+	target, p, err := plan(true)
+	if err == nil {
+		err = target.Apply(context.Background(), p)
+	}
+	target.Close()
+	f.wants("client/c.js", "2\n")
+	f.wants("server/a.py", "")
+	gone := []string{"server/a.py", "server/b.py", "server/new.py"}
+	if err != nil || !slices.Equal(p.Paths(Missing), gone) {
+		t.Error(err, p.Paths(Missing))
+	}
+	target, p, err = plan(false) // from now on it is known
+	target.Close()
+	if err != nil || p.Writes() > 0 || !slices.Equal(p.Paths(Missing), gone) {
+		t.Error(err, p.Paths(Created), p.Paths(Replaced), p.Paths(Removed), p.Paths(Missing))
+	}
+}
+
+// A patch has the guides that an update replaces.
+func TestGuidesInADiff(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n"})
+	f.put("AGENTS.md", "old\n")
+	target, err := Lock(f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	was, err := target.Record([]string{"a.py"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := updateTo(t, texts{"a.py": "1\n", "AGENTS.md": "new\n"}.bytes(), was)
+	for _, guide := range []string{"old\n", "of another\n"} {
+		u.Guides = texts{"AGENTS.md": guide}.bytes
+		p, err := target.Update(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := p.Diff("", false); strings.Contains(diff, "-old\n+new\n") != (guide == "old\n") {
+			t.Errorf("%q", diff)
 		}
 	}
 }

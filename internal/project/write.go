@@ -49,7 +49,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 				return report.Interruption()
 			}
 			var err error
-			if action == Created && !s.late() {
+			if action == Created {
 				err = t.create(s.Path, s.data)
 			} else {
 				staged[s.Path], err = t.stage(s.Path, s.data)
@@ -60,19 +60,14 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 		}
 	}
 	for _, s := range steps {
-		late := s.Action == Created && s.late()
-		if s.Action != Replaced && s.Action != Removed && !late || s.phase == last {
+		if s.Action != Replaced && s.Action != Removed || s.phase == last {
 			continue
 		}
 		if ctx.Err() != nil {
 			return report.Interruption()
 		}
-		attempt, put := "replacing ", t.replace
-		if late {
-			attempt, put = "writing ", t.publish
-		}
-		if err := put(staged[s.Path], s); err != nil {
-			return ioFailure(attempt+t.path(s.Path), err)
+		if err := t.replace(staged[s.Path], s); err != nil {
+			return ioFailure("replacing "+t.path(s.Path), err)
 		}
 	}
 	// All files are in place. The new record comes last, so that after any earlier end of this
@@ -93,6 +88,11 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	if record != "" {
 		if err := root.Rename(record, RecordName); err != nil {
 			return notFinished("replacing "+t.path(RecordName), err)
+		}
+	}
+	for _, name := range p.unneeded {
+		if err := ignoreMissing(root.Remove(name)); err != nil {
+			return notFinished("removing "+t.path(name), err)
 		}
 	}
 	return nil

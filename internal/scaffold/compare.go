@@ -87,11 +87,10 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 	}
 	c.before = sync.OnceValue(func() *draft { return renderRecorded(c.env, record.Vbot, recorded) })
 	c.plan, err = t.Update(&project.Update{
-		Files:   files,
-		Was:     record,
-		Now:     now,
-		Paths:   render.Paths(),
-		Markers: c.job.Markers,
+		Files:         files,
+		Was:           record,
+		Now:           now,
+		AcceptMissing: c.job.AcceptMissing,
 		Guides: func() map[string][]byte {
 			guides, _ := render.Guides(c.env.Version) // without them, none counts as vbot's
 			return guides
@@ -103,8 +102,13 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 			return nil
 		},
 	})
-	if err == nil && ctx.Err() != nil {
+	isOne := func(s project.Step) bool { return s.Path == c.job.DiffOf }
+	switch {
+	case err == nil && ctx.Err() != nil:
 		err = report.Interruption()
+	case err == nil && c.job.DiffOf != "" && !slices.ContainsFunc(c.plan.Steps, isOne):
+		const expected = "--diff: vbot writes no file %q; expected a path such as server/bot.py"
+		err = report.Errorf(report.NotFound, expected, c.job.DiffOf)
 	}
 	return err
 }
@@ -164,7 +168,7 @@ func (c *comparison) patch() string {
 	if !c.job.Diff {
 		return ""
 	}
-	return c.plan.Diff(c.job.Mode == Check)
+	return c.plan.Diff(c.job.DiffOf, c.job.Mode == Check)
 }
 
 // update brings the project up to date, or says what that would do.
@@ -205,6 +209,7 @@ func (c *comparison) update(ctx context.Context, t *project.Target) (report.Resu
 	if was := c.before; c.plan.Writes() > 0 && was() != nil {
 		out.needed = c.now.NewCredentials(was().bot)
 	}
+	out.adviseLocks()
 	return out, refused
 }
 

@@ -39,7 +39,9 @@ type Job struct {
 	Refresh        []string    // the guides of an older vbot to replace
 	DryRun         bool        // write nothing
 	Diff           bool        // check or update: show a patch, and write nothing
+	DiffOf         string      // the only file of the patch, with slashes; "" for all files
 	Markers        bool        // update: write conflicts between markers
+	AcceptMissing  bool        // check or update: a folder without its files was deleted, and not moved
 	ListFiles      bool        // name each file that was written, even if nobody was asked
 	Verbose        bool        // name each file, also those that did not change
 }

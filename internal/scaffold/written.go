@@ -3,6 +3,8 @@ package scaffold
 import (
 	"cmp"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +19,7 @@ type Written struct {
 	Directory string        `json:"directory"`
 	Config    *bot.Config   `json:"config"`
 	Files     []WrittenFile `json:"files"`
-	Next      []string      `json:"next"` // the commands that run a new bot, in order
+	Next      []string      `json:"next"` // the commands to run now, in order
 
 	job       Job
 	plan      *project.Plan
@@ -81,6 +83,28 @@ func (w Written) Text(page *report.Page) {
 	}
 }
 
+// locks are the lock files that belong to a manifest, and the commands that bring them up to date.
+var locks = []struct{ manifest, lock, command string }{
+	{"server/pyproject.toml", "server/uv.lock", "uv lock --directory"},
+	{"client/package.json", "client/package-lock.json", "npm install --prefix"},
+	{"client/package.json", "client/pnpm-lock.yaml", "pnpm install --dir"},
+	{"client/package.json", "client/yarn.lock", "yarn install --cwd"},
+}
+
+// adviseLocks adds what to do about lock files that stand beside a manifest which was replaced.
+func (w *Written) adviseLocks() {
+	replaced := w.plan.Paths(project.Replaced)
+	for _, l := range locks {
+		if slices.Contains(replaced, l.manifest) && project.Has(w.Directory, l.lock) {
+			folder := filepath.Join(w.job.Target, path.Dir(l.lock))
+			w.Next = append(w.Next, l.command+" "+report.ShellPath(folder))
+		}
+	}
+	if len(w.Next) > 0 {
+		w.advice = "dependencies changed; refresh their lock files:\n  " + strings.Join(w.Next, "\n  ")
+	}
+}
+
 // fates are what may happen to files: in the words of a run that is done, and of an update that asks first.
 var fates = []struct{ done, would string }{
 	{"wrote conflicts between markers into", "conflicts"},
@@ -111,7 +135,7 @@ func fateOf(s project.Step) int {
 func changes(p *project.Plan) string {
 	var b strings.Builder
 	for n, fate := range fates {
-		names := namesOf(p, func(s project.Step) bool { return !s.Guide && fateOf(s) == n })
+		names := namesOf(p, func(s project.Step) bool { return fateOf(s) == n })
 		if len(names) > 0 {
 			fmt.Fprintf(&b, "  %s:\n    %s\n", fate.would, strings.Join(names, "\n    "))
 		}
