@@ -1,6 +1,5 @@
 """`vbot init --update` of a project that its owner has edited; `--diff` prints its changes."""
 
-import hashlib
 import json
 import random
 import shutil
@@ -62,27 +61,26 @@ def aged(vbot: Path, folder: Path, dice: random.Random) -> dict[str, bytes]:
     mine = {}
     project = bots.generate(vbot, folder, "project", *BOT, "--client-framework", "react")
     record = json.loads((project.folder / ".vbot.json").read_bytes())
+    bases = project.folder / ".vbot/base"
     for name in dict.fromkeys([*record["files"], "client/src/views.js", "deploy/Dockerfile"]):
-        file, base = project.folder / name, project.folder / ".vbot/base" / name
+        file = project.folder / name
         kind = dice.choice(("same", "outdated", "edited", "deleted"))
         if file.name == ".gitignore":
             kind = "same"  # no update removes a line of one
-        elif file.exists() and not base.exists():  # its owner's, which no update changes
+        elif file.exists() and not (bases / record["files"][name]).exists():  # its owner's
             kind = "edited"
         if not file.exists() or kind == "outdated":
             file.parent.mkdir(exist_ok=True)
             old = edited(file.read_bytes() if file.exists() else b"old", dice)
+            old = old.replace(b"\r\n", b"\n")  # as vbot writes it
             file.write_bytes(old)
-            record["files"][name] = hashlib.sha256(old).hexdigest()
-            base.parent.mkdir(parents=True, exist_ok=True)
-            base.write_bytes(old)
+            record["files"][name] = bots.add_base(project.folder, old)
         elif kind == "edited":
             file.write_bytes(mine.setdefault(name, edited(file.read_bytes(), dice)))
         elif kind == "deleted":
             file.unlink()
             if dice.random() < 0.5:  # it is new in this version
                 del record["files"][name]
-                base.unlink()
     record["vbot"] = "0.0.9"
     (project.folder / ".vbot.json").write_text(json.dumps(record))
     return {name: data for name, data in mine.items() if data}

@@ -6,6 +6,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -295,6 +297,15 @@ def generate(vbot: Path, folder: Path, *args: str) -> Project:
     made = list(folder.iterdir())
     assert len(made) == 1, f"vbot init {' '.join(args)} made {made}"
     return Project(made[0], report)
+
+
+def add_base(folder: Path, text: bytes) -> str:
+    """Add the base of a text to a project, and return its SHA-256 for the record."""
+    compressor = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    digest = hashlib.sha256(text).hexdigest()
+    data = compressor.compress(text) + compressor.flush()
+    (folder / ".vbot/base" / digest).write_bytes(data)
+    return digest
 
 
 def installed(vbot: Path, name: str, *options: str) -> Project:
