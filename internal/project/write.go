@@ -79,9 +79,8 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 	}
 	for _, name := range p.leaves {
 		for _, dir := range slices.Backward(parents(name)) {
-			if info, err := root.Lstat(dir); err == nil && info.IsDir() {
-				t.closeDir(dir)
-				root.Remove(dir) // fails unless it is empty
+			if err := t.removeEmpty(dir); err != nil {
+				return notFinished("removing "+t.path(dir), err)
 			}
 		}
 	}
@@ -96,6 +95,19 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 		}
 	}
 	return nil
+}
+
+// removeEmpty removes a directory below the target, if it is one and is empty.
+func (t *Target) removeEmpty(dir string) error {
+	root := t.dirs["."]
+	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+	if entries, err := fs.ReadDir(root.FS(), dir); err != nil || len(entries) > 0 {
+		return nil
+	}
+	t.closeDir(dir)
+	return ignoreMissing(root.Remove(dir))
 }
 
 // notFinished returns a failure of the last part of a run.
