@@ -67,6 +67,21 @@ func inputCases() []inputCase {
 		},
 		{name: "file", args: set("--file", "s.env", "--skip"), hidden: parts},
 		{name: "broken file", args: set("--file", "broken.env", "--skip"), hidden: parts},
+		{
+			name:   "wrapped value",
+			args:   set("--skip", "--file", "wrapped.env"),
+			hidden: append([]string{"cGw0bnRlZC1hbmQt", "d3JhcHBlZA"}, parts...),
+		},
+		{
+			name:   "wrapped value to compare",
+			args:   []string{"cloud", "secrets", "check", "app", "--file", "wrapped.env", "--skip-empty"},
+			hidden: append([]string{"cGw0bnRlZC1hbmQt", "d3JhcHBlZA"}, parts...),
+		},
+		{
+			name:   "PEM without quotes",
+			args:   set("--skip", "--file", "pem.env"),
+			hidden: append([]string{"cGw0bnRlZC1hbmQt", "d3JhcHBlZA", "BEGIN", "Proc-Type"}, parts...),
+		},
 		{name: "stdin", args: set("--file", "-", "--skip"), stdin: plantedFile, hidden: parts},
 		{name: "object", args: set("--file", "s.json", "--skip", "--prune"), hidden: parts},
 		{name: "broken object", args: set("--file", "broken.json", "--skip"), hidden: parts},
@@ -136,6 +151,9 @@ func TestValuesNeverComeOut(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "s.env", plantedFile)
 	filetest.Put(t, dir, "broken.env", plantedFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
+	wrapped := strings.Repeat("cGw0bnRlZC1hbmQt", 4) + "\nd3JhcHBlZA==\n"
+	filetest.Put(t, dir, "wrapped.env", "A=1\nKEY="+wrapped+"B=2\n")
+	filetest.Put(t, dir, "pem.env", "KEY=-----BEGIN KEY-----\nProc-Type: 4\n"+wrapped+"-----END KEY-----\nB=2\n")
 	object, err := json.Marshal(map[string]string{"KEY": planted})
 	if err != nil {
 		t.Fatal(err)

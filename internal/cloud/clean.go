@@ -35,10 +35,12 @@ func (c *Client) protect(v Secret) {
 	c.sensitive = append(c.sensitive, v)
 	forms := []string{value}
 	if data := []byte(value); len(data) >= minPart {
-		forms = append(forms,
-			hex.EncodeToString(data),
-			base64.RawStdEncoding.EncodeToString(data),
-			base64.RawURLEncoding.EncodeToString(data))
+		forms = append(forms, hex.EncodeToString(data))
+		for offset := range 3 {
+			forms = append(forms,
+				insideBase64(base64.RawStdEncoding, data, offset),
+				insideBase64(base64.RawURLEncoding, data, offset))
+		}
 	}
 	for _, form := range forms {
 		if form = canonical(form); len(form) <= maxProse {
@@ -51,6 +53,18 @@ func (c *Client) protect(v Secret) {
 		c.protect(NewSecret(string(decoded)))
 		c.protect(NewSecret(password))
 	}
+}
+
+// insideBase64 returns the base64 of data within that of a longer text, such as {"KEY":"VALUE"}: the
+// characters that no other byte of the text has a part in. Three bytes are four characters, so they depend
+// on the offset of data, from 0 to 2.
+func insideBase64(encoding *base64.Encoding, data []byte, offset int) string {
+	text := encoding.EncodeToString(append(make([]byte, offset), data...))
+	if (offset+len(data))%3 != 0 {
+		text = text[:len(text)-1] // it also has bits of the byte after data
+	}
+	first := (8*offset + 5) / 6 // the first character without bits of the bytes before data
+	return text[first:]
 }
 
 // jsonEscapes are the escapes of JSON other than those with a number, and a + of URLs.

@@ -100,6 +100,12 @@ var formsOfAValue = map[string]func(string) string{
 	"base64, in a URL": func(s string) string {
 		return url.QueryEscape(inBase64(s))
 	},
+	"base64, one byte further": func(s string) string { return inBase64("x" + s) },
+	"base64, two bytes further": func(s string) string {
+		return base64.RawURLEncoding.EncodeToString([]byte("xy" + s))
+	},
+	"base64 of JSON":             func(s string) string { return inBase64(`{"value":"` + s + `"}`) },
+	"base64 of its middle":       func(s string) string { return inBase64("a" + s + "b") },
 	"hex":                        func(s string) string { return hex.EncodeToString([]byte(s)) },
 	"hex, upper case":            func(s string) string { return fmt.Sprintf("%X", s) },
 	"with control characters":    func(s string) string { return between(s, "\x1b") },

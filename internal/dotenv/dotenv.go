@@ -29,6 +29,7 @@ type reader struct {
 	faults []Fault
 	blank  bool           // a value may be empty
 	first  map[string]int // the line of each key
+	before before         // the line before this one
 }
 
 // Parse reads one JSON object of strings, if data begins with a brace, or a dotenv file. A byte-order
@@ -60,6 +61,21 @@ func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
 const jsonArray = "a JSON array; expected one object of strings. If its items have a name and a value: " +
 	"jq 'map({(.name): .value}) | add' FILE | vbot cloud secrets set NAME --file -"
 
+// kubernetesSecret is what to do with a Secret as kubectl prints it.
+const kubernetesSecret = "the file is a Secret of Kubernetes, whose .data is base64; expected lines " +
+	"KEY=VALUE, or a JSON object: kubectl get secret SECRET -o json | jq '.data | map_values(@base64d)' | " +
+	"vbot cloud secrets set NAME --file -"
+
+// isKubernetesSecret reports whether YAML is a Secret of Kubernetes.
+func isKubernetesSecret(data string) bool {
+	for line := range strings.Lines(data) {
+		if strings.TrimSpace(line) == "kind: Secret" {
+			return true
+		}
+	}
+	return false
+}
+
 // isJSON reports whether a file of secrets is a JSON object.
 func isJSON(data string) bool {
 	return strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(data, "\ufeff"), " \t\r\n"), "{")
@@ -82,6 +98,9 @@ func otherFormat(data string) *Fault {
 		const expected = "; expected lines KEY=VALUE, or a JSON object"
 		switch {
 		case line == "---", isMapping && cloud.IsKey(name) && (rest == "" || rest[0] == ' '):
+			if isKubernetesSecret(data) {
+				return &Fault{number, kubernetesSecret}
+			}
 			return &Fault{number, "the file is YAML" + expected}
 		case line[0] == '[' && cloud.IsName(strings.Trim(line, "[]"), len(line), "._- "):
 			return &Fault{number, "the file is TOML or INI" + expected}
@@ -172,22 +191,39 @@ func (r *reader) readJSON() {
 //	KEY="a \"quoted\" value\n"  with \n, \t, \" and \\; other \ stay
 //
 // A quoted value may span lines. Lines end in LF, CRLF or CR; a CRLF inside quotes
-// becomes LF. Nothing is expanded. Anything else is a fault.
+// becomes LF. Nothing is expanded. Anything else is a fault, also a line that looks like the
+// rest of a value without quotes: what it has before its = is no key, and may be secret.
 func (r *reader) readDotenv() {
 	for r.text != "" {
 		line := r.line
 		r.text = strings.TrimPrefix(r.text, "\ufeff")
 		r.skipBlanks()
-		if r.text == "" || strings.ContainsRune("#\r\n", rune(r.text[0])) {
+		text, previous := r.peek(), r.before
+		r.before = lineBefore(text)
+		switch {
+		case text == "" || text[0] == '#':
 			r.rest()
-		} else if key, ok := r.key(); ok {
-			value, message := r.value()
-			r.add(line, key, value, message)
-		} else {
+			r.before = before{}
+		case beginsPEM(text):
+			r.skipPEM()
+		case previous.continuesIn(text):
 			r.rest()
-			r.faults = append(r.faults, Fault{line, "missing =; a value of several lines needs quotes"})
+			r.faults = append(r.faults, Fault{line, continues})
+		default:
+			r.readPair(line)
 		}
 	}
+}
+
+// readPair reads a line with a key, and its value up to the closing quote.
+func (r *reader) readPair(line int) {
+	if key, ok := r.key(); ok {
+		value, message := r.value()
+		r.add(line, key, value, message)
+		return
+	}
+	r.rest()
+	r.faults = append(r.faults, Fault{line, "missing =; a value of several lines needs quotes"})
 }
 
 // key reads the text before the =. ok is false if the line has none.
@@ -275,11 +311,19 @@ func (r *reader) skipBlanks() bool {
 	return len(r.text) < was
 }
 
+// peek returns the rest of the line.
+func (r *reader) peek() string {
+	if end := strings.IndexAny(r.text, "\r\n"); end >= 0 {
+		return r.text[:end]
+	}
+	return r.text
+}
+
 // rest returns the rest of the line and moves to the next one.
 func (r *reader) rest() string {
-	line, next := r.text, ""
-	if end := strings.IndexAny(r.text, "\r\n"); end >= 0 {
-		line, next = r.text[:end], r.text[end+1:]
+	line, next := r.peek(), ""
+	if end := len(line); end < len(r.text) {
+		next = r.text[end+1:]
 		if r.text[end] == '\r' {
 			next = strings.TrimPrefix(next, "\n")
 		}

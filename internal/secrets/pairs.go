@@ -1,9 +1,12 @@
 package secrets
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"vbot/internal/cloud"
 	"vbot/internal/dotenv"
@@ -236,8 +239,14 @@ func Suspect(pair cloud.Pair, isServiceKey func(key string) bool) Suspicion {
 		return Suspicion{Looks: "ends in a line break", Better: cloud.NewSecret(line)}
 	case standsForSecret != "":
 		return Suspicion{Looks: standsForSecret}
+	case IsPEM(trimmed) && strings.Contains(trimmed, `\n`):
+		return Suspicion{
+			Looks: `has \n where a PEM has line breaks (in a file, double quotes turn \n into one)`,
+		}
 	case trimmed != value:
 		return Suspicion{Looks: "has blanks around it", Better: cloud.NewSecret(trimmed)}
+	case isEncodedText(pair.Key, value):
+		return Suspicion{Looks: "is base64 of a text, as .data is in what kubectl get secret -o yaml prints"}
 	case !isOther && isServiceKey(pair.Key):
 		return Suspicion{Looks: "has characters that no key has, such as blanks, line breaks or curly quotes"}
 	}
@@ -260,6 +269,38 @@ func unusable(value string) string {
 		return "looks like a placeholder"
 	}
 	return ""
+}
+
+const (
+	minEncoded = 16      // bytes of base64 that is not that of a text by chance
+	maxEncoded = 1 << 20 // bytes: a Secret of Kubernetes holds no more
+)
+
+// isEncodedText reports whether a value is base64 of a text, as if it came from a Secret of Kubernetes. A
+// value may be right in base64 if its key says so, and so may a login (such as Inworld's keys), a JSON file
+// or an id with a time in it.
+func isEncodedText(key, value string) bool {
+	if len(value) < minEncoded || len(value) > maxEncoded || strings.Contains(key, "64") {
+		return false
+	}
+	data, err := base64.StdEncoding.Strict().DecodeString(value)
+	text := strings.TrimRight(string(data), "\r\n")
+	isOdd := func(r rune) bool {
+		return r == utf8.RuneError || r != '\n' && r != '\r' && unicode.IsControl(r)
+	}
+	if err != nil || text == "" || strings.ContainsFunc(text, isOdd) {
+		return false
+	}
+	isLogin := strings.Contains(text, ":") && !strings.Contains(text, "://") && !IsPEM(text)
+	return !isLogin && !strings.HasPrefix(text, "{") && !isDated(text)
+}
+
+// isDated reports whether a text is an id in hexadecimal digits, a hyphen and a time in digits, of which some
+// services make a key in base64.
+func isDated(text string) bool {
+	id, time, _ := strings.Cut(text, "-")
+	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" &&
+		time != "" && strings.Trim(time, "0123456789") == ""
 }
 
 // maxPlaceholder is the maximum length of a placeholder, in bytes. A value may have 16 MiB, and need not be

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,7 @@ func TestValueThatCannotBeAskedFor(t *testing.T) {
 
 func TestSuspect(t *testing.T) {
 	isServiceKey := func(key string) bool { return key == "OPENAI_API_KEY" }
+	const kubectl = "is base64 of a text, as .data is in what kubectl get secret -o yaml prints"
 	for _, c := range []struct{ key, value, looks, better string }{
 		{key: "OPENAI_API_KEY", value: "sk-1"},
 		{key: "OTHER", value: "two words"},
@@ -151,6 +153,26 @@ func TestSuspect(t *testing.T) {
 		{key: "OTHER", value: "yourself"},
 		{key: "PROMPT", value: "your task is to answer the phone"},
 		{key: "ENABLED", value: "true"},
+		{
+			key: "OTHER", value: `-----BEGIN KEY-----\nMIIE\n-----END KEY-----\n`,
+			looks: `has \n where a PEM has line breaks (in a file, double quotes turn \n into one)`,
+		},
+		{key: "OTHER", value: `two\nlines`},
+		{key: "OTHER", value: "-----BEGIN KEY-----\nMIIE\n-----END KEY-----"},
+		{key: "OPENAI_API_KEY", value: base64.StdEncoding.EncodeToString([]byte("sk-1234567890")), looks: kubectl},
+		{key: "DSN", value: base64.StdEncoding.EncodeToString([]byte("redis://u:p@host/0\n")), looks: kubectl},
+		{
+			key: "KEY", looks: kubectl,
+			value: base64.StdEncoding.EncodeToString([]byte("-----BEGIN KEY-----\nMII\n-----END KEY-----\n")),
+		},
+		{key: "PEM_BASE64", value: base64.StdEncoding.EncodeToString([]byte("-----BEGIN KEY-----\n"))},
+		{key: "INWORLD_API_KEY", value: base64.StdEncoding.EncodeToString([]byte("an-id:and-its-secret"))},
+		{key: "CREDENTIALS", value: base64.StdEncoding.EncodeToString([]byte(`{"type": "account"}`))},
+		{key: "DATED_KEY", value: "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWYtMTcwODAwMDAwMA=="},
+		{key: "AZURE_API_KEY", value: "Hq9Yw2v0+Zt1m3N5r7Xj8Kd4Lf6Pb0Qs2Uc4We6Ya8="},
+		{key: "DEEPGRAM_API_KEY", value: "0123456789abcdef0123456789abcdef01234567"},
+		{key: "TWILIO_AUTH_TOKEN", value: "fedcba9876543210fedcba9876543210"},
+		{key: "SHORT", value: "dHdvIHdvcmRz"},
 		{
 			key: "OPENAI_API_KEY", value: "sk 1",
 			looks: "has characters that no key has, such as blanks, line breaks or curly quotes",
