@@ -153,7 +153,7 @@ func TestValuesNeverComeOut(t *testing.T) {
 	filetest.Put(t, dir, "broken.env", plantedFile+"pl4nted\nKEY=pl4nted\nX='pl4nted\n")
 	wrapped := strings.Repeat("cGw0bnRlZC1hbmQt", 4) + "\nd3JhcHBlZA==\n"
 	filetest.Put(t, dir, "wrapped.env", "A=1\nKEY="+wrapped+"B=2\n")
-	filetest.Put(t, dir, "pem.env", "KEY=-----BEGIN KEY-----\nProc-Type: 4\n"+wrapped+"-----END KEY-----\nB=2\n")
+	filetest.Put(t, dir, "pem.env", "KEY=-----BEGIN KEY-----\nProc-Type: 4\n"+wrapped+"-----END KEY-----\n")
 	object, err := json.Marshal(map[string]string{"KEY": planted})
 	if err != nil {
 		t.Fatal(err)

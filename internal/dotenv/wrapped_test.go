@@ -13,11 +13,12 @@ var long = strings.Repeat("c2VjcmV0", 9) + "aGVh"
 func TestWrappedValues(t *testing.T) {
 	const (
 		missing = "missing =; a value of several lines needs quotes"
-		pem     = " a PEM without quotes; put one quote at each end of it, or store it from a file of its own: " +
-			"--value-file KEY=PATH"
+		pem     = " a PEM without quotes; put one quote at each end of it, or store it from a file of its " +
+			"own: --value-file KEY=PATH"
 		noEnd = " a PEM without quotes and without its END line"
 	)
-	key := "-----BEGIN PRIVATE KEY-----\n" + long + "\n" + long + "\nc2VjcmV0LXRhaWw=\n-----END PRIVATE KEY-----"
+	key := "-----BEGIN KEY-----\n" + long + "\n" + long + "\nc2VjcmV0LXRhaWw=\n-----END KEY-----"
+	crlf := strings.ReplaceAll(key, "\n", "\r\n")
 	for _, c := range []struct {
 		name, in string
 		want     string // the faults
@@ -48,8 +49,12 @@ func TestWrappedValues(t *testing.T) {
 		{name: "without a key", in: long + "\nc2VjcmV0LXRhaWw=", want: "1: " + missing + "\n2: " + continues},
 
 		{name: "PEM", in: "A=1\nK=" + key + "\nL=1", want: "2: lines 2 to 6 are" + pem},
-		{name: "PEM, CRLF", in: "K=" + strings.ReplaceAll(key, "\n", "\r\n"), want: "1: lines 1 to 5 are" + pem},
-		{name: "PEM, blank", in: "K= " + key + " \nL=", want: "1: lines 1 to 5 are" + pem + "\n6: L: " + Empty},
+		{name: "PEM, CRLF", in: "K=" + crlf, want: "1: lines 1 to 5 are" + pem},
+		{
+			name: "PEM with blanks",
+			in:   "K= " + key + " \nL=",
+			want: "1: lines 1 to 5 are" + pem + "\n6: L: " + Empty,
+		},
 		{name: "PEM without its key", in: key + "\nL=1", want: "1: lines 1 to 5 are" + pem},
 		{name: "PEM in the next line", in: "K=x\n" + key, want: "2: lines 2 to 6 are" + pem},
 		{

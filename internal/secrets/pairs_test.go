@@ -120,6 +120,7 @@ func TestValueThatCannotBeAskedFor(t *testing.T) {
 
 func TestSuspect(t *testing.T) {
 	isServiceKey := func(key string) bool { return key == "OPENAI_API_KEY" }
+	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	const kubectl = "is base64 of a text, as .data is in what kubectl get secret -o yaml prints"
 	for _, c := range []struct{ key, value, looks, better string }{
 		{key: "OPENAI_API_KEY", value: "sk-1"},
@@ -159,15 +160,15 @@ func TestSuspect(t *testing.T) {
 		},
 		{key: "OTHER", value: `two\nlines`},
 		{key: "OTHER", value: "-----BEGIN KEY-----\nMIIE\n-----END KEY-----"},
-		{key: "OPENAI_API_KEY", value: base64.StdEncoding.EncodeToString([]byte("sk-1234567890")), looks: kubectl},
-		{key: "DSN", value: base64.StdEncoding.EncodeToString([]byte("redis://u:p@host/0\n")), looks: kubectl},
+		{key: "OPENAI_API_KEY", value: encode("sk-1234567890"), looks: kubectl},
+		{key: "DSN", value: encode("redis://u:p@host/0\n"), looks: kubectl},
 		{
 			key: "KEY", looks: kubectl,
-			value: base64.StdEncoding.EncodeToString([]byte("-----BEGIN KEY-----\nMII\n-----END KEY-----\n")),
+			value: encode("-----BEGIN KEY-----\nMII\n-----END KEY-----\n"),
 		},
-		{key: "PEM_BASE64", value: base64.StdEncoding.EncodeToString([]byte("-----BEGIN KEY-----\n"))},
-		{key: "INWORLD_API_KEY", value: base64.StdEncoding.EncodeToString([]byte("an-id:and-its-secret"))},
-		{key: "CREDENTIALS", value: base64.StdEncoding.EncodeToString([]byte(`{"type": "account"}`))},
+		{key: "PEM_BASE64", value: encode("-----BEGIN KEY-----\n")},
+		{key: "INWORLD_API_KEY", value: encode("an-id:and-its-secret")},
+		{key: "CREDENTIALS", value: encode(`{"type": "account"}`)},
 		{key: "DATED_KEY", value: "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWYtMTcwODAwMDAwMA=="},
 		{key: "AZURE_API_KEY", value: "Hq9Yw2v0+Zt1m3N5r7Xj8Kd4Lf6Pb0Qs2Uc4We6Ya8="},
 		{key: "DEEPGRAM_API_KEY", value: "0123456789abcdef0123456789abcdef01234567"},
