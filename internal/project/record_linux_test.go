@@ -76,3 +76,34 @@ func TestUnreadableFile(t *testing.T) {
 		}
 	})
 }
+
+// A pipe in the place of a base is a conflict that names it; nobody waits for what comes out of it.
+func TestPipeInPlaceOfABase(t *testing.T) {
+	files := texts{"a.py": "1\n2\n3\n"}
+	f := newFolder(t, "0.1.0", files)
+	base := basePath(hexSum([]byte(files["a.py"])))
+	at := filepath.Join(f.dir, filepath.FromSlash(base))
+	if err := os.Remove(at); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(at, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	target, err := Lock(f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	was, err := target.Record([]string{"a.py"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := target.Update(updateTo(t, files.bytes(), was))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := base + ": a device or pipe is in the way of a file of vbot"
+	if len(p.Conflicts) != 1 || p.Conflicts[0].Line() != want {
+		t.Error(p.Conflicts)
+	}
+}

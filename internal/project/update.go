@@ -369,17 +369,21 @@ func (c *comparison) record(s Step) {
 
 // finish adds what happens to the bases and to the record.
 func (c *comparison) finish(t *Target) error {
-	for sum, text := range c.needed {
+	for _, sum := range slices.Sorted(maps.Keys(c.needed)) {
 		if c.bases[sum] != nil {
 			continue
 		}
-		s := Step{Path: basePath(sum), data: pack(text), Action: Created, phase: bases}
-		if slices.Contains(c.names, sum) { // a damaged one
-			found, err := t.look(s.Path)
-			if err != nil {
-				return ioFailure("reading "+t.path(s.Path), err)
-			}
+		s := Step{Path: basePath(sum), data: pack(c.needed[sum]), Action: Created, phase: bases}
+		found, err := t.look(s.Path)
+		switch {
+		case err != nil:
+			return ioFailure("reading "+t.path(s.Path), err)
+		case found.at != s.Path: // nothing, or a conflict of the whole directory
+		case found.mode.IsRegular(): // a damaged one, of whatever size
 			s.Action, s.Before = Replaced, found.hash
+		default:
+			c.plan.conflict(s.Path, "a "+typeName(found.mode)+" is in the way of a file of vbot")
+			continue
 		}
 		c.plan.Steps = append(c.plan.Steps, s)
 	}

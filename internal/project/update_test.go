@@ -324,6 +324,49 @@ func TestBasesThatAreALink(t *testing.T) {
 	f.wants("a.py", "1\n2\n3\n")
 }
 
+// What is in the way of a base that a file needs is a conflict that names it, and nothing is written. A base
+// that no file needs is nobody's affair; a file that is too large to be one is replaced, as any damaged one.
+func TestWhatIsInTheWayOfABase(t *testing.T) {
+	files := texts{"a.py": "1\n2\n3\n"}
+	base := basePath(hexSum([]byte(files["a.py"])))
+	for what, put := range map[string]func(at string){
+		"link":      func(at string) { filetest.Link(t, "a.py", at) },
+		"directory": func(at string) { filetest.Put(t, at, "x", "mine\n") },
+	} {
+		f := newFolder(t, "0.1.0", files)
+		at := filepath.Join(f.dir, filepath.FromSlash(base))
+		if err := os.Remove(at); err != nil {
+			t.Fatal(err)
+		}
+		put(at)
+		before := f.tree()
+		for range 2 { // it does not go away by itself
+			p := f.update("0.2.0", files)
+			want := base + ": a " + what + " is in the way of a file of vbot"
+			if len(p.Conflicts) != 1 || p.Conflicts[0].Line() != want || !maps.Equal(before, f.tree()) {
+				t.Errorf("%s: %v", what, p.Conflicts)
+			}
+		}
+		if err := os.RemoveAll(at); err != nil {
+			t.Fatal(err)
+		}
+		if p := f.update("0.2.0", files); p.Conflicts != nil || f.tree()[base] == "" {
+			t.Errorf("%s, moved away: %v", what, p.Conflicts)
+		}
+	}
+
+	f := newFolder(t, "0.1.0", files)
+	f.put(base, strings.Repeat("x", maxSize+1))
+	unneeded := basePath(hexSum([]byte("of no file\n")))
+	filetest.Link(t, "a.py", filepath.Join(f.dir, filepath.FromSlash(unneeded)))
+	_, want := Base([]byte(files["a.py"]))
+	if p := f.update("0.2.0", files); p.Conflicts != nil {
+		t.Error(p.Conflicts)
+	}
+	f.wants(base, string(want))
+	f.wants(unneeded, "link to a.py")
+}
+
 // killed stands for the end of a process.
 type killed struct{}
 
