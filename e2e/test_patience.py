@@ -26,7 +26,7 @@ MESSAGE = '{"label": "rtvi-ai", "type": "client-message", "id": "1", "data": {"t
 @pytest.fixture(scope="module")
 def project(vbot: Path) -> bots.Project:
     project = bots.installed(vbot, "patience", "-t", "twilio", "-t", "smallwebrtc", *CASCADE)
-    project.write_env(**KEYS, **TWILIO)
+    project.write_env(**KEYS, **TWILIO, SILENCE_SECONDS="0")  # see test_silence.py
     return project
 
 
