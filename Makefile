@@ -69,7 +69,7 @@ offline: ## build and test the source tarball of HEAD without a network
 vulnerabilities: ## check the linked code for known vulnerabilities
 	release/vulnerabilities
 
-catalog-check: ## compare the catalog and the pinned Go with their newest versions
+catalog-check: ## compare the catalog, the pinned Go and the range of Python with what is newest
 	e2e/services/newest
 
 bench: ## run the benchmarks, and compare with the Python tool; RUNS=10 for the figures of performance.md

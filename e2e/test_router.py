@@ -31,6 +31,7 @@ from standins import StandIns
 from test_self_host import PHONE, SERVICES, TOKEN, metrics
 
 PLACES = 3  # of a bot
+WEBHOOK = f"/twilio/{TOKEN}"
 HEALTH = "http://127.0.0.1:8404/healthz"
 START_TOKEN = "cafe" * 16
 SHARE = 6  # of an address, of a bot in a minute
@@ -107,13 +108,14 @@ def test_telephones_alone_can_be_published(project: bots.Project) -> None:
 
             async def asked() -> list[int]:
                 found = []
-                for method, path in (("GET", "/"), ("POST", "/start"), ("POST", "/plivo")):
+                paths = ("GET", "/"), ("POST", "/start"), ("POST", "/plivo"), ("POST", WEBHOOK)
+                for method, path in paths:
                     async with http.request(method, ROUTER + path, json={}) as response:
                         found.append(response.status)
                 return found
 
             async with router(project, "haproxy"):
-                assert await asked() == [200, 200, 403]
+                assert await asked() == [200, 200, 403, 403]
             config.write_text(shut)
             stack.callback(config.write_text, text)
             proxy = program("haproxy", "haproxy", "-db", "-f", config, url=HEALTH)
@@ -121,7 +123,7 @@ def test_telephones_alone_can_be_published(project: bots.Project) -> None:
             async with asyncio.timeout(10):
                 while (found := await asked())[2] != 403:  # the bot's, which the router has found
                     await asyncio.sleep(0.2)
-            assert found == [404, 404, 403]
+            assert found == [404, 404, 403, 403]  # an unsigned webhook is the bot's to refuse
             async with socket_clients.call(TwilioCaller, ROUTER, f"/{TOKEN}") as phone:
                 await phone.hear(GREETING)
 

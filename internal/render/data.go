@@ -17,6 +17,10 @@ const frameworkRange = ">=1.14,<2"
 // pythonFloor is the minor version of Python 3 that pipecat-ai 1.14 needs; some services need more.
 const pythonFloor = 11
 
+// pythonEnd is the first minor version of Python 3 for which onnxruntime, which every bot needs, has no wheel.
+// uv takes the newest version that a project allows when it has to fetch one. e2e/services/newest compares it.
+const pythonEnd = 15
+
 // macs are those on which a bot runs: pipecat-ai requires onnxruntime, which has wheels for no others.
 // e2e/test_platforms.py compares that with the package index.
 const macs = "Apple silicon and macOS 14 or later"
@@ -31,7 +35,9 @@ type Data struct {
 	Range        string // of pipecat-ai
 	Macs         string // on which it runs
 	Dependencies []string
-	PythonFloor  string
+	PythonFloor  string    // the oldest Python that all packages support
+	PythonLast   string    // the newest one
+	PythonEnd    string    // the first one after it
 	Services     []Service // in the order in which bot.py builds them
 	Transports   []Service
 	StandIns     []standIn // of the services, in the same order; none without tests
@@ -84,6 +90,7 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 	d.selfHost = d.selfHostVariables()
 	d.Env = d.envGroups()
 	d.Dependencies, d.PythonFloor = d.dependencies()
+	d.PythonLast, d.PythonEnd = fmt.Sprintf("3.%d", pythonEnd-1), fmt.Sprintf("3.%d", pythonEnd)
 	return d
 }
 

@@ -8,14 +8,22 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
-from pipecat.frames.frames import EndWorkerFrame, LLMMessagesAppendFrame, TTSSpeakFrame
+from pipecat.frames.frames import (
+    InterruptionFrame,
+    LLMMessagesAppendFrame,
+    TTSAudioRawFrame,
+    TTSSpeakFrame,
+)
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineWorker
+from pipecat.processors.filters.identity_filter import IdentityFilter
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.runner.types import RunnerArguments
+from pipecat.transports.base_output import BaseOutputTransport
+from pipecat.transports.base_transport import TransportParams
 from pipecat.workers.runner import WorkerRunner
 
-from fakes import SENTENCES, Line, passing, streamed
+from fakes import SENTENCES, Line, Voice, passing, streamed
 from vbot import TransferFrame, calls, hang_up, realtime
 
 NUMBER, OWN = "+15557650000", "+15557654321"
@@ -67,18 +75,83 @@ def call_at(carrier: str, **options: Any) -> calls.Call:
     return call
 
 
-async def test_hanging_up() -> None:
+class Speaker(BaseOutputTransport):
+    """Plays what the bot says, in as much time as it takes."""
+
+    def __init__(self) -> None:
+        super().__init__(TransportParams(audio_out_enabled=True, audio_out_sample_rate=16000))
+        self.played = 0.0  # seconds
+
+    async def start(self, frame: Any) -> None:
+        await super().start(frame)
+        await self.set_transport_ready(frame)
+
+    async def write_audio_frame(self, frame: Any) -> bool:
+        seconds = len(frame.audio) / 32000  # at 16,000 samples a second
+        await asyncio.sleep(seconds)
+        self.played += seconds
+        return True
+
+
+class Ending:
+    """A bot that hangs up: whether the call has ended, and how much of a goodbye was played.
+
+    The goodbye takes a second. The model that speaks has said its own before it calls the tool.
+    """
+
+    def __init__(self, realtime: bool) -> None:
+        self.realtime, self.speaker, self.llm = realtime, Speaker(), IdentityFilter()
+        middle = [] if realtime else [Voice()]
+        self.worker = PipelineWorker(Pipeline([self.llm, *middle, self.speaker]))
+        self.results: list[Any] = []
+
+    async def take_result(self, result: Any, *, properties: Any) -> None:
+        self.results.append((result, properties.run_llm))
+
+    async def hang_up(self, interrupted_after: float | None = None) -> tuple[bool, float]:
+        runner = WorkerRunner(handle_sigint=False)
+        await runner.add_workers(self.worker)
+        run = asyncio.create_task(runner.run())
+        await asyncio.sleep(0.5)
+        params: Any = SimpleNamespace(llm=self.llm, result_callback=self.take_result)
+        if self.realtime:
+            await self.llm.push_frame(TTSAudioRawFrame(b"\0" * 32000, 16000, 1))
+            await realtime.hang_up(params)
+        else:
+            await hang_up(params, "Goodbye.")
+        if interrupted_after is not None:
+            await asyncio.sleep(interrupted_after)
+            await self.worker.queue_frame(InterruptionFrame())
+        await asyncio.sleep(20)
+        has_ended = run.done()
+        await self.worker.cancel()
+        await run
+        return has_ended, self.speaker.played
+
+
+both = pytest.mark.parametrize("speaks", [False, True])
+
+
+@both
+def test_hanging_up(speaks: bool) -> None:
     """After the goodbye, which a model that speaks has said itself."""
-    pushed: list[Any] = []
 
-    async def push(frame: Any) -> None:
-        pushed.append(frame)
+    async def call() -> None:
+        it = Ending(speaks)
+        has_ended, played = await it.hang_up()
+        assert has_ended and played >= 1
+        assert it.results == [(calls.ENDS, False)]  # so the model says nothing more
 
-    params: Any = SimpleNamespace(llm=SimpleNamespace(push_frame=push))
-    await hang_up(params, "Goodbye.")
-    await realtime.hang_up(params)
-    assert [type(frame) for frame in pushed] == [TTSSpeakFrame, EndWorkerFrame, EndWorkerFrame]
-    assert pushed[0].text == "Goodbye."
+    passing(call())
+
+
+@both
+def test_a_caller_who_speaks_during_the_goodbye_is_heard(speaks: bool) -> None:
+    async def call() -> None:
+        has_ended, played = await Ending(speaks).hang_up(interrupted_after=0.5)
+        assert not has_ended and 0 < played < 1
+
+    passing(call())
 
 
 def test_who_calls() -> None:

@@ -3,7 +3,12 @@
 from typing import Any
 
 import pytest
-from pipecat.runner.types import DailyDialinRequest, DailyRunnerArguments, DialinSettings
+from pipecat.runner.types import (
+    DailyDialinRequest,
+    DailyRunnerArguments,
+    DialinSettings,
+    SmallWebRTCRunnerArguments,
+)
 from pipecat.runner.types import RunnerArguments as Arguments
 
 from fakes import streamed
@@ -22,18 +27,22 @@ def in_room(body: Any) -> DailyRunnerArguments:
     return DailyRunnerArguments(room_url="https://company.daily.co/a", body=body)
 
 
+def call(body: Any, kind: Any = Arguments) -> Any:
+    """The arguments of a call over Daily, after create_transport."""
+    arguments = kind(body=body)
+    facts.over_daily[id(arguments)] = arguments
+    return arguments
+
+
 @pytest.mark.parametrize(
     ("arguments", "caller", "called"),
     [
         (streamed("twilio", **{"from": "+1555", "to": "+1777"}), "+1555", "+1777"),
         (streamed("twilio"), None, None),
-        (in_room(DIALIN), "+1555", "+1777"),
-        (in_room(DIALIN.model_dump()), "+1555", "+1777"),
-        (Arguments(body={"signature": "1", "caller": "+1555"}), "+1555", None),
-        (Arguments(body={"signature": "1", "phone_number": "+1777"}), None, "+1777"),
-        (Arguments(body={"caller": "+1555"}), None, None),  # of a page
-        (Arguments(body=None), None, None),
-        (Arguments(body="text"), None, None),
+        (call(DIALIN, in_room), "+1555", "+1777"),
+        (call(DIALIN.model_dump(), in_room), "+1555", "+1777"),
+        (call({"signature": "1", "caller": "+1555"}), "+1555", None),
+        (call({"signature": "1", "phone_number": "+1777"}), None, "+1777"),
     ],
 )
 def test_the_numbers_of_a_call(arguments: Any, caller: str | None, called: str | None) -> None:
@@ -44,11 +53,42 @@ def test_the_numbers_of_a_call(arguments: Any, caller: str | None, called: str |
     assert (f'number that was called is "{called}".' in told) == bool(called)
 
 
+LIES: list[Any] = [
+    {"caller": "+1555"},
+    {"from_number": "+1555", "to_number": "+1777"},
+    {"signature": "1", "caller": "+1555", "phone_number": "+1777"},
+    {"dialin_settings": {"From": "+1555", "To": "+1777"}},
+    DIALIN.model_dump(),
+    DIALIN,
+    None,
+    "text",
+]
+
+
+@pytest.mark.parametrize("body", LIES)
+def test_a_page_has_no_numbers_whatever_it_sends(body: Any) -> None:
+    page: Any = streamed("websocket", **{"from": "+1555", "to": "+1777"})
+    page.body = body
+    web = SmallWebRTCRunnerArguments(webrtc_connection=None, body=body)
+    for arguments in (Arguments(body=body), in_room(body), web, page):
+        assert facts.numbers_of(arguments) == {}
+        told = facts_about(arguments)
+        assert "1555" not in told and "1777" not in told
+
+
+def test_what_is_known_of_a_call_leaves_nothing_behind() -> None:
+    before = len(facts.over_daily)
+    arguments = call(DIALIN, in_room)
+    assert len(facts.over_daily) == before + 1
+    del arguments
+    assert len(facts.over_daily) == before
+
+
 def test_numbers_that_the_carrier_does_not_send() -> None:
     """Plivo's, which vbot/hosting has from its webhook."""
-    call = streamed("plivo")
-    call.body = {"from_number": "+1555", "to_number": "+1777"}
-    assert facts.numbers_of(call) == {"from": "+1555", "to": "+1777"}
+    streams = streamed("plivo")
+    streams.body = {"from_number": "+1555", "to_number": "+1777"}
+    assert facts.numbers_of(streams) == {"from": "+1555", "to": "+1777"}
 
 
 def test_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,9 +108,10 @@ def test_only_named_values_are_told_and_in_quotes() -> None:
 
 def test_where_values_come_from() -> None:
     signed = {"signature": "1", "data": {"customer": "Al"}}
-    assert facts.values_of(Arguments(body=signed)) == {"customer": "Al"}
-    call = streamed("twilio")
-    call.call_data.body = {"customer": "Bo"}
-    call.body = {"customer": "of the web"}
-    assert facts.values_of(call) == {"customer": "Bo"}
+    assert facts.values_of(call(signed)) == {"customer": "Al"}
+    assert facts.values_of(Arguments(body=signed)) == signed  # of a page
+    streams = streamed("twilio")
+    streams.call_data.body = {"customer": "Bo"}
+    streams.body = {"customer": "of the web"}
+    assert facts.values_of(streams) == {"customer": "Bo"}
     assert facts.values_of(Arguments(body={"customer": "Cy"})) == {"customer": "Cy"}

@@ -11,7 +11,7 @@ from pipecat.runner import types, utils
 from pipecat.transports.base_transport import TransportParams
 
 from fakes import Line
-from vbot import calls, create_transport
+from vbot import calls, create_transport, facts
 
 Room = types.DailyRunnerArguments
 DIALED_IN = {"dialin_settings": {"call_id": "1", "call_domain": "2"}}
@@ -70,6 +70,7 @@ async def test_a_call_of_webhooks(daily: None) -> None:
     line: Any = await create_transport(arguments, transports("call", "webrtc"))
     assert line.transports == {"call": "call"}  # its parameters
     assert isinstance(calls.call_of(arguments, line), SignedCall)
+    assert facts.is_over_daily(arguments)
 
 
 @pytest.mark.parametrize("arguments", [types.RunnerArguments, lambda **o: Room("https://a", **o)])
@@ -92,6 +93,7 @@ async def test_a_call_that_daily_takes(daily: None, made: None) -> None:
     assert [made() for made in line.transports.values()] == ["dialin"]
     call = calls.call_of(arguments, line)
     assert isinstance(call, DialinCall) and call.line is line
+    assert facts.is_over_daily(arguments)
 
 
 async def test_a_page_of_a_bot_that_takes_calls(daily: None, made: None) -> None:
@@ -106,6 +108,7 @@ async def test_a_page_of_a_bot_that_takes_no_calls(made: None) -> None:
     arguments = Room("https://a", body=DIALED_IN | SIGNED)
     line: Any = await create_transport(arguments, transports("daily"))
     assert calls.call_of(arguments, line) is None
+    assert not facts.is_over_daily(arguments)
 
 
 async def test_a_call_leaves_nothing_behind(daily: None) -> None:

@@ -20,6 +20,7 @@ from pipecat.frames.frames import (
     DataFrame,
     EndWorkerFrame,
     Frame,
+    FunctionCallResultProperties,
     TTSSpeakFrame,
 )
 from pipecat.pipeline.worker import PipelineWorker
@@ -31,13 +32,27 @@ from vbot.instructions import ask_model
 from vbot.sentences import Sentences
 
 RING_SECONDS = 25  # how long a telephone rings
+ENDS = "The call ends after the goodbye, unless the person says something before."  # for the model
 SPEAKING_TAKES = 12  # seconds, at most, until the sentence before a transfer has been spoken
 
 
 async def hang_up(params: FunctionCallParams, goodbye: str):
     """End the call when the person wants to, with a goodbye that is spoken. Say nothing else."""
-    await params.llm.push_frame(TTSSpeakFrame(goodbye))
-    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
+    await end_call(params, TTSSpeakFrame(goodbye))
+
+
+async def end_call(params: FunctionCallParams, *speech: Frame) -> None:
+    """End the call after this speech, and what is still queued, has been heard.
+
+    A person who speaks meanwhile interrupts the speech. Then the call does not end: what they say
+    is answered.
+    """
+    silent = FunctionCallResultProperties(run_llm=False)
+    await params.result_callback(ENDS, properties=silent)  # the tool is done
+    end = EndWorkerFrame()
+    end.interruptible = True  # so that an interruption drops it with the speech before it
+    for frame in (*speech, end):
+        await params.llm.push_frame(frame)
 
 
 @dataclass

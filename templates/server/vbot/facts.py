@@ -4,11 +4,18 @@ import json
 import os
 from datetime import datetime
 from typing import Any
+from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo
 
-from pipecat.runner.types import RunnerArguments
+from pipecat.runner.types import RunnerArguments, WebSocketRunnerArguments
+
+from vbot.calls import CARRIERS
 
 MAX_TEXT = 500  # characters of a value
+
+# The arguments of sessions that create_transport knows as calls over Daily, by id(). Any page may
+# send a body that looks like that of a call.
+over_daily: WeakValueDictionary[int, RunnerArguments] = WeakValueDictionary()
 
 
 def now() -> datetime:
@@ -38,19 +45,30 @@ def facts_about(runner_args: RunnerArguments, *names: str) -> str:
 
 
 def numbers_of(runner_args: RunnerArguments) -> dict[str, str | None]:
-    """Return who calls ("from") and who is called ("to"), if the carrier says so."""
+    """Return who calls ("from") and who is called ("to"), if a carrier says so, and not a page."""
     body = as_dict(runner_args.body)
-    if data := runner_args.call_data:
+    if (data := runner_args.call_data) and is_streamed(runner_args):
         return {  # Plivo does not send them, so vbot/hosting puts them into the body
             "from": data.from_number or body.get("from_number"),
             "to": data.to_number or body.get("to_number"),
         }
+    if not is_over_daily(runner_args):
+        return {}
     dialed = as_dict(body.get("dialin_settings"))  # by Daily
     if dialed:
         return {"from": dialed.get("From"), "to": dialed.get("To")}
-    if "signature" in body:  # of webhooks.py
-        return {"from": body.get("caller"), "to": body.get("phone_number")}
-    return {}
+    return {"from": body.get("caller"), "to": body.get("phone_number")}  # of webhooks.py
+
+
+def is_streamed(runner_args: RunnerArguments) -> bool:
+    """Whether a carrier streams the session, so that it is a call."""
+    is_socket = isinstance(runner_args, WebSocketRunnerArguments)
+    return is_socket and runner_args.transport_type in CARRIERS
+
+
+def is_over_daily(runner_args: RunnerArguments) -> bool:
+    """Whether the session is a call that Daily took, or that webhooks.py has signed."""
+    return over_daily.get(id(runner_args)) is runner_args
 
 
 def values_of(runner_args: RunnerArguments) -> dict[str, Any]:
@@ -58,7 +76,8 @@ def values_of(runner_args: RunnerArguments) -> dict[str, Any]:
     if data := runner_args.call_data:
         return data.body
     body = as_dict(runner_args.body)
-    return as_dict(body.get("data")) if "signature" in body else body
+    is_signed = "signature" in body and is_over_daily(runner_args)
+    return as_dict(body.get("data")) if is_signed else body
 
 
 def as_dict(value: Any) -> dict[str, Any]:

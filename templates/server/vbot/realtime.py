@@ -1,14 +1,15 @@
 """What models need that hear and speak themselves."""
 
-from pipecat.frames.frames import EndWorkerFrame, LLMMessagesAppendFrame
+from pipecat.frames.frames import LLMMessagesAppendFrame
 from pipecat.services.llm_service import FunctionCallParams
 
+from vbot.calls import end_call
 from vbot.instructions import ask_model
 
 
 async def hang_up(params: FunctionCallParams):
     """End the call when the person wants to and you have said goodbye."""
-    await params.llm.push_frame(EndWorkerFrame())  # after the speech that is still queued
+    await end_call(params)
 
 
 def greeting(text: str, word_for_word: bool) -> LLMMessagesAppendFrame:

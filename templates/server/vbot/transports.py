@@ -7,6 +7,7 @@ from typing import Any
 from pipecat.runner import types, utils
 from pipecat.transports.base_transport import BaseTransport
 
+from vbot import facts
 from vbot.calls import CARRIERS, over_daily
 
 # TRANSPORTS in bot.py: functions that return parameters, by the framework's words for transports,
@@ -31,7 +32,9 @@ async def create_transport(
     """
     body = runner_args.body
     if "call" in transports and isinstance(body, dict) and "signature" in body:
-        return signed_call(body, transports)
+        transport = signed_call(body, transports)
+        facts.over_daily[id(runner_args)] = runner_args
+        return transport
     if "dialin" in transports and dialed_in(runner_args):
         return await dialin_call(runner_args, transports)
     if isinstance(runner_args, types.WebSocketRunnerArguments):
@@ -66,6 +69,7 @@ async def dialin_call(runner_args: types.RunnerArguments, transports: Transports
     daily: Any = importlib.import_module("vbot.daily")  # which such a bot has
     transport = await utils.create_transport(runner_args, {"daily": transports["dialin"]})
     over_daily[transport] = daily.DialinCall(transport)
+    facts.over_daily[id(runner_args)] = runner_args
     return transport
 
 

@@ -30,6 +30,24 @@ async def test_a_call_that_the_model_ends(
         await caller.until(caller.gone.is_set, "hang up")
 
 
+@pytest.mark.skipif(not HAS_VOICE, reason="the stand-ins of models that speak do not interrupt")
+@pytest.mark.parametrize("person", CALLERS[:1])
+async def test_a_caller_who_speaks_during_the_goodbye(
+    person: type[Person], running_bot: Bot, script: Script
+) -> None:
+    """Is answered: the call does not end."""
+    goodbye = "Talk to you soon. " + "It was nice to talk to you. " * 10
+    script.when("That is all.", call="hang_up", arguments={"goodbye": goodbye})
+    running_bot.begin_test()
+    async with person.connected(running_bot, script) as caller:
+        await caller.hears(script.greeting)
+        await caller.speaks("That is all.")
+        await caller.begins_to_hear("Talk to you soon.")
+        await caller.speaks("One more thing.")
+        await caller.hears("You said: One more thing.")
+        assert not caller.gone.is_set()
+
+
 @pytest.mark.parametrize("person", CALLERS[:1])
 async def test_a_call_that_the_caller_ends(
     person: type[Person], running_bot: Bot, script: Script
