@@ -20,6 +20,7 @@ from pipecat.runner.types import RunnerArguments
 
 from vbot.conversation import Conversation, begins
 from vbot.hosting.time_limit import TRANSFER_TAKES, announce_end, max_seconds
+from vbot.presence import attended
 
 RESERVED_FOR = 10  # seconds in which the client has to send its first request
 START_TIMEOUT = 20  # seconds, from then, in which the session has to start
@@ -50,6 +51,10 @@ class Session:
 
     def service_failed(self) -> None:
         self.ended_because = "service"  # if the person leaves from now on
+
+    def client_left(self) -> None:
+        """End a running session that goes on without its person."""
+        self.cancel(self.ended_because)
 
     def cancel(self, because: str) -> None:
         """End a running session."""
@@ -201,7 +206,7 @@ class Sessions:
         began, limit = time.monotonic(), asyncio.timeout(session.max_seconds)
         try:
             with logger.contextualize(session=session.id):
-                async with limit:
+                async with limit, attended(arguments, session.client_left):
                     await self._bot(arguments)
         except Exception as e:
             session.ended_because = "failed"
