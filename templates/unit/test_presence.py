@@ -100,7 +100,7 @@ def test_a_socket_that_is_closed(is_open: bool) -> None:
     assert after == (None if is_open else pytest.approx(GRACE, abs=1.5))
 
 
-def visited(*events: tuple[str, Any], is_built: bool = False) -> Any:
+def visited(*events: tuple[str, Any], built: float | None = None) -> Any:
     """A visit over a room, of which only the transport knows, and what it says."""
 
     async def act() -> None:
@@ -108,8 +108,9 @@ def visited(*events: tuple[str, Any], is_built: bool = False) -> Any:
         here = present.get()
         assert here
         here.attach(room)
-        if is_built:
+        if built is not None:
             here.conversation_begins()
+            await asyncio.sleep(built)
         for event, client in events:
             await room.tell(event, client)
 
@@ -120,19 +121,22 @@ CAME, LEFT = ("connected", {"id": "a"}), ("disconnected", {"id": "a"})
 
 
 @pytest.mark.parametrize(
-    ("events", "is_built", "seconds"),
+    ("events", "built", "seconds"),
     [
-        ((), False, None),  # a call may ring
-        ((CAME,), True, None),
-        ((CAME, LEFT), False, GRACE),  # bot.py does not listen yet
-        ((LEFT,), False, GRACE),
-        ((CAME, LEFT), True, ENDING_TAKES),  # bot.py ends it
-        ((CAME, LEFT, CAME), True, None),
-        ((CAME, ("connected", {"id": "b"}), LEFT), True, None),  # somebody is still there
+        ((), None, None),  # a call may ring
+        ((CAME,), 3, None),
+        ((CAME, LEFT), None, GRACE),  # bot.py does not listen yet
+        ((LEFT,), None, GRACE),
+        ((CAME, LEFT), 0, GRACE),  # it may not listen yet
+        ((CAME, LEFT), 3, 3 + ENDING_TAKES),  # bot.py ends it
+        ((CAME, LEFT, CAME), 3, None),
+        ((CAME, ("connected", {"id": "b"}), LEFT), 3, None),  # somebody is still there
     ],
 )
-def test_the_transport_says_who_leaves(events: Any, is_built: bool, seconds: float | None) -> None:
-    after = ended_after(visited(*events, is_built=is_built))
+def test_the_transport_says_who_leaves(
+    events: Any, built: float | None, seconds: float | None
+) -> None:
+    after = ended_after(visited(*events, built=built))
     assert after == (seconds and pytest.approx(seconds, abs=1.5))
 
 

@@ -24,6 +24,8 @@ GRACE = 5.0
 CONNECTING_TAKES = 60.0
 # Seconds in which a session that has begun to end has to be over: it may have a recording to save.
 ENDING_TAKES = 15.0
+# Seconds after which bot.py listens to the transport for sure, from when its pipeline is built.
+LISTENS_WITHIN = 2.0
 
 
 class Presence:
@@ -38,7 +40,7 @@ class Presence:
         self._clients = set[Any]()  # that are connected
         self._left = False  # the last client
         self._is_ending = False  # bot.py has been told that the client left
-        self._has_conversation = False
+        self._listens_from = float("inf")  # seconds: bot.py, to the transport
 
     def attach(self, transport: BaseTransport) -> None:
         """Listen to the transport of the session from its beginning."""
@@ -46,8 +48,8 @@ class Presence:
         transport.add_event_handler("on_client_disconnected", self._on_disconnected)
 
     def conversation_begins(self) -> None:
-        """The pipeline is built: bot.py listens to the transport from now on."""
-        self._has_conversation = True
+        """The pipeline is built: bot.py listens to the transport soon."""
+        self._listens_from = asyncio.get_running_loop().time() + LISTENS_WITHIN
 
     async def _on_connected(self, transport: BaseTransport, client: Any) -> None:
         self._clients.add(key_of(client))
@@ -56,7 +58,7 @@ class Presence:
     async def _on_disconnected(self, transport: BaseTransport, client: Any) -> None:
         self._clients.discard(key_of(client))
         self._left = not self._clients
-        self._is_ending = self._left and self._has_conversation
+        self._is_ending = asyncio.get_running_loop().time() > self._listens_from
 
     def patience(self) -> float | None:
         """Return for how many seconds the state may last, or None if the person may be there."""
