@@ -45,6 +45,7 @@ class Session:
     ended_because: str = "left"  # see bot_sessions_ended in metrics.py
     task: asyncio.Task[None] | None = None  # of a running one
     transfer: Callable[[], Awaitable[bool]] | None = None  # connects a caller to somebody else
+    timers: list[asyncio.TimerHandle] = field(default_factory=list)  # of a running one
 
     def client_connected(self) -> None:
         self.connected_at = self.connected_at or time.monotonic()
@@ -55,6 +56,11 @@ class Session:
     def client_left(self) -> None:
         """End a running session that goes on without its person."""
         self.cancel(self.ended_because)
+
+    def cancel_timers(self) -> None:
+        """Let go of what keeps the pipeline in memory after the session."""
+        for timer in self.timers:
+            timer.cancel()
 
     def cancel(self, because: str) -> None:
         """End a running session."""
@@ -193,7 +199,8 @@ class Sessions:
         task.add_done_callback(lambda _: self._running.pop(session.id))
         session.may_ring = may_ring
         if not may_ring:
-            task.get_loop().call_later(JOIN_TIMEOUT, self._end_if_unused, session)
+            timer = task.get_loop().call_later(JOIN_TIMEOUT, self._end_if_unused, session)
+            session.timers.append(timer)
         return task
 
     def _end_if_unused(self, session: Session) -> None:
@@ -216,10 +223,11 @@ class Sessions:
             if limit.expired():  # which the bot may take as the end, without an exception
                 session.ended_because = "time"
             self._listener.on_ended(session, time.monotonic() - began)
+            session.cancel_timers()
 
     def _begin(self, session: Session, conversation: Conversation) -> None:
         session.transfer = conversation.transfers.fallback
-        announce_end(conversation, session.max_seconds)
+        session.timers += announce_end(conversation, session.max_seconds)
         self._listener.on_conversation(session, conversation)
 
     async def drain(self, seconds: float) -> None:
