@@ -313,3 +313,24 @@ async def test_a_listener_is_told() -> None:
     refused(503, sessions.reserve)
     await sessions.start(session, ARGUMENTS)
     assert told == ["refused", ("started", session.id), ("ended", session.id, "left")]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_no_timer_keeps_a_session_that_is_over(fails: bool) -> None:
+    """Nor its pipeline, even if that was built but never ran."""
+
+    async def visit() -> None:
+        async def bot(arguments: RunnerArguments) -> None:
+            begin = begins.get()
+            assert begin
+            begin(Worker().conversation(has_voice=True, fallback=None))
+            assert not any(timer.cancelled() for timer in session.timers)
+            if fails:
+                raise ValueError
+
+        sessions = opened(bot, 1)
+        session = sessions.reserve()
+        await sessions.start(session, ARGUMENTS)
+        assert len(session.timers) == 2 and all(timer.cancelled() for timer in session.timers)
+
+    passing(visit())

@@ -18,6 +18,7 @@ from vbot.calls import Call, Transfers, call_of
 from vbot.facts import numbers_of
 from vbot.log import ConversationLog
 from vbot.monitor import Service, ServiceMonitor, members_of, processors_of
+from vbot.presence import present
 from vbot.sentences import Sentences
 from vbot.silence import RealtimeSilenceMonitor, SilenceMonitor
 from vbot.transcript import log_transcript
@@ -107,6 +108,8 @@ class Conversation(BaseObject):
             self._look_after(self.call)
         else:
             worker.rtvi.add_event_handler("on_client_ready", self._ready)
+        if presence := present.get():
+            presence.conversation_begins()
         if begin := begins.get():
             begin(self)
 

@@ -21,6 +21,7 @@ from pipecat.runner.types import RunnerArguments
 from starlette.responses import FileResponse, PlainTextResponse
 
 from vbot import log
+from vbot.presence import attended
 
 Bot = Callable[[RunnerArguments], Awaitable[None]]
 
@@ -38,13 +39,14 @@ def prepare(app: FastAPI, bot: Bot) -> Bot:
     sessions = set[asyncio.Future[None]]()
 
     async def cancellable_bot(runner_args: RunnerArguments) -> None:
-        session = asyncio.ensure_future(bot(runner_args))
-        sessions.add(session)
-        try:
-            await asyncio.wait({session})
-        finally:
-            sessions.discard(session)
-            session.cancel()
+        async with attended(runner_args, lambda: session.cancel()):
+            session = asyncio.ensure_future(bot(runner_args))
+            sessions.add(session)
+            try:
+                await asyncio.wait({session})
+            finally:
+                sessions.discard(session)
+                session.cancel()
         if not session.cancelled():
             session.result()
 

@@ -9,6 +9,7 @@ from pipecat.transports.base_transport import BaseTransport
 
 from vbot import facts
 from vbot.calls import CARRIERS, over_daily
+from vbot.presence import present
 
 # TRANSPORTS in bot.py: functions that return parameters, by the framework's words for transports,
 # or by "dialin", for calls that Daily takes, or "call", for calls that webhooks.py starts.
@@ -30,6 +31,16 @@ async def create_transport(
 
     Raises HTTPException 401 for a call that webhooks.py has not signed.
     """
+    transport = await new_transport(runner_args, transports)
+    if presence := present.get():
+        presence.attach(transport)
+    return transport
+
+
+async def new_transport(
+    runner_args: types.RunnerArguments, transports: Transports
+) -> BaseTransport:
+    """Create the transport, as `create_transport` does."""
     body = runner_args.body
     if "call" in transports and isinstance(body, dict) and "signature" in body:
         transport = signed_call(body, transports)

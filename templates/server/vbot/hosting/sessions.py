@@ -20,6 +20,7 @@ from pipecat.runner.types import RunnerArguments
 
 from vbot.conversation import Conversation, begins
 from vbot.hosting.time_limit import TRANSFER_TAKES, announce_end, max_seconds
+from vbot.presence import attended
 
 RESERVED_FOR = 10  # seconds in which the client has to send its first request
 START_TIMEOUT = 20  # seconds, from then, in which the session has to start
@@ -44,12 +45,22 @@ class Session:
     ended_because: str = "left"  # see bot_sessions_ended in metrics.py
     task: asyncio.Task[None] | None = None  # of a running one
     transfer: Callable[[], Awaitable[bool]] | None = None  # connects a caller to somebody else
+    timers: list[asyncio.TimerHandle] = field(default_factory=list)  # of a running one
 
     def client_connected(self) -> None:
         self.connected_at = self.connected_at or time.monotonic()
 
     def service_failed(self) -> None:
         self.ended_because = "service"  # if the person leaves from now on
+
+    def client_left(self) -> None:
+        """End a running session that goes on without its person."""
+        self.cancel(self.ended_because)
+
+    def cancel_timers(self) -> None:
+        """Let go of what keeps the pipeline in memory after the session."""
+        for timer in self.timers:
+            timer.cancel()
 
     def cancel(self, because: str) -> None:
         """End a running session."""
@@ -188,7 +199,8 @@ class Sessions:
         task.add_done_callback(lambda _: self._running.pop(session.id))
         session.may_ring = may_ring
         if not may_ring:
-            task.get_loop().call_later(JOIN_TIMEOUT, self._end_if_unused, session)
+            timer = task.get_loop().call_later(JOIN_TIMEOUT, self._end_if_unused, session)
+            session.timers.append(timer)
         return task
 
     def _end_if_unused(self, session: Session) -> None:
@@ -201,7 +213,7 @@ class Sessions:
         began, limit = time.monotonic(), asyncio.timeout(session.max_seconds)
         try:
             with logger.contextualize(session=session.id):
-                async with limit:
+                async with limit, attended(arguments, session.client_left):
                     await self._bot(arguments)
         except Exception as e:
             session.ended_because = "failed"
@@ -211,10 +223,11 @@ class Sessions:
             if limit.expired():  # which the bot may take as the end, without an exception
                 session.ended_because = "time"
             self._listener.on_ended(session, time.monotonic() - began)
+            session.cancel_timers()
 
     def _begin(self, session: Session, conversation: Conversation) -> None:
         session.transfer = conversation.transfers.fallback
-        announce_end(conversation, session.max_seconds)
+        session.timers += announce_end(conversation, session.max_seconds)
         self._listener.on_conversation(session, conversation)
 
     async def drain(self, seconds: float) -> None:

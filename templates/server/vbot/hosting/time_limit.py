@@ -18,10 +18,11 @@ def max_seconds(is_call: bool) -> int:
     return int(os.getenv("MAX_SESSION_SECONDS", CALL_LASTS if is_call else VISIT_LASTS))
 
 
-def announce_end(conversation: Conversation, seconds: float) -> None:
+def announce_end(conversation: Conversation, seconds: float) -> list[asyncio.TimerHandle]:
     """Announce the end of a conversation that may last so long, and transfer its call before it.
 
-    The page is told a minute before, and so is whoever can hear the bot.
+    The page is told a minute before, and so is whoever can hear the bot. Returns the timers, which
+    keep the pipeline in memory until they are cancelled.
     """
     worker = conversation.worker
     told: list[Frame] = [
@@ -43,3 +44,5 @@ def announce_end(conversation: Conversation, seconds: float) -> None:
     async def on_pipeline_finished(worker, frame):
         for timer in timers:
             timer.cancel()
+
+    return timers
