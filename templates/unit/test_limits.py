@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import os
 from typing import Any
 from unittest import mock
 
@@ -17,7 +16,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
 from fakes import Line, Model, passing
-from vbot import limits
+from vbot import limits, settings
 
 DOWN, UP = FrameDirection.DOWNSTREAM, FrameDirection.UPSTREAM
 
@@ -363,7 +362,7 @@ def test_images_count_as_what_they_cost() -> None:
 
 
 def test_environment() -> None:
+    assert limits.DEFAULTS.keys() < settings.FORMS.keys()
+    examples = {name: int(settings.FORMS[name][1]) for name in limits.DEFAULTS}
+    assert examples == limits.DEFAULTS
     assert {name: limits.limit(name) for name in limits.DEFAULTS} == limits.DEFAULTS
-    os.environ["MAX_FILES"] = "3"
-    assert limits.limit("MAX_FILES") == 3
-    del os.environ["MAX_FILES"]
