@@ -48,7 +48,7 @@ MEDIA = ("image_url", "file_base64", "file_url", "input_audio")
 
 def limit(name: str) -> int:
     """Return the value of a limit: that of .env, or the default."""
-    return int(os.getenv(name) or DEFAULTS[name])
+    return int(os.getenv(name, str(DEFAULTS[name])))
 
 
 class Limits:
@@ -267,7 +267,7 @@ def running_calls(messages: list[Any]) -> set[str]:
     """Return the ids of the tool calls whose result is still to come."""
     running = set[str]()
     for message in messages:
-        if not isinstance(message, dict):
+        if not role_of(message):
             continue
         if payload := async_tool_messages.parse_message(message):  # of a tool in the background
             ends = payload.status == "finished"
