@@ -40,6 +40,7 @@ func (d *Data) envGroups() (groups []envGroup) {
 		add(title, s.Env...)
 	}
 	add("Sessions", d.sessionVariables()...)
+	add("Limits of a session; no person meets the defaults", limitVariables...)
 	if d.Recording {
 		add("Recording", catalog.Variable{
 			Name:     "RECORD",
@@ -104,6 +105,37 @@ func (d *Data) sessionVariables() []catalog.Variable {
 	}
 	return variables
 }
+
+// limitVariables are the variables that limits.py reads.
+var limitVariables = []catalog.Variable{{
+	Name:     "MAX_MESSAGE_CHARS",
+	Note:     "characters of a typed message",
+	Fallback: "4000",
+}, {
+	Name:     "MAX_MESSAGES_PER_MINUTE",
+	Note:     "typed messages and files of a session in a minute",
+	Fallback: "30",
+}, {
+	Name:     "MAX_CONTEXT_CHARS",
+	Note:     "characters of a conversation that the model gets; the oldest turns are left out",
+	Fallback: "100000",
+}, {
+	Name:     "MAX_MODEL_REQUESTS",
+	Note:     "requests to the model, after which a session ends",
+	Fallback: "1000",
+}, {
+	Name:     "FILES",
+	Note:     "whether pages may send files and images to the model: on or off",
+	Fallback: "off",
+}, {
+	Name:     "MAX_FILES",
+	Note:     "files of a session",
+	Fallback: "10",
+}, {
+	Name:     "MAX_FILE_BYTES",
+	Note:     "bytes of a file",
+	Fallback: "5000000",
+}}
 
 // longest describes the default of MAX_SESSION_SECONDS.
 func (d *Data) longest() string {

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from pipecat.adapters.llm.base_llm_adapter import LLMContextConversionError
 from pipecat.frames import frames
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineWorker
@@ -82,6 +83,29 @@ async def test_an_error_in_a_tool_is_not_the_models() -> None:
     error = frames.ErrorFrame("of a tool", processor=first, category=ErrorCategory.APPLICATION)
     assert await strategy.handle_error(error) is None
     assert strategy.active_service is first
+
+
+@pytest.mark.parametrize(
+    "text, options, about_a_file",
+    [
+        ("cannot map", {"exception": LLMContextConversionError(ValueError("file"))}, True),
+        ("Error during completion: 400", {"category": ErrorCategory.APPLICATION}, True),
+        ("Error executing function call [x]: 1", {"category": ErrorCategory.APPLICATION}, False),
+        ("Error during completion: 400", {"category": ErrorCategory.INVALID_REQUEST}, False),
+        ("Error during completion: 500", {"category": ErrorCategory.SERVER}, False),
+        ("Error during completion: 401", {"exception": ValueError("no")}, False),
+    ],
+)
+async def test_a_broken_file_is_not_the_models(text: str, options: Any, about_a_file: bool) -> None:
+    first, second = Model(), Model()
+    error = frames.ErrorFrame(text, processor=first, **options)
+    assert failover.is_about_a_file(error) is about_a_file
+    strategy = LanguageModelFailover(first, second).strategy
+    is_own = not about_a_file and error.category is not ErrorCategory.APPLICATION
+    switched = await strategy.handle_error(error) if not is_own else second
+    assert (switched is None) is not is_own
+    no_model = frames.ErrorFrame(text, processor=Voice(), category=ErrorCategory.APPLICATION)
+    assert not failover.is_about_a_file(no_model)
 
 
 async def test_a_model_that_is_interrupted_owes_nothing() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from unittest import mock
 
 from loguru import logger
+from pipecat.adapters.llm.base_llm_adapter import LLMContextConversionError
 from pipecat.frames import frames
 from pipecat.observers.base_observer import FrameProcessed, FramePushed, ProcessorSetUp
 from pipecat.pipeline.llm_switcher import LLMSwitcher
@@ -148,6 +149,19 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         lines = [lines[0], "Wait.", lines[1], "Sorry."] if aloud else lines
         self.assertEqual(await self.told(*script, **options), lines)
         self.assertFalse(self.ends)
+
+    async def test_a_broken_file_is_not_the_models(self) -> None:
+        """The person who sent it is told, and can go on."""
+        broken = LLMContextConversionError(ValueError("file"))
+        lines = ["Model cannot read a file of the page"]
+        assert await self.told(asked(), 1, ("model", broken)) == lines
+        assert not self.ends
+        # Nor is it after more of them than a service may make errors.
+        again = (asked(), made("model", frames.ErrorFrame("no")), ("model", broken), 1)
+        assert await self.told(*again * 20) == lines * 20
+        assert not self.ends
+        # An error of the model itself is still reported.
+        assert await self.told(asked(), 1, ("model", ValueError("no"))) != []
 
     async def test_ears(self) -> None:
         await self.late("Ears", *spoken(2))

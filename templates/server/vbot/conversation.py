@@ -16,6 +16,7 @@ from pipecat.utils.base_object import BaseObject
 
 from vbot.calls import Call, Transfers, call_of
 from vbot.facts import numbers_of
+from vbot.limits import Limits
 from vbot.log import ConversationLog
 from vbot.monitor import Service, ServiceMonitor, members_of, processors_of
 from vbot.presence import present
@@ -55,6 +56,7 @@ class Conversation(BaseObject):
 
     - A service that fails or is late is reported in the log, on the page and aloud: monitor.py.
     - A call is transferred: calls.py. A caller who says nothing is asked: silence.py.
+    - What a page sends, and how much the model is asked, is limited: limits.py.
     - What happens is logged: log.py, transcript.py.
 
     Events: `on_ready`, once, when the person can hear the bot. Those of `monitor` are `on_late` and
@@ -98,6 +100,7 @@ class Conversation(BaseObject):
             has_page=not self.call,
             hand_over=self.transfers.fallback,
         )
+        Limits(worker, transport.input(), self.monitor.end_because)
         worker.add_observer(ConversationLog(worker, with_words=runner_args.cli_args is not None))
         if with_transcript:
             log_transcript(worker, runner_args.session_id)

@@ -11,6 +11,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 
 from loguru import logger
+from pipecat.adapters.llm.base_llm_adapter import LLMContextConversionError
 from pipecat.frames.frames import (
     AggregatedTextFrame,
     BotStoppedSpeakingFrame,
@@ -35,6 +36,7 @@ from pipecat.frames.frames import (
 from pipecat.pipeline.llm_switcher import LLMSwitcher
 from pipecat.pipeline.service_switcher import ServiceSwitcher, ServiceSwitcherStrategyManual
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.services.llm_service import LLMService
 from pipecat.utils.errors import ErrorCategory
 from pipecat.utils.string import match_endofsentence
 
@@ -42,8 +44,23 @@ RESTS_FOR = 60  # seconds after its failure before a service is used again
 LISTENS_AGAIN = 1000  # pieces of speech, 20 ms each, that another service hears at most
 LEAD_IN = 50  # pieces before the speech
 
+# How the framework begins the error of a tool, whose category is that of a broken file (1.14).
+TOOL_FAILED = "Error executing function call"
+
 DOWN = FrameDirection.DOWNSTREAM
 Directed = tuple[Frame, FrameDirection]
+
+
+def is_about_a_file(error: ErrorFrame) -> bool:
+    """Whether a language model failed because of a file or an image that a person sent.
+
+    The framework has then removed it from the context, so that the next request works.
+    """
+    if isinstance(error.exception, LLMContextConversionError):
+        return True
+    is_model = isinstance(error.processor, LLMService)
+    of_content = is_model and error.category is ErrorCategory.APPLICATION
+    return of_content and not error.error.startswith(TOOL_FAILED)
 
 
 class FailoverStrategy(ServiceSwitcherStrategyManual):
@@ -55,7 +72,8 @@ class FailoverStrategy(ServiceSwitcherStrategyManual):
         self.switcher: Failover | None = None
 
     async def handle_error(self, error: ErrorFrame) -> FrameProcessor | None:
-        if error.category is ErrorCategory.APPLICATION:  # such as an error in a tool
+        is_own = error.category != ErrorCategory.APPLICATION  # not one of a tool, for example
+        if not is_own or is_about_a_file(error):
             return None
         return await self.take_over(error.error)
 

@@ -64,6 +64,8 @@ from pipecat.services.tts_service import TTSService
 from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.errors import ErrorCategory
 
+from vbot.failover import is_about_a_file
+
 CONNECT_TIMEOUT = 18  # seconds that a service may take to connect; the framework's limit is 20
 SWITCH_TIMEOUT = 4  # the same, for a service that another one can replace
 NOTED_AFTER = 12  # seconds of waiting, after which a delay is noted, and `please_wait` is said
@@ -75,6 +77,9 @@ ERRORS_APART = 2  # seconds without an error, after which the next one starts a 
 PAGE_LOADS_WITHIN = 20  # seconds that a failure waits for the page which is to show it
 APOLOGY_TAKES = 12  # seconds, at most, before a failed session ends
 UNREACHABLE = "cannot be reached"
+UNREADABLE = (
+    "The model cannot read this file. It is broken, or of a kind that the model does not take."
+)
 REFUSED = (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
 
 
@@ -563,7 +568,11 @@ class ServiceMonitor(BaseObserver):
             self._add(part, health)
         if health.state is State.FAILED:
             return
-        if health.is_lost() or not part.is_usable:
+        if is_about_a_file(error):
+            health.end_wait()
+            logger.warning(f"{health.service.label} cannot read a file of the page")
+            await self._tell(health, {"problem": UNREADABLE}, "")
+        elif health.is_lost() or not part.is_usable:
             if error.category in REFUSED:
                 await self._report(
                     health, State.FAILED, "refused the key", advice="then start the bot again"
@@ -609,12 +618,13 @@ class ServiceMonitor(BaseObserver):
         logger.error(problem)
         await self._call_event_handler("on_failed", service, problem)
         if state is State.FAILED and health.ends_session:
-            self._end_because(problem)
+            self.end_because(problem)
         elif not await self._tell(health, {"problem": problem}, self._apology):
             if health.ends_session:
-                self._end_because(problem)
+                self.end_because(problem)
 
-    def _end_because(self, problem: str) -> None:
+    def end_because(self, problem: str) -> None:
+        """End the session, and say on the page and aloud that it cannot go on."""
         self._problems.append(problem)
         if len(self._problems) == 1:
             self.create_task(self._end_session())

@@ -23,6 +23,13 @@ KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
 FORMS = {
     "DRAIN_SECONDS": (r"\d+(\.\d+)?", "3540"),
     "FALLBACK_NUMBER": (r"\+[1-9][0-9]{6,14}", "+15551234567"),
+    "FILES": (r"on|off", "on"),
+    "MAX_CONTEXT_CHARS": (r"[1-9]\d*", "100000"),
+    "MAX_FILES": (r"\d+", "10"),
+    "MAX_FILE_BYTES": (r"\d+", "5000000"),
+    "MAX_MESSAGES_PER_MINUTE": (r"\d+", "30"),
+    "MAX_MESSAGE_CHARS": (r"\d+", "4000"),
+    "MAX_MODEL_REQUESTS": (r"\d+", "1000"),
     "MAX_SESSIONS": (r"\d+", "4"),
     "MAX_SESSION_SECONDS": (r"\d+", "3600"),
     "SILENCE_SECONDS": (r"\d+(\.\d+)?", "10"),
