@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "react";
 import { deviceProblem } from "./problems.ts";
 import type { Session } from "./session.ts";
+import { playVoice } from "./sound.ts";
 import { useSession } from "./useSession.ts";
 
 /** Plays the bot's audio on the chosen speaker. */
@@ -10,8 +11,10 @@ export function BotAudio({ session }: { session: Session }) {
   const speaker = useSession(session, (state) => state.chosen.speaker);
 
   useEffect(() => {
-    if (element.current) element.current.srcObject = track ? new MediaStream([track]) : null;
-  }, [track]);
+    if (!element.current) return;
+    element.current.srcObject = track ? new MediaStream([track]) : null;
+    if (track) void playVoice(element.current, session);
+  }, [session, track]);
 
   useEffect(() => {
     // Not every browser supports this.

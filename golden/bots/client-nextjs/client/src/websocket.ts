@@ -2,6 +2,7 @@ import { ProtobufFrameSerializer, WebSocketTransport } from "@pipecat-ai/websock
 import type { Chosen, StartAnswer } from "./connection.ts";
 import { Devices } from "./devices.ts";
 import { webSocketUrl } from "./settings.ts";
+import { afterPress } from "./sound.ts";
 
 export const request = { transport: "websocket" };
 
@@ -66,6 +67,9 @@ class Sound extends Devices {
     recorder.connect(this.#input.destination); // it is silent, but would not run otherwise
     this.#recorder = recorder;
     this.record();
+    for (const context of [this.#input, this.#output]) {
+      if (context.state === "suspended") afterPress(() => void context.resume().catch(() => {})); // it may be closed by then
+    }
   }
 
   /** Sends what the open microphone hears. */

@@ -6,6 +6,7 @@ import { showLevels } from "./presence.js";
 import { deviceProblem } from "./problems.js";
 import { Session } from "./session.js";
 import { showSigns } from "./signs.js";
+import { playVoice } from "./sound.js";
 import { copyOnClick, showConversation, showMeasurements, showProblem } from "./views.js";
 import { actionOf, hintOf, isConnected, isOff, moodOf, wordOf } from "./words.js";
 
@@ -23,6 +24,7 @@ function play(media, track) {
   const stream = media.srcObject;
   if (stream?.getTracks()[0] === track) return;
   media.srcObject = track ? new MediaStream([track]) : null;
+  if (track && media === botAudio) void playVoice(media, session);
 }
 
 function showDevices(select, kind, chosen) {

@@ -82,6 +82,11 @@ export const unloaded = new Problem(
   "Part of the page could not be loaded. Check your connection, then reload the page.",
 );
 
+/** The browser plays sound only after the person has pressed something. */
+export const mayNotPlay = new Problem(
+  "The browser does not play the bot's voice by itself. Press anywhere on this page to hear it.",
+);
+
 export const late = (seconds) =>
   problem(notReached, `The bot did not answer within ${seconds} seconds. Check its terminal or log.`);
 
