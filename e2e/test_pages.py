@@ -96,11 +96,16 @@ def sound(path: Path, level: float) -> Path:
 
 @contextlib.asynccontextmanager
 async def visited(
-    page: Published, microphone: Path, *scripts: str, query: str = "", host: str = "localhost"
+    page: Published,
+    microphone: Path,
+    *scripts: str,
+    query: str = "",
+    host: str = "localhost",
+    flags: tuple[str, ...] = (),  # of Chromium
 ) -> AsyncIterator[Visit]:
     async with (
         page.served() as url,
-        chromium(microphone) as browser,
+        chromium(microphone, *flags) as browser,
         browser.visit("about:blank", "microphone", "camera", "clipboard-write") as visit,
     ):
         await visit.page.add_init_script(path=BOT)
@@ -281,6 +286,33 @@ def test_errors_are_in_words_for_whoever_reads_them(
             panel = visit.page.get_by_text("For developers")
             if page.client:
                 await expect(panel).to_be_visible(visible=developer)
+
+    network.run(main)
+
+
+@pytest.mark.parametrize("may_play", [False, True])
+def test_a_browser_that_plays_only_after_a_press(
+    page: Published, noise: Path, may_play: bool
+) -> None:
+    """The page says so, and the bot is heard after the next press; elsewhere nothing is said."""
+    policy = "no-user-gesture-required" if may_play else "user-gesture-required"
+    paused = "document.querySelector('audio').paused"
+    # A person waits longer for the bot than a press counts, which is five seconds in Chromium.
+    late = """setTimeout(() => {
+      const buttons = [...document.querySelectorAll("button")];
+      buttons.find((button) => button.textContent.trim() === "Connect").click();
+    }, 6000)"""
+
+    async def main() -> None:
+        async with visited(page, noise, flags=(f"--autoplay-policy={policy}",)) as visit:
+            await visit.page.evaluate(late)
+            await expect(visit.status).to_have_text("Connected", timeout=45_000)
+            if not may_play:
+                await visit.alert("Press anywhere on this page to hear it.")
+                assert await visit.page.evaluate(paused)
+                await visit.page.get_by_role("heading").first.click()
+            await until(lambda: visit.page.evaluate(paused), lambda it: not it, "the bot is heard")
+            await visit.no_alert()
 
     network.run(main)
 

@@ -17,8 +17,9 @@ const frameworkRange = ">=1.14,<2"
 // pythonFloor is the minor version of Python 3 that pipecat-ai 1.14 needs; some services need more.
 const pythonFloor = 11
 
-// pythonEnd is the first minor version of Python 3 for which onnxruntime, which every bot needs, has no wheel.
-// uv takes the newest version that a project allows when it has to fetch one. e2e/services/newest compares it.
+// pythonEnd is the first minor version of Python 3 for which onnxruntime, which every bot needs, has no
+// wheel: where uv has to fetch Python, it takes the newest that a project allows. e2e/services/newest
+// compares it with the package index.
 const pythonEnd = 15
 
 // macs are those on which a bot runs: pipecat-ai requires onnxruntime, which has wheels for no others.

@@ -15,7 +15,8 @@ import (
 
 // alternatives are the paragraphs of a configuration with what somebody may uncomment: a sentence, and
 // as many lines as it says.
-var alternatives = regexp.MustCompile(`(?m)^ *# (To [^\n]*uncomment these (\w+) lines[^\n]*)\n((?: *# [^\n]*\n)+)`)
+var alternatives = regexp.MustCompile(
+	`(?m)^ *# (To [^\n]*uncomment these (\w+) lines[^\n]*)\n((?: *# [^\n]*\n)+)`)
 
 // uncommented returns the configuration with each such paragraph in force.
 func uncommented(t *testing.T, config string) map[string]string {
@@ -34,7 +35,8 @@ func uncommented(t *testing.T, config string) map[string]string {
 
 // served says whether an access list of the configuration has the path.
 func served(config, list, path string) bool {
-	for _, m := range regexp.MustCompile(`(?m)^ *acl `+list+` (path|path_beg) (.*)$`).FindAllStringSubmatch(config, -1) {
+	lines := regexp.MustCompile(`(?m)^ *acl ` + list + ` (path|path_beg) (.*)$`)
+	for _, m := range lines.FindAllStringSubmatch(config, -1) {
 		for _, word := range strings.Fields(m[2]) {
 			if path == word || m[1] == "path_beg" && strings.HasPrefix(path, word) {
 				return true
@@ -64,7 +66,8 @@ func TestOnlyTelephonesAreServed(t *testing.T) {
 			}
 			transports, paths := []string{"smallwebrtc", transport}, paths
 			if carrier != "" {
-				transports, paths = append(transports, carrier), append(slices.Clone(paths), phones[carrier]...)
+				transports = append(transports, carrier)
+				paths = append(slices.Clone(paths), phones[carrier]...)
 			}
 			name := strings.Join(transports, " ")
 			p, _ := selfHosted(t, catalog.New(), "stt deepgram", "", transports...)
