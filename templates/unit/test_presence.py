@@ -1,15 +1,17 @@
 """A session ends when its person is gone, also when no event says so."""
 
 import asyncio
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pipecat.runner import types
+from fastapi import FastAPI
+from pipecat.runner import types, utils
 from starlette.websockets import WebSocketState
 
 from fakes import Line, passing
-from vbot import presence
+from vbot import create_transport, local, presence
 from vbot.hosting.sessions import Sessions
 from vbot.presence import CONNECTING_TAKES, ENDING_TAKES, GRACE, Presence, attended, present
 
@@ -181,3 +183,44 @@ def test_without_a_session_nobody_is_watched() -> None:
     assert present.get() is None
     assert Presence(types.RunnerArguments()).patience() is None
     assert presence.key_of("somebody") != presence.key_of("somebody else")
+
+
+async def test_create_transport_listens_before_bot_py(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = Room()
+
+    async def create(arguments: Any, transports: Any) -> Room:
+        return room
+
+    monkeypatch.setattr(utils, "create_transport", create)
+    arguments = types.RunnerArguments()
+    async with attended(arguments, lambda: None):
+        here = present.get()
+        assert here and await create_transport(arguments, {}) is room
+        await room.tell("connected", "somebody")
+        assert here.patience() is None
+        await room.tell("disconnected", "somebody")
+        assert here.patience() == GRACE
+
+
+def test_the_development_runner_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[str] = []
+
+    async def bot(arguments: types.RunnerArguments) -> None:
+        assert present.get()
+        try:
+            await asyncio.sleep(1000)
+        finally:
+            ended.append("cancelled")
+
+    for name in ("end_quietly_until_started", "log_plainly"):
+        monkeypatch.setattr(local, name, lambda app: None)
+    monkeypatch.setattr(sys.modules["__main__"], "bot", None, raising=False)
+    connection = Connection("closed")
+
+    async def visit() -> float:
+        began = asyncio.get_running_loop().time()
+        await local.prepare(FastAPI(), bot)(over_webrtc(connection))
+        return asyncio.get_running_loop().time() - began
+
+    assert passing(visit()) == pytest.approx(GRACE, abs=1.5)
+    assert ended == ["cancelled"] and connection.is_closed
