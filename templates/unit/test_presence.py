@@ -35,12 +35,11 @@ def over_webrtc(connection: Connection) -> types.RunnerArguments:
 class Room(Line):
     def __init__(self) -> None:
         super().__init__()
-        for name in ("on_client_connected", "on_client_disconnected"):
-            if name not in self._event_handlers:
-                self._register_event_handler(name)
+        for name in ("disconnected", "call_state_updated"):
+            self._register_event_handler(f"on_{name}")
 
-    async def tell(self, event: str, client: Any) -> None:
-        await self._call_event_handler(f"on_client_{event}", client)
+    async def tell(self, event: str, *about: Any) -> None:
+        await self._call_event_handler(f"on_{event}", *about)
         await asyncio.sleep(0.01)
 
 
@@ -119,7 +118,7 @@ def visited(*events: tuple[str, Any], built: float | None = None) -> Any:
     return lambda: (types.RunnerArguments(), act)
 
 
-CAME, LEFT = ("connected", {"id": "a"}), ("disconnected", {"id": "a"})
+CAME, LEFT = ("client_connected", {"id": "a"}), ("client_disconnected", {"id": "a"})
 
 
 @pytest.mark.parametrize(
@@ -132,13 +131,35 @@ CAME, LEFT = ("connected", {"id": "a"}), ("disconnected", {"id": "a"})
         ((CAME, LEFT), 0, GRACE),  # it may not listen yet
         ((CAME, LEFT), 3, 3 + ENDING_TAKES),  # bot.py ends it
         ((CAME, LEFT, CAME), 3, None),
-        ((CAME, ("connected", {"id": "b"}), LEFT), 3, None),  # somebody is still there
+        ((CAME, ("client_connected", {"id": "b"}), LEFT), 3, None),  # somebody is still there
     ],
 )
 def test_the_transport_says_who_leaves(
     events: Any, built: float | None, seconds: float | None
 ) -> None:
     after = ended_after(visited(*events, built=built))
+    assert after == (seconds and pytest.approx(seconds, abs=1.5))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "event", "seconds"),
+    [
+        (types.LiveKitRunnerArguments("a", "b", "c"), ("disconnected",), GRACE),
+        (types.DailyRunnerArguments("a"), ("call_state_updated", "left"), GRACE),
+        (types.DailyRunnerArguments("a"), ("call_state_updated", "joined"), None),
+        (types.RunnerArguments(), ("call_state_updated", "left"), None),
+    ],
+)
+def test_the_bot_may_lose_its_room(arguments: Any, event: Any, seconds: float | None) -> None:
+    async def lose() -> None:
+        room = Room()
+        here = present.get()
+        assert here
+        here.attach(room)
+        await room.tell(*CAME)
+        await room.tell(*event)
+
+    after = ended_after(lambda: (arguments, lose))
     assert after == (seconds and pytest.approx(seconds, abs=1.5))
 
 
@@ -196,9 +217,9 @@ async def test_create_transport_listens_before_bot_py(monkeypatch: pytest.Monkey
     async with attended(arguments, lambda: None):
         here = present.get()
         assert here and await create_transport(arguments, {}) is room
-        await room.tell("connected", "somebody")
+        await room.tell("client_connected", "somebody")
         assert here.patience() is None
-        await room.tell("disconnected", "somebody")
+        await room.tell("client_disconnected", "somebody")
         assert here.patience() == GRACE
 
 
