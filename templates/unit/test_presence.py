@@ -1,15 +1,17 @@
 """A session ends when its person is gone, also when no event says so."""
 
 import asyncio
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pipecat.runner import types
+from fastapi import FastAPI
+from pipecat.runner import types, utils
 from starlette.websockets import WebSocketState
 
 from fakes import Line, passing
-from vbot import presence
+from vbot import create_transport, local, presence
 from vbot.hosting.sessions import Sessions
 from vbot.presence import CONNECTING_TAKES, ENDING_TAKES, GRACE, Presence, attended, present
 
@@ -33,12 +35,11 @@ def over_webrtc(connection: Connection) -> types.RunnerArguments:
 class Room(Line):
     def __init__(self) -> None:
         super().__init__()
-        for name in ("on_client_connected", "on_client_disconnected"):
-            if name not in self._event_handlers:
-                self._register_event_handler(name)
+        for name in ("disconnected", "call_state_updated"):
+            self._register_event_handler(f"on_{name}")
 
-    async def tell(self, event: str, client: Any) -> None:
-        await self._call_event_handler(f"on_client_{event}", client)
+    async def tell(self, event: str, *about: Any) -> None:
+        await self._call_event_handler(f"on_{event}", *about)
         await asyncio.sleep(0.01)
 
 
@@ -117,7 +118,7 @@ def visited(*events: tuple[str, Any], built: float | None = None) -> Any:
     return lambda: (types.RunnerArguments(), act)
 
 
-CAME, LEFT = ("connected", {"id": "a"}), ("disconnected", {"id": "a"})
+CAME, LEFT = ("client_connected", {"id": "a"}), ("client_disconnected", {"id": "a"})
 
 
 @pytest.mark.parametrize(
@@ -130,13 +131,35 @@ CAME, LEFT = ("connected", {"id": "a"}), ("disconnected", {"id": "a"})
         ((CAME, LEFT), 0, GRACE),  # it may not listen yet
         ((CAME, LEFT), 3, 3 + ENDING_TAKES),  # bot.py ends it
         ((CAME, LEFT, CAME), 3, None),
-        ((CAME, ("connected", {"id": "b"}), LEFT), 3, None),  # somebody is still there
+        ((CAME, ("client_connected", {"id": "b"}), LEFT), 3, None),  # somebody is still there
     ],
 )
 def test_the_transport_says_who_leaves(
     events: Any, built: float | None, seconds: float | None
 ) -> None:
     after = ended_after(visited(*events, built=built))
+    assert after == (seconds and pytest.approx(seconds, abs=1.5))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "event", "seconds"),
+    [
+        (types.LiveKitRunnerArguments("a", "b", "c"), ("disconnected",), GRACE),
+        (types.DailyRunnerArguments("a"), ("call_state_updated", "left"), GRACE),
+        (types.DailyRunnerArguments("a"), ("call_state_updated", "joined"), None),
+        (types.RunnerArguments(), ("call_state_updated", "left"), None),
+    ],
+)
+def test_the_bot_may_lose_its_room(arguments: Any, event: Any, seconds: float | None) -> None:
+    async def lose() -> None:
+        room = Room()
+        here = present.get()
+        assert here
+        here.attach(room)
+        await room.tell(*CAME)
+        await room.tell(*event)
+
+    after = ended_after(lambda: (arguments, lose))
     assert after == (seconds and pytest.approx(seconds, abs=1.5))
 
 
@@ -181,3 +204,44 @@ def test_without_a_session_nobody_is_watched() -> None:
     assert present.get() is None
     assert Presence(types.RunnerArguments()).patience() is None
     assert presence.key_of("somebody") != presence.key_of("somebody else")
+
+
+async def test_create_transport_listens_before_bot_py(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = Room()
+
+    async def create(arguments: Any, transports: Any) -> Room:
+        return room
+
+    monkeypatch.setattr(utils, "create_transport", create)
+    arguments = types.RunnerArguments()
+    async with attended(arguments, lambda: None):
+        here = present.get()
+        assert here and await create_transport(arguments, {}) is room
+        await room.tell("client_connected", "somebody")
+        assert here.patience() is None
+        await room.tell("client_disconnected", "somebody")
+        assert here.patience() == GRACE
+
+
+def test_the_development_runner_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[str] = []
+
+    async def bot(arguments: types.RunnerArguments) -> None:
+        assert present.get()
+        try:
+            await asyncio.sleep(1000)
+        finally:
+            ended.append("cancelled")
+
+    for name in ("end_quietly_until_started", "log_plainly"):
+        monkeypatch.setattr(local, name, lambda app: None)
+    monkeypatch.setattr(sys.modules["__main__"], "bot", None, raising=False)
+    connection = Connection("closed")
+
+    async def visit() -> float:
+        began = asyncio.get_running_loop().time()
+        await local.prepare(FastAPI(), bot)(over_webrtc(connection))
+        return asyncio.get_running_loop().time() - began
+
+    assert passing(visit()) == pytest.approx(GRACE, abs=1.5)
+    assert ended == ["cancelled"] and connection.is_closed

@@ -46,6 +46,11 @@ class Presence:
         """Listen to the transport of the session from its beginning."""
         transport.add_event_handler("on_client_connected", self._on_connected)
         transport.add_event_handler("on_client_disconnected", self._on_disconnected)
+        match self._arguments:  # the bot may lose its room, such as one that is deleted
+            case types.LiveKitRunnerArguments():
+                transport.add_event_handler("on_disconnected", self._on_nobody)
+            case types.DailyRunnerArguments():
+                transport.add_event_handler("on_call_state_updated", self._on_state)
 
     def conversation_begins(self) -> None:
         """The pipeline is built: bot.py listens to the transport soon."""
@@ -57,8 +62,17 @@ class Presence:
 
     async def _on_disconnected(self, transport: BaseTransport, client: Any) -> None:
         self._clients.discard(key_of(client))
-        self._left = not self._clients
+        if not self._clients:
+            await self._on_nobody(transport)
+
+    async def _on_nobody(self, transport: BaseTransport) -> None:
+        self._clients.clear()
+        self._left = True
         self._is_ending = asyncio.get_running_loop().time() > self._listens_from
+
+    async def _on_state(self, transport: BaseTransport, state: str) -> None:
+        if state == "left":
+            await self._on_nobody(transport)
 
     def patience(self) -> float | None:
         """Return for how many seconds the state may last, or None if the person may be there."""
