@@ -135,7 +135,8 @@ class ToLoguru(logging.Handler):
     """Passes on what other packages log."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())
+        passed_on = logger.bind(logged_at=f"{record.name}:{record.lineno}")
+        passed_on.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())
 
 
 def set_up_logs() -> None:
