@@ -118,8 +118,8 @@ def safe_exception(value: BaseException, depth: int = 0) -> BaseException:
         text = str(value)
     except Exception:
         text = ""
-    parts = list(getattr(value, "exceptions", ())) if depth < 10 else []
-    before = [value.__cause__, value.__context__] if depth < 10 else [None, None]
+    parts = value.exceptions if isinstance(value, BaseExceptionGroup) else ()
+    before = (value.__cause__, value.__context__) if depth < 10 else (None, None)
     safe_parts = [safe_exception(part, depth + 1) for part in parts]
     cause = before[0] and safe_exception(before[0], depth + 1)
     is_caused = before[1] is before[0]
@@ -131,10 +131,13 @@ def safe_exception(value: BaseException, depth: int = 0) -> BaseException:
     kind = type(value)
     name = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     text_of = {"__str__": lambda _: safe_text}
-    if safe_parts and isinstance(value, BaseExceptionGroup):
-        made = type(kind.__name__, (BaseExceptionGroup,), name | text_of)(safe_text, safe_parts)
+    is_ordinary = isinstance(value, Exception)
+    if isinstance(value, BaseExceptionGroup):
+        group = ExceptionGroup if is_ordinary else BaseExceptionGroup
+        made = type(kind.__name__, (group,), name | text_of)(safe_text, safe_parts)
     else:
-        made = type(kind.__name__, (BaseException,), name | text_of)()
+        base = Exception if is_ordinary else BaseException
+        made = type(kind.__name__, (base,), name | text_of)()
     made.__cause__, made.__context__ = cause, context
     made.__suppress_context__ = value.__suppress_context__
     return made.with_traceback(value.__traceback__)

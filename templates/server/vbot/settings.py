@@ -24,6 +24,7 @@ FORMS = {
     "DRAIN_SECONDS": (r"\d+(\.\d+)?", "3540"),
     "FALLBACK_NUMBER": (r"\+[1-9][0-9]{6,14}", "+15551234567"),
     "MAX_SESSIONS": (r"\d+", "4"),
+    "MAX_SESSIONS_PER_ADDRESS": (r"[1-9]\d*", "2"),
     "MAX_SESSION_SECONDS": (r"\d+", "3600"),
     "SILENCE_SECONDS": (r"\d+(\.\d+)?", "10"),
     "STARTS_PER_MINUTE": (r"\d+", "6"),
