@@ -83,8 +83,8 @@ async def start(sessions: Sessions, session: Session) -> dict[str, Any]:
 class Offer(BaseModel):
     """A page's description of its connection."""
 
-    sdp: str = Field(max_length=MAX_SDP)
-    type: str = Field(max_length=10)
+    sdp: str
+    type: str
     pc_id: str | None = None  # of an existing connection
     restart_pc: bool | None = None
     request_data: Any = Field(None, alias="requestData")
@@ -97,6 +97,8 @@ def check(offer: Offer) -> None:
     """
     if offer.type != "offer":
         raise ValueError("it is of another type")
+    if len(offer.sdp) > MAX_SDP:
+        raise ValueError("it is too long")
     sections = SessionDescription.parse(offer.sdp).media
     if not sections:
         raise ValueError("it describes no media")
