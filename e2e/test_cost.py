@@ -84,9 +84,8 @@ def test_what_a_session_costs(
             Cartesia(KEYS["CARTESIA_API_KEY"]),
         )
         async with services:
-            env = (
-                bots.plain_env() | services.env | {"MAX_SESSIONS": str(most), "LOG_LEVEL": "DEBUG"}
-            )
+            limits = {"MAX_SESSIONS": str(most), "MAX_SESSIONS_PER_ADDRESS": str(most)}
+            env = bots.plain_env() | services.env | limits | {"LOG_LEVEL": "DEBUG"}
             command = (python, "self_host.py", "--port", str(port))
             async with bots.running(
                 *command, cwd=hosted.server, env=env, port=port, path="/ready", name="cost"

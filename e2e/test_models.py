@@ -133,6 +133,7 @@ def test_sessions_share_the_models(
     script = shutil.copy(Path(__file__).parent / "lib/own_models.py", project.server)
     env = {
         "MAX_SESSIONS": "3",
+        "MAX_SESSIONS_PER_ADDRESS": "3",
         "OWN_MODELS": f"{stt.upper()} {tts.upper()}",
     }
     answers: dict[str, bytes] = {}

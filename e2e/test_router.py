@@ -59,6 +59,7 @@ class Cluster:
             **bots.plain_env(),
             **self.services.env,
             **{"POD_IP": address, "MAX_SESSIONS": str(PLACES), "LOG_LEVEL": "DEBUG"},
+            "MAX_SESSIONS_PER_ADDRESS": str(PLACES),  # all come from one
         }
         bot = await self.stack.enter_async_context(
             bots.running(

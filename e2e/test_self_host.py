@@ -131,6 +131,7 @@ async def running(
         **image.env,
         **{e["name"]: e["value"] for e in container["env"] if "value" in e},
         "LOG_LEVEL": "DEBUG",
+        "MAX_SESSIONS_PER_ADDRESS": "100",  # all people of a test have the same
         **env,
         "SSL_CERT_FILE": str(trust),
     }

@@ -188,6 +188,10 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 			Note:     "sessions that one address may start with a bot",
 			Fallback: fmt.Sprint(d.Pod.StartsPerMinute),
 		})
+		add(catalog.Variable{
+			Name: "MAX_SESSIONS_PER_ADDRESS",
+			Note: "sessions that one address may have at a time with a bot (default: half of them)",
+		})
 	}
 	add(catalog.Variable{
 		Name:     "MAX_SESSION_SECONDS",

@@ -3,13 +3,14 @@
 import base64
 import hmac
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
-from fastapi import APIRouter
+from fastapi import APIRouter, HTTPException
 from pipecat.runner.types import WebSocketRunnerArguments
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
@@ -37,6 +38,7 @@ def with_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(carriers, "guesses", carriers.Guesses())
 
 
 def by_twilio(
@@ -242,3 +244,33 @@ def test_the_token_can_be_part_of_an_address(
     else:
         monkeypatch.setenv("PHONE_TOKEN", token)
     assert (carriers.problems() == []) == right
+
+
+def test_guesses_at_the_token_are_limited_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 600.0)
+    monkeypatch.setattr(carriers, "time", clock)
+    client, _, _ = served(telnyx.router, transports=["telnyx"])
+
+    def asks(token: str, address: str) -> int:
+        headers = {"X-Forwarded-For": address}
+        return client.post(f"/telnyx/{token}", headers=headers).status_code
+
+    assert [asks(f"guess-{n}", "1.2.3.4") for n in range(12)] == [403] * 10 + [429] * 2
+    assert asks(TOKEN, "1.2.3.4") == 429  # or guessing would go on
+    assert asks(TOKEN, "5.6.7.8") == 200
+    # Somebody makes a carrier ask with wrong tokens; its calls for this bot go on.
+    assert [asks("another", "5.6.7.8") for _ in range(20)] == [403] * 20
+    assert asks(TOKEN, "5.6.7.8") == asks(OLD, "5.6.7.8") == 200
+    clock.monotonic = lambda: 660.0
+    assert asks("another", "1.2.3.4") == 403 and asks(TOKEN, "1.2.3.4") == 200
+
+
+def test_few_addresses_of_guesses_are_remembered() -> None:
+    guesses = carriers.Guesses()
+    guesses.most = 3
+    for n in range(10):
+        guesses.check(f"right-{n}", is_right=True)
+        with pytest.raises(HTTPException):
+            guesses.check(f"wrong-{n}", is_right=False)
+    assert list(guesses._known) == ["right-7", "right-8", "right-9"]
+    assert len(guesses._wrong) == 3

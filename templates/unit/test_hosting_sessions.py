@@ -334,3 +334,45 @@ def test_no_timer_keeps_a_session_that_is_over(fails: bool) -> None:
         assert len(session.timers) == 2 and all(timer.cancelled() for timer in session.timers)
 
     passing(visit())
+
+
+@pytest.mark.parametrize(
+    ("capacity", "per_address", "share"),
+    [(1, 0, 1), (2, 0, 1), (3, 0, 2), (4, 0, 2), (10, 0, 5), (4, 1, 1), (4, 4, 4)],
+)
+async def test_an_address_has_a_share_of_the_sessions(
+    capacity: int, per_address: int, share: int
+) -> None:
+    bot = Bot()
+    sessions = opened(bot, capacity, per_minute=100, per_address=per_address)
+    running = [
+        sessions.start(sessions.reserve(address="home"), ARGUMENTS) for _ in range(share)
+    ]  # a family, for example
+    refused(503, sessions.reserve, address="home")
+    others = [sessions.reserve(is_call=True) for _ in range(capacity - share)]  # a carrier
+    assert sessions.count() == capacity
+    for other in others:
+        sessions.give_back(other)
+    bot.over.set()
+    await asyncio.gather(*running)
+    await asyncio.sleep(0)
+    sessions.reserve(address="home")  # the next one
+
+
+async def test_a_page_may_be_loaded_again_and_again() -> None:
+    bot = Bot()
+    sessions = opened(bot, 4)
+    for _ in range(4):
+        task = sessions.start(sessions.reserve(address="home"), ARGUMENTS)
+        bot.over.set()
+        await task
+        bot.over.clear()
+    assert sessions.count() <= 1
+
+
+def test_what_is_given_back_is_free_at_once() -> None:
+    sessions = opened(Bot(), 1)
+    session = sessions.reserve(address="home")
+    sessions.give_back(session)
+    sessions.give_back(session)
+    assert sessions.has_room() and sessions.reserve(address="home")

@@ -1,11 +1,14 @@
 """Sessions over SmallWebRTC: their page, addresses and offers."""
 
+import asyncio
 import base64
 import hmac
+import re
 import time
-from pathlib import Path
 
+import httpx
 import pytest
+from aiortc import RTCPeerConnection
 
 from hosting_fakes import served
 from vbot.hosting import smallwebrtc
@@ -69,16 +72,6 @@ def test_a_session_gets_a_password_of_the_turn_server(
     assert server["urls"] == "turn:turn.example.com:3478"
 
 
-def test_the_page_is_served_if_there_is_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client, _, _ = served(smallwebrtc.router)
-    monkeypatch.setattr(smallwebrtc, "PAGE", tmp_path / "page.html")
-    assert client.get("/").status_code == 404
-    (tmp_path / "page.html").write_text("A page")
-    assert client.get("/").text == "A page"
-
-
 def test_an_offer_needs_a_session() -> None:
     client, sessions, bot = served(smallwebrtc.router)
     path = "/sessions/made-up/api/offer"
@@ -97,10 +90,77 @@ def test_a_session_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.post(path, json=OFFER).status_code == 409
 
 
-def test_an_offer_that_fails_leaves_nothing() -> None:
+async def browser_offer() -> dict[str, str]:
+    """An offer as of a page, with audio and a data channel."""
+    connection = RTCPeerConnection()
+    connection.addTransceiver("audio")
+    connection.createDataChannel("chat")
+    await connection.setLocalDescription(await connection.createOffer())
+    described = {"sdp": connection.localDescription.sdp, "type": "offer"}
+    await connection.close()
+    return described
+
+
+GOOD = asyncio.run(browser_offer())
+BROKEN = {
+    "a letter": {"sdp": "x"},
+    "nothing": {"sdp": ""},
+    "no media": {"sdp": "v=0"},
+    "another type": {"type": "answer"},
+    "a type that is none": {"type": "A" * 40_000},
+    "too long": {"sdp": GOOD["sdp"] + "a=x\r\n" * 20_000},
+    "media that is none": {"sdp": "v=0\r\nm=x"},
+    "no fingerprint": {"sdp": re.sub("a=fingerprint.*\r\n", "", GOOD["sdp"])},
+    "no password": {"sdp": re.sub("a=ice-pwd.*\r\n", "", GOOD["sdp"])},
+    "no codec": {"sdp": re.sub("a=rtpmap.*\r\n", "", GOOD["sdp"])},
+    "a number that is none": {"sdp": GOOD["sdp"].replace("v=0", "v=" + "A" * 40_000)},
+}
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN.keys())
+def test_an_offer_that_cannot_be_read_ends_its_session(
+    change: dict[str, str], log: list[str]
+) -> None:
     client, sessions, bot = served(smallwebrtc.router)
     session = sessions.reserve()
-    with pytest.raises(Exception, match=".*"):
-        client.post(f"/sessions/{session.id}/api/offer", json=OFFER | {"type": "nonsense"})
-    assert smallwebrtc.peers == {} and bot.sessions == []
-    assert sessions.find(session.id) is session  # so that the page can try again
+    path = f"/sessions/{session.id}/api/offer"
+    response = client.post(path, json=GOOD | change)
+    assert response.status_code == 400 and len(response.content) < 100
+    assert sessions.count() == 0 and smallwebrtc.peers == {} and bot.sessions == []
+    [line] = [line for line in log if line.startswith("The offer could not be read")]
+    assert len(line) < 200
+    assert client.post(path, json=GOOD).status_code == 404
+
+
+def test_what_is_of_another_form_is_refused(log: list[str]) -> None:
+    client, sessions, _ = served(smallwebrtc.router)
+    path = f"/sessions/{sessions.reserve().id}/api/offer"
+    for change in ({"sdp": 1}, {"type": ["A" * 40_000]}, {"pc_id": {"A" * 40_000: 1}}):
+        response = client.post(path, json=GOOD | change)
+        assert response.status_code == 422 and len(response.content) < 300
+    assert log == []
+
+
+async def test_broken_offers_of_a_running_session_are_limited(log: list[str]) -> None:
+    client, sessions, bot = served(smallwebrtc.router)
+    path = f"/sessions/{sessions.reserve().id}/api/offer"
+    asking = httpx.AsyncClient(transport=httpx.ASGITransport(client.app), base_url="http://bot")
+    got = await asking.post(path, json=GOOD)
+    assert got.status_code == 200 and got.json()["type"] == "answer"
+    pc_id, candidate = got.json()["pc_id"], {"sdp_mid": "0", "sdp_mline_index": 0}
+    good = {"pc_id": pc_id, "candidates": [candidate | {"candidate": ""}]}
+    bad = {"pc_id": pc_id, "candidates": [candidate | {"candidate": "x" * 40_000}]}
+    assert (await asking.patch(path, json=good)).status_code == 200
+    assert (await asking.post(path, json=GOOD | {"pc_id": pc_id})).status_code == 200  # again
+    statuses = [(await asking.patch(path, json=bad)).status_code for _ in range(5)]
+    broken = GOOD | {"pc_id": pc_id, "sdp": "x"}
+    statuses += [(await asking.post(path, json=broken)).status_code for _ in range(95)]
+    assert statuses == [400] * 10 + [429] * 90
+    assert len([line for line in log if "could not be read" in line]) <= 20
+    assert len("".join(log)) < 10_000
+    assert sessions.count() == 1  # it goes on
+    bot.over.set()
+    while sessions.count():
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert smallwebrtc.peers == {} and not smallwebrtc.broken

@@ -151,3 +151,40 @@ def test_nothing_describes_the_app() -> None:
     asking, _ = client()
     for path in ("/docs", "/redoc", "/openapi.json"):
         assert asking.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("origin", "settings", "allowed"),
+    [
+        ("http://localhost:7860", {}, True),
+        ("http://127.0.0.1:7860", {}, True),
+        ("http://[::1]:7860", {}, True),
+        ("http://192.168.1.20:7860", {}, True),  # in the local network
+        ("http://raspberry:7860", {}, True),  # the name of the machine
+        ("http://Raspberry.local:7860", {}, True),
+        ("http://evil.test:7860", {}, False),  # DNS rebinding
+        ("http://raspberry.evil.test", {}, False),
+        ("http://localhost.evil.test", {}, False),
+        ("https://bot.example.com", {}, True),  # of an ingress that has its certificate
+        ("https://bot.example.com", {"DOMAIN": "bot.example.com"}, True),
+        ("https://b.example.com", {"DOMAIN": "bot.example.com, b.example.com:443"}, True),
+        ("https://bot.example.com", {"BOT_PUBLIC_URL": "https://Bot.example.com/"}, True),
+        ("https://evil.test", {"DOMAIN": "bot.example.com"}, False),
+        ("https://evil.test", {"BOT_PUBLIC_URL": "https://bot.example.com"}, False),
+        ("http://localhost:8000", {"DOMAIN": "bot.example.com"}, True),
+        ("http://mybot.lan", {"PIPECAT_ALLOWED_ORIGINS": "http://mybot.lan"}, True),
+        ("http://[", {}, False),
+    ],
+)
+def test_a_page_of_the_same_host_needs_a_name_of_the_bot(
+    origin: str, settings: dict[str, str], allowed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "Raspberry.fritz.box")
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    host = origin.partition("://")[2]
+    assert starts.may_start(origin, host, None) == allowed
+    # Behind a proxy that changes the name of the host. Browsers send this over https only.
+    has_certificate = origin.startswith("https://")
+    assert starts.may_start(origin, "internal", "same-origin") == (allowed or has_certificate)
+    assert starts.may_start("", host, None)  # not a page

@@ -15,7 +15,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi.frames import RTVISendTextFrame
 
 from vbot import log as vbot_log
-from vbot.log import ConversationLog, parts_of
+from vbot.log import A_MINUTE, LONGEST, ConversationLog, Repeats, parts_of
 
 BOT = frames.BotStartedSpeakingFrame(), frames.BotStoppedSpeakingFrame()
 HEARD = frames.LLMContextUserTurnFrame("Who is there?", "now")
@@ -76,6 +76,7 @@ async def test_only_the_processors_of_bot_py_are_its_parts() -> None:
 def restored() -> Any:
     yield
     logger.remove()
+    logger.configure(patcher=lambda record: None)
     logger.add(sys.stderr)
 
 
@@ -116,3 +117,101 @@ def test_with_json_a_line_is_an_object(restored: None, capsys: pytest.CaptureFix
     vbot_log.set_up("INFO", as_json=True)
     logger.info("some news")
     assert '"message": "some news"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_long_text_is_cut(
+    as_json: bool, restored: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vbot_log.set_up("INFO", as_json)
+    logger.error(f"begins {'A' * 40_000} ends")
+    logger.error("\x1b" * 40_000)
+    shown = capsys.readouterr().err
+    assert "begins AAA" in shown and "AAA ends" in shown and "[... 38062 more char" in shown
+    assert len(shown) < 6 * LONGEST + (2 * LONGEST + 2000 if as_json else 0)
+
+
+def test_what_comes_from_outside_forges_no_line(
+    restored: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vbot_log.set_up("INFO")
+    forged = "2026-01-01 00:00:00.000 | ERROR    | bot:1 - all is lost"
+    logger.error(f"Unknown kind x\n{forged}\r\x1b[2J\u2028\u202e\x9b")
+    shown = capsys.readouterr().err
+    assert len(shown.splitlines()) == 1 and "\x1b" not in shown and "\x9b" not in shown
+    assert "x\\n2026" in shown and r"\r\x1b[2J\u2028\u202e\x9b" in shown
+    logger.info("Heard 'Grüße,\tनमस्ते 👩\u200d💻'")  # what people write stays readable
+    assert "Heard 'Grüße,\tनमस्ते 👩\u200d💻'" in capsys.readouterr().err
+
+
+def test_a_traceback_stays_and_the_text_of_its_exceptions_is_cut(
+    restored: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vbot_log.set_up("INFO")
+    forged = "2026-01-01 00:00:00.000 | ERROR"
+
+    def of_ours() -> None:
+        try:
+            raise KeyError("B" * 40_000)
+        except KeyError as e:
+            raise ValueError(f"not readable\n{forged}\x1b{'A' * 40_000}") from e
+
+    try:
+        of_ours()
+    except ValueError:
+        logger.exception("It failed")
+    shown = capsys.readouterr().err
+    assert len(shown) < 20_000 and "\x1b" not in shown
+    assert "in of_ours" in shown and "KeyError" in shown and "ValueError: not readable" in shown
+    assert "direct cause" in shown and f"\n{forged}" not in shown
+
+    try:
+        raise ExceptionGroup("two", [ValueError("\x1b"), TypeError("short")])
+    except ExceptionGroup:
+        logger.exception("They failed")
+    shown = capsys.readouterr().err
+    assert "\x1b" not in shown and "TypeError: short" in shown
+
+
+def test_an_ordinary_exception_is_logged_as_it_is() -> None:
+    try:
+        raise ValueError("short") from KeyError("also")
+    except ValueError as e:
+        assert vbot_log.safe_exception(e) is e
+
+
+def line(name: str = "pipecat.x", level: str = "ERROR", number: int = 1, **extra: str) -> Any:
+    return {
+        "name": name,
+        "line": number,
+        "level": logger.level(level),
+        "extra": extra,
+        "message": "What came is not readable",
+    }
+
+
+def test_strangers_cannot_make_the_framework_warn_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 600.0)
+    monkeypatch.setattr(vbot_log, "time", clock)
+    repeats = Repeats()
+    assert sum(repeats.may_pass(line()) for _ in range(1000)) == A_MINUTE
+    assert repeats.may_pass(line(number=2))  # another place
+    accepts = line(
+        "vbot.hosting.runtime", logged_at="asyncio:1"
+    )  # no file is free for a connection
+    passed = [repeats.may_pass(accepts) for _ in range(1000)]
+    assert sum(passed) == A_MINUTE
+    clock.monotonic = lambda: 660.0
+    first = line()
+    assert repeats.may_pass(first)
+    assert first["message"] == "What came is not readable (before: 980 more such lines, left out)"
+    second = line()
+    assert repeats.may_pass(second) and second["message"] == "What came is not readable"
+
+
+def test_news_and_our_own_warnings_are_not_limited() -> None:
+    repeats = Repeats()
+    assert all(repeats.may_pass(line("vbot.monitor")) for _ in range(1000))
+    assert all(repeats.may_pass(line(level="INFO")) for _ in range(1000))

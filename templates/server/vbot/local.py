@@ -13,14 +13,13 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 from fastapi import FastAPI
 from pipecat.runner import run as runner
 from pipecat.runner.types import RunnerArguments
-from starlette.responses import FileResponse, PlainTextResponse
+from starlette.responses import PlainTextResponse
 
-from vbot import log
+from vbot import log, page
 from vbot.presence import attended
 
 Bot = Callable[[RunnerArguments], Awaitable[None]]
@@ -32,8 +31,8 @@ def prepare(app: FastAPI, bot: Bot) -> Bot:
     It also sets up the log, and lets Ctrl-C end the program without a traceback. Returns the bot
     whose sessions end then.
     """
-    if (page := Path(__file__).parents[1] / "page.html").exists():
-        app.add_route("/", lambda _: FileResponse(page))
+    if page.PAGE.exists():
+        app.add_route("/", lambda _: page.page_response())
     if "DAILY_API_KEY" not in os.environ:
         app.add_route("/daily", lambda _: PlainTextResponse("Set DAILY_API_KEY in .env.", 503))
     sessions = set[asyncio.Future[None]]()

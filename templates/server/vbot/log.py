@@ -1,7 +1,10 @@
 """The log: what happens in a session at INFO, and the framework's own lines at DEBUG."""
 
+import re
 import sys
 import time
+from collections.abc import Hashable
+from types import SimpleNamespace
 from typing import Any
 
 from loguru import logger
@@ -30,6 +33,14 @@ HARMLESS = (
     "is not emitting turn frames",  # the model decides when somebody has finished
     "service is no longer usable, not speaking [",  # quotes the words; monitor.py names it
 )
+LONGEST = 2000  # characters of a message, and of the text of an exception
+END = 300  # of these, characters from the end of the text
+A_MINUTE = 20  # warnings of the framework a minute from one line of its code
+
+# Characters with which a text could forge a line or control a terminal, but for the tab: control
+# characters, the line separators of Unicode, and those that change the direction of writing.
+CONTROLS = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
 LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
 
 
@@ -37,18 +48,20 @@ def set_up(level: str, as_json: bool = False) -> None:
     """Log to stderr, at this level and above.
 
     The framework logs many lines, and some contain what people say. Except for warnings and errors,
-    they appear only at DEBUG.
+    they appear only at DEBUG. Any text may come from a stranger, so all are cut and escaped.
     """
     level = {"WARN": "WARNING", "FATAL": "CRITICAL"}.get(level, level)  # names in other libraries
     if level not in LEVELS:
         sys.exit(f"LOG_LEVEL is {level!r}; it must be one of {', '.join(LEVELS)}.")
     logger.remove()
+    logger.configure(patcher=make_safe)
     has_all = level in ("DEBUG", "TRACE")
+    repeats = Repeats()
     # `diagnose` would add the values of variables, such as keys, to tracebacks.
     logger.add(
         sys.stderr,
         level=level,
-        filter=None if has_all else is_news,
+        filter=lambda record: (has_all or is_news(record)) and repeats.may_pass(record),
         serialize=as_json,
         diagnose=False,
     )
@@ -63,6 +76,109 @@ def is_news(record: Any) -> bool:
         "pipecat.transports.daily"  # logs who joins a room, and its address
     )
     return not is_internal or record["level"].no >= logger.level("WARNING").no
+
+
+def make_safe(record: Any) -> None:
+    """Cut and escape the message of a line, and the texts of its exceptions."""
+    record["message"] = shown(record["message"].rstrip("\n"))
+    if (given := record["exception"]) and given.value:
+        record["exception"] = given._replace(value=safe_exception(given.value))
+
+
+def shown(text: str, newline: str = "\\n") -> str:
+    """Return a text as it may be logged: at most LONGEST characters, in one line.
+
+    Args:
+        text: What may come from a stranger.
+        newline: In place of a newline.
+    """
+    escaped = CONTROLS.sub(
+        lambda found: newline if found[0] == "\n" else found[0].encode("unicode_escape").decode(),
+        cut(text),
+    )
+    return cut(escaped)
+
+
+def cut(text: str) -> str:
+    """Return a text of at most LONGEST characters: its middle may be left out."""
+    if len(text) <= LONGEST:
+        return text
+    start = LONGEST - END - 50  # with room for how many are left out
+    left_out = f"[... {len(text) - start - END} more characters ...]"
+    return f"{text[:start]}{left_out}{text[-END:]}"
+
+
+def safe_exception(value: BaseException, depth: int = 0) -> BaseException:
+    """Return an exception whose text, and those of its causes, may be logged.
+
+    Its traceback stays. One that has nothing to cut or to escape is returned as it is. In others,
+    the lines of the text are indented, so that none looks like a line of the log.
+    """
+    try:
+        text = str(value)
+    except Exception:
+        text = ""
+    parts = value.exceptions if isinstance(value, BaseExceptionGroup) else ()
+    before = (value.__cause__, value.__context__) if depth < 10 else (None, None)
+    safe_parts = [safe_exception(part, depth + 1) for part in parts]
+    cause = before[0] and safe_exception(before[0], depth + 1)
+    is_caused = before[1] is before[0]
+    context = cause if is_caused else before[1] and safe_exception(before[1], depth + 1)
+    safe_text = shown(text, "\n    ")
+    same = all(new is old for new, old in zip(safe_parts, parts, strict=True))
+    if safe_text == text and same and cause is before[0] and context is before[1]:
+        return value
+    kind = type(value)
+    name = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    text_of = {"__str__": lambda _: safe_text}
+    is_ordinary = isinstance(value, Exception)
+    if isinstance(value, BaseExceptionGroup):
+        group = ExceptionGroup if is_ordinary else BaseExceptionGroup
+        made = type(kind.__name__, (group,), name | text_of)(safe_text, safe_parts)
+    else:
+        base = Exception if is_ordinary else BaseException
+        made = type(kind.__name__, (base,), name | text_of)()
+    made.__cause__, made.__context__ = cause, context
+    made.__suppress_context__ = value.__suppress_context__
+    return made.with_traceback(value.__traceback__)
+
+
+class Repeats:
+    """Limits how often the same place may warn, because strangers can make it do so.
+
+    Lines of this package and of bot.py are not limited. The first line of the next minute says how
+    many were left out.
+
+    Args:
+        a_minute: How many lines of one place are let through in a minute.
+    """
+
+    def __init__(self, a_minute: int = A_MINUTE):
+        self._a_minute = a_minute
+        self._places: dict[Hashable, SimpleNamespace] = {}
+
+    def may_pass(self, record: Any) -> bool:
+        """Whether a line of the log is let through."""
+        if not (place := place_of(record)):
+            return True
+        minute = int(time.monotonic() // 60)
+        seen = self._places.setdefault(place, SimpleNamespace(minute=minute, count=0))
+        if minute != seen.minute:
+            if (more := seen.count - self._a_minute) > 0:
+                record["message"] += f" (before: {more} more such lines, left out)"
+            seen.minute, seen.count = minute, 0
+        seen.count += 1
+        return seen.count <= self._a_minute
+
+
+def place_of(record: Any) -> Hashable:
+    """Return the line of code of another package that warns, or None for other lines."""
+    if record["level"].no < logger.level("WARNING").no:
+        return None
+    if other := record["extra"].get("logged_at"):  # see ToLoguru in hosting/runtime.py
+        return other
+    module = record["name"] or ""
+    return (module, record["line"]) if module.startswith("pipecat.") else None
 
 
 class ConversationLog(BaseObserver):

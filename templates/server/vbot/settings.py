@@ -31,6 +31,7 @@ FORMS = {
     "MAX_MESSAGE_CHARS": (r"\d+", "4000"),
     "MAX_MODEL_REQUESTS": (r"\d+", "1000"),
     "MAX_SESSIONS": (r"\d+", "4"),
+    "MAX_SESSIONS_PER_ADDRESS": (r"[1-9]\d*", "2"),
     "MAX_SESSION_SECONDS": (r"\d+", "3600"),
     "SILENCE_SECONDS": (r"\d+(\.\d+)?", "10"),
     "STARTS_PER_MINUTE": (r"\d+", "6"),

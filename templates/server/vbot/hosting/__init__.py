@@ -49,6 +49,7 @@ def serve(
         bot,
         capacity=int(os.getenv("MAX_SESSIONS", max_sessions)),
         per_minute=int(os.getenv("STARTS_PER_MINUTE", starts_per_minute)),
+        per_address=int(os.getenv("MAX_SESSIONS_PER_ADDRESS", 0)),
         listener=metrics.Metrics(),
     )
     metrics.show(sessions)

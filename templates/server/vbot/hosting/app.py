@@ -1,6 +1,7 @@
 """The app that serves the sessions, and what the handlers of its requests share."""
 
-import os
+import contextlib
+import ipaddress
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 
 from vbot.hosting.sessions import Session, Sessions
+from vbot.page import allowed_origins
 from vbot.sentences import Sentences
 
 # Prepares or starts a reserved session, and returns how the client joins it.
@@ -59,9 +61,14 @@ def new_app(hosting: Hosting, routers: Iterable[APIRouter]) -> FastAPI:
     return app
 
 
-def allowed_origins() -> list[str]:
-    """Return the origins, other than the bot's own, whose pages may start sessions."""
-    return os.getenv("PIPECAT_ALLOWED_ORIGINS", "").replace(" ", "").split(",")
+def visitor(connection: HTTPConnection) -> str:
+    """Return the address that a request comes from: the one that the proxy has added last."""
+    forwarded = ",".join(connection.headers.getlist("x-forwarded-for"))
+    added = forwarded.rpartition(",")[2].strip()
+    address = added or (connection.client.host if connection.client else "")
+    with contextlib.suppress(ValueError):  # of IPv6, a network of 64 bits counts as one
+        address = str(ipaddress.IPv6Network((address, 64), strict=False))
+    return address
 
 
 async def explain(request: Request, e: Exception) -> JSONResponse:

@@ -6,16 +6,19 @@ closes the stream before the call is over: FALLBACK_NUMBER, or a sentence.
 """
 
 import base64
+import collections
 import hmac
 import os
 import re
+import time
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, HTTPException, Request, Response, WebSocket
 from pipecat.runner.types import WebSocketRunnerArguments
+from starlette.requests import HTTPConnection
 
 from vbot.calls import CARRIERS, instead_of_the_bot, public_url
-from vbot.hosting.app import Hosting, Shared
+from vbot.hosting.app import Hosting, Shared, visitor
 from vbot.hosting.sockets import LimitedWebSocket, refuse
 
 router = APIRouter()
@@ -34,15 +37,49 @@ def problems() -> list[str]:
     return ["PHONE_TOKEN is part of an address: 16 or more letters, digits, _ and -."]
 
 
-def check_token(token: str) -> None:
-    """Raise HTTPException 403 if the address has another token."""
-    if not any(hmac.compare_digest(token.encode(), known.encode()) for known in tokens()):
+class Guesses:
+    """Limits how often one visitor's address may come with a wrong token.
+
+    An address that has had a right one is not limited: strangers can make carriers ask here, too.
+    """
+
+    a_minute = 10
+    most = 10_000  # addresses that are remembered
+
+    def __init__(self) -> None:
+        self._known: dict[str, None] = {}  # have had a right token; the oldest first
+        self._minute, self._wrong = 0, collections.Counter[str]()
+
+    def check(self, address: str, is_right: bool) -> None:
+        """Raise HTTPException 403 for a wrong token, and 429 after too many of them."""
+        if (minute := int(time.monotonic() // 60)) != self._minute:
+            self._minute, self._wrong = minute, collections.Counter()
+        if address not in self._known and self._wrong[address] >= self.a_minute:
+            raise HTTPException(429, "too many requests with another token")
+        if is_right:
+            self._known.pop(address, None)
+            self._known[address] = None
+            if len(self._known) > self.most:
+                del self._known[next(iter(self._known))]
+            return
+        if address in self._wrong or len(self._wrong) < self.most:
+            self._wrong[address] += 1
         raise HTTPException(403, "the address has another token")
+
+
+guesses = Guesses()
+
+
+def check_token(connection: HTTPConnection, token: str) -> None:
+    """Raise HTTPException if the address of the bot has another token, or came with many others."""
+    given = token.encode(errors="replace")
+    is_right = any([hmac.compare_digest(given, known.encode()) for known in tokens()])
+    guesses.check(visitor(connection), is_right)
 
 
 def check_socket(websocket: WebSocket, token: str, hosting: Hosting) -> None:
     """Raise HTTPException 403 if the socket is not of a carrier of this bot."""
-    check_token(token)
+    check_token(websocket, token)
     if "twilio" not in hosting.transports:
         return
     has_others = len(CARRIERS.keys() & hosting.transports) > 1

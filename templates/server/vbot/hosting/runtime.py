@@ -6,11 +6,13 @@ A proxy in front of it stops requests that are slow, large or too frequent.
 import argparse
 import asyncio
 import contextlib
+import errno
 import gc
 import logging
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
@@ -64,10 +66,23 @@ def run(app: FastAPI, sessions: Sessions, load: Callable[[], None] | None = None
     probes = uvicorn.Config(
         probes_app(sessions), at.host, at.port + 1, log_config=None, access_log=False
     )
-    sockets = [config.bind_socket() for config in (server, probes)]  # or exits: a port is taken
+    for config, serves in ((server, "the bot"), (probes, "probes and metrics")):
+        check_port(config.host, config.port, serves)
+    sockets = [config.bind_socket() for config in (server, probes)]
     with contextlib.suppress(KeyboardInterrupt):
         servers = [uvicorn.Server(config) for config in (server, probes)]
         asyncio.run(serve(servers, sockets, sessions, load))
+
+
+def check_port(host: str, port: int, serves: str) -> None:
+    """Stop the program, and name the port, if it cannot listen there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as e:
+        if e.errno == errno.EADDRINUSE:
+            sys.exit(f"Port {port} of {host}, for {serves}, is taken. Choose others with --port.")
+        sys.exit(f"Port {port} of {host}, for {serves}, cannot be used: {e.strerror}.")
 
 
 async def serve(
@@ -135,7 +150,8 @@ class ToLoguru(logging.Handler):
     """Passes on what other packages log."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())
+        passed_on = logger.bind(logged_at=f"{record.name}:{record.lineno}")
+        passed_on.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())
 
 
 def set_up_logs() -> None:

@@ -92,14 +92,21 @@ class Sessions:
         bot: Serves one session.
         capacity: The most sessions at a time.
         per_minute: The most reservations of one address in a minute.
+        per_address: The most sessions of one address at a time. 0 is half of them, rounded up.
         listener: Is told what happens.
     """
 
     def __init__(
-        self, bot: Bot, capacity: int, per_minute: int = 10, listener: Listener | None = None
+        self,
+        bot: Bot,
+        capacity: int,
+        per_minute: int = 10,
+        listener: Listener | None = None,
+        per_address: int = 0,
     ):
         self.capacity = capacity
         self._bot, self._per_minute = bot, per_minute
+        self._per_address = per_address or (capacity + 1) // 2
         self._listener = listener or Listener()
         self._is_open = False
         self._minute, self._in_minute = 0, collections.Counter[str]()
@@ -130,10 +137,12 @@ class Sessions:
     def reserve(self, is_call: bool = False, body: Any = None, address: str = "") -> Session:
         """Reserve a session for a client, which has RESERVED_FOR seconds to use it.
 
-        One address gets at most `per_minute` in a minute. Its unused reservations may fill at most
-        half of the capacity, so that others can start sessions, too.
+        One address gets at most `per_minute` in a minute, and has at most `per_address` at a time.
+        Its unused reservations may fill at most half of the capacity, so that others can start
+        sessions, too. Without an address, as for calls of carriers, there are no such limits.
 
-        Raises HTTPException 429 if the address is at that limit, and 503 if no session is free.
+        Raises HTTPException 429 if the address has had its minute's, and 503 if it has no session
+        free.
         """
         if (minute := int(time.monotonic() // 60)) != self._minute:
             self._minute, self._in_minute = minute, collections.Counter()
@@ -143,7 +152,8 @@ class Sessions:
             unused = sum(one.address == address for one in self._reserved.values())
             if self._in_minute[address] >= self._per_minute:
                 raise self.refusal(429)
-            if 2 * unused >= self.capacity:
+            running = sum(one.address == address for one in self._running.values())
+            if 2 * unused >= self.capacity or unused + running >= self._per_address:
                 raise self.refusal(503)
         self._in_minute[address] += 1
         # In a cluster the ID begins with the pod's address, to which the router sends its requests.
@@ -175,13 +185,17 @@ class Sessions:
             session.expires_at = time.monotonic() + START_TIMEOUT
         return session
 
+    def give_back(self, session: Session) -> None:
+        """Give a reservation up, so that others can have the session."""
+        self._reserved.pop(session.id, None)
+
     @contextlib.contextmanager
     def held(self, session: Session) -> Iterator[None]:
         """Give the reservation up if preparing the session fails."""
         try:
             yield
         except BaseException:
-            self._reserved.pop(session.id, None)
+            self.give_back(session)
             raise
 
     def start(

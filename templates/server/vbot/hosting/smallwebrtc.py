@@ -1,14 +1,16 @@
 """Sessions over SmallWebRTC, and the bot's own page."""
 
 import base64
+import collections
 import hmac
 import json
 import os
 import time
-from pathlib import Path
 from typing import Any
 
+from aiortc.sdp import SessionDescription
 from fastapi import APIRouter, HTTPException
+from loguru import logger
 from pipecat.runner.types import SmallWebRTCRunnerArguments
 from pipecat.transports.smallwebrtc.connection import IceServer, SmallWebRTCConnection
 from pipecat.transports.smallwebrtc.request_handler import (
@@ -20,22 +22,25 @@ from pipecat.transports.smallwebrtc.request_handler import (
 from pydantic import BaseModel, Field
 from starlette.responses import FileResponse
 
+from vbot import page as vbot_page
 from vbot.hosting.app import Shared
 from vbot.hosting.sessions import START_TIMEOUT, Session, Sessions
 from vbot.hosting.time_limit import max_seconds
 
-PAGE = Path(__file__).parents[2] / "page.html"
+MAX_SDP = 65_536  # characters; more than a browser's offer with video has
+MAX_BROKEN = 10  # offers and candidates of a session that cannot be read
 
 router = APIRouter()
 peers: dict[str, SmallWebRTCRequestHandler] = {}  # of each session
+broken = collections.Counter[str]()  # how many came in each session; see MAX_BROKEN
 
 
 @router.get("/")
 async def page() -> FileResponse:
     """Serve the bot's page, if it has one."""
-    if not PAGE.exists():
+    if not vbot_page.PAGE.exists():
         raise HTTPException(404)
-    return FileResponse(PAGE)
+    return vbot_page.page_response()
 
 
 def listed_servers() -> list[dict[str, Any]]:
@@ -85,6 +90,30 @@ class Offer(BaseModel):
     request_data: Any = Field(None, alias="requestData")
 
 
+def check(offer: Offer) -> None:
+    """Raise an exception if an offer does not describe a connection.
+
+    aiortc answers even an empty one. The session would then wait for the client.
+    """
+    if offer.type != "offer":
+        raise ValueError("it is of another type")
+    if len(offer.sdp) > MAX_SDP:
+        raise ValueError("it is too long")
+    sections = SessionDescription.parse(offer.sdp).media
+    if not sections:
+        raise ValueError("it describes no media")
+    if not all(section.dtls and section.dtls.fingerprints for section in sections):
+        raise ValueError("it has no fingerprint")
+
+
+def unreadable(session_id: str, what: str, e: Exception) -> HTTPException:
+    """Log in a line that something could not be read, and return the error for who sent it."""
+    broken[session_id] += 1
+    logger.warning(f"{what} could not be read: {type(e).__name__}: {e!s:.100}")
+    logger.opt(exception=e).debug(f"{what} could not be read")
+    return HTTPException(400, f"{what} could not be read")
+
+
 @router.post("/sessions/{session_id}/api/offer")
 async def answer(session_id: str, offer: Offer, hosting: Shared) -> dict[str, str] | None:
     """Answer the offer that starts a session, or a later one for its connection."""
@@ -98,6 +127,8 @@ async def answer(session_id: str, offer: Offer, hosting: Shared) -> dict[str, st
         )
     if session_id not in peers:  # it came over another transport
         raise HTTPException(404, "there is no such connection")
+    if broken[session_id] >= MAX_BROKEN:
+        raise HTTPException(429, "too much could not be read")
     handler = peers[session_id]
     started: list[SmallWebRTCConnection] = []
 
@@ -106,9 +137,17 @@ async def answer(session_id: str, offer: Offer, hosting: Shared) -> dict[str, st
         started.append(connection)
 
     try:
-        answered = await handler.handle_web_request(
-            SmallWebRTCRequest(**offer.model_dump()), connect
-        )
+        try:
+            check(offer)
+            request = SmallWebRTCRequest(**offer.model_dump())
+            answered = await handler.handle_web_request(request, connect)
+        except HTTPException:  # such as of another connection
+            broken[session_id] += 1
+            raise
+        except Exception as e:
+            if reservation:
+                hosting.sessions.give_back(reservation)
+            raise unreadable(session_id, "The offer", e) from None
         if reservation:
             arguments = SmallWebRTCRunnerArguments(
                 webrtc_connection=started[0],
@@ -116,13 +155,19 @@ async def answer(session_id: str, offer: Offer, hosting: Shared) -> dict[str, st
                 session_id=session_id,
             )
             task = hosting.sessions.start(reservation, arguments)
-            task.add_done_callback(lambda _: peers.pop(session_id, None))
+            task.add_done_callback(lambda _: forget(session_id))
     except BaseException:
         if reservation:
-            del peers[session_id]
+            forget(session_id)
             await handler.close()
         raise
     return answered
+
+
+def forget(session_id: str) -> None:
+    """Remove what belongs to the connection of a session."""
+    peers.pop(session_id, None)
+    broken.pop(session_id, None)
 
 
 @router.patch("/sessions/{session_id}/api/offer")
@@ -130,5 +175,12 @@ async def add_candidates(session_id: str, request: SmallWebRTCPatchRequest) -> d
     """Take more addresses at which the page can be reached."""
     if session_id not in peers:
         raise HTTPException(404, "there is no such session")
-    await peers[session_id].handle_patch_request(request)
+    if broken[session_id] >= MAX_BROKEN:
+        raise HTTPException(429, "too much could not be read")
+    try:
+        await peers[session_id].handle_patch_request(request)
+    except HTTPException:
+        raise
+    except Exception as e:
+        raise unreadable(session_id, "A candidate", e) from None
     return {"status": "success"}

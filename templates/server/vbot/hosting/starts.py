@@ -4,12 +4,16 @@ import contextlib
 import hmac
 import ipaddress
 import os
+import re
+import socket
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from pydantic import BaseModel
 
-from vbot.hosting.app import Shared, allowed_origins
+from vbot.hosting.app import Shared, visitor
+from vbot.page import allowed_origins
 
 # What is in the body of a session that is a call, by the transport of calls.
 CALLS = {"call": "signature", "dialin": "dialin_settings"}
@@ -38,11 +42,7 @@ def address_of(request: Request) -> str:
         if not hmac.compare_digest(sent, f"Bearer {token}".encode()):
             raise HTTPException(401, "send START_TOKEN as a bearer token")
         return ""
-    added = ",".join(head.getlist("x-forwarded-for")).rpartition(",")[2].strip()  # by the proxy
-    address = added or (request.client.host if request.client else "")
-    with contextlib.suppress(ValueError):  # of IPv6, a network of 64 bits counts as one
-        address = str(ipaddress.IPv6Network((address, 64), strict=False))
-    return address
+    return visitor(request)
 
 
 def may_start(origin: str, host: str | None, site: str | None) -> bool:
@@ -50,9 +50,41 @@ def may_start(origin: str, host: str | None, site: str | None) -> bool:
 
     Behind a proxy that changes the name of the host, the browser says that the origin is the same.
     """
-    is_own = site == "same-origin" or origin.partition("://")[2] == host
     allowed = allowed_origins()
-    return not origin or is_own or origin in allowed or "*" in allowed
+    if not origin or origin in allowed or "*" in allowed:
+        return True
+    if site == "same-origin" and origin.startswith("https://"):
+        return True  # its certificate shows that the name is the bot's
+    is_own = site == "same-origin" or origin.partition("://")[2] == host
+    return is_own and is_served(origin)
+
+
+def is_served(origin: str) -> bool:
+    """Whether the bot has the name in this origin of a page.
+
+    Otherwise a stranger could let a name of theirs lead to an address that only the visitor
+    reaches, such as 127.0.0.1 (DNS rebinding), and their page would be of the same origin. If
+    neither DOMAIN nor BOT_PUBLIC_URL is set, any name is trusted that has a certificate.
+    """
+    try:
+        parts = urlsplit(origin)
+        name = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(name))  # with which no name was asked for
+    here = socket.gethostname().lower().partition(".")[0]
+    if name in ("localhost", here, f"{here}.local") or name.endswith(".localhost"):
+        return True
+    names = public_names()
+    return name in names if names else parts.scheme == "https"
+
+
+def public_names() -> set[str]:
+    """Return the host names in DOMAIN and BOT_PUBLIC_URL, without ports."""
+    given = re.split(r"[,\s]+", f"{os.getenv('DOMAIN', '')} {os.getenv('BOT_PUBLIC_URL', '')}")
+    hosts = (address.rpartition("://")[2].partition("/")[0] for address in given)
+    return {re.sub(r":\d+$", "", host).lower() for host in hosts if host}
 
 
 @router.post("/start")

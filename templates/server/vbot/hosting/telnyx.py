@@ -13,7 +13,7 @@ router = APIRouter()
 @router.post("/telnyx/{token}")
 async def answer_telnyx(request: Request, token: str, hosting: Shared) -> Response:
     """Tell Telnyx what to do with a call."""
-    check_token(token)
+    check_token(request, token)
     how = 'bidirectionalMode="rtp"'
     url = quoteattr(stream_url(request))
     return answer(hosting, f"<Connect><Stream {how} url={url}/></Connect>")

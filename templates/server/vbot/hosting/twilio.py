@@ -13,7 +13,7 @@ router = APIRouter()
 @router.post("/twilio/{token}")
 async def answer_twilio(request: Request, token: str, hosting: Shared) -> Response:
     """Tell Twilio what to do with a call."""
-    check_token(token)
+    check_token(request, token)
     check_twilio(request, form := await form_of(request))
     numbers = {"from_number": form.get("From", ""), "to_number": form.get("To", "")}
     told = "".join(
