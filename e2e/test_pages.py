@@ -306,6 +306,7 @@ def test_a_browser_that_plays_only_after_a_press(
     async def main() -> None:
         async with visited(page, noise, flags=(f"--autoplay-policy={policy}",)) as visit:
             await visit.page.evaluate(late)
+            await asyncio.sleep(12)  # to Chromium, whatever Playwright looks at is a press, too
             await expect(visit.status).to_have_text("Connected", timeout=45_000)
             if not may_play:
                 await visit.alert("Press anywhere on this page to hear it.")
