@@ -63,8 +63,8 @@ const jsonArray = "a JSON array; expected one object of strings. If its items ha
 
 // kubernetesSecret is what to do with a Secret as kubectl prints it.
 const kubernetesSecret = "the file is a Secret of Kubernetes, whose .data is base64; expected lines " +
-	"KEY=VALUE, or a JSON object: kubectl get secret SECRET -o json | jq '.data | map_values(@base64d)' | " +
-	"vbot cloud secrets set NAME --file -"
+	"KEY=VALUE, or a JSON object: kubectl get secret SECRET -o json | " +
+	"jq '.data | map_values(@base64d)' | vbot cloud secrets set NAME --file -"
 
 // isKubernetesSecret reports whether YAML is a Secret of Kubernetes.
 func isKubernetesSecret(data string) bool {
