@@ -156,8 +156,9 @@ def is_sound(folder: Path) -> None:
             compile(data, name, "exec")
         if name.endswith("package.json"):
             json.loads(data)
-    ruff = ("uvx", "ruff@0.13.0", "check", "--isolated", "--select", "E9,F", "--quiet", "server")
-    bots.must(*ruff, cwd=folder, env=bots.networked_env())
+    python = ("--target-version", "py311")  # the lowest that a project may have
+    ruff = ("uvx", "ruff@0.13.0", "check", "--isolated", *python, "--select", "E9,F", "--quiet")
+    bots.must(*ruff, "server", cwd=folder, env=bots.networked_env())
 
 
 @pytest.mark.parametrize("options", UPDATES, ids=lambda options: options or "the next version")
