@@ -46,7 +46,10 @@ FORGET = """
 PLAIN = "plain sentences, without lists, emojis or other formatting"
 # What is replaced in bot.py, and by what.
 MUTATIONS = {
-    "markdown": (r"agent\.SYSTEM_INSTRUCTION", f'\\g<0>.replace("{PLAIN}", "bullet points")'),
+    "markdown": (
+        r"^        agent\.SYSTEM_INSTRUCTION",
+        f'\\g<0>.replace("{PLAIN}", "bullet points")',
+    ),
     "no tts": without("tts,"),
     "STT told 8 kHz": (r"(?<=DeepgramSTTService\()", "sample_rate=8000, "),
     "no VAD": (r"vad_analyzer=SileroVADAnalyzer\(\)", ""),

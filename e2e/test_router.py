@@ -60,6 +60,7 @@ class Cluster:
             **self.services.env,
             **{"POD_IP": address, "MAX_SESSIONS": str(PLACES), "LOG_LEVEL": "DEBUG"},
             "MAX_SESSIONS_PER_ADDRESS": str(PLACES),  # all come from one
+            "SILENCE_SECONDS": "0",  # callers say nothing while others come and go
         }
         bot = await self.stack.enter_async_context(
             bots.running(
