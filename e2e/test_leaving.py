@@ -45,21 +45,13 @@ async def greeted(page: WebRTCCaller) -> None:
     assert speech.loudness(page.heard) > 100
 
 
-async def running(bot: bots.Bot) -> int:
-    """How many sessions run, as far as the program says."""
-    if not bot.probes:
-        return sum(bot.sessions().values())
-    async with aiohttp.ClientSession() as http:
-        return round((await metrics(http, bot.probes))["bot_sessions"])
-
-
 async def free_after(bot: bots.Bot) -> float:
     """Wait until nobody has a place, and return the seconds."""
     now = asyncio.get_running_loop().time
     began = now()
     # bot.py says so once the pipeline is built.
     await asyncio.sleep(0 if bot.probes else 4)
-    while await running(bot):
+    while await bot.running():
         assert now() - began < FREE_WITHIN, f"a session goes on: see {bot.log_file}"
         await asyncio.sleep(0.2)
     return now() - began
