@@ -73,7 +73,7 @@ func (c *Client) Regions(ctx context.Context) (codes []string, err error) {
 type regionList struct {
 	payload
 	Regions []struct {
-		Code string `json:"code"`
+		Code string `json:"code" text:"identifier"`
 	} `json:"regions"`
 }
 
@@ -150,7 +150,7 @@ type Set struct {
 }
 
 type setKey struct {
-	Name string `json:"fieldName"`
+	Name string `json:"fieldName" text:"identifier"`
 }
 
 func (s *Set) incomplete() string {

@@ -28,7 +28,6 @@ const (
 	maxResponse    = 2 << 20                // bytes; a listing of 200 sets has 30,000
 	maxInformed    = 8                      // informational responses (1xx) before the final one
 	maxAfter       = 1000 * time.Hour       // of Retry-After
-	maxDepth       = 5                      // levels of a response; vbot reads three
 	maxAuthorities = 4 << 20                // bytes; the certificates of a Linux system have 220,000
 )
 

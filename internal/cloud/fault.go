@@ -210,9 +210,15 @@ func proxyRefusal(status int) error {
 	return f
 }
 
+// A refusal is the body of a response whose status is not a success.
+type refusal struct {
+	Error   string `json:"error" text:"prose"`
+	Message string `json:"message" text:"prose"` // the Python client reads it, too
+}
+
 // errorResponse returns the fault of a response whose status is not a success.
 func (c *Client) errorResponse(resp *http.Response, data []byte) *fault {
-	var said struct{ Error, Message string }
+	var said refusal
 	c.decode(data, &said) // ignore problems: the body may be anything
 	text := cmp.Or(said.Error, said.Message)
 	status := resp.StatusCode
