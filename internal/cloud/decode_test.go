@@ -37,8 +37,9 @@ func TestDecode(t *testing.T) {
 		`{"labels":{"App":1,"app":2,"name":"x\ny"},"x":1,"X":2}`:                    "",
 		`{"labels":{"type":"` + strings.Repeat("x", 300) + `"}}`:                    "",
 		`{"details":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`: "",
-		`{"sets":[{"name":"a\nb","name":"c"}]}`:                                     "", // of a listing, and not of an entry
-		strings.Repeat("[", 20_000):                                                 "not JSON",
+		// The key of a listing, and not of an entry.
+		`{"sets":[{"name":"a\nb","name":"c"}]}`: "",
+		strings.Repeat("[", 20_000):             "not JSON",
 
 		strings.Repeat(" ", maxResponse) + "{}":      "longer than 2 megabytes",
 		strings.Repeat(" ", maxResponse-2) + "{}":    "",

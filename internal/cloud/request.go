@@ -146,7 +146,7 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 		return c.noResponse(err, true, false)
 	}
 	if resp.StatusCode > 299 {
-		return c.errorResponse(resp, data)
+		return c.errorResponse(r, resp, data)
 	}
 	if resp.StatusCode == http.StatusNoContent && r.method == http.MethodDelete {
 		return nil

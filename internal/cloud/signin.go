@@ -110,6 +110,14 @@ func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile,
 	return file, stored, nil
 }
 
+// tokenWithSource returns "the token from FILE", or "the token" if the source is not known.
+func (c *Client) tokenWithSource() string {
+	if c.TokenFrom == "" {
+		return "the token"
+	}
+	return "the token from " + c.TokenFrom
+}
+
 // otherToken returns the hint for a token that the API rejects.
 func (c *Client) otherToken() string {
 	switch c.TokenFrom {
