@@ -197,32 +197,13 @@ type Progress struct {
 	Tried  int    // of the pairs and keys; those after Done failed, or may have been done
 }
 
-// StoreAll carries out the change: all pairs in one request or, if the API refuses that
-// form, one request per pair.
+// StoreAll carries out the change: all pairs in one request or, if the API refuses that form, one request
+// per pair; then it removes keys.
 func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error) {
 	p.Tried = len(ch.Pairs)
 	p.Region, err = c.storePairs(ctx, ch.Ref, ch.Pairs)
 	if IsBadRequest(err) {
-		whole := report.As(err)
-		for _, pair := range ch.Pairs {
-			var region string
-			if region, err = c.storePair(ctx, ch.Ref, pair); err == nil {
-				p.Done++
-				p.Region = cmp.Or(region, p.Region)
-				continue
-			}
-			if !whole.Unsure {
-				p.Tried = p.Done + 1
-			} else if ctx.Err() != nil { // the request with all pairs may have stored any of them
-				err = interrupted("storing " + pair.Key + " in " + ch.Name)
-			}
-			f := *report.As(err)
-			if p.Done == 0 && ctx.Err() == nil && f.HTTPStatus != whole.HTTPStatus {
-				f.Message = whole.Message + "; " + f.Message
-			}
-			f.Unsure = f.Unsure || whole.Unsure
-			return p, &f
-		}
+		p, err = c.storeEach(ctx, ch, report.As(err))
 	}
 	if err != nil {
 		return p, err
@@ -230,16 +211,49 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error
 	p.Done = len(ch.Pairs)
 	for _, key := range ch.Prune {
 		p.Tried++
-		err = c.Remove(ctx, "removing key "+key+" from "+ch.Name, ch.Name, key)
-		if report.HasCode(err, report.NotFound) && c.IsGone(ctx, ch.Name, key) {
-			err = nil // somebody else was faster
-		}
-		if err != nil {
+		if err = c.prune(ctx, ch.Name, key); err != nil {
 			return p, err
 		}
 		p.Done++
 	}
 	return p, nil
+}
+
+// storeEach stores one pair after the other, because the request with all pairs failed with refused.
+func (c *Client) storeEach(ctx context.Context, ch Change, refused *report.Failure) (p Progress, err error) {
+	for _, pair := range ch.Pairs {
+		region, err := c.storePair(ctx, ch.Ref, pair)
+		if err == nil {
+			p.Done++
+			p.Region = cmp.Or(region, p.Region)
+			continue
+		}
+		p.Tried = p.Done + 1
+		if refused.Unsure { // the request with all pairs may have stored any of them
+			p.Tried = len(ch.Pairs)
+			if ctx.Err() != nil {
+				err = interrupted("storing " + pair.Key + " in " + ch.Name)
+			}
+		}
+		f := *report.As(err)
+		f.Unsure = f.Unsure || refused.Unsure
+		// If not even one pair can be stored, the first failure may be the better explanation.
+		if p.Done == 0 && ctx.Err() == nil && f.HTTPStatus != refused.HTTPStatus {
+			f.Message = refused.Message + "; " + f.Message
+		}
+		return p, &f
+	}
+	p.Tried = len(ch.Pairs)
+	return p, nil
+}
+
+// prune removes a key that the set has, unless somebody else has just removed it.
+func (c *Client) prune(ctx context.Context, set, key string) error {
+	err := c.Remove(ctx, "removing key "+key+" from "+set, set, key)
+	if report.HasCode(err, report.NotFound) && c.IsGone(ctx, set, key) {
+		return nil
+	}
+	return err
 }
 
 // WaitReady polls until the secret that was stored is ready, for at most limit. It returns
@@ -266,13 +280,8 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
-		if err == nil && stored.Type == TypeImagePull {
-			now, err = c.Find(timed, name)
-		} else if err == nil {
-			var set *Set
-			if set, err = c.get(timed, stored); err == nil {
-				now = &set.Entry
-			}
+		if err == nil {
+			now, err = c.state(timed, stored)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -299,6 +308,19 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 			return status, report.Errorf(report.Failed, "%s is stored, but %s", name, now.failed())
 		}
 	}
+}
+
+// state reads what the API says about a secret that was stored. It returns nil if the listing has none of
+// that name.
+func (c *Client) state(ctx context.Context, stored Ref) (*Entry, error) {
+	if stored.Type == TypeImagePull {
+		return c.Find(ctx, stored.Name)
+	}
+	set, err := c.get(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	return &set.Entry, nil
 }
 
 // StoreImagePull stores an image pull secret. The API passes value to the registry unchanged. It

@@ -36,6 +36,23 @@ func (f *fault) failure(doing string, tries int, unsure bool) error {
 	return &out
 }
 
+// retryNote returns the message before a try with a number, from 2, that follows the fault after a pause.
+func (f *fault) retryNote(doing string, try int, pause time.Duration) string {
+	when := ""
+	if f.retryAfter > 0 {
+		when = fmt.Sprintf(" in %v", pause.Round(time.Second))
+	}
+	const note = "%s: %s; trying again%s (%d of %d)"
+	return fmt.Sprintf(note, doing, f.Message, when, try, maxTries)
+}
+
+// addLongWait adds to the message that no time is left for the pause that the API asked for, if it did.
+func (f *fault) addLongWait() {
+	if f.retryAfter > 0 {
+		f.Message += fmt.Sprintf("; the API asks to wait %v, longer than vbot waits", f.retryAfter)
+	}
+}
+
 // interrupted returns the failure of a request that may have taken effect before the context
 // ended.
 func interrupted(doing string) error {
