@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // below returns the path below the organization, if there is one.
@@ -162,7 +163,7 @@ func (s *Set) incomplete() string {
 
 // storePairs adds all pairs to the set in one request, or replaces their values. It returns the
 // region of the set, "" if the API did not say.
-func (c *Client) storePairs(ctx context.Context, set Ref, pairs []Pair) (string, error) {
+func (c *Client) storePairs(ctx context.Context, set Ref, pairs []secret.Pair) (string, error) {
 	var entries []map[string]string
 	for _, p := range pairs {
 		entries = append(entries, map[string]string{"secretKey": p.Key, "secretValue": p.Value.Reveal()})
@@ -173,7 +174,7 @@ func (c *Client) storePairs(ctx context.Context, set Ref, pairs []Pair) (string,
 
 // storePair adds one pair, in the form that the Python client uses. openapi.json does
 // not describe it. It protects no values, because storePairs ran before and did so.
-func (c *Client) storePair(ctx context.Context, set Ref, p Pair) (string, error) {
+func (c *Client) storePair(ctx context.Context, set Ref, p secret.Pair) (string, error) {
 	return c.put(ctx, "storing "+p.Key+" in "+set.Name, set, map[string]any{
 		"name":              set.Name,
 		"isImagePullSecret": false,
@@ -184,9 +185,9 @@ func (c *Client) storePair(ctx context.Context, set Ref, p Pair) (string, error)
 
 // A Change is what StoreAll does to a secret set.
 type Change struct {
-	Ref            // its region is "" if the API chooses it
-	Pairs []Pair   // to add
-	Prune []string // keys to remove after all pairs are stored, so that a failure loses nothing
+	Ref                 // its region is "" if the API chooses it
+	Pairs []secret.Pair // to add
+	Prune []string      // keys to remove after all pairs are stored, so that a failure loses nothing
 }
 
 // A Progress says how far a change came. First its pairs are stored in order, then keys are
@@ -325,15 +326,18 @@ func (c *Client) state(ctx context.Context, stored Ref) (*Entry, error) {
 
 // StoreImagePull stores an image pull secret. The API passes value to the registry unchanged. It
 // returns the region, "" if the API did not say.
-func (c *Client) StoreImagePull(ctx context.Context, secret Ref, host string, value Secret) (string, error) {
+func (c *Client) StoreImagePull(
+	ctx context.Context, asked Ref, host string, value secret.Value,
+) (region string, err error) {
 	body := map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}
-	return c.put(ctx, "storing image pull secret "+secret.Name, secret, body, Pair{Value: value})
+	doing := "storing image pull secret " + asked.Name
+	return c.put(ctx, doing, asked, body, secret.Pair{Value: value})
 }
 
 // put stores pairs, which are in the body. If asked has no region, the API chooses it. It returns the
 // region, "" if the API did not say.
 func (c *Client) put(
-	ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...Pair,
+	ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...secret.Pair,
 ) (region string, err error) {
 	if asked.Region != "" {
 		body["region"] = asked.Region

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // The API may repeat secret values in responses, which are shown. An identifier is shown unchanged, or the
@@ -27,7 +28,7 @@ const (
 // the value is base64, it also remembers the decoded text, such as USER:PASSWORD. A value that is also a
 // name in the request, or in an earlier response, is public. A value much longer than prose cannot be in
 // prose.
-func (c *Client) protect(v Secret) {
+func (c *Client) protect(v secret.Value) {
 	value := v.Reveal()
 	if value == "" || len(value) > 8*maxProse || c.publicNames[value] {
 		return
@@ -44,14 +45,14 @@ func (c *Client) protect(v Secret) {
 	}
 	for _, form := range forms {
 		if form = canonical(form); len(form) <= maxProse {
-			c.sensitiveForms = append(c.sensitiveForms, NewSecret(form))
+			c.sensitiveForms = append(c.sensitiveForms, secret.New(form))
 		}
 	}
 	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=\r\n"))
 	if err == nil && utf8.Valid(decoded) {
 		_, password, _ := strings.Cut(string(decoded), ":")
-		c.protect(NewSecret(string(decoded)))
-		c.protect(NewSecret(password))
+		c.protect(secret.New(string(decoded)))
+		c.protect(secret.New(password))
 	}
 }
 
@@ -112,7 +113,7 @@ func (c *Client) prose(s string) string {
 	text := canonical(s)
 	isGap := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	words := strings.FieldsFunc(text, isGap)
-	isRepeated := func(form Secret) bool {
+	isRepeated := func(form secret.Value) bool {
 		f := form.Reveal()
 		return len(f) >= minPart && strings.Contains(text, f) || slices.Contains(words, f)
 	}
@@ -131,7 +132,7 @@ func (c *Client) identifier(what, s string) string {
 	if len(s) > maxIdentifier || strings.ContainsFunc(s, isOdd) {
 		return "a " + what + " that cannot be shown"
 	}
-	isRepeated := func(v Secret) bool { return v.Reveal() == s }
+	isRepeated := func(v secret.Value) bool { return v.Reveal() == s }
 	if len(s) >= minRepeated && slices.ContainsFunc(c.sensitive, isRepeated) {
 		return "a " + what + " that repeats a value"
 	}

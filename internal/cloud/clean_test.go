@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vbot/internal/secret"
 )
 
 // test has what a client needs, and does not pause.
@@ -27,7 +29,7 @@ var test = Deps{
 func carrying(values ...string) *Client {
 	c := New(nil, nil, test)
 	for _, value := range values {
-		c.protect(NewSecret(value))
+		c.protect(secret.New(value))
 	}
 	return c
 }
@@ -211,7 +213,7 @@ func TestIdentifiers(t *testing.T) {
 	if wrong := c.identifier("region", "pce-acme-production"); wrong != "" {
 		t.Fatal(wrong)
 	}
-	c.protect(NewSecret("pce-acme-production"))
+	c.protect(secret.New("pce-acme-production"))
 	if wrong := c.identifier("region", "pce-acme-production"); wrong != "" {
 		t.Error(wrong)
 	}
@@ -223,7 +225,7 @@ func BenchmarkProse(b *testing.B) {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			c := carrying()
 			for i := range 1000 {
-				c.protect(NewSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
+				c.protect(secret.New(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
 			}
 			for b.Loop() {
 				c.prose("the API does not take the value of KEY_17, and says so at some length: " +

@@ -16,6 +16,7 @@ import (
 
 	"vbot/internal/cloudtest"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 func TestParseAddress(t *testing.T) {
@@ -224,7 +225,7 @@ func standin(t *testing.T, s *cloudtest.Standin, random float64) (*Client, *clou
 	clock, w := &cloudtest.Clock{}, test
 	w.UserAgent, w.Now, w.Pause, w.Random = "test/1", clock.Now, clock.Pause, func() float64 { return random }
 	c := New(base, nil, w)
-	c.Use(NewSecret(cloudtest.Key), "")
+	c.Use(secret.New(cloudtest.Key), "")
 	return c, clock
 }
 
@@ -257,7 +258,8 @@ func TestInterruptedPause(t *testing.T) {
 		}
 		return ctx.Err()
 	}
-	_, err := c.storePairs(ctx, Ref{Name: "app", Type: TypeSet}, []Pair{{Key: "A", Value: NewSecret("1")}})
+	pairs := []secret.Pair{{Key: "A", Value: secret.New("1")}}
+	_, err := c.storePairs(ctx, Ref{Name: "app", Type: TypeSet}, pairs)
 	if f := report.As(err); f.Code != report.Interrupted || !f.Retryable || !f.Unsure ||
 		f.Message != "storing 1 key in app: interrupted; the request may have succeeded" {
 		t.Errorf("%+v", f)
@@ -272,7 +274,7 @@ func TestTimeouts(t *testing.T) {
 	s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Hang)...)
 	c, _ := standin(t, s, 0)
 	c.TryTimeout = 200 * time.Millisecond
-	pairs := []Pair{{Key: "A", Value: NewSecret("1")}}
+	pairs := []secret.Pair{{Key: "A", Value: secret.New("1")}}
 	_, err := c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
 	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).Unsure ||
 		!strings.Contains(err.Error(), "(tried 4 times)") {

@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A storm is a server that offers HTTP/2 and HTTP/1.1, and does to each request what reply does;
@@ -84,7 +85,7 @@ func newStorm(t *testing.T, reply func(conn net.Conn, n int)) *storm {
 	roots.AddCert(server.Certificate())
 	s.client = New(base, roots, test)
 	s.client.transport.TLSClientConfig.ServerName = "example.com"
-	s.client.Use(NewSecret("token"), "")
+	s.client.Use(secret.New("token"), "")
 	return s
 }
 
@@ -129,7 +130,7 @@ func TestAtMostFourTries(t *testing.T) {
 				_, err = s.client.List(context.Background(), "")
 			} else {
 				_, err = s.client.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet},
-					[]Pair{{Key: "A", Value: NewSecret("hunter2")}})
+					[]secret.Pair{{Key: "A", Value: secret.New("hunter2")}})
 			}
 			s.Close()
 			s.mu.Lock()
@@ -199,7 +200,7 @@ func TestPersonal(t *testing.T) {
 		"x_pcc_pat_": false,
 	} {
 		c := New(nil, nil, test)
-		c.Use(NewSecret(token), "")
+		c.Use(secret.New(token), "")
 		if c.isPersonal() != want {
 			t.Errorf("%s: %v", token, c.isPersonal())
 		}
@@ -243,8 +244,8 @@ func TestManyLargeValues(t *testing.T) {
 	}
 	ch := Change{Ref: Ref{Name: "app", Type: TypeSet}}
 	for i := range n {
-		ch.Pairs = append(ch.Pairs,
-			Pair{Key: fmt.Sprintf("KEY_%d", i), Value: NewSecret(strings.Repeat(string(rune('a'+i)), size))})
+		value := secret.New(strings.Repeat(string(rune('a'+i)), size))
+		ch.Pairs = append(ch.Pairs, secret.Pair{Key: fmt.Sprintf("KEY_%d", i), Value: value})
 	}
 	c := New(base, nil, test)
 	if p, err := c.StoreAll(context.Background(), ch); p.Done != n || err != nil {
@@ -271,9 +272,9 @@ func TestLargeValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := New(base, nil, test)
-	pairs := []Pair{
-		{Key: "LARGE", Value: NewSecret(strings.Repeat("x", size))},
-		{Key: "SMALL", Value: NewSecret("small")},
+	pairs := []secret.Pair{
+		{Key: "LARGE", Value: secret.New(strings.Repeat("x", size))},
+		{Key: "SMALL", Value: secret.New("small")},
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

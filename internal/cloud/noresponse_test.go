@@ -378,19 +378,23 @@ func socksProxy(t *testing.T, method byte, signIn, reply []byte) string {
 func TestSOCKSErrors(t *testing.T) {
 	ok, refused := []byte{1, 0}, []byte{1, 1}
 	unreachable := []byte{5, 4, 0, 1, 0, 0, 0, 0, 0, 0}
+	const (
+		notConnected = " did not connect to api.example.com"
+		lost         = " was lost (tried 4 times)"
+	)
 	for name, c := range map[string]struct {
 		method        byte
 		signIn, reply []byte
 		want          string
 		later         bool
 	}{
-		"wrong password":     {method: 2, signIn: refused, want: " did not connect to api.example.com"},
-		"no known method":    {method: 0xff, want: " did not connect to api.example.com"},
-		"an unknown method":  {method: 1, want: " did not connect to api.example.com"},
-		"unreachable":        {reply: unreachable, want: " did not connect to api.example.com", later: true},
-		"signed in":          {method: 2, signIn: ok, reply: unreachable, want: " did not connect to", later: true},
-		"closed immediately": {method: 2, want: " was lost (tried 4 times)", later: true},
-		"closed later":       {want: " was lost (tried 4 times)", later: true},
+		"wrong password":     {method: 2, signIn: refused, want: notConnected},
+		"no known method":    {method: 0xff, want: notConnected},
+		"an unknown method":  {method: 1, want: notConnected},
+		"unreachable":        {reply: unreachable, want: notConnected, later: true},
+		"signed in":          {method: 2, signIn: ok, reply: unreachable, want: notConnected, later: true},
+		"closed immediately": {method: 2, want: lost, later: true},
+		"closed later":       {want: lost, later: true},
 	} {
 		c0 := New(&url.URL{Scheme: "https", Host: "api.example.com"}, nil, test)
 		c0.proxy = &url.URL{

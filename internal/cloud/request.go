@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A request is one call of the API.
@@ -25,7 +26,7 @@ type request struct {
 	path   []string // below /v1
 	query  url.Values
 	body   map[string]any // strings, booleans and lists; or nil
-	pairs  []Pair         // in the body
+	pairs  []secret.Pair  // in the body
 	asked  Ref            // what the response must not contradict
 }
 

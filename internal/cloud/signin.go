@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // Signing in: the command line, the environment and the login file become a client.
@@ -75,7 +76,7 @@ func SignIn(d Deps, organization string) (*Client, error) {
 	case token == "":
 		return nil, &report.Failure{Code: report.Unauthorized, Message: "not signed in", Hint: howToSignIn}
 	}
-	c.Use(NewSecret(token), source)
+	c.Use(secret.New(token), source)
 	return c, nil
 }
 
@@ -130,7 +131,7 @@ func (c *Client) otherToken() string {
 }
 
 // Use sets the token. from is its source, for messages: a variable, a file, or "".
-func (c *Client) Use(token Secret, from string) {
+func (c *Client) Use(token secret.Value, from string) {
 	c.token = token
 	c.TokenFrom = from
 	c.protect(token)

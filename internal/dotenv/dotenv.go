@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A Fault is an error in a line of a file. The message may repeat keys but no other
@@ -25,7 +25,7 @@ type Fault struct {
 type reader struct {
 	text   string // the rest of the file
 	line   int    // the number of its first line, from 1
-	pairs  []cloud.Pair
+	pairs  []secret.Pair
 	faults []Fault
 	blank  bool           // a value may be empty
 	first  map[string]int // the line of each key
@@ -35,7 +35,7 @@ type reader struct {
 // Parse reads one JSON object of strings, if data begins with a brace, or a dotenv file. A byte-order
 // mark is skipped, also at the beginning of a line, where two files were joined. Invalid and duplicate
 // keys are faults, and so are empty values unless blank is set.
-func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
+func Parse(data string, blank bool) ([]secret.Pair, []Fault) {
 	if report.IsUTF16([]byte(data[:min(2, len(data))])) {
 		return nil, []Fault{{1, report.UTF16}}
 	}
@@ -97,12 +97,12 @@ func otherFormat(data string) *Fault {
 		name, rest, isMapping := strings.Cut(line, ":")
 		const expected = "; expected lines KEY=VALUE, or a JSON object"
 		switch {
-		case line == "---", isMapping && cloud.IsKey(name) && (rest == "" || rest[0] == ' '):
+		case line == "---", isMapping && secret.IsKey(name) && (rest == "" || rest[0] == ' '):
 			if isKubernetesSecret(data) {
 				return &Fault{number, kubernetesSecret}
 			}
 			return &Fault{number, "the file is YAML" + expected}
-		case line[0] == '[' && cloud.IsName(strings.Trim(line, "[]"), len(line), "._- "):
+		case line[0] == '[' && secret.IsName(strings.Trim(line, "[]"), len(line), "._- "):
 			return &Fault{number, "the file is TOML or INI" + expected}
 		}
 		return nil
@@ -118,19 +118,19 @@ func (r *reader) add(line int, key, value, message string) {
 	if isOnlyLineEnds(value) {
 		value = ""
 	}
-	secret := cloud.NewSecret(value)
+	v := secret.New(value)
 	was, twice := r.first[key]
-	message = cmp.Or(message, ValueFault(secret, r.blank))
+	message = cmp.Or(message, ValueFault(v, r.blank))
 	switch {
-	case !cloud.IsKey(key):
-		message = "invalid key; " + cloud.KeyRule // do not repeat it: it may be part of a secret
+	case !secret.IsKey(key):
+		message = "invalid key; " + secret.KeyRule // do not repeat it: it may be part of a secret
 	case message != "":
 		message = key + ": " + message
 	case twice:
 		message = fmt.Sprintf("%s is already set on line %d", key, was)
 	default:
 		r.first[key] = line
-		r.pairs = append(r.pairs, cloud.Pair{Key: key, Value: secret, Line: line})
+		r.pairs = append(r.pairs, secret.Pair{Key: key, Value: v, Line: line})
 		return
 	}
 	r.faults = append(r.faults, Fault{line, message})
@@ -141,7 +141,7 @@ func (r *reader) add(line int, key, value, message string) {
 func isOnlyLineEnds(value string) bool { return strings.Trim(value, "\r\n") == "" }
 
 // ValueFault returns why a value cannot be stored unchanged, or "". blank allows an empty one.
-func ValueFault(value cloud.Secret, blank bool) string {
+func ValueFault(value secret.Value, blank bool) string {
 	switch {
 	case isOnlyLineEnds(value.Reveal()) && !blank:
 		return Empty
@@ -335,12 +335,12 @@ func (r *reader) rest() string {
 // Split reads an argument with several pairs, in which values with white space
 // are in double quotes: A=1 B="two words". It returns nil if the argument does not
 // consist of several pairs, and errAmbiguous if it may be one pair or several.
-func Split(arg string) (pairs []cloud.Pair, err error) {
+func Split(arg string) (pairs []secret.Pair, err error) {
 	const blanks = " \t\r\n"
 	inner := false // the last value is unquoted and contains an =
 	for rest := strings.Trim(arg, blanks); rest != ""; {
 		key, after, ok := strings.Cut(rest, "=")
-		if !ok || !cloud.IsKey(key) {
+		if !ok || !secret.IsKey(key) {
 			return nil, nil
 		}
 		quoted := strings.HasPrefix(after, `"`) && closingQuote(after) > 0
@@ -355,7 +355,7 @@ func Split(arg string) (pairs []cloud.Pair, err error) {
 			value = after[1 : end-1]
 		}
 		inner = !quoted && strings.Contains(strings.TrimRight(value, "="), "=")
-		pairs = append(pairs, cloud.Pair{Key: key, Value: cloud.NewSecret(value)})
+		pairs = append(pairs, secret.Pair{Key: key, Value: secret.New(value)})
 		rest = strings.TrimLeft(after[end:], blanks)
 		if rest != "" && strings.ContainsAny(after[end:len(after)-len(rest)], "\r\n") {
 			err = errAmbiguous
@@ -386,12 +386,12 @@ func closingQuote(s string) int {
 
 // One reads KEY=VALUE literally, except that it removes double quotes around a
 // value with white space. ok is false if there is no =.
-func One(arg string) (p cloud.Pair, ok bool) {
+func One(arg string) (p secret.Pair, ok bool) {
 	key, value, ok := strings.Cut(arg, "=")
 	n := len(value)
 	isQuoted := n >= 2 && value[0] == '"' && value[n-1] == '"'
 	if isQuoted && strings.ContainsAny(value, " \t\r\n") {
 		value = value[1 : n-1]
 	}
-	return cloud.Pair{Key: key, Value: cloud.NewSecret(value)}, ok
+	return secret.Pair{Key: key, Value: secret.New(value)}, ok
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"vbot/internal/cloud"
+	"vbot/internal/secret"
 )
 
 // read is what parseSecrets makes of a file, as text: the pairs, or the faults.
@@ -74,7 +74,7 @@ func fileCases() []fileCase {
 		{
 			"a bad line\nK=\nL=1\n=x",
 			"1: missing =; a value of several lines needs quotes\n2: K: the value is empty\n4: invalid " +
-				"key; " + cloud.KeyRule,
+				"key; " + secret.KeyRule,
 		},
 		{"K=a#b", `K="a#b"`},
 		{"K=a=b==", `K="a=b=="`},
@@ -123,13 +123,13 @@ func fileCases() []fileCase {
 		{"K='open\nL=1\na bad line", "1: K: missing closing '"},
 		{
 			"bad key='x\ny'\nL=1\nK",
-			"1: invalid key; " + cloud.KeyRule + "\n4: missing =; a value of several lines needs quotes",
+			"1: invalid key; " + secret.KeyRule + "\n4: missing =; a value of several lines needs quotes",
 		},
 		{long + "=v", long + `="v"`},
-		{long + "K=v", "1: invalid key; " + cloud.KeyRule},
+		{long + "K=v", "1: invalid key; " + secret.KeyRule},
 		{"1-a_B=v", `1-a_B="v"`},
 		{"K:v", "1: missing =; a value of several lines needs quotes"},
-		{"é=v", "1: invalid key; " + cloud.KeyRule},
+		{"é=v", "1: invalid key; " + secret.KeyRule},
 		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is already set on line 1"},
 	}
 }
@@ -171,7 +171,7 @@ func FuzzDotenv(f *testing.F) {
 		var keys []string
 		for _, p := range pairs {
 			if v := p.Value.Reveal(); v == "" || !utf8.ValidString(v) || strings.Contains(v, "\x00") ||
-				strings.Contains(v, "\r") || !cloud.IsKey(p.Key) || slices.Contains(keys, p.Key) {
+				strings.Contains(v, "\r") || !secret.IsKey(p.Key) || slices.Contains(keys, p.Key) {
 				t.Fatalf("%q: bad pair %s", data, p.Key)
 			}
 			keys = append(keys, p.Key)
