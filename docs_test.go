@@ -417,7 +417,7 @@ func TestNamesInDocuments(t *testing.T) {
 // reads the packages that may.
 var rooms = []struct{ dir, imports, outside string }{
 	{
-		".", "bot catalog cli cloud dotenv project report scaffold secrets templates tty wizard",
+		".", "bot catalog cli cloud dotenv project report scaffold secret secrets templates tty wizard",
 		"os runtime runtime/debug crypto/fips140 math/rand/v2 time log",
 	},
 	{"internal/catalog", "files python report templates", ""},
@@ -432,7 +432,7 @@ var rooms = []struct{ dir, imports, outside string }{
 	{"internal/report", "", "runtime"},
 	{"internal/scaffold", "bot catalog project render report", ""},
 	{"internal/secret", "", ""},
-	{"internal/secrets", "cloud dotenv report", "time"},
+	{"internal/secrets", "cloud dotenv report secret", "time"},
 	{"templates", "", "embed"},
 	{"internal/tty", "", "os time golang.org/x/term"},
 	{"internal/wizard", "bot catalog project render report scaffold tty", ""},
