@@ -65,6 +65,13 @@ func fileCases() []fileCase {
 		{"{\n// c\n\"K\": \"v\"}", "2: JSON has no comments; remove this one"},
 		{"{'K': 'v'}", "1: JSON strings need double quotes"},
 		{"{\"K\": v}", "1: invalid JSON"},
+		{"{\"K\" \"v\"}", "1: invalid JSON"},
+		{"{\"K\":\n\"v\" \"L\"}", "2: invalid JSON"},
+		{"{\"K\": \"\\x\"}", "1: invalid JSON"},
+		{"{\"K\": \"a\tb\"}", "1: invalid JSON"},
+		{"{K: 1}", "1: invalid JSON"},
+		{"{\"K\": \"v\"", "1: the JSON ends too early: a bracket or quote is not closed"},
+		{"{\"K\": \"v\"}x", "1: unexpected text after the JSON object"},
 		{"# c\n\nK: v\nL: w", "3: the file is YAML; expected lines KEY=VALUE, or a JSON object"},
 		{"---\nK: v", "1: the file is YAML; expected lines KEY=VALUE, or a JSON object"},
 		{"[env]\nK = 'v'", "1: the file is TOML or INI; expected lines KEY=VALUE, or a JSON object"},
@@ -138,6 +145,22 @@ func TestDotenv(t *testing.T) {
 	for _, c := range fileCases() {
 		if got := read(c.in); got != c.want {
 			t.Errorf("%.80q is read as\n%.200s\nwant\n%.200s", c.in, got, c.want)
+		}
+	}
+}
+
+// A fault says by a field, not by its text, that a value is empty.
+func TestEmptyValues(t *testing.T) {
+	for in, want := range map[string]bool{
+		"K=": true, "K=''": true, `K="\n"`: true, `{"K": ""}`: true, `{"K": "\n"}`: true,
+		"K='": false, "K=\x00": false, `{"K": 1}`: false, `{"K": null}`: false, "k k=": false, "K": false,
+	} {
+		_, faults := Parse(in, false)
+		if len(faults) != 1 || faults[0].IsEmpty != want {
+			t.Errorf("%q: %+v", in, faults)
+		}
+		if pairs, faults := Parse(in, true); want && (len(pairs) != 1 || faults != nil) {
+			t.Errorf("%q, blank: %+v", in, faults)
 		}
 	}
 }
@@ -290,7 +313,7 @@ func TestManyKeysInJSON(t *testing.T) {
 	}
 	b.WriteString(`"K0": "again"}`)
 	pairs, faults := Parse(b.String(), false)
-	if want := fmt.Sprint([]Fault{{n + 1, "K0 is already set on line 1"}}); len(pairs) != n ||
+	if want := fmt.Sprint([]Fault{{Line: n + 1, Message: "K0 is already set on line 1"}}); len(pairs) != n ||
 		fmt.Sprint(faults) != want {
 		t.Errorf("%d pairs, faults %v", len(pairs), faults)
 	}

@@ -44,7 +44,7 @@ func TestWrappedValues(t *testing.T) {
 		{
 			name: "a refused value, and an empty one",
 			in:   "K=" + long + "\n" + long + "\nEMPTY=",
-			want: "2: " + missing + "\n3: EMPTY: " + Empty,
+			want: "2: " + missing + "\n3: EMPTY: the value is empty",
 		},
 		{name: "without a key", in: long + "\nc2VjcmV0LXRhaWw=", want: "1: " + missing + "\n2: " + continues},
 
@@ -53,7 +53,7 @@ func TestWrappedValues(t *testing.T) {
 		{
 			name: "PEM with blanks",
 			in:   "K= " + key + " \nL=",
-			want: "1: lines 1 to 5 are" + pem + "\n6: L: " + Empty,
+			want: "1: lines 1 to 5 are" + pem + "\n6: L: the value is empty",
 		},
 		{name: "PEM without its key", in: key + "\nL=1", want: "1: lines 1 to 5 are" + pem},
 		{name: "PEM in the next line", in: "K=x\n" + key, want: "2: lines 2 to 6 are" + pem},

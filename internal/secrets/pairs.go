@@ -41,7 +41,7 @@ func (p *Pairs) Files() string { return strings.Join(p.files, " and ") }
 func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) {
 	pairs, faults := dotenv.Parse(string(data), allowBlank)
 	for _, f := range faults {
-		if strings.HasSuffix(f.Message, dotenv.Empty) {
+		if f.IsEmpty {
 			p.Faults.Hint = "--skip-empty leaves out keys without a value"
 		}
 		at := fmt.Sprintf("%s:%d", label, f.Line)
