@@ -15,8 +15,8 @@ import (
 	"vbot/internal/secret"
 )
 
-// below returns the path below the organization, if there is one.
-func (c *Client) below(segments ...string) []string {
+// organizationPath returns the path below the organization, if there is one.
+func (c *Client) organizationPath(segments ...string) []string {
 	if c.Organization == "" {
 		return segments
 	}
@@ -63,7 +63,7 @@ func (c *Client) Regions(ctx context.Context) (codes []string, err error) {
 	err = c.call(ctx, request{
 		doing:  "listing regions",
 		method: http.MethodGet,
-		path:   c.below("regions"),
+		path:   c.organizationPath("regions"),
 	}, &got)
 	for _, r := range got.Regions {
 		codes = append(codes, r.Code)
@@ -83,7 +83,7 @@ func (l *regionList) incomplete() string { return l.complaint() }
 // List returns all sets and image pull secrets, sorted by name. If region is not "", it returns
 // only those of that region.
 func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
-	r := request{doing: "listing secrets", method: http.MethodGet, path: c.below("secrets")}
+	r := request{doing: "listing secrets", method: http.MethodGet, path: c.organizationPath("secrets")}
 	if region != "" {
 		r.query = url.Values{"region": {region}}
 	}
@@ -130,7 +130,7 @@ func (c *Client) get(ctx context.Context, asked Ref) (*Set, error) {
 	err := c.call(ctx, request{
 		doing:  "reading secret set " + asked.Name,
 		method: http.MethodGet,
-		path:   c.below("secrets", asked.Name),
+		path:   c.organizationPath("secrets", asked.Name),
 		asked:  asked,
 	}, &got)
 	if err != nil {
@@ -346,7 +346,7 @@ func (c *Client) put(
 	err = c.call(ctx, request{
 		doing:  doing,
 		method: http.MethodPut,
-		path:   c.below("secrets", asked.Name),
+		path:   c.organizationPath("secrets", asked.Name),
 		body:   body,
 		pairs:  pairs,
 		asked:  asked,
@@ -375,7 +375,7 @@ func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, er
 	err := c.call(ctx, request{
 		doing:  "registering " + name + " in " + region,
 		method: http.MethodPost,
-		path:   c.below("secrets", "references"),
+		path:   c.organizationPath("secrets", "references"),
 		body:   map[string]any{"name": name, "region": region},
 		asked:  Ref{Name: name, Region: region},
 	}, &got)
@@ -389,7 +389,7 @@ func (c *Client) Remove(ctx context.Context, doing string, path ...string) error
 	r := request{
 		doing:  doing,
 		method: http.MethodDelete,
-		path:   c.below(append([]string{"secrets"}, path...)...),
+		path:   c.organizationPath(append([]string{"secrets"}, path...)...),
 		asked:  Ref{Name: path[0]},
 	}
 	err := c.call(ctx, r, &confirmation{})

@@ -40,7 +40,7 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// What comes along with a token is named. A token of any other form is the API's to judge.
+// A text that was pasted together with a token is named. Otherwise the API decides whether a token is valid.
 func TestTokenFault(t *testing.T) {
 	for token, want := range map[string]string{
 		"pcc_pat_x": "", "sk_0f8fad5b-d9cb-469f-a165-70867728950e": "", "aGVsbG8=": "",
@@ -70,9 +70,9 @@ func TestPathsAreEscaped(t *testing.T) {
 	c := New(&url.URL{Scheme: "https", Host: "example.com"}, nil, test)
 	c.Organization, c.TryTimeout = "acme", time.Second
 	for _, segment := range []string{"", ".", ".."} {
-		if e := c.send(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil,
-			nil); e == nil || e.Code != report.Failed {
-			t.Errorf("a request for %q: %v", segment, e)
+		r := request{method: "GET", path: c.organizationPath("secrets", segment)}
+		if f := c.send(context.Background(), r, nil, nil); f == nil || f.Code != report.Failed {
+			t.Errorf("a request for %q: %v", segment, f)
 		}
 	}
 	var asked string
@@ -84,13 +84,14 @@ func TestPathsAreEscaped(t *testing.T) {
 	if c.Base, err = parseAddress(server.URL); err != nil {
 		t.Fatal(err)
 	}
-	c.send(context.Background(), request{method: "GET", path: c.below("secrets", "a/../b?c#d%2fe")}, nil, nil)
+	r := request{method: "GET", path: c.organizationPath("secrets", "a/../b?c#d%2fe")}
+	c.send(context.Background(), r, nil, nil)
 	if want := "/v1/organizations/acme/secrets/a%2F..%2Fb%3Fc%23d%252fe"; asked != want {
 		t.Errorf("it asked for %s, want %s", asked, want)
 	}
 }
 
-// What the API calls keys is not what vbot takes for the keys of a set.
+// The keys of a set are the names in secrets, and not in a member called keys.
 func TestKeysComeFromTheSecretsAlone(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"keys": ["X"], "secrets": [{"fieldName": "B"}, {"fieldName": "A"}]}`)
@@ -106,7 +107,7 @@ func TestKeysComeFromTheSecretsAlone(t *testing.T) {
 	}
 }
 
-// http reaches this machine alone, by its address: a name may mean another one.
+// http is only for this machine, whatever the name in the URL resolves to.
 func TestHTTPStaysOnThisMachine(t *testing.T) {
 	for _, host := range []string{"192.0.2.1:80", "[2001:db8::1]:80"} {
 		base, err := parseAddress("http://localhost")
@@ -124,8 +125,7 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 	}
 }
 
-// What a login leaves that is killed before it moves the token to its place, logout
-// removes; and nothing else.
+// Remove removes what a killed login left beside the file, and nothing else.
 func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 	dir := t.TempDir()
 	f := LoginFile{Path: filepath.Join(dir, "config.json")}
@@ -266,8 +266,7 @@ func TestInterruptedPause(t *testing.T) {
 	}
 }
 
-// A server that does not answer, a try that takes too long and a call that takes too long
-// in all: a timeout, and never a success.
+// A server that does not respond, a try that takes too long, and a call that takes too long are timeouts.
 func TestTimeouts(t *testing.T) {
 	s := cloudtest.New(t, "test/1")
 	s.Anything = true

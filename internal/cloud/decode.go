@@ -116,10 +116,10 @@ func (d *decoder) read(data json.RawMessage, into reflect.Value, field reflect.S
 // readText sets a string, unless it is an identifier that must not be shown.
 func (d *decoder) readText(s string, into reflect.Value, field reflect.StructField) {
 	if field.Tag.Get("text") == isProse {
-		into.SetString(d.client.prose(s))
+		into.SetString(d.client.redact(s))
 		return
 	}
-	if problem := d.client.identifier(strings.ToLower(field.Name), s); problem != "" {
+	if problem := d.client.identifierFault(strings.ToLower(field.Name), s); problem != "" {
 		d.problem = cmp.Or(d.problem, problem)
 		return
 	}

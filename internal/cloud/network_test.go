@@ -146,7 +146,7 @@ func TestAtMostFourTries(t *testing.T) {
 	}
 }
 
-// A server that wants a client certificate gets none. Without one it may answer, or not.
+// A server that asks for a client certificate gets none; it may accept that.
 func TestClientCertificates(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for auth, want := range map[tls.ClientAuthType]string{
@@ -182,8 +182,7 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
-// A server that accepts a connection, and then says nothing, is not waited for longer than a
-// handshake takes.
+// The handshake with a server that accepts a connection and sends nothing has its own time limit.
 func TestHandshakeTimeout(t *testing.T) {
 	if got := New(nil, nil, test).transport.TLSHandshakeTimeout; got <= 0 || got >= tryTimeout {
 		t.Errorf("the handshake may take %v", got)
@@ -207,10 +206,10 @@ func TestPersonal(t *testing.T) {
 	}
 }
 
-// nothing is a log that is not read.
+// nothing is a log that discards its lines.
 var nothing = log.New(io.Discard, "", 0)
 
-// What a proxy answers to CONNECT may pass, or not.
+// Whether a proxy that refuses CONNECT is tried again depends on the status.
 func TestProxyRefusals(t *testing.T) {
 	for status, want := range map[int]struct{ later, retryNow bool }{
 		301: {}, 403: {}, 404: {}, 407: {}, 408: {true, false}, 425: {true, false}, 429: {true, true},
@@ -226,8 +225,8 @@ func TestProxyRefusals(t *testing.T) {
 	}
 }
 
-// Values that are longer than any prose take no memory but for their request, also when it is
-// repeated one by one.
+// Values that are longer than any message take no memory after their request, even if they are stored one
+// by one.
 func TestManyLargeValues(t *testing.T) {
 	const size, n = 1 << 20, 16
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -256,7 +255,7 @@ func TestManyLargeValues(t *testing.T) {
 	}
 }
 
-// A large value is copied for its request, and not for anything that is longer than an answer.
+// A large value is copied for its request, but its other forms are not computed.
 func TestLargeValue(t *testing.T) {
 	const size = 16 << 20
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

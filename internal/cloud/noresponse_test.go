@@ -23,13 +23,13 @@ import (
 	"vbot/internal/report"
 )
 
-// hunter2 is a password that no text of the libraries may bring to light.
+// hunter2 is a password in texts of the libraries, which are not shown.
 const hunter2 = "hunter2"
 
 // opError is an error of net, as net/http wraps it.
 func opError(op string, err error) error { return fmt.Errorf("x: %w", &net.OpError{Op: op, Err: err}) }
 
-// A noResponseCase is an error of net/http, and what vbot makes of it.
+// A noResponseCase is an error of net/http, and the fault for it.
 type noResponseCase struct {
 	err             error
 	sent, proxy     bool
@@ -230,7 +230,7 @@ var noResponseCases = []noResponseCase{
 	},
 }
 
-// What kept an answer away is said in words of vbot, of the one that is to blame.
+// The message is vbot's own, and blames the server or the proxy.
 func TestNoAnswer(t *testing.T) {
 	base, err := parseAddress("https://api.example.com")
 	if err != nil {

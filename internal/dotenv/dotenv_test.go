@@ -11,7 +11,7 @@ import (
 	"vbot/internal/secret"
 )
 
-// read is what parseSecrets makes of a file, as text: the pairs, or the faults.
+// read returns what Parse returns, as text: the pairs or, if there are any, the faults.
 func read(data string) string {
 	pairs, faults := Parse(data, false)
 	var out []string
@@ -33,7 +33,7 @@ func fileCases() []fileCase {
 	const after = `: unexpected text after the closing "`
 	long := strings.Repeat("K", 64)
 	return []fileCase{
-		// What other tools store wrong, refuse, or read as it is meant.
+		// Syntax that tools read in different ways.
 		{`K='a b'`, `K="a b"`},
 		{`K=v # note`, `K="v"`},
 		{`K="v" # note`, `K="v"`},
@@ -165,13 +165,12 @@ func TestEmptyValues(t *testing.T) {
 	}
 }
 
-// quoteDotenv writes a pair in the form that holds the most.
+// quoteDotenv writes a pair in double quotes, in which every value can be written.
 func quoteDotenv(key, value string) string {
 	return key + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + "\"\n"
 }
 
-// Whatever is read, it does not panic, no fault repeats a value, and what is read is
-// read again from what is written.
+// No file makes Parse panic, and pairs that are written again are read as the same pairs.
 func FuzzDotenv(f *testing.F) {
 	for _, s := range []string{
 		"", "K=v", "export K = 'a\nb' # c\r\nL=\"\\n\\\\\"", "\ufeffK=#", "K=\"", "K", "=", "K='\r'\rL=\xff",
@@ -213,7 +212,7 @@ func FuzzDotenv(f *testing.F) {
 	})
 }
 
-// What is read of a JSON object is what encoding/json has.
+// Of a JSON object, Parse reads the same strings as encoding/json.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{
 		"{}", `{"K": "v"}`, "{\"K\":\n\"\\ud83d\\ude00\", \"L\": \"\"}", `{"K": "v", "K": "w"}`,
@@ -241,7 +240,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// A pair as an argument never panics, and never changes a value that has no quotes.
+// No argument makes Split panic, and it never changes a value without quotes.
 func FuzzSplitPairs(f *testing.F) {
 	for _, s := range []string{"", "A", "A=1 B=2", `A="x y" B=`, "A=b=c D=e", "A=\"", "A=\n"} {
 		f.Add(s)
@@ -303,7 +302,7 @@ func TestSplitPairs(t *testing.T) {
 	}
 }
 
-// In a large object each key is found without reading all before it again.
+// Reading a large object takes time in proportion to its keys.
 func TestManyKeysInJSON(t *testing.T) {
 	const n = 200_000
 	var b strings.Builder

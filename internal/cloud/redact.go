@@ -104,9 +104,10 @@ func unescape(s, mark string, digits int, char func(code uint64) string) string 
 	return strings.Join(parts, "")
 }
 
-// prose returns a message of the API in a form that may be shown. A short value counts only as
-// a whole word.
-func (c *Client) prose(s string) string {
+// redact returns a message of the API in a form that may be shown: on one line, without hidden characters,
+// and replaced as a whole if it repeats a value. A value of less than minPart bytes is found only as a whole
+// word.
+func (c *Client) redact(s string) string {
 	if s = strings.Join(strings.Fields(report.Printable(s)), " "); len(s) > maxProse {
 		return "the API's message is too long to be shown"
 	}
@@ -123,8 +124,8 @@ func (c *Client) prose(s string) string {
 	return s
 }
 
-// identifier returns what is wrong with an identifier, or "".
-func (c *Client) identifier(what, s string) string {
+// identifierFault returns why an identifier cannot be shown, or "". what says what it is: "name".
+func (c *Client) identifierFault(what, s string) string {
 	isOdd := func(r rune) bool {
 		isOddSpace := r != ' ' && unicode.IsSpace(r)
 		return isOddSpace || r == utf8.RuneError || report.IsHidden(r)
