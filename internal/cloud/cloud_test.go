@@ -16,7 +16,6 @@ import (
 
 	"vbot/internal/cloudtest"
 	"vbot/internal/report"
-	"vbot/internal/secret"
 )
 
 func TestParseAddress(t *testing.T) {
@@ -214,80 +213,46 @@ func TestNamesOfOrganizations(t *testing.T) {
 	}
 }
 
-// standin returns a client of the stand-in, with a clock of its own.
-func standin(t *testing.T, s *cloudtest.Standin, random float64) (*Client, *cloudtest.Clock) {
-	t.Helper()
-	base, err := parseAddress(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Personal = false
-	clock, w := &cloudtest.Clock{}, test
-	w.UserAgent, w.Now, w.Pause, w.Random = "test/1", clock.Now, clock.Pause, func() float64 { return random }
-	c := New(base, nil, w)
-	c.Use(secret.New(cloudtest.Key), "")
-	return c, clock
-}
-
 // The pauses differ from run to run, within bounds.
 func TestPausesAreJittered(t *testing.T) {
-	for random, want := range map[float64]time.Duration{
-		0:     250 * time.Millisecond,
-		0.999: 499 * time.Millisecond,
+	for random, want := range map[float64][2]time.Duration{
+		0:     {250 * time.Millisecond, 500 * time.Millisecond},
+		0.999: {499 * time.Millisecond, 999 * time.Millisecond},
 	} {
-		s := cloudtest.New(t, "test/1").Want("GET /v1/secrets", "GET /v1/secrets").Misbehave("GET",
-			cloudtest.Drop)
-		c, clock := standin(t, s, random)
-		if _, err := c.List(context.Background(), ""); err != nil {
+		b := newFreeBench(t)
+		b.Random = func() float64 { return random }
+		b.api.Misbehave("GET", cloudtest.Drop, cloudtest.Drop)
+		if _, err := b.List(context.Background(), ""); err != nil {
 			t.Fatal(err)
 		}
-		if got := clock.Pauses[0].Truncate(time.Millisecond); got != want {
-			t.Errorf("with %v it waited %v, want %v", random, got, want)
+		for i, want := range want {
+			if got := b.api.Clock.Pauses[i].Truncate(time.Millisecond); got != want {
+				t.Errorf("with %v it waited %v before try %d, want %v", random, got, i+2, want)
+			}
 		}
-	}
-}
-
-// An interrupt ends a pause, and nothing more is sent.
-func TestInterruptedPause(t *testing.T) {
-	s := cloudtest.New(t, "test/1").Want("PUT /v1/secrets/app").Misbehave("PUT", cloudtest.Drop)
-	c, _ := standin(t, s, 0)
-	ctx, cancel := context.WithCancel(context.Background())
-	c.Pause = func(pause context.Context, _ time.Duration) error {
-		if cancel(); pause.Err() == nil {
-			t.Error("the pause goes on")
-		}
-		return ctx.Err()
-	}
-	pairs := []secret.Pair{{Key: "A", Value: secret.New("1")}}
-	_, err := c.storePairs(ctx, Ref{Name: "app", Type: TypeSet}, pairs)
-	if f := report.As(err); f.Code != report.Interrupted || !f.Retryable || !f.Unsure ||
-		f.Message != "storing 1 key in app: interrupted; the request may have succeeded" {
-		t.Errorf("%+v", f)
 	}
 }
 
 // A server that does not respond, a try that takes too long, and a call that takes too long are timeouts.
 func TestTimeouts(t *testing.T) {
-	s := cloudtest.New(t, "test/1")
-	s.Anything = true
-	s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Hang)...)
-	c, _ := standin(t, s, 0)
-	c.TryTimeout = 200 * time.Millisecond
-	pairs := []secret.Pair{{Key: "A", Value: secret.New("1")}}
-	_, err := c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
+	b := newFreeBench(t)
+	b.Now, b.Pause, b.WithTimeout = test.Now, test.Pause, test.WithTimeout // the real clock
+	b.api.Misbehave("PUT", cloudtest.Times(4, cloudtest.Hang)...)
+	b.TryTimeout = 200 * time.Millisecond
+	_, err := b.storePairs(context.Background(), app, pairs("A"))
 	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).Unsure ||
 		!strings.Contains(err.Error(), "(tried 4 times)") {
 		t.Errorf("four tries: %v", err)
 	}
-	s.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, serve func()) {
+	b.api.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, serve func()) {
 		select {
 		case <-r.Context().Done():
 		case <-time.After(20 * time.Second):
 			serve()
 		}
 	})
-	c.TryTimeout, c.CallTimeout = time.Minute, 200*time.Millisecond
-	_, err = c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
+	b.TryTimeout, b.CallTimeout = time.Minute, 200*time.Millisecond
+	_, err = b.storePairs(context.Background(), app, pairs("A"))
 	if !report.HasCode(err, report.Timeout) || strings.Contains(err.Error(), "tried") {
 		t.Fatalf("one call: %v", err)
 	}
