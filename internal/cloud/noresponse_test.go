@@ -3,9 +3,10 @@ package cloud
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/fips140"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -277,7 +278,7 @@ func TestInsecureSignatures(t *testing.T) {
 		isUnknown = "the certificate of api.example.com is not trusted: its authority is unknown"
 		isRefused = "the certificate of api.example.com is not trusted"
 	)
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,12 +298,12 @@ func TestInsecureSignatures(t *testing.T) {
 	for _, chain := range []certificateChain{
 		{name: "good", trusted: true},
 		{name: "unknown authority", want: isUnknown},
-		{name: "SHA-1", leaf: x509.SHA1WithRSA, trusted: true, want: isRefused},
-		{name: "SHA-1 of an unknown authority", leaf: x509.SHA1WithRSA, want: isRefused},
-		{name: "root with SHA-1", authority: x509.SHA1WithRSA, trusted: true},
-		{name: "unknown root with SHA-1", authority: x509.SHA1WithRSA, want: isUnknown},
-		{name: "root alone", authority: x509.SHA1WithRSA, alone: true, want: isUnknown},
-		{name: "trusted root alone", authority: x509.SHA1WithRSA, trusted: true, alone: true},
+		{name: "SHA-1", leaf: x509.ECDSAWithSHA1, trusted: true, want: isRefused},
+		{name: "SHA-1 of an unknown authority", leaf: x509.ECDSAWithSHA1, want: isRefused},
+		{name: "root with SHA-1", authority: x509.ECDSAWithSHA1, trusted: true},
+		{name: "unknown root with SHA-1", authority: x509.ECDSAWithSHA1, want: isUnknown},
+		{name: "root alone", authority: x509.ECDSAWithSHA1, alone: true, want: isUnknown},
+		{name: "trusted root alone", authority: x509.ECDSAWithSHA1, trusted: true, alone: true},
 	} {
 		root := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true}
 		root.Subject.CommonName = "root"
