@@ -36,7 +36,7 @@ func (f *fault) failure(doing string, tries int, unsure bool) error {
 	return &out
 }
 
-// retryNote returns the message before a try with a number, from 2, that follows the fault after a pause.
+// retryNote returns the message that announces the next try, with its number from 2, after a pause.
 func (f *fault) retryNote(doing string, try int, pause time.Duration) string {
 	when := ""
 	if f.retryAfter > 0 {

@@ -89,8 +89,8 @@ func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f // from the transport
 	}
-	e := newConnectionError(err, sent, byProxy)
-	e.wantsCertificate = c.wantsCertificate.Load()
+	e := newConnectionError(err)
+	e.sent, e.byProxy, e.wantsCertificate = sent, byProxy, c.wantsCertificate.Load()
 	at, check := c.Base.Host, "check the network, and VBOT_API_URL if it is set"
 	if byProxy {
 		at, check = "the proxy "+c.proxy.Host+" (HTTPS_PROXY)", "check HTTPS_PROXY"
@@ -114,8 +114,9 @@ func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 	return f
 }
 
-func newConnectionError(err error, sent, byProxy bool) *connectionError {
-	e := &connectionError{err: err, sent: sent, byProxy: byProxy}
+// newConnectionError returns what is known from an error of net/http.
+func newConnectionError(err error) *connectionError {
+	e := &connectionError{err: err}
 	e.op, _ = errors.AsType[*net.OpError](err)
 	if e.op != nil && e.op.Err != nil {
 		if inner, ok := errors.AsType[*net.OpError](e.op.Err); ok {

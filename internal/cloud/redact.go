@@ -90,15 +90,15 @@ func canonical(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// unescape replaces each mark, together with the hexadecimal digits after it, by a character.
-func unescape(s, mark string, digits int, char func(code uint64) string) string {
-	parts := strings.Split(s, mark)
+// unescape replaces each escape, such as \u, together with the hexadecimal digits after it, by a character.
+func unescape(s, escape string, digits int, char func(code uint64) string) string {
+	parts := strings.Split(s, escape)
 	for i, part := range parts[1:] {
 		n := min(digits, len(part))
 		if code, err := strconv.ParseUint(part[:n], 16, 4*digits); err == nil && n == digits {
 			parts[i+1] = char(code) + part[n:]
 		} else {
-			parts[i+1] = mark + part
+			parts[i+1] = escape + part
 		}
 	}
 	return strings.Join(parts, "")

@@ -30,7 +30,7 @@ type reader struct {
 	faults []Fault
 	blank  bool           // a value may be empty
 	first  map[string]int // the line of each key
-	before before         // the line before this one
+	before previousLine
 }
 
 // Parse reads one JSON object of strings, if data begins with a brace, or a dotenv file. A byte-order
@@ -211,11 +211,11 @@ func (r *reader) readDotenv() {
 		r.text = strings.TrimPrefix(r.text, "\ufeff")
 		r.skipBlanks()
 		text, previous := r.peek(), r.before
-		r.before = lineBefore(text)
+		r.before = newPreviousLine(text)
 		switch {
 		case text == "" || text[0] == '#':
 			r.rest()
-			r.before = before{}
+			r.before = previousLine{}
 		case beginsPEM(text):
 			r.skipPEM()
 		case previous.continuesIn(text):
