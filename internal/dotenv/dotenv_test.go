@@ -302,6 +302,27 @@ func TestSplitPairs(t *testing.T) {
 	}
 }
 
+// One argument is one pair, whose value is not changed, but for quotes around white space.
+func TestOne(t *testing.T) {
+	for arg, want := range map[string]string{
+		`A=1`: `A "1"`, `A=`: `A ""`, `=`: ` ""`, `A=b=c`: `A "b=c"`, `A= 1 `: `A " 1 "`, "A=\n": `A "\n"`,
+		`A="two words"`: `A "two words"`, `A="a` + "\t" + `b"`: `A "a\tb"`, "A=\"a\n\"": `A "a\n"`, `A=" "`: `A " "`,
+		`A="x"`: `A "\"x\""`, `A=""`: `A "\"\""`, `A="`: `A "\""`, `A="a b`: `A "\"a b"`,
+		`A=a b"`: `A "a b\""`,
+		`A='a b'`: `A "'a b'"`, `A=two words`: `A "two words"`,
+	} {
+		pair, ok := One(arg)
+		if got := fmt.Sprintf("%s %q", pair.Key, pair.Value.Reveal()); got != want || !ok {
+			t.Errorf("One(%q) is %s, %v, want %s", arg, got, ok, want)
+		}
+	}
+	for _, arg := range []string{"", "KEY", "two words"} {
+		if pair, ok := One(arg); ok || pair.Key != arg || !pair.Value.Empty() {
+			t.Errorf("One(%q) is a pair of %q", arg, pair.Key)
+		}
+	}
+}
+
 // Reading a large object takes time in proportion to its keys.
 func TestManyKeysInJSON(t *testing.T) {
 	const n = 200_000
