@@ -308,7 +308,7 @@ func TestOne(t *testing.T) {
 		`A=1`: `A "1"`, `A=`: `A ""`, `=`: ` ""`, `A=b=c`: `A "b=c"`, `A= 1 `: `A " 1 "`, "A=\n": `A "\n"`,
 		`A="two words"`: `A "two words"`, `A="a` + "\t" + `b"`: `A "a\tb"`, "A=\"a\n\"": `A "a\n"`, `A=" "`: `A " "`,
 		`A="x"`: `A "\"x\""`, `A=""`: `A "\"\""`, `A="`: `A "\""`, `A="a b`: `A "\"a b"`,
-		`A=a b"`: `A "a b\""`,
+		`A=a b"`:  `A "a b\""`,
 		`A='a b'`: `A "'a b'"`, `A=two words`: `A "two words"`,
 	} {
 		pair, ok := One(arg)
