@@ -12,6 +12,7 @@ import (
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 	"vbot/internal/secrets"
 )
 
@@ -193,7 +194,7 @@ func (r *loginRun) Run(ctx context.Context, env *cli.Env) (report.Result, error)
 	}
 	request := secrets.LoginRequest{
 		Organization: text(r.organization),
-		Token:        func(ctx context.Context) (cloud.Secret, error) { return askToken(ctx, env) },
+		Token:        func(ctx context.Context) (secret.Value, error) { return askToken(ctx, env) },
 	}
 	if canAsk(env) {
 		request.Choose = func(ctx context.Context, names []string) (string, error) {
@@ -392,8 +393,8 @@ func readPairsFile(ctx context.Context, env *cli.Env, pairs *secrets.Pairs, name
 // value, so messages do not repeat it.
 func readValueFile(ctx context.Context, env *cli.Env, pairs *secrets.Pairs, arg string) {
 	key, path, ok := strings.Cut(arg, "=")
-	if !ok || !cloud.IsKey(key) || path == "" {
-		env.Faults.Values.Add("value-file", "--value-file", "must be KEY=PATH; %s", cloud.KeyRule)
+	if !ok || !secret.IsKey(key) || path == "" {
+		env.Faults.Values.Add("value-file", "--value-file", "must be KEY=PATH; %s", secret.KeyRule)
 		return
 	}
 	data, err := env.ReadAll(ctx, path, maxFile)
@@ -611,10 +612,10 @@ func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, er
 // givenLogin returns the login from the command line or from stdin; it is empty if vbot has to ask for it.
 func (r *imagePullRun) givenLogin(
 	ctx context.Context, env *cli.Env, host string,
-) (login cloud.Secret, err error) {
+) (login secret.Value, err error) {
 	switch {
 	case len(env.Args) > 2:
-		login = cloud.NewSecret(env.Args[2])
+		login = secret.New(env.Args[2])
 	case host != "" && !canAsk(env): // without a host there is nothing to read
 		login, err = secretFromStdin(ctx, env, "credentials", true)
 		if f, ok := errors.AsType[*report.Failure](err); ok && f.Code == report.Usage {
@@ -629,7 +630,7 @@ func (r *imagePullRun) givenLogin(
 }
 
 // askLogin asks for the login, then for the password if only a user was entered.
-func (r *imagePullRun) askLogin(ctx context.Context, env *cli.Env, host string) (cloud.Secret, error) {
+func (r *imagePullRun) askLogin(ctx context.Context, env *cli.Env, host string) (secret.Value, error) {
 	question := "USER:PASSWORD for " + host + " (hidden):"
 	if !r.encode {
 		question = "Encoded credentials for " + host + " (hidden):"
@@ -644,7 +645,7 @@ func (r *imagePullRun) askLogin(ctx context.Context, env *cli.Env, host string) 
 		if err != nil {
 			return login, err
 		}
-		login = cloud.NewSecret(login.Reveal() + ":" + password.Reveal())
+		login = secret.New(login.Reveal() + ":" + password.Reveal())
 	}
 	if login.Empty() {
 		env.Faults.Usage.Add("credentials", "CREDENTIALS", "missing")

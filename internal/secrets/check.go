@@ -7,15 +7,16 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A CheckRequest asks whether a secret set has the keys of a file.
 type CheckRequest struct {
 	Name      string
-	File      string       // the file's name for messages
-	Pairs     []cloud.Pair // its keys
-	SkipEmpty bool         // leave out keys without a value
-	Exact     bool         // fail for extra keys, too
+	File      string        // the file's name for messages
+	Pairs     []secret.Pair // its keys
+	SkipEmpty bool          // leave out keys without a value
+	Exact     bool          // fail for extra keys, too
 }
 
 // A Comparison is the JSON of check.

@@ -3,8 +3,8 @@ package secrets
 import (
 	"strings"
 
-	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // The rules for names are the API's (openapi.json) or stricter: the API would refuse other names without a
@@ -13,8 +13,8 @@ import (
 // CheckNewName checks the name of a secret that vbot may create.
 func CheckNewName(faults *report.Faults, name string) {
 	switch {
-	case cloud.IsName(name, 63, "-"):
-	case cloud.IsName(strings.ReplaceAll(name, "_", "-"), 63, "-"):
+	case secret.IsName(name, 63, "-"):
+	case secret.IsName(strings.ReplaceAll(name, "_", "-"), 63, "-"):
 		faults.Values.Add("name", "NAME", "must not contain _; write - instead")
 	default:
 		faults.Values.Add("name", "NAME",
@@ -38,7 +38,7 @@ func checkReserved(faults *report.Faults, name string) {
 
 // CheckName checks the name of a secret that another tool may have created.
 func CheckName(faults *report.Faults, name string) {
-	if !cloud.IsName(name, 63, "-._") {
+	if !secret.IsName(name, 63, "-._") {
 		faults.Values.Add("name", "NAME", "must be 1 to 63 letters, digits, hyphens, dots and underscores, "+
 			"and begin and end with a letter or digit")
 	}
@@ -46,7 +46,7 @@ func CheckName(faults *report.Faults, name string) {
 
 // CheckKey checks a key of a secret set.
 func CheckKey(faults *report.Faults, key string) {
-	if !cloud.IsKey(key) {
-		faults.Values.Add("key", "KEY", "%s", cloud.KeyRule)
+	if !secret.IsKey(key) {
+		faults.Values.Add("key", "KEY", "%s", secret.KeyRule)
 	}
 }

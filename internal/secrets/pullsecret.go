@@ -15,6 +15,7 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A PullSecretRequest asks to store the credentials of an image registry.
@@ -22,7 +23,7 @@ type PullSecretRequest struct {
 	Name   string
 	Region string // "" is the API's choice
 	Host   string // of the registry, a URL; see RegistryURL
-	Login  cloud.Secret
+	Login  secret.Value
 	Encode bool          // the login is USER:PASSWORD, to be encoded in base64
 	Wait   time.Duration // how long to wait until the secret is ready; 0 is not at all
 }
@@ -49,7 +50,7 @@ func (s *PullSecret) Text(page *report.Page) {
 func StorePullSecret(ctx context.Context, api *cloud.Client, r PullSecretRequest) (*PullSecret, error) {
 	value := r.Login
 	if r.Encode {
-		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
+		value = secret.New(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
 	}
 	existing, err := api.Find(ctx, r.Name)
 	region := r.Region
@@ -86,7 +87,7 @@ func StorePullSecret(ctx context.Context, api *cloud.Client, r PullSecretRequest
 
 // CheckLogin checks the credentials of a registry. With encode, they must be USER:PASSWORD. The password
 // may have several lines, because Google's registries accept a key file as the password.
-func CheckLogin(faults *report.Faults, login cloud.Secret, encode bool) {
+func CheckLogin(faults *report.Faults, login secret.Value, encode bool) {
 	text := login.Reveal()
 	user, password, hasColon := strings.Cut(text, ":")
 	isControl := func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }
@@ -171,5 +172,5 @@ func withScheme(s string) string {
 
 // isHost reports whether s is a host name or an IP address.
 func isHost(s string) bool {
-	return cloud.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
+	return secret.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
 }

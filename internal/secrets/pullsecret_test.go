@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 func TestRegistryURL(t *testing.T) {
@@ -70,7 +70,7 @@ func TestCheckLogin(t *testing.T) {
 		"bob":                             "must be USER:PASSWORD",
 	} {
 		faults := &report.Faults{}
-		CheckLogin(faults, cloud.NewSecret(login), true)
+		CheckLogin(faults, secret.New(login), true)
 		got := ""
 		if err := faults.Failure(); err != nil {
 			got = err.Error()

@@ -13,6 +13,7 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 const userAgent = "vbot/test"
@@ -43,8 +44,8 @@ func connect(t *testing.T, s *cloudtest.Standin) (*cloud.Client, *[]string) {
 }
 
 // pair is a pair of a set, with its value.
-func pair(key, value string) cloud.Pair {
-	return cloud.Pair{Key: key, Value: cloud.NewSecret(value)}
+func pair(key, value string) secret.Pair {
+	return secret.Pair{Key: key, Value: secret.New(value)}
 }
 
 // asJSON is what --json prints of a result.
@@ -71,7 +72,7 @@ func TestSetStoresPairsAndPrunesOthers(t *testing.T) {
 	api, _ := connect(t, s)
 	result, err := Set(context.Background(), api, SetRequest{
 		Name:    "app",
-		Pairs:   []cloud.Pair{pair("A", "1"), pair("D", "2")},
+		Pairs:   []secret.Pair{pair("A", "1"), pair("D", "2")},
 		LeftOut: []string{"C"},
 		Prune:   true,
 	})
@@ -105,7 +106,7 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 	asked := ""
 	result, err := Set(context.Background(), api, SetRequest{
 		Name:  "app",
-		Pairs: []cloud.Pair{pair("A", "1")},
+		Pairs: []secret.Pair{pair("A", "1")},
 		Confirm: func(_ context.Context, summary, question string) error {
 			asked = summary + "\n" + question
 			return no
@@ -125,7 +126,7 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 // sends no request for that.
 func TestNameThatIsNearlyAnothers(t *testing.T) {
 	yes := func(context.Context, string, string) error { return nil }
-	r := SetRequest{Name: "app-secret", Pairs: []cloud.Pair{pair("A", "1")}}
+	r := SetRequest{Name: "app-secret", Pairs: []secret.Pair{pair("A", "1")}}
 	for _, c := range []struct {
 		confirm Confirm
 		wanted  []string
@@ -168,7 +169,7 @@ func TestSetSaysWhatBecameOfEachKey(t *testing.T) {
 	api, _ := connect(t, s)
 	result, err := Set(context.Background(), api, SetRequest{
 		Name:  "app",
-		Pairs: []cloud.Pair{pair("A", "1")},
+		Pairs: []secret.Pair{pair("A", "1")},
 		Prune: true,
 	})
 	if f := report.As(err); f.Code != report.Partial || f.Problems[0].Line() != "B: failed" {
@@ -192,7 +193,7 @@ func TestSetWaitsUntilTheSetIsReady(t *testing.T) {
 	api, notes := connect(t, s)
 	result, err := Set(context.Background(), api, SetRequest{
 		Name:  "app",
-		Pairs: []cloud.Pair{pair("A", "1")},
+		Pairs: []secret.Pair{pair("A", "1")},
 		Wait:  time.Minute,
 	})
 	if err != nil || result.Status != "ready" {
@@ -225,7 +226,7 @@ func TestCheckFailsForMissingKeys(t *testing.T) {
 	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
 	s.Keep("app", "us-west", "ready", "A", "X")
 	api, _ := connect(t, s)
-	r := CheckRequest{Name: "app", File: ".env", Pairs: []cloud.Pair{pair("A", "1"), pair("B", "")}}
+	r := CheckRequest{Name: "app", File: ".env", Pairs: []secret.Pair{pair("A", "1"), pair("B", "")}}
 	result, err := Check(context.Background(), api, r)
 	if !report.HasCode(err, report.Differs) || asText(result) != "KEY  STATE\nB    missing\nX    extra\n" {
 		t.Errorf("%v\n%s", err, asText(result))

@@ -10,13 +10,14 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A SetRequest asks to store pairs in a secret set.
 type SetRequest struct {
 	Name    string
 	Region  string        // "" is the API's choice
-	Pairs   []cloud.Pair  // each with a value, unless it is a dry run
+	Pairs   []secret.Pair // each with a value, unless it is a dry run
 	LeftOut []string      // keys that were given without a value: they are neither stored nor removed
 	Prune   bool          // remove keys of the set that are neither in Pairs nor in LeftOut
 	DryRun  bool          // store nothing
@@ -146,12 +147,12 @@ func newChange(ctx context.Context, api *cloud.Client, r SetRequest) (*change, e
 		return c, nil
 	}
 	for _, key := range set.Keys {
-		isPaired := slices.ContainsFunc(r.Pairs, func(p cloud.Pair) bool { return p.Key == key })
+		isPaired := slices.ContainsFunc(r.Pairs, func(p secret.Pair) bool { return p.Key == key })
 		switch {
 		case isPaired || slices.Contains(r.LeftOut, key):
-		case !cloud.IsKey(key):
+		case !secret.IsKey(key):
 			return nil, report.One(report.Rejected, "prune", "--prune",
-				"key %s cannot be removed: %s; nothing was written", key, cloud.KeyRule)
+				"key %s cannot be removed: %s; nothing was written", key, secret.KeyRule)
 		default:
 			c.Prune = append(c.Prune, key)
 		}

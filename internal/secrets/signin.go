@@ -7,13 +7,14 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A LoginRequest asks to store a token.
 type LoginRequest struct {
 	Organization string // "" for the token's only one, or the one that Choose returns
 	// Token asks for the token, after everything else was checked.
-	Token  func(ctx context.Context) (cloud.Secret, error)
+	Token  func(ctx context.Context) (secret.Value, error)
 	Choose cloud.Choose
 }
 
