@@ -13,11 +13,13 @@ type merged struct {
 	conflicts []int
 }
 
-// The markers of conflicts, as `git merge-file` writes them.
+// The markers around and between the two texts of a conflict, as Git writes them.
 const (
-	markMine   = "<<<<<<< yours"
+	markBegin  = "<<<<<<< " // and a name of the first text
+	markMine   = markBegin + "yours"
 	markMiddle = "======="
-	markTheirs = ">>>>>>> vbot " // and a version
+	markEnd    = ">>>>>>> "        // and a name of the second text
+	markTheirs = markEnd + "vbot " // and a version
 )
 
 // merge3 returns mine with the changes from base to theirs, by the rules of `git merge-file` (diff3):

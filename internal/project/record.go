@@ -3,6 +3,7 @@ package project
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -123,15 +124,18 @@ func (t *Target) Record(paths []string) (*Record, error) {
 	if err != nil {
 		return nil, report.IOError("reading "+t.path(RecordName), err)
 	}
-	r, problems := parseRecord(found.data, paths)
+	r, problems, err := parseRecord(found.data, paths)
 	if len(problems) > 0 {
-		return r, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		return r, &report.Failure{Code: report.InvalidConfig, Problems: problems, Err: err}
 	}
 	return r, nil
 }
 
-// parseRecord reads a record that may list only these paths.
-func parseRecord(data []byte, paths []string) (r *Record, problems report.Problems) {
+// ErrMergeConflict is the cause of Record's failure if Git left a conflict in the record.
+var ErrMergeConflict = errors.New("the record has an unresolved merge conflict")
+
+// parseRecord reads a record that may list only these paths. err is ErrMergeConflict or nil.
+func parseRecord(data []byte, paths []string) (r *Record, problems report.Problems, err error) {
 	r = &Record{}
 	add := func(offset int, format string, args ...any) {
 		at := report.Place(RecordName, data, offset)
@@ -140,7 +144,10 @@ func parseRecord(data []byte, paths []string) (r *Record, problems report.Proble
 	members, at, fault := report.Members(data)
 	if fault != "" {
 		add(at, "%s", fault)
-		return r, problems
+		if bytes.HasPrefix(data[at:], []byte(markBegin)) {
+			err = ErrMergeConflict
+		}
+		return r, problems, err
 	}
 	into := map[string]any{ // nil once it was read
 		"vbot":   &r.Vbot,
@@ -168,7 +175,7 @@ func parseRecord(data []byte, paths []string) (r *Record, problems report.Proble
 		add(0, "files is missing")
 	}
 	if len(problems) > 0 {
-		return &Record{}, problems
+		return &Record{}, problems, nil
 	}
 	isOdd := func(c rune) bool { return c <= ' ' || c > '~' }
 	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isOdd) {
@@ -188,5 +195,5 @@ func parseRecord(data []byte, paths []string) (r *Record, problems report.Proble
 		return ' '
 	}, data[:configAt])
 	r.Config = append(before, r.Config...)
-	return r, problems
+	return r, problems, nil
 }

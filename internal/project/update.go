@@ -267,13 +267,13 @@ func markersAt(text []byte) int {
 	for line := range strings.Lines(string(text)) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
-		begins := strings.HasPrefix(line, "<<<<<<< ")
+		begins := strings.HasPrefix(line, markBegin)
 		switch {
 		case line == markMine, strings.HasPrefix(line, markTheirs):
 			return cmp.Or(first, n)
 		case begins && first == 0:
 			first = n
-		case strings.HasPrefix(line, ">>>>>>> ") && first > 0:
+		case strings.HasPrefix(line, markEnd) && first > 0:
 			return first
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"vbot/internal/bot"
@@ -285,7 +284,7 @@ func readRecord(t *project.Target, version string) (*project.Record, bot.Values,
 	}
 	if f, ok := errors.AsType[*report.Failure](err); ok && record != nil {
 		f.Hint = "to create it again, remove it and run init with the bot's options and --keep-existing"
-		if strings.HasSuffix(f.Error(), report.MergeConflict) {
+		if errors.Is(err, project.ErrMergeConflict) {
 			f.Hint = "choose one side: take .vbot.json and every unedited file from it, " +
 				"then run --update with the options that the other side changed"
 		}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
@@ -123,13 +122,13 @@ func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
 
 func isMissingMode(p report.Problem) bool { return p.Missing && p.Field == bot.OptMode.Key }
 
-// Missing names the required options that the job does not have: "--mode".
+// Missing returns the required options that the job does not have, such as "--mode".
 func (j Job) Missing(env Env) (options []string) {
 	_, _, problems := bot.Resolve(env.Catalog, j.Bot, j.name(env))
 	for _, p := range problems {
-		if p.Missing {
-			option, _, _ := strings.Cut(p.Where, " ")
-			options = append(options, option)
+		isIt := func(o *bot.Option) bool { return o.Key == p.Field }
+		if i := slices.IndexFunc(bot.Options, isIt); p.Missing && i >= 0 {
+			options = append(options, "--"+bot.Options[i].Flag)
 		}
 	}
 	return options

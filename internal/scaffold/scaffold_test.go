@@ -201,6 +201,23 @@ func TestUpdateWithoutARecord(t *testing.T) {
 	}
 }
 
+// The hint tells a conflict that Git left in the record from other damage.
+func TestUpdateWithADamagedRecord(t *testing.T) {
+	for text, hint := range map[string]string{
+		"<<<<<<< HEAD\n":                  "choose one side: ",
+		"{\n<<<<<<< HEAD\n  \"vbot\": \"1\"": "choose one side: ",
+		"{":                               "to create it again, remove it ",
+		`{"vbot": "<<<<<<< HEAD"}`:        "to create it again, remove it ",
+	} {
+		dir, e := created(t)
+		filetest.Put(t, dir, "bot/"+project.RecordName, text)
+		_, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+		if f := report.As(err); f.Code != report.InvalidConfig || !strings.HasPrefix(f.Hint, hint) {
+			t.Errorf("%q: %+v", text, f)
+		}
+	}
+}
+
 // Another language changes what vbot and the options decide, and not the words of the owner: a note says so.
 func TestUpdateOfTheLanguage(t *testing.T) {
 	dir, _ := created(t)
