@@ -204,10 +204,10 @@ func TestUpdateWithoutARecord(t *testing.T) {
 // The hint tells a conflict that Git left in the record from other damage.
 func TestUpdateWithADamagedRecord(t *testing.T) {
 	for text, hint := range map[string]string{
-		"<<<<<<< HEAD\n":                  "choose one side: ",
+		"<<<<<<< HEAD\n":                     "choose one side: ",
 		"{\n<<<<<<< HEAD\n  \"vbot\": \"1\"": "choose one side: ",
-		"{":                               "to create it again, remove it ",
-		`{"vbot": "<<<<<<< HEAD"}`:        "to create it again, remove it ",
+		"{":                                  "to create it again, remove it ",
+		`{"vbot": "<<<<<<< HEAD"}`:           "to create it again, remove it ",
 	} {
 		dir, e := created(t)
 		filetest.Put(t, dir, "bot/"+project.RecordName, text)
