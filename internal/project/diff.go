@@ -6,6 +6,27 @@ import (
 	"strings"
 )
 
+// Diff returns the diffs from the existing files to the updated ones, with conflicts between markers: of all
+// files, or of the one called only. With check, it also has the diffs of files that were deleted or cannot be
+// merged.
+func (p *Plan) Diff(only string, check bool) string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		switch {
+		case IsInternal(s.Path) || s.Path == RecordName || only != "" && s.Path != only:
+		case !s.Guide && (s.State == Unchanged || s.State == ""):
+		case s.Guide && s.Action != Created && s.Action != Replaced:
+		case s.State != Missing && s.Before == "":
+			const why = "it is not a regular file, is too large or cannot be read"
+			fmt.Fprintf(&b, "%s differs, but cannot be compared: %s\n", s.Path, why)
+		case s.Action == Created, s.Action == Replaced, s.Action == Removed,
+			check && (s.Action == Missing || s.State == Pending):
+			b.WriteString(unified(s.Path, s.found, s.data))
+		}
+	}
+	return b.String()
+}
+
 // unified returns the unified diff from before to after, for `patch -p1`. The two files must
 // differ; nil means no file. Files that take too long to compare are only named.
 func unified(name string, before, after []byte) string {

@@ -64,11 +64,15 @@ type Step struct {
 // A phase determines the order in which steps are carried out.
 type phase int
 
+// The zero value is filePhase.
 const (
-	bases    phase = iota - 1 // and the file of attributes beside them
-	ordinary                  // the files themselves
-	last                      // the record
+	basePhase   phase = iota - 1 // bases, and the file of attributes beside them
+	filePhase                    // the project's files
+	recordPhase                  // the record
 )
+
+// isReadable reports whether the existing file was read.
+func (s *Step) isReadable() bool { return s.Before != "" }
 
 // Sum is the SHA-256 in hex of the file after the run, "" if it was not read or does not
 // exist.
@@ -88,33 +92,32 @@ type Plan struct {
 	Dir       string // absolute
 	Steps     []Step // sorted by path
 	Conflicts []report.Problem
-	interim   []byte   // the record that an update writes first, nil if it is the same
-	dirs      []string // of all files that were compared
-	leaves    []string // files that are no longer written; their directories are removed if empty
-	unneeded  []string // bases to remove once the record is written
-	// Blocked says that --keep-existing would not resolve all conflicts.
+	interim   []byte   // the record that an update writes first, nil if there is no need
+	dirs      []string // of all files that were compared, for Target.sweep
+	leaves    []string // paths of files that are no longer written; their directories are removed if empty
+	unneeded  []string // paths of bases to remove once the record is written
+	// Blocked says that --keep-existing or, for an update, --conflict-markers does not resolve all conflicts.
 	Blocked bool
 }
 
-// Plan compares files with what exists in the target. overwrite are the guides to
-// replace. It follows no link below the target and changes nothing.
-func (t *Target) Plan(files map[string][]byte, keepExisting bool, overwrite []string) (*Plan, error) {
+// PlanCreate compares files with what exists in the target. overwrite lists the guides to replace. It
+// follows no link below the target and changes nothing.
+func (t *Target) PlanCreate(files map[string][]byte, keepExisting bool, overwrite []string) (*Plan, error) {
 	p := &Plan{Dir: t.Dir}
 	for _, name := range inOrder(files) {
-		found, err := t.look(name)
+		found, err := p.look(t, name)
 		if err != nil {
-			return p, ioFailure("reading "+t.path(name), err)
+			return nil, err
 		}
-		p.noteDir(name)
 		s := Step{Path: name, data: files[name], Guide: IsGuide(name), found: found.data, Before: found.hash}
 		keep := keepExisting
 		if s.Guide {
 			keep = !slices.Contains(overwrite, s.Path)
 		}
-		p.compare(&s, found, keep)
+		p.compareNew(&s, found, keep)
 		p.Steps = append(p.Steps, s)
 	}
-	return p, p.disown()
+	return p, p.noteUserOwned()
 }
 
 // Unedited returns which of these files exist with exactly that text.
@@ -127,25 +130,25 @@ func (t *Target) Unedited(files map[string][]byte) (names []string) {
 	return names
 }
 
-// disown notes in a new record which of the kept files are the owner's own, because an update would merge
+// noteUserOwned notes in a new record which of the kept files are not vbot's, because an update would merge
 // vbot's changes into the others.
-func (p *Plan) disown() error {
+func (p *Plan) noteUserOwned() error {
 	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Path == RecordName && s.Action == Created })
-	var own []string
+	var kept []string
 	for _, s := range p.Steps {
 		if s.Action == Kept && hasBase(s.Path) && !resembles(s.found, s.data) {
-			own = append(own, s.Path)
+			kept = append(kept, s.Path)
 		}
 	}
-	if at < 0 || own == nil {
+	if at < 0 || kept == nil {
 		return nil
 	}
 	var r Record
 	if err := json.Unmarshal(p.Steps[at].data, &r); err != nil {
 		return err
 	}
-	for _, name := range own {
-		r.Files[name] = notVbots
+	for _, name := range kept {
+		r.Files[name] = userOwnedHash
 	}
 	data, err := r.bytes()
 	p.Steps[at].data = data
@@ -184,7 +187,7 @@ func comparePaths(a, b string) int {
 		switch {
 		case name == RecordName:
 			return 2
-		case IsOwn(name):
+		case IsInternal(name):
 			return 1
 		}
 		return 0
@@ -192,11 +195,12 @@ func comparePaths(a, b string) int {
 	return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
 }
 
-// Guides are the guides for coding agents. Existing ones are kept unless somebody asks to
+// GuideFiles are the paths of the guides for coding agents. Existing ones are kept unless somebody asks to
 // replace them.
-var Guides = []string{"AGENTS.md", "AGENT_IMPORT.md", "GETTING_STARTED.md"}
+var GuideFiles = []string{"AGENTS.md", "AGENT_IMPORT.md", "GETTING_STARTED.md"}
 
-func IsGuide(name string) bool { return slices.Contains(Guides, name) }
+// IsGuide reports whether the path is one of GuideFiles.
+func IsGuide(name string) bool { return slices.Contains(GuideFiles, name) }
 
 // hexSum returns the SHA-256 of data in hex.
 func hexSum(data []byte) string {
@@ -204,36 +208,44 @@ func hexSum(data []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// compare chooses the action for one file by what exists at its path. With keep, that stays.
-func (p *Plan) compare(s *Step, found existing, keep bool) {
-	conflict := func(at, message string) {
-		s.Action = Created // never carried out
-		if !slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == at }) {
-			p.Conflicts = append(p.Conflicts, report.Problem{Field: at, Message: message, Where: at})
-		}
-	}
+// compareNew chooses the action for one file of a new project by what exists at its path. With keep, that
+// stays.
+func (p *Plan) compareNew(s *Step, found existing, keep bool) {
+	s.Action = Created // not carried out if there is a conflict
 	switch {
 	case found.at == "":
-		s.Action = Created
 	case found.at != s.Path:
-		conflict(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
-		p.Blocked = true
-	case !found.mode.IsRegular() && (found.mode.IsDir() || !keep):
-		conflict(s.Path, "a "+typeName(found.mode)+" is in the way")
-		p.Blocked = p.Blocked || found.mode.IsDir() || s.Guide
+		p.block(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
+	case found.mode.IsDir(), !found.mode.IsRegular() && s.Guide && !keep:
+		p.block(s.Path, "a "+typeName(found.mode)+" is in the way")
+	case !found.mode.IsRegular() && !keep:
+		p.conflict(s.Path, "a "+typeName(found.mode)+" is in the way")
 	case s.Before == hexSum(s.data):
 		s.Action = Unchanged
 	case keep:
 		s.Action = Kept
-	case IsOwn(s.Path) && s.Before != "":
+	case IsInternal(s.Path) && s.isReadable():
 		s.Action = Replaced
-	case s.Before == "":
-		conflict(s.Path, "exists, and is unreadable or larger than 1 MiB")
+	case !s.isReadable():
+		p.conflict(s.Path, "exists, and is unreadable or larger than 1 MiB")
 	case s.Guide:
 		s.Action = Replaced
 	default:
-		conflict(s.Path, "exists with different content")
+		p.conflict(s.Path, "exists with different content")
 	}
+}
+
+// conflict adds a conflict of the whole plan.
+func (p *Plan) conflict(at, why string) {
+	if !slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == at }) {
+		p.Conflicts = append(p.Conflicts, report.Problem{Field: at, Where: at, Message: why})
+	}
+}
+
+// block adds a conflict that no option resolves.
+func (p *Plan) block(at, why string) {
+	p.conflict(at, why)
+	p.Blocked = true
 }
 
 // existing describes what exists at a path below the target.
@@ -268,6 +280,16 @@ func (t *Target) look(name string) (found existing, err error) {
 		err = nil
 	}
 	return found, err
+}
+
+// look is Target.look with a failure that names the file. Apply later removes temporary files beside it.
+func (p *Plan) look(t *Target, name string) (existing, error) {
+	p.noteDir(name)
+	found, err := t.look(name)
+	if err != nil {
+		return found, ioFailure("reading "+t.path(name), err)
+	}
+	return found, nil
 }
 
 // maxSize is the size of the largest file that is read, in bytes. All that vbot writes is
@@ -310,7 +332,7 @@ func (p *Plan) Paths(action string) (paths []string) {
 }
 
 // Shown returns the Paths to show to people, without files that only vbot reads.
-func (p *Plan) Shown(action string) []string { return slices.DeleteFunc(p.Paths(action), IsOwn) }
+func (p *Plan) Shown(action string) []string { return slices.DeleteFunc(p.Paths(action), IsInternal) }
 
 // Count returns the number of files with the action.
 func (p *Plan) Count(action string) int { return len(p.Paths(action)) }

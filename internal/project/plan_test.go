@@ -61,7 +61,7 @@ func lockAndPlan(
 		t.Fatal(err)
 	}
 	t.Cleanup(target.Close)
-	p, err := target.Plan(files, keepExisting, overwrite)
+	p, err := target.PlanCreate(files, keepExisting, overwrite)
 	if err != nil || len(p.Conflicts) > 0 {
 		t.Fatal(err, p.Conflicts)
 	}
@@ -76,7 +76,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 		filetest.Put(t, dir, "parent/target/AGENTS.md", "mine\n")
 		filetest.Put(t, dir, "parent/target/AGENT_IMPORT.md", "mine\n")
 		before := filetest.Listing(t, dir)
-		target, p := lockAndPlan(t, filepath.Join(dir, "parent", "target"), project(), false, Guides)
+		target, p := lockAndPlan(t, filepath.Join(dir, "parent", "target"), project(), false, GuideFiles)
 		ctx := &countdown{Context: context.Background()}
 		ctx.left.Store(looks)
 		err := target.Apply(ctx, p)
@@ -137,7 +137,7 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "AGENTS.md", "old")
 	target, p := lockAndPlan(t, dir, map[string][]byte{"AGENTS.md": []byte("new"), "other": []byte("ours")},
-		false, Guides)
+		false, GuideFiles)
 	filetest.Put(t, dir, "AGENTS.md", "edited just now")
 	before := filetest.Listing(t, dir)
 	if err := target.Apply(context.Background(), p); err == nil {
@@ -309,7 +309,7 @@ func updating(t *testing.T, dir string, files map[string][]byte, was ...string) 
 		t.Fatal(err)
 	}
 	t.Cleanup(target.Close)
-	p, err := target.Update(updateTo(t, files, record))
+	p, err := target.PlanUpdate(updateTo(t, files, record))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,18 +318,18 @@ func updating(t *testing.T, dir string, files map[string][]byte, was ...string) 
 
 // updateTo returns the update to these files of a project with this record, of which nothing can be
 // rendered again.
-func updateTo(t *testing.T, files map[string][]byte, was *Record) *Update {
+func updateTo(t *testing.T, files map[string][]byte, was *Record) *UpdateRequest {
 	t.Helper()
 	now, err := NewRecord("0.0.2", struct{}{}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Update{
-		Files:    files,
-		Was:      was,
-		Now:      now,
-		Rendered: func() map[string][]byte { return nil },
-		Guides:   func() map[string][]byte { return nil },
+	return &UpdateRequest{
+		Files:         files,
+		Was:           was,
+		Now:           now,
+		Rendered:      func() map[string][]byte { return nil },
+		GenericGuides: func() map[string][]byte { return nil },
 	}
 }
 

@@ -23,12 +23,16 @@ type Record struct {
 	// Vbot is the version that wrote it; "" if there is no record.
 	Vbot   string          `json:"vbot"`
 	Config json.RawMessage `json:"config"`
-	// Files are the SHA-256 of the bases in hex, or notVbots, by path, without guides, which contain their
-	// version.
+	// Files are the SHA-256 of the bases in hex, or userOwnedHash, by path. It lacks the guides: they contain
+	// vbot's version, so that their hashes would differ after each update.
 	Files map[string]string `json:"files"`
-	// Guides are the SHA-256 of the guides that an unfinished update is replacing.
-	Guides map[string]string `json:"guides,omitempty"`
+	// OldGuides are the SHA-256 in hex of the guides that an unfinished update is replacing, by path.
+	OldGuides map[string]string `json:"guides,omitempty"`
 }
+
+// userOwnedHash is the hash in the record of a path that is its owner's affair: a file that was there before
+// the project, or one that was deleted with its folder.
+const userOwnedHash = ""
 
 // RecordName is the path of the record in a project.
 const RecordName = ".vbot.json"
@@ -40,12 +44,12 @@ const attributesName = ".vbot/.gitattributes"
 var attributesData = []byte("# What vbot wrote, for updates. Commit it, and do not edit it.\n" +
 	"base/* binary linguist-generated\n")
 
-// IsOwn reports whether only vbot reads the file: the bases, and the files beside them.
-func IsOwn(name string) bool { return strings.HasPrefix(name, ".vbot/") }
+// IsInternal reports whether only vbot reads the file: the bases, and the files beside them.
+func IsInternal(name string) bool { return strings.HasPrefix(name, ".vbot/") }
 
 // isRecorded reports whether the record lists a file. It does not list guides, because they contain their
 // version.
-func isRecorded(name string) bool { return !IsGuide(name) && !IsOwn(name) && name != RecordName }
+func isRecorded(name string) bool { return !IsGuide(name) && !IsInternal(name) && name != RecordName }
 
 // writtenOnce are the files that belong to the project's owner from the moment they exist. They have no
 // base, and no update changes them.
@@ -153,7 +157,7 @@ func parseRecord(data []byte, paths []string) (r *Record, problems report.Proble
 		"vbot":   &r.Vbot,
 		"config": &r.Config,
 		"files":  &r.Files,
-		"guides": &r.Guides,
+		"guides": &r.OldGuides,
 	}
 	configAt := 0
 	for _, m := range members {
@@ -196,4 +200,50 @@ func parseRecord(data []byte, paths []string) (r *Record, problems report.Proble
 	}, data[:configAt])
 	r.Config = append(before, r.Config...)
 	return r, problems, nil
+}
+
+// planRecord adds the new record, and the file of attributes beside the bases if it is missing.
+func (c *comparison) planRecord(t *Target) error {
+	attributes, err := c.plan.look(t, attributesName)
+	if err != nil {
+		return err
+	}
+	if attributes.at == "" {
+		s := Step{Path: attributesName, data: attributesData, Action: Created, phase: basePhase}
+		c.plan.Steps = append(c.plan.Steps, s)
+	}
+	found, err := c.plan.look(t, RecordName)
+	if err != nil {
+		return err
+	}
+	now := &Record{Vbot: c.Now.Vbot, Config: c.Now.Config, Files: c.hashes}
+	s := Step{Path: RecordName, found: found.data, Before: found.hash, phase: recordPhase}
+	if s.data, err = now.bytes(); err != nil {
+		return err
+	}
+	switch {
+	case found.at == "":
+		s.Action = Created
+	case bytes.Equal(withLF(found.data), s.data):
+		s.Action = Unchanged
+	default:
+		s.Action = Replaced
+		if !c.Was.sameOrigin(now) {
+			c.plan.interim, err = c.interim(now).bytes()
+		}
+	}
+	c.plan.Steps = append(c.plan.Steps, s)
+	return err
+}
+
+// interim returns the record while an update runs: that of the new version and configuration, but with the
+// old hashes.
+func (c *comparison) interim(now *Record) *Record {
+	r := &Record{Vbot: now.Vbot, Config: now.Config, Files: c.Was.Files, OldGuides: map[string]string{}}
+	for _, s := range c.plan.Steps {
+		if s.Guide && s.Action == Replaced {
+			r.OldGuides[s.Path] = s.Before
+		}
+	}
+	return r
 }

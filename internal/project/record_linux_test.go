@@ -64,13 +64,13 @@ func TestUnreadableFile(t *testing.T) {
 	}
 	defer target.Close()
 	unprivileged(t, dir, func() {
-		p, err := target.Plan(map[string][]byte{"a": nil, "b": nil}, false, nil)
+		p, err := target.PlanCreate(map[string][]byte{"a": nil, "b": nil}, false, nil)
 		if err != nil || len(p.Conflicts) != 1 ||
 			p.Conflicts[0].Message != "exists, and is unreadable or larger than 1 MiB" {
 			t.Errorf("a new project: %+v, %v", p, err)
 		}
 		was := &Record{Files: map[string]string{"a": hexSum([]byte("mine"))}}
-		p, err = target.Update(updateTo(t, map[string][]byte{"a": []byte("x")}, was))
+		p, err = target.PlanUpdate(updateTo(t, map[string][]byte{"a": []byte("x")}, was))
 		if err != nil || p.Steps[0].Path != "a" || p.Steps[0].State != Pending || p.Steps[0].Before != "" {
 			t.Errorf("an old one: %+v, %v", p, err)
 		}
@@ -98,7 +98,7 @@ func TestPipeInPlaceOfABase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := target.Update(updateTo(t, files.bytes(), was))
+	p, err := target.PlanUpdate(updateTo(t, files.bytes(), was))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (f *folder) plan(version string, files texts) (*Target, *Plan) {
 	if f.rendered != nil {
 		u.Rendered = func() map[string][]byte { return f.rendered(was).bytes() }
 	}
-	p, err := target.Update(u)
+	p, err := target.PlanUpdate(u)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -595,7 +595,7 @@ func TestFolderThatMoved(t *testing.T) {
 		}
 		u := updateTo(t, files.bytes(), was)
 		u.AcceptMissing = accept
-		p, err := target.Update(u)
+		p, err := target.PlanUpdate(u)
 		return target, p, err
 	}
 	target, _, err := plan(false)
@@ -637,8 +637,8 @@ func TestGuidesInADiff(t *testing.T) {
 	}
 	u := updateTo(t, texts{"a.py": "1\n", "AGENTS.md": "new\n"}.bytes(), was)
 	for _, guide := range []string{"old\n", "of another\n"} {
-		u.Guides = texts{"AGENTS.md": guide}.bytes
-		p, err := target.Update(u)
+		u.GenericGuides = texts{"AGENTS.md": guide}.bytes
+		p, err := target.PlanUpdate(u)
 		if err != nil {
 			t.Fatal(err)
 		}

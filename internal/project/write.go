@@ -60,7 +60,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) (err error) {
 		}
 	}
 	for _, s := range steps {
-		if s.Action != Replaced && s.Action != Removed || s.phase == last {
+		if s.Action != Replaced && s.Action != Removed || s.phase == recordPhase {
 			continue
 		}
 		if ctx.Err() != nil {

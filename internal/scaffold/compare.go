@@ -85,12 +85,12 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 		return err
 	}
 	c.before = sync.OnceValue(func() *draft { return renderRecorded(c.env, record.Vbot, recorded) })
-	c.plan, err = t.Update(&project.Update{
+	c.plan, err = t.PlanUpdate(&project.UpdateRequest{
 		Files:         files,
 		Was:           record,
 		Now:           now,
 		AcceptMissing: c.job.AcceptMissing,
-		Guides: func() map[string][]byte {
+		GenericGuides: func() map[string][]byte {
 			guides, _ := render.Guides(c.env.Version) // without them, none counts as vbot's
 			return guides
 		},
@@ -184,7 +184,7 @@ func (c *comparison) update(ctx context.Context, t *project.Target) (report.Resu
 			dryRun:  c.job.DryRun && refused == nil,
 		}
 		return preview, refused
-	case refused != nil && (!c.job.Markers || isUnresolvable(c.plan)):
+	case refused != nil && (!c.job.Markers || c.plan.Blocked):
 		return nil, refused
 	}
 	asks := c.plan.Writes() > 0 && c.env.Confirm != nil
@@ -224,7 +224,7 @@ func (c *comparison) conflicts() error {
 	}
 	const choose = "choose what to keep between the lines <<<<<<< and >>>>>>>"
 	switch {
-	case isUnresolvable(c.plan):
+	case c.plan.Blocked:
 		f.Hint = "move it away or rename it, and run the same command again"
 		if slices.ContainsFunc(c.plan.Steps, func(s project.Step) bool { return s.Marked > 0 }) {
 			f.Hint = choose + ", remove these lines, and run the same command again"
@@ -237,12 +237,6 @@ func (c *comparison) conflicts() error {
 			"with both texts between markers; with --diff it shows the conflicts"
 	}
 	return f
-}
-
-// isUnresolvable reports whether there are conflicts that no markers can show.
-func isUnresolvable(p *project.Plan) bool {
-	marked := namesOf(p, func(s project.Step) bool { return len(s.Conflicts) > 0 })
-	return len(p.Conflicts) > len(marked)
 }
 
 // noRecord returns the failure of a comparison in a directory without a record. Somebody who followed the

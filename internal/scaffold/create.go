@@ -35,11 +35,11 @@ func (j Job) Plan(env Env, cfg *bot.Config) (*project.Plan, error) {
 func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	overwrite := j.Refresh
 	if j.OverwriteGuide {
-		overwrite = project.Guides
+		overwrite = project.GuideFiles
 	}
 	isThere := func(name string) bool { return project.Has(t.Dir, name) }
 	// Unedited guides from before there was a bot are replaced by this bot's.
-	if d.bot != nil && slices.ContainsFunc(project.Guides, isThere) {
+	if d.bot != nil && slices.ContainsFunc(project.GuideFiles, isThere) {
 		generic, err := render.Guides(d.bot.Version)
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	if d.bot == nil && project.Has(t.Dir, project.BotName) {
 		delete(d.files, render.GettingStarted) // only for directories without a bot
 	}
-	return t.Plan(d.files, j.KeepExisting, overwrite)
+	return t.PlanCreate(d.files, j.KeepExisting, overwrite)
 }
 
 // write writes a bot or, without a configuration, the guides for a coding agent.

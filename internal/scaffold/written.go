@@ -144,7 +144,7 @@ func changes(p *project.Plan) string {
 }
 
 // isShown reports whether a step is listed for people: steps of files that only vbot reads are not.
-func isShown(s project.Step) bool { return !project.IsOwn(s.Path) }
+func isShown(s project.Step) bool { return !project.IsInternal(s.Path) }
 
 // isUndelivered reports whether this version has changes for a file that an update cannot merge.
 func isUndelivered(s project.Step) bool { return s.State == project.Pending && !s.Merged }
