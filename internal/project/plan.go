@@ -93,7 +93,7 @@ type Plan struct {
 	Steps     []Step // sorted by path
 	Conflicts []report.Problem
 	interim   []byte   // the record that an update writes first, nil if there is no need
-	dirs      []string // of all files that were compared, for Target.sweep
+	dirs      []string // of all files that were compared, for temporaryFiles
 	leaves    []string // paths of files that are no longer written; their directories are removed if empty
 	unneeded  []string // paths of bases to remove once the record is written
 	// Blocked says that --keep-existing or, for an update, --conflict-markers does not resolve all conflicts.

@@ -6,8 +6,8 @@ import (
 	"path"
 )
 
-// What an update does with a file follows from three facts: what is on disk, what the record says, and
-// whether this version writes the file. Each value is one bit, so that a rule can cover several.
+// What an update does with a file follows from three facts about it: what is on disk, what the record says,
+// and whether this version writes it. Each value of a fact is one bit, so that a rule can cover several.
 type facts struct {
 	disk    onDisk
 	record  inRecord
@@ -17,10 +17,10 @@ type facts struct {
 type onDisk uint8
 
 const (
-	absent    onDisk = 1 << iota
-	upToDate         // the text that this version writes
-	untouched        // a text that vbot wrote before, or a file that a power failure emptied
-	edited           // anything else, also what is no readable file of at most 1 MiB
+	absent    onDisk = 1 << iota // the owner deleted it, or it was never written
+	upToDate                     // the text that this version writes
+	untouched                    // a text that vbot wrote before, or a file that a power failure emptied
+	edited                       // anything else, also what is no readable file of at most 1 MiB
 )
 
 type inRecord uint8
@@ -58,8 +58,10 @@ var rules = []struct {
 	when facts
 	then outcome
 }{
+	// A file that its owner deleted stays deleted. A new one is written, and so is one that an update could
+	// have listed before it was killed.
 	{facts{absent, listed, omitted}, outcome{}},
-	{facts{absent, userOwned | baseKnown, written}, outcome{state: Missing, action: Missing}}, // it was deleted
+	{facts{absent, userOwned | baseKnown, written}, outcome{state: Missing, action: Missing}},
 	{facts{absent, unlisted | baseMissing, written}, outcome{state: Missing, action: Created}},
 
 	{facts{upToDate, unlisted | listed, written}, outcome{state: Unchanged, action: Unchanged}},

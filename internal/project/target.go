@@ -98,14 +98,15 @@ type Target struct {
 	Dir   string              // absolute
 	dirs  map[string]*os.Root // by path below the target; "." is the target, nil if it does not exist
 	lock  io.Closer
-	undo  []undoStep // newest last
-	temps int
+	undo  []undoStep // what to do if the run fails, newest last
+	temps int        // how many temporary names this run has used
 	// Unlocked is why the target could not be locked: its file system has no locks.
 	Unlocked error
 }
 
+// An undoStep undoes one operation.
 type undoStep struct {
-	name string // the path for messages if it fails
+	name string // the path, for the message if undoing fails
 	do   func() error
 	// onlyIfAll says to skip this if undoing a later step failed: the remaining files then match the
 	// record, and the next update finishes it.
@@ -155,7 +156,7 @@ func Lock(dir string) (*Target, error) {
 			Hint: "run the same command again when it has finished", Err: err,
 		}
 	default:
-		err = t.rollBack(ioFailure("creating "+dir, err))
+		err = t.rollBack(failureOf("creating "+dir, err))
 	}
 	t.Close()
 	return nil, err
@@ -192,19 +193,19 @@ func makeDirs(dir string) (made []string, err error) {
 
 // Close unlocks the target, and undoes what was not applied.
 func (t *Target) Close() {
-	t.takeBack()
+	t.undoAll()
 	for name := range t.dirs {
 		t.closeDir(name)
 	}
 }
 
+// onFailure notes what undoes an operation on the file or directory called name.
 func (t *Target) onFailure(name string, do func() error) {
 	t.undo = append(t.undo, undoStep{name: name, do: do})
 }
 
-// takeBack undoes what was done, and returns the errors. A directory stays if others put
-// something into it.
-func (t *Target) takeBack() (left []error) {
+// undoAll undoes what was done, and returns the errors. A directory stays if others put something into it.
+func (t *Target) undoAll() (left []error) {
 	for _, u := range slices.Backward(t.undo) {
 		if u.onlyIfAll && len(left) > 0 {
 			continue
@@ -217,16 +218,14 @@ func (t *Target) takeBack() (left []error) {
 	return left
 }
 
-// rollBack undoes what was done, and returns cause, with the errors of undoing.
-func (t *Target) rollBack(cause error) error {
-	left := t.takeBack()
-	if len(left) == 0 {
-		return cause
+// rollBack undoes what was done, and returns f with a message that says so, or what could not be undone.
+func (t *Target) rollBack(f *report.Failure) error {
+	if left := t.undoAll(); len(left) > 0 {
+		f.Message += "; some new files could not be removed: " + errors.Join(left...).Error()
+	} else {
+		f.Message += nothingWritten
 	}
-	f := *report.As(cause)
-	f.Message = strings.TrimSuffix(f.Message, nothingWritten) +
-		"; some new files could not be removed: " + errors.Join(left...).Error()
-	return &f
+	return f
 }
 
 // path returns the full path of a file, whose name has slashes.
@@ -263,17 +262,20 @@ func openRoot(dir string) (*os.Root, error) {
 	}
 }
 
-// ioFailure returns a failure that says what was attempted, and that nothing was written.
+// ioFailure returns the failure of an attempt such as "reading NAME", in a run that has written nothing.
 func ioFailure(attempt string, err error) error {
-	if f, ok := errors.AsType[*report.Failure](err); ok {
-		return f
-	}
+	f := failureOf(attempt, err)
+	f.Message += nothingWritten
+	return f
+}
+
+// failureOf returns the failure of an attempt, with a hint. Its message does not say what was written.
+func failureOf(attempt string, err error) *report.Failure {
 	cause := err
 	if le, ok := errors.AsType[*os.LinkError](err); ok {
 		cause = le.Err
 	}
 	f := report.IOError(attempt, cause)
-	f.Message += nothingWritten
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		f.Hint = "free some space and run the same command again"
@@ -285,6 +287,7 @@ func ioFailure(attempt string, err error) error {
 	return f
 }
 
+// typeName returns the type of a file for messages.
 func typeName(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
