@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A merged file combines a file, its owner's edits and vbot's changes.
+// A merged file has the edits of its owner and the changes of vbot.
 type merged struct {
-	// text has the edits and the changes; where they conflict, both between markers.
+	// text has, where edits and changes conflict, both between markers.
 	text []byte
 	// conflicts are the line numbers, from 1, at which conflicts begin in the owner's file.
 	conflicts []int
@@ -24,51 +24,55 @@ const (
 
 // merge3 returns mine with the changes from base to theirs, by the rules of `git merge-file` (diff3):
 // changes conflict where they overlap or touch, one unchanged line separates them, and equal changes
-// count once. What the lines mean makes no difference. version is vbot's, for the markers. merge3 reports
-// false if comparing would take too long.
+// count once. What the lines mean makes no difference. mine is the owner's text and theirs is vbot's, with
+// its version for the markers. merge3 reports false if comparing would take too long.
 func merge3(base, mine, theirs []byte, version string) (m merged, ok bool) {
-	old, ours, others := linesOf(base), linesOf(mine), linesOf(theirs)
-	edits, ok := changes(old, ours)
-	updates, fits := changes(old, others)
+	baseLines, mineLines, theirLines := linesOf(base), linesOf(mine), linesOf(theirs)
+	edits, ok := changes(baseLines, mineLines)
+	updates, fits := changes(baseLines, theirLines)
 	if !ok || !fits {
 		return merged{}, false
 	}
 	var out []string
 	done := 0 // lines of mine that are in out
 	for _, r := range regions(edits, updates) {
-		out = append(out, ours[done:r.mine.start]...)
+		out = append(out, mineLines[done:r.mine.start]...)
 		done = r.mine.end
-		yours, vbots := ours[r.mine.start:r.mine.end], others[r.theirs.start:r.theirs.end]
-		if !r.conflict {
+		yours, vbots := mineLines[r.mine.start:r.mine.end], theirLines[r.theirs.start:r.theirs.end]
+		if !r.conflict || slices.Equal(yours, vbots) {
 			out = append(out, vbots...)
 			continue
 		}
-		if slices.Equal(yours, vbots) {
-			out = append(out, yours...)
-			continue
-		}
-		line := r.mine.start + 1
-		for len(yours) > 0 && len(vbots) > 0 && yours[0] == vbots[0] {
-			line++
-			out = append(out, yours[0])
-			yours = yours[1:]
-			vbots = vbots[1:]
-		}
-		var after []string
-		for len(yours) > 0 && len(vbots) > 0 && yours[len(yours)-1] == vbots[len(vbots)-1] {
-			after = append([]string{yours[len(yours)-1]}, after...)
-			yours, vbots = yours[:len(yours)-1], vbots[:len(vbots)-1]
-		}
-		m.conflicts = append(m.conflicts, line)
-		out = append(out, markMine+"\n")
-		out = append(out, ended(yours)...)
-		out = append(out, markMiddle+"\n")
-		out = append(out, ended(vbots)...)
-		out = append(out, markTheirs+version+"\n")
-		out = append(out, after...)
+		lines, before := conflictLines(yours, vbots, version)
+		m.conflicts = append(m.conflicts, r.mine.start+before+1)
+		out = append(out, lines...)
 	}
-	m.text = []byte(strings.Join(append(out, ours[done:]...), ""))
+	m.text = []byte(strings.Join(append(out, mineLines[done:]...), ""))
 	return m, true
+}
+
+// conflictLines returns two different texts between markers. Lines that both begin or end with are outside;
+// before is the number of those above the markers.
+func conflictLines(yours, vbots []string, version string) (lines []string, before int) {
+	shorter := min(len(yours), len(vbots))
+	for before < shorter && yours[before] == vbots[before] {
+		before++
+	}
+	after := 0
+	for after < shorter-before && yours[len(yours)-1-after] == vbots[len(vbots)-1-after] {
+		after++
+	}
+	end := len(yours) - after
+	lines = slices.Concat(
+		yours[:before],
+		[]string{markMine + "\n"},
+		ended(yours[before:end]),
+		[]string{markMiddle + "\n"},
+		ended(vbots[before:len(vbots)-after]),
+		[]string{markTheirs + version + "\n"},
+		yours[end:],
+	)
+	return lines, before
 }
 
 // ended returns the lines, with a line end after the last one.
@@ -82,10 +86,10 @@ func ended(lines []string) []string {
 // A span is a range of lines, [start, end).
 type span struct{ start, end int }
 
-// A region has the lines of all three files where theirs differs from base, and perhaps mine, too.
+// A region has the lines of all three files where theirs differs from base, and mine perhaps as well.
 type region struct {
 	base, mine, theirs span
-	conflict           bool // mine differs there, too, in another way
+	conflict           bool // mine differs from base, too, and otherwise than theirs
 }
 
 // regions returns, in order, the regions of mine that need changes from theirs. Changes that are only
