@@ -89,7 +89,7 @@ func (c *comparison) planBases(t *Target) error {
 			continue
 		}
 		s := Step{Path: basePath(sum), data: pack(c.needed[sum]), Action: Created, phase: basePhase}
-		found, err := c.plan.look(t, s.Path)
+		found, err := c.plan.examine(t, s.Path)
 		switch {
 		case err != nil:
 			return err
@@ -121,7 +121,7 @@ func (c *comparison) planUnneededBases(t *Target) error {
 		case !ofRemoved[sum]:
 			c.plan.unneeded = append(c.plan.unneeded, basePath(sum))
 		default:
-			found, err := c.plan.look(t, basePath(sum))
+			found, err := c.plan.examine(t, basePath(sum))
 			if err != nil {
 				return err
 			}

@@ -70,7 +70,7 @@ func (t *Target) keepIgnored(p *Plan) error {
 
 // stay keeps a file that the update would remove.
 func (s *Step) stay(why string) {
-	s.Action, s.State, s.needed, s.newBase, s.Why = Kept, "", true, s.base, why
+	s.Action, s.State, s.Why = Kept, "", why
 }
 
 // A source is a text file that may need others.

@@ -3,10 +3,6 @@ package project
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
@@ -111,100 +107,9 @@ func (r *Record) sameOrigin(other *Record) bool {
 	return r.Vbot == other.Vbot && a.String() == b.String()
 }
 
-// Record reads the record, which may list only these paths, because the project may come from somebody
-// else. In Config, blanks replace the text before the configuration, so that problems with it have the
-// lines and columns of the file.
-func (t *Target) Record(paths []string) (*Record, error) {
-	found, err := t.look(RecordName)
-	switch {
-	case err == nil && found.at == "":
-		return &Record{}, nil
-	case err == nil && (!found.mode.IsRegular() || found.size > maxSize):
-		return nil, report.One(report.InvalidConfig, RecordName, RecordName,
-			"must be a regular file of at most 1 MiB")
-	case err == nil && found.hash == "":
-		err = fs.ErrPermission
-	}
-	if err != nil {
-		return nil, report.IOError("reading "+t.path(RecordName), err)
-	}
-	r, problems, err := parseRecord(found.data, paths)
-	if len(problems) > 0 {
-		return r, &report.Failure{Code: report.InvalidConfig, Problems: problems, Err: err}
-	}
-	return r, nil
-}
-
-// ErrMergeConflict is the cause of Record's failure if Git left a conflict in the record.
-var ErrMergeConflict = errors.New("the record has an unresolved merge conflict")
-
-// parseRecord reads a record that may list only these paths. err is ErrMergeConflict or nil.
-func parseRecord(data []byte, paths []string) (r *Record, problems report.Problems, err error) {
-	r = &Record{}
-	add := func(offset int, format string, args ...any) {
-		at := report.Place(RecordName, data, offset)
-		problems.Add(at, "", "%s: %s", at, fmt.Sprintf(format, args...))
-	}
-	members, at, fault := report.Members(data)
-	if fault != "" {
-		add(at, "%s", fault)
-		if bytes.HasPrefix(data[at:], []byte(markBegin)) {
-			err = ErrMergeConflict
-		}
-		return r, problems, err
-	}
-	into := map[string]any{ // nil once it was read
-		"vbot":   &r.Vbot,
-		"config": &r.Config,
-		"files":  &r.Files,
-		"guides": &r.OldGuides,
-	}
-	configAt := 0
-	for _, m := range members {
-		if m.Key == "config" {
-			configAt = m.ValueAt
-		}
-		switch field, known := into[m.Key]; {
-		case known && field == nil:
-			add(m.At, "%s appears twice", m.Key)
-		case known && json.Unmarshal(m.Value, field) != nil:
-			add(m.ValueAt, "%s: unexpected value", m.Key)
-		}
-		into[m.Key] = nil
-	}
-	if r.Config == nil {
-		add(0, "config is missing")
-	}
-	if r.Files == nil {
-		add(0, "files is missing")
-	}
-	if len(problems) > 0 {
-		return &Record{}, problems, nil
-	}
-	isOdd := func(c rune) bool { return c <= ' ' || c > '~' }
-	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isOdd) {
-		add(0, "vbot: expected a version")
-		r.Vbot = ""
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
-		if !slices.Contains(paths, name) {
-			at := max(0, bytes.Index(data, []byte(`"`+name+`"`)))
-			add(at, "%q is not the path of a file that vbot writes", name)
-		}
-	}
-	before := bytes.Map(func(r rune) rune {
-		if r == '\n' {
-			return r
-		}
-		return ' '
-	}, data[:configAt])
-	r.Config = append(before, r.Config...)
-	return r, problems, nil
-}
-
 // planRecord adds the new record, and the file of attributes beside the bases if it is missing.
 func (c *comparison) planRecord(t *Target) error {
-	attributes, err := c.plan.look(t, attributesName)
+	attributes, err := c.plan.examine(t, attributesName)
 	if err != nil {
 		return err
 	}
@@ -212,7 +117,7 @@ func (c *comparison) planRecord(t *Target) error {
 		s := Step{Path: attributesName, data: attributesData, Action: Created, phase: basePhase}
 		c.plan.Steps = append(c.plan.Steps, s)
 	}
-	found, err := c.plan.look(t, RecordName)
+	found, err := c.plan.examine(t, RecordName)
 	if err != nil {
 		return err
 	}

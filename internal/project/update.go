@@ -52,7 +52,7 @@ func (t *Target) PlanUpdate(r *UpdateRequest) (*Plan, error) {
 		}
 	}
 	for _, name := range inOrder(files) {
-		found, err := c.plan.look(t, name)
+		found, err := c.plan.examine(t, name)
 		if err != nil {
 			return nil, err
 		}
