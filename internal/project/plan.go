@@ -1,6 +1,6 @@
 // Package project writes and updates the folder of a project. Open or Lock opens a Target; PlanCreate or
-// PlanUpdate compares files with what is there; Apply carries out the Plan, or nothing. A record in the folder
-// says which files vbot wrote, so that a later run knows which of them are unedited.
+// PlanUpdate compares files with what is there; Apply carries out the Plan, or nothing. A record in the
+// folder says which files vbot wrote, so that a later run knows which of them are unedited.
 package project
 
 import (

@@ -20,10 +20,10 @@ type Mode int
 
 // The modes. The first two write missing files; the others start from the record of a project.
 const (
-	Create Mode = iota // a bot
-	Guides             // the guides for a coding agent, which makes the bot
-	Check              // lists edited, missing and outdated files
-	Update             // brings the files up to date
+	Create         Mode = iota // write a bot
+	GenerateGuides             // write the guides for a coding agent, which makes the bot
+	Check                      // list edited, missing and outdated files
+	Update                     // bring the files up to date
 )
 
 // A Job is what `vbot init` is asked to do in one directory.
@@ -67,7 +67,7 @@ type Env struct {
 // *report.Failure.
 func (j Job) Run(ctx context.Context, env Env) (report.Result, error) {
 	switch j.Mode {
-	case Guides:
+	case GenerateGuides:
 		return j.write(ctx, env, nil)
 	case Check, Update:
 		return j.compare(ctx, env)
@@ -137,7 +137,7 @@ func (j Job) Missing(env Env) (options []string) {
 // CommandLine returns the command line that does the same as the job without asking.
 func (j Job) CommandLine(env Env) string {
 	options := j.options(env)
-	if j.Mode == Guides {
+	if j.Mode == GenerateGuides {
 		options = " --no-input"
 	}
 	if j.CatalogDir != "" {
