@@ -33,7 +33,7 @@ func (t *Target) Apply(ctx context.Context, p *Plan) error {
 			return t.rollBack(failureOf(op.attempt, err))
 		}
 	}
-	t.undo = nil // all files are in place; what follows needs no undoing, because the next run can finish it
+	t.undo = nil // all files are in place, and the next run can finish what follows
 	for _, op := range t.cleanUp(p, staged[RecordName]) {
 		if err := op.do(); err != nil {
 			f := report.IOError("all files are written, but the run did not finish: "+op.attempt, err)
@@ -80,10 +80,10 @@ func (t *Target) writeFiles(p *Plan, staged map[string]string) (list []operation
 	return list
 }
 
-// cleanUp returns the operations that finish a run: it removes temporary files, which are replaced files and
-// what killed runs left; empty directories; and unneeded bases. The new record, which is staged under the
-// name record if there is an old one, is put in place when the directories are clean: if this run ends
-// before, the next one knows by the old record where to clean up.
+// cleanUp returns the operations that finish a run. They remove temporary files (the old texts of replaced
+// files, and what killed runs left), empty directories, and unneeded bases. record is the temporary name of
+// the new record if there is an old one, or "". It is put in place when the directories are clean: if this
+// run ends before, the next one finds these directories in the old record.
 func (t *Target) cleanUp(p *Plan, record string) (list []operation) {
 	root := t.dirs["."]
 	add := func(verb, name string, do func() error) {
@@ -147,14 +147,14 @@ func (t *Target) temporaryFiles(dirs []string) (names []string) {
 	return names
 }
 
-// isTemporary reports whether name is that of a temporary file of vbot.
+// isTemporary reports whether a file is called like the temporary ones of vbot: see tempName.
 func isTemporary(name string) bool {
 	matches, _ := path.Match(".vbot-[0-9]*-[0-9]*.tmp", name)
 	return matches
 }
 
-// closeDir closes a directory before its removal, because Windows does not remove an open
-// one. For the target itself, it also unlocks.
+// closeDir closes a directory before its removal, because Windows does not remove an open one. For the target
+// itself, it also unlocks.
 func (t *Target) closeDir(name string) {
 	if d := t.dirs[name]; d != nil {
 		d.Close()
@@ -206,6 +206,7 @@ func (t *Target) makeDir(name string) (*os.Root, error) {
 	return d, nil
 }
 
+// errChanged is the error if a file or directory is not the one that was found before.
 var errChanged = errors.New("changed while vbot was running")
 
 // stage writes data to a new temporary file beside name, and returns its name in the directory.
@@ -225,7 +226,7 @@ func (t *Target) stage(name string, data []byte) (tmp string, err error) {
 	}
 	t.onFailure(path.Join(path.Dir(name), tmp), func() error {
 		if _, err := dir.Lstat(tmp); err != nil {
-			return ignoreMissing(err) // it has got its final name
+			return ignoreMissing(err) // missing if it was renamed
 		}
 		return dir.Remove(tmp)
 	})

@@ -106,8 +106,8 @@ func (c *comparison) planBases(t *Target) error {
 }
 
 // planUnneededBases adds the removal of bases that no file needs, once the record is written. But the base
-// of a file that is removed goes before the file: if the run is killed in between, the next one must not
-// take the file for one that its owner deleted, and a missing file is so taken only if it has a base.
+// of a file that is removed goes before the file: a missing file with a base counts as deleted by its owner,
+// and this one must not if the run is killed and the next one writes it again.
 func (c *comparison) planUnneededBases(t *Target) error {
 	ofRemoved := map[string]bool{}
 	for _, s := range c.plan.Steps {

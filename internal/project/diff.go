@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Diff returns the diffs from the existing files to the updated ones, with conflicts between markers: of all
-// files, or of the one called only. With check, it also has the diffs of files that were deleted or cannot be
+// Diff returns a patch from the existing files to the updated ones, with conflicts between markers. If only
+// is not "", it has the file of that path alone. With check, it also has files that were deleted or cannot be
 // merged.
 func (p *Plan) Diff(only string, check bool) string {
 	var b strings.Builder
@@ -82,11 +82,11 @@ func unified(name string, before, after []byte) string {
 // linesOf returns the lines of a file, with their line ends.
 func linesOf(data []byte) []string { return slices.Collect(strings.Lines(string(data))) }
 
-// A change has the lines that replace the lines [from, to) of the original file.
+// A change replaces the lines [from, to) of the old file by lines of the new one. Indices are from 0.
 type change struct {
 	from, to int
 	lines    []string
-	at       int // the index of its first line in the new file, or of the line after it
+	at       int // the index in the new file of its first line or, if it has none, of the next line
 }
 
 // end is the index of the line after the change.
@@ -139,7 +139,8 @@ type side struct {
 func newSides(a, b []string) (x, y *side) {
 	numbers := map[string]int{}
 	number := func(lines []string) *side {
-		s := &side{changed: make([]bool, len(lines)+1)} // one more, always false, ends the last change
+		// The last element is always false, and ends the last change.
+		s := &side{changed: make([]bool, len(lines)+1)}
 		for _, line := range lines {
 			n, ok := numbers[line]
 			if !ok {
@@ -171,15 +172,15 @@ func newSides(a, b []string) (x, y *side) {
 	return x, y
 }
 
-// How many lines of the other file equal a line: none, few, or many.
+// How many lines of the other file equal a line.
 const (
-	unmatched = iota
+	unmatched = iota // none
 	matched
-	common
+	common // many: see leaveOut
 )
 
-// leaveOut chooses the lines to compare. Lines that are not in the other file are certainly
-// changed. So are frequent lines, such as blank ones, among these.
+// leaveOut chooses the lines to compare. Lines that are not in the other file are changed in any case.
+// Frequent lines, such as blank ones, among these count as changed, too.
 func (s *side) leaveOut(other *side) {
 	many := 1 // about the square root of the number of lines
 	for n := len(s.lines); n > 0; n >>= 2 {

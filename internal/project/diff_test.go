@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// patched applies a unified diff of one file, as patch would without tolerance: each line
-// must be where the diff says.
+// patched applies a unified diff of one file, as patch would without fuzz: each line must be where the diff
+// says.
 func patched(before []byte, diff string) ([]byte, error) {
 	old := slices.Collect(strings.Lines(string(before)))
 	lines := slices.Collect(strings.Lines(diff))
@@ -60,7 +60,7 @@ func patched(before []byte, diff string) ([]byte, error) {
 	return []byte(strings.Join(append(out, old[taken:]...), "")), nil
 }
 
-// Whatever two files hold, the diff leads from one to the other.
+// The diff of any two files, applied to the first, gives the second.
 func FuzzUnified(f *testing.F) {
 	f.Add([]byte("a\nb\nc\n"), []byte("a\nx\nc"))
 	f.Add([]byte(""), []byte("\n"))
@@ -136,7 +136,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// fewestChanges is how many lines, of two characters each, must go or come.
+// fewestChanges returns the least number of lines, of two characters each, to remove from a or add to it.
 func fewestChanges(a, b string) int {
 	switch {
 	case a == "" || b == "":

@@ -12,8 +12,8 @@ import (
 // maxFileName is the maximum length of a file name on common systems, in bytes.
 const maxFileName = 255
 
-// Suggest suggests a directory for the project: dir itself if it contains a project or only
-// hidden files, otherwise a new directory in it.
+// Suggest suggests a directory for the project: dir itself, as ".", if it contains a project or only hidden
+// files, otherwise the name of a new directory in it.
 func Suggest(dir string) string {
 	entries, _ := os.ReadDir(dir)
 	isVisible := func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }
@@ -27,8 +27,8 @@ func Suggest(dir string) string {
 	return name
 }
 
-// Describe describes what is at dir. It returns an error if a project cannot go
-// there, and changes nothing.
+// Describe describes what is at dir, for people. The error is a *report.Failure if a project cannot be
+// written there.
 func Describe(dir string) (note string, err error) {
 	root, err := openRoot(dir)
 	if err != nil {
@@ -58,8 +58,8 @@ func Describe(dir string) (note string, err error) {
 	return note + "contains " + strings.Join(names, ", ") + "; existing files are not overwritten", nil
 }
 
-// Writable returns an error if nothing can be created at dir, which need not exist. It tries,
-// because permissions do not tell for a read-only file system, for /proc, or for root.
+// Writable returns a *report.Failure if nothing can be created at dir, which need not exist. It creates and
+// removes a directory, because permissions do not tell for a read-only file system, for /proc, or for root.
 func Writable(dir string) error {
 	up, attempt := dir, "writing to "
 	for _, err := os.Stat(up); err != nil; _, err = os.Stat(up) {
@@ -78,10 +78,10 @@ func Writable(dir string) error {
 	return nil
 }
 
-// BotName is the file of a project that every bot has.
+// BotName is the path of the file that every bot has.
 const BotName = "server/bot.py"
 
-// Has reports whether dir has a file of this name, which has slashes.
+// Has reports whether there is anything, also a dangling link, at a path below dir. name has slashes.
 func Has(dir, name string) bool {
 	_, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil

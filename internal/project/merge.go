@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// merge merges the changes of this version into an edited file, or sets the reason why it cannot.
+// merge merges the changes of this version into an edited file, or refuses to, with a reason.
 func (c *comparison) merge(s *Step) {
 	mine := withLF(s.found)
 	if line := markersAt(mine); line > 0 {

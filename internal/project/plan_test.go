@@ -17,8 +17,7 @@ import (
 	"vbot/internal/report"
 )
 
-// countdown is a context that ends at the n-th look at it: a run that is
-// interrupted at every point in turn.
+// countdown is a context that is cancelled when Err has been called a number of times.
 type countdown struct {
 	context.Context
 	left atomic.Int64
@@ -39,7 +38,7 @@ type watched struct {
 
 func (w *watched) Err() error { return w.err() }
 
-// project is a tree of some depth.
+// project returns the files of a small project with folders in folders.
 func project() map[string][]byte {
 	files := map[string][]byte{}
 	for _, name := range []string{
@@ -51,7 +50,7 @@ func project() map[string][]byte {
 	return files
 }
 
-// lockAndPlan returns what a run does that writes files into dir.
+// lockAndPlan locks dir, and plans to write files there.
 func lockAndPlan(
 	t *testing.T, dir string, files map[string][]byte, keepExisting bool, overwrite []string,
 ) (*Target, *Plan) {
@@ -68,7 +67,7 @@ func lockAndPlan(
 	return target, p
 }
 
-// Interrupted at any point, a run takes back exactly what it made.
+// A run that is interrupted at any point undoes exactly what it did.
 func TestInterruptedAnywhere(t *testing.T) {
 	for looks := int64(0); ; looks++ {
 		dir := t.TempDir()
@@ -116,7 +115,7 @@ func TestUndoBesideOthers(t *testing.T) {
 	}
 }
 
-// A file that appears after the plan was made is not written over.
+// A file that appears after the plan was made is not overwritten.
 func TestFileThatAppearsInBetween(t *testing.T) {
 	dir := t.TempDir()
 	target, p := lockAndPlan(t, filepath.Join(dir, "target"),
@@ -148,8 +147,8 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	}
 }
 
-// While one run writes into a target, another one is told to come back. What the first made
-// stays until it has been told.
+// While one run writes into a target, another one fails with a hint to try again, and leaves the directories
+// that the first one made.
 func TestTwoRunsAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "parent", "target")
 	files := map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}
@@ -168,7 +167,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	}
 }
 
-// A target that is locked and not written to is as it was.
+// Closing a target into which nothing was written removes the directories that locking made.
 func TestLockAlone(t *testing.T) {
 	dir := t.TempDir()
 	target, _ := lockAndPlan(t, filepath.Join(dir, "parent", "target"), nil, false, nil)
@@ -224,7 +223,7 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 	}
 }
 
-// Undoing removes nothing that somebody else put in the place of what a run made.
+// Undoing leaves what another program put in the place of a file or directory of the run.
 func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "elsewhere", "mine")
@@ -248,7 +247,7 @@ func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 	}
 }
 
-// A temporary file takes no name that exists: it may be a link of somebody else's.
+// A temporary file never gets the name of an existing file, which may be a link to any other file.
 func TestTemporaryNameThatExists(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "mine.txt", "mine")
@@ -288,7 +287,7 @@ func TestHasOldGuide(t *testing.T) {
 }
 
 // updating returns a plan that updates the project in dir, in which vbot wrote "old" into each file
-// in was, to files. It has no bases, as one of an older vbot.
+// in was, to files. It has no bases.
 func updating(t *testing.T, dir string, files map[string][]byte, was ...string) (*Target, *Plan) {
 	t.Helper()
 	old := map[string][]byte{}
@@ -316,8 +315,8 @@ func updating(t *testing.T, dir string, files map[string][]byte, was ...string) 
 	return target, p
 }
 
-// updateTo returns the update to these files of a project with this record, of which nothing can be
-// rendered again.
+// updateTo returns the request to update a project with this record to these files. What the record describes
+// cannot be rendered again.
 func updateTo(t *testing.T, files map[string][]byte, was *Record) *UpdateRequest {
 	t.Helper()
 	now, err := NewRecord("0.0.2", struct{}{}, files)
@@ -333,7 +332,7 @@ func updateTo(t *testing.T, files map[string][]byte, was *Record) *UpdateRequest
 	}
 }
 
-// Interrupted at any point, an update takes back exactly what it did.
+// An update that is interrupted at any point undoes exactly what it did.
 func TestUpdateInterruptedAnywhere(t *testing.T) {
 	files := project()
 	was := []string{"old/deep/gone.py", "server/bot.py", "README.md"}
@@ -364,7 +363,7 @@ func TestUpdateInterruptedAnywhere(t *testing.T) {
 	}
 }
 
-// What somebody edits or removes after an update looked is left alone.
+// What another program changes or removes after the plan was made is left alone.
 func TestEditDuringAnUpdate(t *testing.T) {
 	for _, edit := range []func(bot, gone string) error{
 		func(bot, gone string) error { return os.WriteFile(bot, []byte("mine"), 0o644) },
@@ -392,7 +391,7 @@ func TestEditDuringAnUpdate(t *testing.T) {
 	}
 }
 
-// A directory that is made anew while a run comes to its lock is not the one that it opened.
+// A target that another program removed or replaced while it was opened is noticed.
 func TestTargetThatIsReplaced(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open directory cannot be removed")
@@ -414,8 +413,7 @@ func TestTargetThatIsReplaced(t *testing.T) {
 	}
 }
 
-// An empty file or a link where vbot wrote nothing is somebody's own. An empty file that it wrote
-// otherwise is not.
+// An empty file counts as damaged by a power failure only if vbot wrote a file of that path.
 func TestEmptyFileOfOnesOwn(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"new.py", "was.py"} {
@@ -448,7 +446,7 @@ func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
 	}
 }
 
-// A file of up to 1 MiB is compared, a larger one is not read.
+// A file of up to 1 MiB is compared; a larger one is not read.
 func TestDiffOfALargeFile(t *testing.T) {
 	for size, want := range map[int]string{
 		maxSize: "--- a/a\n+++ b/a\n@@ -1,1 +1,5 @@\n-xx",
@@ -464,7 +462,7 @@ func TestDiffOfALargeFile(t *testing.T) {
 	}
 }
 
-// A file that grows while it is read is not read to its end.
+// Reading stops at the limit, even if the file was smaller when its size was checked.
 func TestInspectALargeFile(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "a", strings.Repeat("x", maxSize+1))
@@ -478,7 +476,7 @@ func TestInspectALargeFile(t *testing.T) {
 	}
 }
 
-// A link that leads nowhere is there, too: whoever writes beside it has to know.
+// A dangling link exists: no file of its name can be created.
 func TestHas(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "file", "")
@@ -496,7 +494,7 @@ func TestHas(t *testing.T) {
 	}
 }
 
-// Where the last directory of a path cannot be made, the others go.
+// If the last directory of a path cannot be created, its new parents are removed.
 func TestTargetThatCannotBeMade(t *testing.T) {
 	dir := t.TempDir()
 	target, err := Lock(filepath.Join(dir, "a", "b", strings.Repeat("x", 300)))

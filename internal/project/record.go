@@ -9,14 +9,12 @@ import (
 	"vbot/internal/report"
 )
 
-// A Record describes what vbot wrote, so that --check and --update know which files are unedited. It
-// lists all files that vbot writes for the configuration, even if an existing file of that name was
-// kept, or it was deleted: a file that differs from its hash is edited. --keep-existing keeps an
-// existing record, too, because it still describes the files beside it.
-//
-// BaseDir has each file as vbot wrote it: the base of every merge. Files that are written once have none.
+// A Record describes what vbot wrote, so that --check and --update know which files are unedited: a file that
+// differs from its hash is edited. It lists all files that vbot writes for the configuration, even if an
+// existing file of that name was kept, or it was deleted. --keep-existing keeps an existing record, too,
+// because it still describes the files beside it.
 type Record struct {
-	// Vbot is the version that wrote it; "" if there is no record.
+	// Vbot is the version that wrote the record, "" if there is none.
 	Vbot   string          `json:"vbot"`
 	Config json.RawMessage `json:"config"`
 	// Files are the SHA-256 of the bases in hex, or userOwnedHash, by path. It lacks the guides: they contain
@@ -26,8 +24,8 @@ type Record struct {
 	OldGuides map[string]string `json:"guides,omitempty"`
 }
 
-// userOwnedHash is the hash in the record of a path that is its owner's affair: a file that was there before
-// the project, or one that was deleted with its folder.
+// userOwnedHash stands in the record for the hash of a file that no update writes or changes: one that was
+// there before the project, or that was deleted with its folder.
 const userOwnedHash = ""
 
 // RecordName is the path of the record in a project.
@@ -43,12 +41,11 @@ var attributesData = []byte("# What vbot wrote, for updates. Commit it, and do n
 // IsInternal reports whether only vbot reads the file: the bases, and the files beside them.
 func IsInternal(name string) bool { return strings.HasPrefix(name, ".vbot/") }
 
-// isRecorded reports whether the record lists a file. It does not list guides, because they contain their
-// version.
+// isRecorded reports whether the record lists a file of this path.
 func isRecorded(name string) bool { return !IsGuide(name) && !IsInternal(name) && name != RecordName }
 
-// writtenOnce are the files that belong to the project's owner from the moment they exist. They have no
-// base, and no update changes them.
+// writtenOnce are the paths of files that belong to the project's owner once they exist. They have no base,
+// and no update changes them.
 var writtenOnce = []string{
 	".github/workflows/test.yml",
 	"server/agent.py",
@@ -74,7 +71,8 @@ func NewRecord(version string, config any, files map[string][]byte) (*Record, er
 	return r, err
 }
 
-// AddRecord adds the record of the files, and their bases.
+// AddRecord adds to the files their record, their bases, and the file of attributes. config is what a
+// --config file may hold.
 func AddRecord(version string, config any, files map[string][]byte) error {
 	r, err := NewRecord(version, config, files)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"vbot/internal/report"
 )
 
-// unprivileged runs f as a user who may not read what has no modes; root may read all.
+// unprivileged runs f as a user for whom permissions count: root may read everything.
 func unprivileged(t *testing.T, dir string, f func()) {
 	t.Helper()
-	runtime.LockOSThread() // the user is one of this thread
+	runtime.LockOSThread() // Setfsuid is for one thread
 	defer runtime.UnlockOSThread()
 	user := os.Geteuid()
 	if user == 0 {
@@ -32,7 +32,7 @@ func unprivileged(t *testing.T, dir string, f func()) {
 	syscall.Setfsuid(os.Geteuid())
 }
 
-// A record that may not be read is not a broken one.
+// An unreadable record is an I/O error, and not an invalid record.
 func TestUnreadableRecord(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, RecordName, "{}")
@@ -50,8 +50,7 @@ func TestUnreadableRecord(t *testing.T) {
 	}
 }
 
-// A file that may not be read ends no run: it is in the way of a new project, and in an old one
-// it is edited.
+// An unreadable file is a conflict in a new project, and counts as edited in an update.
 func TestUnreadableFile(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "a", "mine")
@@ -77,7 +76,7 @@ func TestUnreadableFile(t *testing.T) {
 	})
 }
 
-// A pipe in the place of a base is a conflict that names it; nobody waits for what comes out of it.
+// A pipe in the place of a base is a conflict that names it. It is not opened, which would wait forever.
 func TestPipeInPlaceOfABase(t *testing.T) {
 	files := texts{"a.py": "1\n2\n3\n"}
 	f := newFolder(t, "0.1.0", files)

@@ -58,8 +58,7 @@ var rules = []struct {
 	when facts
 	then outcome
 }{
-	// A file that its owner deleted stays deleted. A new one is written, and so is one that an update could
-	// have listed before it was killed.
+	// A file that its owner deleted stays deleted. Without its base, a killed update removed it.
 	{facts{absent, listed, omitted}, outcome{}},
 	{facts{absent, userOwned | baseKnown, written}, outcome{state: Missing, action: Missing}},
 	{facts{absent, unlisted | baseMissing, written}, outcome{state: Missing, action: Created}},
@@ -181,8 +180,8 @@ func (c *comparison) refuse(s *Step, why string) {
 	c.plan.block(s.Path, why)
 }
 
-// compareWrittenOnce chooses the action for a file that belongs to the project's owner: a new one is written,
-// an unedited one that is no longer written is removed, and any other stays as it is.
+// compareWrittenOnce chooses the action for one of writtenOnce: a new one is written, an unedited one that is
+// no longer written is removed, and any other stays as it is.
 func (c *comparison) compareWrittenOnce(s *Step, found existing) {
 	hash, isListed := c.Was.Files[s.Path]
 	switch {

@@ -12,8 +12,8 @@ import (
 	"vbot/internal/report"
 )
 
-// Plan plans to create the bot with this configuration or, without one, to write the guides. It changes
-// nothing. Conflicts of a bot are in the plan; conflicts of the guides are an error.
+// Plan plans to create the bot with this configuration or, if cfg is nil, to write the guides. It changes
+// nothing. Conflicts of a bot are in the plan; those of the guides are an error, a *report.Failure.
 func (j Job) Plan(env Env, cfg *bot.Config) (*project.Plan, error) {
 	d, err := newDraft(env, cfg)
 	if err != nil {
@@ -52,7 +52,7 @@ func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	return t.PlanCreate(d.files, j.KeepExisting, overwrite)
 }
 
-// write writes a bot or, without a configuration, the guides for a coding agent.
+// write writes a bot or, if cfg is nil, the guides for a coding agent.
 func (j Job) write(ctx context.Context, env Env, cfg *bot.Config) (report.Result, error) {
 	d, err := newDraft(env, cfg)
 	if err != nil {
@@ -85,7 +85,7 @@ func (j Job) write(ctx context.Context, env Env, cfg *bot.Config) (report.Result
 	return out, nil
 }
 
-// advise adds to the result what to do next.
+// advise adds to the result what to do next, as text and as commands.
 func (j Job) advise(out *Written, d draft) (err error) {
 	switch {
 	case d.bot != nil:

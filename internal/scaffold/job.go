@@ -1,6 +1,5 @@
-// Package scaffold has the jobs of `vbot init`: create a bot, write the guides for a coding agent, check
-// a project and update it. A Job returns Written, Compared or Preview. It prints only notes that a person
-// needs while the job runs.
+// Package scaffold has the jobs of `vbot init`: create a bot, write the guides for a coding agent, check a
+// project, and update it. Job.Run returns a Written, Compared, Preview or UpdatePreview.
 package scaffold
 
 import (
@@ -15,7 +14,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A Mode is what a job does.
+// A Mode is the kind of a job.
 type Mode int
 
 // The modes. The first two write missing files; the others start from the record of a project.
@@ -52,19 +51,19 @@ type ConfigFile struct {
 	Data []byte
 }
 
-// An Env is what jobs need of the program.
+// An Env is what jobs use of the program that runs them.
 type Env struct {
 	Version string // of vbot
 	Catalog *catalog.Catalog
-	Path    func(name string) string         // resolves it against the working directory
-	Note    func(format string, args ...any) // tells the person something while a job runs
-	// Confirm asks a person whether to go ahead, and fails if the answer is no. It is nil if vbot cannot
-	// ask; then a job goes ahead.
+	Path    func(name string) string         // makes a path absolute
+	Note    func(format string, args ...any) // prints a message while a job runs
+	// Confirm asks a person whether to go ahead. The error is a *report.Failure if the answer is no. Confirm
+	// is nil if nobody can be asked; then jobs go ahead.
 	Confirm func(ctx context.Context, question string) error
 }
 
-// Run runs the job. Even with an error, the result is what was done or found, or nil. Errors are a
-// *report.Failure.
+// Run runs the job. An error is a *report.Failure. The result is what was done or found, also with an error;
+// it is nil if that is nothing.
 func (j Job) Run(ctx context.Context, env Env) (report.Result, error) {
 	switch j.Mode {
 	case GenerateGuides:
@@ -79,10 +78,10 @@ func (j Job) Run(ctx context.Context, env Env) (report.Result, error) {
 	return j.write(ctx, env, &cfg)
 }
 
-// dir is the directory of the job, absolute.
+// dir returns the absolute path of the target.
 func (j Job) dir(env Env) string { return env.Path(j.Target) }
 
-// name is the project's name if no option gives it, "" if the directory's name cannot be one.
+// name returns the project's name if no option gives it, made of the directory's; "" if it cannot be.
 func (j Job) name(env Env) string { return bot.NameFromDir(j.dir(env)) }
 
 // configure returns the configuration that the job asks for. Values that no option gives come from the

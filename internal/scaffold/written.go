@@ -83,7 +83,7 @@ func (w Written) Text(page *report.Page) {
 	}
 }
 
-// locks are the lock files that belong to a manifest, and the commands that bring them up to date.
+// locks lists lock files with their manifests and the commands that update them; the folder follows.
 var locks = []struct{ manifest, lock, command string }{
 	{"server/pyproject.toml", "server/uv.lock", "uv lock --directory"},
 	{"client/package.json", "client/package-lock.json", "npm install --prefix"},
