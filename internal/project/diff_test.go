@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vbot/internal/filetest"
 )
 
 // patched applies a unified diff of one file, as patch would without fuzz: each line must be where the diff
@@ -145,4 +147,20 @@ func fewestChanges(a, b string) int {
 		return fewestChanges(a[2:], b[2:])
 	}
 	return 1 + min(fewestChanges(a[2:], b), fewestChanges(a, b[2:]))
+}
+
+// A file of up to 1 MiB is compared; a larger one is not read.
+func TestDiffOfALargeFile(t *testing.T) {
+	for size, want := range map[int]string{
+		maxSize: "--- a/a\n+++ b/a\n@@ -1,1 +1,5 @@\n-xx",
+		maxSize + 1: "a differs, but cannot be compared: it is not a regular file, is too large or cannot " +
+			"be read\n",
+	} {
+		dir := t.TempDir()
+		filetest.Put(t, dir, "a", strings.Repeat("x", size))
+		_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
+		if diff := p.Diff("", true); !strings.HasPrefix(diff, want) || len(p.Conflicts) != 1 {
+			t.Errorf("%d bytes: %.200q", size, diff)
+		}
+	}
 }

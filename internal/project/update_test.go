@@ -42,11 +42,7 @@ func newFolder(t *testing.T, version string, files texts) *folder {
 	if err := AddRecord(version, struct{}{}, all); err != nil {
 		t.Fatal(err)
 	}
-	target, p := lockAndPlan(t, f.dir, all, false, nil)
-	if err := target.Apply(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	target.Close()
+	lockAndApply(t, f.dir, all, false)
 	return f
 }
 
@@ -644,5 +640,120 @@ func TestGuidesInADiff(t *testing.T) {
 		if diff := p.Diff("", false); strings.Contains(diff, "-old\n+new\n") != (guide == "old\n") {
 			t.Errorf("%q", diff)
 		}
+	}
+}
+
+// updating returns a plan that updates the project in dir, in which vbot wrote "old" into each file
+// in was, to files. It has no bases.
+func updating(t *testing.T, dir string, files map[string][]byte, was ...string) (*Target, *Plan) {
+	t.Helper()
+	old := map[string][]byte{}
+	for _, name := range was {
+		old[name] = []byte("old")
+	}
+	record, err := NewRecord("0.0.1", struct{}{}, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := record.bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	filetest.Put(t, dir, RecordName, string(data))
+	target, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.Close)
+	p, err := target.PlanUpdate(updateTo(t, files, record))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target, p
+}
+
+// updateTo returns the request to update a project with this record to these files. What the record describes
+// cannot be rendered again.
+func updateTo(t *testing.T, files map[string][]byte, was *Record) *UpdateRequest {
+	t.Helper()
+	now, err := NewRecord("0.0.2", struct{}{}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &UpdateRequest{
+		Files:         files,
+		Was:           was,
+		Now:           now,
+		Rendered:      func() map[string][]byte { return nil },
+		GenericGuides: func() map[string][]byte { return nil },
+	}
+}
+
+// An empty file counts as damaged by a power failure only if vbot wrote a file of that path.
+func TestEmptyFileOfOnesOwn(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"new.py", "was.py"} {
+		filetest.Put(t, dir, name, "")
+	}
+	filetest.Link(t, "new.py", filepath.Join(dir, "link.py")) // that is not read
+	_, p := updating(t, dir, map[string][]byte{
+		"link.py": []byte("new"),
+		"new.py":  []byte("new"),
+		"was.py":  []byte("new"),
+	}, "was.py")
+	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept,
+		[]string{"link.py", "new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
+		t.Errorf("kept %q, replaced %q", kept, replaced)
+	}
+}
+
+// A merged file keeps its line ends, and several conflicts are all listed.
+func TestMergedText(t *testing.T) {
+	old := texts{"a.py": "1\n2\n3\n4\n5\n"}
+	for mine, want := range map[string]string{
+		"1\r\n2\r\nmine\r\n4\r\n5\r\n": "one\r\n2\r\nmine\r\n4\r\n5.0\r\n",
+		"1\n2\nmine\r\n4\n5\n":         "one\n2\nmine\n4\n5.0\n", // mixed: most editors write LF then
+	} {
+		f := newFolder(t, "0.1.0", old)
+		f.put("a.py", mine)
+		p := f.update("0.2.0", texts{"a.py": "one\n2\n3\n4\n5.0\n"})
+		f.wants("a.py", want)
+		if s := p.Steps[0]; !s.Merged || s.Why != "your edits stay" || s.State != Pending {
+			t.Errorf("%+v", s)
+		}
+	}
+	f := newFolder(t, "0.1.0", old)
+	f.put("a.py", "I\n2\n3\n4\nV\n")
+	p := f.update("0.2.0", texts{"a.py": "one\n2\n3\n4\n5.0\n"})
+	const want = "a.py: your edits conflict with vbot's changes at line 1, 5"
+	if len(p.Conflicts) != 1 || p.Conflicts[0].Line() != want || p.Blocked {
+		t.Errorf("%v, blocked %v", p.Conflicts, p.Blocked)
+	}
+	f.put("a.py", "<<<<<<< yours\n")
+	p = f.update("0.2.0", texts{"a.py": "one\n"})
+	if len(p.Conflicts) != 1 || !p.Blocked || p.Steps[0].Marked != 1 {
+		t.Errorf("%v, blocked %v", p.Conflicts, p.Blocked)
+	}
+}
+
+// A .gitignore that vbot no longer writes stays as long as there are files that it may be for.
+func TestGitignoreOfAFolder(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n", "client/.gitignore": "dist/\n", "client/a.js": "1\n"})
+	f.put("client/dist/x.js", "")
+	p := f.update("0.2.0", texts{"a.py": "1\n"})
+	f.wants("client/.gitignore", "dist/\n")
+	f.wants("client/a.js", "")
+	for _, s := range p.Steps {
+		if s.Path == "client/.gitignore" && (s.Action != Kept || s.Why != "client/dist/x.js is still there") {
+			t.Errorf("%+v", s)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(f.dir, "client", "dist")); err != nil {
+		t.Fatal(err)
+	}
+	f.put("client/.vbot-1-2.tmp", "of a killed run")
+	f.update("0.2.0", texts{"a.py": "1\n"})
+	if Has(f.dir, "client") {
+		t.Error("the folder stays")
 	}
 }

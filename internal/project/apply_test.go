@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -65,6 +64,16 @@ func lockAndPlan(
 		t.Fatal(err, p.Conflicts)
 	}
 	return target, p
+}
+
+// lockAndApply writes files into dir.
+func lockAndApply(t *testing.T, dir string, files map[string][]byte, keepExisting bool) {
+	t.Helper()
+	target, p := lockAndPlan(t, dir, files, keepExisting, nil)
+	defer target.Close()
+	if err := target.Apply(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A run that is interrupted at any point undoes exactly what it did.
@@ -144,36 +153,6 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	}
 	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
-	}
-}
-
-// While one run writes into a target, another one fails with a hint to try again, and leaves the directories
-// that the first one made.
-func TestTwoRunsAtOnce(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "parent", "target")
-	files := map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}
-	target, p := lockAndPlan(t, dir, files, false, nil)
-	if other, err := Lock(dir); err == nil ||
-		err.Error() != "another vbot is writing to "+dir+"; nothing was written" {
-		t.Errorf("a second run beside the first: %v, %v", other, err)
-	}
-	if err := target.Apply(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	target.Close()
-	target, p = lockAndPlan(t, dir, files, false, nil)
-	if err := target.Apply(context.Background(), p); err != nil || p.Count(Unchanged) != 2 {
-		t.Errorf("after the first run: %v, %v", err, p.Steps)
-	}
-}
-
-// Closing a target into which nothing was written removes the directories that locking made.
-func TestLockAlone(t *testing.T) {
-	dir := t.TempDir()
-	target, _ := lockAndPlan(t, filepath.Join(dir, "parent", "target"), nil, false, nil)
-	target.Close()
-	if left := filetest.Listing(t, dir); strings.Contains(left, "parent") {
-		t.Errorf("left:\n%s", left)
 	}
 }
 
@@ -263,75 +242,6 @@ func TestTemporaryNameThatExists(t *testing.T) {
 	}
 }
 
-func TestHasOldGuide(t *testing.T) {
-	const stamp = "<!-- vbot %s -->\n"
-	for _, c := range []struct {
-		text string
-		want bool
-	}{
-		{fmt.Sprintf(stamp, "0.1.9"), true},
-		{fmt.Sprintf(stamp, "0.2.0"), false},
-		{fmt.Sprintf(stamp, "0.10.0"), false},
-		{"x\n" + fmt.Sprintf(stamp, "0.0.1") + "\n\n", true},
-		{fmt.Sprintf(stamp, "0.0.1") + "and more", false},
-		{"", false},
-		{"<!-- vbot 999999999999999999999.0.0 -->", false},
-	} {
-		if got := (Step{
-			found: []byte(c.text),
-			data:  []byte(fmt.Sprintf(stamp, "0.2.0")),
-		}).HasOldGuide(); got != c.want {
-			t.Errorf("HasOldGuide of %q: %t, want %t", c.text, got, c.want)
-		}
-	}
-}
-
-// updating returns a plan that updates the project in dir, in which vbot wrote "old" into each file
-// in was, to files. It has no bases.
-func updating(t *testing.T, dir string, files map[string][]byte, was ...string) (*Target, *Plan) {
-	t.Helper()
-	old := map[string][]byte{}
-	for _, name := range was {
-		old[name] = []byte("old")
-	}
-	record, err := NewRecord("0.0.1", struct{}{}, old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := record.bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	filetest.Put(t, dir, RecordName, string(data))
-	target, err := Lock(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(target.Close)
-	p, err := target.PlanUpdate(updateTo(t, files, record))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return target, p
-}
-
-// updateTo returns the request to update a project with this record to these files. What the record describes
-// cannot be rendered again.
-func updateTo(t *testing.T, files map[string][]byte, was *Record) *UpdateRequest {
-	t.Helper()
-	now, err := NewRecord("0.0.2", struct{}{}, files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &UpdateRequest{
-		Files:         files,
-		Was:           was,
-		Now:           now,
-		Rendered:      func() map[string][]byte { return nil },
-		GenericGuides: func() map[string][]byte { return nil },
-	}
-}
-
 // An update that is interrupted at any point undoes exactly what it did.
 func TestUpdateInterruptedAnywhere(t *testing.T) {
 	files := project()
@@ -391,46 +301,6 @@ func TestEditDuringAnUpdate(t *testing.T) {
 	}
 }
 
-// A target that another program removed or replaced while it was opened is noticed.
-func TestTargetThatIsReplaced(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("an open directory cannot be removed")
-	}
-	dir := filepath.Join(t.TempDir(), "target")
-	target, _ := lockAndPlan(t, dir, nil, false, nil)
-	if !target.isAt(dir) {
-		t.Error("the target is not at its place")
-	}
-	for _, replace := range []func(string) error{
-		os.Remove, func(dir string) error { return os.Mkdir(dir, 0o755) },
-	} {
-		if err := replace(dir); err != nil {
-			t.Fatal(err)
-		}
-		if target.isAt(dir) {
-			t.Error("another directory is taken for the target")
-		}
-	}
-}
-
-// An empty file counts as damaged by a power failure only if vbot wrote a file of that path.
-func TestEmptyFileOfOnesOwn(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"new.py", "was.py"} {
-		filetest.Put(t, dir, name, "")
-	}
-	filetest.Link(t, "new.py", filepath.Join(dir, "link.py")) // that is not read
-	_, p := updating(t, dir, map[string][]byte{
-		"link.py": []byte("new"),
-		"new.py":  []byte("new"),
-		"was.py":  []byte("new"),
-	}, "was.py")
-	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept,
-		[]string{"link.py", "new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
-		t.Errorf("kept %q, replaced %q", kept, replaced)
-	}
-}
-
 // A link that takes the place of a directory that vbot no longer needs is not removed.
 func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
 	dir := t.TempDir()
@@ -443,65 +313,5 @@ func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
 	}
 	if tree := filetest.Tree(t, dir); tree["old"] != "link to mine" {
 		t.Errorf("left: %q", tree)
-	}
-}
-
-// A file of up to 1 MiB is compared; a larger one is not read.
-func TestDiffOfALargeFile(t *testing.T) {
-	for size, want := range map[int]string{
-		maxSize: "--- a/a\n+++ b/a\n@@ -1,1 +1,5 @@\n-xx",
-		maxSize + 1: "a differs, but cannot be compared: it is not a regular file, is too large or cannot " +
-			"be read\n",
-	} {
-		dir := t.TempDir()
-		filetest.Put(t, dir, "a", strings.Repeat("x", size))
-		_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
-		if diff := p.Diff("", true); !strings.HasPrefix(diff, want) || len(p.Conflicts) != 1 {
-			t.Errorf("%d bytes: %.200q", size, diff)
-		}
-	}
-}
-
-// Reading stops at the limit, even if the file was smaller when its size was checked.
-func TestInspectALargeFile(t *testing.T) {
-	dir := t.TempDir()
-	filetest.Put(t, dir, "a", strings.Repeat("x", maxSize+1))
-	target, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer target.Close()
-	if hash, data, err := inspect(target.dirs["."], "a"); hash != "" || data != nil || err != nil {
-		t.Errorf("%q, %d bytes, %v", hash, len(data), err)
-	}
-}
-
-// A dangling link exists: no file of its name can be created.
-func TestHas(t *testing.T) {
-	dir := t.TempDir()
-	filetest.Put(t, dir, "file", "")
-	filetest.Link(t, "nowhere", filepath.Join(dir, "link"))
-	for name, want := range map[string]bool{
-		".":          true,
-		"file":       true,
-		"link":       true,
-		"nothing":    false,
-		"file/below": false,
-	} {
-		if Has(dir, name) != want {
-			t.Errorf("Has(%q) is %v", name, !want)
-		}
-	}
-}
-
-// If the last directory of a path cannot be created, its new parents are removed.
-func TestTargetThatCannotBeMade(t *testing.T) {
-	dir := t.TempDir()
-	target, err := Lock(filepath.Join(dir, "a", "b", strings.Repeat("x", 300)))
-	if err == nil {
-		target.Close()
-	}
-	if err == nil || Has(dir, "a") {
-		t.Errorf("%v, left:\n%s", err, filetest.Listing(t, dir))
 	}
 }
