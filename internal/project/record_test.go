@@ -50,7 +50,8 @@ func TestInvalidRecords(t *testing.T) {
 
 // Problems with the configuration have the lines and columns of the record: blanks stand before it.
 func TestPlaceOfTheConfiguration(t *testing.T) {
-	const before, config = "{\"vbot\": \"1.2.3-dev\",\n \"files\": {\"a.py\": \"x\"},\n \"config\": ", `{"é": 1}`
+	const before = "{\"vbot\": \"1.2.3-dev\",\n \"files\": {\"a.py\": \"x\"},\n \"config\": "
+	const config = `{"é": 1}`
 	dir := t.TempDir()
 	filetest.Put(t, dir, RecordName, before+config+"}")
 	target, err := Open(dir)
