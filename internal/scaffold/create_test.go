@@ -25,8 +25,8 @@ func TestHintsForFilesInTheWay(t *testing.T) {
 	for name, hint := range map[string]string{
 		"bot/README.md": "choose another directory, move them away, or use --keep-existing to write only " +
 			"missing files",
-		"bot/README.md/x": "choose another directory, or move them away; --keep-existing does not help with " +
-			"directories and links",
+		"bot/README.md/x": "choose another directory, or move them away; --keep-existing does not help " +
+			"with directories and links",
 	} {
 		dir := t.TempDir()
 		e, _ := env(dir)
