@@ -82,14 +82,14 @@ func (t *Target) bases() (texts map[string][]byte, names []string, err error) {
 }
 
 // planBases adds the bases that the files need after the run, and the removal of the others.
-func (c *comparison) planBases(t *Target) error {
-	c.plan.noteDir(basePath("x"))
-	for _, sum := range slices.Sorted(maps.Keys(c.needed)) {
-		if c.bases[sum] != nil {
+func (u *updatePlanner) planBases(t *Target) error {
+	u.plan.noteDir(basePath("x"))
+	for _, sum := range slices.Sorted(maps.Keys(u.needed)) {
+		if u.bases[sum] != nil {
 			continue
 		}
-		s := Step{Path: basePath(sum), data: pack(c.needed[sum]), Action: Created, phase: basePhase}
-		found, err := c.plan.examine(t, s.Path)
+		s := Step{Path: basePath(sum), data: pack(u.needed[sum]), Action: Created, phase: basePhase}
+		found, err := u.plan.examine(t, s.Path)
 		switch {
 		case err != nil:
 			return err
@@ -97,36 +97,36 @@ func (c *comparison) planBases(t *Target) error {
 		case found.mode.IsRegular(): // a damaged one, of whatever size
 			s.Action, s.Before = Replaced, found.hash
 		default:
-			c.plan.block(s.Path, "a "+typeName(found.mode)+" is in the way of a file of vbot")
+			u.plan.block(s.Path, "a "+typeName(found.mode)+" is in the way of a file of vbot")
 			continue
 		}
-		c.plan.Steps = append(c.plan.Steps, s)
+		u.plan.Steps = append(u.plan.Steps, s)
 	}
-	return c.planUnneededBases(t)
+	return u.planUnneededBases(t)
 }
 
 // planUnneededBases adds the removal of bases that no file needs, once the record is written. But the base
 // of a file that is removed goes before the file: a missing file with a base counts as deleted by its owner,
 // and this one must not if the run is killed and the next one writes it again.
-func (c *comparison) planUnneededBases(t *Target) error {
+func (u *updatePlanner) planUnneededBases(t *Target) error {
 	ofRemoved := map[string]bool{}
-	for _, s := range c.plan.Steps {
+	for _, s := range u.plan.Steps {
 		if s.Action == Removed {
-			ofRemoved[c.Was.Files[s.Path]] = true
+			ofRemoved[u.Was.Files[s.Path]] = true
 		}
 	}
-	for _, sum := range c.baseNames {
+	for _, sum := range u.baseNames {
 		switch {
-		case c.needed[sum] != nil:
+		case u.needed[sum] != nil:
 		case !ofRemoved[sum]:
-			c.plan.unneeded = append(c.plan.unneeded, basePath(sum))
+			u.plan.unneeded = append(u.plan.unneeded, basePath(sum))
 		default:
-			found, err := c.plan.examine(t, basePath(sum))
+			found, err := u.plan.examine(t, basePath(sum))
 			if err != nil {
 				return err
 			}
 			s := Step{Path: basePath(sum), Action: Removed, Before: found.hash, phase: basePhase}
-			c.plan.Steps = append(c.plan.Steps, s)
+			u.plan.Steps = append(u.plan.Steps, s)
 		}
 	}
 	return nil

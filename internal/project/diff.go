@@ -103,7 +103,7 @@ func changes(a, b []string) (list []change, ok bool) {
 	for _, f := range []*frontier{&d.forward, &d.backward} {
 		f.reached, f.middle = make([]int, len(a)+len(b)+3), len(b)+1
 	}
-	if !d.compare(0, len(x.kept), 0, len(y.kept)) {
+	if !d.findChanges(0, len(x.kept), 0, len(y.kept)) {
 		return nil, false
 	}
 	x.align(y)
@@ -283,9 +283,9 @@ func (d *differ) same(i, j int) bool {
 	return d.a.lines[d.a.kept[i]] == d.b.lines[d.b.kept[j]]
 }
 
-// compare marks what is changed in the kept lines [a0, a1) and [b0, b1). It reports false if that
+// findChanges notes what is changed in the kept lines [a0, a1) and [b0, b1). It reports false if that
 // would take too long.
-func (d *differ) compare(a0, a1, b0, b1 int) bool {
+func (d *differ) findChanges(a0, a1, b0, b1 int) bool {
 	for a0 < a1 && b0 < b1 && d.same(a0, b0) {
 		a0, b0 = a0+1, b0+1
 	}
@@ -302,7 +302,7 @@ func (d *differ) compare(a0, a1, b0, b1 int) bool {
 		return true
 	}
 	i, j, ok := d.split(a0, a1, b0, b1)
-	return ok && d.compare(a0, i, b0, j) && d.compare(i, a1, j, b1)
+	return ok && d.findChanges(a0, i, b0, j) && d.findChanges(i, a1, j, b1)
 }
 
 // split returns a point on a shortest path through the box. It searches from both ends.

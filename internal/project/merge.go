@@ -10,16 +10,16 @@ import (
 )
 
 // merge merges the changes of this version into an edited file, or refuses to, with a reason.
-func (c *comparison) merge(s *Step) {
+func (u *updatePlanner) merge(s *Step) {
 	mine := withLF(s.found)
 	if line := markersAt(mine); line > 0 {
 		s.Marked = line
-		c.refuse(s, fmt.Sprintf("it has conflict markers from line %d on: resolve them first", line))
+		u.refuse(s, fmt.Sprintf("it has conflict markers from line %d on: resolve them first", line))
 		return
 	}
 	base := s.base
-	if s.isReadable() && c.hasChanges(s.Path, base, mine) {
-		base = c.Rendered()[s.Path]
+	if s.isReadable() && u.hasChanges(s.Path, base, mine) {
+		base = u.Rendered()[s.Path]
 	}
 	if base != nil && bytes.Equal(base, s.data) {
 		s.Action = Kept
@@ -27,19 +27,19 @@ func (c *comparison) merge(s *Step) {
 	}
 	s.State = Pending
 	if !s.isReadable() {
-		c.refuse(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged into it")
+		u.refuse(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged into it")
 		return
 	}
-	m, ok := merge3(base, mine, s.data, c.Now.Vbot) // without a base, everything that differs conflicts
+	m, ok := merge3(base, mine, s.data, u.Now.Vbot) // without a base, everything that differs conflicts
 	switch {
 	case !ok:
-		c.refuse(s, "too many lines differ to compare them")
+		u.refuse(s, "too many lines differ to compare them")
 	case len(m.conflicts) > 0:
 		s.Why = "your edits conflict with vbot's changes at line " + lineNumbers(m.conflicts)
 		if base == nil {
 			s.Why = "its base in " + BaseDir + " is missing or damaged, so vbot cannot tell what you edited"
 		}
-		c.plan.conflict(s.Path, s.Why)
+		u.plan.conflict(s.Path, s.Why)
 		s.Conflicts = m.conflicts
 		s.replaceBy(m.text)
 	case bytes.Equal(m.text, mine): // the file already has all changes
@@ -52,12 +52,12 @@ func (c *comparison) merge(s *Step) {
 
 // hasChanges reports whether a file already has all changes of the recorded configuration to its base: an
 // update to that configuration merged the file before it was killed.
-func (c *comparison) hasChanges(name string, base, mine []byte) bool {
-	rendered := c.Rendered()[name]
+func (u *updatePlanner) hasChanges(name string, base, mine []byte) bool {
+	rendered := u.Rendered()[name]
 	if base == nil || rendered == nil || bytes.Equal(base, rendered) {
 		return false
 	}
-	m, ok := merge3(base, mine, rendered, c.Now.Vbot)
+	m, ok := merge3(base, mine, rendered, u.Now.Vbot)
 	return ok && len(m.conflicts) == 0 && bytes.Equal(m.text, mine)
 }
 

@@ -106,20 +106,20 @@ func (r *Record) sameOrigin(other *Record) bool {
 }
 
 // planRecord adds the new record, and the file of attributes beside the bases if it is missing.
-func (c *comparison) planRecord(t *Target) error {
-	attributes, err := c.plan.examine(t, attributesName)
+func (u *updatePlanner) planRecord(t *Target) error {
+	attributes, err := u.plan.examine(t, attributesName)
 	if err != nil {
 		return err
 	}
 	if attributes.at == "" {
 		s := Step{Path: attributesName, data: attributesData, Action: Created, phase: basePhase}
-		c.plan.Steps = append(c.plan.Steps, s)
+		u.plan.Steps = append(u.plan.Steps, s)
 	}
-	found, err := c.plan.examine(t, RecordName)
+	found, err := u.plan.examine(t, RecordName)
 	if err != nil {
 		return err
 	}
-	now := &Record{Vbot: c.Now.Vbot, Config: c.Now.Config, Files: c.hashes}
+	now := &Record{Vbot: u.Now.Vbot, Config: u.Now.Config, Files: u.hashes}
 	s := Step{Path: RecordName, found: found.data, Before: found.hash, phase: recordPhase}
 	if s.data, err = now.bytes(); err != nil {
 		return err
@@ -131,19 +131,19 @@ func (c *comparison) planRecord(t *Target) error {
 		s.Action = Unchanged
 	default:
 		s.Action = Replaced
-		if !c.Was.sameOrigin(now) {
-			c.plan.interim, err = c.interim(now).bytes()
+		if !u.Was.sameOrigin(now) {
+			u.plan.interim, err = u.interim(now).bytes()
 		}
 	}
-	c.plan.Steps = append(c.plan.Steps, s)
+	u.plan.Steps = append(u.plan.Steps, s)
 	return err
 }
 
 // interim returns the record while an update runs: that of the new version and configuration, but with the
 // old hashes.
-func (c *comparison) interim(now *Record) *Record {
-	r := &Record{Vbot: now.Vbot, Config: now.Config, Files: c.Was.Files, OldGuides: map[string]string{}}
-	for _, s := range c.plan.Steps {
+func (u *updatePlanner) interim(now *Record) *Record {
+	r := &Record{Vbot: now.Vbot, Config: now.Config, Files: u.Was.Files, OldGuides: map[string]string{}}
+	for _, s := range u.plan.Steps {
 		if s.Guide && s.Action == Replaced {
 			r.OldGuides[s.Path] = s.Before
 		}

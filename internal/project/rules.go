@@ -45,39 +45,39 @@ func (rule facts) covers(file facts) bool {
 	return rule.disk&file.disk != 0 && rule.record&file.record != 0 && rule.version&file.version != 0
 }
 
-// An outcome is what an update does with a file, and what --check says about it.
-type outcome struct {
+// A decision is what an update does with a file, and what --check says about it.
+type decision struct {
 	state, action string
 	conflict      string // why this file stops the whole update, or ""
-	merges        bool   // comparison.merge decides the rest
+	merges        bool   // updatePlanner.merge decides the rest
 }
 
 // rules has exactly one rule for each combination of facts. Two kinds of combinations cannot occur: a file
 // is listed or written, because the paths come from there; and one that is omitted cannot be up to date.
 var rules = []struct {
 	when facts
-	then outcome
+	then decision
 }{
 	// A file that its owner deleted stays deleted. Without its base, a killed update removed it.
-	{facts{absent, listed, omitted}, outcome{}},
-	{facts{absent, userOwned | baseKnown, written}, outcome{state: Missing, action: Missing}},
-	{facts{absent, unlisted | baseMissing, written}, outcome{state: Missing, action: Created}},
+	{facts{absent, listed, omitted}, decision{}},
+	{facts{absent, userOwned | baseKnown, written}, decision{state: Missing, action: Missing}},
+	{facts{absent, unlisted | baseMissing, written}, decision{state: Missing, action: Created}},
 
-	{facts{upToDate, unlisted | listed, written}, outcome{state: Unchanged, action: Unchanged}},
+	{facts{upToDate, unlisted | listed, written}, decision{state: Unchanged, action: Unchanged}},
 
-	{facts{untouched, listed, omitted}, outcome{state: Outdated, action: Removed}},
-	{facts{untouched, unlisted | listed, written}, outcome{state: Outdated, action: Replaced}},
+	{facts{untouched, listed, omitted}, decision{state: Outdated, action: Removed}},
+	{facts{untouched, unlisted | listed, written}, decision{state: Outdated, action: Replaced}},
 
-	{facts{edited, userOwned, omitted | written}, outcome{}},
-	{facts{edited, baseKnown | baseMissing, omitted}, outcome{action: Kept}},
-	{facts{edited, baseKnown | baseMissing, written}, outcome{state: Edited, merges: true}},
-	{facts{edited, unlisted, written}, outcome{state: Edited, action: Kept, conflict: nameInUse}},
+	{facts{edited, userOwned, omitted | written}, decision{}},
+	{facts{edited, baseKnown | baseMissing, omitted}, decision{action: Kept}},
+	{facts{edited, baseKnown | baseMissing, written}, decision{state: Edited, merges: true}},
+	{facts{edited, unlisted, written}, decision{state: Edited, action: Kept, conflict: nameInUse}},
 }
 
 const nameInUse = "it is your own file, and vbot would write a file of that name"
 
-// outcomeOf returns the outcome for a file with these facts.
-func outcomeOf(file facts) outcome {
+// decisionFor returns the decision for a file with these facts.
+func decisionFor(file facts) decision {
 	for _, rule := range rules {
 		if rule.when.covers(file) {
 			return rule.then
@@ -87,26 +87,26 @@ func outcomeOf(file facts) outcome {
 }
 
 // compare chooses the action for a file. text is what this version writes, nil if it no longer does.
-func (c *comparison) compare(name string, text []byte, found existing) Step {
+func (u *updatePlanner) compare(name string, text []byte, found existing) Step {
 	if text == nil {
-		c.plan.leaves = append(c.plan.leaves, name)
+		u.plan.leaves = append(u.plan.leaves, name)
 	}
 	s := Step{Path: name, data: text, Guide: IsGuide(name), found: found.data, Before: found.hash}
 	s.isThere = found.at == name
 	switch {
 	case s.Guide:
-		c.compareGuide(&s, found)
+		u.compareGuide(&s, found)
 	case IsWrittenOnce(name):
-		c.compareWrittenOnce(&s, found)
+		u.compareWrittenOnce(&s, found)
 	default:
-		c.compareOrdinary(&s, found)
+		u.compareOrdinary(&s, found)
 	}
 	return s
 }
 
 // compareOrdinary chooses the action for a file that every update may change.
-func (c *comparison) compareOrdinary(s *Step, found existing) {
-	s.base = c.baseOf(s)
+func (u *updatePlanner) compareOrdinary(s *Step, found existing) {
+	s.base = u.baseOf(s)
 	if path.Base(s.Path) == ".gitignore" && s.data != nil {
 		s.data = withLinesOf(s.data, s.base)
 	}
@@ -114,26 +114,26 @@ func (c *comparison) compareOrdinary(s *Step, found existing) {
 	if s.data == nil {
 		s.newBase = s.base // if the file stays, a later update may write it again
 	}
-	if c.isEmptied(s) {
+	if u.isEmptied(s) {
 		s.Why = "empty, as after a power failure"
 	}
-	then := outcomeOf(c.factsOf(s, found))
+	then := decisionFor(u.factsOf(s, found))
 	s.State, s.Action = then.state, then.action
 	switch {
 	case then.conflict != "":
-		c.refuse(s, then.conflict)
+		u.refuse(s, then.conflict)
 	case then.merges:
-		c.merge(s)
+		u.merge(s)
 	}
 }
 
 // factsOf returns the facts by which rules decide about a file.
-func (c *comparison) factsOf(s *Step, found existing) facts {
+func (u *updatePlanner) factsOf(s *Step, found existing) facts {
 	f := facts{disk: edited, record: baseMissing, version: written}
 	if s.data == nil {
 		f.version = omitted
 	}
-	hash, isListed := c.Was.Files[s.Path]
+	hash, isListed := u.Was.Files[s.Path]
 	switch {
 	case !isListed:
 		f.record = unlisted
@@ -150,16 +150,16 @@ func (c *comparison) factsOf(s *Step, found existing) facts {
 	case !s.isReadable():
 	case s.data != nil && bytes.Equal(text, s.data):
 		f.disk = upToDate
-	case c.bases[sum] != nil, sum == hash, c.isEmptied(s):
+	case u.bases[sum] != nil, sum == hash, u.isEmptied(s):
 		f.disk = untouched
 	}
 	return f
 }
 
 // baseOf returns the text that vbot wrote by the record, or nil if it is lost.
-func (c *comparison) baseOf(s *Step) []byte {
-	hash := c.Was.Files[s.Path]
-	for _, text := range [][]byte{c.bases[hash], withLF(s.found), s.data} {
+func (u *updatePlanner) baseOf(s *Step) []byte {
+	hash := u.Was.Files[s.Path]
+	for _, text := range [][]byte{u.bases[hash], withLF(s.found), s.data} {
 		if text != nil && hexSum(text) == hash {
 			return text
 		}
@@ -169,21 +169,21 @@ func (c *comparison) baseOf(s *Step) []byte {
 
 // isEmptied reports whether a file that vbot wrote is empty: vbot writes no empty file, but one can be left
 // by a power failure.
-func (c *comparison) isEmptied(s *Step) bool {
-	_, isListed := c.Was.Files[s.Path]
+func (u *updatePlanner) isEmptied(s *Step) bool {
+	_, isListed := u.Was.Files[s.Path]
 	return isListed && s.isReadable() && len(s.found) == 0
 }
 
 // refuse leaves a file alone, and makes its change a conflict of the whole update.
-func (c *comparison) refuse(s *Step, why string) {
+func (u *updatePlanner) refuse(s *Step, why string) {
 	s.Action, s.Why = Kept, why
-	c.plan.block(s.Path, why)
+	u.plan.block(s.Path, why)
 }
 
 // compareWrittenOnce chooses the action for one of writtenOnce: a new one is written, an unedited one that is
 // no longer written is removed, and any other stays as it is.
-func (c *comparison) compareWrittenOnce(s *Step, found existing) {
-	hash, isListed := c.Was.Files[s.Path]
+func (u *updatePlanner) compareWrittenOnce(s *Step, found existing) {
+	hash, isListed := u.Was.Files[s.Path]
 	switch {
 	case found.at == "" && s.data == nil:
 		// Nothing exists, and nothing is written.
@@ -195,23 +195,23 @@ func (c *comparison) compareWrittenOnce(s *Step, found existing) {
 		s.State, s.Action = Outdated, Removed
 	}
 	if s.data != nil {
-		c.hashes[s.Path] = cmp.Or(hash, hexSum(s.data))
+		u.hashes[s.Path] = cmp.Or(hash, hexSum(s.data))
 	}
 }
 
 // compareGuide chooses the action for a guide. A new guide is written. An existing one is replaced only if
 // this version writes the same for the recorded configuration or without a bot, or if a killed update was
 // replacing it.
-func (c *comparison) compareGuide(s *Step, found existing) {
+func (u *updatePlanner) compareGuide(s *Step, found existing) {
 	isIn := func(files map[string][]byte) bool { return found.hash == hexSum(files[s.Path]) }
-	isBeingReplaced := s.isReadable() && found.hash == c.Was.OldGuides[s.Path]
+	isBeingReplaced := s.isReadable() && found.hash == u.Was.OldGuides[s.Path]
 	switch {
 	case s.data == nil:
 	case found.at == "":
 		s.Action = Created
 	case found.hash == hexSum(s.data):
 		s.Action = Unchanged
-	case found.at == s.Path && (isBeingReplaced || isIn(c.GenericGuides()) || isIn(c.Rendered())):
+	case found.at == s.Path && (isBeingReplaced || isIn(u.GenericGuides()) || isIn(u.Rendered())):
 		s.Action = Replaced
 	default:
 		s.Action = Kept

@@ -12,7 +12,7 @@ func TestEveryFileHasOneRule(t *testing.T) {
 				if version == omitted && (record == unlisted || disk == upToDate) {
 					want = 0
 				}
-				var found []outcome
+				var found []decision
 				for _, rule := range rules {
 					if rule.when.covers(file) {
 						found = append(found, rule.then)
@@ -21,8 +21,8 @@ func TestEveryFileHasOneRule(t *testing.T) {
 				if len(found) != want {
 					t.Errorf("%+v has %d rules, want %d: %+v", file, len(found), want, found)
 				}
-				if want == 1 && outcomeOf(file) != found[0] {
-					t.Errorf("%+v: %+v, want %+v", file, outcomeOf(file), found)
+				if want == 1 && decisionFor(file) != found[0] {
+					t.Errorf("%+v: %+v, want %+v", file, decisionFor(file), found)
 				}
 			}
 		}
@@ -33,7 +33,7 @@ func TestEveryFileHasOneRule(t *testing.T) {
 func TestFacts(t *testing.T) {
 	const old, new, other, mine = "old\n", "new\n", "other\n", "mine\n"
 	sum := func(text string) string { return hexSum([]byte(text)) }
-	c := &comparison{
+	u := &updatePlanner{
 		UpdateRequest: &UpdateRequest{Was: &Record{Files: map[string]string{
 			"listed":   sum(old),
 			"lost":     sum("lost\n"),
@@ -81,8 +81,8 @@ func TestFacts(t *testing.T) {
 		if test.version != none {
 			s.data = []byte(test.version)
 		}
-		s.base = c.baseOf(s)
-		if got := c.factsOf(s, found); got != test.want {
+		s.base = u.baseOf(s)
+		if got := u.factsOf(s, found); got != test.want {
 			t.Errorf("%s holds %q, version has %q: %+v, want %+v", test.name, test.text, test.version,
 				got, test.want)
 		}

@@ -32,18 +32,18 @@ type UpdateRequest struct {
 // the old hashes, then the files, and the record with the new hashes. A merge done twice gives the same
 // result. Bases that no file needs any more are removed last.
 func (t *Target) PlanUpdate(r *UpdateRequest) (*Plan, error) {
-	c := &comparison{
+	u := &updatePlanner{
 		UpdateRequest: r,
 		plan:          &Plan{Dir: t.Dir},
 		hashes:        map[string]string{},
 		needed:        map[string][]byte{},
 	}
 	var err error
-	if c.bases, c.baseNames, err = t.bases(); err != nil {
+	if u.bases, u.baseNames, err = t.bases(); err != nil {
 		return nil, err
 	}
 	if found, err := t.look(BaseDir); err == nil && found.at != "" && !found.mode.IsDir() {
-		c.plan.block(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
+		u.plan.block(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
 	}
 	files := maps.Clone(r.Files)
 	for name := range r.Was.Files {
@@ -52,36 +52,36 @@ func (t *Target) PlanUpdate(r *UpdateRequest) (*Plan, error) {
 		}
 	}
 	for _, name := range inOrder(files) {
-		found, err := c.plan.examine(t, name)
+		found, err := u.plan.examine(t, name)
 		if err != nil {
 			return nil, err
 		}
-		c.plan.Steps = append(c.plan.Steps, c.compare(name, files[name], found))
+		u.plan.Steps = append(u.plan.Steps, u.compare(name, files[name], found))
 	}
-	if err := c.checkFolders(); err != nil {
+	if err := u.checkFolders(); err != nil {
 		return nil, err
 	}
-	if err := t.keepNeeded(c.plan); err != nil {
+	if err := t.keepNeeded(u.plan); err != nil {
 		return nil, err
 	}
-	for _, s := range c.plan.Steps {
+	for _, s := range u.plan.Steps {
 		if hasBase(s.Path) {
-			c.noteBase(s)
+			u.noteBase(s)
 		}
 	}
-	c.plan.Steps = slices.DeleteFunc(c.plan.Steps, func(s Step) bool { return s.Action == "" })
-	if err := c.planBases(t); err != nil {
+	u.plan.Steps = slices.DeleteFunc(u.plan.Steps, func(s Step) bool { return s.Action == "" })
+	if err := u.planBases(t); err != nil {
 		return nil, err
 	}
-	if err := c.planRecord(t); err != nil {
+	if err := u.planRecord(t); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(c.plan.Steps, func(a, b Step) int { return comparePaths(a.Path, b.Path) })
-	return c.plan, nil
+	slices.SortStableFunc(u.plan.Steps, func(a, b Step) int { return comparePaths(a.Path, b.Path) })
+	return u.plan, nil
 }
 
-// A comparison turns an UpdateRequest into a plan.
-type comparison struct {
+// An updatePlanner turns an UpdateRequest into a plan.
+type updatePlanner struct {
 	*UpdateRequest
 	bases     map[string][]byte // the texts of the valid bases, by their SHA-256 in hex
 	baseNames []string          // of all existing bases, also damaged ones
@@ -97,11 +97,11 @@ func withLF(text []byte) []byte { return bytes.ReplaceAll(text, crlf, newline) }
 
 // checkFolders fails if all files that vbot wrote into a top-level folder are gone, as after renaming it,
 // unless AcceptMissing says that they were deleted. Then this update and later ones write nothing there.
-func (c *comparison) checkFolders() error {
+func (u *updatePlanner) checkFolders() error {
 	hasFile, lacksFile, isUndecided := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for _, s := range c.plan.Steps {
+	for _, s := range u.plan.Steps {
 		folder, _, isInside := strings.Cut(s.Path, "/")
-		hash, isListed := c.Was.Files[s.Path]
+		hash, isListed := u.Was.Files[s.Path]
 		switch {
 		case !isInside || !isListed:
 		case s.isThere:
@@ -114,10 +114,10 @@ func (c *comparison) checkFolders() error {
 	for _, folder := range slices.Sorted(maps.Keys(lacksFile)) {
 		switch {
 		case hasFile[folder]:
-		case isUndecided[folder] && !c.AcceptMissing:
+		case isUndecided[folder] && !u.AcceptMissing:
 			return movedFolder(folder)
 		default:
-			c.leaveOut(folder)
+			u.leaveOut(folder)
 		}
 	}
 	return nil
@@ -134,29 +134,29 @@ func movedFolder(folder string) error {
 }
 
 // leaveOut makes the update write nothing into a folder.
-func (c *comparison) leaveOut(folder string) {
-	for i := range c.plan.Steps {
-		s := &c.plan.Steps[i]
+func (u *updatePlanner) leaveOut(folder string) {
+	for i := range u.plan.Steps {
+		s := &u.plan.Steps[i]
 		if strings.HasPrefix(s.Path, folder+"/") && (s.Action == Created || s.Action == Missing) {
 			s.Action, s.isLeftOut = Missing, true
-			c.hashes[s.Path] = userOwnedHash
+			u.hashes[s.Path] = userOwnedHash
 		}
 	}
 }
 
 // noteBase notes the hash of a file for the new record, and the base that it needs.
-func (c *comparison) noteBase(s Step) {
-	hash, isListed := c.Was.Files[s.Path]
+func (u *updatePlanner) noteBase(s Step) {
+	hash, isListed := u.Was.Files[s.Path]
 	isLeftAlone := s.Action == "" && isListed && hash == userOwnedHash
 	switch {
 	case s.isLeftOut: // leaveOut set the hash
 	case isLeftAlone && s.data != nil:
-		c.hashes[s.Path] = userOwnedHash
+		u.hashes[s.Path] = userOwnedHash
 	case s.data == nil && (s.Action == Removed || s.Action == ""): // vbot no longer writes it
 	case s.newBase != nil:
 		sum := hexSum(s.newBase)
-		c.hashes[s.Path], c.needed[sum] = sum, s.newBase
+		u.hashes[s.Path], u.needed[sum] = sum, s.newBase
 	case isListed:
-		c.hashes[s.Path] = hash // of a base that is lost
+		u.hashes[s.Path] = hash // of a base that is lost
 	}
 }

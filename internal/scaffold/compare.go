@@ -167,7 +167,7 @@ func (c *comparison) patch() string {
 
 // apply brings the project up to date, or says what that would do.
 func (c *comparison) apply(ctx context.Context, t *project.Target) (report.Result, error) {
-	refused := c.conflicts()
+	refused := c.conflictFailure()
 	summary := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s",
 		c.record.Vbot, t.Dir, c.env.Version, describeChanges(c.plan))
 	switch {
@@ -207,8 +207,8 @@ func (c *comparison) apply(ctx context.Context, t *project.Target) (report.Resul
 	return out, refused
 }
 
-// conflicts returns the failure of an update with conflicts, or nil.
-func (c *comparison) conflicts() error {
+// conflictFailure returns the failure of an update with conflicts, or nil.
+func (c *comparison) conflictFailure() error {
 	if len(c.plan.Conflicts) == 0 {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (j Job) Plan(env Env, cfg *bot.Config) (*project.Plan, error) {
 	defer t.Close()
 	p, err := j.planWrite(t, d)
 	if err == nil && cfg == nil {
-		err = j.conflicts(env, p)
+		err = j.conflictFailure(env, p)
 	}
 	return p, err
 }
@@ -70,7 +70,7 @@ func (j Job) write(ctx context.Context, env Env, cfg *bot.Config) (report.Result
 		return Preview{Config: *cfg, plan: p, fault: err}, nil
 	}
 	if err == nil {
-		err = j.conflicts(env, p)
+		err = j.conflictFailure(env, p)
 	}
 	if err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func (j Job) advise(out *Written, d draft) (err error) {
 	return err
 }
 
-// conflicts returns the failure that lists the conflicts of writing a bot or guides, or nil.
-func (j Job) conflicts(env Env, p *project.Plan) error {
+// conflictFailure returns the failure that lists the conflicts of writing a bot or guides, or nil.
+func (j Job) conflictFailure(env Env, p *project.Plan) error {
 	if len(p.Conflicts) == 0 {
 		return nil
 	}
