@@ -217,7 +217,7 @@ func goldenTree(t *testing.T, name, dir string) {
 	t.Helper()
 	got := filetest.Tree(t, dir)
 	maps.DeleteFunc(got, func(path, _ string) bool {
-		return project.IsOwn(path)
+		return project.IsInternal(path)
 	}) // checkRecord compares these
 	if name != "quickstart" {
 		// checkRecord reads it. As a golden file, each change would show in each project.

@@ -212,7 +212,7 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 		if err := r.refuseGuides(env); err != nil {
 			return nil, err
 		}
-		r.job.Mode = scaffold.Guides
+		r.job.Mode = scaffold.GenerateGuides
 	}
 	r.job.Target = cmp.Or(r.job.Target, ".")
 	return r.job.Run(ctx, jobEnv)
@@ -330,7 +330,7 @@ func (r *initRun) ask(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (r
 		return asked{result, command}, nil
 	}
 	title := "Your answers so far, as a command line"
-	if missing := job.Missing(jobEnv); missing != nil && job.Mode != scaffold.Guides {
+	if missing := job.Missing(jobEnv); missing != nil && job.Mode != scaffold.GenerateGuides {
 		title += " (it still needs " + strings.Join(missing, ", ") + ")"
 	}
 	if command != "" {

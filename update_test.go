@@ -52,7 +52,7 @@ func checkRecord(t *testing.T, dir, config string) {
 	}
 	for name, data := range tree {
 		_, recorded := got.Files[name]
-		if recorded == (name == project.RecordName || project.IsGuide(name) || project.IsOwn(name)) {
+		if recorded == (name == project.RecordName || project.IsGuide(name) || project.IsInternal(name)) {
 			t.Errorf("the record has %s: %v", name, recorded)
 		}
 		if strings.HasPrefix(name, project.BaseDir+"/") && bases[name] != data {
@@ -103,7 +103,7 @@ func writeProject(t testing.TB, dir string, files map[string][]byte) {
 		t.Fatal(err)
 	}
 	defer target.Close()
-	p, err := target.Plan(files, false, nil)
+	p, err := target.PlanCreate(files, false, nil)
 	if err == nil {
 		err = target.Apply(context.Background(), p)
 	}
@@ -197,7 +197,7 @@ func TestLineEndsOfGit(t *testing.T) {
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "client/src/views.js": "gone\n"})
 	for name, data := range filetest.Tree(t, dir) {
-		if !project.IsOwn(strings.TrimPrefix(name, "target/")) { // .gitattributes says binary
+		if !project.IsInternal(strings.TrimPrefix(name, "target/")) { // .gitattributes says binary
 			filetest.Put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
 		}
 	}
@@ -211,7 +211,7 @@ func TestLineEndsOfGit(t *testing.T) {
 	r.wantCode(t, 0)
 	after := filetest.Tree(t, dir)
 	for name, data := range before {
-		isOwn := project.IsOwn(strings.TrimPrefix(name, "target/"))
+		isOwn := project.IsInternal(strings.TrimPrefix(name, "target/"))
 		switch name {
 		case "target/client/src/views.js":
 			data = ""
@@ -449,7 +449,7 @@ type randomEdit struct {
 func editAtRandom(rng *rand.Rand, files map[string][]byte) (e randomEdit) {
 	names := slices.Sorted(maps.Keys(files))
 	e.name = project.RecordName
-	for e.name == project.RecordName || project.IsGuide(e.name) || project.IsOwn(e.name) {
+	for e.name == project.RecordName || project.IsGuide(e.name) || project.IsInternal(e.name) {
 		e.name = names[rng.IntN(len(names))]
 	}
 	e.lines = slices.Collect(strings.Lines(string(files[e.name])))

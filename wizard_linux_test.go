@@ -731,7 +731,7 @@ func TestRecommendedBot(t *testing.T) {
 		}
 		named := filetest.Tree(t, dir)
 		maps.DeleteFunc(named, func(name, _ string) bool {
-			return project.IsOwn(strings.TrimPrefix(name,
+			return project.IsInternal(strings.TrimPrefix(name,
 				"bot/"))
 		})
 		const line = "\n  vbot init bot -t smallwebrtc -t daily -m cascade " +

@@ -17,7 +17,7 @@ type Preview struct {
 // JSON returns the configuration.
 func (p Preview) JSON() any { return p.Config }
 
-// Text says what the run would keep or refuse, and prints the configuration.
+// Text says which files the run would keep and which conflict, and prints the configuration.
 func (p Preview) Text(page *report.Page) {
 	switch {
 	case p.fault != nil:

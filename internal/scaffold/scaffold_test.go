@@ -16,7 +16,7 @@ import (
 	"vbot/internal/report"
 )
 
-// env returns an environment whose working directory is dir, and what jobs noted in it so far.
+// env returns an environment whose working directory is dir, and the notes of its jobs.
 func env(dir string) (Env, *[]string) {
 	notes := &[]string{}
 	return Env{
@@ -27,7 +27,7 @@ func env(dir string) (Env, *[]string) {
 	}, notes
 }
 
-// created is a directory with the quickstart in it, in the folder bot.
+// created returns a directory with the quickstart in the folder bot.
 func created(t *testing.T) (dir string, e Env) {
 	t.Helper()
 	dir = t.TempDir()
@@ -48,7 +48,7 @@ func edit(t *testing.T, dir, name, from, to string) {
 	filetest.Put(t, dir, name, strings.Replace(text, from, to, 1))
 }
 
-// asText is what people read of a result: stdout, and then stderr.
+// asText returns what a result prints for people: stdout, followed by stderr.
 func asText(r report.Result) string {
 	var stdout, stderr strings.Builder
 	r.Text(&report.Page{Stdout: &stdout, Stderr: &stderr})
@@ -201,7 +201,24 @@ func TestUpdateWithoutARecord(t *testing.T) {
 	}
 }
 
-// Another language changes what vbot and the options decide, and not the words of the owner: a note says so.
+// The hint differs between a merge conflict in the record and other damage.
+func TestUpdateWithADamagedRecord(t *testing.T) {
+	for text, hint := range map[string]string{
+		"<<<<<<< HEAD\n":                     "choose one side: ",
+		"{\n<<<<<<< HEAD\n  \"vbot\": \"1\"": "choose one side: ",
+		"{":                                  "to create it again, remove it ",
+		`{"vbot": "<<<<<<< HEAD"}`:           "to create it again, remove it ",
+	} {
+		dir, e := created(t)
+		filetest.Put(t, dir, "bot/"+project.RecordName, text)
+		_, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+		if f := report.As(err); f.Code != report.InvalidConfig || !strings.HasPrefix(f.Hint, hint) {
+			t.Errorf("%q: %+v", text, f)
+		}
+	}
+}
+
+// Another language changes the files of vbot and of the options; a note says that agent.py stays as it is.
 func TestUpdateOfTheLanguage(t *testing.T) {
 	dir, _ := created(t)
 	e, notes := env(dir)

@@ -107,7 +107,7 @@ func (w *wizard) ask(ctx context.Context) error {
 			w.visits = append(w.visits, v)
 			w.Mode = scaffold.Create
 			if w.start == startGuides {
-				w.Mode = scaffold.Guides
+				w.Mode = scaffold.GenerateGuides
 				planned, err = w.Plan(w.env, nil)
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,8 +16,7 @@ import (
 	"vbot/internal/report"
 )
 
-// countdown is a context that ends at the n-th look at it: a run that is
-// interrupted at every point in turn.
+// countdown is a context that is cancelled when Err has been called a number of times.
 type countdown struct {
 	context.Context
 	left atomic.Int64
@@ -39,7 +37,7 @@ type watched struct {
 
 func (w *watched) Err() error { return w.err() }
 
-// project is a tree of some depth.
+// project returns the files of a small project with folders in folders.
 func project() map[string][]byte {
 	files := map[string][]byte{}
 	for _, name := range []string{
@@ -51,7 +49,7 @@ func project() map[string][]byte {
 	return files
 }
 
-// lockAndPlan returns what a run does that writes files into dir.
+// lockAndPlan locks dir, and plans to write files there.
 func lockAndPlan(
 	t *testing.T, dir string, files map[string][]byte, keepExisting bool, overwrite []string,
 ) (*Target, *Plan) {
@@ -61,14 +59,24 @@ func lockAndPlan(
 		t.Fatal(err)
 	}
 	t.Cleanup(target.Close)
-	p, err := target.Plan(files, keepExisting, overwrite)
+	p, err := target.PlanCreate(files, keepExisting, overwrite)
 	if err != nil || len(p.Conflicts) > 0 {
 		t.Fatal(err, p.Conflicts)
 	}
 	return target, p
 }
 
-// Interrupted at any point, a run takes back exactly what it made.
+// lockAndApply writes files into dir.
+func lockAndApply(t *testing.T, dir string, files map[string][]byte, keepExisting bool) {
+	t.Helper()
+	target, p := lockAndPlan(t, dir, files, keepExisting, nil)
+	defer target.Close()
+	if err := target.Apply(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run that is interrupted at any point undoes exactly what it did.
 func TestInterruptedAnywhere(t *testing.T) {
 	for looks := int64(0); ; looks++ {
 		dir := t.TempDir()
@@ -76,7 +84,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 		filetest.Put(t, dir, "parent/target/AGENTS.md", "mine\n")
 		filetest.Put(t, dir, "parent/target/AGENT_IMPORT.md", "mine\n")
 		before := filetest.Listing(t, dir)
-		target, p := lockAndPlan(t, filepath.Join(dir, "parent", "target"), project(), false, Guides)
+		target, p := lockAndPlan(t, filepath.Join(dir, "parent", "target"), project(), false, GuideFiles)
 		ctx := &countdown{Context: context.Background()}
 		ctx.left.Store(looks)
 		err := target.Apply(ctx, p)
@@ -102,7 +110,7 @@ func TestUndoBesideOthers(t *testing.T) {
 		map[string][]byte{"a/b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
 	looks := 0
 	err := target.Apply(&watched{context.Background(), func() error {
-		if looks++; looks < 3 {
+		if looks++; looks < 2 {
 			return nil
 		}
 		filetest.Put(t, dir, "target/a/b/mine", "mine")
@@ -116,7 +124,7 @@ func TestUndoBesideOthers(t *testing.T) {
 	}
 }
 
-// A file that appears after the plan was made is not written over.
+// A file that appears after the plan was made is not overwritten.
 func TestFileThatAppearsInBetween(t *testing.T) {
 	dir := t.TempDir()
 	target, p := lockAndPlan(t, filepath.Join(dir, "target"),
@@ -137,7 +145,7 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "AGENTS.md", "old")
 	target, p := lockAndPlan(t, dir, map[string][]byte{"AGENTS.md": []byte("new"), "other": []byte("ours")},
-		false, Guides)
+		false, GuideFiles)
 	filetest.Put(t, dir, "AGENTS.md", "edited just now")
 	before := filetest.Listing(t, dir)
 	if err := target.Apply(context.Background(), p); err == nil {
@@ -145,36 +153,6 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	}
 	if after := filetest.Listing(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
-	}
-}
-
-// While one run writes into a target, another one is told to come back. What the first made
-// stays until it has been told.
-func TestTwoRunsAtOnce(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "parent", "target")
-	files := map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}
-	target, p := lockAndPlan(t, dir, files, false, nil)
-	if other, err := Lock(dir); err == nil ||
-		err.Error() != "another vbot is writing to "+dir+"; nothing was written" {
-		t.Errorf("a second run beside the first: %v, %v", other, err)
-	}
-	if err := target.Apply(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	target.Close()
-	target, p = lockAndPlan(t, dir, files, false, nil)
-	if err := target.Apply(context.Background(), p); err != nil || p.Count(Unchanged) != 2 {
-		t.Errorf("after the first run: %v, %v", err, p.Steps)
-	}
-}
-
-// A target that is locked and not written to is as it was.
-func TestLockAlone(t *testing.T) {
-	dir := t.TempDir()
-	target, _ := lockAndPlan(t, filepath.Join(dir, "parent", "target"), nil, false, nil)
-	target.Close()
-	if left := filetest.Listing(t, dir); strings.Contains(left, "parent") {
-		t.Errorf("left:\n%s", left)
 	}
 }
 
@@ -224,7 +202,7 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 	}
 }
 
-// Undoing removes nothing that somebody else put in the place of what a run made.
+// Undoing leaves what another program put in the place of a file or directory of the run.
 func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "elsewhere", "mine")
@@ -232,7 +210,7 @@ func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 		map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours"), "d": []byte("ours")}, false, nil)
 	looks := 0
 	target.Apply(&watched{context.Background(), func() error {
-		if looks++; looks < 4 {
+		if looks++; looks < 3 {
 			return nil
 		}
 		filetest.Put(t, dir, "target/a", "mine")
@@ -248,7 +226,7 @@ func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 	}
 }
 
-// A temporary file takes no name that exists: it may be a link of somebody else's.
+// A temporary file never gets the name of an existing file, which may be a link to any other file.
 func TestTemporaryNameThatExists(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "mine.txt", "mine")
@@ -264,76 +242,7 @@ func TestTemporaryNameThatExists(t *testing.T) {
 	}
 }
 
-func TestHasOldGuide(t *testing.T) {
-	const stamp = "<!-- vbot %s -->\n"
-	for _, c := range []struct {
-		text string
-		want bool
-	}{
-		{fmt.Sprintf(stamp, "0.1.9"), true},
-		{fmt.Sprintf(stamp, "0.2.0"), false},
-		{fmt.Sprintf(stamp, "0.10.0"), false},
-		{"x\n" + fmt.Sprintf(stamp, "0.0.1") + "\n\n", true},
-		{fmt.Sprintf(stamp, "0.0.1") + "and more", false},
-		{"", false},
-		{"<!-- vbot 999999999999999999999.0.0 -->", false},
-	} {
-		if got := (Step{
-			found: []byte(c.text),
-			data:  []byte(fmt.Sprintf(stamp, "0.2.0")),
-		}).HasOldGuide(); got != c.want {
-			t.Errorf("HasOldGuide of %q: %t, want %t", c.text, got, c.want)
-		}
-	}
-}
-
-// updating returns a plan that updates the project in dir, in which vbot wrote "old" into each file
-// in was, to files. It has no bases, as one of an older vbot.
-func updating(t *testing.T, dir string, files map[string][]byte, was ...string) (*Target, *Plan) {
-	t.Helper()
-	old := map[string][]byte{}
-	for _, name := range was {
-		old[name] = []byte("old")
-	}
-	record, err := NewRecord("0.0.1", struct{}{}, old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := record.bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	filetest.Put(t, dir, RecordName, string(data))
-	target, err := Lock(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(target.Close)
-	p, err := target.Update(updateTo(t, files, record))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return target, p
-}
-
-// updateTo returns the update to these files of a project with this record, of which nothing can be
-// rendered again.
-func updateTo(t *testing.T, files map[string][]byte, was *Record) *Update {
-	t.Helper()
-	now, err := NewRecord("0.0.2", struct{}{}, files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Update{
-		Files:    files,
-		Was:      was,
-		Now:      now,
-		Rendered: func() map[string][]byte { return nil },
-		Guides:   func() map[string][]byte { return nil },
-	}
-}
-
-// Interrupted at any point, an update takes back exactly what it did.
+// An update that is interrupted at any point undoes exactly what it did.
 func TestUpdateInterruptedAnywhere(t *testing.T) {
 	files := project()
 	was := []string{"old/deep/gone.py", "server/bot.py", "README.md"}
@@ -364,7 +273,7 @@ func TestUpdateInterruptedAnywhere(t *testing.T) {
 	}
 }
 
-// What somebody edits or removes after an update looked is left alone.
+// What another program changes or removes after the plan was made is left alone.
 func TestEditDuringAnUpdate(t *testing.T) {
 	for _, edit := range []func(bot, gone string) error{
 		func(bot, gone string) error { return os.WriteFile(bot, []byte("mine"), 0o644) },
@@ -392,47 +301,6 @@ func TestEditDuringAnUpdate(t *testing.T) {
 	}
 }
 
-// A directory that is made anew while a run comes to its lock is not the one that it opened.
-func TestTargetThatIsReplaced(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("an open directory cannot be removed")
-	}
-	dir := filepath.Join(t.TempDir(), "target")
-	target, _ := lockAndPlan(t, dir, nil, false, nil)
-	if !target.isAt(dir) {
-		t.Error("the target is not at its place")
-	}
-	for _, replace := range []func(string) error{
-		os.Remove, func(dir string) error { return os.Mkdir(dir, 0o755) },
-	} {
-		if err := replace(dir); err != nil {
-			t.Fatal(err)
-		}
-		if target.isAt(dir) {
-			t.Error("another directory is taken for the target")
-		}
-	}
-}
-
-// An empty file or a link where vbot wrote nothing is somebody's own. An empty file that it wrote
-// otherwise is not.
-func TestEmptyFileOfOnesOwn(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"new.py", "was.py"} {
-		filetest.Put(t, dir, name, "")
-	}
-	filetest.Link(t, "new.py", filepath.Join(dir, "link.py")) // that is not read
-	_, p := updating(t, dir, map[string][]byte{
-		"link.py": []byte("new"),
-		"new.py":  []byte("new"),
-		"was.py":  []byte("new"),
-	}, "was.py")
-	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept,
-		[]string{"link.py", "new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
-		t.Errorf("kept %q, replaced %q", kept, replaced)
-	}
-}
-
 // A link that takes the place of a directory that vbot no longer needs is not removed.
 func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
 	dir := t.TempDir()
@@ -445,65 +313,5 @@ func TestLinkInPlaceOfAnOldDirectory(t *testing.T) {
 	}
 	if tree := filetest.Tree(t, dir); tree["old"] != "link to mine" {
 		t.Errorf("left: %q", tree)
-	}
-}
-
-// A file of up to 1 MiB is compared, a larger one is not read.
-func TestDiffOfALargeFile(t *testing.T) {
-	for size, want := range map[int]string{
-		maxSize: "--- a/a\n+++ b/a\n@@ -1,1 +1,5 @@\n-xx",
-		maxSize + 1: "a differs, but cannot be compared: it is not a regular file, is too large or cannot " +
-			"be read\n",
-	} {
-		dir := t.TempDir()
-		filetest.Put(t, dir, "a", strings.Repeat("x", size))
-		_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
-		if diff := p.Diff("", true); !strings.HasPrefix(diff, want) || len(p.Conflicts) != 1 {
-			t.Errorf("%d bytes: %.200q", size, diff)
-		}
-	}
-}
-
-// A file that grows while it is read is not read to its end.
-func TestInspectALargeFile(t *testing.T) {
-	dir := t.TempDir()
-	filetest.Put(t, dir, "a", strings.Repeat("x", maxSize+1))
-	target, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer target.Close()
-	if hash, data, err := inspect(target.dirs["."], "a"); hash != "" || data != nil || err != nil {
-		t.Errorf("%q, %d bytes, %v", hash, len(data), err)
-	}
-}
-
-// A link that leads nowhere is there, too: whoever writes beside it has to know.
-func TestHas(t *testing.T) {
-	dir := t.TempDir()
-	filetest.Put(t, dir, "file", "")
-	filetest.Link(t, "nowhere", filepath.Join(dir, "link"))
-	for name, want := range map[string]bool{
-		".":          true,
-		"file":       true,
-		"link":       true,
-		"nothing":    false,
-		"file/below": false,
-	} {
-		if Has(dir, name) != want {
-			t.Errorf("Has(%q) is %v", name, !want)
-		}
-	}
-}
-
-// Where the last directory of a path cannot be made, the others go.
-func TestTargetThatCannotBeMade(t *testing.T) {
-	dir := t.TempDir()
-	target, err := Lock(filepath.Join(dir, "a", "b", strings.Repeat("x", 300)))
-	if err == nil {
-		target.Close()
-	}
-	if err == nil || Has(dir, "a") {
-		t.Errorf("%v, left:\n%s", err, filetest.Listing(t, dir))
 	}
 }

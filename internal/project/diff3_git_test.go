@@ -14,9 +14,8 @@ import (
 	"vbot/internal/filetest"
 )
 
-// Wherever `git merge-file` merges, so does merge3, to the same bytes; and where it finds conflicts,
-// merge3 does, too. The files are small and have few distinct lines, so that many of them can be
-// aligned in more than one way.
+// merge3 finds conflicts in the same files as `git merge-file`, and merges the others to the same bytes. The
+// files are small and have few distinct lines, so that many of them can be aligned in more than one way.
 func TestMergesAsGitDoes(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -52,7 +51,7 @@ func TestMergesAsGitDoes(t *testing.T) {
 	t.Logf("%d merged", clean)
 }
 
-// randomFile is a file of some lines, or one that came of edits of base.
+// randomFile returns a file of some random lines or, if there is a base, base with random edits.
 func randomFile(rng *rand.Rand, base []byte) []byte {
 	words := []string{"a", "b", "c", "", ")", "    )", "def f():", "return x"}
 	some := words[:2+rng.IntN(len(words)-1)]
