@@ -58,11 +58,9 @@ func TestMain(m *testing.M) {
 		flag.Set("test.run", "^TestHelpPages$")
 		flag.Set("test.bench", "")
 	}
-	code := m.Run()
-	if code == 0 {
-		code = checkGoldens()
-	}
-	os.Exit(code)
+	goldens.update = updating()
+	passed := m.Run() == 0
+	os.Exit(goldens.finish(os.Stderr, everyTestRan(), passed))
 }
 
 // result is the result of one run of vbot.
