@@ -256,8 +256,8 @@ func (g *goldenDir) finish(out io.Writer, allRan, passed bool) (code int) {
 	}
 	if complete {
 		for _, pair := range same {
-			fmt.Fprintln(out, pair+"; `make golden` keeps a project's file once; cases with one result share "+
-				"a name")
+			fmt.Fprintln(out, pair+"; `make golden` keeps a file of projects once; cases with one result "+
+				"share a name")
 			code = 1
 		}
 	}
