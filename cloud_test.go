@@ -24,13 +24,6 @@ func TestFlagsBeforeTheCommand(t *testing.T) {
 			t.Errorf("vbot %s printed %s", args, r.stdout)
 		}
 	}
-	for _, args := range []string{
-		"cloud", "cloud secrets", "cloud --json", "cloud secret list", "cloud secrets lits",
-		"cloud secrets API=hunter2", "cloud --help secrets", "cloud secrets help set",
-	} {
-		r := here{}.vbot(t, strings.Fields(args)...)
-		section(t, "errors/usage.txt", args, r.transcript("/no/such"))
-	}
 }
 
 // Limits on the effect of the API's responses.

@@ -449,8 +449,9 @@ func TestGoldenProjects(t *testing.T) {
 	afterGoldens(t)
 	goldens.use("README.md")
 	var listed []string
+	table, _, _ := strings.Cut(document(t, "golden/README.md"), "\n## Scenarios\n")
 	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$")
-	for _, m := range row.FindAllStringSubmatch(document(t, "golden/README.md"), -1) {
+	for _, m := range row.FindAllStringSubmatch(table, -1) {
 		listed = append(listed, m[1])
 	}
 	if projects := goldenProjects(t); !slices.Equal(listed, projects) || len(projects) > 10 {

@@ -403,58 +403,6 @@ func TestVersionAndFIPS(t *testing.T) {
 	}
 }
 
-// Every wrong command line is reported with one line per problem, exit code 2, and with
-// --json an object on stdout.
-func TestUsageErrors(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct{ name, args string }{
-		{"no-command", ""},
-		{"unknown-command", "inti"},
-		{"unknown-command-far", "frobnicate"},
-		{"unknown-command-json", "inti --json"},
-		{"command-of-another-tool", "cloud deploy"},
-		{"json-with-nonsense", "version --json=maybe"},
-		{"quickstart-misspelt", "init quikstart"},
-		{"unknown-option", "init --obervability"},
-		{"unknown-option-of-vbot", "-x"},
-		{"unknown-option-hides-its-value", "init --tokn=hunter2"},
-		{"missing-value", "init dir --stt"},
-		{"missing-value-before-a-flag", "init dir --stt --llm openai"},
-		{"boolean-with-a-space", "init --recording false"},
-		{"boolean-with-nonsense", "init --recording=perhaps"},
-		{
-			"switches-as-other-tools-spell-them",
-			"init --enable-recording --with-transcription --disable-eval --no-enable-eval " +
-				"--ENABLE_NOISE_CANCEL",
-		},
-		{"several-at-once", "init --bogus --recording=x --name --json"},
-		{"two-directories", "init one two"},
-		{"nothing-to-do", "init"},
-		{"nothing-to-do-json", "init --json"},
-		{"check-and-update", "init . --check --update"},
-		{"diff-alone", "init . --diff --recording"},
-		{"accept-missing-alone", "init . --accept-missing --recording"},
-		{"diff-as-json", "init . --check --diff --json"},
-		{"update-and-keep", "init . --update --keep-existing"},
-		{"version-with-an-argument", "version 2"},
-		{"completion-of-no-shell", "completion"},
-		{"completion-of-an-unknown-shell", "completion tcsh"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := vbot(t, dir, strings.Fields(c.args)...)
-			r.wantCode(t, 2)
-			if strings.Contains(r.stdout+r.stderr, "hunter2") {
-				t.Error("the value of an unknown option was printed")
-			}
-			section(t, "errors/usage.txt", c.name, r.transcript(dir))
-			if got := filetest.Tree(t, dir); len(got) > 0 {
-				t.Errorf("it wrote %v", got)
-			}
-		})
-	}
-}
-
 // The failure in `vbot help json` is a real one, with its long parts shortened.
 func TestExampleOfAFailure(t *testing.T) {
 	parallel(t)
