@@ -721,6 +721,38 @@ func TestTemporaryFileThatStays(t *testing.T) {
 	}
 }
 
+// A run that is killed leaves whole files, and one under a temporary name. The next run removes that, and
+// finishes the work.
+func TestKilledAnywhere(t *testing.T) {
+	parallel(t)
+	whole := t.TempDir()
+	vbot(t, whole, initArgs()...).wantCode(t, 0)
+	want := filetest.Tree(t, whole)
+	temporary := 0
+	for _, fault := range []string{
+		"linkat:signal=KILL:when=1", "linkat:signal=KILL:when=4", "unlinkat:signal=KILL:when=2",
+	} {
+		dir := t.TempDir()
+		if _, err := injected(t, dir, fault, initArgs()...).CombinedOutput(); err == nil {
+			continue // strace counts the calls of each thread
+		}
+		for path, data := range filetest.Tree(t, dir) {
+			if strings.HasPrefix(filepath.Base(path), ".vbot-") {
+				temporary++
+			} else if data != want[path] {
+				t.Errorf("%s: %s is half-written", fault, path)
+			}
+		}
+		vbot(t, dir, initArgs()...).wantCode(t, 0)
+		if got := filetest.Tree(t, dir); !equalTrees(got, want) {
+			t.Errorf("%s: after the next run, there are %q", fault, differing(want, got))
+		}
+	}
+	if temporary == 0 {
+		t.Error("no run was killed while it wrote a file")
+	}
+}
+
 // If an update is killed at any system call that changes something, or that call fails, no file then counts
 // as edited or deleted, and the next update finishes the work, even with other options. An update that
 // reports success leaves no temporary files.

@@ -177,42 +177,6 @@ func TestUmaskOfLogin(t *testing.T) {
 	}
 }
 
-// Killed at any moment, a run leaves no half-written file, and the next one
-// finishes the work.
-func TestKilledAnywhere(t *testing.T) {
-	whole := t.TempDir()
-	vbot(t, whole, initArgs()...).wantCode(t, 0)
-	want := filetest.Tree(t, whole)
-
-	killed := 0
-	for i := 0; i < 60; i += filetest.Rounds(5, 1) {
-		dir := t.TempDir()
-		cmd := vbotCommand(t, dir, initArgs()...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(i) * 300 * time.Microsecond)
-		cmd.Process.Signal(syscall.SIGKILL)
-		if err := cmd.Wait(); err != nil {
-			killed++
-		}
-		for path, data := range filetest.Tree(t, dir) {
-			if data != want[path] && !strings.HasPrefix(filepath.Base(path), ".vbot-") {
-				t.Fatalf("killed after %d steps: %s is half-written", i, path)
-			}
-		}
-		vbot(t, dir, initArgs()...).wantCode(t, 0)
-		for path, data := range want {
-			if got := filetest.Tree(t, dir)[path]; got != data {
-				t.Fatalf("the next run did not finish %s", path)
-			}
-		}
-	}
-	if killed == 0 {
-		t.Error("no run was killed in time")
-	}
-}
-
 // A file that is larger than any that vbot writes is not read.
 func TestHugeFile(t *testing.T) {
 	parallel(t)
